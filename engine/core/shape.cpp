@@ -1,0 +1,81 @@
+// Shape: extents with value semantics, their products and strides, and the broadcasting rule.
+// Leaves shape rules of single ops to the op rows.
+#include "engine/core/shape.h"
+
+#include "engine/core/error.h"
+
+#include <algorithm>
+
+namespace halfscope {
+
+Shape::Shape(std::initializer_list<int64_t> extents)
+    : Shape(std::span<const int64_t>(extents.begin(), extents.size())) {}
+
+Shape::Shape(std::span<const int64_t> extents) {
+    for (const int64_t extent : extents)
+        push(extent);
+}
+
+Shape Shape::filled(int rank, int64_t value) {
+    Shape shape;
+    for (int axis = 0; axis < rank; ++axis)
+        shape.push(value);
+    return shape;
+}
+
+void Shape::push(int64_t extent) {
+    require(m_rank < kMaxRank, "a shape has more than six extents");
+    m_extents[static_cast<size_t>(m_rank)] = extent;
+    ++m_rank;
+}
+
+int64_t Shape::elements() const {
+    int64_t product = 1;
+    for (const int64_t extent : *this)
+        require(!__builtin_mul_overflow(product, extent, &product),
+                "a shape has 2^63 elements or more");
+    return product;
+}
+
+Shape Shape::strides() const {
+    Shape strides = filled(m_rank, 1);
+    for (int axis = m_rank - 2; axis >= 0; --axis)
+        strides[axis] = strides[axis + 1] * (*this)[axis + 1];
+    return strides;
+}
+
+std::string Shape::text() const {
+    std::string text = "[";
+    for (int axis = 0; axis < m_rank; ++axis) {
+        if (axis > 0) text += ", ";
+        text += std::to_string((*this)[axis]);
+    }
+    return text + "]";
+}
+
+bool operator==(const Shape& a, const Shape& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+std::optional<Shape> broadcastShape(const Shape& a, const Shape& b) {
+    const int rank = std::max(a.rank(), b.rank());
+    Shape common = Shape::filled(rank, 1);
+    for (int axis = 0; axis < rank; ++axis) {
+        const int axisOfA = axis - (rank - a.rank());
+        const int axisOfB = axis - (rank - b.rank());
+        const int64_t extentOfA = axisOfA < 0 ? 1 : a[axisOfA];
+        const int64_t extentOfB = axisOfB < 0 ? 1 : b[axisOfB];
+        if (extentOfA != extentOfB && extentOfA != 1 && extentOfB != 1) return std::nullopt;
+        common[axis] = extentOfA == 1 ? extentOfB : extentOfA;
+    }
+    return common;
+}
+
+int normalAxis(int axis, int rank) {
+    if (axis < -rank || axis >= rank)
+        failInvariant("axis " + std::to_string(axis) + " of a shape of rank " +
+                      std::to_string(rank));
+    return axis < 0 ? axis + rank : axis;
+}
+
+} // namespace halfscope

@@ -1,0 +1,30 @@
+// Small text helpers for messages and files: numbers that round-trip and never follow a locale, the
+// nearest known word, one-line quoting. Leaves files and fields to others.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace halfscope {
+
+/// The shortest text that reads back as the same value: "0.001", "65536", "1e-08", "nan", "inf".
+std::string numberText(double);
+std::string numberText(float);
+std::string numberText(int64_t);
+
+/// A user's text inside a message: quoted, control characters replaced, cut after 60 bytes.
+std::string quotedText(std::string_view);
+
+/// UTF-8 without overlong forms, surrogates and control characters, so that it fits into JSON and
+/// into one line.
+bool isPlainText(std::string_view);
+
+/// Edits (insert, remove, replace a character) from a typed word to a known one; case does not
+/// count. A word that only lacks its end ("amp" for "amp-fp16") counts as one edit.
+size_t editDistance(std::string_view word, std::string_view known);
+/// The candidate with the fewest edits, the first of equals; empty without candidates.
+std::string nearestOf(std::string_view word, std::span<const std::string> candidates);
+
+} // namespace halfscope

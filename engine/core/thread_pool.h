@@ -1,0 +1,31 @@
+// A fixed set of threads that run numbered tasks. Which thread runs a task never changes a result:
+// tasks are cut by size, not by the number of threads, and partial sums are added in task order.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace halfscope {
+
+class ThreadPool {
+public:
+    /// 0 threads: one for each hardware thread. The caller of run() is one of them. `threadStart`
+    /// is called on each worker at its start and on a thread that begins to call run(); it must not
+    /// throw.
+    explicit ThreadPool(int threads = 0, std::function<void()> threadStart = {});
+    ~ThreadPool();
+    ThreadPool(const ThreadPool&) = delete;
+    ThreadPool& operator=(const ThreadPool&) = delete;
+
+    int threads() const;
+    /// Calls task(index, thread) for each index in [0, count), and returns when all are done.
+    /// thread is in [0, threads()), for scratch memory. The first exception is thrown on.
+    void run(int64_t count, const std::function<void(int64_t index, int thread)>& task);
+
+private:
+    struct State;
+    std::unique_ptr<State> m_state;
+};
+
+} // namespace halfscope

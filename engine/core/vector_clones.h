@@ -1,0 +1,12 @@
+// HALFSCOPE_VECTOR: compiles a function for several vector widths and picks one at load time. The
+// results are the same bits on each, because contraction to fused multiply-add is off.
+#pragma once
+
+// Sanitizers do not get on with the load-time choice.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define HALFSCOPE_VECTOR                                                                           \
+    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define HALFSCOPE_VECTOR
+#endif

@@ -1,0 +1,35 @@
+// Writing whole files: to a temporary name beside the target, flushed, then renamed, so that a
+// reader never sees half a file and a full disk loses nothing that was there.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace halfscope {
+
+/// RunError "PATH: cannot write: REASON" on any failure; the temporary file is removed.
+void writeFileAtomically(const std::string& path, std::string_view content);
+/// The whole file; InputError "PATH: cannot read: REASON".
+std::string readFile(const std::string& path);
+/// Creates the folder and its parents and checks that a file can be made in it; RunError otherwise.
+void makeOutputFolder(const std::string& path);
+
+/// A growing text file (steps.csv): rows go to a temporary name, finish() flushes and renames. A
+/// destructor without finish() also keeps what was written, under the final name (interrupts).
+class GrowingFile {
+public:
+    explicit GrowingFile(std::string path);
+    ~GrowingFile();
+    GrowingFile(const GrowingFile&) = delete;
+    GrowingFile& operator=(const GrowingFile&) = delete;
+    void append(std::string_view text); ///< RunError when the disk is full
+    void finish();
+
+private:
+    std::string m_path, m_temporary;
+    std::ofstream m_stream;
+    bool m_finished = false;
+};
+
+} // namespace halfscope

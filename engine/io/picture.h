@@ -1,0 +1,28 @@
+// Pictures: floats in memory, PNG and JPEG in files.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// Row-major, channels interleaved: values[(y * width + x) * channels + c]; 0 is black, 1 is white.
+/// A network may paint outside [0, 1], and nan; files clamp.
+struct Picture {
+    int width = 0, height = 0;
+    int channels = 1; ///< 1 grey, 3 RGB
+    std::vector<float> values;
+};
+
+/// Reads PNG or JPEG by content (any depth, palette, alpha over white), at most 16384 x 16384.
+/// InputError names the file and what is wrong.
+Picture readPicture(const std::string& path);
+/// Box filter to another size, in linear order, the centre square when `square`.
+Picture resized(const Picture&, int width, int height);
+Picture centreSquare(const Picture&);
+/// 8-bit PNG, atomically. nan is drawn magenta (grey pictures become RGB if they hold one).
+/// RunError with path and reason when it cannot write.
+void writePng(const Picture&, const std::string& path);
+
+} // namespace halfscope

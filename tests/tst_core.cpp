@@ -1,0 +1,417 @@
+// Shapes, random numbers (known answers of the Random123 distribution) and the thread pool.
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+#include "engine/core/shape.h"
+#include "engine/core/thread_pool.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+using namespace halfscope;
+
+class TestCore : public QObject {
+    Q_OBJECT
+
+private slots:
+    void shapeBasics();
+    void shapeLimits();
+    void broadcast_data();
+    void broadcast();
+    void axes();
+    void invariant();
+    void philoxKnownAnswers_data();
+    void philoxKnownAnswers();
+    void philoxAddressing();
+    void uniformRange();
+    void normalMoments();
+    void belowIsUniform();
+    void shuffleIsPermutation();
+    void poolRunsEachTaskOnce_data();
+    void poolRunsEachTaskOnce();
+    void poolManySmallRuns();
+    void poolUsesItsThreads();
+    void poolThrowsOn_data();
+    void poolThrowsOn();
+    void poolRefusesNesting();
+    void poolThreadStart();
+    void poolWaitsForWorkers();
+    void poolTwoCallers();
+};
+
+void TestCore::shapeBasics() {
+    const Shape scalar;
+    QCOMPARE(scalar.elements(), 1);
+    QCOMPARE(scalar.text(), std::string("[]"));
+    QVERIFY(scalar.empty());
+    const Shape shape{2, 3, 4};
+    QCOMPARE(shape.rank(), 3);
+    QCOMPARE(shape.elements(), 24);
+    QCOMPARE(shape.back(), 4);
+    QCOMPARE(shape.text(), std::string("[2, 3, 4]"));
+    QVERIFY(shape.strides() == (Shape{12, 4, 1}));
+    QVERIFY(shape == (Shape{2, 3, 4}));
+    QVERIFY(!(shape == (Shape{2, 3})));
+    QVERIFY(!(shape == (Shape{2, 3, 5})));
+    QVERIFY(Shape::filled(2, 7) == (Shape{7, 7}));
+    QCOMPARE((Shape{0, 5}.elements()), 0);
+    const std::vector<int64_t> extents{5, 6};
+    QVERIFY(Shape(std::span<const int64_t>(extents)) == (Shape{5, 6}));
+}
+
+void TestCore::shapeLimits() {
+    Shape shape = Shape::filled(kMaxRank, 2);
+    QVERIFY_EXCEPTION_THROWN(shape.push(1), std::logic_error);
+    QCOMPARE(shape.rank(), kMaxRank);
+    QVERIFY_EXCEPTION_THROWN(Shape::filled(kMaxRank, int64_t{1} << 12).elements(),
+                             std::logic_error);
+    QCOMPARE((Shape{int64_t{1} << 31, int64_t{1} << 31}.elements()), int64_t{1} << 62);
+}
+
+void TestCore::broadcast_data() {
+    QTest::addColumn<std::vector<int64_t>>("a");
+    QTest::addColumn<std::vector<int64_t>>("b");
+    QTest::addColumn<std::vector<int64_t>>("common"); // {-1}: there is none
+    using Extents = std::vector<int64_t>;
+    const auto row = [](const char* name, Extents a, Extents b, Extents common) {
+        QTest::newRow(name) << a << b << common;
+    };
+    row("same", {2, 3}, {2, 3}, {2, 3});
+    row("row", {2, 3}, {3}, {2, 3});
+    row("column", {2, 1}, {1, 3}, {2, 3});
+    row("scalar", {}, {4, 5}, {4, 5});
+    row("empty extent", {0, 3}, {1, 3}, {0, 3});
+    row("one against nothing", {1}, {0}, {0});
+    row("mismatch", {2, 3}, {2}, {-1});
+    row("two against nothing", {2}, {0}, {-1});
+}
+
+void TestCore::broadcast() {
+    QFETCH(std::vector<int64_t>, a);
+    QFETCH(std::vector<int64_t>, b);
+    QFETCH(std::vector<int64_t>, common);
+    const Shape shapeA{std::span<const int64_t>(a)};
+    const Shape shapeB{std::span<const int64_t>(b)};
+    std::optional<Shape> expected = Shape(std::span<const int64_t>(common));
+    if (common == std::vector<int64_t>{-1}) expected.reset();
+    QVERIFY(broadcastShape(shapeA, shapeB) == expected);
+    QVERIFY(broadcastShape(shapeB, shapeA) == expected);
+}
+
+void TestCore::axes() {
+    QCOMPARE(normalAxis(0, 3), 0);
+    QCOMPARE(normalAxis(2, 3), 2);
+    QCOMPARE(normalAxis(-1, 3), 2);
+    QCOMPARE(normalAxis(-3, 3), 0);
+    QVERIFY_EXCEPTION_THROWN(normalAxis(3, 3), std::logic_error);
+    QVERIFY_EXCEPTION_THROWN(normalAxis(-4, 3), std::logic_error);
+    QVERIFY_EXCEPTION_THROWN(normalAxis(0, 0), std::logic_error);
+}
+
+void TestCore::invariant() {
+    require(true, "holds");
+    QVERIFY_EXCEPTION_THROWN(require(false, "does not hold"), std::logic_error);
+    try {
+        failInvariant("this one");
+    } catch (const std::logic_error& error) {
+        QVERIFY(std::string(error.what()).find("this one") != std::string::npos);
+    }
+}
+
+void TestCore::philoxKnownAnswers_data() {
+    QTest::addColumn<std::vector<uint32_t>>("words"); // counter, key, result
+    using Words = std::vector<uint32_t>;
+    // kat_vectors of the Random123 distribution, philox4x32, 10 rounds
+    QTest::newRow("zero") << Words{0, 0,          0,          0,          0,
+                                   0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
+    QTest::newRow("ones") << Words{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff,
+                                   0xffffffff, 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd};
+    QTest::newRow("pi") << Words{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822,
+                                 0x299f31d0, 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1};
+}
+
+void TestCore::philoxKnownAnswers() {
+    QFETCH(std::vector<uint32_t>, words);
+    const auto result = philox4x32({words[0], words[1], words[2], words[3]}, {words[4], words[5]});
+    QCOMPARE(std::vector<uint32_t>(result.begin(), result.end()),
+             std::vector<uint32_t>(words.begin() + 6, words.end()));
+}
+
+void TestCore::philoxAddressing() {
+    // counter = (index, stream), key = seed, low words first
+    const Philox random(0x299f31d0a4093822, 0x0370734413198a2e);
+    QCOMPARE(random.bits(0x85a308d3243f6a88), 0xd16cfe09U);
+    std::set<uint32_t> seen;
+    for (uint64_t i = 0; i < 100; ++i)
+        for (const uint64_t seed : {1U, 2U})
+            for (const uint64_t stream : {1U, 2U})
+                seen.insert(Philox(seed, stream).bits(i));
+    QCOMPARE(seen.size(), size_t{400});
+}
+
+void TestCore::uniformRange() {
+    const Philox random(7, 1);
+    std::vector<float> values(100000);
+    random.fillUniform(values, -2.0F, 3.0F);
+    double sum = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+        QVERIFY(values[i] >= -2.0F && values[i] < 3.0F);
+        sum += static_cast<double>(values[i]);
+        const float unit = random.uniform(i);
+        QVERIFY(unit >= 0.0F && unit < 1.0F);
+    }
+    // Five standard errors of the mean of n uniform numbers of width 5.
+    const auto n = static_cast<double>(values.size());
+    QVERIFY2(std::abs(sum / n - 0.5) < 5 * 5 / std::sqrt(12 * n), "seed 7 stream 1");
+
+    // An interval of one float: its end must never be drawn, though rounding would reach it.
+    std::vector<float> narrow(1000);
+    const float end = std::nextafter(1.0F, 2.0F);
+    random.fillUniform(narrow, 1.0F, end);
+    QCOMPARE(std::count(narrow.begin(), narrow.end(), 1.0F), 1000);
+    random.fillUniform(narrow, 4.0F, 4.0F);
+    QCOMPARE(std::count(narrow.begin(), narrow.end(), 4.0F), 1000);
+}
+
+void TestCore::normalMoments() {
+    std::vector<float> values(200000);
+    const Philox random(11, 3);
+    random.fillNormal(values);
+    double sum = 0, squares = 0, fourth = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+        const auto x = static_cast<double>(values[i]);
+        QVERIFY(std::isfinite(x));
+        sum += x;
+        squares += x * x;
+        fourth += x * x * x * x;
+    }
+    QCOMPARE(values[12345], random.normal(12345));
+    // Five standard errors: the variances of x, x^2 and x^4 are 1, 2 and 96.
+    const auto n = static_cast<double>(values.size());
+    QVERIFY2(std::abs(sum / n) < 5 / std::sqrt(n), "seed 11 stream 3");
+    QVERIFY2(std::abs(squares / n - 1) < 5 * std::sqrt(2 / n), "seed 11 stream 3");
+    QVERIFY2(std::abs(fourth / n - 3) < 5 * std::sqrt(96 / n), "seed 11 stream 3");
+}
+
+void TestCore::belowIsUniform() {
+    const Philox random(5, 9);
+    constexpr int kBound = 7, kDraws = 70000;
+    std::vector<int> counts(kBound);
+    for (uint64_t i = 0; i < kDraws; ++i)
+        ++counts[random.below(i, kBound)];
+    // Five standard deviations of a binomial count.
+    const double deviation = std::sqrt(kDraws * (1.0 / kBound) * (1 - 1.0 / kBound));
+    for (const int count : counts)
+        QVERIFY2(std::abs(count - kDraws / kBound) < 5 * deviation, "seed 5 stream 9");
+    QCOMPARE(random.below(3, 1), uint64_t{0});
+    // Multiply-shift by 2^63 keeps the upper 63 bits: it uses the whole 128-bit product.
+    const auto block = philox4x32({3, 0, 9, 0}, {5, 0});
+    const uint64_t joined = (uint64_t{block[1]} << 32) | block[0];
+    QCOMPARE(random.below(3, uint64_t{1} << 63), joined >> 1);
+    // x * (2^64 - 1) / 2^64 is x - 1 for every x but 0
+    QCOMPARE(random.below(3, ~uint64_t{0}), joined - 1);
+    QVERIFY_EXCEPTION_THROWN(random.below(0, 0), std::logic_error);
+}
+
+void TestCore::shuffleIsPermutation() {
+    std::vector<int32_t> items(1000);
+    std::iota(items.begin(), items.end(), 0);
+    std::vector<int32_t> shuffled = items, again = items, other = items;
+    shuffle(shuffled, Philox(1, 2));
+    shuffle(again, Philox(1, 2));
+    shuffle(other, Philox(1, 3));
+    QVERIFY(shuffled == again);
+    QVERIFY(shuffled != other);
+    QVERIFY(shuffled != items);
+    std::sort(shuffled.begin(), shuffled.end());
+    QVERIFY(shuffled == items);
+    shuffle({}, Philox(1, 2));
+
+    // Each of the 6 orders of 3 items is as likely as the others.
+    std::map<std::vector<int32_t>, int> orders;
+    for (uint64_t seed = 0; seed < 6000; ++seed) {
+        std::vector<int32_t> three{0, 1, 2};
+        shuffle(three, Philox(seed, 4));
+        ++orders[three];
+    }
+    QCOMPARE(orders.size(), size_t{6});
+    for (const auto& [order, count] : orders)
+        QVERIFY(std::abs(count - 1000) < 5 * std::sqrt(6000 / 6.0 * 5 / 6));
+}
+
+void TestCore::poolRunsEachTaskOnce_data() {
+    QTest::addColumn<int>("threads");
+    QTest::addColumn<int>("count");
+    for (const int threads : {0, 1, 2, 3, 8})
+        for (const int count : {0, 1, 2, 7, 1000})
+            QTest::addRow("%d threads, %d tasks", threads, count) << threads << count;
+}
+
+void TestCore::poolRunsEachTaskOnce() {
+    QFETCH(int, threads);
+    QFETCH(int, count);
+    ThreadPool pool(threads);
+    if (threads > 0) QCOMPARE(pool.threads(), threads);
+    QVERIFY(pool.threads() >= 1);
+    std::vector<std::atomic<int>> calls(static_cast<size_t>(count));
+    std::atomic<int> badThread{0};
+    for (int round = 0; round < 20; ++round)
+        pool.run(count, [&](int64_t index, int thread) {
+            ++calls[static_cast<size_t>(index)];
+            if (thread < 0 || thread >= pool.threads()) ++badThread;
+        });
+    QCOMPARE(badThread.load(), 0);
+    for (const auto& number : calls)
+        QCOMPARE(number.load(), 20);
+}
+
+void TestCore::poolManySmallRuns() {
+    // Jobs that live on the caller's stack, one right after the other: a late worker must never
+    // touch the job before it, nor a thread number be used by two at once.
+    for (const int threads : {2, 4}) {
+        ThreadPool pool(threads);
+        std::vector<std::atomic<int>> busy(static_cast<size_t>(threads));
+        std::atomic<int> clashes{0};
+        for (int round = 0; round < 20000; ++round) {
+            std::vector<int> results(static_cast<size_t>(2 + round % 5), -1);
+            pool.run(static_cast<int64_t>(results.size()), [&, round](int64_t index, int thread) {
+                if (busy[static_cast<size_t>(thread)].fetch_add(1) != 0) ++clashes;
+                results[static_cast<size_t>(index)] = round;
+                busy[static_cast<size_t>(thread)].fetch_sub(1);
+            });
+            for (const int result : results)
+                QCOMPARE(result, round);
+        }
+        QCOMPARE(clashes.load(), 0);
+    }
+}
+
+void TestCore::poolUsesItsThreads() {
+    // Each task waits for the other: ends only if two threads work at the same time, also after the
+    // workers have gone to sleep.
+    ThreadPool pool(2);
+    for (int round = 0; round < 3; ++round) {
+        std::atomic<int> arrived{0};
+        std::set<int> threads;
+        std::mutex mutex;
+        pool.run(2, [&](int64_t, int thread) {
+            ++arrived;
+            while (arrived.load() < 2)
+                std::this_thread::yield();
+            const std::lock_guard lock(mutex);
+            threads.insert(thread);
+        });
+        QVERIFY(threads == (std::set<int>{0, 1}));
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+}
+
+void TestCore::poolThrowsOn_data() {
+    QTest::addColumn<int>("threads");
+    QTest::addColumn<int>("count");
+    QTest::newRow("inline") << 4 << 1;
+    QTest::newRow("one thread") << 1 << 100;
+    QTest::newRow("two threads") << 2 << 100;
+    QTest::newRow("more threads than cores") << 8 << 100;
+}
+
+void TestCore::poolThrowsOn() {
+    QFETCH(int, threads);
+    QFETCH(int, count);
+    ThreadPool pool(threads);
+    for (int round = 0; round < 200; ++round) {
+        try {
+            pool.run(count, [&](int64_t index, int) {
+                if (index == count / 2) throw EngineError("task " + std::to_string(index));
+            });
+            QFAIL("nothing thrown");
+        } catch (const EngineError& error) {
+            QCOMPARE(std::string(error.what()), "task " + std::to_string(count / 2));
+        }
+        // and the pool still works
+        std::atomic<int> calls{0};
+        pool.run(10, [&](int64_t, int) { ++calls; });
+        QCOMPARE(calls.load(), 10);
+    }
+}
+
+void TestCore::poolRefusesNesting() {
+    for (const int count : {1, 8}) {
+        ThreadPool pool(2);
+        const auto nested = [&](int64_t, int) { pool.run(1, [](int64_t, int) {}); };
+        QVERIFY_EXCEPTION_THROWN(pool.run(count, nested), std::logic_error);
+        std::atomic<int> calls{0};
+        pool.run(4, [&](int64_t, int) { ++calls; });
+        QCOMPARE(calls.load(), 4);
+    }
+}
+
+void TestCore::poolThreadStart() {
+    thread_local bool started = false;
+    started = false;
+    std::atomic<int> starts{0};
+    {
+        ThreadPool pool(3, [&] {
+            started = true;
+            ++starts;
+        });
+        std::atomic<int> unprepared{0};
+        for (int round = 0; round < 100; ++round)
+            pool.run(round % 4 + 1, [&](int64_t, int) {
+                if (!started) ++unprepared;
+            });
+        QCOMPARE(unprepared.load(), 0);
+    }
+    QCOMPARE(starts.load(), 3); // two workers and the caller, once each
+}
+
+void TestCore::poolWaitsForWorkers() {
+    ThreadPool pool(2);
+    for (int round = 0; round < 10; ++round) {
+        std::atomic<int> arrived{0}, finished{0};
+        pool.run(2, [&](int64_t, int thread) {
+            ++arrived;
+            while (arrived.load() < 2) // so that each thread has one task
+                std::this_thread::yield();
+            if (thread != 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            ++finished;
+        });
+        QCOMPARE(finished.load(), 2);
+    }
+}
+
+void TestCore::poolTwoCallers() {
+    // The jobs of two callers must not mix.
+    ThreadPool pool(2);
+    std::array<std::atomic<int>, 2> running{};
+    std::atomic<int> mixed{0}, calls{0};
+    const auto call = [&](size_t mine) {
+        for (int round = 0; round < 100; ++round)
+            pool.run(3, [&](int64_t, int) {
+                ++running[mine];
+                if (running[1 - mine].load() != 0) ++mixed;
+                std::this_thread::sleep_for(std::chrono::microseconds(50));
+                --running[mine];
+                ++calls;
+            });
+    };
+    std::thread other([&] { call(1); });
+    call(0);
+    other.join();
+    QCOMPARE(mixed.load(), 0);
+    QCOMPARE(calls.load(), 600);
+}
+
+QTEST_GUILESS_MAIN(TestCore)
+#include "tst_core.moc"

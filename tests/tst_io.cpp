@@ -1,0 +1,279 @@
+// Writing and reading whole files, and growing ones, where it works and where it fails: full disks,
+// folders that may not be written, devices, links. Pictures are in tst_picture.
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/picture.h"
+#include "tests/support/thrown.h"
+
+#include <QDir>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace halfscope;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Files that this process writes may not grow over a size: the smallest of full disks.
+class SizeLimit {
+public:
+    explicit SizeLimit(rlim_t bytes) {
+        std::signal(SIGXFSZ, SIG_IGN);
+        getrlimit(RLIMIT_FSIZE, &m_before);
+        const rlimit limited{bytes, m_before.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &limited);
+    }
+    ~SizeLimit() { setrlimit(RLIMIT_FSIZE, &m_before); }
+    SizeLimit(const SizeLimit&) = delete;
+    SizeLimit& operator=(const SizeLimit&) = delete;
+
+private:
+    rlimit m_before{};
+};
+
+/// Root may write anywhere: for a scope, an ordinary user.
+class OrdinaryUser {
+public:
+    OrdinaryUser() : m_wasRoot(geteuid() == 0) {
+        constexpr uid_t kNobody = 65534;
+        if (m_wasRoot) m_switched = seteuid(kNobody) == 0;
+    }
+    ~OrdinaryUser() {
+        if (m_switched && seteuid(0) != 0) qFatal("cannot become root again");
+    }
+    OrdinaryUser(const OrdinaryUser&) = delete;
+    OrdinaryUser& operator=(const OrdinaryUser&) = delete;
+    bool holds() const { return !m_wasRoot || m_switched; }
+
+private:
+    bool m_wasRoot;
+    bool m_switched = false;
+};
+
+} // namespace
+
+class TestIo : public QObject {
+    Q_OBJECT
+
+private:
+    QTemporaryDir m_folder;
+    std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
+    QStringList files() const {
+        return QDir(m_folder.path()).entryList(QDir::Files | QDir::Hidden | QDir::System);
+    }
+
+private slots:
+    void init() {
+        QVERIFY(m_folder.isValid());
+        for (const QString& name : files())
+            QVERIFY(QFile::remove(m_folder.filePath(name)));
+    }
+    void wholeFiles();
+    void linkStaysLink();
+    void failedWriteLeavesNothing();
+    void fullDevice();
+    void readOnlyFolder();
+    void fullDisk();
+    void outputFolder();
+    void growingFile();
+    void growingFileOnFullDisk();
+};
+
+void TestIo::wholeFiles() {
+    const std::string name = path("file");
+    std::string content("a\0b\n", 4);
+    content.resize(200000, 'x');
+    for (const std::string& text : {std::string(), content, std::string("short")}) {
+        writeFileAtomically(name, text);
+        QVERIFY(readFile(name) == text);
+    }
+    QCOMPARE(files(), QStringList("file"));
+    QVERIFY(isAbout(thrownBy<InputError>([&] { readFile(path("absent")); }), path("absent"),
+                    "cannot read: No such file"));
+    const std::string folder = m_folder.path().toStdString();
+    QVERIFY(isAbout(thrownBy<InputError>([&] { readFile(folder); }), folder, "Is a directory"));
+    QVERIFY(isAbout(thrownBy<RunError>([&] { writeFileAtomically(folder, "x"); }), folder,
+                    "cannot write: Is a directory"));
+    QVERIFY(isAbout(thrownBy<RunError>([&] { writeFileAtomically(path("no/such"), "x"); }),
+                    path("no/such"), "cannot write: No such file"));
+    QCOMPARE(files(), QStringList("file"));
+    writeFileAtomically("tst_io_relative.txt", "relative");
+    QCOMPARE(readFile("tst_io_relative.txt"), std::string("relative"));
+    QVERIFY(fs::remove("tst_io_relative.txt"));
+}
+
+void TestIo::linkStaysLink() {
+    writeFileAtomically(path("real"), "old");
+    fs::create_symlink(path("real"), path("link"));
+    writeFileAtomically(path("link"), "new");
+    QVERIFY(fs::is_symlink(path("link")));
+    QCOMPARE(readFile(path("real")), std::string("new"));
+}
+
+void TestIo::failedWriteLeavesNothing() {
+    const std::string name = path("kept.png");
+    writeFileAtomically(name, "old");
+    {
+        const SizeLimit limit(1000);
+        const std::string large(5000, 'x');
+        QVERIFY(isAbout(thrownBy<RunError>([&] { writeFileAtomically(name, large); }), name,
+                        "cannot write: File too large"));
+        Picture noise{64, 64, 1, std::vector<float>(64 * 64)};
+        Philox(1, 1).fillUniform(noise.values, 0.0F, 1.0F);
+        QVERIFY(isAbout(thrownBy<RunError>([&] { writePng(noise, name); }), name, "cannot write"));
+    }
+    QCOMPARE(readFile(name), std::string("old"));
+    QCOMPARE(files(), QStringList("kept.png"));
+}
+
+void TestIo::fullDevice() {
+    if (!fs::is_character_file("/dev/full")) QSKIP("this system has no /dev/full");
+    const std::string expected = "/dev/full: cannot write: No space left on device";
+    QCOMPARE(thrownBy<RunError>([] { writeFileAtomically("/dev/full", "x"); }), expected);
+    QCOMPARE(thrownBy<RunError>([] { writePng({1, 1, 1, {0}}, "/dev/full"); }), expected);
+    QCOMPARE(thrownBy<RunError>([] {
+                 GrowingFile file("/dev/full");
+                 file.append("row\n");
+                 file.finish();
+             }),
+             expected);
+    QCOMPARE(thrownBy<RunError>([] { GrowingFile("/dev/full").append(std::string(100000, 'x')); }),
+             expected);
+    QVERIFY(fs::is_character_file("/dev/full"));
+}
+
+void TestIo::readOnlyFolder() {
+    const std::string folder = path("readonly");
+    fs::create_directory(folder);
+    QVERIFY(chmod(m_folder.path().toStdString().c_str(), 0755) == 0);
+    QVERIFY(chmod(folder.c_str(), 0555) == 0);
+    {
+        const OrdinaryUser user;
+        if (!user.holds()) QSKIP("root cannot become an ordinary user here");
+        const std::string name = folder + "/a.png";
+        QCOMPARE(thrownBy<RunError>([&] {
+                     writePng({1, 1, 1, {0}}, name);
+                 }),
+                 name + ": cannot write: Permission denied");
+        QCOMPARE(thrownBy<RunError>([&] { GrowingFile{name}; }),
+                 name + ": cannot write: Permission denied");
+        QCOMPARE(thrownBy<RunError>([&] { makeOutputFolder(folder); }),
+                 folder + ": cannot write in this folder: Permission denied");
+        QCOMPARE(thrownBy<RunError>([&] { makeOutputFolder(folder + "/deeper"); }),
+                 folder + "/deeper: cannot make the folder: Permission denied");
+    }
+    QVERIFY(fs::is_empty(folder));
+    fs::remove(folder);
+}
+
+void TestIo::fullDisk() {
+    const std::string folder = path("disk");
+    fs::create_directory(folder);
+    if (mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=64k") != 0)
+        QSKIP("mounting a small file system needs root");
+    const std::string name = folder + "/out.txt";
+    const std::string old(1000, 'o');
+    writeFileAtomically(name, old);
+    const std::string whole =
+        thrownBy<RunError>([&] { writeFileAtomically(name, std::string(100000, 'x')); });
+    const bool kept = readFile(name) == old;
+    const std::string growing = thrownBy<RunError>([&] {
+        GrowingFile file(folder + "/steps.csv");
+        for (int row = 0; row < 20000; ++row)
+            file.append("a row of the table\n");
+    });
+    const std::string rows = readFile(folder + "/steps.csv");
+    std::vector<std::string> left;
+    for (const auto& entry : fs::directory_iterator(folder))
+        left.push_back(entry.path().filename().string());
+    QVERIFY(umount(folder.c_str()) == 0);
+    fs::remove(folder);
+
+    QCOMPARE(whole, name + ": cannot write: No space left on device");
+    QVERIFY(kept);
+    QVERIFY(isAbout(growing, folder + "/steps.csv", "cannot write: No space left on device"));
+    QVERIFY(rows.size() > 10000 && rows.ends_with("table\n"));
+    std::sort(left.begin(), left.end());
+    QCOMPARE(left, (std::vector<std::string>{"out.txt", "steps.csv"}));
+}
+
+void TestIo::outputFolder() {
+    const std::string folder = path("out/deep/er");
+    makeOutputFolder(folder);
+    makeOutputFolder(folder);
+    QVERIFY(fs::is_directory(folder) && fs::is_empty(folder));
+    makeOutputFolder(folder + "/");
+    QVERIFY(fs::is_empty(folder));
+    fs::remove_all(path("out"));
+    writeFileAtomically(path("file"), "x");
+    const std::string text = thrownBy<RunError>([&] { makeOutputFolder(path("file")); });
+    QVERIFY2(isAbout(text, path("file"), ""), text.c_str());
+    const std::string below = thrownBy<RunError>([&] { makeOutputFolder(path("file/below")); });
+    QVERIFY2(isAbout(below, path("file/below"), "Not a directory"), below.c_str());
+}
+
+void TestIo::growingFile() {
+    const std::string name = path("steps.csv");
+    std::string expected;
+    {
+        GrowingFile file(name);
+        for (int row = 0; row < 3000; ++row) {
+            const std::string text = std::to_string(row) + ",1.5\n";
+            file.append(text);
+            expected += text;
+        }
+        QVERIFY(!fs::exists(name));
+        file.finish();
+        QVERIFY(readFile(name) == expected);
+        file.finish();
+    }
+    QVERIFY(readFile(name) == expected);
+    { // an interrupt: no finish()
+        GrowingFile file(name);
+        file.append("1\n");
+        QVERIFY(readFile(name) == expected);
+    }
+    QCOMPARE(readFile(name), std::string("1\n"));
+    QCOMPARE(files(), QStringList("steps.csv"));
+}
+
+void TestIo::growingFileOnFullDisk() {
+    const std::string name = path("steps.csv");
+    {
+        const SizeLimit limit(20000);
+        const std::string text = thrownBy<RunError>([&] {
+            GrowingFile file(name);
+            for (int row = 0; row < 10000; ++row)
+                file.append("a row of the table\n");
+        });
+        QVERIFY(isAbout(text, name, "cannot write: File too large"));
+    }
+    // What fitted is there, in whole rows.
+    const std::string rows = readFile(name);
+    QVERIFY(rows.size() > 10000 && rows.size() <= 20000);
+    QVERIFY(rows.ends_with("a row of the table\n"));
+    QCOMPARE(rows.size() % std::string("a row of the table\n").size(), size_t{0});
+    QCOMPARE(files(), QStringList("steps.csv"));
+    {
+        const SizeLimit limit(0);
+        QVERIFY(isAbout(thrownBy<RunError>([&] {
+                            GrowingFile file(path("other.csv"));
+                            file.append("x\n");
+                            file.finish();
+                        }),
+                        path("other.csv"), "cannot write: File too large"));
+    }
+}
+
+QTEST_GUILESS_MAIN(TestIo)
+#include "tst_io.moc"
