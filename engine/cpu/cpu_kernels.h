@@ -1,0 +1,69 @@
+// What a CPU kernel of one node gets, and the shared matrix product of the CPU engine.
+#pragma once
+
+#include "engine/core/thread_pool.h"
+#include "engine/graph/graph.h"
+
+#include <atomic>
+#include <cstddef>
+#include <span>
+
+namespace halfscope {
+
+/// A tensor in storage form: row-major, `dtype` elements.
+struct CpuTensor {
+    const void* data = nullptr;
+    const Shape* shape = nullptr;
+    DType dtype = DType::F32;
+};
+
+/// The operands of one node's kernel. `scratch` is bytes that the kernel asked for
+/// (cpuScratchBytes).
+struct CpuCall {
+    const Node& node;
+    std::span<const CpuTensor> in;
+    void* out = nullptr; ///< node.shape, node.dtype; never overlaps an input
+    ThreadPool& pool;
+    std::span<std::byte> scratch;
+    const std::atomic<bool>* stop =
+        nullptr; ///< a kernel may return early, unfinished, once it is true
+};
+
+/// Scratch bytes that the kernel of a node wants, for the memory plan.
+size_t cpuScratchBytes(const Graph&, NodeId, int threads);
+size_t cpuMatmulScratchBytes(const Graph&, NodeId, int threads); ///< its part for Matmul
+
+/// c (m, n) = op(a) op(b) + (accumulate ? c : 0), row-major f32, leading dimensions in elements, on
+/// the calling thread alone. oneDNN, or CBLAS where oneDNN is missing.
+struct GemmShape {
+    int64_t m = 0, n = 0, k = 0;
+    bool transposeA = false, transposeB = false;
+    int64_t lda = 0, ldb = 0, ldc = 0;
+    bool accumulate = false;
+};
+void gemm(const GemmShape&, const float* a, const float* b, float* c);
+/// "oneDNN 2.6.3" or "OpenBLAS 0.3.21".
+std::string gemmLibrary();
+/// Must be called once on each thread that calls gemm: keeps the library from starting threads of
+/// its own.
+void useOneThreadPerGemm();
+
+// kernels of the op rows (OpInfo::cpu)
+void cpuMatmul(const CpuCall&);
+void cpuConv2d(const CpuCall&);
+void cpuConv2dInputGrad(const CpuCall&);
+void cpuConv2dWeightGrad(const CpuCall&);
+void cpuReduce(const CpuCall&);      ///< Sum, Mean, ReduceMax, ReduceMin over any axes
+void cpuCopyStrided(const CpuCall&); ///< Transpose, Slice, Expand
+void cpuPad(const CpuCall&);
+void cpuConcat(const CpuCall&);
+void cpuGather(const CpuCall&);
+void cpuScatterAdd(const CpuCall&);
+void cpuIota(const CpuCall&);
+void cpuMaxPoolIndex(const CpuCall&);
+void cpuAvgPool(const CpuCall&);
+void cpuAvgPoolGrad(const CpuCall&);
+void cpuCountNonFinite(const CpuCall&);
+void cpuScalerUpdate(const CpuCall&);
+
+} // namespace halfscope

@@ -1,0 +1,145 @@
+// Puts nodes into a graph. emit() is strict: it checks shapes and dtypes by the op's rule, folds
+// constants and exact identities, reuses an equal node, and records the cause. Nothing is implicit:
+// broadcasting and casting are the caller's nodes (engine/ops/functional.h does both, as PyTorch
+// does).
+#pragma once
+
+#include "engine/graph/graph.h"
+
+#include <string>
+#include <unordered_map>
+
+namespace halfscope {
+
+struct CastPolicy;
+
+class Builder {
+public:
+    explicit Builder(Graph& graph) : m_graph(graph) {}
+    Graph& graph() { return m_graph; }
+    const Graph& graph() const { return m_graph; }
+    const Node& operator[](NodeId id) const { return m_graph[id]; }
+    const Shape& shapeOf(NodeId id) const { return m_graph[id].shape; }
+    DType dtypeOf(NodeId id) const { return m_graph[id].dtype; }
+
+    // leaves
+    NodeId input(std::string name, Shape shape, DType dtype);
+    NodeId state(std::string name, Shape shape, DType dtype, StateRole role);
+    NodeId constant(double value, Shape shape, DType dtype);
+    NodeId constantLike(double value, NodeId like) {
+        return constant(value, shapeOf(like), dtypeOf(like));
+    }
+    NodeId iota(Shape shape, int axis, DType dtype);
+
+    /// Adds a node, or returns an existing one that is equal. Throws std::logic_error when the op's
+    /// shape rule refuses.
+    NodeId emit(Op op, std::span<const NodeId> in, Attrs attrs = {});
+    NodeId emit(Op op, std::initializer_list<NodeId> in, Attrs attrs = {}) {
+        return emit(op, std::span<const NodeId>(in.begin(), in.size()), std::move(attrs));
+    }
+
+    // strict shorthands: operands of one shape and dtype
+    NodeId add(NodeId a, NodeId b) { return emit(Op::Add, {a, b}); }
+    NodeId sub(NodeId a, NodeId b) { return emit(Op::Sub, {a, b}); }
+    NodeId mul(NodeId a, NodeId b) { return emit(Op::Mul, {a, b}); }
+    NodeId div(NodeId a, NodeId b) { return emit(Op::Div, {a, b}); }
+    NodeId neg(NodeId a) { return emit(Op::Neg, {a}); }
+    /// x with every element times (plus) a constant of x's dtype.
+    NodeId scale(NodeId x, double factor) { return mul(x, constantLike(factor, x)); }
+    NodeId shift(NodeId x, double by) { return add(x, constantLike(by, x)); }
+    NodeId where(NodeId condition, NodeId a, NodeId b) {
+        return emit(Op::Where, {condition, a, b});
+    }
+    NodeId unary(Op op, NodeId x) { return emit(op, {x}); }
+    NodeId cast(NodeId x, DType dtype);
+    NodeId matmul(NodeId a, NodeId b, MatmulAttrs attrs = {}) {
+        return emit(Op::Matmul, {a, b}, attrs);
+    }
+    /// Reduced axes stay as extent 1.
+    NodeId sum(NodeId x, const Shape& axes) { return emit(Op::Sum, {x}, AxesAttrs{axes}); }
+    NodeId mean(NodeId x, const Shape& axes) { return emit(Op::Mean, {x}, AxesAttrs{axes}); }
+    NodeId sumAll(NodeId x); ///< rank 0
+    NodeId reshape(NodeId x, Shape shape);
+    NodeId transpose(NodeId x, Shape permutation) {
+        return emit(Op::Transpose, {x}, AxesAttrs{permutation});
+    }
+    /// Repeats extents of 1; adds leading axes where shape has more.
+    NodeId expand(NodeId x, const Shape& shape);
+    NodeId expandLike(NodeId x, NodeId like) { return expand(x, shapeOf(like)); }
+    /// Sums away what expand(., from, shapeOf(x)) repeats: the gradient of expand.
+    NodeId sumTo(NodeId x, const Shape& shape);
+    NodeId slice(NodeId x, int axis, int64_t begin, int64_t end, int64_t step = 1);
+    NodeId concat(std::span<const NodeId> in, int axis) {
+        return emit(Op::Concat, in, AxisAttrs{axis, 0});
+    }
+
+    // why: taken into every node emitted while the scope lives
+    Phase phase() const { return m_phase; }
+    void setPhase(Phase phase) { m_phase = phase; }
+    const std::string& label() const { return m_label; }
+    void setLabel(std::string label) { m_label = std::move(label); }
+    NodeId forwardCause() const { return m_forward; }
+    void setForwardCause(NodeId node) { m_forward = node; }
+    void setRule(std::string rule) { m_rule = std::move(rule); }
+
+    // autocast: read by engine/ops/functional.h; nullptr is off
+    const CastPolicy* policy() const { return m_policy; }
+    void setPolicy(const CastPolicy* policy) { m_policy = policy; }
+    /// The arithmetic of f32 contractions (TF32 on CUDA); 16-bit ones are always F32FromHalf.
+    void setMathMode(MathMode mode) { m_math = mode; }
+
+private:
+    NodeId addUnique(Node node);
+    std::optional<NodeId> simplify(Op op, std::span<const NodeId> in, const Attrs& attrs,
+                                   const NodeType& type);
+
+    Graph& m_graph;
+    std::unordered_multimap<size_t, NodeId> m_byHash;
+    Phase m_phase = Phase::Forward;
+    std::string m_label, m_rule;
+    NodeId m_forward = kNoNode;
+    const CastPolicy* m_policy = nullptr;
+    MathMode m_math = MathMode::F32;
+};
+
+/// Sets the label (and phase) for a scope and puts the old ones back.
+class LabelScope {
+public:
+    LabelScope(Builder& b, std::string label) : m_b(b), m_old(b.label()) {
+        b.setLabel(std::move(label));
+    }
+    ~LabelScope() { m_b.setLabel(std::move(m_old)); }
+    LabelScope(const LabelScope&) = delete;
+    LabelScope& operator=(const LabelScope&) = delete;
+
+private:
+    Builder& m_b;
+    std::string m_old;
+};
+class PhaseScope {
+public:
+    PhaseScope(Builder& b, Phase phase) : m_b(b), m_old(b.phase()) { b.setPhase(phase); }
+    ~PhaseScope() { m_b.setPhase(m_old); }
+    PhaseScope(const PhaseScope&) = delete;
+    PhaseScope& operator=(const PhaseScope&) = delete;
+
+private:
+    Builder& m_b;
+    Phase m_old;
+};
+/// Sets an autocast policy for a scope; nullptr switches autocast off in it. Scopes nest.
+class AutocastScope {
+public:
+    AutocastScope(Builder& b, const CastPolicy* policy) : m_b(b), m_old(b.policy()) {
+        b.setPolicy(policy);
+    }
+    ~AutocastScope() { m_b.setPolicy(m_old); }
+    AutocastScope(const AutocastScope&) = delete;
+    AutocastScope& operator=(const AutocastScope&) = delete;
+
+private:
+    Builder& m_b;
+    const CastPolicy* m_old;
+};
+
+} // namespace halfscope

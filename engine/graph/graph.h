@@ -1,0 +1,93 @@
+// The training step as data: nodes in an order in which every input stands before its user, states
+// with their next values, named outputs, and for every node why it exists.
+#pragma once
+
+#include "engine/graph/op.h"
+
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// The part of the step that emitted a node.
+enum class Phase : uint8_t { Forward, Loss, Backward, Unscale, Optimizer, Scaler, Metrics };
+inline constexpr int kPhaseCount = 7;
+std::string_view nameOf(Phase);
+
+/// Why a node exists. `forward` is the forward node whose gradient it serves (kNoNode otherwise);
+/// `label` is the layer or tensor in words ("layer2.weight"); `rule` the autocast rule that put a
+/// cast here ("linear: lower precision (torch cuda float16)").
+struct Cause {
+    Phase phase = Phase::Forward;
+    NodeId forward = kNoNode;
+    std::string label;
+    std::string rule;
+};
+
+struct Node {
+    Op op = Op::Constant;
+    std::vector<NodeId> in;
+    Attrs attrs;
+    Shape shape;
+    DType dtype = DType::F32;
+    MathMode math = MathMode::F32;
+    Cause cause;
+
+    NodeType type() const { return {shape, dtype}; }
+    int64_t elements() const { return shape.elements(); }
+    size_t bytes() const { return static_cast<size_t>(elements()) * bytesOf(dtype); }
+};
+
+/// What a state is for: memory by cause, diagnosis and checkpoints sort by it.
+enum class StateRole : uint8_t { Parameter, Moment, RunningStatistic, Scaler, Counter, Setting };
+std::string_view nameOf(StateRole);
+
+/// A value that lives from step to step. `next` is its value after the step; kNoNode: only an
+/// upload changes it.
+struct StateInfo {
+    NodeId node = kNoNode;
+    NodeId next = kNoNode;
+    std::string name;
+    StateRole role = StateRole::Parameter;
+};
+struct InputInfo {
+    NodeId node = kNoNode;
+    std::string name;
+};
+struct OutputInfo {
+    NodeId node = kNoNode;
+    std::string name;
+};
+
+class Graph {
+public:
+    const Node& operator[](NodeId id) const { return m_nodes[static_cast<size_t>(id)]; }
+    int size() const { return static_cast<int>(m_nodes.size()); }
+    const std::vector<StateInfo>& states() const { return m_states; }
+    const std::vector<InputInfo>& inputs() const { return m_inputs; }
+    const std::vector<OutputInfo>& outputs() const { return m_outputs; }
+
+    NodeId add(Node node); ///< inputs must exist already
+    void addState(StateInfo state) { m_states.push_back(std::move(state)); }
+    void addInput(InputInfo input) { m_inputs.push_back(std::move(input)); }
+    void addOutput(std::string name, NodeId node) { m_outputs.push_back({node, std::move(name)}); }
+    /// Shape and dtype of next must equal the state's.
+    void setNext(NodeId state, NodeId next);
+
+    /// The node of an output, input or state by name; throws std::logic_error when there is none.
+    NodeId output(std::string_view name) const;
+    NodeId input(std::string_view name) const;
+    NodeId state(std::string_view name) const;
+    std::optional<NodeId> findOutput(std::string_view name) const;
+
+    /// How many nodes, states and outputs read each node.
+    std::vector<int> useCounts() const;
+
+private:
+    std::vector<Node> m_nodes;
+    std::vector<StateInfo> m_states;
+    std::vector<InputInfo> m_inputs;
+    std::vector<OutputInfo> m_outputs;
+};
+
+} // namespace halfscope

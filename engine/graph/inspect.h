@@ -1,0 +1,23 @@
+// Looking at a graph: the validator that runs after each pass, and the graph as text, DOT and JSON.
+#pragma once
+
+#include "engine/graph/graph.h"
+
+#include <string>
+
+namespace halfscope {
+
+/// Checks every node against its op's rule, the order of the nodes, and the lists of inputs, states
+/// and outputs. Throws std::logic_error with the offending node printed.
+void validate(const Graph&);
+
+/// One node in one line: "%12 = tanh(%11) : float16 [64, 32]  layer2 forward".
+std::string nodeText(const Graph&, NodeId);
+/// One node a line, then states with their next values, then outputs.
+std::string graphText(const Graph&);
+/// Graphviz, coloured by dtype.
+std::string graphDot(const Graph&);
+/// {"nodes": [..], "states": [..], "inputs": [..], "outputs": [..]}.
+std::string graphJson(const Graph&);
+
+} // namespace halfscope

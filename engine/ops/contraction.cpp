@@ -1,0 +1,258 @@
+// Matrix product and convolution: two families closed under differentiation, with their shape
+// rules, gradients and double-precision loops. The fast loops are in engine/cpu and the CUDA
+// module.
+#include "engine/core/error.h"
+#include "engine/cpu/cpu_kernels.h"
+#include "engine/graph/builder.h"
+#include "engine/ops/families.h"
+
+#include <algorithm>
+#include <string>
+
+namespace halfscope {
+namespace {
+
+/// Operands of a contraction have one dtype, and it decides the arithmetic: f32, or f32 from 16
+/// bits. F64 is for the reference evaluator.
+void requireOneType(std::string_view op, std::span<const NodeType> in) {
+    const DType type = in[0].dtype;
+    require(isFloat(type),
+            std::string(op) + ": operands must be floats, not " + std::string(nameOf(type)));
+    require(in[1].dtype == type, std::string(op) + ": operands of one dtype, not " +
+                                     std::string(nameOf(type)) + " and " +
+                                     std::string(nameOf(in[1].dtype)));
+}
+
+NodeType inferMatmul(std::span<const NodeType> in, const Attrs& attrs) {
+    requireOneType("matmul", in);
+    const auto& how = attrsOf<MatmulAttrs>(attrs);
+    const Shape &a = in[0].shape, &b = in[1].shape;
+    const std::string both = "matmul of " + a.text() + " and " + b.text() + ": ";
+    require(a.rank() >= 2 && a.rank() == b.rank(), both + "equal ranks of at least 2 wanted");
+    const int last = a.rank() - 1;
+    Shape out = a;
+    for (int i = 0; i < last - 1; ++i)
+        require(a[i] == b[i], both + "batch axes differ");
+    const int64_t inner = how.transposeA ? a[last - 1] : a[last];
+    require(inner == (how.transposeB ? b[last] : b[last - 1]), both + "inner extents differ");
+    out[last - 1] = how.transposeA ? a[last] : a[last - 1];
+    out[last] = how.transposeB ? b[last - 1] : b[last];
+    return {out, in[0].dtype};
+}
+
+void vjpMatmul(const VjpArgs& v) {
+    const auto& how = attrsOf<MatmulAttrs>(v.attrs);
+    const NodeId a = v.in[0], b = v.in[1];
+    if (v.needed[0]) {
+        v.dIn[0] = how.transposeA ? v.b.matmul(b, v.dy, {how.transposeB, true})
+                                  : v.b.matmul(v.dy, b, {false, !how.transposeB});
+    }
+    if (v.needed[1]) {
+        v.dIn[1] = how.transposeB ? v.b.matmul(v.dy, a, {true, how.transposeA})
+                                  : v.b.matmul(a, v.dy, {!how.transposeA, false});
+    }
+}
+
+void refMatmul(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) {
+    const auto& how = attrsOf<MatmulAttrs>(attrs);
+    const Shape& a = in[0].shape;
+    const int last = out.shape.rank() - 1;
+    const int64_t m = out.shape[last - 1], n = out.shape[last];
+    const int64_t k = how.transposeA ? a[last - 1] : a[last];
+    const int64_t batches = m * n == 0 ? 0 : out.shape.elements() / (m * n);
+    for (int64_t t = 0; t < batches; ++t) {
+        const double* left = in[0].values.data() + t * m * k;
+        const double* right = in[1].values.data() + t * k * n;
+        for (int64_t i = 0; i < m; ++i) {
+            for (int64_t j = 0; j < n; ++j) {
+                double sum = 0;
+                for (int64_t p = 0; p < k; ++p) {
+                    sum += left[how.transposeA ? p * m + i : i * k + p] *
+                           right[how.transposeB ? j * k + p : p * n + j];
+                }
+                out.values[static_cast<size_t>((t * m + i) * n + j)] = sum;
+            }
+        }
+    }
+}
+
+int64_t convExtent(int64_t image, int64_t kernel, const ConvAttrs& how, size_t axis) {
+    const int64_t room = image + 2 * how.padding[axis] - kernel;
+    return room < 0 ? 0 : room / how.stride[axis] + 1;
+}
+
+/// The extents of one convolution, whichever of its three tensors is the result.
+struct ConvExtents {
+    int64_t n, c, h, w, o, kh, kw, oh, ow;
+};
+
+ConvExtents extentsOf(const Shape& image, const Shape& weight, const Shape& out) {
+    return {image[0],  image[1],  image[2], image[3], weight[0],
+            weight[2], weight[3], out[2],   out[3]};
+}
+
+/// Checks that image, weight and out (n, o, oh, ow) fit one convolution.
+void requireConv(std::string_view op, const Shape& image, const Shape& weight, const Shape& out,
+                 const ConvAttrs& how) {
+    const std::string what = std::string(op) + " with image " + image.text() + ", weight " +
+                             weight.text() + ", output " + out.text() + ": ";
+    require(image.rank() == 4 && weight.rank() == 4 && out.rank() == 4, what + "rank 4 wanted");
+    require(image[1] == weight[1], what + "channels of image and weight differ");
+    require(out[0] == image[0] && out[1] == weight[0],
+            what + "output has other images or channels");
+    for (size_t axis = 0; axis < 2; ++axis) {
+        require(how.stride[axis] >= 1 && how.padding[axis] >= 0, what + "bad stride or padding");
+        const int at = 2 + static_cast<int>(axis);
+        require(weight[at] >= 1 && out[at] >= 1 &&
+                    out[at] == convExtent(image[at], weight[at], how, axis),
+                what + "spatial extents do not fit kernel, stride and padding");
+    }
+}
+
+void requireTarget(std::string_view op, const ConvAttrs& how, int rank) {
+    require(how.target.rank() == rank,
+            std::string(op) + ": target must have rank " + std::to_string(rank));
+}
+
+NodeType inferConv2d(std::span<const NodeType> in, const Attrs& attrs) {
+    requireOneType("conv2d", in);
+    const auto& how = attrsOf<ConvAttrs>(attrs);
+    const Shape &image = in[0].shape, &weight = in[1].shape;
+    require(image.rank() == 4 && weight.rank() == 4,
+            "conv2d of " + image.text() + " and " + weight.text() + ": rank 4 wanted");
+    requireTarget("conv2d", how, 0);
+    require(how.stride[0] >= 1 && how.stride[1] >= 1, "conv2d: a stride is below 1");
+    const Shape out{image[0], weight[0], convExtent(image[2], weight[2], how, 0),
+                    convExtent(image[3], weight[3], how, 1)};
+    requireConv("conv2d", image, weight, out, how);
+    return {out, in[0].dtype};
+}
+
+// in: dy (n, o, oh, ow), weight (o, c, kh, kw); out: the image (n, c, target)
+NodeType inferInputGrad(std::span<const NodeType> in, const Attrs& attrs) {
+    requireOneType("conv2d_input_grad", in);
+    const auto& how = attrsOf<ConvAttrs>(attrs);
+    requireTarget("conv2d_input_grad", how, 2);
+    require(in[0].shape.rank() == 4 && in[1].shape.rank() == 4, "conv2d_input_grad: rank 4 wanted");
+    const Shape image{in[0].shape[0], in[1].shape[1], how.target[0], how.target[1]};
+    requireConv("conv2d_input_grad", image, in[1].shape, in[0].shape, how);
+    return {image, in[0].dtype};
+}
+
+// in: image (n, c, h, w), dy (n, o, oh, ow); out: the weight (o, c, target)
+NodeType inferWeightGrad(std::span<const NodeType> in, const Attrs& attrs) {
+    requireOneType("conv2d_weight_grad", in);
+    const auto& how = attrsOf<ConvAttrs>(attrs);
+    requireTarget("conv2d_weight_grad", how, 2);
+    require(in[0].shape.rank() == 4 && in[1].shape.rank() == 4,
+            "conv2d_weight_grad: rank 4 wanted");
+    const Shape weight{in[1].shape[1], in[0].shape[1], how.target[0], how.target[1]};
+    requireConv("conv2d_weight_grad", in[0].shape, weight, in[1].shape, how);
+    return {weight, in[0].dtype};
+}
+
+ConvAttrs withTarget(ConvAttrs attrs, Shape target) {
+    attrs.target = target;
+    return attrs;
+}
+Shape spatial(const Shape& shape) { return Shape{shape[2], shape[3]}; }
+
+NodeId conv(Builder& b, NodeId image, NodeId weight, const ConvAttrs& how) {
+    return b.emit(Op::Conv2d, {image, weight}, withTarget(how, {}));
+}
+NodeId inputGrad(Builder& b, NodeId dy, NodeId weight, NodeId image, const ConvAttrs& how) {
+    return b.emit(Op::Conv2dInputGrad, {dy, weight}, withTarget(how, spatial(b.shapeOf(image))));
+}
+NodeId weightGrad(Builder& b, NodeId image, NodeId dy, NodeId weight, const ConvAttrs& how) {
+    return b.emit(Op::Conv2dWeightGrad, {image, dy}, withTarget(how, spatial(b.shapeOf(weight))));
+}
+
+void vjpConv2d(const VjpArgs& v) {
+    const auto& how = attrsOf<ConvAttrs>(v.attrs);
+    const NodeId image = v.in[0], weight = v.in[1];
+    if (v.needed[0]) v.dIn[0] = inputGrad(v.b, v.dy, weight, image, how);
+    if (v.needed[1]) v.dIn[1] = weightGrad(v.b, image, v.dy, weight, how);
+}
+
+void vjpInputGrad(const VjpArgs& v) { // here v.dy is an image
+    const auto& how = attrsOf<ConvAttrs>(v.attrs);
+    const NodeId out = v.in[0], weight = v.in[1];
+    if (v.needed[0]) v.dIn[0] = conv(v.b, v.dy, weight, how);
+    if (v.needed[1]) v.dIn[1] = weightGrad(v.b, v.dy, out, weight, how);
+}
+
+void vjpWeightGrad(const VjpArgs& v) { // here v.dy is a weight
+    const auto& how = attrsOf<ConvAttrs>(v.attrs);
+    const NodeId image = v.in[0], out = v.in[1];
+    if (v.needed[0]) v.dIn[0] = inputGrad(v.b, out, v.dy, image, how);
+    if (v.needed[1]) v.dIn[1] = conv(v.b, image, v.dy, how);
+}
+
+/// Calls visit(image index, weight index, output index) for every product of the convolution.
+template <class Visit>
+void forEachProduct(const ConvExtents& e, const ConvAttrs& how, const Visit& visit) {
+    const auto kernelRange = [](int64_t start, int64_t kernel, int64_t image) {
+        return std::pair(std::max<int64_t>(0, -start), std::min(kernel, image - start));
+    };
+    for (int64_t no = 0; no < e.n * e.o; ++no) {
+        const int64_t n = no / e.o, o = no % e.o;
+        for (int64_t at = 0; at < e.oh * e.ow; ++at) {
+            const int64_t y = at / e.ow * how.stride[0] - how.padding[0];
+            const int64_t x = at % e.ow * how.stride[1] - how.padding[1];
+            const auto [i0, i1] = kernelRange(y, e.kh, e.h);
+            const auto [j0, j1] = kernelRange(x, e.kw, e.w);
+            for (int64_t c = 0; c < e.c; ++c) {
+                for (int64_t i = i0; i < i1; ++i) {
+                    for (int64_t j = j0; j < j1; ++j) {
+                        visit(static_cast<size_t>(((n * e.c + c) * e.h + y + i) * e.w + x + j),
+                              static_cast<size_t>(((o * e.c + c) * e.kh + i) * e.kw + j),
+                              static_cast<size_t>(no * e.oh * e.ow + at));
+                    }
+                }
+            }
+        }
+    }
+}
+
+void refConv2d(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) {
+    std::fill(out.values.begin(), out.values.end(), 0.0);
+    forEachProduct(extentsOf(in[0].shape, in[1].shape, out.shape), attrsOf<ConvAttrs>(attrs),
+                   [&](size_t image, size_t weight, size_t y) {
+                       out.values[y] += in[0].values[image] * in[1].values[weight];
+                   });
+}
+
+void refInputGrad(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) {
+    std::fill(out.values.begin(), out.values.end(), 0.0);
+    forEachProduct(extentsOf(out.shape, in[1].shape, in[0].shape), attrsOf<ConvAttrs>(attrs),
+                   [&](size_t image, size_t weight, size_t y) {
+                       out.values[image] += in[0].values[y] * in[1].values[weight];
+                   });
+}
+
+void refWeightGrad(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) {
+    std::fill(out.values.begin(), out.values.end(), 0.0);
+    forEachProduct(extentsOf(in[0].shape, out.shape, in[1].shape), attrsOf<ConvAttrs>(attrs),
+                   [&](size_t image, size_t weight, size_t y) {
+                       out.values[weight] += in[0].values[image] * in[1].values[y];
+                   });
+}
+
+// LinearGradient: the gradients are contractions too, of the same dtypes, summed in f32 and rounded
+// once, so they need no detour over f32 operands.
+constexpr OpFlags kFlags = OpFlags(OpFlag::LinearGradient);
+
+const OpInfo kRows[] = {
+    {Op::Matmul, "matmul", 2, kFlags, inferMatmul, vjpMatmul, refMatmul, nullptr, cpuMatmul},
+    {Op::Conv2d, "conv2d", 2, kFlags, inferConv2d, vjpConv2d, refConv2d, nullptr, cpuConv2d},
+    {Op::Conv2dInputGrad, "conv2d_input_grad", 2, kFlags, inferInputGrad, vjpInputGrad,
+     refInputGrad, nullptr, cpuConv2dInputGrad},
+    {Op::Conv2dWeightGrad, "conv2d_weight_grad", 2, kFlags, inferWeightGrad, vjpWeightGrad,
+     refWeightGrad, nullptr, cpuConv2dWeightGrad},
+};
+
+} // namespace
+
+std::span<const OpInfo> contractionOps() { return kRows; }
+
+} // namespace halfscope

@@ -1,0 +1,123 @@
+// The elementwise CPU loops, in f32. Cheap ones are compiled for several vector widths and picked
+// at load time; their results are the same bits on each. Leaves meaning and gradients to
+// elementwise.cpp.
+#include "engine/ops/elementwise_loops.h"
+
+#include "engine/core/vector_clones.h"
+
+#include <cfloat>
+#include <cmath>
+
+// Result i reads input i alone, so out over in[k] carries nothing from one turn to the next: ivdep
+// says so, and the loop needs no overlap check.
+#define HALFSCOPE_UNARY(attribute, name, expression)                                               \
+    attribute void name(const LoopArgs& args) {                                                    \
+        const float* in0 = args.in[0];                                                             \
+        float* out = args.out;                                                                     \
+        const size_t n = args.n;                                                                   \
+        _Pragma("GCC ivdep") for (size_t i = 0; i < n; ++i) {                                      \
+            const float x = in0[i];                                                                \
+            out[i] = (expression);                                                                 \
+        }                                                                                          \
+    }
+#define HALFSCOPE_BINARY(attribute, name, expression)                                              \
+    attribute void name(const LoopArgs& args) {                                                    \
+        const float* in0 = args.in[0];                                                             \
+        const float* in1 = args.in[1];                                                             \
+        float* out = args.out;                                                                     \
+        const size_t n = args.n;                                                                   \
+        _Pragma("GCC ivdep") for (size_t i = 0; i < n; ++i) {                                      \
+            const float a = in0[i], b = in1[i];                                                    \
+            out[i] = (expression);                                                                 \
+        }                                                                                          \
+    }
+#define HALFSCOPE_PLAIN
+
+namespace halfscope {
+
+namespace {
+
+// Through double where f32 steps would lose more than an ulp: cancellation in 1 + erf, an
+// intermediate that under- or overflows although the result does not.
+float sigmoid(float x) { return static_cast<float>(1.0 / (1.0 + std::exp(-double{x}))); }
+float silu(float x) { return static_cast<float>(x / (1.0 + std::exp(-double{x}))); }
+float gelu(float x) { return static_cast<float>(0.5 * x * std::erfc(-x * std::sqrt(0.5))); }
+/// beta 1; PyTorch returns x above its threshold of 20.
+float softplus(float x) {
+    return x > 20.0f ? x : static_cast<float>(std::log1p(std::exp(double{x})));
+}
+
+} // namespace
+
+// ---- one input ---------------------------------------------------------------------------------
+
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopNeg, -x)
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopExp, std::exp(x))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopExpm1, std::expm1(x))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopLog, std::log(x))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopLog1p, std::log1p(x))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopSqrt, std::sqrt(x))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopRsqrt, 1.0f / std::sqrt(x))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopReciprocal, 1.0f / x)
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopTanh, std::tanh(x))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopSigmoid, sigmoid(x))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopRelu, x <= 0.0f ? 0.0f : x) // keeps NaN, gives +0 for -0
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopGelu, gelu(x))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopSilu, silu(x))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopSoftplus, softplus(x))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopSin, std::sin(x))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopCos, std::cos(x))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopAbs, std::fabs(x))
+// 0 for NaN, as PyTorch gives
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopSign, (x > 0.0f ? 1.0f : 0.0f) - (x < 0.0f ? 1.0f : 0.0f))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopErf, std::erf(x))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopFloor, std::floor(x))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopIsFinite, std::fabs(x) <= FLT_MAX ? 1.0f : 0.0f)
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopLogicalNot, x == 0.0f ? 1.0f : 0.0f)
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopCast, x)
+
+HALFSCOPE_VECTOR void loopClamp(const LoopArgs& args) {
+    const auto& range = std::get<RangeAttrs>(*args.attrs);
+    const float low = static_cast<float>(range.low), high = static_cast<float>(range.high);
+    const float* in0 = args.in[0];
+    float* out = args.out;
+    const size_t n = args.n;
+#pragma GCC ivdep
+    for (size_t i = 0; i < n; ++i) {
+        const float x = in0[i];
+        const float raised = x < low ? low : x; // comparisons that let NaN through
+        out[i] = raised > high ? high : raised;
+    }
+}
+
+// ---- two and three inputs ----------------------------------------------------------------------
+
+HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopAdd, a + b)
+HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopSub, a - b)
+HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopMul, a* b)
+HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopDiv, a / b)
+HALFSCOPE_BINARY(HALFSCOPE_PLAIN, loopPow, std::pow(a, b))
+// a wins when greater or NaN; a NaN in b fails the comparison and so is taken
+HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopMaximum, a != a ? a : (a > b ? a : b))
+HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopMinimum, a != a ? a : (a < b ? a : b))
+HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopLess, a < b ? 1.0f : 0.0f)
+HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopLessEqual, a <= b ? 1.0f : 0.0f)
+HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopEqual, a == b ? 1.0f : 0.0f)
+HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopNotEqual, a != b ? 1.0f : 0.0f)
+HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopLogicalAnd, a* b != 0.0f ? 1.0f : 0.0f) // masks are 0 and 1
+HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopLogicalOr, a + b != 0.0f ? 1.0f : 0.0f)
+
+HALFSCOPE_VECTOR void loopWhere(const LoopArgs& args) {
+    const float* condition = args.in[0];
+    const float* in1 = args.in[1];
+    const float* in2 = args.in[2];
+    float* out = args.out;
+    const size_t n = args.n;
+#pragma GCC ivdep
+    for (size_t i = 0; i < n; ++i) {
+        const float a = in1[i], b = in2[i]; // both read first, so that the choice is a blend
+        out[i] = condition[i] != 0.0f ? a : b;
+    }
+}
+
+} // namespace halfscope

@@ -1,0 +1,38 @@
+// The families of op rows. Each file in engine/ops defines one list; engine/graph/op.cpp joins them
+// to the table that infoOf reads, and refuses a missing or doubled row.
+#pragma once
+
+#include "engine/core/error.h"
+#include "engine/graph/op.h"
+
+#include <span>
+#include <stdexcept>
+
+namespace halfscope {
+
+std::span<const OpInfo> leafOps();        ///< Input, State, Constant, Iota
+std::span<const OpInfo> elementwiseOps(); ///< Neg to Cast, Add to Where
+std::span<const OpInfo> contractionOps(); ///< Matmul and the convolution family
+std::span<const OpInfo> reduceOps();      ///< Sum, Mean, ReduceMax, ReduceMin
+std::span<const OpInfo> movementOps();    ///< Reshape to ScatterAdd
+std::span<const OpInfo> poolOps();        ///< MaxPool2dIndex, AvgPool2d, AvgPool2dGrad
+std::span<const OpInfo> updateOps();      ///< CountNonFinite, ScalerUpdate
+std::span<const OpInfo> compositeOps();   ///< StopGradient, the helper of the composites
+
+/// The attributes that an op's rule works with; refuses a node that carries others.
+template <class T>
+const T& attrsOf(const Attrs& attrs) {
+    const T* held = std::get_if<T>(&attrs);
+    require(held != nullptr, "carries the attributes of another op");
+    return *held;
+}
+
+/// What a shape rule said against a node, without the words that failInvariant puts in front, so
+/// that the caller can name the node first.
+inline std::string refusalOf(const std::logic_error& error) {
+    constexpr std::string_view kPrefix = "broken invariant: ";
+    const std::string_view text = error.what();
+    return std::string(text.starts_with(kPrefix) ? text.substr(kPrefix.size()) : text);
+}
+
+} // namespace halfscope

@@ -1,0 +1,147 @@
+// Pooling over NCHW images: the place of a window's maximum (the maximum itself is a gather), and
+// the average with its gradient, which are each other's gradients.
+#include "engine/core/error.h"
+#include "engine/cpu/cpu_kernels.h"
+#include "engine/graph/builder.h"
+#include "engine/ops/families.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace halfscope {
+namespace {
+
+int64_t pooledExtent(int64_t image, const PoolAttrs& how, size_t axis) {
+    const int64_t room = image + 2 * how.padding[axis] - how.kernel[axis];
+    return room < 0 ? 0 : room / how.stride[axis] + 1;
+}
+
+/// The result shape of pooling `image`, or the reason why it has none.
+Shape pooledShape(std::string_view op, const Shape& image, const PoolAttrs& how) {
+    const std::string what = std::string(op) + " of " + image.text() + ": ";
+    require(image.rank() == 4, what + "rank 4 (n, c, h, w) wanted");
+    Shape out = image;
+    for (size_t axis = 0; axis < 2; ++axis) {
+        require(how.kernel[axis] >= 1 && how.stride[axis] >= 1, what + "bad kernel or stride");
+        require(how.padding[axis] >= 0 && 2 * how.padding[axis] <= how.kernel[axis],
+                what + "padding must be at most half the kernel");
+        const int at = 2 + static_cast<int>(axis);
+        out[at] = pooledExtent(image[at], how, axis);
+        require(out[at] >= 1, what + "the window is larger than the image");
+    }
+    return out;
+}
+
+void requireFloat(std::string_view op, DType type) {
+    require(isFloat(type), std::string(op) + ": a float image wanted");
+}
+
+NodeType inferMaxIndex(std::span<const NodeType> in, const Attrs& attrs) {
+    requireFloat("max_pool2d_index", in[0].dtype);
+    const Shape out = pooledShape("max_pool2d_index", in[0].shape, attrsOf<PoolAttrs>(attrs));
+    require(in[0].shape[2] * in[0].shape[3] <= std::numeric_limits<int32_t>::max(),
+            "max_pool2d_index: an image has more pixels than an int32 counts");
+    return {out, DType::I32};
+}
+
+NodeType inferAvg(std::span<const NodeType> in, const Attrs& attrs) {
+    requireFloat("avg_pool2d", in[0].dtype);
+    const auto& how = attrsOf<PoolAttrs>(attrs);
+    require(how.target.empty(), "avg_pool2d: target must be empty");
+    return {pooledShape("avg_pool2d", in[0].shape, how), in[0].dtype};
+}
+
+NodeType inferAvgGrad(std::span<const NodeType> in, const Attrs& attrs) {
+    requireFloat("avg_pool2d_grad", in[0].dtype);
+    const auto& how = attrsOf<PoolAttrs>(attrs);
+    const Shape& dy = in[0].shape;
+    require(dy.rank() == 4 && how.target.rank() == 2,
+            "avg_pool2d_grad: rank 4 and a target (h, w) wanted");
+    const Shape image{dy[0], dy[1], how.target[0], how.target[1]};
+    require(pooledShape("avg_pool2d_grad", image, how) == dy,
+            "avg_pool2d_grad: " + dy.text() + " is not the pooled shape of " + image.text());
+    return {image, in[0].dtype};
+}
+
+void vjpAvg(const VjpArgs& v) {
+    PoolAttrs how = attrsOf<PoolAttrs>(v.attrs);
+    const Shape& image = v.b.shapeOf(v.in[0]);
+    how.target = Shape{image[2], image[3]};
+    v.dIn[0] = v.b.emit(Op::AvgPool2dGrad, {v.dy}, how);
+}
+
+void vjpAvgGrad(const VjpArgs& v) {
+    PoolAttrs how = attrsOf<PoolAttrs>(v.attrs);
+    how.target = {};
+    v.dIn[0] = v.b.emit(Op::AvgPool2d, {v.dy}, how);
+}
+
+/// Calls visit(image index, window index) for every pixel of every window, windows and pixels in
+/// ascending order; padding is left out.
+template <class Visit>
+void forEachPixel(const Shape& image, const Shape& pooled, const PoolAttrs& how,
+                  const Visit& visit) {
+    const int64_t h = image[2], w = image[3], windows = pooled[2] * pooled[3];
+    for (int64_t plane = 0; plane < image[0] * image[1]; ++plane) {
+        for (int64_t at = 0; at < windows; ++at) {
+            const int64_t y = at / pooled[3] * how.stride[0] - how.padding[0];
+            const int64_t x = at % pooled[3] * how.stride[1] - how.padding[1];
+            for (int64_t i = std::max<int64_t>(y, 0); i < std::min(y + how.kernel[0], h); ++i) {
+                for (int64_t j = std::max<int64_t>(x, 0); j < std::min(x + how.kernel[1], w); ++j) {
+                    visit(static_cast<size_t>((plane * h + i) * w + j),
+                          static_cast<size_t>(plane * windows + at));
+                }
+            }
+        }
+    }
+}
+
+void refMaxIndex(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) {
+    const auto plane = static_cast<size_t>(in[0].shape[2] * in[0].shape[3]);
+    std::vector<double> best(out.values.size());
+    std::fill(out.values.begin(), out.values.end(), -1.0);
+    forEachPixel(in[0].shape, out.shape, attrsOf<PoolAttrs>(attrs), [&](size_t pixel, size_t at) {
+        const double value = in[0].values[pixel];
+        const bool first = out.values[at] < 0;
+        if (first || value > best[at] || (std::isnan(value) && !std::isnan(best[at]))) {
+            best[at] = value;
+            out.values[at] = static_cast<double>(pixel % plane);
+        }
+    });
+}
+
+void refAvg(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) {
+    const auto& how = attrsOf<PoolAttrs>(attrs);
+    std::fill(out.values.begin(), out.values.end(), 0.0);
+    forEachPixel(in[0].shape, out.shape, how,
+                 [&](size_t pixel, size_t at) { out.values[at] += in[0].values[pixel]; });
+    for (double& y : out.values)
+        y /= static_cast<double>(how.kernel[0] * how.kernel[1]);
+}
+
+void refAvgGrad(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) {
+    const auto& how = attrsOf<PoolAttrs>(attrs);
+    std::fill(out.values.begin(), out.values.end(), 0.0);
+    forEachPixel(out.shape, in[0].shape, how,
+                 [&](size_t pixel, size_t at) { out.values[pixel] += in[0].values[at]; });
+    for (double& y : out.values)
+        y /= static_cast<double>(how.kernel[0] * how.kernel[1]);
+}
+
+// LinearGradient: an average's gradient is one sum in f32, rounded once, whatever it is stored in.
+const OpInfo kRows[] = {
+    {Op::MaxPool2dIndex, "max_pool2d_index", 1, OpFlags(OpFlag::NoGradient), inferMaxIndex, nullptr,
+     refMaxIndex, nullptr, cpuMaxPoolIndex},
+    {Op::AvgPool2d, "avg_pool2d", 1, OpFlags(OpFlag::LinearGradient), inferAvg, vjpAvg, refAvg,
+     nullptr, cpuAvgPool},
+    {Op::AvgPool2dGrad, "avg_pool2d_grad", 1, OpFlags(OpFlag::LinearGradient), inferAvgGrad,
+     vjpAvgGrad, refAvgGrad, nullptr, cpuAvgPoolGrad},
+};
+
+} // namespace
+
+std::span<const OpInfo> poolOps() { return kRows; }
+
+} // namespace halfscope

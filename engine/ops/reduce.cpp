@@ -1,0 +1,113 @@
+// The reductions: sum, mean, maximum, minimum over axes that stay as extent 1. Leaves the order of
+// the sums, and that 16-bit data accumulate in f32, to the kernel.
+#include "engine/core/error.h"
+#include "engine/cpu/cpu_kernels.h"
+#include "engine/graph/builder.h"
+#include "engine/ops/families.h"
+
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+
+NodeType inferReduction(std::span<const NodeType> in, const Attrs& attrs) {
+    require(in[0].dtype != DType::Bool, "cannot reduce bool: cast first");
+    NodeType out = in[0];
+    int64_t last = -1;
+    for (const int64_t axis : attrsOf<AxesAttrs>(attrs).axes) {
+        require(axis > last && axis < out.shape.rank(),
+                "axes must be ascending and within the operand's rank");
+        last = axis;
+        out.shape[static_cast<int>(axis)] = 1;
+    }
+    return out;
+}
+
+NodeType inferMean(std::span<const NodeType> in, const Attrs& attrs) {
+    require(isFloat(in[0].dtype), "wants a floating-point operand");
+    return inferReduction(in, attrs);
+}
+
+NodeType inferExtremum(std::span<const NodeType> in, const Attrs& attrs) {
+    require(in[0].shape.elements() > 0, "of nothing");
+    return inferReduction(in, attrs);
+}
+
+/// Calls take(output index, input value) for each element of x, in order.
+template <class Take>
+void visitReduced(const RefTensor& x, const Shape& outShape, Take take) {
+    const Shape strides = x.shape.strides(), outStrides = outShape.strides();
+    for (int64_t i = 0; i < x.shape.elements(); ++i) {
+        int64_t to = 0, rest = i;
+        for (int axis = 0; axis < x.shape.rank(); ++axis) {
+            const int64_t at = rest / strides[axis];
+            rest %= strides[axis];
+            if (outShape[axis] != 1) to += at * outStrides[axis];
+        }
+        take(static_cast<size_t>(to), x.values[static_cast<size_t>(i)]);
+    }
+}
+
+void refSum(std::span<const RefTensor> in, const Attrs&, RefTensor& out) {
+    out.values.assign(out.values.size(), 0.0);
+    visitReduced(in[0], out.shape, [&](size_t to, double x) { out.values[to] += x; });
+}
+
+void refMean(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) {
+    refSum(in, attrs, out);
+    const double count =
+        static_cast<double>(in[0].values.size()) / static_cast<double>(out.values.size());
+    for (double& value : out.values)
+        value /= count;
+}
+
+/// NaN wins over every number, as in PyTorch's amax and amin.
+template <bool (*Better)(double, double)>
+void refExtremum(std::span<const RefTensor> in, const Attrs&, RefTensor& out) {
+    std::vector<bool> seen(out.values.size(), false);
+    visitReduced(in[0], out.shape, [&](size_t to, double x) {
+        double& best = out.values[to];
+        if (!seen[to] || std::isnan(x) || (!std::isnan(best) && Better(x, best))) best = x;
+        seen[to] = true;
+    });
+}
+bool greater(double a, double b) { return a > b; }
+bool smaller(double a, double b) { return a < b; }
+
+void vjpSum(const VjpArgs& v) { v.dIn[0] = v.b.expandLike(v.dy, v.in[0]); }
+
+void vjpMean(const VjpArgs& v) {
+    const double count = static_cast<double>(v.b.shapeOf(v.in[0]).elements()) /
+                         static_cast<double>(v.b.shapeOf(v.y).elements());
+    v.dIn[0] = v.b.expandLike(v.b.scale(v.dy, 1 / count), v.in[0]);
+}
+
+/// Elements that tie for the extremum share its gradient evenly.
+void vjpExtremum(const VjpArgs& v) {
+    Builder& b = v.b;
+    const NodeId x = v.in[0];
+    const NodeId winners = b.emit(Op::Equal, {x, b.expandLike(v.y, x)});
+    const NodeId count = b.sum(b.cast(winners, b.dtypeOf(v.dy)), attrsOf<AxesAttrs>(v.attrs).axes);
+    const NodeId share = b.expandLike(b.div(v.dy, count), x);
+    v.dIn[0] = b.where(winners, share, b.constantLike(0, share));
+}
+
+constexpr OpFlags kLinear = OpFlag::Reduction | OpFlag::LinearGradient;
+
+constexpr OpInfo kRows[] = {
+    {Op::Sum, "sum", 1, kLinear, inferReduction, vjpSum, refSum, nullptr, cpuReduce},
+    // 1/n is no 16-bit number: scaled in f32
+    {Op::Mean, "mean", 1, OpFlag::Reduction, inferMean, vjpMean, refMean, nullptr, cpuReduce},
+    // counts of ties outgrow 16 bits
+    {Op::ReduceMax, "amax", 1, OpFlag::Reduction, inferExtremum, vjpExtremum, refExtremum<greater>,
+     nullptr, cpuReduce},
+    {Op::ReduceMin, "amin", 1, OpFlag::Reduction, inferExtremum, vjpExtremum, refExtremum<smaller>,
+     nullptr, cpuReduce},
+};
+
+} // namespace
+
+std::span<const OpInfo> reduceOps() { return kRows; }
+
+} // namespace halfscope
