@@ -1,0 +1,326 @@
+// Convolution on the CPU: image columns (im2col) and one matrix product a tile, tiles over all
+// threads. Tiles and partial sums depend on the sizes alone, so any number of threads gives the
+// same bits. Also the scratch sizes of all kernels.
+#include "engine/cpu/support.h"
+
+#include "engine/core/error.h"
+
+#include <cstring>
+
+namespace halfscope {
+namespace {
+
+constexpr int64_t kTileFloats = 1 << 17; ///< of the column matrix of one tile: half a MiB, in L2
+constexpr int64_t kMaxParts = 16;        ///< partial sums of a weight gradient
+
+/// One convolution: image (n, c, h, w), weight (o, c, kh, kw), output (n, o, oh, ow), whichever of
+/// them is the result, and how it is cut.
+struct ConvPlan {
+    int64_t n, c, h, w, o, kh, kw, oh, ow;
+    std::array<int64_t, 2> stride, padding;
+    DType type;
+
+    int64_t image() const { return c * h * w; }
+    int64_t taps() const { return c * kh * kw; } ///< rows of the column matrix
+    int64_t places() const { return oh * ow; }   ///< columns of the column matrix
+    /// The column matrix is the image itself.
+    bool pointwise() const {
+        return kh == 1 && kw == 1 && stride[0] == 1 && stride[1] == 1 && padding[0] == 0 &&
+               padding[1] == 0;
+    }
+    int64_t tilePlaces() const {
+        const int64_t most = std::max<int64_t>(64, kTileFloats / taps() / 16 * 16);
+        return std::min(places(), most);
+    }
+    int64_t tiles() const { return ceilDiv(places(), tilePlaces()); }
+    /// Input gradient: channels of one task, whose column gradients cover a whole image.
+    int64_t tileChannels() const {
+        return std::clamp<int64_t>(4 * kTileFloats / (kh * kw * places()), 1, c);
+    }
+    int64_t parts() const { return std::min(kMaxParts, n * tiles()); }
+};
+
+ConvPlan planOf(Op op, const Attrs& attrs, const Shape& a, const Shape& b, const Shape& out,
+                DType type) {
+    const Shape& image = op == Op::Conv2dInputGrad ? out : a;
+    const Shape& weight = op == Op::Conv2dWeightGrad ? out : b;
+    const Shape& y = op == Op::Conv2d ? out : op == Op::Conv2dInputGrad ? a : b;
+    const auto& how = attrsOf<ConvAttrs>(attrs);
+    return {image[0],  image[1], image[2], image[3],   weight[0],   weight[2],
+            weight[3], y[2],     y[3],     how.stride, how.padding, type};
+}
+
+/// Where the parts of the scratch lie, in floats: widened operands, areas of the threads, partials.
+struct ConvScratch {
+    int64_t wideA = 0, wideB = 0, perThread = 0, partials = 0;
+    size_t floats(int threads) const {
+        return static_cast<size_t>(wideA + wideB + perThread * threads + partials);
+    }
+};
+
+ConvScratch scratchOf(Op op, const ConvPlan& p) {
+    ConvScratch s;
+    const bool low = p.type != DType::F32;
+    const int64_t image = alignedFloats(p.n * p.image());
+    const int64_t weight = alignedFloats(p.o * p.taps());
+    const int64_t y = alignedFloats(p.n * p.o * p.places());
+    const int64_t columns = p.pointwise() ? 0 : alignedFloats(p.taps() * p.tilePlaces());
+    if (op == Op::Conv2d) {
+        if (low) s.wideA = image, s.wideB = weight;
+        s.perThread = columns + (low ? alignedFloats(p.o * p.tilePlaces()) : 0);
+    } else if (op == Op::Conv2dInputGrad) {
+        if (low) s.wideA = y, s.wideB = weight;
+        const int64_t channels = p.tileChannels();
+        if (!p.pointwise()) s.perThread = alignedFloats(channels * p.kh * p.kw * p.places());
+        if (low) s.perThread += alignedFloats(channels * p.h * p.w);
+    } else {
+        if (low) s.wideA = image, s.wideB = y;
+        s.perThread = columns;
+        s.partials = p.parts() * weight;
+    }
+    return s;
+}
+
+/// The operand as f32: itself, or widened into `to` by all threads.
+const float* widened(const CpuCall& call, const CpuTensor& tensor, float* to) {
+    if (tensor.dtype == DType::F32) return static_cast<const float*>(tensor.data);
+    constexpr int64_t kBlock = 1 << 15;
+    const int64_t count = tensor.shape->elements();
+    call.pool.run(ceilDiv(count, kBlock), [&](int64_t task, int) {
+        const int64_t first = task * kBlock;
+        loadAsFloat(tensor.dtype, elementAt(tensor.data, first, tensor.dtype), to + first,
+                    static_cast<size_t>(std::min(kBlock, count - first)));
+    });
+    return to;
+}
+
+/// For output column q of a row and kernel column j: the image column q * stride - padding + j, and
+/// the range [first, last) of q for which it lies in the image.
+struct Span {
+    int64_t first, last;
+};
+Span insideSpan(int64_t j, int64_t stride, int64_t padding, int64_t image, int64_t outputs) {
+    const int64_t offset = j - padding;
+    const int64_t first = offset >= 0 ? 0 : ceilDiv(-offset, stride);
+    const int64_t last = image - offset <= 0 ? 0 : ceilDiv(image - offset, stride);
+    return {std::min(first, outputs), std::clamp(last, std::min(first, outputs), outputs)};
+}
+
+/// Walks the column matrix of `channels` channels and places [place, place + count) in runs within
+/// one output row. visit(row, column, length, image offset or -1, step): a run of the matrix, and
+/// the pixels that stand there; -1 is padding.
+template <class Visit>
+void forEachRun(const ConvPlan& p, int64_t channels, int64_t place, int64_t count,
+                const Visit& visit) {
+    for (int64_t row = 0; row < channels * p.kh * p.kw; ++row) {
+        const int64_t c = row / (p.kh * p.kw), i = row / p.kw % p.kh, j = row % p.kw;
+        const Span inside = insideSpan(j, p.stride[1], p.padding[1], p.w, p.ow);
+        for (int64_t at = place; at < place + count;) {
+            const int64_t oy = at / p.ow, q = at % p.ow;
+            const int64_t length = std::min(p.ow - q, place + count - at);
+            const int64_t y = oy * p.stride[0] - p.padding[0] + i, column = at - place;
+            const int64_t end = q + length;
+            const int64_t first = std::clamp(inside.first, q, end);
+            const int64_t last = y < 0 || y >= p.h ? first : std::clamp(inside.last, first, end);
+            const int64_t pixel = (c * p.h + y) * p.w + first * p.stride[1] - p.padding[1] + j;
+            if (first > q) visit(row, column, first - q, int64_t{-1});
+            if (last > first) visit(row, column + first - q, last - first, pixel);
+            if (end > last) visit(row, column + last - q, end - last, int64_t{-1});
+            at += length;
+        }
+    }
+}
+
+/// columns (taps, count) of one image's places [place, place + count).
+void imageToColumns(const ConvPlan& p, const float* image, int64_t place, int64_t count,
+                    float* columns) {
+    const int64_t step = p.stride[1];
+    forEachRun(p, p.c, place, count, [&](int64_t row, int64_t at, int64_t length, int64_t pixel) {
+        float* to = columns + row * count + at;
+        if (pixel < 0) {
+            std::fill_n(to, length, 0.0f);
+        } else if (step == 1) {
+            std::memcpy(to, image + pixel, static_cast<size_t>(length) * sizeof(float));
+        } else {
+            for (int64_t k = 0; k < length; ++k)
+                to[k] = image[pixel + k * step];
+        }
+    });
+}
+
+/// Adds columns (channels * kh * kw, places) into the planes of `channels` channels.
+void columnsToImage(const ConvPlan& p, const float* columns, int64_t channels, float* image) {
+    const int64_t step = p.stride[1];
+    std::fill_n(image, channels * p.h * p.w, 0.0f);
+    forEachRun(p, channels, 0, p.places(),
+               [&](int64_t row, int64_t at, int64_t length, int64_t pixel) {
+                   if (pixel < 0) return;
+                   const float* from = columns + row * p.places() + at;
+                   for (int64_t k = 0; k < length; ++k)
+                       image[pixel + k * step] += from[k];
+               });
+}
+
+ConvPlan planOf(const CpuCall& call) {
+    return planOf(call.node.op, call.node.attrs, *call.in[0].shape, *call.in[1].shape,
+                  call.node.shape, call.node.dtype);
+}
+
+/// The scratch of a call, cut up.
+struct Areas {
+    ConvScratch sizes;
+    float* base;
+    int threads;
+    float* wideA() const { return base; }
+    float* wideB() const { return base + sizes.wideA; }
+    float* thread(int i) const { return wideB() + sizes.wideB + sizes.perThread * i; }
+    float* partials() const { return thread(threads); }
+};
+Areas areasOf(const CpuCall& call, const ConvPlan& p) {
+    const ConvScratch sizes = scratchOf(call.node.op, p);
+    require(call.scratch.size() >= sizes.floats(call.pool.threads()) * sizeof(float),
+            "convolution: scratch too small");
+    return {sizes, scratchFloats(call), call.pool.threads()};
+}
+
+void storeRows(const CpuCall& call, const float* from, int64_t rows, int64_t columns, int64_t first,
+               int64_t stride) {
+    for (int64_t row = 0; row < rows; ++row) {
+        storeFromFloat(call.node.dtype, from + row * columns,
+                       elementAt(call.out, first + row * stride, call.node.dtype),
+                       static_cast<size_t>(columns));
+    }
+}
+
+} // namespace
+
+void cpuConv2d(const CpuCall& call) {
+    const ConvPlan p = planOf(call);
+    const Areas areas = areasOf(call, p);
+    const float* image = widened(call, call.in[0], areas.wideA());
+    const float* weight = widened(call, call.in[1], areas.wideB());
+    const int64_t tiles = p.tiles(), width = p.tilePlaces();
+    const bool direct = call.node.dtype == DType::F32;
+    call.pool.run(p.n * tiles, [&](int64_t task, int thread) {
+        if (stopped(call)) return;
+        const int64_t n = task / tiles, place = task % tiles * width;
+        const int64_t count = std::min(width, p.places() - place);
+        float* area = areas.thread(thread);
+        const float* columns = area;
+        if (p.pointwise()) {
+            columns = image + n * p.image() + place;
+        } else {
+            imageToColumns(p, image + n * p.image(), place, count, area);
+            area += alignedFloats(p.taps() * width);
+        }
+        const int64_t first = n * p.o * p.places() + place;
+        float* out = direct ? static_cast<float*>(call.out) + first : area;
+        gemm({.m = p.o,
+              .n = count,
+              .k = p.taps(),
+              .lda = p.taps(),
+              .ldb = p.pointwise() ? p.places() : count,
+              .ldc = direct ? p.places() : count},
+             weight, columns, out);
+        if (!direct) storeRows(call, out, p.o, count, first, p.places());
+    });
+}
+
+void cpuConv2dInputGrad(const CpuCall& call) {
+    const ConvPlan p = planOf(call);
+    const Areas areas = areasOf(call, p);
+    const float* dy = widened(call, call.in[0], areas.wideA());
+    const float* weight = widened(call, call.in[1], areas.wideB());
+    const int64_t each = p.tileChannels(), groups = ceilDiv(p.c, each), plane = p.h * p.w;
+    const bool direct = call.node.dtype == DType::F32;
+    call.pool.run(p.n * groups, [&](int64_t task, int thread) {
+        if (stopped(call)) return;
+        const int64_t n = task / groups, c = task % groups * each;
+        const int64_t channels = std::min(each, p.c - c), taps = channels * p.kh * p.kw;
+        const int64_t first = (n * p.c + c) * plane;
+        float* area = areas.thread(thread);
+        float* columns = area;
+        if (!p.pointwise()) area += alignedFloats(each * p.kh * p.kw * p.places());
+        float* out = direct ? static_cast<float*>(call.out) + first : area;
+        if (p.pointwise()) columns = out;
+        gemm({.m = taps,
+              .n = p.places(),
+              .k = p.o,
+              .transposeA = true,
+              .lda = p.taps(),
+              .ldb = p.places(),
+              .ldc = p.places()},
+             weight + c * p.kh * p.kw, dy + n * p.o * p.places(), columns);
+        if (!p.pointwise()) columnsToImage(p, columns, channels, out);
+        if (!direct) storeRows(call, out, 1, channels * plane, first, 0);
+    });
+}
+
+void cpuConv2dWeightGrad(const CpuCall& call) {
+    const ConvPlan p = planOf(call);
+    const Areas areas = areasOf(call, p);
+    const float* image = widened(call, call.in[0], areas.wideA());
+    const float* dy = widened(call, call.in[1], areas.wideB());
+    const int64_t tiles = p.tiles(), width = p.tilePlaces(), units = p.n * tiles;
+    const int64_t parts = p.parts(), elements = p.o * p.taps(), size = alignedFloats(elements);
+    call.pool.run(parts, [&](int64_t part, int thread) {
+        const int64_t begin = units * part / parts, end = units * (part + 1) / parts;
+        for (int64_t unit = begin; unit < end && !stopped(call); ++unit) {
+            const int64_t n = unit / tiles, place = unit % tiles * width;
+            const int64_t count = std::min(width, p.places() - place);
+            const float* columns = areas.thread(thread);
+            if (p.pointwise())
+                columns = image + n * p.image() + place;
+            else
+                imageToColumns(p, image + n * p.image(), place, count, areas.thread(thread));
+            gemm({.m = p.o,
+                  .n = p.taps(),
+                  .k = count,
+                  .transposeB = true,
+                  .lda = p.places(),
+                  .ldb = p.pointwise() ? p.places() : count,
+                  .ldc = p.taps(),
+                  .accumulate = unit > begin},
+                 dy + n * p.o * p.places() + place, columns, areas.partials() + part * size);
+        }
+    });
+    constexpr int64_t kBlock = 4096;
+    call.pool.run(ceilDiv(elements, kBlock), [&](int64_t task, int) {
+        const int64_t first = task * kBlock, count = std::min(kBlock, elements - first);
+        float* sum = areas.partials() + first;
+        for (int64_t part = 1; part < parts; ++part) {
+            const float* more = areas.partials() + part * size + first;
+            for (int64_t i = 0; i < count; ++i)
+                sum[i] += more[i];
+        }
+        storeRows(call, sum, 1, count, first, 0);
+    });
+}
+
+size_t cpuScratchBytes(const Graph& graph, NodeId id, int threads) {
+    const Node& node = graph[id];
+    size_t floats = 0;
+    switch (node.op) {
+    case Op::Matmul: return cpuMatmulScratchBytes(graph, id, threads);
+    case Op::Conv2d:
+    case Op::Conv2dInputGrad:
+    case Op::Conv2dWeightGrad: {
+        const ConvPlan p = planOf(node.op, node.attrs, graph[node.in[0]].shape,
+                                  graph[node.in[1]].shape, node.shape, node.dtype);
+        floats = scratchOf(node.op, p).floats(threads);
+        break;
+    }
+    case Op::Sum:
+    case Op::Mean:
+    case Op::ReduceMax:
+    case Op::ReduceMin: floats = cpuReduceScratchFloats(graph, id); break;
+    case Op::ScatterAdd: floats = cpuScatterScratchFloats(graph, id, threads); break;
+    case Op::MaxPool2dIndex:
+    case Op::AvgPool2d:
+    case Op::AvgPool2dGrad: floats = cpuPoolScratchFloats(graph, id, threads); break;
+    default: break;
+    }
+    return floats * sizeof(float);
+}
+
+} // namespace halfscope

@@ -1,0 +1,250 @@
+// The CPU executor: one arena, fused loops, node kernels on all cores. Small F64 nodes (loss
+// scaler, metrics) run through the ops' reference functions.
+#include "engine/core/error.h"
+#include "engine/cpu/cpu_kernels.h"
+#include "engine/cpu/loop.h"
+#include "engine/exec/executor.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <thread>
+#include <unistd.h>
+
+namespace halfscope {
+
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+/// Memory aligned to cache lines, all zero.
+class AlignedBytes {
+public:
+    AlignedBytes() = default;
+    explicit AlignedBytes(size_t bytes) {
+        const size_t whole =
+            std::max<size_t>((bytes + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
+        m_data.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, whole)));
+        if (!m_data) throw std::bad_alloc();
+        std::memset(m_data.get(), 0, whole);
+    }
+    std::byte* data() const { return m_data.get(); }
+
+private:
+    struct Free {
+        void operator()(std::byte* p) const { std::free(p); }
+    };
+    std::unique_ptr<std::byte, Free> m_data;
+};
+
+size_t physicalMemory() {
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+    return pages > 0 && size > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(size) : 0;
+}
+
+std::string processorName() {
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);)
+        if (line.rfind("model name", 0) == 0)
+            if (const size_t colon = line.find(": "); colon != std::string::npos)
+                return line.substr(colon + 2);
+    return "CPU";
+}
+
+std::string gib(size_t bytes) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / (1 << 30));
+    return text;
+}
+
+/// The values of a stored tensor as doubles, and back with one rounding.
+RefTensor toReference(const Node& node, const std::byte* data) {
+    RefTensor tensor{node.shape, std::vector<double>(static_cast<size_t>(node.elements()))};
+    for (size_t i = 0; i < tensor.values.size(); ++i) {
+        if (node.dtype == DType::F64) {
+            std::memcpy(&tensor.values[i], data + i * sizeof(double), sizeof(double));
+        } else if (node.dtype == DType::I32) {
+            int32_t value = 0;
+            std::memcpy(&value, data + i * sizeof value, sizeof value);
+            tensor.values[i] = value;
+        } else {
+            float value = 0;
+            loadAsFloat(node.dtype, data + i * bytesOf(node.dtype), &value, 1);
+            tensor.values[i] = static_cast<double>(value);
+        }
+    }
+    return tensor;
+}
+void fromReference(const Node& node, const RefTensor& tensor, std::byte* data) {
+    for (size_t i = 0; i < tensor.values.size(); ++i) {
+        const double rounded = roundTo(node.dtype, tensor.values[i]);
+        if (node.dtype == DType::F64) {
+            std::memcpy(data + i * sizeof rounded, &rounded, sizeof rounded);
+        } else if (node.dtype == DType::I32) {
+            const auto value = static_cast<int32_t>(rounded);
+            std::memcpy(data + i * sizeof value, &value, sizeof value);
+        } else {
+            const auto value = static_cast<float>(rounded);
+            storeFromFloat(node.dtype, &value, data + i * bytesOf(node.dtype), 1);
+        }
+    }
+}
+
+class CpuExecutor final : public Executor {
+public:
+    explicit CpuExecutor(int threads) : m_pool(threads, useOneThreadPerGemm) {
+        m_device.kind = "cpu";
+        m_device.name = processorName() + " (" + std::to_string(m_pool.threads()) +
+                        (m_pool.threads() == 1 ? " thread)" : " threads)");
+        m_device.libraries = gemmLibrary();
+        m_device.memoryBytes = physicalMemory();
+    }
+
+    const DeviceInfo& device() const override { return m_device; }
+    void load(std::shared_ptr<const Program>) override;
+    RunResult run(RunMode, const Visitor&) override;
+    void upload(NodeId id, std::span<const std::byte> bytes) override {
+        checkSize(id, bytes.size());
+        std::memcpy(at(id), bytes.data(), bytes.size());
+    }
+    void download(NodeId id, std::span<std::byte> bytes) override {
+        checkSize(id, bytes.size());
+        std::memcpy(bytes.data(), at(id), bytes.size());
+    }
+    void requestStop() override { m_stop = true; }
+    size_t workspaceBytes() const override { return m_workspaceBytes; }
+    double lastStepSeconds() const override { return m_seconds; }
+
+private:
+    const Graph& graph() const { return m_program->graph; }
+    std::byte* at(NodeId id) const {
+        const size_t offset = m_program->memory.offset[static_cast<size_t>(id)];
+        require(offset != MemoryPlan::kNowhere, "cpu: a value that is asked for is not stored");
+        return m_arena.data() + offset;
+    }
+    void checkSize(NodeId id, size_t bytes) const {
+        require(m_program != nullptr, "cpu: no program is loaded");
+        require(graph()[id].bytes() == bytes, "cpu: transfer of a wrong number of bytes");
+    }
+    void runKernel(size_t index);
+    void runNode(NodeId id);
+    void commitStates();
+
+    ThreadPool m_pool;
+    DeviceInfo m_device;
+    std::shared_ptr<const Program> m_program;
+    std::vector<std::optional<CpuLoop>> m_loops; ///< by kernel
+    AlignedBytes m_arena, m_workspace, m_loopScratch;
+    size_t m_workspaceBytes = 0, m_nodeBytes = 0, m_loopStride = 0;
+    std::vector<double> m_partials;
+    std::atomic<bool> m_stop{false};
+    const std::atomic<bool> m_never{false};
+    bool m_mayStop = true; ///< before the point of no return
+    double m_seconds = 0;
+};
+
+void CpuExecutor::load(std::shared_ptr<const Program> program) {
+    m_program = std::move(program);
+    m_loops.clear();
+    size_t floats = 0, doubles = 0;
+    m_nodeBytes = 0;
+    for (const Kernel& kernel : m_program->kernels) {
+        m_loops.emplace_back();
+        if (kernel.loop) {
+            m_loops.back().emplace(graph(), kernel, m_program->memory);
+            floats = std::max(floats, m_loops.back()->scratchFloats());
+            doubles = std::max(doubles, m_loops.back()->partialDoubles());
+        } else {
+            m_nodeBytes = std::max(
+                m_nodeBytes, cpuScratchBytes(graph(), kernel.members.front(), m_pool.threads()));
+        }
+    }
+    m_loopStride = (floats + 15) / 16 * 16;
+    const size_t loopBytes = m_loopStride * sizeof(float) * static_cast<size_t>(m_pool.threads());
+    m_workspaceBytes = m_nodeBytes + loopBytes + doubles * sizeof(double);
+    const size_t wanted = m_program->memory.arenaBytes + m_workspaceBytes;
+    if (m_device.memoryBytes != 0 && wanted > m_device.memoryBytes)
+        throw EngineError("cpu: the step needs " + gib(wanted) + " of memory, the machine has " +
+                          gib(m_device.memoryBytes) +
+                          " (a smaller picture, batch or width needs less)");
+    try {
+        m_arena = AlignedBytes(m_program->memory.arenaBytes);
+        m_workspace = AlignedBytes(m_nodeBytes);
+        m_loopScratch = AlignedBytes(loopBytes);
+        m_partials.assign(doubles, 0.0);
+    } catch (const std::bad_alloc&) {
+        throw EngineError("cpu: " + gib(wanted) + " of memory wanted and not to be had");
+    }
+}
+
+RunResult CpuExecutor::run(RunMode mode, const Visitor& visitor) {
+    require(m_program != nullptr, "cpu: run without a program");
+    const auto start = std::chrono::steady_clock::now();
+    for (size_t index = 0; index < m_program->kernels.size(); ++index) {
+        m_mayStop = index < m_program->pointOfNoReturn;
+        runKernel(index);
+        if (m_mayStop && m_stop.load(std::memory_order_relaxed)) {
+            m_stop = false;
+            return RunResult::Stopped;
+        }
+        if (mode == RunMode::Stepwise && visitor)
+            for (NodeId id : m_program->kernels[index].stores)
+                visitor(id, {at(id), graph()[id].bytes()});
+    }
+    commitStates();
+    m_stop = false;
+    m_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return RunResult::Done;
+}
+
+void CpuExecutor::runKernel(size_t index) {
+    if (m_loops[index])
+        m_loops[index]->run(m_arena.data(), m_pool, reinterpret_cast<float*>(m_loopScratch.data()),
+                            m_loopStride, m_partials.data(), m_mayStop ? m_stop : m_never);
+    else
+        runNode(m_program->kernels[index].members.front());
+}
+
+void CpuExecutor::runNode(NodeId id) {
+    const Node& node = graph()[id];
+    const OpInfo& info = infoOf(node.op);
+    const bool exact = std::any_of(node.in.begin(), node.in.end(),
+                                   [&](NodeId in) { return graph()[in].dtype == DType::F64; });
+    if (info.cpu != nullptr && !exact && node.dtype != DType::F64) {
+        std::vector<CpuTensor> in;
+        for (NodeId input : node.in)
+            in.push_back({at(input), &graph()[input].shape, graph()[input].dtype});
+        info.cpu({node,
+                  in,
+                  at(id),
+                  m_pool,
+                  {m_workspace.data(), m_nodeBytes},
+                  m_mayStop ? &m_stop : nullptr});
+        return;
+    }
+    require(info.reference != nullptr, "cpu: an op cannot run: " + std::string(info.name));
+    std::vector<RefTensor> in;
+    for (NodeId input : node.in)
+        in.push_back(toReference(graph()[input], at(input)));
+    RefTensor out{node.shape, std::vector<double>(static_cast<size_t>(node.elements()))};
+    info.reference(in, node.attrs, out);
+    fromReference(node, out, at(id));
+}
+
+/// Next values that do not lie in their state's place already.
+void CpuExecutor::commitStates() {
+    for (const StateInfo& state : graph().states()) {
+        if (state.next == kNoNode || at(state.next) == at(state.node)) continue;
+        std::memcpy(at(state.node), at(state.next), graph()[state.node].bytes());
+    }
+}
+
+} // namespace
+
+std::unique_ptr<Executor> makeCpuExecutor(int threads) {
+    return std::make_unique<CpuExecutor>(threads);
+}
+
+} // namespace halfscope

@@ -1,0 +1,61 @@
+// The f32 matrix product on one thread: oneDNN's sgemm, or CBLAS where oneDNN is missing. Callers
+// cut large products into tiles of about 512 rows and run one tile on each thread.
+#include "engine/cpu/cpu_kernels.h"
+
+#ifdef HALFSCOPE_ONEDNN
+#include <dnnl.h>
+#include <omp.h>
+#else
+#include <cblas.h>
+#endif
+
+#include "engine/core/error.h"
+
+namespace halfscope {
+
+#ifdef HALFSCOPE_ONEDNN
+
+void gemm(const GemmShape& s, const float* a, const float* b, float* c) {
+    const dnnl_status_t status =
+        dnnl_sgemm(s.transposeA ? 'T' : 'N', s.transposeB ? 'T' : 'N', s.m, s.n, s.k, 1.0f, a,
+                   s.lda, b, s.ldb, s.accumulate ? 1.0f : 0.0f, c, s.ldc);
+    if (status != dnnl_success)
+        throw EngineError("oneDNN sgemm failed with status " + std::to_string(status));
+}
+
+std::string gemmLibrary() {
+    const dnnl_version_t* version = dnnl_version();
+    return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+           std::to_string(version->patch);
+}
+
+void useOneThreadPerGemm() { omp_set_num_threads(1); }
+
+#else
+
+void gemm(const GemmShape& s, const float* a, const float* b, float* c) {
+    const auto index = [](int64_t value) { return static_cast<int>(value); };
+    cblas_sgemm(CblasRowMajor, s.transposeA ? CblasTrans : CblasNoTrans,
+                s.transposeB ? CblasTrans : CblasNoTrans, index(s.m), index(s.n), index(s.k), 1.0f,
+                a, index(s.lda), b, index(s.ldb), s.accumulate ? 1.0f : 0.0f, c, index(s.ldc));
+}
+
+extern "C" {
+// Present in OpenBLAS alone; absent in the reference BLAS, which has one thread anyway.
+__attribute__((weak)) void openblas_set_num_threads(int);
+__attribute__((weak)) char* openblas_get_config(void);
+}
+
+std::string gemmLibrary() {
+    if (!openblas_get_config) return "CBLAS";
+    const std::string config = openblas_get_config();
+    return config.substr(0, config.find(' ', config.find(' ') + 1));
+}
+
+void useOneThreadPerGemm() {
+    if (openblas_set_num_threads) openblas_set_num_threads(1);
+}
+
+#endif
+
+} // namespace halfscope

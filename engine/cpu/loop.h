@@ -1,0 +1,97 @@
+// A fused loop of the CPU engine: one pass over memory in tiles that stay in cache, with every
+// member computed in f32 and rounded once where its storage is narrower.
+#pragma once
+
+#include "engine/core/thread_pool.h"
+#include "engine/exec/program.h"
+#include "engine/passes/fuse.h"
+
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+namespace halfscope {
+
+class CpuLoop {
+public:
+    CpuLoop(const Graph&, const Kernel&, const MemoryPlan&);
+
+    /// Floats of scratch that each thread needs, and doubles for partial sums that all share.
+    size_t scratchFloats() const { return static_cast<size_t>(m_slots) * m_tileElements; }
+    size_t partialDoubles() const { return m_partialDoubles; }
+
+    /// Runs over the whole space. scratch holds scratchFloats() for each thread, `stride` floats
+    /// apart.
+    void run(std::byte* arena, ThreadPool&, float* scratch, size_t stride, double* partials,
+             const std::atomic<bool>& stop) const;
+
+private:
+    /// Where a value is while a tile is computed: a scratch slot, or f32 memory at full index.
+    struct Place {
+        int slot = -1;
+        size_t offset = 0; ///< bytes in the arena, when slot < 0
+    };
+    struct Load {
+        LoadKind kind = LoadKind::Full;
+        DType dtype = DType::F32;
+        size_t offset = 0;
+        Shape strides; ///< Strided: by axis of the space
+        int slot = 0;
+        bool isConstant = false;
+        float constant = 0;
+    };
+    struct Instruction {
+        enum class Kind : uint8_t { Load, Compute, Round, Store, Reduce } kind = Kind::Compute;
+        LoopFn function = nullptr;
+        const Attrs* attrs = nullptr;
+        Place in[3];
+        int inputs = 0;
+        Place out;
+        DType dtype = DType::F32; ///< Compute, Round: rounded to it; Store: stored as it
+        bool rounds = false;
+        size_t index = 0; ///< Load: in m_loads; Reduce: in m_reductions
+    };
+    struct Reduction {
+        ReduceKind kind = ReduceKind::All;
+        DType dtype = DType::F32;
+        size_t offset = 0;  ///< of the result
+        size_t partial = 0; ///< of its partial sums, in doubles
+        double factor = 1;  ///< 1/n for a mean
+    };
+    struct Tile {
+        int64_t row = 0, rows = 0, column = 0, columns = 0;
+        int64_t rowBlock = 0, columnBlock = 0;
+        size_t n() const { return static_cast<size_t>(rows * columns); }
+    };
+    class Lowering;
+
+    void setGeometry(const Kernel&, bool hasColumnSums);
+    void runBlock(std::byte* arena, float* scratch, double* partials, int64_t block,
+                  bool fresh) const;
+    void runTile(std::byte* arena, float* scratch, double* partials, const Tile&) const;
+    void prefetch(const std::byte* arena, const Tile&) const;
+    void load(const std::byte* arena, float* scratch, const Load&, const Tile&) const;
+    void gatherStrided(const std::byte* arena, float* to, const Load&, const Tile&) const;
+    void reduce(std::byte* arena, const float* values, double* partials, const Reduction&,
+                const Tile&) const;
+    void finish(std::byte* arena, const double* partials, const Reduction&) const;
+    float* slot(float* scratch, int index) const {
+        return scratch + static_cast<size_t>(index) * m_tileElements;
+    }
+
+    Shape m_space;
+    int m_split = 0;
+    int64_t m_rows = 1, m_columns = 1;
+    int64_t m_tileRows = 1, m_tileColumns = 1, m_blockRows = 1, m_blockColumns = 1;
+    int64_t m_rowBlocks = 1, m_columnBlocks = 1;
+    size_t m_tileElements = 1;
+    int m_slots = 0;
+    size_t m_partialDoubles = 0;
+    std::vector<Load> m_loads;
+    std::vector<size_t> m_steadyLoads; ///< the same for every tile: filled once by each thread
+    std::vector<std::pair<size_t, size_t>> m_streams; ///< full loads: offset, bytes of an element
+    std::vector<Instruction> m_program;
+    std::vector<Reduction> m_reductions;
+};
+
+} // namespace halfscope

@@ -1,0 +1,272 @@
+// Turns a loop kernel's members into instructions over scratch slots: which values are read where
+// they lie, which are converted, when a slot is free again.
+#include "engine/cpu/loop_lowering.h"
+
+#include "engine/core/error.h"
+
+#include <algorithm>
+
+namespace halfscope {
+
+namespace {
+
+/// Ops whose result is one of their inputs, its negative, or 0 or 1: exact in the inputs' storage.
+bool keepsPrecision(Op op) {
+    switch (op) {
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Relu:
+    case Op::Where:
+    case Op::Maximum:
+    case Op::Minimum:
+    case Op::Sign:
+    case Op::Floor:
+    case Op::Less:
+    case Op::LessEqual:
+    case Op::Equal:
+    case Op::NotEqual:
+    case Op::LogicalAnd:
+    case Op::LogicalOr:
+    case Op::LogicalNot:
+    case Op::IsFinite: return true;
+    default: return false;
+    }
+}
+
+/// Whether every value of `from` is a value of `to`.
+bool holdsAll(DType to, DType from) {
+    if (to == from || from == DType::Bool) return true;
+    return to == DType::F32 && isLow(from);
+}
+
+void copyLoop(const LoopArgs& args) { std::copy_n(args.in[0], args.n, args.out); }
+
+} // namespace
+
+CpuLoop::Lowering::Lowering(CpuLoop& loop, const Graph& graph, const Kernel& kernel,
+                            const MemoryPlan& memory)
+    : m_loop(loop), m_graph(graph), m_kernel(kernel), m_memory(memory) {}
+
+void CpuLoop::Lowering::run() {
+    for (NodeId id : m_kernel.members)
+        if (isReduction(id)) m_hasColumnSums = m_hasColumnSums || kindOf(id) == ReduceKind::Columns;
+    m_loop.setGeometry(m_kernel, m_hasColumnSums);
+    findLastUses();
+    for (NodeId id : m_kernel.loads)
+        if (m_lastUse.count(id) && m_graph[id].shape == m_kernel.space)
+            addLoad(id, id, m_kernel.space.strides());
+    for (NodeId id : m_kernel.members)
+        addMember(id);
+    for (const Instruction& store : m_deferred)
+        m_loop.m_program.push_back(store);
+}
+
+bool CpuLoop::Lowering::isReduction(NodeId id) const {
+    return infoOf(m_graph[id].op).flags.has(OpFlag::Reduction);
+}
+bool CpuLoop::Lowering::isStridedRead(NodeId id) const {
+    return infoOf(m_graph[id].op).flags.has(OpFlag::StridedRead);
+}
+ReduceKind CpuLoop::Lowering::kindOf(NodeId id) const {
+    return reduceKind(m_kernel.space, m_kernel.split, std::get<AxesAttrs>(m_graph[id].attrs).axes);
+}
+bool CpuLoop::Lowering::isStore(NodeId id) const {
+    return std::find(m_kernel.stores.begin(), m_kernel.stores.end(), id) != m_kernel.stores.end();
+}
+size_t CpuLoop::Lowering::offsetOf(NodeId id) const {
+    const size_t offset = m_memory.offset[static_cast<size_t>(id)];
+    require(offset != MemoryPlan::kNowhere, "cpu loop: a value that is read has no place");
+    return offset;
+}
+
+/// The last member that reads each value; casts that change nothing pass their reads on.
+void CpuLoop::Lowering::findLastUses() {
+    const int end = static_cast<int>(m_kernel.members.size());
+    for (int i = 0; i < end; ++i) {
+        const NodeId id = m_kernel.members[static_cast<size_t>(i)];
+        if (isStridedRead(id)) continue;
+        for (NodeId in : m_graph[id].in)
+            m_lastUse[in] = i;
+    }
+    for (int i = end - 1; i >= 0; --i) {
+        const NodeId id = m_kernel.members[static_cast<size_t>(i)];
+        if (!isAlias(id)) continue;
+        const NodeId in = m_graph[id].in[0];
+        const auto mine = m_lastUse.find(id);
+        if (mine != m_lastUse.end()) m_lastUse[in] = std::max(m_lastUse[in], mine->second);
+        if (isStore(id)) m_lastUse[in] = std::max(m_lastUse[in], i);
+    }
+}
+
+bool CpuLoop::Lowering::isAlias(NodeId id) const {
+    const Node& node = m_graph[id];
+    return node.op == Op::Cast && holdsAll(node.dtype, m_graph[node.in[0]].dtype);
+}
+
+int CpuLoop::Lowering::takeSlot() {
+    if (!m_free.empty()) {
+        const int slot = m_free.back();
+        m_free.pop_back();
+        return slot;
+    }
+    return m_loop.m_slots++;
+}
+
+/// Frees the slots of values whose last reader is member `index`.
+void CpuLoop::Lowering::freeAfter(int index) {
+    for (auto& [value, slot] : m_owned) {
+        if (slot < 0) continue;
+        const auto last = m_lastUse.find(value);
+        if (last != m_lastUse.end() && last->second > index) continue;
+        m_free.push_back(slot);
+        slot = -1;
+    }
+}
+
+void CpuLoop::Lowering::addLoad(NodeId value, NodeId memory, const Shape& strides) {
+    Load load;
+    load.dtype = m_graph[memory].dtype;
+    load.offset = offsetOf(memory);
+    load.strides = strides;
+    load.kind = loadKind(m_kernel.space, m_kernel.split, strides);
+    if (m_kernel.space.elements() == 1) load.kind = LoadKind::Full;
+    if (load.kind == LoadKind::Full)
+        m_loop.m_streams.emplace_back(load.offset, bytesOf(load.dtype));
+    if (load.kind == LoadKind::Full && load.dtype == DType::F32) {
+        m_places[value] = {-1, load.offset};
+        return;
+    }
+    const bool steady = load.kind == LoadKind::Scalar ||
+                        (load.kind == LoadKind::Row && m_loop.m_tileColumns == m_loop.m_columns);
+    addLoadTo(value, load, steady);
+}
+
+void CpuLoop::Lowering::addLoadTo(NodeId value, Load load, bool steady) {
+    // Slots of steady values are filled once by each thread, so nothing may use them before or
+    // after.
+    load.slot = steady ? m_loop.m_slots++ : takeSlot();
+    m_places[value] = {load.slot, 0};
+    if (!steady) m_owned[value] = load.slot;
+    m_loop.m_loads.push_back(load);
+    const size_t index = m_loop.m_loads.size() - 1;
+    if (steady) {
+        m_loop.m_steadyLoads.push_back(index);
+        return;
+    }
+    Instruction instruction;
+    instruction.kind = Instruction::Kind::Load;
+    instruction.index = index;
+    m_loop.m_program.push_back(instruction);
+}
+
+void CpuLoop::Lowering::addMember(NodeId id) {
+    const int index = m_index++;
+    const Node& node = m_graph[id];
+    if (isReduction(id)) {
+        addReduction(id);
+    } else if (node.op == Op::Constant) {
+        Load load;
+        load.isConstant = true;
+        load.constant =
+            static_cast<float>(roundTo(node.dtype, std::get<ConstantAttrs>(node.attrs).value));
+        addLoadTo(id, load, true);
+        if (isStore(id)) addStore(id);
+    } else if (isStridedRead(id)) {
+        addLoad(id, node.in[0], loadStrides(m_graph, id));
+        if (isStore(id)) addStore(id);
+    } else if (isAlias(id)) {
+        m_places[id] = m_places.at(node.in[0]);
+        if (isStore(id)) addStore(id);
+    } else {
+        addCompute(id, index);
+    }
+    freeAfter(index);
+}
+
+void CpuLoop::Lowering::addCompute(NodeId id, int index) {
+    const Node& node = m_graph[id];
+    Instruction compute;
+    compute.function = node.op == Op::Cast ? copyLoop : infoOf(node.op).loop;
+    require(compute.function != nullptr,
+            "cpu loop: an op has no loop: " + std::string(nameOf(node.op)));
+    compute.attrs = &node.attrs;
+    compute.inputs = static_cast<int>(node.in.size());
+    for (int i = 0; i < compute.inputs; ++i)
+        compute.in[i] = m_places.at(node.in[static_cast<size_t>(i)]);
+    compute.dtype = node.dtype;
+    compute.rounds = node.dtype != DType::F32 && !keepsPrecision(node.op);
+    // Inputs that die here may be written over: loops read an element before they write it.
+    freeAfter(index);
+    const bool direct = isStore(id) && node.dtype == DType::F32 && !overlaysLoad(id);
+    if (direct) {
+        compute.out = {-1, offsetOf(id)};
+    } else {
+        compute.out = {takeSlot(), 0};
+        m_owned[id] = compute.out.slot;
+    }
+    m_places[id] = compute.out;
+    m_loop.m_program.push_back(compute);
+    if (isStore(id) && !direct) addStore(id);
+}
+
+/// Whether a stored member lies where the kernel still reads something else.
+bool CpuLoop::Lowering::overlaysLoad(NodeId id) const {
+    return std::any_of(m_kernel.loads.begin(), m_kernel.loads.end(), [&](NodeId load) {
+        return m_memory.offset[static_cast<size_t>(load)] == offsetOf(id);
+    });
+}
+
+void CpuLoop::Lowering::addStore(NodeId id) {
+    Instruction store;
+    store.kind = Instruction::Kind::Store;
+    store.in[0] = m_places.at(id);
+    store.dtype = m_graph[id].dtype;
+    store.out = {-1, offsetOf(id)};
+    if (!overlaysLoad(id)) {
+        m_loop.m_program.push_back(store);
+        return;
+    }
+    // In place of a value that other members may still read in this tile: written when all are
+    // done, and its slot stays taken until then.
+    m_lastUse[id] = static_cast<int>(m_kernel.members.size());
+    if (isAlias(id)) {
+        Instruction copy;
+        copy.function = copyLoop;
+        copy.in[0] = store.in[0];
+        copy.inputs = 1;
+        copy.out = {takeSlot(), 0};
+        m_loop.m_program.push_back(copy);
+        store.in[0] = copy.out;
+    }
+    m_deferred.push_back(store);
+}
+
+void CpuLoop::Lowering::addReduction(NodeId id) {
+    const Node& node = m_graph[id];
+    Reduction reduction;
+    reduction.kind = kindOf(id);
+    reduction.dtype = node.dtype;
+    reduction.offset = offsetOf(id);
+    const int64_t inputs = m_kernel.space.elements();
+    if (node.op == Op::Mean && inputs > 0)
+        reduction.factor = static_cast<double>(node.elements()) / static_cast<double>(inputs);
+    reduction.partial = m_loop.m_partialDoubles;
+    if (reduction.kind == ReduceKind::Rows)
+        m_loop.m_partialDoubles += static_cast<size_t>(m_loop.m_rowBlocks * m_loop.m_columns);
+    else if (reduction.kind == ReduceKind::All)
+        m_loop.m_partialDoubles += static_cast<size_t>(m_loop.m_rowBlocks * m_loop.m_columnBlocks);
+    else
+        m_loop.m_partialDoubles += static_cast<size_t>(m_loop.m_rows);
+    Instruction instruction;
+    instruction.kind = Instruction::Kind::Reduce;
+    instruction.in[0] = m_places.at(node.in[0]);
+    instruction.index = m_loop.m_reductions.size();
+    m_loop.m_program.push_back(instruction);
+    m_loop.m_reductions.push_back(reduction);
+}
+
+CpuLoop::CpuLoop(const Graph& graph, const Kernel& kernel, const MemoryPlan& memory) {
+    Lowering(*this, graph, kernel, memory).run();
+}
+
+} // namespace halfscope

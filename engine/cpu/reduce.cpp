@@ -1,0 +1,350 @@
+// Reductions over any axes. Sums run in f32 (f64 and integers in their own width), in short blocks
+// that are joined pairwise, so that the error grows with log n; the order depends on sizes alone.
+#include "engine/cpu/support.h"
+
+#include "engine/core/error.h"
+
+#include <array>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace halfscope {
+namespace {
+
+constexpr int64_t kBlock = 512; ///< elements of a run summed at once, in kLanes lanes
+constexpr int kLanes = 16;
+constexpr int64_t kColumns = 128; ///< neighbouring outputs of one task
+constexpr int64_t kRows = 16;     ///< rows summed one after the other before joining pairwise
+constexpr int64_t kTaskElements = 1 << 15;
+constexpr int64_t kMaxParts = 64;
+constexpr int kLevels = 44; ///< of the pairwise join: more than any count of blocks needs
+
+struct Add {
+    template <class T>
+    static T start() {
+        return T{0};
+    }
+    template <class T>
+    static T join(T a, T b) {
+        return a + b;
+    }
+};
+/// The larger (smaller) one; NaN wins over every number.
+struct Larger {
+    template <class T>
+    static T start() {
+        if constexpr (std::is_floating_point_v<T>)
+            return -std::numeric_limits<T>::infinity();
+        else
+            return std::numeric_limits<T>::min();
+    }
+    template <class T>
+    static T join(T a, T b) {
+        return b > a || b != b ? b : a;
+    }
+};
+struct Smaller {
+    template <class T>
+    static T start() {
+        if constexpr (std::is_floating_point_v<T>)
+            return std::numeric_limits<T>::infinity();
+        else
+            return std::numeric_limits<T>::max();
+    }
+    template <class T>
+    static T join(T a, T b) {
+        return b < a || b != b ? b : a;
+    }
+};
+
+/// The input as kept and reduced axes, neighbours of one kind merged. The innermost axis is either
+/// reduced (runs of `width` elements) or kept (`width` neighbouring outputs).
+struct ReducePlan {
+    Shape keptExtents, keptStrides, reducedExtents, reducedStrides; ///< without the innermost axis
+    int64_t kept = 1, rows = 1, width = 1;
+    bool runs = false;
+    int64_t tiles = 1;   ///< pieces of a run, or tiles of neighbouring outputs
+    int64_t parts = 1;   ///< partial results of one output
+    int64_t grouped = 1; ///< kept indices of one task
+
+    int64_t outputs() const { return runs ? kept : kept * width; }
+    int64_t tileWidth() const { return runs ? kTaskElements : kColumns; }
+    /// What the parts share out: pieces of runs, or rows.
+    int64_t units() const { return runs ? rows * tiles : rows; }
+};
+
+void cut(ReducePlan& p) {
+    p.tiles = std::max<int64_t>(1, ceilDiv(p.width, p.tileWidth()));
+    const int64_t across = p.runs ? p.kept : p.kept * p.tiles;
+    const int64_t each = p.rows * (p.runs ? p.width : std::min(p.width, kColumns));
+    if (across < kMaxParts) {
+        p.parts = std::clamp<int64_t>(ceilDiv(each, kTaskElements), 1,
+                                      std::max<int64_t>(1, std::min(kMaxParts, p.units())));
+    }
+    p.grouped = std::max<int64_t>(1, kTaskElements / std::max<int64_t>(each, 1));
+}
+
+ReducePlan planOf(const Shape& in, const Shape& axes) {
+    struct Axis {
+        int64_t extent, stride;
+        bool reduced;
+    };
+    std::array<Axis, kMaxRank> merged{};
+    size_t count = 0;
+    const Shape strides = in.strides();
+    for (int i = 0; i < in.rank(); ++i) {
+        if (in[i] == 1) continue;
+        const bool reduced = std::find(axes.begin(), axes.end(), int64_t{i}) != axes.end();
+        if (count > 0 && merged[count - 1].reduced == reduced) {
+            merged[count - 1].extent *= in[i];
+            merged[count - 1].stride = strides[i];
+        } else {
+            merged[count++] = {in[i], strides[i], reduced};
+        }
+    }
+    ReducePlan p;
+    if (count > 0) {
+        p.runs = merged[count - 1].reduced;
+        p.width = merged[--count].extent;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        (merged[i].reduced ? p.reducedExtents : p.keptExtents).push(merged[i].extent);
+        (merged[i].reduced ? p.reducedStrides : p.keptStrides).push(merged[i].stride);
+    }
+    p.kept = p.keptExtents.elements();
+    p.rows = p.reducedExtents.elements();
+    cut(p);
+    return p;
+}
+
+int64_t offsetOf(int64_t index, const Shape& extents, const Shape& strides) {
+    int64_t offset = 0;
+    for (int i = extents.rank() - 1; i >= 0; --i) {
+        offset += index % extents[i] * strides[i];
+        index /= extents[i];
+    }
+    return offset;
+}
+
+/// n elements as Acc: in place where storage is Acc already, else widened into `buffer`.
+template <class Acc>
+const Acc* load(const CpuTensor& x, int64_t first, int64_t n, Acc* buffer) {
+    const std::byte* from = elementAt(x.data, first, x.dtype);
+    if constexpr (std::is_same_v<Acc, float>) {
+        if (x.dtype == DType::F32) return reinterpret_cast<const float*>(from);
+        loadAsFloat(x.dtype, from, buffer, static_cast<size_t>(n));
+        return buffer;
+    } else if constexpr (std::is_same_v<Acc, double>) {
+        return reinterpret_cast<const double*>(from);
+    } else {
+        const auto* values = reinterpret_cast<const int32_t*>(from);
+        std::copy(values, values + n, buffer);
+        return buffer;
+    }
+}
+
+template <class Acc>
+void store(const CpuCall& call, const Acc* values, int64_t first, int64_t n) {
+    std::byte* to = elementAt(call.out, first, call.node.dtype);
+    if constexpr (std::is_same_v<Acc, float>) {
+        storeFromFloat(call.node.dtype, values, to, static_cast<size_t>(n));
+    } else if constexpr (std::is_same_v<Acc, double>) {
+        std::copy(values, values + n, reinterpret_cast<double*>(to));
+    } else {
+        std::transform(values, values + n, reinterpret_cast<int32_t*>(to),
+                       [](Acc v) { return static_cast<int32_t>(v); });
+    }
+}
+
+/// Joins blocks of `Width` values pairwise as they come: a binary counter of partial results.
+template <class Acc, class Op, int64_t Width>
+class Cascade {
+public:
+    void push(Acc* values, int64_t width) {
+        int level = 0;
+        for (; (m_count >> level & 1) != 0; ++level) {
+            const Acc* earlier = m_levels[static_cast<size_t>(level)].data();
+            for (int64_t i = 0; i < width; ++i)
+                values[i] = Op::join(earlier[i], values[i]);
+        }
+        std::copy_n(values, width, m_levels[static_cast<size_t>(level)].data());
+        ++m_count;
+    }
+    void result(Acc* out, int64_t width) const {
+        std::fill_n(out, width, Op::template start<Acc>());
+        for (int level = 0; (m_count >> level) != 0; ++level) {
+            if ((m_count >> level & 1) == 0) continue;
+            const Acc* earlier = m_levels[static_cast<size_t>(level)].data();
+            for (int64_t i = 0; i < width; ++i)
+                out[i] = Op::join(earlier[i], out[i]);
+        }
+    }
+
+private:
+    std::array<std::array<Acc, static_cast<size_t>(Width)>, kLevels> m_levels;
+    uint64_t m_count = 0;
+};
+
+template <class Acc, class Op>
+Acc reduceBlock(const Acc* x, int64_t n) {
+    std::array<Acc, kLanes> lanes;
+    lanes.fill(Op::template start<Acc>());
+    int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) {
+        for (int lane = 0; lane < kLanes; ++lane) {
+            Acc& acc = lanes[static_cast<size_t>(lane)];
+            acc = Op::join(acc, x[i + lane]);
+        }
+    }
+    for (int lane = 0; i < n; ++i, ++lane) {
+        Acc& acc = lanes[static_cast<size_t>(lane)];
+        acc = Op::join(acc, x[i]);
+    }
+    for (size_t half = kLanes / 2; half > 0; half /= 2) {
+        for (size_t lane = 0; lane < half; ++lane)
+            lanes[lane] = Op::join(lanes[lane], lanes[lane + half]);
+    }
+    return lanes[0];
+}
+
+template <class Acc, class Op>
+class Reducer {
+public:
+    Reducer(const CpuCall& call, const ReducePlan& plan, bool mean)
+        : m_call(call), m_plan(plan),
+          m_count(mean ? static_cast<Acc>(plan.rows * (plan.runs ? plan.width : 1)) : Acc{1}),
+          m_partials(reinterpret_cast<Acc*>(call.scratch.data())) {}
+
+    void run() {
+        const ReducePlan& p = m_plan;
+        const int64_t groups = ceilDiv(p.kept, p.grouped), columns = p.runs ? 1 : p.tiles;
+        m_call.pool.run(groups * columns * p.parts, [&](int64_t task, int) {
+            const int64_t part = task % p.parts, tile = task / p.parts % columns;
+            const int64_t begin = task / (p.parts * columns) * p.grouped;
+            for (int64_t k = begin; k < std::min(begin + p.grouped, p.kept); ++k) {
+                if (stopped(m_call)) return;
+                if (p.runs)
+                    reduceRuns(k, part);
+                else
+                    reduceColumns(k, tile, part);
+            }
+        });
+        if (p.parts > 1) joinParts();
+    }
+
+private:
+    void finish(Acc* values, int64_t first, int64_t n, int64_t part) const {
+        if (m_plan.parts > 1) {
+            std::copy_n(values, n, m_partials + part * m_plan.outputs() + first);
+            return;
+        }
+        divide(values, n);
+        store(m_call, values, first, n);
+    }
+
+    void divide(Acc* values, int64_t n) const {
+        if (m_count == Acc{1}) return;
+        for (int64_t i = 0; i < n; ++i)
+            values[i] /= m_count;
+    }
+
+    void reduceRuns(int64_t k, int64_t part) const {
+        const ReducePlan& p = m_plan;
+        const int64_t base = offsetOf(k, p.keptExtents, p.keptStrides);
+        const int64_t begin = p.units() * part / p.parts, end = p.units() * (part + 1) / p.parts;
+        Cascade<Acc, Op, 1> cascade;
+        std::array<Acc, kBlock> buffer;
+        for (int64_t unit = begin; unit < end; ++unit) {
+            const int64_t row = unit / p.tiles, at = unit % p.tiles * p.tileWidth();
+            const int64_t start = base + offsetOf(row, p.reducedExtents, p.reducedStrides);
+            const int64_t last = std::min(at + p.tileWidth(), p.width);
+            for (int64_t i = at; i < last; i += kBlock) {
+                const int64_t n = std::min(kBlock, last - i);
+                const Acc* x = load(m_call.in[0], start + i, n, buffer.data());
+                Acc block = reduceBlock<Acc, Op>(x, n);
+                cascade.push(&block, 1);
+            }
+        }
+        Acc total;
+        cascade.result(&total, 1);
+        finish(&total, k, 1, part);
+    }
+
+    void reduceColumns(int64_t k, int64_t tile, int64_t part) const {
+        const ReducePlan& p = m_plan;
+        const int64_t column = tile * kColumns, n = std::min(kColumns, p.width - column);
+        const int64_t base = offsetOf(k, p.keptExtents, p.keptStrides) + column;
+        const int64_t begin = p.rows * part / p.parts, end = p.rows * (part + 1) / p.parts;
+        Cascade<Acc, Op, kColumns> cascade;
+        std::array<Acc, kColumns> buffer, block;
+        for (int64_t row = begin; row < end; row += kRows) {
+            block.fill(Op::template start<Acc>());
+            for (int64_t r = row; r < std::min(row + kRows, end); ++r) {
+                const int64_t first = base + offsetOf(r, p.reducedExtents, p.reducedStrides);
+                const Acc* x = load(m_call.in[0], first, n, buffer.data());
+                for (int64_t i = 0; i < n; ++i) {
+                    Acc& acc = block[static_cast<size_t>(i)];
+                    acc = Op::join(acc, x[i]);
+                }
+            }
+            cascade.push(block.data(), n);
+        }
+        cascade.result(block.data(), n);
+        finish(block.data(), k * p.width + column, n, part);
+    }
+
+    void joinParts() {
+        const int64_t outputs = m_plan.outputs();
+        m_call.pool.run(ceilDiv(outputs, kColumns), [&](int64_t task, int) {
+            const int64_t first = task * kColumns, n = std::min(kColumns, outputs - first);
+            for (int64_t step = 1; step < m_plan.parts; step *= 2) {
+                for (int64_t part = 0; part + step < m_plan.parts; part += 2 * step) {
+                    Acc* a = m_partials + part * outputs + first;
+                    const Acc* b = a + step * outputs;
+                    for (int64_t i = 0; i < n; ++i)
+                        a[i] = Op::join(a[i], b[i]);
+                }
+            }
+            divide(m_partials + first, n);
+            store(m_call, m_partials + first, first, n);
+        });
+    }
+
+    const CpuCall& m_call;
+    const ReducePlan& m_plan;
+    Acc m_count; ///< what a mean divides by; 1 otherwise
+    Acc* m_partials;
+};
+
+template <class Acc>
+void reduceAs(const CpuCall& call, const ReducePlan& plan) {
+    switch (call.node.op) {
+    case Op::Sum: return Reducer<Acc, Add>(call, plan, false).run();
+    case Op::Mean: return Reducer<Acc, Add>(call, plan, true).run();
+    case Op::ReduceMax: return Reducer<Acc, Larger>(call, plan, false).run();
+    case Op::ReduceMin: return Reducer<Acc, Smaller>(call, plan, false).run();
+    default: failInvariant("cpuReduce: not a reduction");
+    }
+}
+
+} // namespace
+
+size_t cpuReduceScratchFloats(const Graph& graph, NodeId id) {
+    const Node& node = graph[id];
+    const ReducePlan p = planOf(graph[node.in[0]].shape, attrsOf<AxesAttrs>(node.attrs).axes);
+    if (p.parts == 1) return 0;
+    const bool wide = node.dtype == DType::F64 || node.dtype == DType::I32;
+    return static_cast<size_t>(p.parts * p.outputs() * (wide ? 2 : 1));
+}
+
+void cpuReduce(const CpuCall& call) {
+    const ReducePlan plan = planOf(*call.in[0].shape, attrsOf<AxesAttrs>(call.node.attrs).axes);
+    switch (call.in[0].dtype) {
+    case DType::F64: return reduceAs<double>(call, plan);
+    case DType::I32: return reduceAs<int64_t>(call, plan);
+    default: return reduceAs<float>(call, plan);
+    }
+}
+
+} // namespace halfscope

@@ -1,0 +1,53 @@
+// The end of a step on the CPU: the count of non-finite values, read from the bits, and the
+// scaler's update, which is next() itself.
+#include "engine/cpu/support.h"
+
+#include "engine/train/grad_scaler.h"
+
+#include <atomic>
+
+namespace halfscope {
+namespace {
+
+/// Values whose exponent bits are all ones.
+template <class Bits>
+int64_t countNonFinite(const void* data, int64_t first, int64_t n, Bits mask) {
+    const Bits* bits = static_cast<const Bits*>(data) + first;
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; ++i)
+        count += (bits[i] & mask) == mask ? 1 : 0;
+    return count;
+}
+
+int64_t countNonFinite(const CpuTensor& x, int64_t first, int64_t n) {
+    switch (x.dtype) {
+    case DType::F16: return countNonFinite<uint16_t>(x.data, first, n, 0x7c00);
+    case DType::BF16: return countNonFinite<uint16_t>(x.data, first, n, 0x7f80);
+    case DType::F64: return countNonFinite<uint64_t>(x.data, first, n, 0x7ff0000000000000u);
+    default: return countNonFinite<uint32_t>(x.data, first, n, 0x7f800000u);
+    }
+}
+
+} // namespace
+
+void cpuCountNonFinite(const CpuCall& call) {
+    constexpr int64_t kTaskElements = 1 << 16;
+    const int64_t elements = call.in[0].shape->elements();
+    std::atomic<int64_t> total{0}; // integers: the order of the threads does not matter
+    call.pool.run(ceilDiv(elements, kTaskElements), [&](int64_t task, int) {
+        const int64_t first = task * kTaskElements;
+        total += countNonFinite(call.in[0], first, std::min(kTaskElements, elements - first));
+    });
+    *static_cast<float*>(call.out) = static_cast<float>(total.load());
+}
+
+void cpuScalerUpdate(const CpuCall& call) {
+    const auto doubles = [&](size_t i, size_t n) {
+        return std::span(static_cast<const double*>(call.in[i].data), n);
+    };
+    nextSlots(doubles(0, kScalerSlots), doubles(1, kRuleSlots),
+              *static_cast<const float*>(call.in[2].data) != 0,
+              std::span(static_cast<double*>(call.out), kScalerSlots));
+}
+
+} // namespace halfscope

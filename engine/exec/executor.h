@@ -1,0 +1,56 @@
+// Runs a Program on a device. CPU here; CUDA comes as a module behind the same interface.
+#pragma once
+
+#include "engine/exec/program.h"
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace halfscope {
+
+enum class RunMode : uint8_t { Stepwise, Captured };
+enum class RunResult : uint8_t {
+    Done,    ///< the step is finished, states have their next values
+    Stopped, ///< given up before any state changed: running again repeats the step
+};
+
+struct DeviceInfo {
+    std::string name;      ///< "AMD EPYC (2 threads)", "NVIDIA H200"
+    std::string kind;      ///< "cpu" or "cuda"
+    std::string libraries; ///< "oneDNN 2.6.3"
+    size_t memoryBytes = 0;
+};
+
+/// Called in Stepwise mode after each kernel for each stored value, in order. The bytes are in
+/// storage form and valid during the call.
+using Visitor = std::function<void(NodeId, std::span<const std::byte>)>;
+
+class Executor {
+public:
+    virtual ~Executor() = default;
+    virtual const DeviceInfo& device() const = 0;
+    /// Takes the program, allocates its arena; states and inputs are zero. EngineError when memory
+    /// is too small.
+    virtual void load(std::shared_ptr<const Program>) = 0;
+    virtual RunResult run(RunMode, const Visitor& = {}) = 0;
+    /// Bytes in storage form of an input or state (upload) or of an input, state or output
+    /// (download).
+    virtual void upload(NodeId, std::span<const std::byte>) = 0;
+    virtual void download(NodeId, std::span<std::byte>) = 0;
+    /// Asks a running step to give up; answered within 100 ms. Cleared by the next run() that
+    /// starts.
+    virtual void requestStop() = 0;
+    /// Scratch memory beside the program's arena: tiles, converted operands, library workspace.
+    virtual size_t workspaceBytes() const { return 0; }
+    /// Seconds that the device worked on the last finished step.
+    virtual double lastStepSeconds() const = 0;
+};
+
+/// The CPU executor. threads 0: one for each hardware thread.
+std::unique_ptr<Executor> makeCpuExecutor(int threads = 0);
+
+} // namespace halfscope

@@ -1,0 +1,34 @@
+// Groups the nodes of a step into kernels. Runs after all differentiation: a group lists its
+// members and nothing needs the gradient of a group.
+#pragma once
+
+#include "engine/exec/program.h"
+
+namespace halfscope {
+
+/// How a loop over (rows, columns) reads a value.
+enum class LoadKind : uint8_t {
+    Full,   ///< element (r, c) lies at r * columns + c
+    Row,    ///< one value a column, the same in every row
+    Column, ///< one value a row, the same in every column
+    Scalar,
+    Strided, ///< anything else: gathered by index
+};
+
+/// Which part of the loop's space a reduction sums.
+enum class ReduceKind : uint8_t { Rows, Columns, All, Other };
+
+/// Strides, in elements of its input, with which node `id` of a loop (an Expand or Transpose, or
+/// any value of the loop's shape) reads memory.
+Shape loadStrides(const Graph&, NodeId id);
+LoadKind loadKind(const Shape& space, int split, const Shape& strides);
+ReduceKind reduceKind(const Shape& space, int split, const Shape& axes);
+
+/// The value whose bytes a node's are: itself, or the input of a chain of views (Reshape).
+NodeId storageOf(const Graph&, NodeId id);
+
+/// Kernels in an order in which they can run, those that write states last where nothing else needs
+/// them. With FuseOptions::None every node that computes is stored by a kernel of its own.
+std::vector<Kernel> fuse(const Graph&, FuseOptions);
+
+} // namespace halfscope

@@ -1,0 +1,15 @@
+// Lays stored values into one arena: lifetimes by kernel, bytes shared between values that never
+// live together, results in place of an input that dies, next values in place of their states.
+#pragma once
+
+#include "engine/exec/program.h"
+
+namespace halfscope {
+
+/// Kernels as fuse() made them. Also tells the point of no return.
+MemoryPlan planMemory(const Graph&, const std::vector<Kernel>&, size_t& pointOfNoReturn);
+
+/// For tests: throws std::logic_error if two values that are needed at the same time share bytes.
+void checkPlan(const Graph&, const std::vector<Kernel>&, const MemoryPlan&);
+
+} // namespace halfscope

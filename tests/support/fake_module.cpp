@@ -1,0 +1,64 @@
+// A module in place of libhalfscope_cuda.so, for tst_devices alone: two devices, of which the first
+// makes an executor that counts its runs and the second fails. Built once for each way to be wrong.
+#include "engine/core/error.h"
+#include "engine/exec/device_list.h"
+
+namespace {
+
+using namespace halfscope;
+
+#ifdef FAKE_ABI
+constexpr int kAbi = FAKE_ABI;
+#else
+constexpr int kAbi = kCudaModuleAbi;
+#endif
+
+class CountingExecutor : public Executor {
+public:
+    const DeviceInfo& device() const override { return m_device; }
+    void load(std::shared_ptr<const Program>) override { m_runs = 0; }
+    RunResult run(RunMode, const Visitor&) override {
+        ++m_runs;
+        return RunResult::Done;
+    }
+    void upload(NodeId, std::span<const std::byte>) override {
+        throw EngineError("fake device lost");
+    }
+    void download(NodeId, std::span<std::byte>) override {}
+    void requestStop() override {}
+    double lastStepSeconds() const override { return m_runs; }
+
+private:
+    DeviceInfo m_device{"Fake 0", "cuda", "fake 1.0", 1000};
+    int m_runs = 0;
+};
+
+int deviceCount([[maybe_unused]] const char** reason) {
+#ifdef FAKE_NO_DEVICE
+    *reason = "the NVIDIA driver is too old: version 1, at least 2 needed";
+    return 0;
+#else
+    return 2;
+#endif
+}
+
+void deviceInfo(int index, DeviceInfo* info) {
+    *info = {index == 0 ? "Fake 0" : "Fake 1", "cuda", "fake 1.0", 1000};
+}
+
+Executor* createExecutor(int index) {
+    if (index != 0) throw EngineError("Fake 1: out of memory");
+    return new CountingExecutor; // the interface gives it to the caller
+}
+
+} // namespace
+
+#ifdef FAKE_NO_ENTRY
+extern "C" void someOtherFunction(halfscope::CudaModuleApi* api);
+void someOtherFunction(halfscope::CudaModuleApi* api) {
+#else
+extern "C" void halfscopeCudaModule(halfscope::CudaModuleApi* api);
+void halfscopeCudaModule(halfscope::CudaModuleApi* api) {
+#endif
+    *api = {kAbi, deviceCount, deviceInfo, createExecutor};
+}

@@ -1,0 +1,105 @@
+// A training run for tests of the session and the window: no network, steps that count, block or
+// fail as asked. Knows nothing of the engine's executors.
+#pragma once
+
+#include "engine/core/error.h"
+#include "ui/session/training_run.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace halfscope {
+
+/// What the next runs do; shared between a test and the runs that its factory makes.
+struct FakeScript {
+    std::atomic<int> alive{0};
+    std::atomic<int> built{0};
+    std::atomic<int64_t> failAt{0};   ///< EngineError in this step; 0: never
+    std::atomic<bool> endless{false}; ///< a step lasts until it is asked to stop
+    std::atomic<bool> insideStep{false};
+    std::atomic<int64_t> steps{0}; ///< of all runs
+};
+
+class FakeRun final : public TrainingRun {
+public:
+    FakeRun(const RunConfig& config, FakeScript& script) : m_config(config), m_script(script) {
+        checkConfig(config);
+        ++m_script.alive;
+        ++m_script.built;
+    }
+    ~FakeRun() override { --m_script.alive; }
+    FakeRun(const FakeRun&) = delete;
+    FakeRun& operator=(const FakeRun&) = delete;
+
+    const RunConfig& config() const override { return m_config; }
+    std::vector<std::string> laneNames() const override { return halfscope::laneNames(m_config); }
+    DeviceInfo device() const override { return {"Test device", "cpu", "none", 0}; }
+    std::string cudaReason() const override { return "a test needs none"; }
+    int64_t step() const override { return m_step; }
+    bool finished() const override { return m_step >= m_config.steps; }
+    bool advance(std::vector<StepRecord>& records, std::vector<Event>&) override {
+        if (m_stop) return false;
+        if (m_script.failAt == m_step + 1) throw EngineError("the device is gone");
+        while (m_script.endless) {
+            m_script.insideStep = true;
+            if (m_stop) return false;
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        ++m_step;
+        ++m_script.steps;
+        for (int lane = 0; lane < static_cast<int>(m_config.lanes.size()); ++lane) {
+            StepRecord record;
+            record.step = m_step;
+            record.lane = lane;
+            record.loss = 1.0f / static_cast<float>(m_step);
+            record.scale = 65536;
+            record.deviceSeconds = 1e-3 / (lane + 1);
+            record.wallSeconds = 1e-3 * static_cast<double>(m_step);
+            records.push_back(record);
+        }
+        return true;
+    }
+    void requestStop() override { m_stop = true; }
+    void clearStop() override { m_stop = false; }
+    void setLive(int lane, const std::string& key, const FieldValue& value,
+                 std::vector<Event>& events) override {
+        if (findField(key)->effect != FieldEffect::Live) throw InputError(key + " needs a restart");
+        setField(m_config, lane, key, value);
+        Event event;
+        event.step = m_step + 1;
+        event.lane = lane;
+        event.tensor = key;
+        event.text = key + " is " + valueText(value);
+        events.push_back(event);
+    }
+    Picture target() const override { return {2, 2, 1, {0, 1, 1, 0}}; }
+    Snapshot snapshot() override {
+        return {m_step, std::vector<Picture>(m_config.lanes.size(), target())};
+    }
+
+private:
+    RunConfig m_config;
+    FakeScript& m_script;
+    std::atomic<bool> m_stop{false};
+    int64_t m_step = 0;
+};
+
+/// The script must outlive the controller.
+inline RunFactory fakeFactory(FakeScript& script) {
+    return [&script](const RunConfig& config) { return std::make_unique<FakeRun>(config, script); };
+}
+
+/// A real experiment that takes a fraction of a millisecond a step.
+inline RunConfig tinyConfig(int64_t steps) {
+    RunConfig config = defaultConfig();
+    config.task.side = 8;
+    config.model.width = 8;
+    config.model.depth = 1;
+    config.steps = steps;
+    config.device = "cpu";
+    config.threads = 1;
+    return config;
+}
+
+} // namespace halfscope

@@ -1,0 +1,173 @@
+// Which devices are found and why not: with real shared libraries in place of the CUDA module, each
+// wrong in its own way.
+#include "engine/core/error.h"
+#include "engine/exec/device_list.h"
+#include "tests/support/thrown.h"
+
+#include <QCoreApplication>
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace halfscope;
+
+namespace {
+
+constexpr const char* kChildVariable = "HALFSCOPE_TEST_MODULE_BESIDE";
+
+std::string fake(const char* name) {
+    return std::string(HALFSCOPE_FAKE_MODULES) + "/libfake_" + name + ".so";
+}
+
+} // namespace
+
+class TestDevices : public QObject {
+    Q_OBJECT
+
+private slots:
+    void goodModule();
+    void executorOfModule();
+    void unusableModule_data();
+    void unusableModule();
+    void folderAsModulePath();
+    void unknownDevice_data();
+    void unknownDevice();
+    void absentIndex();
+    void failingDevice();
+    void besideTheProgram_data();
+    void besideTheProgram();
+};
+
+void TestDevices::goodModule() {
+    const DeviceList list = listDevices(fake("good"));
+    QCOMPARE(list.cudaUnavailable, std::string());
+    QCOMPARE(list.devices.size(), size_t{3});
+    QCOMPARE(list.devices[0].id, std::string("cpu"));
+    QCOMPARE(list.devices[0].info.kind, std::string("cpu"));
+    QCOMPARE(list.devices[1].id, std::string("cuda:0"));
+    QCOMPARE(list.devices[1].info.name, std::string("Fake 0"));
+    QCOMPARE(list.devices[1].info.memoryBytes, size_t{1000});
+    QCOMPARE(list.devices[2].id, std::string("cuda:1"));
+    QCOMPARE(list.devices[2].info.name, std::string("Fake 1"));
+}
+
+void TestDevices::executorOfModule() {
+    for (const char* name : {"auto", "cuda", "cuda:0"}) {
+        const std::unique_ptr<Executor> executor = makeExecutor(name, 0, fake("good"));
+        QCOMPARE(executor->device().name, std::string("Fake 0"));
+        executor->load(nullptr);
+        executor->run(RunMode::Captured);
+        executor->run(RunMode::Stepwise);
+        QCOMPARE(executor->lastStepSeconds(), 2.0);
+    }
+    QCOMPARE(makeExecutor("cpu", 1, fake("good"))->device().kind, std::string("cpu"));
+    // An error that outlives its executor: its code is in the module.
+    const auto fails = [] { makeExecutor("cuda", 0, fake("good"))->upload(0, {}); };
+    QCOMPARE(thrownBy<EngineError>(fails), std::string("fake device lost"));
+}
+
+void TestDevices::unusableModule_data() {
+    QTest::addColumn<std::string>("path");
+    QTest::addColumn<std::string>("reason");
+    QTest::newRow("no device") << fake("no_device")
+                               << std::string("the NVIDIA driver is too old: version 1, at least 2 "
+                                              "needed");
+    QTest::newRow("other version")
+        << fake("wrong_abi")
+        << fake("wrong_abi") + " is for another version of Halfscope (module 2, program 1)";
+    QTest::newRow("no entry") << fake("no_entry")
+                              << fake("no_entry") + " is not a CUDA module of Halfscope";
+    QTest::newRow("absent") << fake("absent")
+                            << "CUDA module not installed: " + fake("absent") + " was not found";
+    QTest::newRow("not a library")
+        << std::string(HALFSCOPE_SOURCE_DIR "/CMakeLists.txt")
+        << std::string("CUDA module cannot be loaded: " HALFSCOPE_SOURCE_DIR
+                       "/CMakeLists.txt: invalid ELF header");
+}
+
+void TestDevices::unusableModule() {
+    QFETCH(std::string, path);
+    QFETCH(std::string, reason);
+    const DeviceList list = listDevices(path);
+    QCOMPARE(list.cudaUnavailable, reason);
+    QCOMPARE(list.devices.size(), size_t{1});
+    QCOMPARE(makeExecutor("auto", 1, path)->device().kind, std::string("cpu"));
+    for (const std::string name : {"cuda", "cuda:1"})
+        QCOMPARE(thrownBy<EngineError>([&] { makeExecutor(name, 0, path); }),
+                 "device " + name + " is not there: " + reason);
+}
+
+void TestDevices::folderAsModulePath() {
+    QTemporaryDir folder;
+    QVERIFY(folder.isValid());
+    const std::string missing = folder.path().toStdString();
+    QCOMPARE(listDevices(missing).cudaUnavailable,
+             "CUDA module not installed: " + missing + " was not found");
+    QVERIFY(
+        QFile::copy(QString::fromStdString(fake("good")), folder.filePath("libhalfscope_cuda.so")));
+    QCOMPARE(listDevices(missing).devices.size(), size_t{3});
+}
+
+void TestDevices::unknownDevice_data() {
+    QTest::addColumn<std::string>("name");
+    for (const char* name : {"", "gpu", "CPU", "cuda:", "cuda:-1", "cuda:1x", "cuda: 1", "cuda:+1",
+                             "cuda1", "cuda:99999999999"})
+        QTest::newRow(name) << std::string(name);
+}
+
+void TestDevices::unknownDevice() {
+    QFETCH(std::string, name);
+    QCOMPARE(thrownBy<InputError>([&] { makeExecutor(name, 0, fake("good")); }),
+             "device: \"" + name + "\" is not known; allowed are auto, cpu, cuda and cuda:<index>");
+}
+
+void TestDevices::absentIndex() {
+    QCOMPARE(thrownBy<EngineError>([] { makeExecutor("cuda:2", 0, fake("good")); }),
+             std::string("device cuda:2 is not there: this machine has cuda:0 to cuda:1"));
+}
+
+void TestDevices::failingDevice() {
+    QCOMPARE(thrownBy<EngineError>([] { makeExecutor("cuda:1", 0, fake("good")); }),
+             std::string("Fake 1: out of memory"));
+}
+
+void TestDevices::besideTheProgram_data() {
+    QTest::addColumn<bool>("installed");
+    QTest::newRow("installed") << true;
+    QTest::newRow("missing") << false;
+}
+
+// Runs a copy of this program, with and without a module beside it; the copy comes here again.
+void TestDevices::besideTheProgram() {
+    QFETCH(bool, installed);
+    const QByteArray role = qgetenv(kChildVariable);
+    if (!role.isEmpty()) {
+        const std::string reason = "CUDA module not installed: libhalfscope_cuda.so was not found "
+                                   "beside the program";
+        const DeviceList list = listDevices();
+        QCOMPARE(list.cudaUnavailable, installed ? std::string() : reason);
+        QCOMPARE(list.devices.size(), size_t{installed ? 3U : 1U});
+        return;
+    }
+    QTemporaryDir folder;
+    QVERIFY(folder.isValid());
+    const QString program = folder.filePath("tst_devices");
+    QVERIFY(QFile::copy(QCoreApplication::applicationFilePath(), program));
+    if (installed)
+        QVERIFY(QFile::copy(QString::fromStdString(fake("good")),
+                            folder.filePath("libhalfscope_cuda.so")));
+    QProcess child;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(kChildVariable, "1");
+    child.setProcessEnvironment(environment);
+    child.setProcessChannelMode(QProcess::MergedChannels);
+    child.start(program, {QString("besideTheProgram:") + QTest::currentDataTag()});
+    QVERIFY(child.waitForFinished(60000));
+    const QByteArray output = child.readAll();
+    QVERIFY2(child.exitStatus() == QProcess::NormalExit && child.exitCode() == 0, output);
+    QVERIFY2(output.contains("PASS   : TestDevices::besideTheProgram"), output);
+}
+
+QTEST_GUILESS_MAIN(TestDevices)
+#include "tst_devices.moc"

@@ -1,0 +1,187 @@
+// Fusion and the memory plan: hand-made graphs for what must be grouped, random graphs for what
+// must never go wrong.
+#include "tests/support/random_graph.h"
+#include "tests/support/run_program.h"
+
+#include "engine/passes/fuse.h"
+#include "engine/passes/plan.h"
+
+#include <QtTest>
+
+using namespace halfscope;
+
+class TestPasses : public QObject {
+    Q_OBJECT
+private slots:
+    void loadKinds();
+    void reduceKinds();
+    void chainIsOneKernel();
+    void normalizationReadsItsInputOncePerPass();
+    void expensiveSharedValueIsStored();
+    void stateWritersComeLast();
+    void resultTakesThePlaceOfADyingInput();
+    void randomPlansAreSound_data() { seeds(); }
+    void randomPlansAreSound();
+    void randomGraphsAgreeBitForBit_data() { seeds(); }
+    void randomGraphsAgreeBitForBit();
+    void brokenPlanIsFound();
+
+private:
+    static void seeds() {
+        QTest::addColumn<quint64>("seed");
+        for (quint64 seed = 1; seed <= 60; ++seed)
+            QTest::addRow("seed %llu", seed) << seed;
+    }
+};
+
+void TestPasses::loadKinds() {
+    const Shape space{4, 3, 5};
+    QCOMPARE(loadKind(space, 1, {15, 5, 1}), LoadKind::Full);
+    QCOMPARE(loadKind(space, 1, {0, 5, 1}), LoadKind::Row);
+    QCOMPARE(loadKind(space, 2, {3, 1, 0}), LoadKind::Column);
+    QCOMPARE(loadKind(space, 2, {0, 0, 1}), LoadKind::Row);
+    QCOMPARE(loadKind(space, 1, {0, 0, 0}), LoadKind::Scalar);
+    QCOMPARE(loadKind(space, 1, {0, 1, 0}), LoadKind::Strided);
+    QCOMPARE(loadKind({1, 3}, 1, {0, 1}), LoadKind::Full);
+}
+
+void TestPasses::reduceKinds() {
+    const Shape space{4, 3, 5};
+    QCOMPARE(reduceKind(space, 1, {0}), ReduceKind::Rows);
+    QCOMPARE(reduceKind(space, 2, {0, 1}), ReduceKind::Rows);
+    QCOMPARE(reduceKind(space, 2, {2}), ReduceKind::Columns);
+    QCOMPARE(reduceKind(space, 0, {0, 1, 2}), ReduceKind::All);
+    QCOMPARE(reduceKind(space, 1, {1}), ReduceKind::Other);
+}
+
+void TestPasses::chainIsOneKernel() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {8, 16}, DType::F16);
+    const NodeId v = b.input("v", {16}, DType::F32);
+    const NodeId y = b.mul(b.add(b.cast(x, DType::F32), b.expand(v, {8, 16})),
+                           b.constant(3, {8, 16}, DType::F32));
+    graph.addOutput("y", b.cast(b.unary(Op::Relu, y), DType::F16));
+    const std::vector<Kernel> kernels = fuse(graph, FuseOptions::Full);
+    QCOMPARE(kernels.size(), size_t{1});
+    QCOMPARE(kernels[0].stores.size(), size_t{1});
+    QCOMPARE(kernels[0].split, 1);
+    QVERIFY(fuse(graph, FuseOptions::None).size() >= 5);
+}
+
+void TestPasses::normalizationReadsItsInputOncePerPass() {
+    // mean; then sums of squares and of values about the mean share one pass; then the result.
+    Graph graph;
+    Builder b(graph);
+    const Shape shape{64, 8};
+    const NodeId x = b.input("x", shape, DType::F32);
+    const NodeId centred = b.sub(x, b.expand(b.mean(x, {0}), shape));
+    const NodeId variance = b.mean(b.mul(centred, centred), {0});
+    const NodeId third = b.mean(b.mul(b.mul(centred, centred), centred), {0});
+    graph.addOutput("y", b.mul(centred, b.expand(b.unary(Op::Rsqrt, variance), shape)));
+    graph.addOutput("third", third);
+    int big = 0;
+    for (const Kernel& kernel : fuse(graph, FuseOptions::Full))
+        if (kernel.space == shape) ++big;
+    QCOMPARE(big, 3);
+}
+
+void TestPasses::expensiveSharedValueIsStored() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {400, 400}, DType::F32);
+    const NodeId dear = b.unary(Op::Tanh, b.unary(Op::Exp, x));
+    const NodeId cheap = b.add(x, x);
+    for (NodeId value : {dear, cheap}) {
+        const NodeId sum = b.sum(value, {0});
+        graph.addOutput("s" + std::to_string(value), b.mul(value, b.expand(sum, {400, 400})));
+    }
+    bool dearStored = false, cheapStored = false;
+    for (const Kernel& kernel : fuse(graph, FuseOptions::Full))
+        for (NodeId id : kernel.stores) {
+            dearStored = dearStored || id == dear;
+            cheapStored = cheapStored || id == cheap;
+        }
+    QVERIFY(dearStored);
+    QVERIFY(!cheapStored);
+}
+
+void TestPasses::stateWritersComeLast() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId w = b.state("w", {32, 32}, DType::F32, StateRole::Parameter);
+    const NodeId x = b.input("x", {32, 32}, DType::F32);
+    graph.setNext(w, b.sub(w, x));
+    graph.addOutput("y", b.matmul(x, w));
+    const Program program = compile(graph);
+    QCOMPARE(program.pointOfNoReturn, program.kernels.size() - 1);
+    const NodeId next = program.graph.states()[0].next, state = program.graph.states()[0].node;
+    QCOMPARE(program.memory.offset[static_cast<size_t>(next)],
+             program.memory.offset[static_cast<size_t>(state)]);
+}
+
+void TestPasses::resultTakesThePlaceOfADyingInput() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {64, 64}, DType::F32);
+    const NodeId product = b.matmul(x, x);
+    const NodeId y = b.unary(Op::Relu, product);
+    graph.addOutput("y", b.matmul(y, x));
+    const Program program = compile(graph);
+    // x, one product with relu in its place, and the output.
+    QCOMPARE(program.memory.arenaBytes, size_t{3 * 64 * 64 * 4});
+    QCOMPARE(program.memory.peakBytes, program.memory.arenaBytes);
+}
+
+void TestPasses::randomPlansAreSound() {
+    QFETCH(quint64, seed);
+    const test::RandomGraph random(seed);
+    for (FuseOptions fuse : {FuseOptions::Full, FuseOptions::None}) {
+        const Program program = compile(random.graph(), {fuse});
+        checkPlan(program.graph, program.kernels, program.memory);
+        QVERIFY(program.memory.peakBytes <= program.memory.arenaBytes);
+    }
+}
+
+void TestPasses::randomGraphsAgreeBitForBit() {
+    QFETCH(quint64, seed);
+    const test::RandomGraph random(seed);
+    const auto none = test::runSteps(random.graph(), random.leaves(), FuseOptions::None, 1, 1);
+    const auto full = test::runSteps(random.graph(), random.leaves(), FuseOptions::Full, 2, 1);
+    std::vector<NodeId> wanted;
+    std::vector<std::string> names;
+    for (const OutputInfo& output : random.graph().outputs()) {
+        wanted.push_back(output.node);
+        names.push_back(output.name);
+    }
+    for (const StateInfo& state : random.graph().states()) {
+        wanted.push_back(state.next);
+        names.push_back(state.name);
+    }
+    const auto reference = evaluate(random.graph(), random.leaves(), wanted);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+        QVERIFY2(full.at(names[i]) == none.at(names[i]), names[i].c_str());
+        QVERIFY2(full.at(names[i]) == reference.at(wanted[i]).values, names[i].c_str());
+    }
+    const auto again = test::runSteps(random.graph(), random.leaves(), FuseOptions::Full, 1, 3);
+    const auto unfusedAgain =
+        test::runSteps(random.graph(), random.leaves(), FuseOptions::None, 2, 3);
+    for (const std::string& name : names)
+        QVERIFY2(again.at(name) == unfusedAgain.at(name), name.c_str());
+}
+
+void TestPasses::brokenPlanIsFound() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {16, 16}, DType::F32);
+    const NodeId first = b.matmul(x, x);
+    graph.addOutput("y", b.matmul(b.matmul(first, x), first));
+    Program program = compile(graph);
+    for (size_t& offset : program.memory.offset)
+        if (offset != MemoryPlan::kNowhere) offset = 0;
+    QVERIFY_THROWS_EXCEPTION(std::logic_error,
+                             checkPlan(program.graph, program.kernels, program.memory));
+}
+
+QTEST_GUILESS_MAIN(TestPasses)
+#include "tst_passes.moc"
