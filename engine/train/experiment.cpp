@@ -1,0 +1,125 @@
+// Lanes in lock-step: one call, one step of every lane, stoppable in the middle; live edits at step
+// boundaries.
+#include "engine/train/experiment.h"
+
+#include "engine/core/error.h"
+#include "engine/exec/device_list.h"
+
+#include <chrono>
+
+namespace halfscope {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+} // namespace
+
+Experiment::Experiment(RunConfig config) : m_config(std::move(config)) {
+    checkConfig(m_config);
+    m_names = laneNames(m_config);
+    m_dataset = makeDataset(m_config);
+    for (size_t i = 0; i < m_config.lanes.size(); ++i) {
+        auto executor = makeExecutor(m_config.device, static_cast<int>(m_config.threads));
+        m_lanes.push_back(std::make_unique<Trainer>(m_config, static_cast<int>(i), m_names[i],
+                                                    *m_dataset, std::move(executor)));
+    }
+    if (m_config.device == "auto" && device().kind == "cpu")
+        m_cudaReason = listDevices().cudaUnavailable;
+}
+
+Experiment::~Experiment() = default;
+
+bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& events) {
+    if (m_pending.empty()) applyEdits();
+    const Clock::time_point start = Clock::now();
+    while (m_pending.size() < m_lanes.size() && !m_stop) {
+        m_midway = true;
+        std::optional<StepRecord> record = m_lanes[m_pending.size()]->step(m_step + 1, events);
+        // A lane may give up for a request that came between two steps and was cleared since.
+        if (!record) continue;
+        record->wallSeconds = m_wallSeconds + secondsSince(start);
+        m_pending.push_back(*record);
+    }
+    m_wallSeconds += secondsSince(start);
+    if (m_pending.size() < m_lanes.size()) return false;
+    m_midway = false;
+    records.insert(records.end(), m_pending.begin(), m_pending.end());
+    m_pending.clear();
+    ++m_step;
+    return true;
+}
+
+void Experiment::requestStop() {
+    m_stop = true;
+    for (const auto& lane : m_lanes)
+        lane->requestStop();
+}
+
+void Experiment::setLive(int lane, std::string_view key, const FieldValue& value,
+                         std::vector<Event>& events) {
+    require(lane < lanes(), "no such lane");
+    const Field* field = findField(key);
+    if (!field)
+        throw InputError("unknown setting " + std::string(key) + "; the nearest is " +
+                         nearestKey(key));
+    const std::string name = field->label.empty() ? field->key : field->label;
+    if (field->effect != FieldEffect::Live)
+        throw InputError(field->key + " needs a restart: it cannot change during a run");
+    if (key == "optimizer.lr" && m_config.schedule.kind != ScheduleKind::Constant)
+        throw InputError("optimizer.lr cannot change while the one-cycle schedule sets the rate");
+    if (field->scope == FieldScope::Run) lane = -1;
+    const std::string before = valueText(field->get(m_config, std::max(lane, 0)));
+    setField(m_config, lane, key, value);
+    // Lanes that wait in the middle of a step finish it under the old setting.
+    m_edits.push_back({lane, field->key});
+    if (m_pending.empty()) applyEdits();
+
+    Event event;
+    event.kind = EventKind::Edit;
+    event.step = m_step + (m_pending.empty() ? 1 : 2);
+    event.lane = lane;
+    event.tensor = field->key;
+    event.text = "From step " + std::to_string(event.step) + ": " + name + " is " +
+                 valueText(value) + " (before: " + before + ")";
+    if (lane >= 0) event.text += " in lane " + m_names[static_cast<size_t>(lane)];
+    event.text += ".";
+    events.push_back(std::move(event));
+}
+
+void Experiment::applyEdits() {
+    for (const Edit& edit : m_edits) {
+        for (int i = 0; i < lanes(); ++i) {
+            if (edit.lane >= 0 && edit.lane != i) continue;
+            if (edit.key.starts_with("scaler."))
+                lane(i).setScalerRules(m_config.lanes[static_cast<size_t>(i)].scaler.rules);
+            else if (edit.key == "optimizer.lr")
+                lane(i).setLearningRate(m_config.optimizer.lr);
+        }
+    }
+    m_edits.clear();
+}
+
+Picture Experiment::target() const { return m_dataset->targetPicture(); }
+
+Snapshot Experiment::snapshot() {
+    Snapshot snapshot;
+    snapshot.step = m_step + (m_midway ? 1 : 0);
+    // The output of a step is that of the weights before it. A lane that has not finished the step
+    // at hand shows the same by a forward of its own.
+    const bool forward = m_midway || m_step == 0;
+    for (size_t i = 0; i < m_lanes.size(); ++i) {
+        const bool ahead = i < m_pending.size();
+        const std::vector<float> prediction =
+            forward && !ahead ? m_lanes[i]->preview() : m_lanes[i]->prediction();
+        snapshot.outputs.push_back(
+            m_dataset->picture(prediction, std::max<int64_t>(1, snapshot.step)));
+    }
+    return snapshot;
+}
+
+} // namespace halfscope

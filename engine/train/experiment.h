@@ -1,0 +1,76 @@
+// An experiment: one to six lanes that start from the same weights, see the same batches and
+// advance in lock-step. Knows nothing of windows or files; one thread calls it, requestStop() may
+// come from any.
+#pragma once
+
+#include "engine/train/fields.h"
+#include "engine/train/trainer.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// Pictures of all lanes after the same step.
+struct Snapshot {
+    int64_t step = 0;
+    std::vector<Picture> outputs; ///< by lane
+};
+
+class Experiment {
+public:
+    /// Builds and compiles all lanes. InputError, EngineError.
+    explicit Experiment(RunConfig);
+    ~Experiment();
+
+    const RunConfig& config() const { return m_config; }
+    int lanes() const { return static_cast<int>(m_lanes.size()); }
+    Trainer& lane(int i) { return *m_lanes[static_cast<size_t>(i)]; }
+    const std::string& laneName(int i) const { return m_names[static_cast<size_t>(i)]; }
+    const DeviceInfo& device() const { return m_lanes.front()->device(); }
+    /// Why CUDA is not used, when the configuration left it open; empty otherwise.
+    const std::string& cudaReason() const { return m_cudaReason; }
+
+    /// Steps that every lane has finished.
+    int64_t step() const { return m_step; }
+    bool finished() const { return m_step >= m_config.steps; }
+    /// Advances every lane by one step; rows (one for each lane, in order) and events are appended.
+    /// False when requestStop() came in between: the unfinished lanes go on with the next call.
+    bool advance(std::vector<StepRecord>& records, std::vector<Event>& events);
+    void requestStop();
+    /// Before a new stretch of steps: forgets earlier stop requests.
+    void clearStop() { m_stop = false; }
+
+    /// A live field of the run (lane < 0) or of a lane; acts at the next step and leaves an Edit
+    /// event. InputError for a field that needs a restart.
+    void setLive(int lane, std::string_view key, const FieldValue&, std::vector<Event>& events);
+    void setStopStep(int64_t steps) { m_config.steps = steps; }
+
+    Picture target() const;
+    /// After step 0: the untrained networks' pictures.
+    Snapshot snapshot();
+
+private:
+    /// A live field that has changed in m_config and not yet on the devices.
+    struct Edit {
+        int lane;
+        std::string key;
+    };
+    void applyEdits();
+
+    RunConfig m_config;
+    std::unique_ptr<Dataset> m_dataset;
+    std::vector<std::unique_ptr<Trainer>> m_lanes;
+    std::vector<std::string> m_names;
+    std::string m_cudaReason;
+    std::atomic<bool> m_stop{false};
+    std::vector<StepRecord> m_pending; ///< rows of the lanes that finished an interrupted step
+    std::vector<Edit> m_edits;         ///< wait for the next step boundary
+    bool m_midway = false;             ///< a lane has begun a step that not all have finished
+    int64_t m_step = 0;
+    double m_wallSeconds = 0;
+};
+
+} // namespace halfscope

@@ -1,0 +1,164 @@
+// The diagnosis of a skipped step and the sentences about a step.
+#include "engine/train/overflow.h"
+
+#include "engine/core/text.h"
+#include "engine/train/grad_scaler.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+
+constexpr std::string_view kGradientLabel =
+    " gradient"; // "layers.0.weight gradient", see step_graph
+
+struct NonFinite {
+    bool inf = false, nan = false;
+};
+
+NonFinite scan(DType type, std::span<const std::byte> bytes) {
+    constexpr size_t kBlock = 1024;
+    std::array<float, kBlock> values{};
+    NonFinite found;
+    const size_t n = bytes.size() / bytesOf(type);
+    for (size_t at = 0; at < n; at += kBlock) {
+        const size_t count = std::min(kBlock, n - at);
+        loadAsFloat(type, bytes.data() + at * bytesOf(type), values.data(), count);
+        for (size_t i = 0; i < count; ++i) {
+            found.inf = found.inf || std::isinf(values[i]);
+            found.nan = found.nan || std::isnan(values[i]);
+        }
+        if (found.inf) break;
+    }
+    return found;
+}
+
+/// States that a skipped step changes all the same.
+bool changesOnSkip(const StateInfo& state) {
+    return state.next != kNoNode && state.role != StateRole::Parameter &&
+           state.role != StateRole::Moment;
+}
+
+bool onlyCarries(Op op) { return op == Op::Cast || op == Op::Reshape || op == Op::Transpose; }
+
+Event makeEvent(EventKind kind, const StepRecord& record, float scaleAfter, std::string text) {
+    Event event;
+    event.kind = kind;
+    event.step = record.step;
+    event.lane = record.lane;
+    event.scaleBefore = record.scale;
+    event.scaleAfter = scaleAfter;
+    event.text = "Step " + std::to_string(record.step) + std::move(text);
+    return event;
+}
+
+std::string overflowText(const StepRecord& record, float scaleAfter, const Culprit& culprit) {
+    std::string text = " skipped: ";
+    text += culprit.tensor.empty() ? "a gradient" : culprit.tensor;
+    if (culprit.tensor.empty())
+        text += " was not finite";
+    else
+        text += culprit.reachedInf ? " reached inf" : " became nan";
+    text += " at loss scale " + scaleText(record.scale) + "; the scale ";
+    text += scaleAfter < record.scale ? "falls to " + scaleText(scaleAfter) : "stays";
+    return text + ".";
+}
+
+} // namespace
+
+OverflowFinder::OverflowFinder(const Graph& graph) {
+    for (NodeId id = 0; id < graph.size(); ++id) {
+        const Node& check = graph[id];
+        if (check.op != Op::CountNonFinite || !check.cause.label.ends_with(kGradientLabel))
+            continue;
+        const std::string parameter =
+            check.cause.label.substr(0, check.cause.label.size() - kGradientLabel.size());
+        // The cast to F32 and the like carry the gradient; the first op below them makes it.
+        NodeId at = check.in[0];
+        while (onlyCarries(graph[at].op)) {
+            m_gradients.emplace(at, parameter);
+            at = graph[at].in[0];
+        }
+        m_gradients.emplace(at, parameter);
+    }
+}
+
+std::string OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
+    const auto gradient = m_gradients.find(id);
+    if (gradient != m_gradients.end()) return "gradient of " + gradient->second;
+    const Cause& cause = graph[id].cause;
+    const bool ofLoss = cause.label == "loss" || cause.label == "scaled loss";
+    const std::string label = ofLoss ? "the " + cause.label : cause.label;
+    switch (cause.phase) {
+    case Phase::Forward: return "forward of " + label;
+    case Phase::Loss: return label;
+    case Phase::Backward: return "backward of " + label;
+    case Phase::Unscale:
+    case Phase::Optimizer:
+    case Phase::Scaler:
+    case Phase::Metrics: return label;
+    }
+    return label;
+}
+
+Culprit OverflowFinder::find(Executor& executor, const Graph& graph, float scaleBefore) const {
+    std::vector<std::pair<NodeId, std::vector<std::byte>>> saved;
+    for (const StateInfo& state : graph.states()) {
+        if (!changesOnSkip(state)) continue;
+        std::vector<std::byte> bytes(graph[state.node].bytes());
+        executor.download(state.node, bytes);
+        saved.emplace_back(state.node, std::move(bytes));
+    }
+    std::array<double, kScalerSlots> scaler{};
+    scaler[kScaleSlot] = static_cast<double>(scaleBefore);
+    executor.upload(graph.state("scaler"), std::as_bytes(std::span(scaler)));
+
+    Culprit culprit;
+    // Kernels run in an order in which inputs come first, so the first bad value has good inputs.
+    const RunResult result =
+        executor.run(RunMode::Stepwise, [&](NodeId id, std::span<const std::byte> bytes) {
+            if (!culprit.tensor.empty() || !isFloat(graph[id].dtype)) return;
+            const NonFinite found = scan(graph[id].dtype, bytes);
+            if (!found.inf && !found.nan) return;
+            culprit = {nameOfNode(graph, id), found.inf};
+        });
+    for (const auto& [state, bytes] : saved)
+        executor.upload(state, bytes);
+    return result == RunResult::Done ? culprit : Culprit{};
+}
+
+std::string scaleText(float scale) {
+    std::string text = numberText(scale);
+    int exponent = 0;
+    if (std::isfinite(scale) && std::frexp(scale, &exponent) == 0.5f)
+        text += " (2^" + std::to_string(exponent - 1) + ")";
+    return text;
+}
+
+void describeStep(const StepRecord& record, float scaleAfter, const Culprit& culprit,
+                  bool lossWasFinite, std::vector<Event>& events) {
+    const std::string change = scaleText(record.scale) + " to " + scaleText(scaleAfter) + ".";
+    if (record.flags & kSkipped) {
+        events.push_back(makeEvent(EventKind::Overflow, record, scaleAfter,
+                                   overflowText(record, scaleAfter, culprit)));
+        events.back().tensor = culprit.tensor;
+    }
+    if (record.flags & kBackedOff)
+        events.push_back(makeEvent(EventKind::Backoff, record, scaleAfter,
+                                   ": the loss scale falls from " + change));
+    if (record.flags & kGrew)
+        events.push_back(makeEvent(EventKind::Growth, record, scaleAfter,
+                                   ": the loss scale grows from " + change));
+    if ((record.flags & kLossNotFinite) && lossWasFinite) {
+        const char* what = std::isnan(record.loss) ? "nan" : "infinite";
+        events.push_back(
+            makeEvent(EventKind::LossNotFinite, record, scaleAfter,
+                      std::string(": the loss is ") + what + "; no loss scale can cure this."));
+        events.back().tensor = culprit.tensor;
+    }
+}
+
+} // namespace halfscope

@@ -1,0 +1,45 @@
+// Why a step was skipped, in words: finds the first tensor that overflowed by running the step
+// again, and writes the events of a step. Leaves the step itself to the trainer.
+#pragma once
+
+#include "engine/exec/executor.h"
+#include "engine/train/step_record.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// A tensor that holds inf or nan while what it was computed from does not.
+struct Culprit {
+    std::string tensor; ///< "gradient of layers.1.weight", "forward of layer 1"; empty: not known
+    bool reachedInf = false;
+};
+
+class OverflowFinder {
+public:
+    /// `graph` is a program's graph of a training step.
+    explicit OverflowFinder(const Graph& graph);
+
+    /// Runs the last step again, stepwise, with the scale that it used, and names the first stored
+    /// value that is not finite. Only for a skipped step, which left parameters and moments alone;
+    /// all other states are put back afterwards. Not known when the run is stopped midway.
+    Culprit find(Executor&, const Graph&, float scaleBefore) const;
+
+private:
+    std::string nameOfNode(const Graph&, NodeId) const;
+
+    std::map<NodeId, std::string>
+        m_gradients; ///< nodes that are a parameter's gradient, by its name
+};
+
+/// "65536 (2^16)", "1000".
+std::string scaleText(float scale);
+
+/// Appends the events of a step: overflow, backoff, growth, and a loss that was finite before and
+/// is not any more.
+void describeStep(const StepRecord&, float scaleAfter, const Culprit&, bool lossWasFinite,
+                  std::vector<Event>&);
+
+} // namespace halfscope

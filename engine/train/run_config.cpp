@@ -1,0 +1,100 @@
+// Names of the choices in an experiment, its lanes' names and defaults. Reading, checking and
+// writing are in fields.cpp and config_json.cpp.
+#include "engine/train/run_config.h"
+
+#include <map>
+
+namespace halfscope {
+
+const char* nameOf(TaskKind kind) {
+    switch (kind) {
+    case TaskKind::Checkerboard: return "checkerboard";
+    case TaskKind::Image: return "image";
+    case TaskKind::Regression: return "regression";
+    }
+    return "";
+}
+
+const char* nameOf(Norm norm) {
+    switch (norm) {
+    case Norm::None: return "none";
+    case Norm::BatchNorm: return "batch";
+    case Norm::LayerNorm: return "layer";
+    }
+    return "";
+}
+
+const char* nameOf(Activation activation) {
+    switch (activation) {
+    case Activation::Relu: return "relu";
+    case Activation::Tanh: return "tanh";
+    case Activation::Sigmoid: return "sigmoid";
+    case Activation::Gelu: return "gelu";
+    case Activation::Silu: return "silu";
+    case Activation::Softplus: return "softplus";
+    case Activation::Sin: return "sin";
+    }
+    return "";
+}
+
+const char* nameOf(OptimizerKind kind) {
+    switch (kind) {
+    case OptimizerKind::Adam: return "adam";
+    case OptimizerKind::AdamW: return "adamw";
+    case OptimizerKind::Sgd: return "sgd";
+    }
+    return "";
+}
+
+const char* nameOf(ScheduleKind kind) {
+    switch (kind) {
+    case ScheduleKind::Constant: return "constant";
+    case ScheduleKind::OneCycle: return "one-cycle";
+    }
+    return "";
+}
+
+const char* nameOf(Precision precision) {
+    switch (precision) {
+    case Precision::Fp32: return "fp32";
+    case Precision::AmpFp16: return "amp-fp16";
+    case Precision::AmpBf16: return "amp-bf16";
+    case Precision::Fp16: return "fp16";
+    }
+    return "";
+}
+
+const char* nameOf(ScalerMode mode) {
+    switch (mode) {
+    case ScalerMode::Dynamic: return "dynamic";
+    case ScalerMode::Static: return "static";
+    case ScalerMode::Off: return "off";
+    }
+    return "";
+}
+
+LaneConfig defaultLane(Precision precision) {
+    LaneConfig lane{precision, {}};
+    lane.scaler.rules.mode =
+        precision == Precision::AmpFp16 ? ScalerMode::Dynamic : ScalerMode::Off;
+    return lane;
+}
+
+RunConfig defaultConfig() {
+    RunConfig config;
+    config.lanes = {defaultLane(Precision::Fp32), defaultLane(Precision::AmpFp16)};
+    return config;
+}
+
+std::vector<std::string> laneNames(const RunConfig& config) {
+    std::vector<std::string> names;
+    std::map<Precision, int> seen;
+    for (const LaneConfig& lane : config.lanes) {
+        const int number = ++seen[lane.precision];
+        const std::string name = nameOf(lane.precision);
+        names.push_back(number == 1 ? name : name + "-" + std::to_string(number));
+    }
+    return names;
+}
+
+} // namespace halfscope

@@ -1,0 +1,70 @@
+// The files of a run: experiment.json, steps.csv, events.csv, timing.csv, summary.json and
+// pictures. Everything that the clock decides is in timing.csv and summary.json alone: the others
+// have the same bytes when the same experiment runs again on the same device.
+#pragma once
+
+#include "engine/io/atomic_file.h"
+#include "engine/train/experiment.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// One record as a line with a newline, under the header of the same name.
+///   steps.csv   step,lane,loss,scale,growth_tracker,learning_rate,gradient_norm,skipped,grew,
+///               backed_off,loss_not_finite,skipped_so_far
+///   events.csv  step,lane,kind,scale_before,scale_after,tensor,text
+///   timing.csv  step,lane,device_seconds,wall_seconds
+/// Lanes go by name, flags are 0 or 1, numbers read back as the same value ("nan", "inf", "-inf").
+extern const char* const kStepHeader;
+extern const char* const kEventHeader;
+extern const char* const kTimingHeader;
+std::string stepLine(const StepRecord&, std::span<const std::string> lanes);
+std::string eventLine(const Event&, std::span<const std::string> lanes);
+std::string timingLine(const StepRecord&, std::span<const std::string> lanes);
+
+/// What the records of a lane add up to.
+class LaneTotals {
+public:
+    void add(const StepRecord&);
+    int64_t steps() const { return m_steps; }
+    const StepRecord& last() const { return m_last; }
+    /// Of the latest 2^20 steps; 0 without steps.
+    double medianDeviceSeconds() const;
+
+private:
+    int64_t m_steps = 0;
+    StepRecord m_last;
+    std::vector<float> m_deviceSeconds; ///< a ring, so that a run of days needs 4 MiB
+};
+
+enum class RunOutcome : uint8_t { Finished, Interrupted };
+
+/// Takes the records of a run and keeps its folder. RunError when something cannot be written.
+class RunFiles {
+public:
+    /// Makes the folder; experiment.json and target.png are there at once.
+    RunFiles(std::string folder, const Experiment&);
+    /// After each step with what it left.
+    void append(Experiment&, std::span<const StepRecord>, std::span<const Event>);
+    /// The rest: the csv files get their names, output_<lane>.png, summary.json. `programVersion`
+    /// is "0.1.0". Without this call the destructors still keep the csv files.
+    void finish(Experiment&, RunOutcome, std::string_view programVersion);
+
+private:
+    std::string pathTo(const std::string& name) const { return m_folder + "/" + name; }
+
+    std::string m_folder;
+    std::vector<std::string> m_lanes;
+    std::vector<LaneTotals> m_totals;
+    /// Of the last step, where steps are slow: an interrupted run must not compute another forward
+    /// pass before it ends.
+    std::optional<Snapshot> m_pictures;
+    GrowingFile m_steps, m_events, m_timing;
+};
+
+} // namespace halfscope

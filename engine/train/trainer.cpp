@@ -1,0 +1,263 @@
+// One lane: compiles its step, moves weights, batches and settings to the device, and reads one
+// metrics row a step. Words for events stand in overflow, the step itself in step_graph.
+#include "engine/train/trainer.h"
+
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+#include "engine/exec/device_list.h"
+#include "engine/train/overflow.h"
+#include "engine/train/schedule.h"
+#include "engine/train/step_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+
+/// Streams of the generator from here on belong to parameters, one each; data uses lower numbers.
+constexpr uint64_t kWeightStreams = uint64_t{1} << 32;
+
+constexpr const char* kFirstBatch = "the first batch of a data set is always new";
+
+template <class T>
+std::span<const std::byte> bytesOfAll(const T& values) {
+    return std::as_bytes(std::span(values));
+}
+
+void uploadFloats(Executor& executor, const Graph& graph, NodeId id,
+                  std::span<const float> values) {
+    const Node& node = graph[id];
+    std::vector<std::byte> bytes(node.bytes());
+    storeFromFloat(node.dtype, values.data(), bytes.data(), values.size());
+    executor.upload(id, bytes);
+}
+
+std::vector<float> downloadFloats(Executor& executor, const Graph& graph, NodeId id) {
+    const Node& node = graph[id];
+    std::vector<std::byte> bytes(node.bytes());
+    executor.download(id, bytes);
+    std::vector<float> values(static_cast<size_t>(node.elements()));
+    loadAsFloat(node.dtype, bytes.data(), values.data(), values.size());
+    return values;
+}
+
+bool isWeight(const StateInfo& state) {
+    return state.role == StateRole::Parameter || state.role == StateRole::RunningStatistic;
+}
+
+/// Uploads the weights that the program has; a preview's program may have fewer states.
+void uploadWeights(Executor& executor, const Graph& graph, const Weights& weights) {
+    for (const StateInfo& state : graph.states()) {
+        if (!isWeight(state)) continue;
+        const auto found = weights.find(state.name);
+        if (found == weights.end()) throw InputError("weights: " + state.name + " is missing");
+        const int64_t wanted = graph[state.node].elements();
+        if (static_cast<int64_t>(found->second.size()) != wanted)
+            throw InputError("weights: " + state.name + " has " +
+                             std::to_string(found->second.size()) + " values, " +
+                             std::to_string(wanted) + " are wanted");
+        uploadFloats(executor, graph, state.node, found->second);
+    }
+}
+
+using MetricsRow = std::array<double, kMetricsSlots>;
+
+/// What the device's row tells; step, lane and times are the trainer's.
+StepRecord recordOf(const MetricsRow& row) {
+    StepRecord record;
+    record.loss = static_cast<float>(row[kLossMetric]);
+    record.scale = static_cast<float>(row[kScaleMetric]);
+    record.growthTracker = static_cast<int32_t>(row[kTrackerMetric]);
+    record.learningRate = static_cast<float>(row[kLearningRateMetric]);
+    record.gradientNorm = static_cast<float>(row[kGradientNormMetric]);
+    if (row[kFoundInfMetric] != 0) record.flags |= kSkipped;
+    if (row[kNextScaleMetric] > row[kScaleMetric]) record.flags |= kGrew;
+    if (row[kNextScaleMetric] < row[kScaleMetric]) record.flags |= kBackedOff;
+    if (!std::isfinite(record.loss)) record.flags |= kLossNotFinite;
+    return record;
+}
+
+} // namespace
+
+Weights initialWeights(const Graph& graph, uint64_t seed) {
+    Weights weights;
+    uint64_t index = 0;
+    double bound = 0; // of the layer at hand: a weight stands before its bias
+    for (const StateInfo& state : graph.states()) {
+        if (!isWeight(state)) continue;
+        const Node& node = graph[state.node];
+        std::vector<float> values(static_cast<size_t>(node.elements()));
+        if (state.name.starts_with("norms.")) {
+            const bool one = state.name.ends_with(".weight") || state.name.ends_with("_var");
+            std::fill(values.begin(), values.end(), one ? 1.0f : 0.0f);
+        } else {
+            if (node.shape.rank() == 2)
+                bound = 1 / std::sqrt(static_cast<double>(node.shape.back()));
+            const auto limit = static_cast<float>(bound);
+            Philox(seed, kWeightStreams + index++).fillUniform(values, -limit, limit);
+        }
+        weights.emplace(state.name, std::move(values));
+    }
+    return weights;
+}
+
+struct Trainer::Impl {
+    const RunConfig config;
+    const LaneConfig lane;
+    int laneIndex;
+    const Dataset& dataset;
+    NodeId x, target, prediction, metrics, scaler, rules, table;
+    std::vector<float> xValues, targetValues;
+    int64_t batchStep = 0; ///< the step whose batch lies on the device; 0: none
+    int64_t lastStep = 0;
+    OverflowFinder finder;
+    Culprit culprit; ///< of the last step; kept while the loss stays bad
+    bool lossWasBad = false;
+
+    Impl(const RunConfig& runConfig, int index, const Dataset& data, const Graph& graph)
+        : config(runConfig), lane(runConfig.lanes[static_cast<size_t>(index)]), laneIndex(index),
+          dataset(data), x(graph.input("x")), target(graph.input("target")),
+          prediction(graph.output("prediction")), metrics(graph.output("metrics")),
+          scaler(graph.state("scaler")), rules(graph.state("scaler.rules")),
+          table(graph.state("schedule.table")), xValues(static_cast<size_t>(graph[x].elements())),
+          targetValues(static_cast<size_t>(graph[target].elements())), finder(graph) {}
+
+    void loadBatch(Executor& executor, const Graph& graph, int64_t step) {
+        if (batchStep == step) return;
+        int64_t from = step;
+        // An unchanged batch is the one of an earlier step: go back to where it was made, unless
+        // that one is on the device.
+        while (!dataset.batch(from, xValues, targetValues)) {
+            if (--from == batchStep) break;
+            require(from >= 1, kFirstBatch);
+        }
+        if (from != batchStep) {
+            uploadFloats(executor, graph, x, xValues);
+            uploadFloats(executor, graph, target, targetValues);
+        }
+        batchStep = step;
+    }
+};
+
+Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Dataset& dataset,
+                 std::unique_ptr<Executor> executor)
+    : m_name(std::move(name)), m_executor(std::move(executor)) {
+    const LaneConfig& laneConfig = config.lanes[static_cast<size_t>(lane)];
+    const Graph graph = buildStep(config, laneConfig, dataset.shape());
+    m_program = std::make_shared<const Program>(compile(graph));
+    m_executor->load(m_program);
+    m_impl = std::make_unique<Impl>(config, lane, dataset, m_program->graph);
+    uploadWeights(*m_executor, m_program->graph, initialWeights(m_program->graph, config.seed));
+    setScalerRules(laneConfig.scaler.rules);
+    setScale(scalesLoss(laneConfig) ? static_cast<float>(laneConfig.scaler.initScale) : 1.0f);
+    const std::vector<float> table = learningRateTable(config.schedule, config.optimizer.lr);
+    uploadFloats(*m_executor, m_program->graph, m_impl->table, table);
+}
+
+Trainer::~Trainer() = default;
+
+void Trainer::setWeights(const Weights& weights) {
+    for (const auto& [key, values] : weights) {
+        const auto& states = m_program->graph.states();
+        const bool known = std::any_of(states.begin(), states.end(), [&](const StateInfo& state) {
+            return isWeight(state) && state.name == key;
+        });
+        if (!known) throw InputError("weights: the network has no " + key);
+    }
+    uploadWeights(*m_executor, m_program->graph, weights);
+}
+
+Weights Trainer::weights() {
+    Weights weights;
+    for (const StateInfo& state : m_program->graph.states())
+        if (isWeight(state))
+            weights[state.name] = downloadFloats(*m_executor, m_program->graph, state.node);
+    return weights;
+}
+
+std::optional<StepRecord> Trainer::step(int64_t step, std::vector<Event>& events) {
+    Impl& impl = *m_impl;
+    impl.loadBatch(*m_executor, m_program->graph, step);
+    if (m_executor->run(RunMode::Captured) == RunResult::Stopped) return std::nullopt;
+    impl.lastStep = step;
+    MetricsRow row{};
+    m_executor->download(impl.metrics, std::as_writable_bytes(std::span(row)));
+    StepRecord record = recordOf(row);
+    record.step = step;
+    record.lane = impl.laneIndex;
+    record.deviceSeconds = m_executor->lastStepSeconds();
+    if (record.flags & kSkipped) ++m_skipped;
+    record.skippedSoFar = m_skipped;
+
+    const bool lossIsBad = (record.flags & kLossNotFinite) != 0;
+    if (!(record.flags & kSkipped))
+        impl.culprit = {};
+    else if (!lossIsBad || !impl.lossWasBad || impl.culprit.tensor.empty())
+        impl.culprit = impl.finder.find(*m_executor, m_program->graph, record.scale);
+    const auto scaleAfter = static_cast<float>(row[kNextScaleMetric]);
+    describeStep(record, scaleAfter, impl.culprit, !impl.lossWasBad, events);
+    impl.lossWasBad = lossIsBad;
+    return record;
+}
+
+std::vector<float> Trainer::prediction() {
+    return downloadFloats(*m_executor, m_program->graph, m_impl->prediction);
+}
+
+std::vector<float> Trainer::preview() {
+    Impl& impl = *m_impl;
+    const Graph forward = buildForward(impl.config, impl.lane, impl.dataset.shape());
+    const auto program = std::make_shared<const Program>(compile(forward));
+    const Graph& graph = program->graph;
+    const bool cpu = device().kind == "cpu";
+    const std::unique_ptr<Executor> executor =
+        makeExecutor(cpu ? "cpu" : impl.config.device, static_cast<int>(impl.config.threads));
+    executor->load(program);
+    uploadWeights(*executor, graph, weights());
+    int64_t from = impl.lastStep + 1;
+    while (!impl.dataset.batch(from, impl.xValues, impl.targetValues)) {
+        --from;
+        require(from >= 1, kFirstBatch);
+    }
+    uploadFloats(*executor, graph, graph.input("x"), impl.xValues);
+    require(executor->run(RunMode::Stepwise) == RunResult::Done, "nobody stops a preview");
+    return downloadFloats(*executor, graph, graph.output("prediction"));
+}
+
+void Trainer::setScalerRules(const ScalerRules& rules) {
+    std::array<double, kRuleSlots> values{};
+    values[kGrowthFactorSlot] = rules.growthFactor;
+    values[kBackoffFactorSlot] = rules.backoffFactor;
+    values[kGrowthIntervalSlot] = static_cast<double>(rules.growthInterval);
+    const ScalerMode mode = scalesLoss(m_impl->lane) ? rules.mode : ScalerMode::Off;
+    values[kModeSlot] = static_cast<double>(mode);
+    m_executor->upload(m_impl->rules, bytesOfAll(values));
+}
+
+void Trainer::setScale(float scale) {
+    std::array<double, kScalerSlots> values{};
+    m_executor->download(m_impl->scaler, std::as_writable_bytes(std::span(values)));
+    // The tracker stays, as in GradScaler.update(new_scale).
+    values[kScaleSlot] = static_cast<double>(scale);
+    m_executor->upload(m_impl->scaler, bytesOfAll(values));
+}
+
+void Trainer::setLearningRate(double lr) {
+    if (m_impl->config.schedule.kind != ScheduleKind::Constant)
+        throw InputError(
+            "optimizer.lr cannot change during a one-cycle schedule: the schedule sets "
+            "the learning rate");
+    const std::array<float, 1> table{static_cast<float>(lr)};
+    uploadFloats(*m_executor, m_program->graph, m_impl->table, table);
+}
+
+ScalerState Trainer::scaler() {
+    std::array<double, kScalerSlots> values{};
+    m_executor->download(m_impl->scaler, std::as_writable_bytes(std::span(values)));
+    return {static_cast<float>(values[kScaleSlot]), static_cast<int32_t>(values[kTrackerSlot])};
+}
+
+} // namespace halfscope

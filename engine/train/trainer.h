@@ -1,0 +1,78 @@
+// One lane: builds the step's graph from the configuration, runs it, and turns what it leaves into
+// StepRecords and events. The graph holds the whole step; nothing is read by the host inside it.
+#pragma once
+
+#include "engine/exec/executor.h"
+#include "engine/train/dataset.h"
+#include "engine/train/run_config.h"
+#include "engine/train/step_record.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// Starting values by parameter name ("layers.0.weight"), f32, row-major.
+using Weights = std::map<std::string, std::vector<float>>;
+
+/// The graph of one lane's training step. Inputs: "x", "target". Outputs: "loss", "prediction",
+/// "metrics" (F64, see MetricsSlot). States: parameters, moments, running statistics, "scaler"
+/// (F64, ScalerSlot), "scaler.rules" (F64, RuleSlot), "optimizer.step", "schedule.tick",
+/// "schedule.table".
+Graph buildStep(const RunConfig&, const LaneConfig&, const BatchShape&);
+
+enum MetricsSlot : int {
+    kLossMetric,
+    kScaleMetric, ///< that the step used
+    kFoundInfMetric,
+    kLearningRateMetric,
+    kGradientNormMetric,
+    kNextScaleMetric, ///< with the tracker after it: the scaler's state after the step
+    kTrackerMetric,
+    kMetricsSlots
+};
+
+/// Deterministic initial weights, PyTorch's default rule (uniform in +-1/sqrt(fan in)), from the
+/// seed.
+Weights initialWeights(const Graph&, uint64_t seed);
+
+class Trainer {
+public:
+    Trainer(const RunConfig&, int lane, std::string name, const Dataset&,
+            std::unique_ptr<Executor>);
+    ~Trainer();
+    const std::string& name() const { return m_name; }
+    const Program& program() const { return *m_program; }
+    const DeviceInfo& device() const { return m_executor->device(); }
+
+    void setWeights(const Weights&);
+    Weights weights();
+    /// Runs step number `step` (1 for the first) with its batch. Nothing when it was stopped
+    /// midway: the same step can be run again.
+    std::optional<StepRecord> step(int64_t step, std::vector<Event>& events);
+    void requestStop() { m_executor->requestStop(); }
+
+    /// The network's output on the last step's batch, f32, (rows, channels).
+    std::vector<float> prediction();
+    /// Runs forward only for the first picture: prediction without a step (no state changes).
+    std::vector<float> preview();
+
+    /// Live fields: rules of the scaler, learning rate. Acts from the next step on.
+    void setScalerRules(const ScalerRules&);
+    void setScale(float scale);
+    void setLearningRate(double lr);
+    ScalerState scaler();
+    int64_t skipped() const { return m_skipped; }
+
+private:
+    struct Impl;
+    std::string m_name;
+    std::unique_ptr<Executor> m_executor;
+    std::shared_ptr<const Program> m_program;
+    std::unique_ptr<Impl> m_impl;
+    int64_t m_skipped = 0;
+};
+
+} // namespace halfscope

@@ -1,0 +1,515 @@
+// The field table and experiment files: every field survives a round trip, every kind of mistake
+// gets its one line. The meaning of the fields is tested with the parts that use them.
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/train/fields.h"
+
+#include <QtTest>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <set>
+
+using namespace halfscope;
+
+namespace {
+
+/// The text of the InputError that `action` throws; empty when it throws none.
+template <class Action>
+QByteArray errorOf(Action action) {
+    try {
+        action();
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return {};
+}
+
+QByteArray parseError(const QByteArray& json) {
+    return errorOf([&] { parseConfig({json.data(), static_cast<size_t>(json.size())}, "f.json"); });
+}
+
+/// Allowed values that differ from each other: ends of the range, and values that need all digits.
+std::vector<FieldValue> valuesOf(const Field& field) {
+    std::vector<FieldValue> values;
+    switch (field.kind) {
+    case FieldKind::Bool: return {true, false};
+    case FieldKind::Integer:
+        values = {static_cast<int64_t>(field.minimum)};
+        values.emplace_back(field.maximum > 9e18 ? std::numeric_limits<int64_t>::max()
+                                                 : static_cast<int64_t>(field.maximum));
+        return values;
+    case FieldKind::Real: {
+        const double third = field.minimum + (std::min(field.maximum, 1000.0) - field.minimum) / 3;
+        values = {third, std::nextafter(third, field.maximum)};
+        if (!field.exclusiveMinimum) values.emplace_back(field.minimum);
+        if (!field.exclusiveMaximum) values.emplace_back(field.maximum);
+        return values;
+    }
+    case FieldKind::Choice: return {field.choices.begin(), field.choices.end()};
+    case FieldKind::Path: return {std::string("a/b \"c\".png"), std::string("/\xC3\xBC.jpg")};
+    case FieldKind::Text: return {std::string("cuda:3"), std::string("cpu")};
+    }
+    return values;
+}
+
+} // namespace
+
+class TestFields : public QObject {
+    Q_OBJECT
+
+private slots:
+    void tableIsWhole();
+    void roundTrip_data();
+    void roundTrip();
+    void everythingAtOnce();
+    void limits_data();
+    void limits();
+    void mistakesInFiles_data();
+    void mistakesInFiles();
+    void everyTruncationIsRefused();
+    void changedBytes();
+    void deepNestingIsRefused();
+    void laneDefaults();
+    void settings();
+    void wrongSettings_data();
+    void wrongSettings();
+    void severalFields();
+    void unreadableFile();
+    void relativePictures();
+    void presetsAreValid();
+    void presetNames();
+    void lanes();
+    void numbers_data();
+    void numbers();
+    void reference();
+};
+
+void TestFields::tableIsWhole() {
+    std::set<std::string> keys;
+    for (const Field& field : fieldTable()) {
+        QVERIFY2(keys.insert(field.key).second, field.key.c_str());
+        QVERIFY2(!field.group.empty() && !field.label.empty() && field.help.size() > 20,
+                 field.key.c_str());
+        QVERIFY2(field.get && field.set && field.applies, field.key.c_str());
+        QCOMPARE(field.kind == FieldKind::Choice, !field.choices.empty());
+        if (field.kind == FieldKind::Integer || field.kind == FieldKind::Real) {
+            QVERIFY2(field.minimum < field.maximum, field.key.c_str());
+        }
+        const RunConfig config = defaultConfig();
+        QVERIFY2(errorOf([&] { checkValue(field, field.get(config, 0)); }).isEmpty(),
+                 field.key.c_str());
+        QCOMPARE(findField(field.key), &field);
+        QCOMPARE(nearestKey(field.key + "x"), field.key);
+    }
+    QCOMPARE(keys.size(), size_t{35});
+    const std::set<std::string> live{"optimizer.lr", "run.steps", "scaler.growth_factor",
+                                     "scaler.backoff_factor", "scaler.growth_interval"};
+    for (const Field& field : fieldTable()) {
+        QCOMPARE(field.effect == FieldEffect::Live, live.contains(field.key));
+    }
+}
+
+void TestFields::roundTrip_data() {
+    QTest::addColumn<QByteArray>("key");
+    for (const Field& field : fieldTable()) {
+        QTest::newRow(field.key.c_str()) << QByteArray::fromStdString(field.key);
+    }
+}
+
+void TestFields::roundTrip() {
+    QFETCH(const QByteArray, key);
+    const Field& field = *findField(key.toStdString());
+    for (const FieldValue& value : valuesOf(field)) {
+        RunConfig config = defaultConfig();
+        config.task.samples = 1'000'000; // any batch fits
+        if (field.key == "task.samples") config.task.batch = 1;
+        const int lane = field.scope == FieldScope::Lane ? 1 : -1;
+        setField(config, lane, field.key, value);
+        QVERIFY2(field.get(config, lane) == value, valueText(value).c_str());
+        // From text, as on the command line and in the window.
+        QVERIFY2(parseValue(field, valueText(value)) == value, valueText(value).c_str());
+        // From a file, bit for bit, and the file's text is the same again.
+        const std::string text = configText(config);
+        const RunConfig back = parseConfig(text, "f.json");
+        QVERIFY2(field.get(back, lane) == value, text.c_str());
+        QCOMPARE(configText(back), text);
+        if (field.scope == FieldScope::Lane) {
+            QVERIFY2(field.get(back, 0) == field.get(defaultConfig(), 0), "the other lane changed");
+        }
+    }
+}
+
+void TestFields::everythingAtOnce() {
+    RunConfig config = defaultConfig();
+    config.title = "\xC3\x9C"
+                   "ber \"alles\"";
+    for (const Field& field : fieldTable()) {
+        if (field.key == "task.batch") continue; // at most the samples
+        const std::vector<FieldValue> values = valuesOf(field);
+        setField(config, field.scope == FieldScope::Lane ? 1 : -1, field.key, values.back());
+    }
+    config.task.samples = 10'000'000;
+    const RunConfig back = parseConfig(configText(config), "f.json");
+    QCOMPARE(back.title, config.title);
+    QCOMPARE(configText(back), configText(config));
+    for (const Field& field : fieldTable()) {
+        for (int lane = 0; lane < 2; ++lane) {
+            QVERIFY2(field.get(back, lane) == field.get(config, lane), field.key.c_str());
+        }
+    }
+}
+
+void TestFields::limits_data() { roundTrip_data(); }
+
+void TestFields::limits() {
+    QFETCH(const QByteArray, key);
+    const Field& field = *findField(key.toStdString());
+    std::vector<FieldValue> wrong{std::string("no such word \n"), true};
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    switch (field.kind) {
+    case FieldKind::Integer:
+        wrong.emplace_back(static_cast<int64_t>(field.minimum) - 1);
+        if (field.maximum < 9e18) wrong.emplace_back(static_cast<int64_t>(field.maximum) + 1);
+        wrong.insert(wrong.end(), {field.minimum + 0.5, 1e300, kInfinity, std::nan("")});
+        break;
+    case FieldKind::Real:
+        if (field.exclusiveMinimum) wrong.emplace_back(field.minimum);
+        if (field.exclusiveMaximum) wrong.emplace_back(field.maximum);
+        wrong.emplace_back(std::nextafter(field.minimum, -kInfinity));
+        wrong.emplace_back(std::nextafter(field.maximum, kInfinity));
+        wrong.insert(wrong.end(), {kInfinity, -kInfinity, std::nan("")});
+        break;
+    case FieldKind::Choice: wrong.insert(wrong.end(), {std::string(), int64_t{0}}); break;
+    case FieldKind::Path:
+    case FieldKind::Text:
+        wrong.insert(wrong.end(), {int64_t{1}, 0.5, std::string("\xFF"), std::string("a\0b", 3),
+                                   std::string(5000, 'a')});
+        break;
+    case FieldKind::Bool: wrong.erase(wrong.begin() + 1); break;
+    }
+    for (const FieldValue& value : wrong) {
+        RunConfig config = defaultConfig();
+        const QByteArray error = errorOf([&] { setField(config, -1, field.key, value); });
+        QVERIFY2(error.startsWith(key + ": "), valueText(value).c_str());
+        QVERIFY2(error.contains(" is not allowed: "), error);
+        QVERIFY2(error.endsWith(QByteArray::fromStdString(allowedText(field))), error);
+        QVERIFY2(!error.contains('\n') && error.size() < 250, error);
+    }
+}
+
+void TestFields::mistakesInFiles_data() {
+    QTest::addColumn<QByteArray>("json");
+    QTest::addColumn<QByteArray>("message");
+    const auto row = [](const char* name, const char* json, const char* message) {
+        QTest::newRow(name) << QByteArray(json) << QByteArray("f.json: ") + message;
+    };
+    row("empty file", "", "the file is empty");
+    row("only spaces", " \n\t", "the file is empty");
+    row("truncated", "{\"version\": 1,\n \"task\": {\"side\": 6",
+        "line 2, column 20: not valid JSON: unexpected end of input; expected '}'");
+    row("comma", "{\"version\": 1,\n}",
+        "line 2, column 1: not valid JSON: unexpected '}'; expected string literal");
+    row("bad UTF-8", "{\"version\": 1, \"title\": \"\xFF\"}",
+        "line 1, column 26: not valid JSON: invalid string: ill-formed UTF-8 byte");
+    row("number too large", "{\"version\": 1, \"optimizer\": {\"lr\": 1e999}}",
+        "a number is too large: number overflow parsing '1e999'");
+    row("nan is no JSON", "{\"version\": 1, \"optimizer\": {\"lr\": nan}}",
+        "line 1, column 37: not valid JSON: invalid literal");
+    row("a list", "[1]",
+        "a list is not an experiment: an object with version, task, model, optimizer, schedule, "
+        "run and lanes");
+    row("no version", "{}", "version: missing: 1");
+    row("newer version", "{\"version\": 2}",
+        "version: 2 is not allowed: 1, the version that this program reads");
+    row("version as text", "{\"version\": \"1\"}",
+        "version: \"1\" is not allowed: 1, the version that this program reads");
+    row("unknown section", "{\"version\": 1, \"optimiser\": {}}",
+        "optimiser: unknown key; the nearest known one is optimizer");
+    row("unknown key", "{\"version\": 1, \"task\": {\"sides\": 64}}",
+        "task.sides: unknown key; the nearest known one is task.side");
+    row("key of another section", "{\"version\": 1, \"run\": {\"lr\": 1}}",
+        "run.lr: unknown key; the nearest known one is optimizer.lr");
+    row("lane section in the root", "{\"version\": 1, \"scaler\": {}}",
+        "scaler: not allowed here: it belongs into the objects of lanes");
+    row("section of wrong type", "{\"version\": 1, \"task\": 3}",
+        "task: 3 is not allowed: an object with keys of task");
+    row("text for a number", "{\"version\": 1, \"task\": {\"side\": \"64\"}}",
+        "task.side: \"64\" is not allowed: a whole number from 2 to 4096");
+    row("null", "{\"version\": 1, \"task\": {\"side\": null}}",
+        "task.side: null is not allowed: a whole number from 2 to 4096");
+    row("list for a number", "{\"version\": 1, \"task\": {\"side\": [64]}}",
+        "task.side: a list is not allowed: a whole number from 2 to 4096");
+    row("half a pixel", "{\"version\": 1, \"task\": {\"side\": 64.5}}",
+        "task.side: 64.5 is not allowed: a whole number from 2 to 4096");
+    row("too small", "{\"version\": 1, \"task\": {\"side\": 1}}",
+        "task.side: 1 is not allowed: a whole number from 2 to 4096");
+    row("above 64 bits", "{\"version\": 1, \"run\": {\"seed\": 9223372036854775808}}",
+        "run.seed: 9223372036854775808 is not allowed: a whole number from 0 to "
+        "9223372036854775807");
+    row("unknown choice", "{\"version\": 1, \"model\": {\"norm\": \"Batch\"}}",
+        "model.norm: \"Batch\" is not allowed: one of none, batch, layer");
+    row("unknown device", "{\"version\": 1, \"run\": {\"device\": \"gpu\"}}",
+        "run.device: \"gpu\" is not allowed: auto, cpu, cuda or cuda:INDEX");
+    row("twice", "{\"version\": 1, \"task\": {\"side\": 8, \"side\": 9}}",
+        "task.side: the key stands twice in its object");
+    row("twice in a lane",
+        "{\"version\": 1, \"lanes\": [{\"precision\": \"fp32\", \"precision\": \"fp16\"}]}",
+        "lanes.precision: the key stands twice in its object");
+    row("title too long or not one line", "{\"version\": 1, \"title\": \"a\\nb\"}",
+        "title: \"a?b\" is not allowed: one line of text, at most 200 bytes");
+    row("no lanes", "{\"version\": 1, \"lanes\": []}", "lanes: 0 lanes are not allowed: 1 to 6");
+    row("seven lanes", "{\"version\": 1, \"lanes\": [1,2,3,4,5,6,7]}",
+        "lanes: 7 lanes are not allowed: 1 to 6");
+    row("lanes of wrong type", "{\"version\": 1, \"lanes\": \"fp32\"}",
+        "lanes: \"fp32\" is not allowed: a list of 1 to 6 lanes");
+    row("lane of wrong type", "{\"version\": 1, \"lanes\": [\"fp32\"]}",
+        "lanes.0: \"fp32\" is not allowed: an object such as {\"precision\": \"fp32\"}");
+    row("lane without precision", "{\"version\": 1, \"lanes\": [{}]}",
+        "lanes.0.precision: missing: one of fp32, amp-fp16, amp-bf16, fp16");
+    row("wrong precision", "{\"version\": 1, \"lanes\": [{\"precision\": \"fp8\"}]}",
+        "lanes.0.precision: \"fp8\" is not allowed: one of fp32, amp-fp16, amp-bf16, fp16");
+    row("unknown key in a lane",
+        "{\"version\": 1, \"lanes\": [{\"precision\": \"fp32\", \"scalar\": {}}]}",
+        "lanes.0.scalar: unknown key; the nearest known one is scaler");
+    row("wrong value in a lane",
+        "{\"version\": 1, \"lanes\": [{\"precision\": \"fp32\"}, {\"precision\": \"amp-fp16\", "
+        "\"scaler\": {\"init_scale\": -1}}]}",
+        "lanes.1.scaler.init_scale: -1 is not allowed: a number above 0 and at most 3.4e+38");
+    row("unknown scaler key",
+        "{\"version\": 1, \"lanes\": [{\"precision\": \"fp32\", \"scaler\": {\"growth_intervall\": "
+        "1}}]}",
+        "lanes.0.scaler.growth_intervall: unknown key; the nearest known one is "
+        "scaler.growth_interval");
+    row("batch above samples",
+        "{\"version\": 1, \"task\": {\"kind\": \"regression\", \"samples\": 8, \"batch\": 9}}",
+        "task.batch: 9 is not allowed: at most task.samples, 8");
+}
+
+void TestFields::mistakesInFiles() {
+    QFETCH(const QByteArray, json);
+    QFETCH(const QByteArray, message);
+    QCOMPARE(parseError(json), message);
+}
+
+void TestFields::everyTruncationIsRefused() {
+    const QByteArray whole = QByteArray::fromStdString(configText(defaultConfig())).trimmed();
+    QCOMPARE(parseError(whole), QByteArray());
+    for (qsizetype length = 0; length < whole.size(); ++length) {
+        const QByteArray error = parseError(whole.left(length));
+        QVERIFY2(error.startsWith("f.json: ") && !error.contains('\n'), QByteArray::number(length));
+    }
+}
+
+void TestFields::changedBytes() {
+    // Whatever a file holds: a configuration that can be written again, or one line.
+    const QByteArray whole = QByteArray::fromStdString(configText(defaultConfig()));
+    for (qsizetype at = 0; at < whole.size(); ++at) {
+        for (const char byte : {'\0', '"', '{', '}', ',', '9', '-', '.', '\\', '\xFF'}) {
+            QByteArray json = whole;
+            json[at] = byte;
+            try {
+                const RunConfig config =
+                    parseConfig({json.data(), static_cast<size_t>(json.size())}, "f.json");
+                QVERIFY(!configText(config).empty());
+            } catch (const InputError& error) {
+                const QByteArray text = error.what();
+                QVERIFY2(text.startsWith("f.json: ") && !text.contains('\n') && text.size() < 400,
+                         text);
+            }
+        }
+    }
+}
+
+void TestFields::deepNestingIsRefused() {
+    for (const char* open : {"[", "{\"a\":"}) {
+        const QByteArray json = QByteArray(open).repeated(1'000'000);
+        QCOMPARE(parseError(json), QByteArray("f.json: nested deeper than 8 levels"));
+    }
+}
+
+void TestFields::laneDefaults() {
+    const RunConfig config = parseConfig(
+        "{\"version\": 1, \"lanes\": [{\"precision\": \"fp32\"}, {\"precision\": \"amp-fp16\"}, "
+        "{\"precision\": \"amp-bf16\"}, {\"precision\": \"fp16\"}, "
+        "{\"scaler\": {\"mode\": \"dynamic\"}, \"precision\": \"amp-bf16\"}, "
+        "{\"precision\": \"amp-fp16\", \"scaler\": {\"mode\": \"static\", \"init_scale\": 8}}]}",
+        "f.json");
+    using enum ScalerMode;
+    const ScalerMode modes[] = {Off, Dynamic, Off, Off, Dynamic, Static};
+    for (size_t i = 0; i < 6; ++i) {
+        QCOMPARE(static_cast<int>(config.lanes[i].scaler.rules.mode), static_cast<int>(modes[i]));
+    }
+    QCOMPARE(config.lanes[1].scaler.initScale, 65536.0);
+    QCOMPARE(config.lanes[5].scaler.initScale, 8.0);
+    const std::vector<std::string> names{"fp32", "amp-fp16",   "amp-bf16",
+                                         "fp16", "amp-bf16-2", "amp-fp16-2"};
+    QCOMPARE(laneNames(config), names);
+    // Absent sections keep the defaults.
+    QCOMPARE(configText(parseConfig("{\"version\": 1}", "f")), configText(defaultConfig()));
+}
+
+void TestFields::settings() {
+    RunConfig config = defaultConfig();
+    applySetting(config, "scaler.init_scale=1024");
+    QCOMPARE(config.lanes[0].scaler.initScale, 1024.0);
+    QCOMPARE(config.lanes[1].scaler.initScale, 1024.0);
+    applySetting(config, " lanes.1.scaler.init_scale = 1e3 ");
+    QCOMPARE(config.lanes[0].scaler.initScale, 1024.0);
+    QCOMPARE(config.lanes[1].scaler.initScale, 1000.0);
+    applySetting(config, "run.steps=1e3");
+    QCOMPARE(config.steps, int64_t{1000});
+    applySetting(config, "run.seed=9223372036854775807");
+    QCOMPARE(config.seed, uint64_t{9223372036854775807U});
+    applySetting(config, "task.image=a=b.png");
+    QCOMPARE(config.task.image, std::string("a=b.png"));
+    applySetting(config, "lanes.0.precision=amp-fp16");
+    QVERIFY(config.lanes[0].scaler.rules.mode == ScalerMode::Dynamic);
+}
+
+void TestFields::wrongSettings_data() {
+    QTest::addColumn<QByteArray>("setting");
+    QTest::addColumn<QByteArray>("message");
+    const auto row = [](const char* setting, const char* message) {
+        QTest::newRow(setting) << QByteArray(setting) << QByteArray(message);
+    };
+    row("scaler.init_scale",
+        "\"scaler.init_scale\" is not a setting: KEY=VALUE, such as scaler.init_scale=1024");
+    row("=3", "\"=3\" is not a setting: KEY=VALUE, such as scaler.init_scale=1024");
+    row("scaler.initscale=1",
+        "\"scaler.initscale\" is an unknown setting; the nearest known one is scaler.init_scale");
+    row("lr=1", "\"lr\" is an unknown setting; the nearest known one is optimizer.lr");
+    row("scaler.init_scale=-1",
+        "scaler.init_scale: -1 is not allowed: a number above 0 and at most 3.4e+38");
+    row("scaler.init_scale=nan",
+        "scaler.init_scale: nan is not allowed: a number above 0 and at most 3.4e+38");
+    row("scaler.init_scale=1e-60",
+        "scaler.init_scale: 1e-60 is not allowed: a number above 0 and at most 3.4e+38");
+    row("scaler.backoff_factor=1",
+        "scaler.backoff_factor: 1 is not allowed: a number above 0 and below 1");
+    row("run.steps=", "run.steps: an empty value is not allowed: a whole number from 1 to "
+                      "1000000000");
+    row("run.steps=12x", "run.steps: \"12x\" is not allowed: a whole number from 1 to 1000000000");
+    row("run.steps=99999999999999999999",
+        "run.steps: 1e+20 is not allowed: a whole number from 1 to 1000000000");
+    row("lanes.2.scaler.mode=off", "lanes.2: there is no such lane: 0 to 1");
+    row("lanes.x.scaler.mode=off", "\"lanes.x.scaler.mode\" is not a lane's setting: "
+                                   "lanes.INDEX.KEY, such as lanes.1.scaler.init_scale");
+    row("lanes.1=off", "\"lanes.1\" is not a lane's setting: lanes.INDEX.KEY, such as "
+                       "lanes.1.scaler.init_scale");
+    row("lanes.1.run.steps=3",
+        "run.steps belongs to the whole run, not to a lane: set run.steps=VALUE");
+}
+
+void TestFields::wrongSettings() {
+    QFETCH(const QByteArray, setting);
+    QFETCH(const QByteArray, message);
+    RunConfig config = defaultConfig();
+    QCOMPARE(errorOf([&] { applySetting(config, setting.toStdString()); }), message);
+    QCOMPARE(configText(config), configText(defaultConfig()));
+}
+
+void TestFields::severalFields() {
+    RunConfig config = defaultConfig();
+    config.lanes.clear();
+    QCOMPARE(errorOf([&] { checkConfig(config); }),
+             QByteArray("lanes: 0 lanes are not allowed: 1 to 6"));
+    config.lanes.assign(7, defaultLane(Precision::Fp32));
+    QCOMPARE(errorOf([&] { checkConfig(config); }),
+             QByteArray("lanes: 7 lanes are not allowed: 1 to 6"));
+    config.lanes.resize(6);
+    checkConfig(config);
+    config.lanes[5].scaler.rules.growthInterval = 0; // set past the table, as code can
+    QVERIFY(errorOf([&] { checkConfig(config); }).startsWith("scaler.growth_interval: 0 is not"));
+    config = defaultConfig();
+    config.task.batch = 1;
+    checkConfig(config); // a checkerboard has no batch
+    config.task.kind = TaskKind::Regression;
+    QVERIFY(errorOf([&] { checkConfig(config); }).startsWith("task.batch: 1 is not allowed with"));
+}
+
+void TestFields::unreadableFile() {
+    const QByteArray error = errorOf([] { readConfig("no/such/file.json"); });
+    QVERIFY2(error.startsWith("no/such/file.json: cannot read: "), error);
+}
+
+void TestFields::relativePictures() {
+    QTemporaryDir folder;
+    QVERIFY(folder.isValid());
+    QFile file(folder.filePath("e.json"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("{\"version\": 1, \"task\": {\"kind\": \"image\", \"image\": \"./p/a.png\"}}");
+    file.close();
+    const RunConfig config = readConfig(file.fileName().toStdString());
+    QCOMPARE(QString::fromStdString(config.task.image), folder.filePath("p/a.png"));
+}
+
+void TestFields::presetsAreValid() {
+    std::set<std::string> names;
+    for (const Preset& preset : presets()) {
+        QVERIFY2(names.insert(preset.name).second, preset.name.c_str());
+        QVERIFY(!preset.title.empty() && !preset.about.empty());
+        checkConfig(preset.config);
+        const std::string text = configText(preset.config);
+        QCOMPARE(configText(parseConfig(text, preset.name)), text);
+    }
+    QCOMPARE(presets().front().name, std::string("checkerboard"));
+}
+
+void TestFields::presetNames() {
+    QCOMPARE(presetNamed("overflow").config.lanes[1].scaler.initScale, 16777216.0);
+    QCOMPARE(errorOf([] { presetNamed("Chekerboard"); }),
+             QByteArray("\"Chekerboard\" is not a preset; the nearest one is checkerboard"));
+}
+
+void TestFields::lanes() {
+    const std::vector<LaneConfig> lanes = parseLanes("fp32, amp-fp16,fp16");
+    QCOMPARE(lanes.size(), size_t{3});
+    QVERIFY(lanes[1].precision == Precision::AmpFp16);
+    QVERIFY(lanes[1].scaler.rules.mode == ScalerMode::Dynamic);
+    QVERIFY(lanes[2].scaler.rules.mode == ScalerMode::Off);
+    for (const char* wrong : {"", "fp32,", ",fp32", "fp32;fp16", "amp"}) {
+        const QByteArray error = errorOf([&] { parseLanes(wrong); });
+        QVERIFY2(error.startsWith("precision: ") && error.contains("one of fp32, amp-fp16"), error);
+    }
+}
+
+void TestFields::numbers_data() {
+    QTest::addColumn<double>("number");
+    QTest::addColumn<QByteArray>("text");
+    QTest::newRow("tenth") << 0.1 << QByteArray("0.1");
+    QTest::newRow("needs 17 digits") << 0.1 + 0.2 << QByteArray("0.30000000000000004");
+    QTest::newRow("whole") << 65536.0 << QByteArray("65536");
+    QTest::newRow("minus zero") << -0.0 << QByteArray("-0");
+    QTest::newRow("smallest") << 5e-324 << QByteArray("5e-324");
+    QTest::newRow("inf") << -HUGE_VAL << QByteArray("-inf");
+    QTest::newRow("nan") << -std::nan("") << QByteArray("nan");
+}
+
+void TestFields::numbers() {
+    QFETCH(const double, number);
+    QFETCH(const QByteArray, text);
+    QCOMPARE(numberText(number), text.toStdString());
+    // The same under a locale with a decimal comma, in files too.
+    RunConfig config = defaultConfig();
+    config.optimizer.lr = 0.1 + 0.2;
+    const std::string before = configText(config);
+    for (const char* locale : {"de_DE.UTF-8", "fr_FR.UTF-8"}) {
+        if (!std::setlocale(LC_ALL, locale)) continue;
+        QCOMPARE(numberText(number), text.toStdString());
+        QCOMPARE(configText(config), before);
+        QCOMPARE(configText(parseConfig(before, "f.json")), before);
+    }
+    std::setlocale(LC_ALL, "C");
+}
+
+void TestFields::reference() {
+    const std::string text = fieldReference();
+    for (const Field& field : fieldTable()) {
+        QVERIFY2(text.find("| `" + field.key + "` |") != std::string::npos, field.key.c_str());
+    }
+}
+
+QTEST_GUILESS_MAIN(TestFields)
+#include "tst_fields.moc"
