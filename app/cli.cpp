@@ -1,0 +1,145 @@
+// halfscope-cli: commands and options, and the exit codes of what they throw. The commands
+// themselves are in cli_run and cli_info.
+#include "app/cli_info.h"
+#include "app/cli_output.h"
+#include "app/cli_run.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+
+#include <CLI/CLI.hpp>
+
+#include <exception>
+#include <new>
+
+namespace {
+
+using namespace halfscope;
+using namespace halfscope::cli;
+
+enum Exit : int { kDone = 0, kFailed = 1, kBadInput = 2, kDeviceFailed = 3 };
+
+constexpr const char* kCommands = "run, presets, devices, describe or settings (--help tells more)";
+constexpr const char* kFooter =
+    "Exit codes:\n"
+    "  0    done\n"
+    "  1    the run failed, such as a file that could not be written\n"
+    "  2    wrong usage or input; one line names the field or file, the value and what is allowed\n"
+    "  3    the device failed, is not there or has too little memory\n"
+    "  130  interrupted; what was finished is on disk\n"
+    "\n"
+    "Examples:\n"
+    "  halfscope-cli run --preset checkerboard --out out\n"
+    "  halfscope-cli run --preset overflow --set scaler.init_scale=1e6 --steps 200\n"
+    "  halfscope-cli run out/experiment.json --lanes fp32,amp-bf16\n"
+    "  halfscope-cli describe --preset checkerboard --lane amp-fp16";
+
+struct Commands {
+    CLI::App app{
+        "Trains the same network in FP32 and in mixed precision (AMP) and writes what half "
+        "precision did.",
+        "halfscope-cli"};
+    RunOptions runOptions;
+    DescribeOptions describeOptions;
+    bool dot = false;
+    bool json = false;
+    CLI::App* run = nullptr;
+    CLI::App* presets = nullptr;
+    CLI::App* devices = nullptr;
+    CLI::App* describe = nullptr;
+    CLI::App* settings = nullptr;
+
+    Commands() {
+        app.set_version_flag("--version", "halfscope-cli " HALFSCOPE_VERSION,
+                             "Print the version and exit");
+        app.footer(kFooter);
+        run = app.add_subcommand("run", "Train the lanes of an experiment in lock-step");
+        runOptions.experiment.addTo(*run);
+        run->add_option("--out", runOptions.out,
+                        "Write experiment.json, csv files, pictures and "
+                        "summary.json into this folder")
+            ->type_name("DIR")
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+        run->add_flag("--quiet", runOptions.quiet, "Print errors only");
+        presets = app.add_subcommand("presets", "List the experiments that come with the program");
+        devices = app.add_subcommand("devices", "List the devices, and why there is no CUDA");
+        describe = app.add_subcommand(
+            "describe", "Print the graph of a training step: each operation with its storage type, "
+                        "shape and the reason of each cast");
+        describeOptions.experiment.addTo(*describe);
+        describe
+            ->add_option("--lane", describeOptions.lane,
+                         "Which lane (default: the first that is not fp32)")
+            ->type_name("NAME");
+        CLI::Option* dotFlag = describe->add_flag("--dot", dot, "As a Graphviz graph");
+        describe->add_flag("--json", json, "As JSON")->excludes(dotFlag);
+        settings = app.add_subcommand("settings", "Print the reference of all settings (Markdown)");
+    }
+
+    int dispatch() {
+        if (run->parsed()) return cli::run(runOptions);
+        if (presets->parsed()) {
+            tellPresets();
+        } else if (devices->parsed()) {
+            tellDevices();
+        } else if (describe->parsed()) {
+            describeOptions.form = dot    ? DescribeForm::Dot
+                                   : json ? DescribeForm::Json
+                                          : DescribeForm::Text;
+            cli::describe(describeOptions);
+        } else if (settings->parsed()) {
+            tellSettings();
+        } else {
+            throw InputError(std::string("a command is missing: ") + kCommands);
+        }
+        return kDone;
+    }
+};
+
+int runCommands(int count, char** arguments) {
+    Commands commands;
+    try {
+        commands.app.parse(count, arguments);
+    } catch (const CLI::CallForVersion& version) {
+        print(std::string(version.what()) + "\n");
+        return kDone;
+    } catch (const CLI::CallForHelp&) {
+        print(commands.app.help());
+        return kDone;
+    } catch (const CLI::ParseError& error) {
+        const std::string first = count > 1 ? arguments[1] : "";
+        if (commands.app.get_subcommands().empty() && !first.empty() && first.front() != '-') {
+            throw InputError(quotedText(first) + " is not a command: " + kCommands);
+        }
+        throw InputError(error.what());
+    }
+    return commands.dispatch();
+}
+
+int report(Exit code, std::string message) {
+    for (char& c : message) {
+        if (c == '\n' || c == '\r') c = ' ';
+    }
+    printNote("halfscope-cli: " + message + "\n");
+    return code;
+}
+
+} // namespace
+
+int main(int count, char** arguments) {
+    ignoreBrokenPipes();
+    try {
+        const int code = runCommands(count, arguments);
+        finishOutput();
+        return code;
+    } catch (const InputError& error) {
+        return report(kBadInput, error.what());
+    } catch (const EngineError& error) {
+        return report(kDeviceFailed, error.what());
+    } catch (const std::bad_alloc&) {
+        return report(kDeviceFailed, "out of memory: a smaller task.side, model.width or "
+                                     "task.samples needs less");
+    } catch (const std::exception& error) {
+        return report(kFailed, error.what());
+    }
+}

@@ -1,0 +1,24 @@
+// The commands that only tell: presets, devices, describe, settings.
+#pragma once
+
+#include "app/cli_options.h"
+
+#include <string>
+
+namespace halfscope::cli {
+
+enum class DescribeForm : uint8_t { Text, Dot, Json };
+struct DescribeOptions {
+    ExperimentOptions experiment;
+    std::string lane; ///< empty: the first that is not fp32, or the first
+    DescribeForm form = DescribeForm::Text;
+};
+
+void tellPresets();
+void tellDevices();
+/// The graph of one lane's training step. InputError for an unknown lane.
+void describe(const DescribeOptions&);
+/// The reference of settings as Markdown.
+void tellSettings();
+
+} // namespace halfscope::cli

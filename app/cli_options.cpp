@@ -1,0 +1,52 @@
+// Implements the choice of an experiment. Numbers stay text until the field table checks them, so
+// that every wrong value gets the same kind of message.
+#include "app/cli_options.h"
+
+#include "engine/core/error.h"
+
+namespace halfscope::cli {
+
+void ExperimentOptions::addTo(CLI::App& command) {
+    command.add_option("experiment", file, "An experiment file (JSON); without it the preset")
+        ->type_name("FILE");
+    // Given twice, the last one counts: scripts append to a list of defaults.
+    const auto option = [&command](const char* name, std::string& to, const char* help,
+                                   const char* type) {
+        command.add_option(name, to, help)
+            ->type_name(type)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    };
+    option("--preset", preset, "A preset by name (default: checkerboard)", "NAME");
+    option("--lanes", lanes, "Lanes by precision: fp32, amp-fp16, amp-bf16, fp16", "A,B");
+    option("--steps", steps, "Stop after this many steps", "N");
+    option("--seed", seed, "Seed of weights, data and batches", "N");
+    option("--device", device, "auto, cpu, cuda or cuda:INDEX", "DEVICE");
+    option("--threads", threads, "Threads of the CPU device, 0 for all", "N");
+    command
+        .add_option("--set", settings,
+                    "Any setting, such as scaler.init_scale=1024, or lanes.1.KEY=VALUE for one "
+                    "lane; may be given again")
+        ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+RunConfig ExperimentOptions::config() const {
+    if (!file.empty() && !preset.empty()) {
+        throw InputError("an experiment file and --preset: give one of them");
+    }
+    RunConfig config = !file.empty() ? readConfig(file)
+                                     : presetNamed(preset.empty() ? "checkerboard" : preset).config;
+    if (!lanes.empty()) config.lanes = parseLanes(lanes);
+    const std::pair<const char*, const std::string&> named[] = {
+        {"run.steps", steps}, {"run.seed", seed}, {"run.device", device}, {"run.threads", threads}};
+    for (const auto& [key, text] : named) {
+        if (!text.empty()) setField(config, -1, key, parseValue(*findField(key), text));
+    }
+    for (const std::string& setting : settings)
+        applySetting(config, setting);
+    checkConfig(config);
+    return config;
+}
+
+} // namespace halfscope::cli

@@ -1,0 +1,92 @@
+// Implements the command line's output. Text of numbers for people is here; that for files is in
+// engine/core/text.
+#include "app/cli_output.h"
+
+#include "engine/core/error.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace halfscope::cli {
+
+namespace {
+
+int g_outputError = 0; // the first errno of standard output; the program has one
+
+} // namespace
+
+void ignoreBrokenPipes() { std::signal(SIGPIPE, SIG_IGN); }
+
+void print(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && g_outputError == 0) {
+        g_outputError = errno;
+    }
+}
+
+void finishOutput() {
+    if (std::fflush(stdout) != 0 && g_outputError == 0) g_outputError = errno;
+    if (g_outputError != 0 && g_outputError != EPIPE) {
+        throw RunError(std::string("standard output: cannot write: ") +
+                       std::strerror(g_outputError));
+    }
+}
+
+void printNote(std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return;
+        text.remove_prefix(static_cast<size_t>(written));
+    }
+}
+
+bool noteIsTerminal() {
+    const char* terminal = std::getenv("TERM");
+    const bool dumb = !terminal || std::strcmp(terminal, "dumb") == 0;
+    return !dumb && ::isatty(STDERR_FILENO) == 1;
+}
+
+size_t noteWidth() {
+    winsize size{};
+    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+    return size.ws_col;
+}
+
+std::string bytesText(size_t bytes) {
+    constexpr std::array<const char*, 4> kUnits{" B", " KiB", " MiB", " GiB"};
+    auto amount = static_cast<double>(bytes);
+    size_t unit = 0;
+    for (; amount >= 1024 && unit + 1 < kUnits.size(); ++unit)
+        amount /= 1024;
+    return shortNumber(amount, amount >= 1000 ? 4 : 3) + kUnits[unit];
+}
+
+std::string shortNumber(double x, int digits) {
+    if (std::isnan(x)) return "nan";
+    std::array<char, 64> buffer{};
+    std::snprintf(buffer.data(), buffer.size(), "%.*g", digits, x);
+    return buffer.data();
+}
+
+std::string scaleText(float scale) {
+    int exponent = 0;
+    if (scale > 1 && std::frexp(scale, &exponent) == 0.5f) {
+        return "2^" + std::to_string(exponent - 1);
+    }
+    return shortNumber(static_cast<double>(scale));
+}
+
+std::string padded(std::string text, size_t width) {
+    if (text.size() < width) text.append(width - text.size(), ' ');
+    return text;
+}
+
+} // namespace halfscope::cli

@@ -1,0 +1,98 @@
+// Implements the progress line.
+#include "app/cli_progress.h"
+
+#include "app/cli_output.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halfscope::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kRedraw = 100ms;
+constexpr auto kLineAfter = 2s;
+constexpr int64_t kLines = 20; // 5 % each
+constexpr size_t kBarWidth = 10;
+
+/// "0:07", "1:02:09".
+std::string timeText(double seconds) {
+    const auto whole = static_cast<int64_t>(std::lround(std::min(seconds, 3.6e9)));
+    const auto two = [](int64_t x) {
+        std::string text = std::to_string(x);
+        return text.size() < 2 ? text.insert(0, 1, '0') : text;
+    };
+    const int64_t minutes = whole / 60;
+    std::string text = std::to_string(minutes % 60);
+    if (minutes >= 60) text = std::to_string(minutes / 60) + ':' + two(minutes % 60);
+    return text + ':' + two(whole % 60);
+}
+
+} // namespace
+
+Progress::Progress(std::vector<std::string> lanes, int64_t steps)
+    : m_lanes(std::move(lanes)), m_steps(steps), m_terminal(noteIsTerminal()) {}
+
+bool Progress::isTime(int64_t step) const {
+    if (step == m_steps || m_shownStep == 0) return true;
+    const auto since = Clock::now() - m_shown;
+    if (m_terminal) return since >= kRedraw;
+    return since >= kLineAfter || (step - m_shownStep) * kLines >= m_steps;
+}
+
+std::string Progress::laneText(const StepRecord& record) const {
+    // A terminal is narrow: what the words would say, the order says.
+    std::string text = m_lanes[static_cast<size_t>(record.lane)];
+    text += (m_terminal ? " " : " loss ") + shortNumber(static_cast<double>(record.loss));
+    if (record.scale != 1) text += " scale " + scaleText(record.scale);
+    if (record.skippedSoFar > 0) text += " skips " + std::to_string(record.skippedSoFar);
+    return text;
+}
+
+std::string Progress::text(std::span<const StepRecord> records) const {
+    const int64_t step = records.front().step;
+    const double seconds = std::chrono::duration<double>(Clock::now() - m_start).count();
+    const double rate = seconds > 0 ? static_cast<double>(step) / seconds : 0;
+    const double share = static_cast<double>(step) / static_cast<double>(m_steps);
+    std::string text;
+    if (m_terminal) {
+        const auto full = static_cast<size_t>(share * double{kBarWidth});
+        text += '[';
+        text.append(full, '#').append(kBarWidth - full, '.');
+        text += "] ";
+    }
+    text += std::to_string(static_cast<int>(share * 100)) + (m_terminal ? " %  " : " %  step ") +
+            std::to_string(step) + "/" + std::to_string(m_steps) + "  " + shortNumber(rate, 3) +
+            " it/s";
+    if (step < m_steps && rate > 0) {
+        text += "  ETA " + timeText(static_cast<double>(m_steps - step) / rate);
+    }
+    for (const StepRecord& record : records) {
+        text += (record.lane == 0 ? "  " : " | ") + laneText(record);
+    }
+    return text;
+}
+
+void Progress::show(std::span<const StepRecord> records) {
+    if (records.empty() || !isTime(records.front().step)) return;
+    std::string line = text(records);
+    if (m_terminal) {
+        // One column less than the terminal has: a full line would scroll.
+        line = "\r" + line.substr(0, noteWidth() - 1) + "\033[K";
+        m_drawn = true;
+    } else {
+        line += '\n';
+    }
+    printNote(line);
+    m_shown = Clock::now();
+    m_shownStep = records.front().step;
+}
+
+void Progress::end() {
+    if (m_drawn) printNote("\n");
+    m_drawn = false;
+}
+
+} // namespace halfscope::cli

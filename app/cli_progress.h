@@ -1,0 +1,39 @@
+// The progress of a run on standard error: one line that is redrawn on a terminal, plain lines
+// about every 5 % or 2 s elsewhere.
+#pragma once
+
+#include "engine/train/step_record.h"
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace halfscope::cli {
+
+class Progress {
+public:
+    Progress(std::vector<std::string> lanes, int64_t steps);
+    /// After each step; `records`: one for each lane. Draws only when it is time to.
+    void show(std::span<const StepRecord> records);
+    /// Leaves the line; call before other output.
+    void end();
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    bool isTime(int64_t step) const;
+    std::string text(std::span<const StepRecord> records) const;
+    std::string laneText(const StepRecord&) const;
+
+    std::vector<std::string> m_lanes;
+    int64_t m_steps;
+    bool m_terminal;
+    bool m_drawn = false;
+    Clock::time_point m_start = Clock::now();
+    Clock::time_point m_shown = m_start;
+    int64_t m_shownStep = 0;
+};
+
+} // namespace halfscope::cli

@@ -1,0 +1,118 @@
+// Implements the run command: the loop over steps, its stop by a signal, and the closing table.
+#include "app/cli_run.h"
+
+#include "app/cli_output.h"
+#include "app/cli_progress.h"
+#include "app/cli_signals.h"
+
+#include "engine/train/experiment.h"
+#include "engine/train/run_files.h"
+
+#include <memory>
+#include <optional>
+
+namespace halfscope::cli {
+
+namespace {
+
+constexpr int kInterruptedExit = 130;
+
+std::string startText(const Experiment& experiment) {
+    const RunConfig& config = experiment.config();
+    std::string text = config.title.empty() ? "Experiment" : config.title;
+    text += ": " + std::to_string(config.steps) + " steps on " + experiment.device().name + "\n";
+    if (!experiment.cudaReason().empty()) text += "No GPU: " + experiment.cudaReason() + "\n";
+    return text;
+}
+
+std::string closingTable(Experiment& experiment, std::span<const LaneTotals> totals) {
+    size_t width = 4;
+    for (int i = 0; i < experiment.lanes(); ++i) {
+        width = std::max(width, experiment.laneName(i).size());
+    }
+    std::string text =
+        padded("lane", width) + "  final loss  skipped  scale       ms/step    peak\n";
+    for (int i = 0; i < experiment.lanes(); ++i) {
+        const LaneTotals& lane = totals[static_cast<size_t>(i)];
+        const StepRecord& last = lane.last();
+        const double ms = lane.medianDeviceSeconds() * 1000;
+        text += padded(experiment.laneName(i), width) + "  " +
+                padded(shortNumber(static_cast<double>(last.loss), 6), 12) +
+                padded(std::to_string(last.skippedSoFar), 9) +
+                padded(last.scale == 1 ? "-" : scaleText(last.scale), 12) +
+                padded(shortNumber(ms, 3), 11) +
+                bytesText(experiment.lane(i).program().memory.peakBytes) + "\n";
+    }
+    return text;
+}
+
+/// The steps of a run, with everything that follows them.
+class Loop {
+public:
+    Loop(Experiment& experiment, const RunOptions& options)
+        : m_experiment(experiment), m_totals(static_cast<size_t>(experiment.lanes())) {
+        if (!options.out.empty()) m_files.emplace(options.out, experiment);
+        if (!options.quiet) {
+            m_progress.emplace(laneNames(experiment.config()), experiment.config().steps);
+        }
+    }
+
+    void go(const SignalWatch& signals) {
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        while (!m_experiment.finished() && !signals.interrupted()) {
+            records.clear();
+            // Events of a step that was stopped midway are left out, as its records are.
+            if (!m_experiment.advance(records, events)) continue;
+            if (m_files) m_files->append(m_experiment, records, events);
+            events.clear();
+            for (const StepRecord& record : records) {
+                m_totals[static_cast<size_t>(record.lane)].add(record);
+            }
+            if (m_progress) m_progress->show(records);
+        }
+        if (m_progress) m_progress->end();
+    }
+
+    void close(const RunOptions& options) {
+        const bool finished = m_experiment.finished();
+        if (m_files) {
+            m_files->finish(m_experiment, finished ? RunOutcome::Finished : RunOutcome::Interrupted,
+                            HALFSCOPE_VERSION);
+        }
+        if (options.quiet) return;
+        if (!finished) {
+            print("Interrupted after step " + std::to_string(m_experiment.step()) + " of " +
+                  std::to_string(m_experiment.config().steps) + "\n");
+        }
+        if (m_experiment.step() > 0) print(closingTable(m_experiment, m_totals));
+        if (m_files) print("Files: " + options.out + "\n");
+    }
+
+private:
+    Experiment& m_experiment;
+    std::vector<LaneTotals> m_totals;
+    std::optional<RunFiles> m_files;
+    std::optional<Progress> m_progress;
+};
+
+} // namespace
+
+int run(const RunOptions& options) {
+    const RunConfig config = options.experiment.config();
+    SignalWatch signals; // before the engine starts threads
+    Experiment experiment(config);
+    struct Release {
+        SignalWatch& signals;
+        ~Release() { signals.setStop({}); } // the experiment goes before the watch
+    };
+    if (!options.quiet) printNote(startText(experiment));
+    signals.setStop([&experiment] { experiment.requestStop(); });
+    const Release release{signals};
+    Loop loop(experiment, options);
+    loop.go(signals);
+    loop.close(options);
+    return experiment.finished() ? 0 : kInterruptedExit;
+}
+
+} // namespace halfscope::cli

@@ -1,0 +1,19 @@
+// halfscope-cli run: trains all lanes of an experiment and writes what came out.
+#pragma once
+
+#include "app/cli_options.h"
+
+#include <string>
+
+namespace halfscope::cli {
+
+struct RunOptions {
+    ExperimentOptions experiment;
+    std::string out;    ///< empty: no files
+    bool quiet = false; ///< only errors
+};
+
+/// The exit code: 0 done, 130 interrupted. Throws the engine's errors.
+int run(const RunOptions&);
+
+} // namespace halfscope::cli

@@ -1,0 +1,69 @@
+// Implements the watch with sigtimedwait: no code runs inside a signal handler, so that the
+// reaction may lock and call the engine.
+#include "app/cli_signals.h"
+
+#include "app/cli_output.h"
+
+#include <cstdlib>
+#include <ctime>
+
+namespace halfscope::cli {
+
+namespace {
+
+constexpr int kInterruptedExit = 130; // 128 + SIGINT, as shells report it
+constexpr timespec kPoll{0, 20'000'000};
+
+bool isIgnored(int number) {
+    struct sigaction action {};
+    return sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+} // namespace
+
+SignalWatch::SignalWatch() {
+    sigemptyset(&m_signals);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+        if (!isIgnored(number)) sigaddset(&m_signals, number); // nohup and `&` ignore some
+    }
+    pthread_sigmask(SIG_BLOCK, &m_signals, &m_before);
+    m_thread = std::thread([this] { watch(); });
+}
+
+SignalWatch::~SignalWatch() {
+    m_done = true;
+    m_thread.join();
+    pthread_sigmask(SIG_SETMASK, &m_before, nullptr);
+}
+
+void SignalWatch::setStop(std::function<void()> stop) {
+    const std::lock_guard lock(m_mutex);
+    m_stop = std::move(stop);
+}
+
+void SignalWatch::watch() {
+    while (!m_done) {
+        const int number = sigtimedwait(&m_signals, nullptr, &kPoll);
+        const std::lock_guard lock(m_mutex);
+        if (number > 0) react(number);
+        if (m_interrupted && m_stop) m_stop();
+    }
+}
+
+void SignalWatch::react(int number) {
+    if (!m_interrupted && m_stop) {
+        m_interrupted = true;
+        return;
+    }
+    if (!m_interrupted) std::_Exit(kInterruptedExit);
+    // The second time: die of the signal itself, as if nobody had caught it.
+    printNote("\nhalfscope-cli: ended at once; the files of this run are not complete\n");
+    std::signal(number, SIG_DFL);
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+    pthread_kill(pthread_self(), number);
+}
+
+} // namespace halfscope::cli

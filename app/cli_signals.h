@@ -1,0 +1,40 @@
+// Ctrl-C: the first asks the run to stop, the second ends the program.
+#pragma once
+
+#include <atomic>
+#include <csignal>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace halfscope::cli {
+
+/// While it lives, a thread waits for SIGINT, SIGTERM and SIGHUP (those that the parent did not
+/// ignore). Make it before any other thread: threads inherit that the signals are blocked.
+class SignalWatch {
+public:
+    SignalWatch();
+    ~SignalWatch();
+    SignalWatch(const SignalWatch&) = delete;
+    SignalWatch& operator=(const SignalWatch&) = delete;
+
+    /// What to do at the first signal. It is called again and again until it is taken away, because
+    /// a request that comes just before a step starts is forgotten by that step. Without one there
+    /// is nothing to save: a signal ends the program at once, with 130.
+    void setStop(std::function<void()> stop);
+    bool interrupted() const { return m_interrupted; }
+
+private:
+    void watch();
+    void react(int number);
+
+    sigset_t m_signals{};
+    sigset_t m_before{};
+    std::mutex m_mutex;
+    std::function<void()> m_stop;
+    std::atomic<bool> m_interrupted{false};
+    std::atomic<bool> m_done{false};
+    std::thread m_thread;
+};
+
+} // namespace halfscope::cli
