@@ -1,0 +1,209 @@
+// The window program: options, theme, and the way to take a screenshot of a finished run.
+// Everything that is seen is in ui/.
+#include "engine/core/error.h"
+#include "ui/main_window.h"
+
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QPixmap>
+#include <QSettings>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+namespace {
+
+using namespace halfscope;
+
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+
+struct Options {
+    QString experiment, preset = QStringLiteral("checkerboard"), screenshot;
+    std::optional<Theme> theme;
+    std::optional<QSize> size;
+    std::optional<qint64> steps;
+    bool play = false;
+};
+
+QString tr(const char* text) { return QCoreApplication::translate("Program", text); }
+
+void complain(const QString& text) { std::fprintf(stderr, "halfscope: %s\n", qPrintable(text)); }
+
+QSize parseSize(const QString& text) {
+    const QStringList parts = text.split(u'x');
+    bool wide = false, high = false;
+    const QSize size(parts.value(0).toInt(&wide), parts.value(1).toInt(&high));
+    if (parts.size() != 2 || !wide || !high || size.width() < 320 || size.height() < 240 ||
+        size.width() > 16384 || size.height() > 16384)
+        throw InputError("--size: \"" + text.toStdString() +
+                         "\" is not allowed: WIDTHxHEIGHT, from 320x240 to 16384x16384");
+    return size;
+}
+
+Theme parseTheme(const QString& text) {
+    if (text != QLatin1String("auto") && text != QLatin1String("light") &&
+        text != QLatin1String("dark"))
+        throw InputError("--theme: \"" + text.toStdString() +
+                         "\" is not allowed: auto, light or dark");
+    return themeNamed(text);
+}
+
+qint64 parseSteps(const QString& text) {
+    const Field& field = *findField("run.steps");
+    try {
+        return std::get<int64_t>(parseValue(field, text.toStdString()));
+    } catch (const InputError&) {
+        throw InputError("--steps: \"" + text.toStdString() +
+                         "\" is not allowed: " + allowedText(field));
+    }
+}
+
+/// InputError for wrong usage. --help and --version end the program here.
+Options parse(QApplication& app) {
+    QCommandLineParser parser;
+    parser.setApplicationDescription(tr("Halfscope: train the same network in FP32 and in mixed "
+                                        "precision, and watch the difference."));
+    const QCommandLineOption help = parser.addHelpOption();
+    const QCommandLineOption version = parser.addVersionOption();
+    parser.addOptions(
+        {{QStringLiteral("preset"), tr("Start with a preset; halfscope-cli presets lists them."),
+          QStringLiteral("name")},
+         {QStringLiteral("play"), tr("Train at once.")},
+         {QStringLiteral("steps"), tr("Stop after this many steps."), QStringLiteral("n")},
+         {QStringLiteral("screenshot"),
+          tr("Write a PNG of the window when the steps are done, then quit."),
+          QStringLiteral("file")},
+         {QStringLiteral("theme"), tr("auto, light or dark."), QStringLiteral("name")},
+         {QStringLiteral("size"), tr("Size of the window, like 1280x800."),
+          QStringLiteral("WxH")}});
+    parser.addPositionalArgument(QStringLiteral("experiment.json"), tr("An experiment file."),
+                                 QStringLiteral("[experiment.json]"));
+    if (!parser.parse(app.arguments())) throw InputError(parser.errorText().toStdString());
+    if (parser.isSet(help)) parser.showHelp(0);
+    if (parser.isSet(version)) parser.showVersion();
+    const QStringList files = parser.positionalArguments();
+    if (files.size() > 1)
+        throw InputError("one experiment file at most, not " + std::to_string(files.size()));
+    Options options;
+    options.experiment = files.value(0);
+    if (parser.isSet(QStringLiteral("preset"))) {
+        if (!files.isEmpty())
+            throw InputError("--preset and an experiment file exclude each other");
+        options.preset = parser.value(QStringLiteral("preset"));
+    }
+    options.play = parser.isSet(QStringLiteral("play"));
+    options.screenshot = parser.value(QStringLiteral("screenshot"));
+    if (parser.isSet(QStringLiteral("steps")))
+        options.steps = parseSteps(parser.value(QStringLiteral("steps")));
+    if (parser.isSet(QStringLiteral("theme")))
+        options.theme = parseTheme(parser.value(QStringLiteral("theme")));
+    if (parser.isSet(QStringLiteral("size")))
+        options.size = parseSize(parser.value(QStringLiteral("size")));
+    return options;
+}
+
+/// Qt aborts without a display; a sentence is better. Only where X11 or Wayland is what Qt would
+/// use.
+bool displayMissing(int count, char** arguments) {
+#if defined(Q_OS_LINUX)
+    if (qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) return false;
+    for (int i = 1; i < count; ++i)
+        if (QByteArray(arguments[i]).startsWith("-platform") ||
+            QByteArray(arguments[i]).startsWith("--platform"))
+            return false;
+    return qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
+#else
+    return count < 0 && !arguments;
+#endif
+}
+
+constexpr const char* kNoDisplay =
+    "halfscope: there is no display to open a window on; halfscope-cli trains without one\n";
+
+QtMessageHandler g_usualMessages = nullptr;
+
+/// While the application object is made: a display that cannot be reached is a sentence, not an
+/// abort.
+void startMessages(QtMsgType type, const QMessageLogContext& context, const QString& text) {
+    if (type == QtFatalMsg) {
+        std::fputs(kNoDisplay, stderr);
+        std::_Exit(kFailed);
+    }
+    if (!QByteArray(context.category).startsWith("qt.qpa")) g_usualMessages(type, context, text);
+}
+
+/// Help and version are answered without a display too.
+bool needsNoDisplay(int count, char** arguments) {
+    for (int i = 1; i < count; ++i) {
+        const QByteArray argument(arguments[i]);
+        if (argument == "--help" || argument == "-h" || argument == "--version" ||
+            argument == "-v" || argument == "-?")
+            return true;
+    }
+    return false;
+}
+
+void takeScreenshot(MainWindow& window, const Options& options) {
+    QObject::connect(&window, &MainWindow::settled, &window, [&window, &options] {
+        const SessionState state = window.controller().state();
+        if (state == SessionState::Failed) {
+            complain(window.bannerText());
+            QCoreApplication::exit(kFailed);
+            return;
+        }
+        if (options.play && state != SessionState::Finished) return;
+        const bool written = window.grab().save(options.screenshot, "PNG");
+        if (!written) complain(tr("%1: cannot write the picture").arg(options.screenshot));
+        QCoreApplication::exit(written ? 0 : kFailed);
+    });
+}
+
+int runWindow(QApplication& app, const Options& options) {
+    WindowOptions settings;
+    // a screenshot must look the same whatever the user's window looks like
+    settings.remember = options.screenshot.isEmpty();
+    settings.theme = options.theme.value_or(
+        settings.remember ? themeNamed(QSettings().value(QStringLiteral("theme")).toString())
+                          : Theme::Auto);
+    MainWindow window(settings);
+    if (options.size) window.resize(*options.size);
+    if (options.experiment.isEmpty())
+        window.openPreset(options.preset);
+    else
+        window.openExperiment(options.experiment);
+    if (options.steps) {
+        window.setStopStep(*options.steps);
+        window.restart(); // a live change of the run that is being built would come too late
+    }
+    if (options.play) window.play();
+    if (!options.screenshot.isEmpty()) takeScreenshot(window, options);
+    window.show();
+    return app.exec();
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (displayMissing(argc, argv)) {
+        if (!needsNoDisplay(argc, argv)) {
+            std::fputs(kNoDisplay, stderr);
+            return kFailed;
+        }
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    }
+    QCoreApplication::setOrganizationName(QStringLiteral("Halfscope"));
+    QCoreApplication::setApplicationName(QStringLiteral("halfscope"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(HALFSCOPE_VERSION));
+    QGuiApplication::setDesktopFileName(QStringLiteral("io.github.halfscope.Halfscope"));
+    g_usualMessages = qInstallMessageHandler(startMessages);
+    QApplication app(argc, argv);
+    qInstallMessageHandler(g_usualMessages);
+    try {
+        return runWindow(app, parse(app));
+    } catch (const halfscope::InputError& error) {
+        complain(QString::fromUtf8(error.what()));
+        return kBadInput;
+    }
+}

@@ -1,0 +1,111 @@
+// What the plots are drawn with: colours of both themes, tick labels, and the speed's averaging.
+#include "ui/plots/plot_panel.h"
+#include "ui/plots/tickers.h"
+#include "ui/theme.h"
+
+#include <QApplication>
+#include <QtTest>
+
+#include <cmath>
+#include <limits>
+
+using namespace halfscope;
+
+class TestAxes : public QObject {
+    Q_OBJECT
+private slots:
+    void colours_data();
+    void colours();
+    void tickLabels_data();
+    void tickLabels();
+    void rateMeter();
+};
+
+void TestAxes::colours_data() {
+    QTest::addColumn<int>("theme");
+    QTest::newRow("light") << int(Theme::Light);
+    QTest::newRow("dark") << int(Theme::Dark);
+}
+
+void TestAxes::colours() {
+    QFETCH(int, theme);
+    applyTheme(*qApp, static_cast<Theme>(theme));
+    const QPalette palette = QApplication::palette();
+    const Colors colors = colorsFor(palette);
+    // WCAG 2 AA: 4.5 for text, 3 for graphics
+    for (const QColor& text :
+         {colors.text, colors.muted, colors.accent, colors.good, colors.warning, colors.error})
+        QVERIFY2(contrast(text, colors.background) >= 4.5, qPrintable(text.name()));
+    for (const auto& [front, back] : {std::pair(QPalette::WindowText, QPalette::Window),
+                                      std::pair(QPalette::ButtonText, QPalette::Button),
+                                      std::pair(QPalette::ToolTipText, QPalette::ToolTipBase),
+                                      std::pair(QPalette::HighlightedText, QPalette::Highlight)})
+        QVERIFY(contrast(palette.color(front), palette.color(back)) >= 4.5);
+    for (int lane = 0; lane < 6; ++lane) {
+        QVERIFY(contrast(colors.lane(lane), colors.background) >= 3);
+        QVERIFY(contrast(colors.laneText(lane), colors.background) >= 4.5);
+        for (int other = 0; other < lane; ++other) {
+            QVERIFY(laneDash(lane) != laneDash(other)); // colour is never the only sign
+            QVERIFY(colors.lane(lane) != colors.lane(other));
+        }
+    }
+    QCOMPARE(colors.lanePen(0).widthF(), 1.0); // thicker is 20 to 60 times slower
+}
+
+void TestAxes::tickLabels_data() {
+    QTest::addColumn<QString>("ticker");
+    QTest::addColumn<double>("lower");
+    QTest::addColumn<double>("upper");
+    QTest::addColumn<QStringList>("labels");
+    QTest::newRow("octaves") << "two" << 0.7 << 5.5 << QStringList{"2^0", "2^1", "2^2"};
+    QTest::newRow("16 to 18") << "two" << 46341.0 << 370728.0
+                              << QStringList{"2^16", "2^17", "2^18"};
+    QTest::newRow("below one") << "two" << 0.1 << 0.6 << QStringList{"2^-3", "2^-2", "2^-1"};
+    QTest::newRow("decades") << "ten" << 0.005 << 1.5 << QStringList{"0.01", "0.1", "1"};
+    QTest::newRow("skipped") << "count" << 0.0 << 1.2 << QStringList{"0", "1"};
+    QTest::newRow("zero is not alone") << "low" << 0.0 << 154.0 << QStringList{"0", "100"};
+    QTest::newRow("many") << "count" << 0.0 << 5e6 << QStringList{"0", "2M", "4M"};
+}
+
+void TestAxes::tickLabels() {
+    QFETCH(QString, ticker);
+    QFETCH(double, lower);
+    QFETCH(double, upper);
+    QFETCH(QStringList, labels);
+    QSharedPointer<QCPAxisTicker> made;
+    if (ticker == QLatin1String("count") || ticker == QLatin1String("low"))
+        made = QSharedPointer<PrefixTicker>::create(true);
+    else
+        made = QSharedPointer<PowerTicker>::create(ticker == QLatin1String("two") ? 2 : 10);
+    made->setTickCount(ticker == QLatin1String("low") ? 1 : 3);
+    const QCPRange range(lower, upper);
+    QVector<double> ticks;
+    QVector<QString> texts;
+    made->generate(range, QLocale::c(), u'g', 6, ticks, nullptr, &texts);
+    QStringList inside;
+    for (qsizetype i = 0; i < ticks.size(); ++i)
+        if (range.contains(ticks[i])) inside << texts[i];
+    QCOMPARE(inside, labels);
+}
+
+void TestAxes::rateMeter() {
+    RateMeter meter;
+    QVERIFY(!meter.add(0));
+    QVERIFY(!meter.add(-1));
+    QVERIFY(!meter.add(std::numeric_limits<double>::quiet_NaN()));
+    const auto first = meter.add(0.01);
+    QVERIFY(first && std::abs(*first - 100) < 1e-9);
+    // later on a value covers a tenth of a second, here 100 steps of a millisecond
+    int values = 0;
+    double last = 0;
+    for (int i = 0; i < 100000; ++i)
+        if (const auto rate = meter.add(0.001)) {
+            ++values;
+            last = *rate;
+        }
+    QVERIFY(std::abs(last - 1000) < 1e-6);
+    QVERIFY2(values > 900 && values < 1400, qPrintable(QString::number(values)));
+}
+
+QTEST_MAIN(TestAxes)
+#include "tst_axes.moc"

@@ -1,0 +1,308 @@
+// The item models: they keep Qt's rules at every change (QAbstractItemModelTester) and hold the
+// right words and numbers.
+#include "engine/core/error.h"
+#include "ui/models/config_model.h"
+#include "ui/models/event_model.h"
+#include "ui/models/run_model.h"
+
+#include <QAbstractItemModelTester>
+#include <QLocale>
+#include <QSignalSpy>
+#include <QTest>
+#include <cmath>
+#include <limits>
+
+using namespace halfscope;
+
+namespace {
+
+constexpr auto kFatal = QAbstractItemModelTester::FailureReportingMode::Fatal;
+
+StepRecord record(int lane, int64_t step, double deviceSeconds, double wallSeconds) {
+    StepRecord made;
+    made.lane = lane;
+    made.step = step;
+    made.loss = 0.25f;
+    made.scale = 65536;
+    made.growthTracker = static_cast<int32_t>(step);
+    made.skippedSoFar = step / 10;
+    made.deviceSeconds = deviceSeconds;
+    made.wallSeconds = wallSeconds;
+    return made;
+}
+
+Event eventOf(EventKind kind, int64_t step, int lane, const char* text) {
+    Event made;
+    made.kind = kind;
+    made.step = step;
+    made.lane = lane;
+    made.text = text;
+    return made;
+}
+
+bool set(ConfigModel& model, const char* key, int lane, const QString& text) {
+    return model.setData(model.index(model.rowOf(key, lane)), text);
+}
+
+QVariant get(const ConfigModel& model, const char* key, int lane, int role) {
+    return model.index(model.rowOf(key, lane)).data(role);
+}
+
+} // namespace
+
+class TestModels : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void scaleWords_data();
+    void scaleWords();
+    void numberWords();
+    void runKeepsTheNewest();
+    void runSpeedsOfTheLastSecond();
+    void eventsNewestFirst();
+    void eventsAreBounded();
+    void configEveryFieldTakesItsText();
+    void configWrongValueChangesNothing();
+    void configChangedAndBack();
+    void configPresetScalerFollowsPrecision();
+    void configRestartNeeded();
+    void configLiveEdits();
+    void configLiveEditWhileBuilding();
+    void configLanes();
+    void configAppliesFollowsEdits();
+};
+
+void TestModels::scaleWords_data() {
+    QTest::addColumn<double>("scale");
+    QTest::addColumn<QString>("text");
+    QTest::newRow("usual") << 65536.0 << "65536 = 2^16";
+    QTest::newRow("one") << 1.0 << "1 = 2^0";
+    QTest::newRow("large") << 16777216.0 << "16777216 = 2^24";
+    QTest::newRow("larger") << 33554432.0 << "2^25";
+    QTest::newRow("half") << 0.5 << "2^-1";
+    QTest::newRow("no power") << 1000.0 << "1000";
+    QTest::newRow("infinite") << double(std::numeric_limits<double>::infinity()) << "infinite";
+}
+
+void TestModels::scaleWords() {
+    QFETCH(double, scale);
+    QFETCH(QString, text);
+    QCOMPARE(scaleText(scale), text);
+}
+
+void TestModels::numberWords() {
+    QCOMPARE(numberText(0.123456), QStringLiteral("0.1235"));
+    QCOMPARE(numberText(std::nan("")), QStringLiteral("not a number"));
+    QCOMPARE(numberText(-std::numeric_limits<double>::infinity()), QStringLiteral("-infinite"));
+}
+
+void TestModels::runKeepsTheNewest() {
+    RunModel model;
+    const QAbstractItemModelTester tester(&model, kFatal);
+    model.start({"fp32", "amp-fp16"});
+    QCOMPARE(model.rowCount(), 2);
+    model.setGrowthInterval(1, 2000);
+    const std::vector<StepRecord> rows{record(0, 1, 1e-3, 0.1), record(1, 1, 1e-3, 0.1),
+                                       record(0, 2, 1e-3, 0.2)};
+    const std::vector<Event> events{eventOf(EventKind::Overflow, 1, 1, "Step 1 was skipped.")};
+    model.append(rows, events);
+    QCOMPARE(model.step(), int64_t(1)); // lane B has not finished step 2
+    QCOMPARE(model.lane(0).last.step, int64_t(2));
+    QCOMPARE(model.index(1, RunModel::LaneColumn).data().toString(), QStringLiteral("B amp-fp16"));
+    QCOMPARE(model.index(1, RunModel::ScaleColumn).data().toString(),
+             QStringLiteral("65536 = 2^16"));
+    QCOMPARE(model.index(1, RunModel::TrackerColumn).data().toString(),
+             QStringLiteral("1 of 2000"));
+    QCOMPARE(model.index(0, RunModel::TrackerColumn).data().toString(), QString());
+    QCOMPARE(model.lane(1).lastEvent, QStringLiteral("Step 1 was skipped."));
+    QCOMPARE(model.lane(0).lastEvent, QString());
+    model.start({"fp32"});
+    QCOMPARE(model.rowCount(), 1);
+    QCOMPARE(model.step(), int64_t(0));
+}
+
+void TestModels::runSpeedsOfTheLastSecond() {
+    RunModel model;
+    model.start({"fp32", "amp-fp16"});
+    // 100 slow steps over 10 s, then 1000 fast ones over 1.1 s: only the fast ones count
+    for (int i = 1; i <= 100; ++i)
+        model.append(std::vector{record(0, i, 0.05, 0.1 * i), record(1, i, 0.05, 0.1 * i)}, {});
+    for (int i = 1; i <= 1000; ++i) {
+        const double wall = 10.0 + 1.1e-3 * i;
+        model.append(std::vector{record(0, 100 + i, 1e-3, wall), record(1, 100 + i, 5e-4, wall)},
+                     {});
+    }
+    QVERIFY2(std::abs(model.lane(0).stepsPerSecond - 1000) < 1,
+             qPrintable(QString::number(model.lane(0).stepsPerSecond)));
+    QVERIFY2(std::abs(model.speedRatio() - 2) < 1e-6,
+             qPrintable(QString::number(model.speedRatio())));
+}
+
+void TestModels::eventsNewestFirst() {
+    EventModel model;
+    const QAbstractItemModelTester tester(&model, kFatal);
+    model.append(std::vector{eventOf(EventKind::Overflow, 7, 1, "first"),
+                             eventOf(EventKind::Growth, 8, 1, "second")});
+    model.append(std::vector{eventOf(EventKind::Edit, 9, -1, "third")});
+    QCOMPARE(model.rowCount(), 3);
+    QCOMPARE(model.index(0, EventModel::TextColumn).data().toString(), QStringLiteral("third"));
+    QCOMPARE(model.index(0, EventModel::LaneColumn).data().toString(), QStringLiteral("all"));
+    QCOMPARE(model.index(2, EventModel::TextColumn).data().toString(), QStringLiteral("first"));
+    QCOMPARE(model.index(2, EventModel::LaneColumn).data().toString(), QStringLiteral("B"));
+    QCOMPARE(model.index(2, EventModel::KindColumn).data().toString(), QStringLiteral("Overflow"));
+    QCOMPARE(model.index(2, 0).data(EventModel::StepRole).toLongLong(), 7);
+    model.append({});
+    QCOMPARE(model.total(), int64_t(3));
+    model.clear();
+    QCOMPARE(model.rowCount(), 0);
+    QCOMPARE(model.total(), int64_t(0));
+}
+
+void TestModels::eventsAreBounded() {
+    EventModel model(nullptr, 10);
+    const QAbstractItemModelTester tester(&model, kFatal);
+    for (int batch = 0; batch < 5; ++batch) {
+        std::vector<Event> events;
+        for (int i = 0; i < 7; ++i)
+            events.push_back(eventOf(EventKind::Overflow, batch * 7 + i, 0, "x"));
+        model.append(events);
+        QVERIFY2(model.rowCount() <= 10, qPrintable(QString::number(model.rowCount())));
+    }
+    QCOMPARE(model.rowCount(), 10);
+    QCOMPARE(model.total(), int64_t(35));
+    QCOMPARE(model.event(0).step, int64_t(34));
+    QCOMPARE(model.event(9).step, int64_t(25));
+    std::vector<Event> many(25, eventOf(EventKind::Growth, 100, 0, "y"));
+    model.append(many);
+    QCOMPARE(model.rowCount(), 10);
+    QCOMPARE(model.event(9).step, int64_t(100));
+}
+
+void TestModels::configEveryFieldTakesItsText() {
+    ConfigModel model;
+    const QAbstractItemModelTester tester(&model, kFatal);
+    for (const Preset& preset : presets()) {
+        model.load(preset.config);
+        for (int row = 0; row < model.rowCount(); ++row) {
+            const QString text = model.text(row);
+            QVERIFY2(model.setData(model.index(row), text),
+                     qPrintable(QString::fromStdString(model.row(row).field->key)));
+            QCOMPARE(model.text(row), text);
+            QVERIFY(!model.index(row).data(ConfigModel::ChangedRole).toBool());
+            QVERIFY(!model.index(row).data(Qt::ToolTipRole).toString().isEmpty());
+        }
+        QCOMPARE(configText(model.config()), configText(preset.config));
+    }
+}
+
+void TestModels::configWrongValueChangesNothing() {
+    ConfigModel model;
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    model.setRunning(model.config());
+    QVERIFY(!set(model, "scaler.growth_interval", 1, QStringLiteral("0")));
+    QVERIFY(!set(model, "optimizer.lr", -1, QStringLiteral("fast")));
+    const QString error =
+        get(model, "scaler.growth_interval", 1, ConfigModel::ErrorRole).toString();
+    QVERIFY2(
+        error.contains(QString::fromStdString(allowedText(*findField("scaler.growth_interval")))),
+        qPrintable(error));
+    QCOMPARE(model.config().lanes[1].scaler.rules.growthInterval, int64_t(2000));
+    QCOMPARE(live.count(), 0);
+    QVERIFY(set(model, "scaler.growth_interval", 1, QStringLiteral("5")));
+    QCOMPARE(get(model, "scaler.growth_interval", 1, ConfigModel::ErrorRole).toString(), QString());
+    QCOMPARE(live.count(), 1);
+}
+
+void TestModels::configChangedAndBack() {
+    ConfigModel model;
+    QVERIFY(set(model, "model.width", -1, QStringLiteral("32")));
+    QVERIFY(get(model, "model.width", -1, ConfigModel::ChangedRole).toBool());
+    model.resetToPreset(model.rowOf("model.width"));
+    QVERIFY(!get(model, "model.width", -1, ConfigModel::ChangedRole).toBool());
+    QCOMPARE(model.config().model.width, model.preset().model.width);
+}
+
+void TestModels::configPresetScalerFollowsPrecision() {
+    ConfigModel model;
+    QVERIFY(set(model, "precision", 1, QStringLiteral("amp-bf16")));
+    QCOMPARE(model.config().lanes[1].scaler.rules.mode,
+             defaultLane(Precision::AmpBf16).scaler.rules.mode);
+}
+
+void TestModels::configRestartNeeded() {
+    ConfigModel model;
+    QVERIFY(!model.restartNeeded()); // nothing runs yet
+    set(model, "model.width", -1, QStringLiteral("32"));
+    QVERIFY(!model.restartNeeded());
+    model.setRunning(model.config());
+    QVERIFY(!model.restartNeeded());
+    set(model, "optimizer.lr", -1, QStringLiteral("0.01")); // live
+    QVERIFY(!model.restartNeeded());
+    set(model, "model.width", -1, QStringLiteral("16"));
+    QVERIFY(model.restartNeeded());
+    QVERIFY(get(model, "model.width", -1, ConfigModel::WaitingRole).toBool());
+    set(model, "model.width", -1, QStringLiteral("32")); // back to what runs
+    QVERIFY(!model.restartNeeded());
+    model.addLane();
+    QVERIFY(model.restartNeeded());
+}
+
+void TestModels::configLiveEdits() {
+    ConfigModel model;
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    set(model, "optimizer.lr", -1, QStringLiteral("0.5"));
+    QCOMPARE(live.count(), 0); // nothing runs
+    model.setRunning(model.config());
+    set(model, "optimizer.lr", -1, QStringLiteral("0.25"));
+    set(model, "optimizer.lr", -1, QStringLiteral("0.25")); // the same again
+    QCOMPARE(live.count(), 1);
+    QCOMPARE(live.front().at(0).toInt(), -1);
+    QCOMPARE(live.front().at(1).value<std::string>(), std::string("optimizer.lr"));
+    QCOMPARE(std::get<double>(live.front().at(2).value<FieldValue>()), 0.25);
+}
+
+void TestModels::configLiveEditWhileBuilding() {
+    ConfigModel model;
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    const RunConfig building = model.config();
+    set(model, "scaler.growth_interval", 1, QStringLiteral("7"));
+    model.setRunning(building); // was built from the older value: the edit is sent after it
+    QCOMPARE(live.count(), 1);
+    QCOMPARE(live.front().at(0).toInt(), 1);
+    model.setRunning(model.config());
+    QCOMPARE(live.count(), 1);
+}
+
+void TestModels::configLanes() {
+    ConfigModel model;
+    const QAbstractItemModelTester tester(&model, kFatal);
+    const int before = model.rowCount();
+    set(model, "scaler.init_scale", 1, QStringLiteral("1024"));
+    while (model.addLane()) {
+    }
+    QCOMPARE(static_cast<int>(model.config().lanes.size()), ConfigModel::kMostLanes);
+    QCOMPARE(get(model, "scaler.init_scale", 5, Qt::EditRole).toString(), QStringLiteral("1024"));
+    QVERIFY(get(model, "scaler.init_scale", 5, ConfigModel::ChangedRole).toBool());
+    QVERIFY(model.removeLane(0));
+    QCOMPARE(get(model, "precision", 0, Qt::EditRole).toString(), QStringLiteral("amp-fp16"));
+    while (model.removeLane(0)) {
+    }
+    QCOMPARE(static_cast<int>(model.config().lanes.size()), 1);
+    QVERIFY(model.rowCount() < before);
+    QVERIFY(!model.removeLane(-1));
+    checkConfig(model.config());
+}
+
+void TestModels::configAppliesFollowsEdits() {
+    ConfigModel model;
+    QVERIFY(get(model, "task.frequency", -1, ConfigModel::AppliesRole).toBool());
+    QVERIFY(!get(model, "task.image", -1, ConfigModel::AppliesRole).toBool());
+    set(model, "task.kind", -1, QStringLiteral("image"));
+    QVERIFY(!get(model, "task.frequency", -1, ConfigModel::AppliesRole).toBool());
+    QVERIFY(get(model, "task.image", -1, ConfigModel::AppliesRole).toBool());
+    QVERIFY(!get(model, "scaler.growth_interval", 0, ConfigModel::AppliesRole).toBool()); // fp32
+    QVERIFY(get(model, "scaler.growth_interval", 1, ConfigModel::AppliesRole).toBool());
+}
+
+QTEST_GUILESS_MAIN(TestModels)
+#include "tst_models.moc"

@@ -1,0 +1,382 @@
+// The panels beside the plots: what the user types reaches the model, what the model says is shown,
+// and every control has a name for screen readers.
+#include "tests/support/fake_run.h"
+#include "ui/panels/banner.h"
+#include "ui/panels/event_panel.h"
+#include "ui/panels/field_editor.h"
+#include "ui/panels/scaler_panel.h"
+#include "ui/panels/section.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/panels/transport_bar.h"
+
+#include <QAbstractButton>
+#include <QAbstractSpinBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QLocale>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTableView>
+#include <QTest>
+#include <QToolButton>
+#include <QWheelEvent>
+
+using namespace halfscope;
+
+namespace {
+
+template <class T>
+T* controlOf(SetupPanel& panel, const char* key, int lane = -1) {
+    FieldEditor* editor = panel.editor(key, lane);
+    return editor ? qobject_cast<T*>(editor->control()) : nullptr;
+}
+
+void type(QLineEdit* edit, const QString& text) {
+    edit->setFocus();
+    edit->selectAll();
+    QTest::keyClicks(edit, text);
+    QTest::keyClick(edit, Qt::Key_Return);
+}
+
+/// Names of controls without an accessible name or a text.
+QStringList nameless(QWidget& root) {
+    QStringList found;
+    for (QWidget* widget : root.findChildren<QWidget*>()) {
+        const bool control = qobject_cast<QAbstractButton*>(widget) ||
+                             qobject_cast<QComboBox*>(widget) ||
+                             qobject_cast<QAbstractSpinBox*>(widget) ||
+                             qobject_cast<QLineEdit*>(widget) || qobject_cast<QTableView*>(widget);
+        // parts of Qt's own controls
+        if (!control || widget->objectName().startsWith(QLatin1String("qt_"))) continue;
+        const auto* button = qobject_cast<QAbstractButton*>(widget);
+        const bool inTable = qobject_cast<QTableView*>(widget->parentWidget());
+        const bool named =
+            !widget->accessibleName().isEmpty() || (button && !button->text().isEmpty());
+        if (!named && !inTable)
+            found << QString::fromLatin1(widget->metaObject()->className()) + u' ' +
+                         widget->objectName();
+    }
+    return found;
+}
+
+} // namespace
+
+class TestPanels : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void setupShowsEveryField();
+    void setupEditsReachTheModel();
+    void setupWrongValueIsExplained();
+    void setupHidesWhatDoesNotApply();
+    void setupChangedIsBoldAndGoesBack();
+    void setupRestartNote();
+    void setupLanesComeAndGo();
+    void setupWheelScrollsOnly();
+    void transportStates_data();
+    void transportStates();
+    void transportSignals();
+    void transportShowsForeignExperiments();
+    void transportFigures();
+    void scalerCards();
+    void eventsJump();
+    void bannerComesAndGoes();
+    void everyControlHasAName();
+};
+
+void TestPanels::setupShowsEveryField() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    for (int row = 0; row < model.rowCount(); ++row) {
+        const ConfigModel::Row& each = model.row(row);
+        FieldEditor* editor = panel.editor(each.field->key, each.lane);
+        QVERIFY2(editor, each.field->key.c_str());
+        QCOMPARE(editor->isHidden(), !model.index(row).data(ConfigModel::AppliesRole).toBool());
+    }
+}
+
+void TestPanels::setupEditsReachTheModel() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    type(controlOf<QLineEdit>(panel, "optimizer.lr"), QStringLiteral("2.5e-3"));
+    QCOMPARE(model.config().optimizer.lr, 2.5e-3);
+    controlOf<QSpinBox>(panel, "model.width")->setValue(48);
+    QCOMPARE(model.config().model.width, int64_t(48));
+    controlOf<QComboBox>(panel, "model.activation")->setCurrentText(QStringLiteral("tanh"));
+    QCOMPARE(model.config().model.activation, Activation::Tanh);
+    controlOf<QSpinBox>(panel, "scaler.growth_interval", 1)->setValue(12);
+    QCOMPARE(model.config().lanes[1].scaler.rules.growthInterval, int64_t(12));
+    // and the other way round
+    model.setData(model.index(model.rowOf("model.width")), QStringLiteral("40"));
+    QCOMPARE(controlOf<QSpinBox>(panel, "model.width")->value(), 40);
+    model.load(presetNamed("regression").config);
+    QCOMPARE(controlOf<QSpinBox>(panel, "model.width")->value(), 20);
+}
+
+void TestPanels::setupWrongValueIsExplained() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    auto* edit = controlOf<QLineEdit>(panel, "optimizer.lr");
+    const double before = model.config().optimizer.lr;
+    type(edit, QStringLiteral("-3"));
+    FieldEditor* editor = panel.editor("optimizer.lr");
+    QVERIFY2(editor->errorText().contains(QStringLiteral("1000")), qPrintable(editor->errorText()));
+    QVERIFY(!edit->styleSheet().isEmpty());
+    QCOMPARE(edit->text(), QStringLiteral("-3")); // what was typed can be mended
+    QCOMPARE(model.config().optimizer.lr, before);
+    type(edit, QStringLiteral("0.5"));
+    QCOMPARE(editor->errorText(), QString());
+    QVERIFY(edit->styleSheet().isEmpty());
+    QCOMPARE(model.config().optimizer.lr, 0.5);
+    type(edit, QStringLiteral("x"));
+    QTest::keyClick(edit, Qt::Key_Escape);
+    QCOMPARE(edit->text(), QStringLiteral("0.5"));
+    QCOMPARE(editor->errorText(), QString());
+}
+
+void TestPanels::setupHidesWhatDoesNotApply() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    QVERIFY(!panel.editor("task.frequency")->isHidden());
+    controlOf<QComboBox>(panel, "task.kind")->setCurrentText(QStringLiteral("regression"));
+    QVERIFY(panel.editor("task.frequency")->isHidden());
+    QVERIFY(!panel.editor("task.batch")->isHidden());
+    QVERIFY(panel.editor("scaler.mode", 0)->isHidden()); // fp32
+    controlOf<QComboBox>(panel, "precision", 0)->setCurrentText(QStringLiteral("amp-fp16"));
+    QVERIFY(!panel.editor("scaler.mode", 0)->isHidden());
+}
+
+void TestPanels::setupChangedIsBoldAndGoesBack() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    FieldEditor* editor = panel.editor("model.width");
+    auto* revert = editor->findChild<QToolButton*>();
+    QVERIFY(revert);
+    QVERIFY(!revert->isVisible());
+    controlOf<QSpinBox>(panel, "model.width")->setValue(24);
+    QVERIFY(revert->isVisible());
+    QVERIFY(editor->findChild<QLabel*>()->font().bold());
+    QTest::mouseClick(revert, Qt::LeftButton);
+    QCOMPARE(model.config().model.width, model.preset().model.width);
+    QVERIFY(!revert->isVisible());
+    QVERIFY(!editor->findChild<QLabel*>()->font().bold());
+}
+
+void TestPanels::setupRestartNote() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    QSignalSpy restart(&panel, &SetupPanel::restartRequested);
+    model.setRunning(model.config());
+    QVERIFY(!panel.restartShown());
+    type(controlOf<QLineEdit>(panel, "optimizer.lr"), QStringLiteral("0.5"));
+    QVERIFY(!panel.restartShown());
+    controlOf<QSpinBox>(panel, "model.depth")->setValue(5);
+    QVERIFY(panel.restartShown());
+    QTest::mouseClick(panel.findChild<QPushButton*>(QStringLiteral("restartNow")), Qt::LeftButton);
+    QCOMPARE(restart.count(), 1);
+    model.setRunning(model.config());
+    QVERIFY(!panel.restartShown());
+}
+
+void TestPanels::setupLanesComeAndGo() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    const auto sections = [&] {
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+        QStringList titles;
+        for (Section* section : panel.findChildren<Section*>())
+            titles << section->title();
+        return titles;
+    };
+    QVERIFY(sections().contains(QStringLiteral("A fp32")));
+    QVERIFY(sections().contains(QStringLiteral("B amp-fp16")));
+    model.addLane();
+    QVERIFY2(sections().contains(QStringLiteral("C amp-fp16-2")),
+             qPrintable(sections().join(u',')));
+    // the remove button deletes the panel's content that it is part of
+    for (auto* button : panel.findChildren<QToolButton*>())
+        if (button->accessibleName() == QLatin1String("Remove lane A")) {
+            QTest::mouseClick(button, Qt::LeftButton);
+            break;
+        }
+    QCOMPARE(model.config().lanes.size(), size_t(2));
+    QVERIFY2(!sections().contains(QStringLiteral("A fp32")), qPrintable(sections().join(u',')));
+    QVERIFY(panel.editor("precision", 1) && !panel.editor("precision", 2));
+}
+
+void TestPanels::setupWheelScrollsOnly() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    auto* spin = controlOf<QSpinBox>(panel, "model.width");
+    const int before = spin->value();
+    spin->clearFocus();
+    QWheelEvent wheel(QPointF(5, 5), spin->mapToGlobal(QPointF(5, 5)), {}, QPoint(0, 120),
+                      Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(spin, &wheel);
+    QCOMPARE(spin->value(), before);
+}
+
+void TestPanels::transportStates_data() {
+    QTest::addColumn<int>("state");
+    QTest::addColumn<QString>("play");
+    QTest::addColumn<bool>("canPlay");
+    QTest::addColumn<bool>("canStep");
+    const auto row = [](const char* name, SessionState state, const char* play, bool canPlay,
+                        bool canStep) {
+        QTest::newRow(name) << static_cast<int>(state) << QString::fromLatin1(play) << canPlay
+                            << canStep;
+    };
+    row("building", SessionState::Building, "Play", false, false);
+    row("ready", SessionState::Ready, "Play", true, true);
+    row("running", SessionState::Running, "Pause", true, false);
+    row("paused", SessionState::Paused, "Play", true, true);
+    row("finished", SessionState::Finished, "Continue", true, false);
+    row("failed", SessionState::Failed, "Play", false, false);
+}
+
+void TestPanels::transportStates() {
+    QFETCH(int, state);
+    QFETCH(QString, play);
+    QFETCH(bool, canPlay);
+    QFETCH(bool, canStep);
+    TransportBar bar;
+    bar.setState(static_cast<SessionState>(state));
+    auto* button = bar.findChild<QPushButton*>(QStringLiteral("play"));
+    QCOMPARE(button->text(), play);
+    QCOMPARE(button->isEnabled(), canPlay);
+    QCOMPARE(bar.findChild<QPushButton*>(QStringLiteral("step"))->isEnabled(), canStep);
+}
+
+void TestPanels::transportSignals() {
+    TransportBar bar;
+    bar.setState(SessionState::Ready);
+    bar.show();
+    QSignalSpy play(&bar, &TransportBar::playRequested);
+    QSignalSpy step(&bar, &TransportBar::stepRequested);
+    QSignalSpy reset(&bar, &TransportBar::resetRequested);
+    QSignalSpy stop(&bar, &TransportBar::stopStepChosen);
+    QTest::mouseClick(bar.findChild<QPushButton*>(QStringLiteral("play")), Qt::LeftButton);
+    QTest::mouseClick(bar.findChild<QPushButton*>(QStringLiteral("step")), Qt::LeftButton);
+    QTest::mouseClick(bar.findChild<QPushButton*>(QStringLiteral("reset")), Qt::LeftButton);
+    QCOMPARE(play.count(), 1);
+    QCOMPARE(step.count(), 1);
+    QCOMPARE(reset.count(), 1);
+    bar.setStopStep(500); // shown, not chosen
+    QCOMPARE(stop.count(), 0);
+    bar.findChild<QSpinBox*>(QStringLiteral("stopAt"))->setValue(700);
+    QCOMPARE(stop.count(), 1);
+    QCOMPARE(stop.front().front().toLongLong(), 700);
+}
+
+void TestPanels::transportShowsForeignExperiments() {
+    TransportBar bar;
+    auto* box = bar.findChild<QComboBox*>(QStringLiteral("presets"));
+    const int count = box->count();
+    QCOMPARE(count, static_cast<int>(presets().size()));
+    bar.showExperiment({}, QStringLiteral("mine"));
+    QCOMPARE(box->currentText(), QStringLiteral("mine"));
+    bar.showExperiment({}, QStringLiteral("yours"));
+    QCOMPARE(box->currentText(), QStringLiteral("yours"));
+    QCOMPARE(box->count(), count + 1);
+    bar.showExperiment(QStringLiteral("overflow"), QStringLiteral("Overflow"));
+    QCOMPARE(box->currentText(), QStringLiteral("Overflow"));
+    QCOMPARE(box->count(), count);
+}
+
+void TestPanels::transportFigures() {
+    TransportBar bar;
+    RunModel run;
+    run.start({"fp32", "amp-fp16"});
+    bar.setFigures(run);
+    QCOMPARE(bar.findChild<QLabel*>(QStringLiteral("counter"))->text(), QStringLiteral("step 0"));
+    StepRecord a, b;
+    a.step = b.step = 1234;
+    b.lane = 1;
+    a.deviceSeconds = 0.01;
+    b.deviceSeconds = 0.004;
+    run.append(std::vector{a, b}, {});
+    bar.setFigures(run);
+    const QString text = bar.findChild<QLabel*>(QStringLiteral("speeds"))->text();
+    for (const char* part : {">A</b> 100 steps/s", ">B</b> 250 steps/s", "B/A ×2.50"})
+        QVERIFY2(text.contains(QString::fromUtf8(part)), qPrintable(text));
+}
+
+void TestPanels::scalerCards() {
+    ScalerPanel panel;
+    RunModel run;
+    run.start({"fp32", "amp-fp16"});
+    run.setGrowthInterval(1, 2000);
+    panel.setLanes({false, true});
+    StepRecord b;
+    b.step = 1000;
+    b.lane = 1;
+    b.scale = 65536;
+    b.growthTracker = 500;
+    b.skippedSoFar = 7;
+    run.append(std::vector{b}, {});
+    panel.refresh(run);
+    QStringList texts;
+    for (QLabel* label : panel.findChildren<QLabel*>())
+        texts << label->text();
+    for (const char* part :
+         {"A fp32", "B amp-fp16", "no loss scale", "65536 = 2^16", "7 (0.70 %)", "500 of 2000"})
+        QVERIFY2(texts.contains(QString::fromLatin1(part)), qPrintable(texts.join(u'|')));
+    const auto bars = panel.findChildren<QProgressBar*>();
+    QCOMPARE(bars.size(), 1);
+    QCOMPARE(bars.front()->value(), 500);
+    QCOMPARE(bars.front()->maximum(), 2000);
+}
+
+void TestPanels::eventsJump() {
+    EventModel model;
+    EventPanel panel(model);
+    panel.resize(300, 300);
+    panel.show();
+    QSignalSpy chosen(&panel, &EventPanel::stepChosen);
+    std::vector<Event> events(3);
+    for (size_t i = 0; i < events.size(); ++i)
+        events[i].step = static_cast<int64_t>(10 * (i + 1));
+    model.append(events);
+    const QRect rect = panel.table()->visualRect(model.index(0, 0));
+    QTest::mouseClick(panel.table()->viewport(), Qt::LeftButton, {}, rect.center());
+    QCOMPARE(chosen.count(), 1);
+    QCOMPARE(chosen.front().front().toLongLong(), 30);
+    panel.choose(0); // the first event is the last row
+    QCOMPARE(panel.table()->currentIndex().row(), 2);
+    panel.choose(99);
+    QCOMPARE(panel.table()->currentIndex().row(), 2);
+}
+
+void TestPanels::bannerComesAndGoes() {
+    Banner banner;
+    QVERIFY(banner.isHidden());
+    banner.showText(QStringLiteral("<b>not markup</b>"));
+    QVERIFY(banner.isVisible());
+    QCOMPARE(banner.text(), QStringLiteral("<b>not markup</b>"));
+    QTest::mouseClick(banner.findChild<QToolButton*>(), Qt::LeftButton);
+    QVERIFY(banner.isHidden());
+}
+
+void TestPanels::everyControlHasAName() {
+    ConfigModel model;
+    SetupPanel setup(model);
+    TransportBar transport;
+    EventModel events;
+    EventPanel eventPanel(events);
+    for (QWidget* panel : {static_cast<QWidget*>(&setup), static_cast<QWidget*>(&transport),
+                           static_cast<QWidget*>(&eventPanel)})
+        QVERIFY2(nameless(*panel).isEmpty(),
+                 qPrintable(nameless(*panel).join(QStringLiteral(", "))));
+}
+
+QTEST_MAIN(TestPanels)
+#include "tst_panels.moc"

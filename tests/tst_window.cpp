@@ -1,0 +1,288 @@
+// The whole window with the real engine, offscreen: a session as a user has one, from the first
+// picture to closing it while it trains.
+#include "tests/support/fake_run.h"
+#include "ui/images/compare_view.h"
+#include "ui/images/image_view.h"
+#include "ui/main_window.h"
+#include "ui/panels/event_panel.h"
+#include "ui/panels/field_editor.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/plots/plot_stack.h"
+
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QLocale>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int kPatience = 60000; // ms; sanitizers and slow machines included
+
+bool reaches(MainWindow& window, SessionState state) {
+    return QTest::qWaitFor([&] { return window.controller().state() == state; }, kPatience);
+}
+
+QString write(const QTemporaryDir& folder, const QString& name, const std::string& text) {
+    QFile file(folder.filePath(name));
+    if (!file.open(QIODevice::WriteOnly)) return {};
+    file.write(text.data(), static_cast<qint64>(text.size()));
+    return file.fileName();
+}
+
+/// A window on a small real experiment, ready to train.
+struct Opened {
+    QTemporaryDir folder;
+    MainWindow window;
+    explicit Opened(const RunConfig& config, WindowOptions options = {})
+        : window(std::move(options)) {
+        window.openExperiment(write(folder, QStringLiteral("small.json"), configText(config)));
+        window.show();
+    }
+};
+
+} // namespace
+
+class TestWindow : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void startsWithAPicture();
+    void keysPlayStepAndReset();
+    void spaceOnAButtonPressesIt();
+    void trainsToTheEndAndContinues();
+    void growthIntervalLive();
+    void overflowShowsAsEvent();
+    void restartFieldWaits();
+    void errorBecomesBanner();
+    void badFilesAreExplained();
+    void droppedPicture();
+    void resizesAndChangesTheme();
+    void closesWhileTraining();
+};
+
+void TestWindow::startsWithAPicture() {
+    MainWindow window;
+    QSignalSpy settled(&window, &MainWindow::settled);
+    window.openPreset(QStringLiteral("checkerboard"));
+    window.show();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTRY_VERIFY_WITH_TIMEOUT(settled.count() > 0, kPatience);
+    auto* pictures = window.findChild<CompareView*>();
+    QCOMPARE(pictures->panes(), 3);
+    QCOMPARE(pictures->view(0).picture().width, 64);
+    QVERIFY(window.findChild<QLabel*>(QStringLiteral("headline"))
+                ->text()
+                .contains(QStringLiteral("Press Play")));
+    QCOMPARE(window.run().step(), int64_t(0));
+    QVERIFY(window.bannerText().isEmpty());
+}
+
+void TestWindow::keysPlayStepAndReset() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    window.plots().setFocus();
+    QTest::keyClick(&window, Qt::Key_Period);
+    QVERIFY(reaches(window, SessionState::Paused));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(1), kPatience);
+    QTest::keyClick(&window, Qt::Key_Space);
+    QVERIFY(reaches(window, SessionState::Running));
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 5, kPatience);
+    QCOMPARE(window.findChild<QPushButton*>(QStringLiteral("play"))->text(),
+             QStringLiteral("Pause"));
+    QTest::keyClick(&window, Qt::Key_Space);
+    QVERIFY(reaches(window, SessionState::Paused));
+    QTest::keyClick(&window, Qt::Key_R);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(window.run().step(), int64_t(0));
+}
+
+void TestWindow::spaceOnAButtonPressesIt() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    auto* step = window.findChild<QPushButton*>(QStringLiteral("step"));
+    step->setFocus();
+    QTest::keyClick(step, Qt::Key_Space);
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(1), kPatience);
+    QVERIFY(!window.controller().running());
+}
+
+void TestWindow::trainsToTheEndAndContinues() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(30), kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(window.plots().lastStep(), qint64(30), kPatience);
+    QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("play")), Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(60), kPatience);
+    QCOMPARE(window.findChild<QSpinBox*>(QStringLiteral("stopAt"))->value(), 60);
+    QVERIFY(window.findChild<QLabel*>(QStringLiteral("speeds"))
+                ->text()
+                .contains(QStringLiteral("B/A")));
+}
+
+void TestWindow::growthIntervalLive() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 3, kPatience);
+    FieldEditor* editor = window.setup().editor("scaler.growth_interval", 1);
+    QVERIFY(editor);
+    if (auto* spin = qobject_cast<QSpinBox*>(editor->control())) spin->setValue(1000000);
+    QTRY_COMPARE_WITH_TIMEOUT(window.events().rowCount(), 1, kPatience);
+    QCOMPARE(window.events().event(0).kind, EventKind::Edit);
+    QCOMPARE(window.events().event(0).lane, 1);
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lane(1).growthInterval, int64_t(1000000), kPatience);
+    QVERIFY(window.controller().running());
+    QVERIFY(!window.setup().restartShown());
+}
+
+void TestWindow::overflowShowsAsEvent() {
+    MainWindow window;
+    window.openPreset(QStringLiteral("overflow"));
+    window.show();
+    window.play();
+    const auto overflowed = [&] {
+        for (int row = 0; row < window.events().rowCount(); ++row)
+            if (window.events().event(row).kind == EventKind::Overflow) return true;
+        return false;
+    };
+    QVERIFY(QTest::qWaitFor(overflowed, kPatience));
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().lane(1).last.skippedSoFar > 0, kPatience);
+    QVERIFY(!window.findChild<QLabel*>(QStringLiteral("headline"))->text().isEmpty());
+    window.pause();
+    // it may have come to its end before the pause
+    QTRY_VERIFY_WITH_TIMEOUT(!window.controller().running(), kPatience);
+    // A click on the event brings the plots to its step.
+    auto* table = window.findChild<EventPanel*>()->table();
+    const int last = window.events().rowCount() - 1;
+    table->scrollToBottom();
+    QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
+                      table->visualRect(window.events().index(last, 0)).center());
+    QCOMPARE(window.plots().crosshair().value_or(-1), qint64(window.events().event(last).step));
+}
+
+void TestWindow::restartFieldWaits() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 3, kPatience);
+    qobject_cast<QSpinBox*>(window.setup().editor("model.width")->control())->setValue(16);
+    QVERIFY(window.setup().restartShown());
+    QVERIFY(window.controller().running());
+    QCOMPARE(window.controller().info()->config.model.width, int64_t(8));
+    QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("restartNow")), Qt::LeftButton);
+    QVERIFY(QTest::qWaitFor(
+        [&] {
+            return window.controller().info() &&
+                   window.controller().info()->config.model.width == 16;
+        },
+        kPatience));
+    QVERIFY(reaches(window, SessionState::Running)); // it trained before, so it goes on
+    QTRY_VERIFY_WITH_TIMEOUT(!window.setup().restartShown(), kPatience);
+}
+
+void TestWindow::errorBecomesBanner() {
+    FakeScript script;
+    script.failAt = 5;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    {
+        Opened opened(tinyConfig(20), options);
+        MainWindow& window = opened.window;
+        window.play();
+        QVERIFY(reaches(window, SessionState::Failed));
+        QTRY_COMPARE_WITH_TIMEOUT(window.bannerText(), QStringLiteral("the device is gone"),
+                                  kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(4), kPatience);
+        script.failAt = 0;
+        QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("reset")), Qt::LeftButton);
+        QVERIFY(reaches(window, SessionState::Ready));
+        QVERIFY(window.bannerText().isEmpty());
+        window.play();
+        QVERIFY(reaches(window, SessionState::Finished));
+    }
+    QCOMPARE(script.alive.load(), 0);
+}
+
+void TestWindow::badFilesAreExplained() {
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY_THROWS_EXCEPTION(InputError, window.openPreset(QStringLiteral("chekerboard")));
+    QVERIFY_THROWS_EXCEPTION(
+        InputError, window.openExperiment(opened.folder.filePath(QStringLiteral("absent.json"))));
+    const QString broken = write(opened.folder, QStringLiteral("broken.json"), "{ \"version\": }");
+    QVERIFY_THROWS_EXCEPTION(InputError, window.openExperiment(broken));
+    QVERIFY_THROWS_EXCEPTION(InputError, window.openPicture(broken));
+    QCOMPARE(window.controller().state(), SessionState::Ready); // what was open is still there
+}
+
+void TestWindow::droppedPicture() {
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString path = opened.folder.filePath(QStringLiteral("dot.png"));
+    writePng({2, 2, 1, {0, 1, 1, 0}}, path.toStdString());
+    const auto drop = [&window](const QString& file) {
+        QMimeData data;
+        data.setUrls({QUrl::fromLocalFile(file)});
+        QDragEnterEvent enter({5, 5}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(&window, &enter);
+        QDropEvent event({5, 5}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(&window, &event);
+        return enter.isAccepted();
+    };
+    QVERIFY(drop(path));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTRY_VERIFY_WITH_TIMEOUT(window.controller().info(), kPatience);
+    QCOMPARE(window.controller().info()->config.task.kind, TaskKind::Image);
+    drop(write(opened.folder, QStringLiteral("no.png"), "not a picture"));
+    QVERIFY2(window.bannerText().contains(QStringLiteral("no.png")),
+             qPrintable(window.bannerText()));
+}
+
+void TestWindow::resizesAndChangesTheme() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    for (const QSize size : {QSize(1280, 800), QSize(1920, 1080), QSize(1152, 700)}) {
+        window.resize(size);
+        for (const Theme theme : {Theme::Dark, Theme::Light}) {
+            window.chooseTheme(theme);
+            QTest::qWait(50);
+            QVERIFY(window.controller().running());
+        }
+        QCOMPARE(window.size(), size); // the content must not ask for more room
+    }
+}
+
+void TestWindow::closesWhileTraining() {
+    for (int i = 0; i < 5; ++i) {
+        Opened opened(tinyConfig(1000000));
+        QVERIFY(reaches(opened.window, SessionState::Ready));
+        opened.window.play();
+        QTRY_VERIFY_WITH_TIMEOUT(opened.window.run().step() > 0, kPatience);
+        QVERIFY(opened.window.close());
+    }
+}
+
+QTEST_MAIN(TestWindow)
+#include "tst_window.moc"

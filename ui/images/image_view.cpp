@@ -1,0 +1,240 @@
+// Placing and painting of one picture.
+#include "ui/images/image_view.h"
+
+#include "ui/images/picture_image.h"
+#include "ui/theme.h"
+
+#include <QMouseEvent>
+#include <QPainter>
+#include <QWheelEvent>
+
+#include <algorithm>
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+constexpr double kWheelStep = 1.25; // zoom per notch
+constexpr int kLegendHeight = 20, kMargin = 2;
+} // namespace
+
+ImageView::ImageView(ViewTransform& transform, QWidget* parent)
+    : QWidget(parent), m_transform(transform) {
+    setMouseTracking(true);
+    setToolTip(tr("Wheel: zoom, drag: move, double click: fit"));
+    connect(&transform, &ViewTransform::changed, this, qOverload<>(&QWidget::update));
+}
+
+void ImageView::takePicture(const Picture& picture, QImage image) {
+    m_picture = picture;
+    m_image = std::move(image);
+    m_nan = nanMask(picture);
+    update();
+}
+
+void ImageView::setPicture(const Picture& picture) { takePicture(picture, pictureImage(picture)); }
+
+void ImageView::setMappedPicture(const Picture& picture, double gain) {
+    takePicture(picture, mappedImage(picture, gain));
+}
+
+void ImageView::setTitle(const QString& title, const QString& note) {
+    if (title == m_title && note == m_note) return;
+    m_title = title;
+    m_note = note;
+    setAccessibleName(tr("Picture %1").arg(title));
+    setAccessibleDescription(note);
+    update();
+}
+
+void ImageView::setTitleColor(const QColor& color) {
+    m_titleColor = color;
+    update();
+}
+
+void ImageView::setLegend(double highest) {
+    m_legend = highest;
+    update();
+}
+
+void ImageView::setMarked(std::optional<QPoint> pixel) {
+    if (pixel == m_marked) return;
+    m_marked = pixel;
+    update();
+}
+
+int ImageView::titleWidth(const QString& title, const QString& note) const {
+    constexpr int kBetween = 8;
+    QFont bold = font();
+    bold.setBold(true);
+    return QFontMetrics(bold).horizontalAdvance(title) + kBetween +
+           fontMetrics().horizontalAdvance(note);
+}
+
+bool ImageView::fits(const QString& title, const QString& note) const {
+    return titleWidth(title, note) <= width() - 2 * kMargin;
+}
+
+int ImageView::titleHeight() const { return fontMetrics().height() + 4; }
+
+QRectF ImageView::viewport() const {
+    const double foot = m_legend > 0 ? kLegendHeight : kMargin;
+    return {double(kMargin), double(titleHeight()), std::max(0.0, width() - 2.0 * kMargin),
+            std::max(0.0, height() - titleHeight() - foot)};
+}
+
+QRectF ImageView::pictureRect() const {
+    const QRectF view = viewport();
+    if (m_picture.width < 1 || m_picture.height < 1 || view.isEmpty()) return {};
+    const double fit = std::min(view.width() / m_picture.width, view.height() / m_picture.height);
+    const double scale = fit * m_transform.zoom();
+    const QSizeF size(m_picture.width * scale, m_picture.height * scale);
+    const QPointF centre(m_transform.centre().x() * size.width(),
+                         m_transform.centre().y() * size.height());
+    QPointF corner = view.center() - centre;
+    // A side that fits keeps its place, below the title: only what reaches beyond can be moved.
+    if (size.width() <= view.width()) corner.setX(view.center().x() - size.width() / 2);
+    if (size.height() <= view.height()) corner.setY(view.top());
+    // whole device pixels, or the picture's edge would be blurred
+    const double ratio = devicePixelRatioF();
+    corner = {std::round(corner.x() * ratio) / ratio, std::round(corner.y() * ratio) / ratio};
+    return {corner, size};
+}
+
+QPointF ImageView::fractionAt(const QPointF& position) const {
+    const QRectF target = pictureRect();
+    if (target.isEmpty()) return {0.5, 0.5};
+    return {(position.x() - target.left()) / target.width(),
+            (position.y() - target.top()) / target.height()};
+}
+
+std::optional<QPoint> ImageView::pixelAt(const QPointF& position) const {
+    if (!viewport().contains(position) || !pictureRect().contains(position)) return std::nullopt;
+    const QPointF place = fractionAt(position);
+    return QPoint(
+        std::clamp(static_cast<int>(place.x() * m_picture.width), 0, m_picture.width - 1),
+        std::clamp(static_cast<int>(place.y() * m_picture.height), 0, m_picture.height - 1));
+}
+
+void ImageView::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    paintTitle(painter);
+    paintPicture(painter);
+    if (m_legend > 0) paintLegend(painter);
+}
+
+void ImageView::paintTitle(QPainter& painter) const {
+    QFont bold = font();
+    bold.setBold(true);
+    painter.setFont(bold);
+    const QFontMetrics metrics(bold);
+    // over the picture where there is room, else over the whole pane
+    QRect line(kMargin, 0, width() - 2 * kMargin, titleHeight());
+    const QRect above = pictureRect().toAlignedRect() & line.adjusted(0, 0, 0, height());
+    if (above.width() >= titleWidth(m_title, m_note)) {
+        line.setLeft(above.left());
+        line.setRight(above.right());
+    }
+    painter.setPen(m_titleColor.isValid() ? m_titleColor : palette().color(QPalette::WindowText));
+    const QString title = metrics.elidedText(m_title, Qt::ElideRight, line.width());
+    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, title);
+    painter.setFont(font());
+    painter.setPen(colorsFor(palette()).muted);
+    // a cut number would mislead: all of it or nothing
+    if (fits(m_title, m_note)) painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, m_note);
+}
+
+void ImageView::paintPicture(QPainter& painter) const {
+    const QRectF view = viewport(), target = pictureRect();
+    if (target.isEmpty()) {
+        painter.setPen(palette().color(QPalette::Mid));
+        painter.drawRect(view.adjusted(0, 0, -1, -1));
+        return;
+    }
+    painter.save();
+    painter.setClipRect(view);
+    painter.setRenderHint(QPainter::SmoothPixmapTransform, false); // nearest neighbour
+    painter.drawImage(target, m_image);
+    if (!m_nan.isNull()) paintNan(painter, target);
+    if (m_marked && m_marked->x() < m_picture.width && m_marked->y() < m_picture.height) {
+        const double w = target.width() / m_picture.width, h = target.height() / m_picture.height;
+        const QRectF cell(target.left() + m_marked->x() * w, target.top() + m_marked->y() * h, w,
+                          h);
+        // black and white: one of them shows on any picture
+        painter.setPen(QPen(Qt::black, 0));
+        painter.drawRect(cell.adjusted(-1, -1, 1, 1));
+        painter.setPen(QPen(Qt::white, 0));
+        painter.drawRect(cell.adjusted(-2, -2, 2, 2));
+    }
+    painter.restore();
+}
+
+/// A hatch in a second colour, so that nan also differs from a picture's own magenta.
+void ImageView::paintNan(QPainter& painter, const QRectF& target) const {
+    const QRectF seen = target.intersected(viewport());
+    if (seen.isEmpty()) return;
+    const double ratio = devicePixelRatioF();
+    QImage hatch(QSize(static_cast<int>(std::ceil(seen.width() * ratio)),
+                       static_cast<int>(std::ceil(seen.height() * ratio))),
+                 QImage::Format_ARGB32_Premultiplied);
+    hatch.setDevicePixelRatio(ratio);
+    hatch.fill(Qt::transparent);
+    {
+        QPainter cut(&hatch);
+        cut.drawImage(target.translated(-seen.topLeft()), m_nan);
+        cut.setCompositionMode(QPainter::CompositionMode_SourceIn);
+        cut.fillRect(QRectF(QPointF(0, 0), seen.size()), QBrush(Qt::black, Qt::BDiagPattern));
+    }
+    painter.drawImage(seen.topLeft(), hatch);
+}
+
+void ImageView::paintLegend(QPainter& painter) const {
+    const QString high = QString::number(m_legend, 'g', 3);
+    const int text = fontMetrics().horizontalAdvance(high) + 6;
+    const int zero = fontMetrics().horizontalAdvance(u'0') + 6;
+    // right below the picture
+    const int top =
+        std::min(height() - kLegendHeight, static_cast<int>(std::ceil(pictureRect().bottom())));
+    const QRect line(kMargin, top, width() - 2 * kMargin, kLegendHeight);
+    const QRect bar(line.left() + zero, line.top() + 6, std::max(0, line.width() - zero - text),
+                    kLegendHeight - 11);
+    painter.setPen(palette().color(QPalette::WindowText));
+    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("0"));
+    painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, high);
+    for (int x = 0; x < bar.width(); ++x)
+        painter.fillRect(bar.left() + x, bar.top(), 1, bar.height(),
+                         QColor(viridis(double(x) / std::max(1, bar.width() - 1))));
+}
+
+void ImageView::wheelEvent(QWheelEvent* event) {
+    if (event->angleDelta().y() != 0)
+        m_transform.zoomAbout(fractionAt(event->position()),
+                              std::pow(kWheelStep, event->angleDelta().y() / 120.0));
+    event->accept();
+}
+
+void ImageView::mousePressEvent(QMouseEvent* event) {
+    if (event->button() == Qt::LeftButton) m_dragged = event->position();
+}
+
+void ImageView::mouseMoveEvent(QMouseEvent* event) {
+    const QRectF target = pictureRect();
+    if (m_dragged && !target.isEmpty()) {
+        const QPointF moved = event->position() - *m_dragged;
+        m_dragged = event->position();
+        m_transform.panBy({-moved.x() / target.width(), -moved.y() / target.height()});
+    }
+    Q_EMIT pixelHovered(pixelAt(event->position()).value_or(QPoint(-1, -1)));
+}
+
+void ImageView::mouseReleaseEvent(QMouseEvent*) { m_dragged.reset(); }
+
+void ImageView::mouseDoubleClickEvent(QMouseEvent*) { m_transform.fit(); }
+
+void ImageView::leaveEvent(QEvent*) { Q_EMIT pixelHovered({-1, -1}); }
+
+QSize ImageView::sizeHint() const { return {220, 240}; }
+
+QSize ImageView::minimumSizeHint() const { return {60, 60}; }
+
+} // namespace halfscope

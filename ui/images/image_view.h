@@ -1,0 +1,84 @@
+// One picture, pixel by pixel: nearest neighbour at any zoom, nan hatched in magenta, with a title,
+// a note and, for differences, a colour legend. Views that share a ViewTransform zoom and pan
+// together.
+#pragma once
+
+#include "engine/io/picture.h"
+#include "ui/images/view_transform.h"
+
+#include <QImage>
+#include <QPoint>
+#include <QPointF>
+#include <QRectF>
+#include <QString>
+#include <QWidget>
+
+#include <optional>
+
+namespace halfscope {
+
+class ImageView : public QWidget {
+    Q_OBJECT
+public:
+    explicit ImageView(ViewTransform&, QWidget* parent = nullptr);
+
+    void setPicture(const Picture&);
+    /// Grey pictures through the colour map of pictureImage(); for differences.
+    void setMappedPicture(const Picture&, double gain);
+    /// "A fp32"; `note` to the right of it where it fits.
+    void setTitle(const QString& title, const QString& note = {});
+    bool fits(const QString& title, const QString& note) const;
+    void setTitleColor(const QColor&);
+    /// Colour strip below the picture from 0 to `highest`; nothing when 0.
+    void setLegend(double highest);
+    /// A small cross on one pixel of every linked view.
+    void setMarked(std::optional<QPoint> pixel);
+
+    const Picture& picture() const { return m_picture; }
+    QString title() const { return m_title; }
+    QString note() const { return m_note; }
+    /// The part of the widget that pictures may cover.
+    QRectF viewport() const;
+    /// Where the whole picture lies, in widget coordinates; may reach beyond the viewport.
+    QRectF pictureRect() const;
+    /// The pixel under a place of the widget.
+    std::optional<QPoint> pixelAt(const QPointF& position) const;
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+signals:
+    /// The pixel under the pointer; (-1, -1) when it left.
+    void pixelHovered(QPoint pixel);
+
+protected:
+    void paintEvent(QPaintEvent*) override;
+    void wheelEvent(QWheelEvent*) override;
+    void mousePressEvent(QMouseEvent*) override;
+    void mouseMoveEvent(QMouseEvent*) override;
+    void mouseReleaseEvent(QMouseEvent*) override;
+    void mouseDoubleClickEvent(QMouseEvent*) override;
+    void leaveEvent(QEvent*) override;
+
+private:
+    QPointF fractionAt(const QPointF& position) const;
+    void takePicture(const Picture&, QImage);
+    void paintPicture(QPainter&) const;
+    void paintNan(QPainter&, const QRectF& target) const;
+    void paintTitle(QPainter&) const;
+    void paintLegend(QPainter&) const;
+    int titleHeight() const;
+    int titleWidth(const QString& title, const QString& note) const;
+
+    ViewTransform& m_transform;
+    Picture m_picture;
+    QImage m_image;
+    QImage m_nan; ///< null when the picture has none; else opaque where it is nan
+    QString m_title, m_note;
+    QColor m_titleColor;
+    double m_legend = 0;
+    std::optional<QPoint> m_marked;
+    std::optional<QPointF> m_dragged;
+};
+
+} // namespace halfscope

@@ -1,0 +1,147 @@
+// Conversion and comparison of pictures.
+#include "ui/images/picture_image.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+
+// Ten even places of the viridis colour map (S. van der Walt and N. Smith, CC0).
+constexpr std::array<QRgb, 10> kViridis{0xff440154, 0xff482878, 0xff3e4989, 0xff31688e, 0xff26828e,
+                                        0xff1f9e89, 0xff35b779, 0xff6dcd59, 0xffb4de2c, 0xfffde725};
+
+QString tr(const char* text) { return QCoreApplication::translate("PictureError", text); }
+
+const float* pixel(const Picture& picture, int x, int y) {
+    const auto index =
+        (static_cast<size_t>(y) * static_cast<size_t>(picture.width) + static_cast<size_t>(x)) *
+        static_cast<size_t>(picture.channels);
+    return picture.values.data() + index;
+}
+
+bool hasNan(const float* values, int channels) {
+    return std::any_of(values, values + channels, [](float v) { return std::isnan(v); });
+}
+
+int byte(float value) {
+    return static_cast<int>(std::lround(std::clamp(value, 0.0f, 1.0f) * 255.0f));
+}
+
+/// Calls color(pixel values) for each pixel that holds no nan.
+template <class F>
+QImage painted(const Picture& picture, F color) {
+    QImage image(picture.width, picture.height, QImage::Format_RGB32);
+    for (int y = 0; y < picture.height; ++y) {
+        auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
+        for (int x = 0; x < picture.width; ++x) {
+            const float* values = pixel(picture, x, y);
+            line[x] = hasNan(values, picture.channels) ? kNanColor : color(values);
+        }
+    }
+    return image;
+}
+
+bool sameShape(const Picture& a, const Picture& b) {
+    return a.width == b.width && a.height == b.height && a.channels == b.channels && a.width > 0;
+}
+
+} // namespace
+
+QRgb viridis(double value) {
+    if (std::isnan(value)) return kNanColor;
+    constexpr auto kLast = kViridis.size() - 1;
+    const double place = std::clamp(value, 0.0, 1.0) * static_cast<double>(kLast);
+    const auto low = std::min(static_cast<size_t>(place), kLast - 1);
+    const double share = place - static_cast<double>(low);
+    const auto mix = [share](int a, int b) {
+        return static_cast<int>(std::lround(a + (b - a) * share));
+    };
+    const QRgb a = kViridis[low], b = kViridis[low + 1];
+    return qRgb(mix(qRed(a), qRed(b)), mix(qGreen(a), qGreen(b)), mix(qBlue(a), qBlue(b)));
+}
+
+QImage pictureImage(const Picture& picture) {
+    if (picture.channels >= 3)
+        return painted(picture,
+                       [](const float* v) { return qRgb(byte(v[0]), byte(v[1]), byte(v[2])); });
+    return painted(picture,
+                   [](const float* v) { return qRgb(byte(v[0]), byte(v[0]), byte(v[0])); });
+}
+
+QImage mappedImage(const Picture& picture, double gain) {
+    return painted(picture, [&](const float* v) {
+        double sum = 0;
+        for (int c = 0; c < picture.channels; ++c)
+            sum += static_cast<double>(v[c]);
+        return viridis(gain * sum / picture.channels);
+    });
+}
+
+QImage nanMask(const Picture& picture) {
+    if (!hasNan(picture.values.data(), static_cast<int>(picture.values.size()))) return {};
+    QImage mask(picture.width, picture.height, QImage::Format_ARGB32_Premultiplied);
+    for (int y = 0; y < picture.height; ++y) {
+        auto* line = reinterpret_cast<QRgb*>(mask.scanLine(y));
+        for (int x = 0; x < picture.width; ++x)
+            line[x] = hasNan(pixel(picture, x, y), picture.channels) ? 0xffffffff : 0;
+    }
+    return mask;
+}
+
+Picture absoluteDifference(const Picture& a, const Picture& b) {
+    Picture result;
+    if (!sameShape(a, b)) return result;
+    result = {a.width, a.height, a.channels, std::vector<float>(a.values.size())};
+    for (size_t i = 0; i < a.values.size(); ++i)
+        result.values[i] = std::abs(a.values[i] - b.values[i]);
+    return result;
+}
+
+PictureError errorBetween(const Picture& a, const Picture& b) {
+    PictureError error;
+    if (!sameShape(a, b)) return error;
+    double absolute = 0, square = 0;
+    for (size_t i = 0; i < a.values.size(); ++i) {
+        const double d = static_cast<double>(a.values[i]) - static_cast<double>(b.values[i]);
+        if (!std::isfinite(d)) {
+            ++error.notFinite;
+            continue;
+        }
+        absolute += std::abs(d);
+        square += d * d;
+    }
+    const auto counted =
+        static_cast<double>(a.values.size()) - static_cast<double>(error.notFinite);
+    if (counted > 0) {
+        error.meanAbsolute = absolute / counted;
+        error.meanSquare = square / counted;
+    }
+    return error;
+}
+
+QString errorText(const Picture& a, const Picture& b, ErrorText form) {
+    if (!sameShape(a, b)) return {};
+    const PictureError error = errorBetween(a, b);
+    if (error.notFinite > 0) return tr("%1 not finite").arg(error.notFinite);
+    if (error.meanSquare == 0) return tr("equal");
+    const QString ratio = QString::number(-10 * std::log10(error.meanSquare), 'f', 1);
+    if (form == ErrorText::Short) return tr("%1 dB").arg(ratio);
+    return tr("MAE %1, %2 dB").arg(error.meanAbsolute, 0, 'g', 3).arg(ratio);
+}
+
+QString pixelText(const Picture& picture, int x, int y) {
+    if (x < 0 || y < 0 || x >= picture.width || y >= picture.height) return {};
+    QStringList parts;
+    const float* values = pixel(picture, x, y);
+    for (int c = 0; c < picture.channels; ++c)
+        parts << QString::number(static_cast<double>(values[c]), 'g', 4);
+    return parts.join(u' ');
+}
+
+} // namespace halfscope

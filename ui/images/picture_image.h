@@ -1,0 +1,38 @@
+// From float pictures to what can be shown, and how far two pictures are apart. No widgets.
+#pragma once
+
+#include "engine/io/picture.h"
+
+#include <QImage>
+#include <QRgb>
+#include <QString>
+
+namespace halfscope {
+
+/// 0 dark violet to 1 yellow, even in lightness; values outside are clamped.
+QRgb viridis(double value);
+
+/// RGB32; values are clamped to [0, 1], nan becomes magenta.
+QImage pictureImage(const Picture&);
+/// The mean of the channels times gain through viridis; nan becomes magenta.
+QImage mappedImage(const Picture&, double gain);
+/// Opaque white where a channel is nan, else clear; a null image when there is no nan.
+QImage nanMask(const Picture&);
+inline constexpr QRgb kNanColor = 0xffff00ff;
+
+/// |a - b| by channel; empty when the shapes differ. nan where either is.
+Picture absoluteDifference(const Picture& a, const Picture& b);
+
+struct PictureError {
+    double meanAbsolute = 0, meanSquare = 0;
+    qint64 notFinite = 0; ///< values left out of both means
+};
+PictureError errorBetween(const Picture& a, const Picture& b);
+/// "MAE 0.0123, 28.1 dB" (peak 1; short form "28.1 dB"), "equal", "5 not finite", or empty for
+/// different shapes.
+enum class ErrorText { Full, Short };
+QString errorText(const Picture& a, const Picture& b, ErrorText form = ErrorText::Full);
+/// "0.981" or "0.98 0.12 0.5"; "nan", "inf".
+QString pixelText(const Picture&, int x, int y);
+
+} // namespace halfscope

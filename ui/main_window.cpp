@@ -1,0 +1,252 @@
+// Layout, menus, shortcuts and what is remembered of them. What happens to a run is in
+// main_window_run.cpp.
+#include "ui/main_window.h"
+
+#include "ui/help.h"
+#include "ui/icons.h"
+#include "ui/images/compare_view.h"
+#include "ui/owned.h"
+#include "ui/panels/banner.h"
+#include "ui/panels/event_panel.h"
+#include "ui/panels/scaler_panel.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/panels/transport_bar.h"
+#include "ui/plots/plot_stack.h"
+
+#include <QAbstractButton>
+#include <QApplication>
+#include <QCloseEvent>
+#include <QComboBox>
+#include <QDragEnterEvent>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QSettings>
+#include <QShortcut>
+#include <QSplitter>
+#include <QStatusBar>
+#include <QUrl>
+#include <QVBoxLayout>
+
+namespace halfscope {
+namespace {
+constexpr int kSetupWidth = 320;
+constexpr int kRightWidth = 280;
+// Raised when the layout changes: older saved layouts are then forgotten.
+constexpr int kLayoutVersion = 1;
+} // namespace
+
+MainWindow::MainWindow(WindowOptions options) : m_options(std::move(options)) {
+    setObjectName(QStringLiteral("mainWindow"));
+    setWindowTitle(tr("Halfscope"));
+    setWindowIcon(programIcon());
+    setAcceptDrops(true);
+    resize(1280, 800);
+    m_controller = std::make_unique<ExperimentController>(m_options.factory);
+    buildCentre();
+    buildStatusBar();
+    buildMenus();
+    connectPanels();
+    connectSession();
+    if (m_options.remember) restoreLayout();
+    chooseTheme(m_options.theme);
+    qApp->installEventFilter(this);
+}
+
+MainWindow::~MainWindow() {
+    qApp->removeEventFilter(this);
+    m_frameTimer.stop();
+    m_controller.reset(); // joins the thread before the models go
+}
+
+void MainWindow::buildCentre() {
+    auto* page = make<QWidget>(this);
+    auto* column = make<QVBoxLayout>(page);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    m_transport = make<TransportBar>(page);
+    m_banner = make<Banner>(page);
+    m_columns = make<QSplitter>(Qt::Horizontal, page);
+    column->addWidget(m_transport);
+    column->addWidget(m_banner);
+    column->addWidget(m_columns, 1);
+
+    m_setup = make<SetupPanel>(m_config, m_columns);
+    m_setup->setMinimumWidth(270);
+
+    auto* middle = make<QWidget>(m_columns);
+    auto* middleColumn = make<QVBoxLayout>(middle);
+    middleColumn->setContentsMargins(4, 4, 4, 0);
+    middleColumn->setSpacing(4);
+    m_headline = make<QLabel>(middle);
+    m_headline->setObjectName(QStringLiteral("headline"));
+    m_headline->setTextFormat(Qt::PlainText);
+    m_headline->setAlignment(Qt::AlignCenter);
+    m_headline->setWordWrap(true);
+    // room for two lines, so that a longer sentence does not move the pictures
+    m_headline->setFixedHeight(2 * m_headline->fontMetrics().lineSpacing() + 4);
+    m_centre = make<QSplitter>(Qt::Vertical, middle);
+    m_pictures = make<CompareView>(m_centre);
+    m_plots = make<PlotStack>(m_centre);
+    m_centre->setStretchFactor(0, 2);
+    m_centre->setStretchFactor(1, 3);
+    m_centre->setSizes({270, 400});
+    m_centre->setChildrenCollapsible(false);
+    middleColumn->addWidget(m_headline);
+    middleColumn->addWidget(m_centre, 1);
+
+    m_right = make<QSplitter>(Qt::Vertical, m_columns);
+    m_scaler = make<ScalerPanel>(m_right);
+    m_eventPanel = make<EventPanel>(m_events, m_right);
+    m_right->setMinimumWidth(230);
+    m_right->setChildrenCollapsible(false);
+    m_right->setStretchFactor(0, 0);
+    m_right->setStretchFactor(1, 1);
+    m_columns->setStretchFactor(0, 0);
+    m_columns->setStretchFactor(1, 1);
+    m_columns->setStretchFactor(2, 0);
+    m_columns->setSizes({kSetupWidth, 700, kRightWidth});
+    setCentralWidget(page);
+}
+
+void MainWindow::buildStatusBar() {
+    m_stateLabel = make<QLabel>(this);
+    m_rateLabel = make<QLabel>(this);
+    m_deviceLabel = make<QLabel>(this);
+    m_stateLabel->setObjectName(QStringLiteral("state"));
+    m_stateLabel->setAccessibleName(tr("State of the run"));
+    m_stateLabel->setIndent(6);
+    m_rateLabel->setContentsMargins(8, 0, 6, 0);
+    statusBar()->addWidget(m_stateLabel, 1);
+    statusBar()->addPermanentWidget(m_deviceLabel);
+    statusBar()->addPermanentWidget(m_rateLabel);
+    statusBar()->setSizeGripEnabled(false);
+}
+
+void MainWindow::buildMenus() {
+    QMenu* file = menuBar()->addMenu(tr("&File"));
+    file->addAction(tr("&Open experiment…"), QKeySequence::Open, this,
+                    &MainWindow::chooseExperiment);
+    file->addAction(tr("&Save experiment as…"), QKeySequence::Save, this,
+                    &MainWindow::saveExperiment);
+    file->addAction(tr("Save &picture of the plots…"), QKeySequence(Qt::CTRL | Qt::Key_E), this,
+                    &MainWindow::savePlots);
+    file->addSeparator();
+    file->addAction(tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), this, &QWidget::close);
+    QMenu* view = menuBar()->addMenu(tr("&View"));
+    view->addMenu(m_transport->themeMenu());
+    m_followAction = view->addAction(tr("Plots &follow the newest step\tF"));
+    m_followAction->setCheckable(true);
+    m_followAction->setChecked(true);
+    connect(m_followAction, &QAction::triggered, m_plots, &PlotStack::setFollow);
+    connect(m_plots, &PlotStack::followChanged, m_followAction, &QAction::setChecked);
+    QMenu* help = menuBar()->addMenu(tr("&Help"));
+    help->addAction(tr("&Help and shortcuts"), QKeySequence::HelpContents, this,
+                    &MainWindow::showHelp);
+    help->addAction(tr("&About Halfscope"), this, &MainWindow::showAbout);
+    addShortcut(Qt::Key_Space, &MainWindow::playOrPause);
+    addShortcut(Qt::Key_Period, &MainWindow::stepOnce);
+    addShortcut(Qt::Key_R, &MainWindow::restart);
+    addShortcut(Qt::Key_F, &MainWindow::followNewest);
+}
+
+void MainWindow::addShortcut(const QKeySequence& keys, void (MainWindow::*action)()) {
+    auto* shortcut = make<QShortcut>(keys, this);
+    shortcut->setAutoRepeat(false);
+    connect(shortcut, &QShortcut::activated, this, action);
+}
+
+void MainWindow::connectPanels() {
+    connect(m_transport, &TransportBar::presetChosen, this, &MainWindow::openPreset);
+    connect(m_transport, &TransportBar::resetRequested, this, &MainWindow::restart);
+    connect(m_transport, &TransportBar::playRequested, this, &MainWindow::playOrPause);
+    connect(m_transport, &TransportBar::stepRequested, this, &MainWindow::stepOnce);
+    connect(m_transport, &TransportBar::stopStepChosen, this, &MainWindow::setStopStep);
+    connect(m_transport, &TransportBar::themeChosen, this, &MainWindow::chooseTheme);
+    connect(m_transport, &TransportBar::helpRequested, this, &MainWindow::showHelp);
+    connect(m_eventPanel, &EventPanel::stepChosen, m_plots, &PlotStack::showStep);
+    connect(m_plots, &PlotStack::eventClicked, m_eventPanel, &EventPanel::choose);
+}
+
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+    // A focused button, box or list keeps the plain keys that it answers itself.
+    if (event->type() == QEvent::ShortcutOverride) {
+        auto* key = static_cast<QKeyEvent*>(event);
+        const bool plain = (key->modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier;
+        const bool button = qobject_cast<QAbstractButton*>(watched) && key->key() == Qt::Key_Space;
+        const bool box = qobject_cast<QComboBox*>(watched) && key->key() != Qt::Key_F1;
+        if (plain && (button || box)) {
+            event->accept();
+            return true;
+        }
+    }
+    return QMainWindow::eventFilter(watched, event);
+}
+
+void MainWindow::chooseTheme(Theme theme) {
+    m_options.theme = theme;
+    applyTheme(*qApp, theme);
+    m_transport->setTheme(theme);
+}
+
+void MainWindow::restoreLayout() {
+    const QSettings settings;
+    if (settings.value(QStringLiteral("layout/version")).toInt() != kLayoutVersion) return;
+    restoreGeometry(settings.value(QStringLiteral("layout/geometry")).toByteArray());
+    m_columns->restoreState(settings.value(QStringLiteral("layout/columns")).toByteArray());
+    m_centre->restoreState(settings.value(QStringLiteral("layout/centre")).toByteArray());
+    m_right->restoreState(settings.value(QStringLiteral("layout/right")).toByteArray());
+}
+
+void MainWindow::saveLayout() const {
+    QSettings settings;
+    settings.setValue(QStringLiteral("layout/version"), kLayoutVersion);
+    settings.setValue(QStringLiteral("layout/geometry"), saveGeometry());
+    settings.setValue(QStringLiteral("layout/columns"), m_columns->saveState());
+    settings.setValue(QStringLiteral("layout/centre"), m_centre->saveState());
+    settings.setValue(QStringLiteral("layout/right"), m_right->saveState());
+    settings.setValue(QStringLiteral("theme"), nameOf(m_options.theme));
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    m_frameTimer.stop();
+    if (m_options.remember) saveLayout();
+    m_controller->pause();
+    QMainWindow::closeEvent(event);
+}
+
+void MainWindow::showHelp() {
+    if (!m_help) {
+        auto* box = make<QMessageBox>(QMessageBox::NoIcon, tr("Halfscope help"), helpText(),
+                                      QMessageBox::Close, this);
+        box->setModal(false); // training goes on, and the shortcuts can be tried
+        m_help = box;
+    }
+    m_help->show();
+    m_help->raise();
+}
+
+void MainWindow::showAbout() {
+    auto* box = make<QMessageBox>(QMessageBox::NoIcon, tr("About Halfscope"), aboutText(),
+                                  QMessageBox::Close, this);
+    box->setIconPixmap(programIcon().pixmap(64));
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setModal(false);
+    box->show();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    const QList<QUrl> urls = event->mimeData()->urls();
+    if (urls.size() == 1 && urls.front().isLocalFile()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    const QList<QUrl> urls = event->mimeData()->urls();
+    if (urls.isEmpty()) return;
+    event->acceptProposedAction();
+    openDropped(urls.front().toLocalFile());
+}
+
+} // namespace halfscope

@@ -1,0 +1,138 @@
+// The window: lays out the panels and plots, connects them with the models and the controller, and
+// draws one frame about 30 times a second. Numbers live in the models, training in the session.
+#pragma once
+
+#include "ui/models/config_model.h"
+#include "ui/models/event_model.h"
+#include "ui/models/run_model.h"
+#include "ui/session/experiment_controller.h"
+#include "ui/theme.h"
+
+#include <QElapsedTimer>
+#include <QMainWindow>
+#include <QTimer>
+
+class QLabel;
+class QSplitter;
+
+namespace halfscope {
+
+class Banner;
+class CompareView;
+class EventPanel;
+class PlotStack;
+class ScalerPanel;
+class SetupPanel;
+class TransportBar;
+
+struct WindowOptions {
+    /// Geometry, splitters and theme are read from and written to the user's settings.
+    bool remember = false;
+    Theme theme = Theme::Auto;
+    RunFactory factory = makeExperimentRun;
+};
+
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+public:
+    explicit MainWindow(WindowOptions = {});
+    ~MainWindow() override;
+
+    /// InputError for an unknown name.
+    void openPreset(const QString& name);
+    /// An experiment file. InputError.
+    void openExperiment(const QString& path);
+    /// Lets the networks paint a PNG or JPEG file.
+    void openPicture(const QString& path);
+    void setStopStep(qint64 steps);
+    void play();
+    void pause();
+    void stepOnce();
+    void restart();
+    void chooseTheme(Theme);
+
+    ExperimentController& controller() { return *m_controller; }
+    ConfigModel& config() { return m_config; }
+    RunModel& run() { return m_run; }
+    EventModel& events() { return m_events; }
+    SetupPanel& setup() { return *m_setup; }
+    PlotStack& plots() { return *m_plots; }
+    QString bannerText() const;
+
+signals:
+    /// Nothing has arrived and nothing was drawn for some frames, and nothing is running.
+    void settled();
+
+protected:
+    void closeEvent(QCloseEvent*) override;
+    void dragEnterEvent(QDragEnterEvent*) override;
+    void dropEvent(QDropEvent*) override;
+    bool eventFilter(QObject*, QEvent*) override;
+
+private:
+    // layout (main_window.cpp)
+    void buildCentre();
+    void buildStatusBar();
+    void buildMenus();
+    void addShortcut(const QKeySequence&, void (MainWindow::*)());
+    void connectPanels();
+    void restoreLayout();
+    void saveLayout() const;
+    void showHelp();
+    void showAbout();
+
+    // the run (main_window_run.cpp)
+    void connectSession();
+    void load(const RunConfig&, const QString& preset, const QString& title);
+    void startRun();
+    void showBuilt();
+    void showState();
+    void frame();
+    void playOrPause();
+    void followNewest();
+    void showError(const QString&);
+    void updateGrowthIntervals();
+    void updateHeadline(const SessionBatch&);
+    void setHeadline(const QString& text, double size);
+    void updateFrameRate();
+    /// Runs the action and shows the sentence of an error as banner.
+    template <class Action>
+    bool guarded(Action);
+
+    // files (main_window_run.cpp)
+    void chooseExperiment();
+    void saveExperiment();
+    void savePlots();
+    void openDropped(const QString& path);
+
+    WindowOptions m_options;
+    ConfigModel m_config;
+    RunModel m_run;
+    EventModel m_events;
+    std::unique_ptr<ExperimentController> m_controller;
+    QTimer m_frameTimer;
+    QElapsedTimer m_clock;
+    std::vector<qint64> m_frameTimes; ///< ms, of the last second
+    int m_quietFrames = 0;
+    qsizetype m_cardLanes = 0; ///< lanes that the right column was last divided for
+    qint64 m_stopStride = 300; ///< how many more steps Continue asks for
+
+    TransportBar* m_transport = nullptr; ///< child, as all below
+    Banner* m_banner = nullptr;
+    SetupPanel* m_setup = nullptr;
+    QLabel* m_headline = nullptr;
+    CompareView* m_pictures = nullptr;
+    PlotStack* m_plots = nullptr;
+    ScalerPanel* m_scaler = nullptr;
+    EventPanel* m_eventPanel = nullptr;
+    QSplitter* m_columns = nullptr;
+    QSplitter* m_centre = nullptr;
+    QSplitter* m_right = nullptr;
+    QLabel* m_stateLabel = nullptr;
+    QLabel* m_rateLabel = nullptr;
+    QLabel* m_deviceLabel = nullptr;
+    QAction* m_followAction = nullptr;
+    QWidget* m_help = nullptr;
+};
+
+} // namespace halfscope

@@ -1,0 +1,295 @@
+// What the window does with a run: opening, starting, one frame, states, files. Layout is in
+// main_window.cpp.
+#include "ui/main_window.h"
+
+#include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
+#include "ui/images/compare_view.h"
+#include "ui/panels/banner.h"
+#include "ui/panels/event_panel.h"
+#include "ui/panels/scaler_panel.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/panels/transport_bar.h"
+#include "ui/plots/plot_stack.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLabel>
+#include <QLocale>
+#include <QSplitter>
+#include <algorithm>
+
+namespace halfscope {
+namespace {
+
+constexpr int kFrameMs = 33;
+constexpr int kSlowestFrameMs = 100;
+// Frames without news before the window counts as settled: layouts and fonts have come to rest.
+constexpr int kQuietFrames = 4;
+// The sentence that invites to start is larger than the ones that tell what happens.
+constexpr double kTitleSize = 1.35;
+constexpr const char* kStopKey = "run.steps";
+
+QStringList namesOf(const SessionInfo& info) {
+    QStringList names;
+    for (const std::string& name : info.laneNames)
+        names << QString::fromStdString(name);
+    return names;
+}
+
+} // namespace
+
+template <class Action>
+bool MainWindow::guarded(Action action) {
+    try {
+        action();
+        return true;
+    } catch (const InputError& error) {
+        showError(QString::fromUtf8(error.what()));
+    } catch (const RunError& error) {
+        showError(QString::fromUtf8(error.what()));
+    }
+    return false;
+}
+
+void MainWindow::connectSession() {
+    connect(m_controller.get(), &ExperimentController::built, this, &MainWindow::showBuilt);
+    connect(m_controller.get(), &ExperimentController::stateChanged, this, &MainWindow::showState);
+    connect(m_controller.get(), &ExperimentController::refused, this, &MainWindow::showError);
+    connect(m_controller.get(), &ExperimentController::failed, this, [this](const QString& reason) {
+        m_config.clearRunning();
+        showError(reason);
+    });
+    connect(m_setup, &SetupPanel::restartRequested, this, [this] {
+        const bool running = m_controller->running();
+        restart();
+        if (running) m_controller->play();
+    });
+    connect(&m_config, &ConfigModel::liveEdited, this,
+            [this](int lane, const std::string& key, const FieldValue& value) {
+                m_controller->edit(lane, key, value);
+                updateGrowthIntervals();
+            });
+    connect(&m_config, &ConfigModel::edited, this,
+            [this] { m_transport->setStopStep(m_config.config().steps); });
+    m_clock.start();
+    m_frameTimer.setInterval(kFrameMs);
+    connect(&m_frameTimer, &QTimer::timeout, this, &MainWindow::frame);
+    m_frameTimer.start();
+    showState();
+}
+
+void MainWindow::load(const RunConfig& config, const QString& preset, const QString& title) {
+    m_config.clearRunning();
+    m_config.load(config);
+    m_stopStride = config.steps;
+    m_transport->showExperiment(preset, title);
+    setWindowTitle(tr("%1 – Halfscope").arg(title));
+    startRun();
+}
+
+void MainWindow::openPreset(const QString& name) {
+    const Preset& preset = presetNamed(name.toStdString());
+    load(preset.config, name, QString::fromStdString(preset.title));
+}
+
+void MainWindow::openExperiment(const QString& path) {
+    const RunConfig config = readConfig(path.toStdString());
+    const QString title = config.title.empty() ? QFileInfo(path).completeBaseName()
+                                               : QString::fromStdString(config.title);
+    load(config, {}, title);
+}
+
+void MainWindow::openPicture(const QString& path) {
+    readPicture(path.toStdString()); // the error is better said now than when the run is built
+    RunConfig config = m_config.config();
+    config.task.kind = TaskKind::Image;
+    config.task.image = path.toStdString();
+    config.title = QFileInfo(path).completeBaseName().toStdString();
+    load(config, {}, QString::fromStdString(config.title));
+}
+
+void MainWindow::openDropped(const QString& path) {
+    const bool experiment = path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive);
+    guarded([&] { experiment ? openExperiment(path) : openPicture(path); });
+}
+
+void MainWindow::setStopStep(qint64 steps) {
+    m_config.setData(m_config.index(m_config.rowOf(kStopKey)), QString::number(steps));
+}
+
+void MainWindow::play() {
+    if (m_controller->state() == SessionState::Finished)
+        setStopStep(m_run.step() + std::max<qint64>(1, m_stopStride));
+    m_controller->play();
+}
+
+void MainWindow::pause() { m_controller->pause(); }
+void MainWindow::stepOnce() { m_controller->stepOnce(); }
+void MainWindow::followNewest() { m_plots->setFollow(true); }
+
+void MainWindow::playOrPause() {
+    if (m_controller->running())
+        pause();
+    else
+        play();
+}
+
+void MainWindow::restart() { startRun(); }
+
+void MainWindow::startRun() {
+    m_banner->hide();
+    guarded([this] {
+        checkConfig(m_config.config());
+        m_controller->reset(m_config.config());
+    });
+}
+
+void MainWindow::showBuilt() {
+    const SessionInfo& info = *m_controller->info();
+    const QStringList names = namesOf(info);
+    m_run.start(info.laneNames);
+    m_events.clear();
+    m_plots->setLanes(names);
+    m_pictures->setLanes(names);
+    m_pictures->setTarget(info.target);
+    std::vector<bool> scales;
+    const Field* scale = findField("scaler.init_scale");
+    for (int i = 0; i < names.size(); ++i)
+        scales.push_back(scale && scale->applies(info.config, i));
+    m_scaler->setLanes(scales);
+    const int cards = m_scaler->sizeHint().height();
+    if (names.size() != m_cardLanes)
+        m_right->setSizes({cards, std::max(1, m_right->height() - cards)});
+    m_cardLanes = names.size();
+    m_transport->setDevice(info.device, QString::fromStdString(info.cudaReason));
+    m_transport->setFigures(m_run);
+    m_deviceLabel->setText(QString::fromStdString(info.device.name));
+    m_deviceLabel->setToolTip(QString::fromStdString(info.cudaReason));
+    m_config.setRunning(info.config);
+    updateGrowthIntervals();
+    m_scaler->refresh(m_run);
+    setHeadline(tr("Train the same network twice: FP32 and mixed precision. Press Play."),
+                kTitleSize);
+}
+
+void MainWindow::updateGrowthIntervals() {
+    const Field* field = findField("scaler.growth_interval");
+    const RunConfig& config = m_config.config();
+    for (int i = 0; i < m_run.lanes() && i < static_cast<int>(config.lanes.size()); ++i)
+        m_run.setGrowthInterval(
+            i, field && field->applies(config, i)
+                   ? config.lanes[static_cast<size_t>(i)].scaler.rules.growthInterval
+                   : 0);
+}
+
+void MainWindow::showState() {
+    const SessionState state = m_controller->state();
+    m_transport->setState(state);
+    m_quietFrames = 0;
+    switch (state) {
+    case SessionState::Building: m_stateLabel->setText(tr("Building the networks…")); break;
+    case SessionState::Ready: m_stateLabel->setText(tr("Ready. Press Play (Space).")); break;
+    case SessionState::Running: m_stateLabel->setText(tr("Training.")); break;
+    case SessionState::Paused: m_stateLabel->setText(tr("Paused. Space goes on.")); break;
+    case SessionState::Finished:
+        m_stateLabel->setText(
+            tr("Finished. Continue trains as many steps again, Reset starts anew."));
+        break;
+    case SessionState::Failed:
+        m_stateLabel->setText(tr("The run failed. Change a setting, then Reset."));
+        break;
+    }
+}
+
+void MainWindow::frame() {
+    const qint64 start = m_clock.elapsed();
+    const SessionBatch batch = m_controller->drain();
+    for (const StepRecord& record : batch.records)
+        m_plots->append(record.lane, record);
+    for (const Event& event : batch.events)
+        m_plots->addEvent(event);
+    m_run.append(batch.records, batch.events);
+    m_events.append(batch.events);
+    if (batch.snapshot)
+        m_pictures->setPictures(
+            batch.snapshot->step,
+            QVector<Picture>(batch.snapshot->outputs.begin(), batch.snapshot->outputs.end()));
+    if (!batch.records.empty() || !batch.events.empty()) {
+        m_transport->setFigures(m_run);
+        m_scaler->refresh(m_run);
+        updateHeadline(batch);
+    }
+    const bool drawn = m_plots->refresh();
+    updateFrameRate();
+    const SessionState state = m_controller->state();
+    const bool busy = state == SessionState::Building || state == SessionState::Running;
+    m_quietFrames = busy || drawn || !batch.empty() ? 0 : m_quietFrames + 1;
+    if (m_quietFrames == kQuietFrames) emit settled();
+    // Half of the time at most is for drawing; the rest answers the user.
+    const int cost = static_cast<int>(m_clock.elapsed() - start);
+    const int interval = std::clamp(2 * cost, kFrameMs, kSlowestFrameMs);
+    if (interval != m_frameTimer.interval()) m_frameTimer.setInterval(interval);
+}
+
+void MainWindow::updateHeadline(const SessionBatch& batch) {
+    const auto notable =
+        std::find_if(batch.events.rbegin(), batch.events.rend(),
+                     [](const Event& event) { return event.kind != EventKind::Backoff; });
+    QString text = m_headline->text();
+    if (notable != batch.events.rend())
+        text = QString::fromStdString(notable->text);
+    else if (m_events.total() == 0)
+        text = tr("Every lane learns from the same batches. No step was skipped so far.");
+    if (text != m_headline->text()) setHeadline(text, 1.0);
+}
+
+void MainWindow::setHeadline(const QString& text, double size) {
+    QFont sized = font();
+    sized.setPointSizeF(sized.pointSizeF() * size);
+    m_headline->setFont(sized);
+    m_headline->setText(text);
+    m_headline->setToolTip(text);
+}
+
+void MainWindow::updateFrameRate() {
+    const qint64 now = m_clock.elapsed();
+    m_frameTimes.push_back(now);
+    std::erase_if(m_frameTimes, [now](qint64 time) { return time < now - 1000; });
+    const qint64 span = now - m_frameTimes.front();
+    if (span < 500) return; // too short to tell
+    const auto frames = static_cast<qint64>(m_frameTimes.size()) - 1;
+    const QString text = tr("%1 frames/s").arg((1000 * frames + span / 2) / span);
+    if (text != m_rateLabel->text()) m_rateLabel->setText(text);
+}
+
+void MainWindow::showError(const QString& text) { m_banner->showText(text); }
+QString MainWindow::bannerText() const {
+    return m_banner->isHidden() ? QString() : m_banner->text();
+}
+
+void MainWindow::chooseExperiment() {
+    const QString path =
+        QFileDialog::getOpenFileName(this, tr("Open experiment"), {}, tr("Experiments (*.json)"));
+    if (!path.isEmpty()) guarded([&] { openExperiment(path); });
+}
+
+void MainWindow::saveExperiment() {
+    const QString path = QFileDialog::getSaveFileName(
+        this, tr("Save experiment"), QStringLiteral("experiment.json"), tr("Experiments (*.json)"));
+    if (!path.isEmpty())
+        guarded([&] { writeFileAtomically(path.toStdString(), configText(m_config.config())); });
+}
+
+void MainWindow::savePlots() {
+    const QString path =
+        QFileDialog::getSaveFileName(this, tr("Save picture of the plots"),
+                                     QStringLiteral("plots.svg"), tr("SVG (*.svg);;PNG (*.png)"));
+    if (path.isEmpty()) return;
+    QString error;
+    const bool png = path.endsWith(QLatin1String(".png"), Qt::CaseInsensitive);
+    const bool saved = png ? m_plots->exportPng(path, &error) : m_plots->exportSvg(path, &error);
+    if (!saved) showError(error);
+}
+
+} // namespace halfscope

@@ -1,0 +1,177 @@
+// The edited experiment against its preset and against the run. Values and their checks come from
+// the field table alone.
+#include "ui/models/config_model.h"
+
+#include "engine/core/error.h"
+
+namespace halfscope {
+
+ConfigModel::ConfigModel(QObject* parent) : QAbstractListModel(parent) { rebuildRows(); }
+
+void ConfigModel::rebuildRows() {
+    m_rows.clear();
+    for (const Field& field : fieldTable())
+        if (field.scope == FieldScope::Run) m_rows.push_back({&field, -1});
+    for (int lane = 0; lane < static_cast<int>(m_config.lanes.size()); ++lane)
+        for (const Field& field : fieldTable())
+            if (field.scope == FieldScope::Lane) m_rows.push_back({&field, lane});
+    m_errors.assign(m_rows.size(), {});
+}
+
+int ConfigModel::rowOf(std::string_view key, int lane) const {
+    for (size_t i = 0; i < m_rows.size(); ++i)
+        if (m_rows[i].field->key == key && m_rows[i].lane == lane) return static_cast<int>(i);
+    return -1;
+}
+
+QString ConfigModel::text(int i) const {
+    const Row& r = row(i);
+    return QString::fromStdString(valueText(r.field->get(m_config, r.lane)));
+}
+
+QString ConfigModel::presetText(int i) const {
+    const Row& r = row(i);
+    return QString::fromStdString(valueText(r.field->get(presetFor(r.lane), r.lane)));
+}
+
+RunConfig ConfigModel::presetFor(int lane) const {
+    RunConfig preset = m_preset;
+    // A lane that the preset does not have is measured against a lane as it comes.
+    while (static_cast<int>(preset.lanes.size()) <= lane)
+        preset.lanes.push_back(defaultLane(m_config.lanes[preset.lanes.size()].precision));
+    return preset;
+}
+
+bool ConfigModel::differs(const Row& r, const RunConfig& other) const {
+    if (r.lane >= static_cast<int>(other.lanes.size())) return true;
+    return r.field->get(m_config, r.lane) != r.field->get(other, r.lane);
+}
+
+void ConfigModel::load(const RunConfig& config) {
+    beginResetModel();
+    m_config = m_preset = config;
+    rebuildRows();
+    endResetModel();
+    emit edited();
+}
+
+void ConfigModel::setRunning(const RunConfig& config) {
+    m_running = config;
+    for (const Row& r : m_rows) {
+        if (r.field->effect != FieldEffect::Live || !differs(r, *m_running)) continue;
+        if (r.lane >= static_cast<int>(m_running->lanes.size())) continue;
+        const FieldValue value = r.field->get(m_config, r.lane);
+        r.field->set(*m_running, r.lane, value);
+        emit liveEdited(r.lane, r.field->key, value);
+    }
+    announce();
+}
+
+void ConfigModel::clearRunning() {
+    m_running.reset();
+    announce();
+}
+
+bool ConfigModel::restartNeeded() const {
+    if (!m_running) return false;
+    if (m_running->lanes.size() != m_config.lanes.size()) return true;
+    for (const Row& r : m_rows)
+        if (r.field->effect == FieldEffect::Restart && differs(r, *m_running)) return true;
+    return false;
+}
+
+bool ConfigModel::addLane() {
+    if (m_config.lanes.size() >= kMostLanes) return false;
+    beginResetModel();
+    // like the last one, so that one setting can be tried against another
+    m_config.lanes.push_back(m_config.lanes.back());
+    rebuildRows();
+    endResetModel();
+    emit edited();
+    return true;
+}
+
+bool ConfigModel::removeLane(int lane) {
+    if (m_config.lanes.size() < 2 || lane < 0 || lane >= static_cast<int>(m_config.lanes.size()))
+        return false;
+    beginResetModel();
+    m_config.lanes.erase(m_config.lanes.begin() + lane);
+    rebuildRows();
+    endResetModel();
+    emit edited();
+    return true;
+}
+
+void ConfigModel::resetToPreset(int i) {
+    const Row& r = row(i);
+    apply(i, r.field->get(presetFor(r.lane), r.lane));
+}
+
+bool ConfigModel::apply(int i, const FieldValue& value) {
+    const Row r = row(i);
+    m_errors[static_cast<size_t>(i)].clear();
+    const bool same = r.field->get(m_config, r.lane) == value;
+    if (!same) r.field->set(m_config, r.lane, value);
+    const bool reachesRun = m_running && r.field->effect == FieldEffect::Live &&
+                            m_running->lanes.size() == m_config.lanes.size();
+    if (reachesRun && differs(r, *m_running)) {
+        r.field->set(*m_running, r.lane, value);
+        emit liveEdited(r.lane, r.field->key, value);
+    }
+    announce();
+    return true;
+}
+
+void ConfigModel::announce() {
+    // one edit can change which other fields apply: all rows are told, they are few
+    if (!m_rows.empty()) emit dataChanged(index(0), index(static_cast<int>(m_rows.size()) - 1));
+    emit edited();
+}
+
+int ConfigModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+}
+
+QVariant ConfigModel::data(const QModelIndex& index, int role) const {
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+    const Row& r = row(index.row());
+    switch (role) {
+    case Qt::DisplayRole: return QString::fromStdString(r.field->label);
+    case Qt::EditRole: return text(index.row());
+    case Qt::ToolTipRole:
+        return tr("%1\nAllowed: %2")
+            .arg(QString::fromStdString(r.field->help),
+                 QString::fromStdString(allowedText(*r.field)));
+    case KeyRole: return QString::fromStdString(r.field->key);
+    case LaneRole: return r.lane;
+    case GroupRole: return QString::fromStdString(r.field->group);
+    case UnitRole: return QString::fromStdString(r.field->unit);
+    case LiveRole: return r.field->effect == FieldEffect::Live;
+    case AppliesRole: return !r.field->applies || r.field->applies(m_config, r.lane);
+    case ChangedRole: return differs(r, presetFor(r.lane));
+    case WaitingRole:
+        return m_running && r.field->effect == FieldEffect::Restart && differs(r, *m_running);
+    case ErrorRole: return m_errors[static_cast<size_t>(index.row())];
+    default: return {};
+    }
+}
+
+bool ConfigModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid) || role != Qt::EditRole) return false;
+    const Field& field = *row(index.row()).field;
+    try {
+        return apply(index.row(), parseValue(field, value.toString().trimmed().toStdString()));
+    } catch (const InputError&) {
+        m_errors[static_cast<size_t>(index.row())] =
+            tr("Allowed: %1").arg(QString::fromStdString(allowedText(field)));
+        emit dataChanged(index, index);
+        return false;
+    }
+}
+
+Qt::ItemFlags ConfigModel::flags(const QModelIndex& index) const {
+    const Qt::ItemFlags inherited = QAbstractListModel::flags(index);
+    return index.isValid() ? inherited | Qt::ItemIsEditable : inherited;
+}
+
+} // namespace halfscope

@@ -1,0 +1,82 @@
+// The experiment that the user edits: one row for each field of the run and of each lane, with what
+// is allowed, what differs from the preset and what waits for a restart. Starts nothing by itself.
+#pragma once
+
+#include "engine/train/fields.h"
+
+#include <QAbstractListModel>
+#include <QString>
+#include <optional>
+#include <vector>
+
+namespace halfscope {
+
+class ConfigModel : public QAbstractListModel {
+    Q_OBJECT
+public:
+    /// Data of a row beside Qt::DisplayRole (label), EditRole (value as text), ToolTipRole.
+    enum Role {
+        KeyRole = Qt::UserRole + 1,
+        LaneRole,
+        GroupRole,
+        UnitRole,
+        LiveRole,
+        AppliesRole,
+        ChangedRole,
+        WaitingRole,
+        ErrorRole
+    };
+    static constexpr int kMostLanes = 6;
+
+    struct Row {
+        const Field* field = nullptr;
+        int lane = -1; ///< -1: a field of the run
+    };
+
+    explicit ConfigModel(QObject* parent = nullptr);
+
+    const RunConfig& config() const { return m_config; }
+    /// What "changed" is measured against.
+    const RunConfig& preset() const { return m_preset; }
+    const Row& row(int i) const { return m_rows[static_cast<size_t>(i)]; }
+    int rowOf(std::string_view key, int lane = -1) const;
+    QString text(int row) const;
+    QString presetText(int row) const;
+
+    /// Another experiment; it is its own preset.
+    void load(const RunConfig&);
+    /// What a run was built from. Live fields edited meanwhile are sent after it.
+    void setRunning(const RunConfig&);
+    void clearRunning();
+    /// Some edits act only when the run starts again.
+    bool restartNeeded() const;
+
+    bool addLane();
+    bool removeLane(int lane);
+    void resetToPreset(int row);
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex&, int role = Qt::DisplayRole) const override;
+    /// EditRole: a text. A wrong one is kept as the row's error and changes nothing.
+    bool setData(const QModelIndex&, const QVariant&, int role = Qt::EditRole) override;
+    Qt::ItemFlags flags(const QModelIndex&) const override;
+
+signals:
+    /// A live field of the run that is there now.
+    void liveEdited(int lane, const std::string& key, const halfscope::FieldValue& value);
+    void edited();
+
+private:
+    void rebuildRows();
+    bool apply(int row, const FieldValue&);
+    void announce();
+    RunConfig presetFor(int lane) const;
+    bool differs(const Row&, const RunConfig& other) const;
+
+    RunConfig m_config, m_preset;
+    std::optional<RunConfig> m_running;
+    std::vector<Row> m_rows;
+    std::vector<QString> m_errors; ///< by row; empty: fine
+};
+
+} // namespace halfscope

@@ -1,0 +1,88 @@
+// Rows run from the newest event to the oldest; storage runs the other way, so appending is cheap.
+#include "ui/models/event_model.h"
+
+#include "ui/models/run_model.h"
+
+#include <QLocale>
+
+namespace halfscope {
+
+void EventModel::clear() {
+    beginResetModel();
+    m_events.clear();
+    m_total = 0;
+    endResetModel();
+}
+
+void EventModel::append(std::span<const Event> events) {
+    if (events.empty()) return;
+    m_total += static_cast<int64_t>(events.size());
+    const auto most = static_cast<size_t>(m_most);
+    if (events.size() > most) events = events.last(most);
+    const size_t over =
+        m_events.size() + events.size() > most ? m_events.size() + events.size() - most : 0;
+    if (over > 0) {
+        beginRemoveRows({}, static_cast<int>(m_events.size() - over),
+                        static_cast<int>(m_events.size()) - 1);
+        m_events.erase(m_events.begin(), m_events.begin() + static_cast<std::ptrdiff_t>(over));
+        endRemoveRows();
+    }
+    beginInsertRows({}, 0, static_cast<int>(events.size()) - 1);
+    m_events.insert(m_events.end(), events.begin(), events.end());
+    endInsertRows();
+}
+
+int EventModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_events.size());
+}
+
+int EventModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : Columns;
+}
+
+QString EventModel::kindText(EventKind kind) {
+    switch (kind) {
+    case EventKind::Overflow: return tr("Overflow");
+    case EventKind::Growth: return tr("Growth");
+    case EventKind::Backoff: return tr("Backoff");
+    case EventKind::LossNotFinite: return tr("Loss not finite");
+    case EventKind::Edit: return tr("Edit");
+    }
+    return {};
+}
+
+QVariant EventModel::data(const QModelIndex& index, int role) const {
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+    const Event& row = event(index.row());
+    switch (role) {
+    case StepRole: return static_cast<qlonglong>(row.step);
+    case LaneRole: return row.lane;
+    case KindRole: return static_cast<int>(row.kind);
+    case Qt::ToolTipRole: return QString::fromStdString(row.text);
+    case Qt::TextAlignmentRole:
+        return index.column() == StepColumn ? QVariant(Qt::AlignRight | Qt::AlignVCenter)
+                                            : QVariant();
+    case Qt::DisplayRole: break;
+    default: return {};
+    }
+    switch (index.column()) {
+    case StepColumn: return QLocale().toString(static_cast<qlonglong>(row.step));
+    case LaneColumn: return row.lane < 0 ? tr("all") : laneTag(row.lane);
+    case KindColumn: return kindText(row.kind);
+    case TextColumn: return QString::fromStdString(row.text);
+    default: return {};
+    }
+}
+
+QVariant EventModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+    switch (section) {
+    case StepColumn: return tr("Step");
+    case LaneColumn: return tr("Lane");
+    case KindColumn: return tr("What");
+    case TextColumn: return tr("In words");
+    default: return {};
+    }
+}
+
+} // namespace halfscope

@@ -1,0 +1,47 @@
+// The rare events of a run as a table, newest first: step, lane, what happened, and the sentence
+// that explains it. Shown by the event list; a bounded number is kept.
+#pragma once
+
+#include "engine/train/step_record.h"
+
+#include <QAbstractTableModel>
+#include <deque>
+#include <span>
+
+namespace halfscope {
+
+class EventModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Column { StepColumn, LaneColumn, KindColumn, TextColumn, Columns };
+    enum Role { StepRole = Qt::UserRole + 1, LaneRole, KindRole };
+
+    /// A run that overflows at every step must not fill the memory: older events give way.
+    static constexpr int kMostEvents = 20000;
+
+    explicit EventModel(QObject* parent = nullptr, int most = kMostEvents)
+        : QAbstractTableModel(parent), m_most(most) {}
+
+    void clear();
+    void append(std::span<const Event>);
+    const Event& event(int row) const {
+        return m_events[m_events.size() - 1 - static_cast<size_t>(row)];
+    }
+    /// Events since clear(), kept or not.
+    int64_t total() const { return m_total; }
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex&, int role = Qt::DisplayRole) const override;
+    QVariant headerData(int section, Qt::Orientation, int role = Qt::DisplayRole) const override;
+
+    /// "overflow, step skipped", in the user's language.
+    static QString kindText(EventKind);
+
+private:
+    std::deque<Event> m_events; ///< oldest first
+    int m_most;
+    int64_t m_total = 0;
+};
+
+} // namespace halfscope

@@ -1,0 +1,136 @@
+// The newest figures of each lane as table rows and as plain values.
+#include "ui/models/run_model.h"
+
+#include <QLocale>
+#include <algorithm>
+#include <cmath>
+
+namespace halfscope {
+
+QString laneTag(int lane) { return QString(QChar(static_cast<char16_t>(u'A' + lane))); }
+
+QString numberText(double value, int digits) {
+    if (std::isnan(value)) return RunModel::tr("not a number");
+    if (std::isinf(value)) return value > 0 ? RunModel::tr("infinite") : RunModel::tr("-infinite");
+    return QLocale().toString(value, 'g', digits);
+}
+
+QString scaleText(double scale) {
+    int exponent = 0;
+    if (!std::isfinite(scale) || std::frexp(scale, &exponent) != 0.5) return numberText(scale);
+    // whole numbers that one reads at a glance are written out, the others as the power alone
+    const QString power = QStringLiteral("2^%1").arg(exponent - 1);
+    if (scale < 1.0 || scale > 16777216.0) return power;
+    return QStringLiteral("%1 = %2").arg(QString::number(scale, 'f', 0), power);
+}
+
+void RunModel::start(const std::vector<std::string>& laneNames) {
+    beginResetModel();
+    m_lanes.assign(laneNames.size(), {});
+    for (size_t i = 0; i < laneNames.size(); ++i)
+        m_lanes[i].status.name = QString::fromStdString(laneNames[i]);
+    endResetModel();
+}
+
+void RunModel::setGrowthInterval(int lane, int64_t steps) {
+    if (lane < 0 || lane >= lanes()) return;
+    m_lanes[static_cast<size_t>(lane)].status.growthInterval = steps;
+    emit dataChanged(index(lane, TrackerColumn), index(lane, TrackerColumn));
+}
+
+void RunModel::append(std::span<const StepRecord> records, std::span<const Event> events) {
+    if (records.empty() && events.empty()) return;
+    for (const StepRecord& record : records) {
+        if (record.lane < 0 || record.lane >= lanes()) continue;
+        Lane& lane = m_lanes[static_cast<size_t>(record.lane)];
+        lane.status.last = record;
+        lane.total.wallSeconds = record.wallSeconds;
+        lane.total.deviceSeconds += record.deviceSeconds;
+        ++lane.total.steps;
+    }
+    for (const Event& event : events)
+        for (int i = 0; i < lanes(); ++i)
+            if (event.lane == i || event.lane < 0)
+                remember(m_lanes[static_cast<size_t>(i)].status, event);
+    for (Lane& lane : m_lanes)
+        updateSpeed(lane);
+    if (!m_lanes.empty()) emit dataChanged(index(0, 0), index(lanes() - 1, Columns - 1));
+}
+
+void RunModel::remember(LaneStatus& status, const Event& event) {
+    // An overflow and the backoff that follows from it are one story; the overflow tells it whole.
+    const bool sameStory = event.kind == EventKind::Backoff && status.lastEventStep == event.step;
+    if (sameStory) return;
+    status.lastEvent = QString::fromStdString(event.text);
+    status.lastEventStep = event.step;
+}
+
+void RunModel::updateSpeed(Lane& lane) {
+    constexpr double kWindowSeconds = 1.0;
+    if (lane.marks.empty()) lane.marks.push_back({});
+    if (lane.marks.back().steps == lane.total.steps) return;
+    lane.marks.push_back(lane.total);
+    while (lane.marks.size() > 2 &&
+           lane.marks[1].wallSeconds < lane.total.wallSeconds - kWindowSeconds)
+        lane.marks.pop_front();
+    const double seconds = lane.total.deviceSeconds - lane.marks.front().deviceSeconds;
+    const auto steps = static_cast<double>(lane.total.steps - lane.marks.front().steps);
+    lane.status.stepsPerSecond = seconds > 0 ? steps / seconds : 0.0;
+}
+
+int64_t RunModel::step() const {
+    if (m_lanes.empty()) return 0;
+    int64_t step = m_lanes.front().status.last.step;
+    for (const Lane& lane : m_lanes)
+        step = std::min(step, lane.status.last.step);
+    return step;
+}
+
+double RunModel::speedRatio() const {
+    if (lanes() < 2 || lane(0).stepsPerSecond <= 0) return 0.0;
+    return lane(1).stepsPerSecond / lane(0).stepsPerSecond;
+}
+
+int RunModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : lanes(); }
+int RunModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : Columns;
+}
+
+QVariant RunModel::data(const QModelIndex& index, int role) const {
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid) || role != Qt::DisplayRole) return {};
+    const LaneStatus& status = lane(index.row());
+    switch (index.column()) {
+    case LaneColumn: return laneTag(index.row()) + u' ' + status.name;
+    case StepColumn: return QLocale().toString(static_cast<qlonglong>(status.last.step));
+    case LossColumn: return numberText(static_cast<double>(status.last.loss));
+    case ScaleColumn: return scaleText(static_cast<double>(status.last.scale));
+    case TrackerColumn:
+        return status.growthInterval > 0
+                   ? tr("%1 of %2").arg(status.last.growthTracker).arg(status.growthInterval)
+                   : QString();
+    case SkippedColumn: return QLocale().toString(static_cast<qlonglong>(status.last.skippedSoFar));
+    case RateColumn:
+        return tr("%1 %").arg(QLocale().toString(100.0 * status.skippedShare(), 'f', 2));
+    case SpeedColumn: return numberText(status.stepsPerSecond, 3);
+    case EventColumn: return status.lastEvent;
+    default: return {};
+    }
+}
+
+QVariant RunModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+    switch (section) {
+    case LaneColumn: return tr("Lane");
+    case StepColumn: return tr("Step");
+    case LossColumn: return tr("Loss");
+    case ScaleColumn: return tr("Loss scale");
+    case TrackerColumn: return tr("Clean steps");
+    case SkippedColumn: return tr("Skipped");
+    case RateColumn: return tr("Skipped share");
+    case SpeedColumn: return tr("Steps per second");
+    case EventColumn: return tr("Last event");
+    default: return {};
+    }
+}
+
+} // namespace halfscope

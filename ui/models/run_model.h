@@ -1,0 +1,87 @@
+// What the lanes of a run stand at: one row for each lane with its newest figures, and the speeds
+// of the last second. The curves' points are kept by the plots, not here.
+#pragma once
+
+#include "engine/train/step_record.h"
+
+#include <QAbstractTableModel>
+#include <QString>
+#include <deque>
+#include <span>
+#include <vector>
+
+namespace halfscope {
+
+/// "A" for lane 0.
+QString laneTag(int lane);
+/// "65536 = 2^16"; other scales to four digits.
+QString scaleText(double scale);
+/// A number to `digits` significant digits, in the user's language; "not a number", "infinite".
+QString numberText(double value, int digits = 4);
+
+struct LaneStatus {
+    QString name;               ///< "amp-fp16"
+    StepRecord last;            ///< step 0: none yet
+    int64_t growthInterval = 0; ///< 0: the lane has no dynamic scaler
+    double stepsPerSecond = 0;  ///< by the device's time over the last second of the run
+    QString lastEvent;          ///< in words
+    int64_t lastEventStep = 0;
+    double skippedShare() const {
+        return last.step > 0
+                   ? static_cast<double>(last.skippedSoFar) / static_cast<double>(last.step)
+                   : 0.0;
+    }
+};
+
+class RunModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Column {
+        LaneColumn,
+        StepColumn,
+        LossColumn,
+        ScaleColumn,
+        TrackerColumn,
+        SkippedColumn,
+        RateColumn,
+        SpeedColumn,
+        EventColumn,
+        Columns
+    };
+
+    explicit RunModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+
+    /// A new run: names by lane.
+    void start(const std::vector<std::string>& laneNames);
+    void setGrowthInterval(int lane, int64_t steps);
+    void append(std::span<const StepRecord>, std::span<const Event>);
+
+    int lanes() const { return static_cast<int>(m_lanes.size()); }
+    const LaneStatus& lane(int i) const { return m_lanes[static_cast<size_t>(i)].status; }
+    /// The step that every lane has finished.
+    int64_t step() const;
+    /// Speed of lane B over lane A; 0 when unknown.
+    double speedRatio() const;
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex&, int role = Qt::DisplayRole) const override;
+    QVariant headerData(int section, Qt::Orientation, int role = Qt::DisplayRole) const override;
+
+private:
+    /// Running totals at a moment of the run.
+    struct Mark {
+        double wallSeconds = 0, deviceSeconds = 0;
+        int64_t steps = 0;
+    };
+    struct Lane {
+        LaneStatus status;
+        Mark total;
+        std::deque<Mark> marks; ///< one for each append, of the last second
+    };
+    static void remember(LaneStatus&, const Event&);
+    static void updateSpeed(Lane&);
+    std::vector<Lane> m_lanes;
+};
+
+} // namespace halfscope

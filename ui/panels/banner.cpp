@@ -1,0 +1,69 @@
+// The error line: coloured edge, selectable text, close button.
+#include "ui/panels/banner.h"
+
+#include "ui/icons.h"
+#include "ui/owned.h"
+#include "ui/theme.h"
+
+#include <QAccessible>
+#include <QEvent>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QToolButton>
+
+namespace halfscope {
+
+Banner::Banner(QWidget* parent) : QFrame(parent) {
+    setObjectName(QStringLiteral("banner"));
+    m_text = make<QLabel>(this);
+    m_text->setWordWrap(true);
+    m_text->setTextFormat(Qt::PlainText);
+    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_close = make<QToolButton>(this);
+    m_close->setAutoRaise(true);
+    m_close->setToolTip(tr("Put this message away"));
+    m_close->setAccessibleName(tr("Put this message away"));
+    auto* row = make<QHBoxLayout>(this);
+    row->setContentsMargins(12, 6, 8, 6);
+    row->addWidget(m_text, 1);
+    row->addWidget(m_close, 0, Qt::AlignTop);
+    connect(m_close, &QToolButton::clicked, this, &QWidget::hide);
+    applyColors();
+    hide();
+}
+
+void Banner::showText(const QString& text) {
+    m_text->setText(text);
+    setAccessibleName(text);
+    show();
+    QAccessibleEvent alert(this, QAccessible::Alert);
+    QAccessible::updateAccessibility(&alert);
+}
+
+QString Banner::text() const { return m_text->text(); }
+
+void Banner::changeEvent(QEvent* event) {
+    if ((event->type() == QEvent::PaletteChange ||
+         event->type() == QEvent::ApplicationPaletteChange))
+        applyColors();
+    QFrame::changeEvent(event);
+}
+
+void Banner::applyColors() {
+    const Colors colors = colorsFor(QGuiApplication::palette());
+    QColor fill = colors.error;
+    fill.setAlpha(colors.dark ? 60 : 36);
+    const QString style = QStringLiteral("#banner { background: rgba(%1,%2,%3,%4); border: 0; "
+                                         "border-left: 4px solid %5; }")
+                              .arg(fill.red())
+                              .arg(fill.green())
+                              .arg(fill.blue())
+                              .arg(fill.alpha())
+                              .arg(colors.error.name());
+    // setting a style sheet changes the palette of the widget: without this it would never end
+    if (styleSheet() != style) setStyleSheet(style);
+    m_close->setIcon(themedIcon(QStringLiteral("close"), colors.text));
+}
+
+} // namespace halfscope

@@ -1,0 +1,112 @@
+// A table for everyone and for screen readers: the same facts as the marks under the plots.
+#include "ui/panels/event_panel.h"
+
+#include "ui/owned.h"
+#include "ui/theme.h"
+
+#include <QEvent>
+#include <QFontMetrics>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QItemSelectionModel>
+#include <QLabel>
+#include <QLocale>
+#include <QTableView>
+#include <QVBoxLayout>
+
+namespace halfscope {
+
+EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
+    m_heading = make<QLabel>(this);
+    QFont bold = font();
+    bold.setBold(true);
+    m_heading->setFont(bold);
+    m_table = make<QTableView>(this);
+    m_table->setModel(&model);
+    m_table->setAccessibleName(tr("Events, newest first"));
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+    m_table->setShowGrid(false);
+    m_table->setWordWrap(false);
+    m_table->setTabKeyNavigation(false);
+    m_table->setFrameShape(QFrame::NoFrame);
+    m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+    QHeaderView* header = m_table->horizontalHeader();
+    header->setHighlightSections(false);
+    header->setStretchLastSection(true);
+    header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    header->setMinimumSectionSize(24);
+    const QFontMetrics metrics(font());
+    const auto width = [&metrics](const QString& widest) {
+        return metrics.horizontalAdvance(widest) + 12;
+    };
+    m_table->setColumnWidth(EventModel::StepColumn, width(QStringLiteral("100,000")));
+    m_table->setColumnWidth(EventModel::LaneColumn, width(tr("Lane")));
+    m_table->setColumnWidth(EventModel::KindColumn,
+                            width(EventModel::kindText(EventKind::Overflow)));
+    m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_sentence = make<QLabel>(this);
+    m_sentence->setWordWrap(true);
+    m_sentence->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    m_sentence->setMinimumHeight(fontMetrics().lineSpacing() * 4);
+    m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    auto* column = make<QVBoxLayout>(this);
+    column->setContentsMargins(8, 4, 4, 4);
+    column->setSpacing(4);
+    column->addWidget(m_heading);
+    column->addWidget(m_table, 1);
+    column->addWidget(m_sentence);
+    connect(&model, &QAbstractItemModel::rowsInserted, this, &EventPanel::updateHeading);
+    connect(&model, &QAbstractItemModel::modelReset, this, &EventPanel::updateHeading);
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            &EventPanel::showSentence);
+    const auto jump = [this](const QModelIndex& index) {
+        emit stepChosen(index.data(EventModel::StepRole).toLongLong());
+    };
+    connect(m_table, &QTableView::clicked, this, jump);
+    connect(m_table, &QTableView::activated, this, jump);
+    updateHeading();
+    applyColors();
+}
+
+QSize EventPanel::sizeHint() const { return {280, 300}; }
+
+void EventPanel::choose(int64_t number) {
+    const int64_t row = m_model.total() - 1 - number;
+    if (row >= 0 && row < m_model.rowCount()) m_table->selectRow(static_cast<int>(row));
+}
+
+void EventPanel::updateHeading() {
+    m_heading->setText(
+        m_model.total() == 0
+            ? tr("Events")
+            : tr("Events (%1)").arg(QLocale().toString(static_cast<qlonglong>(m_model.total()))));
+    showSentence();
+}
+
+void EventPanel::showSentence() {
+    const QModelIndex current = m_table->currentIndex();
+    if (m_model.rowCount() == 0)
+        m_sentence->setText(tr("Overflows, changes of the loss scale and your edits appear here."));
+    else if (!current.isValid())
+        m_sentence->setText(tr("Click an event: the plots go to its step."));
+    else
+        m_sentence->setText(QString::fromStdString(m_model.event(current.row()).text));
+}
+
+void EventPanel::changeEvent(QEvent* event) {
+    if ((event->type() == QEvent::PaletteChange ||
+         event->type() == QEvent::ApplicationPaletteChange) &&
+        m_sentence)
+        applyColors();
+    QWidget::changeEvent(event);
+}
+
+void EventPanel::applyColors() {
+    QPalette muted = m_sentence->palette();
+    muted.setColor(QPalette::WindowText, colorsFor(QGuiApplication::palette()).muted);
+    m_sentence->setPalette(muted);
+}
+
+} // namespace halfscope

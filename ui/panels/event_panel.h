@@ -1,0 +1,40 @@
+// The list of events with the chosen one's sentence in full below it.
+#pragma once
+
+#include "ui/models/event_model.h"
+
+#include <QWidget>
+
+class QLabel;
+class QTableView;
+
+namespace halfscope {
+
+class EventPanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit EventPanel(EventModel&, QWidget* parent = nullptr);
+
+    QTableView* table() const { return m_table; }
+    /// Chooses the event with this number since the last clear, when it is still kept.
+    void choose(int64_t number);
+    QSize sizeHint() const override;
+
+signals:
+    void stepChosen(qint64 step);
+
+protected:
+    void changeEvent(QEvent*) override;
+
+private:
+    void updateHeading();
+    void showSentence();
+    void applyColors();
+
+    EventModel& m_model;
+    QLabel* m_heading = nullptr; ///< child, as all below
+    QTableView* m_table = nullptr;
+    QLabel* m_sentence = nullptr;
+};
+
+} // namespace halfscope

@@ -1,0 +1,222 @@
+// One setting as a row. Every value goes through the model as text, so that panel, files and
+// command line accept the same things.
+#include "ui/panels/field_editor.h"
+
+#include "ui/icons.h"
+#include "ui/owned.h"
+#include "ui/theme.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QEvent>
+#include <QFileDialog>
+#include <QGridLayout>
+#include <QGuiApplication>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSpinBox>
+#include <QStyle>
+#include <QToolButton>
+#include <limits>
+
+namespace halfscope {
+namespace {
+constexpr int kLabelWidth = 104;
+constexpr int kEffectWidth = 40;
+} // namespace
+
+FieldEditor::FieldEditor(ConfigModel& model, int row, QWidget* parent)
+    : QWidget(parent), m_model(model), m_index(model.index(row)) {
+    const Field& field = *model.row(row).field;
+    setObjectName(QStringLiteral("field:%1:%2")
+                      .arg(m_index.data(ConfigModel::KeyRole).toString())
+                      .arg(m_index.data(ConfigModel::LaneRole).toInt()));
+    buildControl(field);
+    buildRow(field);
+    refresh();
+    applyColors();
+}
+
+void FieldEditor::buildControl(const Field& field) {
+    const bool fitsSpin = field.kind == FieldKind::Integer &&
+                          field.maximum <= std::numeric_limits<int>::max() &&
+                          field.minimum >= std::numeric_limits<int>::min();
+    if (field.kind == FieldKind::Bool) {
+        m_control = m_check = make<QCheckBox>(this);
+        connect(m_check, &QCheckBox::toggled, this,
+                [this](bool on) { commit(on ? QStringLiteral("true") : QStringLiteral("false")); });
+    } else if (field.kind == FieldKind::Choice) {
+        m_control = m_combo = make<QComboBox>(this);
+        for (const std::string& choice : field.choices)
+            m_combo->addItem(QString::fromStdString(choice));
+        m_combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+        connect(m_combo, &QComboBox::currentTextChanged, this, &FieldEditor::commit);
+    } else if (fitsSpin) {
+        m_control = m_spin = make<QSpinBox>(this);
+        m_spin->setRange(static_cast<int>(field.minimum), static_cast<int>(field.maximum));
+        m_spin->setKeyboardTracking(false);
+        if (field.logarithmic) m_spin->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
+        if (!field.unit.empty()) m_spin->setSuffix(u' ' + QString::fromStdString(field.unit));
+        connect(m_spin, &QSpinBox::valueChanged, this,
+                [this](int value) { commit(QString::number(value)); });
+    } else {
+        buildLineEdit(field);
+    }
+    m_control->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    m_control->setMinimumWidth(60);
+    // A wheel that scrolls the panel must not change what happens to lie under it.
+    m_control->setFocusPolicy(Qt::StrongFocus);
+    m_control->installEventFilter(this);
+}
+
+void FieldEditor::buildLineEdit(const Field& field) {
+    m_control = m_line = make<QLineEdit>(this);
+    connect(m_line, &QLineEdit::editingFinished, this, [this] {
+        if (m_line->isModified()) commit(m_line->text());
+    });
+    if (field.kind != FieldKind::Path) return;
+    m_browse = make<QToolButton>(this);
+    m_browse->setText(tr("Browse…"));
+    m_browse->setAccessibleName(
+        tr("Choose a file for %1").arg(QString::fromStdString(field.label)));
+    connect(m_browse, &QToolButton::clicked, this, &FieldEditor::browse);
+}
+
+void FieldEditor::buildRow(const Field& field) {
+    const QString name = QString::fromStdString(field.label);
+    const QString tip = m_index.data(Qt::ToolTipRole).toString();
+    const bool live = field.effect == FieldEffect::Live;
+    m_label = make<QLabel>(m_line && !field.unit.empty()
+                               ? tr("%1 (%2)").arg(name, QString::fromStdString(field.unit))
+                               : name,
+                           this);
+    m_label->setBuddy(m_control);
+    m_label->setFixedWidth(kLabelWidth);
+    m_label->setWordWrap(true);
+    m_effect = make<QLabel>(live ? tr("live") : tr("restart"), this);
+    m_effect->setFixedWidth(kEffectWidth);
+    m_effect->setToolTip(live ? tr("Acts at the next step") : tr("Acts when the run starts again"));
+    QFont small = font();
+    small.setPointSizeF(small.pointSizeF() * 0.8);
+    m_effect->setFont(small);
+    m_revert = make<QToolButton>(this);
+    m_revert->setAutoRaise(true);
+    m_revert->setIconSize({14, 14});
+    m_revert->setFixedWidth(20);
+    m_revert->setAccessibleName(tr("Set %1 back").arg(name));
+    QSizePolicy keepsPlace = m_revert->sizePolicy();
+    keepsPlace.setRetainSizeWhenHidden(true);
+    m_revert->setSizePolicy(keepsPlace);
+    m_error = make<QLabel>(this);
+    m_error->setWordWrap(true);
+    m_error->setFont(small);
+    for (QWidget* widget : {static_cast<QWidget*>(m_label), m_control})
+        widget->setToolTip(tip);
+    m_control->setAccessibleName(
+        field.unit.empty() ? name : tr("%1 in %2").arg(name, QString::fromStdString(field.unit)));
+    m_control->setAccessibleDescription(tip);
+    connect(m_revert, &QToolButton::clicked, this,
+            [this] { m_model.resetToPreset(m_index.row()); });
+
+    auto* grid = make<QGridLayout>(this);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setHorizontalSpacing(4);
+    grid->setVerticalSpacing(1);
+    grid->addWidget(m_label, 0, 0);
+    grid->addWidget(m_control, 0, 1);
+    grid->addWidget(m_effect, 0, 2);
+    grid->addWidget(m_revert, 0, 3);
+    if (m_browse) grid->addWidget(m_browse, 1, 1);
+    grid->addWidget(m_error, 2, 0, 1, 4);
+    grid->setColumnStretch(1, 1);
+}
+
+void FieldEditor::commit(const QString& text) {
+    if (!m_index.isValid() || text == m_index.data(Qt::EditRole).toString()) {
+        // typed back to what holds: an earlier error is void
+        if (m_index.isValid() && errorText().isEmpty()) return;
+    }
+    m_model.setData(m_index, text);
+}
+
+void FieldEditor::browse() {
+    const QString path = QFileDialog::getOpenFileName(this, tr("Choose a picture"), m_line->text(),
+                                                      tr("Pictures (*.png *.jpg *.jpeg)"));
+    if (!path.isEmpty()) m_model.setData(m_index, path);
+}
+
+bool FieldEditor::applies() const { return m_index.data(ConfigModel::AppliesRole).toBool(); }
+QString FieldEditor::errorText() const { return m_error->text(); }
+
+void FieldEditor::refresh() {
+    if (!m_index.isValid()) return;
+    const QString error = m_index.data(ConfigModel::ErrorRole).toString();
+    const bool changed = m_index.data(ConfigModel::ChangedRole).toBool();
+    // what the user typed stays while it is wrong or not finished
+    const bool typing = m_line && m_line->hasFocus() && m_line->isModified();
+    if (error.isEmpty() && !typing) showValue(m_index.data(Qt::EditRole).toString());
+    m_error->setText(error);
+    m_error->setVisible(!error.isEmpty());
+    m_control->setStyleSheet(error.isEmpty()
+                                 ? QString()
+                                 : QStringLiteral("border: 2px solid %1;")
+                                       .arg(colorsFor(QGuiApplication::palette()).error.name()));
+    QFont bold = m_label->font();
+    bold.setBold(changed);
+    m_label->setFont(bold);
+    m_revert->setVisible(changed);
+    m_revert->setToolTip(tr("Back to %1").arg(m_model.presetText(m_index.row())));
+    QFont effect = m_effect->font();
+    effect.setBold(m_index.data(ConfigModel::WaitingRole).toBool());
+    m_effect->setFont(effect);
+    setVisible(applies());
+}
+
+void FieldEditor::showValue(const QString& text) {
+    const QSignalBlocker quiet(m_control);
+    if (m_check) m_check->setChecked(text == QLatin1String("true"));
+    if (m_combo) m_combo->setCurrentText(text);
+    if (m_spin) m_spin->setValue(text.toInt());
+    if (m_line && m_line->text() != text) m_line->setText(text);
+    if (m_line) m_line->setModified(false);
+}
+
+bool FieldEditor::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::Wheel && !m_control->hasFocus()) {
+        event->ignore();
+        return true;
+    }
+    const bool escape = event->type() == QEvent::KeyPress &&
+                        static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape;
+    if (escape && m_line) {
+        const QString valid = m_index.data(Qt::EditRole).toString();
+        m_line->setModified(false);
+        m_model.setData(m_index, valid);
+        showValue(valid);
+        return true;
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+void FieldEditor::changeEvent(QEvent* event) {
+    if ((event->type() == QEvent::PaletteChange ||
+         event->type() == QEvent::ApplicationPaletteChange) &&
+        m_revert)
+        applyColors();
+    QWidget::changeEvent(event);
+}
+
+void FieldEditor::applyColors() {
+    const Colors colors = colorsFor(QGuiApplication::palette());
+    m_revert->setIcon(themedIcon(QStringLiteral("revert"), colors.text));
+    const auto paint = [](QLabel* label, const QColor& color) {
+        QPalette own = label->palette();
+        own.setColor(QPalette::WindowText, color);
+        label->setPalette(own);
+    };
+    paint(m_effect, colors.muted);
+    paint(m_error, colors.error);
+}
+
+} // namespace halfscope

@@ -1,0 +1,58 @@
+// The editor of one row of the ConfigModel: label, the control that fits its kind, whether it acts
+// live, a way back to the preset, and below it what is allowed when the value was wrong.
+#pragma once
+
+#include "ui/models/config_model.h"
+
+#include <QPersistentModelIndex>
+#include <QWidget>
+
+class QCheckBox;
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QSpinBox;
+class QToolButton;
+
+namespace halfscope {
+
+class FieldEditor : public QWidget {
+    Q_OBJECT
+public:
+    FieldEditor(ConfigModel&, int row, QWidget* parent = nullptr);
+
+    /// Reads the row again: value, emphasis, error, whether it applies.
+    void refresh();
+    bool applies() const;
+    /// The control itself, for focus and tests.
+    QWidget* control() const { return m_control; }
+    QString errorText() const;
+
+protected:
+    bool eventFilter(QObject*, QEvent*) override;
+    void changeEvent(QEvent*) override;
+
+private:
+    void buildControl(const Field&);
+    void buildLineEdit(const Field&);
+    void buildRow(const Field&);
+    void commit(const QString& text);
+    void browse();
+    void showValue(const QString& text);
+    void applyColors();
+
+    ConfigModel& m_model;
+    QPersistentModelIndex m_index;
+    QWidget* m_control = nullptr; ///< child; one of the four below
+    QCheckBox* m_check = nullptr;
+    QComboBox* m_combo = nullptr;
+    QSpinBox* m_spin = nullptr;
+    QLineEdit* m_line = nullptr;
+    QLabel* m_label = nullptr;       ///< child
+    QLabel* m_effect = nullptr;      ///< child
+    QLabel* m_error = nullptr;       ///< child
+    QToolButton* m_revert = nullptr; ///< child
+    QToolButton* m_browse = nullptr; ///< child; paths only
+};
+
+} // namespace halfscope

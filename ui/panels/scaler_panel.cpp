@@ -1,0 +1,166 @@
+// Cards keep their size whatever the figures are: text that grows must not move what is below it.
+#include "ui/panels/scaler_panel.h"
+
+#include "ui/owned.h"
+#include "ui/theme.h"
+
+#include <QEvent>
+#include <QGridLayout>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QLocale>
+#include <QProgressBar>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+namespace halfscope {
+namespace {
+
+void setColor(QWidget* widget, QPalette::ColorRole role, const QColor& color) {
+    QPalette own = widget->palette();
+    own.setColor(role, color);
+    widget->setPalette(own);
+}
+
+void setText(QLabel* label, const QString& text) {
+    if (label && label->text() != text) label->setText(text);
+}
+
+} // namespace
+
+LaneCard::LaneCard(int lane, bool scales, QWidget* parent)
+    : QFrame(parent), m_lane(lane), m_scales(scales) {
+    setFrameShape(QFrame::NoFrame);
+    auto* grid = make<QGridLayout>(this);
+    grid->setContentsMargins(8, 6, 8, 6);
+    grid->setHorizontalSpacing(8);
+    grid->setVerticalSpacing(3);
+    m_swatch = make<QWidget>(this);
+    m_swatch->setAutoFillBackground(true);
+    m_swatch->setFixedWidth(4);
+    m_title = make<QLabel>(this);
+    QFont bold = font();
+    bold.setBold(true);
+    m_title->setFont(bold);
+    grid->addWidget(m_swatch, 0, 0, 7, 1);
+    grid->addWidget(m_title, 0, 1, 1, 2);
+    m_loss = addFigure(*grid, 1, tr("Loss"));
+    if (scales) {
+        m_scale = addFigure(*grid, 2, tr("Loss scale"));
+        m_skipped = addFigure(*grid, 3, tr("Skipped steps"));
+        m_clean = addFigure(*grid, 4, tr("Clean steps"));
+        m_clean->setToolTip(
+            tr("Steps in a row without overflow; at the growth interval the loss scale grows"));
+        m_progress = make<QProgressBar>(this);
+        m_progress->setTextVisible(false);
+        m_progress->setFixedHeight(5);
+        m_progress->setAccessibleName(tr("Clean steps until the loss scale grows"));
+        grid->addWidget(m_progress, 5, 1, 1, 2);
+    } else {
+        auto* none = make<QLabel>(tr("no loss scale"), this);
+        none->setEnabled(false);
+        grid->addWidget(none, 2, 1, 1, 2);
+    }
+    m_event = make<QLabel>(this);
+    m_event->setWordWrap(true);
+    m_event->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    m_event->setAccessibleName(tr("Last event"));
+    if (scales) m_event->setMinimumHeight(fontMetrics().lineSpacing() * 3);
+    grid->addWidget(m_event, 6, 1, 1, 2);
+    grid->setColumnStretch(2, 1);
+    applyColors();
+}
+
+QLabel* LaneCard::addFigure(QGridLayout& grid, int row, const QString& name) {
+    auto* label = make<QLabel>(name, this);
+    auto* value = make<QLabel>(QStringLiteral("–"), this);
+    value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    value->setAccessibleName(name);
+    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    grid.addWidget(label, row, 1);
+    grid.addWidget(value, row, 2);
+    return value;
+}
+
+void LaneCard::show(const LaneStatus& status) {
+    setText(m_title, laneLabel(m_lane, status.name));
+    setAccessibleName(m_title->text());
+    if (status.last.step == 0) return;
+    const QLocale locale;
+    setText(m_loss, numberText(static_cast<double>(status.last.loss)));
+    setText(m_event, status.lastEvent);
+    m_event->setVisible(m_scales || !status.lastEvent.isEmpty());
+    if (!m_scales) return;
+    setText(m_scale, scaleText(static_cast<double>(status.last.scale)));
+    setText(m_skipped, tr("%1 (%2 %)")
+                           .arg(locale.toString(static_cast<qlonglong>(status.last.skippedSoFar)),
+                                locale.toString(100.0 * status.skippedShare(), 'f', 2)));
+    const bool grows = status.growthInterval > 0;
+    setText(m_clean, grows
+                         ? tr("%1 of %2")
+                               .arg(locale.toString(status.last.growthTracker),
+                                    locale.toString(static_cast<qlonglong>(status.growthInterval)))
+                         : tr("fixed scale"));
+    m_progress->setVisible(grows);
+    if (!grows) return;
+    // an interval may be larger than what a progress bar counts
+    const int maximum = static_cast<int>(std::min<int64_t>(status.growthInterval, 1000000000));
+    m_progress->setRange(0, maximum);
+    m_progress->setValue(std::min(status.last.growthTracker, maximum));
+}
+
+void LaneCard::changeEvent(QEvent* event) {
+    if ((event->type() == QEvent::PaletteChange ||
+         event->type() == QEvent::ApplicationPaletteChange) &&
+        m_event)
+        applyColors();
+    QFrame::changeEvent(event);
+}
+
+void LaneCard::applyColors() {
+    const Colors colors = colorsFor(QGuiApplication::palette());
+    setColor(m_swatch, QPalette::Window, colors.lane(m_lane));
+    setColor(m_title, QPalette::WindowText, colors.laneText(m_lane));
+    setColor(m_event, QPalette::WindowText, colors.muted);
+    if (!m_progress) return;
+    const QString style =
+        QStringLiteral("QProgressBar { background: %1; border: 0; border-radius: 2px; } "
+                       "QProgressBar::chunk { background: %2; border-radius: 2px; }")
+            .arg(colors.grid.name(), colors.lane(m_lane).name());
+    if (m_progress->styleSheet() != style) m_progress->setStyleSheet(style);
+}
+
+ScalerPanel::ScalerPanel(QWidget* parent) : QScrollArea(parent) {
+    setFrameShape(QFrame::NoFrame);
+    setWidgetResizable(true);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setAccessibleName(tr("Counters of each lane"));
+}
+
+QSize ScalerPanel::sizeHint() const {
+    // six cards would leave no room for the events: then it scrolls
+    constexpr int kMostHeight = 420;
+    return {280, widget() ? std::min(widget()->sizeHint().height() + 4, kMostHeight) : 240};
+}
+
+void ScalerPanel::setLanes(const std::vector<bool>& scales) {
+    auto* content = make<QWidget>();
+    auto* column = make<QVBoxLayout>(content);
+    column->setContentsMargins(4, 4, 4, 4);
+    column->setSpacing(4);
+    m_cards.clear();
+    for (size_t i = 0; i < scales.size(); ++i) {
+        m_cards.push_back(make<LaneCard>(static_cast<int>(i), scales[i], content));
+        column->addWidget(m_cards.back());
+    }
+    column->addStretch(1);
+    setWidget(content); // deletes the cards of the run before
+}
+
+void ScalerPanel::refresh(const RunModel& run) {
+    for (size_t i = 0; i < m_cards.size() && static_cast<int>(i) < run.lanes(); ++i)
+        m_cards[i]->show(run.lane(static_cast<int>(i)));
+}
+
+} // namespace halfscope

@@ -1,0 +1,66 @@
+// Heading with an arrow, a thin line, and a column of widgets below.
+#include "ui/panels/section.h"
+
+#include "ui/owned.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QToolButton>
+
+namespace halfscope {
+
+Section::Section(const QString& title, QWidget* parent) : QWidget(parent) {
+    m_heading = make<QToolButton>(this);
+    m_heading->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_heading->setAutoRaise(true);
+    m_heading->setCheckable(true);
+    m_heading->setChecked(true);
+    m_heading->setArrowType(Qt::DownArrow);
+    m_heading->setIconSize({10, 10});
+    m_heading->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    m_heading->setStyleSheet(
+        QStringLiteral("QToolButton { font-weight: bold; border: none; text-align: left; }"));
+    m_swatch = make<QWidget>(this);
+    m_swatch->setFixedSize(10, 10);
+    m_swatch->setAutoFillBackground(true);
+    m_swatch->hide();
+    m_content = make<QWidget>(this);
+    m_column = make<QVBoxLayout>(m_content);
+    m_column->setContentsMargins(6, 0, 0, 4);
+    m_column->setSpacing(3);
+    m_headingRow = make<QHBoxLayout>();
+    m_headingRow->setSpacing(4);
+    m_headingRow->addWidget(m_swatch);
+    m_headingRow->addWidget(m_heading, 1);
+    auto* all = make<QVBoxLayout>(this);
+    all->setContentsMargins(0, 0, 0, 2);
+    all->setSpacing(2);
+    all->addLayout(m_headingRow);
+    all->addWidget(m_content);
+    setTitle(title);
+    connect(m_heading, &QToolButton::toggled, this, [this](bool open) {
+        m_heading->setArrowType(open ? Qt::DownArrow : Qt::RightArrow);
+        m_content->setVisible(open);
+        emit toggled(open);
+    });
+}
+
+void Section::setTitle(const QString& title) {
+    m_heading->setText(title);
+    m_heading->setAccessibleName(tr("%1, group of settings").arg(title));
+}
+
+QString Section::title() const { return m_heading->text(); }
+void Section::setOpen(bool open) { m_heading->setChecked(open); }
+bool Section::isOpen() const { return m_heading->isChecked(); }
+void Section::addWidget(QWidget* widget) { m_column->addWidget(widget); }
+void Section::addToHeading(QWidget* widget) { m_headingRow->addWidget(widget); }
+
+void Section::setSwatch(const QColor& color) {
+    QPalette colors = m_swatch->palette();
+    colors.setColor(QPalette::Window, color);
+    m_swatch->setPalette(colors);
+    m_swatch->show();
+}
+
+} // namespace halfscope

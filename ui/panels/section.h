@@ -1,0 +1,38 @@
+// A heading that folds its content away; the building block of the setup panel.
+#pragma once
+
+#include <QWidget>
+
+class QHBoxLayout;
+class QToolButton;
+class QVBoxLayout;
+
+namespace halfscope {
+
+class Section : public QWidget {
+    Q_OBJECT
+public:
+    explicit Section(const QString& title, QWidget* parent = nullptr);
+
+    void setTitle(const QString&);
+    QString title() const;
+    void setOpen(bool);
+    bool isOpen() const;
+    void addWidget(QWidget*);
+    /// To the right of the heading.
+    void addToHeading(QWidget*);
+    /// A square of this colour before the heading.
+    void setSwatch(const QColor&);
+
+signals:
+    void toggled(bool open);
+
+private:
+    QToolButton* m_heading = nullptr;    ///< child
+    QWidget* m_swatch = nullptr;         ///< child
+    QWidget* m_content = nullptr;        ///< child
+    QHBoxLayout* m_headingRow = nullptr; ///< owned by this layout
+    QVBoxLayout* m_column = nullptr;     ///< owned by m_content
+};
+
+} // namespace halfscope

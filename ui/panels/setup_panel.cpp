@@ -1,0 +1,190 @@
+// Groups are generated from the field table through the model; rebuilt when lanes come or go.
+#include "ui/panels/setup_panel.h"
+
+#include "ui/icons.h"
+#include "ui/owned.h"
+#include "ui/panels/field_editor.h"
+#include "ui/panels/section.h"
+#include "ui/theme.h"
+
+#include <QEvent>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace halfscope {
+
+SetupPanel::SetupPanel(ConfigModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
+    buildRestartNote();
+    m_scroll = make<QScrollArea>(this);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setAccessibleName(tr("Settings"));
+    auto* column = make<QVBoxLayout>(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_restart);
+    column->addWidget(m_scroll, 1);
+    connect(&m_model, &QAbstractItemModel::modelReset, this, &SetupPanel::rebuild);
+    connect(&m_model, &QAbstractItemModel::dataChanged, this, &SetupPanel::refresh);
+    rebuild();
+}
+
+QSize SetupPanel::sizeHint() const { return {320, 600}; }
+
+void SetupPanel::buildRestartNote() {
+    m_restart = make<QFrame>(this);
+    m_restart->setObjectName(QStringLiteral("restartNote"));
+    auto* text = make<QLabel>(tr("Changes need a restart:"), m_restart);
+    auto* button = make<QPushButton>(tr("Restart now"), m_restart);
+    button->setObjectName(QStringLiteral("restartNow"));
+    button->setToolTip(tr("Starts the run again with the changed settings"));
+    auto* row = make<QHBoxLayout>(m_restart);
+    row->setContentsMargins(8, 5, 8, 5);
+    row->addWidget(text, 1);
+    row->addWidget(button);
+    connect(button, &QPushButton::clicked, this, &SetupPanel::restartRequested);
+    m_restart->hide();
+}
+
+Section* SetupPanel::newSection(const QString& id, const QString& title, QWidget* content) {
+    auto* section = make<Section>(title, content);
+    const auto known = m_open.find(id);
+    if (known != m_open.end()) section->setOpen(known->second);
+    connect(section, &Section::toggled, this, [this, id](bool open) { m_open[id] = open; });
+    content->layout()->addWidget(section);
+    return section;
+}
+
+void SetupPanel::addRunGroups(QWidget* content) {
+    QString current;
+    for (int i = 0; i < m_model.rowCount(); ++i) {
+        if (m_model.row(i).lane >= 0) break;
+        const QString group = QString::fromStdString(m_model.row(i).field->group);
+        if (m_groups.empty() || group != current) {
+            m_groups.push_back({newSection(group, group, content), -1, {}});
+            current = group;
+        }
+        auto* editor = make<FieldEditor>(m_model, i, m_groups.back().section);
+        m_groups.back().section->addWidget(editor);
+        m_groups.back().editors.push_back(editor);
+    }
+}
+
+void SetupPanel::addLaneGroups(QWidget* content) {
+    int lane = -1;
+    for (int i = 0; i < m_model.rowCount(); ++i) {
+        if (m_model.row(i).lane < 0) continue;
+        if (m_model.row(i).lane != lane) {
+            lane = m_model.row(i).lane;
+            Section* section = newSection(laneLetter(lane), {}, content);
+            auto* remove = make<QToolButton>(section);
+            remove->setAutoRaise(true);
+            remove->setIcon(
+                themedIcon(QStringLiteral("close"), colorsFor(QGuiApplication::palette()).text));
+            remove->setIconSize({12, 12});
+            remove->setToolTip(tr("Remove lane %1").arg(laneLetter(lane)));
+            remove->setAccessibleName(tr("Remove lane %1").arg(laneLetter(lane)));
+            remove->setEnabled(m_model.config().lanes.size() > 1);
+            connect(remove, &QToolButton::clicked, this,
+                    [this, lane] { m_model.removeLane(lane); });
+            section->addToHeading(remove);
+            m_groups.push_back({section, lane, {}});
+        }
+        auto* editor = make<FieldEditor>(m_model, i, m_groups.back().section);
+        m_groups.back().section->addWidget(editor);
+        m_groups.back().editors.push_back(editor);
+    }
+}
+
+void SetupPanel::addLaneButton(QWidget* content) {
+    m_addLane = make<QToolButton>(content);
+    m_addLane->setText(tr("Add a lane"));
+    m_addLane->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_addLane->setToolTip(
+        tr("One more training of the same network, like the last lane; at most %1")
+            .arg(ConfigModel::kMostLanes));
+    m_addLane->setEnabled(m_model.config().lanes.size() < ConfigModel::kMostLanes);
+    connect(m_addLane, &QToolButton::clicked, this, [this] { m_model.addLane(); });
+    content->layout()->addWidget(m_addLane);
+}
+
+void SetupPanel::rebuild() {
+    const int scrolled = m_scroll->verticalScrollBar()->value();
+    m_groups.clear();
+    // The old content may be where this call comes from (a lane's remove button): it goes later.
+    if (QWidget* old = m_scroll->takeWidget()) {
+        old->hide();
+        old->deleteLater();
+    }
+    auto* content = make<QWidget>();
+    auto* column = make<QVBoxLayout>(content);
+    column->setContentsMargins(8, 6, 8, 8);
+    column->setSpacing(4);
+    addRunGroups(content);
+    addLaneGroups(content);
+    addLaneButton(content);
+    column->addStretch(1);
+    m_scroll->setWidget(content);
+    applyColors();
+    refresh();
+    m_scroll->verticalScrollBar()->setValue(scrolled);
+}
+
+void SetupPanel::refresh() {
+    const std::vector<std::string> names = laneNames(m_model.config());
+    for (const Group& group : m_groups) {
+        bool any = false;
+        for (FieldEditor* editor : group.editors) {
+            editor->refresh();
+            any = any || editor->applies();
+        }
+        group.section->setVisible(any);
+        if (group.lane >= 0)
+            group.section->setTitle(laneLabel(
+                group.lane, QString::fromStdString(names[static_cast<size_t>(group.lane)])));
+    }
+    m_restart->setVisible(m_model.restartNeeded());
+}
+
+FieldEditor* SetupPanel::editor(std::string_view key, int lane) const {
+    return findChild<FieldEditor*>(
+        QStringLiteral("field:%1:%2")
+            .arg(QString::fromUtf8(key.data(), static_cast<qsizetype>(key.size())))
+            .arg(lane));
+}
+
+bool SetupPanel::restartShown() const { return !m_restart->isHidden(); }
+
+void SetupPanel::changeEvent(QEvent* event) {
+    if ((event->type() == QEvent::PaletteChange ||
+         event->type() == QEvent::ApplicationPaletteChange) &&
+        m_addLane)
+        applyColors();
+    QWidget::changeEvent(event);
+}
+
+void SetupPanel::applyColors() {
+    const Colors colors = colorsFor(QGuiApplication::palette());
+    m_addLane->setIcon(themedIcon(QStringLiteral("plus"), colors.text));
+    for (const Group& group : m_groups)
+        if (group.lane >= 0) group.section->setSwatch(colors.lane(group.lane));
+    QColor fill = colors.accent;
+    fill.setAlpha(40);
+    const QString style = QStringLiteral("#restartNote { background: rgba(%1,%2,%3,%4); border: 0; "
+                                         "border-left: 4px solid %5; }")
+                              .arg(fill.red())
+                              .arg(fill.green())
+                              .arg(fill.blue())
+                              .arg(fill.alpha())
+                              .arg(colors.accent.name());
+    if (m_restart->styleSheet() != style) m_restart->setStyleSheet(style);
+}
+
+} // namespace halfscope

@@ -1,0 +1,266 @@
+// Controls of the run. Play is the only coloured button; clicks do not take the keyboard focus, so
+// that Space keeps its meaning.
+#include "ui/panels/transport_bar.h"
+
+#include "engine/train/fields.h"
+#include "ui/icons.h"
+#include "ui/owned.h"
+
+#include <QAbstractItemView>
+#include <QActionGroup>
+#include <QComboBox>
+#include <QEvent>
+#include <QFontMetrics>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLocale>
+#include <QMenu>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QToolButton>
+#include <QToolTip>
+
+namespace halfscope {
+
+TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
+    m_row = make<QHBoxLayout>(this);
+    m_row->setContentsMargins(8, 6, 8, 6);
+    m_row->setSpacing(6);
+    buildPresets();
+    buildButtons();
+    buildFigures();
+    m_row->addStretch(1);
+    buildRight();
+    setState(SessionState::Building);
+    applyColors();
+}
+
+void TransportBar::buildPresets() {
+    m_presets = make<QComboBox>(this);
+    m_presets->setAccessibleName(tr("Experiment"));
+    m_presets->setToolTip(tr("The experiments that come with the program"));
+    m_presets->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_presets->setMinimumContentsLength(14);
+    m_presets->setObjectName(QStringLiteral("presets"));
+    for (const Preset& preset : presets()) {
+        m_presets->addItem(QString::fromStdString(preset.title),
+                           QString::fromStdString(preset.name));
+        m_presets->setItemData(m_presets->count() - 1, QString::fromStdString(preset.about),
+                               Qt::ToolTipRole);
+    }
+    // the list is as wide as its longest title, whatever the width of the box
+    m_presets->view()->setMinimumWidth(m_presets->view()->sizeHintForColumn(0) + 12);
+    connect(m_presets, &QComboBox::activated, this, [this](int index) {
+        const QString name = m_presets->itemData(index).toString();
+        if (!name.isEmpty()) emit presetChosen(name);
+    });
+    m_row->addWidget(m_presets);
+}
+
+QPushButton* TransportBar::newButton(const QString& name, const QString& text, const QString& tip) {
+    auto* button = make<QPushButton>(text, this);
+    button->setObjectName(name);
+    button->setToolTip(tip);
+    button->setAccessibleName(text);
+    button->setAccessibleDescription(tip);
+    button->setFocusPolicy(Qt::TabFocus);
+    m_row->addWidget(button);
+    return button;
+}
+
+void TransportBar::buildButtons() {
+    m_reset = newButton(QStringLiteral("reset"), tr("Reset"),
+                        tr("Start again from step 0 with the settings at the left (R)"));
+    m_play = newButton(QStringLiteral("play"), tr("Play"), tr("Train (Space)"));
+    m_step = newButton(QStringLiteral("step"), tr("Step"), tr("One step of every lane (.)"));
+    QFont big = m_play->font();
+    big.setBold(true);
+    big.setPointSizeF(big.pointSizeF() * 1.15);
+    m_play->setFont(big);
+    m_play->setMinimumSize(QFontMetrics(big).horizontalAdvance(tr("Continue")) + 56, 36);
+    m_play->setDefault(true);
+    connect(m_reset, &QPushButton::clicked, this, &TransportBar::resetRequested);
+    connect(m_play, &QPushButton::clicked, this, &TransportBar::playRequested);
+    connect(m_step, &QPushButton::clicked, this, &TransportBar::stepRequested);
+
+    auto* label = make<QLabel>(tr("Stop at"), this);
+    m_stopAt = make<QSpinBox>(this);
+    m_stopAt->setObjectName(QStringLiteral("stopAt"));
+    m_stopAt->setRange(1, 1000000000);
+    m_stopAt->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
+    m_stopAt->setKeyboardTracking(false);
+    m_stopAt->setMaximumWidth(QFontMetrics(font()).horizontalAdvance(QStringLiteral("10000000")) +
+                              40);
+    m_stopAt->setAccessibleName(tr("Stop at step"));
+    m_stopAt->setToolTip(tr("The run ends after this step; can be changed while it runs"));
+    label->setBuddy(m_stopAt);
+    connect(m_stopAt, &QSpinBox::valueChanged, this,
+            [this](int value) { emit stopStepChosen(value); });
+    m_row->addSpacing(4);
+    m_row->addWidget(label);
+    m_row->addWidget(m_stopAt);
+}
+
+void TransportBar::buildFigures() {
+    m_counter = make<QLabel>(this);
+    m_counter->setObjectName(QStringLiteral("counter"));
+    m_counter->setAccessibleName(tr("Steps done"));
+    m_counter->setMinimumWidth(
+        QFontMetrics(font()).horizontalAdvance(tr("step %1").arg(QStringLiteral("100,000"))) + 8);
+    m_speeds = make<QLabel>(this);
+    m_speeds->setObjectName(QStringLiteral("speeds"));
+    m_speeds->setAccessibleName(tr("Speeds"));
+    m_speeds->setTextFormat(Qt::RichText);
+    m_speeds->setToolTip(tr("Steps per second of each lane over the last second, by the time its "
+                            "device worked; then how much faster lane B is than lane A"));
+    m_row->addSpacing(6);
+    m_row->addWidget(m_counter);
+    m_row->addWidget(m_speeds);
+}
+
+void TransportBar::buildRight() {
+    const auto button = [this](const QString& name, const QString& tip) {
+        auto* made = make<QToolButton>(this);
+        made->setObjectName(name);
+        made->setAutoRaise(true);
+        made->setIconSize({20, 20});
+        made->setToolTip(tip);
+        made->setAccessibleName(tip);
+        made->setFocusPolicy(Qt::TabFocus);
+        m_row->addWidget(made);
+        return made;
+    };
+    m_device = button(QStringLiteral("device"), tr("Device"));
+    m_device->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    m_theme = button(QStringLiteral("theme"), tr("Light or dark"));
+    m_help = button(QStringLiteral("help"), tr("Help and shortcuts (F1)"));
+    m_themeMenu = make<QMenu>(tr("&Theme"), this);
+    m_themes = make<QActionGroup>(this);
+    const std::pair<Theme, QString> choices[] = {{Theme::Auto, tr("Like the &desktop")},
+                                                 {Theme::Light, tr("&Light")},
+                                                 {Theme::Dark, tr("D&ark")}};
+    for (const auto& [theme, text] : choices) {
+        QAction* action = m_themes->addAction(text);
+        action->setCheckable(true);
+        action->setData(static_cast<int>(theme));
+        m_themeMenu->addAction(action);
+        connect(action, &QAction::triggered, this,
+                [this, chosen = theme] { emit themeChosen(chosen); });
+    }
+    m_theme->setMenu(m_themeMenu);
+    m_theme->setPopupMode(QToolButton::InstantPopup);
+    m_theme->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
+    connect(m_device, &QToolButton::clicked, m_device, [this] {
+        // the reason must be reachable by keyboard and touch too
+        QToolTip::showText(m_device->mapToGlobal(QPoint(0, m_device->height())),
+                           m_device->toolTip(), m_device);
+    });
+    connect(m_help, &QToolButton::clicked, this, &TransportBar::helpRequested);
+}
+
+void TransportBar::showExperiment(const QString& preset, const QString& title) {
+    int index = preset.isEmpty() ? -1 : m_presets->findData(preset);
+    const int own = m_presets->findData(QString());
+    if (index < 0 && own < 0) m_presets->addItem(title, QString());
+    if (index < 0) {
+        index = m_presets->findData(QString());
+        m_presets->setItemText(index, title);
+    } else if (own >= 0) {
+        m_presets->removeItem(own);
+    }
+    m_presets->setCurrentIndex(index);
+}
+
+void TransportBar::setState(SessionState state) {
+    m_state = state;
+    const bool running = state == SessionState::Running;
+    const bool built = state != SessionState::Building && state != SessionState::Failed;
+    const QString text = running                           ? tr("Pause")
+                         : state == SessionState::Finished ? tr("Continue")
+                                                           : tr("Play");
+    m_play->setText(text);
+    m_play->setAccessibleName(text);
+    m_play->setToolTip(running                           ? tr("Pause after this step (Space)")
+                       : state == SessionState::Finished ? tr("Train as many steps again (Space)")
+                                                         : tr("Train (Space)"));
+    m_play->setEnabled(built);
+    m_step->setEnabled(built && !running && state != SessionState::Finished);
+    m_reset->setEnabled(state != SessionState::Building);
+    applyColors();
+}
+
+void TransportBar::setStopStep(qint64 steps) {
+    const QSignalBlocker quiet(m_stopAt);
+    m_stopAt->setValue(static_cast<int>(std::min<qint64>(steps, m_stopAt->maximum())));
+}
+
+void TransportBar::setFigures(const RunModel& run) {
+    const QLocale locale;
+    m_counter->setText(tr("step %1").arg(locale.toString(static_cast<qlonglong>(run.step()))));
+    const Colors colors = colorsFor(QGuiApplication::palette());
+    QStringList parts;
+    for (int i = 0; i < std::min(run.lanes(), 2); ++i) {
+        const double speed = run.lane(i).stepsPerSecond;
+        if (speed <= 0) continue;
+        parts << QStringLiteral("<b style='color:%1'>%2</b> %3")
+                     .arg(colors.laneText(i).name(), laneLetter(i),
+                          tr("%1 steps/s")
+                              .arg(speed < 10 ? locale.toString(speed, 'f', 2)
+                                              : locale.toString(speed, 'f', 0)));
+    }
+    if (run.speedRatio() > 0) parts << tr("B/A ×%1").arg(locale.toString(run.speedRatio(), 'f', 2));
+    const QString text = parts.join(QStringLiteral("&nbsp;&nbsp;"));
+    if (m_speeds->text() != text) m_speeds->setText(text);
+}
+
+void TransportBar::setDevice(const DeviceInfo& device, const QString& reason) {
+    const QString name = QString::fromStdString(device.name);
+    const bool cpu = device.kind == "cpu";
+    m_device->setText(cpu ? tr("CPU") : tr("GPU: %1").arg(name));
+    QStringList lines{tr("Trains on %1").arg(name)};
+    if (!device.libraries.empty())
+        lines << tr("With %1").arg(QString::fromStdString(device.libraries));
+    if (!reason.isEmpty()) lines << tr("Why not the GPU: %1").arg(reason);
+    m_device->setToolTip(lines.join(u'\n'));
+    m_device->setAccessibleDescription(m_device->toolTip());
+}
+
+void TransportBar::setTheme(Theme theme) {
+    for (QAction* action : m_themes->actions())
+        action->setChecked(action->data().toInt() == static_cast<int>(theme));
+}
+
+void TransportBar::changeEvent(QEvent* event) {
+    if ((event->type() == QEvent::PaletteChange ||
+         event->type() == QEvent::ApplicationPaletteChange) &&
+        m_help)
+        applyColors();
+    QWidget::changeEvent(event);
+}
+
+void TransportBar::applyColors() {
+    const Colors colors = colorsFor(QGuiApplication::palette());
+    const bool enabled = m_play->isEnabled();
+    const QColor fill = enabled ? colors.accent : colors.grid;
+    const QColor ink = !enabled                                                 ? colors.muted
+                       : contrast(fill, Qt::white) >= contrast(fill, Qt::black) ? QColor(Qt::white)
+                                                                                : QColor(Qt::black);
+    const QString style =
+        QStringLiteral(
+            "QPushButton { background: %1; color: %2; border: 2px solid %1; border-radius: 5px; "
+            "padding: 3px 12px; } QPushButton:hover { background: %3; } "
+            "QPushButton:focus { border-color: %4; }")
+            .arg(fill.name(), ink.name(), enabled ? fill.lighter(112).name() : fill.name(),
+                 colors.text.name());
+    if (m_play->styleSheet() != style) m_play->setStyleSheet(style);
+    m_play->setIcon(themedIcon(
+        m_state == SessionState::Running ? QStringLiteral("pause") : QStringLiteral("play"), ink));
+    m_reset->setIcon(themedIcon(QStringLiteral("reset"), colors.text));
+    m_step->setIcon(themedIcon(QStringLiteral("step"), colors.text));
+    m_theme->setIcon(themedIcon(QStringLiteral("theme"), colors.text));
+    m_help->setIcon(themedIcon(QStringLiteral("help"), colors.text));
+}
+
+} // namespace halfscope

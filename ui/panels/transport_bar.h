@@ -1,0 +1,74 @@
+// The strip at the top, one sentence from left to right: which experiment, start and stop, how far
+// it is, how fast, on which device. Only signals; the window decides.
+#pragma once
+
+#include "ui/models/run_model.h"
+#include "ui/session/session_channel.h"
+#include "ui/theme.h"
+
+#include <QWidget>
+
+class QActionGroup;
+class QComboBox;
+class QHBoxLayout;
+class QLabel;
+class QMenu;
+class QPushButton;
+class QSpinBox;
+class QToolButton;
+
+namespace halfscope {
+
+class TransportBar : public QWidget {
+    Q_OBJECT
+public:
+    explicit TransportBar(QWidget* parent = nullptr);
+
+    /// A preset's name; for anything else the title is shown as an entry of its own.
+    void showExperiment(const QString& preset, const QString& title);
+    void setState(SessionState);
+    void setStopStep(qint64 steps);
+    void setFigures(const RunModel&);
+    /// `reason`: why the GPU is not used; may be empty.
+    void setDevice(const DeviceInfo&, const QString& reason);
+    void setTheme(Theme);
+    QMenu* themeMenu() const { return m_themeMenu; }
+
+signals:
+    void presetChosen(const QString& name);
+    void resetRequested();
+    /// Play when it stands, pause when it runs.
+    void playRequested();
+    void stepRequested();
+    void stopStepChosen(qint64 steps);
+    void themeChosen(halfscope::Theme theme);
+    void helpRequested();
+
+protected:
+    void changeEvent(QEvent*) override;
+
+private:
+    void buildPresets();
+    void buildButtons();
+    void buildFigures();
+    void buildRight();
+    QPushButton* newButton(const QString& name, const QString& text, const QString& tip);
+    void applyColors();
+
+    QHBoxLayout* m_row = nullptr;   ///< owned by this widget
+    QComboBox* m_presets = nullptr; ///< child, as all below
+    QPushButton* m_reset = nullptr;
+    QPushButton* m_play = nullptr;
+    QPushButton* m_step = nullptr;
+    QSpinBox* m_stopAt = nullptr;
+    QLabel* m_counter = nullptr;
+    QLabel* m_speeds = nullptr;
+    QToolButton* m_device = nullptr;
+    QToolButton* m_theme = nullptr;
+    QToolButton* m_help = nullptr;
+    QMenu* m_themeMenu = nullptr;
+    QActionGroup* m_themes = nullptr;
+    SessionState m_state = SessionState::Building;
+};
+
+} // namespace halfscope

@@ -1,0 +1,220 @@
+// Marks by kind and lane, drawn as scatter graphs: thousands of them cost little, unlike items.
+#include "ui/plots/event_lane.h"
+
+#include "ui/plots/tickers.h"
+
+#include <QPainterPath>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace halfscope {
+
+namespace {
+
+constexpr int kRowHeight = 17;
+constexpr double kPathSize = 6; // QCustomPlot scales paths by size / 6
+constexpr double kDiamondSize = 11;
+constexpr double kPickDistance = 9; // pixels
+constexpr double kThinning = 2;     // pixels per drawn mark
+constexpr EventKind kAllKinds[] = {EventKind::Growth, EventKind::Backoff, EventKind::Overflow,
+                                   EventKind::LossNotFinite, EventKind::Edit};
+
+size_t slot(EventKind kind) { return static_cast<size_t>(kind); }
+
+/// A flag on its pole, 10 pixels high, centred on its foot's step.
+QPainterPath flagPath() {
+    QPainterPath path;
+    path.addRect(-0.75, -5, 1.5, 10);
+    path.moveTo(0.75, -5);
+    path.lineTo(6, -2.5);
+    path.lineTo(0.75, 0);
+    path.closeSubpath();
+    return path;
+}
+
+/// QCustomPlot's own triangle is an outline around nothing, half its width: this one is filled.
+QPainterPath trianglePath(bool up) {
+    const double tip = up ? -4.5 : 4.5;
+    QPainterPath path;
+    path.moveTo(-5, -tip);
+    path.lineTo(5, -tip);
+    path.lineTo(0, tip);
+    path.closeSubpath();
+    return path;
+}
+
+QCPScatterStyle styleOf(EventKind kind, const Colors& colors) {
+    const auto filled = [](const QPainterPath& path, const QColor& color) {
+        return QCPScatterStyle(path, QPen(color, 0), QBrush(color), kPathSize);
+    };
+    switch (kind) {
+    case EventKind::Overflow: return filled(trianglePath(false), colors.error);
+    case EventKind::Growth: return filled(trianglePath(true), colors.good);
+    case EventKind::Backoff: {
+        QPainterPath bar;
+        bar.addRect(-4, -2, 8, 4);
+        return filled(bar, colors.warning);
+    }
+    case EventKind::LossNotFinite:
+        return QCPScatterStyle(QCPScatterStyle::ssDiamond, QPen(colors.text, 0),
+                               QBrush(colors.text), kDiamondSize);
+    case EventKind::Edit: break;
+    }
+    return filled(flagPath(), colors.accent);
+}
+
+} // namespace
+
+EventLane::EventLane(QCustomPlot& plot, QCPAxisRect& rect) : m_plot(plot), m_rect(rect) {
+    QCPAxis* step = rect.axis(QCPAxis::atBottom);
+    step->setTicker(QSharedPointer<StepTicker>::create());
+    step->setTickLengthIn(0);
+    step->setTickLengthOut(4);
+    step->setSubTicks(false);
+    step->setLabel(QCoreApplication::translate("EventLane", "Step"));
+    step->setLabelPadding(1);
+    QCPAxis* rows = rect.axis(QCPAxis::atLeft);
+    rows->setTickLength(0, 0);
+    rows->setSubTicks(false);
+    rows->setRangeReversed(true);
+    for (QCPAxis* axis : {step, rows})
+        axis->grid()->setZeroLinePen(Qt::NoPen);
+}
+
+int EventLane::heightFor(int lanes) { return std::max(1, lanes) * kRowHeight; }
+
+void EventLane::setLanes(const QStringList& names) {
+    for (Row& row : m_rows)
+        for (QCPGraph* graph : row.graphs)
+            m_plot.removeGraph(graph);
+    m_rows.clear();
+    m_events.clear();
+    auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+    for (int i = 0; i < static_cast<int>(names.size()); ++i) {
+        ticker->addTick(i, laneLetter(i));
+        Row row;
+        // worse news is drawn over better
+        for (const EventKind kind : kAllKinds) {
+            QCPGraph* graph =
+                m_plot.addGraph(m_rect.axis(QCPAxis::atBottom), m_rect.axis(QCPAxis::atLeft));
+            graph->setName(QStringLiteral("%1/%2").arg(QLatin1String(nameOf(kind)), laneLetter(i)));
+            graph->setLineStyle(QCPGraph::lsNone);
+            graph->setAdaptiveSampling(false);
+            graph->setSelectable(QCP::stNone);
+            row.graphs[slot(kind)] = graph;
+        }
+        m_rows.push_back(std::move(row));
+    }
+    m_rect.axis(QCPAxis::atLeft)->setTicker(ticker);
+    m_rect.axis(QCPAxis::atLeft)->setRange(-0.5, std::max(1.0, double(names.size())) - 0.5);
+}
+
+void EventLane::clear() {
+    m_events.clear();
+    for (Row& row : m_rows) {
+        for (auto& marks : row.marks)
+            marks.clear();
+        for (QCPGraph* graph : row.graphs)
+            graph->data()->clear();
+    }
+}
+
+void EventLane::add(const Event& event) {
+    const int index = count();
+    m_events.push_back({event.step, QString::fromStdString(event.text)});
+    for (int lane = 0; lane < static_cast<int>(m_rows.size()); ++lane)
+        if (event.lane == lane || event.lane < 0)
+            addMark(m_rows[static_cast<size_t>(lane)], event, index);
+}
+
+void EventLane::addMark(Row& row, const Event& event, int index) {
+    auto& overflows = row.marks[slot(EventKind::Overflow)];
+    auto& backoffs = row.marks[slot(EventKind::Backoff)];
+    // An overflow and the backoff that it causes are one incident, told in either order.
+    if (event.kind == EventKind::Backoff && !overflows.empty() &&
+        overflows.back().step == event.step)
+        return;
+    if (event.kind == EventKind::Overflow && !backoffs.empty() &&
+        backoffs.back().step == event.step)
+        backoffs.pop_back();
+    auto& marks = row.marks[slot(event.kind)];
+    const auto place = std::upper_bound(marks.begin(), marks.end(), event.step,
+                                        [](int64_t step, const Mark& m) { return step < m.step; });
+    marks.insert(place, {event.step, index});
+}
+
+int EventLane::marks(EventKind kind, int lane) const {
+    return static_cast<int>(m_rows[static_cast<size_t>(lane)].marks[slot(kind)].size());
+}
+
+void EventLane::update(double from, double to, int pixels) {
+    const double spacing = std::max(kThinning * (to - from) / std::max(1, pixels), 0.0);
+    for (size_t lane = 0; lane < m_rows.size(); ++lane) {
+        Row& row = m_rows[lane];
+        for (const EventKind kind : kAllKinds) {
+            const auto& marks = row.marks[slot(kind)];
+            QVector<QCPGraphData> data;
+            // jumps over what would lie on the same pixels: the cost depends on the width alone
+            for (double next = from; next <= to;) {
+                const auto mark =
+                    std::lower_bound(marks.begin(), marks.end(), next, [](const Mark& m, double s) {
+                        return static_cast<double>(m.step) < s;
+                    });
+                if (mark == marks.end() || static_cast<double>(mark->step) > to) break;
+                const auto step = static_cast<double>(mark->step);
+                data.append(QCPGraphData(step, static_cast<double>(lane)));
+                next = std::max(step + spacing, std::nextafter(step, to + 1));
+            }
+            row.graphs[slot(kind)]->data()->set(data, true);
+        }
+    }
+}
+
+void EventLane::setColors(const Colors& colors) {
+    m_rect.setBackground(QBrush(colors.background));
+    for (const auto type : {QCPAxis::atLeft, QCPAxis::atBottom}) {
+        QCPAxis* axis = m_rect.axis(type);
+        axis->setBasePen(QPen(colors.muted, 0));
+        axis->setTickPen(QPen(colors.muted, 0));
+        axis->setTickLabelColor(colors.text);
+        axis->setLabelColor(colors.text);
+        axis->setTickLabelFont(m_plot.font());
+        axis->setLabelFont(m_plot.font());
+        axis->grid()->setPen(QPen(colors.grid, 0));
+    }
+    for (Row& row : m_rows)
+        for (const EventKind kind : kAllKinds)
+            row.graphs[slot(kind)]->setScatterStyle(styleOf(kind, colors));
+}
+
+std::optional<int> EventLane::eventAt(const QPointF& position) const {
+    const QCPAxis* stepAxis = m_rect.axis(QCPAxis::atBottom);
+    const QCPAxis* rowAxis = m_rect.axis(QCPAxis::atLeft);
+    if (!m_rect.rect().contains(position.toPoint())) return std::nullopt;
+    const double step = stepAxis->pixelToCoord(position.x());
+    std::optional<int> best;
+    double bestDistance = kPickDistance;
+    for (size_t lane = 0; lane < m_rows.size(); ++lane) {
+        const double dy = position.y() - rowAxis->coordToPixel(static_cast<double>(lane));
+        for (const auto& marks : m_rows[lane].marks) {
+            const auto after =
+                std::lower_bound(marks.begin(), marks.end(), step, [](const Mark& m, double s) {
+                    return static_cast<double>(m.step) < s;
+                });
+            for (auto mark = after == marks.begin() ? after : after - 1;
+                 mark != marks.end() && mark <= after; ++mark) {
+                const double dx =
+                    position.x() - stepAxis->coordToPixel(static_cast<double>(mark->step));
+                if (const double distance = std::hypot(dx, dy); distance < bestDistance) {
+                    bestDistance = distance;
+                    best = mark->index;
+                }
+            }
+        }
+    }
+    return best;
+}
+
+} // namespace halfscope

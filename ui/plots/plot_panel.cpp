@@ -1,0 +1,252 @@
+// Curves, y range and values of one plot.
+#include "ui/plots/plot_panel.h"
+
+#include "ui/owned.h"
+#include "ui/plots/readout_item.h"
+#include "ui/plots/tickers.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+
+constexpr double kRateWindow = 0.1; // seconds
+constexpr double kRateShare = 0.02; // of the time so far: short runs get about 50 points too
+constexpr double kPadding = 0.06;   // of the y span, on each side
+
+QString tr(const char* text) { return QCoreApplication::translate("PlotPanel", text); }
+
+QString titleOf(Measure measure) {
+    switch (measure) {
+    case Measure::Loss: return tr("Loss");
+    case Measure::LossScale: return tr("Loss scale");
+    case Measure::Throughput: return tr("Throughput (steps/s)");
+    case Measure::Skipped: break;
+    }
+    return tr("Skipped steps");
+}
+
+QSharedPointer<QCPAxisTicker> tickerOf(Measure measure) {
+    switch (measure) {
+    case Measure::Loss: return QSharedPointer<PowerTicker>::create(10);
+    case Measure::LossScale: return QSharedPointer<PowerTicker>::create(2);
+    case Measure::Throughput: return QSharedPointer<PrefixTicker>::create(false);
+    case Measure::Skipped: break;
+    }
+    return QSharedPointer<PrefixTicker>::create(true);
+}
+
+} // namespace
+
+std::optional<double> RateMeter::add(double seconds) {
+    if (!(seconds > 0) || !std::isfinite(seconds)) return std::nullopt;
+    m_total += seconds;
+    m_window += seconds;
+    ++m_steps;
+    if (m_window < std::min(kRateWindow, kRateShare * m_total)) return std::nullopt;
+    const double rate = static_cast<double>(m_steps) / m_window;
+    m_window = 0;
+    m_steps = 0;
+    return rate;
+}
+
+QString valueText(Measure measure, double value) {
+    switch (measure) {
+    case Measure::Loss: return QString::number(value, 'g', 4);
+    case Measure::LossScale: {
+        const QString power = powerOfTwo(value);
+        if (value >= 2 && value <= 16777216 && power.startsWith(QLatin1String("2^")))
+            return QStringLiteral("%1 = %2").arg(value, 0, 'f', 0).arg(power);
+        return value == 1 ? QStringLiteral("1") : power;
+    }
+    case Measure::Throughput: return withPrefix(value);
+    case Measure::Skipped: break;
+    }
+    return QString::number(value, 'f', 0);
+}
+
+PlotPanel::PlotPanel(QCustomPlot& plot, QCPAxisRect& rect, QCPLayer& overlay, Measure measure)
+    : m_plot(plot), m_rect(rect), m_readout(make<ReadoutItem>(plot, rect)), m_measure(measure) {
+    m_readout->setLayer(&overlay);
+    setUpAxes();
+}
+
+QString PlotPanel::title() const { return titleOf(m_measure); }
+
+bool PlotPanel::logarithmic() const {
+    return m_measure == Measure::Loss || m_measure == Measure::LossScale;
+}
+
+void PlotPanel::setUpAxes() {
+    QCPAxis* value = m_rect.axis(QCPAxis::atLeft);
+    QCPAxis* step = m_rect.axis(QCPAxis::atBottom);
+    value->setTicker(tickerOf(m_measure));
+    value->setScaleType(logarithmic() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    value->setSubTicks(false);
+    step->setTicker(QSharedPointer<StepTicker>::create());
+    step->setTickLabels(false);
+    step->setSubTicks(false);
+    for (QCPAxis* axis : {value, step}) {
+        axis->setTickLengthIn(0);
+        axis->setTickLengthOut(3);
+        axis->grid()->setZeroLinePen(Qt::NoPen);
+        axis->grid()->setVisible(true);
+    }
+    fitRange(1, 0);
+}
+
+void PlotPanel::setLanes(const QStringList& labels) {
+    for (const Lane& lane : m_lanes)
+        m_plot.removeGraph(lane.graph);
+    m_lanes.clear();
+    for (const QString& label : labels) {
+        Lane lane;
+        lane.label = label;
+        lane.graph = m_plot.addGraph(m_rect.axis(QCPAxis::atBottom), m_rect.axis(QCPAxis::atLeft));
+        lane.graph->setName(title() + u'/' + label);
+        lane.graph->setAdaptiveSampling(false); // Series has sampled already
+        lane.graph->setSelectable(QCP::stNone);
+        if (m_measure == Measure::LossScale || m_measure == Measure::Skipped)
+            lane.graph->setLineStyle(QCPGraph::lsStepLeft);
+        m_lanes.push_back(std::move(lane));
+    }
+    fitRange(1, 0);
+    setColors(m_colors);
+    showValues(std::nullopt);
+}
+
+void PlotPanel::clear() {
+    for (Lane& lane : m_lanes) {
+        lane.series.clear();
+        lane.graph->data()->clear();
+    }
+    fitRange(1, 0);
+    showValues(std::nullopt);
+}
+
+void PlotPanel::append(int lane, qint64 step, double value) {
+    if (lane >= 0 && lane < static_cast<int>(m_lanes.size()))
+        m_lanes[static_cast<size_t>(lane)].series.append(step, value);
+}
+
+/// A lane without a loss scaler records scale 1 throughout; its line must not squeeze the others.
+bool PlotPanel::saysNothing(const Lane& lane) const {
+    return m_measure == Measure::LossScale && lane.series.minimum() == 1 &&
+           lane.series.maximum() == 1;
+}
+
+void PlotPanel::update(double from, double to, int pixels) {
+    double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+    const bool nothingElse = std::all_of(m_lanes.begin(), m_lanes.end(), [this](const Lane& lane) {
+        return lane.series.isEmpty() || saysNothing(lane);
+    });
+    for (Lane& lane : m_lanes) {
+        lane.series.sample(from, to, pixels, lane.xs, lane.ys);
+        if (saysNothing(lane) && !nothingElse) continue;
+        for (const double y : lane.ys) {
+            if (logarithmic() && y <= 0) continue;
+            lowest = std::min(lowest, y);
+            highest = std::max(highest, y);
+        }
+    }
+    fitRange(lowest, highest);
+    // as many labels as fit without touching
+    const int line = QFontMetrics(m_plot.font()).height();
+    m_rect.axis(QCPAxis::atLeft)
+        ->ticker()
+        ->setTickCount(std::clamp(m_rect.height() * 2 / (3 * line), 1, 5));
+    const double floor = m_rect.axis(QCPAxis::atLeft)->range().lower;
+    for (Lane& lane : m_lanes) {
+        QVector<QCPGraphData> data;
+        data.reserve(lane.xs.size());
+        for (qsizetype i = 0; i < lane.xs.size(); ++i) {
+            // zero and below have no place on a logarithmic axis: they lie on its lower edge
+            const double y = logarithmic() && lane.ys[i] <= 0 ? floor : lane.ys[i];
+            data.append(QCPGraphData(lane.xs[i], y));
+        }
+        // one point makes no line
+        lane.graph->setScatterStyle(data.size() == 1 ? QCPScatterStyle(QCPScatterStyle::ssDisc, 5)
+                                                     : QCPScatterStyle());
+        lane.graph->data()->set(data, true);
+    }
+}
+
+/// lowest > highest: nothing to show.
+void PlotPanel::fitRange(double lowest, double highest) {
+    QCPAxis* axis = m_rect.axis(QCPAxis::atLeft);
+    const bool empty = lowest > highest;
+    switch (m_measure) {
+    case Measure::Loss: {
+        const double low = std::log10(empty ? 0.1 : lowest), high = std::log10(empty ? 1 : highest);
+        const double pad = std::max(kPadding * (high - low), 0.02);
+        axis->setRange(std::pow(10, low - pad), std::pow(10, high + pad));
+        break;
+    }
+    case Measure::LossScale: {
+        // at least two octaves, or a constant scale would have no scale to be read on
+        const double low = std::floor(std::log2(empty ? 1 : lowest));
+        const double high = std::max(std::ceil(std::log2(empty ? 1 : highest)), low + 1);
+        axis->setRange(std::exp2(low - 0.5), std::exp2(high + 0.5));
+        break;
+    }
+    case Measure::Throughput:
+        axis->setRange(0, empty || highest <= 0 ? 1 : highest * (1 + 2 * kPadding));
+        break;
+    case Measure::Skipped:
+        axis->setRange(0, std::max(empty ? 1.0 : highest, 1.0) * (1 + 3 * kPadding));
+        break;
+    }
+}
+
+void PlotPanel::setColors(const Colors& colors) {
+    m_colors = colors;
+    m_rect.setBackground(QBrush(colors.background));
+    for (const auto type : {QCPAxis::atLeft, QCPAxis::atBottom}) {
+        QCPAxis* axis = m_rect.axis(type);
+        axis->setBasePen(QPen(colors.muted, 0));
+        axis->setTickPen(QPen(colors.muted, 0));
+        axis->setTickLabelColor(colors.text);
+        axis->grid()->setPen(QPen(colors.grid, 0));
+        axis->setTickLabelFont(m_plot.font());
+    }
+    for (size_t i = 0; i < m_lanes.size(); ++i)
+        m_lanes[i].graph->setPen(colors.lanePen(static_cast<int>(i)));
+    m_readout->setTitle(title(), colors.text);
+}
+
+QString PlotPanel::textAt(const Lane& lane, std::optional<qint64> step) const {
+    const auto& bad = lane.series.nonFiniteSteps();
+    const qsizetype last = lane.series.size() - 1;
+    const qsizetype i = step ? lane.series.indexAt(static_cast<double>(*step)) : last;
+    const bool lost = step ? lane.series.isNonFinite(*step)
+                           : !bad.empty() && (last < 0 || bad.back() >= lane.series.step(last));
+    if (lost) return tr("not finite");
+    return i < 0 ? QString() : valueText(m_measure, lane.series.value(i));
+}
+
+void PlotPanel::showValues(std::optional<qint64> step) {
+    QVector<ReadoutEntry> entries;
+    for (int i = 0; i < static_cast<int>(m_lanes.size()); ++i) {
+        const Lane& lane = m_lanes[static_cast<size_t>(i)];
+        const QString text = textAt(lane, step);
+        // "65536 = 2^16" is as well told by its power
+        const QString power = text.section(QStringLiteral(" = "), -1);
+        entries.append({m_colors.lanePen(i), m_colors.laneText(i), lane.label, text, power});
+    }
+    m_readout->setEntries(std::move(entries));
+}
+
+QString PlotPanel::spoken(std::optional<qint64> step) const {
+    QStringList parts;
+    for (const Lane& lane : m_lanes)
+        if (const QString value = textAt(lane, step); !value.isEmpty())
+            parts << lane.label + u' ' + value;
+    return parts.isEmpty() ? QString()
+                           : title() + QStringLiteral(", ") + parts.join(QStringLiteral(", "));
+}
+
+} // namespace halfscope

@@ -1,0 +1,121 @@
+// The live plots over one shared step axis: loss, loss scale, throughput, skipped steps and the
+// event lane, with a linked crosshair. The owner feeds rows and calls refresh() on its timer.
+#pragma once
+
+#include "engine/train/step_record.h"
+#include "ui/plots/event_lane.h"
+#include "ui/plots/plot_panel.h"
+#include "ui/theme.h"
+
+#include <QElapsedTimer>
+#include <QPoint>
+#include <QStringList>
+#include <QWidget>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+class QCPItemStraightLine;
+class QCPItemText;
+class QCPLayer;
+class QCustomPlot;
+class QToolButton;
+
+namespace halfscope {
+
+class PlotStack : public QWidget {
+    Q_OBJECT
+public:
+    explicit PlotStack(QWidget* parent = nullptr);
+    ~PlotStack() override;
+
+    /// Names without the letter ("fp32", "amp-fp16"). Clears all curves and events.
+    void setLanes(const QStringList& names);
+    /// Cheap: nothing is drawn before refresh().
+    void append(int lane, const StepRecord&);
+    void addEvent(const Event&);
+    void clear();
+    /// Draws what changed since the last call; returns at once when nothing did. Whether it drew.
+    bool refresh();
+
+    /// Following shows the whole run and grows with it. The user's zoom or pan ends it.
+    bool following() const { return m_following; }
+    void setFollow(bool);
+    /// Centres the step (keeping the zoom) and puts the crosshair there; ends following.
+    void showStep(qint64 step);
+    void setCrosshair(qint64 step);
+    void clearCrosshair();
+    std::optional<qint64> crosshair() const { return m_crosshair; }
+    double firstVisibleStep() const { return m_from; }
+    double lastVisibleStep() const { return m_to; }
+    qint64 lastStep() const { return m_lastStep; }
+
+    /// As shown now. False, and a sentence in `error`, when the file cannot be written.
+    bool exportSvg(const QString& path, QString* error = nullptr) const;
+    /// Twice the size on screen.
+    bool exportPng(const QString& path, QString* error = nullptr) const;
+    /// Moving average of one drawing, in milliseconds.
+    double refreshMilliseconds() const;
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+signals:
+    void stepHovered(qint64 step);
+    void stepClicked(qint64 step);
+    /// Index in order of addEvent() since the last clear().
+    void eventClicked(int index);
+    void followChanged(bool following);
+    /// A sentence with the path and the reason, for the owner's banner.
+    void exportFailed(const QString& reason);
+
+protected:
+    void changeEvent(QEvent*) override;
+    void resizeEvent(QResizeEvent*) override;
+    void keyPressEvent(QKeyEvent*) override;
+    void contextMenuEvent(QContextMenuEvent*) override;
+    void focusInEvent(QFocusEvent*) override;
+    void focusOutEvent(QFocusEvent*) override;
+    void paintEvent(QPaintEvent*) override;
+    bool eventFilter(QObject*, QEvent*) override;
+
+private:
+    void buildPlot();
+    void connectMouse();
+    void applyColors();
+    void applyMargins();
+    void setRange(double from, double to);
+    void zoom(double about, double factor);
+    void updateReadouts();
+    void drawCrosshair();
+    void describe(bool now);
+    double stepAt(const QPointF& position) const;
+    qint64 nearestStep(const QPointF& position) const;
+    void pointerMoved(QMouseEvent*);
+    int plotWidth() const;
+    void exportDialog(bool svg);
+
+    std::unique_ptr<QCustomPlot> m_plot;
+    std::vector<std::unique_ptr<PlotPanel>> m_panels;
+    QCPAxisRect* m_eventRect = nullptr; ///< owned by the plot's layout
+    std::unique_ptr<EventLane> m_events;
+    std::vector<QCPItemStraightLine*> m_crosshairLines; ///< owned by the plot
+    QCPItemText* m_stepTag = nullptr;                   ///< owned by the plot
+    QCPLayer* m_overlay = nullptr;                      ///< owned by the plot
+    QToolButton* m_live = nullptr;                      ///< child
+    Colors m_colors;
+    QStringList m_labels;
+    std::vector<RateMeter> m_rates;
+    std::optional<qint64> m_crosshair;
+    std::optional<QPoint> m_pressed;
+    bool m_dragging = false;
+    double m_dragFrom = 0, m_dragTo = 0;
+    double m_from = 0, m_to = 10;
+    qint64 m_lastStep = 0;
+    bool m_following = true;
+    bool m_dirty = true;
+    QElapsedTimer m_described;
+};
+
+} // namespace halfscope

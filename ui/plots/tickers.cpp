@@ -1,0 +1,87 @@
+// Places and labels of ticks.
+#include "ui/plots/tickers.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace halfscope {
+
+QString shortNumber(double value) { return QString::number(value, 'g', 3); }
+
+QString withPrefix(double value) {
+    constexpr std::array<const char*, 4> kPrefixes{"", "k", "M", "G"};
+    size_t prefix = 0;
+    // 999.5 would be written as "1e+03" with three digits
+    while (std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size()) {
+        value /= 1000;
+        ++prefix;
+    }
+    return shortNumber(value) + QLatin1String(kPrefixes[prefix]);
+}
+
+QString powerOfTwo(double value) {
+    int exponent = 0;
+    if (value > 0 && std::frexp(value, &exponent) == 0.5)
+        return QStringLiteral("2^%1").arg(exponent - 1);
+    return shortNumber(value);
+}
+
+double StepTicker::getTickStep(const QCPRange& range) {
+    return std::max(1.0, QCPAxisTicker::getTickStep(range));
+}
+
+QString StepTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+    // the plot's own locale leaves group separators out
+    return QLocale().toString(static_cast<qint64>(std::llround(tick)));
+}
+
+double PrefixTicker::getTickStep(const QCPRange& range) {
+    double step = QCPAxisTicker::getTickStep(range);
+    if (step > range.upper && range.upper > 0) {
+        // the zero alone would say nothing: 1, 2 or 5 times a power of ten that is in range
+        const double power = std::pow(10, std::floor(std::log10(range.upper)));
+        const double first = range.upper / power;
+        step = power * (first >= 5 ? 5 : first >= 2 ? 2 : 1);
+    }
+    return m_wholeNumbers ? std::max(1.0, std::ceil(step)) : step;
+}
+
+QString PrefixTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+    // a multiple of the step that should be zero may come out as 1e-17
+    return withPrefix(std::abs(tick) < 1e-12 ? 0 : tick);
+}
+
+QVector<double> PowerTicker::createTickVector(double, const QCPRange& range) {
+    QVector<double> ticks;
+    if (!(range.lower > 0) || !std::isfinite(range.upper)) return ticks;
+    const double logBase = std::log(m_base);
+    const double low = std::log(range.lower) / logBase, high = std::log(range.upper) / logBase;
+    if (m_base == 10 && high - low < 1) {
+        // inside a decade: even steps read better than one lonely power
+        ticks = QCPAxisTicker::createTickVector(QCPAxisTicker::getTickStep(range), range);
+        ticks.erase(std::remove_if(ticks.begin(), ticks.end(), [](double t) { return t <= 0; }),
+                    ticks.end());
+        return ticks;
+    }
+    int stride = std::max(1, static_cast<int>(std::ceil((high - low) / tickCount())));
+    // multiples of the stride, so that ticks stay in place while the range moves; one is in range
+    while (stride > 1 && std::floor(high / stride) < std::ceil(low / stride))
+        --stride;
+    const int firstTick = static_cast<int>(std::floor(low / stride)) * stride;
+    for (int exponent = firstTick; exponent <= high + stride; exponent += stride)
+        ticks.append(std::pow(m_base, exponent));
+    if (m_base == 10 && high - low < 2) {
+        const auto decades = ticks;
+        for (const double decade : decades)
+            ticks << 2 * decade << 5 * decade;
+        std::sort(ticks.begin(), ticks.end());
+    }
+    return ticks;
+}
+
+QString PowerTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+    return m_base == 2 ? powerOfTwo(tick) : shortNumber(tick);
+}
+
+} // namespace halfscope

@@ -1,0 +1,53 @@
+// Ticks for the plots' axes: whole steps, powers of two, decades that turn into 1-2-5 when zoomed,
+// and short numbers with an SI prefix.
+#pragma once
+
+#include <qcustomplot.h>
+
+namespace halfscope {
+
+/// "0.0123", "1.2e-05": three significant digits.
+QString shortNumber(double value);
+/// "812", "1.93k", "12M".
+QString withPrefix(double value);
+/// "2^16"; other numbers as shortNumber.
+QString powerOfTwo(double value);
+
+/// Whole numbers with the locale's thousands separators.
+class StepTicker : public QCPAxisTicker {
+protected:
+    double getTickStep(const QCPRange&) override;
+    int getSubTickCount(double) override { return 0; }
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override;
+};
+
+/// From zero upwards, short labels.
+class PrefixTicker : public QCPAxisTicker {
+public:
+    explicit PrefixTicker(bool wholeNumbers) : m_wholeNumbers(wholeNumbers) {}
+
+protected:
+    double getTickStep(const QCPRange&) override;
+    int getSubTickCount(double) override { return 0; }
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override;
+
+private:
+    bool m_wholeNumbers;
+};
+
+/// For a logarithmic axis of base 2 or 10; about tickCount() labels.
+class PowerTicker : public QCPAxisTicker {
+public:
+    explicit PowerTicker(int base) : m_base(base) {}
+
+protected:
+    QVector<double> createTickVector(double, const QCPRange&) override;
+    double getTickStep(const QCPRange&) override { return 1; }
+    int getSubTickCount(double) override { return 0; }
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override;
+
+private:
+    int m_base;
+};
+
+} // namespace halfscope

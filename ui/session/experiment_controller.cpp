@@ -1,0 +1,79 @@
+// Commands out, rare signals in. Signals of an older run that are still on their way are dropped by
+// their run number.
+#include "ui/session/experiment_controller.h"
+
+namespace halfscope {
+namespace {
+// A pause must answer within 100 ms: this long for the step to finish by itself, the rest for the
+// executor to notice the request.
+constexpr int kPatienceMs = 40;
+} // namespace
+
+ExperimentController::ExperimentController(RunFactory factory, QObject* parent)
+    : QObject(parent), m_channel(std::make_shared<SessionChannel>()),
+      m_worker(std::make_unique<TrainingWorker>(m_channel, std::move(factory))) {
+    m_thread.setObjectName(QStringLiteral("training"));
+    auto* worker = m_worker.get();
+    worker->moveToThread(&m_thread);
+    connect(&m_thread, &QThread::started, worker, [this, worker] {
+        worker->run();
+        m_thread.quit();
+    });
+    connect(worker, &TrainingWorker::stateChanged, this, [this](SessionState state, quint32 run) {
+        if (run != m_number) return;
+        if (state != SessionState::Running) m_impatience.stop();
+        if (state == m_state) return;
+        m_state = state;
+        emit stateChanged(state);
+    });
+    connect(worker, &TrainingWorker::built, this, [this](const SessionInfoPtr& info) {
+        if (info->run != m_number) return;
+        m_info = info;
+        emit built();
+    });
+    connect(worker, &TrainingWorker::failed, this, [this](const QString& reason, quint32 run) {
+        if (run == m_number) emit failed(reason);
+    });
+    connect(worker, &TrainingWorker::refused, this, &ExperimentController::refused);
+    // Repeats: a request that comes between two runs of the executor is forgotten by the second.
+    m_impatience.setInterval(kPatienceMs);
+    connect(&m_impatience, &QTimer::timeout, this, [this] { m_channel->interrupt(); });
+    m_thread.start();
+}
+
+ExperimentController::~ExperimentController() {
+    m_channel->post(QuitCommand{});
+    do
+        m_channel->interrupt();
+    while (!m_thread.wait(5));
+}
+
+void ExperimentController::reset(const RunConfig& config) {
+    m_channel->post(ResetCommand{config, ++m_number});
+    m_channel->interrupt();
+    m_impatience.start();
+    m_info.reset();
+    m_state = SessionState::Building;
+    emit stateChanged(m_state);
+}
+
+void ExperimentController::play() {
+    m_impatience.stop();
+    m_channel->post(PlayCommand{});
+}
+
+void ExperimentController::pause() {
+    m_channel->post(PauseCommand{});
+    m_impatience.start();
+}
+
+void ExperimentController::stepOnce() {
+    m_impatience.stop();
+    m_channel->post(StepCommand{});
+}
+
+void ExperimentController::edit(int lane, const std::string& key, const FieldValue& value) {
+    m_channel->post(EditCommand{lane, key, value});
+}
+
+} // namespace halfscope

@@ -1,0 +1,54 @@
+// The window's side of the training thread: owns it, sends commands, hands out what arrived. One
+// object of this class can build and run any number of experiments, one after the other.
+#pragma once
+
+#include "ui/session/training_worker.h"
+
+#include <QThread>
+#include <QTimer>
+
+namespace halfscope {
+
+class ExperimentController : public QObject {
+    Q_OBJECT
+public:
+    explicit ExperimentController(RunFactory factory = makeExperimentRun,
+                                  QObject* parent = nullptr);
+    /// Stops a running step and joins the thread.
+    ~ExperimentController() override;
+
+    SessionState state() const { return m_state; }
+    bool running() const { return m_state == SessionState::Running; }
+    /// What the current run was built as; null until it is built.
+    const SessionInfoPtr& info() const { return m_info; }
+
+    /// Throws away the current run and builds another one. What drain() gives from now on is of the
+    /// new one.
+    void reset(const RunConfig&);
+    void play();
+    void pause();
+    void stepOnce();
+    /// A live field; lane -1 for a field of the run. Comes back as an Edit event.
+    void edit(int lane, const std::string& key, const FieldValue&);
+
+    /// What arrived since the last call; nothing before built(), so that a row never comes before
+    /// the names of its lanes. Call it every frame: the worker waits when nobody takes its rows.
+    SessionBatch drain() { return m_info ? m_channel->take(m_number) : SessionBatch(); }
+
+signals:
+    void stateChanged(halfscope::SessionState state);
+    void built();
+    void failed(const QString& reason);
+    void refused(const QString& reason);
+
+private:
+    std::shared_ptr<SessionChannel> m_channel;
+    std::unique_ptr<TrainingWorker> m_worker; ///< destroyed after the thread is joined
+    QThread m_thread;
+    QTimer m_impatience; ///< a pause lets a short step finish, so that all lanes stand at one step
+    uint32_t m_number = 0;
+    SessionState m_state = SessionState::Building;
+    SessionInfoPtr m_info;
+};
+
+} // namespace halfscope

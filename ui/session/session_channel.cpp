@@ -1,0 +1,81 @@
+// Hand-over between the two threads. Rows go through the lock-free ring; the rare rest through a
+// mutex.
+#include "ui/session/session_channel.h"
+
+#include <utility>
+
+namespace halfscope {
+
+void SessionChannel::post(Command command) {
+    {
+        const std::lock_guard lock(m_mutex);
+        // what was meant for the old run is void
+        if (std::holds_alternative<ResetCommand>(command)) m_commands.clear();
+        m_commands.push_back(std::move(command));
+    }
+    m_wake.notify_one();
+}
+
+void SessionChannel::interrupt() {
+    const std::lock_guard lock(m_mutex);
+    if (m_target) m_target->requestStop();
+}
+
+SessionBatch SessionChannel::take(uint32_t run) {
+    SessionBatch batch;
+    m_incoming.clear();
+    m_rows.drain(m_incoming);
+    for (const Row& row : m_incoming)
+        if (row.run == run) batch.records.push_back(row.record);
+    const std::lock_guard lock(m_mutex);
+    if (m_eventsRun == run) batch.events = std::move(m_events);
+    m_events.clear();
+    if (m_snapshotRun == run) batch.snapshot = std::move(m_snapshot);
+    m_snapshot.reset();
+    return batch;
+}
+
+std::vector<Command> SessionChannel::waitForCommands(std::chrono::milliseconds patience) {
+    std::unique_lock lock(m_mutex);
+    if (m_commands.empty() && patience.count() > 0)
+        m_wake.wait_for(lock, patience, [this] { return !m_commands.empty(); });
+    if (m_commands.empty() && m_target) m_target->clearStop();
+    return std::exchange(m_commands, {});
+}
+
+void SessionChannel::setTarget(TrainingRun* target) {
+    const std::lock_guard lock(m_mutex);
+    m_target = target;
+}
+
+bool SessionChannel::publish(uint32_t run, std::vector<StepRecord>& records,
+                             std::vector<Event>& events) {
+    if (!events.empty()) {
+        const std::lock_guard lock(m_mutex);
+        if (m_eventsRun != run) m_events.clear();
+        m_eventsRun = run;
+        for (Event& event : events)
+            m_events.push_back(std::move(event));
+        events.clear();
+    }
+    if (records.empty()) return true;
+    m_outgoing.clear();
+    for (const StepRecord& record : records)
+        m_outgoing.push_back({record, run});
+    const size_t taken = m_rows.push(m_outgoing);
+    records.erase(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(taken));
+    return records.empty();
+}
+
+void SessionChannel::publish(uint32_t run, Snapshot snapshot) {
+    const std::lock_guard lock(m_mutex);
+    m_snapshot = std::move(snapshot);
+    m_snapshotRun = run;
+}
+
+bool SessionChannel::pictureWanted() const {
+    const std::lock_guard lock(m_mutex);
+    return !m_snapshot;
+}
+
+} // namespace halfscope

@@ -1,0 +1,97 @@
+// Everything that crosses the border between the window's thread and the training thread, as
+// values: step rows, events and the newest picture one way, commands the other. No signals, no Qt.
+#pragma once
+
+#include "ui/session/step_ring.h"
+#include "ui/session/training_run.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <variant>
+
+namespace halfscope {
+
+enum class SessionState : uint8_t { Building, Ready, Running, Paused, Finished, Failed };
+
+struct PlayCommand {};
+struct PauseCommand {};
+struct StepCommand {};
+struct ResetCommand {
+    RunConfig config;
+    uint32_t run = 0; ///< rows, events and pictures of this run carry the number
+};
+struct EditCommand {
+    int lane = -1; ///< -1: a field of the run
+    std::string key;
+    FieldValue value;
+};
+struct QuitCommand {};
+using Command =
+    std::variant<PlayCommand, PauseCommand, StepCommand, ResetCommand, EditCommand, QuitCommand>;
+
+/// What the worker built: fixed for the whole run.
+struct SessionInfo {
+    uint32_t run = 0;
+    RunConfig config;
+    std::vector<std::string> laneNames;
+    DeviceInfo device;
+    std::string cudaReason; ///< why the GPU is not used; empty when it is or was not asked for
+    Picture target;
+};
+
+/// What the window takes in one frame; all of the same run.
+struct SessionBatch {
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    std::optional<Snapshot> snapshot; ///< the newest, when there is a new one
+    bool empty() const { return records.empty() && events.empty() && !snapshot; }
+};
+
+class SessionChannel {
+public:
+    explicit SessionChannel(size_t rows = kRows) : m_rows(rows) {}
+
+    // The window's thread.
+    void post(Command);
+    /// Asks the step that is running now to give up, if there is one.
+    void interrupt();
+    /// Everything of run `run` that has arrived; older runs' leftovers are dropped.
+    SessionBatch take(uint32_t run);
+
+    // The training thread.
+    /// Waits until there is a command or the time is over. Forgets stop requests when there is
+    /// none, under the same lock that posts commands, so that no request can be lost in between.
+    std::vector<Command> waitForCommands(std::chrono::milliseconds patience);
+    /// The run that interrupt() reaches; null before it is destroyed.
+    void setTarget(TrainingRun*);
+    /// Takes the rows and events it has room for out of the vectors; true when nothing is left.
+    bool publish(uint32_t run, std::vector<StepRecord>& records, std::vector<Event>& events);
+    void publish(uint32_t run, Snapshot);
+    /// The window has taken the last picture.
+    bool pictureWanted() const;
+
+private:
+    struct Row {
+        StepRecord record;
+        uint32_t run = 0;
+    };
+    // 16384 rows are 1.4 MiB: half a second of frames at 30,000 rows a second
+    static constexpr size_t kRows = 16384;
+
+    StepRing<Row> m_rows;
+    std::vector<Row> m_outgoing; ///< training thread only: rows on their way into the ring
+    std::vector<Row> m_incoming; ///< window's thread only
+
+    mutable std::mutex m_mutex; ///< guards everything below; held for moments only
+    std::condition_variable m_wake;
+    std::vector<Command> m_commands;
+    TrainingRun* m_target = nullptr;
+    std::vector<Event> m_events;
+    uint32_t m_eventsRun = 0;
+    std::optional<Snapshot> m_snapshot;
+    uint32_t m_snapshotRun = 0;
+};
+
+} // namespace halfscope

@@ -1,0 +1,44 @@
+// The real experiment behind the worker's interface: every call passes straight on.
+#include "ui/session/training_run.h"
+
+namespace halfscope {
+namespace {
+
+class ExperimentRun final : public TrainingRun {
+public:
+    explicit ExperimentRun(const RunConfig& config) : m_experiment(config) {}
+
+    const RunConfig& config() const override { return m_experiment.config(); }
+    std::vector<std::string> laneNames() const override {
+        std::vector<std::string> names;
+        for (int i = 0; i < m_experiment.lanes(); ++i)
+            names.push_back(m_experiment.laneName(i));
+        return names;
+    }
+    DeviceInfo device() const override { return m_experiment.device(); }
+    std::string cudaReason() const override { return m_experiment.cudaReason(); }
+    int64_t step() const override { return m_experiment.step(); }
+    bool finished() const override { return m_experiment.finished(); }
+    bool advance(std::vector<StepRecord>& records, std::vector<Event>& events) override {
+        return m_experiment.advance(records, events);
+    }
+    void requestStop() override { m_experiment.requestStop(); }
+    void clearStop() override { m_experiment.clearStop(); }
+    void setLive(int lane, const std::string& key, const FieldValue& value,
+                 std::vector<Event>& events) override {
+        m_experiment.setLive(lane, key, value, events);
+    }
+    Picture target() const override { return m_experiment.target(); }
+    Snapshot snapshot() override { return m_experiment.snapshot(); }
+
+private:
+    Experiment m_experiment;
+};
+
+} // namespace
+
+std::unique_ptr<TrainingRun> makeExperimentRun(const RunConfig& config) {
+    return std::make_unique<ExperimentRun>(config);
+}
+
+} // namespace halfscope

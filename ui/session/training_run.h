@@ -1,0 +1,37 @@
+// What the training worker needs of an experiment, as an interface: the real one wraps
+// engine/train/experiment.h; tests put one that fails or takes long in its place.
+#pragma once
+
+#include "engine/train/experiment.h"
+
+#include <functional>
+#include <memory>
+
+namespace halfscope {
+
+class TrainingRun {
+public:
+    virtual ~TrainingRun() = default;
+    virtual const RunConfig& config() const = 0;
+    virtual std::vector<std::string> laneNames() const = 0;
+    virtual DeviceInfo device() const = 0;
+    virtual std::string cudaReason() const = 0;
+    virtual int64_t step() const = 0;
+    virtual bool finished() const = 0;
+    virtual bool advance(std::vector<StepRecord>&, std::vector<Event>&) = 0;
+    /// The only call that may come from another thread.
+    virtual void requestStop() = 0;
+    virtual void clearStop() = 0;
+    virtual void setLive(int lane, const std::string& key, const FieldValue&,
+                         std::vector<Event>&) = 0;
+    virtual Picture target() const = 0;
+    virtual Snapshot snapshot() = 0;
+};
+
+/// Called on the worker's thread, because building compiles and may take a while.
+using RunFactory = std::function<std::unique_ptr<TrainingRun>(const RunConfig&)>;
+
+/// The real experiment. Throws what the Experiment's constructor throws.
+std::unique_ptr<TrainingRun> makeExperimentRun(const RunConfig&);
+
+} // namespace halfscope

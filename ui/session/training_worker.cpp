@@ -1,0 +1,162 @@
+// The training loop: commands, then one step of all lanes, then the rows into the channel.
+#include "ui/session/training_worker.h"
+
+#include "engine/core/error.h"
+
+namespace halfscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+// Pictures: at most 15 a second, and never more than a sixth of the time.
+constexpr auto kPictureInterval = 66ms;
+constexpr int kPictureShare = 5;
+
+template <class... F>
+struct Overloaded : F... {
+    using F::operator()...;
+};
+
+} // namespace
+
+TrainingWorker::TrainingWorker(std::shared_ptr<SessionChannel> channel, RunFactory factory)
+    : m_channel(std::move(channel)), m_factory(std::move(factory)) {}
+
+TrainingWorker::~TrainingWorker() = default;
+
+void TrainingWorker::run() {
+    while (!m_quit) {
+        const bool delivered = m_channel->publish(m_number, m_records, m_events);
+        // Rows that found no room wait here, and training with them: none is ever dropped.
+        const auto patience = !delivered ? 1ms : busy() ? 0ms : 1000ms;
+        for (Command& command : m_channel->waitForCommands(patience))
+            obey(command);
+        if (delivered && busy() && !m_quit) advance();
+    }
+    destroyRun();
+}
+
+void TrainingWorker::obey(Command& command) {
+    std::visit(Overloaded{[this](PlayCommand) {
+                              if (m_run && !m_run->finished()) setState(SessionState::Running);
+                          },
+                          [this](PauseCommand) {
+                              m_stepOnce = false;
+                              pause();
+                          },
+                          [this](StepCommand) {
+                              if (m_run && !m_run->finished()) m_stepOnce = true;
+                          },
+                          [this](const ResetCommand& reset) { build(reset); },
+                          [this](const EditCommand& change) { edit(change); },
+                          [this](QuitCommand) { m_quit = true; }},
+               command);
+}
+
+void TrainingWorker::pause() {
+    try {
+        if (m_state == SessionState::Running) {
+            m_state = SessionState::Paused;
+            // what is seen belongs to the step that the counter shows
+            if (!m_midway) showPicture();
+        }
+    } catch (const std::exception& error) {
+        return fail(error.what());
+    }
+    // answered in every state: the window waits for it
+    emit stateChanged(m_state, m_number);
+}
+
+void TrainingWorker::build(const ResetCommand& reset) {
+    destroyRun();
+    m_records.clear();
+    m_events.clear();
+    m_number = reset.run;
+    setState(SessionState::Building);
+    try {
+        m_run = m_factory(reset.config);
+        m_channel->setTarget(m_run.get());
+        auto info = std::make_shared<SessionInfo>();
+        info->run = m_number;
+        info->config = m_run->config();
+        info->laneNames = m_run->laneNames();
+        info->device = m_run->device();
+        info->cudaReason = m_run->cudaReason();
+        info->target = m_run->target();
+        emit built(std::move(info));
+        showPicture();
+        setState(SessionState::Ready);
+    } catch (const std::exception& error) {
+        fail(error.what());
+    }
+}
+
+void TrainingWorker::edit(const EditCommand& change) {
+    if (!m_run) return;
+    try {
+        m_run->setLive(change.lane, change.key, change.value, m_events);
+        checkFinished();
+    } catch (const InputError& error) {
+        emit refused(QString::fromUtf8(error.what()));
+    } catch (const std::exception& error) {
+        fail(error.what());
+    }
+}
+
+/// The stop step may have moved.
+void TrainingWorker::checkFinished() {
+    const bool done = m_run->finished();
+    if (done && m_run->step() > 0) {
+        m_stepOnce = false;
+        setState(SessionState::Finished);
+    } else if (!done && m_state == SessionState::Finished) {
+        setState(SessionState::Paused);
+    }
+}
+
+void TrainingWorker::destroyRun() {
+    m_channel->setTarget(nullptr);
+    m_run.reset();
+    m_stepOnce = m_midway = false;
+}
+
+void TrainingWorker::advance() {
+    try {
+        m_midway = !m_run->advance(m_records, m_events);
+        if (m_midway) return; // interrupted: a command is waiting
+        m_channel->publish(m_number, m_records, m_events);
+        const bool onlyOne = std::exchange(m_stepOnce, false) && m_state != SessionState::Running;
+        const bool done = m_run->finished();
+        if (done || onlyOne || (Clock::now() >= m_nextPicture && m_channel->pictureWanted()))
+            showPicture();
+        if (done)
+            setState(SessionState::Finished);
+        else if (onlyOne)
+            setState(SessionState::Paused);
+    } catch (const std::exception& error) {
+        fail(error.what());
+    }
+}
+
+void TrainingWorker::showPicture() {
+    const auto start = Clock::now();
+    m_channel->publish(m_number, m_run->snapshot());
+    const auto end = Clock::now();
+    m_nextPicture =
+        end + std::max<Clock::duration>(kPictureInterval, kPictureShare * (end - start));
+}
+
+void TrainingWorker::fail(const std::string& reason) {
+    destroyRun();
+    setState(SessionState::Failed);
+    emit failed(QString::fromStdString(reason), m_number);
+}
+
+void TrainingWorker::setState(SessionState state) {
+    if (state == m_state && state != SessionState::Building) return;
+    m_state = state;
+    emit stateChanged(state, m_number);
+}
+
+} // namespace halfscope

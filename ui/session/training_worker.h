@@ -1,0 +1,57 @@
+// The object that lives on the training thread: builds a run, advances it, obeys commands between
+// steps. It signals only what is rare (a state, a finished build, an error); rows go by the
+// channel.
+#pragma once
+
+#include "ui/session/session_channel.h"
+
+#include <QObject>
+
+namespace halfscope {
+
+using SessionInfoPtr = std::shared_ptr<const SessionInfo>;
+
+class TrainingWorker : public QObject {
+    Q_OBJECT
+public:
+    TrainingWorker(std::shared_ptr<SessionChannel>, RunFactory);
+    ~TrainingWorker() override;
+
+    /// The whole life of the thread; returns after a QuitCommand.
+    void run();
+
+signals:
+    void stateChanged(halfscope::SessionState state, quint32 run);
+    void built(halfscope::SessionInfoPtr info);
+    /// The run is gone; a reset builds a new one.
+    void failed(const QString& reason, quint32 run);
+    /// A live edit was not taken; the run goes on.
+    void refused(const QString& reason);
+
+private:
+    bool busy() const { return m_run && (m_state == SessionState::Running || m_stepOnce); }
+    void obey(Command&);
+    void build(const ResetCommand&);
+    void edit(const EditCommand&);
+    void checkFinished();
+    void pause();
+    void destroyRun();
+    void advance();
+    void showPicture();
+    void fail(const std::string& reason);
+    void setState(SessionState);
+
+    std::shared_ptr<SessionChannel> m_channel;
+    RunFactory m_factory;
+    std::unique_ptr<TrainingRun> m_run;
+    uint32_t m_number = 0;
+    SessionState m_state = SessionState::Building;
+    bool m_stepOnce = false;
+    bool m_midway = false; ///< the last step was interrupted
+    bool m_quit = false;
+    std::vector<StepRecord> m_records; ///< not yet in the channel
+    std::vector<Event> m_events;
+    std::chrono::steady_clock::time_point m_nextPicture{};
+};
+
+} // namespace halfscope

@@ -1,0 +1,165 @@
+// Palettes of the two themes and colours derived from them by contrast, so that any palette reads
+// well.
+#include "ui/theme.h"
+
+#include <QApplication>
+#include <QGuiApplication>
+#include <QStyle>
+#include <QStyleFactory>
+#include <QVariant>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace halfscope {
+
+namespace {
+
+constexpr int kLaneColors = 6;
+// Okabe and Ito's colours that stay apart for the common kinds of colour blindness.
+constexpr std::array<QRgb, kLaneColors> kLaneHues{0xff0072b2, 0xffe69f00, 0xff009e73,
+                                                  0xffcc79a7, 0xffd55e00, 0xff56b4e9};
+constexpr double kTextContrast = 4.5, kLineContrast = 3;
+constexpr const char* kDesktopDark = "halfscope_desktop_dark";
+
+/// Relative luminance of WCAG 2.
+double luminance(const QColor& color) {
+    const auto linear = [](double v) {
+        return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+    };
+    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) +
+           0.0722 * linear(color.blueF());
+}
+
+bool isDark(const QPalette& palette) {
+    return luminance(palette.color(QPalette::Window)) <
+           luminance(palette.color(QPalette::WindowText));
+}
+
+QColor mixed(const QColor& a, const QColor& b, double share) {
+    const auto mix = [share](float x, float y) { return static_cast<float>(x + (y - x) * share); };
+    return QColor::fromRgbF(mix(a.redF(), b.redF()), mix(a.greenF(), b.greenF()),
+                            mix(a.blueF(), b.blueF()));
+}
+
+/// The colour itself, or as little darker or lighter as the contrast needs.
+QColor readable(const QColor& color, const QColor& background, double ratio) {
+    const QColor end = luminance(background) < 0.18 ? QColor(Qt::white) : QColor(Qt::black);
+    QColor result = color;
+    for (int share = 1; share <= 20 && contrast(result, background) < ratio; ++share)
+        result = mixed(color, end, share / 20.0);
+    return result;
+}
+
+QPalette palette(bool dark) {
+    const QColor window = dark ? QColor(0x26, 0x29, 0x2d) : QColor(0xf3, 0xf4, 0xf6);
+    const QColor base = dark ? QColor(0x1b, 0x1d, 0x20) : QColor(0xff, 0xff, 0xff);
+    const QColor text = dark ? QColor(0xe6, 0xe8, 0xea) : QColor(0x1c, 0x1f, 0x23);
+    const QColor button = dark ? QColor(0x33, 0x37, 0x3c) : QColor(0xfb, 0xfb, 0xfc);
+    const QColor highlight = dark ? QColor(0x2b, 0x6f, 0xad) : QColor(0x0b, 0x62, 0xa8);
+    QPalette result(button, window);
+    for (const auto& [role, color] :
+         {std::pair(QPalette::Window, window), std::pair(QPalette::WindowText, text),
+          std::pair(QPalette::Base, base),
+          std::pair(QPalette::AlternateBase, mixed(base, window, 0.6)),
+          std::pair(QPalette::Text, text), std::pair(QPalette::Button, button),
+          std::pair(QPalette::ButtonText, text), std::pair(QPalette::ToolTipBase, button),
+          std::pair(QPalette::ToolTipText, text),
+          std::pair(QPalette::BrightText, QColor(Qt::white)),
+          std::pair(QPalette::Highlight, highlight),
+          std::pair(QPalette::HighlightedText, QColor(Qt::white)),
+          std::pair(QPalette::Link, readable(highlight, base, kTextContrast)),
+          std::pair(QPalette::PlaceholderText, mixed(text, base, 0.4)),
+          std::pair(QPalette::Mid, mixed(window, text, 0.3)),
+          std::pair(QPalette::Midlight, mixed(window, text, 0.1))})
+        result.setColor(role, color);
+    const QColor off = mixed(text, window, 0.55);
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+        result.setColor(QPalette::Disabled, role, off);
+    result.setColor(QPalette::Disabled, QPalette::Highlight, mixed(window, text, 0.3));
+    return result;
+}
+
+} // namespace
+
+double contrast(const QColor& a, const QColor& b) {
+    const auto [low, high] = std::minmax({luminance(a), luminance(b)});
+    return (high + 0.05) / (low + 0.05);
+}
+
+void applyTheme(QApplication& app, Theme theme) {
+    if (!app.property(kDesktopDark).isValid())
+        app.setProperty(kDesktopDark, isDark(QGuiApplication::palette()));
+    const bool dark =
+        theme == Theme::Dark || (theme == Theme::Auto && app.property(kDesktopDark).toBool());
+    app.setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    QApplication::setPalette(palette(dark));
+}
+
+Theme themeNamed(const QString& name) {
+    if (name == QLatin1String("light")) return Theme::Light;
+    return name == QLatin1String("dark") ? Theme::Dark : Theme::Auto;
+}
+
+QString nameOf(Theme theme) {
+    switch (theme) {
+    case Theme::Light: return QStringLiteral("light");
+    case Theme::Dark: return QStringLiteral("dark");
+    case Theme::Auto: break;
+    }
+    return QStringLiteral("auto");
+}
+
+Colors colorsFor(const QPalette& from) {
+    Colors colors;
+    colors.background = from.color(QPalette::Base);
+    colors.dark = luminance(colors.background) < 0.18;
+    colors.text = readable(from.color(QPalette::Text), colors.background, kTextContrast);
+    colors.muted =
+        readable(mixed(colors.text, colors.background, 0.4), colors.background, kTextContrast);
+    colors.grid = mixed(colors.background, colors.text, 0.13);
+    colors.accent = readable(QColor(0x1f, 0x6f, 0xd0), colors.background, kTextContrast);
+    colors.good = readable(QColor(0x1a, 0x8f, 0x3c), colors.background, kTextContrast);
+    colors.warning = readable(QColor(0xc9, 0x86, 0x00), colors.background, kTextContrast);
+    colors.error = readable(QColor(0xd6, 0x2b, 0x2b), colors.background, kTextContrast);
+    return colors;
+}
+
+QColor Colors::lane(int index) const {
+    const QColor hue(kLaneHues[static_cast<size_t>(index % kLaneColors)]);
+    // thin bright lines on dark need more than the 3:1 that suffices on white
+    return readable(hue, background, dark ? kTextContrast : kLineContrast);
+}
+
+QColor Colors::laneText(int index) const {
+    return readable(QColor(kLaneHues[static_cast<size_t>(index % kLaneColors)]), background,
+                    kTextContrast);
+}
+
+QPen Colors::lanePen(int index) const {
+    // width 1 is drawn by QCustomPlot as a hairline: thicker pens are 20 to 60 times slower
+    QPen pen(lane(index), 1);
+    if (const auto dash = laneDash(index); !dash.isEmpty()) pen.setDashPattern(dash);
+    return pen;
+}
+
+QVector<qreal> laneDash(int index) {
+    switch (index % kLaneColors) {
+    case 1: return {7, 3};
+    case 2: return {3, 2};
+    case 3: return {9, 3, 2, 3};
+    case 4: return {1, 2};
+    case 5: return {14, 4};
+    default: return {};
+    }
+}
+
+QString laneLetter(int index) { return QString(QChar(u'A' + index % 26)); }
+
+QString laneLabel(int index, const QString& name) {
+    return name.isEmpty() ? laneLetter(index) : laneLetter(index) + u' ' + name;
+}
+
+} // namespace halfscope

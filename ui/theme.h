@@ -1,0 +1,53 @@
+// Light and dark theme of the whole window, and the colours that plots and pictures draw with.
+// Widgets call colorsFor(palette()) again on QEvent::PaletteChange.
+#pragma once
+
+#include <QColor>
+#include <QPalette>
+#include <QPen>
+#include <QString>
+#include <QVector>
+
+class QApplication;
+
+namespace halfscope {
+
+enum class Theme { Auto, Light, Dark };
+
+/// Fusion style and a palette. Auto follows the lightness of the desktop's palette as it was before
+/// the first call.
+void applyTheme(QApplication&, Theme);
+
+/// "auto", "light", "dark"; anything else is Auto.
+Theme themeNamed(const QString& name);
+QString nameOf(Theme);
+
+/// Text colours reach a contrast of 4.5:1 against the background, lane colours 3:1 as lines.
+struct Colors {
+    bool dark = false;
+    QColor background, text, muted, grid;
+    QColor accent;  ///< the one coloured button, user edits
+    QColor good;    ///< growth
+    QColor warning; ///< backoff
+    QColor error;   ///< overflow, nan
+
+    /// Okabe-Ito hues for lanes A to F, lighter on a dark background; repeats after six.
+    QColor lane(int index) const;
+    /// The lane's colour, dark or light enough to read as text (4.5:1).
+    QColor laneText(int index) const;
+    /// One pixel wide, in the lane's colour and dash pattern.
+    QPen lanePen(int index) const;
+};
+
+Colors colorsFor(const QPalette&);
+
+/// Dash pattern of a lane in pen widths; empty for a solid line. Colour is never the only sign.
+QVector<qreal> laneDash(int index);
+/// "A" to "F".
+QString laneLetter(int index);
+/// "A fp32".
+QString laneLabel(int index, const QString& name);
+/// Contrast ratio of WCAG 2, 1 to 21.
+double contrast(const QColor&, const QColor&);
+
+} // namespace halfscope
