@@ -40,16 +40,12 @@ NodeId along(Builder& b, NodeId vector, int axis, NodeId x) {
     return b.reshape(b.cast(vector, b.dtypeOf(x)), shape);
 }
 
-/// centred * (rsqrt(variance + eps) * weight) + bias: the factor is taken together while it is
-/// small. variance, weight and bias broadcast to centred.
+/// centred * rsqrt(variance + eps) * weight + bias, in PyTorch's order of roundings. variance,
+/// weight and bias broadcast to centred.
 NodeId scaled(Builder& b, NodeId centred, NodeId variance, NodeId weight, NodeId bias, double eps) {
-    NodeId factor = b.unary(Op::Rsqrt, b.shift(variance, eps));
-    if (weight != kNoNode) {
-        const bool sameShape = b.shapeOf(weight) == b.shapeOf(factor);
-        factor = sameShape ? b.mul(factor, weight)
-                           : b.mul(b.expandLike(factor, centred), b.expandLike(weight, centred));
-    }
-    const NodeId y = b.mul(centred, b.expandLike(factor, centred));
+    const NodeId inverse = b.unary(Op::Rsqrt, b.shift(variance, eps));
+    NodeId y = b.mul(centred, b.expandLike(inverse, centred));
+    if (weight != kNoNode) y = b.mul(y, b.expandLike(weight, centred));
     return bias == kNoNode ? y : b.add(y, b.expandLike(bias, centred));
 }
 
