@@ -62,6 +62,14 @@ std::vector<GradientCase> elementwiseCases() {
         unaryCase(Op::Abs, 0.1, 2),
         unaryCase(Op::Abs, -2, -0.1),
         unaryCase(Op::Erf, -2, 2),
+        unaryCase(Op::Erfinv, -0.8, 0.8),
+        unaryCase(Op::Tan, -1, 1),
+        unaryCase(Op::Asin, -0.7, 0.7),
+        unaryCase(Op::Acos, -0.7, 0.7),
+        unaryCase(Op::Sinh, -2, 2),
+        unaryCase(Op::Cosh, -2, 2),
+        unaryCase(Op::Log10, 0.5, 3),
+        unaryCase(Op::Log2, 0.5, 3),
         binaryCase(Op::Add, {s}, {s}),
         binaryCase(Op::Sub, {s}, {s}),
         binaryCase(Op::Mul, {s}, {s}),
@@ -71,6 +79,8 @@ std::vector<GradientCase> elementwiseCases() {
         binaryCase(Op::Minimum, {s, 0, 1}, {s, 1.1, 2}),
         binaryCase(Op::Minimum, {s, 1.1, 2}, {s, 0, 1}),
         binaryCase(Op::Pow, {s, 0.5, 2}, {s, -2, 3}),
+        binaryCase(Op::Atan2, {s, -2, 2}, {s, 0.5, 2}),
+        binaryCase(Op::Atan2, {s, 0.5, 2}, {s, -2, 2}),
     };
     for (const double exponent : {0.0, 1.0, 2.0, 3.0, -1.5})
         cases.push_back(
@@ -97,7 +107,7 @@ std::vector<GradientCase> elementwiseCases() {
 
 std::vector<GradientCase> reductionCases() {
     std::vector<GradientCase> cases;
-    for (const Op op : {Op::Sum, Op::Mean, Op::ReduceMax, Op::ReduceMin})
+    for (const Op op : {Op::Sum, Op::Mean, Op::ReduceMax, Op::ReduceMin, Op::Prod})
         for (const Shape& axes : {Shape{0}, Shape{1}, Shape{0, 2}, Shape{0, 1, 2}})
             cases.push_back({std::string(nameOf(op)) + " " + axes.text(),
                              {{Shape{3, 4, 2}}},
@@ -105,6 +115,39 @@ std::vector<GradientCase> reductionCases() {
                                  return b.emit(op, {b.mul(x[0], x[0])}, AxesAttrs{axes});
                              }});
     return cases;
+}
+
+std::vector<GradientCase> scanCases() {
+    std::vector<GradientCase> cases;
+    for (const Op op : {Op::Cumsum, Op::Cumprod})
+        for (const int axis : {0, 1, 2})
+            for (const bool reverse : {false, true})
+                cases.push_back(
+                    {std::string(nameOf(op)) + " " + std::to_string(axis) +
+                         (reverse ? " reverse" : ""),
+                     {{Shape{3, 4, 2}}},
+                     [=](Builder& b, Operands x) {
+                         return b.emit(op, {b.mul(x[0], x[0])}, ScanAttrs{axis, reverse});
+                     }});
+    return cases;
+}
+
+/// One column of a factor that is exactly 0, and one of two zeros.
+std::vector<GradientCase> zeroProductCases() {
+    const auto withZeros = [](Builder& b, NodeId x) {
+        const NodeId row = b.iota({4, 3}, 0, DType::I32), column = b.iota({4, 3}, 1, DType::I32);
+        // rows 0 to column - 1 become 0: none, one, two zeros
+        return b.mul(x, b.where(b.emit(Op::Less, {row, column}), b.constantLike(0, x),
+                                b.constantLike(1, x)));
+    };
+    const auto product = [withZeros](Builder& b, Operands x) {
+        return b.emit(Op::Prod, {withZeros(b, x[0])}, AxesAttrs{{0}});
+    };
+    const auto running = [withZeros](Builder& b, Operands x) {
+        return b.emit(Op::Cumprod, {withZeros(b, x[0])}, ScanAttrs{0, false});
+    };
+    return {{"prod with zeros", {{Shape{4, 3}, 0.5, 2}}, product},
+            {"cumprod with zeros", {{Shape{4, 3}, 0.5, 2}}, running}};
 }
 
 NodeId indexOf(Builder& b, const Shape& shape) { return b.iota(shape, 0, DType::I32); }
@@ -151,7 +194,7 @@ std::vector<GradientCase> movementCases() {
 
 std::vector<GradientCase> allCases() {
     auto cases = elementwiseCases();
-    for (auto more : {reductionCases(), movementCases()})
+    for (auto more : {reductionCases(), scanCases(), zeroProductCases(), movementCases()})
         cases.insert(cases.end(), more.begin(), more.end());
     return cases;
 }
@@ -223,7 +266,7 @@ void TestAutodiff::everyRuleHasACase() {
         for (NodeId id = 0; id < graph.size(); ++id)
             covered.insert(graph[id].op);
     }
-    for (const auto family : {elementwiseOps(), reduceOps(), movementOps()})
+    for (const auto family : {elementwiseOps(), reduceOps(), scanOps(), movementOps()})
         for (const OpInfo& row : family)
             QVERIFY2(row.vjp == nullptr || covered.contains(row.op), row.name.data());
 }

@@ -127,6 +127,7 @@ void addReductions(std::vector<KernelRow>& rows) {
         const AxesAttrs axes{c.axes};
         rows.push_back({"sum" + where, Op::Sum, axes, {c.shape}, roundings});
         rows.push_back({"mean" + where, Op::Mean, axes, {c.shape}, roundings});
+        rows.push_back({"prod" + where, Op::Prod, axes, {c.shape}, 2 * static_cast<double>(terms)});
         rows.push_back({"max" + where, Op::ReduceMax, axes, {c.shape}});
         rows.push_back({"min" + where, Op::ReduceMin, axes, {c.shape}});
     }
@@ -185,12 +186,29 @@ void addMoves(std::vector<KernelRow>& rows) {
     }
 }
 
+void addScans(std::vector<KernelRow>& rows) {
+    const Shape shapes[] = {{1}, {257}, {33, 31}, {5, 65, 7}, {3, 2, 130}};
+    for (const Shape& shape : shapes) {
+        for (int axis = 0; axis < shape.rank(); ++axis) {
+            for (const bool reverse : {false, true}) {
+                const std::string where = " " + shape.text() + " along " + std::to_string(axis) +
+                                          (reverse ? " reverse" : "");
+                const ScanAttrs how{axis, reverse};
+                // in double, rounded to f32 once
+                rows.push_back({"cumsum" + where, Op::Cumsum, how, {shape}, 1});
+                rows.push_back({"cumprod" + where, Op::Cumprod, how, {shape}, 1});
+            }
+        }
+    }
+}
+
 const std::vector<KernelRow>& kernelRows() {
     static const std::vector<KernelRow> rows = [] {
         std::vector<KernelRow> all;
         addConvolutions(all);
         addPools(all);
         addReductions(all);
+        addScans(all);
         addMoves(all);
         return all;
     }();

@@ -33,6 +33,15 @@ bool isExact(Op op) {
     case Op::Sin:
     case Op::Cos:
     case Op::Erf:
+    case Op::Erfinv:
+    case Op::Tan:
+    case Op::Asin:
+    case Op::Acos:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Log10:
+    case Op::Log2:
+    case Op::Atan2:
     case Op::Pow: return false;
     default: return true;
     }
@@ -209,6 +218,18 @@ void TestElementwise::conventions_data() {
     row("where takes no nan from the other side", Op::Where, {0, kNan, 3}, 3);
     row("softplus above the threshold", Op::Softplus, {21}, 21);
     row("sigmoid far left", Op::Sigmoid, {-100}, 3.783506e-44f);
+    row("round half to even", Op::Round, {2.5f}, 2);
+    row("round half up to even", Op::Round, {-3.5f}, -4);
+    row("round -0.5", Op::Round, {-0.5f}, -0.0f);
+    row("ceil", Op::Ceil, {-1.5f}, -1);
+    row("trunc", Op::Trunc, {-1.5f}, -1);
+    row("trunc nan", Op::Trunc, {kNan}, kNan);
+    row("erfinv 1", Op::Erfinv, {1}, kInf);
+    row("erfinv -1", Op::Erfinv, {-1}, -kInf);
+    row("erfinv beyond", Op::Erfinv, {1.5f}, kNan);
+    row("erfinv smallest", Op::Erfinv, {0x1p-149f}, 0x1p-149f);
+    row("atan2 of zeros", Op::Atan2, {-0.0f, 0.0f}, -0.0f);
+    row("log2", Op::Log2, {0x1p-149f}, -149);
     row("log1p small", Op::Log1p, {0x1p-40f}, 0x1p-40f);
 }
 

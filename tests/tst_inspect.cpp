@@ -142,18 +142,22 @@ void TestInspect::text() {
     const std::string wanted =
         "%0 = input() : float32 [64, 32]  x forward\n"
         "%1 = state() : float32 []  w forward\n"
-        "%2 = cast(%0) : float16 [64, 32]  layer2 forward"
+        "%2 = cast(%0) : float32 -> float16 [64, 32]  layer2 forward"
         "  [linear: lower precision (torch cuda float16)]\n"
-        "%3 = tanh(%2) : float16 [64, 32]  layer2 forward\n"
-        "%4 = sum(%3, axes=[0, 1]) : float16 [1, 1]  layer2 forward\n"
+        "%3 = tanh(%2) : float16 -> float16 [64, 32]  layer2 forward\n"
+        "%4 = sum(%3, axes=[0, 1]) : float16 -> float16 [1, 1]  layer2 forward\n"
         "%5 = constant(0.099975586) : float16 [1, 1]  layer2 backward of %3\n"
-        "%6 = mul(%4, %5) : float16 [1, 1]  layer2 backward of %3\n"
-        "%7 = matmul(%3, %3, transpose=b) : float16 [64, 64] in f32 from half"
+        "%6 = mul(%4, %5) : float16 -> float16 [1, 1]  layer2 backward of %3\n"
+        "%7 = matmul(%3, %3, transpose=b) : float16 -> float16 [64, 64] in f32 from half"
         "  layer2 backward of %3\n"
-        "%8 = cast(%6) : float32 [1, 1]  layer2 backward of %3\n"
-        "%9 = reshape(%8) : float32 []  layer2 backward of %3\n"
+        "%8 = cast(%6) : float16 -> float32 [1, 1]  layer2 backward of %3\n"
+        "%9 = reshape(%8) : float32 -> float32 []  layer2 backward of %3\n"
         "state w (parameter): %1 -> %9\n"
-        "output loss: %4\n";
+        "output loss: %4\n"
+        "casts: 2\n"
+        "  1 x float32 -> float16, 2048 elements  [linear: lower precision (torch cuda float16)]\n"
+        "  1 x float16 -> float32, 1 elements  [gradient of tanh: computes in float32, rounds "
+        "once]\n";
     QCOMPARE(graphText(graph), wanted);
     QVERIFY(y != kNoNode);
 }

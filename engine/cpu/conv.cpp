@@ -2,6 +2,7 @@
 // threads. Tiles and partial sums depend on the sizes alone, so any number of threads gives the
 // same bits. Also the scratch sizes of all kernels.
 #include "engine/cpu/support.h"
+#include "engine/cpu/tf32.h"
 
 #include "engine/core/error.h"
 
@@ -19,6 +20,7 @@ struct ConvPlan {
     int64_t n, c, h, w, o, kh, kw, oh, ow;
     std::array<int64_t, 2> stride, padding;
     DType type;
+    bool tf32; ///< f32 operands are rounded as they are taken
 
     int64_t image() const { return c * h * w; }
     int64_t taps() const { return c * kh * kw; } ///< rows of the column matrix
@@ -40,14 +42,26 @@ struct ConvPlan {
     int64_t parts() const { return std::min(kMaxParts, n * tiles()); }
 };
 
-ConvPlan planOf(Op op, const Attrs& attrs, const Shape& a, const Shape& b, const Shape& out,
-                DType type) {
+ConvPlan planOf(const Node& node, const Shape& a, const Shape& b) {
+    const Op op = node.op;
+    const Shape& out = node.shape;
     const Shape& image = op == Op::Conv2dInputGrad ? out : a;
     const Shape& weight = op == Op::Conv2dWeightGrad ? out : b;
     const Shape& y = op == Op::Conv2d ? out : op == Op::Conv2dInputGrad ? a : b;
-    const auto& how = attrsOf<ConvAttrs>(attrs);
-    return {image[0],  image[1], image[2], image[3],   weight[0],   weight[2],
-            weight[3], y[2],     y[3],     how.stride, how.padding, type};
+    const auto& how = attrsOf<ConvAttrs>(node.attrs);
+    return {image[0],
+            image[1],
+            image[2],
+            image[3],
+            weight[0],
+            weight[2],
+            weight[3],
+            y[2],
+            y[3],
+            how.stride,
+            how.padding,
+            node.dtype,
+            node.math == MathMode::TF32};
 }
 
 /// Where the parts of the scratch lie, in floats: widened operands, areas of the threads, partials.
@@ -60,7 +74,7 @@ struct ConvScratch {
 
 ConvScratch scratchOf(Op op, const ConvPlan& p) {
     ConvScratch s;
-    const bool low = p.type != DType::F32;
+    const bool low = p.type != DType::F32 || p.tf32;
     const int64_t image = alignedFloats(p.n * p.image());
     const int64_t weight = alignedFloats(p.o * p.taps());
     const int64_t y = alignedFloats(p.n * p.o * p.places());
@@ -81,15 +95,17 @@ ConvScratch scratchOf(Op op, const ConvPlan& p) {
     return s;
 }
 
-/// The operand as f32: itself, or widened into `to` by all threads.
+/// The operand as f32: itself, or widened or rounded into `to` by all threads.
 const float* widened(const CpuCall& call, const CpuTensor& tensor, float* to) {
-    if (tensor.dtype == DType::F32) return static_cast<const float*>(tensor.data);
+    const bool tf32 = call.node.math == MathMode::TF32;
+    if (tensor.dtype == DType::F32 && !tf32) return static_cast<const float*>(tensor.data);
     constexpr int64_t kBlock = 1 << 15;
     const int64_t count = tensor.shape->elements();
     call.pool.run(ceilDiv(count, kBlock), [&](int64_t task, int) {
         const int64_t first = task * kBlock;
-        loadAsFloat(tensor.dtype, elementAt(tensor.data, first, tensor.dtype), to + first,
-                    static_cast<size_t>(std::min(kBlock, count - first)));
+        const auto n = static_cast<size_t>(std::min(kBlock, count - first));
+        loadAsFloat(tensor.dtype, elementAt(tensor.data, first, tensor.dtype), to + first, n);
+        if (tf32) roundToTf32(to + first, n);
     });
     return to;
 }
@@ -162,8 +178,7 @@ void columnsToImage(const ConvPlan& p, const float* columns, int64_t channels, f
 }
 
 ConvPlan planOf(const CpuCall& call) {
-    return planOf(call.node.op, call.node.attrs, *call.in[0].shape, *call.in[1].shape,
-                  call.node.shape, call.node.dtype);
+    return planOf(call.node, *call.in[0].shape, *call.in[1].shape);
 }
 
 /// The scratch of a call, cut up.
@@ -305,15 +320,15 @@ size_t cpuScratchBytes(const Graph& graph, NodeId id, int threads) {
     case Op::Conv2d:
     case Op::Conv2dInputGrad:
     case Op::Conv2dWeightGrad: {
-        const ConvPlan p = planOf(node.op, node.attrs, graph[node.in[0]].shape,
-                                  graph[node.in[1]].shape, node.shape, node.dtype);
+        const ConvPlan p = planOf(node, graph[node.in[0]].shape, graph[node.in[1]].shape);
         floats = scratchOf(node.op, p).floats(threads);
         break;
     }
     case Op::Sum:
     case Op::Mean:
     case Op::ReduceMax:
-    case Op::ReduceMin: floats = cpuReduceScratchFloats(graph, id); break;
+    case Op::ReduceMin:
+    case Op::Prod: floats = cpuReduceScratchFloats(graph, id); break;
     case Op::ScatterAdd: floats = cpuScatterScratchFloats(graph, id, threads); break;
     case Op::MaxPool2dIndex:
     case Op::AvgPool2d:

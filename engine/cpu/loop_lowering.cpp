@@ -21,6 +21,9 @@ bool keepsPrecision(Op op) {
     case Op::Minimum:
     case Op::Sign:
     case Op::Floor:
+    case Op::Ceil:
+    case Op::Round:
+    case Op::Trunc:
     case Op::Less:
     case Op::LessEqual:
     case Op::Equal:

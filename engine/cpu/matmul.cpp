@@ -1,9 +1,11 @@
 // Matrix products of the graph on the CPU: tiles of rows over all threads; products with a long
 // inner axis (weight gradients) are cut along it into a fixed number of partial sums, added in
-// order. 16-bit operands are widened tile by tile: the product of two halves is exact in f32.
+// order. 16-bit operands are widened tile by tile: the product of two halves is exact in f32. TF32
+// rounds f32 operands on the same way.
 #include "engine/cpu/cpu_kernels.h"
 
 #include "engine/core/error.h"
+#include "engine/cpu/tf32.h"
 
 #include <algorithm>
 
@@ -23,10 +25,12 @@ size_t alignedFloats(int64_t floats) { return static_cast<size_t>(ceilDiv(floats
 struct MatmulPlan {
     int64_t batch = 1, m = 0, n = 0, k = 0;
     bool transposeA = false, transposeB = false;
+    bool tf32 = false; ///< f32 operands are rounded as they are taken
     DType in = DType::F32, out = DType::F32;
     int64_t rowTiles = 1, columnTiles = 1, parts = 1;
 
-    bool low() const { return in != DType::F32; }
+    /// Operands go through scratch: widened, or rounded.
+    bool low() const { return in != DType::F32 || tf32; }
     int64_t lda() const { return transposeA ? m : k; }
     int64_t ldb() const { return transposeB ? k : n; }
     /// Floats of scratch: the widened b, then one area for each thread, then the partial sums.
@@ -53,6 +57,7 @@ MatmulPlan planOf(const Node& node, const Shape& a, const Shape& b, DType in) {
     plan.k = attrs.transposeA ? a[a.rank() - 2] : a.back();
     plan.batch = node.elements() / std::max<int64_t>(plan.m * plan.n, 1);
     plan.in = in;
+    plan.tf32 = node.math == MathMode::TF32;
     plan.out = node.dtype;
     plan.rowTiles = ceilDiv(plan.m, kTileRows);
     plan.columnTiles = ceilDiv(plan.n, kTileColumns);
@@ -68,16 +73,19 @@ const std::byte* at(const void* base, int64_t element, DType type) {
     return static_cast<const std::byte*>(base) + element * static_cast<int64_t>(bytesOf(type));
 }
 
-/// Widens a block of `rows` x `columns` with leading dimension `ld` to a dense f32 block.
-void widen(DType type, const void* from, int64_t first, int64_t ld, int64_t rows, int64_t columns,
-           float* to) {
+/// Widens a block of `rows` x `columns` with leading dimension `ld` to a dense f32 block, as the
+/// plan's arithmetic takes it.
+void widen(const MatmulPlan& plan, const void* from, int64_t first, int64_t ld, int64_t rows,
+           int64_t columns, float* to) {
+    const DType type = plan.in;
     if (ld == columns) {
         loadAsFloat(type, at(from, first, type), to, static_cast<size_t>(rows * columns));
-        return;
+    } else {
+        for (int64_t row = 0; row < rows; ++row)
+            loadAsFloat(type, at(from, first + row * ld, type), to + row * columns,
+                        static_cast<size_t>(columns));
     }
-    for (int64_t row = 0; row < rows; ++row)
-        loadAsFloat(type, at(from, first + row * ld, type), to + row * columns,
-                    static_cast<size_t>(columns));
+    if (plan.tf32) roundToTf32(to, static_cast<size_t>(rows * columns));
 }
 
 class Matmul {
@@ -106,8 +114,8 @@ public:
             const int64_t chunk = std::max<int64_t>(1, (1 << 16) / m_plan.ldb());
             m_call.pool.run(ceilDiv(bRows, chunk), [&](int64_t task, int) {
                 const int64_t row = task * chunk, rows = std::min(chunk, bRows - row);
-                widen(m_plan.in, m_call.in[1].data, (batch * bRows + row) * m_plan.ldb(),
-                      m_plan.ldb(), rows, m_plan.ldb(), m_scratch + row * m_plan.ldb());
+                widen(m_plan, m_call.in[1].data, (batch * bRows + row) * m_plan.ldb(), m_plan.ldb(),
+                      rows, m_plan.ldb(), m_scratch + row * m_plan.ldb());
             });
             m_call.pool.run(perBatch, [&](int64_t task, int thread) {
                 if (!stopped()) tileLow(batch, task, thread);
@@ -152,9 +160,9 @@ private:
             const int64_t depth = std::min(kDepth, p.k - k);
             const int64_t base = batch * p.m * p.k;
             if (p.transposeA)
-                widen(p.in, m_call.in[0].data, base + k * p.m + row, p.m, depth, rows, wideA);
+                widen(p, m_call.in[0].data, base + k * p.m + row, p.m, depth, rows, wideA);
             else
-                widen(p.in, m_call.in[0].data, base + row * p.k + k, p.k, rows, depth, wideA);
+                widen(p, m_call.in[0].data, base + row * p.k + k, p.k, rows, depth, wideA);
             const float* b = m_scratch + (p.transposeB ? column * p.k + k : k * p.n + column);
             gemm({rows, columns, depth, p.transposeA, p.transposeB, p.transposeA ? rows : depth,
                   p.ldb(), columns, k > 0},
@@ -216,13 +224,13 @@ private:
             float* wideA = m_scratch + static_cast<size_t>(thread) * p.perThread();
             float* wideB = wideA + alignedFloats(kSplitDepth * p.m);
             if (p.transposeA)
-                widen(p.in, m_call.in[0].data, k * p.m, p.m, depth, p.m, wideA);
+                widen(p, m_call.in[0].data, k * p.m, p.m, depth, p.m, wideA);
             else
-                widen(p.in, m_call.in[0].data, k, p.k, p.m, depth, wideA);
+                widen(p, m_call.in[0].data, k, p.k, p.m, depth, wideA);
             if (p.transposeB)
-                widen(p.in, m_call.in[1].data, k, p.k, p.n, depth, wideB);
+                widen(p, m_call.in[1].data, k, p.k, p.n, depth, wideB);
             else
-                widen(p.in, m_call.in[1].data, k * p.n, p.n, depth, p.n, wideB);
+                widen(p, m_call.in[1].data, k * p.n, p.n, depth, p.n, wideB);
             lda = p.transposeA ? p.m : depth;
             ldb = p.transposeB ? depth : p.n;
             a = wideA;

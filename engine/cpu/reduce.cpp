@@ -30,6 +30,16 @@ struct Add {
         return a + b;
     }
 };
+struct Multiply {
+    template <class T>
+    static T start() {
+        return T{1};
+    }
+    template <class T>
+    static T join(T a, T b) {
+        return a * b;
+    }
+};
 /// The larger (smaller) one; NaN wins over every number.
 struct Larger {
     template <class T>
@@ -322,6 +332,7 @@ void reduceAs(const CpuCall& call, const ReducePlan& plan) {
     switch (call.node.op) {
     case Op::Sum: return Reducer<Acc, Add>(call, plan, false).run();
     case Op::Mean: return Reducer<Acc, Add>(call, plan, true).run();
+    case Op::Prod: return Reducer<Acc, Multiply>(call, plan, false).run();
     case Op::ReduceMax: return Reducer<Acc, Larger>(call, plan, false).run();
     case Op::ReduceMin: return Reducer<Acc, Smaller>(call, plan, false).run();
     default: failInvariant("cpuReduce: not a reduction");

@@ -70,6 +70,12 @@ public:
         write(int64_t{a.axis});
         write(a.extent);
     }
+    void operator()(const ScanAttrs& a) { write(int64_t{a.axis} * 2 + a.reverse); }
+    void operator()(const RandomAttrs& a) {
+        write(a.shape);
+        write(static_cast<int64_t>(a.seed));
+        write(static_cast<int64_t>(a.stream));
+    }
 
 private:
     std::vector<int64_t> m_key;
@@ -220,7 +226,8 @@ std::optional<NodeId> foldMovement(Builder& b, Op op, std::span<const NodeId> in
     case Op::Sum:
     case Op::Mean:
     case Op::ReduceMax:
-    case Op::ReduceMin: // a sum of one element, or over no axes
+    case Op::ReduceMin:
+    case Op::Prod: // a sum of one element, or over no axes
         if (sameShape) return x;
         break;
     default: break;
@@ -288,7 +295,7 @@ NodeId Builder::addUnique(Node node) {
     const auto [first, last] = m_byHash.equal_range(hash);
     for (auto it = first; it != last; ++it)
         if (keyOf(m_graph[it->second]) == key) return it->second;
-    node.cause = {m_phase, m_forward, m_label, m_rule};
+    node.cause = {m_phase, m_forward, m_label, m_rule, m_decision};
     const NodeId id = m_graph.add(std::move(node));
     m_byHash.emplace(hash, id);
     return id;

@@ -75,17 +75,28 @@ public:
 
     // why: taken into every node emitted while the scope lives
     Phase phase() const { return m_phase; }
-    void setPhase(Phase phase) { m_phase = phase; }
+    void setPhase(Phase phase) {
+        m_phase = phase;
+        m_decision.clear();
+    }
     const std::string& label() const { return m_label; }
-    void setLabel(std::string label) { m_label = std::move(label); }
+    void setLabel(std::string label) {
+        m_label = std::move(label);
+        m_decision.clear();
+    }
     NodeId forwardCause() const { return m_forward; }
     void setForwardCause(NodeId node) { m_forward = node; }
     void setRule(std::string rule) { m_rule = std::move(rule); }
+    /// What autocast decided for the function whose nodes are emitted now; ends with its scope.
+    void setDecision(std::string decision) { m_decision = std::move(decision); }
 
     // autocast: read by engine/ops/functional.h; nullptr is off
     const CastPolicy* policy() const { return m_policy; }
-    void setPolicy(const CastPolicy* policy) { m_policy = policy; }
-    /// The arithmetic of f32 contractions (TF32 on CUDA); 16-bit ones are always F32FromHalf.
+    void setPolicy(const CastPolicy* policy) {
+        m_policy = policy;
+        if (policy != nullptr) m_decision.clear(); // off: the inside of a function
+    }
+    /// The arithmetic of f32 contractions (TF32 or not); 16-bit ones are always F32FromHalf.
     void setMathMode(MathMode mode) { m_math = mode; }
 
 private:
@@ -96,7 +107,7 @@ private:
     Graph& m_graph;
     std::unordered_multimap<size_t, NodeId> m_byHash;
     Phase m_phase = Phase::Forward;
-    std::string m_label, m_rule;
+    std::string m_label, m_rule, m_decision;
     NodeId m_forward = kNoNode;
     const CastPolicy* m_policy = nullptr;
     MathMode m_math = MathMode::F32;

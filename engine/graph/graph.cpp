@@ -29,6 +29,7 @@ std::string_view nameOf(StateRole role) {
     case StateRole::Scaler: return "scaler";
     case StateRole::Counter: return "counter";
     case StateRole::Setting: return "setting";
+    case StateRole::Gradient: return "gradient";
     }
     failInvariant("unknown state role");
 }

@@ -16,12 +16,14 @@ std::string_view nameOf(Phase);
 
 /// Why a node exists. `forward` is the forward node whose gradient it serves (kNoNode otherwise);
 /// `label` is the layer or tensor in words ("layer2.weight"); `rule` the autocast rule that put a
-/// cast here ("linear: lower precision (torch cuda float16)").
+/// cast here ("linear: lower precision (torch cuda float16)"), `decision` the one of the function
+/// that emitted the node, whether it cast anything or not.
 struct Cause {
     Phase phase = Phase::Forward;
     NodeId forward = kNoNode;
     std::string label;
     std::string rule;
+    std::string decision{};
 };
 
 struct Node {
@@ -39,7 +41,15 @@ struct Node {
 };
 
 /// What a state is for: memory by cause, diagnosis and checkpoints sort by it.
-enum class StateRole : uint8_t { Parameter, Moment, RunningStatistic, Scaler, Counter, Setting };
+enum class StateRole : uint8_t {
+    Parameter,
+    Moment,
+    RunningStatistic,
+    Scaler,
+    Counter,
+    Setting,
+    Gradient ///< accumulates over micro-batches
+};
 std::string_view nameOf(StateRole);
 
 /// A value that lives from step to step. `next` is its value after the step; kNoNode: only an

@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/graph/cast_report.h"
 #include "engine/ops/families.h"
 
 #include <cmath>
@@ -60,6 +61,12 @@ struct AttrsWriter {
         return "axis=" + std::to_string(a.axis) +
                (a.extent > 0 ? ", extent=" + std::to_string(a.extent) : "");
     }
+    std::string operator()(const ScanAttrs& a) const {
+        return "axis=" + std::to_string(a.axis) + (a.reverse ? ", reverse" : "");
+    }
+    std::string operator()(const RandomAttrs& a) const {
+        return "seed=" + std::to_string(a.seed) + ", stream=" + std::to_string(a.stream);
+    }
 };
 
 std::string attrsText(const Attrs& attrs) { return std::visit(AttrsWriter{}, attrs); }
@@ -83,8 +90,20 @@ std::string causeText(const Cause& cause) {
     std::string text = cause.label.empty() ? "" : cause.label + " ";
     text += nameOf(cause.phase);
     if (cause.forward != kNoNode) text += " of " + idText(cause.forward);
-    if (!cause.rule.empty()) text += "  [" + cause.rule + "]";
+    const std::string& why = cause.rule.empty() ? cause.decision : cause.rule;
+    if (!why.empty()) text += "  [" + why + "]";
     return text;
+}
+
+/// "float32, float16 -> "; nothing for a leaf.
+std::string inputText(const Graph& graph, const Node& node) {
+    std::string text;
+    std::set<DType> seen;
+    for (const NodeId in : node.in) {
+        if (in < 0 || in >= graph.size() || !seen.insert(graph[in].dtype).second) continue;
+        text += (text.empty() ? "" : ", ") + std::string(nameOf(graph[in].dtype));
+    }
+    return text.empty() ? text : text + " -> ";
 }
 
 // ---- validation --------------------------------------------------------------------------------
@@ -236,9 +255,14 @@ nlohmann::json nodeJson(const Graph& graph, NodeId id) {
     if (node.cause.forward != kNoNode) cause["forward"] = node.cause.forward;
     if (!node.cause.label.empty()) cause["label"] = node.cause.label;
     if (!node.cause.rule.empty()) cause["rule"] = node.cause.rule;
+    if (!node.cause.decision.empty()) cause["decision"] = node.cause.decision;
+    nlohmann::json inputs = nlohmann::json::array();
+    for (const NodeId in : node.in)
+        inputs.push_back(nameOf(graph[in].dtype));
     return {{"id", id},
             {"op", nameOf(node.op)},
             {"in", node.in},
+            {"in_dtypes", std::move(inputs)},
             {"attrs", attrsText(node.attrs)},
             {"dtype", nameOf(node.dtype)},
             {"shape", shapeJson(node.shape)},
@@ -259,7 +283,7 @@ std::string nodeText(const Graph& graph, NodeId id) {
     const std::string attrs = attrsText(node.attrs);
     if (!attrs.empty()) operands += (operands.empty() ? "" : ", ") + attrs;
     std::string text = idText(id) + " = " + std::string(nameOf(node.op)) + "(" + operands +
-                       ") : " + typeText(node);
+                       ") : " + inputText(graph, node) + typeText(node);
     if (node.math != MathMode::F32) text += " in " + std::string(mathText(node.math));
     return text + "  " + causeText(node.cause);
 }
@@ -274,7 +298,7 @@ std::string graphText(const Graph& graph) {
                 (state.next == kNoNode ? "" : " -> " + idText(state.next)) + "\n";
     for (const OutputInfo& output : graph.outputs())
         text += "output " + output.name + ": " + idText(output.node) + "\n";
-    return text;
+    return text + castText(graph);
 }
 
 std::string graphDot(const Graph& graph) {
@@ -319,6 +343,13 @@ std::string graphJson(const Graph& graph) {
         root["inputs"].push_back({{"name", input.name}, {"node", input.node}});
     for (const OutputInfo& output : graph.outputs())
         root["outputs"].push_back({{"name", output.name}, {"node", output.node}});
+    root["casts"] = nlohmann::json::array();
+    for (const CastCount& kind : castCounts(graph))
+        root["casts"].push_back({{"reason", kind.reason},
+                                 {"from", nameOf(kind.from)},
+                                 {"to", nameOf(kind.to)},
+                                 {"count", kind.count},
+                                 {"elements", kind.elements}});
     return root.dump(2);
 }
 

@@ -11,13 +11,14 @@ namespace halfscope {
 /// and outputs. Throws std::logic_error with the offending node printed.
 void validate(const Graph&);
 
-/// One node in one line: "%12 = tanh(%11) : float16 [64, 32]  layer2 forward".
+/// One node in one line: "%12 = tanh(%11) : float16 -> float16 [64, 32]  layer2 forward", and the
+/// autocast rule that it comes from.
 std::string nodeText(const Graph&, NodeId);
-/// One node a line, then states with their next values, then outputs.
+/// One node a line, then states with their next values, then outputs, then casts by reason.
 std::string graphText(const Graph&);
 /// Graphviz, coloured by dtype.
 std::string graphDot(const Graph&);
-/// {"nodes": [..], "states": [..], "inputs": [..], "outputs": [..]}.
+/// {"nodes": [..], "states": [..], "inputs": [..], "outputs": [..], "casts": [..]}.
 std::string graphJson(const Graph&);
 
 } // namespace halfscope

@@ -23,8 +23,8 @@ void checkRow(const OpInfo& row) {
 
 OpTable joinFamilies() {
     OpTable table{};
-    for (const auto family : {leafOps(), elementwiseOps(), contractionOps(), reduceOps(),
-                              movementOps(), poolOps(), updateOps(), compositeOps()}) {
+    for (const auto family : {leafOps(), elementwiseOps(), contractionOps(), reduceOps(), scanOps(),
+                              movementOps(), poolOps(), randomOps(), updateOps(), compositeOps()}) {
         for (const OpInfo& row : family) {
             checkRow(row);
             const OpInfo*& place = table[static_cast<size_t>(row.op)];

@@ -47,7 +47,18 @@ enum class Op : uint8_t {
     Abs,
     Sign,
     Erf,
+    Erfinv,
+    Tan,
+    Asin,
+    Acos,
+    Sinh,
+    Cosh,
+    Log10,
+    Log2,
     Floor,
+    Ceil,
+    Round,
+    Trunc,
     Clamp,
     IsFinite,
     LogicalNot,
@@ -59,6 +70,7 @@ enum class Op : uint8_t {
     Mul,
     Div,
     Pow,
+    Atan2,
     Maximum,
     Minimum,
     Less,
@@ -78,6 +90,10 @@ enum class Op : uint8_t {
     Mean,
     ReduceMax,
     ReduceMin,
+    Prod,
+    // running totals along an axis
+    Cumsum,
+    Cumprod,
     // movement
     Reshape,
     Transpose,
@@ -91,13 +107,16 @@ enum class Op : uint8_t {
     MaxPool2dIndex,
     AvgPool2d,
     AvgPool2dGrad,
+    // random numbers
+    Random,
     // update
     CountNonFinite,
     ScalerUpdate,
 };
 inline constexpr int kOpCount = static_cast<int>(Op::ScalerUpdate) + 1;
 
-/// How an op computes, whatever it stores. TF32 exists on CUDA only.
+/// How an op computes, whatever it stores. TF32 rounds f32 operands to 11
+/// significand bits first.
 enum class MathMode : uint8_t { F32, TF32, F32FromHalf };
 
 struct NoAttrs {
@@ -170,8 +189,23 @@ struct AxisAttrs {
     bool operator==(const AxisAttrs&) const = default;
 };
 
-using Attrs = std::variant<NoAttrs, ConstantAttrs, RangeAttrs, MatmulAttrs, ConvAttrs, PoolAttrs,
-                           AxesAttrs, ShapeAttrs, SliceAttrs, PadAttrs, AxisAttrs, CastAttrs>;
+/// Cumsum, Cumprod: the axis, and whether they run from its end.
+struct ScanAttrs {
+    int axis = 0;
+    bool reverse = false;
+    bool operator==(const ScanAttrs&) const = default;
+};
+/// Random: the result's shape, the seed of the run and the node's own stream number (1 to 2^32 -
+/// 1).
+struct RandomAttrs {
+    Shape shape;
+    uint64_t seed = 0, stream = 1;
+    bool operator==(const RandomAttrs&) const = default;
+};
+
+using Attrs =
+    std::variant<NoAttrs, ConstantAttrs, RangeAttrs, MatmulAttrs, ConvAttrs, PoolAttrs, AxesAttrs,
+                 ShapeAttrs, SliceAttrs, PadAttrs, AxisAttrs, CastAttrs, ScanAttrs, RandomAttrs>;
 
 /// What kind of op it is, for the passes.
 enum class OpFlag : uint16_t {

@@ -4,6 +4,7 @@
 #include "engine/ops/elementwise_loops.h"
 #include "engine/ops/families.h"
 #include "engine/ops/functional.h"
+#include "engine/ops/functional_detail.h"
 
 #include <string>
 
@@ -25,12 +26,10 @@ const OpInfo kRows[] = {
 std::span<const OpInfo> compositeOps() { return kRows; }
 
 namespace fn {
-namespace {
 
-/// x as it is computed with: F32, unless it is F64.
-NodeId widened(Builder& b, NodeId x) {
-    return b.dtypeOf(x) == DType::F64 ? x : b.cast(x, DType::F32);
-}
+using namespace detail;
+
+namespace {
 
 /// A vector (c) along `axis` of x, other extents 1, in x's dtype; no vector stays none.
 NodeId along(Builder& b, NodeId vector, int axis, NodeId x) {
@@ -147,11 +146,7 @@ NodeId logsumexp(Builder& b, NodeId x, int axis) {
     const Shifted s = shiftedByMax(b, widened(b, in), axis);
     const NodeId logSum = b.unary(Op::Log, b.sum(b.unary(Op::Exp, s.x), Shape{axis}));
     const NodeId y = b.add(logSum, s.shift);
-    Shape kept;
-    for (int i = 0; i < shape.rank(); ++i) {
-        if (i != axis) kept.push(shape[i]);
-    }
-    return b.cast(b.reshape(y, kept), b.dtypeOf(in));
+    return b.cast(b.reshape(y, keptShape(shape, Shape{axis})), b.dtypeOf(in));
 }
 
 } // namespace fn

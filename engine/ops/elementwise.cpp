@@ -133,7 +133,17 @@ double cosOf(double x) { return std::cos(x); }
 double absOf(double x) { return std::fabs(x); }
 double signOf(double x) { return static_cast<double>((x > 0) - (x < 0)); }
 double erfOf(double x) { return std::erf(x); }
+double tanOf(double x) { return std::tan(x); }
+double asinOf(double x) { return std::asin(x); }
+double acosOf(double x) { return std::acos(x); }
+double sinhOf(double x) { return std::sinh(x); }
+double coshOf(double x) { return std::cosh(x); }
+double log10Of(double x) { return std::log10(x); }
+double log2Of(double x) { return std::log2(x); }
 double floorOf(double x) { return std::floor(x); }
+double ceilOf(double x) { return std::ceil(x); }
+double roundOf(double x) { return std::nearbyint(x); } // halves to even
+double truncOf(double x) { return std::trunc(x); }
 double isFiniteOf(double x) { return std::isfinite(x) ? 1.0 : 0.0; }
 double notOf(double x) { return x == 0 ? 1.0 : 0.0; }
 double addOf(double a, double b) { return a + b; }
@@ -141,6 +151,7 @@ double subOf(double a, double b) { return a - b; }
 double mulOf(double a, double b) { return a * b; }
 double divOf(double a, double b) { return a / b; }
 double powOf(double a, double b) { return std::pow(a, b); }
+double atan2Of(double a, double b) { return std::atan2(a, b); }
 double maximumOf(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 double minimumOf(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 double lessOf(double a, double b) { return a < b ? 1.0 : 0.0; }
@@ -207,6 +218,21 @@ NodeId dErf(const VjpArgs& v) {
     const NodeId bell = v.b.unary(Op::Exp, v.b.neg(v.b.mul(v.in[0], v.in[0])));
     return v.b.mul(v.dy, v.b.scale(bell, 2 * std::numbers::inv_sqrtpi));
 }
+NodeId dErfinv(const VjpArgs& v) {
+    const NodeId bell = v.b.unary(Op::Exp, v.b.mul(v.y, v.y));
+    return v.b.mul(v.dy, v.b.scale(bell, 1 / (2 * std::numbers::inv_sqrtpi)));
+}
+NodeId dTan(const VjpArgs& v) { return v.b.mul(v.dy, v.b.shift(v.b.mul(v.y, v.y), 1)); }
+/// dy / sqrt(1 - x^2).
+NodeId dAsin(const VjpArgs& v) {
+    const NodeId rest = v.b.sub(like(v, 1), v.b.mul(v.in[0], v.in[0]));
+    return v.b.mul(v.dy, v.b.unary(Op::Rsqrt, rest));
+}
+NodeId dAcos(const VjpArgs& v) { return v.b.neg(dAsin(v)); }
+NodeId dSinh(const VjpArgs& v) { return v.b.mul(v.dy, v.b.unary(Op::Cosh, v.in[0])); }
+NodeId dCosh(const VjpArgs& v) { return v.b.mul(v.dy, v.b.unary(Op::Sinh, v.in[0])); }
+NodeId dLog10(const VjpArgs& v) { return v.b.div(v.dy, v.b.scale(v.in[0], std::numbers::ln10)); }
+NodeId dLog2(const VjpArgs& v) { return v.b.div(v.dy, v.b.scale(v.in[0], std::numbers::ln2)); }
 /// x equals its clamped self between the bounds, at them included, and never when NaN. Asking so
 /// compares with the bounds as the dtype holds them.
 NodeId dClamp(const VjpArgs& v) {
@@ -240,6 +266,15 @@ NodeId dPowExponent(const VjpArgs& v) {
     const NodeId base = b.where(flat, like(v, 1), v.in[0]); // log 1 = 0
     return b.mul(v.dy, b.mul(v.y, b.unary(Op::Log, base)));
 }
+
+/// atan2(a, b): b / (a^2 + b^2) and -a / (a^2 + b^2).
+NodeId overSquares(const VjpArgs& v, NodeId x) {
+    Builder& b = v.b;
+    const NodeId squares = b.add(b.mul(v.in[0], v.in[0]), b.mul(v.in[1], v.in[1]));
+    return b.mul(v.dy, b.div(x, squares));
+}
+NodeId dAtan2A(const VjpArgs& v) { return overSquares(v, v.in[1]); }
+NodeId dAtan2B(const VjpArgs& v) { return v.b.neg(overSquares(v, v.in[0])); }
 
 /// The gradient goes to the operand that won; a tie splits it in half.
 NodeId winnerShare(const VjpArgs& v, NodeId smaller, NodeId larger) {
@@ -304,7 +339,18 @@ constexpr OpInfo kRows[] = {
     unaryRow<dAbs, absOf>(Op::Abs, "abs", kLinear, inferNumber, loopAbs),
     stepRow<signOf>(Op::Sign, "sign", inferNumber, loopSign),
     unaryRow<dErf, erfOf>(Op::Erf, "erf", kSmooth, inferFloat, loopErf),
+    unaryRow<dErfinv, erfinvOf>(Op::Erfinv, "erfinv", kSmooth, inferFloat, loopErfinv),
+    unaryRow<dTan, tanOf>(Op::Tan, "tan", kSmooth, inferFloat, loopTan),
+    unaryRow<dAsin, asinOf>(Op::Asin, "asin", kSmooth, inferFloat, loopAsin),
+    unaryRow<dAcos, acosOf>(Op::Acos, "acos", kSmooth, inferFloat, loopAcos),
+    unaryRow<dSinh, sinhOf>(Op::Sinh, "sinh", kSmooth, inferFloat, loopSinh),
+    unaryRow<dCosh, coshOf>(Op::Cosh, "cosh", kSmooth, inferFloat, loopCosh),
+    unaryRow<dLog10, log10Of>(Op::Log10, "log10", kSmooth, inferFloat, loopLog10),
+    unaryRow<dLog2, log2Of>(Op::Log2, "log2", kSmooth, inferFloat, loopLog2),
     stepRow<floorOf>(Op::Floor, "floor", inferFloat, loopFloor),
+    stepRow<ceilOf>(Op::Ceil, "ceil", inferFloat, loopCeil),
+    stepRow<roundOf>(Op::Round, "round", inferFloat, loopRound),
+    stepRow<truncOf>(Op::Trunc, "trunc", inferFloat, loopTrunc),
     {Op::Clamp, "clamp", 1, kLinear, inferClamp, vjpUnary<dClamp>, refClamp, loopClamp, nullptr},
     stepRow<isFiniteOf>(Op::IsFinite, "isfinite", inferIsFinite, loopIsFinite),
     stepRow<notOf>(Op::LogicalNot, "logical_not", inferLogical, loopLogicalNot),
@@ -316,6 +362,7 @@ constexpr OpInfo kRows[] = {
     binaryRow<dMulA, dMulB, mulOf>(Op::Mul, "mul", kLinear, inferPair, loopMul),
     binaryRow<dDivA, dDivB, divOf>(Op::Div, "div", kSmooth, inferFloatPair, loopDiv),
     binaryRow<dPowBase, dPowExponent, powOf>(Op::Pow, "pow", kSmooth, inferFloatPair, loopPow),
+    binaryRow<dAtan2A, dAtan2B, atan2Of>(Op::Atan2, "atan2", kSmooth, inferFloatPair, loopAtan2),
     binaryRow<dMaximumA, dMaximumB, maximumOf>(Op::Maximum, "maximum", kLinear, inferPair,
                                                loopMaximum),
     binaryRow<dMinimumA, dMinimumB, minimumOf>(Op::Minimum, "minimum", kLinear, inferPair,

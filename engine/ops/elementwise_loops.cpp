@@ -5,8 +5,10 @@
 
 #include "engine/core/vector_clones.h"
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <numbers>
 
 // Result i reads input i alone, so out over in[k] carries nothing from one turn to the next: ivdep
 // says so, and the loop needs no overlap check.
@@ -49,6 +51,24 @@ float softplus(float x) {
 
 } // namespace
 
+double erfinvOf(double x) {
+    const double size = std::fabs(x);
+    if (!(size < 1)) return size == 1 ? std::copysign(HUGE_VAL, x) : std::nan("");
+    // Winitzki's approximation ("A handy approximation for the error function and its inverse",
+    // 2008), good to 2e-3; then Halley's steps, which cube the error, on erf itself.
+    constexpr double kA = 0.147;
+    const double log = std::log1p(-size * size), half = 2 / (std::numbers::pi * kA) + log / 2;
+    double z = std::sqrt(std::max(0.0, std::sqrt(half * half - log / kA) - half));
+    constexpr int kSteps = 3;
+    for (int i = 0; i < kSteps; ++i) {
+        // erfc for large arguments: 1 - erf would cancel
+        const double off = size < 0.5 ? std::erf(z) - size : (1 - size) - std::erfc(z);
+        const double newton = off * std::exp(z * z) / (2 * std::numbers::inv_sqrtpi);
+        z -= newton / (1 + z * newton);
+    }
+    return std::copysign(z, x);
+}
+
 // ---- one input ---------------------------------------------------------------------------------
 
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopNeg, -x)
@@ -71,7 +91,19 @@ HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopAbs, std::fabs(x))
 // 0 for NaN, as PyTorch gives
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopSign, (x > 0.0f ? 1.0f : 0.0f) - (x < 0.0f ? 1.0f : 0.0f))
 HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopErf, std::erf(x))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopErfinv, static_cast<float>(erfinvOf(double{x})))
+// through double: the f32 functions of some libraries err by more than 2 ulp
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopTan, static_cast<float>(std::tan(double{x})))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopAsin, static_cast<float>(std::asin(double{x})))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopAcos, static_cast<float>(std::acos(double{x})))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopSinh, static_cast<float>(std::sinh(double{x})))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopCosh, static_cast<float>(std::cosh(double{x})))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopLog10, static_cast<float>(std::log10(double{x})))
+HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopLog2, static_cast<float>(std::log2(double{x})))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopFloor, std::floor(x))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopCeil, std::ceil(x))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopRound, std::nearbyint(x))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopTrunc, std::trunc(x))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopIsFinite, std::fabs(x) <= FLT_MAX ? 1.0f : 0.0f)
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopLogicalNot, x == 0.0f ? 1.0f : 0.0f)
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopCast, x)
@@ -97,6 +129,7 @@ HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopSub, a - b)
 HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopMul, a* b)
 HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopDiv, a / b)
 HALFSCOPE_BINARY(HALFSCOPE_PLAIN, loopPow, std::pow(a, b))
+HALFSCOPE_BINARY(HALFSCOPE_PLAIN, loopAtan2, static_cast<float>(std::atan2(double{a}, double{b})))
 // a wins when greater or NaN; a NaN in b fails the comparison and so is taken
 HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopMaximum, a != a ? a : (a > b ? a : b))
 HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopMinimum, a != a ? a : (a < b ? a : b))

@@ -26,7 +26,18 @@ void loopCos(const LoopArgs&);
 void loopAbs(const LoopArgs&);
 void loopSign(const LoopArgs&);
 void loopErf(const LoopArgs&);
+void loopErfinv(const LoopArgs&);
+void loopTan(const LoopArgs&);
+void loopAsin(const LoopArgs&);
+void loopAcos(const LoopArgs&);
+void loopSinh(const LoopArgs&);
+void loopCosh(const LoopArgs&);
+void loopLog10(const LoopArgs&);
+void loopLog2(const LoopArgs&);
 void loopFloor(const LoopArgs&);
+void loopCeil(const LoopArgs&);
+void loopRound(const LoopArgs&); ///< halves to even
+void loopTrunc(const LoopArgs&);
 void loopClamp(const LoopArgs&);
 void loopIsFinite(const LoopArgs&);
 void loopLogicalNot(const LoopArgs&);
@@ -39,6 +50,7 @@ void loopSub(const LoopArgs&);
 void loopMul(const LoopArgs&);
 void loopDiv(const LoopArgs&);
 void loopPow(const LoopArgs&);
+void loopAtan2(const LoopArgs&);
 void loopMaximum(const LoopArgs&);
 void loopMinimum(const LoopArgs&);
 void loopLess(const LoopArgs&);
@@ -48,5 +60,8 @@ void loopNotEqual(const LoopArgs&);
 void loopLogicalAnd(const LoopArgs&);
 void loopLogicalOr(const LoopArgs&);
 void loopWhere(const LoopArgs&);
+
+/// The inverse of erf in double, for the loop and the reference: inf at 1, NaN beyond.
+double erfinvOf(double x);
 
 } // namespace halfscope

@@ -4,36 +4,13 @@
 #include "engine/ops/functional.h"
 
 #include "engine/core/error.h"
-
-#include <algorithm>
+#include "engine/ops/functional_detail.h"
 
 namespace halfscope::fn {
+
+using namespace detail;
+
 namespace {
-
-enum Category : int { BoolCategory, IntCategory, FloatCategory };
-
-Category categoryOf(DType type) {
-    if (type == DType::Bool) return BoolCategory;
-    return type == DType::I32 ? IntCategory : FloatCategory;
-}
-
-/// PyTorch's promotion: the higher category wins, then the wider type; two different 16-bit types
-/// meet in F32. A rank-0 operand does not widen a tensor of its own category.
-DType promoted(const NodeType& a, const NodeType& b) {
-    const Category left = categoryOf(a.dtype), right = categoryOf(b.dtype);
-    if (left != right) return left > right ? a.dtype : b.dtype;
-    if (a.dtype == b.dtype) return a.dtype;
-    if (a.shape.empty() != b.shape.empty()) return a.shape.empty() ? b.dtype : a.dtype;
-    if (a.dtype == DType::F64 || b.dtype == DType::F64) return DType::F64;
-    return DType::F32;
-}
-
-Shape commonShape(const Builder& b, std::string_view name, NodeId x, NodeId y) {
-    const auto shape = broadcastShape(b.shapeOf(x), b.shapeOf(y));
-    require(shape.has_value(), std::string(name) + ": shapes " + b.shapeOf(x).text() + " and " +
-                                   b.shapeOf(y).text() + " do not broadcast");
-    return *shape;
-}
 
 struct Pair {
     NodeId x, y;
@@ -46,34 +23,12 @@ Pair matched(Builder& b, std::string_view name, NodeId x, NodeId y) {
     return {b.expand(b.cast(x, type), shape), b.expand(b.cast(y, type), shape)};
 }
 
-NodeId asFloat(Builder& b, NodeId x) { return isFloat(b.dtypeOf(x)) ? x : b.cast(x, DType::F32); }
-
 /// A two-input arithmetic op: integers and masks count as F32 where no operand is a float.
 NodeId arithmetic(Builder& b, std::string_view name, Op op, NodeId x, NodeId y) {
     const auto in = castInputs(b, name, std::array{x, y});
     const AutocastScope off(b, nullptr);
     const Pair p = matched(b, name, in[0], in[1]);
     return b.emit(op, {asFloat(b, p.x), asFloat(b, p.y)});
-}
-
-Shape allAxes(int rank) {
-    Shape axes;
-    for (int i = 0; i < rank; ++i)
-        axes.push(i);
-    return axes;
-}
-
-Shape sortedAxes(std::string_view name, const Shape& axes, int rank) {
-    if (axes.empty()) return allAxes(rank);
-    Shape sorted;
-    for (int i = 0; i < rank; ++i) {
-        for (const int64_t axis : axes) {
-            if (normalAxis(static_cast<int>(axis), rank) == i) sorted.push(i);
-        }
-        const int n = sorted.rank();
-        require(n < 2 || sorted[n - 1] != sorted[n - 2], std::string(name) + ": an axis twice");
-    }
-    return sorted;
 }
 
 NodeId reduce(Builder& b, std::string_view name, Op op, NodeId x, const Shape& wanted,
@@ -85,12 +40,7 @@ NodeId reduce(Builder& b, std::string_view name, Op op, NodeId x, const Shape& w
     if (shape.empty()) return x;
     const Shape axes = sortedAxes(name, wanted, shape.rank());
     const NodeId y = b.emit(op, {x}, AxesAttrs{axes});
-    if (keep == KeepAxes::Yes) return y;
-    Shape kept;
-    for (int i = 0; i < shape.rank(); ++i) {
-        if (std::find(axes.begin(), axes.end(), int64_t{i}) == axes.end()) kept.push(shape[i]);
-    }
-    return b.reshape(y, kept);
+    return keep == KeepAxes::Yes ? y : b.reshape(y, keptShape(shape, axes));
 }
 
 /// a (.., m, k) by a matrix (k, n): the leading axes become rows of one product.
@@ -142,6 +92,7 @@ NodeId pow(Builder& b, NodeId x, NodeId y) { return arithmetic(b, "pow", Op::Pow
 
 NodeId powScalar(Builder& b, NodeId x, double exponent) {
     x = asFloat(b, castInputs(b, "pow", std::array{x})[0]);
+    const AutocastScope off(b, nullptr);
     // the square is by far the commonest, and a product is exact to one rounding
     return exponent == 2 ? b.mul(x, x) : b.emit(Op::Pow, {x, b.constantLike(exponent, x)});
 }
@@ -169,11 +120,14 @@ NodeId compare(Builder& b, Comparison comparison, NodeId x, NodeId y) {
 
 NodeId unary(Builder& b, Op op, NodeId x) {
     x = castInputs(b, nameOf(op), std::array{x})[0];
-    return b.unary(op, op == Op::LogicalNot ? x : asFloat(b, x));
+    const NodeId y = b.unary(op, op == Op::LogicalNot ? x : asFloat(b, x));
+    b.setDecision({});
+    return y;
 }
 
 NodeId clamp(Builder& b, NodeId x, double low, double high) {
     x = castInputs(b, "clamp", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
     return b.emit(Op::Clamp, {asFloat(b, x)}, RangeAttrs{low, high});
 }
 
@@ -235,6 +189,7 @@ NodeId amin(Builder& b, NodeId x, Shape axes, KeepAxes keep) {
 
 NodeId maxPool2d(Builder& b, NodeId x, const PoolAttrs& attrs) {
     x = castInputs(b, "max_pool2d", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
     const NodeId index = b.emit(Op::MaxPool2dIndex, {x}, attrs);
     const Shape image = b.shapeOf(x), pooled = b.shapeOf(index);
     const Shape flatImage{image[0], image[1], image[2] * image[3]};
@@ -246,6 +201,7 @@ NodeId maxPool2d(Builder& b, NodeId x, const PoolAttrs& attrs) {
 
 NodeId avgPool2d(Builder& b, NodeId x, const PoolAttrs& attrs) {
     x = castInputs(b, "avg_pool2d", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
     return b.emit(Op::AvgPool2d, {x}, attrs);
 }
 

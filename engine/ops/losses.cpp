@@ -2,6 +2,7 @@
 // Their forms are chosen so that neither the value nor the gradient overflows.
 #include "engine/core/error.h"
 #include "engine/ops/functional.h"
+#include "engine/ops/functional_detail.h"
 
 #include <string>
 
@@ -33,8 +34,10 @@ NodeId crossEntropy(Builder& b, NodeId logits, NodeId labels) {
                 b.dtypeOf(labels) == DType::I32,
             "cross_entropy: logits (n, classes) and int32 labels (n) wanted, not " + shape.text() +
                 " and " + b.shapeOf(labels).text());
-    const NodeId logProbability =
-        castInputs(b, "nll_loss", std::array{logSoftmax(b, logits, 1)})[0];
+    // listed as one op on the CPU only; elsewhere its parts are
+    const NodeId cast = castInputs(b, "cross_entropy", std::array{logits})[0];
+    const AutocastScope inner(b, detail::innerPolicy(b, "cross_entropy"));
+    const NodeId logProbability = castInputs(b, "nll_loss", std::array{logSoftmax(b, cast, 1)})[0];
     const AutocastScope off(b, nullptr);
     const NodeId index = b.reshape(labels, Shape{shape[0], 1});
     const NodeId picked = b.emit(Op::Gather, {logProbability, index}, AxisAttrs{1, 0});

@@ -5,6 +5,7 @@
 #include "engine/graph/builder.h"
 #include "engine/ops/families.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace halfscope {
@@ -62,6 +63,11 @@ void refMean(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) 
         value /= count;
 }
 
+void refProd(std::span<const RefTensor> in, const Attrs&, RefTensor& out) {
+    out.values.assign(out.values.size(), 1.0);
+    visitReduced(in[0], out.shape, [&](size_t to, double x) { out.values[to] *= x; });
+}
+
 /// NaN wins over every number, as in PyTorch's amax and amin.
 template <bool (*Better)(double, double)>
 void refExtremum(std::span<const RefTensor> in, const Attrs&, RefTensor& out) {
@@ -93,6 +99,37 @@ void vjpExtremum(const VjpArgs& v) {
     v.dIn[0] = b.where(winners, share, b.constantLike(0, share));
 }
 
+/// The product of all the others, from running products from both ends: zeros need no special case.
+void vjpProd(const VjpArgs& v) {
+    Builder& b = v.b;
+    const Shape shape = b.shapeOf(v.in[0]), axes = attrsOf<AxesAttrs>(v.attrs).axes;
+    Shape order, inverse = Shape::filled(shape.rank(), 0); // the reduced axes last
+    int64_t reduced = 1;
+    for (int i = 0; i < shape.rank(); ++i) {
+        if (std::find(axes.begin(), axes.end(), int64_t{i}) == axes.end()) order.push(i);
+    }
+    for (const int64_t axis : axes) {
+        order.push(axis);
+        reduced *= shape[static_cast<int>(axis)];
+    }
+    for (int i = 0; i < shape.rank(); ++i)
+        inverse[static_cast<int>(order[i])] = i;
+    const NodeId moved = b.transpose(v.in[0], order);
+    const Shape movedShape = b.shapeOf(moved);
+    const int64_t lines = shape.elements() / std::max<int64_t>(reduced, 1);
+    const NodeId x = b.reshape(moved, {lines, reduced});
+    NodeId others = b.constantLike(1, x);
+    if (reduced > 1) {
+        const NodeId one = b.constant(1, {lines, 1}, b.dtypeOf(x));
+        const NodeId before[] = {one, b.slice(x, 1, 0, reduced - 1)};
+        const NodeId after[] = {b.slice(x, 1, 1, reduced), one};
+        others = b.mul(b.emit(Op::Cumprod, {b.concat(before, 1)}, ScanAttrs{1, false}),
+                       b.emit(Op::Cumprod, {b.concat(after, 1)}, ScanAttrs{1, true}));
+    }
+    const NodeId back = b.transpose(b.reshape(others, movedShape), inverse);
+    v.dIn[0] = b.mul(b.expandLike(v.dy, back), back);
+}
+
 constexpr OpFlags kLinear = OpFlag::Reduction | OpFlag::LinearGradient;
 
 constexpr OpInfo kRows[] = {
@@ -104,6 +141,7 @@ constexpr OpInfo kRows[] = {
      nullptr, cpuReduce},
     {Op::ReduceMin, "amin", 1, OpFlag::Reduction, inferExtremum, vjpExtremum, refExtremum<smaller>,
      nullptr, cpuReduce},
+    {Op::Prod, "prod", 1, OpFlag::Reduction, inferMean, vjpProd, refProd, nullptr, cpuReduce},
 };
 
 } // namespace

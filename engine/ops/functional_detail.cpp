@@ -1,0 +1,118 @@
+// Promotion, axes and operands of the functions. Holds no function of its own.
+#include "engine/ops/functional_detail.h"
+
+#include "engine/core/error.h"
+
+#include <algorithm>
+
+namespace halfscope::fn::detail {
+namespace {
+
+enum Category : int { BoolCategory, IntCategory, FloatCategory };
+
+Category categoryOf(DType type) {
+    if (type == DType::Bool) return BoolCategory;
+    return type == DType::I32 ? IntCategory : FloatCategory;
+}
+
+} // namespace
+
+DType promoted(const NodeType& a, const NodeType& b) {
+    const Category left = categoryOf(a.dtype), right = categoryOf(b.dtype);
+    if (left != right) return left > right ? a.dtype : b.dtype;
+    if (a.dtype == b.dtype) return a.dtype;
+    if (a.shape.empty() != b.shape.empty()) return a.shape.empty() ? b.dtype : a.dtype;
+    if (a.dtype == DType::F64 || b.dtype == DType::F64) return DType::F64;
+    return DType::F32;
+}
+
+Shape commonShape(const Builder& b, std::string_view name, NodeId x, NodeId y) {
+    const auto shape = broadcastShape(b.shapeOf(x), b.shapeOf(y));
+    require(shape.has_value(), std::string(name) + ": shapes " + b.shapeOf(x).text() + " and " +
+                                   b.shapeOf(y).text() + " do not broadcast");
+    return *shape;
+}
+
+NodeId asFloat(Builder& b, NodeId x) { return isFloat(b.dtypeOf(x)) ? x : b.cast(x, DType::F32); }
+
+NodeId widened(Builder& b, NodeId x) {
+    return b.dtypeOf(x) == DType::F64 ? x : b.cast(x, DType::F32);
+}
+
+Shape allAxes(int rank) {
+    Shape axes;
+    for (int i = 0; i < rank; ++i)
+        axes.push(i);
+    return axes;
+}
+
+Shape sortedAxes(std::string_view name, const Shape& axes, int rank) {
+    if (axes.empty()) return allAxes(rank);
+    Shape sorted;
+    for (int i = 0; i < rank; ++i) {
+        for (const int64_t axis : axes) {
+            if (normalAxis(static_cast<int>(axis), rank) == i) sorted.push(i);
+        }
+        const int n = sorted.rank();
+        require(n < 2 || sorted[n - 1] != sorted[n - 2], std::string(name) + ": an axis twice");
+    }
+    return sorted;
+}
+
+Shape keptShape(const Shape& shape, const Shape& axes) {
+    Shape kept;
+    for (int i = 0; i < shape.rank(); ++i) {
+        if (std::find(axes.begin(), axes.end(), int64_t{i}) == axes.end()) kept.push(shape[i]);
+    }
+    return kept;
+}
+
+void requireOneDType(const Builder& b, std::string_view name, std::span<const NodeId> in) {
+    for (const NodeId x : in) {
+        if (x == kNoNode || b.dtypeOf(x) == b.dtypeOf(in[0])) continue;
+        throw InputError(
+            std::string(name) + ": inputs of " + std::string(nameOf(b.dtypeOf(in[0]))) + " and " +
+            std::string(nameOf(b.dtypeOf(x))) + "; all must have one dtype: cast them first");
+    }
+}
+
+Operands::Operands(Builder& b, std::string_view name, std::span<const NodeId> in, Mixing mixing)
+    : m_name(name), m_in(castInputs(b, name, in)) {
+    if (mixing == Mixing::Refuse) requireOneDType(b, name, m_in);
+    NodeType common = b[m_in[0]].type();
+    for (const NodeId x : m_in) {
+        if (x == kNoNode) continue;
+        common.dtype = promoted(common, b[x].type());
+        if (common.shape.empty()) common.shape = b.shapeOf(x);
+    }
+    m_dtype = isFloat(common.dtype) ? common.dtype : DType::F32;
+    b.setRule(m_name + ": computes in float32");
+    for (NodeId& x : m_in) {
+        if (x != kNoNode) x = b.cast(x, m_dtype == DType::F64 ? DType::F64 : DType::F32);
+    }
+    b.setRule({});
+}
+
+NodeId Operands::result(Builder& b, NodeId y) const {
+    b.setRule(m_name + ": rounds its result once");
+    const NodeId stored = b.cast(y, m_dtype);
+    b.setRule({});
+    b.setDecision({}); // here the function ends
+    return stored;
+}
+
+const CastPolicy* innerPolicy(const Builder& b, std::string_view name) {
+    const CastPolicy* policy = b.policy();
+    if (policy == nullptr || policy->layerDType(b.label(), b.phase())) return nullptr;
+    return policy->ruleOf(name) != CastRule::Follow ? nullptr : policy;
+}
+
+NodeId rootOf(Builder& b, NodeId squares) {
+    const NodeId zero = b.constantLike(0, squares);
+    const NodeId none = b.emit(Op::Equal, {squares, zero});
+    // the branch not taken sees 1: an infinite slope times a zero gradient would be NaN
+    const NodeId root = b.unary(Op::Sqrt, b.where(none, b.constantLike(1, squares), squares));
+    return b.where(none, zero, root);
+}
+
+} // namespace halfscope::fn::detail

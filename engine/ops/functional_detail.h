@@ -1,0 +1,60 @@
+// What the files of functional.h share: promotion, axes, and operands brought to the dtype that a
+// composite computes in. Not for callers of functional.h.
+#pragma once
+
+#include "engine/graph/builder.h"
+#include "engine/passes/autocast.h"
+
+#include <string>
+#include <vector>
+
+namespace halfscope::fn::detail {
+
+/// PyTorch's promotion: the higher category wins, then the wider type; two different 16-bit types
+/// meet in F32. A rank-0 operand does not widen a tensor of its own category.
+DType promoted(const NodeType& a, const NodeType& b);
+/// The common shape, or std::logic_error that names the function.
+Shape commonShape(const Builder&, std::string_view name, NodeId x, NodeId y);
+/// Integers and masks as F32.
+NodeId asFloat(Builder&, NodeId x);
+/// x as it is computed with: F32, unless it is F64.
+NodeId widened(Builder&, NodeId x);
+
+Shape allAxes(int rank);
+/// Ascending and without signs; none means all.
+Shape sortedAxes(std::string_view name, const Shape& axes, int rank);
+/// The shape without the axes.
+Shape keptShape(const Shape& shape, const Shape& axes);
+
+/// What a function does with inputs of several dtypes where no autocast rule makes them one.
+enum class Mixing : uint8_t {
+    Promote, ///< to the wider one
+    Refuse   ///< InputError, as PyTorch's kernels do
+};
+/// Throws InputError unless all have one dtype; kNoNode is left out.
+void requireOneDType(const Builder&, std::string_view name, std::span<const NodeId> in);
+
+/// The inputs of a composite after autocast, all in F32 (F64 where one is): it computes in that and
+/// rounds its result once.
+class Operands {
+public:
+    Operands(Builder&, std::string_view name, std::span<const NodeId> in,
+             Mixing mixing = Mixing::Promote);
+    NodeId operator[](size_t i) const { return m_in[i]; }
+    DType dtype() const { return m_dtype; } ///< of the result
+    NodeId result(Builder&, NodeId y) const;
+
+private:
+    std::string m_name;
+    std::vector<NodeId> m_in;
+    DType m_dtype = DType::F32;
+};
+
+/// For the inside of a function: autocast is off where the policy lists it, as PyTorch leaves the
+/// dispatch key out; an unlisted one is the sum of its parts, which ask for themselves.
+const CastPolicy* innerPolicy(const Builder&, std::string_view name);
+
+/// sqrt with slope 0 at 0, as norms and deviations have in PyTorch.
+NodeId rootOf(Builder&, NodeId squares);
+
+} // namespace halfscope::fn::detail

@@ -1,0 +1,89 @@
+// Functions that join and pick: concatenation, scatter and gather by index.
+#include "engine/core/error.h"
+#include "engine/ops/functional_detail.h"
+#include "engine/ops/functional_more.h"
+
+#include <algorithm>
+
+namespace halfscope::fn {
+
+using namespace detail;
+
+namespace {
+
+/// The inputs after autocast, in their common dtype.
+std::vector<NodeId> sameDType(Builder& b, std::string_view name, std::span<const NodeId> given) {
+    require(!given.empty(), std::string(name) + ": no operands");
+    auto in = castInputs(b, name, given);
+    DType type = b.dtypeOf(in[0]);
+    for (const NodeId x : in)
+        type = promoted({{}, type}, {{}, b.dtypeOf(x)});
+    for (NodeId& x : in)
+        x = b.cast(x, type);
+    return in;
+}
+
+/// index (n) as a tensor of `shape`, which counts it along one axis.
+NodeId spreadIndex(Builder& b, std::string_view name, NodeId index, int axis, const Shape& shape) {
+    require(b.shapeOf(index).rank() == 1 && b.dtypeOf(index) == DType::I32,
+            std::string(name) + ": an int32 index of rank 1 wanted");
+    Shape column = Shape::filled(shape.rank(), 1);
+    column[axis] = b.shapeOf(index)[0];
+    return b.expand(b.reshape(index, column), shape);
+}
+
+} // namespace
+
+NodeId cat(Builder& b, std::span<const NodeId> given, int axis) {
+    const auto in = sameDType(b, "cat", given);
+    const AutocastScope off(b, nullptr);
+    return b.concat(in, normalAxis(axis, b.shapeOf(in[0]).rank()));
+}
+
+NodeId stack(Builder& b, std::span<const NodeId> given, int axis) {
+    auto in = sameDType(b, "stack", given);
+    const AutocastScope off(b, nullptr);
+    const int at = normalAxis(axis, b.shapeOf(in[0]).rank() + 1);
+    for (NodeId& x : in) {
+        const Shape from = b.shapeOf(x);
+        Shape to;
+        for (int i = 0; i <= from.rank(); ++i) {
+            if (i == at) to.push(1);
+            if (i < from.rank()) to.push(from[i]);
+        }
+        x = b.reshape(x, to);
+    }
+    return b.concat(in, at);
+}
+
+NodeId scatterAdd(Builder& b, NodeId x, int axis, NodeId index, NodeId src) {
+    const Operands in(b, "scatter_add", std::array{x, src}, Mixing::Refuse);
+    const Shape shape = b.shapeOf(in[0]);
+    const int at = normalAxis(axis, shape.rank());
+    const NodeId sums = b.emit(Op::ScatterAdd, {in[1], index}, AxisAttrs{at, shape[at]});
+    return in.result(b, b.add(in[0], sums));
+}
+
+NodeId indexSelect(Builder& b, NodeId x, int axis, NodeId index) {
+    x = castInputs(b, "index_select", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
+    Shape shape = b.shapeOf(x);
+    const int at = normalAxis(axis, shape.rank());
+    shape[at] = b.shapeOf(index).elements();
+    const NodeId spread = spreadIndex(b, "index_select", index, at, shape);
+    return b.emit(Op::Gather, {x, spread}, AxisAttrs{at, 0});
+}
+
+NodeId indexPut(Builder& b, NodeId x, NodeId index, NodeId values) {
+    const auto in = castInputs(b, "index_put", std::array{x, values});
+    const AutocastScope off(b, nullptr);
+    requireOneDType(b, "index_put", in);
+    const Shape shape = b.shapeOf(in[0]), rows = b.shapeOf(in[1]);
+    const NodeId spread = spreadIndex(b, "index_put", index, 0, rows);
+    const AxisAttrs how{0, shape[0]};
+    const NodeId hits = b.emit(Op::ScatterAdd, {b.constant(1, rows, DType::F32), spread}, how);
+    const NodeId placed = b.emit(Op::ScatterAdd, {in[1], spread}, how);
+    return b.where(b.emit(Op::Less, {b.constantLike(0, hits), hits}), placed, in[0]);
+}
+
+} // namespace halfscope::fn

@@ -1,0 +1,155 @@
+// The losses of the autocast tables beside those of losses.cpp: mean over all elements, a scalar.
+// Their forms are chosen so that neither the value nor the gradient overflows before it must.
+#include "engine/core/error.h"
+#include "engine/ops/functional_detail.h"
+#include "engine/ops/functional_more.h"
+
+namespace halfscope::fn {
+
+using namespace detail;
+
+namespace {
+
+/// Two operands of one shape, in F32 after autocast.
+Operands pairOf(Builder& b, std::string_view name, NodeId input, NodeId target) {
+    if (b.shapeOf(input) != b.shapeOf(target)) {
+        throw InputError(std::string(name) + ": input " + b.shapeOf(input).text() + " and target " +
+                         b.shapeOf(target).text() + " differ");
+    }
+    return Operands(b, name, std::array{input, target});
+}
+
+NodeId meanOf(Builder& b, const Operands& in, NodeId x) {
+    const Shape shape = b.shapeOf(x);
+    return in.result(b, shape.empty() ? x : b.reshape(b.mean(x, allAxes(shape.rank())), {}));
+}
+
+NodeId isOne(Builder& b, NodeId target) {
+    return b.emit(Op::Equal, {target, b.constantLike(1, target)});
+}
+
+/// max(x, 0).
+NodeId hinge(Builder& b, NodeId x) { return b.unary(Op::Relu, x); }
+
+/// Norms of the rows of a - c, with PyTorch's 1e-6 added to each difference, which keeps the slope
+/// finite where rows are equal.
+NodeId rowDistance(Builder& b, NodeId a, NodeId c) {
+    const NodeId difference = b.shift(b.sub(a, c), 1e-6);
+    return rootOf(b, b.sum(b.mul(difference, difference), {1}));
+}
+
+/// |d| beyond the bound, a parabola that meets it with one slope within: slope d/beta at most 1.
+NodeId roundedAbs(Builder& b, NodeId d, double beta) {
+    const NodeId size = b.unary(Op::Abs, d);
+    const NodeId near = b.emit(Op::Less, {size, b.constantLike(beta, size)});
+    const NodeId parabola = b.scale(b.mul(d, d), 0.5 / beta);
+    return b.where(near, parabola, b.shift(size, -0.5 * beta));
+}
+
+} // namespace
+
+NodeId l1Loss(Builder& b, NodeId input, NodeId target) {
+    const Operands in = pairOf(b, "l1_loss", input, target);
+    return meanOf(b, in, b.unary(Op::Abs, b.sub(in[0], in[1])));
+}
+
+NodeId smoothL1Loss(Builder& b, NodeId input, NodeId target, double beta) {
+    if (!(beta > 0)) throw InputError("smooth_l1_loss: beta must be above 0 (0 is l1_loss)");
+    const Operands in = pairOf(b, "smooth_l1_loss", input, target);
+    return meanOf(b, in, roundedAbs(b, b.sub(in[0], in[1]), beta));
+}
+
+NodeId huberLoss(Builder& b, NodeId input, NodeId target, double delta) {
+    if (!(delta > 0)) throw InputError("huber_loss: delta must be above 0");
+    const Operands in = pairOf(b, "huber_loss", input, target);
+    return meanOf(b, in, b.scale(roundedAbs(b, b.sub(in[0], in[1]), delta), delta));
+}
+
+NodeId klDiv(Builder& b, NodeId logInput, NodeId target) {
+    const Operands in = pairOf(b, "kl_div", logInput, target);
+    const NodeId t = in[1], one = b.constantLike(1, t), zero = b.constantLike(0, t);
+    // t log t is 0 at t = 0; log sees 1 there, because its infinite slope times 0 would be NaN
+    const NodeId positive = b.emit(Op::Less, {zero, t});
+    const NodeId log = b.unary(Op::Log, b.where(positive, t, one));
+    return meanOf(b, in, b.mul(t, b.sub(log, in[0])));
+}
+
+NodeId softMarginLoss(Builder& b, NodeId input, NodeId target) {
+    const Operands in = pairOf(b, "soft_margin_loss", input, target);
+    return meanOf(b, in, b.unary(Op::Softplus, b.neg(b.mul(in[0], in[1]))));
+}
+
+NodeId poissonNllLoss(Builder& b, NodeId logRate, NodeId target) {
+    const Operands in = pairOf(b, "poisson_nll_loss", logRate, target);
+    return meanOf(b, in, b.sub(b.unary(Op::Exp, in[0]), b.mul(in[1], in[0])));
+}
+
+NodeId nllLoss(Builder& b, NodeId logProbability, NodeId labels) {
+    const Shape shape = b.shapeOf(logProbability);
+    require(shape.rank() == 2 && b.shapeOf(labels) == Shape{shape[0]} &&
+                b.dtypeOf(labels) == DType::I32,
+            "nll_loss: (n, classes) and int32 labels (n) wanted, not " + shape.text() + " and " +
+                b.shapeOf(labels).text());
+    const Operands in(b, "nll_loss", std::array{logProbability});
+    const NodeId index = b.reshape(labels, {shape[0], 1});
+    return meanOf(b, in, b.neg(b.emit(Op::Gather, {in[0], index}, AxisAttrs{1, 0})));
+}
+
+NodeId hingeEmbeddingLoss(Builder& b, NodeId input, NodeId target, double margin) {
+    const Operands in = pairOf(b, "hinge_embedding_loss", input, target);
+    const NodeId apart = hinge(b, b.sub(b.constantLike(margin, in[0]), in[0]));
+    return meanOf(b, in, b.where(isOne(b, in[1]), in[0], apart));
+}
+
+NodeId cosineEmbeddingLoss(Builder& b, NodeId a, NodeId c, NodeId target, double margin) {
+    const Operands in(b, "cosine_embedding_loss", std::array{a, c, target});
+    require(b.shapeOf(in[0]).rank() == 2 && b.shapeOf(in[0]) == b.shapeOf(in[1]) &&
+                b.shapeOf(in[2]) == Shape{b.shapeOf(in[0])[0]},
+            "cosine_embedding_loss: two (n, d) and targets (n) wanted");
+    const auto inner = [&](NodeId x, NodeId y) { return b.sum(b.mul(x, y), {1}); };
+    // PyTorch adds 1e-12 to each square: a row of zeros has the cosine 0
+    const NodeId sizes =
+        b.mul(b.shift(inner(in[0], in[0]), 1e-12), b.shift(inner(in[1], in[1]), 1e-12));
+    const NodeId column = b.div(inner(in[0], in[1]), b.unary(Op::Sqrt, sizes));
+    const NodeId cosine = b.reshape(column, Shape{b.shapeOf(column)[0]});
+    const NodeId together = b.sub(b.constantLike(1, cosine), cosine);
+    const NodeId apart = hinge(b, b.shift(cosine, -margin));
+    return meanOf(b, in, b.where(isOne(b, in[2]), together, apart));
+}
+
+NodeId marginRankingLoss(Builder& b, NodeId a, NodeId c, NodeId target, double margin) {
+    const Operands in(b, "margin_ranking_loss", std::array{a, c, target});
+    require(b.shapeOf(in[0]) == b.shapeOf(in[1]) && b.shapeOf(in[0]) == b.shapeOf(in[2]),
+            "margin_ranking_loss: three operands of one shape wanted");
+    const NodeId order = b.mul(in[2], b.sub(in[0], in[1]));
+    return meanOf(b, in, hinge(b, b.sub(b.constantLike(margin, order), order)));
+}
+
+NodeId tripletMarginLoss(Builder& b, NodeId anchor, NodeId positive, NodeId negative,
+                         double margin) {
+    const Operands in(b, "triplet_margin_loss", std::array{anchor, positive, negative});
+    require(b.shapeOf(in[0]).rank() == 2 && b.shapeOf(in[0]) == b.shapeOf(in[1]) &&
+                b.shapeOf(in[0]) == b.shapeOf(in[2]),
+            "triplet_margin_loss: three (n, d) wanted");
+    const NodeId near = rowDistance(b, in[0], in[1]), far = rowDistance(b, in[0], in[2]);
+    return meanOf(b, in, hinge(b, b.shift(b.sub(near, far), margin)));
+}
+
+NodeId multilabelSoftMarginLoss(Builder& b, NodeId input, NodeId target) {
+    // Like PyTorch's, made of functions that ask autocast for themselves: no list names it, and
+    // under the CUDA lists it is its sum that returns float32.
+    const auto logSigmoid = [&](NodeId x) {
+        const Operands in(b, "log_sigmoid", std::array{x});
+        return in.result(b, b.neg(b.unary(Op::Softplus, b.neg(in[0]))));
+    };
+    const NodeId rest = sub(b, b.constant(1, {}, b.dtypeOf(target)), target);
+    const NodeId likelihood =
+        add(b, mul(b, target, logSigmoid(input)), mul(b, rest, logSigmoid(b.neg(input))));
+    const int last = b.shapeOf(likelihood).rank() - 1;
+    require(last >= 0, "multilabel_soft_margin_loss: a class axis wanted");
+    const double classes = static_cast<double>(b.shapeOf(likelihood)[last]);
+    const NodeId sums = sum(b, likelihood, {last});
+    return mean(b, b.scale(sums, -1 / classes), {});
+}
+
+} // namespace halfscope::fn

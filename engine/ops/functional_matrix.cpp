@@ -1,0 +1,359 @@
+// Products of matrices under their many names, all put together from one: matmul (and conv2d).
+#include "engine/core/error.h"
+#include "engine/ops/functional_detail.h"
+#include "engine/ops/functional_more.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halfscope::fn {
+
+using namespace detail;
+
+namespace {
+
+void requireRank(const Builder& b, std::string_view name, NodeId x, int rank) {
+    require(b.shapeOf(x).rank() == rank, std::string(name) + ": " + b.shapeOf(x).text() +
+                                             " where rank " + std::to_string(rank) + " is wanted");
+}
+
+/// A product of operands that autocast or the caller has made one dtype.
+NodeId product(Builder& b, std::string_view name, NodeId a, NodeId c, int rankA, int rankC) {
+    requireRank(b, name, a, rankA);
+    requireRank(b, name, c, rankC);
+    const auto in = castInputs(b, name, std::array{a, c});
+    requireOneDType(b, name, in);
+    const AutocastScope off(b, nullptr);
+    return matmul(b, in[0], in[1]);
+}
+
+/// x + a c, or with the sum of the products over their first axis. The product is rounded to the
+/// operands' storage first, as an unfused bias is.
+enum class Batch : uint8_t { Keep, Sum };
+NodeId addedProduct(Builder& b, std::string_view name, NodeId x, NodeId a, NodeId c, Batch batch) {
+    const auto in = castInputs(b, name, std::array{x, a, c});
+    requireOneDType(b, name, std::array{in[1], in[2]});
+    const AutocastScope off(b, nullptr);
+    NodeId y = matmul(b, in[1], in[2]);
+    if (batch == Batch::Sum) y = sum(b, y, {0});
+    return add(b, in[0], y);
+}
+
+NodeId withChannelBias(Builder& b, NodeId y, NodeId bias) {
+    if (bias == kNoNode) return y;
+    Shape shape = Shape::filled(b.shapeOf(y).rank(), 1);
+    shape[1] = b.shapeOf(bias).elements();
+    return b.add(y, b.expandLike(b.reshape(b.cast(bias, b.dtypeOf(y)), shape), y));
+}
+
+} // namespace
+
+NodeId mm(Builder& b, NodeId a, NodeId c) { return product(b, "mm", a, c, 2, 2); }
+NodeId bmm(Builder& b, NodeId a, NodeId c) { return product(b, "bmm", a, c, 3, 3); }
+NodeId mv(Builder& b, NodeId matrix, NodeId x) { return product(b, "mv", matrix, x, 2, 1); }
+NodeId dot(Builder& b, NodeId a, NodeId c) { return product(b, "dot", a, c, 1, 1); }
+
+NodeId addmm(Builder& b, NodeId x, NodeId a, NodeId c) {
+    return addedProduct(b, "addmm", x, a, c, Batch::Keep);
+}
+NodeId addmv(Builder& b, NodeId x, NodeId a, NodeId c) {
+    return addedProduct(b, "addmv", x, a, c, Batch::Keep);
+}
+NodeId addbmm(Builder& b, NodeId x, NodeId a, NodeId c) {
+    return addedProduct(b, "addbmm", x, a, c, Batch::Sum);
+}
+NodeId baddbmm(Builder& b, NodeId x, NodeId a, NodeId c) {
+    return addedProduct(b, "baddbmm", x, a, c, Batch::Keep);
+}
+
+NodeId chainMatmul(Builder& b, std::span<const NodeId> given) {
+    constexpr std::string_view kName = "chain_matmul";
+    require(!given.empty(), "chain_matmul: no operands");
+    const auto in = castInputs(b, kName, given);
+    requireOneDType(b, kName, in);
+    const AutocastScope inner(b, innerPolicy(b, kName));
+    NodeId y = in[0];
+    for (size_t i = 1; i < in.size(); ++i)
+        y = mm(b, y, in[i]);
+    return y;
+}
+
+NodeId tensordot(Builder& b, NodeId a, NodeId c, int axes) {
+    constexpr std::string_view kName = "tensordot";
+    const auto in = castInputs(b, kName, std::array{a, c});
+    requireOneDType(b, kName, in);
+    const AutocastScope inner(b, innerPolicy(b, kName));
+    const Shape left = b.shapeOf(in[0]), right = b.shapeOf(in[1]);
+    require(axes >= 1 && axes <= left.rank() && axes <= right.rank(),
+            "tensordot: a count of axes that an operand does not have");
+    Shape out;
+    int64_t shared = 1;
+    for (int i = 0; i < left.rank() - axes; ++i)
+        out.push(left[i]);
+    for (int i = 0; i < axes; ++i)
+        shared *= right[i];
+    for (int i = axes; i < right.rank(); ++i)
+        out.push(right[i]);
+    const NodeId y = mm(b, b.reshape(in[0], {left.elements() / shared, shared}),
+                        b.reshape(in[1], {shared, right.elements() / shared}));
+    return b.reshape(y, out);
+}
+
+namespace {
+
+/// The labels of an einsum by what happens to them.
+struct EinsumPlan {
+    std::string left, right, out;             ///< as written
+    std::string batch, rows, columns, summed; ///< in both and the result; in one of them; in none
+};
+
+EinsumPlan einsumPlan(std::string_view equation) {
+    const auto refuse = [&](const char* reason) {
+        throw InputError("einsum: \"" + std::string(equation) + "\" " + reason);
+    };
+    const size_t comma = equation.find(','), arrow = equation.find("->");
+    if (comma == equation.npos || arrow == equation.npos || comma > arrow)
+        refuse("is not of the form a,b->c with two operands");
+    EinsumPlan p;
+    p.left = equation.substr(0, comma);
+    p.right = equation.substr(comma + 1, arrow - comma - 1);
+    p.out = equation.substr(arrow + 2);
+    const auto has = [](const std::string& text, char label) {
+        return text.find(label) != text.npos;
+    };
+    for (const std::string& labels : {p.left, p.right, p.out}) {
+        for (size_t i = 0; i < labels.size(); ++i) {
+            if (labels[i] < 'a' || labels[i] > 'z') refuse("has a label that is not a to z");
+            if (has(labels.substr(i + 1), labels[i])) refuse("repeats a label in one operand");
+        }
+    }
+    for (const char label : p.left) {
+        if (has(p.right, label))
+            (has(p.out, label) ? p.batch : p.summed) += label;
+        else if (has(p.out, label))
+            p.rows += label;
+        else
+            refuse("sums a label of one operand alone: sum it before");
+    }
+    for (const char label : p.right) {
+        if (has(p.left, label)) continue;
+        if (!has(p.out, label)) refuse("sums a label of one operand alone: sum it before");
+        p.columns += label;
+    }
+    if (p.out.size() != p.batch.size() + p.rows.size() + p.columns.size())
+        refuse("has a label in the result that no operand has");
+    return p;
+}
+
+/// x with its axes (labelled `from`) in the order of `to`.
+NodeId ordered(Builder& b, NodeId x, const std::string& from, const std::string& to) {
+    Shape axes;
+    for (const char label : to)
+        axes.push(static_cast<int64_t>(from.find(label)));
+    return b.transpose(x, axes);
+}
+
+} // namespace
+
+NodeId einsum(Builder& b, std::string_view equation, NodeId a, NodeId c) {
+    constexpr std::string_view kName = "einsum";
+    const EinsumPlan p = einsumPlan(equation);
+    const auto in = castInputs(b, kName, std::array{a, c});
+    const AutocastScope inner(b, innerPolicy(b, kName));
+    requireRank(b, kName, in[0], static_cast<int>(p.left.size()));
+    requireRank(b, kName, in[1], static_cast<int>(p.right.size()));
+    const Shape left = b.shapeOf(in[0]), right = b.shapeOf(in[1]);
+    const auto extent = [&](char label) {
+        const size_t at = p.left.find(label);
+        return at != p.left.npos ? left[static_cast<int>(at)]
+                                 : right[static_cast<int>(p.right.find(label))];
+    };
+    const auto count = [&](const std::string& labels) {
+        int64_t n = 1;
+        for (const char label : labels)
+            n *= extent(label);
+        return n;
+    };
+    const int64_t batch = count(p.batch), rows = count(p.rows), columns = count(p.columns);
+    const NodeId x = ordered(b, in[0], p.left, p.batch + p.rows + p.summed);
+    const NodeId y = ordered(b, in[1], p.right, p.batch + p.summed + p.columns);
+    const NodeId z = bmm(b, b.reshape(x, {batch, rows, count(p.summed)}),
+                         b.reshape(y, {batch, count(p.summed), columns}));
+    Shape shape;
+    const std::string labels = p.batch + p.rows + p.columns;
+    for (const char label : labels)
+        shape.push(extent(label));
+    return ordered(b, b.reshape(z, shape), labels, p.out);
+}
+
+NodeId bilinear(Builder& b, NodeId a, NodeId c, NodeId weight, NodeId bias) {
+    const Operands in(b, "bilinear", std::array{a, c, weight, bias}, Mixing::Refuse);
+    const AutocastScope off(b, nullptr);
+    const Shape shape = b.shapeOf(in[2]);
+    requireRank(b, "bilinear", in[2], 3);
+    const int64_t outputs = shape[0], left = shape[1], right = shape[2];
+    // (n, i) (i, o j) to (n, o, j), then each row with its own c
+    const NodeId matrix = b.reshape(b.transpose(in[2], {1, 0, 2}), {left, outputs * right});
+    const NodeId rows = mm(b, in[0], matrix);
+    const int64_t n = b.shapeOf(rows)[0];
+    const NodeId half = b.reshape(rows, {n, outputs, right});
+    const NodeId other = b.expandLike(b.reshape(in[1], {n, 1, right}), half);
+    const NodeId y = sum(b, b.mul(half, other), {2});
+    return in.result(b, in[3] == kNoNode ? y : add(b, y, in[3]));
+}
+
+NodeId cross(Builder& b, NodeId a, NodeId c, int axis) {
+    // torch.cross is torch.linalg.cross, which no autocast list names
+    const Operands in(b, "linalg_cross", std::array{a, c}, Mixing::Refuse);
+    const int at = normalAxis(axis, b.shapeOf(in[0]).rank());
+    require(b.shapeOf(in[0]) == b.shapeOf(in[1]) && b.shapeOf(in[0])[at] == 3,
+            "cross: two vectors of 3 in operands of one shape wanted");
+    const auto part = [&](size_t operand, int i) {
+        return b.slice(in[operand], at, i % 3, i % 3 + 1);
+    };
+    std::vector<NodeId> parts;
+    for (int i = 0; i < 3; ++i)
+        parts.push_back(
+            b.sub(b.mul(part(0, i + 1), part(1, i + 2)), b.mul(part(0, i + 2), part(1, i + 1))));
+    return in.result(b, b.concat(parts, at));
+}
+
+NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId value) {
+    constexpr std::string_view kName = "scaled_dot_product_attention";
+    const auto in = castInputs(b, kName, std::array{query, key, value});
+    requireOneDType(b, kName, in);
+    const AutocastScope off(b, nullptr);
+    const int rank = b.shapeOf(in[1]).rank();
+    require(rank >= 2, "scaled_dot_product_attention: rank of at least 2 wanted");
+    Shape axes = allAxes(rank);
+    std::swap(axes[rank - 1], axes[rank - 2]);
+    const double root = std::sqrt(static_cast<double>(b.shapeOf(in[1]).back()));
+    const NodeId scores = matmul(b, in[0], b.transpose(in[1], axes));
+    b.setRule(std::string(kName) + ": softmax in float32");
+    const NodeId wide = widened(b, scores);
+    const NodeId share = softmax(b, b.scale(wide, 1 / root), -1);
+    const NodeId stored = b.cast(share, b.dtypeOf(in[2]));
+    b.setRule({});
+    return matmul(b, stored, in[2]);
+}
+
+NodeId conv1d(Builder& b, NodeId x, NodeId weight, NodeId bias, int64_t stride, int64_t padding) {
+    requireRank(b, "conv1d", x, 3);
+    requireRank(b, "conv1d", weight, 3);
+    const auto in = castInputs(b, "conv1d", std::array{x, weight, bias});
+    requireOneDType(b, "conv1d", std::array{in[0], in[1]});
+    const AutocastScope off(b, nullptr);
+    const auto asImage = [&](NodeId id) { // one row
+        const Shape s = b.shapeOf(id);
+        return b.reshape(id, {s[0], s[1], 1, s[2]});
+    };
+    const NodeId y =
+        conv2d(b, asImage(in[0]), asImage(in[1]), in[2], {{1, stride}, {0, padding}, {}});
+    const Shape s = b.shapeOf(y);
+    return b.reshape(y, {s[0], s[1], s[3]});
+}
+
+NodeId conv3d(Builder& b, NodeId x, NodeId weight, NodeId bias) {
+    requireRank(b, "conv3d", x, 5);
+    requireRank(b, "conv3d", weight, 5);
+    const auto in = castInputs(b, "conv3d", std::array{x, weight, bias});
+    requireOneDType(b, "conv3d", std::array{in[0], in[1]});
+    const AutocastScope off(b, nullptr);
+    const Shape image = b.shapeOf(in[0]), kernel = b.shapeOf(in[1]);
+    const int64_t depth = image[2] - kernel[2] + 1;
+    require(depth >= 1, "conv3d: the kernel is deeper than the image");
+    // The taps in depth become channels of a flat convolution, so that all products of an output
+    // are summed in f32 and rounded once; the depths become images.
+    std::vector<NodeId> taps;
+    for (int64_t i = 0; i < kernel[2]; ++i)
+        taps.push_back(b.transpose(b.slice(in[0], 2, i, i + depth), {0, 2, 1, 3, 4}));
+    const int64_t channels = image[1] * kernel[2];
+    const NodeId flat =
+        b.reshape(b.concat(taps, 2), {image[0] * depth, channels, image[3], image[4]});
+    const NodeId flatKernel =
+        b.reshape(b.transpose(in[1], {0, 2, 1, 3, 4}), {kernel[0], channels, kernel[3], kernel[4]});
+    const NodeId y = b.emit(Op::Conv2d, {flat, flatKernel}, ConvAttrs{});
+    const Shape s = b.shapeOf(y);
+    const NodeId deep = b.reshape(y, {image[0], depth, s[1], s[2], s[3]});
+    return withChannelBias(b, b.transpose(deep, {0, 2, 1, 3, 4}), in[2]);
+}
+
+NodeId convTranspose2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const ConvAttrs& given,
+                       std::array<int64_t, 2> more) {
+    requireRank(b, "conv_transpose2d", x, 4);
+    requireRank(b, "conv_transpose2d", weight, 4);
+    const auto in = castInputs(b, "conv_transpose2d", std::array{x, weight, bias});
+    requireOneDType(b, "conv_transpose2d", std::array{in[0], in[1]});
+    const AutocastScope off(b, nullptr);
+    ConvAttrs attrs = given;
+    attrs.target = {};
+    for (size_t i = 0; i < 2; ++i) {
+        const int axis = 2 + static_cast<int>(i);
+        require(more[i] >= 0 && more[i] < attrs.stride[i],
+                "conv_transpose2d: more rows or columns than a stride leaves open");
+        attrs.target.push((b.shapeOf(in[0])[axis] - 1) * attrs.stride[i] - 2 * attrs.padding[i] +
+                          b.shapeOf(in[1])[axis] + more[i]);
+    }
+    // a transposed convolution is the gradient of a convolution by its image, weights as they lie
+    return withChannelBias(b, b.emit(Op::Conv2dInputGrad, {in[0], in[1]}, attrs), in[2]);
+}
+
+// ---- recurrent cells ---------------------------------------------------------------------------
+
+namespace {
+
+struct Cell {
+    std::vector<NodeId> in; ///< x, h, c, then the weights
+    CellWeights weights;
+};
+
+Cell cellInputs(Builder& b, std::string_view name, NodeId x, LstmState state,
+                const CellWeights& w) {
+    Cell cell;
+    cell.in = castInputs(
+        b, name, std::array{x, state.h, state.c, w.input, w.hidden, w.inputBias, w.hiddenBias});
+    cell.weights = {cell.in[3], cell.in[4], cell.in[5], cell.in[6]};
+    return cell;
+}
+
+/// Gate i of (n, gates h).
+NodeId gate(Builder& b, NodeId gates, int i, int64_t width) {
+    return b.slice(gates, 1, i * width, (i + 1) * width);
+}
+
+} // namespace
+
+NodeId gruCell(Builder& b, NodeId x, NodeId h, const CellWeights& given) {
+    constexpr std::string_view kName = "gru_cell";
+    const Cell cell = cellInputs(b, kName, x, {h, kNoNode}, given);
+    const AutocastScope inner(b, innerPolicy(b, kName));
+    const CellWeights& w = cell.weights;
+    const NodeId fromInput = linear(b, cell.in[0], w.input, w.inputBias);
+    const NodeId fromHidden = linear(b, cell.in[1], w.hidden, w.hiddenBias);
+    const int64_t width = b.shapeOf(cell.in[1])[1];
+    const auto sigmoidGate = [&](int i) {
+        return unary(b, Op::Sigmoid,
+                     add(b, gate(b, fromInput, i, width), gate(b, fromHidden, i, width)));
+    };
+    const NodeId reset = sigmoidGate(0), update = sigmoidGate(1);
+    const NodeId candidate =
+        unary(b, Op::Tanh,
+              add(b, gate(b, fromInput, 2, width), mul(b, reset, gate(b, fromHidden, 2, width))));
+    return add(b, candidate, mul(b, update, sub(b, cell.in[1], candidate)));
+}
+
+LstmState lstmCell(Builder& b, NodeId x, LstmState state, const CellWeights& given) {
+    constexpr std::string_view kName = "lstm_cell";
+    const Cell cell = cellInputs(b, kName, x, state, given);
+    const AutocastScope inner(b, innerPolicy(b, kName));
+    const CellWeights& w = cell.weights;
+    const NodeId gates = add(b, linear(b, cell.in[0], w.input, w.inputBias),
+                             linear(b, cell.in[1], w.hidden, w.hiddenBias));
+    const int64_t width = b.shapeOf(cell.in[1])[1];
+    const auto gateOf = [&](int i, Op op) { return unary(b, op, gate(b, gates, i, width)); };
+    const NodeId c = add(b, mul(b, gateOf(1, Op::Sigmoid), cell.in[2]),
+                         mul(b, gateOf(0, Op::Sigmoid), gateOf(2, Op::Tanh)));
+    return {mul(b, gateOf(3, Op::Sigmoid), unary(b, Op::Tanh, c)), c};
+}
+
+} // namespace halfscope::fn
