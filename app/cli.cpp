@@ -1,8 +1,9 @@
 // halfscope-cli: commands and options, and the exit codes of what they throw. The commands
-// themselves are in cli_run and cli_info.
+// themselves are in cli_run, cli_verify and cli_info.
 #include "app/cli_info.h"
 #include "app/cli_output.h"
 #include "app/cli_run.h"
+#include "app/cli_verify.h"
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
@@ -19,11 +20,12 @@ using namespace halfscope::cli;
 
 enum Exit : int { kDone = 0, kFailed = 1, kBadInput = 2, kDeviceFailed = 3 };
 
-constexpr const char* kCommands = "run, presets, devices, describe or settings (--help tells more)";
+constexpr const char* kCommands =
+    "run, verify, presets, devices, describe or settings (--help tells more)";
 constexpr const char* kFooter =
     "Exit codes:\n"
     "  0    done\n"
-    "  1    the run failed, such as a file that could not be written\n"
+    "  1    the run failed, such as a file that could not be written, or a check of verify\n"
     "  2    wrong usage or input; one line names the field or file, the value and what is allowed\n"
     "  3    the device failed, is not there or has too little memory\n"
     "  130  interrupted; what was finished is on disk\n"
@@ -32,7 +34,8 @@ constexpr const char* kFooter =
     "  halfscope-cli run --preset checkerboard --out out\n"
     "  halfscope-cli run --preset overflow --set scaler.init_scale=1e6 --steps 200\n"
     "  halfscope-cli run out/experiment.json --lanes fp32,amp-bf16\n"
-    "  halfscope-cli describe --preset checkerboard --lane amp-fp16";
+    "  halfscope-cli describe --preset checkerboard --lane amp-fp16\n"
+    "  halfscope-cli verify --device cpu";
 
 struct Commands {
     CLI::App app{
@@ -41,9 +44,11 @@ struct Commands {
         "halfscope-cli"};
     RunOptions runOptions;
     DescribeOptions describeOptions;
+    VerifyCommandOptions verifyOptions;
     bool dot = false;
     bool json = false;
     CLI::App* run = nullptr;
+    CLI::App* verify = nullptr;
     CLI::App* presets = nullptr;
     CLI::App* devices = nullptr;
     CLI::App* describe = nullptr;
@@ -61,6 +66,9 @@ struct Commands {
             ->type_name("DIR")
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
         run->add_flag("--quiet", runOptions.quiet, "Print errors only");
+        verify = app.add_subcommand("verify", "Check that this machine computes what PyTorch does, "
+                                              "against values recorded from it");
+        verifyOptions.addTo(*verify);
         presets = app.add_subcommand("presets", "List the experiments that come with the program");
         devices = app.add_subcommand("devices", "List the devices, and why there is no CUDA");
         describe = app.add_subcommand(
@@ -78,6 +86,7 @@ struct Commands {
 
     int dispatch() {
         if (run->parsed()) return cli::run(runOptions);
+        if (verify->parsed()) return cli::verifyCommand(verifyOptions);
         if (presets->parsed()) {
             tellPresets();
         } else if (devices->parsed()) {

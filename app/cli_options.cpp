@@ -17,7 +17,8 @@ void ExperimentOptions::addTo(CLI::App& command) {
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     };
     option("--preset", preset, "A preset by name (default: checkerboard)", "NAME");
-    option("--lanes", lanes, "Lanes by precision: fp32, amp-fp16, amp-bf16, fp16", "A,B");
+    option("--lanes", lanes,
+           "Lanes by precision, such as fp32,amp-fp16,apex-o2 (settings lists them)", "A,B");
     option("--steps", steps, "Stop after this many steps", "N");
     option("--seed", seed, "Seed of weights, data and batches", "N");
     option("--device", device, "auto, cpu, cuda or cuda:INDEX", "DEVICE");

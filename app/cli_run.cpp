@@ -5,6 +5,7 @@
 #include "app/cli_progress.h"
 #include "app/cli_signals.h"
 
+#include "engine/core/error.h"
 #include "engine/train/experiment.h"
 #include "engine/train/run_files.h"
 
@@ -46,6 +47,11 @@ std::string closingTable(Experiment& experiment, std::span<const LaneTotals> tot
     return text;
 }
 
+RunOutcome outcomeOf(const Experiment& experiment) {
+    if (experiment.finished()) return RunOutcome::Finished;
+    return experiment.stopReason().empty() ? RunOutcome::Interrupted : RunOutcome::Stopped;
+}
+
 /// The steps of a run, with everything that follows them.
 class Loop {
 public:
@@ -60,7 +66,8 @@ public:
     void go(const SignalWatch& signals) {
         std::vector<StepRecord> records;
         std::vector<Event> events;
-        while (!m_experiment.finished() && !signals.interrupted()) {
+        while (!m_experiment.finished() && m_experiment.stopReason().empty() &&
+               !signals.interrupted()) {
             records.clear();
             // Events of a step that was stopped midway are left out, as its records are.
             if (!m_experiment.advance(records, events)) continue;
@@ -75,13 +82,10 @@ public:
     }
 
     void close(const RunOptions& options) {
-        const bool finished = m_experiment.finished();
-        if (m_files) {
-            m_files->finish(m_experiment, finished ? RunOutcome::Finished : RunOutcome::Interrupted,
-                            HALFSCOPE_VERSION);
-        }
+        const RunOutcome outcome = outcomeOf(m_experiment);
+        if (m_files) m_files->finish(m_experiment, outcome, HALFSCOPE_VERSION);
         if (options.quiet) return;
-        if (!finished) {
+        if (outcome == RunOutcome::Interrupted) {
             print("Interrupted after step " + std::to_string(m_experiment.step()) + " of " +
                   std::to_string(m_experiment.config().steps) + "\n");
         }
@@ -112,6 +116,7 @@ int run(const RunOptions& options) {
     Loop loop(experiment, options);
     loop.go(signals);
     loop.close(options);
+    if (outcomeOf(experiment) == RunOutcome::Stopped) throw RunError(experiment.stopReason());
     return experiment.finished() ? 0 : kInterruptedExit;
 }
 

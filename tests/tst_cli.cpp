@@ -97,6 +97,7 @@ private slots:
     void runTwiceSameBytes();
     void savedExperimentRunsAgain();
     void optionsActInOrder();
+    void stopAtTheFloorKeepsFiles();
     void quietSaysNothing();
     void progressLines();
     void csvLines();
@@ -118,8 +119,8 @@ void TestCli::wrongUsage_data() {
     const auto row = [](const char* name, const QStringList& arguments, const char* message) {
         QTest::newRow(name) << arguments << QByteArray(message);
     };
-    row("nothing", {}, "a command is missing: run, presets, devices, describe or settings");
-    row("command", {"rum"}, "\"rum\" is not a command: run, presets, devices");
+    row("nothing", {}, "a command is missing: run, verify, presets, devices, describe or settings");
+    row("command", {"rum"}, "\"rum\" is not a command: run, verify, presets, devices");
     row("option", {"run", "--stepps", "3"}, "--stepps");
     row("option without value", {"run", "--steps"}, "--steps");
     row("too much", {"presets", "more"}, "more");
@@ -137,7 +138,7 @@ void TestCli::wrongUsage_data() {
         "run.device: \"tpu\" is not allowed: auto, cpu, cuda or cuda:INDEX");
     row("threads", {"run", "--threads", "-3"}, "run.threads: -3 is not allowed");
     row("lanes", {"run", "--lanes", "fp32,fp8"},
-        "precision: \"fp8\" is not allowed: one of fp32, amp-fp16, amp-bf16, fp16");
+        "precision: \"fp8\" is not allowed: one of fp32, amp-fp16, amp-bf16, fp16, tf32");
     row("seven lanes", {"run", "--lanes", "fp32,fp32,fp32,fp32,fp32,fp32,fp32"},
         "lanes: 7 lanes are not allowed: 1 to 6");
     row("setting", {"run", "--set", "scaler.growth=1"},
@@ -194,6 +195,11 @@ void TestCli::describes_data() {
     QTest::addColumn<QByteArray>("start");
     QTest::addColumn<QByteArray>("inside");
     QTest::newRow("text") << QStringList{} << QByteArray("%0 = ") << QByteArray("cast(");
+    QTest::newRow("casts") << QStringList{} << QByteArray("%0 = ")
+                           << QByteArray("x float32 -> float16, ");
+    QTest::newRow("casts as json")
+        << QStringList{"--json"} << QByteArray("{")
+        << QByteArray("\"reason\": \"linear: lower precision (torch cuda float16)\"");
     QTest::newRow("fp32") << QStringList{"--lane", "fp32"} << QByteArray("%0 = ")
                           << QByteArray("matmul(");
     QTest::newRow("dot") << QStringList{"--dot"} << QByteArray("digraph") << QByteArray("->");
@@ -314,6 +320,23 @@ void TestCli::optionsActInOrder() {
     QCOMPARE(config.steps, int64_t{3});
     QCOMPARE(config.seed, uint64_t{5});
     QVERIFY(filesOf(out).contains("output_amp-fp16-2.png"));
+}
+
+void TestCli::stopAtTheFloorKeepsFiles() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("f");
+    const Outcome outcome =
+        call(smallRun(out, {"--set", "scaler.preset=deepspeed", "--set", "scaler.init_scale=1e30",
+                            "--set", "scaler.floor=1e30", "--steps", "20", "--quiet"}));
+    QCOMPARE(outcome.code, 1);
+    QVERIFY2(outcome.error.startsWith("halfscope-cli: The loss scale reached its floor 1e+30 in "
+                                      "lane amp-fp16 at step 2 "),
+             outcome.error);
+    QCOMPARE(outcome.error.count('\n'), qsizetype{1});
+    QCOMPARE(filesOf(out), kRunFiles);
+    const QJsonObject summary = QJsonDocument::fromJson(contentOf(out + "/summary.json")).object();
+    QCOMPARE(summary["outcome"].toString(), QString("stopped"));
+    QCOMPARE(summary["steps"].toInt(), 2);
 }
 
 void TestCli::quietSaysNothing() {

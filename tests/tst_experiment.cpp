@@ -158,6 +158,60 @@ private slots:
             QCOMPARE(lane.scaler.rules.growthFactor, 4.0);
     }
 
+    void liveScale() {
+        RunConfig config = smallConfig(TaskKind::Checkerboard,
+                                       {Precision::Fp32, Precision::AmpFp16, Precision::AmpFp16});
+        config.lanes[1].scaler.rules.growthInterval = 3;
+        Run run(config);
+        QVERIFY(run.advance());
+        auto& [experiment, records, events] = run;
+        experiment.setLive(1, kLiveScale, 1024.0, events);
+        QCOMPARE(events.back().text,
+                 std::string("From step 2: Loss scale is 1024 (2^10) in lane amp-fp16."));
+        QVERIFY(run.advance() && run.advance());
+        QCOMPARE(records[4].scale, 1024.0f);
+        QVERIFY(records[7].flags & kGrew); // the tracker went on
+        experiment.setLive(-1, kLiveScale, int64_t{8}, events);
+        QVERIFY(run.advance());
+        for (size_t i = 9; i < 12; ++i)
+            QCOMPARE(records[i].scale, i == 9 ? 1.0f : 8.0f);
+        QVERIFY_EXCEPTION_THROWN(experiment.setLive(0, kLiveScale, 8.0, events), InputError);
+        QVERIFY_EXCEPTION_THROWN(experiment.setLive(1, kLiveScale, 0.0, events), InputError);
+    }
+
+    /// Every rule can be edited in the middle of a run and acts at the next step.
+    void liveGuards() {
+        RunConfig config = smallConfig(TaskKind::Regression, {Precision::AmpFp16});
+        config.lanes[0].scaler.initScale = std::ldexp(1.0, 40);
+        Run run(config);
+        auto& [experiment, records, events] = run;
+        experiment.setLive(0, "scaler.floor", std::ldexp(1.0, 39), events);
+        QVERIFY(run.advance() && run.advance());
+        QCOMPARE(experiment.lane(0).scaler().scale, std::ldexp(1.0f, 39));
+        experiment.setLive(0, "scaler.at_floor", std::string("stop"), events);
+        QVERIFY(run.advance());
+        QVERIFY(records.back().flags & kAtFloor);
+    }
+
+    void stopsAtTheFloor() {
+        RunConfig config = smallConfig(TaskKind::Regression, kPair);
+        ScalerConfig& scaler = config.lanes[1].scaler;
+        scaler.initScale = scaler.rules.floor = std::ldexp(1.0, 40);
+        scaler.rules.atFloor = FloorAction::Stop;
+        Run run(config);
+        QVERIFY(run.experiment.stopReason().empty());
+        QVERIFY(run.advance()); // the rows of the step are delivered
+        QCOMPARE(run.records.size(), size_t{2});
+        const std::string reason = run.experiment.stopReason();
+        QVERIFY2(reason.starts_with("The loss scale reached its floor 1099511627776 (2^40) in lane "
+                                    "amp-fp16 at step 1 "),
+                 reason.c_str());
+        QVERIFY_EXCEPTION_THROWN(run.advance(), RunError);
+        QCOMPARE(run.records.size(), size_t{2});
+        run.experiment.setLive(1, "scaler.at_floor", std::string("continue"), run.events);
+        QVERIFY(run.advance());
+    }
+
     void editsThatNeedARestartAreRefused() {
         Run run(smallConfig(TaskKind::Checkerboard, kPair));
         QVERIFY_EXCEPTION_THROWN(run.experiment.setLive(-1, "model.width", int64_t{8}, run.events),

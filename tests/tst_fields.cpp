@@ -49,7 +49,10 @@ std::vector<FieldValue> valuesOf(const Field& field) {
     }
     case FieldKind::Choice: return {field.choices.begin(), field.choices.end()};
     case FieldKind::Path: return {std::string("a/b \"c\".png"), std::string("/\xC3\xBC.jpg")};
-    case FieldKind::Text: return {std::string("cuda:3"), std::string("cpu")};
+    case FieldKind::Text:
+        if (field.key == "precision.layers")
+            return {std::string("layer 1=float32, x=bfloat16"), std::string()};
+        return {std::string("cuda:3"), std::string("cpu")};
     }
     return values;
 }
@@ -73,6 +76,7 @@ private slots:
     void deepNestingIsRefused();
     void laneDefaults();
     void settings();
+    void scalerPresets();
     void wrongSettings_data();
     void wrongSettings();
     void severalFields();
@@ -103,9 +107,14 @@ void TestFields::tableIsWhole() {
         QCOMPARE(findField(field.key), &field);
         QCOMPARE(nearestKey(field.key + "x"), field.key);
     }
-    QCOMPARE(keys.size(), size_t{35});
-    const std::set<std::string> live{"optimizer.lr", "run.steps", "scaler.growth_factor",
-                                     "scaler.backoff_factor", "scaler.growth_interval"};
+    QCOMPARE(keys.size(), fieldTable().size());
+    const std::set<std::string> live{"optimizer.lr",           "run.steps",
+                                     "scaler.growth_factor",   "scaler.backoff_factor",
+                                     "scaler.growth_interval", "scaler.growth_test",
+                                     "scaler.growth_delay",    "scaler.clamp",
+                                     "scaler.ceiling",         "scaler.floor",
+                                     "scaler.at_floor",        "scaler.hysteresis",
+                                     "scaler.refill",          "scaler.tolerance"};
     for (const Field& field : fieldTable()) {
         QCOMPARE(field.effect == FieldEffect::Live, live.contains(field.key));
     }
@@ -126,6 +135,14 @@ void TestFields::roundTrip() {
         config.task.samples = 1'000'000; // any batch fits
         if (field.key == "task.samples") config.task.batch = 1;
         const int lane = field.scope == FieldScope::Lane ? 1 : -1;
+        if (field.key == "scaler.preset" && value == FieldValue(std::string("custom")))
+            config.lanes[1].scaler.rules.hysteresis = 3; // what no preset has
+        if (field.key == "scaler.floor")
+            config.lanes[1].scaler.initScale = std::max(1.0, std::get<double>(value));
+        if (field.key == "scaler.ceiling") config.lanes[1].scaler.initScale = 1;
+        if (field.key == "precision") config.lanes[1].policyFile = "p.json"; // what user needs
+        if (field.key == "precision.master_weights" || field.key == "precision.keep_batchnorm_fp32")
+            config.lanes[1] = defaultLane(Precision::ApexO2);
         setField(config, lane, field.key, value);
         QVERIFY2(field.get(config, lane) == value, valueText(value).c_str());
         // From text, as on the command line and in the window.
@@ -147,7 +164,8 @@ void TestFields::everythingAtOnce() {
                    "ber \"alles\"";
     for (const Field& field : fieldTable()) {
         if (field.key == "task.batch") continue; // at most the samples
-        const std::vector<FieldValue> values = valuesOf(field);
+        std::vector<FieldValue> values = valuesOf(field);
+        if (field.key == "precision") values = {std::string("apex-o2")}; // has the most of its own
         setField(config, field.scope == FieldScope::Lane ? 1 : -1, field.key, values.back());
     }
     config.task.samples = 10'000'000;
@@ -202,9 +220,10 @@ void TestFields::limits() {
 void TestFields::mistakesInFiles_data() {
     QTest::addColumn<QByteArray>("json");
     QTest::addColumn<QByteArray>("message");
-    const auto row = [](const char* name, const char* json, const char* message) {
-        QTest::newRow(name) << QByteArray(json) << QByteArray("f.json: ") + message;
+    const auto row = [](const char* name, const char* json, const std::string& message) {
+        QTest::newRow(name) << QByteArray(json) << "f.json: " + QByteArray::fromStdString(message);
     };
+    const std::string precisions = allowedText(*findField("precision"));
     row("empty file", "", "the file is empty");
     row("only spaces", " \n\t", "the file is empty");
     row("truncated", "{\"version\": 1,\n \"task\": {\"side\": 6",
@@ -219,7 +238,7 @@ void TestFields::mistakesInFiles_data() {
         "line 1, column 37: not valid JSON: invalid literal");
     row("a list", "[1]",
         "a list is not an experiment: an object with version, task, model, optimizer, schedule, "
-        "run and lanes");
+        "gradients, run and lanes");
     row("no version", "{}", "version: missing: 1");
     row("newer version", "{\"version\": 2}",
         "version: 2 is not allowed: 1, the version that this program reads");
@@ -267,9 +286,9 @@ void TestFields::mistakesInFiles_data() {
     row("lane of wrong type", "{\"version\": 1, \"lanes\": [\"fp32\"]}",
         "lanes.0: \"fp32\" is not allowed: an object such as {\"precision\": \"fp32\"}");
     row("lane without precision", "{\"version\": 1, \"lanes\": [{}]}",
-        "lanes.0.precision: missing: one of fp32, amp-fp16, amp-bf16, fp16");
+        "lanes.0.precision: missing: " + precisions);
     row("wrong precision", "{\"version\": 1, \"lanes\": [{\"precision\": \"fp8\"}]}",
-        "lanes.0.precision: \"fp8\" is not allowed: one of fp32, amp-fp16, amp-bf16, fp16");
+        "lanes.0.precision: \"fp8\" is not allowed: " + precisions);
     row("unknown key in a lane",
         "{\"version\": 1, \"lanes\": [{\"precision\": \"fp32\", \"scalar\": {}}]}",
         "lanes.0.scalar: unknown key; the nearest known one is scaler");
@@ -368,6 +387,35 @@ void TestFields::settings() {
     QVERIFY(config.lanes[0].scaler.rules.mode == ScalerMode::Dynamic);
 }
 
+/// A preset fills the other fields wherever it stands; a changed field makes it custom.
+void TestFields::scalerPresets() {
+    const RunConfig config = parseConfig(
+        "{\"version\": 1, \"lanes\": ["
+        "{\"precision\": \"amp-fp16\", \"scaler\": {\"init_scale\": 8, \"preset\": \"megatron\"}}, "
+        "{\"precision\": \"amp-fp16\", \"scaler\": {\"preset\": \"static\", \"init_scale\": 4}}, "
+        "{\"precision\": \"amp-bf16\", \"scaler\": {\"preset\": \"keras\"}}, "
+        "{\"precision\": \"amp-bf16\", \"scaler\": {\"mode\": \"dynamic\", \"preset\": "
+        "\"keras\"}}]}",
+        "f.json");
+    const Field& preset = *findField("scaler.preset");
+    const std::vector<std::string> names{"custom", "static", "keras", "keras"};
+    const std::vector<ScalerMode> modes{ScalerMode::Dynamic, ScalerMode::Static, ScalerMode::Off,
+                                        ScalerMode::Dynamic};
+    for (int lane = 0; lane < 4; ++lane) {
+        const auto i = static_cast<size_t>(lane);
+        QVERIFY2(preset.get(config, lane) == FieldValue(names[i]), names[i].c_str());
+        QVERIFY(config.lanes[i].scaler.rules.mode == modes[i]);
+    }
+    QCOMPARE(config.lanes[0].scaler.initScale, 8.0);
+    QCOMPARE(config.lanes[0].scaler.rules.hysteresis, int64_t{2});
+    QCOMPARE(configText(parseConfig(configText(config), "f")), configText(config));
+    RunConfig edited = defaultConfig();
+    applySetting(edited, "lanes.1.scaler.preset=deepspeed");
+    QCOMPARE(edited.lanes[1].scaler.rules.floor, 1.0);
+    applySetting(edited, "lanes.1.scaler.floor=0.5");
+    QVERIFY(preset.get(edited, 1) == FieldValue(std::string("custom")));
+}
+
 void TestFields::wrongSettings_data() {
     QTest::addColumn<QByteArray>("setting");
     QTest::addColumn<QByteArray>("message");
@@ -388,6 +436,15 @@ void TestFields::wrongSettings_data() {
         "scaler.init_scale: 1e-60 is not allowed: a number above 0 and at most 3.4e+38");
     row("scaler.backoff_factor=1",
         "scaler.backoff_factor: 1 is not allowed: a number above 0 and below 1");
+    row("scaler.hysteresis=0",
+        "scaler.hysteresis: 0 is not allowed: a whole number from 1 to 1000000000");
+    row("scaler.tolerance=1.5", "scaler.tolerance: 1.5 is not allowed: a number from 0 to 1");
+    row("scaler.floor=-1", "scaler.floor: -1 is not allowed: a number from 0 to 3.4e+38");
+    row("scaler.at_floor=exit", "scaler.at_floor: \"exit\" is not allowed: one of continue, stop");
+    row("scaler.check_unscaled=1", "scaler.check_unscaled: \"1\" is not allowed: true or false");
+    row("scaler.preset=tensorflow",
+        "scaler.preset: \"tensorflow\" is not allowed: one of pytorch, apex, keras, deepspeed, "
+        "megatron, jmp, static, custom");
     row("run.steps=", "run.steps: an empty value is not allowed: a whole number from 1 to "
                       "1000000000");
     row("run.steps=12x", "run.steps: \"12x\" is not allowed: a whole number from 1 to 1000000000");
@@ -422,6 +479,18 @@ void TestFields::severalFields() {
     checkConfig(config);
     config.lanes[5].scaler.rules.growthInterval = 0; // set past the table, as code can
     QVERIFY(errorOf([&] { checkConfig(config); }).startsWith("scaler.growth_interval: 0 is not"));
+    config = defaultConfig();
+    config.lanes[1].scaler.rules.floor = 65537;
+    QCOMPARE(errorOf([&] { checkConfig(config); }),
+             QByteArray("lanes.1.scaler.init_scale: 65536 is not allowed: at least scaler.floor, "
+                        "65537"));
+    config.lanes[1].scaler.rules.floor = 1;
+    config.lanes[1].scaler.rules.ceiling = 1024;
+    QCOMPARE(errorOf([&] { checkConfig(config); }),
+             QByteArray("lanes.1.scaler.init_scale: 65536 is not allowed: at most scaler.ceiling, "
+                        "1024"));
+    config.lanes[1].scaler.rules.mode = ScalerMode::Static; // has no use for guards
+    checkConfig(config);
     config = defaultConfig();
     config.task.batch = 1;
     checkConfig(config); // a checkerboard has no batch
@@ -509,6 +578,9 @@ void TestFields::reference() {
     for (const Field& field : fieldTable()) {
         QVERIFY2(text.find("| `" + field.key + "` |") != std::string::npos, field.key.c_str());
     }
+    for (const PrecisionPreset& preset : precisionPresets())
+        QVERIFY2(text.find("| `" + std::string(preset.name) + "` | ") != std::string::npos,
+                 preset.name);
 }
 
 QTEST_GUILESS_MAIN(TestFields)

@@ -2,6 +2,7 @@
 // that was recorded from PyTorch's GradScaler.
 #include "engine/graph/builder.h"
 #include "engine/train/grad_scaler.h"
+#include "engine/verify/golden_scaler.h"
 #include "tests/support/run_program.h"
 #include "tests/support/training.h"
 
@@ -12,18 +13,15 @@
 #include <limits>
 
 using namespace halfscope;
-using nlohmann::json;
 
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-std::vector<double> stored(const ScalerState& s) {
-    return {static_cast<double>(s.scale), static_cast<double>(s.growthTracker)};
-}
-std::vector<double> stored(const ScalerRules& r) {
-    return {r.growthFactor, r.backoffFactor, static_cast<double>(r.growthInterval),
-            static_cast<double>(static_cast<int>(r.mode))};
+template <class T>
+std::vector<double> stored(const T& value) {
+    const auto numbers = slotsOf(value);
+    return {numbers.begin(), numbers.end()};
 }
 
 QByteArray text(const ScalerState& s) {
@@ -106,7 +104,8 @@ private slots:
             const auto leaves = op.leaves(state, r, found ? 3 : 0);
             state = next(state, found, r);
             const QByteArray at = "step " + QByteArray::number(i) + ": " + text(state);
-            QVERIFY2(state == (ScalerState{scales[i], trackers[i]}), at.constData());
+            QVERIFY2(state.scale == scales[i] && state.growthTracker == trackers[i],
+                     at.constData());
             const NodeId after = op.graph.states()[0].next;
             const auto reference = evaluate(op.graph, leaves, std::array{after});
             QCOMPARE(reference.at(after).values, stored(state));
@@ -117,36 +116,20 @@ private slots:
 
     void recordedHistory_data() {
         QTest::addColumn<int>("index");
-        const json traces = test::goldenFile("gradscaler_traces.json");
-        for (size_t i = 0; i < traces.size(); ++i) {
-            QTest::addRow("seed %d", traces[i]["seed"].get<int>()) << static_cast<int>(i);
-        }
+        const recorded::Golden traces = test::goldenOf("scaler");
+        for (size_t i = 0; i < traces.size(); ++i)
+            QTest::addRow("seed %d", static_cast<int>(traces.at(i).at("seed").integer()))
+                << static_cast<int>(i);
     }
     void recordedHistory() {
         QFETCH(int, index);
-        static const json traces = test::goldenFile("gradscaler_traces.json");
-        const json& trace = traces[static_cast<size_t>(index)];
-        const json& config = trace["config"];
-        const ScalerRules rules{config["growth_factor"], config["backoff_factor"],
-                                config["growth_interval"], ScalerMode::Dynamic};
-        ScalerState state{static_cast<float>(config["init_scale"].get<double>()), 0};
-        int number = 0;
-        for (const json& step : trace["steps"]) {
-            bool found = false;
-            for (const json& kind : step["found_inf"])
-                found = found || !kind.is_null();
-            if (step["new_scale"].is_null()) {
-                state = next(state, found, rules);
-            } else { // set by hand: the tracker is not touched
-                state.scale = static_cast<float>(step["new_scale"].get<double>());
-            }
-            const ScalerState wanted{static_cast<float>(step["scale"].get<double>()),
-                                     step["growth_tracker"].get<int32_t>()};
-            const QByteArray at = "step " + QByteArray::number(++number) + ": " + text(state) +
-                                  " instead of " + text(wanted);
-            QVERIFY2(state == wanted, at.constData());
-        }
-        QCOMPARE(number, 120);
+        static const recorded::Golden traces = test::goldenOf("scaler");
+        const recorded::Golden trace = traces.at(static_cast<size_t>(index));
+        QCOMPARE(trace.at("steps").size(), size_t{120});
+        const recorded::CaseResult rules = recorded::replayRules(trace);
+        QVERIFY2(rules.passed(), rules.difference.c_str());
+        const auto device = recorded::replayOnDevice(trace, *makeCpuExecutor(1));
+        QVERIFY2(device.passed(), device.difference.c_str());
     }
 
     void countsNonFinite_data() {

@@ -2,6 +2,7 @@
 #include "engine/core/error.h"
 #include "engine/ops/functional.h"
 #include "engine/train/overflow.h"
+#include "engine/train/schedule.h"
 #include "engine/train/trainer.h"
 #include "tests/support/training.h"
 
@@ -249,6 +250,89 @@ private slots:
         QCOMPARE(record.flags, uint32_t{0});
         QVERIFY(!std::isfinite(record.gradientNorm));
         QVERIFY(std::isnan(lane.trainer.weights()["layers.2.bias"][0]));
+    }
+
+    /// The second check closes that: the step is skipped and says what became infinite.
+    void unscalingCanBeChecked() {
+        RunConfig config = smallConfig(Precision::AmpFp16);
+        config.lanes[0].scaler.initScale = std::ldexp(1.0, -130);
+        config.lanes[0].scaler.checkUnscaled = true;
+        Lane lane(config);
+        const Weights before = lane.trainer.weights();
+        const StepRecord record = lane.step(1);
+        QCOMPARE(record.flags, uint32_t{kSkipped | kBackedOff});
+        QCOMPARE(differentWeights(before, lane.trainer.weights()), 0);
+        QCOMPARE(lane.events[0].tensor, std::string("the inverse loss scale"));
+        // where the inverse is finite it changes nothing
+        config.lanes[0].scaler.initScale = 1024;
+        Lane checked(config);
+        config.lanes[0].scaler.checkUnscaled = false;
+        Lane plain(config);
+        for (int64_t step = 1; step <= 3; ++step) {
+            checked.step(step);
+            plain.step(step);
+        }
+        QCOMPARE(differentWeights(checked.trainer.weights(), plain.trainer.weights()), 0);
+    }
+
+    void hysteresisForgivesAnOverflow() {
+        RunConfig config = smallConfig(Precision::AmpFp16);
+        config.lanes[0].scaler.initScale = std::ldexp(1.0, 30);
+        config.lanes[0].scaler.rules.hysteresis = 2;
+        Lane lane(config);
+        QCOMPARE(lane.step(1).flags, uint32_t{kSkipped});
+        QVERIFY2(lane.events[0].text.ends_with("at loss scale 1073741824 (2^30); the scale stays."),
+                 lane.events[0].text.c_str());
+        QCOMPARE(lane.step(2).flags, uint32_t{kSkipped | kBackedOff});
+        QCOMPARE(lane.step(3).scale, std::ldexp(1.0f, 29));
+        lane.trainer.setScale(64); // a new scale leaves what the guards have counted
+        QCOMPARE(lane.trainer.scaler().absorbed, 2);
+    }
+
+    void stopsAtTheFloor() {
+        RunConfig config = smallConfig(Precision::AmpFp16);
+        ScalerConfig& scaler = config.lanes[0].scaler;
+        scaler.initScale = std::ldexp(1.0, 30);
+        scaler.rules.floor = std::ldexp(1.0, 29);
+        scaler.rules.atFloor = FloorAction::Stop;
+        Lane lane(config);
+        QCOMPARE(lane.step(1).flags, uint32_t{kSkipped | kBackedOff});
+        QVERIFY(lane.trainer.stopReason().empty());
+        QCOMPARE(lane.step(2).flags, uint32_t{kSkipped | kAtFloor});
+        QVERIFY2(lane.events.back().text.ends_with("at loss scale 536870912 (2^29); the scale has "
+                                                   "reached its floor: the run ends."),
+                 lane.events.back().text.c_str());
+        QVERIFY2(lane.trainer.stopReason().starts_with(
+                     "The loss scale reached its floor 536870912 (2^29) in lane lane at step 2 "),
+                 lane.trainer.stopReason().c_str());
+        // new rules are a new try
+        scaler.rules.atFloor = FloorAction::Continue;
+        lane.trainer.setScalerRules(scaler.rules);
+        QVERIFY(lane.trainer.stopReason().empty());
+        QCOMPARE(lane.step(3).flags, uint32_t{kSkipped});
+    }
+
+    void schedule_data() {
+        QTest::addColumn<bool>("hold");
+        QTest::newRow("advances on a skip, as in PyTorch") << false;
+        QTest::newRow("held on a skip") << true;
+    }
+    void schedule() {
+        QFETCH(bool, hold);
+        RunConfig config = smallConfig(Precision::AmpFp16);
+        config.schedule.kind = ScheduleKind::OneCycle;
+        config.schedule.totalSteps = 40;
+        config.lanes[0].scaler.initScale = std::ldexp(1.0, 24);
+        config.lanes[0].scaler.holdSchedule = hold;
+        Lane lane(config);
+        const std::vector<float> table = learningRateTable(config.schedule, config.optimizer.lr);
+        size_t taken = 0;
+        for (size_t i = 0; i < 20; ++i) {
+            const StepRecord record = lane.step(static_cast<int64_t>(i) + 1);
+            QCOMPARE(record.learningRate, table[hold ? taken : i]);
+            taken += record.flags & kSkipped ? 0 : 1;
+        }
+        QVERIFY(taken > 0 && taken < 20);
     }
 
     /// The same step in one kernel a node and in fused loops.

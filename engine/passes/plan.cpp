@@ -28,6 +28,7 @@ MemoryCause causeOf(StateRole role) {
     switch (role) {
     case StateRole::Parameter: return MemoryCause::Parameters;
     case StateRole::Moment: return MemoryCause::OptimizerState;
+    case StateRole::Gradient: return MemoryCause::Gradients;
     default: return MemoryCause::OtherState;
     }
 }

@@ -4,113 +4,20 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/strict_json.h"
 #include "engine/train/fields.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <set>
 
 namespace halfscope {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int kVersion = 1;
 constexpr size_t kMaxLanes = 6;
-constexpr size_t kMaxDepth = 8; // the format needs 4; more is a mistake or an attack
 constexpr size_t kMaxTitleBytes = 200;
-
-/// "line 3, column 5" of a byte, both from 1.
-std::string placeOf(std::string_view text, size_t byte) {
-    const std::string_view before = text.substr(0, std::min(byte, text.size()));
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const size_t lineStart = before.rfind('\n');
-    const size_t column =
-        1 + before.size() - (lineStart == std::string_view::npos ? 0 : lineStart + 1);
-    return "line " + std::to_string(line) + ", column " + std::to_string(column);
-}
-
-/// The library's sentence without its prefix and without the text it read last (which may be long).
-std::string reasonOf(std::string_view message) {
-    for (const std::string_view prefix : {"] ", " - "}) {
-        const size_t at = message.find(prefix);
-        if (at != std::string_view::npos) message.remove_prefix(at + prefix.size());
-    }
-    const size_t last = message.find("; last read");
-    if (last == std::string_view::npos) return std::string(message);
-    std::string reason(message.substr(0, last));
-    const size_t expected = message.find("; expected", last);
-    if (expected != std::string_view::npos) reason += message.substr(expected);
-    return reason;
-}
-
-/// Watches the parser: refuses deep nesting and keys that stand twice in one object, of which the
-/// library would keep the last without a word.
-class StructureCheck {
-public:
-    bool operator()(int, Json::parse_event_t event, Json& parsed) {
-        using Event = Json::parse_event_t;
-        if (event == Event::object_start || event == Event::array_start) {
-            if (m_open.size() == kMaxDepth) {
-                throw InputError("nested deeper than " + std::to_string(kMaxDepth) + " levels");
-            }
-            m_open.emplace_back();
-        } else if (event == Event::object_end || event == Event::array_end) {
-            m_open.pop_back();
-        } else if (event == Event::key) {
-            const auto& key = parsed.get_ref<const std::string&>();
-            if (!m_open.back().keys.insert(key).second) {
-                throw InputError(pathTo(key) + ": the key stands twice in its object");
-            }
-            m_open.back().current = key;
-        }
-        return true;
-    }
-
-private:
-    struct Level {
-        std::set<std::string> keys;
-        std::string current; ///< the key whose value is being read
-    };
-
-    std::string pathTo(const std::string& key) const {
-        std::string path;
-        for (size_t i = 0; i + 1 < m_open.size(); ++i) {
-            if (!m_open[i].current.empty()) path += m_open[i].current + ".";
-        }
-        path += key;
-        return isPlainText(path) && path.size() <= 100 ? path : quotedText(path);
-    }
-
-    std::vector<Level> m_open;
-};
-
-Json parsedJson(std::string_view text) {
-    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-        throw InputError("the file is empty");
-    }
-    try {
-        StructureCheck check;
-        return Json::parse(text.begin(), text.end(), std::ref(check));
-    } catch (const Json::parse_error& error) {
-        // The library counts bytes from 1.
-        throw InputError(placeOf(text, error.byte == 0 ? 0 : error.byte - 1) +
-                         ": not valid JSON: " + reasonOf(error.what()));
-    } catch (const Json::out_of_range& error) {
-        throw InputError("a number is too large: " + reasonOf(error.what()));
-    }
-}
-
-std::string shown(const Json& value) {
-    if (value.is_string()) return quotedText(value.get_ref<const std::string&>());
-    if (value.is_object()) return "an object";
-    if (value.is_array()) return "a list";
-    return value.dump();
-}
 
 /// A key of the file inside a message.
 std::string shownKey(const std::string& path, const std::string& key) {
@@ -147,9 +54,12 @@ FieldValue valueOf(const Field& field, const std::string& path, const Json& valu
     return result;
 }
 
+/// Empty for a key that stands by its whole name: "precision", and "precision.policy", whose first
+/// part is a value already.
 std::string sectionOf(const Field& field) {
     const size_t dot = field.key.find('.');
-    return dot == std::string::npos ? std::string() : field.key.substr(0, dot);
+    const std::string section = dot == std::string::npos ? std::string() : field.key.substr(0, dot);
+    return findField(section) ? std::string() : section;
 }
 
 /// The keys that may stand in the file's root (Run) or in a lane (Lane).
@@ -170,16 +80,25 @@ std::vector<std::string> rootKeys(FieldScope scope) {
     throw InputError(shownKey(path, key) + ": unknown key; the nearest known one is " + nearest);
 }
 
+void readKey(RunConfig& config, int lane, FieldScope scope, const std::string& path,
+             const std::string& section, const std::string& key, const Json& value) {
+    const std::string fieldKey = section + "." + key;
+    const Field* field = findField(fieldKey);
+    if (!field || field->scope != scope) {
+        unknownKey(path, key, nearestKey(fieldKey));
+    }
+    field->set(config, lane, valueOf(*field, path + "." + key, value));
+}
+
 void readSection(RunConfig& config, int lane, FieldScope scope, const std::string& path,
                  const std::string& section, const Json& json) {
     if (!json.is_object()) refuse(path, shown(json), "an object with keys of " + section);
+    const auto preset = section == "scaler" ? json.find("preset") : json.end();
+    // Before the rest: it brings the values of all the others.
+    if (preset != json.end()) readKey(config, lane, scope, path, section, "preset", *preset);
     for (const auto& [key, value] : json.items()) {
-        const std::string fieldKey = section + "." + key;
-        const Field* field = findField(fieldKey);
-        if (!field || field->scope != scope) {
-            unknownKey(path, key, nearestKey(fieldKey));
-        }
-        field->set(config, lane, valueOf(*field, path + "." + key, value));
+        if (preset == json.end() || key != "preset")
+            readKey(config, lane, scope, path, section, key, value);
     }
 }
 
@@ -198,6 +117,10 @@ void readLane(RunConfig& config, int lane, const Json& json) {
         if (key == "precision") continue;
         if (std::find(known.begin(), known.end(), key) == known.end()) {
             unknownKey(path, key, nearestOf(key, known));
+        }
+        if (const Field* field = findField(key)) {
+            field->set(config, lane, valueOf(*field, path + "." + key, value));
+            continue;
         }
         readSection(config, lane, FieldScope::Lane, path + "." + key, key, value);
     }
@@ -240,7 +163,7 @@ RunConfig readRoot(const Json& root) {
     if (!root.is_object()) {
         throw InputError(shown(root) +
                          " is not an experiment: an object with version, task, model, "
-                         "optimizer, schedule, run and lanes");
+                         "optimizer, schedule, gradients, run and lanes");
     }
     checkVersion(root);
     RunConfig config = defaultConfig();
@@ -290,7 +213,7 @@ void put(Json& object, const Field& field, const RunConfig& config, int lane) {
 
 RunConfig parseConfig(std::string_view json, const std::string& name) {
     try {
-        return readRoot(parsedJson(json));
+        return readRoot(parseStrictJson(json));
     } catch (const InputError& error) {
         throw InputError(name + ": " + error.what());
     }
@@ -302,6 +225,12 @@ RunConfig readConfig(const std::string& path) {
     if (!image.empty() && image.is_relative()) {
         const auto folder = std::filesystem::path(path).parent_path();
         config.task.image = (folder / image).lexically_normal().string();
+    }
+    for (LaneConfig& lane : config.lanes) {
+        const std::filesystem::path policy = lane.policyFile;
+        if (policy.empty() || !policy.is_relative()) continue;
+        const auto folder = std::filesystem::path(path).parent_path();
+        lane.policyFile = (folder / policy).lexically_normal().string();
     }
     return config;
 }

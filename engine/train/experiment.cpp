@@ -4,6 +4,8 @@
 
 #include "engine/core/error.h"
 #include "engine/exec/device_list.h"
+#include "engine/train/overflow.h"
+#include "engine/train/step_graph.h"
 
 #include <chrono>
 
@@ -36,6 +38,8 @@ Experiment::~Experiment() = default;
 
 bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& events) {
     if (m_pending.empty()) applyEdits();
+    if (const std::string reason = stopReason(); m_pending.empty() && !reason.empty())
+        throw RunError(reason);
     const Clock::time_point start = Clock::now();
     while (m_pending.size() < m_lanes.size() && !m_stop) {
         m_midway = true;
@@ -54,6 +58,12 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
     return true;
 }
 
+std::string Experiment::stopReason() const {
+    for (const auto& lane : m_lanes)
+        if (!lane->stopReason().empty()) return lane->stopReason();
+    return {};
+}
+
 void Experiment::requestStop() {
     m_stop = true;
     for (const auto& lane : m_lanes)
@@ -63,6 +73,7 @@ void Experiment::requestStop() {
 void Experiment::setLive(int lane, std::string_view key, const FieldValue& value,
                          std::vector<Event>& events) {
     require(lane < lanes(), "no such lane");
+    if (key == kLiveScale) return setScale(lane, value, events);
     const Field* field = findField(key);
     if (!field)
         throw InputError("unknown setting " + std::string(key) + "; the nearest is " +
@@ -70,7 +81,7 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& value
     const std::string name = field->label.empty() ? field->key : field->label;
     if (field->effect != FieldEffect::Live)
         throw InputError(field->key + " needs a restart: it cannot change during a run");
-    if (key == "optimizer.lr" && m_config.schedule.kind != ScheduleKind::Constant)
+    if (key == "optimizer.lr" && m_config.schedule.kind == ScheduleKind::OneCycle)
         throw InputError("optimizer.lr cannot change while the one-cycle schedule sets the rate");
     if (field->scope == FieldScope::Run) lane = -1;
     const std::string before = valueText(field->get(m_config, std::max(lane, 0)));
@@ -78,14 +89,38 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& value
     // Lanes that wait in the middle of a step finish it under the old setting.
     m_edits.push_back({lane, field->key});
     if (m_pending.empty()) applyEdits();
+    addEditEvent(lane, field->key, name + " is " + valueText(value) + " (before: " + before + ")",
+                 events);
+}
 
+void Experiment::setScale(int lane, const FieldValue& value, std::vector<Event>& events) {
+    Field field =
+        *findField("scaler.init_scale"); // what may be a scale at the start may be one now
+    field.key = kLiveScale;
+    checkValue(field, value);
+    const auto* whole = std::get_if<int64_t>(&value);
+    const auto scale =
+        static_cast<float>(whole ? static_cast<double>(*whole) : std::get<double>(value));
+    bool any = false;
+    for (int i = 0; i < lanes(); ++i) {
+        if (lane >= 0 && lane != i) continue;
+        if (!scalesLoss(m_config.lanes[static_cast<size_t>(i)])) continue;
+        m_edits.push_back({i, kLiveScale, scale});
+        any = true;
+    }
+    if (!any) throw InputError(std::string(kLiveScale) + ": the lane does not scale its loss");
+    if (m_pending.empty()) applyEdits();
+    addEditEvent(lane, kLiveScale, "Loss scale is " + scaleText(scale), events);
+}
+
+void Experiment::addEditEvent(int lane, std::string_view key, const std::string& change,
+                              std::vector<Event>& events) const {
     Event event;
     event.kind = EventKind::Edit;
     event.step = m_step + (m_pending.empty() ? 1 : 2);
     event.lane = lane;
-    event.tensor = field->key;
-    event.text = "From step " + std::to_string(event.step) + ": " + name + " is " +
-                 valueText(value) + " (before: " + before + ")";
+    event.tensor = key;
+    event.text = "From step " + std::to_string(event.step) + ": " + change;
     if (lane >= 0) event.text += " in lane " + m_names[static_cast<size_t>(lane)];
     event.text += ".";
     events.push_back(std::move(event));
@@ -95,7 +130,9 @@ void Experiment::applyEdits() {
     for (const Edit& edit : m_edits) {
         for (int i = 0; i < lanes(); ++i) {
             if (edit.lane >= 0 && edit.lane != i) continue;
-            if (edit.key.starts_with("scaler."))
+            if (edit.key == kLiveScale)
+                lane(i).setScale(edit.scale);
+            else if (edit.key.starts_with("scaler."))
                 lane(i).setScalerRules(m_config.lanes[static_cast<size_t>(i)].scaler.rules);
             else if (edit.key == "optimizer.lr")
                 lane(i).setLearningRate(m_config.optimizer.lr);

@@ -19,6 +19,9 @@ struct Snapshot {
     std::vector<Picture> outputs; ///< by lane
 };
 
+/// No field: the loss scale at hand, which setLive() can set.
+inline constexpr const char* kLiveScale = "scaler.scale";
+
 class Experiment {
 public:
     /// Builds and compiles all lanes. InputError, EngineError.
@@ -36,15 +39,20 @@ public:
     /// Steps that every lane has finished.
     int64_t step() const { return m_step; }
     bool finished() const { return m_step >= m_config.steps; }
+    /// Why no further step is allowed (a lane's scale reached its floor, scaler.at_floor stop);
+    /// empty otherwise.
+    std::string stopReason() const;
     /// Advances every lane by one step; rows (one for each lane, in order) and events are appended.
     /// False when requestStop() came in between: the unfinished lanes go on with the next call.
+    /// RunError with stopReason(), if there is one.
     bool advance(std::vector<StepRecord>& records, std::vector<Event>& events);
     void requestStop();
     /// Before a new stretch of steps: forgets earlier stop requests.
     void clearStop() { m_stop = false; }
 
     /// A live field of the run (lane < 0) or of a lane; acts at the next step and leaves an Edit
-    /// event. InputError for a field that needs a restart.
+    /// event. InputError for a field that needs a restart. kLiveScale sets the loss scale itself,
+    /// as GradScaler.update(new_scale) does.
     void setLive(int lane, std::string_view key, const FieldValue&, std::vector<Event>& events);
     void setStopStep(int64_t steps) { m_config.steps = steps; }
 
@@ -57,8 +65,12 @@ private:
     struct Edit {
         int lane;
         std::string key;
+        float scale = 0; ///< of kLiveScale
     };
     void applyEdits();
+    void setScale(int lane, const FieldValue&, std::vector<Event>& events);
+    void addEditEvent(int lane, std::string_view key, const std::string& change,
+                      std::vector<Event>& events) const;
 
     RunConfig m_config;
     std::unique_ptr<Dataset> m_dataset;

@@ -1,140 +1,14 @@
 // The one table of settings: key, label, unit, help, range, default (by the config's own defaults),
 // when an edit acts, and where its value lies. Parsing, checks and messages are in fields.cpp.
-#include "engine/train/fields.h"
-
-#include <algorithm>
-#include <type_traits>
+#include "engine/train/field_parts.h"
 
 namespace halfscope {
 
+using namespace field_parts;
+
 namespace {
 
-constexpr double kFloatMax = 3.4e38; // what a float32 holds, rounded down to a readable number
 constexpr double kSeedMax = 9223372036854775807.0;
-
-/// The words of a field.
-struct Words {
-    const char* key;
-    const char* label;
-    const char* unit;
-    const char* help;
-};
-
-enum class Bound : uint8_t { Closed, AboveMinimum, BelowMaximum, Open };
-struct Range {
-    double minimum = 0, maximum = 0;
-    Bound bound = Bound::Closed;
-    bool logarithmic = false;
-};
-
-template <class T>
-FieldValue toValue(const T& x) {
-    if constexpr (std::is_enum_v<T>) {
-        return std::string(nameOf(x));
-    } else if constexpr (std::is_same_v<T, uint64_t>) {
-        return static_cast<int64_t>(x);
-    } else {
-        return x;
-    }
-}
-
-template <class Enum>
-std::vector<std::string> namesUpTo(Enum last) {
-    std::vector<std::string> names;
-    for (int i = 0; i <= static_cast<int>(last); ++i)
-        names.emplace_back(nameOf(Enum(i)));
-    return names;
-}
-
-template <class T>
-void fromValue(T& to, const FieldValue& value) {
-    if constexpr (std::is_enum_v<T>) {
-        const auto& name = std::get<std::string>(value);
-        int i = 0;
-        while (name != nameOf(T(i)) && *nameOf(T(i)) != '\0')
-            ++i;
-        to = T(i);
-    } else if constexpr (std::is_same_v<T, std::string>) {
-        to = std::get<std::string>(value);
-    } else if (const auto* whole = std::get_if<int64_t>(&value)) {
-        to = static_cast<T>(*whole);
-    } else {
-        to = static_cast<T>(std::get<double>(value));
-    }
-}
-
-/// `at`: from a RunConfig, const or not, and a lane to the member.
-template <class Access>
-Field bound(FieldScope scope, const Words& words, Access at) {
-    Field field;
-    field.key = words.key;
-    field.label = words.label;
-    field.unit = words.unit;
-    field.help = words.help;
-    field.scope = scope;
-    field.applies = [](const RunConfig&, int) { return true; };
-    field.get = [at](const RunConfig& config, int lane) { return toValue(at(config, lane)); };
-    field.set = [at](RunConfig& config, int lane, const FieldValue& value) {
-        fromValue(at(config, lane), value);
-    };
-    using Member = std::remove_cvref_t<decltype(at(std::declval<RunConfig&>(), 0))>;
-    if constexpr (std::is_integral_v<Member>) field.kind = FieldKind::Integer;
-    if constexpr (std::is_enum_v<Member>) field.kind = FieldKind::Choice;
-    if constexpr (std::is_same_v<Member, std::string>) field.kind = FieldKind::Text;
-    return field;
-}
-
-/// A field of the run; `at` takes the RunConfig.
-template <class Access>
-Field ofRun(const Words& words, Access at) {
-    return bound(
-        FieldScope::Run, words, [at](auto& config, int) -> auto& { return at(config); });
-}
-
-/// A field of a lane; `at` takes the LaneConfig. A negative lane reads the first.
-template <class Access>
-Field ofLane(const Words& words, Access at) {
-    return bound(
-        FieldScope::Lane, words, [at](auto& config, int lane) -> auto& {
-            return at(config.lanes.at(static_cast<size_t>(std::max(lane, 0))));
-        });
-}
-
-Field in(Field field, const Range& range) {
-    field.minimum = range.minimum;
-    field.maximum = range.maximum;
-    field.exclusiveMinimum = range.bound == Bound::AboveMinimum || range.bound == Bound::Open;
-    field.exclusiveMaximum = range.bound == Bound::BelowMaximum || range.bound == Bound::Open;
-    field.logarithmic = range.logarithmic;
-    return field;
-}
-
-Field oneOf(Field field, std::vector<std::string> choices) {
-    field.choices = std::move(choices);
-    return field;
-}
-
-Field live(Field field) {
-    field.effect = FieldEffect::Live;
-    return field;
-}
-
-/// `test` takes the RunConfig.
-template <class Test>
-Field when(Test test, Field field) {
-    field.applies = [test](const RunConfig& config, int) { return test(config); };
-    return field;
-}
-
-/// `test` takes a LaneConfig; a negative lane asks whether it holds for any.
-template <class Test>
-Field whenLane(Test test, Field field) {
-    field.applies = [test](const RunConfig& config, int lane) {
-        if (lane < 0) return std::any_of(config.lanes.begin(), config.lanes.end(), test);
-        return test(config.lanes.at(static_cast<size_t>(lane)));
-    };
-    return field;
-}
 
 std::vector<Field> taskFields() {
     const auto kind = [](TaskKind wanted) {
@@ -236,96 +110,12 @@ std::vector<Field> networkFields() {
                    "softplus is one that autocast keeps in float32."},
                   [](auto& c) -> auto& { return c.model.activation; }),
               namesUpTo(Activation::Sin)),
-    };
-}
-
-std::vector<Field> optimizerFields() {
-    const auto adam = [](const RunConfig& c) { return c.optimizer.kind != OptimizerKind::Sgd; };
-    const auto sgd = [](const RunConfig& c) { return c.optimizer.kind == OptimizerKind::Sgd; };
-    const auto constant = [](const RunConfig& c) {
-        return c.schedule.kind == ScheduleKind::Constant;
-    };
-    return {
-        oneOf(ofRun(
-                  {"optimizer.kind", "Optimizer", "",
-                   "adam adds weight decay to the gradient, adamw applies it to the weights "
-                   "directly, sgd is gradient descent with momentum."},
-                  [](auto& c) -> auto& { return c.optimizer.kind; }),
-              namesUpTo(OptimizerKind::Sgd)),
-        live(when(constant, in(ofRun(
-                                   {"optimizer.lr", "Learning rate", "",
-                                    "The size of a step. The one-cycle schedule replaces it by "
-                                    "its own values."},
-                                   [](auto& c) -> auto& { return c.optimizer.lr; }),
-                               {0, 1000, Bound::Closed, true}))),
-        when(adam, in(ofRun(
-                          {"optimizer.beta1", "Beta 1", "",
-                           "Decay of Adam's running mean of gradients: it remembers about "
-                           "1 / (1 - beta1) steps."},
-                          [](auto& c) -> auto& { return c.optimizer.beta1; }),
-                      {0, 1, Bound::BelowMaximum})),
-        when(adam, in(ofRun(
-                          {"optimizer.beta2", "Beta 2", "",
-                           "Decay of Adam's running mean of squared gradients: it remembers "
-                           "about 1 / (1 - beta2) steps."},
-                          [](auto& c) -> auto& { return c.optimizer.beta2; }),
-                      {0, 1, Bound::BelowMaximum})),
-        when(adam, in(ofRun(
-                          {"optimizer.eps", "Epsilon", "",
-                           "Keeps Adam from dividing by zero. The usual 1e-8 is zero in "
-                           "float16, so pure fp16 training can divide by zero."},
-                          [](auto& c) -> auto& { return c.optimizer.eps; }),
-                      {0, 1, Bound::Closed, true})),
         in(ofRun(
-               {"optimizer.weight_decay", "Weight decay", "",
-                "Pulls weights towards zero at each step. A skipped step decays nothing."},
-               [](auto& c) -> auto& { return c.optimizer.weightDecay; }),
-           {0, 1000, Bound::Closed, true}),
-        when(sgd, in(ofRun(
-                         {"optimizer.momentum", "Momentum", "",
-                          "The share of the last update that SGD keeps in the next one; 0 is "
-                          "plain gradient descent."},
-                         [](auto& c) -> auto& { return c.optimizer.momentum; }),
-                     {0, 1, Bound::BelowMaximum})),
-    };
-}
-
-std::vector<Field> scheduleFields() {
-    const auto cycle = [](const RunConfig& c) { return c.schedule.kind == ScheduleKind::OneCycle; };
-    return {
-        oneOf(ofRun(
-                  {"schedule.kind", "Schedule", "",
-                   "constant keeps the learning rate; one-cycle warms up to a peak and then "
-                   "anneals far below the start. It advances on skipped steps too."},
-                  [](auto& c) -> auto& { return c.schedule.kind; }),
-              namesUpTo(ScheduleKind::OneCycle)),
-        when(cycle, in(ofRun(
-                           {"schedule.max_lr", "Peak learning rate", "",
-                            "The highest learning rate, reached at the end of the warm-up."},
-                           [](auto& c) -> auto& { return c.schedule.maxLr; }),
-                       {0, 1000, Bound::AboveMinimum, true})),
-        // The table of rates lies on the device as float32: 40 MB at the maximum. Below two steps
-        // there is no end that differs from the start.
-        when(cycle, in(ofRun(
-                           {"schedule.total_steps", "Cycle length", "steps",
-                            "Steps of the whole cycle; after them the last learning rate stays."},
-                           [](auto& c) -> auto& { return c.schedule.totalSteps; }),
-                       {2, 1e7, Bound::Closed, true})),
-        when(cycle, in(ofRun(
-                           {"schedule.pct_start", "Warm-up share", "",
-                            "The share of the cycle in which the learning rate rises."},
-                           [](auto& c) -> auto& { return c.schedule.pctStart; }),
-                       {0, 1})),
-        when(cycle, in(ofRun(
-                           {"schedule.div_factor", "Start divisor", "",
-                            "The cycle starts at the peak divided by this."},
-                           [](auto& c) -> auto& { return c.schedule.divFactor; }),
-                       {1, 1e6, Bound::Closed, true})),
-        when(cycle, in(ofRun(
-                           {"schedule.final_div_factor", "End divisor", "",
-                            "The cycle ends at its starting rate divided by this."},
-                           [](auto& c) -> auto& { return c.schedule.finalDivFactor; }),
-                       {1, 1e12, Bound::Closed, true})),
+               {"model.networks", "Networks", "",
+                "2: two networks with an optimizer each. One loss looks at 2 a + 3 b of their "
+                "outputs a and b, the other at 3 a - 5 b, as in PyTorch's notes."},
+               [](auto& c) -> auto& { return c.model.networks; }),
+           {1, 2}),
     };
 }
 
@@ -358,73 +148,61 @@ std::vector<Field> runFields() {
 }
 
 Field precisionField() {
-    Field field =
-        oneOf(ofLane(
-                  {"precision", "Precision", "",
-                   "fp32: all in float32. amp-fp16, amp-bf16: autocast to that type over "
-                   "float32 master weights. fp16: everything in float16, without scaling. A new "
-                   "precision also takes its usual scaler mode."},
-                  [](auto& lane) -> auto& { return lane.precision; }),
-              namesUpTo(Precision::Fp16));
-    // A scaler mode left over from the old precision would silently scale bf16, or not scale fp16.
+    Field field = oneOf(
+        ofLane(
+            {"precision", "Precision", "",
+             "How the network stores and computes: in one dtype, or by the rules of PyTorch's "
+             "autocast, Apex, Keras or a file of yours (user). A new precision also takes its "
+             "usual loss scaling."},
+            [](auto& lane) -> auto& { return lane.precision; }),
+        namesUpTo(Precision::User));
     field.set = [](RunConfig& config, int lane, const FieldValue& value) {
         LaneConfig& to = config.lanes.at(static_cast<size_t>(std::max(lane, 0)));
         const Precision before = to.precision;
         fromValue(to.precision, value);
-        if (to.precision != before)
-            to.scaler.rules.mode = defaultLane(to.precision).scaler.rules.mode;
+        if (to.precision == before) return;
+        // A scaler mode left over from the old precision would silently scale bf16, or not scale
+        // fp16; rules that were edited stay.
+        const LaneConfig old = defaultLane(before), now = defaultLane(to.precision);
+        if (to.scaler == old.scaler) to.scaler = now.scaler;
+        to.scaler.rules.mode = now.scaler.rules.mode;
+        to.masterWeights = to.keepBatchnormF32 = Override::Default;
     };
     return field;
 }
 
-std::vector<Field> scalerFields() {
-    const auto amp = [](const LaneConfig& lane) {
-        return lane.precision == Precision::AmpFp16 || lane.precision == Precision::AmpBf16;
+/// What a precision leaves to be chosen.
+std::vector<Field> precisionParts() {
+    const auto user = [](const LaneConfig& lane) { return lane.precision == Precision::User; };
+    const auto cast = [](const LaneConfig& lane) {
+        return presetOf(lane.precision).model.has_value();
     };
-    const auto scales = [amp](const LaneConfig& lane) {
-        return amp(lane) && lane.scaler.rules.mode != ScalerMode::Off;
-    };
-    const auto dynamic = [amp](const LaneConfig& lane) {
-        return amp(lane) && lane.scaler.rules.mode == ScalerMode::Dynamic;
-    };
+    Field policy = whenLane(
+        user, ofLane(
+                  {"precision.policy", "Policy file", "",
+                   "JSON with a base policy and rules for single ops and layers, for the precision "
+                   "user. A relative path starts at the experiment file's folder."},
+                  [](auto& lane) -> auto& { return lane.policyFile; }));
+    policy.kind = FieldKind::Path;
     return {
-        whenLane(amp,
-                 oneOf(ofLane(
-                           {"scaler.mode", "Loss scaling", "",
-                            "dynamic adapts the scale and skips steps that overflow; "
-                            "static keeps it and still skips; off multiplies by nothing and never "
-                            "skips."},
-                           [](auto& lane) -> auto& { return lane.scaler.rules.mode; }),
-                       namesUpTo(ScalerMode::Off))),
-        whenLane(scales,
-                 in(ofLane(
-                        {"scaler.init_scale", "First scale", "",
-                         "The loss is multiplied by this before the backward pass, to lift small "
-                         "gradients above float16's smallest values (about 6e-8). Powers "
-                         "of two round nothing."},
-                        [](auto& lane) -> auto& { return lane.scaler.initScale; }),
-                    {0, kFloatMax, Bound::AboveMinimum, true})),
-        live(whenLane(dynamic,
-                      in(ofLane(
-                             {"scaler.growth_factor", "Growth factor", "",
-                              "The scale is multiplied by this after enough clean steps in a "
-                              "row."},
-                             [](auto& lane) -> auto& { return lane.scaler.rules.growthFactor; }),
-                         {1, 1e6, Bound::AboveMinimum, true}))),
-        live(whenLane(dynamic,
-                      in(ofLane(
-                             {"scaler.backoff_factor", "Backoff factor", "",
-                              "The scale is multiplied by this after a step whose "
-                              "gradients held inf or nan; that step is skipped."},
-                             [](auto& lane) -> auto& { return lane.scaler.rules.backoffFactor; }),
-                         {0, 1, Bound::Open}))),
-        live(whenLane(dynamic,
-                      in(ofLane(
-                             {"scaler.growth_interval", "Growth interval", "steps",
-                              "Clean steps in a row before the scale grows. Short "
-                              "intervals probe the limit more often and skip more."},
-                             [](auto& lane) -> auto& { return lane.scaler.rules.growthInterval; }),
-                         {1, 1e9, Bound::Closed, true}))),
+        policy,
+        ofLane(
+            {"precision.layers", "Layers of their own", "",
+             "Layers that compute in a dtype of their own, whatever the precision does elsewhere; "
+             "describe names the layers."},
+            [](auto& lane) -> auto& { return lane.layers; }),
+        whenLane(cast, oneOf(ofLane(
+                                 {"precision.master_weights", "Master weights", "",
+                                  "on: parameters are float32 and the network sees them rounded. "
+                                  "default: on with apex-o2, off with apex-o3, fp16 and bf16."},
+                                 [](auto& lane) -> auto& { return lane.masterWeights; }),
+                             namesUpTo(Override::Off))),
+        whenLane(cast, oneOf(ofLane(
+                                 {"precision.keep_batchnorm_fp32", "Norms in float32", "",
+                                  "on: scale and shift of norms stay float32. default: on with "
+                                  "apex-o2, off with apex-o3, fp16 and bf16."},
+                                 [](auto& lane) -> auto& { return lane.keepBatchnormF32; }),
+                             namesUpTo(Override::Off))),
     };
 }
 
@@ -441,8 +219,11 @@ std::vector<Field> makeTable() {
     add("Network", networkFields());
     add("Optimizer", optimizerFields());
     add("Schedule", scheduleFields());
+    add("Schedule", specialScheduleFields());
+    add("Gradients", gradientFields());
     add("Run", runFields());
     add("Precision and scaler", {precisionField()});
+    add("Precision and scaler", precisionParts());
     add("Precision and scaler", scalerFields());
     return table;
 }

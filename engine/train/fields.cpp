@@ -5,6 +5,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/train/precision_plan.h"
 
 #include <algorithm>
 #include <charconv>
@@ -19,6 +20,7 @@ constexpr double kExactWhole = 9007199254740992.0; // 2^53: above, a double skip
 constexpr size_t kMaxTextBytes = 4096;
 constexpr size_t kMaxLanes = 6;
 constexpr std::string_view kDeviceKey = "run.device";
+constexpr std::string_view kLayersKey = "precision.layers";
 
 std::string shown(const FieldValue& value) {
     if (const auto* text = std::get_if<std::string>(&value)) return quotedText(*text);
@@ -64,6 +66,7 @@ bool isAllowed(const Field& field, const FieldValue& value) {
     case FieldKind::Path:
     case FieldKind::Text:
         if (!text || text->size() > kMaxTextBytes || !isPlainText(*text)) return false;
+        if (field.key == kLayersKey) return forcedLayers(*text).has_value();
         return field.key != kDeviceKey || isDeviceName(*text);
     }
     return false;
@@ -180,6 +183,9 @@ std::string allowedText(const Field& field) {
     }
     case FieldKind::Path: return "a file's path in plain UTF-8, or nothing";
     case FieldKind::Text:
+        if (field.key == kLayersKey)
+            return "pairs such as layer 1=float32, output layer=float16 with each layer once and "
+                   "float32, float16 or bfloat16, or nothing";
         return field.key == kDeviceKey ? "auto, cpu, cuda or cuda:INDEX" : "plain UTF-8 text";
     }
     return {};
@@ -237,6 +243,39 @@ void applySetting(RunConfig& config, std::string_view assignment) {
     setField(config, lane, key, parseValue(*field, assignment.substr(equals + 1)));
 }
 
+namespace {
+
+/// A first scale outside the guards would be one that they never let the scale reach again.
+void checkScaler(const ScalerConfig& scaler, size_t lane) {
+    const ScalerRules& rules = scaler.rules;
+    if (rules.mode != ScalerMode::Dynamic) return;
+    const auto refuseBeyond = [&](const char* key, double limit, const char* allowed) {
+        throw InputError("lanes." + std::to_string(lane) +
+                         ".scaler.init_scale: " + numberText(scaler.initScale) +
+                         " is not allowed: " + allowed + " " + key + ", " + numberText(limit));
+    };
+    if (scaler.initScale < rules.floor) refuseBeyond("scaler.floor", rules.floor, "at least");
+    if (rules.ceiling > 0 && scaler.initScale > rules.ceiling)
+        refuseBeyond("scaler.ceiling", rules.ceiling, "at most");
+}
+
+/// The combinations that torch.optim.SGD and three phases of a cycle refuse.
+void checkTraining(const RunConfig& config) {
+    const OptimizerConfig& optimizer = config.optimizer;
+    const bool sgd = optimizer.kind == OptimizerKind::Sgd ||
+                     (config.model.networks > 1 && config.second.kind == OptimizerKind::Sgd);
+    if (sgd && optimizer.nesterov && (optimizer.momentum == 0 || optimizer.dampening != 0))
+        throw InputError("optimizer.nesterov: true is not allowed without optimizer.momentum or "
+                         "with optimizer.dampening: a momentum above 0 and a dampening of 0");
+    const ScheduleConfig& schedule = config.schedule;
+    if (schedule.kind == ScheduleKind::OneCycle && schedule.threePhase && schedule.pctStart > 0.5)
+        throw InputError("schedule.pct_start: " + numberText(schedule.pctStart) +
+                         " is not allowed with schedule.three_phase: at most 0.5, because the "
+                         "second phase is as long as the first");
+}
+
+} // namespace
+
 void checkConfig(const RunConfig& config) {
     if (config.lanes.empty() || config.lanes.size() > kMaxLanes) {
         throw InputError("lanes: " + std::to_string(config.lanes.size()) +
@@ -248,6 +287,11 @@ void checkConfig(const RunConfig& config) {
         for (int lane = 0; lane < lanes; ++lane)
             checkValue(field, field.get(config, lane));
     }
+    for (size_t lane = 0; lane < config.lanes.size(); ++lane)
+        checkScaler(config.lanes[lane].scaler, lane);
+    for (size_t lane = 0; lane < config.lanes.size(); ++lane)
+        checkPrecision(config.lanes[lane], lane);
+    checkTraining(config);
     if (config.task.kind != TaskKind::Regression) return;
     if (config.task.batch > config.task.samples) {
         throw InputError("task.batch: " + numberText(config.task.batch) +
@@ -260,6 +304,7 @@ void checkConfig(const RunConfig& config) {
     }
 }
 
+/// The precisions as well, which have too much to say for one row.
 std::string fieldReference() {
     // Lane 1 is amp-fp16: the lane whose scaler does something.
     const RunConfig defaults = defaultConfig();
@@ -278,8 +323,15 @@ std::string fieldReference() {
                 (field.effect == FieldEffect::Live ? "at the next step" : "at a restart") + " | " +
                 field.help + " |\n";
     }
-    return text + "\nThe defaults of precision and scaler are those of a lane with precision "
-                  "`amp-fp16`; the other precisions start with `scaler.mode` `off`.\n";
+    text += "\nThe defaults of precision and scaler are those of a lane with precision `amp-fp16`. "
+            "Each precision brings a scaler of its own:\n\n"
+            "| precision | means | loss scaling |\n| --- | --- | --- |\n";
+    for (const PrecisionPreset& preset : precisionPresets()) {
+        const std::string scaling = std::string(nameOf(preset.scalerMode)) + ", " + preset.scaler;
+        text += "| `" + std::string(preset.name) + "` | " + preset.about + " | " +
+                (preset.mayScale ? scaling : "none") + " |\n";
+    }
+    return text;
 }
 
 } // namespace halfscope

@@ -22,9 +22,8 @@ enum class FieldScope : uint8_t { Run, Lane };
 enum class FieldEffect : uint8_t { Live, Restart };
 
 struct Field {
-    std::string key; ///< "scaler.growth_interval": its place in the file and in --set
-    std::string
-        group; ///< "Task", "Network", "Optimizer", "Schedule", "Run", "Precision and scaler"
+    std::string key;   ///< "scaler.growth_interval": its place in the file and in --set
+    std::string group; ///< "Task", "Network", "Optimizer", "Schedule", "Gradients", "Run", ...
     std::string label; ///< "Growth interval"
     std::string unit;  ///< "steps", "pixels", or empty
     std::string help;  ///< one or two sentences, for tool tips and the reference

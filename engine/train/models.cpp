@@ -16,16 +16,34 @@ NodeId parameter(Builder& b, const std::string& name, const Shape& shape, DType 
     return b.state(name, shape, storage, StateRole::Parameter);
 }
 
-NodeId emitNorm(Builder& b, Norm kind, NodeId x, int index, DType storage,
-                std::vector<RunningStatistic>& running) {
+/// "second." as words before a label: "second ".
+std::string wordsOf(std::string prefix) {
+    if (!prefix.empty()) prefix.back() = ' ';
+    return prefix;
+}
+
+/// An affine parameter of a norm as it is computed with: F32 whatever its storage, after a rounding
+/// where the norm is part of a network that is cast as a whole.
+NodeId affine(Builder& b, const std::string& name, const Shape& shape,
+              const ParameterStorage& storage) {
+    NodeId value = parameter(b, name, shape, storage.norms);
+    if (storage.normsSeen) {
+        b.setRule("network cast to " + std::string(nameOf(*storage.normsSeen)));
+        value = b.cast(value, *storage.normsSeen);
+        b.setRule({});
+    }
+    return b.cast(value, DType::F32);
+}
+
+NodeId emitNorm(Builder& b, Norm kind, NodeId x, int index, const ParameterStorage& storage,
+                const std::string& prefix, std::vector<RunningStatistic>& running) {
     if (kind == Norm::None) return x;
     const std::string number = std::to_string(index);
-    const std::string name = "norms." + number;
-    LabelScope label(b, "norm " + number);
+    const std::string name = prefix + "norms." + number;
+    LabelScope label(b, wordsOf(prefix) + "norm " + number);
     const Shape features{b.shapeOf(x).back()};
-    // The affine part of a norm is computed in F32 whatever its storage.
-    const NodeId weight = b.cast(parameter(b, name + ".weight", features, storage), DType::F32);
-    const NodeId bias = b.cast(parameter(b, name + ".bias", features, storage), DType::F32);
+    const NodeId weight = affine(b, name + ".weight", features, storage);
+    const NodeId bias = affine(b, name + ".bias", features, storage);
     if (kind == Norm::LayerNorm) {
         const NodeId y = fn::layerNorm(b, x, weight, bias, kNormEps);
         // Without autocast a layer keeps its dtype; under it PyTorch's layer_norm returns F32.
@@ -65,21 +83,23 @@ NodeId emitLinear(Builder& b, NodeId x, const std::string& name, int64_t outputs
 }
 
 Network emitNetwork(Builder& b, const ModelConfig& model, NodeId x, int64_t outputs,
-                    DType storage) {
+                    const ParameterStorage& storage, const std::string& prefix) {
     Network network;
+    const std::string words = wordsOf(prefix);
+    const std::string layer = prefix + "layers.";
     const int layers = static_cast<int>(model.depth) + 1;
     for (int i = 0; i < layers; ++i) {
         const std::string number = std::to_string(i);
         {
-            LabelScope label(b, "layer " + number);
-            x = emitLinear(b, x, "layers." + number, model.width, storage);
+            LabelScope label(b, words + "layer " + number);
+            x = emitLinear(b, x, layer + number, model.width, storage.weights);
         }
-        x = emitNorm(b, model.norm, x, i, storage, network.running);
-        LabelScope label(b, "activation " + number);
+        x = emitNorm(b, model.norm, x, i, storage, prefix, network.running);
+        LabelScope label(b, words + "activation " + number);
         x = fn::unary(b, opOf(model.activation), x);
     }
-    LabelScope label(b, "output layer");
-    network.output = emitLinear(b, x, "layers." + std::to_string(layers), outputs, storage);
+    LabelScope label(b, words + "output layer");
+    network.output = emitLinear(b, x, layer + std::to_string(layers), outputs, storage.weights);
     return network;
 }
 

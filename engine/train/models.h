@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/graph/builder.h"
+#include "engine/train/precision_plan.h"
 #include "engine/train/run_config.h"
 
 #include <cstdint>
@@ -26,7 +27,10 @@ struct Network {
 /// layers width -> width, each with norm and activation, then the output layer width -> outputs.
 /// Parameters "layers.0.weight" (out, in), "layers.0.bias", "norms.0.weight", "norms.0.bias" are
 /// stored as `storage`, running statistics "norms.0.running_mean" and "norms.0.running_var" as F32.
-Network emitNetwork(Builder&, const ModelConfig&, NodeId x, int64_t outputs, DType storage);
+/// A ParameterStorage can set norms apart. `prefix`, such as "second.", stands before every name,
+/// and in the labels of causes.
+Network emitNetwork(Builder&, const ModelConfig&, NodeId x, int64_t outputs,
+                    const ParameterStorage& storage, const std::string& prefix = {});
 
 /// Sets the next values: (1 - 0.1) * running + 0.1 * batch. Emitted late in a step, because a step
 /// can be given up only until its first state is written.

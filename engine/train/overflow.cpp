@@ -3,6 +3,7 @@
 
 #include "engine/core/text.h"
 #include "engine/train/grad_scaler.h"
+#include "engine/train/step_graph.h"
 
 #include <algorithm>
 #include <array>
@@ -36,7 +37,15 @@ NonFinite scan(DType type, std::span<const std::byte> bytes) {
     return found;
 }
 
-/// States that a skipped step changes all the same.
+/// Whether one of two optimizers may step while the other one skips.
+bool hasTwoOptimizers(const Graph& graph) {
+    const auto& states = graph.states();
+    return std::any_of(states.begin(), states.end(), [](const StateInfo& state) {
+        return state.role == StateRole::Counter && state.name == "optimizer2.step";
+    });
+}
+
+/// States that a step changes which its only optimizer skips.
 bool changesOnSkip(const StateInfo& state) {
     return state.next != kNoNode && state.role != StateRole::Parameter &&
            state.role != StateRole::Moment;
@@ -57,12 +66,16 @@ Event makeEvent(EventKind kind, const StepRecord& record, float scaleAfter, std:
 
 std::string overflowText(const StepRecord& record, float scaleAfter, const Culprit& culprit) {
     std::string text = " skipped: ";
+    if (record.flags & kFirstStepped) text = " skipped by the second optimizer: ";
+    if (record.flags & kSecondStepped) text = " skipped by the first optimizer: ";
     text += culprit.tensor.empty() ? "a gradient" : culprit.tensor;
     if (culprit.tensor.empty())
         text += " was not finite";
     else
         text += culprit.reachedInf ? " reached inf" : " became nan";
-    text += " at loss scale " + scaleText(record.scale) + "; the scale ";
+    text += " at loss scale " + scaleText(record.scale) + "; ";
+    if (record.flags & kAtFloor) return text + "the scale has reached its floor: the run ends.";
+    text += "the scale ";
     text += scaleAfter < record.scale ? "falls to " + scaleText(scaleAfter) : "stays";
     return text + ".";
 }
@@ -90,7 +103,8 @@ std::string OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
     const auto gradient = m_gradients.find(id);
     if (gradient != m_gradients.end()) return "gradient of " + gradient->second;
     const Cause& cause = graph[id].cause;
-    const bool ofLoss = cause.label == "loss" || cause.label == "scaled loss";
+    const bool ofLoss =
+        cause.label == "loss" || cause.label == "scaled loss" || cause.label == kInverseLabel;
     const std::string label = ofLoss ? "the " + cause.label : cause.label;
     switch (cause.phase) {
     case Phase::Forward: return "forward of " + label;
@@ -106,13 +120,15 @@ std::string OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
 
 Culprit OverflowFinder::find(Executor& executor, const Graph& graph, float scaleBefore) const {
     std::vector<std::pair<NodeId, std::vector<std::byte>>> saved;
+    const bool two = hasTwoOptimizers(graph);
     for (const StateInfo& state : graph.states()) {
-        if (!changesOnSkip(state)) continue;
+        const bool changes = two ? state.next != kNoNode : changesOnSkip(state);
+        if (!changes) continue;
         std::vector<std::byte> bytes(graph[state.node].bytes());
         executor.download(state.node, bytes);
         saved.emplace_back(state.node, std::move(bytes));
     }
-    std::array<double, kScalerSlots> scaler{};
+    ScalerSlots scaler{};
     scaler[kScaleSlot] = static_cast<double>(scaleBefore);
     executor.upload(graph.state("scaler"), std::as_bytes(std::span(scaler)));
 

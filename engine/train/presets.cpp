@@ -2,6 +2,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/train/fields.h"
+#include "engine/train/recipes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,6 +52,21 @@ Preset pureFp16() {
                   "Everything in float16, beside AMP: without float32 master weights and loss "
                   "scaling, small updates vanish and Adam's epsilon becomes zero.",
                   "fp32,amp-fp16,fp16");
+}
+
+Preset apexLevels() {
+    return preset("apex-levels", "Apex O0 to O3",
+                  "The four levels of NVIDIA Apex: float32, casts around functions, a float16 "
+                  "network with master weights, and all in float16 without scaling.",
+                  "apex-o0,apex-o1,apex-o2,apex-o3");
+}
+
+Preset policies() {
+    return preset(
+        "policies", "Four ways to mix",
+        "TF32 products, PyTorch's lists for CUDA and for the CPU, and Keras' layers, beside "
+        "float32: the same network, cast in different places.",
+        "fp32,tf32,amp-fp16,torch-cpu-fp16,keras-mixed-float16");
 }
 
 Preset regression() {
@@ -119,9 +135,14 @@ std::vector<LaneConfig> parseLanes(std::string_view list) {
 }
 
 std::span<const Preset> presets() {
-    static const std::vector<Preset> all{checkerboard(), checkerboardSeed(), bfloat16(),
-                                         pureFp16(),     staticScales(),     overflow(),
-                                         regression(),   picture()};
+    static const std::vector<Preset> all = [] {
+        std::vector<Preset> list{checkerboard(), checkerboardSeed(), bfloat16(),   pureFp16(),
+                                 staticScales(), overflow(),         regression(), picture(),
+                                 apexLevels(),   policies()};
+        for (Preset& recipe : recipePresets())
+            list.push_back(std::move(recipe));
+        return list;
+    }();
     return all;
 }
 

@@ -2,6 +2,8 @@
 // writing are in fields.cpp and config_json.cpp.
 #include "engine/train/run_config.h"
 
+#include "engine/train/scaler_presets.h"
+
 #include <map>
 
 namespace halfscope {
@@ -42,6 +44,7 @@ const char* nameOf(OptimizerKind kind) {
     case OptimizerKind::Adam: return "adam";
     case OptimizerKind::AdamW: return "adamw";
     case OptimizerKind::Sgd: return "sgd";
+    case OptimizerKind::RmsProp: return "rmsprop";
     }
     return "";
 }
@@ -50,16 +53,28 @@ const char* nameOf(ScheduleKind kind) {
     switch (kind) {
     case ScheduleKind::Constant: return "constant";
     case ScheduleKind::OneCycle: return "one-cycle";
+    case ScheduleKind::Step: return "step";
+    case ScheduleKind::Exponential: return "exponential";
+    case ScheduleKind::Cosine: return "cosine";
+    case ScheduleKind::Linear: return "linear";
     }
     return "";
 }
 
-const char* nameOf(Precision precision) {
-    switch (precision) {
-    case Precision::Fp32: return "fp32";
-    case Precision::AmpFp16: return "amp-fp16";
-    case Precision::AmpBf16: return "amp-bf16";
-    case Precision::Fp16: return "fp16";
+const char* nameOf(Anneal anneal) {
+    switch (anneal) {
+    case Anneal::Cosine: return "cosine";
+    case Anneal::Linear: return "linear";
+    }
+    return "";
+}
+
+const char* nameOf(ClipKind kind) {
+    switch (kind) {
+    case ClipKind::None: return "none";
+    case ClipKind::Norm2: return "norm";
+    case ClipKind::NormInf: return "norm-inf";
+    case ClipKind::Value: return "value";
     }
     return "";
 }
@@ -74,9 +89,10 @@ const char* nameOf(ScalerMode mode) {
 }
 
 LaneConfig defaultLane(Precision precision) {
+    const PrecisionPreset& preset = presetOf(precision);
     LaneConfig lane{precision, {}};
-    lane.scaler.rules.mode =
-        precision == Precision::AmpFp16 ? ScalerMode::Dynamic : ScalerMode::Off;
+    applyScalerPreset(lane.scaler, preset.scaler);
+    lane.scaler.rules.mode = preset.scalerMode;
     return lane;
 }
 

@@ -18,6 +18,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+const char* nameOf(RunOutcome outcome) {
+    switch (outcome) {
+    case RunOutcome::Finished: return "finished";
+    case RunOutcome::Interrupted: return "interrupted";
+    case RunOutcome::Stopped: return "stopped";
+    }
+    return "";
+}
+
 constexpr double kSlowStepSeconds = 0.05; // reading the pictures back costs little beside it
 constexpr size_t kTimedSteps = size_t{1} << 20;
 
@@ -58,6 +67,10 @@ RunConfig portable(RunConfig config) {
     if (!config.task.image.empty()) {
         config.task.image =
             std::filesystem::absolute(config.task.image).lexically_normal().string();
+    }
+    for (LaneConfig& lane : config.lanes) {
+        if (lane.policyFile.empty()) continue;
+        lane.policyFile = std::filesystem::absolute(lane.policyFile).lexically_normal().string();
     }
     return config;
 }
@@ -178,7 +191,7 @@ void RunFiles::finish(Experiment& experiment, RunOutcome outcome, std::string_vi
     const DeviceInfo& device = experiment.device();
     Json summary;
     summary["version"] = 1;
-    summary["outcome"] = outcome == RunOutcome::Finished ? "finished" : "interrupted";
+    summary["outcome"] = nameOf(outcome);
     summary["steps"] = experiment.step();
     summary["wall_seconds"] = jsonNumber(seconds);
     summary["steps_per_second"] =

@@ -42,7 +42,8 @@ private:
     std::vector<float> m_deviceSeconds; ///< a ring, so that a run of days needs 4 MiB
 };
 
-enum class RunOutcome : uint8_t { Finished, Interrupted };
+/// Stopped: a loss scale reached its floor, see Experiment::stopReason().
+enum class RunOutcome : uint8_t { Finished, Interrupted, Stopped };
 
 /// Takes the records of a run and keeps its folder. RunError when something cannot be written.
 class RunFiles {

@@ -1,21 +1,32 @@
-// Learning-rate schedules as pure functions of the iteration count, and as the table that the
+// Learning-rate schedules as pure functions of the iteration count, and as the tables that the
 // step's graph reads. Leaves counting to the graph (state "schedule.tick").
 #pragma once
 
 #include "engine/train/run_config.h"
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 namespace halfscope {
 
-/// The learning rate of iteration `tick` (0 for the first), in double. Constant: baseLr. OneCycle:
-/// torch.optim.lr_scheduler.OneCycleLR with cosine annealing and two phases; after the last step of
-/// the cycle its learning rate stays.
+/// The learning rate of iteration `tick` (0 for the first), in double, by the rules of
+/// torch.optim.lr_scheduler: OneCycleLR, StepLR, ExponentialLR, CosineAnnealingLR, LinearLR. After
+/// the schedule's last step its learning rate stays.
 double learningRate(const ScheduleConfig&, double baseLr, int64_t tick);
 
-/// The values that "schedule.table" holds: one for Constant, totalSteps for OneCycle.
+/// Whether the optimizer's momentum (SGD, RMSprop) or beta1 (Adam) follows the schedule.
+bool cyclesMomentum(const ScheduleConfig&);
+/// That momentum; only for a schedule that cycles it.
+double cycledMomentum(const ScheduleConfig&, int64_t tick);
+
+/// The values that a table of the step's graph holds: one for Constant.
 int64_t scheduleLength(const ScheduleConfig&);
 std::vector<float> learningRateTable(const ScheduleConfig&, double baseLr);
+/// All tables by state name: "schedule.table", with a second optimizer "schedule.table2", and
+/// "schedule.momentum_complement", which holds 1 - momentum: close to 1 a momentum has its digits
+/// there.
+std::map<std::string, std::vector<float>> scheduleTables(const RunConfig&);
 
 } // namespace halfscope

@@ -5,25 +5,19 @@
 #include "engine/core/error.h"
 #include "engine/ops/functional.h"
 #include "engine/passes/autodiff.h"
+#include "engine/train/clip.h"
 #include "engine/train/optimizer.h"
+#include "engine/train/penalty.h"
+#include "engine/train/precision_plan.h"
 #include "engine/train/schedule.h"
 #include "engine/train/trainer.h"
 
+#include <algorithm>
 #include <array>
 
 namespace halfscope {
 
 namespace {
-
-std::optional<CastPolicy> policyOf(Precision precision) {
-    switch (precision) {
-    case Precision::AmpFp16: return torchCudaPolicy(DType::F16);
-    case Precision::AmpBf16: return torchCudaPolicy(DType::BF16);
-    case Precision::Fp32:
-    case Precision::Fp16: return std::nullopt;
-    }
-    failInvariant("unknown precision");
-}
 
 /// Element `slot` of a small vector, as rank 0.
 NodeId element(Builder& b, NodeId vector, int slot) {
@@ -36,92 +30,238 @@ public:
         : m_b(graph), m_config(config), m_lane(lane) {}
 
     void build(const ForwardFn& forward) {
-        const std::optional<CastPolicy> policy = policyOf(m_lane.precision);
+        const PrecisionPlan plan = planOf(m_lane);
+        m_policy = plan.policy ? &*plan.policy : nullptr;
+        m_b.setMathMode(plan.math);
         Forward f;
         {
-            AutocastScope scope(m_b, policy ? &*policy : nullptr);
-            f = forward(m_b, storageOf(m_lane.precision));
+            AutocastScope scope(m_b, m_policy);
+            f = forward(m_b, plan.storage.weights);
         }
+        if (m_policy != nullptr) checkLayers(*m_policy, m_b.graph());
         m_scaler = m_b.state("scaler", {kScalerSlots}, DType::F64, StateRole::Scaler);
-        const NodeId scaled = scaledLoss(f.loss);
-        differentiate(scaled);
+        takeScale();
+        groupParameters();
+        emitBoundary();
+        differentiate(f.loss);
+        NodeId loss = f.loss;
+        for (const NodeId further : f.furtherLosses) {
+            differentiate(further);
+            loss = m_b.add(loss, further);
+        }
+        accumulate();
         unscale();
-        const NodeId lr = learningRateNode();
-        const NodeId skip = scalesLoss(m_lane) ? m_skip : kNoNode;
-        emitOptimizer(m_b, m_config.optimizer, m_gradients, lr, skip);
+        clip();
+        const NodeId lr = optimize();
         updateScaler();
         emitRunningStatistics(m_b, f.running);
-        m_b.graph().addOutput("loss", f.loss);
+        m_b.graph().addOutput("loss", loss);
         m_b.graph().addOutput("prediction", f.prediction);
-        m_b.graph().addOutput("metrics", metrics(f.loss, lr));
+        if (m_penalty != kNoNode) m_b.graph().addOutput("penalty", m_penalty);
+        m_b.graph().addOutput("metrics", metrics(loss, lr));
     }
 
 private:
-    NodeId scaledLoss(NodeId loss) {
+    /// The parameters of one optimizer, which steps or skips on its own.
+    struct Group {
+        std::vector<ParameterGradient> gradients;
+        NodeId found = kNoNode; ///< Bool: a gradient was not finite; kNoNode without scaling
+    };
+
+    void takeScale() {
         PhaseScope phase(m_b, Phase::Loss);
         LabelScope label(m_b, "scaled loss");
         m_scale = m_b.cast(element(m_b, m_scaler, kScaleSlot), DType::F32);
-        return scalesLoss(m_lane) ? m_b.mul(loss, m_scale) : loss;
+        if (!scalesLoss(m_lane)) return;
+        LabelScope inverse(m_b, kInverseLabel);
+        m_inverse = m_b.div(m_b.constant(1, {}, DType::F32), m_scale);
     }
 
-    void differentiate(NodeId scaled) {
-        std::vector<NodeId> parameters;
-        std::vector<std::string> names;
+    void groupParameters() {
+        m_groups.resize(1);
         for (const StateInfo& state : m_b.graph().states()) {
             if (state.role != StateRole::Parameter) continue;
-            parameters.push_back(state.node);
-            names.push_back(state.name);
+            const size_t group = state.name.starts_with(kSecondPrefix) ? 1 : 0;
+            m_groups.resize(std::max(m_groups.size(), group + 1));
+            m_groups[group].gradients.push_back({state.node, kNoNode, state.name});
+        }
+    }
+
+    /// Whether this micro-batch is the last one of its update.
+    void emitBoundary() {
+        const int64_t count = m_config.gradients.accumulate;
+        if (count <= 1) return;
+        PhaseScope phase(m_b, Phase::Backward);
+        LabelScope label(m_b, "accumulation");
+        const NodeId seen = m_b.state("accumulation.count", {}, DType::F32, StateRole::Counter);
+        const NodeId now = m_b.shift(seen, 1);
+        const NodeId last = m_b.constantLike(static_cast<double>(count), now);
+        m_boundary = m_b.emit(Op::LessEqual, {last, now});
+        m_b.graph().setNext(seen, m_b.where(m_boundary, m_b.constantLike(0, now), now));
+    }
+
+    /// `next` where an update is due, else `old`.
+    NodeId atBoundary(NodeId next, NodeId old) {
+        if (m_boundary == kNoNode) return next;
+        return m_b.where(m_b.expandLike(m_boundary, old), next, old);
+    }
+
+    NodeId timesScale(NodeId loss) { return scalesLoss(m_lane) ? m_b.mul(loss, m_scale) : loss; }
+
+    NodeId withPenalty(NodeId loss, std::span<const NodeId> parameters) {
+        const GradientConfig& config = m_config.gradients;
+        if (config.penalty == 0) return loss;
+        AutocastScope scope(m_b, m_policy);
+        const NodeId norm =
+            emitGradientPenalty(m_b, {timesScale(loss), m_inverse, parameters, config.penaltyEps});
+        m_penalty = sumOf(m_penalty, norm);
+        return m_b.add(loss, m_b.scale(norm, config.penalty));
+    }
+
+    /// Adds the gradients of one loss to those that are there.
+    void differentiate(NodeId loss) {
+        std::vector<NodeId> parameters;
+        for (const Group& group : m_groups)
+            for (const ParameterGradient& pg : group.gradients)
+                parameters.push_back(pg.parameter);
+        NodeId scaled = kNoNode;
+        {
+            PhaseScope phase(m_b, Phase::Loss);
+            LabelScope label(m_b, "scaled loss");
+            loss = withPenalty(loss, parameters);
+            const int64_t count = m_config.gradients.accumulate;
+            if (count > 1) loss = m_b.div(loss, m_b.constantLike(static_cast<double>(count), loss));
+            scaled = timesScale(loss);
         }
         PhaseScope phase(m_b, Phase::Backward);
-        const auto gradient = gradients(m_b, scaled, parameters);
-        for (size_t i = 0; i < parameters.size(); ++i) {
-            require(gradient[i].has_value(), names[i] + " does not reach the loss");
-            m_gradients.push_back({parameters[i], *gradient[i], names[i]});
+        const auto found = gradients(m_b, scaled, parameters);
+        size_t i = 0;
+        for (Group& group : m_groups)
+            for (ParameterGradient& pg : group.gradients)
+                if (const auto& gradient = found[i++]) pg.gradient = sumOf(pg.gradient, *gradient);
+    }
+
+    /// The scaled gradients of the micro-batches so far; the scale is held until the last one.
+    void accumulate() {
+        PhaseScope phase(m_b, Phase::Backward);
+        for (Group& group : m_groups) {
+            for (ParameterGradient& pg : group.gradients) {
+                require(pg.gradient != kNoNode, pg.name + " does not reach the loss");
+                if (m_boundary == kNoNode) continue;
+                LabelScope label(m_b, pg.name + " accumulated");
+                const NodeId sum = m_b.state(pg.name + ".accumulated", m_b.shapeOf(pg.gradient),
+                                             m_b.dtypeOf(pg.gradient), StateRole::Gradient);
+                pg.gradient = m_b.add(sum, pg.gradient);
+                const NodeId none = m_b.constantLike(0, sum);
+                m_b.graph().setNext(sum, atBoundary(none, pg.gradient));
+            }
         }
     }
 
     /// Checks the scaled gradients, as PyTorch does: what overflows in the multiplication is let
-    /// through.
+    /// through unless the lane asks for a second check.
     void unscale() {
         PhaseScope phase(m_b, Phase::Unscale);
         LabelScope all(m_b, "gradients");
-        NodeId count = kNoNode;
-        const bool scales = scalesLoss(m_lane);
-        const NodeId one = m_b.constant(1, {}, DType::F32);
-        const NodeId inverse = scales ? m_b.div(one, m_scale) : kNoNode;
         NodeId squares = kNoNode;
-        for (ParameterGradient& pg : m_gradients) {
-            LabelScope label(m_b, pg.name + " gradient");
-            if (scales) count = sumOf(count, m_b.emit(Op::CountNonFinite, {pg.gradient}));
-            pg.gradient = m_b.cast(pg.gradient, DType::F32);
-            if (scales) pg.gradient = m_b.mul(pg.gradient, m_b.expandLike(inverse, pg.gradient));
-            squares = sumOf(squares, m_b.sumAll(m_b.mul(pg.gradient, pg.gradient)));
+        for (Group& group : m_groups) {
+            NodeId count = kNoNode;
+            for (ParameterGradient& pg : group.gradients) {
+                LabelScope label(m_b, pg.name + " gradient");
+                if (scalesLoss(m_lane))
+                    count = sumOf(count, m_b.emit(Op::CountNonFinite, {pg.gradient}));
+                pg.gradient = m_b.cast(pg.gradient, DType::F32);
+                if (scalesLoss(m_lane))
+                    pg.gradient = m_b.mul(pg.gradient, m_b.expandLike(m_inverse, pg.gradient));
+                if (scalesLoss(m_lane) && m_lane.scaler.checkUnscaled)
+                    count = m_b.add(count, m_b.emit(Op::CountNonFinite, {pg.gradient}));
+                squares = sumOf(squares, m_b.sumAll(m_b.mul(pg.gradient, pg.gradient)));
+            }
+            if (count != kNoNode)
+                group.found = m_b.emit(Op::Less, {m_b.constantLike(0, count), count});
         }
         m_norm = m_b.unary(Op::Sqrt, squares);
-        if (!scales) {
-            m_foundInf = m_b.constant(0, {}, DType::F32);
-            return;
+        m_foundInf = foundCode();
+    }
+
+    /// 1 for an overflow of the first optimizer plus 2 for one of the second; 0 between updates.
+    NodeId foundCode() {
+        NodeId code = kNoNode;
+        double weight = 1;
+        for (const Group& group : m_groups) {
+            if (group.found == kNoNode) continue;
+            code = sumOf(code, m_b.scale(m_b.cast(group.found, DType::F32), weight));
+            weight *= 2;
         }
-        m_skip = m_b.emit(Op::Less, {m_b.constantLike(0, count), count});
-        m_foundInf = m_b.cast(m_skip, DType::F32);
+        const NodeId none = m_b.constant(0, {}, DType::F32);
+        return code == kNoNode ? none : atBoundary(code, none);
     }
 
     NodeId sumOf(NodeId total, NodeId term) {
         return total == kNoNode ? term : m_b.add(total, term);
     }
 
-    /// The table's value at the tick, which advances on every iteration, as PyTorch's recipe does.
-    NodeId learningRateNode() {
+    /// Each optimizer's own norm, after unscaling: the limit is one of true gradients.
+    void clip() {
+        PhaseScope phase(m_b, Phase::Unscale);
+        for (Group& group : m_groups)
+            clipGradients(m_b, m_config.gradients.clip, m_config.gradients.clipLimit,
+                          group.gradients);
+    }
+
+    /// When an optimizer keeps what it has; kNoNode: it always steps.
+    NodeId skipOf(const Group& group) {
+        if (m_boundary == kNoNode) return group.found;
+        const NodeId early = m_b.unary(Op::LogicalNot, m_boundary);
+        return group.found == kNoNode ? early : m_b.emit(Op::LogicalOr, {early, group.found});
+    }
+
+    /// Updates every group and returns the first one's learning rate.
+    NodeId optimize() {
         PhaseScope phase(m_b, Phase::Optimizer);
+        const NodeId lr = scheduled("schedule.table", "learning rate");
+        advanceSchedule();
+        const NodeId momentum = cyclesMomentum(m_config.schedule)
+                                    ? scheduled("schedule.momentum_complement", "momentum")
+                                    : kNoNode;
+        emitOptimizer(m_b, m_config.optimizer, m_groups[0].gradients, lr, skipOf(m_groups[0]),
+                      {momentum, "optimizer"});
+        if (m_groups.size() > 1) {
+            const NodeId second = scheduled("schedule.table2", "second learning rate");
+            emitOptimizer(m_b, secondOptimizer(m_config), m_groups[1].gradients, second,
+                          skipOf(m_groups[1]), {momentum, "optimizer2"});
+        }
+        return lr;
+    }
+
+    NodeId tick() {
+        if (m_tick == kNoNode)
+            m_tick = m_b.state("schedule.tick", {1}, DType::F32, StateRole::Counter);
+        return m_tick;
+    }
+
+    /// The tick advances with every update of the scaler, on skips too, as PyTorch's recipe does,
+    /// unless the lane holds it there.
+    void advanceSchedule() {
         LabelScope label(m_b, "learning rate");
-        const int64_t n = scheduleLength(m_config.schedule);
-        const NodeId table = m_b.state("schedule.table", {n}, DType::F32, StateRole::Setting);
-        const NodeId tick = m_b.state("schedule.tick", {1}, DType::F32, StateRole::Counter);
         // F32 counts exactly to 2^24 and stays there: past the end of any table.
-        m_b.graph().setNext(tick, m_b.shift(tick, 1));
+        NodeId ahead = m_b.shift(tick(), 1);
+        if (scalesLoss(m_lane) && m_lane.scaler.holdSchedule) {
+            const NodeId none = m_b.constantLike(0, m_foundInf);
+            const NodeId skips = m_b.emit(Op::Less, {none, m_foundInf});
+            ahead = m_b.where(m_b.expandLike(skips, ahead), tick(), ahead);
+        }
+        m_b.graph().setNext(tick(), atBoundary(ahead, tick()));
+    }
+
+    /// A table's value at the tick.
+    NodeId scheduled(const char* name, const char* labelText) {
+        LabelScope label(m_b, labelText);
+        const int64_t n = scheduleLength(m_config.schedule);
+        const NodeId table = m_b.state(name, {n}, DType::F32, StateRole::Setting);
         if (n == 1) return m_b.reshape(table, {});
         const double last = static_cast<double>(n - 1);
-        const NodeId at = m_b.emit(Op::Minimum, {tick, m_b.constantLike(last, tick)});
+        const NodeId at = m_b.emit(Op::Minimum, {tick(), m_b.constantLike(last, tick())});
         const NodeId index = m_b.cast(at, DType::I32);
         return m_b.reshape(m_b.emit(Op::Gather, {table, index}, AxisAttrs{0, 0}), {});
     }
@@ -131,14 +271,14 @@ private:
         LabelScope label(m_b, "loss scaler");
         const Shape slots{kRuleSlots};
         const NodeId rules = m_b.state("scaler.rules", slots, DType::F64, StateRole::Setting);
-        m_nextScaler = m_b.emit(Op::ScalerUpdate, {m_scaler, rules, m_foundInf});
+        const NodeId next = m_b.emit(Op::ScalerUpdate, {m_scaler, rules, m_foundInf});
+        m_nextScaler = atBoundary(next, m_scaler);
         m_b.graph().setNext(m_scaler, m_nextScaler);
     }
 
     NodeId metrics(NodeId loss, NodeId lr) {
         PhaseScope phase(m_b, Phase::Metrics);
         LabelScope label(m_b, "metrics");
-        static_assert(kTrackerMetric == kNextScaleMetric + 1 && kTrackerSlot == kScaleSlot + 1);
         std::array<NodeId, kNextScaleMetric> row{};
         row[kLossMetric] = loss;
         row[kScaleMetric] = m_scale;
@@ -155,26 +295,54 @@ private:
     const RunConfig& m_config;
     const LaneConfig& m_lane;
     NodeId m_scaler = kNoNode, m_nextScaler = kNoNode, m_scale = kNoNode;
-    NodeId m_skip = kNoNode, m_foundInf = kNoNode, m_norm = kNoNode;
-    std::vector<ParameterGradient> m_gradients;
+    NodeId m_inverse = kNoNode, m_foundInf = kNoNode, m_norm = kNoNode, m_penalty = kNoNode;
+    NodeId m_boundary = kNoNode; ///< Bool; kNoNode: every step updates
+    NodeId m_tick = kNoNode;
+    const CastPolicy* m_policy = nullptr;
+    std::vector<Group> m_groups; ///< by optimizer
 };
 
-Network emitPrediction(Builder& b, const RunConfig& config, const BatchShape& shape,
-                       DType storage) {
-    const NodeId x = b.input("x", {shape.rows, shape.inputs}, storage);
-    return emitNetwork(b, config.model, x, shape.outputs, storage);
+/// p * first + q * second: what the losses of two networks look at.
+NodeId mixture(Builder& b, double p, NodeId first, double q, NodeId second) {
+    return fn::add(b, b.scale(first, p), b.scale(second, q));
+}
+
+/// The network, or the two of the recipe with several models, losses and optimizers.
+struct Networks {
+    NodeId prediction = kNoNode;
+    NodeId further = kNoNode; ///< what the second loss compares with the target
+    std::vector<RunningStatistic> running;
+};
+
+/// A network's output, in f32 where the precision hands it out so.
+Network emitOne(Builder& b, const RunConfig& config, NodeId x, int64_t outputs,
+                const PrecisionPlan& plan, const std::string& prefix = {}) {
+    Network network = emitNetwork(b, config.model, x, outputs, plan.storage, prefix);
+    if (plan.outputF32) {
+        b.setRule("outputs of the network in float32");
+        network.output = b.cast(network.output, DType::F32);
+        b.setRule({});
+    }
+    return network;
+}
+
+Networks emitNetworks(Builder& b, const RunConfig& config, const BatchShape& shape,
+                      const PrecisionPlan& plan) {
+    const NodeId x = b.input("x", {shape.rows, shape.inputs}, plan.storage.weights);
+    Network first = emitOne(b, config, x, shape.outputs, plan);
+    if (config.model.networks == 1) return {first.output, kNoNode, std::move(first.running)};
+    const Network second = emitOne(b, config, x, shape.outputs, plan, std::string(kSecondPrefix));
+    first.running.insert(first.running.end(), second.running.begin(), second.running.end());
+    LabelScope label(b, "mixtures");
+    // They belong to no layer.
+    const bool byLayers = plan.policy && plan.policy->everyLayer;
+    AutocastScope scope(b, byLayers ? nullptr : b.policy());
+    // The factors of PyTorch's notes on AMP; both losses are zero at (8, 1) / 19 of the target.
+    return {mixture(b, 2, first.output, 3, second.output),
+            mixture(b, 3, first.output, -5, second.output), std::move(first.running)};
 }
 
 } // namespace
-
-DType storageOf(Precision precision) {
-    return precision == Precision::Fp16 ? DType::F16 : DType::F32;
-}
-
-bool scalesLoss(const LaneConfig& lane) {
-    const bool amp = lane.precision == Precision::AmpFp16 || lane.precision == Precision::AmpBf16;
-    return amp && lane.scaler.rules.mode != ScalerMode::Off;
-}
 
 Graph buildStepWith(const RunConfig& config, const LaneConfig& lane, const ForwardFn& forward) {
     Graph graph;
@@ -183,15 +351,19 @@ Graph buildStepWith(const RunConfig& config, const LaneConfig& lane, const Forwa
 }
 
 Graph buildStep(const RunConfig& config, const LaneConfig& lane, const BatchShape& shape) {
-    return buildStepWith(config, lane, [&](Builder& b, DType storage) {
-        Network network = emitPrediction(b, config, shape, storage);
-        Forward f{network.output, kNoNode, std::move(network.running)};
+    const PrecisionPlan plan = planOf(lane);
+    return buildStepWith(config, lane, [&](Builder& b, DType) {
+        Networks networks = emitNetworks(b, config, shape, plan);
+        Forward f{networks.prediction, kNoNode, std::move(networks.running)};
         const NodeId target = b.input("target", {shape.rows, shape.outputs}, DType::F32);
         PhaseScope phase(b, Phase::Loss);
         LabelScope label(b, "loss");
         // Without autocast nothing casts the prediction: the loss is taken in F32 all the same.
-        const NodeId y = b.policy() ? f.prediction : b.cast(f.prediction, DType::F32);
-        f.loss = fn::mseLoss(b, y, target);
+        const auto lossOf = [&](NodeId y) {
+            return fn::mseLoss(b, b.policy() ? y : b.cast(y, DType::F32), target);
+        };
+        f.loss = lossOf(f.prediction);
+        if (networks.further != kNoNode) f.furtherLosses = {lossOf(networks.further)};
         return f;
     });
 }
@@ -199,10 +371,11 @@ Graph buildStep(const RunConfig& config, const LaneConfig& lane, const BatchShap
 Graph buildForward(const RunConfig& config, const LaneConfig& lane, const BatchShape& shape) {
     Graph graph;
     Builder b(graph);
-    const std::optional<CastPolicy> policy = policyOf(lane.precision);
-    AutocastScope scope(b, policy ? &*policy : nullptr);
-    const Network network = emitPrediction(b, config, shape, storageOf(lane.precision));
-    graph.addOutput("prediction", network.output);
+    const PrecisionPlan plan = planOf(lane);
+    b.setMathMode(plan.math);
+    AutocastScope scope(b, plan.policy ? &*plan.policy : nullptr);
+    const Networks networks = emitNetworks(b, config, shape, plan);
+    graph.addOutput("prediction", networks.prediction);
     return graph;
 }
 

@@ -16,21 +16,25 @@ struct Forward {
     NodeId prediction = kNoNode;
     NodeId loss = kNoNode; ///< F32, rank 0
     std::vector<RunningStatistic> running;
+    /// Further losses, each scaled and differentiated apart; gradients add up.
+    std::vector<NodeId> furtherLosses{};
 };
+/// Parameters whose name begins with it belong to a second optimizer, which skips on its own.
+inline constexpr std::string_view kSecondPrefix = "second.";
+
 /// Emits inputs, parameter states and nodes. The lane's autocast policy is on; `storage` is the
 /// dtype in which the lane keeps parameters and input.
 using ForwardFn = std::function<Forward(Builder&, DType storage)>;
 
-/// forward -> loss x scale -> gradients -> unscale and finite check -> optimizer -> scaler ->
-/// metrics. Differentiates by all states of role Parameter.
+/// forward -> penalty -> loss x scale -> gradients -> accumulation -> unscale and finite check ->
+/// clip -> optimizer -> scaler -> metrics. Differentiates by all states of role Parameter. With a
+/// gradient penalty there is an output "penalty": its value before the weight.
 Graph buildStepWith(const RunConfig&, const LaneConfig&, const ForwardFn&);
 
 /// The network alone: input "x", output "prediction", the same parameters by name.
 Graph buildForward(const RunConfig&, const LaneConfig&, const BatchShape&);
 
-/// F16 for the pure fp16 lane, else F32.
-DType storageOf(Precision);
-/// Whether the lane scales its loss: an AMP lane whose scaler is not off.
-bool scalesLoss(const LaneConfig&);
+/// The label of 1 / scale, which is inf at a scale below 2^-128.
+inline constexpr const char* kInverseLabel = "inverse loss scale";
 
 } // namespace halfscope

@@ -65,18 +65,28 @@ void uploadWeights(Executor& executor, const Graph& graph, const Weights& weight
 
 using MetricsRow = std::array<double, kMetricsSlots>;
 
+/// Who stepped on a skip all the same.
+uint32_t steppedFlags(double foundInf, int64_t optimizers) {
+    if (optimizers < 2 || foundInf == 0) return 0;
+    if (foundInf == 1) return kSecondStepped;
+    return foundInf == 2 ? uint32_t{kFirstStepped} : 0;
+}
+
 /// What the device's row tells; step, lane and times are the trainer's.
-StepRecord recordOf(const MetricsRow& row) {
+StepRecord recordOf(const MetricsRow& row, int64_t optimizers) {
     StepRecord record;
     record.loss = static_cast<float>(row[kLossMetric]);
     record.scale = static_cast<float>(row[kScaleMetric]);
-    record.growthTracker = static_cast<int32_t>(row[kTrackerMetric]);
+    record.growthTracker = static_cast<int32_t>(row[metricOf(kTrackerSlot)]);
     record.learningRate = static_cast<float>(row[kLearningRateMetric]);
     record.gradientNorm = static_cast<float>(row[kGradientNormMetric]);
     if (row[kFoundInfMetric] != 0) record.flags |= kSkipped;
+    record.flags |= steppedFlags(row[kFoundInfMetric], optimizers);
     if (row[kNextScaleMetric] > row[kScaleMetric]) record.flags |= kGrew;
     if (row[kNextScaleMetric] < row[kScaleMetric]) record.flags |= kBackedOff;
     if (!std::isfinite(record.loss)) record.flags |= kLossNotFinite;
+    const bool stops = row[metricOf(kStopSlot)] != 0;
+    if (stops && (record.flags & kSkipped)) record.flags |= kAtFloor;
     return record;
 }
 
@@ -90,7 +100,7 @@ Weights initialWeights(const Graph& graph, uint64_t seed) {
         if (!isWeight(state)) continue;
         const Node& node = graph[state.node];
         std::vector<float> values(static_cast<size_t>(node.elements()));
-        if (state.name.starts_with("norms.")) {
+        if (state.name.find("norms.") != std::string::npos) {
             const bool one = state.name.ends_with(".weight") || state.name.ends_with("_var");
             std::fill(values.begin(), values.end(), one ? 1.0f : 0.0f);
         } else {
@@ -153,8 +163,8 @@ Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Data
     uploadWeights(*m_executor, m_program->graph, initialWeights(m_program->graph, config.seed));
     setScalerRules(laneConfig.scaler.rules);
     setScale(scalesLoss(laneConfig) ? static_cast<float>(laneConfig.scaler.initScale) : 1.0f);
-    const std::vector<float> table = learningRateTable(config.schedule, config.optimizer.lr);
-    uploadFloats(*m_executor, m_program->graph, m_impl->table, table);
+    for (const auto& [table, values] : scheduleTables(config))
+        uploadFloats(*m_executor, m_program->graph, m_program->graph.state(table), values);
 }
 
 Trainer::~Trainer() = default;
@@ -185,7 +195,7 @@ std::optional<StepRecord> Trainer::step(int64_t step, std::vector<Event>& events
     impl.lastStep = step;
     MetricsRow row{};
     m_executor->download(impl.metrics, std::as_writable_bytes(std::span(row)));
-    StepRecord record = recordOf(row);
+    StepRecord record = recordOf(row, impl.config.model.networks);
     record.step = step;
     record.lane = impl.laneIndex;
     record.deviceSeconds = m_executor->lastStepSeconds();
@@ -200,6 +210,11 @@ std::optional<StepRecord> Trainer::step(int64_t step, std::vector<Event>& events
     const auto scaleAfter = static_cast<float>(row[kNextScaleMetric]);
     describeStep(record, scaleAfter, impl.culprit, !impl.lossWasBad, events);
     impl.lossWasBad = lossIsBad;
+    if (record.flags & kAtFloor)
+        m_stopReason = "The loss scale reached its floor " + scaleText(record.scale) + " in lane " +
+                       m_name + " at step " + std::to_string(step) +
+                       " and gradients still overflow: the run ends. A lower learning rate or "
+                       "clipped gradients may help; scaler.at_floor=continue goes on.";
     return record;
 }
 
@@ -228,36 +243,34 @@ std::vector<float> Trainer::preview() {
 }
 
 void Trainer::setScalerRules(const ScalerRules& rules) {
-    std::array<double, kRuleSlots> values{};
-    values[kGrowthFactorSlot] = rules.growthFactor;
-    values[kBackoffFactorSlot] = rules.backoffFactor;
-    values[kGrowthIntervalSlot] = static_cast<double>(rules.growthInterval);
-    const ScalerMode mode = scalesLoss(m_impl->lane) ? rules.mode : ScalerMode::Off;
-    values[kModeSlot] = static_cast<double>(mode);
-    m_executor->upload(m_impl->rules, bytesOfAll(values));
+    ScalerRules acting = rules;
+    if (!scalesLoss(m_impl->lane)) acting.mode = ScalerMode::Off;
+    m_executor->upload(m_impl->rules, bytesOfAll(slotsOf(acting)));
+    m_stopReason.clear();
 }
 
 void Trainer::setScale(float scale) {
-    std::array<double, kScalerSlots> values{};
+    ScalerSlots values{};
     m_executor->download(m_impl->scaler, std::as_writable_bytes(std::span(values)));
     // The tracker stays, as in GradScaler.update(new_scale).
     values[kScaleSlot] = static_cast<double>(scale);
     m_executor->upload(m_impl->scaler, bytesOfAll(values));
+    m_stopReason.clear();
 }
 
 void Trainer::setLearningRate(double lr) {
-    if (m_impl->config.schedule.kind != ScheduleKind::Constant)
+    const ScheduleConfig& schedule = m_impl->config.schedule;
+    if (schedule.kind == ScheduleKind::OneCycle)
         throw InputError(
             "optimizer.lr cannot change during a one-cycle schedule: the schedule sets "
             "the learning rate");
-    const std::array<float, 1> table{static_cast<float>(lr)};
-    uploadFloats(*m_executor, m_program->graph, m_impl->table, table);
+    uploadFloats(*m_executor, m_program->graph, m_impl->table, learningRateTable(schedule, lr));
 }
 
 ScalerState Trainer::scaler() {
-    std::array<double, kScalerSlots> values{};
+    ScalerSlots values{};
     m_executor->download(m_impl->scaler, std::as_writable_bytes(std::span(values)));
-    return {static_cast<float>(values[kScaleSlot]), static_cast<int32_t>(values[kTrackerSlot])};
+    return stateOf(values);
 }
 
 } // namespace halfscope

@@ -20,19 +20,22 @@ using Weights = std::map<std::string, std::vector<float>>;
 /// The graph of one lane's training step. Inputs: "x", "target". Outputs: "loss", "prediction",
 /// "metrics" (F64, see MetricsSlot). States: parameters, moments, running statistics, "scaler"
 /// (F64, ScalerSlot), "scaler.rules" (F64, RuleSlot), "optimizer.step", "schedule.tick",
-/// "schedule.table".
+/// "schedule.table"; where the settings want them "schedule.momentum_complement",
+/// "schedule.table2", "optimizer2.step", "accumulation.count" and accumulated gradients.
 Graph buildStep(const RunConfig&, const LaneConfig&, const BatchShape&);
 
 enum MetricsSlot : int {
     kLossMetric,
-    kScaleMetric, ///< that the step used
-    kFoundInfMetric,
+    kScaleMetric,    ///< that the step used
+    kFoundInfMetric, ///< 1: the first optimizer skipped, 2: the second, 3: both
     kLearningRateMetric,
     kGradientNormMetric,
-    kNextScaleMetric, ///< with the tracker after it: the scaler's state after the step
-    kTrackerMetric,
-    kMetricsSlots
+    kNextScaleMetric, ///< from here on the scaler's state after the step, by ScalerSlot
+    kMetricsSlots = kNextScaleMetric + kScalerSlots
 };
+constexpr size_t metricOf(ScalerSlot slot) {
+    return static_cast<size_t>(kNextScaleMetric) + static_cast<size_t>(slot);
+}
 
 /// Deterministic initial weights, PyTorch's default rule (uniform in +-1/sqrt(fan in)), from the
 /// seed.
@@ -65,6 +68,9 @@ public:
     void setLearningRate(double lr);
     ScalerState scaler();
     int64_t skipped() const { return m_skipped; }
+    /// Why the lane must not go on: its scale reached the floor and its rules ask to stop there.
+    /// Empty otherwise, and after a new scale or new rules.
+    const std::string& stopReason() const { return m_stopReason; }
 
 private:
     struct Impl;
@@ -73,6 +79,7 @@ private:
     std::shared_ptr<const Program> m_program;
     std::unique_ptr<Impl> m_impl;
     int64_t m_skipped = 0;
+    std::string m_stopReason;
 };
 
 } // namespace halfscope

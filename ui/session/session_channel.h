@@ -51,6 +51,9 @@ struct SessionBatch {
 
 class SessionChannel {
 public:
+    /// 1.4 MiB: half a second of frames at 30,000 rows a second.
+    static constexpr size_t kRows = 16384;
+
     explicit SessionChannel(size_t rows = kRows) : m_rows(rows) {}
 
     // The window's thread.
@@ -77,8 +80,6 @@ private:
         StepRecord record;
         uint32_t run = 0;
     };
-    // 16384 rows are 1.4 MiB: half a second of frames at 30,000 rows a second
-    static constexpr size_t kRows = 16384;
 
     StepRing<Row> m_rows;
     std::vector<Row> m_outgoing; ///< training thread only: rows on their way into the ring

@@ -1,0 +1,23 @@
+// The verify command: the engine against the values recorded from PyTorch, as a table or as JSON.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace halfscope::cli {
+
+struct VerifyCommandOptions {
+    std::string golden; ///< a folder; empty: the files inside the program
+    std::string device = "auto";
+    std::vector<std::string> only;
+    bool json = false;
+
+    void addTo(CLI::App& command);
+};
+
+/// 0 when all cases passed, else 1. InputError and EngineError as verify() has them.
+int verifyCommand(const VerifyCommandOptions&);
+
+} // namespace halfscope::cli

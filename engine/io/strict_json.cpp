@@ -1,0 +1,107 @@
+// Places and words of the JSON library's errors, and the watch over the structure while it parses.
+#include "engine/io/strict_json.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace halfscope {
+
+namespace {
+
+constexpr size_t kMaxDepth = 8; // the formats need 4; more is a mistake or an attack
+
+/// "line 3, column 5" of a byte, both from 1.
+std::string placeOf(std::string_view text, size_t byte) {
+    const std::string_view before = text.substr(0, std::min(byte, text.size()));
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const size_t lineStart = before.rfind('\n');
+    const size_t column =
+        1 + before.size() - (lineStart == std::string_view::npos ? 0 : lineStart + 1);
+    return "line " + std::to_string(line) + ", column " + std::to_string(column);
+}
+
+/// The library's sentence without its prefix and without the text it read last (which may be long).
+std::string reasonOf(std::string_view message) {
+    for (const std::string_view prefix : {"] ", " - "}) {
+        const size_t at = message.find(prefix);
+        if (at != std::string_view::npos) message.remove_prefix(at + prefix.size());
+    }
+    const size_t last = message.find("; last read");
+    if (last == std::string_view::npos) return std::string(message);
+    std::string reason(message.substr(0, last));
+    const size_t expected = message.find("; expected", last);
+    if (expected != std::string_view::npos) reason += message.substr(expected);
+    return reason;
+}
+
+/// Watches the parser: refuses deep nesting and keys that stand twice in one object, of which the
+/// library would keep the last without a word.
+class StructureCheck {
+public:
+    bool operator()(int, Json::parse_event_t event, Json& parsed) {
+        using Event = Json::parse_event_t;
+        if (event == Event::object_start || event == Event::array_start) {
+            if (m_open.size() == kMaxDepth) {
+                throw InputError("nested deeper than " + std::to_string(kMaxDepth) + " levels");
+            }
+            m_open.emplace_back();
+        } else if (event == Event::object_end || event == Event::array_end) {
+            m_open.pop_back();
+        } else if (event == Event::key) {
+            const auto& key = parsed.get_ref<const std::string&>();
+            if (!m_open.back().keys.insert(key).second) {
+                throw InputError(pathTo(key) + ": the key stands twice in its object");
+            }
+            m_open.back().current = key;
+        }
+        return true;
+    }
+
+private:
+    struct Level {
+        std::set<std::string> keys;
+        std::string current; ///< the key whose value is being read
+    };
+
+    std::string pathTo(const std::string& key) const {
+        std::string path;
+        for (size_t i = 0; i + 1 < m_open.size(); ++i) {
+            if (!m_open[i].current.empty()) path += m_open[i].current + ".";
+        }
+        path += key;
+        return isPlainText(path) && path.size() <= 100 ? path : quotedText(path);
+    }
+
+    std::vector<Level> m_open;
+};
+
+} // namespace
+
+Json parseStrictJson(std::string_view text) {
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+        throw InputError("the file is empty");
+    }
+    try {
+        StructureCheck check;
+        return Json::parse(text.begin(), text.end(), std::ref(check));
+    } catch (const Json::parse_error& error) {
+        // The library counts bytes from 1.
+        throw InputError(placeOf(text, error.byte == 0 ? 0 : error.byte - 1) +
+                         ": not valid JSON: " + reasonOf(error.what()));
+    } catch (const Json::out_of_range& error) {
+        throw InputError("a number is too large: " + reasonOf(error.what()));
+    }
+}
+
+std::string shown(const Json& value) {
+    if (value.is_string()) return quotedText(value.get_ref<const std::string&>());
+    if (value.is_object()) return "an object";
+    if (value.is_array()) return "a list";
+    return value.dump();
+}
+
+} // namespace halfscope

@@ -1,0 +1,20 @@
+// JSON as the program's files want it: an error says line and column, a key that stands twice or a
+// nesting that is too deep is refused. Leaves what the keys mean to the readers.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace halfscope {
+
+using Json = nlohmann::ordered_json;
+
+/// InputError in one line: "line 3, column 5: not valid JSON: ...".
+Json parseStrictJson(std::string_view text);
+
+/// A value inside a message: quoted text, "an object", "a list", or the number.
+std::string shown(const Json& value);
+
+} // namespace halfscope

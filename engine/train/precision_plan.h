@@ -1,0 +1,39 @@
+// What a lane's precision and its own settings come to: the plan that the step's graph is built by.
+#pragma once
+
+#include "engine/passes/autocast.h"
+#include "engine/train/precision.h"
+
+namespace halfscope {
+
+/// How a network keeps its parameters.
+struct ParameterStorage {
+    DType weights = DType::F32;
+    DType norms = DType::F32; ///< affine parameters of norms
+    /// Norms see their f32 master weights rounded to this.
+    std::optional<DType> normsSeen{};
+
+    ParameterStorage() = default;
+    ParameterStorage(DType all) : weights(all), norms(all) {} // NOLINT: a dtype is a storage
+    ParameterStorage(DType w, DType n, std::optional<DType> seen)
+        : weights(w), norms(n), normsSeen(seen) {}
+};
+
+/// "layer 1=float32, output layer=bfloat16" as dtypes by label; nothing when it is not of that
+/// form.
+std::optional<std::map<std::string, DType, std::less<>>> forcedLayers(std::string_view text);
+
+/// What a lane's settings come to.
+struct PrecisionPlan {
+    ParameterStorage storage;
+    std::optional<CastPolicy> policy{};
+    MathMode math = MathMode::F32;
+    bool outputF32 = false;
+};
+/// Reads the policy file of a lane with precision "user"; InputError when it is not valid.
+PrecisionPlan planOf(const LaneConfig&);
+
+/// InputError unless the policy's layers all stand in the graph, by the labels of its forward.
+void checkLayers(const CastPolicy&, const Graph&);
+
+} // namespace halfscope

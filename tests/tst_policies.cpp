@@ -1,0 +1,534 @@
+// Precisions: which dtypes a lane's parameters, activations, norms and gradients have; regions and
+// forced layers; a user's own policy.
+#include "engine/core/error.h"
+#include "engine/graph/cast_report.h"
+#include "engine/graph/inspect.h"
+#include "engine/ops/functional.h"
+#include "engine/passes/cast_policy_json.h"
+#include "engine/train/fields.h"
+#include "engine/train/precision_plan.h"
+#include "engine/train/step_graph.h"
+#include "engine/train/trainer.h"
+#include "tests/support/graph_bench.h"
+#include "tests/support/thrown.h"
+#include "tests/support/training.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+#include <fstream>
+#include <set>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+constexpr BatchShape kShape{64, 10, 1};
+
+RunConfig configOf(const LaneConfig& lane, Norm norm = Norm::BatchNorm) {
+    RunConfig config;
+    // softplus is on some lists and not on others
+    config.model = {20, 1, norm, Activation::Softplus};
+    config.lanes = {lane};
+    config.threads = 1;
+    config.device = "cpu";
+    config.seed = 3;
+    return config;
+}
+
+Graph graphOf(const LaneConfig& lane, Norm norm = Norm::BatchNorm) {
+    Graph graph = buildStep(configOf(lane, norm), lane, kShape);
+    validate(graph);
+    return graph;
+}
+
+/// The last forward node of a layer, which is what the layer returns.
+DType layerOutput(const Graph& graph, const std::string& label) {
+    DType found = DType::Bool;
+    for (NodeId id = 0; id < graph.size(); ++id) {
+        const Node& node = graph[id];
+        if (node.cause.label != label || node.cause.phase != Phase::Forward) continue;
+        // statistics of a norm are emitted late, and have fewer axes
+        if (node.shape.rank() == 2 && node.shape[0] == kShape.rows) found = node.dtype;
+    }
+    return found;
+}
+
+/// The dtype in which a parameter's gradient reaches the optimizer's side.
+DType gradientDType(const Graph& graph, const std::string& parameter) {
+    for (NodeId id = 0; id < graph.size(); ++id)
+        if (graph[id].cause.label == parameter + " gradient" && !graph[id].in.empty())
+            return graph[graph[id].in[0]].dtype;
+    return DType::Bool;
+}
+
+/// Operands of the forward products.
+std::set<DType> productDTypes(const Graph& graph) {
+    std::set<DType> found;
+    for (NodeId id = 0; id < graph.size(); ++id)
+        if (graph[id].op == Op::Matmul && graph[id].cause.phase == Phase::Forward)
+            for (const NodeId in : graph[id].in)
+                found.insert(graph[in].dtype);
+    return found;
+}
+
+QString named(DType dtype) {
+    const std::string_view name = nameOf(dtype);
+    return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+}
+
+Precision precisionNamed(const QString& name) {
+    for (const PrecisionPreset& preset : precisionPresets())
+        if (name == preset.name) return preset.precision;
+    failInvariant("no such precision");
+}
+
+/// JSON written with ' for ".
+std::string quoted(std::string json) {
+    std::replace(json.begin(), json.end(), '\'', '"');
+    return json;
+}
+
+CastPolicy parsed(const std::string& json) { return parseCastPolicy(quoted(json), "p.json"); }
+
+constexpr const char* kMine =
+    "{'version': 1, 'name': 'mine', 'low': 'float16', "
+    "'base': 'torch cuda float16', 'ops': {'softplus': 'lower'}, 'layers': {'layer 1': 'float32'}}";
+
+} // namespace
+
+class TestPolicies : public QObject {
+    Q_OBJECT
+
+private slots:
+    void dtypes_data() {
+        QTest::addColumn<QString>("lane");
+        QTest::addColumn<QString>("wanted");
+        // parameters, norm parameters | products, norm, softplus, prediction | gradients of both
+        const auto row = [](const char* lane, const char* wanted) {
+            QTest::newRow(lane) << QString(lane) << QString(wanted);
+        };
+        const char* const wide = "32 32 | 32 32 32 32 | 32 32";
+        row("fp32", wide);
+        row("tf32", wide);
+        row("apex-o0", wide);
+        row("amp-fp16", "32 32 | 16 16 32 16 | 32 32");
+        row("amp-bf16", "32 32 | b16 b16 32 b16 | 32 32");
+        row("torch-cpu-fp16", "32 32 | 16 16 16 16 | 32 32");
+        row("torch-cpu-bf16", "32 32 | b16 b16 b16 b16 | 32 32");
+        row("fp16", "16 16 | 16 16 16 16 | 16 16");
+        row("bf16", "b16 b16 | b16 b16 b16 b16 | b16 b16");
+        row("apex-o1", "32 32 | 16 16 32 16 | 32 32");
+        row("apex-o2", "32 32 | 16 16 16 32 | 32 32");
+        row("apex-o3", "16 16 | 16 16 16 32 | 16 16");
+        row("keras-mixed-float16", "32 32 | 16 16 16 16 | 32 32");
+        row("keras-mixed-bfloat16", "32 32 | b16 b16 b16 b16 | 32 32");
+        row("fp16 master", "32 32 | 16 16 16 16 | 32 32");
+        row("fp16 keep", "16 32 | 16 16 16 16 | 16 32");
+        row("apex-o3 keep", "16 32 | 16 16 16 32 | 16 32");
+        row("apex-o3 master", "32 32 | 16 16 16 32 | 32 32");
+        row("apex-o2 no-master", "16 32 | 16 16 16 32 | 16 32");
+        row("apex-o2 no-master no-keep", "16 16 | 16 16 16 32 | 16 16");
+    }
+    void dtypes() {
+        QFETCH(QString, lane);
+        QFETCH(QString, wanted);
+        const QStringList words = lane.split(' ');
+        LaneConfig config = defaultLane(precisionNamed(words[0]));
+        if (words.contains("master")) config.masterWeights = Override::On;
+        if (words.contains("no-master")) config.masterWeights = Override::Off;
+        if (words.contains("keep")) config.keepBatchnormF32 = Override::On;
+        if (words.contains("no-keep")) config.keepBatchnormF32 = Override::Off;
+        const Graph g = graphOf(config);
+        const auto stored = [&](const char* name) { return g[g.state(name)].dtype; };
+        const std::set<DType> products = productDTypes(g);
+        QCOMPARE(products.size(), size_t{1});
+        QString found;
+        for (const QString& each :
+             {named(stored("layers.0.weight")), named(stored("norms.0.weight")), QString("|"),
+              named(*products.begin()), named(layerOutput(g, "norm 0")),
+              named(layerOutput(g, "activation 0")), named(g[g.output("prediction")].dtype),
+              QString("|"), named(gradientDType(g, "layers.0.weight")),
+              named(gradientDType(g, "norms.0.weight"))})
+            found += (found.isEmpty() ? "" : " ") + each;
+        found.replace("bfloat", "b").replace("float", "");
+        QCOMPARE(found, wanted);
+        // the loss is taken in float32, and all other parameters are stored like these
+        QCOMPARE(g[g.output("loss")].dtype, DType::F32);
+        QCOMPARE(stored("layers.2.bias"), stored("layers.0.weight"));
+        QCOMPARE(stored("norms.0.running_var"), DType::F32);
+    }
+
+    /// Rounding a float32 master to the network's dtype is a cast of its own for norms.
+    void normsSeeTheirMastersRounded() {
+        LaneConfig lane = defaultLane(Precision::ApexO2);
+        const auto rounded = [&] {
+            const Graph g = graphOf(lane);
+            const NodeId weight = g.state("norms.0.weight");
+            for (NodeId id = 0; id < g.size(); ++id)
+                if (g[id].op == Op::Cast && g[id].in[0] == weight && g[id].dtype == DType::F16)
+                    return g[id].cause.rule;
+            return std::string();
+        };
+        QCOMPARE(rounded(), std::string());
+        lane.keepBatchnormF32 = Override::Off;
+        QCOMPARE(rounded(), std::string("network cast to float16"));
+    }
+
+    void layerNorm_data() {
+        QTest::addColumn<QString>("lane");
+        QTest::addColumn<QString>("wanted");
+        const auto row = [](const char* lane, const char* wanted) {
+            QTest::newRow(lane) << QString(lane) << QString(wanted);
+        };
+        row("amp-fp16", "float32");
+        row("apex-o1", "float32");
+        row("apex-o2", "float16");
+        row("keras-mixed-float16", "float16");
+        row("keras-mixed-bfloat16", "bfloat16");
+        row("fp16", "float16");
+    }
+    void layerNorm() {
+        QFETCH(QString, lane);
+        QFETCH(QString, wanted);
+        const Graph g = graphOf(defaultLane(precisionNamed(lane)), Norm::LayerNorm);
+        QCOMPARE(named(layerOutput(g, "norm 0")), wanted);
+    }
+
+    void everyPrecision_data() {
+        QTest::addColumn<int>("precision");
+        for (const PrecisionPreset& preset : precisionPresets())
+            if (preset.precision != Precision::User)
+                QTest::newRow(preset.name) << static_cast<int>(preset.precision);
+    }
+
+    /// One cast of a parameter to a dtype serves the whole step, second order included.
+    void weightsAreCastOnce_data() { everyPrecision_data(); }
+    void weightsAreCastOnce() {
+        QFETCH(int, precision);
+        const LaneConfig lane = defaultLane(static_cast<Precision>(precision));
+        RunConfig config = configOf(lane);
+        config.gradients.penalty = 1;
+        const Graph g = buildStep(config, lane, kShape);
+        std::map<std::pair<NodeId, DType>, int> casts;
+        int low = 0;
+        for (NodeId id = 0; id < g.size(); ++id) {
+            if (g[id].op != Op::Cast || g[g[id].in[0]].op != Op::State) continue;
+            QCOMPARE((++casts[{g[id].in[0], g[id].dtype}]), 1);
+            low += isLow(g[id].dtype) ? 1 : 0;
+        }
+        const PrecisionPlan plan = planOf(lane);
+        const bool casting = plan.policy && plan.storage.weights == DType::F32;
+        QCOMPARE(low, casting ? 6 : 0); // three layers' weights and biases
+    }
+
+    void everyPrecisionTrains_data() { everyPrecision_data(); }
+    void everyPrecisionTrains() {
+        QFETCH(int, precision);
+        const RunConfig config = configOf(defaultLane(static_cast<Precision>(precision)));
+        const FixedDataset data = randomRegression(kShape, 1, config.seed);
+        Trainer trainer(config, 0, "lane", data, makeCpuExecutor(1));
+        std::vector<Event> events;
+        const float first = trainer.step(1, events)->loss;
+        float last = first;
+        for (int64_t step = 2; step <= 40; ++step)
+            last = trainer.step(step, events)->loss;
+        QVERIFY2(std::isfinite(last) && last < first, qPrintable(QString::number(last)));
+        QVERIFY(scalesLoss(config.lanes[0]) ==
+                (presetOf(config.lanes[0].precision).scalerMode != ScalerMode::Off));
+        RunConfig wide = config;
+        wide.threads = 3;
+        Trainer other(wide, 0, "lane", data, makeCpuExecutor(3));
+        for (int64_t step = 1; step <= 40; ++step)
+            last = other.step(step, events)->loss;
+        for (const auto& [name, values] : trainer.weights())
+            QCOMPARE(differentBits(values, other.weights().at(name)), 0);
+        // the picture before the run is computed like the steps
+        QCOMPARE(trainer.preview().size(), static_cast<size_t>(kShape.rows));
+    }
+
+    /// Updates below half the spacing of float16 are lost without master weights.
+    void masterWeightsKeepSmallUpdates() {
+        const auto changed = [](Override master) {
+            LaneConfig lane = defaultLane(Precision::Fp16);
+            lane.masterWeights = master;
+            RunConfig config = configOf(lane, Norm::None);
+            config.optimizer.kind = OptimizerKind::Sgd;
+            config.optimizer.momentum = 0;
+            config.optimizer.lr = 1e-7;
+            const FixedDataset data = randomRegression(kShape, 1, config.seed);
+            Trainer trainer(config, 0, "lane", data, makeCpuExecutor(1));
+            const std::vector<float> before = trainer.weights().at("layers.1.weight");
+            std::vector<Event> events;
+            for (int64_t step = 1; step <= 3; ++step)
+                trainer.step(step, events);
+            return differentBits(before, trainer.weights().at("layers.1.weight"));
+        };
+        QCOMPARE(changed(Override::Off), 0);
+        QVERIFY(changed(Override::On) > 0);
+    }
+
+    void regionsNestAndCanBeOff() {
+        const CastPolicy half = torchCudaPolicy(DType::F16), brain = torchCudaPolicy(DType::BF16);
+        Graph graph;
+        Builder b(graph);
+        const NodeId x = b.input("x", {4, 4}, DType::F32);
+        const auto product = [&] { return b.dtypeOf(fn::matmul(b, x, x)); };
+        const AutocastScope outer(b, &half);
+        QCOMPARE(product(), DType::F16);
+        {
+            const AutocastScope inner(b, &brain);
+            QCOMPARE(product(), DType::BF16);
+            {
+                const AutocastScope off(b, nullptr);
+                QCOMPARE(product(), DType::F32);
+                const AutocastScope again(b, &half);
+                QCOMPARE(product(), DType::F16);
+            }
+            QCOMPARE(product(), DType::BF16);
+        }
+        QCOMPARE(product(), DType::F16);
+        // an explicit dtype stays until an op's rule asks for another
+        const NodeId wide = b.cast(fn::matmul(b, x, x), DType::F32);
+        QCOMPARE(b.dtypeOf(fn::unary(b, Op::Relu, wide)), DType::F32);
+        QCOMPARE(b.dtypeOf(fn::matmul(b, wide, x)), DType::F16);
+    }
+
+    void forcedLayers() {
+        CastPolicy policy = torchCudaPolicy(DType::F16);
+        policy.layers["wide"] = DType::F32;
+        policy.layers["brain"] = DType::BF16;
+        Graph graph;
+        Builder b(graph);
+        const NodeId x = b.input("x", {4, 4}, DType::F32);
+        const NodeId d = b.input("d", {4, 4}, DType::F64), i = b.input("i", {4, 4}, DType::I32);
+        const AutocastScope scope(b, &policy);
+        const NodeId low = fn::matmul(b, x, x);
+        QCOMPARE(b.dtypeOf(low), DType::F16);
+        {
+            const LabelScope label(b, "wide");
+            const NodeId y = fn::matmul(b, low, x);
+            QCOMPARE(b.dtypeOf(y), DType::F32);
+            QCOMPARE(b[y].cause.decision,
+                     std::string("matmul: wide in float32 (torch cuda float16)"));
+            // composites too, and listed ones whose rule says otherwise
+            QCOMPARE(b.dtypeOf(fn::softmax(b, low, 1)), DType::F32);
+            QCOMPARE(b.dtypeOf(fn::unary(b, Op::Relu, low)), DType::F32);
+        }
+        const LabelScope label(b, "brain");
+        QCOMPARE(b.dtypeOf(fn::softmax(b, x, 1)), DType::BF16);
+        QCOMPARE(b.dtypeOf(fn::matmul(b, x, low)), DType::BF16);
+        QCOMPARE(b.dtypeOf(fn::unary(b, Op::Exp, d)), DType::F64);
+        const NodeId kept[] = {d, i};
+        QVERIFY(castInputs(b, "add", kept) == (std::vector<NodeId>{d, i}));
+    }
+
+    /// Every node of the forward that a function emitted under autocast knows what was decided.
+    void nodesKnowTheirRule() {
+        const Graph g = graphOf(defaultLane(Precision::AmpFp16));
+        int products = 0, casts = 0;
+        for (NodeId id = 0; id < g.size(); ++id) {
+            const Cause& cause = g[id].cause;
+            if (g[id].op == Op::Matmul && cause.phase == Phase::Forward) {
+                ++products;
+                QCOMPARE(cause.decision,
+                         std::string("linear: lower precision (torch cuda float16)"));
+            }
+            if (g[id].op == Op::Softplus && cause.phase == Phase::Forward)
+                QCOMPARE(cause.decision, std::string("softplus: float32 (torch cuda float16)"));
+            if (cause.phase != Phase::Forward && cause.phase != Phase::Loss)
+                QCOMPARE(cause.decision, std::string());
+            if (g[id].op == Op::Cast) {
+                ++casts;
+                QVERIFY2(!castReason(g, id).empty(), nodeText(g, id).c_str());
+            }
+        }
+        QCOMPARE(products, 3);
+        int counted = 0, byLinear = 0;
+        for (const CastCount& kind : castCounts(g)) {
+            counted += kind.count;
+            if (kind.reason == "linear: lower precision (torch cuda float16)")
+                byLinear += kind.count;
+        }
+        QCOMPARE(counted, casts);
+        // three weights, three biases, the input, and two activations that softplus left in float32
+        QCOMPARE(byLinear, 9);
+        QVERIFY(contains(graphText(g), "casts: " + std::to_string(casts) + "\n"));
+        const auto json = nlohmann::json::parse(graphJson(g));
+        QCOMPARE(json["casts"].size(), castCounts(g).size());
+    }
+
+    void tf32Lane() {
+        const Graph tf32 = graphOf(defaultLane(Precision::Tf32));
+        const Graph plain = graphOf(defaultLane(Precision::Fp32));
+        QCOMPARE(tf32.size(), plain.size());
+        int products = 0;
+        for (NodeId id = 0; id < tf32.size(); ++id) {
+            const bool product = tf32[id].op == Op::Matmul;
+            QCOMPARE(tf32[id].math, product ? MathMode::TF32 : MathMode::F32);
+            QCOMPARE(tf32[id].dtype, plain[id].dtype);
+            products += product ? 1 : 0;
+        }
+        QVERIFY(products >= 8); // three layers forward, three weight and two input gradients
+    }
+
+    void userPolicy() {
+        const CastPolicy policy = parsed(kMine);
+        QCOMPARE(policy.name, std::string("mine"));
+        QCOMPARE(policy.ruleOf("softplus"), CastRule::Lower);
+        QCOMPARE(policy.ruleOf("exp"), CastRule::Full); // from the base
+        const QTemporaryDir folder;
+        LaneConfig lane = defaultLane(Precision::User);
+        lane.policyFile = folder.filePath("mine.json").toStdString();
+        std::ofstream(lane.policyFile) << quoted(kMine);
+        const Graph g = graphOf(lane);
+        QCOMPARE(layerOutput(g, "layer 0"), DType::F16);
+        QCOMPARE(layerOutput(g, "layer 1"), DType::F32);
+        QCOMPARE(layerOutput(g, "activation 0"), DType::F16);
+        QVERIFY(contains(graphText(g), "[linear: layer 1 in float32 (mine)]"));
+
+        std::ofstream(lane.policyFile) << quoted("{'version': 1, 'name': 'm', 'base': 'apex O1', "
+                                                 "'layers': {'layer 7': 'float32'}}");
+        const std::string unknown = thrownBy<InputError>([&] { graphOf(lane); });
+        QVERIFY2(contains(unknown, "\"layer 7\" is not a layer of this network; the nearest one is "
+                                   "\"layer 0\""),
+                 unknown.c_str());
+        lane.policyFile += ".missing";
+        QVERIFY(contains(thrownBy<InputError>([&] { graphOf(lane); }), "cannot read"));
+    }
+
+    void layersOfALane_data() {
+        QTest::addColumn<QString>("lane");
+        QTest::addColumn<QString>("others");
+        QTest::newRow("autocast") << "amp-fp16"
+                                  << "float16";
+        QTest::newRow("no policy") << "fp32"
+                                   << "float32";
+        QTest::newRow("by layers") << "keras-mixed-float16"
+                                   << "float16";
+        QTest::newRow("a cast network") << "fp16"
+                                        << "float16";
+    }
+    void layersOfALane() {
+        QFETCH(QString, lane);
+        QFETCH(QString, others);
+        LaneConfig config = defaultLane(precisionNamed(lane));
+        config.layers = " layer 1 = bfloat16,norm 1=float32 ";
+        const Graph g = graphOf(config);
+        QCOMPARE(named(layerOutput(g, "layer 0")), others);
+        QCOMPARE(layerOutput(g, "layer 1"), DType::BF16);
+        QCOMPARE(layerOutput(g, "norm 1"), DType::F32);
+        for (const char* wrong : {"layer 1", "layer 1=float64", "=float32", "layer 1=float32,,x",
+                                  "norm 0=float32,norm 0=float16"}) {
+            RunConfig run = configOf(config);
+            const std::string text = thrownBy<InputError>(
+                [&] { applySetting(run, std::string("precision.layers=") + wrong); });
+            QVERIFY2(contains(text, "precision.layers: ") && contains(text, "pairs such as"),
+                     text.c_str());
+        }
+    }
+
+    void everyBaseCanBeNamed() {
+        for (const std::string& base : policyBases()) {
+            const std::string low = base == "none" ? "'low': 'bfloat16', " : "";
+            const CastPolicy policy =
+                parsed("{'version': 1, 'name': 'x', " + low + "'base': '" + base + "'}");
+            QCOMPARE(policy.name, std::string("x"));
+            QVERIFY(isLow(policy.low));
+        }
+        // the ops that can be named are those that the policies' functions ask for
+        const auto& ops = policyOps();
+        for (const char* op : {"linear", "softmax", "batch_norm", "mse_loss", "relu", "add"})
+            QVERIFY2(std::find(ops.begin(), ops.end(), op) != ops.end(), op);
+    }
+
+    void policyErrors_data() {
+        QTest::addColumn<QByteArray>("json");
+        QTest::addColumn<QByteArray>("message");
+        const auto row = [](const char* name, const char* inside, const char* message) {
+            const QByteArray head = "{'version': 1, 'name': 'm', 'base': 'torch cuda float16'";
+            QTest::newRow(name) << head + inside + "}" << QByteArray(message);
+        };
+        row("key", ", 'opps': {}", "\"opps\" is an unknown key; the nearest known one is ops");
+        row("op", ", 'ops': {'sotfmax': 'lower'}",
+            "ops: \"sotfmax\" is an unknown op; the nearest known one is softmax");
+        row("rule", ", 'ops': {'softmax': 'lowest'}",
+            "ops.softmax: \"lowest\" is not allowed: one of follow, lower, full, full-result, "
+            "widest, banned");
+        row("rule's type", ", 'ops': {'softmax': 16}", "ops.softmax: 16 is not allowed: one of");
+        row("ops' type", ", 'ops': ['softmax']", "ops: a list is not allowed: an object");
+        row("layer's dtype", ", 'layers': {'layer 1': 'float64'}",
+            "layers.\"layer 1\": \"float64\" is not allowed: one of float32, float16, bfloat16");
+        row("low", ", 'low': 'float32'", "low: \"float32\" is not allowed: one of float16, bfloa");
+        row("low of another base", ", 'low': 'bfloat16'",
+            "low: \"bfloat16\" is not allowed: float16, that of the base torch cuda float16");
+        row("twice", ", 'name': 'n'", "name: the key stands twice in its object");
+        const auto whole = [](const char* name, const char* json, const char* message) {
+            QTest::newRow(name) << QByteArray(json) << QByteArray(message);
+        };
+        whole("version", "{'name': 'm', 'base': 'none'}", "version: missing");
+        whole("version 2", "{'version': 2}", "version: 2 is not allowed");
+        whole("base", "{'version': 1, 'name': 'm', 'base': 'torch'}",
+              "base: \"torch\" is not allowed: one of none, torch cuda float16, ");
+        whole("no base", "{'version': 1, 'name': 'm'}", "base: missing: one of none");
+        whole("no low", "{'version': 1, 'name': 'm', 'base': 'none'}", "low: missing");
+        whole("no name", "{'version': 1, 'base': 'apex O1'}", "name: missing");
+        whole("ops of layers",
+              "{'version': 1, 'name': 'm', 'base': 'keras mixed_float16', 'ops': {'exp': 'full'}}",
+              "ops: exp: no op has a rule where the base goes by layers");
+        whole("no object", "[1]", "a list is not a policy");
+        whole("no JSON", "{", "line 1, column 2: not valid JSON");
+    }
+    void policyErrors() {
+        QFETCH(QByteArray, json);
+        QFETCH(QByteArray, message);
+        const std::string text = thrownBy<InputError>([&] { parsed(json.toStdString()); });
+        QVERIFY2(isAbout(text, "p.json", message.toStdString()), text.c_str());
+    }
+
+    void bannedByAUser() {
+        const CastPolicy policy = parsed("{'version': 1, 'name': 'm', 'low': 'float16', "
+                                         "'base': 'none', 'ops': {'exp': 'banned'}}");
+        Bench t;
+        const AutocastScope scope(t.b, &policy);
+        const std::string text = thrownBy<InputError>([&] { fn::unary(t.b, Op::Exp, t.x); });
+        QCOMPARE(text, std::string("exp: banned by the policy m"));
+    }
+
+    void settings() {
+        RunConfig config = defaultConfig();
+        applySetting(config, "lanes.1.precision=apex-o2");
+        QCOMPARE(config.lanes[1].scaler, defaultLane(Precision::ApexO2).scaler);
+        QCOMPARE(config.lanes[1].scaler.rules.ceiling, 0x1p24);
+        applySetting(config, "lanes.1.precision.master_weights=off");
+        applySetting(config, "lanes.0.precision=user");
+        const std::string missing = thrownBy<InputError>([&] { checkConfig(config); });
+        QVERIFY2(contains(missing, "lanes.0.precision.policy: missing"), missing.c_str());
+        applySetting(config, "lanes.0.precision.policy=mine.json");
+        checkConfig(config);
+        const RunConfig read = parseConfig(configText(config), "e.json");
+        QCOMPARE(read.lanes[0].policyFile, std::string("mine.json"));
+        QCOMPARE(read.lanes[1].masterWeights, Override::Off);
+        QCOMPARE(configText(read), configText(config));
+        // a new precision takes its own properties, as Apex's levels do
+        applySetting(config, "lanes.1.precision=apex-o3");
+        QCOMPARE(config.lanes[1].masterWeights, Override::Default);
+        applySetting(config, "lanes.1.precision=apex-o1");
+        applySetting(config, "lanes.1.precision.keep_batchnorm_fp32=on");
+        const std::string refused = thrownBy<InputError>([&] { checkConfig(config); });
+        QVERIFY2(contains(refused, "lanes.1.precision.keep_batchnorm_fp32: on is not allowed with "
+                                   "precision apex-o1"),
+                 refused.c_str());
+        // rules that were edited survive a new precision
+        RunConfig edited = defaultConfig();
+        applySetting(edited, "lanes.1.scaler.growth_interval=5");
+        applySetting(edited, "lanes.1.precision=apex-o1");
+        QCOMPARE(edited.lanes[1].scaler.rules.growthInterval, int64_t{5});
+        QCOMPARE(edited.lanes[1].scaler.rules.ceiling, 0.0);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestPolicies)
+#include "tst_policies.moc"
