@@ -1,0 +1,252 @@
+// Reads golden files, from a folder or from the copies that the build puts into the program.
+#include "engine/verify/golden.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/io/atomic_file.h"
+#include "engine/verify/golden_data.h"
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+namespace halfscope::recorded {
+namespace {
+
+// Python's words for values that JSON does not have, and texts of the same length in their place,
+// so that positions in messages stay true.
+struct Word {
+    std::string_view python, json;
+    double value;
+};
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr Word kWords[] = {
+    {"-Infinity", "\"\x7f-inf  \"", -kInfinity},
+    {"Infinity", "\"\x7finf  \"", kInfinity},
+    {"NaN", "\"\x7f\"", std::numeric_limits<double>::quiet_NaN()},
+};
+
+// Far beyond any golden file; keeps what walks through the lists within the stack.
+constexpr int kDeepest = 64;
+
+std::string withoutPythonWords(const std::string& file, std::string_view text) {
+    std::string json(text);
+    bool quoted = false;
+    int depth = 0;
+    for (size_t i = 0; i < json.size(); ++i) {
+        if (quoted && json[i] == '\\') {
+            ++i;
+        } else if (json[i] == '"') {
+            quoted = !quoted;
+        } else if (!quoted && (json[i] == '[' || json[i] == '{')) {
+            if (++depth > kDeepest) {
+                throw InputError(file + ": byte " + std::to_string(i + 1) + ": more than " +
+                                 std::to_string(kDeepest) + " lists in lists");
+            }
+        } else if (!quoted && (json[i] == ']' || json[i] == '}')) {
+            --depth;
+        } else if (!quoted && (json[i] == 'I' || json[i] == 'N' || json[i] == '-')) {
+            for (const Word& word : kWords) {
+                if (text.substr(i, word.python.size()) != word.python) continue;
+                json.replace(i, word.python.size(), word.json);
+                i += word.python.size() - 1;
+                break;
+            }
+        }
+    }
+    return json;
+}
+
+std::optional<double> pythonNumber(const nlohmann::json& value) {
+    if (!value.is_string()) return std::nullopt;
+    const auto& text = value.get_ref<const std::string&>();
+    for (const Word& word : kWords) {
+        if (text == word.json.substr(1, word.json.size() - 2)) return word.value;
+    }
+    return std::nullopt;
+}
+
+std::string kindOf(const nlohmann::json& value) {
+    if (value.is_string()) return quotedText(value.get_ref<const std::string&>());
+    if (value.is_object()) return "an object";
+    if (value.is_array()) return "a list";
+    return quotedText(value.dump());
+}
+
+} // namespace
+
+Golden Golden::parse(std::string file, std::string_view text) {
+    const std::string json = withoutPythonWords(file, text);
+    try {
+        auto root = std::make_shared<const Json>(Json::parse(json));
+        const Json* value = root.get();
+        return {std::move(root), value, std::move(file) + ":"};
+    } catch (const Json::parse_error& error) {
+        const bool ended = error.byte > json.size();
+        throw InputError(file + ": byte " + std::to_string(error.byte) + ": " +
+                         (ended ? "the file ends in the middle of its JSON" : "this is no JSON"));
+    } catch (const Json::exception&) {
+        throw InputError(file + ": it holds a number that no double can hold");
+    }
+}
+
+void Golden::fail(const std::string& what) const { throw InputError(m_place + " " + what); }
+
+std::string Golden::placeOf(const std::string& step) const {
+    if (m_value != m_root.get()) return m_place.substr(0, m_place.size() - 1) + step + ":";
+    return m_place + " " + (step.front() == '.' ? step.substr(1) : step) + ":";
+}
+
+Golden Golden::at(const std::string& key) const {
+    if (!m_value->is_object()) fail("an object is wanted, not " + kindOf(*m_value));
+    const auto found = m_value->find(key);
+    if (found == m_value->end()) fail(quotedText(key) + " is missing");
+    return {m_root, &*found, placeOf("." + key)};
+}
+
+Golden Golden::at(size_t index) const {
+    if (index >= size()) {
+        fail("a list of " + std::to_string(size()) + " values, where number " +
+             std::to_string(index) + " (from 0) is wanted");
+    }
+    return {m_root, &(*m_value)[index], placeOf("[" + std::to_string(index) + "]")};
+}
+
+std::optional<Golden> Golden::find(const std::string& key) const {
+    if (!m_value->is_object() || !m_value->contains(key) || (*m_value)[key].is_null()) {
+        return std::nullopt;
+    }
+    return at(key);
+}
+
+bool Golden::isNumber() const { return m_value->is_number() || pythonNumber(*m_value); }
+
+size_t Golden::size() const {
+    if (!m_value->is_array()) fail("a list is wanted, not " + kindOf(*m_value));
+    return m_value->size();
+}
+
+std::vector<Golden> Golden::items() const {
+    std::vector<Golden> all;
+    for (size_t i = 0; i < size(); ++i)
+        all.push_back(at(i));
+    return all;
+}
+
+std::vector<std::pair<std::string, Golden>> Golden::members() const {
+    if (!m_value->is_object()) fail("an object is wanted, not " + kindOf(*m_value));
+    std::vector<std::pair<std::string, Golden>> all;
+    for (const auto& [key, value] : m_value->items())
+        all.emplace_back(key, at(key));
+    return all;
+}
+
+double Golden::number() const {
+    if (const auto special = pythonNumber(*m_value)) return *special;
+    if (!m_value->is_number()) fail("a number is wanted, not " + kindOf(*m_value));
+    return m_value->get<double>();
+}
+
+int64_t Golden::integer() const {
+    const double value = number();
+    // far from where a conversion would overflow, and more than any count here
+    if (std::trunc(value) != value || std::fabs(value) > 1e15) {
+        fail("a whole number is wanted, not " + kindOf(*m_value));
+    }
+    return static_cast<int64_t>(value);
+}
+
+bool Golden::flag() const {
+    if (!m_value->is_boolean()) fail("true or false is wanted, not " + kindOf(*m_value));
+    return m_value->get<bool>();
+}
+
+std::string Golden::text() const {
+    if (!m_value->is_string()) fail("a text is wanted, not " + kindOf(*m_value));
+    return m_value->get<std::string>();
+}
+
+void Golden::collect(const Json& value, std::vector<double>& all) const {
+    if (value.is_array()) {
+        for (const Json& item : value)
+            collect(item, all);
+    } else if (const auto special = pythonNumber(value)) {
+        all.push_back(*special);
+    } else if (value.is_number()) {
+        all.push_back(value.get<double>());
+    } else {
+        fail("numbers are wanted; value " + std::to_string(all.size()) + " (from 0) is " +
+             kindOf(value));
+    }
+}
+
+std::vector<double> Golden::numbers() const {
+    std::vector<double> all;
+    collect(*m_value, all);
+    return all;
+}
+
+std::vector<float> Golden::floats() const {
+    const std::vector<double> all = numbers();
+    return {all.begin(), all.end()};
+}
+
+Shape Golden::shape() const {
+    if (size() > size_t{kMaxRank}) fail("at most " + std::to_string(kMaxRank) + " axes are known");
+    constexpr int64_t kMostElements = 100'000'000; // far above any test value, far below memory
+    Shape shape;
+    for (const Golden& item : items()) {
+        const int64_t extent = item.integer();
+        if (extent < 1 || extent > kMostElements || shape.elements() > kMostElements / extent) {
+            item.fail("this extent is out of range");
+        }
+        shape.push(extent);
+    }
+    return shape;
+}
+
+std::vector<double> Golden::tensor(const Shape& shape) const {
+    std::vector<double> values = numbers();
+    if (static_cast<int64_t>(values.size()) != shape.elements()) {
+        fail(std::to_string(values.size()) + " numbers, where the shape " + shape.text() +
+             " wants " + std::to_string(shape.elements()));
+    }
+    return values;
+}
+
+double Golden::numberOr(const std::string& key, double otherwise) const {
+    const auto found = find(key);
+    return found ? found->number() : otherwise;
+}
+int64_t Golden::integerOr(const std::string& key, int64_t otherwise) const {
+    const auto found = find(key);
+    return found ? found->integer() : otherwise;
+}
+bool Golden::flagOr(const std::string& key, bool otherwise) const {
+    const auto found = find(key);
+    return found ? found->flag() : otherwise;
+}
+std::string Golden::textOr(const std::string& key, const std::string& otherwise) const {
+    const auto found = find(key);
+    return found ? found->text() : otherwise;
+}
+
+const char* goldenFileOf(std::string_view suite) {
+    for (const GoldenFileName& name : kGoldenFiles) {
+        if (name.suite == suite) return name.file;
+    }
+    failInvariant("no such suite: " + std::string(suite));
+}
+
+std::optional<Golden> openGolden(const std::string& folder, std::string_view suite) {
+    const char* file = goldenFileOf(suite);
+    if (folder.empty()) return Golden::parse(file, goldenData(file));
+    const std::filesystem::path path = std::filesystem::path(folder) / file;
+    std::error_code ignored;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) {
+        return std::nullopt;
+    }
+    return Golden::parse(path.string(), readFile(path.string()));
+}
+
+} // namespace halfscope::recorded

@@ -1,0 +1,32 @@
+// A recorded op as a graph: value, gradients, and gradients of sum(gradient * vector).
+#pragma once
+
+#include "engine/verify/suites.h"
+
+#include <map>
+
+namespace halfscope::recorded {
+
+/// The graph in one dtype with the values of its leaves, and what PyTorch has in float64.
+struct OpCase {
+    struct Wanted {
+        std::string name;
+        NodeId node = kNoNode; ///< kNoNode: a gradient that is absent, that is zero
+        std::vector<double> values;
+    };
+    Graph graph;
+    std::map<NodeId, RefTensor> leaves;
+    std::vector<Wanted> wanted;
+};
+/// InputError for an op that the engine does not have and for values that do not fit together.
+OpCase opCase(const Golden& row, DType);
+std::string opCaseName(const Golden& row, size_t index); ///< "2 conv2d"
+
+/// Evaluated in double: within 1e-12 of the largest value, which is some hundred roundings of two
+/// double computations of one formula in another order.
+CaseResult compareReference(const Golden& row);
+/// On a device in float32. The bound is derived from unit roundoff, the roundings on the way to a
+/// value and the largest intermediate value, of which the deviation is a fraction.
+CaseResult compareOnDevice(const Golden& row, Executor&, const CompileOptions&);
+
+} // namespace halfscope::recorded

@@ -1,0 +1,261 @@
+// Trains what was recorded: by Trainer, or by hand for the loss that no task has.
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+#include "engine/ops/functional.h"
+#include "engine/train/models.h"
+#include "engine/train/schedule.h"
+#include "engine/train/step_graph.h"
+#include "engine/verify/fixed_dataset.h"
+#include "engine/verify/golden_optim.h"
+#include "engine/verify/golden_runs.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace halfscope::recorded {
+namespace {
+
+bool isPicture(const Golden& run) { return run.at("kind").text() == "checkerboard"; }
+/// Layers of nn.Sequential from one linear layer to the next: with a norm and an activation, or
+/// with the activation alone.
+int periodOf(const Golden& run) { return isPicture(run) ? 3 : 2; }
+
+/// "3" of "3.weight".
+int indexOf(const std::string& name, const Golden& value) {
+    int index = -1;
+    const size_t dot = std::min(name.find('.'), name.size());
+    const auto [end, error] = std::from_chars(name.data(), name.data() + dot, index);
+    if (error != std::errc() || end != name.data() + dot || index < 0 || index > 1000) {
+        value.fail("a name like 0.weight is wanted");
+    }
+    return index;
+}
+
+/// "3.weight" of the recorded nn.Sequential to our names.
+Weights startOf(const Golden& run, const Perturbation& moved) {
+    const int period = periodOf(run);
+    Weights weights;
+    for (const auto& [name, values] : run.at("start").members()) {
+        if (name.ends_with("num_batches_tracked")) continue;
+        const int index = indexOf(name, values);
+        const std::string part = index % period == 0 ? "layers." : "norms.";
+        weights[part + std::to_string(index / period) + name.substr(name.find('.'))] =
+            values.floats();
+    }
+    if (moved.seed == 0) return weights;
+    uint64_t stream = 0;
+    for (auto& [name, values] : weights) {
+        const Philox random(moved.seed, stream++);
+        for (size_t i = 0; i < values.size(); ++i)
+            values[i] *= 1 + moved.size * (2 * random.uniform(i) - 1);
+    }
+    return weights;
+}
+
+/// What a run was recorded with beyond the plain recipe.
+void takeExtra(const Golden& run, RunConfig& config) {
+    const std::string extra = run.textOr("extra", "");
+    if (extra == "grad_penalty") {
+        config.gradients.penalty = 1;
+    } else if (extra == "clip") {
+        config.gradients.clip = ClipKind::Norm2;
+        config.gradients.clipLimit = 0.1;
+    } else if (extra == "onecycle") {
+        config.schedule.kind = ScheduleKind::OneCycle;
+        config.schedule.maxLr = 10 * config.optimizer.lr;
+        config.schedule.totalSteps = run.at("steps").integer() + 1;
+        // the recorded losses are those of a constant beta1, to the last digit
+        config.schedule.cycleMomentum = false;
+    } else if (!extra.empty()) {
+        run.at("extra").fail("null, grad_penalty, clip or onecycle is wanted");
+    }
+}
+
+LaneConfig laneOf(const Golden& run) {
+    LaneConfig lane;
+    const std::string amp = run.textOr("amp", "");
+    if (amp == "float16") {
+        lane.precision = Precision::AmpFp16;
+    } else if (amp == "bfloat16") {
+        lane.precision = Precision::AmpBf16;
+    } else if (!amp.empty()) {
+        run.at("amp").fail("null, float16 or bfloat16 is wanted");
+    }
+    lane.scaler.initScale = run.at("init_scale").number();
+    lane.scaler.rules.growthInterval = run.at("growth_interval").integer();
+    // PyTorch's bfloat16 recipe has no scaler
+    if (amp != "float16") lane.scaler.rules.mode = ScalerMode::Off;
+    return lane;
+}
+
+/// The recorded run as our configuration.
+RunConfig configOf(const Golden& run) {
+    RunConfig config;
+    config.steps = run.at("steps").integer();
+    config.optimizer.kind = optimizerNamed(run.at("optimizer"));
+    config.optimizer.lr = run.at("lr").number();
+    config.optimizer.momentum = 0; // PyTorch's defaults, where they are not ours
+    config.optimizer.weightDecay = config.optimizer.kind == OptimizerKind::AdamW ? 1e-2 : 0;
+    if (isPicture(run)) {
+        config.task.side = run.at("side").integer();
+        if (config.task.side < 2 || config.task.side > 4096) {
+            run.at("side").fail("2 to 4096 is wanted");
+        }
+    }
+    int last = 0;
+    for (const auto& [name, values] : run.at("start").members())
+        last = std::max(last, indexOf(name, values) / periodOf(run));
+    if (last < 1) run.at("start").fail("a network of at least two layers is wanted");
+    config.model.width = static_cast<int64_t>(run.at("start").at("0.bias").numbers().size());
+    config.model.depth = last - 1;
+    config.model.norm = isPicture(run) ? Norm::BatchNorm : Norm::None;
+    config.lanes = {laneOf(run)};
+    takeExtra(run, config);
+    return config;
+}
+
+/// (rows, inputs) of a recorded input.
+Shape inputShape(const Golden& run) {
+    const Golden input = run.at("input");
+    const Shape shape{static_cast<int64_t>(input.size()), static_cast<int64_t>(input.at(0).size())};
+    if (shape.elements() == 0) input.fail("rows of numbers are wanted");
+    return shape;
+}
+
+RunOutcome trainLane(const Golden& run, const RunConfig& config, const Dataset& data,
+                     const MakeExecutor& make, const Perturbation& moved) {
+    Trainer trainer(config, 0, "run", data, make());
+    try {
+        trainer.setWeights(startOf(run, moved));
+    } catch (const InputError& error) {
+        run.at("start").fail(error.what());
+    }
+    RunOutcome outcome;
+    std::vector<Event> events;
+    for (int64_t step = 1; step <= config.steps; ++step) {
+        const StepRecord record = trainer.step(step, events).value();
+        if (record.flags & kSkipped) outcome.skipped.push_back(outcome.losses.size());
+        outcome.losses.push_back(record.loss);
+        outcome.scales.push_back(record.scale);
+        outcome.norms.push_back(record.gradientNorm);
+    }
+    outcome.nextScale = trainer.scaler().scale;
+    outcome.weights = trainer.weights();
+    return outcome;
+}
+
+/// The steps of a classifier, put together by hand: no task has its loss.
+class Classifier {
+public:
+    Classifier(const Golden& run, const RunConfig& config, std::unique_ptr<Executor> executor)
+        : m_executor(std::move(executor)) {
+        const Shape shape = inputShape(run);
+        const std::string bias = std::to_string(2 * (config.model.depth + 1)) + ".bias";
+        const auto classes = static_cast<int64_t>(run.at("start").at(bias).numbers().size());
+        const Graph graph = buildStepWith(config, config.lanes[0], [&](Builder& b, DType storage) {
+            const NodeId x = b.input("x", shape, storage);
+            const NodeId target = b.input("target", {shape[0]}, DType::I32);
+            const NodeId y = emitNetwork(b, config.model, x, classes, storage).output;
+            return Forward{y, fn::crossEntropy(b, y, target), {}};
+        });
+        m_program = std::make_shared<const Program>(compile(graph));
+        m_executor->load(m_program);
+        const std::vector<double> x = run.at("input").tensor(shape);
+        upload(m_program->graph.input("x"), std::vector<float>(x.begin(), x.end()));
+        const std::vector<double> labels = run.at("target").tensor({shape[0]});
+        for (const double label : labels) {
+            if (label < 0 || label >= static_cast<double>(classes) || std::trunc(label) != label) {
+                run.at("target").fail("labels from 0 to " + std::to_string(classes - 1) +
+                                      " are wanted");
+            }
+        }
+        upload(m_program->graph.input("target"),
+               std::vector<int32_t>(labels.begin(), labels.end()));
+        uploadSettings(config);
+    }
+
+    void setWeights(const Golden& start, const Weights& weights) {
+        const Graph& g = m_program->graph;
+        size_t parameters = 0;
+        for (const StateInfo& state : g.states()) {
+            if (state.role != StateRole::Parameter) continue;
+            ++parameters;
+            const auto found = weights.find(state.name);
+            if (found == weights.end()) start.fail(state.name + " is missing");
+            const int64_t wanted = g[state.node].elements();
+            if (static_cast<int64_t>(found->second.size()) != wanted) {
+                start.fail(state.name + " has " + std::to_string(found->second.size()) +
+                           " values, " + std::to_string(wanted) + " are wanted");
+            }
+            upload(state.node, found->second);
+        }
+        if (parameters != weights.size()) start.fail("there are weights that no layer has");
+    }
+
+    void step(RunOutcome& outcome) {
+        require(m_executor->run(RunMode::Captured) == RunResult::Done, "nobody asks it to stop");
+        std::array<double, kMetricsSlots> row{};
+        m_executor->download(m_program->graph.output("metrics"),
+                             std::as_writable_bytes(std::span(row)));
+        if (row[kFoundInfMetric] != 0) outcome.skipped.push_back(outcome.losses.size());
+        outcome.losses.push_back(static_cast<float>(row[kLossMetric]));
+        outcome.scales.push_back(static_cast<float>(row[kScaleMetric]));
+        outcome.norms.push_back(static_cast<float>(row[kGradientNormMetric]));
+        outcome.nextScale = static_cast<float>(row[kNextScaleMetric]);
+    }
+
+private:
+    template <class Values>
+    void upload(NodeId id, const Values& values) {
+        m_executor->upload(id, std::as_bytes(std::span(values)));
+    }
+    void uploadSettings(const RunConfig& config) {
+        const Graph& g = m_program->graph;
+        const ScalerConfig& scaler = config.lanes[0].scaler;
+        ScalerState start;
+        start.scale = scalesLoss(config.lanes[0]) ? static_cast<float>(scaler.initScale) : 1;
+        upload(g.state("scaler"), slotsOf(start));
+        upload(g.state("scaler.rules"), slotsOf(scaler.rules));
+        for (const auto& [name, values] : scheduleTables(config))
+            upload(g.state(name), values);
+    }
+    std::unique_ptr<Executor> m_executor;
+    std::shared_ptr<const Program> m_program;
+};
+
+RunOutcome trainClassifier(const Golden& run, const RunConfig& config, const MakeExecutor& make,
+                           const Perturbation& moved) {
+    Classifier classifier(run, config, make());
+    classifier.setWeights(run.at("start"), startOf(run, moved));
+    RunOutcome outcome;
+    for (int64_t step = 1; step <= config.steps; ++step)
+        classifier.step(outcome);
+    return outcome;
+}
+
+} // namespace
+
+RunOutcome trainRun(const Golden& run, const MakeExecutor& make, const Perturbation& moved) {
+    const std::string kind = run.at("kind").text();
+    if (kind != "checkerboard" && kind != "mlp_ce" && kind != "mlp_mse") {
+        run.at("kind").fail("checkerboard, mlp_ce or mlp_mse is wanted");
+    }
+    const RunConfig config = configOf(run);
+    const auto steps = static_cast<int64_t>(run.at("trace").size());
+    if (steps < 1 || steps != config.steps) {
+        run.at("trace").fail(std::to_string(steps) + " steps, where steps says " +
+                             std::to_string(config.steps));
+    }
+    if (kind == "checkerboard") return trainLane(run, config, *makeDataset(config), make, moved);
+    if (kind == "mlp_ce") return trainClassifier(run, config, make, moved);
+    const Shape shape = inputShape(run);
+    const std::vector<double> x = run.at("input").tensor(shape);
+    const std::vector<double> target = run.at("target").tensor({shape[0]});
+    FixedDataset::Batch batch{{x.begin(), x.end()}, {target.begin(), target.end()}};
+    const FixedDataset data({shape[0], shape[1], 1}, {std::move(batch)});
+    return trainLane(run, config, data, make, moved);
+}
+
+} // namespace halfscope::recorded

@@ -1,0 +1,182 @@
+// Runs the suites and puts their cases together.
+#include "engine/verify/verify.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/exec/device_list.h"
+#include "engine/verify/suites.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <stdexcept>
+
+namespace halfscope {
+
+using namespace recorded;
+
+namespace {
+
+struct Suite {
+    const char* name;
+    const char* what;
+    SuiteCases (*cases)(const Golden&, VerifyDevice&);
+};
+constexpr Suite kSuites[] = {
+    {"autocast", "output dtypes", [](const Golden& g, VerifyDevice&) { return autocastSuite(g); }},
+    {"scaler", "GradScaler histories", scalerSuite},
+    {"optim", "optimizers, schedules, clipping", optimSuite},
+    {"ops", "values, gradients, second order", opsSuite},
+    {"runs", "whole trainings", runsSuite},
+};
+
+/// Nearer to its bound, or farther beyond it.
+bool isWorse(double deviation, double bound, double than, double thanBound) {
+    if (bound == 0 && thanBound == 0) return deviation > than;
+    if (deviation > bound && bound == 0) return true;
+    if (than > thanBound && thanBound == 0) return false;
+    const double share = bound > 0 ? deviation / bound : 0;
+    const double thanShare = thanBound > 0 ? than / thanBound : 0;
+    return share > thanShare || (share == thanShare && bound > thanBound);
+}
+
+void checkFolder(const std::string& folder) {
+    if (folder.empty()) return;
+    std::error_code error;
+    const std::filesystem::directory_iterator any(folder, error);
+    if (error) throw InputError(folder + ": cannot read this folder: " + error.message());
+}
+
+std::vector<std::string> wantedSuites(const VerifyOptions& options) {
+    const std::vector<std::string> known = verifySuites();
+    for (const std::string& name : options.suites) {
+        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        throw InputError("suite: " + quotedText(name) +
+                         " is not known; allowed are autocast, scaler, optim, ops and runs; the "
+                         "nearest one is " +
+                         nearestOf(name, known));
+    }
+    return options.suites.empty() ? known : options.suites;
+}
+
+CaseResult resultOf(const VerifyCase& c) {
+    try {
+        return c.run();
+    } catch (const std::logic_error& error) { // the engine refuses what the file asks for
+        return {INFINITY, 0, std::string("cannot be run: ") + error.what()};
+    }
+}
+
+/// False when the callback asked to stop.
+bool runCases(const SuiteCases& suite, const VerifyOptions& options, SuiteResult& result) {
+    result.notes = suite.notes;
+    for (const VerifyCase& c : suite.cases) {
+        const CaseResult found = resultOf(c);
+        ++result.cases;
+        if (found.passed()) {
+            ++result.passed;
+        } else {
+            result.failed.push_back(c.name + ": " + found.difference);
+        }
+        if (result.cases == 1 ||
+            isWorse(found.deviation, found.bound, result.worst, result.bound)) {
+            result.worst = found.deviation;
+            result.bound = found.bound;
+        }
+        const VerifyProgress progress{result.name, result.cases, suite.cases.size()};
+        if (options.progress && !options.progress(progress)) return false;
+    }
+    return true;
+}
+
+} // namespace
+
+namespace recorded {
+
+double deviationOf(double value, double wanted, double magnitude) {
+    if (value == wanted || (std::isnan(value) && std::isnan(wanted))) return 0;
+    const double deviation = std::fabs(value - wanted) / magnitude;
+    return std::isfinite(deviation) ? deviation : INFINITY;
+}
+
+std::string numberPair(double value, double wanted) {
+    return numberText(value) + " instead of " + numberText(wanted);
+}
+
+void CaseResult::add(double found, double allowed, const std::function<std::string()>& what) {
+    if (!(found <= allowed) && passed()) difference = what();
+    if (isWorse(found, allowed, deviation, bound)) {
+        deviation = found;
+        bound = allowed;
+    }
+}
+
+} // namespace recorded
+
+bool VerifyReport::passed() const {
+    return std::all_of(suites.begin(), suites.end(),
+                       [](const SuiteResult& s) { return s.failed.empty(); });
+}
+
+std::vector<std::string> verifySuites() {
+    std::vector<std::string> names;
+    for (const Suite& suite : kSuites)
+        names.emplace_back(suite.name);
+    return names;
+}
+
+VerifyReport verify(const VerifyOptions& options) {
+    const std::vector<std::string> wanted = wantedSuites(options);
+    checkFolder(options.folder);
+    VerifyDevice device;
+    device.make = [&options] { return makeExecutor(options.device, options.threads); };
+    device.executor = device.make();
+    VerifyReport report;
+    report.device = device.executor->device().name;
+    std::vector<std::pair<const Suite*, Golden>> found;
+    for (const Suite& suite : kSuites) {
+        if (std::find(wanted.begin(), wanted.end(), suite.name) == wanted.end()) continue;
+        if (const auto file = openGolden(options.folder, suite.name)) {
+            found.emplace_back(&suite, *file);
+        } else {
+            report.leftOut.push_back(std::string(suite.name) + ": no " + goldenFileOf(suite.name) +
+                                     " in the folder");
+        }
+    }
+    if (found.empty()) {
+        std::string names;
+        for (const std::string& name : wanted)
+            names += (names.empty() ? "" : ", ") + std::string(goldenFileOf(name));
+        throw InputError(options.folder + ": this folder has none of the files " + names);
+    }
+    for (const auto& [suite, golden] : found) {
+        SuiteResult result;
+        result.name = suite->name;
+        result.what = suite->what;
+        const SuiteCases cases = suite->cases(golden, device);
+        if (cases.cases.empty()) golden.fail("there is no case in this file");
+        report.stopped = !runCases(cases, options, result);
+        report.suites.push_back(std::move(result));
+        if (report.stopped) break;
+    }
+    return report;
+}
+
+std::string verifyJson(const VerifyReport& report) {
+    nlohmann::ordered_json json;
+    json["device"] = report.device;
+    json["suites"] = nlohmann::ordered_json::array();
+    for (const SuiteResult& suite : report.suites) {
+        json["suites"].push_back({{"name", suite.name},
+                                  {"cases", suite.cases},
+                                  {"passed", suite.passed},
+                                  {"worst", suite.worst},
+                                  {"bound", suite.bound},
+                                  {"failed", suite.failed},
+                                  {"notes", suite.notes}});
+    }
+    json["left_out"] = report.leftOut;
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+} // namespace halfscope

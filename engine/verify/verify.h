@@ -1,0 +1,57 @@
+// Proves on this machine and device that the engine computes what PyTorch computed: runs the golden
+// suites and tells how far off the worst case was. Leaves tables and dialogs to the programs.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// One suite's cases against one golden file.
+struct SuiteResult {
+    std::string name; ///< "autocast", "scaler", "optim", "ops" or "runs"
+    std::string what; ///< what is compared, in a few words
+    size_t cases = 0, passed = 0;
+    /// Of the case that came nearest to its bound, or went farthest beyond it. Cases that must be
+    /// equal have the bound 0 and deviate by 0 or 1.
+    double worst = 0, bound = 0;
+    std::vector<std::string> failed; ///< "CASE: what differs", a line each
+    std::vector<std::string> notes;  ///< what was left out, and why
+};
+
+struct VerifyReport {
+    std::string device; ///< "AMD EPYC (2 threads)"
+    std::vector<SuiteResult> suites;
+    std::vector<std::string> leftOut; ///< suites without a file: "runs: no training_runs.json"
+    bool stopped = false;             ///< by the progress callback; suites are those that ended
+    bool passed() const;
+};
+
+struct VerifyProgress {
+    std::string suite;
+    size_t done = 0, cases = 0;
+};
+
+struct VerifyOptions {
+    std::string folder; ///< with any of the five files; empty: the copies inside the program
+    std::string device = "auto";
+    int threads = 0;
+    std::vector<std::string> suites; ///< empty: all
+    /// After each case; false stops.
+    std::function<bool(const VerifyProgress&)> progress;
+};
+
+/// In the order in which they run.
+std::vector<std::string> verifySuites();
+
+/// InputError for an unknown suite or device, a folder that cannot be read or holds none of the
+/// wanted files, and a malformed file (file, place, what is wrong); EngineError when the device
+/// fails.
+VerifyReport verify(const VerifyOptions&);
+
+/// {"device", "suites": [{"name", "cases", "passed", "worst", "bound", "failed", "notes"}],
+/// "left_out"}; a deviation that is not finite is null.
+std::string verifyJson(const VerifyReport&);
+
+} // namespace halfscope

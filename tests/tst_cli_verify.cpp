@@ -1,0 +1,144 @@
+// halfscope-cli verify from outside: exit codes, the table, JSON, and its one-line errors. What the
+// suites compare is tested with the engine.
+#include <QDir>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace {
+
+struct Outcome {
+    int code = -1;
+    QByteArray out, error;
+};
+
+constexpr int kPatience = 120'000; // ms; only a hang takes that long
+
+Outcome call(const QStringList& arguments, const QString& workingFolder = {}) {
+    QProcess process;
+    process.setWorkingDirectory(workingFolder);
+    process.start(QStringLiteral(HALFSCOPE_BINARY_DIR "/halfscope-cli"),
+                  QStringList{"verify", "--device", "cpu"} + arguments);
+    if (!process.waitForFinished(kPatience)) {
+        process.kill();
+        return {};
+    }
+    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+const QString kGolden = QStringLiteral(HALFSCOPE_SOURCE_DIR "/tests/golden/");
+
+/// A golden file with a text in place of another.
+bool changeFile(const QString& from, const QString& to, const char* old, const char* with) {
+    QFile source(from), copy(to);
+    if (!source.open(QIODevice::ReadOnly) || !copy.open(QIODevice::WriteOnly)) return false;
+    QByteArray content = source.readAll();
+    const qsizetype at = content.indexOf(old);
+    if (at < 0) return false;
+    content.replace(at, static_cast<qsizetype>(qstrlen(old)), with);
+    return copy.write(content) == content.size();
+}
+
+} // namespace
+
+class TestCliVerify : public QObject {
+    Q_OBJECT
+
+private slots:
+    /// The files are in the program: it needs no folder and no source tree.
+    void allSuitesPass() {
+        const QTemporaryDir elsewhere;
+        const Outcome run = call({}, elsewhere.path());
+        QVERIFY2(run.code == 0, run.out + run.error);
+        QVERIFY(run.error.isEmpty()); // no progress into a pipe
+        const QList<QByteArray> lines = run.out.trimmed().split('\n');
+        QCOMPARE(lines.size(), 7);
+        QVERIFY(lines[0].startsWith("Against PyTorch, on "));
+        QVERIFY(lines[1].startsWith("suite ") && lines[1].contains("passed"));
+        const char* names[] = {"autocast", "scaler", "optim", "ops", "runs"};
+        for (int i = 0; i < 5; ++i)
+            QVERIFY2(lines[2 + i].startsWith(names[i]), lines[2 + i]);
+    }
+
+    void json() {
+        const Outcome run = call({"--json", "--only", "ops,optim", "--only", "autocast"});
+        QCOMPARE(run.code, 0);
+        const QJsonObject report = QJsonDocument::fromJson(run.out).object();
+        QVERIFY(!report["device"].toString().isEmpty());
+        const QJsonArray suites = report["suites"].toArray();
+        QCOMPARE(suites.size(), 3);
+        for (const QJsonValue& suite : suites) {
+            QCOMPARE(suite["passed"].toInt(-1), suite["cases"].toInt(-2));
+            QVERIFY(suite["worst"].isDouble() && suite["bound"].isDouble());
+            QVERIFY(suite["worst"].toDouble() <= suite["bound"].toDouble());
+            QVERIFY(suite["failed"].isArray() && suite["failed"].toArray().isEmpty());
+        }
+        QCOMPARE(suites[1]["name"].toString(), QString("optim"));
+    }
+
+    void failureExitsWithOne() {
+        const QTemporaryDir folder;
+        QVERIFY(changeFile(kGolden + "autocast_dtypes.json",
+                           folder.filePath("autocast_dtypes.json"), "\"float16\"", "\"float32\""));
+        const Outcome table = call({"--golden", folder.path()});
+        QCOMPARE(table.code, 1);
+        QVERIFY2(table.out.contains("autocast failed: cuda_float16 matmul all_float32: float16 "
+                                    "instead of float32"),
+                 table.out);
+        QVERIFY(table.out.contains("Left out: runs: no training_runs.json in the folder"));
+        const Outcome json = call({"--golden", folder.path(), "--json"});
+        QCOMPARE(json.code, 1);
+        const QJsonObject report = QJsonDocument::fromJson(json.out).object();
+        QCOMPARE(report["suites"][0]["failed"].toArray().size(), 1);
+        QCOMPARE(report["left_out"].toArray().size(), 4);
+    }
+
+    void badInputExitsWithTwo_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QByteArray>("told");
+        QTest::newRow("folder") << QStringList{"--golden", "/nowhere"}
+                                << QByteArray("/nowhere: cannot read this folder: No such file");
+        QTest::newRow("suite") << QStringList{"--only", "opz"}
+                               << QByteArray("suite: \"opz\" is not known; allowed are autocast, ");
+        QTest::newRow("device") << QStringList{"--device", "abacus"}
+                                << QByteArray("device: \"abacus\" is not known");
+        QTest::newRow("argument") << QStringList{"more"} << QByteArray("more");
+    }
+    void badInputExitsWithTwo() {
+        QFETCH(QStringList, arguments);
+        QFETCH(QByteArray, told);
+        const Outcome run = call(arguments);
+        QCOMPARE(run.code, 2);
+        QVERIFY2(run.error.startsWith("halfscope-cli: ") && run.error.contains(told), run.error);
+        QCOMPARE(run.error.count('\n'), 1);
+        QVERIFY(run.out.isEmpty());
+    }
+
+    void truncatedFile() {
+        const QTemporaryDir folder;
+        const QString path = folder.filePath("op_values.json");
+        QVERIFY(QFile::copy(kGolden + "op_values.json", path));
+        QVERIFY(QFile::setPermissions(path, QFile::ReadOwner | QFile::WriteOwner));
+        QVERIFY(QFile::resize(path, 5000));
+        const Outcome run = call({"--golden", folder.path()});
+        QCOMPARE(run.code, 2);
+        QVERIFY2(run.error.contains("op_values.json: byte 5001: the file ends"), run.error);
+        QVERIFY(QFile::remove(path));
+        QVERIFY(QDir(folder.path()).mkdir("op_values.json")); // a folder in its place
+        QCOMPARE(call({"--golden", folder.path()}).code, 2);
+    }
+
+    void emptyFolder() {
+        const QTemporaryDir folder;
+        const Outcome run = call({"--golden", folder.path()});
+        QCOMPARE(run.code, 2);
+        QVERIFY2(run.error.contains("this folder has none of the files"), run.error);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCliVerify)
+#include "tst_cli_verify.moc"

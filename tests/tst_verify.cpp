@@ -1,0 +1,502 @@
+// The golden suites: they pass on the files in the program, a wrong value in any of them is caught,
+// and a file that is no golden file is refused with its place.
+#include "engine/core/error.h"
+#include "engine/verify/golden.h"
+#include "engine/verify/golden_data.h"
+#include "engine/verify/verify.h"
+#include "tests/support/thrown.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+
+using namespace halfscope;
+using nlohmann::json;
+using recorded::Golden;
+
+namespace {
+
+QByteArray contentOf(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray("(missing)");
+}
+
+/// A suite's file inside the program, without the infinite penalties, which no suite reads and
+/// which the JSON library cannot.
+json shipped(const std::string& suite) {
+    std::string text(recorded::goldenData(recorded::goldenFileOf(suite)));
+    const std::string word = "Infinity";
+    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at))
+        text.replace(at, word.size(), "null");
+    return json::parse(text);
+}
+
+/// A folder with one file.
+class Folder {
+public:
+    Folder(const std::string& suite, const std::string& content) {
+        if (suite.empty()) return;
+        QFile file(m_folder.filePath(recorded::goldenFileOf(suite)));
+        if (!file.open(QIODevice::WriteOnly)) throw std::runtime_error("no temporary file");
+        file.write(content.data(), static_cast<qint64>(content.size()));
+    }
+    Folder(const std::string& suite, const json& content) : Folder(suite, content.dump()) {}
+    std::string path() const { return m_folder.path().toStdString(); }
+    VerifyReport verified(const std::vector<std::string>& suites = {}) const {
+        VerifyOptions options;
+        options.folder = path();
+        options.device = "cpu";
+        options.suites = suites;
+        return verify(options);
+    }
+
+private:
+    QTemporaryDir m_folder;
+};
+
+/// Only the rows for which `keep` holds.
+template <class Keep>
+json onlyRows(const json& rows, const Keep& keep) {
+    json kept = json::array();
+    for (const json& row : rows) {
+        if (keep(row)) kept.push_back(row);
+    }
+    return kept;
+}
+
+/// The first recorded run of a kind, as a file of its own.
+json oneRun(const char* kind, const json& amp, double scale = 65536,
+            const char* compute = nullptr) {
+    json runs = onlyRows(shipped("runs"), [&](const json& run) {
+        return run["kind"] == kind && run["amp"] == amp && run["init_scale"] == scale &&
+               (compute == nullptr || run["compute"] == compute);
+    });
+    return json::array({runs.at(0)});
+}
+
+void scaleBy(json& value, double factor) { value = value.get<double>() * factor; }
+
+struct Wrong {
+    const char* name;
+    const char* suite;
+    json (*content)();
+    const char* told; ///< part of the failed case's line
+};
+
+json wrongDtype() {
+    json tables = shipped("autocast");
+    tables["cpu_bfloat16"]["softmax"]["all_low"] = "float16";
+    return tables;
+}
+json wrongRefusal() {
+    json tables = shipped("autocast");
+    tables["cuda_float16"]["binary_cross_entropy"]["all_low"] = "float16";
+    return tables;
+}
+json missingRefusal() {
+    json tables = shipped("autocast");
+    tables["cuda_float16"]["matmul"]["all_low"] = "error: something";
+    return tables;
+}
+json oneTrace(void (*change)(json& step)) {
+    json traces = json::array({shipped("scaler").at(0)});
+    change(traces[0]["steps"][7]);
+    return traces;
+}
+json wrongScale() {
+    return oneTrace([](json& step) {
+        const auto scale = static_cast<float>(step["scale"].get<double>());
+        step["scale"] = static_cast<double>(std::nextafterf(scale, 0)); // the last bit
+    });
+}
+json wrongTracker() {
+    return oneTrace(
+        [](json& step) { step["growth_tracker"] = step["growth_tracker"].get<int>() + 1; });
+}
+json wrongStepped() {
+    return oneTrace([](json& step) { step["stepped"][1] = !step["stepped"][1].get<bool>(); });
+}
+json wrongParameter() {
+    json file = shipped("optim");
+    scaleBy(file["optimizers"][5]["params"][24][3], 1 + 1e-5);
+    return file;
+}
+json wrongRate() {
+    json file = shipped("optim");
+    scaleBy(file["schedules"][2]["lr"][10], 1 + 1e-5);
+    return file;
+}
+json wrongMomentum() {
+    json file = shipped("optim");
+    scaleBy(file["schedules"][3]["beta1"][10], 1 + 1e-5);
+    return file;
+}
+json wrongClipped() {
+    json file = shipped("optim");
+    scaleBy(file["clipping"][3]["clipped"][2][0], 1 + 1e-5);
+    return file;
+}
+json wrongNorm() {
+    json file = shipped("optim");
+    scaleBy(file["clipping"][7]["total_norm"], 1 + 1e-5);
+    return file;
+}
+json wrongOp(const char* op, void (*change)(json& row)) {
+    json rows = onlyRows(shipped("ops"), [&](const json& row) { return row["op"] == op; });
+    change(rows[0]);
+    return rows;
+}
+json wrongValue() {
+    return wrongOp("tanh", [](json& row) { scaleBy(row["output"]["data"][5], 1 + 1e-4); });
+}
+json wrongGradient() {
+    return wrongOp("gelu", [](json& row) { scaleBy(row["grads"][0][2], 1.01); });
+}
+json wrongSecondOrder() {
+    return wrongOp("silu", [](json& row) { scaleBy(row["second_order"][0][2], 1.01); });
+}
+json zeroSecondOrder() {
+    return wrongOp("exp", [](json& row) { row["second_order"][0] = nullptr; });
+}
+json wrongFloatLoss() {
+    json runs = oneRun("mlp_ce", nullptr, 65536, "float64");
+    scaleBy(runs[0]["trace"][30]["loss"], 1 + 4e-6);
+    return runs;
+}
+json wrongHalfLoss() {
+    json runs = oneRun("mlp_mse", "float16");
+    scaleBy(runs[0]["trace"][39]["loss"], 1.002);
+    return runs;
+}
+json wrongPictureLoss() {
+    json runs = oneRun("checkerboard", "bfloat16");
+    scaleBy(runs[0]["trace"][0]["loss"], 1.03);
+    return runs;
+}
+json wrongRunScale() {
+    json runs = oneRun("mlp_mse", "float16");
+    runs[0]["trace"][20]["scale_before"] = 4096.0;
+    return runs;
+}
+json wrongLastScale() {
+    json runs = oneRun("mlp_mse", "float16");
+    scaleBy(runs[0]["trace"].back()["scale_after"], 2);
+    return runs;
+}
+json wrongSkips() {
+    json runs = oneRun("checkerboard", "float16", 0x1p30);
+    int changed = 0;
+    for (json& step : runs[0]["trace"]) {
+        if (changed == 3 || step["scale_after"] >= step["scale_before"]) continue;
+        step["scale_after"] = step["scale_before"]; // as if PyTorch had stepped
+        ++changed;
+    }
+    return runs;
+}
+
+constexpr Wrong kWrong[] = {
+    {"dtype", "autocast", wrongDtype, "cpu_bfloat16 softmax all_low: "},
+    {"refusal", "autocast", wrongRefusal, "cuda_float16 binary_cross_entropy all_low: refused"},
+    {"no refusal", "autocast", missingRefusal, "matmul all_low: float16 instead of error"},
+    {"last bit of a scale", "scaler", wrongScale, "step 8: scale "},
+    {"tracker", "scaler", wrongTracker, "step 8: scale "},
+    {"who stepped", "scaler", wrongStepped, "calls: step 8: optimizer 1 "},
+    {"parameter", "optim", wrongParameter, "step 25, element 3: "},
+    {"rate", "optim", wrongRate, "lr before step 11: "},
+    {"momentum", "optim", wrongMomentum, "beta1 before step 11: "},
+    {"clipped", "optim", wrongClipped, "clip norm2 3: g2 [0]: "},
+    {"norm", "optim", wrongNorm, "clip norminf 7: norm [0]: "},
+    {"value", "ops", wrongValue, "tanh: output [5]: "},
+    {"gradient", "ops", wrongGradient, "gelu: gradient 0 [2]: "},
+    {"second order", "ops", wrongSecondOrder, "silu: second order 0 [2]: "},
+    {"zero second order", "ops", zeroSecondOrder, "exp: second order 0 ["},
+    {"float32 loss", "runs", wrongFloatLoss, "mlp_ce seed 0 float64: step 31: loss "},
+    {"half loss", "runs", wrongHalfLoss, "step 40: loss "},
+    {"picture's loss", "runs", wrongPictureLoss, "step 1: loss "},
+    {"run's scale", "runs", wrongRunScale, "step 21: scale "},
+    {"last scale", "runs", wrongLastScale, "scale after the last step "},
+    {"skips", "runs", wrongSkips, "skipped steps "},
+};
+
+} // namespace
+
+class TestVerify : public QObject {
+    Q_OBJECT
+
+private slots:
+    void shippedFilesAreTheSources();
+    void shippedSuitesPass_data();
+    void shippedSuitesPass();
+    void wrongValueIsCaught_data();
+    void wrongValueIsCaught();
+    void refusesBadInput_data();
+    void refusesBadInput();
+    void refusesWrongFolder();
+    void oneFileIsEnough();
+    void leavesOutWhatItDoesNotKnow();
+    void jsonForm();
+    void stops();
+    void pythonWords();
+    void places();
+};
+
+void TestVerify::shippedFilesAreTheSources() {
+    for (const auto& [suite, file] : recorded::kGoldenFiles) {
+        const QByteArray source = contentOf(QString(HALFSCOPE_SOURCE_DIR "/tests/golden/") + file);
+        const std::string_view data = recorded::goldenData(file);
+        QVERIFY2(data == std::string_view(source.data(), static_cast<size_t>(source.size())), file);
+    }
+    QVERIFY_EXCEPTION_THROWN(recorded::goldenData("other.json"), std::logic_error);
+    QVERIFY_EXCEPTION_THROWN(recorded::goldenFileOf("other"), std::logic_error);
+}
+
+void TestVerify::shippedSuitesPass_data() {
+    QTest::addColumn<QString>("suite");
+    QTest::addColumn<int>("cases");
+    QTest::newRow("autocast") << "autocast" << 1432;
+    QTest::newRow("scaler") << "scaler" << 3 * 60; // by the rules, by calls, on the device
+    QTest::newRow("optim") << "optim" << 9 + 8 + 12;
+    QTest::newRow("ops") << "ops" << 39;
+    QTest::newRow("runs") << "runs" << 52;
+}
+
+void TestVerify::shippedSuitesPass() {
+    QFETCH(QString, suite);
+    QFETCH(int, cases);
+    VerifyOptions options;
+    options.device = "cpu";
+    options.threads = 2;
+    options.suites = {suite.toStdString()};
+    const VerifyReport report = verify(options);
+    QCOMPARE(report.suites.size(), size_t{1});
+    const SuiteResult& result = report.suites[0];
+    for (const std::string& failure : result.failed)
+        qInfo("%s", failure.c_str());
+    QVERIFY(report.passed() && !report.stopped && report.leftOut.empty());
+    QVERIFY(result.name == suite.toStdString() && result.notes.empty());
+    QCOMPARE(result.cases, static_cast<size_t>(cases));
+    QCOMPARE(result.passed, result.cases);
+    QVERIFY(result.worst <= result.bound);
+    // rounding is seen where there is any
+    QCOMPARE(result.worst > 0, suite != "autocast" && suite != "scaler");
+    QVERIFY(report.device.find("thread") != std::string::npos);
+}
+
+void TestVerify::wrongValueIsCaught_data() {
+    QTest::addColumn<int>("index");
+    for (size_t i = 0; i < std::size(kWrong); ++i)
+        QTest::addRow("%s: %s", kWrong[i].suite, kWrong[i].name) << static_cast<int>(i);
+}
+
+void TestVerify::wrongValueIsCaught() {
+    QFETCH(int, index);
+    const Wrong& wrong = kWrong[index];
+    const VerifyReport report = Folder(wrong.suite, wrong.content()).verified();
+    QCOMPARE(report.suites.size(), size_t{1});
+    const SuiteResult& result = report.suites[0];
+    QVERIFY(!report.passed());
+    QCOMPARE(result.cases - result.passed, result.failed.size());
+    // all three ways of a history fail, one case anywhere else
+    QVERIFY(result.failed.size() ==
+            (std::string(wrong.suite) == "scaler" && std::string(wrong.name) != "who stepped"
+                 ? size_t{3}
+                 : size_t{1}));
+    QVERIFY2(result.failed[0].find(wrong.told) != std::string::npos, result.failed[0].c_str());
+    QVERIFY(result.worst > result.bound);
+}
+
+void TestVerify::refusesBadInput_data() {
+    QTest::addColumn<QString>("suite");
+    QTest::addColumn<QByteArray>("content");
+    QTest::addColumn<QString>("told"); // after the path
+    const auto row = [](const char* suite, const QByteArray& content, const char* told) {
+        QTest::newRow(told) << suite << content << told;
+    };
+    const auto bytes = [](const json& value) { return QByteArray::fromStdString(value.dump()); };
+    row("ops", bytes(shipped("ops")).left(100'000), "byte 100001: the file ends in the middle");
+    row("ops", "", "byte 1: the file ends in the middle");
+    row("ops", "[{\"op\": tanh}]", "byte 10: this is no JSON");
+    row("ops", QByteArray(100, '['), "byte 65: more than 64 lists in lists");
+    row("ops", "[1e999]", "it holds a number that no double can hold");
+    row("ops", "{}", "a list is wanted, not an object");
+    row("ops", "[]", "there is no case in this file");
+    row("ops", "[3]", "[0]: an object is wanted, not \"3\"");
+    const auto op = [&](const char* name, void (*change)(json&), const char* told) {
+        row("ops", bytes(wrongOp(name, change)), told);
+    };
+    op(
+        "tanh", [](json& r) { r["op"] = "tan h"; }, "[0].op: the engine has no such op");
+    op(
+        "tanh", [](json& r) { r.erase("cotangent"); }, "[0]: \"cotangent\" is missing");
+    op(
+        "tanh", [](json& r) { r["inputs"][0]["data"].erase(0); },
+        "[0].inputs[0].data: 11 numbers, where the shape [3, 4] wants 12");
+    op(
+        "tanh", [](json& r) { r["inputs"][0]["data"].push_back(0); },
+        "[0].inputs[0].data: 13 numbers");
+    op(
+        "tanh", [](json& r) { r["inputs"][0]["data"][2] = "x"; },
+        "[0].inputs[0].data: numbers are wanted; value 2 (from 0) is \"x\"");
+    op(
+        "tanh", [](json& r) { r["inputs"][0]["shape"][0] = 1e9; }, "[0].inputs[0].shape[0]: this");
+    op(
+        "matmul", [](json& r) { r["inputs"][1] = r["inputs"][0]; },
+        "[0]: these inputs and attributes make no graph");
+    op(
+        "matmul", [](json& r) { r["inputs"].erase(1); }, "[0].inputs: the op wants at least 2");
+    op(
+        "cross_entropy", [](json& r) { r["attrs"]["labels"][1] = 5; },
+        "[0].attrs.labels: indices from 0 to 4 are wanted");
+    op(
+        "batch_gather", [](json& r) { r["attrs"]["indices"][1] = -1; }, "[0].attrs.indices: ind");
+    op(
+        "softmax", [](json& r) { r["attrs"]["dim"] = 2; }, "[0].attrs.dim: the input has no such");
+    op(
+        "slice", [](json& r) { r["attrs"]["end"] = 99; }, "[0]: these inputs and attributes make");
+    row("autocast", R"({"cuda_float16": {"exp": {"most_low": "float32"}}})",
+        "cuda_float16.exp.most_low: no such combination");
+    row("autocast", R"({"cuda_float16": {"exp": {"all_low": 3}}})",
+        "cuda_float16.exp.all_low: a text is wanted, not \"3\"");
+    const auto trace = [&](void (*change)(json & step), const char* told) {
+        row("scaler", bytes(oneTrace(change)), told);
+    };
+    trace([](json& s) { s["found_inf"][0] = "infinite"; }, "[0].steps[7].found_inf[0]: null");
+    trace([](json& s) { s["growth_tracker"] = 0.5; }, "[0].steps[7].growth_tracker: a whole");
+    json slow = json::array({shipped("scaler").at(0)});
+    slow[0]["config"]["growth_factor"] = 1;
+    row("scaler", bytes(slow), "[0].config: The growth factor must be > 1.0.");
+    trace([](json& s) { s["stepped"] = json::array(); }, "[0].steps[7].stepped: a list of 0");
+    const auto run = [&](void (*change)(json & run), const char* told) {
+        json runs = oneRun("mlp_ce", "float16");
+        change(runs[0]);
+        row("runs", bytes(runs), told);
+    };
+    run([](json& r) { r["kind"] = "mlp"; }, "[0].kind: checkerboard, mlp_ce or mlp_mse");
+    run([](json& r) { r["amp"] = "float8"; }, "[0].amp: null, float16 or bfloat16 is wanted");
+    run([](json& r) { r["extra"] = "clop"; }, "[0].extra: null, grad_penalty, clip or onecycle");
+    run([](json& r) { r["optimizer"] = "Lion"; }, "[0].optimizer: Adam, AdamW, SGD or RMSprop");
+    run([](json& r) { r["trace"].erase(3); }, "[0].trace: 59 steps, where steps says 60");
+    run([](json& r) { r["target"][0] = 99; }, "[0].target: labels from 0 to ");
+    run([](json& r) { r["start"]["2.weight"].erase(0); }, "[0].start: layers.1.weight has ");
+    run([](json& r) { r["start"]["4.weight"] = {1}; }, "[0].start: \"4.bias\" is missing");
+    run([](json& r) { r["start"]["weight"] = {1}; }, "[0].start.weight: a name like 0.weight");
+    run([](json& r) { r["input"][0].erase(0); }, "[0].input: ");
+}
+
+void TestVerify::refusesBadInput() {
+    QFETCH(QString, suite);
+    QFETCH(QByteArray, content);
+    QFETCH(QString, told);
+    const Folder folder(suite.toStdString(), content.toStdString());
+    const std::string text = thrownBy<InputError>([&] { folder.verified(); });
+    const std::string path = folder.path() + "/" + recorded::goldenFileOf(suite.toStdString());
+    QVERIFY2(text.starts_with(path + ": " + told.toStdString()), text.c_str());
+    QVERIFY2(isAbout(text, path, told.toStdString()), text.c_str());
+}
+
+void TestVerify::refusesWrongFolder() {
+    const Folder empty("", std::string());
+    QVERIFY(isAbout(thrownBy<InputError>([&] { empty.verified(); }), empty.path(),
+                    "none of the files autocast_dtypes.json, gradscaler_traces.json"));
+    QVERIFY(isAbout(thrownBy<InputError>([&] { empty.verified({"ops"}); }), empty.path(),
+                    "none of the files op_values.json"));
+    VerifyOptions options;
+    options.device = "cpu";
+    options.folder = empty.path() + "/missing";
+    QVERIFY(isAbout(thrownBy<InputError>([&] { verify(options); }), options.folder,
+                    "cannot read this folder: No such file"));
+    options.folder = "";
+    options.suites = {"opz"};
+    QVERIFY(
+        isAbout(thrownBy<InputError>([&] { verify(options); }), "suite", "the nearest one is ops"));
+    options.suites = {"optim"};
+    options.device = "abacus";
+    QVERIFY(isAbout(thrownBy<InputError>([&] { verify(options); }), "device", "\"abacus\""));
+}
+
+void TestVerify::oneFileIsEnough() {
+    const VerifyReport report = Folder("optim", shipped("optim")).verified();
+    QVERIFY(report.passed());
+    QCOMPARE(report.suites.size(), size_t{1});
+    QCOMPARE(report.leftOut.size(), size_t{4});
+    QVERIFY(report.leftOut[3] == "runs: no training_runs.json in the folder");
+}
+
+void TestVerify::leavesOutWhatItDoesNotKnow() {
+    const json file = json::parse(R"({"torch": "3", "mps_float16": {"exp": {"all_low": "x"}},
+        "cuda_float16": {"exp": {"all_low": "float32"}, "istft": {"all_low": "float32"}}})");
+    const VerifyReport report = Folder("autocast", file).verified();
+    QVERIFY(report.passed());
+    QCOMPARE(report.suites[0].cases, size_t{1});
+    QCOMPARE(report.suites[0].notes.size(), size_t{2});
+    QVERIFY(report.suites[0].notes[0].find("mps_float16") != std::string::npos);
+    QVERIFY(report.suites[0].notes[1].find("istft") != std::string::npos);
+}
+
+void TestVerify::jsonForm() {
+    VerifyReport report;
+    report.device = "a \"device\"\xff";
+    SuiteResult suite;
+    suite.name = "ops";
+    suite.cases = 3;
+    suite.passed = 2;
+    suite.worst = INFINITY;
+    suite.bound = 0.5;
+    suite.failed = {"tanh: x"};
+    report.suites = {suite};
+    const json parsed = json::parse(verifyJson(report));
+    QVERIFY(parsed["suites"][0]["name"] == "ops" && parsed["suites"][0]["cases"] == 3);
+    QVERIFY(parsed["suites"][0]["passed"] == 2 && parsed["suites"][0]["bound"] == 0.5);
+    QVERIFY(parsed["suites"][0]["worst"].is_null());
+    QVERIFY(parsed["suites"][0]["failed"] == json::array({"tanh: x"}));
+    QVERIFY(parsed["device"].get<std::string>().starts_with("a \"device\""));
+}
+
+void TestVerify::stops() {
+    VerifyOptions options;
+    options.device = "cpu";
+    std::vector<size_t> done;
+    options.progress = [&](const VerifyProgress& progress) {
+        done.push_back(progress.done);
+        return progress.done < 5;
+    };
+    const VerifyReport report = verify(options);
+    QVERIFY(report.stopped);
+    QCOMPARE(report.suites.size(), size_t{1});
+    QVERIFY((done == std::vector<size_t>{1, 2, 3, 4, 5}));
+}
+
+void TestVerify::pythonWords() {
+    const Golden list =
+        Golden::parse("f", R"([NaN, Infinity, -Infinity, -1, "NaN -Infinity \" NaN", null])");
+    QVERIFY(std::isnan(list.at(0).number()) && list.at(0).isNumber());
+    QCOMPARE(list.at(1).number(), HUGE_VAL);
+    QCOMPARE(list.at(2).number(), -HUGE_VAL);
+    QCOMPARE(list.at(3).number(), -1.0);
+    QVERIFY(list.at(4).text() == "NaN -Infinity \" NaN" && !list.at(4).isNumber());
+    QVERIFY(list.at(5).isNull());
+    QCOMPARE(Golden::parse("f", "[[1, 2], [Infinity]]").numbers().size(), size_t{3});
+    QVERIFY(thrownBy<InputError>([] { Golden::parse("f", "[NaN, -Infinity, x]"); }) ==
+            "f: byte 18: this is no JSON");
+}
+
+void TestVerify::places() {
+    const Golden root = Golden::parse("f.json", R"({"a": [{"b": 1.5}], "c": null})");
+    const auto told = [](const auto& call) { return thrownBy<InputError>(call); };
+    QVERIFY(told([&] { root.at("x"); }) == "f.json: \"x\" is missing");
+    QVERIFY(told([&] { root.at("a").at(1); }) ==
+            "f.json: a: a list of 1 values, where number 1 (from 0) is wanted");
+    QVERIFY(told([&] { root.at("a").at(0).at("b").integer(); }) ==
+            "f.json: a[0].b: a whole number is wanted, not \"1.5\"");
+    QVERIFY(told([&] { root.at("a").at(0).at("b").flag(); }) ==
+            "f.json: a[0].b: true or false is wanted, not \"1.5\"");
+    QVERIFY(!root.find("c") && !root.find("d") && root.find("a"));
+    QCOMPARE(root.integerOr("c", 7), int64_t{7});
+    QVERIFY(told([&] { root.numberOr("a", 0); }) == "f.json: a: a number is wanted, not a list");
+    QVERIFY(told([] { Golden::parse("f", "3").at("x"); }) == "f: an object is wanted, not \"3\"");
+}
+
+QTEST_GUILESS_MAIN(TestVerify)
+#include "tst_verify.moc"
