@@ -41,6 +41,7 @@ private slots:
     void poolRunsEachTaskOnce_data();
     void poolRunsEachTaskOnce();
     void poolManySmallRuns();
+    void poolStopsAtAnyMoment();
     void poolUsesItsThreads();
     void poolThrowsOn_data();
     void poolThrowsOn();
@@ -294,6 +295,16 @@ void TestCore::poolManySmallRuns() {
                 QCOMPARE(result, round);
         }
         QCOMPARE(clashes.load(), 0);
+    }
+}
+
+void TestCore::poolStopsAtAnyMoment() {
+    // Workers that are still starting, or on their way back to sleep, must see that they are to
+    // end; one that misses it hangs the destructor.
+    for (int cycle = 0; cycle < 20000; ++cycle) {
+        ThreadPool pool(2 + cycle % 3);
+        for (int run = 0; run < cycle % 3; ++run)
+            pool.run(2 + run, [](int64_t, int) {});
     }
 }
 

@@ -128,11 +128,14 @@ struct ThreadPool::State {
         uint32_t seen = 0;
         for (;;) {
             waitWhile(phase, seen);
-            if (stopping.load()) return;
             inside.fetch_add(1);
             seen = phase.load();
-            if (seen % 2 == 1) takeTasks(thread);
+            // Asked after the phase is read: the destructor sets it before it moves the phase, so a
+            // worker that has seen the last phase never waits for another.
+            const bool last = stopping.load();
+            if (!last && seen % 2 == 1) takeTasks(thread);
             if (inside.fetch_sub(1) == 1) inside.notify_all();
+            if (last) return;
         }
     }
 
