@@ -2,6 +2,7 @@
 // that every wrong value gets the same kind of message.
 #include "app/cli_options.h"
 
+#include "app/preset_choice.h"
 #include "engine/core/error.h"
 
 namespace halfscope::cli {
@@ -36,8 +37,9 @@ RunConfig ExperimentOptions::config() const {
     if (!file.empty() && !preset.empty()) {
         throw InputError("an experiment file and --preset: give one of them");
     }
-    RunConfig config = !file.empty() ? readConfig(file)
-                                     : presetNamed(preset.empty() ? "checkerboard" : preset).config;
+    RunConfig config = !file.empty()
+                           ? readConfig(file)
+                           : choosePreset(preset.empty() ? "checkerboard" : preset).config;
     if (!lanes.empty()) config.lanes = parseLanes(lanes);
     const std::pair<const char*, const std::string&> named[] = {
         {"run.steps", steps}, {"run.seed", seed}, {"run.device", device}, {"run.threads", threads}};

@@ -1,5 +1,6 @@
 // The window program: options, theme, and the way to take a screenshot of a finished run.
 // Everything that is seen is in ui/.
+#include "app/preset_choice.h"
 #include "engine/core/error.h"
 #include "ui/main_window.h"
 
@@ -92,6 +93,7 @@ Options parse(QApplication& app) {
         if (!files.isEmpty())
             throw InputError("--preset and an experiment file exclude each other");
         options.preset = parser.value(QStringLiteral("preset"));
+        choosePreset(options.preset.toStdString()); // its error lists them
     }
     options.play = parser.isSet(QStringLiteral("play"));
     options.screenshot = parser.value(QStringLiteral("screenshot"));
@@ -131,7 +133,10 @@ void startMessages(QtMsgType type, const QMessageLogContext& context, const QStr
         std::fputs(kNoDisplay, stderr);
         std::_Exit(kFailed);
     }
-    if (!QByteArray(context.category).startsWith("qt.qpa")) g_usualMessages(type, context, text);
+    // the sentence at the end tells it better, and a folder for sockets is not needed here
+    const bool noise = QByteArray(context.category).startsWith("qt.qpa") ||
+                       text.startsWith(QLatin1String("QStandardPaths: XDG_RUNTIME_DIR"));
+    if (!noise) g_usualMessages(type, context, text);
 }
 
 /// Help and version are answered without a display too.
@@ -186,12 +191,11 @@ int runWindow(QApplication& app, const Options& options) {
 } // namespace
 
 int main(int argc, char** argv) {
-    if (displayMissing(argc, argv)) {
-        if (!needsNoDisplay(argc, argv)) {
-            std::fputs(kNoDisplay, stderr);
-            return kFailed;
-        }
+    if (needsNoDisplay(argc, argv)) {
         qputenv("QT_QPA_PLATFORM", "offscreen");
+    } else if (displayMissing(argc, argv)) {
+        std::fputs(kNoDisplay, stderr);
+        return kFailed;
     }
     QCoreApplication::setOrganizationName(QStringLiteral("Halfscope"));
     QCoreApplication::setApplicationName(QStringLiteral("halfscope"));

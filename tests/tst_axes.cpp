@@ -57,6 +57,7 @@ void TestAxes::tickLabels_data() {
     QTest::addColumn<double>("lower");
     QTest::addColumn<double>("upper");
     QTest::addColumn<QStringList>("labels");
+    QTest::newRow("whole steps") << "step" << 0.0 << 7.2 << QStringList{"0", "2", "4", "6"};
     QTest::newRow("octaves") << "two" << 0.7 << 5.5 << QStringList{"2^0", "2^1", "2^2"};
     QTest::newRow("16 to 18") << "two" << 46341.0 << 370728.0
                               << QStringList{"2^16", "2^17", "2^18"};
@@ -75,6 +76,8 @@ void TestAxes::tickLabels() {
     QSharedPointer<QCPAxisTicker> made;
     if (ticker == QLatin1String("count") || ticker == QLatin1String("low"))
         made = QSharedPointer<PrefixTicker>::create(true);
+    else if (ticker == QLatin1String("step"))
+        made = QSharedPointer<StepTicker>::create();
     else
         made = QSharedPointer<PowerTicker>::create(ticker == QLatin1String("two") ? 2 : 10);
     made->setTickCount(ticker == QLatin1String("low") ? 1 : 3);

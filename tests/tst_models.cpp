@@ -60,6 +60,7 @@ private slots:
     void runKeepsTheNewest();
     void runSpeedsOfTheLastSecond();
     void eventsNewestFirst();
+    void overflowAndBackoffAreOneEvent();
     void eventsAreBounded();
     void configEveryFieldTakesItsText();
     void configWrongValueChangesNothing();
@@ -149,13 +150,36 @@ void TestModels::eventsNewestFirst() {
     QCOMPARE(model.index(0, EventModel::LaneColumn).data().toString(), QStringLiteral("all"));
     QCOMPARE(model.index(2, EventModel::TextColumn).data().toString(), QStringLiteral("first"));
     QCOMPARE(model.index(2, EventModel::LaneColumn).data().toString(), QStringLiteral("B"));
-    QCOMPARE(model.index(2, EventModel::KindColumn).data().toString(), QStringLiteral("Overflow"));
+    QCOMPARE(model.index(2, EventModel::KindColumn).data().toString(),
+             QStringLiteral("Overflow, scale unchanged"));
     QCOMPARE(model.index(2, 0).data(EventModel::StepRole).toLongLong(), 7);
     model.append({});
     QCOMPARE(model.total(), int64_t(3));
     model.clear();
     QCOMPARE(model.rowCount(), 0);
     QCOMPARE(model.total(), int64_t(0));
+}
+
+void TestModels::overflowAndBackoffAreOneEvent() {
+    const auto change = [](EventKind kind, int64_t step, int lane, float before, float after) {
+        Event event = eventOf(kind, step, lane, "x");
+        event.scaleBefore = before;
+        event.scaleAfter = after;
+        return event;
+    };
+    const std::vector<Event> kept = withoutEchoes(
+        {change(EventKind::Overflow, 1, 0, 1024, 512), change(EventKind::Backoff, 1, 0, 1024, 512),
+         change(EventKind::Overflow, 1, 1, 8, 2), change(EventKind::Backoff, 1, 1, 8, 2),
+         change(EventKind::Growth, 2, 1, 2, 4), // and one without its overflow
+         change(EventKind::Backoff, 3, 1, 4, 2)});
+    EventModel model;
+    model.append(kept);
+    QStringList words;
+    for (int row = model.rowCount() - 1; row >= 0; --row)
+        words << model.index(row, EventModel::KindColumn).data().toString();
+    QCOMPARE(words, QStringList({QStringLiteral("Overflow, scale halved"),
+                                 QStringLiteral("Overflow, scale × 0.25"),
+                                 QStringLiteral("Scale doubled"), QStringLiteral("Scale halved")}));
 }
 
 void TestModels::eventsAreBounded() {

@@ -14,6 +14,7 @@
 #include "ui/plots/plot_stack.h"
 
 #include <QAbstractButton>
+#include <QAbstractSpinBox>
 #include <QApplication>
 #include <QCloseEvent>
 #include <QComboBox>
@@ -63,6 +64,8 @@ MainWindow::~MainWindow() {
 
 void MainWindow::buildCentre() {
     auto* page = make<QWidget>(this);
+    // a click beside the boxes ends what is typed in one, and Space means Play again
+    page->setFocusPolicy(Qt::ClickFocus);
     auto* column = make<QVBoxLayout>(page);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -109,6 +112,7 @@ void MainWindow::buildCentre() {
     m_columns->setStretchFactor(2, 0);
     m_columns->setSizes({kSetupWidth, 700, kRightWidth});
     setCentralWidget(page);
+    page->setFocus();
 }
 
 void MainWindow::buildStatusBar() {
@@ -181,6 +185,13 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
             event->accept();
             return true;
         }
+        // a number has no spaces: there the key plays, too
+        if (plain && key->key() == Qt::Key_Space &&
+            (qobject_cast<QAbstractSpinBox*>(watched) ||
+             qobject_cast<QAbstractSpinBox*>(watched->parent()))) {
+            event->ignore();
+            return true;
+        }
     }
     return QMainWindow::eventFilter(watched, event);
 }
@@ -189,6 +200,7 @@ void MainWindow::chooseTheme(Theme theme) {
     m_options.theme = theme;
     applyTheme(*qApp, theme);
     m_transport->setTheme(theme);
+    m_transport->setFigures(m_run); // in the new colours
 }
 
 void MainWindow::restoreLayout() {

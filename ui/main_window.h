@@ -92,7 +92,8 @@ private:
     void followNewest();
     void showError(const QString&);
     void updateGrowthIntervals();
-    void updateHeadline(const SessionBatch&);
+    void showFigures();
+    void pace();
     void setHeadline(const QString& text, double size);
     void updateFrameRate();
     /// Runs the action and shows the sentence of an error as banner.
@@ -112,7 +113,11 @@ private:
     std::unique_ptr<ExperimentController> m_controller;
     QTimer m_frameTimer;
     QElapsedTimer m_clock;
-    std::vector<qint64> m_frameTimes; ///< ms, of the last second
+    std::vector<qint64> m_frameTimes;         ///< ms, of the last second
+    double m_usedBefore = 0, m_frameCost = 0; ///< processor time of this thread, ms
+    bool m_newFigures = false;                ///< not shown yet
+    qint64 m_figuresShown = 0;                ///< ms of m_clock
+    QString m_news;                           ///< the last event in words
     int m_quietFrames = 0;
     qsizetype m_cardLanes = 0; ///< lanes that the right column was last divided for
     qint64 m_stopStride = 300; ///< how many more steps Continue asks for

@@ -17,18 +17,35 @@
 #include <QLabel>
 #include <QLocale>
 #include <QSplitter>
+
 #include <algorithm>
+#include <ctime>
 
 namespace halfscope {
 namespace {
 
 constexpr int kFrameMs = 33;
-constexpr int kSlowestFrameMs = 100;
+constexpr int kSlowestFrameMs = 150;
+constexpr int kFiguresMs = 200;
+// A frame comes after so many times what it costs: half of the time at most is for drawing, and
+// little of it while the processors train.
+constexpr double kFrames = 2, kTrainingFrames = 40;
 // Frames without news before the window counts as settled: layouts and fonts have come to rest.
 constexpr int kQuietFrames = 4;
 // The sentence that invites to start is larger than the ones that tell what happens.
 constexpr double kTitleSize = 1.35;
 constexpr const char* kStopKey = "run.steps";
+
+/// Processor time of this thread: other programs must not count as the window's cost.
+double threadMilliseconds() {
+#ifdef CLOCK_THREAD_CPUTIME_ID
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+#else
+    return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+#endif
+}
 
 QStringList namesOf(const SessionInfo& info) {
     QStringList names;
@@ -169,6 +186,9 @@ void MainWindow::showBuilt() {
     m_config.setRunning(info.config);
     updateGrowthIntervals();
     m_scaler->refresh(m_run);
+    m_newFigures = false;
+    m_figuresShown = m_clock.elapsed() - kFiguresMs;
+    m_news.clear();
     setHeadline(tr("Train the same network twice: FP32 and mixed precision. Press Play."),
                 kTitleSize);
 }
@@ -203,8 +223,8 @@ void MainWindow::showState() {
 }
 
 void MainWindow::frame() {
-    const qint64 start = m_clock.elapsed();
-    const SessionBatch batch = m_controller->drain();
+    SessionBatch batch = m_controller->drain();
+    batch.events = withoutEchoes(std::move(batch.events));
     for (const StepRecord& record : batch.records)
         m_plots->append(record.lane, record);
     for (const Event& event : batch.events)
@@ -215,39 +235,54 @@ void MainWindow::frame() {
         m_pictures->setPictures(
             batch.snapshot->step,
             QVector<Picture>(batch.snapshot->outputs.begin(), batch.snapshot->outputs.end()));
-    if (!batch.records.empty() || !batch.events.empty()) {
-        m_transport->setFigures(m_run);
-        m_scaler->refresh(m_run);
-        updateHeadline(batch);
-    }
+    m_newFigures = m_newFigures || !batch.records.empty() || !batch.events.empty();
+    for (const Event& event : batch.events)
+        m_news = QString::fromStdString(event.text);
+    showFigures();
     const bool drawn = m_plots->refresh();
     updateFrameRate();
     const SessionState state = m_controller->state();
     const bool busy = state == SessionState::Building || state == SessionState::Running;
     m_quietFrames = busy || drawn || !batch.empty() ? 0 : m_quietFrames + 1;
     if (m_quietFrames == kQuietFrames) emit settled();
-    // Half of the time at most is for drawing; the rest answers the user.
-    const int cost = static_cast<int>(m_clock.elapsed() - start);
-    const int interval = std::clamp(2 * cost, kFrameMs, kSlowestFrameMs);
+    pace();
+}
+
+/// Drawing competes with training when that uses every processor: a step waits for its slowest
+/// thread, so it loses as much time as the window takes. Then frames come less often.
+void MainWindow::pace() {
+    const double used = threadMilliseconds();
+    constexpr double kNewest = 0.2; // share of the newest frame in the average
+    m_frameCost += kNewest * (used - m_usedBefore - m_frameCost);
+    m_usedBefore = used;
+    const bool competes = m_controller->running() && m_controller->info() &&
+                          m_controller->info()->device.kind == "cpu";
+    const double wanted = (competes ? kTrainingFrames : kFrames) * m_frameCost;
+    const int interval = std::clamp(static_cast<int>(wanted), kFrameMs, kSlowestFrameMs);
     if (interval != m_frameTimer.interval()) m_frameTimer.setInterval(interval);
 }
 
-void MainWindow::updateHeadline(const SessionBatch& batch) {
-    const auto notable =
-        std::find_if(batch.events.rbegin(), batch.events.rend(),
-                     [](const Event& event) { return event.kind != EventKind::Backoff; });
-    QString text = m_headline->text();
-    if (notable != batch.events.rend())
-        text = QString::fromStdString(notable->text);
-    else if (m_events.total() == 0)
-        text = tr("Every lane learns from the same batches. No step was skipped so far.");
-    if (text != m_headline->text()) setHeadline(text, 1.0);
+/// Figures that change 30 times a second cannot be read, and laying them out costs as much as the
+/// plots.
+void MainWindow::showFigures() {
+    if (!m_newFigures) return;
+    const qint64 now = m_clock.elapsed();
+    if (m_controller->running() && now - m_figuresShown < kFiguresMs) return;
+    m_newFigures = false;
+    m_figuresShown = now;
+    m_transport->setFigures(m_run);
+    m_scaler->refresh(m_run);
+    if (m_news.isEmpty() && m_events.total() == 0)
+        m_news = tr("Every lane learns from the same batches. No step was skipped so far.");
+    if (!m_news.isEmpty() && m_news != m_headline->text()) setHeadline(m_news, 1.0);
 }
 
 void MainWindow::setHeadline(const QString& text, double size) {
     QFont sized = font();
     sized.setPointSizeF(sized.pointSizeF() * size);
-    m_headline->setFont(sized);
+    const QRect room = m_headline->rect();
+    const auto lines = QFontMetrics(sized).boundingRect(room, Qt::TextWordWrap, text);
+    m_headline->setFont(lines.height() > room.height() ? font() : sized);
     m_headline->setText(text);
     m_headline->setToolTip(text);
 }

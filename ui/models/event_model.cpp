@@ -6,6 +6,33 @@
 #include <QLocale>
 
 namespace halfscope {
+namespace {
+
+QString changeText(const Event& event) {
+    if (event.scaleAfter == event.scaleBefore) return EventModel::tr("scale unchanged");
+    const double factor =
+        static_cast<double>(event.scaleAfter) / static_cast<double>(event.scaleBefore);
+    if (factor == 2) return EventModel::tr("scale doubled");
+    if (factor == 0.5) return EventModel::tr("scale halved");
+    return EventModel::tr("scale × %1").arg(numberText(factor, 3));
+}
+
+QString sentence(QString text) {
+    text[0] = text[0].toUpper();
+    return text;
+}
+
+} // namespace
+
+std::vector<Event> withoutEchoes(std::vector<Event> events) {
+    for (size_t i = events.size(); i-- > 1;) {
+        const Event& cause = events[i - 1];
+        if (events[i].kind == EventKind::Backoff && cause.kind == EventKind::Overflow &&
+            events[i].step == cause.step && events[i].lane == cause.lane)
+            events.erase(events.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return events;
+}
 
 void EventModel::clear() {
     beginResetModel();
@@ -40,11 +67,11 @@ int EventModel::columnCount(const QModelIndex& parent) const {
     return parent.isValid() ? 0 : Columns;
 }
 
-QString EventModel::kindText(EventKind kind) {
-    switch (kind) {
-    case EventKind::Overflow: return tr("Overflow");
-    case EventKind::Growth: return tr("Growth");
-    case EventKind::Backoff: return tr("Backoff");
+QString EventModel::whatText(const Event& event) {
+    switch (event.kind) {
+    case EventKind::Overflow: return tr("Overflow, %1").arg(changeText(event));
+    case EventKind::Growth:
+    case EventKind::Backoff: return sentence(changeText(event));
     case EventKind::LossNotFinite: return tr("Loss not finite");
     case EventKind::Edit: return tr("Edit");
     }
@@ -68,7 +95,7 @@ QVariant EventModel::data(const QModelIndex& index, int role) const {
     switch (index.column()) {
     case StepColumn: return QLocale().toString(static_cast<qlonglong>(row.step));
     case LaneColumn: return row.lane < 0 ? tr("all") : laneTag(row.lane);
-    case KindColumn: return kindText(row.kind);
+    case KindColumn: return whatText(row);
     case TextColumn: return QString::fromStdString(row.text);
     default: return {};
     }

@@ -7,8 +7,12 @@
 #include <QAbstractTableModel>
 #include <deque>
 #include <span>
+#include <vector>
 
 namespace halfscope {
+
+/// Without the backoffs that follow from an overflow: an overflow tells that the scale fell.
+std::vector<Event> withoutEchoes(std::vector<Event>);
 
 class EventModel : public QAbstractTableModel {
     Q_OBJECT
@@ -35,8 +39,8 @@ public:
     QVariant data(const QModelIndex&, int role = Qt::DisplayRole) const override;
     QVariant headerData(int section, Qt::Orientation, int role = Qt::DisplayRole) const override;
 
-    /// "overflow, step skipped", in the user's language.
-    static QString kindText(EventKind);
+    /// "Overflow, scale halved", in the user's language.
+    static QString whatText(const Event&);
 
 private:
     std::deque<Event> m_events; ///< oldest first

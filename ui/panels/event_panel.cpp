@@ -43,8 +43,7 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     };
     m_table->setColumnWidth(EventModel::StepColumn, width(QStringLiteral("100,000")));
     m_table->setColumnWidth(EventModel::LaneColumn, width(tr("Lane")));
-    m_table->setColumnWidth(EventModel::KindColumn,
-                            width(EventModel::kindText(EventKind::Overflow)));
+    m_table->setColumnWidth(EventModel::KindColumn, width(tr("Overflow, scale unchanged")));
     m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_sentence = make<QLabel>(this);
     m_sentence->setWordWrap(true);
@@ -68,6 +67,13 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     connect(m_table, &QTableView::activated, this, jump);
     updateHeading();
     applyColors();
+}
+
+/// A sentence of which only the start is seen helps nobody: it stands below the list then.
+void EventPanel::resizeEvent(QResizeEvent* event) {
+    constexpr int kWide = 480;
+    m_table->setColumnHidden(EventModel::TextColumn, width() < kWide);
+    QWidget::resizeEvent(event);
 }
 
 QSize EventPanel::sizeHint() const { return {280, 300}; }

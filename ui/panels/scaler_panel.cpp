@@ -66,7 +66,8 @@ LaneCard::LaneCard(int lane, bool scales, QWidget* parent)
     m_event->setWordWrap(true);
     m_event->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_event->setAccessibleName(tr("Last event"));
-    if (scales) m_event->setMinimumHeight(fontMetrics().lineSpacing() * 3);
+    m_event->setMinimumHeight(scales ? fontMetrics().lineSpacing() * 3 : 0);
+    m_event->setVisible(scales);
     grid->addWidget(m_event, 6, 1, 1, 2);
     grid->setColumnStretch(2, 1);
     applyColors();

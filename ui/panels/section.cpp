@@ -13,13 +13,12 @@ Section::Section(const QString& title, QWidget* parent) : QWidget(parent) {
     m_heading = make<QToolButton>(this);
     m_heading->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     m_heading->setAutoRaise(true);
-    m_heading->setCheckable(true);
-    m_heading->setChecked(true);
     m_heading->setArrowType(Qt::DownArrow);
     m_heading->setIconSize({10, 10});
     m_heading->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    m_heading->setStyleSheet(
-        QStringLiteral("QToolButton { font-weight: bold; border: none; text-align: left; }"));
+    QFont bold = font();
+    bold.setBold(true);
+    m_heading->setFont(bold);
     m_swatch = make<QWidget>(this);
     m_swatch->setFixedSize(10, 10);
     m_swatch->setAutoFillBackground(true);
@@ -38,11 +37,7 @@ Section::Section(const QString& title, QWidget* parent) : QWidget(parent) {
     all->addLayout(m_headingRow);
     all->addWidget(m_content);
     setTitle(title);
-    connect(m_heading, &QToolButton::toggled, this, [this](bool open) {
-        m_heading->setArrowType(open ? Qt::DownArrow : Qt::RightArrow);
-        m_content->setVisible(open);
-        emit toggled(open);
-    });
+    connect(m_heading, &QToolButton::clicked, this, [this] { setOpen(!m_open); });
 }
 
 void Section::setTitle(const QString& title) {
@@ -51,8 +46,17 @@ void Section::setTitle(const QString& title) {
 }
 
 QString Section::title() const { return m_heading->text(); }
-void Section::setOpen(bool open) { m_heading->setChecked(open); }
-bool Section::isOpen() const { return m_heading->isChecked(); }
+bool Section::isOpen() const { return m_open; }
+
+void Section::setOpen(bool open) {
+    if (open == m_open) return;
+    m_open = open;
+    m_heading->setArrowType(open ? Qt::DownArrow : Qt::RightArrow);
+    m_heading->setAccessibleDescription(open ? QString() : tr("folded"));
+    m_content->setVisible(open);
+    emit toggled(open);
+}
+
 void Section::addWidget(QWidget* widget) { m_column->addWidget(widget); }
 void Section::addToHeading(QWidget* widget) { m_headingRow->addWidget(widget); }
 

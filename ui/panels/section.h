@@ -28,6 +28,7 @@ signals:
     void toggled(bool open);
 
 private:
+    bool m_open = true;
     QToolButton* m_heading = nullptr;    ///< child
     QWidget* m_swatch = nullptr;         ///< child
     QWidget* m_content = nullptr;        ///< child

@@ -29,8 +29,8 @@ SetupPanel::SetupPanel(ConfigModel& model, QWidget* parent) : QWidget(parent), m
     auto* column = make<QVBoxLayout>(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    column->addWidget(m_restart);
     column->addWidget(m_scroll, 1);
+    column->addWidget(m_restart); // below: what is being clicked must not move when it appears
     connect(&m_model, &QAbstractItemModel::modelReset, this, &SetupPanel::rebuild);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &SetupPanel::refresh);
     rebuild();
@@ -68,7 +68,7 @@ void SetupPanel::addRunGroups(QWidget* content) {
         if (m_model.row(i).lane >= 0) break;
         const QString group = QString::fromStdString(m_model.row(i).field->group);
         if (m_groups.empty() || group != current) {
-            m_groups.push_back({newSection(group, group, content), -1, {}});
+            m_groups.push_back({newSection(group, group, content), -1, {}, nullptr});
             current = group;
         }
         auto* editor = make<FieldEditor>(m_model, i, m_groups.back().section);
@@ -86,8 +86,6 @@ void SetupPanel::addLaneGroups(QWidget* content) {
             Section* section = newSection(laneLetter(lane), {}, content);
             auto* remove = make<QToolButton>(section);
             remove->setAutoRaise(true);
-            remove->setIcon(
-                themedIcon(QStringLiteral("close"), colorsFor(QGuiApplication::palette()).text));
             remove->setIconSize({12, 12});
             remove->setToolTip(tr("Remove lane %1").arg(laneLetter(lane)));
             remove->setAccessibleName(tr("Remove lane %1").arg(laneLetter(lane)));
@@ -95,7 +93,7 @@ void SetupPanel::addLaneGroups(QWidget* content) {
             connect(remove, &QToolButton::clicked, this,
                     [this, lane] { m_model.removeLane(lane); });
             section->addToHeading(remove);
-            m_groups.push_back({section, lane, {}});
+            m_groups.push_back({section, lane, {}, remove});
         }
         auto* editor = make<FieldEditor>(m_model, i, m_groups.back().section);
         m_groups.back().section->addWidget(editor);
@@ -173,8 +171,11 @@ void SetupPanel::changeEvent(QEvent* event) {
 void SetupPanel::applyColors() {
     const Colors colors = colorsFor(QGuiApplication::palette());
     m_addLane->setIcon(themedIcon(QStringLiteral("plus"), colors.text));
-    for (const Group& group : m_groups)
-        if (group.lane >= 0) group.section->setSwatch(colors.lane(group.lane));
+    for (const Group& group : m_groups) {
+        if (group.lane < 0) continue;
+        group.section->setSwatch(colors.lane(group.lane));
+        group.remove->setIcon(themedIcon(QStringLiteral("close"), colors.text));
+    }
     QColor fill = colors.accent;
     fill.setAlpha(40);
     const QString style = QStringLiteral("#restartNote { background: rgba(%1,%2,%3,%4); border: 0; "

@@ -50,6 +50,7 @@ private:
         Section* section = nullptr; ///< child of the scroll area's content
         int lane = -1;
         std::vector<FieldEditor*> editors; ///< children of the section
+        QToolButton* remove = nullptr;     ///< child of the section; a lane's only
     };
     std::vector<Group> m_groups;
     std::map<QString, bool> m_open; ///< what the user folded, by group; survives rebuilding

@@ -31,7 +31,6 @@ TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
     buildPresets();
     buildButtons();
     buildFigures();
-    m_row->addStretch(1);
     buildRight();
     setState(SessionState::Building);
     applyColors();
@@ -44,6 +43,9 @@ void TransportBar::buildPresets() {
     m_presets->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_presets->setMinimumContentsLength(14);
     m_presets->setObjectName(QStringLiteral("presets"));
+    // neither a click nor a turn of the wheel may take Space or the run away
+    m_presets->setFocusPolicy(Qt::TabFocus);
+    m_presets->installEventFilter(this);
     for (const Preset& preset : presets()) {
         m_presets->addItem(QString::fromStdString(preset.title),
                            QString::fromStdString(preset.name));
@@ -117,7 +119,9 @@ void TransportBar::buildFigures() {
                             "device worked; then how much faster lane B is than lane A"));
     m_row->addSpacing(6);
     m_row->addWidget(m_counter);
-    m_row->addWidget(m_speeds);
+    // cut off where the window is small, rather than keeping it large
+    m_speeds->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_row->addWidget(m_speeds, 1);
 }
 
 void TransportBar::buildRight() {
@@ -149,9 +153,9 @@ void TransportBar::buildRight() {
         connect(action, &QAction::triggered, this,
                 [this, chosen = theme] { emit themeChosen(chosen); });
     }
-    m_theme->setMenu(m_themeMenu);
-    m_theme->setPopupMode(QToolButton::InstantPopup);
-    m_theme->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
+    // by hand rather than with setMenu(): there is no room for an arrow
+    connect(m_theme, &QToolButton::clicked, m_theme,
+            [this] { m_themeMenu->popup(m_theme->mapToGlobal(QPoint(0, m_theme->height()))); });
     connect(m_device, &QToolButton::clicked, m_device, [this] {
         // the reason must be reachable by keyboard and touch too
         QToolTip::showText(m_device->mapToGlobal(QPoint(0, m_device->height())),
@@ -185,9 +189,14 @@ void TransportBar::setState(SessionState state) {
     m_play->setToolTip(running                           ? tr("Pause after this step (Space)")
                        : state == SessionState::Finished ? tr("Train as many steps again (Space)")
                                                          : tr("Train (Space)"));
-    m_play->setEnabled(built);
-    m_step->setEnabled(built && !running && state != SessionState::Finished);
-    m_reset->setEnabled(state != SessionState::Building);
+    const auto enable = [this](QPushButton* button, bool on) {
+        // or Qt gives the focus to the next box, which would swallow Space
+        if (!on && button->hasFocus() && parentWidget()) parentWidget()->setFocus();
+        button->setEnabled(on);
+    };
+    enable(m_play, built);
+    enable(m_step, built && !running && state != SessionState::Finished);
+    enable(m_reset, state != SessionState::Building);
     applyColors();
 }
 
@@ -225,6 +234,14 @@ void TransportBar::setDevice(const DeviceInfo& device, const QString& reason) {
     if (!reason.isEmpty()) lines << tr("Why not the GPU: %1").arg(reason);
     m_device->setToolTip(lines.join(u'\n'));
     m_device->setAccessibleDescription(m_device->toolTip());
+}
+
+bool TransportBar::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::Wheel && watched == m_presets) {
+        event->ignore();
+        return true;
+    }
+    return QWidget::eventFilter(watched, event);
 }
 
 void TransportBar::setTheme(Theme theme) {

@@ -46,6 +46,7 @@ signals:
 
 protected:
     void changeEvent(QEvent*) override;
+    bool eventFilter(QObject*, QEvent*) override;
 
 private:
     void buildPresets();

@@ -13,7 +13,7 @@ namespace halfscope {
 
 namespace {
 
-constexpr int kRowHeight = 17;
+constexpr int kRowHeight = 17, kLowRowHeight = 13;
 constexpr double kPathSize = 6; // QCustomPlot scales paths by size / 6
 constexpr double kDiamondSize = 11;
 constexpr double kPickDistance = 9; // pixels
@@ -83,7 +83,9 @@ EventLane::EventLane(QCustomPlot& plot, QCPAxisRect& rect) : m_plot(plot), m_rec
         axis->grid()->setZeroLinePen(Qt::NoPen);
 }
 
-int EventLane::heightFor(int lanes) { return std::max(1, lanes) * kRowHeight; }
+int EventLane::heightFor(int lanes) {
+    return std::max(1, lanes) * (lanes > 3 ? kLowRowHeight : kRowHeight);
+}
 
 void EventLane::setLanes(const QStringList& names) {
     for (Row& row : m_rows)

@@ -6,6 +6,7 @@
 #include "ui/plots/tickers.h"
 
 #include <QCoreApplication>
+#include <QRegularExpression>
 
 #include <algorithm>
 #include <cmath>
@@ -159,20 +160,39 @@ void PlotPanel::update(double from, double to, int pixels) {
     m_rect.axis(QCPAxis::atLeft)
         ->ticker()
         ->setTickCount(std::clamp(m_rect.height() * 2 / (3 * line), 1, 5));
+    for (size_t i = 0; i < m_lanes.size(); ++i)
+        fillGraph(m_lanes[i], m_colors.lanePen(static_cast<int>(i)), pixels);
+}
+
+void PlotPanel::fillGraph(Lane& lane, QPen pen, int pixels) {
     const double floor = m_rect.axis(QCPAxis::atLeft)->range().lower;
-    for (Lane& lane : m_lanes) {
-        QVector<QCPGraphData> data;
-        data.reserve(lane.xs.size());
-        for (qsizetype i = 0; i < lane.xs.size(); ++i) {
-            // zero and below have no place on a logarithmic axis: they lie on its lower edge
-            const double y = logarithmic() && lane.ys[i] <= 0 ? floor : lane.ys[i];
-            data.append(QCPGraphData(lane.xs[i], y));
+    // zero and below have no place on a logarithmic axis: they lie on its lower edge
+    const auto heightOf = [&](double y) { return logarithmic() && y <= 0 ? floor : y; };
+    QVector<QCPGraphData> data;
+    data.reserve(lane.xs.size());
+    qsizetype turns = 0;
+    double before = 0;
+    for (qsizetype i = 0; i < lane.xs.size(); ++i) {
+        const double y = heightOf(lane.ys[i]);
+        const qsizetype n = data.size();
+        if (n > 0 && i + 1 < lane.xs.size()) {
+            const bool level = y == data[n - 1].value;
+            // the middle of a level stretch adds nothing but work
+            if (level && heightOf(lane.ys[i + 1]) == y) continue;
+            const double rise = y - data[n - 1].value;
+            turns += rise * before < 0;
+            if (!level) before = rise;
         }
-        // one point makes no line
-        lane.graph->setScatterStyle(data.size() == 1 ? QCPScatterStyle(QCPScatterStyle::ssDisc, 5)
-                                                     : QCPScatterStyle());
-        lane.graph->data()->set(data, true);
+        data.append(QCPGraphData(lane.xs[i], y));
     }
+    // In dense noise dashes cannot be seen, and they cost as much as all the rest.
+    if (data.size() > pixels && 2 * turns > data.size()) pen.setStyle(Qt::SolidLine);
+    if (lane.graph->pen() != pen) lane.graph->setPen(pen);
+    // one point makes no line
+    const auto style =
+        data.size() == 1 ? QCPScatterStyle(QCPScatterStyle::ssDisc, 5) : QCPScatterStyle();
+    lane.graph->setScatterStyle(style);
+    lane.graph->data()->set(data, true);
 }
 
 /// lowest > highest: nothing to show.
@@ -233,9 +253,11 @@ void PlotPanel::showValues(std::optional<qint64> step) {
     for (int i = 0; i < static_cast<int>(m_lanes.size()); ++i) {
         const Lane& lane = m_lanes[static_cast<size_t>(i)];
         const QString text = textAt(lane, step);
-        // "65536 = 2^16" is as well told by its power
-        const QString power = text.section(QStringLiteral(" = "), -1);
-        entries.append({m_colors.lanePen(i), m_colors.laneText(i), lane.label, text, power});
+        // "65536 = 2^16" is as well told by its power, "45.4k" by "45k"
+        QString brief = text.section(QStringLiteral(" = "), -1);
+        static const QRegularExpression fraction(QStringLiteral("(?<=\\d\\d)\\.\\d+"));
+        if (m_measure == Measure::Throughput) brief.remove(fraction);
+        entries.append({m_colors.lanePen(i), m_colors.laneText(i), lane.label, text, brief});
     }
     m_readout->setEntries(std::move(entries));
 }

@@ -70,6 +70,7 @@ private:
     bool logarithmic() const;
     bool saysNothing(const Lane&) const;
     void setUpAxes();
+    void fillGraph(Lane&, QPen, int pixels);
     void fitRange(double lowest, double highest);
 
     QCustomPlot& m_plot;

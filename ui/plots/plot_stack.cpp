@@ -231,9 +231,11 @@ void PlotStack::zoom(double about, double factor) {
 }
 
 void PlotStack::showStep(qint64 step) {
+    const auto middle = static_cast<double>(step);
+    const bool seen = middle >= m_from && middle <= m_to;
     const double half = (m_to - m_from) / 2;
     m_crosshair = step;
-    setRange(static_cast<double>(step) - half, static_cast<double>(step) + half);
+    setRange(seen ? m_from : middle - half, seen ? m_to : middle + half);
     drawCrosshair();
 }
 

@@ -42,7 +42,8 @@ public:
     /// Following shows the whole run and grows with it. The user's zoom or pan ends it.
     bool following() const { return m_following; }
     void setFollow(bool);
-    /// Centres the step (keeping the zoom) and puts the crosshair there; ends following.
+    /// Puts the crosshair on the step; centres it (keeping the zoom) when it is not in view. Ends
+    /// following.
     void showStep(qint64 step);
     void setCrosshair(qint64 step);
     void clearCrosshair();

@@ -2,7 +2,6 @@
 #include "ui/plots/series.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace halfscope {
@@ -102,11 +101,6 @@ Series::Node Series::bucket(qsizetype first, qsizetype width) const {
     return all;
 }
 
-void Series::emitPoint(qsizetype i, QVector<double>& xs, QVector<double>& ys) const {
-    xs.append(static_cast<double>(step(i)));
-    ys.append(value(i));
-}
-
 void Series::sample(double from, double to, int pixels, QVector<double>& xs,
                     QVector<double>& ys) const {
     xs.clear();
@@ -123,21 +117,26 @@ void Series::sample(double from, double to, int pixels, QVector<double>& xs,
     qsizetype width = 1;
     while ((last - first + 1) / width > pixels)
         width *= 2;
-    if (width <= 2) {
-        for (qsizetype i = first; i <= last; ++i)
-            emitPoint(i, xs, ys);
-        return;
-    }
-    for (qsizetype i = first / width * width; i <= last; i += width) {
+    const qsizetype buckets = (last - first) / width + 2;
+    xs.resize(width <= 2 ? last - first + 1 : 2 * buckets + 1);
+    ys.resize(xs.size());
+    double* x = xs.data(); // not detached point by point: this runs for every curve and frame
+    double* y = ys.data();
+    const auto put = [&](qsizetype i) {
+        *x++ = static_cast<double>(step(i));
+        *y++ = value(i);
+    };
+    for (qsizetype i = first / width * width; width > 2 && i <= last; i += width) {
         const Node extremes = bucket(i, width);
-        std::array<qsizetype, 3> points{static_cast<qsizetype>(extremes.lowest),
-                                        static_cast<qsizetype>(extremes.highest),
-                                        std::min(i + width, size()) - 1};
-        std::sort(points.begin(), points.end());
-        const auto end = std::unique(points.begin(), points.end());
-        for (auto point = points.begin(); point != end; ++point)
-            emitPoint(*point, xs, ys);
+        const auto [early, late] = std::minmax(extremes.lowest, extremes.highest);
+        put(early);
+        if (late != early) put(late);
+        if (i + width >= size() && late + 1 != size()) put(size() - 1);
     }
+    for (qsizetype i = first; width <= 2 && i <= last; ++i)
+        put(i);
+    xs.resize(x - xs.constData());
+    ys.resize(xs.size());
 }
 
 } // namespace halfscope

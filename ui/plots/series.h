@@ -37,9 +37,9 @@ public:
     double maximum() const;
 
     /// Points to draw for steps in [from, to] on `pixels` pixels, in order of step: all of them
-    /// when few, else the lowest, highest and last point of each bucket (at most one bucket a
-    /// pixel). Every point is a real one. One neighbour outside each end is added so that lines
-    /// reach the edges.
+    /// when few, else the lowest and highest point of each bucket (at most one bucket a pixel), and
+    /// the newest point. Every point is a real one. One neighbour outside each end is added so that
+    /// lines reach the edges.
     void sample(double from, double to, int pixels, QVector<double>& xs, QVector<double>& ys) const;
 
 private:
@@ -51,7 +51,6 @@ private:
     Node merged(Node, Node) const;
     Node everything() const;
     Node bucket(qsizetype first, qsizetype width) const;
-    void emitPoint(qsizetype i, QVector<double>& xs, QVector<double>& ys) const;
 
     std::vector<qint64> m_steps;
     std::vector<float> m_values;

@@ -28,7 +28,8 @@ QString powerOfTwo(double value) {
 }
 
 double StepTicker::getTickStep(const QCPRange& range) {
-    return std::max(1.0, QCPAxisTicker::getTickStep(range));
+    // a step of 2.5 would put the label 3 beside its place
+    return std::max(1.0, std::floor(QCPAxisTicker::getTickStep(range)));
 }
 
 QString StepTicker::getTickLabel(double tick, const QLocale&, QChar, int) {

@@ -3,15 +3,17 @@
 
 #include "engine/core/error.h"
 
+#include <algorithm>
+
 namespace halfscope {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// Pictures: at most 15 a second, and never more than a sixth of the time.
-constexpr auto kPictureInterval = 66ms;
-constexpr int kPictureShare = 5;
+// Pictures: at most 10 a second, at least one, and in between a hundredth of the time.
+constexpr std::chrono::nanoseconds kPictureInterval = 100ms, kSlowestPictures = 1s;
+constexpr int kPictureShare = 99;
 
 template <class... F>
 struct Overloaded : F... {
@@ -143,8 +145,8 @@ void TrainingWorker::showPicture() {
     const auto start = Clock::now();
     m_channel->publish(m_number, m_run->snapshot());
     const auto end = Clock::now();
-    m_nextPicture =
-        end + std::max<Clock::duration>(kPictureInterval, kPictureShare * (end - start));
+    m_nextPicture = end + std::clamp<std::chrono::nanoseconds>(kPictureShare * (end - start),
+                                                               kPictureInterval, kSlowestPictures);
 }
 
 void TrainingWorker::fail(const std::string& reason) {
