@@ -51,6 +51,7 @@ Row checkerboard(int64_t side, int64_t width) {
     row.name = "checkerboard-" + std::to_string(side) + "-w" + std::to_string(width);
     row.config.task.side = side;
     row.config.model.width = width;
+    row.config.model.depth = 2; // the network of the recorded comparisons: 2, w, w, w, 1
     return row;
 }
 
