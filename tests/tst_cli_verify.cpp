@@ -56,7 +56,7 @@ private slots:
         QVERIFY2(run.code == 0, run.out + run.error);
         QVERIFY(run.error.isEmpty()); // no progress into a pipe
         const QList<QByteArray> lines = run.out.trimmed().split('\n');
-        QCOMPARE(lines.size(), 7);
+        QVERIFY(lines.size() >= 7); // and notes
         QVERIFY(lines[0].startsWith("Against PyTorch, on "));
         QVERIFY(lines[1].startsWith("suite ") && lines[1].contains("passed"));
         const char* names[] = {"autocast", "scaler", "optim", "ops", "runs"};
