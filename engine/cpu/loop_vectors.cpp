@@ -1,0 +1,162 @@
+// Cuts a loop's instructions into sections: runs that there is machine code for, and the rest,
+// which is interpreted.
+#include "engine/cpu/loop_lowering.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace halfscope {
+
+class CpuLoop::Vectorizer {
+public:
+    Vectorizer(CpuLoop& loop, LoopCode code)
+        : m_loop(loop), m_program(loop.m_program), m_code(code) {
+        for (size_t index : loop.m_steadyLoads) {
+            const Load& load = loop.m_loads[index];
+            const bool row = !load.isConstant && load.kind == LoadKind::Row;
+            m_walks[load.slot] = row ? VectorPlace::Walk::Columns : VectorPlace::Walk::Still;
+        }
+        // Sums lie side by side after the slots.
+        for (size_t i = 0; i < loop.m_reductions.size(); ++i) {
+            if (loop.m_reductions[i].kind != ReduceKind::Rows) continue;
+            m_sums[i] = loop.scratchFloats();
+            loop.m_sumFloats += static_cast<size_t>(loop.m_tileColumns + 15) / 16 * 16;
+        }
+    }
+
+    void run() {
+        constexpr size_t kWorthwhile = 2; // one instruction alone has its own vector loop
+        for (size_t begin = 0; begin < m_program.size();) {
+            const std::vector<VectorStep> steps = stepsFrom(begin);
+            const size_t end = begin + std::max<size_t>(steps.size(), 1);
+            std::unique_ptr<VectorLoop> vector;
+            if (steps.size() >= kWorthwhile && m_code == LoopCode::Fastest)
+                vector = VectorLoop::compile(steps, wantedAfter(end));
+            std::vector<Section>& sections = m_loop.m_sections;
+            if (!vector && !sections.empty() && !sections.back().vector) {
+                sections.back().end = end;
+            } else {
+                const bool isVector = vector != nullptr;
+                sections.push_back({begin, end, std::move(vector), {}});
+                if (isVector) noteColumns(sections.back(), steps);
+            }
+            begin = end;
+        }
+    }
+
+private:
+    /// The longest run from `begin` on that one piece of code can do.
+    std::vector<VectorStep> stepsFrom(size_t begin) const {
+        std::vector<VectorStep> steps;
+        std::set<std::pair<size_t, size_t>> pointers;
+        for (size_t i = begin; i < m_program.size(); ++i) {
+            const std::optional<VectorStep> step = stepOf(m_program[i]);
+            if (!step || !VectorLoop::supports(*step)) break;
+            const auto add = [&](const VectorPlace& place) {
+                if (!place.scratch) pointers.emplace(place.offset, bytesOf(place.dtype));
+            };
+            std::for_each_n(step->in, step->inputs, add);
+            add(step->out);
+            if (pointers.size() > VectorLoop::kMaxPointers) break;
+            steps.push_back(*step);
+        }
+        return steps;
+    }
+
+    /// Nothing for sums over columns, gathers and splats of what changes from row to row.
+    std::optional<VectorStep> stepOf(const Instruction& instruction) const {
+        VectorStep step;
+        switch (instruction.kind) {
+        case Instruction::Kind::Load: {
+            const Load& load = m_loop.m_loads[instruction.index];
+            if (load.isConstant || load.kind != LoadKind::Full) return std::nullopt;
+            step.in[0] = {false, load.offset, load.dtype};
+            step.inputs = 1;
+            step.out = placeOf({load.slot, 0}, DType::F32);
+            return step;
+        }
+        case Instruction::Kind::Store:
+            step.in[0] = placeOf(instruction.in[0], DType::F32);
+            step.inputs = 1;
+            step.out = placeOf(instruction.out, instruction.dtype);
+            return step;
+        case Instruction::Kind::Compute:
+            step.op = instruction.op;
+            step.inputs = instruction.inputs;
+            for (int i = 0; i < step.inputs; ++i)
+                step.in[i] = placeOf(instruction.in[i], DType::F32);
+            step.out = placeOf(instruction.out, DType::F32);
+            if (instruction.rounds) step.rounded = instruction.dtype;
+            return step;
+        case Instruction::Kind::Reduce: {
+            const auto sums = m_sums.find(instruction.index);
+            if (sums == m_sums.end()) return std::nullopt;
+            step.op = Op::Sum;
+            step.in[0] = placeOf(instruction.in[0], DType::F32);
+            step.inputs = 1;
+            step.out = {true, sums->second * sizeof(float), DType::F32, VectorPlace::Walk::Columns};
+            return step;
+        }
+        default: return std::nullopt;
+        }
+    }
+    VectorPlace placeOf(const Place& place, DType dtype) const {
+        if (place.slot < 0) return {false, place.offset, dtype};
+        const auto walk = m_walks.find(place.slot);
+        return {true, offsetOf(place.slot), DType::F32,
+                walk == m_walks.end() ? VectorPlace::Walk::Elements : walk->second};
+    }
+    size_t offsetOf(int slot) const {
+        return static_cast<size_t>(slot) * m_loop.m_tileElements * sizeof(float);
+    }
+
+    /// Scratch offsets of the slots that instructions from `end` on read before they are written.
+    std::vector<size_t> wantedAfter(size_t end) const {
+        std::vector<size_t> wanted;
+        std::set<int> written;
+        for (size_t i = end; i < m_program.size(); ++i) {
+            const Instruction& later = m_program[i];
+            for (const Place& in : later.in)
+                if (in.slot >= 0 && !written.contains(in.slot)) wanted.push_back(offsetOf(in.slot));
+            const bool loads = later.kind == Instruction::Kind::Load;
+            written.insert(loads ? m_loop.m_loads[later.index].slot : later.out.slot);
+        }
+        return wanted;
+    }
+
+    /// What the loop must do for a section that walks columns.
+    void noteColumns(Section& section, const std::vector<VectorStep>& steps) {
+        for (size_t i = 0; i < steps.size(); ++i) {
+            const VectorStep& step = steps[i];
+            const auto isColumn = [](const VectorPlace& place) {
+                return place.walk == VectorPlace::Walk::Columns;
+            };
+            m_loop.m_walksColumns = m_loop.m_walksColumns || isColumn(step.out) ||
+                                    std::any_of(step.in, step.in + step.inputs, isColumn);
+            const size_t reduction = m_program[section.begin + i].index;
+            if (step.op == Op::Sum) section.sums.emplace_back(reduction, m_sums.at(reduction));
+        }
+    }
+
+    CpuLoop& m_loop;
+    const std::vector<Instruction>& m_program;
+    LoopCode m_code;
+    std::map<int, VectorPlace::Walk> m_walks; ///< by slot of a steady load
+    std::map<size_t, size_t> m_sums; ///< by reduction over rows: where in scratch a tile's sums lie
+};
+
+CpuLoop::CpuLoop(const Graph& graph, const Kernel& kernel, const MemoryPlan& memory,
+                 LoopCode code) {
+    Lowering(*this, graph, kernel, memory).run();
+    Vectorizer(*this, code).run();
+}
+
+int CpuLoop::vectorSections() const {
+    return static_cast<int>(
+        std::count_if(m_sections.begin(), m_sections.end(),
+                      [](const Section& section) { return section.vector != nullptr; }));
+}
+
+} // namespace halfscope

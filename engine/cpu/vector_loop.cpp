@@ -1,0 +1,267 @@
+// Compiles vector steps: gives values registers, loads what is read, stores what others read.
+// vector_loop_none.cpp stands in where there is no Xbyak.
+#include "engine/cpu/vector_loop.h"
+
+#include "engine/core/error.h"
+#include "engine/cpu/vector_code.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace halfscope {
+
+namespace {
+
+using Xbyak::Zmm;
+
+/// What the code is called with.
+struct Frame {
+    float* scratch;
+    int64_t rows, columns;
+    std::array<std::byte*, VectorLoop::kMaxPointers> pointers;
+};
+
+bool isStored(DType type) {
+    return type == DType::F32 || type == DType::F16 || type == DType::BF16;
+}
+
+} // namespace
+
+class VectorCompiler {
+public:
+    VectorCompiler(std::span<const VectorStep> steps, std::span<const size_t> wanted)
+        : m_steps(steps), m_wanted(wanted) {
+        for (const VectorStep& s : m_steps) {
+            for (int i = 0; i < s.inputs; ++i)
+                addStream(s.in[i]);
+            addStream(s.out);
+        }
+        require(m_streams.size() <= VectorLoop::kMaxPointers, "vector loop: too many pointers");
+    }
+
+    std::unique_ptr<VectorLoop> run() {
+        Xbyak::util::StackFrame frame(
+            &m_asm, 1, kLoopRegisters + static_cast<int>(m_streams.size()), 0, kNoEpilogue);
+        begin(frame);
+        Xbyak::Label rowStart, columnStart;
+        m_asm.L(rowStart);
+        m_asm.xor_(m_column, m_column);
+        m_asm.L(columnStart);
+        for (m_at = 0; m_at < m_steps.size(); ++m_at)
+            step(m_steps[m_at]);
+        m_asm.add(m_element, static_cast<uint32_t>(VectorLoop::kLanes));
+        m_asm.add(m_column, static_cast<uint32_t>(VectorLoop::kLanes));
+        m_asm.cmp(m_column, m_columns);
+        m_asm.jb(columnStart, VectorCode::T_NEAR);
+        m_asm.dec(m_rowsLeft);
+        m_asm.jnz(rowStart, VectorCode::T_NEAR);
+        m_asm.vzeroupper(); // else narrow code after it is slow
+        frame.close();
+        m_asm.readyRE();
+        std::unique_ptr<VectorLoop> loop(new VectorLoop);
+        loop->m_streams = std::move(m_streams);
+        loop->m_code = std::move(m_code);
+        return loop;
+    }
+
+private:
+    /// A value in a register; `clean` when its place in memory holds it too.
+    struct Held {
+        VectorPlace place;
+        bool clean = true;
+    };
+    static constexpr int kLoopRegisters = 4; ///< column, columns, scratch, rows left
+    static constexpr bool kNoEpilogue = false;
+
+    /// Names the general registers and fills those that stay as they are.
+    void begin(const Xbyak::util::StackFrame& frame) {
+        m_column = frame.t[0];
+        m_columns = frame.t[1];
+        m_scratch = frame.t[2];
+        m_rowsLeft = frame.t[3];
+        m_asm.fillConstants(); // by way of rax: before m_element holds something
+        const auto loadFrom = [&](const Xbyak::Reg64& to, size_t offset) {
+            m_asm.mov(to, m_asm.ptr[frame.p[0] + offset]);
+        };
+        loadFrom(m_scratch, offsetof(Frame, scratch));
+        loadFrom(m_rowsLeft, offsetof(Frame, rows));
+        loadFrom(m_columns, offsetof(Frame, columns));
+        for (size_t i = 0; i < m_streams.size(); ++i) {
+            m_pointers[i] = frame.t[kLoopRegisters + i];
+            loadFrom(m_pointers[i], offsetof(Frame, pointers) + i * sizeof(std::byte*));
+        }
+        m_asm.xor_(m_element, m_element);
+    }
+
+    void addStream(const VectorPlace& place) {
+        if (!place.scratch && streamOf(place) == m_streams.size())
+            m_streams.push_back({place.offset, bytesOf(place.dtype)});
+    }
+    size_t streamOf(const VectorPlace& place) const {
+        const auto found = std::find_if(m_streams.begin(), m_streams.end(), [&](const auto& s) {
+            return s.offset == place.offset && s.bytes == bytesOf(place.dtype);
+        });
+        return static_cast<size_t>(found - m_streams.begin());
+    }
+    Xbyak::Address addressOf(const VectorPlace& place) const {
+        if (!place.scratch)
+            return m_asm.ptr[m_pointers[streamOf(place)] +
+                             m_element * static_cast<int>(bytesOf(place.dtype))];
+        if (place.walk == VectorPlace::Walk::Still) return m_asm.ptr[m_scratch + place.offset];
+        const bool byColumn = place.walk == VectorPlace::Walk::Columns;
+        constexpr int kBytes = sizeof(float);
+        return m_asm.ptr[m_scratch + (byColumn ? m_column : m_element) * kBytes + place.offset];
+    }
+
+    // ---- registers ----
+
+    int heldIn(const VectorPlace& place) const {
+        for (int r = 0; r < VectorCode::kValues; ++r)
+            if (const auto& held = m_held[static_cast<size_t>(r)];
+                held && held->place.sameAs(place))
+                return r;
+        return -1;
+    }
+    /// Index of the step after `at` that next reads the place before one writes it; the number of
+    /// steps when none does.
+    size_t nextRead(const VectorPlace& place, size_t at) const {
+        for (size_t i = at + 1; i < m_steps.size(); ++i) {
+            const VectorStep& s = m_steps[i];
+            for (int k = 0; k < s.inputs; ++k)
+                if (s.in[k].sameAs(place)) return i;
+            if (s.out.sameAs(place)) break;
+        }
+        return m_steps.size();
+    }
+    bool isReadHere(const VectorPlace& place) const {
+        const VectorStep& s = m_steps[m_at];
+        return std::any_of(s.in, s.in + s.inputs,
+                           [&](const VectorPlace& in) { return in.sameAs(place); });
+    }
+    /// A free register; where there is none, that of the value which is read last. What only the
+    /// register holds goes to its slot in scratch.
+    int take() {
+        int best = -1;
+        size_t bestRead = 0;
+        for (int r = 0; r < VectorCode::kValues; ++r) {
+            const auto& held = m_held[static_cast<size_t>(r)];
+            if (!held) return r;
+            if (isReadHere(held->place)) continue;
+            const size_t read = nextRead(held->place, m_at);
+            if (best < 0 || read > bestRead) {
+                best = r;
+                bestRead = read;
+            }
+        }
+        auto& held = m_held[static_cast<size_t>(best)];
+        if (!held->clean) m_asm.vmovups(addressOf(held->place), Zmm(best));
+        held.reset();
+        return best;
+    }
+    int registerOf(const VectorPlace& place) {
+        if (const int held = heldIn(place); held >= 0) return held;
+        const int r = take();
+        m_asm.load(place.dtype, Zmm(r), addressOf(place));
+        m_held[static_cast<size_t>(r)] = Held{place, true};
+        return r;
+    }
+    void releaseRead(const VectorPlace& place) {
+        const int r = heldIn(place);
+        if (r >= 0 && nextRead(place, m_at) == m_steps.size())
+            m_held[static_cast<size_t>(r)].reset();
+    }
+
+    /// The place gets another value.
+    void forget(const VectorPlace& place) {
+        if (const int old = heldIn(place); old >= 0) m_held[static_cast<size_t>(old)].reset();
+    }
+
+    // ---- steps ----
+
+    void step(const VectorStep& s) {
+        std::array<Zmm, 3> in;
+        for (int i = 0; i < s.inputs; ++i)
+            in[static_cast<size_t>(i)] = Zmm(registerOf(s.in[i]));
+        if (s.op == Op::Cast && !s.out.scratch) {
+            forget(s.out);
+            m_asm.store(s.out.dtype, addressOf(s.out), in[0]);
+            releaseRead(s.in[0]);
+            return;
+        }
+        if (s.op == Op::Sum) {
+            const Zmm sum(registerOf(s.out));
+            m_asm.vaddps(sum, sum, in[0]);
+            m_asm.vmovups(addressOf(s.out), sum);
+            forget(s.out);
+            releaseRead(s.in[0]);
+            return;
+        }
+        const int number = take();
+        const Zmm out(number);
+        m_asm.compute(s.op, out, in);
+        if (s.rounded != DType::F32) m_asm.round(s.rounded, out);
+        for (int i = 0; i < s.inputs; ++i)
+            releaseRead(s.in[i]);
+        forget(s.out);
+        const bool read = nextRead(s.out, m_at) != m_steps.size();
+        const bool stores = !s.out.scratch || isLastWanted(s.out);
+        if (stores) m_asm.store(s.out.dtype, addressOf(s.out), out);
+        if (read) m_held[static_cast<size_t>(number)] = Held{s.out, stores};
+    }
+    bool isLastWanted(const VectorPlace& place) const {
+        if (std::find(m_wanted.begin(), m_wanted.end(), place.offset) == m_wanted.end())
+            return false;
+        return std::none_of(m_steps.begin() + static_cast<std::ptrdiff_t>(m_at) + 1, m_steps.end(),
+                            [&](const VectorStep& later) { return later.out.sameAs(place); });
+    }
+
+    std::span<const VectorStep> m_steps;
+    std::span<const size_t> m_wanted;
+    std::unique_ptr<VectorCode> m_code = std::make_unique<VectorCode>();
+    VectorCode& m_asm = *m_code;
+    const Xbyak::Reg64 m_element = m_asm.rax;
+    Xbyak::Reg64 m_column, m_columns, m_scratch, m_rowsLeft;
+    std::array<Xbyak::Reg64, VectorLoop::kMaxPointers> m_pointers;
+    std::vector<VectorLoop::Stream> m_streams;
+    std::array<std::optional<Held>, VectorCode::kValues> m_held;
+    size_t m_at = 0;
+};
+
+VectorLoop::VectorLoop() = default;
+VectorLoop::~VectorLoop() = default;
+
+bool VectorLoop::available() { return __builtin_cpu_supports("avx512f") != 0; }
+
+bool VectorLoop::supports(const VectorStep& step) {
+    return VectorCode::has(step.op) && isStored(step.out.dtype) && isStored(step.rounded) &&
+           std::all_of(step.in, step.in + step.inputs,
+                       [](const VectorPlace& in) { return isStored(in.dtype); });
+}
+
+std::unique_ptr<VectorLoop> VectorLoop::compile(std::span<const VectorStep> steps,
+                                                std::span<const size_t> wanted) {
+    if (!available()) return nullptr;
+    try {
+        return VectorCompiler(steps, wanted).run();
+    } catch (const Xbyak::Error& error) {
+        const int code = error;
+        if (code == Xbyak::ERR_CANT_ALLOC || code == Xbyak::ERR_CANT_PROTECT)
+            return nullptr; // the system gives no pages to execute
+        failInvariant(std::string("vector loop: ") + error.what());
+    }
+}
+
+void VectorLoop::run(std::byte* arena, float* scratch, int64_t element, int64_t rows,
+                     int64_t columns) const {
+    Frame frame{scratch, rows, columns, {}};
+    for (size_t i = 0; i < m_streams.size(); ++i)
+        frame.pointers[i] =
+            arena + m_streams[i].offset + static_cast<size_t>(element) * m_streams[i].bytes;
+    m_code->getCode<void (*)(const Frame*)>()(&frame);
+}
+
+} // namespace halfscope

@@ -1,0 +1,76 @@
+// A run of elementwise instructions as one loop of machine code: every value stays in a vector
+// register from the instruction that makes it to the last that reads it, so that a tile is loaded
+// and stored once rather than once an instruction. The results are the bits of the ops' own loops.
+// Xbyak encodes the instructions; a build without it, or for another machine than x86-64, compiles
+// no loops and interprets them all.
+#pragma once
+
+#include "engine/graph/op.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace halfscope {
+
+class VectorCode;
+
+/// Where a vector step reads or writes: the thread's scratch (always f32) or the arena.
+struct VectorPlace {
+    enum class Walk : uint8_t {
+        Elements, ///< element i of the tile lies at index i
+        Columns,  ///< one value a column: read at the column's index
+        Still,    ///< 16 equal values, read at index 0
+    };
+    bool scratch = false;
+    size_t offset = 0; ///< bytes from the scratch or, for the tile at element 0, from the arena
+    DType dtype = DType::F32;
+    Walk walk = Walk::Elements;
+    bool sameAs(const VectorPlace& other) const {
+        return scratch == other.scratch && offset == other.offset && dtype == other.dtype;
+    }
+};
+
+/// One instruction: out = op(in), rounded to `rounded`. A load or a store is a Cast; a Sum adds to
+/// `out`, a place by columns, over the rows.
+struct VectorStep {
+    Op op = Op::Cast;
+    VectorPlace in[3];
+    int inputs = 0;
+    VectorPlace out;
+    DType rounded = DType::F32;
+};
+
+class VectorLoop {
+public:
+    /// Places in the arena that one loop can walk: as many pointers stay in registers.
+    static constexpr size_t kMaxPointers = 9;
+    static constexpr int64_t kLanes = 16;
+
+    ~VectorLoop();
+
+    /// Whether this build can compile loops and this machine has the AVX-512 to run them.
+    static bool available();
+    /// Whether there is code for the op, its rounding and its places.
+    static bool supports(const VectorStep&);
+    /// The scratch places in `wanted` are read later, by others: their last values are stored. Null
+    /// where the machine or the system does not let such code run.
+    static std::unique_ptr<VectorLoop> compile(std::span<const VectorStep>,
+                                               std::span<const size_t> wanted);
+
+    /// Runs over rows x columns elements; columns is a multiple of kLanes. `element` is the index
+    /// in the arena's tensors of the tile's first element.
+    void run(std::byte* arena, float* scratch, int64_t element, int64_t rows,
+             int64_t columns) const;
+
+private:
+    struct Stream {
+        size_t offset, bytes;
+    };
+    VectorLoop();
+    std::vector<Stream> m_streams;
+    std::unique_ptr<VectorCode> m_code;
+    friend class VectorCompiler;
+};
+
+} // namespace halfscope
