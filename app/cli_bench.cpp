@@ -1,0 +1,265 @@
+// Times training steps. Lanes take turns by round, so that a slow minute of the machine hits all of
+// them alike; on a CPU the matrix library's own rate is measured in the same rounds.
+#include "app/cli_bench.h"
+
+#include "app/cli_output.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/core/thread_pool.h"
+#include "engine/cpu/cpu_kernels.h"
+#include "engine/exec/device_list.h"
+#include "engine/train/fields.h"
+#include "engine/train/step_cases.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+namespace halfscope::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kRoundSeconds = 0.05; ///< a round takes about so long, at least one step
+constexpr int kWarmRounds = 2;
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const size_t n = values.size();
+    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/// The rate of the library's gemm alone: one 512 x 256 x 256 product a task, all threads busy.
+class GemmRate {
+public:
+    explicit GemmRate(int threads) : m_pool(threads, useOneThreadPerGemm) {
+        m_scratch.resize(static_cast<size_t>(m_pool.threads()));
+        for (Scratch& s : m_scratch) {
+            s.a.assign(kRows * kInner, 0.5f);
+            s.b.assign(kInner * kColumns, 0.25f);
+            s.c.assign(kRows * kColumns, 0.0f);
+        }
+    }
+
+    /// FLOP per second over one burst of some tens of milliseconds.
+    double measure() {
+        const int64_t tasks = 32 * m_pool.threads();
+        const auto start = Clock::now();
+        m_pool.run(tasks, [this](int64_t, int thread) {
+            Scratch& s = m_scratch[static_cast<size_t>(thread)];
+            const GemmShape shape{.m = kRows,
+                                  .n = kColumns,
+                                  .k = kInner,
+                                  .lda = kInner,
+                                  .ldb = kColumns,
+                                  .ldc = kColumns};
+            gemm(shape, s.a.data(), s.b.data(), s.c.data());
+        });
+        const std::chrono::duration<double> took = Clock::now() - start;
+        return static_cast<double>(tasks * 2 * kRows * kColumns * kInner) / took.count();
+    }
+
+private:
+    static constexpr int64_t kRows = 512, kColumns = 256, kInner = 256;
+    struct Scratch {
+        std::vector<float> a, b, c;
+    };
+    ThreadPool m_pool;
+    std::vector<Scratch> m_scratch;
+};
+
+/// Multiplications and additions in the matrix products of one step.
+double matmulFlops(const Graph& graph) {
+    double flops = 0;
+    for (NodeId id = 0; id < graph.size(); ++id) {
+        const Node& node = graph[id];
+        if (node.op != Op::Matmul) continue;
+        const Shape& a = graph[node.in[0]].shape;
+        const bool transposed = std::get<MatmulAttrs>(node.attrs).transposeA;
+        const int64_t inner = a[a.rank() - (transposed ? 2 : 1)];
+        flops += 2.0 * static_cast<double>(node.elements()) * static_cast<double>(inner);
+    }
+    return flops;
+}
+
+struct Result {
+    std::string row, lane;
+    double medianSeconds = 0, fastestSeconds = 0; ///< of one step
+    double deviceSeconds = 0;                     ///< of the last step, by the device's clock
+    double flops = 0;
+    double gemmRate = 0; ///< 0: not measured
+    size_t workspaceBytes = 0;
+    MemoryPlan memory;
+};
+
+/// One lane of a row, with as many steps in a round as take kRoundSeconds.
+struct Candidate {
+    std::string lane;
+    std::unique_ptr<StepRunner> runner;
+    int64_t steps = 1;
+    std::vector<double> seconds{};
+
+    void calibrate() {
+        runner->run(1); // the first step of a program may prepare things
+        const double one = runner->run(3) / 3;
+        steps = static_cast<int64_t>(std::clamp(std::floor(kRoundSeconds / one), 1.0, 1e5));
+    }
+    void round(bool counts) {
+        const double took = runner->run(steps) / static_cast<double>(steps);
+        if (counts) seconds.push_back(took);
+    }
+};
+
+std::vector<Result> measure(const StepCase& row, const std::vector<LaneConfig>& lanes,
+                            const BenchOptions& options, GemmRate* gemmRate) {
+    RunConfig named;
+    named.lanes = lanes;
+    const std::vector<std::string> names = laneNames(named);
+    std::vector<Candidate> candidates;
+    for (size_t i = 0; i < lanes.size(); ++i) {
+        candidates.push_back(
+            {names[i], makeRunner(row, lanes[i], makeExecutor(options.device, options.threads))});
+        candidates.back().calibrate();
+    }
+    std::vector<double> rates;
+    for (int round = -kWarmRounds; round < options.rounds; ++round) {
+        const double rate = gemmRate ? gemmRate->measure() : 0;
+        if (round >= 0) rates.push_back(rate);
+        for (Candidate& candidate : candidates)
+            candidate.round(round >= 0);
+    }
+    std::vector<Result> results;
+    for (Candidate& c : candidates) {
+        const Program& program = c.runner->program();
+        results.push_back({row.name, c.lane, median(c.seconds),
+                           *std::min_element(c.seconds.begin(), c.seconds.end()),
+                           c.runner->executor().lastStepSeconds(), matmulFlops(program.graph),
+                           median(rates), c.runner->executor().workspaceBytes(), program.memory});
+    }
+    return results;
+}
+
+std::string tableOf(const std::vector<Result>& results) {
+    char line[200];
+    std::snprintf(line, sizeof line, "%-22s %-9s %10s %10s %10s %11s %10s %13s\n", "row", "lane",
+                  "ms/step", "fastest", "device ms", "steps/s", "peak MiB", "workspace MiB");
+    std::string text = line;
+    for (const Result& r : results) {
+        std::snprintf(line, sizeof line, "%-22s %-9s %10.4f %10.4f %10.4f %11.1f %10.2f %13.2f",
+                      r.row.c_str(), r.lane.c_str(), 1e3 * r.medianSeconds, 1e3 * r.fastestSeconds,
+                      1e3 * r.deviceSeconds, 1 / r.medianSeconds,
+                      static_cast<double>(r.memory.peakBytes) / 1048576.0,
+                      static_cast<double>(r.workspaceBytes) / 1048576.0);
+        text += line;
+        if (r.gemmRate > 0) {
+            std::snprintf(line, sizeof line, "   %.0f %% of %.0f GFLOP/s",
+                          100 * r.flops / r.medianSeconds / r.gemmRate, r.gemmRate / 1e9);
+            text += line;
+        }
+        text += "\n";
+    }
+    text += "ms/step: median round, beside the fastest; steps run without being read in between. ";
+    if (results.front().gemmRate > 0)
+        text += "Last: the step's matrix products\nper second, against what the matrix library "
+                "reaches alone in the same minute.";
+    return text + "\n";
+}
+
+nlohmann::ordered_json toJson(const Result& r) {
+    nlohmann::ordered_json causes;
+    for (int i = 0; i < kMemoryCauses; ++i) {
+        causes[std::string(nameOf(static_cast<MemoryCause>(i)))] =
+            r.memory.peakByCause[static_cast<size_t>(i)];
+    }
+    nlohmann::ordered_json json{{"row", r.row},
+                                {"lane", r.lane},
+                                {"ms_per_step", 1e3 * r.medianSeconds},
+                                {"fastest_ms", 1e3 * r.fastestSeconds},
+                                {"device_ms", 1e3 * r.deviceSeconds},
+                                {"steps_per_second", 1 / r.medianSeconds},
+                                {"peak_bytes", r.memory.peakBytes},
+                                {"workspace_bytes", r.workspaceBytes},
+                                {"peak_bytes_by_cause", causes},
+                                {"matmul_flops_per_step", r.flops}};
+    if (r.gemmRate > 0) json["gemm_alone_flops_per_second"] = r.gemmRate;
+    return json;
+}
+
+/// What takes a CPU minutes is measured there only when it is asked for by name.
+bool suits(const StepCase& row, bool cpu) { return !cpu || row.config.task.side <= 128; }
+
+std::vector<StepCase> chosenRows(const BenchOptions& options, bool cpu) {
+    std::vector<StepCase> chosen;
+    std::string known;
+    for (StepCase& row : benchCases()) {
+        known += known.empty() ? row.name : ", " + row.name;
+        const bool wanted = options.only.empty() ? suits(row, cpu)
+                                                 : row.name.find(options.only) != std::string::npos;
+        if (wanted) chosen.push_back(std::move(row));
+    }
+    if (chosen.empty())
+        throw InputError("--only: no row is named like " + quotedText(options.only) +
+                         "; rows: " + known);
+    return chosen;
+}
+
+} // namespace
+
+void BenchOptions::addTo(CLI::App& command) {
+    const auto last = CLI::MultiOptionPolicy::TakeLast;
+    command.add_option("--device", device, "auto, cpu, cuda or cuda:INDEX")
+        ->type_name("DEVICE")
+        ->multi_option_policy(last);
+    command.add_option("--only", only, "Rows whose name holds this text")
+        ->type_name("NAME")
+        ->multi_option_policy(last);
+    command
+        .add_option("--lanes", lanes,
+                    "Precisions (default: fp32,amp-fp16,amp-bf16; on a GPU "
+                    "tf32 too)")
+        ->type_name("LIST")
+        ->multi_option_policy(last);
+    command.add_option("--rounds", rounds, "Rounds to take the median of")
+        ->check(CLI::Range(1, 10000))
+        ->multi_option_policy(last);
+    command.add_option("--threads", threads, "CPU threads; 0: all")
+        ->check(CLI::Range(0, 4096))
+        ->multi_option_policy(last);
+    command.add_flag("--json", json, "Print JSON");
+}
+
+int benchCommand(const BenchOptions& options) {
+    const DeviceInfo device = makeExecutor(options.device, options.threads)->device();
+    const bool cpu = device.kind == "cpu";
+    const std::vector<LaneConfig> lanes = parseLanes(
+        !options.lanes.empty() ? options.lanes
+                               : (cpu ? "fp32,amp-fp16,amp-bf16" : "fp32,tf32,amp-fp16,amp-bf16"));
+    std::optional<GemmRate> gemmRate;
+    if (cpu) gemmRate.emplace(options.threads);
+    std::vector<Result> results;
+    for (const StepCase& row : chosenRows(options, cpu)) {
+        printNote(row.name + ": " + std::to_string(options.rounds) + " rounds of " +
+                  std::to_string(lanes.size()) + (lanes.size() == 1 ? " lane\n" : " lanes\n"));
+        for (Result& result : measure(row, lanes, options, gemmRate ? &*gemmRate : nullptr))
+            results.push_back(std::move(result));
+    }
+    if (!options.json) {
+        print(device.name + ", " + device.libraries + "\n" + tableOf(results));
+        return 0;
+    }
+    nlohmann::ordered_json out{{"device", device.name},
+                               {"kind", device.kind},
+                               {"libraries", device.libraries},
+                               {"rows", nlohmann::ordered_json::array()}};
+    for (const Result& result : results)
+        out["rows"].push_back(toJson(result));
+    print(out.dump(2) + "\n");
+    return 0;
+}
+
+} // namespace halfscope::cli

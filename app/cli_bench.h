@@ -1,0 +1,24 @@
+// The bench command: milliseconds and memory of training steps on a device, lane by lane.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace halfscope::cli {
+
+struct BenchOptions {
+    std::string device = "auto";
+    std::string only;  ///< rows whose name holds this text; empty: those that suit the device
+    std::string lanes; ///< empty: fp32, amp-fp16, amp-bf16, and tf32 on a GPU
+    int rounds = 15;   ///< the median of so many
+    int threads = 0;
+    bool json = false;
+
+    void addTo(CLI::App& command);
+};
+
+/// 0. InputError for an unknown row, lane or device; EngineError.
+int benchCommand(const BenchOptions&);
+
+} // namespace halfscope::cli

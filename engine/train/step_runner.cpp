@@ -1,0 +1,83 @@
+// Moves starting values to a device and runs steps there. What a step consists of stands in
+// step_graph.
+#include "engine/train/step_runner.h"
+
+#include "engine/core/error.h"
+#include "engine/train/schedule.h"
+#include "engine/train/step_graph.h"
+
+#include <chrono>
+
+namespace halfscope {
+
+void uploadFloats(Executor& executor, const Graph& graph, NodeId id,
+                  std::span<const float> values) {
+    const Node& node = graph[id];
+    require(values.size() == static_cast<size_t>(node.elements()), "as many values as elements");
+    std::vector<std::byte> bytes(node.bytes());
+    storeFromFloat(node.dtype, values.data(), bytes.data(), values.size());
+    executor.upload(id, bytes);
+}
+
+std::vector<float> downloadFloats(Executor& executor, const Graph& graph, NodeId id) {
+    const Node& node = graph[id];
+    std::vector<std::byte> bytes(node.bytes());
+    executor.download(id, bytes);
+    std::vector<float> values(static_cast<size_t>(node.elements()));
+    loadAsFloat(node.dtype, bytes.data(), values.data(), values.size());
+    return values;
+}
+
+void uploadSettings(Executor& executor, const Graph& graph, const RunConfig& config,
+                    const LaneConfig& lane) {
+    const bool scales = scalesLoss(lane);
+    ScalerRules rules = lane.scaler.rules;
+    if (!scales) rules.mode = ScalerMode::Off;
+    ScalerSlots scaler{};
+    scaler[kScaleSlot] =
+        scales ? static_cast<double>(static_cast<float>(lane.scaler.initScale)) : 1;
+    executor.upload(graph.state("scaler"), std::as_bytes(std::span(scaler)));
+    const auto slots = slotsOf(rules);
+    executor.upload(graph.state("scaler.rules"), std::as_bytes(std::span(slots)));
+    for (const auto& [table, values] : scheduleTables(config))
+        uploadFloats(executor, graph, graph.state(table), values);
+}
+
+StepRunner::StepRunner(const RunConfig& config, const LaneConfig& lane, const Graph& step,
+                       std::unique_ptr<Executor> executor, const CompileOptions& options)
+    : m_executor(std::move(executor)),
+      m_program(std::make_shared<const Program>(compile(step, options))) {
+    m_executor->load(m_program);
+    const Weights weights = initialWeights(graph(), config.seed);
+    for (const StateInfo& state : graph().states())
+        if (const auto found = weights.find(state.name); found != weights.end())
+            uploadFloats(*m_executor, graph(), state.node, found->second);
+    uploadSettings(*m_executor, graph(), config, lane);
+}
+
+void StepRunner::set(NodeId id, std::span<const float> values) {
+    uploadFloats(*m_executor, graph(), id, values);
+}
+
+void StepRunner::set(NodeId id, std::span<const int32_t> values) {
+    require(graph()[id].dtype == DType::I32, "labels are int32");
+    m_executor->upload(id, std::as_bytes(values));
+}
+
+std::vector<float> StepRunner::get(NodeId id) { return downloadFloats(*m_executor, graph(), id); }
+
+double StepRunner::run(int64_t steps) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int64_t i = 0; i < steps; ++i)
+        require(m_executor->run(RunMode::Captured) == RunResult::Done, "nobody asks it to stop");
+    metrics(); // waits
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+MetricsRow StepRunner::metrics() {
+    MetricsRow row{};
+    m_executor->download(graph().output("metrics"), std::as_writable_bytes(std::span(row)));
+    return row;
+}
+
+} // namespace halfscope

@@ -1,0 +1,52 @@
+// One compiled step on an executor with its starting values there, to be run again and again: for
+// benches, and for whoever brings a forward of their own. Trainings with data sets, records and
+// events go through Trainer.
+#pragma once
+
+#include "engine/exec/executor.h"
+#include "engine/train/run_config.h"
+#include "engine/train/trainer.h"
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace halfscope {
+
+/// The values of the output "metrics", by MetricsSlot.
+using MetricsRow = std::array<double, kMetricsSlots>;
+
+/// Floats to storage form with one rounding and back. As many values as elements.
+void uploadFloats(Executor&, const Graph&, NodeId, std::span<const float> values);
+std::vector<float> downloadFloats(Executor&, const Graph&, NodeId);
+/// The lane's scaler and rules and the run's schedule, as a training starts.
+void uploadSettings(Executor&, const Graph&, const RunConfig&, const LaneConfig&);
+
+class StepRunner {
+public:
+    /// `step` as buildStep or buildStepWith made it. Parameters start from the run's seed; inputs
+    /// are zero.
+    StepRunner(const RunConfig&, const LaneConfig&, const Graph& step, std::unique_ptr<Executor>,
+               const CompileOptions& = {});
+
+    const Program& program() const { return *m_program; }
+    const Graph& graph() const { return m_program->graph; }
+    Executor& executor() { return *m_executor; }
+
+    void set(NodeId, std::span<const float> values);
+    void set(NodeId, std::span<const int32_t> values);
+    std::vector<float> get(NodeId);
+
+    /// Runs `steps` steps in a row, captured, and waits for the last one. Seconds by the clock of
+    /// the caller: on a GPU steps are enqueued without waiting in between.
+    double run(int64_t steps);
+    MetricsRow metrics();
+
+private:
+    std::unique_ptr<Executor> m_executor;
+    std::shared_ptr<const Program> m_program;
+};
+
+} // namespace halfscope

@@ -1,0 +1,77 @@
+// `halfscope-cli bench` from outside: which rows and lanes it times, its JSON, and bad input.
+// Figures are only checked for being there: how fast a machine is, is no test.
+#include <QCoreApplication>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTest>
+
+namespace {
+
+struct Outcome {
+    int code = -1;
+    QByteArray out, err;
+};
+
+Outcome bench(const QStringList& arguments) {
+    QProcess process;
+    process.start(QStringLiteral(HALFSCOPE_BINARY_DIR "/halfscope-cli"),
+                  QStringList{"bench", "--device", "cpu", "--rounds", "1"} + arguments);
+    Outcome outcome;
+    if (process.waitForFinished(120000)) outcome.code = process.exitCode();
+    outcome.out = process.readAllStandardOutput();
+    outcome.err = process.readAllStandardError();
+    return outcome;
+}
+
+} // namespace
+
+class TestCliBench : public QObject {
+    Q_OBJECT
+
+private slots:
+    void jsonHasEveryLane() {
+        const Outcome outcome = bench({"--only", "mlp-10", "--json"});
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        const QJsonObject json = QJsonDocument::fromJson(outcome.out).object();
+        QCOMPARE(json["kind"].toString(), QString("cpu"));
+        QStringList lanes;
+        for (const QJsonValue& value : json["rows"].toArray()) {
+            const QJsonObject row = value.toObject();
+            QCOMPARE(row["row"].toString(), QString("mlp-10-20-1"));
+            lanes << row["lane"].toString();
+            for (const char* key : {"ms_per_step", "fastest_ms", "device_ms", "steps_per_second",
+                                    "peak_bytes", "matmul_flops_per_step"})
+                QVERIFY2(row[key].toDouble() > 0, key);
+            // forward and two gradients of 64 x (10 x 20 + 20 x 1), without that of the input
+            QCOMPARE(row["matmul_flops_per_step"].toDouble(), 2.0 * 64 * (2 * 200 + 3 * 20));
+        }
+        QCOMPARE(lanes, (QStringList{"fp32", "amp-fp16", "amp-bf16"}));
+    }
+    void tableAndLanes() {
+        const Outcome outcome = bench({"--only", "mlp-10", "--lanes", "fp16,fp32"});
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QVERIFY2(outcome.out.contains("\nmlp-10-20-1            fp16 "), outcome.out.constData());
+        QVERIFY2(!outcome.out.contains("amp-"), outcome.out.constData());
+    }
+    void badInput_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QByteArray>("words");
+        QTest::newRow("row") << QStringList{"--only", "mpl"}
+                             << QByteArray("no row is named like \"mpl\"; rows: checkerboard-64");
+        QTest::newRow("lane") << QStringList{"--lanes", "fp8"} << QByteArray("fp8");
+        QTest::newRow("rounds") << QStringList{"--rounds", "0"} << QByteArray("--rounds");
+    }
+    void badInput() {
+        QFETCH(QStringList, arguments);
+        QFETCH(QByteArray, words);
+        const Outcome outcome = bench(arguments);
+        QCOMPARE(outcome.code, 2);
+        QVERIFY2(outcome.err.contains(words), outcome.err.constData());
+        QCOMPARE(outcome.err.count('\n'), 1);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCliBench)
+#include "tst_cli_bench.moc"
