@@ -1,0 +1,337 @@
+// Matrix products of fused chains. The operands are computed tile by tile from what lies in memory
+// (prologue), the results go through further elementwise values and sums before they leave the chip
+// (epilogue). Sizes, sources and sinks come from the generated text (codegen/chain_source).
+#pragma once
+
+namespace hs {
+
+/// What both kinds of product share. C names Math, A, B (sources), kTileM, kTileN, kTileK,
+/// kAAlongK, kBAlongK, and kGroup, how many columns a thread computes side by side. An operand of
+/// which every step takes the same columns keeps what belongs to them in registers.
+template <class C>
+struct ProductTiles {
+    using Math = typename C::Math;
+    static constexpr int kBytes = Math::kBytes;
+    using AreaA = Area<kBytes, C::kAAlongK ? C::kTileM : C::kTileK,
+                       C::kAAlongK ? C::kTileK : C::kTileM, C::kAAlongK>;
+    using AreaB = Area<kBytes, C::kBAlongK ? C::kTileN : C::kTileK,
+                       C::kBAlongK ? C::kTileK : C::kTileN, C::kBAlongK>;
+    using LoaderA = Loader<typename C::A, Math, AreaA, C::kGroup, C::kHeld, C::kColumnSums>;
+    using LoaderB = Loader<typename C::B, Math, AreaB, C::kGroup, C::kHeld, false>;
+    static constexpr int kWarpsN = 4, kWarpsM = 2;
+    static constexpr int kWarpRows = C::kTileM / kWarpsM, kWarpColumns = C::kTileN / kWarpsN;
+    static constexpr int kTilesM = kWarpRows / 16, kTilesN = kWarpColumns / 8;
+    using Multiply = Product<Math, AreaA, AreaB, kTilesM, kTilesN, C::kAAlongK, C::kBAlongK>;
+
+    static HS_D void fetchA(LoaderA& loader, const char* arena, int m, int k) {
+        if constexpr (C::kAAlongK)
+            loader.fetch(arena, m, k);
+        else
+            loader.fetch(arena, k, m);
+    }
+    static HS_D void makeA(LoaderA& loader, char* arena, int m, int k, char* area) {
+        if constexpr (C::kAAlongK)
+            loader.make(arena, m, k, area);
+        else
+            loader.make(arena, k, m, area);
+    }
+    static HS_D void fetchB(LoaderB& loader, const char* arena, int n, int k) {
+        if constexpr (C::kBAlongK)
+            loader.fetch(arena, n, k);
+        else
+            loader.fetch(arena, k, n);
+    }
+    static HS_D void makeB(LoaderB& loader, char* arena, int n, int k, char* area) {
+        if constexpr (C::kBAlongK)
+            loader.make(arena, n, k, area);
+        else
+            loader.make(arena, k, n, area);
+    }
+};
+
+// ---- a panel of rows: forward products and input gradients -------------------------------------
+
+/// out (kM, kN) = a (kM, kK) b (kK, kN). A block has a tile of columns and a run of row tiles; with
+/// kResident its part of b stays in shared memory all the time. While one step is multiplied, the
+/// next is computed from registers, and these are filled again for the step after it. Half of the
+/// warps multiply first and half compute first, so that each scheduler has both kinds of work.
+/// kReversed runs from the last row to the first: a chain that starts where the one before it ended
+/// finds those rows in the second-level cache.
+/// More of C: Out (a sink, see Panel), kM, kN, kK, kParts (blocks that share the rows), kResident.
+template <class C>
+struct RowProduct {
+    using T = ProductTiles<C>;
+    using Sink = Panel<typename C::Out, C::kTileM / 2, C::kTileN, 2>;
+    using Stored = typename C::Out::Product;
+    static constexpr int kSteps = (C::kK + C::kTileK - 1) / C::kTileK;
+    static constexpr int kAreasB = C::kResident ? kSteps : 2;
+    static constexpr int kRowTiles = (C::kM + C::kTileM - 1) / C::kTileM;
+    static constexpr int kColumnTiles = (C::kN + C::kTileN - 1) / C::kTileN;
+    static constexpr int kOffsetB = 2 * T::AreaA::kBytes;
+    static constexpr int kOffsetStaging = kOffsetB + kAreasB * T::AreaB::kBytes;
+    static constexpr int kOffsetExchange = kOffsetStaging + Sink::kStagedBytes;
+    static constexpr int kOffsetRunning = kOffsetExchange + Sink::kExchangeBytes;
+    static constexpr int kSharedBytes = kOffsetRunning + Sink::kRunningBytes;
+
+    static HS_D int firstTile(int part) {
+        return static_cast<int>(static_cast<i64>(kRowTiles) * part / C::kParts);
+    }
+
+    static HS_D void run(char* arena, double* partials, char* shared, int block) {
+        static_assert(kSharedBytes <= C::kSharedBytes, "the text asks for too little memory");
+        const int part = block / kColumnTiles, column0 = block % kColumnTiles * C::kTileN;
+        const int steps = (firstTile(part + 1) - firstTile(part)) * kSteps;
+        const int warp = static_cast<int>(threadIdx.x) / kWarp;
+        float sums[T::kTilesM][T::kTilesN][4] = {};
+        typename T::LoaderA nextA;
+        typename T::LoaderB nextB;
+        Sink sink{shared + kOffsetExchange, reinterpret_cast<double*>(shared + kOffsetRunning)};
+        sink.begin();
+        if (steps > 0) start(arena, shared, part, column0, nextA, nextB);
+        __syncthreads();
+        for (int step = 0; step < steps; ++step) {
+            const int k = step % kSteps;
+            HS_UNROLL_BY(1)
+            for (int turn = 0; turn < 2; ++turn) {
+                if ((turn == 0) == (warp < 4))
+                    T::Multiply::add(areaA(shared, step), areaB(shared, C::kResident ? k : step),
+                                     warp / T::kWarpsN * T::kWarpRows,
+                                     warp % T::kWarpsN * T::kWarpColumns, sums);
+                else
+                    prepare(arena, shared, part, step + 1, steps, column0, nextA, nextB);
+            }
+            if (k == kSteps - 1) epilogue(arena, shared, rowOf(part, step), column0, sums, sink);
+            __syncthreads();
+        }
+        leavePartials<typename C::Out, C::kTileN>(sink.running, partials, part, column0);
+    }
+
+private:
+    static HS_D char* areaA(char* shared, int step) {
+        return shared + (step & 1) * T::AreaA::kBytes;
+    }
+    static HS_D char* areaB(char* shared, int step) {
+        return shared + kOffsetB + (C::kResident ? step : step & 1) * T::AreaB::kBytes;
+    }
+
+    /// The first row of a step's tile, and its first inner index.
+    static HS_D int rowOf(int part, int step) {
+        const int tile = step / kSteps;
+        return (C::kReversed ? firstTile(part + 1) - 1 - tile : firstTile(part) + tile) * C::kTileM;
+    }
+    static HS_D int innerOf(int step) { return step % kSteps * C::kTileK; }
+
+    static HS_D void start(char* arena, char* shared, int part, int column0, typename T::LoaderA& a,
+                           typename T::LoaderB& b) {
+        T::fetchA(a, arena, rowOf(part, 0), 0);
+        for (int i = 0; i < (C::kResident ? kSteps : 0); ++i) {
+            T::fetchB(b, arena, column0, i * C::kTileK);
+            T::makeB(b, arena, column0, i * C::kTileK, areaB(shared, i));
+        }
+        if (!C::kResident) T::fetchB(b, arena, column0, 0);
+        const int steps = (firstTile(part + 1) - firstTile(part)) * kSteps;
+        prepare(arena, shared, part, 0, steps, column0, a, b);
+    }
+    /// Computes the operands of `step` from what was read, and reads ahead for the one after it.
+    static HS_D void prepare(char* arena, char* shared, int part, int step, int steps, int column0,
+                             typename T::LoaderA& a, typename T::LoaderB& b) {
+        if (step >= steps) return;
+        T::makeA(a, arena, rowOf(part, step), innerOf(step), areaA(shared, step));
+        if (!C::kResident) T::makeB(b, arena, column0, innerOf(step), areaB(shared, step));
+        if (step + 1 >= steps) return;
+        T::fetchA(a, arena, rowOf(part, step + 1), innerOf(step + 1));
+        if (!C::kResident) T::fetchB(b, arena, column0, innerOf(step + 1));
+    }
+
+    /// Two halves of the tile, one after the other: the warps that hold it stage the rounded
+    /// product, then all threads go over it in rows.
+    static HS_D void epilogue(char* arena, char* shared, int row0, int column0,
+                              float (&sums)[T::kTilesM][T::kTilesN][4], Sink& sink) {
+        const int thread = static_cast<int>(threadIdx.x), warp = thread / kWarp;
+        char* staged = shared + kOffsetStaging;
+        HS_UNROLL_BY(1)
+        for (int half = 0; half < 2; ++half) {
+            if (warp / T::kWarpsN == half) stage(staged, warp % T::kWarpsN, sums);
+            __syncthreads();
+            sink.template add<true>(arena, row0 + half * T::kWarpRows, column0, staged);
+            __syncthreads();
+        }
+    }
+    static HS_D void stage(char* staged, int warpN, float (&sums)[T::kTilesM][T::kTilesN][4]) {
+        const int lane = static_cast<int>(threadIdx.x) % kWarp, g = lane / 4, t = lane % 4;
+        Stored* to = reinterpret_cast<Stored*>(staged) + warpN * T::kWarpColumns + 2 * t;
+        HS_UNROLL
+        for (int i = 0; i < T::kTilesM; ++i)
+            HS_UNROLL
+        for (int j = 0; j < T::kTilesN; ++j)
+            for (int half = 0; half < 2; ++half) {
+                Pack<Stored, 2> pair;
+                pair.set(0, sums[i][j][2 * half]);
+                pair.set(1, sums[i][j][2 * half + 1]);
+                pair.store(to + (16 * i + 8 * half + g) * Sink::kStagedRow + 8 * j);
+                sums[i][j][2 * half] = sums[i][j][2 * half + 1] = 0;
+            }
+    }
+};
+
+// ---- a long inner index: weight gradients ------------------------------------------------------
+
+/// out (kM, kN) = a b over kK rows, both computed from memory. The rows are cut into kParts runs;
+/// each block leaves the f32 sums of one run and one tile of the result in scratch, and with
+/// kColumnSums the sums of a's columns too. The second launch adds the runs up in order.
+template <class C>
+struct DeepProduct {
+    using T = ProductTiles<C>;
+    static constexpr int kSteps = (C::kK + C::kTileK - 1) / C::kTileK;
+    static constexpr int kTilesAcross = (C::kN + C::kTileN - 1) / C::kTileN;
+    static constexpr int kTilesDown = (C::kM + C::kTileM - 1) / C::kTileM;
+    static constexpr int kSharedBytes = 2 * (T::AreaA::kBytes + T::AreaB::kBytes);
+
+    static HS_D void run(char* arena, float* partials, double* columns, char* shared, int block) {
+        static_assert(kSharedBytes <= C::kSharedBytes, "the text asks for too little memory");
+        const int tile = block % (kTilesAcross * kTilesDown);
+        const int part = block / (kTilesAcross * kTilesDown);
+        const int m0 = tile / kTilesAcross * C::kTileM, n0 = tile % kTilesAcross * C::kTileN;
+        const int first = firstStep(part), count = firstStep(part + 1) - first;
+        const int warp = static_cast<int>(threadIdx.x) / kWarp;
+        float sums[T::kTilesM][T::kTilesN][4] = {};
+        typename T::LoaderA a;
+        typename T::LoaderB b;
+        // columns of a and b are the same for all rows
+        a.hold(arena, m0);
+        b.hold(arena, n0);
+        if (count > 0) {
+            T::fetchA(a, arena, m0, innerOf(first, count, 0));
+            T::fetchB(b, arena, n0, innerOf(first, count, 0));
+            prepare(arena, shared, first, count, 0, m0, n0, a, b);
+        }
+        __syncthreads();
+        for (int step = 0; step < count; ++step) {
+            HS_UNROLL_BY(1)
+            for (int turn = 0; turn < 2; ++turn) {
+                if ((turn == 0) == (warp < 4))
+                    T::Multiply::add(areaA(shared, step), areaB(shared, step),
+                                     warp / T::kWarpsN * T::kWarpRows,
+                                     warp % T::kWarpsN * T::kWarpColumns, sums);
+                else
+                    prepare(arena, shared, first, count, step + 1, m0, n0, a, b);
+            }
+            __syncthreads();
+        }
+        leave(partials + static_cast<i64>(part) * C::kM * C::kN, m0, n0, warp, sums);
+        if (C::kColumnSums && n0 == 0)
+            leaveColumns(columns + static_cast<i64>(part) * C::kM,
+                         reinterpret_cast<double*>(shared), m0, a);
+    }
+
+private:
+    static HS_D char* areaA(char* shared, int step) {
+        return shared + (step & 1) * T::AreaA::kBytes;
+    }
+    static HS_D char* areaB(char* shared, int step) {
+        return shared + 2 * T::AreaA::kBytes + (step & 1) * T::AreaB::kBytes;
+    }
+    static HS_D int firstStep(int part) {
+        return static_cast<int>(static_cast<i64>(kSteps) * part / C::kParts);
+    }
+    static HS_D int innerOf(int first, int count, int step) {
+        return (C::kReversed ? first + count - 1 - step : first + step) * C::kTileK;
+    }
+    /// As RowProduct's.
+    static HS_D void prepare(char* arena, char* shared, int first, int count, int step, int m0,
+                             int n0, typename T::LoaderA& a, typename T::LoaderB& b) {
+        if (step >= count) return;
+        const int k = innerOf(first, count, step);
+        T::makeA(a, arena, m0, k, areaA(shared, step));
+        T::makeB(b, arena, n0, k, areaB(shared, step));
+        if (step + 1 >= count) return;
+        T::fetchA(a, arena, m0, innerOf(first, count, step + 1));
+        T::fetchB(b, arena, n0, innerOf(first, count, step + 1));
+    }
+    /// The threads of a column, one after the other.
+    static HS_D void leaveColumns(double* to, double* shared, int m0,
+                                  const typename T::LoaderA& a) {
+        using Loader_ = typename T::LoaderA;
+        constexpr int kLines = kThreads / Loader_::kGroups;
+        static_assert(kLines * C::kTileM * 8 <= kSharedBytes, "the sums fit where tiles were");
+        const int thread = static_cast<int>(threadIdx.x);
+        for (int i = 0; i < C::kGroup; ++i)
+            shared[thread / Loader_::kGroups * C::kTileM + thread % Loader_::kGroups * C::kGroup +
+                   i] = a.sums[C::kColumnSums ? i : 0];
+        __syncthreads();
+        double sum = 0;
+        if (thread >= C::kTileM || m0 + thread >= C::kM) return;
+        for (int line = 0; line < kLines; ++line)
+            sum += shared[line * C::kTileM + thread];
+        to[m0 + thread] = sum;
+    }
+    static HS_D void leave(float* to, int m0, int n0, int warp,
+                           const float (&sums)[T::kTilesM][T::kTilesN][4]) {
+        const int lane = static_cast<int>(threadIdx.x) % kWarp, g = lane / 4, t = lane % 4;
+        const int row0 = m0 + warp / T::kWarpsN * T::kWarpRows + g;
+        const int column0 = n0 + warp % T::kWarpsN * T::kWarpColumns + 2 * t;
+        HS_UNROLL
+        for (int i = 0; i < T::kTilesM; ++i)
+            HS_UNROLL
+        for (int j = 0; j < T::kTilesN; ++j)
+            for (int e = 0; e < 4; ++e) {
+                const int row = row0 + 16 * i + 8 * (e / 2), column = column0 + 8 * j + e % 2;
+                if (row < C::kM && column < C::kN)
+                    to[static_cast<i64>(row) * C::kN + column] = sums[i][j][e];
+            }
+    }
+};
+
+/// The second launch: element after element, the runs in order.
+template <class C>
+HS_D void mergeRuns(char* arena, const float* partials, const double* columns, int block) {
+    const i64 thread = static_cast<i64>(block) * kThreads + static_cast<int>(threadIdx.x);
+    constexpr i64 kElements = static_cast<i64>(C::kM) * C::kN;
+    if (thread < kElements) {
+        double sum = 0;
+        HS_UNROLL_BY(8)
+        for (int part = 0; part < C::kParts; ++part)
+            sum += static_cast<double>(partials[part * kElements + thread]);
+        C::put(arena, thread, static_cast<float>(sum));
+    }
+    if (C::kColumnSums && thread < C::kM) {
+        double sum = 0;
+        for (int part = 0; part < C::kParts; ++part)
+            sum += columns[part * static_cast<i64>(C::kM) + thread];
+        C::putColumn(arena, static_cast<int>(thread), sum);
+    }
+}
+
+// ---- passes without a product ------------------------------------------------------------------
+
+/// Only the sink: rows are cut into kParts runs of tiles of kTileRows. C as for RowProduct, without
+/// operands.
+template <class C>
+struct RowPass {
+    static constexpr int kTileRows = C::kTileRows;
+    using Sink = Panel<typename C::Out, kTileRows, C::kTileN, C::kGroup>;
+    static constexpr int kRowTiles = (C::kM + kTileRows - 1) / kTileRows;
+    static constexpr int kColumnTiles = (C::kN + C::kTileN - 1) / C::kTileN;
+    static constexpr int kSharedBytes = Sink::kExchangeBytes + Sink::kRunningBytes;
+
+    static HS_D int firstTile(int part) {
+        return static_cast<int>(static_cast<i64>(kRowTiles) * part / C::kParts);
+    }
+
+    static HS_D void run(char* arena, double* partials, char* shared, int block) {
+        static_assert(kSharedBytes <= C::kSharedBytes, "the text asks for too little memory");
+        const int part = block / kColumnTiles, column0 = block % kColumnTiles * C::kTileN;
+        Sink sink{shared, reinterpret_cast<double*>(shared + Sink::kExchangeBytes)};
+        sink.begin();
+        __syncthreads();
+        const int first = firstTile(part), end = firstTile(part + 1);
+        for (int i = first; i < end; ++i) {
+            const int tile = C::kReversed ? end - 1 - (i - first) : i;
+            sink.template add<false>(arena, tile * kTileRows, column0, nullptr);
+            __syncthreads();
+        }
+        leavePartials<typename C::Out, C::kTileN>(sink.running, partials, part, column0);
+    }
+};
+
+} // namespace hs

@@ -1,0 +1,157 @@
+// The elementwise ops, one function an op, in float and in double: what the CPU's loops
+// (ops/elementwise_loops.cpp) and references (ops/elementwise.cpp) compute. + - * / and square
+// roots give their bits; the others err by a few ulp of float. Leaves rounding to storage to the
+// caller.
+#pragma once
+
+namespace hs {
+
+constexpr float kMaxFloat = 3.402823466e+38f;
+constexpr double kMaxDouble = 1.7976931348623157e+308;
+constexpr u64 kInfinityBits = 0x7FF0000000000000ull, kNanBits = 0x7FF8000000000000ull;
+
+// ---- one input ---------------------------------------------------------------------------------
+
+// Both precisions at once: `f` and `d` are the functions' names in float and double.
+#define HS_UNARY(name, f, d)                                                                       \
+    HS_HD inline float name(float x) { return f(x); }                                              \
+    HS_HD inline double name(double x) { return d(x); }
+HS_UNARY(expOf, expf, exp)
+HS_UNARY(expm1Of, expm1f, expm1)
+HS_UNARY(logOf, logf, log)
+HS_UNARY(log1pOf, log1pf, log1p)
+HS_UNARY(sqrtOf, sqrtf, sqrt)
+HS_UNARY(tanhOf, tanhf, tanh)
+HS_UNARY(sinOf, sinf, sin)
+HS_UNARY(cosOf, cosf, cos)
+HS_UNARY(absOf, fabsf, fabs)
+HS_UNARY(erfOf, erff, erf)
+HS_UNARY(tanOf, tanf, tan)
+HS_UNARY(asinOf, asinf, asin)
+HS_UNARY(acosOf, acosf, acos)
+HS_UNARY(sinhOf, sinhf, sinh)
+HS_UNARY(coshOf, coshf, cosh)
+HS_UNARY(log10Of, log10f, log10)
+HS_UNARY(log2Of, log2f, log2)
+HS_UNARY(floorOf, floorf, floor)
+HS_UNARY(ceilOf, ceilf, ceil)
+HS_UNARY(roundOf, rintf, rint) // halves to even
+HS_UNARY(truncOf, truncf, trunc)
+#undef HS_UNARY
+
+template <class Real>
+HS_HD inline Real negOf(Real x) {
+    return -x;
+}
+template <class Real>
+HS_HD inline Real detachOf(Real x) {
+    return x;
+}
+// 1 / sqrt, each rounded: the CPU's bits, which an approximate instruction would not give
+template <class Real>
+HS_HD inline Real rsqrtOf(Real x) {
+    return Real(1) / sqrtOf(x);
+}
+template <class Real>
+HS_HD inline Real reciprocalOf(Real x) {
+    return Real(1) / x;
+}
+template <class Real>
+HS_HD inline Real reluOf(Real x) { // keeps NaN, gives +0 for -0
+    return x <= Real(0) ? Real(0) : x;
+}
+template <class Real>
+HS_HD inline Real sigmoidOf(Real x) {
+    const Real e = expOf(-absOf(x)); // at most 1: keeps small results at full precision
+    return (x < Real(0) ? e : Real(1)) / (Real(1) + e);
+}
+template <class Real>
+HS_HD inline Real siluOf(Real x) {
+    if (x < Real(-64)) { // e^x may be subnormal although x e^x is not
+        const Real root = expOf(x * Real(0.5));
+        return x * root * root;
+    }
+    const Real e = expOf(-absOf(x));
+    return (x < Real(0) ? x * e : x) / (Real(1) + e);
+}
+HS_HD inline double geluOf(double x) { return 0.5 * x * erfc(-x / 1.4142135623730951); }
+HS_HD inline float geluOf(float x) {
+    // The rounding of the argument t = -x / sqrt 2 counts 2 t^2 times in erfc(t): added back by its
+    // slope, which for large t is -2 t erfc(t).
+    constexpr float kHigh = 0.707106769f, kLow = 1.21016175e-8f; // their sum is 1 / sqrt 2
+    const float t = -x * kHigh;
+    const float rest = fmaf(-x, kHigh, -t) - x * kLow;
+    float tail = erfcf(t);
+    if (t > 1.0f && t < 20.0f) tail = fmaf(-2.0f * t * rest, tail, tail);
+    return 0.5f * x * tail;
+}
+/// beta 1; PyTorch returns x above its threshold of 20.
+template <class Real>
+HS_HD inline Real softplusOf(Real x) {
+    return x > Real(20) ? x : log1pOf(expOf(x));
+}
+template <class Real>
+HS_HD inline Real signOf(Real x) { // 0 for NaN, as PyTorch gives
+    return (x > Real(0) ? Real(1) : Real(0)) - (x < Real(0) ? Real(1) : Real(0));
+}
+HS_HD inline double erfinvOf(double x) {
+    const double size = fabs(x);
+    if (!(size < 1.0)) return size == 1.0 ? x * doubleOf(kInfinityBits) : doubleOf(kNanBits);
+    // Winitzki's approximation, then Halley's steps on erf itself (see ops/elementwise_loops.cpp)
+    constexpr double kA = 0.147, kPi = 3.141592653589793, kInvSqrtPi = 0.5641895835477563;
+    const double log = log1p(-size * size), half = 2.0 / (kPi * kA) + log / 2.0;
+    const double square = sqrt(half * half - log / kA) - half;
+    double z = sqrt(square > 0.0 ? square : 0.0);
+    for (int i = 0; i < 3; ++i) {
+        const double off = size < 0.5 ? erf(z) - size : (1.0 - size) - erfc(z);
+        const double newton = off * exp(z * z) / (2.0 * kInvSqrtPi);
+        z -= newton / (1.0 + z * newton);
+    }
+    return bitsOf(x) >> 63 != 0 ? -z : z; // -0 too
+}
+HS_HD inline float erfinvOf(float x) {
+    return static_cast<float>(erfinvOf(static_cast<double>(x)));
+}
+HS_HD inline float isFiniteOf(float x) { return fabsf(x) <= kMaxFloat ? 1.0f : 0.0f; }
+HS_HD inline double isFiniteOf(double x) { return fabs(x) <= kMaxDouble ? 1.0 : 0.0; }
+template <class Real>
+HS_HD inline Real logicalNotOf(Real x) {
+    return x == Real(0) ? Real(1) : Real(0);
+}
+template <class Real>
+HS_HD inline Real clampOf(Real x, Real low, Real high) {
+    const Real raised = x < low ? low : x; // comparisons that let NaN through
+    return raised > high ? high : raised;
+}
+
+// ---- two and three inputs ----------------------------------------------------------------------
+
+#define HS_BINARY(name, expression)                                                                \
+    template <class Real>                                                                          \
+    HS_HD inline Real name(Real a, Real b) {                                                       \
+        return expression;                                                                         \
+    }
+HS_BINARY(addOf, a + b)
+HS_BINARY(subOf, a - b)
+HS_BINARY(mulOf, a* b)
+HS_BINARY(divOf, a / b)
+// a wins when greater or NaN; a NaN in b fails the comparison and so is taken
+HS_BINARY(maximumOf, a != a ? a : (a > b ? a : b))
+HS_BINARY(minimumOf, a != a ? a : (a < b ? a : b))
+HS_BINARY(lessOf, a < b ? Real(1) : Real(0))
+HS_BINARY(lessEqualOf, a <= b ? Real(1) : Real(0))
+HS_BINARY(equalOf, a == b ? Real(1) : Real(0))
+HS_BINARY(notEqualOf, a != b ? Real(1) : Real(0))
+HS_BINARY(logicalAndOf, a* b != Real(0) ? Real(1) : Real(0)) // masks are 0 and 1
+HS_BINARY(logicalOrOf, a + b != Real(0) ? Real(1) : Real(0))
+#undef HS_BINARY
+HS_HD inline float powOf(float a, float b) { return powf(a, b); }
+HS_HD inline double powOf(double a, double b) { return pow(a, b); }
+HS_HD inline float atan2Of(float a, float b) { return atan2f(a, b); }
+HS_HD inline double atan2Of(double a, double b) { return atan2(a, b); }
+template <class Real>
+HS_HD inline Real whereOf(Real condition, Real a, Real b) {
+    return condition != Real(0) ? a : b;
+}
+
+} // namespace hs

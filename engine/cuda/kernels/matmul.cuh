@@ -1,0 +1,216 @@
+// Matrix products of any shape and dtype, and what convolution makes of them: a tile in shared
+// memory, or a few lanes for each result where the product is small. Sums run over k in ascending
+// order, in parts that depend on the sizes alone. Large 16-bit products belong to gemm.cuh.
+#pragma once
+
+namespace hs {
+namespace nodes {
+
+constexpr int kDepth = 16; ///< of k, staged at once
+
+HS_D float multiplyAdd(float a, float b, float sum) { return fmaf(a, b, sum); }
+/// Two roundings, as the reference evaluator has.
+HS_D double multiplyAdd(double a, double b, double sum) { return sum + a * b; }
+
+/// f32 with 11 significand bits, ties to even: as the CPU rounds operands of a TF32 product.
+HS_D float roundedToTf32(float x) {
+    const u32 bits = bitsOf(x);
+    if ((bits & 0x7f800000u) == 0x7f800000u) return x;
+    return floatOf((bits + 0xfffu + ((bits >> 13) & 1u)) & ~0x1fffu);
+}
+
+/// An operand as the arithmetic takes it.
+template <bool Tf32, class T>
+HS_D auto operandOf(const T* at) {
+    if constexpr (Tf32)
+        return roundedToTf32(load(at));
+    else
+        return load(at);
+}
+
+/// op(a) (batch, m, k) times op(b) (batch, k, n). Sizes: In, Out, Acc, Index (int where every place
+/// fits: divisions by 64 bits are slow), transposeA, transposeB,
+/// tf32, batch, m, n, k.
+template <class S>
+struct MatmulOperands {
+    using Acc = typename S::Acc;
+    using Index = typename S::Index;
+    static constexpr Index m = S::m, n = S::n, k = S::k;
+    static constexpr bool aAlongK = !S::transposeA, bAlongK = S::transposeB;
+    const typename S::In *left, *right;
+    typename S::Out* out;
+
+    HS_D Acc a(Index batch, Index row, Index at) const {
+        return operandOf<S::tf32>(left + batch * m * k +
+                                  (S::transposeA ? at * m + row : row * k + at));
+    }
+    HS_D Acc b(Index batch, Index at, Index column) const {
+        return operandOf<S::tf32>(right + batch * k * n +
+                                  (S::transposeB ? column * k + at : at * n + column));
+    }
+    HS_D void put(Index batch, Index row, Index column, Acc value) const {
+        store(out + (batch * m + row) * n + column, value);
+    }
+};
+
+/// One tile of results over k in [begin, end). 16 x 16 threads, each with every 16th row and column
+/// of the tile: shared memory is read without bank conflicts and results are written in runs.
+template <class Plan, class Operands>
+struct Tile {
+    using Acc = typename Operands::Acc;
+    using Index = typename Operands::Index;
+    static constexpr int kRows = Plan::tileM / 16, kColumns = Plan::tileN / 16;
+    static constexpr int kPitchA = Plan::tileM + 1, kPitchB = Plan::tileN + 1;
+    static constexpr int kSharedValues = kDepth * (kPitchA + kPitchB);
+    Acc sum[kRows][kColumns];
+
+    HS_D static void stageA(const Operands& x, Acc* to, Index batch, Index row, Index at,
+                            Index end) {
+        for (int e = threadIdx.x; e < kDepth * Plan::tileM; e += kThreads) {
+            const int depth = Operands::aAlongK ? e % kDepth : e / Plan::tileM;
+            const int r = Operands::aAlongK ? e / kDepth : e % Plan::tileM;
+            const bool inside = row + r < Operands::m && at + depth < end;
+            to[depth * kPitchA + r] = inside ? x.a(batch, row + r, at + depth) : Acc(0);
+        }
+    }
+    HS_D static void stageB(const Operands& x, Acc* to, Index batch, Index column, Index at,
+                            Index end) {
+        for (int e = threadIdx.x; e < kDepth * Plan::tileN; e += kThreads) {
+            const int depth = Operands::bAlongK ? e % kDepth : e / Plan::tileN;
+            const int c = Operands::bAlongK ? e / kDepth : e % Plan::tileN;
+            const bool inside = column + c < Operands::n && at + depth < end;
+            to[depth * kPitchB + c] = inside ? x.b(batch, at + depth, column + c) : Acc(0);
+        }
+    }
+
+    HS_D void run(const Operands& x, Acc* staged, Index batch, Index row, Index column, Index begin,
+                  Index end) {
+        Acc *a = staged, *b = staged + kDepth * kPitchA;
+        const int ty = threadIdx.x / 16, tx = threadIdx.x % 16;
+        for (int i = 0; i < kRows; ++i)
+            for (int j = 0; j < kColumns; ++j)
+                sum[i][j] = Acc(0);
+        for (Index at = begin; at < end; at += kDepth) {
+            __syncthreads(); // everyone is done with what the stage held
+            stageA(x, a, batch, row, at, end);
+            stageB(x, b, batch, column, at, end);
+            __syncthreads();
+            HS_UNROLL
+            for (int depth = 0; depth < kDepth; ++depth) {
+                Acc left[kRows], right[kColumns];
+                for (int i = 0; i < kRows; ++i)
+                    left[i] = a[depth * kPitchA + ty + 16 * i];
+                for (int j = 0; j < kColumns; ++j)
+                    right[j] = b[depth * kPitchB + tx + 16 * j];
+                for (int i = 0; i < kRows; ++i)
+                    for (int j = 0; j < kColumns; ++j)
+                        sum[i][j] = multiplyAdd(left[i], right[j], sum[i][j]);
+            }
+        }
+    }
+    HS_D void add(const Tile& more) {
+        for (int i = 0; i < kRows; ++i)
+            for (int j = 0; j < kColumns; ++j)
+                sum[i][j] += more.sum[i][j];
+    }
+    HS_D void put(const Operands& x, Index batch, Index row, Index column) const {
+        const int ty = threadIdx.x / 16, tx = threadIdx.x % 16;
+        for (int i = 0; i < kRows; ++i)
+            for (int j = 0; j < kColumns; ++j)
+                if (row + ty + 16 * i < Operands::m && column + tx + 16 * j < Operands::n)
+                    x.put(batch, row + ty + 16 * i, column + tx + 16 * j, sum[i][j]);
+    }
+    /// To and from this tile's place among the partial sums, one value a thread at a time.
+    HS_D void save(Acc* to) const {
+        for (int e = 0; e < kRows * kColumns; ++e)
+            to[e * kThreads + threadIdx.x] = sum[e / kColumns][e % kColumns];
+    }
+    HS_D void take(const Acc* from) {
+        for (int e = 0; e < kRows * kColumns; ++e)
+            sum[e / kColumns][e % kColumns] =
+                const_cast<const volatile Acc*>(from)[e * kThreads + threadIdx.x];
+    }
+};
+
+/// Plan: tileM, tileN, parts (of k), alone (one block does all: no scratch), batch, blocks.
+template <class Plan, class Operands>
+HS_D void multiplyTiles(const Operands& x, char* scratch, unsigned* tickets, char* shared,
+                        int block) {
+    using OneTile = Tile<Plan, Operands>;
+    using Acc = typename Operands::Acc;
+    using Index = typename Operands::Index;
+    constexpr Index m = Operands::m, n = Operands::n, k = Operands::k;
+    constexpr Index rowTiles = (m + Plan::tileM - 1) / Plan::tileM;
+    constexpr Index columnTiles = (n + Plan::tileN - 1) / Plan::tileN;
+    constexpr Index tiles = Plan::batch * rowTiles * columnTiles;
+    constexpr Index partsHere = Plan::alone ? 1 : Plan::parts;
+    constexpr Index chunks = (k + kDepth - 1) / kDepth;
+    constexpr int kTileValues = OneTile::kRows * OneTile::kColumns * kThreads;
+    Acc* staged = reinterpret_cast<Acc*>(shared);
+    char* flag = reinterpret_cast<char*>(staged + OneTile::kSharedValues);
+    for (Index item = block; item < tiles * partsHere; item += Plan::blocks) {
+        const Index tile = item / partsHere;
+        const Index batch = tile / (rowTiles * columnTiles);
+        const Index row = tile / columnTiles % rowTiles * Plan::tileM;
+        const Index column = tile % columnTiles * Plan::tileN;
+        const auto edge = [&](Index part) {
+            const Index at =
+                static_cast<Index>(static_cast<i64>(chunks) * part / Plan::parts * kDepth);
+            return at < k ? at : k;
+        };
+        OneTile total;
+        if constexpr (Plan::alone || Plan::parts == 1) {
+            total.run(x, staged, batch, row, column, 0, edge(1));
+            for (int part = 1; part < Plan::parts; ++part) {
+                OneTile more;
+                more.run(x, staged, batch, row, column, edge(part), edge(part + 1));
+                total.add(more);
+            }
+            total.put(x, batch, row, column);
+        } else {
+            const Index part = item % partsHere;
+            Acc* partials = reinterpret_cast<Acc*>(scratch) + tile * Plan::parts * kTileValues;
+            total.run(x, staged, batch, row, column, edge(part), edge(part + 1));
+            total.save(partials + part * kTileValues);
+            if (!isLastBlock(tickets + tile, Plan::parts, flag)) continue;
+            total.take(partials);
+            for (int p = 1; p < Plan::parts; ++p) {
+                OneTile more;
+                more.take(partials + p * kTileValues);
+                total.add(more);
+            }
+            total.put(x, batch, row, column);
+        }
+    }
+}
+
+/// Plan::lanes neighbouring threads share one result: lane i takes k = i, i + lanes, ...; their
+/// sums are joined in a tree. No barrier, no shared memory.
+template <class Plan, class Operands>
+HS_D void multiplySmall(const Operands& x, int block) {
+    using Acc = typename Operands::Acc;
+    using Index = typename Operands::Index;
+    constexpr Index m = Operands::m, n = Operands::n, k = Operands::k;
+    constexpr Index results = Plan::batch * m * n;
+    constexpr int together = kThreads / Plan::lanes; // results of a block at once
+    const int lane = threadIdx.x % Plan::lanes;
+    for (Index first = Index(block) * together; first < results;
+         first += Index(Plan::blocks) * together) {
+        const Index at = first + threadIdx.x / Plan::lanes;
+        const bool inside = at < results;
+        const Index batch = at / (m * n), row = at / n % m, column = at % n;
+        Acc sum = Acc(0);
+        if (inside) {
+            HS_UNROLL_BY(4)
+            for (Index p = lane; p < k; p += Plan::lanes)
+                sum = multiplyAdd(x.a(batch, row, p), x.b(batch, p, column), sum);
+        }
+        // all lanes of a warp come here, those beyond the end too
+        for (int half = Plan::lanes / 2; half > 0; half /= 2)
+            sum += __shfl_xor_sync(0xffffffffu, sum, half);
+        if (inside && lane == 0) x.put(batch, row, column, sum);
+    }
+}
+
+} // namespace nodes
+} // namespace hs
