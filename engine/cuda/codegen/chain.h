@@ -1,0 +1,43 @@
+// Fused chains: a matrix product together with the loops that would have stored its operands and
+// those that sum its result over the rows, or sums over the rows alone, as one kernel of a Program.
+// Activations that are cheap to compute again are no longer stored.
+#pragma once
+
+#include "engine/cuda/codegen/kernel_text.h"
+
+#include <vector>
+
+namespace halfscope::cuda {
+
+struct ChainOptions {
+    /// Smaller results than this stay unfused: their loops are small launches that merge.
+    int64_t leastElements = int64_t{1} << 20;
+    /// Products in strict f32 too. Off: by estimate, not measured, cuBLASLt's products are faster
+    /// by about what fusion saves.
+    bool strictFloat = false;
+    /// An operand that costs much to compute is stored by the chain that computes it first, for the
+    /// weight gradient. Dropped where the step would then need more memory than without chains.
+    bool keepOperands = true;
+};
+
+/// The Program with chains in place of the kernels they stand for, on the same graph, and its
+/// memory planned anew. Unchanged where nothing fits.
+Program fuseChains(const Program&, const DeviceTraits&, const ChainOptions& = {});
+
+/// Whether a kernel is a chain: several members, not a loop.
+inline bool isChain(const Kernel& kernel) { return !kernel.loop && kernel.members.size() > 1; }
+
+/// One or two phases; the second adds up partial sums and must be launched after the first has
+/// ended. Both use the scratch from the site's offset on: scratchBytes of the first covers both.
+/// The second's function is named NAME_merge.
+std::vector<KernelText> writeChain(const KernelSite&, const DeviceTraits&);
+int chainPhases(const Program&, size_t kernel, const DeviceTraits&);
+
+/// What a kernel must move and compute at least, for estimates.
+struct Traffic {
+    double readBytes = 0, writtenBytes = 0;
+    double flops = 0; ///< of matrix products
+};
+Traffic trafficOf(const Program&, size_t kernel);
+
+} // namespace halfscope::cuda

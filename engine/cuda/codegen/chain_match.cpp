@@ -1,0 +1,294 @@
+// Finds chains. A value that loops compute from other values of the same rows is no longer stored
+// where all its readers can compute it again; matrix products take the loops of their operands in,
+// and sums over rows go to the product whose result they read, or to a pass of their own.
+#include "engine/cuda/codegen/chain.h"
+#include "engine/cuda/codegen/chain_shape.h"
+#include "engine/cuda/codegen/chain_values.h"
+#include "engine/cuda/codegen/gemm_source.h"
+#include "engine/passes/fuse.h"
+#include "engine/passes/plan.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace halfscope::cuda {
+
+namespace {
+
+constexpr int kMaxPartials = 5; ///< of one chain: what fits in shared memory beside a product
+
+bool contains(const std::vector<NodeId>& list, NodeId id) {
+    return std::find(list.begin(), list.end(), id) != list.end();
+}
+
+/// A chain in the making: what it stores, a product or none.
+struct Group {
+    NodeId product = kNoNode;
+    std::vector<NodeId> stores;
+    size_t place = 0; ///< of its first kernel in the program
+    Kernel kernel;
+};
+
+class Matcher {
+public:
+    Matcher(const Program& program, const DeviceTraits& traits, const ChainOptions& options)
+        : m_program(program), m_graph(program.graph), m_traits(traits), m_options(options),
+          m_values(program, options) {}
+
+    std::vector<Kernel> run() {
+        while (!build()) {
+        }
+        return assembled();
+    }
+
+private:
+    const Node& node(NodeId id) const { return m_graph[id]; }
+    const Kernel& kernel(size_t k) const { return m_program.kernels[k]; }
+
+    // ---- one kernel ----
+
+    bool tryGroup(Group& group, const std::vector<NodeId>& stores) const {
+        std::optional<Kernel> made = m_values.kernelOf(stores, group.product);
+        if (!made || (group.product == kNoNode && made->members.size() < 2)) return false;
+        const std::optional<ChainShape> shape = chainShape(m_graph, *made);
+        if (!shape || shape->partials() > kMaxPartials) return false;
+        if (!canWriteChain(m_graph, *made, *shape, m_traits)) return false;
+        group.stores = stores;
+        group.kernel = std::move(*made);
+        return true;
+    }
+    bool tryAdd(Group& group, NodeId item) const {
+        std::vector<NodeId> stores = group.stores;
+        stores.push_back(item);
+        return tryGroup(group, stores);
+    }
+
+    // ---- all kernels ----
+
+    struct Item {
+        NodeId id = kNoNode;
+        size_t kernel = 0;
+    };
+
+    /// One attempt; false after it has found a value that must be stored after all.
+    bool build() {
+        m_groups.clear();
+        m_gone.clear();
+        m_rebuilt.clear();
+        for (size_t k = 0; k < m_program.kernels.size(); ++k)
+            if (m_values.isProductKernel(k) && !addProduct(k)) return false;
+        std::vector<Item> items;
+        for (size_t k = 0; k < m_program.kernels.size(); ++k)
+            collectItems(k, items);
+        std::sort(items.begin(), items.end(),
+                  [](const Item& a, const Item& b) { return a.id < b.id; });
+        for (const Item& item : items)
+            if (!place(item) && !leave(item)) return false;
+        for (size_t k = 0; k < m_program.kernels.size(); ++k)
+            if (!rebuildLoop(k)) return false;
+        return true;
+    }
+
+    bool refuse(NodeId product) {
+        m_values.refuse(product);
+        return false;
+    }
+    bool addProduct(size_t k) {
+        const NodeId id = kernel(k).members[0];
+        if (m_values.isComputedAgain(id)) {
+            m_gone.insert(k);
+            return true;
+        }
+        if (!m_values.isChainProduct(id)) return true;
+        Group group{id, {}, k, {}};
+        const NodeId kept = m_values.keptBy(id);
+        if (kept != kNoNode && !tryGroup(group, {kept, id})) {
+            m_values.dropKept(id);
+            return false;
+        }
+        if (kept == kNoNode && !tryGroup(group, {id})) return refuse(id);
+        m_groups.push_back(std::move(group));
+        return true;
+    }
+
+    void collectItems(size_t k, std::vector<Item>& items) const {
+        if (m_values.isProductKernel(k)) {
+            const NodeId id = kernel(k).members[0];
+            const bool fits =
+                (isNarrowDeep(m_graph, id) || isDotProduct(m_graph, id)) && !m_values.isRefused(id);
+            if (!fits) return;
+            const size_t wide =
+                isDotProduct(m_graph, id) ? 0 : static_cast<size_t>(wideOperand(m_graph, id));
+            if (m_values.isWide(node(id).in[wide]) && m_values.isComputedAgain(node(id).in[wide]))
+                items.push_back({id, k});
+            return;
+        }
+        if (!kernel(k).loop || !isWideLoop(k)) return;
+        for (NodeId id : kernel(k).stores) // a loop that stays takes its sums along
+            if (!m_values.isMoved(id) && !isRowReduction(m_graph, id)) return;
+        for (NodeId id : kernel(k).stores)
+            if (!m_values.isMoved(id)) items.push_back({id, k});
+    }
+    bool isWideLoop(size_t k) const {
+        const Shape& space = kernel(k).space;
+        return space.rank() == 2 && space[1] >= 4 * kNarrow &&
+               space.elements() >= m_options.leastElements;
+    }
+
+    bool place(const Item& item) {
+        for (Group& group : m_groups)
+            if (group.product != kNoNode && m_values.isDeep(group.product) &&
+                tryAdd(group, item.id))
+                return true;
+        for (Group& group : m_groups)
+            if (group.product != kNoNode && !m_values.isDeep(group.product) &&
+                readsProduct(item.id, group.product) && tryAdd(group, item.id))
+                return true;
+        for (Group& group : m_groups)
+            if (group.product == kNoNode && tryAdd(group, item.id)) return true;
+        Group pass{kNoNode, {}, item.kernel, {}};
+        if (!tryGroup(pass, {item.id})) return false;
+        m_groups.push_back(std::move(pass));
+        return true;
+    }
+    /// Whether a sum would read the product's result anyway.
+    bool readsProduct(NodeId item, NodeId product) const {
+        const std::optional<Kernel> alone = m_values.kernelOf({item}, kNoNode);
+        return alone && contains(alone->loads, product);
+    }
+    /// The item stays a kernel of its own. False when it then needs an operand stored.
+    bool leave(const Item& item) {
+        if (m_values.isProductKernel(item.kernel)) return refuse(item.id);
+        return true; // rebuildLoop keeps it
+    }
+
+    /// Loops keep what no group has taken.
+    bool rebuildLoop(size_t k) {
+        if (!kernel(k).loop) return true;
+        std::set<NodeId> taken;
+        for (const Group& group : m_groups)
+            taken.insert(group.stores.begin(), group.stores.end());
+        std::vector<NodeId> stores;
+        for (NodeId id : kernel(k).stores)
+            if (!m_values.isComputedAgain(id) && !taken.count(id)) stores.push_back(id);
+        if (stores.empty()) {
+            m_gone.insert(k);
+            return true;
+        }
+        const bool same = stores.size() == kernel(k).stores.size() &&
+                          std::none_of(kernel(k).loads.begin(), kernel(k).loads.end(),
+                                       [&](NodeId id) { return m_values.isComputedAgain(id); });
+        if (same) return true;
+        return rebuildLoop(k, stores);
+    }
+    bool rebuildLoop(size_t k, const std::vector<NodeId>& stores) {
+        // what the loop still stores is no reason to compute anything from it
+        const std::optional<Kernel> made = m_values.loopOf(kernel(k), stores);
+        if (!made) { // one of the values computed again is not for loops
+            m_values.storeLoadsOf(k);
+            return false;
+        }
+        m_rebuilt[k] = *made;
+        return true;
+    }
+    // ---- the result ----
+
+    /// Whether a chain saves anything over the library's product.
+    bool isUseful(const Group& group) const {
+        if (group.product == kNoNode || group.stores.size() > 1) return true;
+        return group.kernel.members.size() > 1;
+    }
+
+    struct Placed {
+        size_t place;
+        Kernel kernel;
+    };
+    std::vector<Kernel> assembled() {
+        std::vector<Placed> all;
+        std::set<size_t> replaced = m_gone;
+        for (const Group& group : m_groups) {
+            if (!isUseful(group)) continue;
+            replaced.insert(group.place);
+            for (NodeId id : group.stores)
+                if (m_values.isProductKernel(m_values.makerOf(id)))
+                    replaced.insert(m_values.makerOf(id));
+            all.push_back({group.place, group.kernel});
+        }
+        for (size_t k = 0; k < m_program.kernels.size(); ++k) {
+            const auto rebuilt = m_rebuilt.find(k);
+            if (m_gone.count(k)) continue;
+            if (rebuilt != m_rebuilt.end())
+                all.push_back({k, rebuilt->second});
+            else if (!replaced.count(k))
+                all.push_back({k, kernel(k)});
+        }
+        dropUnreadProducts(all);
+        return ordered(std::move(all));
+    }
+
+    /// A product whose result stays inside its chain is not stored.
+    void dropUnreadProducts(std::vector<Placed>& all) const {
+        for (Placed& placed : all) {
+            if (!isChain(placed.kernel)) continue;
+            std::erase_if(placed.kernel.stores, [&](NodeId id) {
+                if (node(id).op != Op::Matmul || placed.kernel.stores.size() < 2 ||
+                    !m_values.isChainProduct(id) || m_values.isDeep(id) || m_values.isPinned(id))
+                    return false;
+                return std::none_of(all.begin(), all.end(), [&](const Placed& other) {
+                    return std::any_of(other.kernel.loads.begin(), other.kernel.loads.end(),
+                                       [&](NodeId load) { return storageOf(m_graph, load) == id; });
+                });
+            });
+        }
+    }
+
+    /// In the order of the program as far as values are there; nothing when chains wait for each
+    /// other.
+    std::vector<Kernel> ordered(std::vector<Placed> all) const {
+        std::stable_sort(all.begin(), all.end(),
+                         [](const Placed& a, const Placed& b) { return a.place < b.place; });
+        std::set<NodeId> waiting;
+        for (const Placed& placed : all)
+            waiting.insert(placed.kernel.stores.begin(), placed.kernel.stores.end());
+        std::vector<Kernel> result;
+        while (!all.empty()) {
+            const auto next = std::find_if(all.begin(), all.end(), [&](const Placed& placed) {
+                return std::none_of(
+                    placed.kernel.loads.begin(), placed.kernel.loads.end(),
+                    [&](NodeId load) { return waiting.count(storageOf(m_graph, load)) != 0; });
+            });
+            if (next == all.end()) return {};
+            for (NodeId id : next->kernel.stores)
+                waiting.erase(id);
+            result.push_back(std::move(next->kernel));
+            all.erase(next);
+        }
+        return result;
+    }
+
+    const Program& m_program;
+    const Graph& m_graph;
+    const DeviceTraits& m_traits;
+    const ChainOptions& m_options;
+    ChainValues m_values;
+    std::vector<Group> m_groups;
+    std::set<size_t> m_gone;
+    std::map<size_t, Kernel> m_rebuilt;
+};
+
+} // namespace
+
+Program fuseChains(const Program& program, const DeviceTraits& traits,
+                   const ChainOptions& options) {
+    std::vector<Kernel> kernels = Matcher(program, traits, options).run();
+    if (std::none_of(kernels.begin(), kernels.end(), isChain)) return program;
+    Program result{program.graph, std::move(kernels), {}, 0};
+    result.memory = planMemory(result.graph, result.kernels, result.pointOfNoReturn);
+    if (!options.keepOperands || result.memory.peakBytes <= program.memory.peakBytes) return result;
+    ChainOptions frugal = options;
+    frugal.keepOperands = false;
+    return fuseChains(program, traits, frugal);
+}
+
+} // namespace halfscope::cuda

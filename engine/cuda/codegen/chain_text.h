@@ -1,0 +1,85 @@
+// The element code of chains: structs that a chain's device templates (kernels/tile.cuh, panel.cuh)
+// are given as sources and sinks.
+#pragma once
+
+#include "engine/cuda/codegen/chain_shape.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace halfscope::cuda {
+
+/// Values at (row, column) and its right neighbour, from what the kernel loads: groups of V columns
+/// of tensors of the space, values of a row, values of a column. Two at once, because 16-bit values
+/// are converted, and added, two at a time. In names and expressions @ stands for a or b, whichever
+/// of the two it is, and # for 0 or 1.
+class ElementText {
+public:
+    ElementText(const Program&, const Kernel&, int64_t rows, int64_t columns,
+                NodeId product = kNoNode);
+
+    /// The name of the value in the body.
+    std::string value(NodeId);
+    /// One column of a stored (rows, few) tensor, by row.
+    std::string rowValue(NodeId tensor, int column);
+    /// The value of a stored row vector at the column: operand b of a product with one column.
+    std::string columnValue(NodeId tensor);
+    /// The expression for the first or the second of the two.
+    static std::string ofLane(std::string expression, int lane);
+
+    /// kRows, kColumns, Raw<V>, Column, fetch() and columns().
+    std::string members() const;
+    /// Statements that define all values asked for, from ka and kb (Column), x (Raw), i, the first
+    /// one's place in the group, and product (a Pack).
+    const std::string& body() const { return m_body; }
+
+private:
+    struct Leaf {
+        std::string name, type;
+        std::string index; ///< Row, Column: the element, from `row` or `column`
+        size_t offset = 0;
+        bool paired = false; ///< Column: neighbours lie side by side at `index`
+    };
+    const Node& node(NodeId id) const { return m_program.graph[id]; }
+    Leaf leafOf(std::string name, NodeId memory, std::string index) const;
+    std::string expressionOf(NodeId);
+    void define(const std::string& name, const std::string& expression);
+    /// Defines a word with both values, and the values from it.
+    std::string defineWord(NodeId, const std::string& word);
+    std::string wordOf(NodeId);  ///< the word that holds both values; empty where there is none
+    std::string pairSum(NodeId); ///< 16-bit values added two at a time
+    std::string fullTensor(NodeId);
+    std::string expanded(NodeId);
+    std::string notAbove(NodeId); ///< whether it is <= 0, or nothing
+    std::string narrowProduct(NodeId);
+    void addRow(Leaf);
+    void addColumn(Leaf);
+    std::string columnsText() const;
+    std::string fetchText() const;
+
+    const Program& m_program;
+    const Kernel& m_kernel;
+    int64_t m_rows, m_columns;
+    NodeId m_product;
+    std::map<NodeId, std::string> m_values, m_words;
+    std::vector<Leaf> m_full, m_row, m_column;
+    std::set<std::string> m_names;
+    std::string m_body;
+};
+
+/// "reinterpret_cast<const T*>(arena + offset)"
+std::string pointerText(const std::string& type, size_t offset, bool constant = true);
+
+/// The statement that stores x, a Pack<T, V>, at (row, column) of a tensor.
+std::string storeText(const Program&, NodeId tensor, int64_t columns);
+
+/// An operand (rows, columns) of a product as a source. `keeps` is the 16-bit type to which the
+/// product's arithmetic rounds it, so that a last cast to it can be left out. `stores`: the operand
+/// is written to memory as well.
+std::string sourceText(const std::string& name, const Program&, const Kernel&, NodeId operand,
+                       std::optional<DType> keeps, bool stores);
+/// The sums of a Rows or Pass chain as a sink.
+std::string sinkText(const std::string& name, const Program&, const Kernel&, const ChainShape&);
+
+} // namespace halfscope::cuda

@@ -1,0 +1,27 @@
+// Chains as text: tile sizes for the device, sources and sinks (chain_text), and the two phases.
+#pragma once
+
+#include "engine/cuda/codegen/chain.h"
+#include "engine/cuda/codegen/chain_shape.h"
+
+namespace halfscope::cuda {
+
+/// How a chain is cut. Decided by sizes and device alone.
+struct ChainTiles {
+    int rows = 128, columns = 256, depth = 64;
+    bool resident = false; ///< operand b stays in shared memory (Rows)
+    int parts = 1;         ///< blocks that share the rows
+    size_t sharedBytes = 0;
+
+    int acrossOf(const ChainShape& shape) const {
+        return static_cast<int>((shape.columns + columns - 1) / columns);
+    }
+};
+
+/// Nothing when the device has too little shared memory, or the arithmetic is not for it.
+std::optional<ChainTiles> chainTiles(const Graph&, const ChainShape&, const DeviceTraits&);
+
+/// Whether writeChain() can write a kernel of this shape.
+bool canWriteChain(const Graph&, const Kernel&, const ChainShape&, const DeviceTraits&);
+
+} // namespace halfscope::cuda

@@ -1,0 +1,54 @@
+// One kernel of a Program as CUDA C++ text: a device function that any number of launches can call.
+// Knows no CUDA library, so that texts are made and tested on every machine.
+#pragma once
+
+#include "engine/exec/program.h"
+
+#include <string>
+
+namespace halfscope::cuda {
+
+/// Threads of every generated block. Kernels count on it.
+inline constexpr int kThreads = 256;
+
+/// What of a device decides the text.
+struct DeviceTraits {
+    int capability = 90; ///< 10 * major + minor
+    int multiprocessors = 132;
+    size_t sharedBytes = 49152; ///< that a block may ask for
+    /// Element operations a microsecond of one block: what the launch plan holds against the cost
+    /// of a launch. Tests lower it to see small kernels spread over many blocks.
+    double blockWork = 40e3;
+};
+
+/// Where a kernel's text gets its memory: offsets known when the text is written.
+struct KernelSite {
+    const Program& program;
+    size_t kernel = 0;        ///< in Program::kernels
+    std::string name;         ///< of the device function
+    int maxBlocks = 1;        ///< 1: one block runs it, in a chain with other kernels
+    size_t scratchOffset = 0; ///< first free byte of the scratch area, a multiple of 256
+    int firstTicket = 0;      ///< first free counter of the ticket area
+};
+
+/// The function has the form
+///     __device__ void NAME(char* arena, char* scratch, unsigned* tickets, char* shared, int block)
+/// and is called by all kThreads threads of blocks 0 to blocks - 1 (in any order, at the same
+/// time). Tickets are 0 before and after: the block that draws the last one of a sum over blocks
+/// adds the partial sums up in their fixed order. It may leave without a barrier; a caller that
+/// runs another kernel in the same block puts __syncthreads() between.
+struct KernelText {
+    std::string function;
+    int blocks = 1;
+    size_t sharedBytes = 0;  ///< of the shared area, 16-byte aligned
+    size_t scratchBytes = 0; ///< from scratchOffset on
+    int tickets = 0;         ///< from firstTicket on
+};
+
+KernelText writeLoop(const KernelSite&, const DeviceTraits&); ///< a fused loop (Kernel::loop)
+KernelText writeNode(const KernelSite&, const DeviceTraits&); ///< a kernel of one node, any op
+
+/// Roughly how many element operations a kernel does: what the launch plan weighs.
+double workOf(const Program&, size_t kernel);
+
+} // namespace halfscope::cuda

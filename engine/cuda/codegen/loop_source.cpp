@@ -1,0 +1,67 @@
+// Writes a fused loop as a device function: loads of a batch first, then its elements in the CPU
+// loop's arithmetic, then its stores; sums in registers, over the block, over blocks.
+#include "engine/core/error.h"
+#include "engine/cuda/codegen/element_source.h"
+#include "engine/cuda/codegen/loop_writer.h"
+
+#include <algorithm>
+
+namespace halfscope::cuda {
+
+namespace {
+
+/// A kernel over nothing: its sums are 0.
+void writeEmpty(SourceLines& out, const LoopFacts& facts) {
+    for (const LoopReduction& reduction : facts.reductions) {
+        const Node& node = facts.node(reduction.node);
+        out.line("for (int i = threadIdx.x; i < " + std::to_string(node.elements()) +
+                 "; i += kThreads)");
+        out.line("    store((" + storageType(node.dtype) + "*)(arena + " +
+                 std::to_string(reduction.offset) + ") + i, 0.0f);");
+    }
+}
+
+/// The part of a loop that a sweep of its own does.
+LoopFacts only(const LoopFacts& facts, bool columnSums) {
+    LoopFacts part = facts;
+    std::erase_if(part.reductions, [&](const LoopReduction& reduction) {
+        return (reduction.kind == ReduceKind::Columns) != columnSums;
+    });
+    if (columnSums) part.stores.clear();
+    return part;
+}
+
+} // namespace
+
+KernelText writeLoop(const KernelSite& site, const DeviceTraits& traits) {
+    const Kernel& kernel = site.program.kernels[site.kernel];
+    require(kernel.loop, "cuda loop: not a loop kernel");
+    const LoopFacts facts = factsOf(site.program, kernel);
+    KernelText text;
+    SourceLines out;
+    out.line("__device__ void " + site.name +
+             "(char* arena, char* scratch, unsigned* tickets, char* shared, int block) {");
+    out.line("using namespace hs;");
+    if (facts.elements() == 0) {
+        writeEmpty(out, facts);
+    } else {
+        const LoopLayout layout = layOut(facts, site.maxBlocks, traits);
+        // One block has no scratch to put row sums of several column tiles in: it takes a sweep for
+        // them before the one that stores.
+        const bool twice = layout.blocks == 1 && layout.tiles > 1 &&
+                           facts.reduces(ReduceKind::Columns) && facts.reduces(ReduceKind::Rows);
+        if (twice) {
+            const LoopFacts sums = only(facts, true), rest = only(facts, false);
+            LoopWriter(site, sums, layOut(sums, 1, traits), out, text).write();
+            out.line("__syncthreads();");
+            LoopWriter(site, rest, layOut(rest, 1, traits), out, text).write();
+        } else {
+            LoopWriter(site, facts, layout, out, text).write();
+        }
+    }
+    out.line("}");
+    text.function = out.text();
+    return text;
+}
+
+} // namespace halfscope::cuda

@@ -1,0 +1,107 @@
+// What the writers of single nodes share: the words of generated text, the struct of constants that
+// a device template is given, and index arithmetic. The public face is kernel_text.h.
+#pragma once
+
+#include "engine/cuda/codegen/kernel_text.h"
+
+#include <string_view>
+
+namespace halfscope::cuda {
+
+// ---- words -------------------------------------------------------------------------------------
+
+std::string storageWord(DType);            ///< "float", "hs::F16", ...
+std::string rawWord(DType);                ///< an unsigned integer of the same size
+std::string bitsWord(DType, double value); ///< the bits that store a value, as an integer literal
+
+/// The place of flat index `flat` (a name) of a row-major space of `extents` in memory with
+/// `strides`: an expression. Axes that run on in both are joined.
+std::string placeWords(std::string_view flat, const Shape& extents, const Shape& strides,
+                       int64_t offset = 0);
+
+// ---- one node ----------------------------------------------------------------------------------
+
+/// The node of a kernel, where its values lie and how many blocks it may take.
+class NodeSite {
+public:
+    NodeSite(const KernelSite&, const DeviceTraits&);
+
+    const Graph& graph() const { return m_site.program.graph; }
+    NodeId id() const { return m_id; }
+    const Node& node() const { return m_node; }
+    const Node& in(size_t i) const { return m_site.program.graph[m_node.in[i]]; }
+    size_t inputs() const { return m_node.in.size(); }
+    const std::string& name() const { return m_site.name; }
+    const DeviceTraits& traits() const { return m_traits; }
+    /// In double: an operand or the result is F64.
+    bool isExact() const;
+    /// One block does it all, without scratch or tickets.
+    bool isAlone() const { return m_site.maxBlocks == 1; }
+    /// Blocks for that many pieces of work.
+    int64_t blocksFor(int64_t pieces) const;
+
+    std::string input(size_t i) const;    ///< a pointer to its storage type
+    std::string rawInput(size_t i) const; ///< ... to integers of its size
+    std::string output() const;
+    std::string rawOutput() const;
+    size_t inputOffset(size_t i) const { return offsetOf(m_node.in[i]); }
+    std::string scratch() const;
+    std::string tickets() const;
+    /// The kernel with this body, which may name the struct of constants "NAME_how".
+    KernelText function(std::string_view how, std::string_view body, int64_t blocks) const;
+    /// The type of indices: "int" where every place in the operands and the result fits.
+    std::string indexWord() const;
+    /// A loop over the elements of the result by flat index i; `body` is its content.
+    std::string elementLoop(int64_t blocks, std::string_view body) const;
+    std::string howName() const { return m_site.name + "_how"; }
+
+private:
+    size_t offsetOf(NodeId) const;
+    std::string pointer(NodeId, const std::string& type, bool constant) const;
+
+    const KernelSite& m_site;
+    const DeviceTraits& m_traits;
+    NodeId m_id;
+    const Node& m_node;
+};
+
+/// The members of the struct of constants; the first is the type of indices.
+class HowText {
+public:
+    explicit HowText(const NodeSite&);
+    HowText& use(std::string_view name, std::string_view type);
+    HowText& number(std::string_view name, int64_t value); ///< as Index
+    HowText& count(std::string_view name, int64_t value);  ///< as int
+    HowText& word(std::string_view name, uint64_t value);  ///< as hs::u64
+    HowText& flag(std::string_view name, bool value);
+    /// A static function from index to index.
+    HowText& place(std::string_view name, std::string_view argument, std::string_view expression);
+    HowText& line(std::string_view text);
+    const std::string& text() const { return m_text; }
+
+private:
+    std::string m_text;
+};
+
+/// Blocks that suit plain moves and arithmetic on the elements of the result.
+int64_t elementBlocks(const NodeSite&);
+
+inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+/// The smallest power of two that is not below x.
+int64_t powerOfTwo(int64_t x);
+
+// ---- families ----------------------------------------------------------------------------------
+
+KernelText writeElementwise(const NodeSite&);
+KernelText writeProduct(const NodeSite&); ///< Matmul and the convolutions
+KernelText writeReduction(const NodeSite&);
+KernelText writeScan(const NodeSite&);
+KernelText writeMove(const NodeSite&); ///< Transpose, Slice, Pad, Concat, Expand, Iota
+KernelText writeGather(const NodeSite&);
+KernelText writeScatter(const NodeSite&);
+KernelText writePool(const NodeSite&);
+KernelText writeRandom(const NodeSite&);
+KernelText writeCount(const NodeSite&);
+KernelText writeScaler(const NodeSite&);
+
+} // namespace halfscope::cuda

@@ -1,0 +1,147 @@
+// Kernels of matrix products and convolutions: which of matmul.cuh's ways, which tile, and into how
+// many parts k is cut. All of it depends on the sizes alone, never on the blocks at hand, so that
+// merged and single launches give the same bits.
+#include "engine/cuda/codegen/node_source.h"
+
+#include <algorithm>
+
+namespace halfscope::cuda {
+namespace {
+
+struct ProductSizes {
+    int64_t batch = 1, m = 0, n = 0, k = 0;
+    int64_t results() const { return batch * m * n; }
+};
+
+struct ProductPlan {
+    int64_t lanes = 0; ///< above 0: that many threads share a result, no tile
+    int64_t tileM = 16, tileN = 16, parts = 1;
+
+    int64_t tiles(const ProductSizes& s) const {
+        return s.batch * ceilDiv(s.m, tileM) * ceilDiv(s.n, tileN);
+    }
+};
+
+constexpr int64_t kWantedTiles = 264;    ///< two blocks on each multiprocessor of a large device
+constexpr int64_t kSmallWork = 1 << 20;  ///< multiplications: below it a tile's barriers cost more
+constexpr int64_t kSmallDepth = 2048;    ///< k of a product without tiles
+constexpr int64_t kSmallThreads = 16384; ///< that share a small product
+constexpr int64_t kPartDepth = 256;      ///< k of one part, at least
+
+ProductPlan planOf(const ProductSizes& s) {
+    ProductPlan plan;
+    if (s.results() * s.k <= kSmallWork && s.k <= kSmallDepth) {
+        const int64_t spare = kSmallThreads / std::max<int64_t>(s.results(), 1);
+        // a lane takes at least four products; more lanes only join more
+        plan.lanes =
+            std::clamp<int64_t>(std::min(powerOfTwo(ceilDiv(s.k, 4)), powerOfTwo(spare)), 1, 32);
+        return plan;
+    }
+    plan.tileM = std::clamp<int64_t>(powerOfTwo(s.m), 16, 64);
+    plan.tileN = std::clamp<int64_t>(powerOfTwo(s.n), 16, 64);
+    const auto cut = [&] {
+        plan.parts = std::clamp<int64_t>(s.k / kPartDepth, 1, ceilDiv(kWantedTiles, plan.tiles(s)));
+        return plan.tiles(s) * plan.parts;
+    };
+    // a smaller tile reads its operands more often: only where blocks would be idle
+    while (cut() < kWantedTiles / 2 && std::max(plan.tileM, plan.tileN) > 16)
+        (plan.tileM >= plan.tileN ? plan.tileM : plan.tileN) /= 2;
+    return plan;
+}
+
+const Shape& imageOf(const NodeSite& site) {
+    return site.node().op == Op::Conv2dInputGrad ? site.node().shape : site.in(0).shape;
+}
+
+/// The extents of a convolution as members, and the product that it is.
+ProductSizes addConvolution(const NodeSite& site, HowText& how) {
+    const Op op = site.node().op;
+    const Shape &result = site.node().shape, &a = site.in(0).shape, &b = site.in(1).shape;
+    const Shape& image = imageOf(site);
+    const Shape& weight = op == Op::Conv2dWeightGrad ? result : b;
+    const Shape& y = op == Op::Conv2d ? result : op == Op::Conv2dInputGrad ? a : b;
+    const auto& attrs = std::get<ConvAttrs>(site.node().attrs);
+    how.number("n", image[0]).number("c", image[1]).number("h", image[2]).number("w", image[3]);
+    how.number("o", weight[0]).number("kh", weight[2]).number("kw", weight[3]);
+    how.number("oh", y[2]).number("ow", y[3]);
+    how.number("sy", attrs.stride[0]).number("sx", attrs.stride[1]);
+    how.number("py", attrs.padding[0]).number("px", attrs.padding[1]);
+    const int64_t places = image[0] * y[2] * y[3], kernel = weight[2] * weight[3];
+    if (op == Op::Conv2d) return {1, weight[0], places, image[1] * kernel};
+    if (op == Op::Conv2dInputGrad)
+        return {1, image[1], image[0] * image[2] * image[3], weight[0] * kernel};
+    return {1, weight[0], image[1] * kernel, places};
+}
+
+ProductSizes addMatmul(const NodeSite& site, HowText& how) {
+    const auto& attrs = std::get<MatmulAttrs>(site.node().attrs);
+    const Shape &a = site.in(0).shape, &out = site.node().shape;
+    const int last = out.rank() - 1;
+    ProductSizes s;
+    s.m = out[last - 1];
+    s.n = out[last];
+    s.k = attrs.transposeA ? a[last - 1] : a[last];
+    for (int i = 0; i < last - 1; ++i)
+        s.batch *= out[i];
+    how.number("m", s.m).number("n", s.n).number("k", s.k);
+    how.flag("transposeA", attrs.transposeA).flag("transposeB", attrs.transposeB);
+    return s;
+}
+
+/// The operands' template and its pointers.
+std::string operandsOf(const NodeSite& site) {
+    const auto with = [&](const char* type, std::string pointers) {
+        return "hs::nodes::" + std::string(type) + "<" + site.howName() + "> x{" +
+               std::move(pointers) + ", " + site.output() + "};\n";
+    };
+    const std::string a = site.input(0), b = site.input(1), none = "nullptr";
+    switch (site.node().op) {
+    case Op::Conv2d: return with("ConvForward", a + ", " + b + ", " + none);
+    case Op::Conv2dInputGrad: return with("ConvInputGrad", none + ", " + b + ", " + a);
+    case Op::Conv2dWeightGrad: return with("ConvWeightGrad", a + ", " + none + ", " + b);
+    default: return with("MatmulOperands", a + ", " + b);
+    }
+}
+
+} // namespace
+
+KernelText writeProduct(const NodeSite& site) {
+    const Node& node = site.node();
+    const bool isDouble = site.in(0).dtype == DType::F64;
+    HowText how(site);
+    how.use("In", storageWord(site.in(0).dtype)).use("Out", storageWord(node.dtype));
+    how.use("Acc", isDouble ? "double" : "float");
+    how.flag("tf32", node.math == MathMode::TF32 && site.in(0).dtype == DType::F32);
+    const ProductSizes s = node.op == Op::Matmul ? addMatmul(site, how) : addConvolution(site, how);
+    const ProductPlan plan = planOf(s);
+    const int64_t blocks = plan.lanes > 0
+                               ? site.blocksFor(ceilDiv(s.results() * plan.lanes, kThreads))
+                               : site.blocksFor(plan.tiles(s) * (site.isAlone() ? 1 : plan.parts));
+    how.number("batch", s.batch).count("blocks", blocks);
+    if (plan.lanes > 0) {
+        how.count("lanes", plan.lanes);
+        return site.function(how.text(),
+                             "    const " + operandsOf(site) + "    hs::nodes::multiplySmall<" +
+                                 site.howName() + ">(x, block);\n",
+                             blocks);
+    }
+    how.count("tileM", plan.tileM).count("tileN", plan.tileN).count("parts", plan.parts);
+    how.flag("alone", site.isAlone());
+    KernelText text = site.function(
+        how.text(),
+        "    const " + operandsOf(site) + "    hs::nodes::multiplyTiles<" + site.howName() +
+            ">(x, " + site.scratch() + ", " + site.tickets() + ", shared, block);\n",
+        blocks);
+    constexpr int64_t kDepth = 16; // of matmul.cuh
+    const int64_t bytes = isDouble ? 8 : 4;
+    text.sharedBytes =
+        static_cast<size_t>(kDepth * (plan.tileM + plan.tileN + 2) * bytes + 16); // and a flag
+    if (plan.parts > 1 && !site.isAlone()) {
+        text.scratchBytes =
+            static_cast<size_t>(plan.tiles(s) * plan.parts * plan.tileM * plan.tileN * bytes);
+        text.tickets = static_cast<int>(plan.tiles(s));
+    }
+    return text;
+}
+
+} // namespace halfscope::cuda

@@ -1,0 +1,17 @@
+// The scheduler of the launch plan: units and their hazards in, launches out.
+#pragma once
+
+#include "engine/cuda/codegen/launch_plan.h"
+
+namespace halfscope::cuda {
+
+/// One launch a unit, in order.
+std::vector<PlannedLaunch> scheduleOneByOne(const std::vector<Unit>&, const CostModel&);
+
+/// `before`: the hazards of hazards.h. Wide units that are ready share a launch; small ones become
+/// chains in one block, tails or riders beside wide ones, whatever the model says is shortest.
+std::vector<PlannedLaunch> scheduleMerged(const std::vector<Unit>&,
+                                          const std::vector<std::vector<size_t>>& before,
+                                          const CostModel&);
+
+} // namespace halfscope::cuda

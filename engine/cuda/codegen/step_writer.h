@@ -1,0 +1,24 @@
+// How the CUDA module gets its steps: the functions lie in the program that loads the module, which
+// has the engine's tables of operations anyway.
+#pragma once
+
+#include "engine/cuda/codegen/step_source.h"
+
+namespace halfscope::cuda {
+
+/// What a launch does, for errors and times: "matmul 'layer 1' [64, 256]", "12 kernels to ...".
+inline std::string describeLaunch(const Program& program, const Launch& launch) {
+    if (launch.kernels.empty()) return "copies of next states";
+    const Node& node = program.graph[program.kernels[launch.kernels.back()].members.back()];
+    std::string text;
+    if (launch.kernels.size() > 1) text = std::to_string(launch.kernels.size()) + " kernels to ";
+    return text + std::string(nameOf(node.op)) + " '" + node.cause.label + "' " + node.shape.text();
+}
+
+struct StepWriter {
+    StepSource (*write)(const Program&, const DeviceTraits&, const SourceOptions&) = nullptr;
+    std::string (*describe)(const Program&, const Launch&) = nullptr;
+};
+inline StepWriter stepWriter() { return {writeStep, describeLaunch}; }
+
+} // namespace halfscope::cuda
