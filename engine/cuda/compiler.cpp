@@ -1,0 +1,124 @@
+// NVRTC: architecture, options, errors. What the text says is codegen's business.
+#include "engine/cuda/compiler.h"
+
+#include "engine/core/error.h"
+#include "engine/cuda/platform_info.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace halfscope::cuda {
+namespace {
+
+/// The architecture to compile for, and whether machine code or PTX comes out.
+struct Target {
+    std::string name; ///< "sm_90a", "compute_120"
+    bool machineCode = true;
+};
+
+void check(const Api& api, nvrtcResult result, const std::string& what) {
+    if (result == NVRTC_SUCCESS) return;
+    throw EngineError(what + ": " + api.compiler.nvrtcGetErrorString(result) + " (NVRTC)");
+}
+
+/// Destroys the program whatever happens.
+class Source {
+public:
+    Source(const Api& api, const std::string& text) : m_api(api) {
+        check(api,
+              api.compiler.nvrtcCreateProgram(&m_program, text.c_str(), "step.cu", 0, nullptr,
+                                              nullptr),
+              "compiling the step");
+    }
+    ~Source() { (void)m_api.compiler.nvrtcDestroyProgram(&m_program); }
+    Source(const Source&) = delete;
+    Source& operator=(const Source&) = delete;
+    nvrtcProgram get() const { return m_program; }
+
+private:
+    const Api& m_api;
+    nvrtcProgram m_program = nullptr;
+};
+
+Target targetOf(const Device& device) {
+    const CompilerApi& compiler = device.api().compiler;
+    int count = 0;
+    check(device.api(), compiler.nvrtcGetNumSupportedArchs(&count), "compiling the step");
+    std::vector<int> known(static_cast<size_t>(std::max(count, 0)));
+    check(device.api(), compiler.nvrtcGetSupportedArchs(known.data()), "compiling the step");
+    const int capability = device.traits().capability;
+    // The suffix opens what only this very architecture has; there is none before 9.0.
+    if (std::find(known.begin(), known.end(), capability) != known.end())
+        return {"sm_" + std::to_string(capability) + (capability >= 90 ? "a" : ""), true};
+    int best = 0;
+    for (const int arch : known)
+        if (arch < capability) best = std::max(best, arch);
+    if (best == 0)
+        throw EngineError("compiling the step: this NVRTC knows no architecture that " +
+                          device.info().name + " (compute capability " +
+                          std::to_string(capability / 10) + "." + std::to_string(capability % 10) +
+                          ") can run");
+    return {"compute_" + std::to_string(best), false};
+}
+
+/// The first line of the compiler's log that is about an error.
+std::string errorsOf(const Device& device, const Source& source) {
+    const CompilerApi& compiler = device.api().compiler;
+    size_t bytes = 0;
+    if (compiler.nvrtcGetProgramLogSize(source.get(), &bytes) != NVRTC_SUCCESS || bytes < 2)
+        return "no reason given";
+    std::string log(bytes, '\0');
+    if (compiler.nvrtcGetProgramLog(source.get(), log.data()) != NVRTC_SUCCESS)
+        return "no reason given";
+    log.resize(log.find('\0') == std::string::npos ? log.size() : log.find('\0'));
+    const size_t error = log.find("error");
+    const size_t from = error == std::string::npos ? 0 : log.rfind('\n', error) + 1;
+    return log.substr(from, std::min(log.find('\n', from), log.size()) - from);
+}
+
+std::string codeOf(const Device& device, const Source& source, const Target& target) {
+    const CompilerApi& compiler = device.api().compiler;
+    size_t bytes = 0;
+    check(device.api(),
+          target.machineCode ? compiler.nvrtcGetCUBINSize(source.get(), &bytes)
+                             : compiler.nvrtcGetPTXSize(source.get(), &bytes),
+          "compiling the step");
+    std::string code(bytes, '\0');
+    check(device.api(),
+          target.machineCode ? compiler.nvrtcGetCUBIN(source.get(), code.data())
+                             : compiler.nvrtcGetPTX(source.get(), code.data()),
+          "compiling the step");
+    return code;
+}
+
+} // namespace
+
+std::string compileText(const Device& device, const FileCache& cache, const std::string& text) {
+    const Api& api = device.api();
+    const Target target = targetOf(device);
+    const std::string architecture = "--gpu-architecture=" + target.name;
+    // --fmad=false: a * b + c rounds twice, as on the CPU. Division, root and subnormals are exact
+    // by default.
+    const std::vector<const char*> options = {architecture.c_str(), "--fmad=false", "--std=c++20",
+                                              "--device-as-default-execution-space"};
+    int major = 0, minor = 0;
+    check(api, api.compiler.nvrtcVersion(&major, &minor), "compiling the step");
+    std::string key = "code NVRTC " + versionText(1000 * major + 10 * minor);
+    for (const char* option : options)
+        key += std::string(" ") + option;
+    key += "\n" + text;
+    if (std::optional<std::string> kept = cache.get(key)) return *std::move(kept);
+
+    const Source source(api, text);
+    const nvrtcResult result = api.compiler.nvrtcCompileProgram(
+        source.get(), static_cast<int>(options.size()), options.data());
+    if (result != NVRTC_SUCCESS)
+        throw EngineError("the step's kernels do not compile for " + target.name + " (" +
+                          api.compiler.nvrtcGetErrorString(result) +
+                          "): " + errorsOf(device, source));
+    std::string code = codeOf(device, source, target);
+    cache.put(key, code);
+    return code;
+}
+
+} // namespace halfscope::cuda

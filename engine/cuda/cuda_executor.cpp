@@ -1,0 +1,320 @@
+// Loading, capturing and running of steps, transfers, times. Kernels and their order come from
+// codegen, library calls from loaded_step.
+#include "engine/cuda/cuda_executor.h"
+
+#include "engine/core/error.h"
+
+#include <algorithm>
+
+namespace halfscope::cuda {
+namespace {
+
+bool isStored(const Program& program, NodeId id) {
+    return program.memory.offset[static_cast<size_t>(id)] != MemoryPlan::kNowhere;
+}
+
+std::string lacks(const Device& device, const std::string& what) {
+    const int capability = device.traits().capability;
+    return "lanes[].precision: " + what + " needs compute capability 8.0 or later; " + device.id() +
+           " (" + device.info().name + ") has " + std::to_string(capability / 10) + "." +
+           std::to_string(capability % 10) + ". float16 and float32 work there.";
+}
+
+} // namespace
+
+CudaExecutor::CudaExecutor(std::shared_ptr<Device> device, StepWriter writer,
+                           const SourceOptions& options, FileCache cache)
+    : m_device((device->activate(), std::move(device))), m_writer(writer), m_options(options),
+      m_cache(std::move(cache)), m_transfer(*m_device), m_start(m_device->makeEvent(0)),
+      m_end(m_device->makeEvent(0)) {}
+
+CudaExecutor::~CudaExecutor() {
+    const std::lock_guard turn(m_device->turn());
+    m_device->activateQuietly();
+    // what is still running uses the memory that goes now
+    (void)m_device->driver().cuStreamSynchronize(m_device->stream());
+    clear();
+}
+
+void CudaExecutor::clear() {
+    m_graph.reset();
+    m_visited.reset();
+    m_main = {};
+    m_ring.reset();
+    m_program.reset();
+    m_marked = m_timed = false;
+    m_steps = 0;
+}
+
+CUdeviceptr CudaExecutor::Version::at(NodeId id) const {
+    require(isStored(program(), id), "cuda: a value that is asked for is not stored");
+    return arena.get() + program().memory.offset[static_cast<size_t>(id)];
+}
+
+void CudaExecutor::refuseWhatTheDeviceLacks(const Graph& graph) const {
+    if (m_device->traits().capability >= kBfloat16Capability) return;
+    for (NodeId id = 0; id < graph.size(); ++id) {
+        if (graph[id].dtype == DType::BF16) throw EngineError(lacks(*m_device, "bfloat16"));
+        if (graph[id].math == MathMode::TF32) throw EngineError(lacks(*m_device, "TF32"));
+    }
+}
+
+SourceOptions CudaExecutor::optionsForLibraries() const {
+    SourceOptions options = m_options;
+    if (!m_device->api().noBlas.empty()) options.libraries = Libraries::Unused;
+    if (!m_device->api().noDnn.empty()) options.convolutions = Libraries::Unused;
+    return options;
+}
+
+CudaExecutor::Version CudaExecutor::makeVersion(const SourceOptions& options,
+                                                Publish publish) const {
+    StepSource source = m_writer.write(*m_program, m_device->traits(), options);
+    ExtraKernel publishing;
+    const bool publishes = publish == Publish::Metrics && m_metrics != kNoNode;
+    if (publishes)
+        publishing = {publishText(source.program.memory.offset[static_cast<size_t>(m_metrics)],
+                                  m_program->graph[m_metrics].bytes()),
+                      kPublishEntry, kPublishThreads};
+    Version version;
+    version.step = std::make_unique<LoadedStep>(*m_device, m_cache, m_writer, std::move(source),
+                                                publishes ? &publishing : nullptr);
+    version.arena = m_device->allocate(version.program().memory.arenaBytes, "arena");
+    version.step->prepare(m_cache, version.arena.get());
+    clear(version);
+    return version;
+}
+
+CudaExecutor::Version CudaExecutor::makeVersionThatRuns(SourceOptions options,
+                                                        Publish publish) const {
+    try {
+        return makeVersion(options, publish);
+    } catch (const NoAlgorithm&) {
+        options.libraries = Libraries::Unused;
+        return makeVersion(options, publish);
+    }
+}
+
+void CudaExecutor::load(std::shared_ptr<const Program> program) {
+    const std::lock_guard turn(m_device->turn());
+    m_device->activate();
+    m_device->check(m_device->driver().cuStreamSynchronize(m_device->stream()), "the last step");
+    clear();
+    refuseWhatTheDeviceLacks(program->graph);
+    m_program = std::move(program);
+    try {
+        findMetrics();
+        if (m_metrics != kNoNode) m_ring.emplace(*m_device, m_program->graph[m_metrics].bytes());
+        m_main = makeVersionThatRuns(optionsForLibraries(), Publish::Metrics);
+        warmUp();
+        capture();
+    } catch (...) {
+        clear();
+        throw;
+    }
+}
+
+void CudaExecutor::findMetrics() {
+    m_metrics = kNoNode;
+    for (const OutputInfo& output : m_program->graph.outputs())
+        if (output.name == "metrics" && isStored(*m_program, output.node) &&
+            m_program->graph[output.node].dtype == DType::F64)
+            m_metrics = output.node;
+}
+
+/// Once without capture: modules and libraries load what they need, and errors show where they are
+/// made. Then everything is zero again.
+void CudaExecutor::warmUp() {
+    enqueueStep(m_device->stream());
+    m_device->check(m_device->driver().cuStreamSynchronize(m_device->stream()),
+                    "the first run of the step");
+    clear(m_main);
+    if (m_ring) m_ring->restart();
+}
+
+void CudaExecutor::clear(const Version& version) const {
+    m_device->check(m_device->driver().cuMemsetD8Async(version.arena.get(), 0,
+                                                       version.program().memory.arenaBytes,
+                                                       m_device->stream()),
+                    "arena, zeroing");
+}
+
+void CudaExecutor::capture() {
+    const DriverApi& driver = m_device->driver();
+    const StreamHandle stream = m_device->makeStream();
+    // Thread-local: other threads may allocate meanwhile.
+    m_device->check(driver.cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+                    "capturing the step");
+    CUgraph graph = nullptr;
+    try {
+        enqueueStep(stream.get());
+    } catch (...) {
+        if (driver.cuStreamEndCapture(stream.get(), &graph) == CUDA_SUCCESS && graph != nullptr)
+            (void)driver.cuGraphDestroy(graph);
+        throw;
+    }
+    m_device->check(driver.cuStreamEndCapture(stream.get(), &graph), "capturing the step");
+    const GraphHandle owned(graph, driver.cuGraphDestroy);
+    CUgraphExec executable = nullptr;
+    m_device->check(driver.cuGraphInstantiate(&executable, graph, 0), "making the step's graph");
+    m_graph = GraphExecHandle(executable, driver.cuGraphExecDestroy);
+    m_device->check(driver.cuGraphUpload(executable, m_device->stream()),
+                    "uploading the step's graph");
+}
+
+void CudaExecutor::enqueueStep(CUstream stream) const {
+    for (size_t i = 0; i < m_main.step->launches(); ++i)
+        m_main.step->enqueue(i, m_main.arena.get(), stream);
+    publish(stream);
+}
+
+void CudaExecutor::publish(CUstream stream) const {
+    if (m_ring)
+        m_main.step->enqueueExtra(m_main.arena.get(), m_ring->ring(), m_ring->counter(), stream);
+}
+
+void CudaExecutor::markStart() const {
+    m_device->check(m_device->driver().cuEventRecord(m_start.get(), m_device->stream()),
+                    "start of a step");
+}
+void CudaExecutor::markStop() {
+    m_device->check(m_device->driver().cuEventRecord(m_end.get(), m_device->stream()),
+                    "end of a step");
+    ++m_steps;
+    m_timed = true;
+}
+
+RunResult CudaExecutor::run(RunMode mode, const Visitor& visitor) {
+    require(m_program != nullptr, "cuda: run without a program");
+    const std::lock_guard turn(m_device->turn());
+    m_device->activate();
+    if (takeStop()) return RunResult::Stopped;
+    if (mode == RunMode::Stepwise) return visitor ? runVisited(visitor) : runStepwise();
+    markStart();
+    m_device->check(m_device->driver().cuGraphLaunch(m_graph.get(), m_device->stream()), "step");
+    m_marked = false;
+    markStop();
+    return RunResult::Done;
+}
+
+RunResult CudaExecutor::runStepwise() {
+    const size_t launches = m_main.step->launches();
+    while (m_marks.size() <= launches)
+        m_marks.push_back(m_device->makeEvent(0));
+    const auto mark = [&](size_t i) {
+        m_device->check(m_device->driver().cuEventRecord(m_marks[i].get(), m_device->stream()),
+                        "time of a launch");
+    };
+    m_marked = false;
+    markStart();
+    for (size_t i = 0; i < launches; ++i) {
+        if (i <= m_main.step->pointOfNoReturn() && takeStop()) return RunResult::Stopped;
+        mark(i);
+        m_main.step->enqueue(i, m_main.arena.get(), m_device->stream());
+    }
+    mark(launches);
+    publish(m_device->stream());
+    m_marked = true;
+    markStop();
+    return RunResult::Done;
+}
+
+RunResult CudaExecutor::runVisited(const Visitor& visitor) {
+    if (!m_visited) {
+        SourceOptions options = optionsForLibraries();
+        options.merge = Merge::OneByOne;
+        options.chains = Chains::Unfused;
+        try {
+            m_visited = makeVersionThatRuns(options, Publish::Nothing);
+        } catch (const OutOfMemory&) {
+            return RunResult::Stopped;
+        }
+    }
+    copyStates(m_main, *m_visited);
+    for (const InputInfo& input : m_program->graph.inputs())
+        copy(input.node, m_main, *m_visited);
+    m_marked = false;
+    markStart();
+    for (size_t i = 0; i < m_visited->step->launches(); ++i) {
+        // Nothing has changed that counts: the step runs on memory of its own.
+        if (takeStop()) return RunResult::Stopped;
+        m_visited->step->enqueue(i, m_visited->arena.get(), m_device->stream());
+        visit(m_visited->step->launch(i), visitor);
+    }
+    copyStates(*m_visited, m_main);
+    for (const OutputInfo& output : m_program->graph.outputs())
+        copy(output.node, *m_visited, m_main);
+    publish(m_device->stream());
+    markStop();
+    return RunResult::Done;
+}
+
+void CudaExecutor::visit(const Launch& launch, const Visitor& visitor) {
+    for (const size_t kernel : launch.kernels)
+        for (const NodeId id : m_visited->program().kernels[kernel].stores) {
+            m_shown.resize(m_program->graph[id].bytes());
+            m_transfer.download(m_visited->at(id), m_shown);
+            visitor(id, m_shown);
+        }
+}
+
+void CudaExecutor::copyStates(const Version& from, const Version& to) const {
+    for (const StateInfo& state : m_program->graph.states())
+        copy(state.node, from, to);
+}
+
+void CudaExecutor::copy(NodeId id, const Version& from, const Version& to) const {
+    const size_t bytes = m_program->graph[id].bytes();
+    if (bytes == 0 || !isStored(from.program(), id) || !isStored(to.program(), id)) return;
+    m_device->check(
+        m_device->driver().cuMemcpyDtoDAsync(to.at(id), from.at(id), bytes, m_device->stream()),
+        "copy of a state");
+}
+
+void CudaExecutor::checkTransfer(NodeId id, size_t bytes) const {
+    require(m_program != nullptr, "cuda: no program is loaded");
+    require(m_program->graph[id].bytes() == bytes, "cuda: transfer of a wrong number of bytes");
+}
+
+void CudaExecutor::upload(NodeId id, std::span<const std::byte> bytes) {
+    checkTransfer(id, bytes.size());
+    const std::lock_guard turn(m_device->turn());
+    m_device->activate();
+    m_transfer.upload(bytes, m_main.at(id));
+}
+
+void CudaExecutor::download(NodeId id, std::span<std::byte> bytes) {
+    checkTransfer(id, bytes.size());
+    if (id == m_metrics && m_ring && m_steps > 0) {
+        m_device->activate();
+        m_ring->read(m_steps, bytes);
+        return;
+    }
+    const std::lock_guard turn(m_device->turn());
+    m_device->activate();
+    m_transfer.download(m_main.at(id), bytes);
+}
+
+size_t CudaExecutor::workspaceBytes() const {
+    if (!m_main.step) return 0;
+    const size_t planned = m_program->memory.arenaBytes, used = m_main.program().memory.arenaBytes;
+    return m_main.step->workspaceBytes() + (used > planned ? used - planned : 0);
+}
+
+double CudaExecutor::lastStepSeconds() const {
+    if (!m_timed) return 0;
+    m_device->activate();
+    return static_cast<double>(m_device->millisecondsBetween(m_start, m_end)) * 1e-3;
+}
+
+std::vector<LaunchTime> CudaExecutor::launchTimes() const {
+    std::vector<LaunchTime> times;
+    if (!m_marked) return times;
+    m_device->activate();
+    for (size_t i = 0; i < m_main.step->launches(); ++i)
+        times.push_back({m_main.step->what(i), static_cast<double>(m_device->millisecondsBetween(
+                                                   m_marks[i], m_marks[i + 1])) *
+                                                   1e-3});
+    return times;
+}
+
+} // namespace halfscope::cuda

@@ -1,0 +1,85 @@
+// Runs a Program on a CUDA device: one graph launch a step, or launch by launch.
+#pragma once
+
+#include "engine/cuda/cache.h"
+#include "engine/cuda/codegen/step_writer.h"
+#include "engine/cuda/loaded_step.h"
+#include "engine/cuda/metrics_ring.h"
+#include "engine/cuda/transfer.h"
+#include "engine/exec/executor.h"
+
+namespace halfscope::cuda {
+
+/// run() returns when the step is enqueued; what is read afterwards waits for it. A step that is
+/// captured, or stepwise without a visitor, gives the same bits. A visitor sees values that merged
+/// and fused kernels would not store, so it is shown the same step kernel by kernel and unfused, on
+/// memory of its own; the states and outputs of that run count. Where memory does not suffice for
+/// that, it returns Stopped: showing values is not worth a run.
+class CudaExecutor final : public Executor {
+public:
+    CudaExecutor(std::shared_ptr<Device>, StepWriter, const SourceOptions&, FileCache);
+    ~CudaExecutor() override;
+
+    const DeviceInfo& device() const override { return m_device->info(); }
+    void load(std::shared_ptr<const Program>) override;
+    RunResult run(RunMode, const Visitor&) override;
+    void upload(NodeId, std::span<const std::byte>) override;
+    void download(NodeId, std::span<std::byte>) override;
+    void requestStop() override { m_stop = true; }
+    size_t workspaceBytes() const override;
+    double lastStepSeconds() const override;
+    std::vector<LaunchTime> launchTimes() const override;
+
+private:
+    /// A way to run the program, with its memory.
+    struct Version {
+        std::unique_ptr<LoadedStep> step;
+        DeviceMemory arena;
+        const Program& program() const { return step->program(); }
+        CUdeviceptr at(NodeId) const;
+    };
+
+    void refuseWhatTheDeviceLacks(const Graph&) const;
+    SourceOptions optionsForLibraries() const;
+    enum class Publish : uint8_t { Metrics, Nothing };
+    Version makeVersion(const SourceOptions&, Publish) const;
+    /// Again without libraries where they have no algorithm.
+    Version makeVersionThatRuns(SourceOptions, Publish) const;
+    void clear();
+    void clear(const Version&) const; ///< its values become zero
+    void findMetrics();
+    void warmUp();
+    void capture();
+    void enqueueStep(CUstream) const;
+    void publish(CUstream) const;
+    bool takeStop() { return m_stop.exchange(false); }
+    RunResult runStepwise();
+    RunResult runVisited(const Visitor&);
+    void visit(const Launch&, const Visitor&);
+    void copyStates(const Version& from, const Version& to) const;
+    void copy(NodeId, const Version& from, const Version& to) const;
+    void checkTransfer(NodeId, size_t bytes) const;
+    void markStart() const;
+    void markStop();
+
+    const std::shared_ptr<Device> m_device; ///< first: goes last
+    const StepWriter m_writer;
+    const SourceOptions m_options;
+    const FileCache m_cache;
+    Transfer m_transfer;
+    EventHandle m_start, m_end;
+    std::shared_ptr<const Program> m_program;
+    Version m_main;
+    std::optional<Version> m_visited; ///< made when the first visitor comes
+    std::vector<std::byte> m_shown;   ///< the value that a visitor looks at
+    NodeId m_metrics = kNoNode;
+    std::optional<MetricsRing> m_ring;
+    GraphExecHandle m_graph;
+    std::vector<EventHandle> m_marks; ///< between the launches of a stepwise run
+    bool m_marked = false;            ///< the last step was one of those
+    uint32_t m_steps = 0;             ///< whose metrics were published
+    bool m_timed = false;             ///< a step was finished
+    std::atomic<bool> m_stop{false};
+};
+
+} // namespace halfscope::cuda

@@ -1,0 +1,190 @@
+// One device: opening, memory, events, library handles, and sentences for every failure.
+#include "engine/cuda/device.h"
+
+#include "engine/core/error.h"
+#include "engine/cuda/platform_info.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace halfscope::cuda {
+namespace {
+
+/// After these every further call in the process fails: the context is lost.
+bool losesDevice(CUresult result) {
+    switch (result) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_DEINITIALIZED:
+    case CUDA_ERROR_SYSTEM_NOT_READY:
+    case CUDA_ERROR_EXTERNAL_DEVICE:
+    case CUDA_ERROR_UNKNOWN: return true;
+    default: return false;
+    }
+}
+
+} // namespace
+
+std::string sizeText(size_t bytes) {
+    const double value = static_cast<double>(bytes);
+    char text[32];
+    if (bytes >= size_t{1} << 30)
+        std::snprintf(text, sizeof text, "%.1f GiB", value / (1 << 30));
+    else if (bytes >= size_t{1} << 20)
+        std::snprintf(text, sizeof text, "%.1f MiB", value / (1 << 20));
+    else
+        std::snprintf(text, sizeof text, "%.1f KiB", value / (1 << 10));
+    return text;
+}
+
+Device::Device(const Api& api, int ordinal, std::string id, std::shared_ptr<DeviceHealth> health)
+    : m_api(api), m_id(std::move(id)), m_health(std::move(health)) {
+    {
+        const std::lock_guard lock(m_health->mutex);
+        if (!m_health->failure.empty()) throw EngineError(m_health->failure);
+    }
+    m_info = deviceInfo(api, ordinal);
+    m_traits = deviceTraits(api, ordinal);
+    check(driver().cuDeviceGet(&m_device, ordinal), m_id);
+    const CUresult result = driver().cuDevicePrimaryCtxRetain(&m_context, m_device);
+    if (result == CUDA_ERROR_DEVICE_UNAVAILABLE)
+        throw EngineError(m_id + " (" + m_info.name +
+                          ") is busy: another program uses it alone (compute mode exclusive)");
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        throw EngineError(m_id + " (" + m_info.name +
+                          ") is busy: other programs left no memory to begin with");
+    check(result, m_id + " (" + m_info.name + ") cannot be opened");
+    try {
+        activate();
+        m_stream = makeStream();
+    } catch (...) {
+        (void)driver().cuDevicePrimaryCtxRelease(m_device);
+        throw;
+    }
+}
+
+Device::~Device() {
+    activateQuietly();
+#ifdef HALFSCOPE_CUDNN
+    m_dnn.reset();
+#endif
+    m_blas.reset();
+    m_stream.reset();
+    (void)driver().cuDevicePrimaryCtxRelease(m_device);
+}
+
+void Device::activate() const {
+    {
+        const std::lock_guard lock(m_health->mutex);
+        if (!m_health->failure.empty()) throw EngineError(m_health->failure);
+    }
+    check(driver().cuCtxSetCurrent(m_context), m_id);
+}
+
+void Device::activateQuietly() const noexcept { (void)driver().cuCtxSetCurrent(m_context); }
+
+void Device::check(CUresult result, const std::string& what) const {
+    if (result == CUDA_SUCCESS) return;
+    const std::string reason = what + ": " + resultText(m_api, result);
+    if (!losesDevice(result)) throw EngineError(reason);
+    const std::lock_guard lock(m_health->mutex);
+    if (m_health->failure.empty())
+        m_health->failure = m_id + " (" + m_info.name + ") failed: " + reason +
+                            ". It is given up until the program starts again. A new run on the "
+                            "device auto or cpu goes on with the CPU.";
+    throw EngineError(m_health->failure);
+}
+
+void Device::checkStream(const std::string& what) const {
+    const CUresult state = driver().cuStreamQuery(m_stream.get());
+    if (state != CUDA_ERROR_NOT_READY) check(state, what);
+}
+
+void Device::check(cublasStatus_t status, const std::string& what) const {
+    if (status == CUBLAS_STATUS_SUCCESS) return;
+    // A lost device shows in the libraries first; its own words tell more.
+    checkStream(what);
+    throw EngineError(what + ": " + m_api.blas.cublasLtGetStatusString(status) + " (cuBLASLt)");
+}
+
+#ifdef HALFSCOPE_CUDNN
+void Device::check(cudnnStatus_t status, const std::string& what) const {
+    if (status == CUDNN_STATUS_SUCCESS) return;
+    checkStream(what);
+    throw EngineError(what + ": " + m_api.dnn.cudnnGetErrorString(status) + " (cuDNN)");
+}
+
+cudnnHandle_t Device::dnn() {
+    if (!m_dnn) {
+        cudnnHandle_t handle = nullptr;
+        check(m_api.dnn.cudnnCreate(&handle), "cuDNN cannot start");
+        m_dnn = DnnHandle(handle, m_api.dnn.cudnnDestroy);
+    }
+    return m_dnn.get();
+}
+#endif
+
+DeviceMemory Device::allocate(size_t bytes, const std::string& what) const {
+    const size_t wanted = std::max<size_t>(bytes, 256);
+    CUdeviceptr pointer = 0;
+    const CUresult result = driver().cuMemAlloc(&pointer, wanted);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+        size_t free = 0, total = 0;
+        check(driver().cuMemGetInfo(&free, &total), what);
+        throw OutOfMemory(m_id + " (" + m_info.name + "), " + what + ": " + sizeText(wanted) +
+                          " wanted, " + sizeText(free) +
+                          " free (out of memory; a smaller picture, batch or width needs less)");
+    }
+    check(result, what + ": " + sizeText(wanted) + " wanted");
+    DeviceMemory memory(pointer, driver().cuMemFree);
+    check(driver().cuMemsetD8Async(pointer, 0, wanted, stream()), what + ", zeroing");
+    return memory;
+}
+
+PinnedMemory Device::allocatePinned(size_t bytes, const std::string& what) const {
+    void* pointer = nullptr;
+    check(driver().cuMemHostAlloc(&pointer, bytes, CU_MEMHOSTALLOC_DEVICEMAP),
+          what + ": " + sizeText(bytes) + " of pinned host memory wanted");
+    return {pointer, driver().cuMemFreeHost};
+}
+
+StreamHandle Device::makeStream() const {
+    CUstream stream = nullptr;
+    check(driver().cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), m_id + ", stream");
+    return {stream, driver().cuStreamDestroy};
+}
+
+EventHandle Device::makeEvent(unsigned flags) const {
+    CUevent event = nullptr;
+    check(driver().cuEventCreate(&event, flags), m_id + ", event");
+    return {event, driver().cuEventDestroy};
+}
+
+float Device::millisecondsBetween(const EventHandle& start, const EventHandle& stop) const {
+    check(driver().cuEventSynchronize(stop.get()), "waiting for the step");
+    float milliseconds = 0;
+    check(driver().cuEventElapsedTime(&milliseconds, start.get(), stop.get()),
+          "device time of the step");
+    return milliseconds;
+}
+
+cublasLtHandle_t Device::blas() {
+    if (!m_blas) {
+        cublasLtHandle_t handle = nullptr;
+        check(m_api.blas.cublasLtCreate(&handle), "cuBLASLt cannot start");
+        m_blas = BlasHandle(handle, m_api.blas.cublasLtDestroy);
+    }
+    return m_blas.get();
+}
+
+} // namespace halfscope::cuda

@@ -1,0 +1,137 @@
+// A CUDA device in use: its context, its one stream, its library handles, and how its failures
+// become sentences. Lanes on one device share it and take turns.
+#pragma once
+
+#include "engine/core/error.h"
+#include "engine/cuda/api.h"
+#include "engine/cuda/codegen/kernel_text.h"
+#include "engine/cuda/handles.h"
+#include "engine/exec/executor.h"
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace halfscope::cuda {
+
+/// The lowest capability (10 * major + minor) that kernels are made for, and the one that has
+/// bfloat16 and TF32 arithmetic.
+inline constexpr int kLowestCapability = 75, kBfloat16Capability = 80;
+
+using DeviceMemory = Owned<CUdeviceptr, CUresult>;
+using PinnedMemory = Owned<void*, CUresult>;
+using StreamHandle = Owned<CUstream, CUresult>;
+using EventHandle = Owned<CUevent, CUresult>;
+using GraphHandle = Owned<CUgraph, CUresult>;
+using GraphExecHandle = Owned<CUgraphExec, CUresult>;
+using ModuleHandle = Owned<CUmodule, CUresult>;
+using BlasHandle = Owned<cublasLtHandle_t, cublasStatus_t>;
+#ifdef HALFSCOPE_CUDNN
+using DnnHandle = Owned<cudnnHandle_t, cudnnStatus_t>;
+#endif
+
+/// Why a device must not be used any more; empty while it may. Outlives the device: a context that
+/// failed stays so until the program ends.
+struct DeviceHealth {
+    std::mutex mutex;
+    std::string failure;
+};
+
+/// The device has too little memory; it is as good as before.
+class OutOfMemory : public EngineError {
+public:
+    using EngineError::EngineError;
+};
+
+/// "3.2 GiB", "1.5 MiB"
+std::string sizeText(size_t bytes);
+
+class Device {
+public:
+    /// Opens the device. EngineError when it is busy, given up, or too old.
+    Device(const Api&, int ordinal, std::string id, std::shared_ptr<DeviceHealth>);
+    ~Device();
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    const Api& api() const { return m_api; }
+    const DriverApi& driver() const { return m_api.driver; }
+    const std::string& id() const { return m_id; } ///< "cuda:0"
+    const DeviceInfo& info() const { return m_info; }
+    const DeviceTraits& traits() const { return m_traits; }
+
+    /// Makes the calling thread's calls go to this device; EngineError once it has failed.
+    void activate() const;
+    /// As activate(), for destructors: says nothing.
+    void activateQuietly() const noexcept;
+
+    /// EngineError "WHAT: REASON" unless the call succeeded. A failure that no later call can get
+    /// over gives the device up.
+    void check(CUresult, const std::string& what) const;
+    void check(cublasStatus_t, const std::string& what) const;
+#ifdef HALFSCOPE_CUDNN
+    void check(cudnnStatus_t, const std::string& what) const;
+#endif
+
+    /// Zeroed by the stream. OutOfMemory "WHAT: 3.2 GiB wanted, 1.1 GiB free (out of memory)".
+    DeviceMemory allocate(size_t bytes, const std::string& what) const;
+    /// Host memory that the device can read and write.
+    PinnedMemory allocatePinned(size_t bytes, const std::string& what) const;
+    StreamHandle makeStream() const;
+    EventHandle makeEvent(unsigned flags) const;
+    float millisecondsBetween(const EventHandle& start, const EventHandle& stop) const;
+
+    /// All work of all lanes goes here, one step after the other, so that the time between two
+    /// events is one lane's.
+    CUstream stream() const { return m_stream.get(); }
+    /// Held while calls of one lane that belong together are made.
+    std::mutex& turn() const { return m_turn; }
+
+    cublasLtHandle_t blas(); ///< made at the first call
+#ifdef HALFSCOPE_CUDNN
+    cudnnHandle_t dnn(); ///< made at the first call; its stream is set at every use
+#endif
+
+    /// EngineError when something that was enqueued has failed; does not wait.
+    void checkStream(const std::string& what) const;
+
+private:
+    const Api& m_api;
+    const std::string m_id;
+    const std::shared_ptr<DeviceHealth> m_health;
+    CUdevice m_device = 0;
+    CUcontext m_context = nullptr; ///< the primary one, which cuBLASLt and cuDNN use too
+    DeviceInfo m_info;
+    DeviceTraits m_traits;
+    mutable std::mutex m_turn;
+    StreamHandle m_stream;
+    BlasHandle m_blas;
+#ifdef HALFSCOPE_CUDNN
+    DnnHandle m_dnn;
+#endif
+};
+
+/// The devices of this machine that can be used.
+class Platform {
+public:
+    explicit Platform(Api);
+
+    int devices() const { return static_cast<int>(m_ordinals.size()); }
+    const std::string& reason() const { return m_reason; } ///< why there are none
+    DeviceInfo info(int index) const;
+    /// The same device for all who hold it at the same time.
+    std::shared_ptr<Device> open(int index);
+
+private:
+    void findDevices();
+
+    const Api m_api;
+    std::string m_reason;
+    std::vector<int> m_ordinals; ///< of the driver, by our index
+    std::vector<std::shared_ptr<DeviceHealth>> m_health;
+    std::mutex m_mutex;
+    std::vector<std::weak_ptr<Device>> m_open;
+};
+
+} // namespace halfscope::cuda

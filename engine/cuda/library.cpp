@@ -1,0 +1,221 @@
+// The search for CUDA's libraries, and the tables of api.h filled from them.
+#include "engine/cuda/library.h"
+
+#include "engine/cuda/api.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include <dlfcn.h>
+
+namespace halfscope::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMajor = CUDA_VERSION / 1000, kMinor = CUDA_VERSION % 1000 / 10;
+constexpr const char* kFoldersVariable = "HALFSCOPE_CUDA_LIBRARIES";
+constexpr const char* kWhere = "install it or name its folder in HALFSCOPE_CUDA_LIBRARIES";
+
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr ? value : "";
+}
+
+/// The subfolders of `folder`, sorted, so that every search takes the same path.
+std::vector<fs::path> subfolders(const fs::path& folder) {
+    std::vector<fs::path> found;
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+        if (std::error_code ignored; it->is_directory(ignored)) found.push_back(it->path());
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+void addIfThere(const fs::path& folder, std::vector<std::string>& to) {
+    std::error_code ignored;
+    if (!folder.empty() && fs::is_directory(folder, ignored)) to.push_back(folder.string());
+}
+
+/// nvidia/*/lib, as NVIDIA's Python wheels lie.
+void addWheels(const fs::path& nvidia, std::vector<std::string>& to) {
+    for (const fs::path& part : subfolders(nvidia))
+        addIfThere(part / "lib", to);
+}
+
+/// A folder of the user's: itself, a toolkit's root, or the folder of the wheels.
+void addGiven(const fs::path& folder, std::vector<std::string>& to) {
+    if (folder.empty()) return;
+    addIfThere(folder, to);
+    addIfThere(folder / "lib64", to);
+    addIfThere(folder / "lib", to);
+    addWheels(folder, to);
+    addWheels(folder / "nvidia", to);
+}
+
+std::vector<std::string> givenFolders() {
+    std::vector<std::string> folders;
+    const std::string list = environment(kFoldersVariable);
+    for (size_t begin = 0; begin <= list.size();) {
+        const size_t end = std::min(list.find(':', begin), list.size());
+        addGiven(list.substr(begin, end - begin), folders);
+        begin = end + 1;
+    }
+    return folders;
+}
+
+/// Where this code lies: the module, or a test's program.
+fs::path ownFolder() {
+    Dl_info info{};
+    if (::dladdr(reinterpret_cast<const void*>(&libraryFolders), &info) == 0 ||
+        info.dli_fname == nullptr)
+        return {};
+    std::error_code ignored;
+    const fs::path file = fs::absolute(info.dli_fname, ignored);
+    return file.parent_path();
+}
+
+void addToolkits(std::vector<std::string>& to) {
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+        if (const fs::path root = environment(variable); !root.empty()) {
+            addIfThere(root / "lib64", to);
+            addIfThere(root / "lib", to);
+        }
+#ifdef HALFSCOPE_CUDA_ROOT
+    for (const char* folder : {"lib64", "lib"})
+        addIfThere(fs::path(HALFSCOPE_CUDA_ROOT) / folder, to);
+#endif
+    const std::string major = std::to_string(kMajor),
+                      version = major + "." + std::to_string(kMinor);
+    for (const std::string& root : {"/usr/local/cuda-" + version, "/usr/local/cuda-" + major,
+                                    std::string("/usr/local/cuda"), std::string("/opt/cuda")})
+        addIfThere(fs::path(root) / "lib64", to);
+}
+
+/// Fills one member; false and the reason when the library has no such function.
+template <class Function>
+bool take(const Library& library, const char* name, Function& to, std::string& reason) {
+    to = reinterpret_cast<Function>(library.find(name));
+    if (to != nullptr) return true;
+    reason = library.path + " has no function " + name + ": it is of another version";
+    return false;
+}
+
+#define HALFSCOPE_TEXT(name) #name
+#define HALFSCOPE_TAKE(name) &&take(library, HALFSCOPE_TEXT(name), table.name, reason)
+
+void fill(const Library& library, DriverApi& table, std::string& reason) {
+    if (!library.handle) {
+        reason = "there is no NVIDIA driver: " + library.reason;
+        return;
+    }
+    (void)(true HALFSCOPE_DRIVER_FUNCTIONS(HALFSCOPE_TAKE));
+    // The driver is the one part that grows functions while its name stays.
+    if (!reason.empty()) reason = "the NVIDIA driver is too old: " + reason;
+}
+void fill(const Library& library, CompilerApi& table, std::string& reason) {
+    if (!library.handle)
+        reason = "NVRTC is missing: " + library.reason;
+    else
+        (void)(true HALFSCOPE_COMPILER_FUNCTIONS(HALFSCOPE_TAKE));
+}
+void fill(const Library& library, BlasApi& table, std::string& reason) {
+    if (!library.handle)
+        reason = "cuBLASLt is missing: " + library.reason;
+    else
+        (void)(true HALFSCOPE_BLAS_FUNCTIONS(HALFSCOPE_TAKE));
+}
+#ifdef HALFSCOPE_CUDNN
+void fill(const Library& library, DnnApi& table, std::string& reason) {
+    if (!library.handle)
+        reason = "cuDNN is missing: " + library.reason;
+    else
+        (void)(true HALFSCOPE_DNN_FUNCTIONS(HALFSCOPE_TAKE));
+}
+#endif
+
+#undef HALFSCOPE_TAKE
+#undef HALFSCOPE_TEXT
+
+std::string soname(const char* name, int major) {
+    return std::string("lib") + name + ".so." + std::to_string(major);
+}
+
+/// NVRTC opens this one by its plain name: the loader finds it when it is open already.
+void openBuiltins(const std::vector<std::string>& folders) {
+    const std::string version = std::to_string(kMajor) + "." + std::to_string(kMinor);
+    openLibrary({"libnvrtc-builtins.so." + version}, folders, "");
+}
+
+} // namespace
+
+std::vector<std::string> libraryFolders() {
+    std::vector<std::string> folders = givenFolders();
+    if (const fs::path own = ownFolder(); !own.empty()) {
+        addIfThere(own, folders);
+        addIfThere(own.parent_path() / "lib", folders);
+    }
+    if (const fs::path environmentRoot = environment("VIRTUAL_ENV"); !environmentRoot.empty())
+        for (const fs::path& python : subfolders(environmentRoot / "lib"))
+            addWheels(python / "site-packages" / "nvidia", folders);
+    if (const fs::path conda = environment("CONDA_PREFIX"); !conda.empty())
+        addIfThere(conda / "lib", folders);
+    addToolkits(folders);
+    return folders;
+}
+
+void* Library::find(const char* function) const { return ::dlsym(handle, function); }
+
+Library openLibrary(const std::vector<std::string>& names, const std::vector<std::string>& folders,
+                    std::string_view howToGet) {
+    const size_t given = givenFolders().size();
+    std::string broken; // a file that is there and cannot be opened says more than "not found"
+    const auto tryOpen = [&](const std::string& file) {
+        void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+        if (handle == nullptr) {
+            const char* text = ::dlerror();
+            if (std::error_code ignored; fs::exists(file, ignored) && broken.empty())
+                broken = text != nullptr ? text : file + " cannot be opened";
+        }
+        return handle;
+    };
+    for (const std::string& name : names) {
+        for (size_t i = 0; i <= folders.size(); ++i) {
+            if (i == std::min(given, folders.size()))
+                if (void* handle = tryOpen(name)) return {handle, name, {}};
+            if (i == folders.size()) break;
+            const std::string file = (fs::path(folders[i]) / name).string();
+            if (std::error_code ignored; !fs::exists(file, ignored)) continue;
+            if (void* handle = tryOpen(file)) return {handle, file, {}};
+        }
+    }
+    if (!broken.empty()) return {nullptr, {}, broken};
+    std::string reason = names.front() + " was not found";
+    if (!howToGet.empty()) reason += " (" + std::string(howToGet) + ")";
+    return {nullptr, {}, reason};
+}
+
+void loadCompiler(Api& api) {
+    const std::vector<std::string> folders = libraryFolders();
+    openBuiltins(folders);
+    fill(openLibrary({soname("nvrtc", kMajor)}, folders, kWhere), api.compiler, api.noCompiler);
+}
+
+Api loadApi() {
+    Api api;
+    fill(openLibrary({"libcuda.so.1"}, {}, "install NVIDIA's driver"), api.driver, api.noDriver);
+    if (!api.noDriver.empty()) return api;
+    loadCompiler(api);
+    const std::vector<std::string> folders = libraryFolders();
+    fill(openLibrary({soname("cublasLt", kMajor)}, folders, kWhere), api.blas, api.noBlas);
+#ifdef HALFSCOPE_CUDNN
+    fill(openLibrary({soname("cudnn", CUDNN_MAJOR)}, folders, kWhere), api.dnn, api.noDnn);
+#else
+    api.noDnn = "this build has no cuDNN";
+#endif
+    return api;
+}
+
+} // namespace halfscope::cuda

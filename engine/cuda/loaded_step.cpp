@@ -1,0 +1,118 @@
+// Loading and launching. When and on which stream is the executor's business.
+#include "engine/cuda/loaded_step.h"
+
+#include "engine/core/error.h"
+#include "engine/cuda/compiler.h"
+
+#include <algorithm>
+
+namespace halfscope::cuda {
+namespace {
+
+constexpr size_t kPlainSharedBytes = 48 << 10; ///< more must be asked for
+constexpr size_t kWorkspaceAlignment = 256;    ///< as of any allocation, which libraries count on
+
+} // namespace
+
+LoadedStep::LoadedStep(Device& device, const FileCache& cache, const StepWriter& writer,
+                       StepSource source, const ExtraKernel* extra)
+    : m_device(device), m_source(std::move(source)) {
+    const std::string code =
+        compileText(device, cache, m_source.text + (extra != nullptr ? extra->text : ""));
+    CUmodule module = nullptr;
+    device.check(device.driver().cuModuleLoadData(&module, code.data()), "loading the kernels");
+    m_module = ModuleHandle(module, device.driver().cuModuleUnload);
+    for (const Launch& launch : m_source.launches) {
+        Work& work = m_work.emplace_back();
+        work.what = writer.describe(program(), launch);
+        switch (launch.kind) {
+        case LaunchKind::Generated:
+            work.function = function(launch.entry, launch.sharedBytes);
+            break;
+        case LaunchKind::Matmul: work.matmul.emplace(device, program(), launch.node); break;
+        case LaunchKind::Convolution:
+            work.convolution.emplace(device, program(), launch.node);
+            break;
+        }
+    }
+    if (extra != nullptr) {
+        m_extra = function(extra->entry, 0);
+        m_extraThreads = extra->threads;
+    }
+}
+
+CUfunction LoadedStep::function(const std::string& entry, size_t sharedBytes) const {
+    CUfunction function = nullptr;
+    m_device.check(m_device.driver().cuModuleGetFunction(&function, m_module.get(), entry.c_str()),
+                   "kernel " + entry);
+    if (sharedBytes > kPlainSharedBytes)
+        m_device.check(m_device.driver().cuFuncSetAttribute(
+                           function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                           static_cast<int>(sharedBytes)),
+                       "kernel " + entry + ", " + sizeText(sharedBytes) + " of shared memory");
+    return function;
+}
+
+size_t LoadedStep::libraryWorkspace() const {
+    size_t bytes = 0;
+    for (const Work& work : m_work) {
+        if (work.matmul) bytes = std::max(bytes, work.matmul->workspaceBytes());
+        if (work.convolution) bytes = std::max(bytes, work.convolution->workspaceBytes());
+    }
+    return bytes;
+}
+
+size_t LoadedStep::scratchBytes() const {
+    return (m_source.scratchBytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
+           kWorkspaceAlignment;
+}
+
+size_t LoadedStep::workspaceBytes() const {
+    return scratchBytes() + libraryWorkspace() +
+           static_cast<size_t>(m_source.tickets) * sizeof(unsigned);
+}
+
+void LoadedStep::prepare(const FileCache& cache, CUdeviceptr arena) {
+    // A chain's partial sums stay in scratch until the launch that merges them, and a library's may
+    // come between: its workspace lies behind. Libraries run one after the other and share theirs.
+    m_scratch = m_device.allocate(scratchBytes() + libraryWorkspace(), "scratch memory");
+    const CUdeviceptr workspace = m_scratch.get() + scratchBytes();
+    m_tickets = m_device.allocate(static_cast<size_t>(m_source.tickets) * sizeof(unsigned),
+                                  "counters of the kernels");
+    for (Work& work : m_work) {
+        if (work.matmul) work.matmul->tune(cache, arena, workspace);
+        if (work.convolution) work.convolution->tune(cache, arena, workspace);
+    }
+}
+
+void LoadedStep::start(CUfunction function, int blocks, int threads, size_t sharedBytes,
+                       CUdeviceptr first, CUdeviceptr second, CUdeviceptr third, CUstream stream,
+                       const std::string& what) const {
+    void* arguments[] = {&first, &second, &third};
+    m_device.check(m_device.driver().cuLaunchKernel(function, static_cast<unsigned>(blocks), 1, 1,
+                                                    static_cast<unsigned>(threads), 1, 1,
+                                                    static_cast<unsigned>(sharedBytes), stream,
+                                                    arguments, nullptr),
+                   what);
+}
+
+void LoadedStep::enqueue(size_t index, CUdeviceptr arena, CUstream stream) const {
+    const Work& work = m_work[index];
+    const Launch& launch = m_source.launches[index];
+    const CUdeviceptr workspace = m_scratch.get() + scratchBytes();
+    switch (launch.kind) {
+    case LaunchKind::Generated:
+        start(work.function, launch.blocks, launch.threads, launch.sharedBytes, arena,
+              m_scratch.get(), m_tickets.get(), stream, work.what);
+        break;
+    case LaunchKind::Matmul: work.matmul->enqueue(arena, workspace, stream); break;
+    case LaunchKind::Convolution: work.convolution->enqueue(arena, workspace, stream); break;
+    }
+}
+
+void LoadedStep::enqueueExtra(CUdeviceptr first, CUdeviceptr second, CUdeviceptr third,
+                              CUstream stream) const {
+    start(m_extra, 1, m_extraThreads, 0, first, second, third, stream, "metrics");
+}
+
+} // namespace halfscope::cuda

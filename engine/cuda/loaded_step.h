@@ -1,0 +1,69 @@
+// A step on a device: compiled kernels, library plans, scratch memory, in the order in which they
+// are launched. Values lie in an arena that the caller owns.
+#pragma once
+
+#include "engine/cuda/codegen/step_writer.h"
+#include "engine/cuda/conv.h"
+#include "engine/cuda/gemm.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace halfscope::cuda {
+
+/// A kernel that is launched with a step and not written with it: run by one block, with three
+/// pointers as every kernel has.
+struct ExtraKernel {
+    std::string text; ///< goes behind the step's
+    std::string entry;
+    int threads = kThreads;
+};
+
+class LoadedStep {
+public:
+    /// Compiles the text and makes the plans.
+    LoadedStep(Device&, const FileCache&, const StepWriter&, StepSource,
+               const ExtraKernel* = nullptr);
+
+    /// The program as it is launched: where values lie.
+    const Program& program() const { return m_source.program; }
+
+    size_t launches() const { return m_source.launches.size(); }
+    /// The first launch that writes over a state.
+    size_t pointOfNoReturn() const { return m_source.pointOfNoReturn; }
+    const Launch& launch(size_t index) const { return m_source.launches[index]; }
+    /// What a launch does (describeLaunch).
+    const std::string& what(size_t index) const { return m_work[index].what; }
+    /// Scratch memory, counters and library workspace.
+    size_t workspaceBytes() const;
+
+    /// Gets its memory and chooses the libraries' algorithms. Overwrites the arena.
+    void prepare(const FileCache&, CUdeviceptr arena);
+    void enqueue(size_t index, CUdeviceptr arena, CUstream) const;
+    /// The extra kernel.
+    void enqueueExtra(CUdeviceptr first, CUdeviceptr second, CUdeviceptr third, CUstream) const;
+
+private:
+    struct Work {
+        std::string what;
+        CUfunction function = nullptr;
+        std::optional<MatmulPlan> matmul;
+        std::optional<ConvolutionPlan> convolution;
+    };
+    CUfunction function(const std::string& entry, size_t sharedBytes) const;
+    size_t libraryWorkspace() const;
+    size_t scratchBytes() const; ///< of the kernels, up to where the libraries' workspace begins
+    void start(CUfunction, int blocks, int threads, size_t sharedBytes, CUdeviceptr first,
+               CUdeviceptr second, CUdeviceptr third, CUstream, const std::string& what) const;
+
+    Device& m_device;
+    StepSource m_source;
+    ModuleHandle m_module;
+    std::vector<Work> m_work;
+    CUfunction m_extra = nullptr;
+    int m_extraThreads = kThreads;
+    DeviceMemory m_scratch, m_tickets;
+};
+
+} // namespace halfscope::cuda

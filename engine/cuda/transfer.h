@@ -1,0 +1,36 @@
+// Copies between host and device in the order of the stream, through pinned memory, so that an
+// upload returns before the device has it and never waits for a step.
+#pragma once
+
+#include "engine/cuda/device.h"
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+namespace halfscope::cuda {
+
+class Transfer {
+public:
+    explicit Transfer(const Device&);
+    /// The bytes are taken before it returns.
+    void upload(std::span<const std::byte> from, CUdeviceptr to);
+    /// Waits until the stream has come so far.
+    void download(CUdeviceptr from, std::span<std::byte> to);
+
+private:
+    /// Half of the pinned memory: filled while the other one is read by the device.
+    struct Half {
+        PinnedMemory memory;
+        EventHandle read; ///< the device has read all that was enqueued from it
+        size_t used = 0;
+    };
+    std::byte* reserve(size_t bytes);
+    void turn();
+
+    const Device& m_device;
+    std::array<Half, 2> m_halves;
+    size_t m_current = 0;
+};
+
+} // namespace halfscope::cuda
