@@ -13,15 +13,35 @@ constexpr int kAbi = FAKE_ABI;
 constexpr int kAbi = kCudaModuleAbi;
 #endif
 
+#ifdef FAKE_LOST
+constexpr size_t kMemory = size_t{1} << 30; ///< room for a run, which is to fail later
+#else
+constexpr size_t kMemory = 1000;
+#endif
+
+[[maybe_unused]] bool lost = false; ///< as a device that failed stays until the program ends
+
 class CountingExecutor : public Executor {
 public:
     const DeviceInfo& device() const override { return m_device; }
-    void load(std::shared_ptr<const Program>) override { m_runs = 0; }
+    void load(std::shared_ptr<const Program>) override {
+#ifdef FAKE_FULL
+        throw EngineError("cuda:0 (Fake 0), arena: 3.2 GiB wanted, 1.1 GiB free (out of memory)");
+#endif
+        m_runs = 0;
+    }
     RunResult run(RunMode, const Visitor&) override {
         ++m_runs;
+#ifdef FAKE_LOST
+        lost = true;
+        throw EngineError("cuda:0 (Fake 0) failed");
+#endif
         return RunResult::Done;
     }
     void upload(NodeId, std::span<const std::byte>) override {
+#ifdef FAKE_LOST
+        return;
+#endif
         throw EngineError("fake device lost");
     }
     void download(NodeId, std::span<std::byte>) override {}
@@ -29,7 +49,7 @@ public:
     double lastStepSeconds() const override { return m_runs; }
 
 private:
-    DeviceInfo m_device{"Fake 0", "cuda", "fake 1.0", 1000};
+    DeviceInfo m_device{"Fake 0", "cuda", "fake 1.0", kMemory};
     int m_runs = 0;
 };
 
@@ -43,11 +63,17 @@ int deviceCount([[maybe_unused]] const char** reason) {
 }
 
 void deviceInfo(int index, DeviceInfo* info) {
-    *info = {index == 0 ? "Fake 0" : "Fake 1", "cuda", "fake 1.0", 1000};
+    *info = {index == 0 ? "Fake 0" : "Fake 1", "cuda", "fake 1.0", kMemory};
 }
 
-Executor* createExecutor(int index) {
+Executor* createExecutor(int index, const cuda::StepWriter* writer,
+                         const cuda::SourceOptions* options) {
+    if (writer == nullptr || options == nullptr) throw EngineError("no steps to be had");
     if (index != 0) throw EngineError("Fake 1: out of memory");
+#ifdef FAKE_BUSY
+    throw EngineError("cuda:0 (Fake 0) is busy");
+#endif
+    if (lost) throw EngineError("cuda:0 (Fake 0) failed");
     return new CountingExecutor; // the interface gives it to the caller
 }
 

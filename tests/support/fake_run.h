@@ -18,6 +18,8 @@ struct FakeScript {
     std::atomic<int64_t> failAt{0};   ///< EngineError in this step; 0: never
     std::atomic<bool> endless{false}; ///< a step lasts until it is asked to stop
     std::atomic<bool> insideStep{false};
+    std::atomic<bool> slowBuild{false}; ///< building lasts until it is asked to stop
+    std::atomic<bool> building{false};
     std::atomic<int64_t> steps{0}; ///< of all runs
 };
 
@@ -64,8 +66,10 @@ public:
     void clearStop() override { m_stop = false; }
     void setLive(int lane, const std::string& key, const FieldValue& value,
                  std::vector<Event>& events) override {
-        if (findField(key)->effect != FieldEffect::Live) throw InputError(key + " needs a restart");
-        setField(m_config, lane, key, value);
+        const bool scale = key == kLiveScale;
+        if (!scale && findField(key)->effect != FieldEffect::Live)
+            throw InputError(key + " needs a restart");
+        if (!scale) setField(m_config, lane, key, value);
         Event event;
         event.step = m_step + 1;
         event.lane = lane;
@@ -87,7 +91,14 @@ private:
 
 /// The script must outlive the controller.
 inline RunFactory fakeFactory(FakeScript& script) {
-    return [&script](const RunConfig& config) { return std::make_unique<FakeRun>(config, script); };
+    return [&script](const RunConfig& config, const std::stop_token& stop) {
+        while (script.slowBuild) {
+            script.building = true;
+            if (stop.stop_requested()) throw RunError("the build was stopped");
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return std::make_unique<FakeRun>(config, script);
+    };
 }
 
 /// A real experiment that takes a fraction of a millisecond a step.

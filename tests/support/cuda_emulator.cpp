@@ -1,0 +1,332 @@
+// The emulator: compiles a text behind cuda_words.h, runs the threads of a block as fibers of one
+// host thread, and says which barrier or exchange not all threads came to.
+#define HS_EMULATOR_HOST 1
+#include "tests/support/cuda_emulator.h"
+
+#include "tests/support/cuda_words.h"
+#include "tests/support/fibers.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <sstream>
+#include <stdexcept>
+#include <vector>
+
+#include <dlfcn.h>
+
+namespace halfscope::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMaxThreads = 1024;
+constexpr int kLanes = 32;
+constexpr size_t kSlotBytes = 64;
+constexpr size_t kGuardBytes = 256;
+constexpr char kGuard = 0x5A;
+constexpr char kGarbage = static_cast<char>(0xFF); ///< NaN in every float type, -1 in integers
+
+using Entry = void (*)(char*, char*, unsigned*);
+
+/// A folder of its own in the system's place for such, gone with the object.
+class TemporaryFolder {
+public:
+    TemporaryFolder() {
+        const std::string wild(6, 'X'); // mkdtemp's
+        std::string name = (fs::temp_directory_path() / ("halfscope-emulated-" + wild)).string();
+        if (::mkdtemp(name.data()) == nullptr)
+            throw std::runtime_error("emulator: no temporary folder " + name);
+        m_path = name;
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        fs::remove_all(m_path, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    const fs::path& path() const { return m_path; }
+
+private:
+    fs::path m_path;
+};
+
+std::string readFile(const fs::path& path) {
+    std::ifstream in(path);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+void execute(const std::string& command, const fs::path& folder) {
+    const fs::path log = folder / "log";
+    const std::string line =
+        "cd '" + folder.string() + "' && " + command + " >'" + log.string() + "' 2>&1";
+    if (std::system(line.c_str()) != 0)
+        throw std::runtime_error("emulator: the text does not compile:\n" +
+                                 readFile(log).substr(0, 4000));
+}
+
+/// What a warp's lanes gave to one exchange, until each has come to its next one.
+struct Snapshot {
+    std::array<char, kLanes * kSlotBytes> slots{};
+    unsigned readers = 0;
+};
+
+struct Thread {
+    enum class State : uint8_t { Ready, AtBarrier, AtExchange, Done } state = State::Ready;
+    int line = 0;
+    unsigned mask = 0;
+    std::array<char, kSlotBytes> given{};
+    Snapshot* reading = nullptr;
+};
+
+} // namespace
+
+struct EmulatedModule::Impl {
+    void* library = nullptr;
+    hs_emulated::State* state = nullptr;
+    std::unique_ptr<Fibers> fibers = std::make_unique<Fibers>(kMaxThreads);
+    std::vector<Thread> threads;
+    std::vector<std::vector<std::unique_ptr<Snapshot>>> snapshots; ///< by warp
+    int current = 0;
+    Entry entry = nullptr;
+    char* arena = nullptr;
+    char* scratch = nullptr;
+    unsigned* tickets = nullptr;
+
+    Impl() = default;
+    ~Impl() {
+        if (library != nullptr) ::dlclose(library);
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    Thread& running() { return threads[static_cast<size_t>(current)]; }
+    void leave(int thread) {
+        Thread& self = threads[static_cast<size_t>(thread)];
+        if (self.reading != nullptr) self.reading->readers &= ~(1u << (thread % kLanes));
+        self.reading = nullptr;
+    }
+
+    static void body(void* self, int thread);
+    static void barrier(void* self, int line);
+    static const char* exchange(void* self, unsigned mask, const void* mine, int bytes, int line);
+    void runBlock(int threadCount, const std::vector<int>& order);
+    bool releaseExchanges(int warp);
+    bool releaseExchange(int warp, unsigned mask, int line);
+    bool releaseBarrier();
+    [[noreturn]] void failStuck() const;
+};
+
+void EmulatedModule::Impl::body(void* self, int thread) {
+    auto& impl = *static_cast<Impl*>(self);
+    impl.entry(impl.arena, impl.scratch, impl.tickets);
+    impl.leave(thread);
+    impl.threads[static_cast<size_t>(thread)].state = Thread::State::Done;
+}
+
+void EmulatedModule::Impl::barrier(void* self, int line) {
+    auto& impl = *static_cast<Impl*>(self);
+    impl.running().state = Thread::State::AtBarrier;
+    impl.running().line = line;
+    impl.fibers->yield(impl.current);
+}
+
+const char* EmulatedModule::Impl::exchange(void* self, unsigned mask, const void* mine, int bytes,
+                                           int line) {
+    auto& impl = *static_cast<Impl*>(self);
+    impl.leave(impl.current);
+    Thread& thread = impl.running();
+    std::memcpy(thread.given.data(), mine, static_cast<size_t>(bytes));
+    thread.state = Thread::State::AtExchange;
+    thread.mask = mask;
+    thread.line = line;
+    impl.fibers->yield(impl.current);
+    return impl.running().reading->slots.data();
+}
+
+/// All threads of one block, in turns between barriers and exchanges.
+void EmulatedModule::Impl::runBlock(int threadCount, const std::vector<int>& order) {
+    threads.assign(static_cast<size_t>(threadCount), Thread{});
+    snapshots.resize(static_cast<size_t>((threadCount + kLanes - 1) / kLanes));
+    for (auto& warp : snapshots)
+        for (auto& snapshot : warp)
+            snapshot->readers = 0;
+    for (int thread = 0; thread < threadCount; ++thread)
+        fibers->start(thread, body, this);
+    for (;;) {
+        for (int thread : order) {
+            if (threads[static_cast<size_t>(thread)].state != Thread::State::Ready) continue;
+            current = thread;
+            state->thread.x = static_cast<unsigned>(thread);
+            fibers->resume(thread);
+        }
+        bool released = false;
+        for (int warp = 0; warp * kLanes < threadCount; ++warp)
+            released = releaseExchanges(warp) || released;
+        if (released) continue;
+        if (std::all_of(threads.begin(), threads.end(),
+                        [](const Thread& t) { return t.state == Thread::State::Done; }))
+            return;
+        if (!releaseBarrier()) failStuck();
+    }
+}
+
+bool EmulatedModule::Impl::releaseExchanges(int warp) {
+    bool released = false;
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const size_t index = static_cast<size_t>(warp * kLanes + lane);
+        if (index >= threads.size() || threads[index].state != Thread::State::AtExchange) continue;
+        released = releaseExchange(warp, threads[index].mask, threads[index].line) || released;
+    }
+    return released;
+}
+
+/// Lets the lanes of a mask go on once all of them wait at the same place.
+bool EmulatedModule::Impl::releaseExchange(int warp, unsigned mask, int line) {
+    const auto at = [&](int lane) -> Thread* {
+        const size_t index = static_cast<size_t>(warp * kLanes + lane);
+        return index < threads.size() ? &threads[index] : nullptr;
+    };
+    for (int lane = 0; lane < kLanes; ++lane) {
+        if ((mask >> lane & 1u) == 0) continue;
+        const Thread* thread = at(lane);
+        if (thread == nullptr || thread->state != Thread::State::AtExchange ||
+            thread->mask != mask || thread->line != line)
+            return false;
+    }
+    auto& pool = snapshots[static_cast<size_t>(warp)];
+    auto free = std::find_if(pool.begin(), pool.end(), [](const auto& s) { return !s->readers; });
+    if (free == pool.end()) free = pool.insert(pool.end(), std::make_unique<Snapshot>());
+    Snapshot& snapshot = **free;
+    snapshot.readers = mask;
+    // lanes outside the mask hold garbage, as on a device
+    snapshot.slots.fill(kGarbage);
+    for (int lane = 0; lane < kLanes; ++lane) {
+        if ((mask >> lane & 1u) == 0) continue;
+        Thread& thread = threads[static_cast<size_t>(warp * kLanes + lane)];
+        std::memcpy(snapshot.slots.data() + static_cast<size_t>(lane) * kSlotBytes,
+                    thread.given.data(), kSlotBytes);
+        thread.reading = &snapshot;
+        thread.state = Thread::State::Ready;
+    }
+    return true;
+}
+
+/// Only when every thread of the block waits at the same line.
+bool EmulatedModule::Impl::releaseBarrier() {
+    const int line = threads.front().line;
+    for (const Thread& thread : threads)
+        if (thread.state != Thread::State::AtBarrier || thread.line != line) return false;
+    for (Thread& thread : threads)
+        thread.state = Thread::State::Ready;
+    return true;
+}
+
+void EmulatedModule::Impl::failStuck() const {
+    std::map<std::string, std::pair<int, size_t>> places; // place -> threads there, the first
+    for (size_t i = 0; i < threads.size(); ++i) {
+        const Thread& thread = threads[i];
+        std::string place = "ended";
+        if (thread.state == Thread::State::AtBarrier)
+            place = "at the barrier of line " + std::to_string(thread.line);
+        else if (thread.state == Thread::State::AtExchange)
+            place = "at the exchange of line " + std::to_string(thread.line);
+        auto& [count, first] = places[place];
+        if (count++ == 0) first = i;
+    }
+    std::string what =
+        "emulator: not all threads reach a barrier (block " + std::to_string(state->block.x) + "):";
+    for (const auto& [place, threadsThere] : places)
+        what += " " + std::to_string(threadsThere.first) + " " + place + " (first: thread " +
+                std::to_string(threadsThere.second) + ");";
+    throw std::runtime_error(what);
+}
+
+EmulatedModule::EmulatedModule(const std::string& text, Effort effort)
+    : m_impl(std::make_unique<Impl>()) {
+    const TemporaryFolder folder;
+    std::ofstream(folder.path() / "text.cpp")
+        << "#include \"" HALFSCOPE_SOURCE_DIR "/tests/support/cuda_words.h\"\n"
+           "#line 1 \"text\"\n"
+        << text;
+    // Bits: no contraction. Types: packs are read as words. -w: a text is made for another
+    // compiler.
+    const std::string optimization = effort == Effort::ShortRun ? " -O1" : " -O0";
+    execute(HALFSCOPE_EMULATOR_COMPILER + optimization +
+                " -std=c++20 -w -fPIC -ffp-contract=off -fno-strict-aliasing -fno-math-errno "
+                "-c text.cpp -o text.o",
+            folder.path());
+    execute(HALFSCOPE_EMULATOR_LINKER " -shared text.o -o text.so -lm", folder.path());
+    m_impl->library = ::dlopen((folder.path() / "text.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (m_impl->library == nullptr)
+        throw std::runtime_error(std::string("emulator: ") + ::dlerror());
+    m_impl->state = static_cast<hs_emulated::State*>(::dlsym(m_impl->library, "hs_emulated_state"));
+    if (m_impl->state == nullptr) throw std::runtime_error("emulator: the text has no state");
+}
+
+EmulatedModule::~EmulatedModule() = default;
+
+namespace {
+
+/// 0: ascending, 1: descending, else a permutation from that seed.
+std::vector<int> permutation(int count, int seed) {
+    std::vector<int> order(static_cast<size_t>(count));
+    std::iota(order.begin(), order.end(), 0);
+    if (seed == 1) std::reverse(order.begin(), order.end());
+    if (seed <= 1) return order;
+    uint64_t random = static_cast<uint64_t>(seed) * 0x9E3779B97F4A7C15u;
+    for (size_t i = order.size(); i > 1; --i) {
+        random = random * 6364136223846793005u + 1442695040888963407u; // Knuth's MMIX generator
+        std::swap(order[i - 1], order[(random >> 33) % i]);
+    }
+    return order;
+}
+
+} // namespace
+
+void EmulatedModule::launch(const cuda::Launch& launch, std::byte* arena, std::byte* scratch,
+                            unsigned* tickets, int order) const {
+    Impl& impl = *m_impl;
+    void* entry = ::dlsym(impl.library, launch.entry.c_str());
+    if (entry == nullptr) throw std::runtime_error("emulator: no entry " + launch.entry);
+    if (launch.threads < 1 || launch.threads > kMaxThreads)
+        throw std::runtime_error("emulator: " + std::to_string(launch.threads) + " threads");
+    impl.entry = reinterpret_cast<Entry>(entry);
+    impl.arena = reinterpret_cast<char*>(arena);
+    impl.scratch = reinterpret_cast<char*>(scratch);
+    impl.tickets = tickets;
+    hs_emulated::State& state = *impl.state;
+    state.context = &impl;
+    state.barrier = Impl::barrier;
+    state.exchange = Impl::exchange;
+    state.blockDim = {static_cast<unsigned>(launch.threads), 1, 1};
+    state.gridDim = {static_cast<unsigned>(launch.blocks), 1, 1};
+    std::vector<char> shared(launch.sharedBytes + 2 * kGuardBytes + kSlotBytes);
+    const size_t skew = reinterpret_cast<uintptr_t>(shared.data()) % kSlotBytes;
+    char* area = shared.data() + kGuardBytes + (kSlotBytes - skew) % kSlotBytes;
+    state.shared = area;
+    // Threads in another order too: who runs first between two barriers must not matter.
+    const std::vector<int> threads = permutation(launch.threads, order);
+    for (int block : permutation(launch.blocks, order)) {
+        std::fill(shared.begin(), shared.end(), kGuard);
+        std::fill_n(area, launch.sharedBytes, kGarbage);
+        state.block = {static_cast<unsigned>(block), 0, 0};
+        impl.runBlock(launch.threads, threads);
+        const auto spoilt = [](char c) { return c != kGuard; };
+        if (std::any_of(area + launch.sharedBytes, area + launch.sharedBytes + kGuardBytes,
+                        spoilt) ||
+            std::any_of(shared.data(), area, spoilt))
+            throw std::runtime_error("emulator: " + launch.entry +
+                                     " writes outside its shared memory");
+    }
+}
+
+} // namespace halfscope::test

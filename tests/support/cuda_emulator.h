@@ -1,0 +1,36 @@
+// Runs generated CUDA C++ on the CPU: compiles the text with the host's compiler and a small set of
+// CUDA's words, and runs the threads of a block as fibers that take turns at barriers. Finds wrong
+// indices, missing barriers and wrong sums without a GPU; says nothing of speed or memory order.
+#pragma once
+
+#include "engine/cuda/codegen/step_source.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace halfscope::test {
+
+/// What is worth more: texts that compute much are compiled with optimization.
+enum class Effort : uint8_t { ShortRun, ShortBuild };
+
+class EmulatedModule {
+public:
+    /// Compiles and loads; throws std::runtime_error with the compiler's words.
+    explicit EmulatedModule(const std::string& text, Effort = Effort::ShortRun);
+    ~EmulatedModule();
+    EmulatedModule(const EmulatedModule&) = delete;
+    EmulatedModule& operator=(const EmulatedModule&) = delete;
+
+    /// Runs one launch: all its blocks, one after the other (in `order`: 0 ascending, 1 descending,
+    /// other values a permutation from that seed: results must not depend on it).
+    void launch(const cuda::Launch&, std::byte* arena, std::byte* scratch, unsigned* tickets,
+                int order = 0) const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+} // namespace halfscope::test

@@ -1,0 +1,43 @@
+// What the files of the fake CUDA machine share: faults, streams of late work, memory.
+#pragma once
+
+#include "tests/support/cuda_fake.h"
+
+#include <functional>
+#include <memory>
+
+namespace halfscope::test::fake {
+
+/// Counts a call; the result that the test wants of it, 0 for success.
+int enter(const char* function);
+/// The same for the driver, whose failures can be for good.
+CUresult entered(const char* function);
+#define FAKE_ENTER(name)                                                                           \
+    if (const CUresult result = fake::entered(name); result != CUDA_SUCCESS) return result
+/// Notes the first wrong use.
+void complain(const std::string& what);
+
+/// Work on a stream or in a graph. It may throw nothing.
+using Task = std::function<void()>;
+/// Adds work to a stream, or to the graph that it captures. A null stream is the device's default.
+void enqueue(CUstream, Task);
+/// Does all that is enqueued, on every stream.
+void drainAll();
+/// Milliseconds that the work at hand takes on the fake clock.
+void spend(double milliseconds);
+
+/// Bytes of device or pinned memory at an address that the device uses; complains when some of them
+/// belong to no allocation.
+std::byte* memoryAt(CUdeviceptr, size_t bytes, const char* who);
+
+void fillDriver(cuda::DriverApi&);
+void fillStreams(cuda::DriverApi&);
+void fillCompiler(cuda::CompilerApi&);
+void fillBlas(cuda::BlasApi&);
+void fillDnn(cuda::DnnApi&);
+void resetDriver();
+void resetStreams();
+/// The text behind what the fake compiler gave out as machine code.
+std::string textOfCode(const void* image);
+
+} // namespace halfscope::test::fake

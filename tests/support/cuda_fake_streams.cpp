@@ -1,0 +1,291 @@
+// The fake driver's streams, whose work waits until somebody waits for it, graphs, events on a fake
+// clock, and kernels, run by the emulator.
+#include "tests/support/cuda_emulator.h"
+#include "tests/support/cuda_fake_parts.h"
+
+#include <algorithm>
+#include <deque>
+#include <exception>
+
+namespace halfscope::test {
+namespace {
+
+constexpr size_t kMostCompiled = 6; ///< texts that are kept
+
+struct Graph {
+    std::vector<fake::Task> tasks;
+};
+struct Stream {
+    std::deque<fake::Task> waiting;
+    std::unique_ptr<Graph> capturing;
+};
+struct Event {
+    int waiting = 0; ///< records that the stream has not come to; the last one counts
+    double time = 0;
+    Stream* stream = nullptr;
+};
+struct Module {
+    std::shared_ptr<EmulatedModule> code;
+};
+struct Function {
+    Module* module;
+    std::string entry;
+};
+
+struct State {
+    std::vector<Stream*> streams;
+    std::map<std::string, std::shared_ptr<EmulatedModule>> compiled; ///< by text, kept for speed
+    std::vector<std::unique_ptr<Function>> functions;
+    double clock = 0;
+    int graphLaunches = 0;
+    CUresult lost = CUDA_SUCCESS; ///< every call after it fails
+};
+State state;
+
+template <class T, class Handle>
+T* as(Handle handle) {
+    return reinterpret_cast<T*>(handle);
+}
+
+void drain(Stream& stream) {
+    while (!stream.waiting.empty()) {
+        const fake::Task task = std::move(stream.waiting.front());
+        stream.waiting.pop_front();
+        task();
+    }
+}
+
+// ---- streams, graphs, events -------------------------------------------------------------------
+
+CUresult streamCreate(CUstream* stream, unsigned) {
+    FAKE_ENTER("cuStreamCreate");
+    auto* made = new Stream; // given back by cuStreamDestroy
+    state.streams.push_back(made);
+    *stream = reinterpret_cast<CUstream>(made);
+    ++fakeCuda().live;
+    return CUDA_SUCCESS;
+}
+CUresult streamDestroy(CUstream stream) {
+    auto* made = as<Stream>(stream);
+    drain(*made);
+    std::erase(state.streams, made);
+    delete made;
+    --fakeCuda().live;
+    return fake::entered("cuStreamDestroy");
+}
+CUresult streamSynchronize(CUstream stream) {
+    FAKE_ENTER("cuStreamSynchronize");
+    if (as<Stream>(stream)->capturing) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    drain(*as<Stream>(stream));
+    return state.lost;
+}
+CUresult streamQuery(CUstream stream) {
+    FAKE_ENTER("cuStreamQuery");
+    auto& waiting = as<Stream>(stream)->waiting;
+    if (waiting.empty()) return CUDA_SUCCESS;
+    const fake::Task task = std::move(waiting.front());
+    waiting.pop_front();
+    task();
+    if (state.lost != CUDA_SUCCESS) return state.lost;
+    return CUDA_ERROR_NOT_READY;
+}
+CUresult beginCapture(CUstream stream, CUstreamCaptureMode mode) {
+    FAKE_ENTER("cuStreamBeginCapture");
+    if (mode != CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+        fake::complain("a capture that forbids other threads to allocate");
+    as<Stream>(stream)->capturing = std::make_unique<Graph>();
+    return CUDA_SUCCESS;
+}
+CUresult endCapture(CUstream stream, CUgraph* graph) {
+    FAKE_ENTER("cuStreamEndCapture");
+    *graph = reinterpret_cast<CUgraph>(as<Stream>(stream)->capturing.release());
+    ++fakeCuda().live;
+    return CUDA_SUCCESS;
+}
+CUresult graphInstantiate(CUgraphExec* executable, CUgraph graph, unsigned long long) {
+    FAKE_ENTER("cuGraphInstantiate");
+    *executable = reinterpret_cast<CUgraphExec>(new Graph(*as<Graph>(graph)));
+    ++fakeCuda().live;
+    return CUDA_SUCCESS;
+}
+CUresult graphUpload(CUgraphExec, CUstream) { return fake::entered("cuGraphUpload"); }
+CUresult graphLaunch(CUgraphExec executable, CUstream stream) {
+    FAKE_ENTER("cuGraphLaunch");
+    if (++state.graphLaunches == fakeCuda().graphLaunchesUntilLost) {
+        fake::enqueue(stream, [] { state.lost = CUDA_ERROR_ILLEGAL_ADDRESS; });
+        return CUDA_SUCCESS;
+    }
+    for (const fake::Task& task : as<Graph>(executable)->tasks)
+        fake::enqueue(stream, task);
+    return CUDA_SUCCESS;
+}
+CUresult graphDestroy(CUgraph graph) {
+    delete as<Graph>(graph);
+    --fakeCuda().live;
+    return fake::entered("cuGraphDestroy");
+}
+CUresult graphExecDestroy(CUgraphExec executable) {
+    delete as<Graph>(executable);
+    --fakeCuda().live;
+    return fake::entered("cuGraphExecDestroy");
+}
+CUresult eventCreate(CUevent* event, unsigned) {
+    FAKE_ENTER("cuEventCreate");
+    *event = reinterpret_cast<CUevent>(new Event);
+    ++fakeCuda().live;
+    return CUDA_SUCCESS;
+}
+CUresult eventDestroy(CUevent event) {
+    fake::drainAll(); // work that is enqueued may point to it
+    delete as<Event>(event);
+    --fakeCuda().live;
+    return fake::entered("cuEventDestroy");
+}
+CUresult eventRecord(CUevent event, CUstream stream) {
+    FAKE_ENTER("cuEventRecord");
+    auto* recorded = as<Event>(event);
+    ++recorded->waiting;
+    recorded->stream = as<Stream>(stream);
+    fake::enqueue(stream, [recorded] {
+        --recorded->waiting;
+        recorded->time = state.clock;
+    });
+    return CUDA_SUCCESS;
+}
+CUresult eventSynchronize(CUevent event) {
+    FAKE_ENTER("cuEventSynchronize");
+    auto* waited = as<Event>(event);
+    auto* stream = waited->stream;
+    while (waited->waiting > 0 && !stream->waiting.empty()) {
+        const fake::Task task = std::move(stream->waiting.front());
+        stream->waiting.pop_front();
+        task();
+    }
+    return state.lost;
+}
+CUresult eventElapsed(float* milliseconds, CUevent start, CUevent stop) {
+    FAKE_ENTER("cuEventElapsedTime");
+    if (as<Event>(start)->waiting > 0 || as<Event>(stop)->waiting > 0) return CUDA_ERROR_NOT_READY;
+    *milliseconds = static_cast<float>(as<Event>(stop)->time - as<Event>(start)->time);
+    return CUDA_SUCCESS;
+}
+
+// ---- kernels -----------------------------------------------------------------------------------
+
+CUresult moduleLoad(CUmodule* module, const void* image) {
+    FAKE_ENTER("cuModuleLoadData");
+    const std::string text = fake::textOfCode(image);
+    // a module holds the stacks of a block's threads, and a process may map so many areas only
+    if (!state.compiled.contains(text) && state.compiled.size() >= kMostCompiled)
+        state.compiled.clear();
+    std::shared_ptr<EmulatedModule>& code = state.compiled[text];
+    if (!code) code = std::make_shared<EmulatedModule>(text);
+    *module = reinterpret_cast<CUmodule>(new Module{code});
+    ++fakeCuda().live;
+    return CUDA_SUCCESS;
+}
+CUresult moduleUnload(CUmodule module) {
+    fake::drainAll();
+    delete as<Module>(module);
+    --fakeCuda().live;
+    return fake::entered("cuModuleUnload");
+}
+CUresult moduleFunction(CUfunction* function, CUmodule module, const char* entry) {
+    FAKE_ENTER("cuModuleGetFunction");
+    state.functions.push_back(std::make_unique<Function>(Function{as<Module>(module), entry}));
+    *function = reinterpret_cast<CUfunction>(state.functions.back().get());
+    return CUDA_SUCCESS;
+}
+CUresult functionAttribute(CUfunction, CUfunction_attribute, int value) {
+    FAKE_ENTER("cuFuncSetAttribute");
+    return value <= fakeCuda().gpus.at(0).sharedBytes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult launch(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned threads,
+                unsigned threadsY, unsigned threadsZ, unsigned shared, CUstream stream,
+                void** arguments, void**) {
+    FAKE_ENTER("cuLaunchKernel");
+    if (y * z * threadsY * threadsZ != 1) fake::complain("a launch of more than one dimension");
+    const Function& what = *as<Function>(function);
+    cuda::Launch how;
+    how.entry = what.entry;
+    how.blocks = static_cast<int>(x);
+    how.threads = static_cast<int>(threads);
+    how.sharedBytes = shared;
+    CUdeviceptr pointers[3];
+    for (size_t i = 0; i < 3; ++i)
+        pointers[i] = *static_cast<CUdeviceptr*>(arguments[i]);
+    const std::shared_ptr<EmulatedModule> code = what.module->code;
+    fake::enqueue(stream, [=, first = pointers[0], second = pointers[1], third = pointers[2]] {
+        fake::spend(0.01);
+        try {
+            code->launch(how, reinterpret_cast<std::byte*>(first),
+                         reinterpret_cast<std::byte*>(second), reinterpret_cast<unsigned*>(third),
+                         fakeCuda().order);
+        } catch (const std::exception& error) {
+            fake::complain(error.what());
+        }
+    });
+    return CUDA_SUCCESS;
+}
+
+} // namespace
+
+namespace fake {
+
+void drainAll() {
+    for (Stream* stream : state.streams)
+        drain(*stream);
+}
+
+CUresult entered(const char* function) {
+    const auto result = static_cast<CUresult>(enter(function));
+    if (state.lost != CUDA_SUCCESS) return state.lost;
+    if (result == CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_LAUNCH_FAILED)
+        state.lost = result;
+    return result;
+}
+
+void enqueue(CUstream stream, Task task) {
+    if (stream == nullptr) return complain("work on the default stream");
+    auto* to = as<Stream>(stream);
+    if (to->capturing)
+        to->capturing->tasks.push_back(std::move(task));
+    else
+        to->waiting.push_back(std::move(task));
+}
+
+void spend(double milliseconds) { state.clock += milliseconds; }
+
+void fillStreams(cuda::DriverApi& api) {
+    api.cuStreamCreate = streamCreate;
+    api.cuStreamDestroy = streamDestroy;
+    api.cuStreamSynchronize = streamSynchronize;
+    api.cuStreamQuery = streamQuery;
+    api.cuStreamBeginCapture = beginCapture;
+    api.cuStreamEndCapture = endCapture;
+    api.cuGraphInstantiate = graphInstantiate;
+    api.cuGraphUpload = graphUpload;
+    api.cuGraphLaunch = graphLaunch;
+    api.cuGraphDestroy = graphDestroy;
+    api.cuGraphExecDestroy = graphExecDestroy;
+    api.cuEventCreate = eventCreate;
+    api.cuEventDestroy = eventDestroy;
+    api.cuEventRecord = eventRecord;
+    api.cuEventSynchronize = eventSynchronize;
+    api.cuEventElapsedTime = eventElapsed;
+    api.cuModuleLoadData = moduleLoad;
+    api.cuModuleUnload = moduleUnload;
+    api.cuModuleGetFunction = moduleFunction;
+    api.cuFuncSetAttribute = functionAttribute;
+    api.cuLaunchKernel = launch;
+}
+
+void resetStreams() {
+    auto compiled = std::move(state.compiled);
+    state = {};
+    state.compiled = std::move(compiled);
+}
+
+} // namespace fake
+
+} // namespace halfscope::test

@@ -1,0 +1,35 @@
+// The device that the gpu tests run on: CUDA, or what HALFSCOPE_TEST_DEVICE names (cpu shows that
+// the tests themselves hold).
+#pragma once
+
+#include "engine/exec/device_list.h"
+
+#include <QTest>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace halfscope::test {
+
+inline std::string gpuDevice() {
+    const char* named = std::getenv("HALFSCOPE_TEST_DEVICE");
+    return named != nullptr ? named : "cuda";
+}
+
+/// Why the tests cannot run; empty when they can.
+inline std::string gpuMissing() {
+    if (gpuDevice() != "cuda") return {};
+    return listDevices().cudaUnavailable;
+}
+
+inline std::unique_ptr<Executor> gpuExecutor() { return makeExecutor(gpuDevice()); }
+
+} // namespace halfscope::test
+
+/// In initTestCase: skips every test of the class, with the reason.
+#define SKIP_WITHOUT_GPU()                                                                         \
+    do {                                                                                           \
+        if (const std::string why = halfscope::test::gpuMissing(); !why.empty())                   \
+            QSKIP(why.c_str());                                                                    \
+    } while (false)

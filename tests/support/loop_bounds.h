@@ -1,0 +1,151 @@
+// What a loop kernel's members are in double, and how far from that an engine's value may lie:
+// every member evaluated by its reference from the kernel's loads, errors carried along by asking
+// the reference at the ends of its operands' intervals.
+#pragma once
+
+#include "engine/exec/program.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace halfscope::test {
+
+struct Bounded {
+    RefTensor center;
+    std::vector<double> error; ///< 0: that value and no other
+};
+
+class LoopBounds {
+public:
+    /// `loads` holds the value of every load, by node.
+    LoopBounds(const Program& program, const Kernel& kernel,
+               const std::map<NodeId, RefTensor>& loads)
+        : m_graph(program.graph) {
+        for (const auto& [id, tensor] : loads)
+            m_values[id] = {tensor, std::vector<double>(tensor.values.size(), 0.0)};
+        for (NodeId id : kernel.members)
+            m_values[id] = infoOf(m_graph[id].op).flags.has(OpFlag::Reduction)
+                               ? sumOf(m_graph[id])
+                               : memberOf(m_graph[id]);
+    }
+    const Bounded& of(NodeId id) const { return m_values.at(id); }
+
+private:
+    static constexpr double kUnit = 0x1p-24; ///< unit roundoff of float
+
+    /// Ops that give the one float nearest to the result: everything but functions of the library.
+    static bool isExact(Op op) {
+        static const std::set<Op> kFunctions = {
+            Op::Exp,    Op::Expm1, Op::Log,      Op::Log1p, Op::Tanh, Op::Sigmoid,
+            Op::Gelu,   Op::Silu,  Op::Softplus, Op::Sin,   Op::Cos,  Op::Erf,
+            Op::Erfinv, Op::Tan,   Op::Asin,     Op::Acos,  Op::Sinh, Op::Cosh,
+            Op::Log10,  Op::Log2,  Op::Pow,      Op::Atan2, Op::Rsqrt};
+        return kFunctions.count(op) == 0;
+    }
+    static double storageError(DType type, double x) {
+        if (!isFloat(type) || type == DType::F64) return 0;
+        const FloatFormat& format = formatOf(type);
+        return std::fabs(x) * format.unitRoundoff() + format.minSubnormal / 2;
+    }
+
+    RefTensor evaluated(const Node& node, const std::vector<RefTensor>& in) const {
+        RefTensor out{node.shape, std::vector<double>(static_cast<size_t>(node.elements()))};
+        if (node.op == Op::Constant)
+            std::fill(out.values.begin(), out.values.end(),
+                      roundTo(node.dtype, std::get<ConstantAttrs>(node.attrs).value));
+        else
+            infoOf(node.op).reference(in, node.attrs, out);
+        return out;
+    }
+
+    Bounded memberOf(const Node& node) const {
+        std::vector<RefTensor> in;
+        bool known = isExact(node.op);
+        for (NodeId id : node.in)
+            in.push_back(m_values.at(id).center);
+        Bounded result{evaluated(node, in), {}};
+        result.error.assign(result.center.values.size(), 0.0);
+        if (infoOf(node.op).flags.has(OpFlag::StridedRead)) return result;
+        spread(node, in, result);
+        for (size_t i = 0; i < result.error.size(); ++i) {
+            double& value = result.center.values[i];
+            double& error = result.error[i];
+            if (known && error == 0) {
+                // one rounding to float, one to storage, as every engine does
+                if (node.dtype != DType::F64)
+                    value = roundTo(node.dtype, static_cast<double>(static_cast<float>(value)));
+                continue;
+            }
+            // A library function errs by at most 4 units of the last place, 8 roundoffs.
+            error += (known ? 1 : 8) * kUnit * std::fabs(value) + 0x1p-149;
+            error += storageError(node.dtype, value);
+        }
+        return result;
+    }
+
+    /// Errors of the operands through the op: the farthest of its values at their ends.
+    void spread(const Node& node, const std::vector<RefTensor>& in, Bounded& result) const {
+        bool any = false;
+        for (NodeId id : node.in) {
+            const auto& error = m_values.at(id).error;
+            any = any || std::any_of(error.begin(), error.end(), [](double e) { return e != 0; });
+        }
+        if (!any) return;
+        for (int corner = 0; corner < 1 << (2 * in.size()); ++corner) {
+            std::vector<RefTensor> moved = in;
+            for (size_t k = 0; k < in.size(); ++k) {
+                const int side = corner >> (2 * k) & 3; // down, up, stay
+                const auto& error = m_values.at(node.in[k]).error;
+                if (side == 3) continue;
+                for (size_t i = 0; i < error.size(); ++i)
+                    moved[k].values[i] += (side - 1) * error[i];
+            }
+            const RefTensor out = evaluated(node, moved);
+            for (size_t i = 0; i < result.error.size(); ++i) {
+                const double off = std::fabs(out.values[i] - result.center.values[i]);
+                if (!(off <= result.error[i])) result.error[i] = off;
+            }
+        }
+    }
+
+    /// A sum in any order, of runs of up to `run` floats and doubles from there on.
+    Bounded sumOf(const Node& node) const {
+        const Bounded& in = m_values.at(node.in[0]);
+        Bounded result{{node.shape, std::vector<double>(static_cast<size_t>(node.elements()), 0.0)},
+                       std::vector<double>(static_cast<size_t>(node.elements()), 0.0)};
+        std::vector<double> sizes(result.error.size(), 0.0);
+        const Shape strides = in.center.shape.strides(), outStrides = node.shape.strides();
+        for (size_t i = 0; i < in.error.size(); ++i) {
+            int64_t to = 0, rest = static_cast<int64_t>(i);
+            for (int axis = 0; axis < node.shape.rank(); ++axis) {
+                if (node.shape[axis] != 1) to += rest / strides[axis] * outStrides[axis];
+                rest %= strides[axis];
+            }
+            const auto at = static_cast<size_t>(to);
+            result.center.values[at] += in.center.values[i];
+            result.error[at] += in.error[i];
+            sizes[at] += std::fabs(in.center.values[i]);
+        }
+        const auto count = static_cast<double>(in.error.size()) /
+                           static_cast<double>(std::max<size_t>(result.error.size(), 1));
+        const double factor = node.op == Op::Mean ? 1 / count : 1;
+        // The CPU sums a tile of up to 2048 values in float, the device runs of 64.
+        const double run = std::min(count, 2048.0);
+        for (size_t i = 0; i < result.error.size(); ++i) {
+            double& value = result.center.values[i];
+            value *= factor;
+            result.error[i] = factor * (result.error[i] + (run + 1) * kUnit * sizes[i]) +
+                              2 * kUnit * std::fabs(value) + 0x1p-149 +
+                              storageError(node.dtype, value);
+        }
+        return result;
+    }
+
+    const Graph& m_graph;
+    std::map<NodeId, Bounded> m_values;
+};
+
+} // namespace halfscope::test

@@ -1,0 +1,37 @@
+// A window on a small real experiment, for the tests of the whole window.
+#pragma once
+
+#include "tests/support/fake_run.h"
+#include "ui/main_window.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace halfscope {
+
+inline constexpr int kPatience = 60000; // ms; sanitizers and slow machines included
+
+inline bool reaches(MainWindow& window, SessionState state) {
+    return QTest::qWaitFor([&] { return window.controller().state() == state; }, kPatience);
+}
+
+inline QString write(const QTemporaryDir& folder, const QString& name, const std::string& text) {
+    QFile file(folder.filePath(name));
+    if (!file.open(QIODevice::WriteOnly)) return {};
+    file.write(text.data(), static_cast<qint64>(text.size()));
+    return file.fileName();
+}
+
+/// A window on a small real experiment, ready to train.
+struct Opened {
+    QTemporaryDir folder;
+    MainWindow window;
+    explicit Opened(const RunConfig& config, WindowOptions options = {})
+        : window(std::move(options)) {
+        window.openExperiment(write(folder, QStringLiteral("small.json"), configText(config)));
+        window.show();
+    }
+};
+
+} // namespace halfscope

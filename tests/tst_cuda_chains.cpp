@@ -1,0 +1,433 @@
+// Fused chains: which ones are found, and their text in the emulator against their members in
+// double.
+#include "tests/support/chained_step.h"
+#include "tests/support/nvrtc.h"
+
+#include "engine/cuda/codegen/gemm_source.h"
+#include "engine/graph/builder.h"
+#include "engine/passes/plan.h"
+#include "engine/train/fields.h"
+
+#include <QtTest>
+
+#include <cmath>
+#include <random>
+
+using namespace halfscope;
+using cuda::isChain;
+using test::ChainedExecutor;
+using test::runVisited;
+using test::trained;
+using test::valuesOf;
+
+namespace {
+
+constexpr size_t kH200Shared = 232448; ///< bytes that a block of capability 9.0 may have
+
+cuda::DeviceTraits h200() {
+    cuda::DeviceTraits traits;
+    traits.capability = 90;
+    traits.multiprocessors = 132;
+    traits.sharedBytes = kH200Shared;
+    return traits;
+}
+/// Few multiprocessors: several tiles a block, and parts that are not alike.
+cuda::DeviceTraits small(size_t sharedBytes = kH200Shared) {
+    cuda::DeviceTraits traits = h200();
+    traits.multiprocessors = 3;
+    traits.sharedBytes = sharedBytes;
+    return traits;
+}
+
+RunConfig checkerboard(int64_t side, int64_t width) {
+    RunConfig config = defaultConfig();
+    config.task.side = side;
+    config.model.width = width;
+    config.model.depth = 2;
+    return config;
+}
+Program stepOf(const RunConfig& config, Precision precision) {
+    return compile(buildStep(config, defaultLane(precision), makeDataset(config)->shape()));
+}
+
+int chainsOf(const Program& program) {
+    return static_cast<int>(std::count_if(program.kernels.begin(), program.kernels.end(), isChain));
+}
+
+/// Passes over activation tensors of the chains and whatever else is large.
+double passesOf(const Program& program, double tensorBytes) {
+    double bytes = 0;
+    for (size_t k = 0; k < program.kernels.size(); ++k) {
+        const cuda::Traffic traffic = cuda::trafficOf(program, k);
+        bytes += traffic.readBytes + traffic.writtenBytes;
+    }
+    return bytes / tensorBytes;
+}
+
+} // namespace
+
+class TestCudaChains : public QObject {
+    Q_OBJECT
+private slots:
+    void products_data();
+    void products();
+    void steps_data();
+    void steps();
+    void sameBitsInAnyOrder();
+    void firstLossOfTheUnfusedStep();
+    void masksOfRoundedValues();
+    void varianceOfLargeMeans();
+    void presetIsFused();
+    void smallStaysUnfused();
+    void compilesForDevices_data();
+    void compilesForDevices();
+};
+
+void TestCudaChains::products_data() {
+    QTest::addColumn<QString>("type"); // f16, bf16, tf32, f32
+    QTest::addColumn<int>("m");
+    QTest::addColumn<int>("n");
+    QTest::addColumn<int>("k");
+    QTest::addColumn<bool>("transposeA");
+    QTest::addColumn<bool>("transposeB");
+    QTest::addColumn<int>("sharedBytes");
+    const int all = static_cast<int>(kH200Shared);
+    for (const char* type : {"f16", "bf16", "tf32", "f32"}) {
+        QTest::addRow("%s, whole tiles", type) << type << 256 << 64 << 128 << false << false << all;
+        QTest::addRow("%s, b transposed", type) << type << 160 << 72 << 40 << false << true << all;
+        QTest::addRow("%s, odd", type) << type << 257 << 33 << 31 << false << true << all;
+        QTest::addRow("%s, odd, two tiles across", type)
+            << type << 131 << 301 << 17 << false << false << all;
+        QTest::addRow("%s, b from memory", type)
+            << type << 400 << 128 << 200 << false << true << 72000;
+        QTest::addRow("%s, deep", type) << type << 64 << 256 << 517 << true << false << all;
+        QTest::addRow("%s, deep, odd", type) << type << 33 << 31 << 257 << true << false << all;
+    }
+}
+
+/// A product alone, of any size: the tiles, their tails and all forms of transposes.
+void TestCudaChains::products() {
+    QFETCH(QString, type);
+    QFETCH(int, m);
+    QFETCH(int, n);
+    QFETCH(int, k);
+    QFETCH(bool, transposeA);
+    QFETCH(bool, transposeB);
+    QFETCH(int, sharedBytes);
+    const DType dtype = type == "f16" ? DType::F16 : type == "bf16" ? DType::BF16 : DType::F32;
+    Graph graph;
+    Builder b(graph);
+    const NodeId left = b.input("a", transposeA ? Shape{k, m} : Shape{m, k}, dtype);
+    const NodeId right = b.input("b", transposeB ? Shape{n, k} : Shape{k, n}, dtype);
+    if (type == "tf32") b.setMathMode(MathMode::TF32);
+    graph.addOutput("c", b.matmul(left, right, {transposeA, transposeB}));
+    Program program = compile(graph);
+    QCOMPARE(program.kernels.size(), size_t{1});
+
+    cuda::StepSource source;
+    const cuda::DeviceTraits traits = small(static_cast<size_t>(sharedBytes));
+    const auto texts = cuda::writeChain({program, 0, "product", 1000, 0, 0}, traits);
+    std::string text = cuda::prelude();
+    for (const cuda::KernelText& each : texts)
+        text += each.function;
+    for (const char* name : {"product", "product_merge"})
+        if (text.find(std::string("void ") + name + "(") != std::string::npos)
+            text += std::string("extern \"C\" __global__ void run_") + name +
+                    "(char* arena, char* scratch, unsigned* tickets) {\n"
+                    "HS_DYNAMIC_SHARED(shared);\n" +
+                    name + "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
+    const test::EmulatedModule module(text);
+
+    std::mt19937 random(static_cast<unsigned>(m * 31 + n * 7 + k));
+    std::uniform_real_distribution<double> uniform(-2, 2);
+    constexpr size_t kGuard = 512;
+    constexpr std::byte kPattern{0xA5};
+    std::vector<std::byte> arena(program.memory.arenaBytes + 2 * kGuard, kPattern);
+    std::vector<std::byte> scratch(texts[0].scratchBytes + 2 * kGuard, kPattern);
+    test::ChainCheck::Values values;
+    for (NodeId id : program.kernels[0].loads) {
+        std::vector<double> x(static_cast<size_t>(program.graph[id].elements()));
+        for (double& element : x)
+            element = roundTo(dtype, uniform(random));
+        const auto bytes = test::toBytes(program.graph[id], x);
+        std::copy(bytes.begin(), bytes.end(),
+                  arena.data() + kGuard + program.memory.offset[static_cast<size_t>(id)]);
+        values[id] = std::move(x);
+    }
+    const std::vector<std::byte> before = arena;
+    for (size_t phase = 0; phase < texts.size(); ++phase) {
+        cuda::Launch launch;
+        launch.entry = phase == 0 ? "run_product" : "run_product_merge";
+        launch.blocks = texts[phase].blocks;
+        launch.sharedBytes = texts[phase].sharedBytes;
+        module.launch(launch, arena.data() + kGuard, scratch.data() + kGuard, nullptr, 7);
+    }
+    const NodeId out = program.kernels[0].stores[0];
+    const size_t begin = kGuard + program.memory.offset[static_cast<size_t>(out)],
+                 end = begin + program.graph[out].bytes();
+    for (size_t i = 0; i < arena.size(); ++i)
+        if (i < begin || i >= end) QVERIFY2(arena[i] == before[i], "writes outside its result");
+    for (size_t i = 0; i < kGuard; ++i)
+        QVERIFY(scratch[i] == kPattern && scratch[scratch.size() - 1 - i] == kPattern);
+    values[out] =
+        test::fromBytes(program.graph[out], {arena.begin() + static_cast<std::ptrdiff_t>(begin),
+                                             arena.begin() + static_cast<std::ptrdiff_t>(end)});
+    const test::ChainCheck check(program, program.kernels[0], values);
+    QVERIFY2(check.firstFault().empty(), check.firstFault().c_str());
+}
+
+void TestCudaChains::steps_data() {
+    QTest::addColumn<int>("precision");
+    QTest::addColumn<int>("side");
+    QTest::addColumn<int>("width");
+    QTest::addColumn<int>("sharedBytes");
+    QTest::addColumn<int>("chains");
+    const int all = static_cast<int>(kH200Shared);
+    QTest::newRow("amp-fp16") << static_cast<int>(Precision::AmpFp16) << 24 << 64 << all << 10;
+    QTest::newRow("amp-fp16, odd sizes")
+        << static_cast<int>(Precision::AmpFp16) << 21 << 37 << all << 10;
+    QTest::newRow("amp-bf16, little shared memory")
+        << static_cast<int>(Precision::AmpBf16) << 23 << 48 << 100000 << 10;
+    QTest::newRow("tf32") << static_cast<int>(Precision::Tf32) << 20 << 40 << all << 10;
+    QTest::newRow("fp32") << static_cast<int>(Precision::Fp32) << 20 << 40 << all << 10;
+}
+
+/// Whole steps, all blocks and threads in shuffled orders: every chain of the second step against
+/// its members, and nothing of it written where it must not be (the executor's guards).
+void TestCudaChains::steps() {
+    QFETCH(int, precision);
+    QFETCH(int, side);
+    QFETCH(int, width);
+    QFETCH(int, sharedBytes);
+    QFETCH(int, chains);
+    const RunConfig config = checkerboard(side, width);
+    const LaneConfig lane = defaultLane(static_cast<Precision>(precision));
+    cuda::ChainOptions options;
+    options.leastElements = 1;
+    options.strictFloat = true;
+    auto made = std::make_unique<ChainedExecutor>(small(static_cast<size_t>(sharedBytes)), options,
+                                                  cuda::Merge::Full);
+    ChainedExecutor& fused = *made;
+    const StepRunner runner = trained(config, lane, std::move(made), 1);
+    const Program& program = fused.program();
+    QCOMPARE(chainsOf(program), chains);
+    checkPlan(program.graph, program.kernels, program.memory);
+    const test::ChainCheck::Values values = runVisited(fused, program);
+    for (const Kernel& kernel : program.kernels) {
+        if (!isChain(kernel)) continue;
+        const test::ChainCheck check(program, kernel, values);
+        QVERIFY2(check.firstFault().empty(), check.firstFault().c_str());
+        qInfo("chain of %%%d: error / bound %.3f", kernel.stores[0], check.closest());
+    }
+}
+
+/// Blocks and threads in their order and in another, each kernel a launch and merged: the same
+/// bits.
+void TestCudaChains::sameBitsInAnyOrder() {
+    const RunConfig config = checkerboard(20, 40);
+    const LaneConfig lane = defaultLane(Precision::AmpFp16);
+    std::vector<std::vector<double>> results;
+    for (const bool shuffled : {false, true}) {
+        cuda::ChainOptions options;
+        options.leastElements = 1;
+        auto made = std::make_unique<ChainedExecutor>(
+            small(), options, shuffled ? cuda::Merge::Full : cuda::Merge::OneByOne, shuffled);
+        ChainedExecutor& executor = *made;
+        const StepRunner runner = trained(config, lane, std::move(made), 2);
+        std::vector<double> all;
+        for (const StateInfo& state : executor.program().graph.states()) {
+            const auto values =
+                valuesOf(executor, executor.program().graph[state.node], state.node);
+            all.insert(all.end(), values.begin(), values.end());
+        }
+        results.push_back(std::move(all));
+    }
+    QVERIFY(std::any_of(results[0].begin(), results[0].end(), [](double x) { return x != 0; }));
+    QVERIFY(std::equal(results[0].begin(), results[0].end(), results[1].begin(), results[1].end()));
+}
+
+/// The CPU's unfused step from the same weights. Fused sums differ in their order alone, so a value
+/// in fp16 differs where a rounding falls the other way: each of the four products and their
+/// normalizations can move the prediction by a unit roundoff of fp16 of its largest value.
+void TestCudaChains::firstLossOfTheUnfusedStep() {
+    const RunConfig config = checkerboard(24, 64);
+    const LaneConfig lane = defaultLane(Precision::AmpFp16);
+    cuda::ChainOptions options;
+    options.leastElements = 1;
+    StepRunner fused = trained(
+        config, lane, std::make_unique<ChainedExecutor>(small(), options, cuda::Merge::Full), 1);
+    StepRunner plain = trained(config, lane, makeCpuExecutor(1), 1);
+    const std::vector<float> a = fused.get(fused.graph().output("prediction"));
+    const std::vector<float> b = plain.get(plain.graph().output("prediction"));
+    float largest = 0, apart = 0;
+    for (size_t i = 0; i < a.size(); ++i) {
+        largest = std::max(largest, std::fabs(b[i]));
+        apart = std::max(apart, std::fabs(a[i] - b[i]));
+    }
+    QVERIFY2(largest > 0.01f, "the network predicts nothing");
+    QVERIFY2(apart <= 4 * 0x1p-11f * largest, std::to_string(apart / largest).c_str());
+}
+
+/// Whether relu of a value rounded to fp16 is 0, from the value alone: at half the smallest number,
+/// a bit above it, below zero, at NaN.
+void TestCudaChains::masksOfRoundedValues() {
+    const Shape shape{96, 16};
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", shape, DType::F32);
+    const NodeId y = b.unary(Op::Relu, b.cast(b.add(x, x), DType::F16));
+    const NodeId zero = b.constant(0, shape, DType::F16);
+    const NodeId kept = b.where(b.emit(Op::LessEqual, {y, zero}), b.constant(0, shape, DType::F32),
+                                b.constant(1, shape, DType::F32));
+    graph.addOutput("sum", b.sum(kept, {0}));
+    cuda::ChainOptions options;
+    options.leastElements = 1;
+    ChainedExecutor executor(small(), options, cuda::Merge::Full);
+    executor.load(std::make_shared<const Program>(compile(graph)));
+    const Program& program = executor.program();
+    QCOMPARE(chainsOf(program), 1);
+    const std::array<float, 8> cases{0x1p-26f, 0x1.000002p-26f, 0x1p-25f,      -0x1p-30f,
+                                     0.0f,     0x1p-140f,       std::nanf(""), 3.0f};
+    std::vector<double> values(static_cast<size_t>(shape.elements()));
+    for (size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<double>(cases[i % 16 % cases.size()]);
+    const NodeId input = program.graph.input("x");
+    executor.upload(input, test::toBytes(program.graph[input], values));
+    executor.run(RunMode::Captured, {});
+    const NodeId sum = program.graph.output("sum");
+    const std::vector<double> sums = valuesOf(executor, program.graph[sum], sum);
+    for (size_t i = 0; i < sums.size(); ++i) {
+        const float doubled = 2 * cases[i % cases.size()];
+        const bool isZero = floatFromHalf(halfFromFloat(doubled)) <= 0;
+        QCOMPARE(sums[i], isZero ? 0.0 : 96.0);
+    }
+}
+
+/// Two-pass: columns of mean 1000 and deviation 1/16, whose squares f32 cannot tell apart.
+void TestCudaChains::varianceOfLargeMeans() {
+    const Shape shape{700, 20};
+    Graph graph;
+    Builder b(graph);
+    const NodeId x =
+        b.add(b.input("x", shape, DType::F32), b.expand(b.input("shift", {20}, DType::F32), shape));
+    const NodeId mean = b.mean(x, {0});
+    const NodeId apart = b.sub(x, b.expand(mean, shape));
+    graph.addOutput("mean", mean);
+    graph.addOutput("variance", b.mean(b.mul(apart, apart), {0}));
+    cuda::ChainOptions options;
+    options.leastElements = 1;
+    ChainedExecutor executor(small(), options, cuda::Merge::Full);
+    executor.load(std::make_shared<const Program>(compile(graph)));
+    const Program& program = executor.program();
+    QCOMPARE(chainsOf(program), 1);
+    std::mt19937 random(3);
+    std::normal_distribution<double> normal(1000, 0.0625);
+    for (const InputInfo& input : program.graph.inputs()) {
+        const Node& node = program.graph[input.node];
+        std::vector<double> values(static_cast<size_t>(node.elements()), 0.5);
+        if (input.name == "x")
+            std::generate(values.begin(), values.end(), [&] { return normal(random); });
+        executor.upload(input.node, test::toBytes(node, values));
+    }
+    const test::ChainCheck::Values values = runVisited(executor, program);
+    const double variance = values.at(program.graph.output("variance"))[0];
+    QVERIFY2(std::fabs(variance / 0.00390625 - 1) < 5 * std::sqrt(2.0 / 700),
+             "not the deviation asked for");
+    for (const Kernel& kernel : program.kernels)
+        if (isChain(kernel)) {
+            const test::ChainCheck check(program, kernel, values);
+            QVERIFY2(check.firstFault().empty(), check.firstFault().c_str());
+        }
+}
+
+void TestCudaChains::presetIsFused() {
+    const Program plain = stepOf(checkerboard(512, 256), Precision::AmpFp16);
+    const Program fused = cuda::fuseChains(plain, h200());
+    checkPlan(fused.graph, fused.kernels, fused.memory);
+    const double tensor = 512.0 * 512 * 256 * 2;
+    double milliseconds = 0;
+    for (size_t k = 0; k < fused.kernels.size(); ++k) {
+        const cuda::Traffic traffic = cuda::trafficOf(fused, k);
+        const double bytes = traffic.readBytes + traffic.writtenBytes;
+        // 4.3 TB/s copied; 60 % of the 790 TFLOP/s that this device reaches
+        const double ms = std::max(bytes / 4.3e9, traffic.flops / (0.6 * 790e9));
+        milliseconds += ms;
+        if (bytes < tensor / 100 && !isChain(fused.kernels[k])) continue;
+        qInfo("%s of %%%d: reads %.2f T, writes %.2f T, %.1f GFLOP, %.1f us",
+              isChain(fused.kernels[k]) ? "chain" : "kernel", fused.kernels[k].stores[0],
+              traffic.readBytes / tensor, traffic.writtenBytes / tensor, traffic.flops / 1e9,
+              1e3 * ms);
+    }
+    qInfo("passes over an activation: %.1f, unfused %.1f; %.3f ms; peak %.0f MB, unfused %.0f MB",
+          passesOf(fused, tensor), passesOf(plain, tensor), milliseconds,
+          static_cast<double>(fused.memory.peakBytes) / 1e6,
+          static_cast<double>(plain.memory.peakBytes) / 1e6);
+    QCOMPARE(chainsOf(fused), 10);
+    // u1 and u2: written, and read 3 times (the next product, its weight gradient, the own
+    // backward) or 3 (the output, the sums behind it, the own backward); du of both: written, read
+    // once; dh of both: written, read once; the coordinates over and over
+    QVERIFY(passesOf(fused, tensor) < 17.5);
+    QVERIFY(static_cast<double>(fused.memory.peakBytes) <
+            0.6 * static_cast<double>(plain.memory.peakBytes));
+}
+
+void TestCudaChains::smallStaysUnfused() {
+    const Program plain = stepOf(checkerboard(16, 64), Precision::AmpFp16);
+    QCOMPARE(chainsOf(cuda::fuseChains(plain, h200())), 0);
+    cuda::DeviceTraits tiny = h200();
+    tiny.sharedBytes = 8192; // no tile fits
+    const Program large = stepOf(checkerboard(512, 256), Precision::AmpFp16);
+    const Program fused = cuda::fuseChains(large, tiny);
+    for (const Kernel& kernel : fused.kernels)
+        for (NodeId id : kernel.members)
+            QVERIFY(!isChain(kernel) || fused.graph[id].op != Op::Matmul ||
+                    cuda::isNarrowProduct(fused.graph, id) || cuda::isDotProduct(fused.graph, id) ||
+                    cuda::isNarrowDeep(fused.graph, id));
+}
+
+void TestCudaChains::compilesForDevices_data() {
+    QTest::addColumn<int>("capability");
+    QTest::addColumn<int>("sharedBytes");
+    QTest::newRow("7.5") << 75 << 65536;
+    QTest::newRow("8.0") << 80 << 166912;
+    QTest::newRow("8.6") << 86 << 101376;
+    QTest::newRow("9.0") << 90 << static_cast<int>(kH200Shared);
+    QTest::newRow("12.0") << 120 << 101376;
+}
+
+/// All chains of the large step, with few registers in memory.
+void TestCudaChains::compilesForDevices() {
+    QFETCH(int, capability);
+    QFETCH(int, sharedBytes);
+    const test::Nvrtc nvrtc;
+    if (!nvrtc.unavailable().empty()) QSKIP(nvrtc.unavailable().c_str());
+    if (!nvrtc.supports(capability)) QSKIP("this NVRTC does not know the architecture");
+    cuda::DeviceTraits traits = h200();
+    traits.capability = capability;
+    traits.sharedBytes = static_cast<size_t>(sharedBytes);
+    const Program program =
+        cuda::fuseChains(stepOf(checkerboard(512, 256), Precision::AmpFp16), traits);
+    std::string text = cuda::prelude();
+    for (size_t k = 0; k < program.kernels.size(); ++k) {
+        if (!isChain(program.kernels[k])) continue;
+        const std::string name = "chain" + std::to_string(k);
+        for (const cuda::KernelText& each :
+             cuda::writeChain({program, k, name, 1000, 0, 0}, traits)) {
+            QVERIFY(each.sharedBytes <= traits.sharedBytes);
+            text += each.function;
+        }
+        text += "extern \"C\" __global__ void __launch_bounds__(256) run_" + name +
+                "(char* arena, char* scratch, unsigned* tickets) {\nHS_DYNAMIC_SHARED(shared);\n" +
+                name + "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
+    }
+    const auto costs = nvrtc.compile(text, capability);
+    QCOMPARE(static_cast<int>(costs.size()), chainsOf(program));
+    for (const auto& [name, cost] : costs) {
+        qInfo("%s: %d registers, %d bytes spilled", name.c_str(), cost.registers, cost.spillBytes);
+        // less than 3 registers of each step's hundreds of instructions
+        QVERIFY2(cost.spillBytes < 512, name.c_str());
+    }
+}
+
+QTEST_GUILESS_MAIN(TestCudaChains)
+#include "tst_cuda_chains.moc"

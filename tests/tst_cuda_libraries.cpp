@@ -1,0 +1,375 @@
+// cuBLASLt and cuDNN as the module asks for them: descriptors, dtypes, strictness, failures and the
+// choice of algorithms, on the fake machine.
+#include "engine/core/error.h"
+#include "engine/graph/builder.h"
+#include "engine/train/step_runner.h"
+#include "tests/support/cuda_lane.h"
+#include "tests/support/thrown.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+#include <cstring>
+#include <set>
+
+using namespace halfscope;
+using namespace halfscope::cuda;
+using test::fakeCuda;
+
+namespace {
+
+bool isProduct(Op op) {
+    return op == Op::Matmul || op == Op::Conv2d || op == Op::Conv2dInputGrad ||
+           op == Op::Conv2dWeightGrad;
+}
+
+/// Steps in which the libraries do every product, however small.
+StepSource writeForLibraries(const Program& program, const DeviceTraits& traits,
+                             const SourceOptions& options) {
+    SourceOptions plain = options;
+    plain.libraries = Libraries::Unused;
+    plain.merge = Merge::OneByOne;
+    plain.chains = Chains::Unfused;
+    StepSource source = writeStep(program, traits, plain);
+    for (Launch& launch : source.launches) {
+        if (launch.kernels.size() != 1 || options.libraries == Libraries::Unused) continue;
+        const NodeId node = source.program.kernels[launch.kernels.front()].members.front();
+        const Op op = source.program.graph[node].op;
+        if (!isProduct(op)) continue;
+        if (op != Op::Matmul && options.convolutions == Libraries::Unused) continue;
+        launch.kind = op == Op::Matmul ? LaunchKind::Matmul : LaunchKind::Convolution;
+        launch.node = node;
+    }
+    return source;
+}
+
+std::unique_ptr<Executor> executorOf(Platform& platform, const std::string& cache = {}) {
+    return std::make_unique<CudaExecutor>(platform.open(0),
+                                          StepWriter{writeForLibraries, describeLaunch},
+                                          SourceOptions{}, FileCache(cache));
+}
+
+/// One product with inputs "a" and "b" and output "y".
+std::shared_ptr<const Program> productOf(Op op, const Shape& a, const Shape& b, DType dtype,
+                                         const Attrs& attrs, MathMode math = MathMode::F32) {
+    Graph graph;
+    Builder builder(graph);
+    builder.setMathMode(math);
+    builder.setLabel("layer 1");
+    const NodeId x = builder.input("a", a, dtype), w = builder.input("b", b, dtype);
+    graph.addOutput("y", builder.emit(op, {x, w}, attrs));
+    return std::make_shared<const Program>(compile(graph));
+}
+
+/// A product of 16-bit operands with enough of each extent.
+std::shared_ptr<const Program> smallProduct(bool convolution) {
+    if (convolution)
+        return productOf(Op::Conv2d, {1, 2, 5, 5}, {2, 2, 3, 3}, DType::F16, ConvAttrs{});
+    return productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F16, MatmulAttrs{});
+}
+
+/// The output on normal inputs.
+std::vector<float> resultOf(Executor& executor, const std::shared_ptr<const Program>& program) {
+    const Graph& graph = program->graph;
+    executor.load(program);
+    uint64_t stream = 1;
+    for (const InputInfo& input : graph.inputs()) {
+        std::vector<float> values(static_cast<size_t>(graph[input.node].elements()));
+        Philox(9, stream++).fillNormal(values);
+        uploadFloats(executor, graph, input.node, values);
+    }
+    executor.run(RunMode::Captured);
+    return downloadFloats(executor, graph, graph.output("y"));
+}
+
+/// A sum of `terms` products in f32, in any order, then one rounding to the dtype: of the sum of
+/// the terms' sizes, which normal inputs keep below `terms` (a mean of 2/pi each).
+double boundOf(DType dtype, int64_t terms, double value) {
+    const double f32 = formatOf(DType::F32).unitRoundoff();
+    return 2 * static_cast<double>(terms) * static_cast<double>(terms) * f32 +
+           2 * formatOf(dtype).unitRoundoff() * std::abs(value);
+}
+
+} // namespace
+
+class TestCudaLibraries : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init() { test::resetFakeCuda(); }
+    void cleanup() {
+        QCOMPARE(fakeCuda().complaint, std::string());
+        QCOMPARE(fakeCuda().live, 0);
+    }
+    void matrixProduct_data();
+    void matrixProduct();
+    void convolution_data();
+    void convolution();
+    void lanesShareTheLibraries();
+    void onlyAlgorithmsOfFixedOrder();
+    void strictFloatRefusesTensorCores();
+    void choiceIsOfTheSameBits();
+    void choiceIsKept();
+    void withoutAnAlgorithm_data();
+    void withoutAnAlgorithm();
+    void libraryCallsMayFail_data();
+    void libraryCallsMayFail();
+    void withoutLibraries();
+};
+
+void TestCudaLibraries::matrixProduct_data() {
+    QTest::addColumn<Shape>("a");
+    QTest::addColumn<Shape>("b");
+    QTest::addColumn<bool>("transposeA");
+    QTest::addColumn<bool>("transposeB");
+    QTest::addColumn<int>("dtype");
+    QTest::addColumn<int>("math");
+    const auto row = [](const Shape& a, const Shape& b, bool ta, bool tb, DType dtype,
+                        MathMode math) {
+        const std::string name = a.text() + (ta ? "'" : "") + " x " + b.text() + (tb ? "'" : "") +
+                                 " " + std::string(nameOf(dtype)) +
+                                 (math == MathMode::TF32 ? " tf32" : "");
+        QTest::newRow(name.c_str()) << a << b << ta << tb << int(dtype) << int(math);
+    };
+    for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
+        row({5, 7}, {7, 3}, false, false, dtype, MathMode::F32);
+        row({7, 5}, {7, 3}, true, false, dtype, MathMode::F32);
+        row({5, 7}, {3, 7}, false, true, dtype, MathMode::F32);
+        row({7, 5}, {3, 7}, true, true, dtype, MathMode::F32);
+        row({2, 3, 5, 7}, {2, 3, 7, 4}, false, false, dtype, MathMode::F32);
+        row({4, 7, 5}, {4, 1, 7}, true, true, dtype, MathMode::F32);
+        row({1, 33}, {33, 257}, false, false, dtype, MathMode::F32);
+    }
+    row({5, 7}, {7, 3}, false, false, DType::F32, MathMode::TF32);
+    row({31, 65}, {33, 65}, false, true, DType::F32, MathMode::TF32);
+}
+
+void TestCudaLibraries::matrixProduct() {
+    QFETCH(Shape, a);
+    QFETCH(Shape, b);
+    QFETCH(bool, transposeA);
+    QFETCH(bool, transposeB);
+    QFETCH(int, dtype);
+    QFETCH(int, math);
+    const auto type = static_cast<DType>(dtype);
+    const auto program = productOf(Op::Matmul, a, b, type, MatmulAttrs{transposeA, transposeB},
+                                   static_cast<MathMode>(math));
+    const auto wanted = resultOf(*makeCpuExecutor(1), program);
+    Platform platform(fakeCuda().api());
+    const auto got = resultOf(*executorOf(platform), program);
+    QVERIFY(!fakeCuda().blasUsed.empty());
+    QCOMPARE(got.size(), wanted.size());
+    const int64_t terms = transposeA ? a[a.rank() - 2] : a.back();
+    for (size_t i = 0; i < got.size(); ++i)
+        QVERIFY2(std::abs(double(got[i]) - double(wanted[i])) <=
+                     boundOf(type, terms, double(wanted[i])),
+                 qPrintable(QString("%1: %2, not %3").arg(i).arg(got[i]).arg(wanted[i])));
+}
+
+void TestCudaLibraries::convolution_data() {
+    QTest::addColumn<int>("op");
+    QTest::addColumn<int>("dtype");
+    QTest::addColumn<int>("math");
+    for (const auto& [op, name] :
+         {std::pair(Op::Conv2d, "forward"), std::pair(Op::Conv2dInputGrad, "input gradient"),
+          std::pair(Op::Conv2dWeightGrad, "weight gradient")}) {
+        for (const DType dtype : {DType::F32, DType::F16, DType::BF16})
+            QTest::addRow("%s %s", name, std::string(nameOf(dtype)).c_str())
+                << int(op) << int(dtype) << int(MathMode::F32);
+        QTest::addRow("%s tf32", name) << int(op) << int(DType::F32) << int(MathMode::TF32);
+    }
+}
+
+void TestCudaLibraries::convolution() {
+    if (!test::kHasDnn) QSKIP("built without cuDNN");
+    QFETCH(int, op);
+    QFETCH(int, dtype);
+    QFETCH(int, math);
+    const auto type = static_cast<DType>(dtype);
+    // (7 + 2 * 1 - 3) / 2 + 1 = 4 rows, (6 + 2 * 2 - 2) / 3 + 1 = 3 columns, 1 pixel left over
+    const Shape image{2, 3, 7, 6}, weight{5, 3, 3, 2}, output{2, 5, 4, 3};
+    ConvAttrs attrs{{2, 3}, {1, 2}, {}};
+    const auto which = static_cast<Op>(op);
+    if (which == Op::Conv2dInputGrad) attrs.target = {7, 6};
+    if (which == Op::Conv2dWeightGrad) attrs.target = {3, 2};
+    const auto program = productOf(which, which == Op::Conv2dInputGrad ? output : image,
+                                   which == Op::Conv2dWeightGrad ? output : weight, type, attrs,
+                                   static_cast<MathMode>(math));
+    const auto wanted = resultOf(*makeCpuExecutor(1), program);
+    Platform platform(fakeCuda().api());
+    const auto got = resultOf(*executorOf(platform), program);
+    QCOMPARE(got.size(), wanted.size());
+    const int64_t terms = 3 * 3 * 5; // at most, of any of the three
+    for (size_t i = 0; i < got.size(); ++i)
+        QVERIFY2(std::abs(double(got[i]) - double(wanted[i])) <=
+                     boundOf(type, terms, double(wanted[i])),
+                 qPrintable(QString("%1: %2, not %3").arg(i).arg(got[i]).arg(wanted[i])));
+    QVERIFY(!fakeCuda().dnnMath.empty());
+    if (type == DType::F32 && math == int(MathMode::F32))
+        for (const int used : fakeCuda().dnnMath)
+            QCOMPARE(used, 3); // CUDNN_FMA_MATH
+}
+
+// The second lane's timing must not go to the stream on which the first was captured.
+void TestCudaLibraries::lanesShareTheLibraries() {
+    Platform platform(fakeCuda().api());
+    const auto conv = productOf(Op::Conv2d, {1, 2, 5, 5}, {2, 2, 3, 3}, DType::F32, ConvAttrs{});
+    const auto product = productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F32, MatmulAttrs{});
+    const auto first = executorOf(platform), second = executorOf(platform);
+    const auto truth = resultOf(*first, conv);
+    QCOMPARE(resultOf(*second, conv), truth);
+    QCOMPARE(resultOf(*first, product), resultOf(*second, product));
+    QCOMPARE(fakeCuda().calls["cudnnCreate"], int(test::kHasDnn));
+    QCOMPARE(fakeCuda().calls["cublasLtCreate"], 1);
+}
+
+void TestCudaLibraries::onlyAlgorithmsOfFixedOrder() {
+    if (!test::kHasDnn) QSKIP("built without cuDNN");
+    Platform platform(fakeCuda().api());
+    const Shape image{1, 2, 5, 5}, weight{2, 2, 3, 3}, output{1, 2, 3, 3};
+    const auto used = [&](Op op, const Shape& a, const Shape& b, const ConvAttrs& attrs) {
+        fakeCuda().dnnUsed.clear();
+        resultOf(*executorOf(platform), productOf(op, a, b, DType::F16, attrs));
+        return std::set<int>(fakeCuda().dnnUsed.begin(), fakeCuda().dnnUsed.end());
+    };
+    // Forward: implicit GEMM with and without tables; the fake's GEMM has no fixed order.
+    QCOMPARE(used(Op::Conv2d, image, weight, {}), (std::set<int>{0, 1}));
+    QCOMPARE(used(Op::Conv2dInputGrad, output, weight, {{1, 1}, {0, 0}, {5, 5}}), std::set<int>{1});
+    QCOMPARE(used(Op::Conv2dWeightGrad, image, output, {{1, 1}, {0, 0}, {3, 3}}), std::set<int>{1});
+}
+
+void TestCudaLibraries::strictFloatRefusesTensorCores() {
+    fakeCuda().dnnStrict = false;
+    Platform platform(fakeCuda().api());
+    const auto program = productOf(Op::Conv2d, {1, 2, 5, 5}, {2, 2, 3, 3}, DType::F32, ConvAttrs{});
+    resultOf(*executorOf(platform), program);
+    QVERIFY(fakeCuda().dnnUsed.empty()); // a generated kernel did it
+}
+
+void TestCudaLibraries::choiceIsOfTheSameBits() {
+    Platform platform(fakeCuda().api());
+    const auto program = productOf(Op::Matmul, {16, 300}, {300, 8}, DType::F32, MatmulAttrs{});
+    const auto chosen = resultOf(*executorOf(platform), program);
+    // The second is the fastest and adds in another order; the third is faster than the first.
+    QCOMPARE(fakeCuda().blasUsed.back(), 2);
+    fakeCuda().blasCandidates = 1;
+    QCOMPARE(resultOf(*executorOf(platform), program), chosen);
+    QCOMPARE(fakeCuda().blasUsed.back(), 0);
+    fakeCuda().blasCandidates = 2;
+    QCOMPARE(resultOf(*executorOf(platform), program), chosen);
+    QCOMPARE(fakeCuda().blasUsed.back(), 0);
+}
+
+void TestCudaLibraries::choiceIsKept() {
+    QTemporaryDir folder;
+    const std::string cache = folder.path().toStdString();
+    Platform platform(fakeCuda().api());
+    const auto program = productOf(Op::Matmul, {4, 6}, {6, 8}, DType::F32, MatmulAttrs{});
+    const auto usedBy = [&](const auto& what) {
+        fakeCuda().blasUsed.clear();
+        resultOf(*executorOf(platform, cache), what);
+        return fakeCuda().blasUsed;
+    };
+    QVERIFY(usedBy(program).size() > 4);
+    // tried once, warmed up, captured
+    QCOMPARE(usedBy(program), (std::vector<int>{2, 2, 2}));
+    // another size, other dtypes, a transpose: chosen anew
+    QVERIFY(usedBy(productOf(Op::Matmul, {4, 6}, {6, 9}, DType::F32, MatmulAttrs{})).size() > 4);
+    QVERIFY(usedBy(productOf(Op::Matmul, {4, 6}, {6, 8}, DType::F16, MatmulAttrs{})).size() > 4);
+    QVERIFY(
+        usedBy(productOf(Op::Matmul, {6, 4}, {6, 8}, DType::F32, MatmulAttrs{true, false})).size() >
+        4);
+    // a library that offers less than when the choice was made
+    fakeCuda().blasCandidates = 2;
+    QVERIFY(usedBy(program).size() > 4);
+    QCOMPARE(fakeCuda().blasUsed.back(), 0);
+}
+
+void TestCudaLibraries::withoutAnAlgorithm_data() {
+    QTest::addColumn<bool>("refuses");
+    QTest::newRow("offers none") << false;
+    QTest::newRow("refuses what it offered") << true;
+}
+
+void TestCudaLibraries::withoutAnAlgorithm() {
+    QFETCH(bool, refuses);
+    fakeCuda().blasCandidates = refuses ? 3 : 0;
+    fakeCuda().refuseBlas = refuses;
+    Platform platform(fakeCuda().api());
+    const auto program = productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F32, MatmulAttrs{});
+    const auto wanted = resultOf(*makeCpuExecutor(1), program);
+    const auto got = resultOf(*executorOf(platform), program);
+    QVERIFY(fakeCuda().blasUsed.empty());
+    for (size_t i = 0; i < got.size(); ++i)
+        QVERIFY(std::abs(double(got[i]) - double(wanted[i])) <= boundOf(DType::F32, 7, 0));
+}
+
+void TestCudaLibraries::libraryCallsMayFail_data() {
+    QTest::addColumn<std::string>("function");
+    QTest::addColumn<bool>("convolution");
+    for (const bool convolution : {false, true}) {
+        test::resetFakeCuda();
+        Platform platform(fakeCuda().api());
+        resultOf(*executorOf(platform), smallProduct(convolution));
+        for (const auto& [function, count] : fakeCuda().calls)
+            if (function.starts_with(convolution ? "cudnn" : "cublas"))
+                QTest::newRow(function.c_str()) << function << convolution;
+    }
+}
+
+// Any call of a library: one sentence or, where an algorithm is tried, the right result by another
+// one; nothing left behind.
+void TestCudaLibraries::libraryCallsMayFail() {
+    QFETCH(std::string, function);
+    QFETCH(bool, convolution);
+    const auto program = smallProduct(convolution);
+    Platform counting(fakeCuda().api());
+    const auto truth = resultOf(*executorOf(counting), program);
+    const int count = fakeCuda().calls[function];
+    const bool cleansUp = function.find("Destroy") != std::string::npos;
+    int errors = 0;
+    for (int call = 1; call <= count; ++call) {
+        test::resetFakeCuda();
+        fakeCuda().fault = {function, call, convolution ? 5000 : int(CUBLAS_STATUS_INTERNAL_ERROR)};
+        std::vector<float> got;
+        std::string words;
+        {
+            Platform platform(fakeCuda().api());
+            words = thrownBy<EngineError>([&] { got = resultOf(*executorOf(platform), program); });
+        }
+        const std::string where = "call " + std::to_string(call) + ": " + words;
+        const bool failed = words != "nothing thrown";
+        errors += failed;
+        QVERIFY2(!failed || (words.find("FAKE") != std::string::npos && !cleansUp), where.c_str());
+        // another algorithm may round another way
+        for (size_t i = 0; !failed && i < truth.size(); ++i)
+            QVERIFY2(std::abs(double(got[i]) - double(truth[i])) <=
+                         boundOf(DType::F16, 18, double(truth[i])),
+                     where.c_str());
+        QCOMPARE(fakeCuda().live, 0);
+        QCOMPARE(fakeCuda().complaint, std::string());
+    }
+    QVERIFY(errors > 0 || cleansUp);
+}
+
+void TestCudaLibraries::withoutLibraries() {
+    const auto product = productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F32, MatmulAttrs{});
+    const auto conv = productOf(Op::Conv2d, {1, 2, 5, 5}, {2, 2, 3, 3}, DType::F32, ConvAttrs{});
+    fakeCuda().missing = {"blas", "dnn"};
+    Platform bare(fakeCuda().api());
+    QVERIFY(bare.info(0).libraries.ends_with("own matrix products (cuBLASLt is missing), own "
+                                             "convolutions (cuDNN is missing)"));
+    QVERIFY(!resultOf(*executorOf(bare), product).empty());
+    QVERIFY(!resultOf(*executorOf(bare), conv).empty());
+    fakeCuda().missing = {"dnn"};
+    Platform noDnn(fakeCuda().api());
+    QVERIFY(!resultOf(*executorOf(noDnn), conv).empty());
+    QVERIFY(fakeCuda().blasUsed.empty());
+    QVERIFY(fakeCuda().dnnUsed.empty());
+    QVERIFY(!resultOf(*executorOf(noDnn), product).empty());
+    QVERIFY(!fakeCuda().blasUsed.empty());
+}
+
+QTEST_GUILESS_MAIN(TestCudaLibraries)
+#include "tst_cuda_libraries.moc"
