@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Puts what a GPU machine needs to run check.sh into one folder under 55 MB: programs, the CUDA module
+# and the shared libraries beyond glibc's and CUDA's. The folder runs on any Linux with the same glibc
+# or a later one, without Qt; CUDA's libraries are that machine's own.
+#   bundle.sh BUILD FOLDER
+set -euo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+build="$1"
+folder="$2"
+limit=55000000
+
+programs=("$build/halfscope-cli")
+for test in "$build"/tst_gpu_*; do
+    if [ -x "$test" ] && [ ! -d "$test" ]; then programs+=("$test"); fi
+done
+modules=()
+if [ -f "$build/libhalfscope_cuda.so" ]; then modules+=("$build/libhalfscope_cuda.so"); fi
+
+rm -rf "$folder"
+mkdir -p "$folder/programs" "$folder/lib"
+for file in "${programs[@]}" "${modules[@]}"; do
+    cp "$file" "$folder/programs/"
+    strip --strip-unneeded "$folder/programs/$(basename "$file")"
+done
+
+# What every Linux has, and what belongs to the machine's driver and toolkit.
+leftOut='^(linux-vdso|ld-linux|libc\.|libm\.|libdl\.|librt\.|libpthread\.|libcuda|libcudart|libcublas|libcudnn|libnvrtc|libnvJitLink|libnvidia)'
+ldd "${programs[@]}" "${modules[@]}" | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' | sort -u |
+    while read -r name path; do
+        if ! [[ "$name" =~ $leftOut ]]; then cp -L "$path" "$folder/lib/$name"; fi
+    done
+# Packed: most of it is oneDNN's code for other processors and ICU's data for other languages.
+tar -C "$folder" -czf "$folder/lib.tar.gz" lib
+rm -r "$folder/lib"
+
+cp "$here/check.sh" "$here/torch_step.py" "$folder/"
+cat >"$folder/check" <<'LAUNCHER'
+#!/usr/bin/env bash
+# Checks the CUDA engine on this machine: ./check [DIR]. Results go to DIR (default: gpu-check).
+set -euo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+lib="$here/lib"
+if [ ! -d "$lib" ]; then
+    unpacked="$here"
+    if [ ! -w "$here" ]; then unpacked="$(mktemp -d)" lib="$unpacked/lib"; fi
+    tar -C "$unpacked" -xzf "$here/lib.tar.gz"
+fi
+# The later of the two C++ libraries: CUDA's may want more than ours has.
+newest() { grep -ao 'GLIBCXX_3\.4\.[0-9]*' "$1" | sort -Vu | tail -n 1; }
+theirs="$(ldconfig -p 2>/dev/null | awk '$1 == "libstdc++.so.6" && /x86-64|AArch64/ { print $NF; exit }')"
+ours="$lib/libstdc++.so.6"
+if [ -n "$theirs" ] && [ -f "$ours" ] &&
+    [ "$(printf '%s\n' "$(newest "$ours")" "$(newest "$theirs")" | sort -V | tail -n 1)" = "$(newest "$theirs")" ]; then
+    rm -f "$ours" "$lib/libgcc_s.so.1"
+fi
+# CUDA's own libraries: the toolkit's, else those that came with PyTorch.
+cuda=""
+for found in /usr/local/cuda*/lib64 /usr/local/cuda*/targets/*/lib /usr/local/cuda*/lib; do
+    if [ -d "$found" ]; then cuda="$cuda:$found"; fi
+done
+if command -v python3 >/dev/null; then
+    wheels="$(python3 -c 'import glob, site, sys
+print(":".join(d for p in sys.path + site.getsitepackages() for d in glob.glob(p + "/nvidia/*/lib")))' 2>/dev/null || true)"
+    cuda="$cuda${wheels:+:$wheels}"
+fi
+export HALFSCOPE_PLAIN_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" # for programs that are not ours
+export LD_LIBRARY_PATH="$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}$cuda"
+exec bash "$here/check.sh" "$here/programs" "$@"
+LAUNCHER
+chmod +x "$folder/check" "$folder/check.sh"
+
+bytes="$(du -sb "$folder" | cut -f1)"
+if [ "$bytes" -gt "$limit" ]; then
+    printf 'gpu-bundle: %s has %s bytes, at most %s are wanted\n' "$folder" "$bytes" "$limit" >&2
+    exit 1
+fi
+printf 'The bundle is in %s (%s bytes): copy it to a machine with a GPU and start ./check there.\n' "$folder" "$bytes"

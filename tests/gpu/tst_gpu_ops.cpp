@@ -1,0 +1,195 @@
+// Every op on the GPU: each node of the op rows and of the functions of the autocast tables, with
+// both orders of gradients, alone on the operands that the CPU has there. The rows are those that
+// the emulator runs (tst_cuda_nodes).
+#include "engine/core/error.h"
+#include "engine/graph/inspect.h"
+#include "engine/train/step_runner.h"
+#include "tests/support/gpu_device.h"
+#include "tests/support/node_rows.h"
+#include "tests/support/node_truth.h"
+
+#include <regex>
+#include <set>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+/// One node of another graph, with inputs of its own.
+struct Isolated {
+    NodeId origin, output;
+};
+
+/// Which nodes are alike: op, attributes, dtypes and shapes.
+std::string kindOf(const Graph& graph, NodeId id) {
+    std::string text = std::regex_replace(nodeText(graph, id), std::regex("%\\d+"), "");
+    text = text.substr(0, text.find("  ")); // the rest tells why it is there
+    for (const NodeId in : graph[id].in)
+        text += " " + std::string(nameOf(graph[in].dtype)) + graph[in].shape.text();
+    return text + std::to_string(static_cast<int>(graph[id].math));
+}
+
+/// The graph's nodes that compute, each apart from the others; those alike once.
+class Isolation {
+public:
+    Isolation(const NodeTruth& truth, std::set<std::string>& seen) : m_truth(truth) {
+        const Graph& from = truth.program().graph;
+        for (const Kernel& kernel : truth.program().kernels) {
+            const NodeId id = kernel.members.front();
+            if (!seen.insert(kindOf(from, id)).second) continue;
+            Node node = from[id];
+            node.cause = {};
+            for (NodeId& in : node.in)
+                in = input(from, in);
+            m_nodes.push_back({id, m_graph.add(std::move(node))});
+            m_graph.addOutput("y" + std::to_string(id), m_nodes.back().output);
+        }
+    }
+
+    bool empty() const { return m_nodes.empty(); }
+
+    /// What is wrong on the device, or nothing.
+    std::string check(Executor& executor) const {
+        const auto program = std::make_shared<const Program>(compile(m_graph, {FuseOptions::None}));
+        const Graph& graph = program->graph;
+        executor.load(program);
+        for (const auto& [name, origin] : m_inputs)
+            executor.upload(graph.input(name), m_truth.values().at(origin));
+        if (executor.run(RunMode::Captured) != RunResult::Done) return "the step was not done";
+        const Graph& from = m_truth.program().graph;
+        for (const Isolated& node : m_nodes) {
+            const NodeId id = graph.output("y" + std::to_string(node.origin));
+            std::vector<std::byte> bytes(graph[id].bytes());
+            executor.download(id, bytes);
+            const std::string wrong = m_truth.compare(node.origin, bytes, true);
+            if (!wrong.empty()) return nodeText(from, node.origin) + ": " + wrong;
+        }
+        for (const auto& [name, origin] : m_inputs) { // they lie between the results
+            std::vector<std::byte> bytes(from[origin].bytes());
+            executor.download(graph.input(name), bytes);
+            if (bytes != m_truth.values().at(origin)) return "a kernel wrote over " + name;
+        }
+        return {};
+    }
+
+private:
+    NodeId input(const Graph& from, NodeId origin) {
+        const std::string name = "x" + std::to_string(m_inputs.size());
+        Node leaf;
+        leaf.op = Op::Input;
+        leaf.shape = from[origin].shape;
+        leaf.dtype = from[origin].dtype;
+        const NodeId id = m_graph.add(std::move(leaf));
+        m_graph.addInput({id, name});
+        m_inputs.emplace_back(name, origin);
+        return id;
+    }
+
+    const NodeTruth& m_truth;
+    Graph m_graph;
+    std::vector<Isolated> m_nodes;
+    std::vector<std::pair<std::string, NodeId>> m_inputs;
+};
+
+std::string checked(const NodeBench& bench, std::set<std::string>& seen) {
+    const NodeTruth truth(bench.graph, bench.leaves);
+    const Isolation isolation(truth, seen);
+    return isolation.empty() ? "" : isolation.check(*gpuExecutor());
+}
+void check(const NodeBench& bench) {
+    std::set<std::string> seen;
+    const std::string wrong = checked(bench, seen);
+    QVERIFY2(wrong.empty(), wrong.c_str());
+    QVERIFY(!seen.empty());
+}
+
+void addTypes(std::initializer_list<DType> types) {
+    QTest::addColumn<int>("type");
+    for (const DType type : types)
+        QTest::newRow(nameOf(type).data()) << static_cast<int>(type);
+}
+
+} // namespace
+
+class TestGpuOps : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { SKIP_WITHOUT_GPU(); }
+
+    void elementwise_data() {
+        addTypes({DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::Bool});
+    }
+    void elementwise() {
+        QFETCH(int, type);
+        NodeBench bench;
+        addElementwise(bench, static_cast<DType>(type));
+        check(bench);
+    }
+
+    void products_data() { addTypes({DType::F32, DType::F16, DType::BF16, DType::F64}); }
+    void products() {
+        QFETCH(int, type);
+        NodeBench bench;
+        addProducts(bench, static_cast<DType>(type));
+        check(bench);
+    }
+    void tf32() {
+        NodeBench bench;
+        bench.b.setMathMode(MathMode::TF32);
+        addProducts(bench, DType::F32);
+        addFamily(bench, "convolutions", DType::F32);
+        check(bench);
+    }
+
+    void family_data() {
+        QTest::addColumn<QByteArray>("family");
+        QTest::addColumn<int>("type");
+        for (const char* family : kFamilies)
+            for (const DType type : kFloats)
+                QTest::addRow("%s %s", family, nameOf(type).data())
+                    << QByteArray(family) << static_cast<int>(type);
+    }
+    void family() {
+        QFETCH(QByteArray, family);
+        QFETCH(int, type);
+        NodeBench bench;
+        addFamily(bench, family.constData(), static_cast<DType>(type));
+        check(bench);
+    }
+
+    void updatesAndMore() {
+        NodeBench bench;
+        addUpdates(bench);
+        addMore(bench);
+        check(bench);
+    }
+
+    void functions_data() { addTypes({DType::F32, DType::F16, DType::BF16}); }
+    void functions() {
+        QFETCH(int, type);
+        const DType low = static_cast<DType>(type);
+        const CastPolicy policy = low == DType::F32 ? CastPolicy{} : torchCudaPolicy(low);
+        static std::set<std::string> seen;
+        constexpr size_t kAtOnce = 25; // one compilation each
+        const auto cases = autocastCases();
+        for (size_t begin = 0; begin < cases.size(); begin += kAtOnce) {
+            NodeBench bench;
+            for (const AutocastCase& c :
+                 cases.subspan(begin, std::min(kAtOnce, cases.size() - begin))) {
+                try {
+                    addFunction(bench, c, policy);
+                } catch (const InputError&) {
+                    continue; // a policy bans it
+                }
+            }
+            const std::string wrong = checked(bench, seen);
+            QVERIFY2(wrong.empty(), wrong.c_str());
+        }
+        QVERIFY(!seen.empty());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestGpuOps)
+#include "tst_gpu_ops.moc"

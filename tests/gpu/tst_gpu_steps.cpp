@@ -1,0 +1,211 @@
+// Whole training steps on the GPU: captured and stepwise, twice, in turns, fused and unfused give
+// what they must. What a step computes is checked against PyTorch by `verify` and op by op in
+// tst_gpu_ops.
+#include "engine/core/error.h"
+#include "engine/cuda/codegen/step_source.h"
+#include "engine/train/fields.h"
+#include "engine/train/step_cases.h"
+#include "tests/support/gpu_device.h"
+#include "tests/support/thrown.h"
+
+#include <cmath>
+#include <map>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+/// Small, with sizes off every tile, and each kind of step.
+std::vector<StepCase> smallCases() {
+    StepCase layerNorm = checkerboardCase(9, 33);
+    layerNorm.name = "layer norm";
+    layerNorm.config.model.norm = Norm::LayerNorm;
+    layerNorm.config.model.activation = Activation::Gelu;
+    StepCase clipped = checkerboardCase(16, 24);
+    clipped.name = "clip, momentum";
+    clipped.config.optimizer.kind = OptimizerKind::Sgd;
+    clipped.config.gradients.clip = ClipKind::Norm2;
+    return {checkerboardCase(24, 16), checkerboardCase(31, 65), layerNorm, clipped,
+            regressionCase(),         classifierCase(33, 31, 7)};
+}
+
+constexpr const char* kLanes[] = {"fp32", "tf32", "amp-fp16", "amp-bf16", "fp16"};
+
+using States = std::map<std::string, std::vector<std::byte>>;
+
+States statesOf(StepRunner& runner) {
+    States states;
+    for (const StateInfo& state : runner.graph().states()) {
+        std::vector<std::byte> bytes(runner.graph()[state.node].bytes());
+        runner.executor().download(state.node, bytes);
+        states.emplace(state.name, std::move(bytes));
+    }
+    return states;
+}
+
+/// The first state that differs, or nothing.
+std::string difference(const States& a, const States& b) {
+    for (const auto& [name, bytes] : a)
+        if (b.at(name) != bytes) return name;
+    return {};
+}
+
+std::unique_ptr<StepRunner> runnerOf(const StepCase& c, const char* lane,
+                                     FuseOptions fuse = FuseOptions::Full) {
+    return makeRunner(c, parseLanes(lane).front(), gpuExecutor(), {fuse});
+}
+
+void stepwise(StepRunner& runner, int steps) {
+    for (int i = 0; i < steps; ++i)
+        QCOMPARE(runner.executor().run(RunMode::Stepwise), RunResult::Done);
+}
+
+} // namespace
+
+class TestGpuSteps : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { SKIP_WITHOUT_GPU(); }
+
+    /// For compute-sanitizer: one step in each precision, small enough to be watched.
+    void smallStep() {
+        for (const char* lane : kLanes) {
+            const auto runner = runnerOf(checkerboardCase(8, 16), lane);
+            runner->run(1);
+            QVERIFY(std::isfinite(runner->metrics()[kLossMetric]));
+        }
+    }
+
+    void capturedIsStepwise_data() { rows(); }
+    void capturedIsStepwise() {
+        const auto [c, lane] = row();
+        const auto captured = runnerOf(c, lane), single = runnerOf(c, lane);
+        captured->run(5);
+        stepwise(*single, 5);
+        QCOMPARE(difference(statesOf(*captured), statesOf(*single)), std::string());
+        captured->run(2); // and from one to the other in the middle of a training
+        stepwise(*captured, 1);
+        stepwise(*single, 1);
+        single->run(2);
+        QCOMPARE(difference(statesOf(*captured), statesOf(*single)), std::string());
+    }
+
+    void sameBitsTwice_data() { rows(); }
+    void sameBitsTwice() {
+        const auto [c, lane] = row();
+        const auto first = runnerOf(c, lane), second = runnerOf(c, lane);
+        first->run(20);
+        second->run(20);
+        QCOMPARE(difference(statesOf(*first), statesOf(*second)), std::string());
+    }
+
+    void lanesInTurns() {
+        const StepCase c = checkerboardCase(24, 16);
+        const auto aloneA = runnerOf(c, "fp32"), aloneB = runnerOf(c, "amp-fp16");
+        aloneA->run(6);
+        aloneB->run(6);
+        const auto a = runnerOf(c, "fp32"), b = runnerOf(c, "amp-fp16");
+        for (int i = 0; i < 6; ++i) {
+            a->run(1);
+            b->run(1);
+        }
+        QCOMPARE(difference(statesOf(*aloneA), statesOf(*a)), std::string());
+        QCOMPARE(difference(statesOf(*aloneB), statesOf(*b)), std::string());
+    }
+
+    /// One step from the same start. A fused sum may run in another order than an unfused one, so
+    /// losses differ by roundings of f32 and, with half or TF32 products, by those that they tip.
+    void fusedIsUnfused_data() { rows(); }
+    void fusedIsUnfused() {
+        const auto [c, lane] = row();
+        compareFirstSteps(*runnerOf(c, lane), *runnerOf(c, lane, FuseOptions::None), lane);
+    }
+
+    /// The device's own ways of doing a step, on sizes that have tensor-core chains.
+    void waysOfLaunching_data() {
+        QTest::addColumn<int>("lane");
+        for (int lane = 0; lane < static_cast<int>(std::size(kLanes)); ++lane)
+            QTest::newRow(kLanes[lane]) << lane;
+    }
+    void waysOfLaunching() {
+        if (gpuDevice() != "cuda") QSKIP("only CUDA has launches");
+        QFETCH(int, lane);
+        const auto with = [&](const cuda::SourceOptions& options) {
+            return makeRunner(checkerboardCase(64, 64), parseLanes(kLanes[lane]).front(),
+                              makeCudaExecutor(0, options));
+        };
+        const auto usual = with({});
+        const auto oneByOne = with({.merge = cuda::Merge::OneByOne});
+        usual->run(3);
+        oneByOne->run(3);
+        QCOMPARE(difference(statesOf(*usual), statesOf(*oneByOne)), std::string());
+        compareFirstSteps(*with({}), *with({.chains = cuda::Chains::Unfused}), kLanes[lane]);
+        compareFirstSteps(*with({}), *with({.libraries = cuda::Libraries::Unused}), kLanes[lane]);
+    }
+
+    /// A forced overflow: the step is skipped, the scale halves, nothing but the scaler moves.
+    void overflowIsSkipped() {
+        StepCase c = regressionCase();
+        LaneConfig lane = parseLanes("amp-fp16").front();
+        lane.scaler.initScale = std::ldexp(1.0, 30);
+        const auto runner = makeRunner(c, lane, gpuExecutor());
+        const States before = statesOf(*runner);
+        runner->run(1);
+        const MetricsRow row = runner->metrics();
+        QCOMPARE(row[kFoundInfMetric], 1.0);
+        QCOMPARE(row[kNextScaleMetric], std::ldexp(1.0, 29));
+        const States after = statesOf(*runner);
+        for (const StateInfo& state : runner->graph().states())
+            if (state.role == StateRole::Parameter || state.role == StateRole::Moment)
+                QVERIFY2(before.at(state.name) == after.at(state.name), state.name.c_str());
+    }
+
+    void tooLargeIsToldAndSurvived() {
+        StepCase c = checkerboardCase(4096, 4096);
+        const std::string words = thrownBy<EngineError>([&] { runnerOf(c, "fp32"); });
+        QVERIFY2(words.find("GiB") != std::string::npos, words.c_str());
+        const auto runner = runnerOf(checkerboardCase(8, 16), "fp32");
+        runner->run(1);
+        QVERIFY(std::isfinite(runner->metrics()[kLossMetric]));
+    }
+
+    void deviceTimeIsMeasured() {
+        const auto runner = runnerOf(checkerboardCase(64, 64), "fp32");
+        const double wall = runner->run(1);
+        const double device = runner->executor().lastStepSeconds();
+        QVERIFY(device > 0 && device <= wall);
+    }
+
+private:
+    static void compareFirstSteps(StepRunner& a, StepRunner& b, const std::string& lane) {
+        a.run(1);
+        b.run(1);
+        const MetricsRow x = a.metrics(), y = b.metrics();
+        const double u = lane == "fp32" ? std::ldexp(1.0, -24) : std::ldexp(1.0, -8);
+        // a loss is a mean of squares of outputs that five layers have rounded
+        const double bound = 16 * u * std::abs(y[kLossMetric]);
+        QVERIFY2(std::abs(x[kLossMetric] - y[kLossMetric]) <= bound,
+                 qPrintable(QString("%1 %2").arg(x[kLossMetric]).arg(y[kLossMetric])));
+        QCOMPARE(x[kFoundInfMetric], y[kFoundInfMetric]);
+        QCOMPARE(x[kNextScaleMetric], y[kNextScaleMetric]);
+    }
+    void rows() {
+        QTest::addColumn<int>("index");
+        QTest::addColumn<int>("lane");
+        const auto cases = smallCases();
+        for (size_t i = 0; i < cases.size(); ++i)
+            for (int lane = 0; lane < static_cast<int>(std::size(kLanes)); ++lane)
+                QTest::addRow("%s %s", cases[i].name.c_str(), kLanes[lane])
+                    << static_cast<int>(i) << lane;
+    }
+    std::pair<StepCase, const char*> row() {
+        QFETCH(int, index);
+        QFETCH(int, lane);
+        return {smallCases()[static_cast<size_t>(index)], kLanes[lane]};
+    }
+};
+
+QTEST_GUILESS_MAIN(TestGpuSteps)
+#include "tst_gpu_steps.moc"
