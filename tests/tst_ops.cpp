@@ -31,6 +31,31 @@ class TestOps : public QObject {
     Q_OBJECT
 
 private slots:
+    /// As PyTorch divides: dy / n rounds once, dy times a rounded 1 / n would round twice.
+    void meanGradientDivides() {
+        constexpr int64_t kCount = 49; // 1 / 49 is no float
+        Graph graph;
+        Builder b(graph);
+        const NodeId x = b.state("x", {100, kCount}, DType::F32, StateRole::Parameter),
+                     dy = b.input("dy", {100, 1}, DType::F32);
+        const NodeId wrt[] = {x};
+        const auto dx = gradients(b, b.mean(x, {1}), wrt, dy);
+        graph.addOutput("dx", *dx[0]);
+        RefTensor cotangent{{100, 1}, {}};
+        for (int i = 0; i < 100; ++i)
+            cotangent.values.push_back(1 + i * 0x1p-7);
+        const RefTensor zeros{{100, kCount}, std::vector<double>(100 * kCount)};
+        const auto found =
+            test::runSteps(graph, {{x, zeros}, {dy, cotangent}}, FuseOptions::Full, 1, 1).at("dx");
+        int inexact = 0; // by the reciprocal
+        for (size_t i = 0; i < found.size(); ++i) {
+            const auto y = static_cast<float>(cotangent.values[i / kCount]);
+            QVERIFY(static_cast<float>(found[i]) == y / kCount); // QCOMPARE forgives last bits
+            inexact += y * (1.0f / kCount) != y / kCount;
+        }
+        QVERIFY(inexact > 0);
+    }
+
     void promotion_data() {
         QTest::addColumn<int>("a");
         QTest::addColumn<int>("b");

@@ -4,6 +4,7 @@
 #include "engine/graph/cast_report.h"
 #include "engine/graph/inspect.h"
 #include "engine/ops/functional.h"
+#include "engine/ops/functional_more.h"
 #include "engine/passes/cast_policy_json.h"
 #include "engine/train/fields.h"
 #include "engine/train/precision_plan.h"
@@ -195,6 +196,45 @@ private slots:
         QFETCH(QString, wanted);
         const Graph g = graphOf(defaultLane(precisionNamed(lane)), Norm::LayerNorm);
         QCOMPARE(named(layerOutput(g, "norm 0")), wanted);
+    }
+
+    void normsKeepTheirParameters_data() {
+        QTest::addColumn<int>("norm");
+        int norm = 0;
+        for (const char* name : {"batch_norm", "layer_norm", "group_norm", "instance_norm"})
+            QTest::newRow(name) << norm++;
+    }
+    /// Where layers have a dtype: the result is in it, weight and bias enter as they are.
+    void normsKeepTheirParameters() {
+        QFETCH(int, norm);
+        Graph graph;
+        Builder b(graph);
+        const CastPolicy policy = layerPolicy("keras mixed_float16", DType::F16);
+        const AutocastScope scope(b, &policy);
+        const LabelScope label(b, "norm 0");
+        const NodeId x = b.input("x", {3, 4, 4}, DType::F32);
+        const NodeId weight = b.input("weight", {4}, DType::F32),
+                     bias = b.input("bias", {4}, DType::F32);
+        const auto emitted = [&] {
+            switch (norm) {
+            case 0: return fn::batchNorm(b, x, weight, bias, 1, 1e-3).y;
+            case 1: return fn::layerNorm(b, x, weight, bias, 1e-3);
+            case 2: return fn::groupNorm(b, x, 2, weight, bias, 1e-3);
+            default: return fn::instanceNorm(b, x, weight, bias, 1e-3);
+            }
+        };
+        QCOMPARE(b.dtypeOf(emitted()), DType::F16);
+        std::set<NodeId> rounded; // what is cast to float16, with what reshapes lie between
+        for (NodeId id = 0; id < graph.size(); ++id) {
+            if (graph[id].op != Op::Cast || graph[id].dtype != DType::F16) continue;
+            NodeId from = graph[id].in[0];
+            while (graph[from].op == Op::Reshape || graph[from].op == Op::Expand)
+                from = graph[from].in[0];
+            rounded.insert(from);
+        }
+        QVERIFY(rounded.contains(x));
+        QVERIFY(!rounded.contains(weight) && !rounded.contains(bias));
+        validate(graph);
     }
 
     void everyPrecision_data() {
@@ -393,7 +433,7 @@ private slots:
                                                  "'layers': {'layer 7': 'float32'}}");
         const std::string unknown = thrownBy<InputError>([&] { graphOf(lane); });
         QVERIFY2(contains(unknown, "\"layer 7\" is not a layer of this network; the nearest one is "
-                                   "\"layer 0\""),
+                                   "layer 0"),
                  unknown.c_str());
         lane.policyFile += ".missing";
         QVERIFY(contains(thrownBy<InputError>([&] { graphOf(lane); }), "cannot read"));

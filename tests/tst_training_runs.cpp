@@ -148,10 +148,8 @@ private:
     void follows() {
         QFETCH(int, row);
         const Golden& run = goldenRuns()[static_cast<size_t>(row)];
-        const recorded::CaseResult result =
-            recorded::checkRun(run, [] { return makeCpuExecutor(2); });
+        const recorded::CaseResult result = recorded::compareRun(run, train(run));
         QVERIFY2(result.passed(), result.difference.c_str());
-        if (!result.note.empty()) qInfo("%s", result.note.c_str());
         qInfo("largest relative difference of a loss: %.2g, bound %.2g", result.deviation,
               result.bound);
     }

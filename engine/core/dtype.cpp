@@ -97,6 +97,13 @@ bool isFloat(DType type) { return isLow(type) || type == DType::F32 || type == D
 
 bool isLow(DType type) { return type == DType::F16 || type == DType::BF16; }
 
+bool holdsAll(DType to, DType from) {
+    if (to == from || from == DType::Bool) return true;
+    if (from == DType::I32) return to == DType::F64;
+    if (isLow(from)) return to == DType::F32 || to == DType::F64;
+    return from == DType::F32 && to == DType::F64;
+}
+
 const FloatFormat& formatOf(DType type) {
     switch (type) {
     case DType::F32: return kFormatF32;

@@ -29,7 +29,9 @@ std::string_view nameOf(DType); ///< "float32", "float16", "bfloat16", "float64"
 std::optional<DType> dtypeNamed(std::string_view name); ///< the inverse of nameOf
 bool isFloat(DType);                                    ///< F32, F16, BF16 or F64
 bool isLow(DType);                                      ///< F16 or BF16
-const FloatFormat& formatOf(DType);                     ///< the type must be a float
+/// Whether every value of `from` is a value of `to`, so that a cast there loses nothing.
+bool holdsAll(DType to, DType from);
+const FloatFormat& formatOf(DType); ///< the type must be a float
 
 /// Round to nearest even, with gradual underflow; too large becomes inf; NaN stays NaN.
 /// From double there is no double rounding: the result is the nearest half (bfloat16) value.

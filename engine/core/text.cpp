@@ -13,6 +13,9 @@ namespace halfscope {
 
 namespace {
 
+// A longer word is no misspelling; without the cut its cost would grow with its length.
+constexpr size_t kLongestTypo = 100;
+
 template <class Number>
 std::string shortest(Number x) {
     std::array<char, 64> buffer{};
@@ -89,8 +92,7 @@ size_t editDistance(std::string_view word, std::string_view known) {
 }
 
 std::string nearestOf(std::string_view word, std::span<const std::string> candidates) {
-    // A long word is no misspelling; without the cut its cost would grow with its length.
-    const std::string_view cut = word.substr(0, 100);
+    const std::string_view cut = word.substr(0, kLongestTypo);
     std::string best;
     size_t fewest = std::numeric_limits<size_t>::max();
     for (const std::string& candidate : candidates) {
@@ -101,6 +103,21 @@ std::string nearestOf(std::string_view word, std::span<const std::string> candid
         }
     }
     return best;
+}
+
+bool isNear(std::string_view word, std::string_view known) {
+    return editDistance(word, known) <= 1 + word.size() / 4;
+}
+
+std::string nearestHint(std::string_view word, std::span<const std::string> candidates,
+                        std::string_view lead) {
+    const std::string nearest = nearestOf(word, candidates);
+    if (isNear(word.substr(0, kLongestTypo), nearest))
+        return "; " + std::string(lead) + " " + nearest;
+    std::string list;
+    for (const std::string& candidate : candidates)
+        list += (list.empty() ? "" : ", ") + candidate;
+    return "; there are: " + list;
 }
 
 } // namespace halfscope

@@ -26,5 +26,12 @@ bool isPlainText(std::string_view);
 size_t editDistance(std::string_view word, std::string_view known);
 /// The candidate with the fewest edits, the first of equals; empty without candidates.
 std::string nearestOf(std::string_view word, std::span<const std::string> candidates);
+/// Whether a typed word can be a misspelling of a known one: one edit, and one more for every four
+/// characters.
+bool isNear(std::string_view word, std::string_view known);
+/// The end of a message about an unknown word: "; the nearest one is X" (with these words before X)
+/// where one is near, else "; there are: X, Y". A suggestion that was not meant would mislead.
+std::string nearestHint(std::string_view word, std::span<const std::string> candidates,
+                        std::string_view lead = "the nearest one is");
 
 } // namespace halfscope

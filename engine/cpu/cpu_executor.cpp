@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <new>
+#include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
 
@@ -18,16 +19,23 @@ namespace halfscope {
 namespace {
 
 constexpr size_t kAlignment = 64;
+constexpr size_t kHugePage = size_t{2} << 20;
 
 /// Memory aligned to cache lines, all zero.
 class AlignedBytes {
 public:
     AlignedBytes() = default;
     explicit AlignedBytes(size_t bytes) {
+        const size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
         const size_t whole =
-            std::max<size_t>((bytes + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
-        m_data.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, whole)));
+            std::max<size_t>((bytes + alignment - 1) / alignment * alignment, alignment);
+        m_data.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, whole)));
         if (!m_data) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+        // A step sweeps over far more small pages than the processor has translations for. Only
+        // advice: where the system has no large pages, small ones serve.
+        if (alignment == kHugePage) madvise(m_data.get(), whole, MADV_HUGEPAGE);
+#endif
         std::memset(m_data.get(), 0, whole);
     }
     std::byte* data() const { return m_data.get(); }
@@ -107,11 +115,11 @@ public:
     RunResult run(RunMode, const Visitor&) override;
     void upload(NodeId id, std::span<const std::byte> bytes) override {
         checkSize(id, bytes.size());
-        std::memcpy(at(id), bytes.data(), bytes.size());
+        std::copy(bytes.begin(), bytes.end(), at(id)); // may be empty and null
     }
     void download(NodeId id, std::span<std::byte> bytes) override {
         checkSize(id, bytes.size());
-        std::memcpy(bytes.data(), at(id), bytes.size());
+        std::copy_n(at(id), bytes.size(), bytes.begin());
     }
     void requestStop() override { m_stop = true; }
     size_t workspaceBytes() const override { return m_workspaceBytes; }

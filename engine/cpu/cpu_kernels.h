@@ -34,7 +34,8 @@ size_t cpuScratchBytes(const Graph&, NodeId, int threads);
 size_t cpuMatmulScratchBytes(const Graph&, NodeId, int threads); ///< its part for Matmul
 
 /// c (m, n) = op(a) op(b) + (accumulate ? c : 0), row-major f32, leading dimensions in elements, on
-/// the calling thread alone. oneDNN, or CBLAS where oneDNN is missing.
+/// the calling thread alone. Small products run in an order of our own (small_gemm.h) and have the
+/// same bits on every processor; for larger ones oneDNN, or CBLAS where oneDNN is missing.
 struct GemmShape {
     int64_t m = 0, n = 0, k = 0;
     bool transposeA = false, transposeB = false;
@@ -42,6 +43,8 @@ struct GemmShape {
     bool accumulate = false;
 };
 void gemm(const GemmShape&, const float* a, const float* b, float* c);
+/// The same by the library, whatever the size.
+void libraryGemm(const GemmShape&, const float* a, const float* b, float* c);
 /// "oneDNN 2.6.3" or "OpenBLAS 0.3.21".
 std::string gemmLibrary();
 /// Must be called once on each thread that calls gemm: keeps the library from starting threads of

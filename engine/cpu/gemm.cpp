@@ -1,6 +1,7 @@
-// The f32 matrix product on one thread: oneDNN's sgemm, or CBLAS where oneDNN is missing. Callers
-// cut large products into tiles of about 512 rows and run one tile on each thread.
-#include "engine/cpu/cpu_kernels.h"
+// The f32 matrix product on one thread: our own for small ones, else oneDNN's sgemm, or CBLAS where
+// oneDNN is missing. Callers cut large products into tiles of about 512 rows and run one tile on
+// each thread.
+#include "engine/cpu/small_gemm.h"
 
 #ifdef HALFSCOPE_ONEDNN
 #include <dnnl.h>
@@ -15,7 +16,7 @@ namespace halfscope {
 
 #ifdef HALFSCOPE_ONEDNN
 
-void gemm(const GemmShape& s, const float* a, const float* b, float* c) {
+void libraryGemm(const GemmShape& s, const float* a, const float* b, float* c) {
     const dnnl_status_t status =
         dnnl_sgemm(s.transposeA ? 'T' : 'N', s.transposeB ? 'T' : 'N', s.m, s.n, s.k, 1.0f, a,
                    s.lda, b, s.ldb, s.accumulate ? 1.0f : 0.0f, c, s.ldc);
@@ -33,7 +34,7 @@ void useOneThreadPerGemm() { omp_set_num_threads(1); }
 
 #else
 
-void gemm(const GemmShape& s, const float* a, const float* b, float* c) {
+void libraryGemm(const GemmShape& s, const float* a, const float* b, float* c) {
     const auto index = [](int64_t value) { return static_cast<int>(value); };
     cblas_sgemm(CblasRowMajor, s.transposeA ? CblasTrans : CblasNoTrans,
                 s.transposeB ? CblasTrans : CblasNoTrans, index(s.m), index(s.n), index(s.k), 1.0f,
@@ -57,5 +58,12 @@ void useOneThreadPerGemm() {
 }
 
 #endif
+
+void gemm(const GemmShape& s, const float* a, const float* b, float* c) {
+    if (isSmallGemm(s))
+        smallGemm(bestSmallGemmPath(), s, a, b, c);
+    else
+        libraryGemm(s, a, b, c);
+}
 
 } // namespace halfscope

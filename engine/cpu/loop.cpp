@@ -166,36 +166,59 @@ void CpuLoop::prefetch(const std::byte* arena, const Tile& tile) const {
 }
 
 void CpuLoop::runTile(std::byte* arena, float* scratch, double* partials, const Tile& tile) const {
+    for (const Section& section : m_sections) {
+        if (section.vector && runVector(arena, scratch, partials, section, tile)) continue;
+        for (size_t i = section.begin; i < section.end; ++i)
+            interpret(arena, scratch, partials, m_program[i], tile);
+    }
+}
+
+/// False for a tile whose extent does not fit whole vectors.
+bool CpuLoop::runVector(std::byte* arena, float* scratch, double* partials, const Section& section,
+                        const Tile& tile) const {
+    const int64_t first = tile.row * m_columns + tile.column;
+    const int64_t rows = m_walksColumns ? tile.rows : 1, columns = tile.rows * tile.columns / rows;
+    if (columns % VectorLoop::kLanes != 0) return false;
+    for (const auto& [reduction, at] : section.sums)
+        std::fill_n(scratch + at, columns, 0.0f);
+    section.vector->run(arena, scratch, first, rows, columns);
+    for (const auto& [reduction, at] : section.sums)
+        addRows(scratch + at, 1, columns,
+                partials + m_reductions[reduction].partial + tile.rowBlock * m_columns +
+                    tile.column);
+    return true;
+}
+
+void CpuLoop::interpret(std::byte* arena, float* scratch, double* partials, const Instruction& step,
+                        const Tile& tile) const {
     const int64_t first = tile.row * m_columns + tile.column;
     const size_t n = tile.n();
     const auto pointer = [&](const Place& place) {
         return place.slot >= 0 ? slot(scratch, place.slot)
                                : reinterpret_cast<float*>(arena + place.offset) + first;
     };
-    for (const Instruction& step : m_program) {
-        switch (step.kind) {
-        case Instruction::Kind::Load: load(arena, scratch, m_loads[step.index], tile); break;
-        case Instruction::Kind::Compute:
-        case Instruction::Kind::Round: {
-            LoopArgs args;
-            for (int i = 0; i < step.inputs; ++i)
-                args.in[static_cast<size_t>(i)] = pointer(step.in[i]);
-            args.out = pointer(step.out);
-            args.n = n;
-            args.attrs = step.attrs;
-            step.function(args);
-            if (step.rounds) roundInPlace(step.dtype, args.out, n);
-            break;
-        }
-        case Instruction::Kind::Store:
-            storeFromFloat(
-                step.dtype, pointer(step.in[0]),
-                arena + step.out.offset + static_cast<size_t>(first) * bytesOf(step.dtype), n);
-            break;
-        case Instruction::Kind::Reduce:
-            reduce(arena, pointer(step.in[0]), partials, m_reductions[step.index], tile);
-            break;
-        }
+    switch (step.kind) {
+    case Instruction::Kind::Load: load(arena, scratch, m_loads[step.index], tile); break;
+    case Instruction::Kind::Compute:
+    case Instruction::Kind::Round: {
+        LoopArgs args;
+        for (int i = 0; i < step.inputs; ++i)
+            args.in[static_cast<size_t>(i)] = pointer(step.in[i]);
+        args.out = pointer(step.out);
+        args.n = n;
+        args.attrs = step.attrs;
+        step.function(args);
+        if (step.rounds) roundInPlace(step.dtype, args.out, n);
+        break;
+    }
+    case Instruction::Kind::Store:
+        storeFromFloat(step.dtype, pointer(step.in[0]),
+                       arena + step.out.offset + static_cast<size_t>(first) * bytesOf(step.dtype),
+                       n);
+        break;
+    case Instruction::Kind::Reduce:
+        reduce(arena, pointer(step.in[0]), partials, m_reductions[step.index], tile);
+        break;
     }
 }
 

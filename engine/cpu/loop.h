@@ -3,22 +3,31 @@
 #pragma once
 
 #include "engine/core/thread_pool.h"
+#include "engine/cpu/vector_loop.h"
 #include "engine/exec/program.h"
 #include "engine/passes/fuse.h"
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace halfscope {
 
+/// How a loop computes. Both give the same bits; machine code needs AVX-512 (see vector_loop.h).
+enum class LoopCode : uint8_t { Fastest, Interpreted };
+
 class CpuLoop {
 public:
-    CpuLoop(const Graph&, const Kernel&, const MemoryPlan&);
+    CpuLoop(const Graph&, const Kernel&, const MemoryPlan&, LoopCode = LoopCode::Fastest);
 
     /// Floats of scratch that each thread needs, and doubles for partial sums that all share.
-    size_t scratchFloats() const { return static_cast<size_t>(m_slots) * m_tileElements; }
+    size_t scratchFloats() const {
+        return static_cast<size_t>(m_slots) * m_tileElements + m_sumFloats;
+    }
     size_t partialDoubles() const { return m_partialDoubles; }
+    /// Runs of instructions that are machine code.
+    int vectorSections() const;
 
     /// Runs over the whole space. scratch holds scratchFloats() for each thread, `stride` floats
     /// apart.
@@ -42,6 +51,7 @@ private:
     };
     struct Instruction {
         enum class Kind : uint8_t { Load, Compute, Round, Store, Reduce } kind = Kind::Compute;
+        Op op = Op::Cast;
         LoopFn function = nullptr;
         const Attrs* attrs = nullptr;
         Place in[3];
@@ -63,12 +73,24 @@ private:
         int64_t rowBlock = 0, columnBlock = 0;
         size_t n() const { return static_cast<size_t>(rows * columns); }
     };
+    /// Instructions [begin, end); as machine code where `vector` is there.
+    struct Section {
+        size_t begin = 0, end = 0;
+        std::unique_ptr<VectorLoop> vector;
+        /// Sums over rows that it takes: the reduction, and where in scratch a tile's f32 sums lie.
+        std::vector<std::pair<size_t, size_t>> sums;
+    };
     class Lowering;
+    class Vectorizer;
 
     void setGeometry(const Kernel&, bool hasColumnSums);
     void runBlock(std::byte* arena, float* scratch, double* partials, int64_t block,
                   bool fresh) const;
     void runTile(std::byte* arena, float* scratch, double* partials, const Tile&) const;
+    bool runVector(std::byte* arena, float* scratch, double* partials, const Section&,
+                   const Tile&) const;
+    void interpret(std::byte* arena, float* scratch, double* partials, const Instruction&,
+                   const Tile&) const;
     void prefetch(const std::byte* arena, const Tile&) const;
     void load(const std::byte* arena, float* scratch, const Load&, const Tile&) const;
     void gatherStrided(const std::byte* arena, float* to, const Load&, const Tile&) const;
@@ -86,12 +108,15 @@ private:
     int64_t m_rowBlocks = 1, m_columnBlocks = 1;
     size_t m_tileElements = 1;
     int m_slots = 0;
+    size_t m_sumFloats = 0; ///< of scratch, after the slots
     size_t m_partialDoubles = 0;
     std::vector<Load> m_loads;
     std::vector<size_t> m_steadyLoads; ///< the same for every tile: filled once by each thread
     std::vector<std::pair<size_t, size_t>> m_streams; ///< full loads: offset, bytes of an element
     std::vector<Instruction> m_program;
     std::vector<Reduction> m_reductions;
+    std::vector<Section> m_sections; ///< of m_program, in order
+    bool m_walksColumns = false;     ///< a section reads values by column
 };
 
 } // namespace halfscope

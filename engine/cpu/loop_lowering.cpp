@@ -10,38 +10,6 @@ namespace halfscope {
 
 namespace {
 
-/// Ops whose result is one of their inputs, its negative, or 0 or 1: exact in the inputs' storage.
-bool keepsPrecision(Op op) {
-    switch (op) {
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Relu:
-    case Op::Where:
-    case Op::Maximum:
-    case Op::Minimum:
-    case Op::Sign:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Trunc:
-    case Op::Less:
-    case Op::LessEqual:
-    case Op::Equal:
-    case Op::NotEqual:
-    case Op::LogicalAnd:
-    case Op::LogicalOr:
-    case Op::LogicalNot:
-    case Op::IsFinite: return true;
-    default: return false;
-    }
-}
-
-/// Whether every value of `from` is a value of `to`.
-bool holdsAll(DType to, DType from) {
-    if (to == from || from == DType::Bool) return true;
-    return to == DType::F32 && isLow(from);
-}
-
 void copyLoop(const LoopArgs& args) { std::copy_n(args.in[0], args.n, args.out); }
 
 } // namespace
@@ -60,8 +28,19 @@ void CpuLoop::Lowering::run() {
             addLoad(id, id, m_kernel.space.strides());
     for (NodeId id : m_kernel.members)
         addMember(id);
-    for (const Instruction& store : m_deferred)
-        m_loop.m_program.push_back(store);
+    addLast();
+}
+
+/// Sums come after everything else, so that the instructions before them are one section; before
+/// stores that may write over what they read.
+void CpuLoop::Lowering::addLast() {
+    std::vector<Instruction>& program = m_loop.m_program;
+    const bool readsMemory =
+        std::any_of(m_reduces.begin(), m_reduces.end(),
+                    [](const Instruction& reduce) { return reduce.in[0].slot < 0; });
+    if (readsMemory) program.insert(program.end(), m_reduces.begin(), m_reduces.end());
+    program.insert(program.end(), m_deferred.begin(), m_deferred.end());
+    if (!readsMemory) program.insert(program.end(), m_reduces.begin(), m_reduces.end());
 }
 
 bool CpuLoop::Lowering::isReduction(NodeId id) const {
@@ -89,7 +68,7 @@ void CpuLoop::Lowering::findLastUses() {
         const NodeId id = m_kernel.members[static_cast<size_t>(i)];
         if (isStridedRead(id)) continue;
         for (NodeId in : m_graph[id].in)
-            m_lastUse[in] = i;
+            m_lastUse[in] = isReduction(id) ? end : std::max(i, m_lastUse[in]);
     }
     for (int i = end - 1; i >= 0; --i) {
         const NodeId id = m_kernel.members[static_cast<size_t>(i)];
@@ -189,6 +168,7 @@ void CpuLoop::Lowering::addMember(NodeId id) {
 void CpuLoop::Lowering::addCompute(NodeId id, int index) {
     const Node& node = m_graph[id];
     Instruction compute;
+    compute.op = node.op;
     compute.function = node.op == Op::Cast ? copyLoop : infoOf(node.op).loop;
     require(compute.function != nullptr,
             "cpu loop: an op has no loop: " + std::string(nameOf(node.op)));
@@ -197,7 +177,7 @@ void CpuLoop::Lowering::addCompute(NodeId id, int index) {
     for (int i = 0; i < compute.inputs; ++i)
         compute.in[i] = m_places.at(node.in[static_cast<size_t>(i)]);
     compute.dtype = node.dtype;
-    compute.rounds = node.dtype != DType::F32 && !keepsPrecision(node.op);
+    compute.rounds = node.dtype != DType::F32 && !infoOf(node.op).flags.has(OpFlag::KeepsPrecision);
     // Inputs that die here may be written over: loops read an element before they write it.
     freeAfter(index);
     const bool direct = isStore(id) && node.dtype == DType::F32 && !overlaysLoad(id);
@@ -264,12 +244,8 @@ void CpuLoop::Lowering::addReduction(NodeId id) {
     instruction.kind = Instruction::Kind::Reduce;
     instruction.in[0] = m_places.at(node.in[0]);
     instruction.index = m_loop.m_reductions.size();
-    m_loop.m_program.push_back(instruction);
+    m_reduces.push_back(instruction);
     m_loop.m_reductions.push_back(reduction);
-}
-
-CpuLoop::CpuLoop(const Graph& graph, const Kernel& kernel, const MemoryPlan& memory) {
-    Lowering(*this, graph, kernel, memory).run();
 }
 
 } // namespace halfscope

@@ -29,6 +29,7 @@ private:
     void addCompute(NodeId, int index);
     void addStore(NodeId);
     void addReduction(NodeId);
+    void addLast();
 
     CpuLoop& m_loop;
     const Graph& m_graph;
@@ -40,7 +41,7 @@ private:
     std::map<NodeId, int> m_lastUse; ///< by value: index of the last member that reads it
     std::map<NodeId, int> m_owned;   ///< by value: its slot, -1 once free
     std::vector<int> m_free;
-    std::vector<Instruction> m_deferred;
+    std::vector<Instruction> m_deferred, m_reduces;
 };
 
 } // namespace halfscope

@@ -132,14 +132,6 @@ std::optional<NodeId> foldConstants(Builder& b, Op op, std::span<const NodeId> i
     return b.constant(out.values[0], type.shape, type.dtype);
 }
 
-/// Whether every value of `from` is a value of `to`, so that a cast there and on loses nothing.
-bool holdsAll(DType to, DType from) {
-    if (to == from || from == DType::Bool) return true;
-    if (from == DType::I32) return to == DType::F64;
-    if (isLow(from)) return to == DType::F32 || to == DType::F64;
-    return from == DType::F32 && to == DType::F64;
-}
-
 std::optional<NodeId> foldCast(Builder& b, NodeId x, DType to) {
     if (b.dtypeOf(x) == to) return x;
     if (b[x].op != Op::Cast) return std::nullopt;

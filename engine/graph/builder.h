@@ -19,7 +19,7 @@ public:
     Graph& graph() { return m_graph; }
     const Graph& graph() const { return m_graph; }
     const Node& operator[](NodeId id) const { return m_graph[id]; }
-    const Shape& shapeOf(NodeId id) const { return m_graph[id].shape; }
+    Shape shapeOf(NodeId id) const { return m_graph[id].shape; } ///< a copy: emitting moves nodes
     DType dtypeOf(NodeId id) const { return m_graph[id].dtype; }
 
     // leaves

@@ -218,6 +218,9 @@ enum class OpFlag : uint16_t {
     NoGradient = 32, ///< has no gradient by definition: masks, counts, indices
     LinearGradient =
         64, ///< the gradient rule only moves or scales dy exactly: no need to compute it in f32
+    KeepsPrecision =
+        128, ///< the result is an input, its negative, or 0 or 1: exact in the inputs' storage
+    Transcendental = 256, ///< costs many times an addition
 };
 struct OpFlags {
     uint16_t bits = 0;

@@ -17,8 +17,9 @@ void refStop(std::span<const RefTensor> in, const Attrs&, RefTensor& out) {
 }
 
 const OpInfo kRows[] = {
-    {Op::StopGradient, "detach", 1, OpFlag::Elementwise | OpFlag::NoGradient, inferStop, nullptr,
-     refStop, loopCast, nullptr},
+    {Op::StopGradient, "detach", 1,
+     OpFlag::Elementwise | OpFlag::NoGradient | OpFlag::KeepsPrecision, inferStop, nullptr, refStop,
+     loopCast, nullptr},
 };
 
 } // namespace

@@ -296,8 +296,10 @@ void vjpWhere(const VjpArgs& v) {
 // ---- rows --------------------------------------------------------------------------------------
 
 constexpr OpFlags kSmooth = OpFlag::Elementwise;
+constexpr OpFlags kFunction = OpFlag::Elementwise | OpFlag::Transcendental;
 constexpr OpFlags kLinear = OpFlag::Elementwise | OpFlag::LinearGradient;
-constexpr OpFlags kStep = OpFlag::Elementwise | OpFlag::NoGradient;
+constexpr OpFlags kPick = kLinear | OpFlag::KeepsPrecision;
+constexpr OpFlags kStep = OpFlag::Elementwise | OpFlag::NoGradient | OpFlag::KeepsPrecision;
 
 template <NodeId (*DX)(const VjpArgs&), double (*F)(double)>
 constexpr OpInfo unaryRow(Op op, std::string_view name, OpFlags flags, InferFn infer, LoopFn loop) {
@@ -319,34 +321,34 @@ constexpr OpInfo maskRow(Op op, std::string_view name, InferFn infer, LoopFn loo
 }
 
 constexpr OpInfo kRows[] = {
-    unaryRow<dNeg, negOf>(Op::Neg, "neg", kLinear, inferNumber, loopNeg),
-    unaryRow<dExp, expOf>(Op::Exp, "exp", kSmooth, inferFloat, loopExp),
-    unaryRow<dExpm1, expm1Of>(Op::Expm1, "expm1", kSmooth, inferFloat, loopExpm1),
-    unaryRow<dLog, logOf>(Op::Log, "log", kSmooth, inferFloat, loopLog),
-    unaryRow<dLog1p, log1pOf>(Op::Log1p, "log1p", kSmooth, inferFloat, loopLog1p),
+    unaryRow<dNeg, negOf>(Op::Neg, "neg", kPick, inferNumber, loopNeg),
+    unaryRow<dExp, expOf>(Op::Exp, "exp", kFunction, inferFloat, loopExp),
+    unaryRow<dExpm1, expm1Of>(Op::Expm1, "expm1", kFunction, inferFloat, loopExpm1),
+    unaryRow<dLog, logOf>(Op::Log, "log", kFunction, inferFloat, loopLog),
+    unaryRow<dLog1p, log1pOf>(Op::Log1p, "log1p", kFunction, inferFloat, loopLog1p),
     unaryRow<dSqrt, sqrtOf>(Op::Sqrt, "sqrt", kSmooth, inferFloat, loopSqrt),
     unaryRow<dRsqrt, rsqrtOf>(Op::Rsqrt, "rsqrt", kSmooth, inferFloat, loopRsqrt),
     unaryRow<dReciprocal, reciprocalOf>(Op::Reciprocal, "reciprocal", kSmooth, inferFloat,
                                         loopReciprocal),
-    unaryRow<dTanh, tanhOf>(Op::Tanh, "tanh", kSmooth, inferFloat, loopTanh),
-    unaryRow<dSigmoid, sigmoidOf>(Op::Sigmoid, "sigmoid", kSmooth, inferFloat, loopSigmoid),
-    unaryRow<dRelu, reluOf>(Op::Relu, "relu", kLinear, inferNumber, loopRelu),
-    unaryRow<dGelu, geluOf>(Op::Gelu, "gelu", kSmooth, inferFloat, loopGelu),
-    unaryRow<dSilu, siluOf>(Op::Silu, "silu", kSmooth, inferFloat, loopSilu),
-    unaryRow<dSoftplus, softplusOf>(Op::Softplus, "softplus", kSmooth, inferFloat, loopSoftplus),
-    unaryRow<dSin, sinOf>(Op::Sin, "sin", kSmooth, inferFloat, loopSin),
-    unaryRow<dCos, cosOf>(Op::Cos, "cos", kSmooth, inferFloat, loopCos),
-    unaryRow<dAbs, absOf>(Op::Abs, "abs", kLinear, inferNumber, loopAbs),
+    unaryRow<dTanh, tanhOf>(Op::Tanh, "tanh", kFunction, inferFloat, loopTanh),
+    unaryRow<dSigmoid, sigmoidOf>(Op::Sigmoid, "sigmoid", kFunction, inferFloat, loopSigmoid),
+    unaryRow<dRelu, reluOf>(Op::Relu, "relu", kPick, inferNumber, loopRelu),
+    unaryRow<dGelu, geluOf>(Op::Gelu, "gelu", kFunction, inferFloat, loopGelu),
+    unaryRow<dSilu, siluOf>(Op::Silu, "silu", kFunction, inferFloat, loopSilu),
+    unaryRow<dSoftplus, softplusOf>(Op::Softplus, "softplus", kFunction, inferFloat, loopSoftplus),
+    unaryRow<dSin, sinOf>(Op::Sin, "sin", kFunction, inferFloat, loopSin),
+    unaryRow<dCos, cosOf>(Op::Cos, "cos", kFunction, inferFloat, loopCos),
+    unaryRow<dAbs, absOf>(Op::Abs, "abs", kPick, inferNumber, loopAbs),
     stepRow<signOf>(Op::Sign, "sign", inferNumber, loopSign),
-    unaryRow<dErf, erfOf>(Op::Erf, "erf", kSmooth, inferFloat, loopErf),
-    unaryRow<dErfinv, erfinvOf>(Op::Erfinv, "erfinv", kSmooth, inferFloat, loopErfinv),
-    unaryRow<dTan, tanOf>(Op::Tan, "tan", kSmooth, inferFloat, loopTan),
-    unaryRow<dAsin, asinOf>(Op::Asin, "asin", kSmooth, inferFloat, loopAsin),
-    unaryRow<dAcos, acosOf>(Op::Acos, "acos", kSmooth, inferFloat, loopAcos),
-    unaryRow<dSinh, sinhOf>(Op::Sinh, "sinh", kSmooth, inferFloat, loopSinh),
-    unaryRow<dCosh, coshOf>(Op::Cosh, "cosh", kSmooth, inferFloat, loopCosh),
-    unaryRow<dLog10, log10Of>(Op::Log10, "log10", kSmooth, inferFloat, loopLog10),
-    unaryRow<dLog2, log2Of>(Op::Log2, "log2", kSmooth, inferFloat, loopLog2),
+    unaryRow<dErf, erfOf>(Op::Erf, "erf", kFunction, inferFloat, loopErf),
+    unaryRow<dErfinv, erfinvOf>(Op::Erfinv, "erfinv", kFunction, inferFloat, loopErfinv),
+    unaryRow<dTan, tanOf>(Op::Tan, "tan", kFunction, inferFloat, loopTan),
+    unaryRow<dAsin, asinOf>(Op::Asin, "asin", kFunction, inferFloat, loopAsin),
+    unaryRow<dAcos, acosOf>(Op::Acos, "acos", kFunction, inferFloat, loopAcos),
+    unaryRow<dSinh, sinhOf>(Op::Sinh, "sinh", kFunction, inferFloat, loopSinh),
+    unaryRow<dCosh, coshOf>(Op::Cosh, "cosh", kFunction, inferFloat, loopCosh),
+    unaryRow<dLog10, log10Of>(Op::Log10, "log10", kFunction, inferFloat, loopLog10),
+    unaryRow<dLog2, log2Of>(Op::Log2, "log2", kFunction, inferFloat, loopLog2),
     stepRow<floorOf>(Op::Floor, "floor", inferFloat, loopFloor),
     stepRow<ceilOf>(Op::Ceil, "ceil", inferFloat, loopCeil),
     stepRow<roundOf>(Op::Round, "round", inferFloat, loopRound),
@@ -361,11 +363,11 @@ constexpr OpInfo kRows[] = {
     // one multiplication each way, rounded once by its own storage: no detour over f32 either
     binaryRow<dMulA, dMulB, mulOf>(Op::Mul, "mul", kLinear, inferPair, loopMul),
     binaryRow<dDivA, dDivB, divOf>(Op::Div, "div", kSmooth, inferFloatPair, loopDiv),
-    binaryRow<dPowBase, dPowExponent, powOf>(Op::Pow, "pow", kSmooth, inferFloatPair, loopPow),
-    binaryRow<dAtan2A, dAtan2B, atan2Of>(Op::Atan2, "atan2", kSmooth, inferFloatPair, loopAtan2),
-    binaryRow<dMaximumA, dMaximumB, maximumOf>(Op::Maximum, "maximum", kLinear, inferPair,
+    binaryRow<dPowBase, dPowExponent, powOf>(Op::Pow, "pow", kFunction, inferFloatPair, loopPow),
+    binaryRow<dAtan2A, dAtan2B, atan2Of>(Op::Atan2, "atan2", kFunction, inferFloatPair, loopAtan2),
+    binaryRow<dMaximumA, dMaximumB, maximumOf>(Op::Maximum, "maximum", kPick, inferPair,
                                                loopMaximum),
-    binaryRow<dMinimumA, dMinimumB, minimumOf>(Op::Minimum, "minimum", kLinear, inferPair,
+    binaryRow<dMinimumA, dMinimumB, minimumOf>(Op::Minimum, "minimum", kPick, inferPair,
                                                loopMinimum),
     maskRow<lessOf>(Op::Less, "less", inferComparison, loopLess),
     maskRow<lessEqualOf>(Op::LessEqual, "less_equal", inferComparison, loopLessEqual),
@@ -373,7 +375,7 @@ constexpr OpInfo kRows[] = {
     maskRow<notEqualOf>(Op::NotEqual, "not_equal", inferComparison, loopNotEqual),
     maskRow<andOf>(Op::LogicalAnd, "logical_and", inferLogical, loopLogicalAnd),
     maskRow<orOf>(Op::LogicalOr, "logical_or", inferLogical, loopLogicalOr),
-    {Op::Where, "where", 3, kLinear, inferWhere, vjpWhere, refWhere, loopWhere, nullptr},
+    {Op::Where, "where", 3, kPick, inferWhere, vjpWhere, refWhere, loopWhere, nullptr},
 };
 
 } // namespace

@@ -1,9 +1,10 @@
-// The elementwise CPU loops, in f32. Cheap ones are compiled for several vector widths and picked
-// at load time; their results are the same bits on each. Leaves meaning and gradients to
-// elementwise.cpp.
+// The elementwise CPU loops, in f32. Those without calls of the C library are compiled for several
+// vector widths and picked at load time; their results are the same bits on each. Leaves meaning
+// and gradients to elementwise.cpp.
 #include "engine/ops/elementwise_loops.h"
 
 #include "engine/core/vector_clones.h"
+#include "engine/ops/loop_math.h"
 
 #include <algorithm>
 #include <cfloat>
@@ -39,16 +40,18 @@ namespace halfscope {
 
 namespace {
 
+/// A function of loop_math.h, rounded once to f32.
+#define HALFSCOPE_DOUBLE(function) static_cast<float>(loop_math::function(double{x}))
+
 // Through double where f32 steps would lose more than an ulp: cancellation in 1 + erf, an
 // intermediate that under- or overflows although the result does not.
-float sigmoid(float x) { return static_cast<float>(1.0 / (1.0 + std::exp(-double{x}))); }
-float silu(float x) { return static_cast<float>(x / (1.0 + std::exp(-double{x}))); }
-float gelu(float x) { return static_cast<float>(0.5 * x * std::erfc(-x * std::sqrt(0.5))); }
-/// beta 1; PyTorch returns x above its threshold of 20.
-float softplus(float x) {
-    return x > 20.0f ? x : static_cast<float>(std::log1p(std::exp(double{x})));
+[[gnu::always_inline]] inline float sigmoid(float x) {
+    return static_cast<float>(1.0 / (1.0 + loop_math::exp(-double{x})));
 }
-
+[[gnu::always_inline]] inline float silu(float x) {
+    return static_cast<float>(double{x} / (1.0 + loop_math::exp(-double{x})));
+}
+float gelu(float x) { return static_cast<float>(0.5 * x * std::erfc(-x * std::sqrt(0.5))); }
 } // namespace
 
 double erfinvOf(double x) {
@@ -72,19 +75,18 @@ double erfinvOf(double x) {
 // ---- one input ---------------------------------------------------------------------------------
 
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopNeg, -x)
-HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopExp, std::exp(x))
-HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopExpm1, std::expm1(x))
-HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopLog, std::log(x))
-HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopLog1p, std::log1p(x))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopExp, HALFSCOPE_DOUBLE(exp))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopExpm1, HALFSCOPE_DOUBLE(expm1))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopLog, HALFSCOPE_DOUBLE(log))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopLog1p, HALFSCOPE_DOUBLE(log1p))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopSqrt, std::sqrt(x))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopRsqrt, 1.0f / std::sqrt(x))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopReciprocal, 1.0f / x)
-HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopTanh, std::tanh(x))
-HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopSigmoid, sigmoid(x))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopTanh, HALFSCOPE_DOUBLE(tanh))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopSigmoid, sigmoid(x))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopRelu, x <= 0.0f ? 0.0f : x) // keeps NaN, gives +0 for -0
 HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopGelu, gelu(x))
-HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopSilu, silu(x))
-HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopSoftplus, softplus(x))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopSilu, silu(x))
 HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopSin, std::sin(x))
 HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopCos, std::cos(x))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopAbs, std::fabs(x))
@@ -107,6 +109,25 @@ HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopTrunc, std::trunc(x))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopIsFinite, std::fabs(x) <= FLT_MAX ? 1.0f : 0.0f)
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopLogicalNot, x == 0.0f ? 1.0f : 0.0f)
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopCast, x)
+
+/// beta 1: log(1 + e^x). PyTorch returns x above 20, and so does the rounding here. In two loops,
+/// because g++ makes no vector code of the whole.
+HALFSCOPE_VECTOR void loopSoftplus(const LoopArgs& args) {
+    constexpr size_t kBlock = 256;
+    double power[kBlock];
+    for (size_t first = 0; first < args.n; first += kBlock) {
+        const size_t n = std::min(kBlock, args.n - first);
+        const float* in0 = args.in[0] + first;
+        float* out = args.out + first;
+        for (size_t i = 0; i < n; ++i)
+            power[i] = loop_math::exp(-std::fabs(double{in0[i]}));
+#pragma GCC ivdep
+        for (size_t i = 0; i < n; ++i) {
+            const double x = double{in0[i]};
+            out[i] = static_cast<float>((x > 0 ? x : 0.0) + loop_math::log1p(power[i]));
+        }
+    }
+}
 
 HALFSCOPE_VECTOR void loopClamp(const LoopArgs& args) {
     const auto& range = std::get<RangeAttrs>(*args.attrs);

@@ -4,6 +4,7 @@
 #include "engine/ops/functional_more.h"
 
 #include <limits>
+#include <optional>
 
 namespace halfscope::fn {
 
@@ -68,6 +69,12 @@ NodeId groupedNorm(Builder& b, std::string_view name, const Operands& in, int64_
     return in.result(b, y);
 }
 
+/// The dtype of the layer that is emitted now, if the policy goes by layers there.
+std::optional<DType> layerDType(const Builder& b) {
+    if (b.policy() == nullptr) return std::nullopt;
+    return b.policy()->layerDType(b.label(), b.phase());
+}
+
 } // namespace
 
 NodeId prod(Builder& b, NodeId x, Shape wanted, KeepAxes keep) {
@@ -111,12 +118,14 @@ NodeId stddev(Builder& b, NodeId x, Shape wanted, KeepAxes keep) {
 NodeId softmin(Builder& b, NodeId x, int axis) { return softmax(b, b.neg(asFloat(b, x)), axis); }
 
 NodeId groupNorm(Builder& b, NodeId x, int64_t groups, NodeId weight, NodeId bias, double eps) {
+    const std::optional<DType> layer = layerDType(b);
     const Operands in(b, "group_norm", std::array{x, weight, bias});
-    return groupedNorm(b, "group_norm", in, groups, eps);
+    const NodeId y = groupedNorm(b, "group_norm", in, groups, eps);
+    return layer ? b.cast(y, *layer) : y; // its weight and bias kept their dtype
 }
 
 NodeId instanceNorm(Builder& b, NodeId x, NodeId weight, NodeId bias, double eps) {
-    const DType stored = b.dtypeOf(x);
+    const DType stored = layerDType(b).value_or(b.dtypeOf(x));
     const Operands in(b, "instance_norm", std::array{x, weight, bias});
     const int64_t channels = b.shapeOf(x).rank() < 2 ? 0 : b.shapeOf(x)[1];
     // as batch_norm: the result has x's dtype, whatever weight and bias have

@@ -86,7 +86,8 @@ void vjpSum(const VjpArgs& v) { v.dIn[0] = v.b.expandLike(v.dy, v.in[0]); }
 void vjpMean(const VjpArgs& v) {
     const double count = static_cast<double>(v.b.shapeOf(v.in[0]).elements()) /
                          static_cast<double>(v.b.shapeOf(v.y).elements());
-    v.dIn[0] = v.b.expandLike(v.b.scale(v.dy, 1 / count), v.in[0]);
+    // divided: times a rounded 1/n would round twice
+    v.dIn[0] = v.b.expandLike(v.b.div(v.dy, v.b.constantLike(count, v.dy)), v.in[0]);
 }
 
 /// Elements that tie for the extremum share its gradient evenly.
@@ -134,7 +135,7 @@ constexpr OpFlags kLinear = OpFlag::Reduction | OpFlag::LinearGradient;
 
 constexpr OpInfo kRows[] = {
     {Op::Sum, "sum", 1, kLinear, inferReduction, vjpSum, refSum, nullptr, cpuReduce},
-    // 1/n is no 16-bit number: scaled in f32
+    // n may be no 16-bit number: divided in f32
     {Op::Mean, "mean", 1, OpFlag::Reduction, inferMean, vjpMean, refMean, nullptr, cpuReduce},
     // counts of ties outgrow 16 bits
     {Op::ReduceMax, "amax", 1, OpFlag::Reduction, inferExtremum, vjpExtremum, refExtremum<greater>,

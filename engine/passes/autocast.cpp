@@ -202,6 +202,11 @@ DType widest(Builder& b, const CastPolicy& policy, std::string_view name,
     return target;
 }
 
+bool isNorm(std::string_view name) {
+    return name == "batch_norm" || name == "layer_norm" || name == "group_norm" ||
+           name == "instance_norm";
+}
+
 /// What a policy wants of an op's inputs: the first `inputs` of them in `target`.
 struct Decision {
     size_t inputs = 0;
@@ -213,7 +218,7 @@ Decision decide(Builder& b, const CastPolicy& policy, std::string_view name,
                 std::span<const NodeId> in) {
     const std::string op(name), from = " (" + policy.name + ")";
     if (const auto layer = policy.layerDType(b.label(), b.phase())) {
-        const bool norm = name == "batch_norm" || name == "layer_norm";
+        const bool norm = isNorm(name);
         const std::string where = b.label().empty() ? std::string("no layer") : b.label();
         return {norm ? 1 : in.size(), *layer,
                 op + ": " + where + " in " + std::string(nameOf(*layer)) + from};

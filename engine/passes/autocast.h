@@ -48,8 +48,8 @@ CastPolicy torchCpuPolicy(DType low);
 
 /// The lists of NVIDIA Apex's level O1 (apex/amp/lists; the library has been archived since).
 CastPolicy apexPolicy(DType low);
-/// No op has a rule: every layer computes in `low`. The affine parameters of batch_norm and
-/// layer_norm keep their dtype, as in Keras.
+/// No op has a rule: every layer computes in `low`. The affine parameters of norms keep their
+/// dtype, as in Keras.
 CastPolicy layerPolicy(std::string name, DType low);
 
 /// Applies the builder's policy to the inputs of op `name`. Eligible is F32, F16 or BF16; F64,

@@ -145,8 +145,8 @@ void checkKeys(const Json& root) {
     const std::vector<std::string> known = {"version", "name", "low", "base", "ops", "layers"};
     for (const auto& [key, value] : root.items()) {
         if (std::find(known.begin(), known.end(), key) == known.end())
-            throw InputError(quotedText(key) + " is an unknown key; the nearest known one is " +
-                             nearestOf(key, known));
+            throw InputError(quotedText(key) + " is an unknown key" +
+                             nearestHint(key, known, "the nearest known one is"));
     }
     const auto version = root.find("version");
     if (version == root.end()) throw InputError("version: missing: 1");
@@ -169,10 +169,8 @@ CastPolicy policyFrom(const Json& root) {
     for (const auto& [op, value] : objectAt(root, "ops").items()) {
         const auto& known = policyOps();
         if (std::find(known.begin(), known.end(), op) == known.end())
-            throw InputError("ops: " + quotedText(op) +
-                             " is an unknown op; the nearest known one "
-                             "is " +
-                             nearestOf(op, known));
+            throw InputError("ops: " + quotedText(op) + " is an unknown op" +
+                             nearestHint(op, known, "the nearest known one is"));
         if (policy.everyLayer)
             throw InputError("ops: " + op + ": no op has a rule where the base goes by layers");
         policy.rules[op] = ruleNamed("ops." + op, value);

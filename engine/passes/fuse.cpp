@@ -24,24 +24,7 @@ constexpr int64_t kSmallSpace = 16384; ///< elements: kernels this small merge t
 
 bool inLoopType(DType type) { return type != DType::F64; }
 
-bool isTranscendental(Op op) {
-    switch (op) {
-    case Op::Exp:
-    case Op::Expm1:
-    case Op::Log:
-    case Op::Log1p:
-    case Op::Tanh:
-    case Op::Sigmoid:
-    case Op::Gelu:
-    case Op::Silu:
-    case Op::Softplus:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Erf:
-    case Op::Pow: return true;
-    default: return false;
-    }
-}
+bool isTranscendental(Op op) { return infoOf(op).flags.has(OpFlag::Transcendental); }
 
 class Fuser {
 public:

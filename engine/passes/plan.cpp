@@ -35,9 +35,10 @@ MemoryCause causeOf(StateRole role) {
 
 class Planner {
 public:
-    Planner(const Graph& graph, const std::vector<Kernel>& kernels)
-        : m_graph(graph), m_kernels(kernels), m_end(static_cast<int>(kernels.size())),
-          m_itemOf(static_cast<size_t>(graph.size()), -1) {}
+    Planner(const Graph& graph, const std::vector<Kernel>& kernels, size_t apartBytes)
+        : m_graph(graph), m_kernels(kernels), m_apartBytes(apartBytes),
+          m_end(static_cast<int>(kernels.size())), m_itemOf(static_cast<size_t>(graph.size()), -1) {
+    }
 
     MemoryPlan run(size_t& pointOfNoReturn) {
         addLeaves();
@@ -63,6 +64,10 @@ private:
     }
 
     void newItem(NodeId id, int first, int last, MemoryCause cause) {
+        if (m_graph[id].bytes() <= m_apartBytes) {
+            first = -1;
+            last = m_end;
+        }
         m_itemOf[static_cast<size_t>(id)] = static_cast<int>(m_items.size());
         m_items.push_back(
             {aligned(std::max<size_t>(m_graph[id].bytes(), 1)), first, last, cause, 0});
@@ -228,6 +233,7 @@ private:
 
     const Graph& m_graph;
     const std::vector<Kernel>& m_kernels;
+    size_t m_apartBytes;
     int m_end;
     std::vector<int> m_itemOf;
     std::vector<Item> m_items;
@@ -247,8 +253,8 @@ std::string_view nameOf(MemoryCause cause) {
 }
 
 MemoryPlan planMemory(const Graph& graph, const std::vector<Kernel>& kernels,
-                      size_t& pointOfNoReturn) {
-    return Planner(graph, kernels).run(pointOfNoReturn);
+                      size_t& pointOfNoReturn, size_t apartBytes) {
+    return Planner(graph, kernels, apartBytes).run(pointOfNoReturn);
 }
 
 void checkPlan(const Graph& graph, const std::vector<Kernel>& kernels, const MemoryPlan& plan) {

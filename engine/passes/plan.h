@@ -6,8 +6,11 @@
 
 namespace halfscope {
 
-/// Kernels as fuse() made them. Also tells the point of no return.
-MemoryPlan planMemory(const Graph&, const std::vector<Kernel>&, size_t& pointOfNoReturn);
+/// Kernels as fuse() made them. Also tells the point of no return. Values of up to `apartBytes`
+/// keep bytes of their own for the whole step, for executors that run kernels side by side: shared
+/// bytes would order kernels that have nothing to do with each other.
+MemoryPlan planMemory(const Graph&, const std::vector<Kernel>&, size_t& pointOfNoReturn,
+                      size_t apartBytes = 0);
 
 /// For tests: throws std::logic_error if two values that are needed at the same time share bytes.
 void checkPlan(const Graph&, const std::vector<Kernel>&, const MemoryPlan&);

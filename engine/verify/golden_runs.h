@@ -49,10 +49,5 @@ size_t commonSteps(const Golden& run, const RunOutcome&);
 /// Losses of every step (pictures: while the scales agree). Half precision also: the same scales as
 /// PyTorch from a start of 2^16 or less, else as many skips, give or take 2.
 CaseResult compareRun(const Golden& run, const RunOutcome&);
-/// Trains and compares. A float32 run that leaves its bound is trained again from weights moved by
-/// their last bit: where that alone moves the losses (a unit that switches on or off within one
-/// rounding, with Adam's full step behind it), the bound is widened by the movement, and a note
-/// says so. Which processor's kernels meet such a run on which side is chance, PyTorch's too.
-CaseResult checkRun(const Golden& run, const MakeExecutor&);
 
 } // namespace halfscope::recorded

@@ -2,7 +2,6 @@
 #include "engine/core/text.h"
 #include "engine/verify/golden_runs.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace halfscope::recorded {
@@ -19,15 +18,12 @@ bool isPicture(const Golden& run) { return run.at("kind").text() == "checkerboar
 
 std::string stepText(size_t step) { return "step " + std::to_string(step + 1) + ": "; }
 
-/// `freedom`: what is added to the bound, by step; empty: nothing.
-void compareLosses(CaseResult& result, const Golden& run, const RunOutcome& outcome, size_t end,
-                   const std::vector<double>& freedom = {}) {
+void compareLosses(CaseResult& result, const Golden& run, const RunOutcome& outcome, size_t end) {
     const double bound = lossBound(run);
     for (size_t i = 0; i < end; ++i) {
         const double wanted = run.at("trace").at(i).at("loss").number();
         const double loss = double{outcome.losses[i]};
-        const double more = freedom.empty() ? 0 : freedom[i];
-        result.add(deviationOf(loss, wanted, std::fabs(wanted)), bound + more,
+        result.add(deviationOf(loss, wanted, std::fabs(wanted)), bound,
                    [&] { return stepText(i) + "loss " + numberPair(loss, wanted); });
     }
 }
@@ -55,36 +51,6 @@ void compareSkips(CaseResult& result, const Golden& run, const RunOutcome& outco
     // in or out: a number of steps is no measure beside relative deviations of losses
     result.addEqual(std::fabs(skips - wanted) <= kSkipFreedom,
                     [&] { return "skipped steps " + numberPair(skips, wanted); });
-}
-
-size_t stepsBeyond(const Golden& run, const RunOutcome& outcome) {
-    size_t steps = 0;
-    for (size_t i = 0; i < outcome.losses.size(); ++i) {
-        CaseResult one;
-        const double wanted = run.at("trace").at(i).at("loss").number();
-        one.add(deviationOf(double{outcome.losses[i]}, wanted, std::fabs(wanted)), lossBound(run),
-                [] { return std::string("beyond"); });
-        if (!one.passed()) ++steps;
-    }
-    return steps;
-}
-
-/// How far moving the starting weights by their last bit moves the losses, up to each step.
-std::vector<double> lastBitFreedom(const Golden& run, const MakeExecutor& make,
-                                   const RunOutcome& outcome) {
-    constexpr uint64_t kPerturbations = 8;
-    std::vector<double> moves(outcome.losses.size(), 0);
-    for (uint64_t seed = 1; seed <= kPerturbations; ++seed) {
-        const RunOutcome other = trainRun(run, make, {seed, 0x1p-24f});
-        for (size_t i = 0; i < moves.size(); ++i) {
-            const double loss = double{outcome.losses[i]};
-            moves[i] =
-                std::max(moves[i], deviationOf(double{other.losses[i]}, loss, std::fabs(loss)));
-        }
-    }
-    for (size_t i = 1; i < moves.size(); ++i)
-        moves[i] = std::max(moves[i], moves[i - 1]);
-    return moves;
 }
 
 } // namespace
@@ -154,26 +120,11 @@ CaseResult compareRun(const Golden& run, const RunOutcome& outcome) {
     return result;
 }
 
-CaseResult checkRun(const Golden& run, const MakeExecutor& make) {
-    const RunOutcome outcome = trainRun(run, make);
-    const CaseResult strict = compareRun(run, outcome);
-    if (strict.passed() || kindOf(run) == RunKind::Amp) return strict;
-    // Trainings that have parted stay apart: a single step beyond its bound is a wrong value.
-    if (stepsBeyond(run, outcome) < 2) return strict;
-    const std::vector<double> freedom = lastBitFreedom(run, make, outcome);
-    CaseResult widened;
-    compareLosses(widened, run, outcome, outcome.losses.size(), freedom);
-    if (!widened.passed()) return strict;
-    widened.note = "the last bit of the starting weights moves the loss by up to " +
-                   numberText(static_cast<float>(freedom.back())) + "; the bound is widened by it";
-    return widened;
-}
-
 SuiteCases runsSuite(const Golden& golden, VerifyDevice& device) {
     SuiteCases suite;
     for (const Golden& run : golden.items()) {
         suite.cases.push_back(
-            {runName(run), [run, &device] { return checkRun(run, device.make); }});
+            {runName(run), [run, &device] { return compareRun(run, trainRun(run, device.make)); }});
     }
     return suite;
 }

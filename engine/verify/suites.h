@@ -16,7 +16,6 @@ namespace halfscope::recorded {
 struct CaseResult {
     double deviation = 0, bound = 0;
     std::string difference; ///< the first value beyond its bound; empty: passed
-    std::string note;       ///< why a bound was widened; mostly empty
     bool passed() const { return difference.empty(); }
 
     /// Takes a value in. `what` is asked for when it is the first beyond the bound.

@@ -3,14 +3,13 @@
 #include "engine/core/philox.h"
 #include "engine/ops/functional.h"
 #include "engine/train/models.h"
-#include "engine/train/schedule.h"
 #include "engine/train/step_graph.h"
+#include "engine/train/step_runner.h"
 #include "engine/verify/fixed_dataset.h"
 #include "engine/verify/golden_optim.h"
 #include "engine/verify/golden_runs.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -150,55 +149,41 @@ RunOutcome trainLane(const Golden& run, const RunConfig& config, const Dataset& 
 class Classifier {
 public:
     Classifier(const Golden& run, const RunConfig& config, std::unique_ptr<Executor> executor)
-        : m_executor(std::move(executor)) {
-        const Shape shape = inputShape(run);
-        const std::string bias = std::to_string(2 * (config.model.depth + 1)) + ".bias";
-        const auto classes = static_cast<int64_t>(run.at("start").at(bias).numbers().size());
-        const Graph graph = buildStepWith(config, config.lanes[0], [&](Builder& b, DType storage) {
-            const NodeId x = b.input("x", shape, storage);
-            const NodeId target = b.input("target", {shape[0]}, DType::I32);
-            const NodeId y = emitNetwork(b, config.model, x, classes, storage).output;
-            return Forward{y, fn::crossEntropy(b, y, target), {}};
-        });
-        m_program = std::make_shared<const Program>(compile(graph));
-        m_executor->load(m_program);
-        const std::vector<double> x = run.at("input").tensor(shape);
-        upload(m_program->graph.input("x"), std::vector<float>(x.begin(), x.end()));
-        const std::vector<double> labels = run.at("target").tensor({shape[0]});
+        : m_shape(inputShape(run)), m_classes(classesOf(run, config)),
+          m_runner(config, config.lanes[0], graphOf(config), std::move(executor)) {
+        const std::vector<double> x = run.at("input").tensor(m_shape);
+        m_runner.set(graph().input("x"), std::vector<float>(x.begin(), x.end()));
+        const std::vector<double> labels = run.at("target").tensor({m_shape[0]});
         for (const double label : labels) {
-            if (label < 0 || label >= static_cast<double>(classes) || std::trunc(label) != label) {
-                run.at("target").fail("labels from 0 to " + std::to_string(classes - 1) +
+            if (label < 0 || label >= static_cast<double>(m_classes) ||
+                std::trunc(label) != label) {
+                run.at("target").fail("labels from 0 to " + std::to_string(m_classes - 1) +
                                       " are wanted");
             }
         }
-        upload(m_program->graph.input("target"),
-               std::vector<int32_t>(labels.begin(), labels.end()));
-        uploadSettings(config);
+        m_runner.set(graph().input("target"), std::vector<int32_t>(labels.begin(), labels.end()));
     }
 
     void setWeights(const Golden& start, const Weights& weights) {
-        const Graph& g = m_program->graph;
         size_t parameters = 0;
-        for (const StateInfo& state : g.states()) {
+        for (const StateInfo& state : graph().states()) {
             if (state.role != StateRole::Parameter) continue;
             ++parameters;
             const auto found = weights.find(state.name);
             if (found == weights.end()) start.fail(state.name + " is missing");
-            const int64_t wanted = g[state.node].elements();
+            const int64_t wanted = graph()[state.node].elements();
             if (static_cast<int64_t>(found->second.size()) != wanted) {
                 start.fail(state.name + " has " + std::to_string(found->second.size()) +
                            " values, " + std::to_string(wanted) + " are wanted");
             }
-            upload(state.node, found->second);
+            m_runner.set(state.node, found->second);
         }
         if (parameters != weights.size()) start.fail("there are weights that no layer has");
     }
 
     void step(RunOutcome& outcome) {
-        require(m_executor->run(RunMode::Captured) == RunResult::Done, "nobody asks it to stop");
-        std::array<double, kMetricsSlots> row{};
-        m_executor->download(m_program->graph.output("metrics"),
-                             std::as_writable_bytes(std::span(row)));
+        m_runner.run(1);
+        const MetricsRow row = m_runner.metrics();
         if (row[kFoundInfMetric] != 0) outcome.skipped.push_back(outcome.losses.size());
         outcome.losses.push_back(static_cast<float>(row[kLossMetric]));
         outcome.scales.push_back(static_cast<float>(row[kScaleMetric]));
@@ -207,22 +192,23 @@ public:
     }
 
 private:
-    template <class Values>
-    void upload(NodeId id, const Values& values) {
-        m_executor->upload(id, std::as_bytes(std::span(values)));
+    static int64_t classesOf(const Golden& run, const RunConfig& config) {
+        const std::string bias = std::to_string(2 * (config.model.depth + 1)) + ".bias";
+        return static_cast<int64_t>(run.at("start").at(bias).numbers().size());
     }
-    void uploadSettings(const RunConfig& config) {
-        const Graph& g = m_program->graph;
-        const ScalerConfig& scaler = config.lanes[0].scaler;
-        ScalerState start;
-        start.scale = scalesLoss(config.lanes[0]) ? static_cast<float>(scaler.initScale) : 1;
-        upload(g.state("scaler"), slotsOf(start));
-        upload(g.state("scaler.rules"), slotsOf(scaler.rules));
-        for (const auto& [name, values] : scheduleTables(config))
-            upload(g.state(name), values);
+    Graph graphOf(const RunConfig& config) const {
+        return buildStepWith(config, config.lanes[0], [&](Builder& b, DType storage) {
+            const NodeId x = b.input("x", m_shape, storage);
+            const NodeId target = b.input("target", {m_shape[0]}, DType::I32);
+            const NodeId y = emitNetwork(b, config.model, x, m_classes, storage).output;
+            return Forward{y, fn::crossEntropy(b, y, target), {}};
+        });
     }
-    std::unique_ptr<Executor> m_executor;
-    std::shared_ptr<const Program> m_program;
+    const Graph& graph() const { return m_runner.graph(); }
+
+    Shape m_shape;
+    int64_t m_classes;
+    StepRunner m_runner;
 };
 
 RunOutcome trainClassifier(const Golden& run, const RunConfig& config, const MakeExecutor& make,

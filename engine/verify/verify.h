@@ -17,7 +17,7 @@ struct SuiteResult {
     /// equal have the bound 0 and deviate by 0 or 1.
     double worst = 0, bound = 0;
     std::vector<std::string> failed; ///< "CASE: what differs", a line each
-    std::vector<std::string> notes;  ///< what was left out or widened, and why
+    std::vector<std::string> notes;  ///< what was left out, and why
 };
 
 struct VerifyReport {
