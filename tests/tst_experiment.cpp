@@ -1,6 +1,7 @@
 // Experiments: lanes that start alike and advance together, live edits, stopping and going on.
 #include "engine/core/error.h"
 #include "engine/train/experiment.h"
+#include "engine/train/layers.h"
 #include "tests/support/training.h"
 
 #include <QTest>
@@ -328,6 +329,67 @@ private slots:
         config.device = "auto";
         const Run run(config);
         QCOMPARE(run.experiment.cudaReason().empty(), run.experiment.device().kind == "cuda");
+    }
+
+    void stopsWhileItIsBuilt() {
+        const RunConfig config = smallConfig(TaskKind::Checkerboard, kPair);
+        std::stop_source stop;
+        Experiment experiment(config, stop.get_token());
+        QCOMPARE(experiment.snapshot(stop.get_token()).outputs.size(), size_t{2});
+        stop.request_stop();
+        // the first pictures of a wide network take as long as building it
+        QVERIFY_THROWS_EXCEPTION(RunError, experiment.snapshot(stop.get_token()));
+        QVERIFY_THROWS_EXCEPTION(RunError, Experiment(config, stop.get_token()));
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        QVERIFY(experiment.advance(records, events)); // a step is stopped by requestStop() alone
+    }
+
+    void stopReachesALongBuild() {
+        RunConfig config = smallConfig(TaskKind::Checkerboard, kPair);
+        config.task.side = 64;
+        config.model.width = 1024;
+        config.model.depth = 8;
+        std::stop_source stop;
+        std::thread other([&stop] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            stop.request_stop();
+        });
+        QVERIFY_THROWS_EXCEPTION(RunError,
+                                 Experiment(config, stop.get_token()).snapshot(stop.get_token()));
+        other.join();
+    }
+
+    void lanesFitTogether() {
+        const DeviceInfo device{"Small", "cpu", "none", size_t{3} << 30};
+        checkLanesFit(std::vector<size_t>{size_t{1} << 30, size_t{2} << 30}, device);
+        checkLanesFit(std::vector<size_t>{size_t{9} << 30}, {"Unknown", "cpu", "none", 0});
+        const std::vector<size_t> lanes{size_t{2} << 30, size_t{3} << 29};
+        try {
+            checkLanesFit(lanes, device);
+            QFAIL("they do not fit");
+        } catch (const EngineError& error) {
+            QCOMPARE(
+                QByteArray(error.what()),
+                QByteArray("cpu: 2 lanes need 3.5 GiB of memory together, Small has 3 GiB (fewer "
+                           "lanes, a smaller picture, batch or width needs less)"));
+        }
+    }
+
+    /// What the window offers is what a network takes.
+    void layersCanBeForced() {
+        for (const Preset& preset : presets()) {
+            const std::vector<std::string> layers = layersOf(preset.config);
+            QVERIFY2(layers.size() > 2, preset.name.c_str());
+            LaneConfig lane = defaultLane(Precision::AmpFp16);
+            for (const std::string& layer : layers)
+                lane.layers += (lane.layers.empty() ? "" : ", ") + layer + "=float32";
+            QVERIFY2(forcedLayers(lane.layers).has_value(), lane.layers.c_str());
+            const Graph graph = buildStep(preset.config, lane, {4, 2, 1});
+            for (NodeId id = 0; id < graph.size(); ++id)
+                QVERIFY2(graph[id].cause.phase != Phase::Forward || graph[id].dtype != DType::F16,
+                         preset.name.c_str());
+        }
     }
 };
 

@@ -270,7 +270,16 @@ void TestFields::mistakesInFiles_data() {
     row("unknown choice", "{\"version\": 1, \"model\": {\"norm\": \"Batch\"}}",
         "model.norm: \"Batch\" is not allowed: one of none, batch, layer");
     row("unknown device", "{\"version\": 1, \"run\": {\"device\": \"gpu\"}}",
-        "run.device: \"gpu\" is not allowed: auto, cpu, cuda or cuda:INDEX");
+        "run.device: \"gpu\" is not allowed: auto, cpu, cuda or cuda:INDEX, or one for each "
+        "lane with commas between");
+    for (const char* device : {"", ",", "cpu,", ",cpu", "auto,cpu", "cpu,auto", "cuda,,cpu",
+                               "cuda:", "cuda:0;cuda:1", "cuda:0, cuda:1"})
+        row((std::string("devices ") + device).c_str(),
+            (std::string("{\"version\": 1, \"run\": {\"device\": \"") + device + "\"}}").c_str(),
+            (std::string("run.device: \"") + device +
+             "\" is not allowed: auto, cpu, cuda or cuda:INDEX, or one for each "
+             "lane with commas between")
+                .c_str());
     row("twice", "{\"version\": 1, \"task\": {\"side\": 8, \"side\": 9}}",
         "task.side: the key stands twice in its object");
     row("twice in a lane",
@@ -444,7 +453,7 @@ void TestFields::wrongSettings_data() {
     row("scaler.check_unscaled=1", "scaler.check_unscaled: \"1\" is not allowed: true or false");
     row("scaler.preset=tensorflow",
         "scaler.preset: \"tensorflow\" is not allowed: one of pytorch, apex, keras, deepspeed, "
-        "megatron, jmp, static, custom");
+        "megatron, jmp, fairseq, static, custom");
     row("run.steps=", "run.steps: an empty value is not allowed: a whole number from 1 to "
                       "1000000000");
     row("run.steps=12x", "run.steps: \"12x\" is not allowed: a whole number from 1 to 1000000000");

@@ -124,8 +124,9 @@ private:
 
 std::unique_ptr<Books> booksOf(const QString& system, ScalerRules& rules) {
     if (system == "fairseq") {
-        rules = {};
+        rules = presetNamed("fairseq").rules;
         rules.tolerance = 0.25;
+        rules.floor = 0;
     } else {
         rules = presetNamed(system == "megatron" ? "megatron" : "deepspeed").rules;
         rules.hysteresis = 3;
@@ -160,6 +161,7 @@ private slots:
     void guards();
     void intervalBelowTheTracker();
     void stopsAtTheFloor();
+    void fairseqEndsAboveItsMinimum();
     void slotsHoldEverything();
 };
 
@@ -179,7 +181,7 @@ void TestScalerRules::history_data() {
     const std::array<const char*, 5> plain{"64 64 128 128 128 256 256 256 512",
                                            "32 32 32 64 64 64 128 128 128", "32 32 16 16 8 8 4 4 4",
                                            "64 64 32 16 8 8 8 16 16", "64 64 32 32 32 16 16 16 32"};
-    for (const char* system : {"pytorch", "apex", "keras", "jmp"})
+    for (const char* system : {"pytorch", "apex", "keras", "jmp", "fairseq"})
         rows(system, shortRules(system), plain);
     rows("apex hysteresis kernel", apexKernel(),
          {plain[0], "64 64 64 128 128 128 256 256 256", "64 64 64 64 64 64 64 64 64",
@@ -272,6 +274,7 @@ void TestScalerRules::presetDefaults_data() {
     row("deepspeed", {65536, 2, .5, 1000, 1, 1, 0, 2}, false, true, true);
     row("megatron", {4294967296, 2, .5, 1000, 0, 1, 0, 2}, false, false, true);
     row("jmp", {32768, 2, .5, 2000, 0, 1, 0, 1}, true, false, false);
+    row("fairseq", {128, 2, .5, 16384, 0, 0x1p-13, 0, 1}, false, true, true);
     row("static", {65536, 2, .5, 2000, 0, 0, 0, 1}, true, false, false);
 }
 
@@ -299,7 +302,7 @@ void TestScalerRules::presetDefaults() {
 }
 
 void TestScalerRules::presetsAreRecognised() {
-    QCOMPARE(scalerPresets().size(), size_t{7});
+    QCOMPARE(scalerPresets().size(), size_t{8});
     QCOMPARE(presetOf(ScalerConfig{}), "pytorch");
     for (const ScalerPreset& preset : scalerPresets()) {
         ScalerConfig config;
@@ -446,6 +449,27 @@ void TestScalerRules::stopsAtTheFloor() {
     state = next(state, true, rules);
     QVERIFY(state.scale == 0 && !state.stop);
     QVERIFY(next(state, true, rules).stop);
+}
+
+/// fairseq's check_overflow: a scale that would fall to min_loss_scale, 1e-4, or below is put back
+/// and ends the training.
+void TestScalerRules::fairseqEndsAboveItsMinimum() {
+    const ScalerConfig config = presetNamed("fairseq");
+    double scale = config.initScale;
+    ScalerState state;
+    state.scale = static_cast<float>(scale);
+    int overflows = 0;
+    for (bool ends = false; !ends; ++overflows) {
+        ends = scale / 2 <= 1e-4;
+        if (!ends) scale /= 2;
+        state = next(state, true, config.rules);
+        QVERIFY(static_cast<double>(state.scale) == scale);
+        QCOMPARE(state.stop, ends);
+    }
+    QCOMPARE(overflows, 21); // 2^7 to 2^-13, and one more
+    // tolerance 0: a clean step in between changes nothing
+    state = next(next({}, false, config.rules), true, config.rules);
+    QCOMPARE(state.scale, ScalerState{}.scale / 2);
 }
 
 void TestScalerRules::slotsHoldEverything() {

@@ -111,6 +111,36 @@ private slots:
         QCOMPARE(events.front().tensor, std::string("gradient of layers.1.weight"));
     }
 
+    /// The overflow of an earlier batch is named at the update that it spoils, and looking for it
+    /// leaves no trace.
+    void namesTheTensorOfAnEarlierBatch() {
+        RunConfig config = smallConfig(Precision::AmpFp16);
+        config.model = {4, 0, Norm::None, Activation::Relu};
+        config.lanes[0].scaler.initScale = 128; // divided among four batches
+        config.gradients.accumulate = 4;
+        std::vector<FixedDataset::Batch> batches(
+            4, {std::vector<float>(256, 0.125f), std::vector<float>(256, 0.0f)});
+        batches[1].x.assign(256, 100);
+        const FixedDataset data({256, 1, 1}, batches);
+        Trainer trainer(config, 0, "lane", data, makeCpuExecutor(1));
+        Weights weights = trainer.weights();
+        for (auto& [name, values] : weights)
+            std::fill(values.begin(), values.end(), name.ends_with("weight") ? 1.0f : 0.0f);
+        trainer.setWeights(weights);
+        std::vector<Event> events;
+        std::vector<float> losses;
+        for (int64_t step = 1; step <= 5; ++step) {
+            const auto record = trainer.step(step, events);
+            QVERIFY(record.has_value());
+            QCOMPARE((record->flags & kSkipped) != 0, step == 4);
+            losses.push_back(record->loss);
+        }
+        QCOMPARE(events.front().tensor, std::string("gradient of layers.1.weight"));
+        QCOMPARE(events.front().step, int64_t{4});
+        QVERIFY(losses[4] == losses[0]); // the first batch again, on unchanged weights
+        QCOMPARE(differentWeights(trainer.weights(), weights), 0);
+    }
+
     void namesTheForwardThatOverflowed() {
         RunConfig config = smallConfig(Precision::AmpFp16);
         FixedDataset::Batch batch{std::vector<float>(64, 60000.0f), std::vector<float>(64, 0.0f)};

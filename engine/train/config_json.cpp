@@ -18,6 +18,7 @@ namespace {
 constexpr int kVersion = 1;
 constexpr size_t kMaxLanes = 6;
 constexpr size_t kMaxTitleBytes = 200;
+constexpr const char* kNearest = "the nearest known one is";
 
 /// A key of the file inside a message.
 std::string shownKey(const std::string& path, const std::string& key) {
@@ -76,8 +77,8 @@ std::vector<std::string> rootKeys(FieldScope scope) {
 }
 
 [[noreturn]] void unknownKey(const std::string& path, const std::string& key,
-                             const std::string& nearest) {
-    throw InputError(shownKey(path, key) + ": unknown key; the nearest known one is " + nearest);
+                             const std::string& hint) {
+    throw InputError(shownKey(path, key) + ": unknown key" + hint);
 }
 
 void readKey(RunConfig& config, int lane, FieldScope scope, const std::string& path,
@@ -85,7 +86,7 @@ void readKey(RunConfig& config, int lane, FieldScope scope, const std::string& p
     const std::string fieldKey = section + "." + key;
     const Field* field = findField(fieldKey);
     if (!field || field->scope != scope) {
-        unknownKey(path, key, nearestKey(fieldKey));
+        unknownKey(path, key, keyHint(fieldKey));
     }
     field->set(config, lane, valueOf(*field, path + "." + key, value));
 }
@@ -116,7 +117,7 @@ void readLane(RunConfig& config, int lane, const Json& json) {
     for (const auto& [key, value] : json.items()) {
         if (key == "precision") continue;
         if (std::find(known.begin(), known.end(), key) == known.end()) {
-            unknownKey(path, key, nearestOf(key, known));
+            unknownKey(path, key, nearestHint(key, known, kNearest));
         }
         if (const Field* field = findField(key)) {
             field->set(config, lane, valueOf(*field, path + "." + key, value));
@@ -180,7 +181,7 @@ RunConfig readRoot(const Json& root) {
         } else if (std::find(ofLanes.begin(), ofLanes.end(), key) != ofLanes.end()) {
             throw InputError(key + ": not allowed here: it belongs into the objects of lanes");
         } else {
-            unknownKey({}, key, nearestOf(key, known));
+            unknownKey({}, key, nearestHint(key, known, kNearest));
         }
     }
     checkConfig(config);

@@ -3,11 +3,15 @@
 #include "engine/train/experiment.h"
 
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 #include "engine/exec/device_list.h"
 #include "engine/train/overflow.h"
 #include "engine/train/step_graph.h"
 
 #include <chrono>
+#include <cmath>
+#include <map>
+#include <numeric>
 
 namespace halfscope {
 
@@ -19,19 +23,50 @@ double secondsSince(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+std::string gib(size_t bytes) {
+    constexpr double kGib = 1 << 30;
+    return numberText(std::round(static_cast<double>(bytes) / kGib * 10) / 10) + " GiB";
+}
+
 } // namespace
 
-Experiment::Experiment(RunConfig config) : m_config(std::move(config)) {
+void checkLanesFit(std::span<const size_t> bytes, const DeviceInfo& device) {
+    const size_t wanted = std::accumulate(bytes.begin(), bytes.end(), size_t{0});
+    if (device.memoryBytes == 0 || wanted <= device.memoryBytes) return;
+    throw EngineError(device.kind + ": " + std::to_string(bytes.size()) + " lanes need " +
+                      gib(wanted) + " of memory together, " + device.name + " has " +
+                      gib(device.memoryBytes) +
+                      " (fewer lanes, a smaller picture, batch or width needs less)");
+}
+
+Experiment::Experiment(RunConfig config, const std::stop_token& stop)
+    : m_config(std::move(config)) {
     checkConfig(m_config);
     m_names = laneNames(m_config);
     m_dataset = makeDataset(m_config);
-    for (size_t i = 0; i < m_config.lanes.size(); ++i) {
-        auto executor = makeExecutor(m_config.device, static_cast<int>(m_config.threads));
-        m_lanes.push_back(std::make_unique<Trainer>(m_config, static_cast<int>(i), m_names[i],
-                                                    *m_dataset, std::move(executor)));
+    try {
+        buildLanes(m_config.device, stop);
+    } catch (const EngineError& error) {
+        const bool cpuFailed = !m_cudaReason.empty();
+        if (m_config.device != "auto" || cpuFailed) throw;
+        m_lanes.clear();
+        buildLanes("cpu", stop);
+        m_cudaReason = error.what();
     }
-    if (m_config.device == "auto" && device().kind == "cpu")
-        m_cudaReason = listDevices().cudaUnavailable;
+}
+
+void Experiment::buildLanes(const std::string& device, const std::stop_token& stop) {
+    std::map<std::string, std::vector<size_t>> bytes; // of the lanes on a device
+    for (size_t i = 0; i < m_config.lanes.size(); ++i) {
+        const std::string name = deviceOfLane(device, static_cast<int>(i));
+        DeviceChoice choice = chooseDevice(name, static_cast<int>(m_config.threads));
+        if (i == 0) m_cudaReason = choice.cudaUnavailable;
+        if (choice.cudaUnavailable != m_cudaReason) throw EngineError(choice.cudaUnavailable);
+        m_lanes.push_back(std::make_unique<Trainer>(m_config, static_cast<int>(i), m_names[i],
+                                                    *m_dataset, std::move(choice.executor), stop));
+        bytes[name].push_back(m_lanes.back()->memory().bytes);
+        checkLanesFit(bytes[name], m_lanes.back()->device());
+    }
 }
 
 Experiment::~Experiment() = default;
@@ -75,9 +110,7 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& value
     require(lane < lanes(), "no such lane");
     if (key == kLiveScale) return setScale(lane, value, events);
     const Field* field = findField(key);
-    if (!field)
-        throw InputError("unknown setting " + std::string(key) + "; the nearest is " +
-                         nearestKey(key));
+    if (!field) throw InputError("unknown setting " + std::string(key) + keyHint(key));
     const std::string name = field->label.empty() ? field->key : field->label;
     if (field->effect != FieldEffect::Live)
         throw InputError(field->key + " needs a restart: it cannot change during a run");
@@ -143,7 +176,7 @@ void Experiment::applyEdits() {
 
 Picture Experiment::target() const { return m_dataset->targetPicture(); }
 
-Snapshot Experiment::snapshot() {
+Snapshot Experiment::snapshot(const std::stop_token& stop) {
     Snapshot snapshot;
     snapshot.step = m_step + (m_midway ? 1 : 0);
     // The output of a step is that of the weights before it. A lane that has not finished the step
@@ -152,7 +185,7 @@ Snapshot Experiment::snapshot() {
     for (size_t i = 0; i < m_lanes.size(); ++i) {
         const bool ahead = i < m_pending.size();
         const std::vector<float> prediction =
-            forward && !ahead ? m_lanes[i]->preview() : m_lanes[i]->prediction();
+            forward && !ahead ? m_lanes[i]->preview(stop) : m_lanes[i]->prediction();
         snapshot.outputs.push_back(
             m_dataset->picture(prediction, std::max<int64_t>(1, snapshot.step)));
     }

@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -19,13 +21,19 @@ struct Snapshot {
     std::vector<Picture> outputs; ///< by lane
 };
 
+/// EngineError when lanes that need so many bytes each do not fit into the device together. An
+/// executor looks at its own lane only, and a system that runs out of memory ends programs without
+/// a word.
+void checkLanesFit(std::span<const size_t> bytes, const DeviceInfo&);
+
 /// No field: the loss scale at hand, which setLive() can set.
 inline constexpr const char* kLiveScale = "scaler.scale";
 
 class Experiment {
 public:
-    /// Builds and compiles all lanes. InputError, EngineError.
-    explicit Experiment(RunConfig);
+    /// Builds and compiles all lanes; with the device "auto" on the CPU when CUDA's fails.
+    /// InputError, EngineError; RunError when `stop` asks for it.
+    explicit Experiment(RunConfig, const std::stop_token& stop = {});
     ~Experiment();
 
     const RunConfig& config() const { return m_config; }
@@ -57,8 +65,8 @@ public:
     void setStopStep(int64_t steps) { m_config.steps = steps; }
 
     Picture target() const;
-    /// After step 0: the untrained networks' pictures.
-    Snapshot snapshot();
+    /// After step 0: the untrained networks' pictures. RunError when `stop` asks for it.
+    Snapshot snapshot(const std::stop_token& stop = {});
 
 private:
     /// A live field that has changed in m_config and not yet on the devices.
@@ -67,6 +75,8 @@ private:
         std::string key;
         float scale = 0; ///< of kLiveScale
     };
+    /// All lanes on their devices. EngineError, also when "auto" would change it on the way.
+    void buildLanes(const std::string& device, const std::stop_token& stop);
     void applyEdits();
     void setScale(int lane, const FieldValue&, std::vector<Event>& events);
     void addEditEvent(int lane, std::string_view key, const std::string& change,

@@ -31,8 +31,14 @@ std::string shown(const FieldValue& value) {
     throw InputError(field.key + ": " + value + " is not allowed: " + allowedText(field));
 }
 
-bool isDeviceName(std::string_view name) {
-    if (name == "auto" || name == "cpu" || name == "cuda") return true;
+/// "auto", or a device, or one for each lane.
+bool isDeviceText(std::string_view text) {
+    if (text == "auto") return true;
+    const size_t comma = text.find(',');
+    if (comma != std::string_view::npos && !isDeviceText(text.substr(comma + 1))) return false;
+    if (comma != std::string_view::npos && text.ends_with("auto")) return false;
+    std::string_view name = text.substr(0, comma);
+    if (name == "cpu" || name == "cuda") return true;
     if (!name.starts_with("cuda:")) return false;
     name.remove_prefix(5);
     return !name.empty() && name.size() <= 3 &&
@@ -67,7 +73,7 @@ bool isAllowed(const Field& field, const FieldValue& value) {
     case FieldKind::Text:
         if (!text || text->size() > kMaxTextBytes || !isPlainText(*text)) return false;
         if (field.key == kLayersKey) return forcedLayers(*text).has_value();
-        return field.key != kDeviceKey || isDeviceName(*text);
+        return field.key != kDeviceKey || isDeviceText(*text);
     }
     return false;
 }
@@ -117,6 +123,13 @@ std::string nearestKey(std::string_view key) {
         }
     }
     return best;
+}
+
+std::string keyHint(std::string_view key) {
+    const std::string nearest = nearestKey(key);
+    if (isNear(key, nearest) || isNear(lastPart(key), lastPart(nearest)))
+        return "; the nearest known one is " + nearest;
+    return "; halfscope-cli settings lists all";
 }
 
 void checkValue(const Field& field, const FieldValue& value) {
@@ -186,7 +199,9 @@ std::string allowedText(const Field& field) {
         if (field.key == kLayersKey)
             return "pairs such as layer 1=float32, output layer=float16 with each layer once and "
                    "float32, float16 or bfloat16, or nothing";
-        return field.key == kDeviceKey ? "auto, cpu, cuda or cuda:INDEX" : "plain UTF-8 text";
+        return field.key == kDeviceKey
+                   ? "auto, cpu, cuda or cuda:INDEX, or one for each lane with commas between"
+                   : "plain UTF-8 text";
     }
     return {};
 }
@@ -194,8 +209,7 @@ std::string allowedText(const Field& field) {
 void setField(RunConfig& config, int lane, std::string_view key, const FieldValue& value) {
     const Field* field = findField(key);
     if (!field) {
-        throw InputError(std::string(key) + ": unknown setting; the nearest known one is " +
-                         nearestKey(key));
+        throw InputError(std::string(key) + ": unknown setting" + keyHint(key));
     }
     checkValue(*field, value);
     const int lanes = static_cast<int>(config.lanes.size());
@@ -233,8 +247,7 @@ void applySetting(RunConfig& config, std::string_view assignment) {
     }
     const Field* field = findField(key);
     if (!field) {
-        throw InputError(quotedText(key) + " is an unknown setting; the nearest known one is " +
-                         nearestKey(key));
+        throw InputError(quotedText(key) + " is an unknown setting" + keyHint(key));
     }
     if (lane >= 0 && field->scope == FieldScope::Run) {
         throw InputError(field->key + " belongs to the whole run, not to a lane: set " +

@@ -47,6 +47,9 @@ std::span<const Field> fieldTable();
 const Field* findField(std::string_view key);
 /// The known key that is closest to a misspelt one.
 std::string nearestKey(std::string_view key);
+/// The end of a message about an unknown key: the nearest one where it can have been meant, else
+/// where they are listed.
+std::string keyHint(std::string_view key);
 
 /// Checks kind and range; InputError "scaler.init_scale: -1 is not allowed: a number above 0 and at
 /// most 3.4e+38".

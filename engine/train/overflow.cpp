@@ -89,13 +89,15 @@ OverflowFinder::OverflowFinder(const Graph& graph) {
             continue;
         const std::string parameter =
             check.cause.label.substr(0, check.cause.label.size() - kGradientLabel.size());
-        // The cast to F32 and the like carry the gradient; the first op below them makes it.
-        NodeId at = check.in[0];
-        while (onlyCarries(graph[at].op)) {
+        // The cast to F32 and the like carry the gradient, and so does its sum with those of
+        // earlier batches; the first op below them makes it.
+        for (NodeId at = check.in[0];;) {
             m_gradients.emplace(at, parameter);
-            at = graph[at].in[0];
+            const Node& node = graph[at];
+            const bool sums = node.op == Op::Add && node.cause.label == parameter + " accumulated";
+            if (!sums && !onlyCarries(node.op)) break;
+            at = sums && graph[node.in[0]].op == Op::State ? node.in[1] : node.in[0];
         }
-        m_gradients.emplace(at, parameter);
     }
 }
 

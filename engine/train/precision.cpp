@@ -157,8 +157,8 @@ const char* nameOf(Override choice) {
     return "";
 }
 
-std::optional<std::map<std::string, DType, std::less<>>> forcedLayers(std::string_view text) {
-    std::map<std::string, DType, std::less<>> layers;
+std::optional<LayerTypes> forcedLayers(std::string_view text) {
+    LayerTypes layers;
     for (text = trimmed(text); !text.empty();) {
         const size_t comma = std::min(text.find(','), text.size());
         const std::string_view pair = text.substr(0, comma);
@@ -231,8 +231,7 @@ void checkLayers(const CastPolicy& policy, const Graph& graph) {
     for (const auto& [label, dtype] : policy.layers) {
         if (seen.contains(label)) continue;
         throw InputError("policy " + policy.name + ": layers: " + quotedText(label) +
-                         " is not a layer of this network; the nearest one is " +
-                         quotedText(nearestOf(label, known)));
+                         " is not a layer of this network" + nearestHint(label, known));
     }
 }
 

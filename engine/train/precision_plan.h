@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/passes/autocast.h"
+#include "engine/train/layers.h"
 #include "engine/train/precision.h"
 
 namespace halfscope {
@@ -18,10 +19,6 @@ struct ParameterStorage {
     ParameterStorage(DType w, DType n, std::optional<DType> seen)
         : weights(w), norms(n), normsSeen(seen) {}
 };
-
-/// "layer 1=float32, output layer=bfloat16" as dtypes by label; nothing when it is not of that
-/// form.
-std::optional<std::map<std::string, DType, std::less<>>> forcedLayers(std::string_view text);
 
 /// What a lane's settings come to.
 struct PrecisionPlan {

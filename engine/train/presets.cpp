@@ -154,8 +154,7 @@ const Preset& presetNamed(std::string_view name) {
     std::vector<std::string> names;
     for (const Preset& each : all)
         names.push_back(each.name);
-    throw InputError(quotedText(name) + " is not a preset; the nearest one is " +
-                     nearestOf(name, names));
+    throw InputError(quotedText(name) + " is not a preset" + nearestHint(name, names));
 }
 
 } // namespace halfscope

@@ -4,6 +4,7 @@
 
 #include "engine/train/scaler_presets.h"
 
+#include <algorithm>
 #include <map>
 
 namespace halfscope {
@@ -100,6 +101,13 @@ RunConfig defaultConfig() {
     RunConfig config;
     config.lanes = {defaultLane(Precision::Fp32), defaultLane(Precision::AmpFp16)};
     return config;
+}
+
+std::string deviceOfLane(std::string_view devices, int lane) {
+    const auto count = 1 + std::count(devices.begin(), devices.end(), ',');
+    for (auto skip = lane % count; skip > 0; --skip)
+        devices.remove_prefix(devices.find(',') + 1);
+    return std::string(devices.substr(0, devices.find(',')));
 }
 
 std::vector<std::string> laneNames(const RunConfig& config) {

@@ -85,9 +85,9 @@ struct RunConfig {
     GradientConfig gradients;
     ScheduleConfig schedule;
     uint64_t seed = 0;
-    int64_t steps = 300; ///< stop condition
-    std::string device = "auto";
-    int64_t threads = 0; ///< CPU threads; 0: all
+    int64_t steps = 300;         ///< stop condition
+    std::string device = "auto"; ///< or one for each lane, see deviceOfLane
+    int64_t threads = 0;         ///< CPU threads; 0: all
     std::vector<LaneConfig> lanes{LaneConfig{Precision::Fp32, {}},
                                   LaneConfig{Precision::AmpFp16, {}}};
 };
@@ -107,6 +107,8 @@ LaneConfig defaultLane(Precision);
 /// What an empty experiment file means: the defaults above, with the lanes fp32 and amp-fp16.
 RunConfig defaultConfig();
 
+/// A lane's part of "cuda:0,cuda:1": lane 0 takes the first, and after the last the first again.
+std::string deviceOfLane(std::string_view devices, int lane);
 /// "fp32", "amp-fp16", and with a number where two are alike: "amp-fp16-2".
 std::vector<std::string> laneNames(const RunConfig&);
 

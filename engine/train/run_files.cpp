@@ -75,7 +75,7 @@ RunConfig portable(RunConfig config) {
     return config;
 }
 
-Json memoryJson(const MemoryPlan& memory) {
+Json memoryJson(const MemoryUse& memory) {
     Json causes;
     for (int i = 0; i < kMemoryCauses; ++i) {
         const auto cause = static_cast<MemoryCause>(i);
@@ -85,7 +85,7 @@ Json memoryJson(const MemoryPlan& memory) {
 }
 
 Json laneJson(const std::string& name, const LaneConfig& config, const LaneTotals& totals,
-              const Program& program) {
+              const MemoryUse& memory) {
     const StepRecord& last = totals.last();
     Json lane;
     lane["name"] = name;
@@ -95,8 +95,8 @@ Json laneJson(const std::string& name, const LaneConfig& config, const LaneTotal
     lane["final_scale"] = totals.steps() > 0 ? jsonNumber(last.scale) : Json();
     lane["skipped_steps"] = last.skippedSoFar;
     lane["median_device_seconds"] = jsonNumber(totals.medianDeviceSeconds());
-    lane["peak_bytes"] = program.memory.peakBytes;
-    lane["peak_bytes_by_cause"] = memoryJson(program.memory);
+    lane["peak_bytes"] = memory.peakBytes;
+    lane["peak_bytes_by_cause"] = memoryJson(memory);
     return lane;
 }
 
@@ -150,6 +150,9 @@ RunFiles::RunFiles(std::string folder, const Experiment& experiment)
     : m_folder((makeOutputFolder(folder), std::move(folder))),
       m_lanes(laneNames(experiment.config())), m_totals(m_lanes.size()),
       m_steps(pathTo("steps.csv")), m_events(pathTo("events.csv")), m_timing(pathTo("timing.csv")) {
+    // Where this run is killed, an earlier one's must not pass for its summary.
+    std::error_code ignored;
+    std::filesystem::remove(pathTo("summary.json"), ignored);
     writeFileAtomically(pathTo("experiment.json"), configText(portable(experiment.config())));
     writePng(experiment.target(), pathTo("target.png"));
     m_steps.append(kStepHeader);
@@ -204,7 +207,7 @@ void RunFiles::finish(Experiment& experiment, RunOutcome outcome, std::string_vi
     Json& lanes = summary["lanes"] = Json::array();
     for (size_t i = 0; i < m_lanes.size(); ++i) {
         lanes.push_back(laneJson(m_lanes[i], experiment.config().lanes[i], m_totals[i],
-                                 experiment.lane(static_cast<int>(i)).program()));
+                                 experiment.lane(static_cast<int>(i)).memory()));
     }
     writeFileAtomically(pathTo("summary.json"),
                         summary.dump(4, ' ', false, Json::error_handler_t::replace) + "\n");

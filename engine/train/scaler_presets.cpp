@@ -1,6 +1,6 @@
 // One row a system. Sources: torch.amp.GradScaler; apex.amp.scaler.LossScaler; Keras 3
 // LossScaleOptimizer; DeepSpeed's DynamicLossScaler with its fp16 configuration; Megatron-LM
-// DynamicGradScaler; jmp.DynamicLossScale.
+// DynamicGradScaler; jmp.DynamicLossScale; fairseq's DynamicLossScaler on one GPU.
 #include "engine/train/scaler_presets.h"
 
 #include <algorithm>
@@ -65,6 +65,20 @@ ScalerPreset jmp() {
     return {"jmp", "JAX jmp DynamicLossScale: starts at 2^15, floor 1.", config};
 }
 
+/// It ends the training once a scale would fall to 1e-4 or below: from 2^7 by halves, at 2^-13.
+/// Its schedules count updates, which skips are not.
+ScalerPreset fairseq() {
+    ScalerConfig config;
+    config.initScale = 0x1p7;
+    config.rules.growthInterval = 1 << 14; // per GPU and accumulated batch
+    config.rules.clamp = GrowthClamp::None;
+    config.rules.floor = 0x1p-13;
+    config.rules.atFloor = FloorAction::Stop;
+    config.holdSchedule = true;
+    return {"fairseq", "fairseq: starts at 2^7, grows after 2^14 clean steps, stops near 1e-4.",
+            config};
+}
+
 ScalerPreset fixed() {
     ScalerConfig config;
     config.rules.mode = ScalerMode::Static;
@@ -74,8 +88,8 @@ ScalerPreset fixed() {
 } // namespace
 
 std::span<const ScalerPreset> scalerPresets() {
-    static const std::vector<ScalerPreset> all{pytorch(),  apex(), keras(), deepspeed(),
-                                               megatron(), jmp(),  fixed()};
+    static const std::vector<ScalerPreset> all{pytorch(),  apex(), keras(),   deepspeed(),
+                                               megatron(), jmp(),  fairseq(), fixed()};
     return all;
 }
 

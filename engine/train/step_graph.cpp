@@ -379,4 +379,20 @@ Graph buildForward(const RunConfig& config, const LaneConfig& lane, const BatchS
     return graph;
 }
 
+std::vector<std::string> layersOf(const RunConfig& config) {
+    RunConfig network = config;
+    network.gradients.penalty = 0; // comes after the layers
+    // Any policy decides about the same layers, whatever the shape; norms want two rows.
+    const Graph graph = buildStep(network, defaultLane(Precision::AmpFp16), {2, 1, 1});
+    std::vector<std::string> layers;
+    for (NodeId id = 0; id < graph.size(); ++id) {
+        const Cause& cause = graph[id].cause;
+        const bool forward = cause.phase == Phase::Forward || cause.phase == Phase::Loss;
+        const bool decided = !cause.decision.empty() || !cause.rule.empty();
+        const bool known = std::find(layers.begin(), layers.end(), cause.label) != layers.end();
+        if (forward && decided && !known && !cause.label.empty()) layers.push_back(cause.label);
+    }
+    return layers;
+}
+
 } // namespace halfscope

@@ -8,6 +8,7 @@
 #include "engine/train/overflow.h"
 #include "engine/train/schedule.h"
 #include "engine/train/step_graph.h"
+#include "engine/train/step_runner.h"
 
 #include <algorithm>
 #include <array>
@@ -20,6 +21,11 @@ namespace {
 /// Streams of the generator from here on belong to parameters, one each; data uses lower numbers.
 constexpr uint64_t kWeightStreams = uint64_t{1} << 32;
 
+/// Weights of a wide network take seconds to draw and to move.
+void throwIfStopped(const std::stop_token& stop) {
+    if (stop.stop_requested()) throw RunError("stopped before the networks were built");
+}
+
 constexpr const char* kFirstBatch = "the first batch of a data set is always new";
 
 template <class T>
@@ -27,31 +33,16 @@ std::span<const std::byte> bytesOfAll(const T& values) {
     return std::as_bytes(std::span(values));
 }
 
-void uploadFloats(Executor& executor, const Graph& graph, NodeId id,
-                  std::span<const float> values) {
-    const Node& node = graph[id];
-    std::vector<std::byte> bytes(node.bytes());
-    storeFromFloat(node.dtype, values.data(), bytes.data(), values.size());
-    executor.upload(id, bytes);
-}
-
-std::vector<float> downloadFloats(Executor& executor, const Graph& graph, NodeId id) {
-    const Node& node = graph[id];
-    std::vector<std::byte> bytes(node.bytes());
-    executor.download(id, bytes);
-    std::vector<float> values(static_cast<size_t>(node.elements()));
-    loadAsFloat(node.dtype, bytes.data(), values.data(), values.size());
-    return values;
-}
-
 bool isWeight(const StateInfo& state) {
     return state.role == StateRole::Parameter || state.role == StateRole::RunningStatistic;
 }
 
 /// Uploads the weights that the program has; a preview's program may have fewer states.
-void uploadWeights(Executor& executor, const Graph& graph, const Weights& weights) {
+void uploadWeights(Executor& executor, const Graph& graph, const Weights& weights,
+                   const std::stop_token& stop) {
     for (const StateInfo& state : graph.states()) {
         if (!isWeight(state)) continue;
+        throwIfStopped(stop);
         const auto found = weights.find(state.name);
         if (found == weights.end()) throw InputError("weights: " + state.name + " is missing");
         const int64_t wanted = graph[state.node].elements();
@@ -62,8 +53,6 @@ void uploadWeights(Executor& executor, const Graph& graph, const Weights& weight
         uploadFloats(executor, graph, state.node, found->second);
     }
 }
-
-using MetricsRow = std::array<double, kMetricsSlots>;
 
 /// Who stepped on a skip all the same.
 uint32_t steppedFlags(double foundInf, int64_t optimizers) {
@@ -92,12 +81,13 @@ StepRecord recordOf(const MetricsRow& row, int64_t optimizers) {
 
 } // namespace
 
-Weights initialWeights(const Graph& graph, uint64_t seed) {
+Weights initialWeights(const Graph& graph, uint64_t seed, const std::stop_token& stop) {
     Weights weights;
     uint64_t index = 0;
     double bound = 0; // of the layer at hand: a weight stands before its bias
     for (const StateInfo& state : graph.states()) {
         if (!isWeight(state)) continue;
+        throwIfStopped(stop);
         const Node& node = graph[state.node];
         std::vector<float> values(static_cast<size_t>(node.elements()));
         if (state.name.find("norms.") != std::string::npos) {
@@ -150,21 +140,35 @@ struct Trainer::Impl {
         }
         batchStep = step;
     }
+
+    /// Why `step` was skipped: looks into its own batch, then into the earlier ones whose gradients
+    /// were accumulated with it. Weights have not changed since those.
+    Culprit culpritOf(Executor& executor, const Graph& graph, int64_t step, float scale) {
+        constexpr int64_t kSearched = 16; // each is a whole step, run value by value
+        const int64_t batches = std::min(config.gradients.accumulate, kSearched);
+        Culprit found;
+        for (int64_t at = step; at > std::max<int64_t>(step - batches, 0); --at) {
+            loadBatch(executor, graph, at);
+            found = finder.find(executor, graph, scale);
+            if (!found.tensor.empty()) break;
+        }
+        return found;
+    }
 };
 
 Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Dataset& dataset,
-                 std::unique_ptr<Executor> executor)
+                 std::unique_ptr<Executor> executor, const std::stop_token& stop)
     : m_name(std::move(name)), m_executor(std::move(executor)) {
     const LaneConfig& laneConfig = config.lanes[static_cast<size_t>(lane)];
     const Graph graph = buildStep(config, laneConfig, dataset.shape());
+    throwIfStopped(stop);
     m_program = std::make_shared<const Program>(compile(graph));
+    throwIfStopped(stop);
     m_executor->load(m_program);
     m_impl = std::make_unique<Impl>(config, lane, dataset, m_program->graph);
-    uploadWeights(*m_executor, m_program->graph, initialWeights(m_program->graph, config.seed));
-    setScalerRules(laneConfig.scaler.rules);
-    setScale(scalesLoss(laneConfig) ? static_cast<float>(laneConfig.scaler.initScale) : 1.0f);
-    for (const auto& [table, values] : scheduleTables(config))
-        uploadFloats(*m_executor, m_program->graph, m_program->graph.state(table), values);
+    uploadWeights(*m_executor, m_program->graph,
+                  initialWeights(m_program->graph, config.seed, stop), stop);
+    uploadSettings(*m_executor, m_program->graph, config, laneConfig);
 }
 
 Trainer::~Trainer() = default;
@@ -177,7 +181,7 @@ void Trainer::setWeights(const Weights& weights) {
         });
         if (!known) throw InputError("weights: the network has no " + key);
     }
-    uploadWeights(*m_executor, m_program->graph, weights);
+    uploadWeights(*m_executor, m_program->graph, weights, {});
 }
 
 Weights Trainer::weights() {
@@ -206,7 +210,7 @@ std::optional<StepRecord> Trainer::step(int64_t step, std::vector<Event>& events
     if (!(record.flags & kSkipped))
         impl.culprit = {};
     else if (!lossIsBad || !impl.lossWasBad || impl.culprit.tensor.empty())
-        impl.culprit = impl.finder.find(*m_executor, m_program->graph, record.scale);
+        impl.culprit = impl.culpritOf(*m_executor, m_program->graph, step, record.scale);
     const auto scaleAfter = static_cast<float>(row[kNextScaleMetric]);
     describeStep(record, scaleAfter, impl.culprit, !impl.lossWasBad, events);
     impl.lossWasBad = lossIsBad;
@@ -222,23 +226,25 @@ std::vector<float> Trainer::prediction() {
     return downloadFloats(*m_executor, m_program->graph, m_impl->prediction);
 }
 
-std::vector<float> Trainer::preview() {
+std::vector<float> Trainer::preview(const std::stop_token& stop) {
     Impl& impl = *m_impl;
     const Graph forward = buildForward(impl.config, impl.lane, impl.dataset.shape());
     const auto program = std::make_shared<const Program>(compile(forward));
     const Graph& graph = program->graph;
-    const bool cpu = device().kind == "cpu";
+    const std::string name =
+        device().kind == "cpu" ? "cpu" : deviceOfLane(impl.config.device, impl.laneIndex);
     const std::unique_ptr<Executor> executor =
-        makeExecutor(cpu ? "cpu" : impl.config.device, static_cast<int>(impl.config.threads));
+        makeExecutor(name, static_cast<int>(impl.config.threads));
     executor->load(program);
-    uploadWeights(*executor, graph, weights());
+    uploadWeights(*executor, graph, weights(), stop);
     int64_t from = impl.lastStep + 1;
     while (!impl.dataset.batch(from, impl.xValues, impl.targetValues)) {
         --from;
         require(from >= 1, kFirstBatch);
     }
     uploadFloats(*executor, graph, graph.input("x"), impl.xValues);
-    require(executor->run(RunMode::Stepwise) == RunResult::Done, "nobody stops a preview");
+    const std::stop_callback onStop(stop, [&executor] { executor->requestStop(); });
+    if (executor->run(RunMode::Stepwise) == RunResult::Stopped) throwIfStopped(stop);
     return downloadFloats(*executor, graph, graph.output("prediction"));
 }
 

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -39,16 +40,18 @@ constexpr size_t metricOf(ScalerSlot slot) {
 
 /// Deterministic initial weights, PyTorch's default rule (uniform in +-1/sqrt(fan in)), from the
 /// seed.
-Weights initialWeights(const Graph&, uint64_t seed);
+Weights initialWeights(const Graph&, uint64_t seed, const std::stop_token& stop = {});
 
 class Trainer {
 public:
-    Trainer(const RunConfig&, int lane, std::string name, const Dataset&,
-            std::unique_ptr<Executor>);
+    /// RunError when `stop` asks for it before all is built.
+    Trainer(const RunConfig&, int lane, std::string name, const Dataset&, std::unique_ptr<Executor>,
+            const std::stop_token& stop = {});
     ~Trainer();
     const std::string& name() const { return m_name; }
     const Program& program() const { return *m_program; }
     const DeviceInfo& device() const { return m_executor->device(); }
+    MemoryUse memory() const { return memoryUse(*m_executor, *m_program); }
 
     void setWeights(const Weights&);
     Weights weights();
@@ -60,7 +63,8 @@ public:
     /// The network's output on the last step's batch, f32, (rows, channels).
     std::vector<float> prediction();
     /// Runs forward only for the first picture: prediction without a step (no state changes).
-    std::vector<float> preview();
+    /// RunError when `stop` asks for it.
+    std::vector<float> preview(const std::stop_token& stop = {});
 
     /// Live fields: rules of the scaler, learning rate. Acts from the next step on.
     void setScalerRules(const ScalerRules&);

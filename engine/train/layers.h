@@ -1,0 +1,26 @@
+// The layers of a network by the labels that the setting precision.layers and policy files know,
+// and that setting's text as dtypes.
+#pragma once
+
+#include "engine/core/dtype.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halfscope {
+
+struct RunConfig;
+
+using LayerTypes = std::map<std::string, DType, std::less<>>;
+
+/// "layer 1=float32, output layer=bfloat16" as dtypes by label; nothing when it is not of that
+/// form.
+std::optional<LayerTypes> forcedLayers(std::string_view text);
+
+/// The labels that precision.layers can name, in the order of the forward.
+std::vector<std::string> layersOf(const RunConfig&);
+
+} // namespace halfscope
