@@ -14,7 +14,7 @@ using test::EmulatedModule;
 
 namespace {
 
-std::string failureOf(const std::string& body, size_t sharedBytes = 1024) {
+std::string failureOf(const std::string& body) {
     const std::string text =
         cuda::prelude() +
         "extern \"C\" __global__ void entry(char* arena, char* scratch, unsigned* tickets) {\n"
@@ -24,10 +24,11 @@ std::string failureOf(const std::string& body, size_t sharedBytes = 1024) {
         const EmulatedModule module(text);
         cuda::Launch launch;
         launch.entry = "entry";
-        launch.sharedBytes = sharedBytes;
-        std::vector<std::byte> arena(4096);
+        launch.blocks = 3;
+        launch.sharedBytes = 1024;
+        std::vector<std::byte> arena(4096), scratch(1);
         unsigned ticket = 0;
-        module.launch(launch, arena.data(), arena.data(), &ticket);
+        module.launch(launch, arena.data(), scratch.data(), &ticket);
     } catch (const std::runtime_error& error) {
         return error.what();
     }
@@ -41,6 +42,8 @@ class TestCudaEmulator : public QObject {
 private slots:
     void sumsOverBlocks();
     void findsFaults();
+    void findsRaces();
+    void sumsNeedAllTheirBarriers();
 };
 
 /// Partial sums, tickets, exchanges and barriers in any order of the blocks.
@@ -89,9 +92,91 @@ void TestCudaEmulator::findsFaults() {
     QVERIFY(says("if (threadIdx.x < 32) __shfl_xor_sync(kAllLanes, 1, threadIdx.x < 3 ? 1 : 2);\n"
                  "if (threadIdx.x == 40) __shfl_xor_sync(kAllLanes, 1, 1);",
                  "not all threads reach a barrier"));
-    QVERIFY(says("shared[1024] = 1;", "outside its shared memory"));
-    QVERIFY(says("shared[-1] = 1;", "outside its shared memory"));
+    QVERIFY(says("if (threadIdx.x == 0) shared[1024] = 1;", "outside its shared memory"));
+    QVERIFY(says("if (threadIdx.x == 0) shared[-1] = 1;", "outside its shared memory"));
     QVERIFY(says("no such word", "does not compile"));
+    QVERIFY(says("Pack<F16, 4> pack;\npack.load((F16*)arena + 2 * threadIdx.x);", "misaligned"));
+    QCOMPARE(failureOf("Pack<F16, 4> pack;\npack.load((F16*)arena + 4 * threadIdx.x);"),
+             std::string());
+}
+
+/// Faults that a run shows only by chance, or on another machine.
+void TestCudaEmulator::findsRaces() {
+    const auto raceIn = [](const std::string& body) {
+        return failureOf("float* values = (float*)arena;\nfloat* own = (float*)shared;\n"
+                         "const int thread = threadIdx.x, block = blockIdx.x;\n" +
+                         body);
+    };
+    const auto isRace = [&](const std::string& body, const char* place) {
+        return raceIn(body).find(std::string("race at ") + place) != std::string::npos;
+    };
+    // within a block: a barrier, or an exchange of one warp
+    const std::string neighbour = "values[block * kThreads + thread] = own[thread ^ 1];";
+    QVERIFY(isRace("own[thread] = 1;\n" + neighbour, "shared"));
+    QCOMPARE(raceIn("own[thread] = 1;\n__syncthreads();\n" + neighbour), std::string());
+    QCOMPARE(raceIn("own[thread] = 1;\n__syncwarp();\n" + neighbour), std::string());
+    QVERIFY(isRace("const float x = own[255 - thread];\nown[thread] = x;", "shared"));
+    // between blocks: only the ticket of the last one, with a fence on both sides
+    QVERIFY(isRace("if (thread == 0) values[1 + block / 2] = 1;", "arena + 4"));
+    const std::string left = "values[block * kThreads + thread] = 1;\n";
+    const std::string sum = "values[768] = values[thread] + values[512 + thread];";
+    const auto lastBlock = [&](const std::string& before, const std::string& after) {
+        return left + "__syncthreads();\nif (thread == 0) {\n" + before +
+               "own[0] = atomicAdd(tickets, 1u) == 2;\n" + after +
+               "}\n__syncthreads();\nif (own[0] == 0 || thread != 0) return;\n" + sum;
+    };
+    const std::string fence = "__threadfence();\n";
+    QCOMPARE(raceIn(lastBlock(fence, fence)), std::string());
+    QVERIFY(isRace(lastBlock("", fence), "arena"));
+    QVERIFY(isRace(lastBlock(fence, ""), "arena"));
+    QVERIFY(isRace(left + "if (!isLastBlock(tickets, 2, shared)) return;\n" + sum, "arena"));
+    // a block's other threads are behind no fence of thread 0 that comes before the barrier
+    QVERIFY(isRace("if (thread == 0) __threadfence();\n" + lastBlock("", fence), "arena"));
+}
+
+/// The sums over blocks without one of their barriers or fences: each is needed, and missed.
+void TestCudaEmulator::sumsNeedAllTheirBarriers() {
+    const std::string entry =
+        "extern \"C\" __global__ void entry(char* arena, char* scratch, unsigned* tickets) {\n"
+        "    HS_DYNAMIC_SHARED(shared);\n"
+        "    using namespace hs;\n"
+        "    double* parts = (double*)scratch;\n"
+        "    const double one = blockSum(1, (double*)shared), two = blockSum(2, (double*)shared);\n"
+        "    if (threadIdx.x == 32) parts[blockIdx.x] = one + two;\n"
+        "    if (!isLastBlock(tickets, gridDim.x, shared)) return;\n"
+        "    for (int i = 0; i < 2; ++i)\n"
+        "        mergeParts(parts, gridDim.x, 1, 1, (double*)shared,\n"
+        "                   [&](int, double total) { *(double*)arena = total; });\n"
+        "}\n";
+    const auto failureWith = [&](const std::string& prelude) -> std::string {
+        const EmulatedModule module(prelude + entry);
+        cuda::Launch launch;
+        launch.entry = "entry";
+        launch.blocks = 5;
+        launch.sharedBytes = 2048;
+        double total = 0;
+        std::vector<double> parts(5);
+        unsigned ticket = 0;
+        try {
+            module.launch(launch, reinterpret_cast<std::byte*>(&total),
+                          reinterpret_cast<std::byte*>(parts.data()), &ticket, 7);
+        } catch (const std::runtime_error& error) {
+            return error.what();
+        }
+        return total == 5 * 256 * 3 ? "" : "a wrong sum";
+    };
+    const std::string whole = cuda::prelude();
+    QCOMPARE(failureWith(whole), std::string());
+    int left = 0;
+    for (const auto& [function, next] : {std::pair{"double blockSum(", "fenceBlocks() {"},
+                                         std::pair{"bool isLastBlock(", "double fresh("},
+                                         std::pair{"void mergeParts(", "void mergeBlocks("}})
+        for (const std::string word : {"__syncthreads();", "fenceBlocks();"})
+            for (size_t at = whole.find(word, whole.find(function)); at < whole.find(next);
+                 at = whole.find(word, at + 1), ++left)
+                QVERIFY2(!failureWith(std::string(whole).erase(at, word.size())).empty(),
+                         (function + std::to_string(left)).c_str());
+    QCOMPARE(left, 9);
 }
 
 QTEST_GUILESS_MAIN(TestCudaEmulator)

@@ -32,35 +32,6 @@ struct FakeLane {
     StepRecord step(int64_t number) { return trainer.step(number, events).value(); }
 };
 
-/// The step of a small network, on an executor, with weights and a batch there.
-struct Loaded {
-    RunConfig config;
-    std::shared_ptr<const Program> program;
-
-    explicit Loaded(Precision precision)
-        : config(test::smallRun(precision)), program(std::make_shared<const Program>(compile(
-                                                 buildStep(config, config.lanes[0], kBatch)))) {}
-    const Graph& graph() const { return program->graph; }
-
-    void start(Executor& executor) const {
-        executor.load(program);
-        upload(executor);
-    }
-    /// All states and inputs from one generator, the settings that must be sensible as a run has
-    /// them.
-    void upload(Executor& executor) const {
-        for (const auto& [name, values] : initialWeights(graph(), config.seed))
-            uploadFloats(executor, graph(), graph().state(name), values);
-        uploadSettings(executor, graph(), config, config.lanes[0]);
-        uint64_t stream = 1;
-        for (const InputInfo& input : graph().inputs()) {
-            std::vector<float> values(static_cast<size_t>(graph()[input.node].elements()));
-            Philox(5, stream++).fillNormal(values);
-            uploadFloats(executor, graph(), input.node, values);
-        }
-    }
-};
-
 int calls(const char* function) { return fakeCuda().calls[function]; }
 
 } // namespace
@@ -89,6 +60,7 @@ private slots:
     void stops();
     void loadsAgain();
     void lanesShareOneDevice();
+    void muchSharedMemory();
     void wrongUse();
 };
 
@@ -142,7 +114,7 @@ void TestCudaExecutor::sameBitsEveryWay_data() {
 void TestCudaExecutor::sameBitsEveryWay() {
     QFETCH(int, order);
     fakeCuda().order = order;
-    const Loaded lane(Precision::AmpFp16);
+    const test::Loaded lane(Precision::AmpFp16);
     const auto valuesAfter = [&](const std::vector<RunMode>& modes) {
         Platform platform(fakeCuda().api());
         const auto executor = test::fakeExecutor(platform);
@@ -162,7 +134,7 @@ void TestCudaExecutor::sameBitsEveryWay() {
 }
 
 void TestCudaExecutor::visitorSeesEveryStoredValue() {
-    const Loaded lane(Precision::AmpFp16);
+    const test::Loaded lane(Precision::AmpFp16);
     Platform platform(fakeCuda().api());
     const auto executor = test::fakeExecutor(platform);
     lane.start(*executor);
@@ -199,7 +171,7 @@ void TestCudaExecutor::visitorSeesEveryStoredValue() {
 }
 
 void TestCudaExecutor::visitorWithoutMemory() {
-    const Loaded lane(Precision::AmpFp16);
+    const test::Loaded lane(Precision::AmpFp16);
     Platform platform(fakeCuda().api());
     const auto executor = test::fakeExecutor(platform);
     lane.start(*executor);
@@ -212,7 +184,7 @@ void TestCudaExecutor::visitorWithoutMemory() {
 }
 
 void TestCudaExecutor::noWaitingInsideAStep() {
-    const Loaded lane(Precision::AmpFp16);
+    const test::Loaded lane(Precision::AmpFp16);
     Platform platform(fakeCuda().api());
     const auto executor = test::fakeExecutor(platform);
     lane.start(*executor);
@@ -226,7 +198,7 @@ void TestCudaExecutor::noWaitingInsideAStep() {
 }
 
 void TestCudaExecutor::metricsWithoutSynchronisation() {
-    const Loaded lane(Precision::AmpFp16);
+    const test::Loaded lane(Precision::AmpFp16);
     const NodeId metrics = lane.graph().output("metrics");
     MetricsRow row{}, truth{};
     const auto bytes = std::as_writable_bytes(std::span(row));
@@ -314,7 +286,7 @@ void TestCudaExecutor::uploadKeepsItsOwnCopy() {
 }
 
 void TestCudaExecutor::timesOfTheDevice() {
-    const Loaded lane(Precision::Fp32);
+    const test::Loaded lane(Precision::Fp32);
     Platform platform(fakeCuda().api());
     const auto executor = test::fakeExecutor(platform);
     QCOMPARE(executor->lastStepSeconds(), 0.0);
@@ -338,7 +310,7 @@ void TestCudaExecutor::timesOfTheDevice() {
 }
 
 void TestCudaExecutor::stops() {
-    const Loaded lane(Precision::AmpFp16);
+    const test::Loaded lane(Precision::AmpFp16);
     Platform platform(fakeCuda().api());
     const auto executor = test::fakeExecutor(platform);
     lane.start(*executor);
@@ -359,7 +331,7 @@ void TestCudaExecutor::stops() {
 }
 
 void TestCudaExecutor::loadsAgain() {
-    const Loaded small(Precision::Fp32), other(Precision::AmpFp16);
+    const test::Loaded small(Precision::Fp32), other(Precision::AmpFp16);
     Platform platform(fakeCuda().api());
     const auto executor = test::fakeExecutor(platform);
     small.start(*executor);
@@ -377,9 +349,9 @@ void TestCudaExecutor::loadsAgain() {
 }
 
 void TestCudaExecutor::lanesShareOneDevice() {
-    const Loaded a(Precision::Fp32), b(Precision::AmpFp16);
+    const test::Loaded a(Precision::Fp32), b(Precision::AmpFp16);
     Platform platform(fakeCuda().api());
-    const auto alone = [&](const Loaded& lane) {
+    const auto alone = [&](const test::Loaded& lane) {
         const auto executor = test::fakeExecutor(platform);
         lane.start(*executor);
         for (int i = 0; i < 3; ++i)
@@ -388,7 +360,7 @@ void TestCudaExecutor::lanesShareOneDevice() {
     };
     const auto wantedA = alone(a), wantedB = alone(b);
     const auto first = test::fakeExecutor(platform), second = test::fakeExecutor(platform);
-    QCOMPARE(calls("cuDevicePrimaryCtxRetain"), 3); // one at a time, then one for both
+    QCOMPARE(calls("cuDevicePrimaryCtxRetain"), 1); // once for all, and it stays
     a.start(*first);
     b.start(*second);
     for (int i = 0; i < 3; ++i) {
@@ -403,6 +375,23 @@ void TestCudaExecutor::lanesShareOneDevice() {
     QVERIFY(std::abs(first->lastStepSeconds() - ofFirst) < 1e-9);
     second->run(RunMode::Captured);
     QVERIFY(std::abs(second->lastStepSeconds() - ofSecond) < 1e-9);
+}
+
+// More than 48 KiB a block must be asked for, kernel by kernel.
+void TestCudaExecutor::muchSharedMemory() {
+    RunConfig config = test::smallRun(Precision::AmpFp16);
+    config.model.width = 32;
+    const auto program = std::make_shared<const Program>(
+        compile(buildStep(config, config.lanes[0], {512, 5, 1})));
+    SourceOptions options;
+    options.chainElements = 1;
+    Platform platform(fakeCuda().api());
+    const StepSource source = writeStep(*program, platform.open(0)->traits(), options);
+    QVERIFY(std::any_of(source.launches.begin(), source.launches.end(),
+                        [](const Launch& launch) { return launch.sharedBytes > (48 << 10); }));
+    const auto executor = test::fakeExecutor(platform, options);
+    executor->load(program);
+    QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
 }
 
 void TestCudaExecutor::wrongUse() {

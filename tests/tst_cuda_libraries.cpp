@@ -111,6 +111,8 @@ private slots:
     void strictFloatRefusesTensorCores();
     void choiceIsOfTheSameBits();
     void choiceIsKept();
+    void slowProductsAreTriedOnce();
+    void convolutionThatCudnnLacks();
     void withoutAnAlgorithm_data();
     void withoutAnAlgorithm();
     void libraryCallsMayFail_data();
@@ -286,6 +288,43 @@ void TestCudaLibraries::choiceIsKept() {
     QCOMPARE(fakeCuda().blasUsed.back(), 0);
 }
 
+// 600 ms a run: the first candidate will do, instead of sixteen times four runs.
+void TestCudaLibraries::slowProductsAreTriedOnce() {
+    Platform platform(fakeCuda().api());
+    fakeCuda().blasSlowness = 200;
+    const auto program = productOf(Op::Matmul, {4, 6}, {6, 8}, DType::F32, MatmulAttrs{});
+    const auto wanted = resultOf(*makeCpuExecutor(1), program);
+    QCOMPARE(resultOf(*executorOf(platform), program).size(), wanted.size());
+    QVERIFY(!fakeCuda().blasUsed.empty());
+    for (const int used : fakeCuda().blasUsed)
+        QCOMPARE(used, 0);
+    // tried, timed, twice to see how long a step takes, then launched as it is
+    QCOMPARE(fakeCuda().blasUsed.size(), size_t{5});
+}
+
+// Its convolutions are generated; products of the same step stay with cuBLASLt.
+void TestCudaLibraries::convolutionThatCudnnLacks() {
+    if (!test::kHasDnn) QSKIP("built without cuDNN");
+    Graph graph;
+    Builder builder(graph);
+    const NodeId image = builder.input("image", {1, 2, 5, 5}, DType::F32);
+    const NodeId weight = builder.input("weight", {2, 2, 3, 3}, DType::F32);
+    const NodeId a = builder.input("a", {5, 7}, DType::F32);
+    const NodeId b = builder.input("b", {7, 3}, DType::F32);
+    graph.addOutput("z", builder.emit(Op::Matmul, {a, b}, MatmulAttrs{}));
+    graph.addOutput("y", builder.emit(Op::Conv2d, {image, weight}, ConvAttrs{}));
+    const auto program = std::make_shared<const Program>(compile(graph));
+    fakeCuda().dnnSupports = false;
+    Platform platform(fakeCuda().api());
+    const auto wanted = resultOf(*makeCpuExecutor(1), program);
+    const auto got = resultOf(*executorOf(platform), program);
+    for (size_t i = 0; i < got.size(); ++i)
+        QVERIFY(std::abs(double(got[i]) - double(wanted[i])) <=
+                boundOf(DType::F32, 18, double(wanted[i])));
+    QVERIFY(fakeCuda().dnnUsed.empty());
+    QVERIFY(!fakeCuda().blasUsed.empty());
+}
+
 void TestCudaLibraries::withoutAnAlgorithm_data() {
     QTest::addColumn<bool>("refuses");
     QTest::newRow("offers none") << false;
@@ -310,8 +349,10 @@ void TestCudaLibraries::libraryCallsMayFail_data() {
     QTest::addColumn<bool>("convolution");
     for (const bool convolution : {false, true}) {
         test::resetFakeCuda();
-        Platform platform(fakeCuda().api());
-        resultOf(*executorOf(platform), smallProduct(convolution));
+        {
+            Platform platform(fakeCuda().api());
+            resultOf(*executorOf(platform), smallProduct(convolution));
+        }
         for (const auto& [function, count] : fakeCuda().calls)
             if (function.starts_with(convolution ? "cudnn" : "cublas"))
                 QTest::newRow(function.c_str()) << function << convolution;
@@ -324,8 +365,11 @@ void TestCudaLibraries::libraryCallsMayFail() {
     QFETCH(std::string, function);
     QFETCH(bool, convolution);
     const auto program = smallProduct(convolution);
-    Platform counting(fakeCuda().api());
-    const auto truth = resultOf(*executorOf(counting), program);
+    std::vector<float> truth;
+    {
+        Platform counting(fakeCuda().api());
+        truth = resultOf(*executorOf(counting), program);
+    }
     const int count = fakeCuda().calls[function];
     const bool cleansUp = function.find("Destroy") != std::string::npos;
     int errors = 0;

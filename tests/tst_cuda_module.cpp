@@ -185,8 +185,10 @@ void TestCudaModule::busy() {
 
 void TestCudaModule::everyCallMayFail_data() {
     QTest::addColumn<std::string>("function");
-    Platform platform(fakeCuda().api());
-    wholeLife(platform, test::smallStep());
+    {
+        Platform platform(fakeCuda().api());
+        wholeLife(platform, test::smallStep());
+    }
     for (const auto& [function, count] : fakeCuda().calls)
         QTest::newRow(function.c_str()) << function;
     QVERIFY(fakeCuda().calls.size() > 40);
@@ -197,8 +199,10 @@ void TestCudaModule::everyCallMayFail_data() {
 void TestCudaModule::everyCallMayFail() {
     QFETCH(std::string, function);
     const auto program = test::smallStep();
-    Platform counting(fakeCuda().api());
-    wholeLife(counting, program);
+    {
+        Platform counting(fakeCuda().api());
+        wholeLife(counting, program);
+    }
     const int count = fakeCuda().calls[function];
     QVERIFY(count > 0);
     for (const int call : std::set<int>{1, 2, count / 2, count}) {

@@ -2,6 +2,7 @@
 // wrong in its own way.
 #include "engine/core/error.h"
 #include "engine/exec/device_list.h"
+#include "engine/train/experiment.h"
 #include "tests/support/thrown.h"
 
 #include <QCoreApplication>
@@ -20,6 +21,25 @@ std::string fake(const char* name) {
     return std::string(HALFSCOPE_FAKE_MODULES) + "/libfake_" + name + ".so";
 }
 
+/// Makes every search find this module.
+class ModuleByName {
+public:
+    explicit ModuleByName(const std::string& path) {
+        qputenv("HALFSCOPE_CUDA_MODULE", QByteArray::fromStdString(path));
+    }
+    ~ModuleByName() { qunsetenv("HALFSCOPE_CUDA_MODULE"); }
+    ModuleByName(const ModuleByName&) = delete;
+    ModuleByName& operator=(const ModuleByName&) = delete;
+};
+
+/// Two lanes of a small network, on any device.
+RunConfig smallRun() {
+    RunConfig config = presetNamed("regression").config;
+    config.device = "auto";
+    config.threads = 1;
+    return config;
+}
+
 } // namespace
 
 class TestDevices : public QObject {
@@ -35,6 +55,10 @@ private slots:
     void unknownDevice();
     void absentIndex();
     void failingDevice();
+    void autoTakesTheCpu_data();
+    void autoTakesTheCpu();
+    void oneDeviceForEachLane();
+    void lostOnTheWay(); // last of those with this module: the loss stays
     void besideTheProgram_data();
     void besideTheProgram();
 };
@@ -75,7 +99,8 @@ void TestDevices::unusableModule_data() {
                                               "needed");
     QTest::newRow("other version")
         << fake("wrong_abi")
-        << fake("wrong_abi") + " is for another version of Halfscope (module 2, program 1)";
+        << fake("wrong_abi") + " is for another version of Halfscope (module 1, program " +
+               std::to_string(kCudaModuleAbi) + ")";
     QTest::newRow("no entry") << fake("no_entry")
                               << fake("no_entry") + " is not a CUDA module of Halfscope";
     QTest::newRow("absent") << fake("absent")
@@ -129,6 +154,81 @@ void TestDevices::absentIndex() {
 
 void TestDevices::failingDevice() {
     QCOMPARE(thrownBy<EngineError>([] { makeExecutor("cuda:1", 0, fake("good")); }),
+             std::string("Fake 1: out of memory"));
+}
+
+void TestDevices::autoTakesTheCpu_data() {
+    QTest::addColumn<std::string>("module");
+    QTest::addColumn<std::string>("reason");
+    QTest::newRow("none") << std::string("no_device")
+                          << std::string("the NVIDIA driver is too old: version 1, at least 2 "
+                                         "needed");
+    QTest::newRow("busy") << std::string("busy") << std::string("cuda:0 (Fake 0) is busy");
+    QTest::newRow("full") << std::string("full")
+                          << std::string("cuda:0 (Fake 0), arena: 3.2 GiB wanted, 1.1 GiB free "
+                                         "(out of memory)");
+}
+
+// A whole experiment: where the device is left open it runs on the CPU and says why; where CUDA is
+// asked for it does not start.
+void TestDevices::autoTakesTheCpu() {
+    QFETCH(std::string, module);
+    QFETCH(std::string, reason);
+    const ModuleByName named(fake(module.c_str()));
+    RunConfig config = smallRun();
+    Experiment experiment(config);
+    QCOMPARE(experiment.device().kind, std::string("cpu"));
+    QCOMPARE(experiment.lane(1).device().kind, std::string("cpu"));
+    QCOMPARE(experiment.cudaReason(), reason);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    QVERIFY(experiment.advance(records, events));
+    config.device = "cuda";
+    const std::string words = thrownBy<EngineError>([&] { Experiment again(config); });
+    QVERIFY2(words.ends_with(reason), words.c_str());
+    config.device = "cpu";
+    QVERIFY(Experiment(config).cudaReason().empty());
+}
+
+// The device fails in the first step: the run ends with its words, and a new one takes the CPU.
+void TestDevices::lostOnTheWay() {
+    const ModuleByName named(fake("lost"));
+    const RunConfig config = smallRun();
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    {
+        Experiment experiment(config);
+        QCOMPARE(experiment.device().kind, std::string("cuda"));
+        QVERIFY(experiment.cudaReason().empty());
+        QCOMPARE(thrownBy<EngineError>([&] { experiment.advance(records, events); }),
+                 std::string("cuda:0 (Fake 0) failed"));
+        QVERIFY(records.empty());
+    }
+    Experiment again(config);
+    QCOMPARE(again.device().kind, std::string("cpu"));
+    QCOMPARE(again.cudaReason(), std::string("cuda:0 (Fake 0) failed"));
+    QVERIFY(again.advance(records, events));
+    QCOMPARE(records.size(), size_t{2});
+}
+
+void TestDevices::oneDeviceForEachLane() {
+    const auto lanes = [](const char* devices) {
+        std::string text;
+        for (int lane = 0; lane < 5; ++lane)
+            text += deviceOfLane(devices, lane) + " ";
+        return text;
+    };
+    QCOMPARE(lanes("auto"), std::string("auto auto auto auto auto "));
+    QCOMPARE(lanes("cuda:0,cuda:1"), std::string("cuda:0 cuda:1 cuda:0 cuda:1 cuda:0 "));
+    QCOMPARE(lanes("cpu,cuda:2,cuda"), std::string("cpu cuda:2 cuda cpu cuda:2 "));
+    const ModuleByName named(fake("lost"));
+    RunConfig config = smallRun();
+    config.device = "cpu,cuda:0";
+    Experiment experiment(config);
+    QCOMPARE(experiment.lane(0).device().kind, std::string("cpu"));
+    QCOMPARE(experiment.lane(1).device().name, std::string("Fake 0"));
+    config.device = "cpu,cuda:1";
+    QCOMPARE(thrownBy<EngineError>([&] { Experiment other(config); }),
              std::string("Fake 1: out of memory"));
 }
 

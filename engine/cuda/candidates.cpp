@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kPatternBytes = size_t{1} << 18; ///< of the numbers that fill an operand
 constexpr size_t kComparedBytes = size_t{1} << 22;
 constexpr int kTimedRuns = 3;
+constexpr float kMostMilliseconds = 300; ///< of a choice, about
 
 /// Numbers in (-1, 1) with full significands: sums of them round differently in every other order.
 std::vector<std::byte> patternOf(DType dtype) {
@@ -64,15 +65,18 @@ bool tryRun(const Device& device, const Trial& trial, int candidate) {
     return false;
 }
 
-/// The shortest of a few runs; infinite when the library refuses one.
-float timeOf(const Device& device, const Trial& trial, int candidate) {
+/// The shortest of a few runs; infinite when the library refuses one. Adds what they took to
+/// `spent`.
+float timeOf(const Device& device, const Trial& trial, int candidate, float& spent) {
     const EventHandle start = device.makeEvent(0), stop = device.makeEvent(0);
     float best = std::numeric_limits<float>::infinity();
-    for (int run = 0; run < kTimedRuns; ++run) {
+    for (int run = 0; run < kTimedRuns && (run == 0 || spent < kMostMilliseconds); ++run) {
         device.check(device.driver().cuEventRecord(start.get(), device.stream()), trial.what);
         if (!tryRun(device, trial, candidate)) return std::numeric_limits<float>::infinity();
         device.check(device.driver().cuEventRecord(stop.get(), device.stream()), trial.what);
-        best = std::min(best, device.millisecondsBetween(start, stop));
+        const float time = device.millisecondsBetween(start, stop);
+        best = std::min(best, time);
+        spent += time;
     }
     return best;
 }
@@ -95,14 +99,14 @@ int chooseCandidate(const Device& device, const FileCache& cache, const Trial& t
         return *kept;
     fill(device, trial);
     int best = -1;
-    float bestTime = std::numeric_limits<float>::infinity();
+    float bestTime = std::numeric_limits<float>::infinity(), spent = 0;
     std::vector<std::byte> truth;
-    for (int candidate = 0; candidate < trial.count; ++candidate) {
+    for (int candidate = 0; candidate < trial.count && spent < kMostMilliseconds; ++candidate) {
         if (!tryRun(device, trial, candidate)) continue;
         const std::vector<std::byte> bits = resultOf(device, trial);
         if (truth.empty()) truth = bits;
         if (bits != truth) continue;
-        const float time = timeOf(device, trial, candidate);
+        const float time = timeOf(device, trial, candidate, spent);
         if (time >= bestTime) continue;
         best = candidate;
         bestTime = time;

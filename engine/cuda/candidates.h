@@ -10,12 +10,6 @@
 
 namespace halfscope::cuda {
 
-/// A library cannot do a node: generated kernels can.
-class NoAlgorithm : public EngineError {
-public:
-    using EngineError::EngineError;
-};
-
 /// Candidates in the library's own order, which is the same on every run.
 struct Trial {
     std::string what; ///< "matmul 'layer 1'", for errors
@@ -34,7 +28,8 @@ struct Trial {
     size_t resultBytes = 0;
 };
 
-/// -1 when the library refuses all. Overwrites operands and result.
+/// -1 when the library refuses all. Overwrites operands and result. Where one run takes long, the
+/// later candidates are not tried: a step of many large products must not take a minute to load.
 int chooseCandidate(const Device&, const FileCache&, const Trial&);
 
 } // namespace halfscope::cuda

@@ -90,6 +90,7 @@ struct ConvolutionPlan::Impl {
     void describe(const Graph&);
     std::vector<Candidate> ask() const;
     cudnnStatus_t call(const Candidate&, CUdeviceptr arena, CUdeviceptr workspace, CUstream) const;
+    cudnnStatus_t callOnItsStream(const Candidate&, CUdeviceptr arena, CUdeviceptr workspace) const;
 };
 
 ConvolutionPlan::Impl::Impl(Device& usedDevice, const Program& program, NodeId id)
@@ -112,8 +113,8 @@ ConvolutionPlan::Impl::Impl(Device& usedDevice, const Program& program, NodeId i
     describe(graph);
     candidates = ask();
     if (candidates.empty())
-        throw NoAlgorithm(what + ": cuDNN has no algorithm of fixed order for it on " +
-                          device.info().name);
+        throw NoConvolution(what + ": cuDNN has no algorithm of fixed order for it on " +
+                            device.info().name);
     for (const Candidate& candidate : candidates)
         workspaceBytes = std::max(workspaceBytes, candidate.workspace);
 }
@@ -188,15 +189,23 @@ std::vector<Candidate> ConvolutionPlan::Impl::ask() const {
 cudnnStatus_t ConvolutionPlan::Impl::call(const Candidate& candidate, CUdeviceptr arena,
                                           CUdeviceptr workspace, CUstream stream) const {
     const DnnApi& dnn = device.api().dnn;
+    cudnnStatus_t status = dnn.cudnnSetStream(device.dnn(), stream);
+    if (status == CUDNN_STATUS_SUCCESS)
+        status = dnn.cudnnSetConvolutionMathType(conv.get(), candidate.math);
+    if (status == CUDNN_STATUS_SUCCESS) status = callOnItsStream(candidate, arena, workspace);
+    if (stream == device.stream()) return status;
+    // The handle outlives a stream that is captured, and waits for its stream when it goes.
+    const cudnnStatus_t restored = dnn.cudnnSetStream(device.dnn(), device.stream());
+    return status != CUDNN_STATUS_SUCCESS ? status : restored;
+}
+
+cudnnStatus_t ConvolutionPlan::Impl::callOnItsStream(const Candidate& candidate, CUdeviceptr arena,
+                                                     CUdeviceptr workspace) const {
+    const DnnApi& dnn = device.api().dnn;
     const float one = 1, zero = 0; // read by the call, not by the device
     const auto at = [&](CUdeviceptr offset) { return reinterpret_cast<void*>(arena + offset); };
     void* const scratch = reinterpret_cast<void*>(workspace);
     cudnnHandle_t handle = device.dnn();
-    // The handle is every lane's: its last stream may be gone.
-    cudnnStatus_t status = dnn.cudnnSetStream(handle, stream);
-    if (status == CUDNN_STATUS_SUCCESS)
-        status = dnn.cudnnSetConvolutionMathType(conv.get(), candidate.math);
-    if (status != CUDNN_STATUS_SUCCESS) return status;
     if (node.op == Op::Conv2d)
         return dnn.cudnnConvolutionForward(
             handle, &one, image.get(), at(imageAt), weight.get(), at(weightAt), conv.get(),
@@ -247,7 +256,7 @@ void ConvolutionPlan::tune(const FileCache& cache, CUdeviceptr arena, CUdevicept
     trial.resultBytes = impl.node.bytes();
     const int chosen = chooseCandidate(impl.device, cache, trial);
     if (chosen < 0)
-        throw NoAlgorithm(impl.what + ": cuDNN refuses every algorithm that it offered");
+        throw NoConvolution(impl.what + ": cuDNN refuses every algorithm that it offered");
     impl.chosen = static_cast<size_t>(chosen);
 }
 

@@ -12,7 +12,7 @@ namespace halfscope::cuda {
 /// says so), products and sums in f32; only algorithms that add in a fixed order.
 class ConvolutionPlan {
 public:
-    /// NoAlgorithm when cuDNN knows no algorithm, or this build has no cuDNN.
+    /// NoConvolution when cuDNN knows no algorithm, or this build has no cuDNN.
     ConvolutionPlan(Device&, const Program&, NodeId);
     ~ConvolutionPlan();
     ConvolutionPlan(ConvolutionPlan&&) noexcept;

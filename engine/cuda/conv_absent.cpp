@@ -10,7 +10,7 @@ struct ConvolutionPlan::Impl {
 };
 
 ConvolutionPlan::ConvolutionPlan(Device& device, const Program&, NodeId) {
-    throw NoAlgorithm("convolution: " + device.api().noDnn);
+    throw NoConvolution("convolution: " + device.api().noDnn);
 }
 ConvolutionPlan::~ConvolutionPlan() = default;
 ConvolutionPlan::ConvolutionPlan(ConvolutionPlan&&) noexcept = default;

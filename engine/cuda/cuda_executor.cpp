@@ -9,6 +9,9 @@
 namespace halfscope::cuda {
 namespace {
 
+constexpr double kMostSecondsAhead = 0.05; ///< of enqueued work: a stop is answered within 100 ms
+constexpr size_t kLaunchesAhead = 2;       ///< of a long step: the device is never out of work
+
 bool isStored(const Program& program, NodeId id) {
     return program.memory.offset[static_cast<size_t>(id)] != MemoryPlan::kNowhere;
 }
@@ -25,8 +28,10 @@ std::string lacks(const Device& device, const std::string& what) {
 CudaExecutor::CudaExecutor(std::shared_ptr<Device> device, StepWriter writer,
                            const SourceOptions& options, FileCache cache)
     : m_device((device->activate(), std::move(device))), m_writer(writer), m_options(options),
-      m_cache(std::move(cache)), m_transfer(*m_device), m_start(m_device->makeEvent(0)),
-      m_end(m_device->makeEvent(0)) {}
+      m_cache(std::move(cache)), m_transfer(*m_device) {
+    for (Times& times : m_times)
+        times = {m_device->makeEvent(0), m_device->makeEvent(0)};
+}
 
 CudaExecutor::~CudaExecutor() {
     const std::lock_guard turn(m_device->turn());
@@ -42,8 +47,8 @@ void CudaExecutor::clear() {
     m_main = {};
     m_ring.reset();
     m_program.reset();
-    m_marked = m_timed = false;
-    m_steps = 0;
+    m_marked = m_noRoomToVisit = false;
+    m_steps = m_over = 0;
 }
 
 CUdeviceptr CudaExecutor::Version::at(NodeId id) const {
@@ -86,11 +91,14 @@ CudaExecutor::Version CudaExecutor::makeVersion(const SourceOptions& options,
 
 CudaExecutor::Version CudaExecutor::makeVersionThatRuns(SourceOptions options,
                                                         Publish publish) const {
-    try {
-        return makeVersion(options, publish);
-    } catch (const NoAlgorithm&) {
-        options.libraries = Libraries::Unused;
-        return makeVersion(options, publish);
+    for (;;) { // ends: each of the two libraries is left out once
+        try {
+            return makeVersion(options, publish);
+        } catch (const NoConvolution&) {
+            options.convolutions = Libraries::Unused;
+        } catch (const NoAlgorithm&) {
+            options.libraries = Libraries::Unused;
+        }
     }
 }
 
@@ -106,8 +114,10 @@ void CudaExecutor::load(std::shared_ptr<const Program> program) {
         if (m_metrics != kNoNode) m_ring.emplace(*m_device, m_program->graph[m_metrics].bytes());
         m_main = makeVersionThatRuns(optionsForLibraries(), Publish::Metrics);
         warmUp();
-        capture();
+        if (!m_long) capture();
     } catch (...) {
+        // what was enqueued uses the memory that goes now
+        (void)m_device->driver().cuStreamSynchronize(m_device->stream());
         clear();
         throw;
     }
@@ -121,12 +131,28 @@ void CudaExecutor::findMetrics() {
             m_metrics = output.node;
 }
 
-/// Once without capture: modules and libraries load what they need, and errors show where they are
-/// made. Then everything is zero again.
-void CudaExecutor::warmUp() {
+double CudaExecutor::timeOneStep() {
+    markStart();
     enqueueStep(m_device->stream());
+    m_device->check(
+        m_device->driver().cuEventRecord(timesOf(m_steps).end.get(), m_device->stream()),
+        "end of a step");
     m_device->check(m_device->driver().cuStreamSynchronize(m_device->stream()),
                     "the first run of the step");
+    return static_cast<double>(
+               m_device->millisecondsBetween(timesOf(m_steps).start, timesOf(m_steps).end)) *
+           1e-3;
+}
+
+/// Without capture: modules and libraries load what they need, errors show where they are made, and
+/// it is seen how long a step takes. Then everything is zero again.
+void CudaExecutor::warmUp() {
+    double seconds = timeOneStep();
+    // The first time includes what was loaded.
+    if (seconds * kMostAhead > kMostSecondsAhead) seconds = timeOneStep();
+    m_long = seconds > kMostSecondsAhead;
+    const double ahead = kMostSecondsAhead / std::max(seconds, 1e-6);
+    m_stepsAhead = static_cast<uint32_t>(std::clamp(ahead, 2.0, double{kMostAhead}));
     clear(m_main);
     if (m_ring) m_ring->restart();
 }
@@ -173,14 +199,24 @@ void CudaExecutor::publish(CUstream stream) const {
 }
 
 void CudaExecutor::markStart() const {
-    m_device->check(m_device->driver().cuEventRecord(m_start.get(), m_device->stream()),
-                    "start of a step");
+    m_device->check(
+        m_device->driver().cuEventRecord(timesOf(m_steps).start.get(), m_device->stream()),
+        "start of a step");
 }
 void CudaExecutor::markStop() {
-    m_device->check(m_device->driver().cuEventRecord(m_end.get(), m_device->stream()),
-                    "end of a step");
+    m_device->check(
+        m_device->driver().cuEventRecord(timesOf(m_steps).end.get(), m_device->stream()),
+        "end of a step");
     ++m_steps;
-    m_timed = true;
+}
+
+/// A caller that never reads would enqueue steps without end, and a stop would wait for them all.
+void CudaExecutor::waitForRoom() {
+    if (m_steps - m_over < m_stepsAhead) return;
+    const uint32_t oldest = m_steps - m_stepsAhead;
+    m_device->check(m_device->driver().cuEventSynchronize(timesOf(oldest).end.get()),
+                    "waiting for a step");
+    m_over = oldest + 1;
 }
 
 RunResult CudaExecutor::run(RunMode mode, const Visitor& visitor) {
@@ -188,15 +224,21 @@ RunResult CudaExecutor::run(RunMode mode, const Visitor& visitor) {
     const std::lock_guard turn(m_device->turn());
     m_device->activate();
     if (takeStop()) return RunResult::Stopped;
-    if (mode == RunMode::Stepwise) return visitor ? runVisited(visitor) : runStepwise();
+    if (mode == RunMode::Stepwise && visitor) return runVisited(visitor);
+    m_marked = false;
+    if (mode == RunMode::Stepwise || m_long) {
+        const RunResult result = runLaunches();
+        m_marked = mode == RunMode::Stepwise && result == RunResult::Done;
+        return result;
+    }
+    waitForRoom();
     markStart();
     m_device->check(m_device->driver().cuGraphLaunch(m_graph.get(), m_device->stream()), "step");
-    m_marked = false;
     markStop();
     return RunResult::Done;
 }
 
-RunResult CudaExecutor::runStepwise() {
+RunResult CudaExecutor::runLaunches() {
     const size_t launches = m_main.step->launches();
     while (m_marks.size() <= launches)
         m_marks.push_back(m_device->makeEvent(0));
@@ -204,21 +246,25 @@ RunResult CudaExecutor::runStepwise() {
         m_device->check(m_device->driver().cuEventRecord(m_marks[i].get(), m_device->stream()),
                         "time of a launch");
     };
-    m_marked = false;
+    waitForRoom();
     markStart();
     for (size_t i = 0; i < launches; ++i) {
+        if (m_long && i >= kLaunchesAhead)
+            m_device->check(
+                m_device->driver().cuEventSynchronize(m_marks[i - kLaunchesAhead + 1].get()),
+                "waiting for a launch");
         if (i <= m_main.step->pointOfNoReturn() && takeStop()) return RunResult::Stopped;
         mark(i);
         m_main.step->enqueue(i, m_main.arena.get(), m_device->stream());
     }
     mark(launches);
     publish(m_device->stream());
-    m_marked = true;
     markStop();
     return RunResult::Done;
 }
 
 RunResult CudaExecutor::runVisited(const Visitor& visitor) {
+    if (m_noRoomToVisit) return RunResult::Stopped;
     if (!m_visited) {
         SourceOptions options = optionsForLibraries();
         options.merge = Merge::OneByOne;
@@ -226,6 +272,7 @@ RunResult CudaExecutor::runVisited(const Visitor& visitor) {
         try {
             m_visited = makeVersionThatRuns(options, Publish::Nothing);
         } catch (const OutOfMemory&) {
+            m_noRoomToVisit = true;
             return RunResult::Stopped;
         }
     }
@@ -287,23 +334,31 @@ void CudaExecutor::download(NodeId id, std::span<std::byte> bytes) {
     if (id == m_metrics && m_ring && m_steps > 0) {
         m_device->activate();
         m_ring->read(m_steps, bytes);
+        m_over = m_steps;
         return;
     }
     const std::lock_guard turn(m_device->turn());
     m_device->activate();
     m_transfer.download(m_main.at(id), bytes);
+    m_over = m_steps;
+}
+
+const MemoryPlan* CudaExecutor::memory() const {
+    return m_main.step ? &m_main.program().memory : nullptr;
 }
 
 size_t CudaExecutor::workspaceBytes() const {
-    if (!m_main.step) return 0;
-    const size_t planned = m_program->memory.arenaBytes, used = m_main.program().memory.arenaBytes;
-    return m_main.step->workspaceBytes() + (used > planned ? used - planned : 0);
+    size_t bytes = m_main.step ? m_main.step->workspaceBytes() : 0;
+    if (m_visited)
+        bytes += m_visited->program().memory.arenaBytes + m_visited->step->workspaceBytes();
+    return bytes;
 }
 
 double CudaExecutor::lastStepSeconds() const {
-    if (!m_timed) return 0;
+    if (m_steps == 0) return 0;
     m_device->activate();
-    return static_cast<double>(m_device->millisecondsBetween(m_start, m_end)) * 1e-3;
+    const Times& last = timesOf(m_steps - 1);
+    return static_cast<double>(m_device->millisecondsBetween(last.start, last.end)) * 1e-3;
 }
 
 std::vector<LaunchTime> CudaExecutor::launchTimes() const {

@@ -10,8 +10,10 @@
 
 namespace halfscope::cuda {
 
-/// run() returns when the step is enqueued; what is read afterwards waits for it. A step that is
-/// captured, or stepwise without a visitor, gives the same bits. A visitor sees values that merged
+/// run() returns when the step is enqueued; what is read afterwards waits for it. As much is
+/// enqueued as takes well below 100 ms, 8 steps at most; a step that takes longer by itself is
+/// launched piece by piece, so that it can be given up in between. A step that is captured, or
+/// stepwise without a visitor, gives the same bits. A visitor sees values that merged
 /// and fused kernels would not store, so it is shown the same step kernel by kernel and unfused, on
 /// memory of its own; the states and outputs of that run count. Where memory does not suffice for
 /// that, it returns Stopped: showing values is not worth a run.
@@ -26,6 +28,7 @@ public:
     void upload(NodeId, std::span<const std::byte>) override;
     void download(NodeId, std::span<std::byte>) override;
     void requestStop() override { m_stop = true; }
+    const MemoryPlan* memory() const override;
     size_t workspaceBytes() const override;
     double lastStepSeconds() const override;
     std::vector<LaunchTime> launchTimes() const override;
@@ -48,17 +51,21 @@ private:
     void clear();
     void clear(const Version&) const; ///< its values become zero
     void findMetrics();
+    double timeOneStep();
     void warmUp();
     void capture();
     void enqueueStep(CUstream) const;
     void publish(CUstream) const;
     bool takeStop() { return m_stop.exchange(false); }
-    RunResult runStepwise();
+    RunResult runLaunches();
     RunResult runVisited(const Visitor&);
     void visit(const Launch&, const Visitor&);
     void copyStates(const Version& from, const Version& to) const;
     void copy(NodeId, const Version& from, const Version& to) const;
     void checkTransfer(NodeId, size_t bytes) const;
+    void waitForRoom();
+    struct Times;
+    const Times& timesOf(uint32_t step) const { return m_times[step % kMostAhead]; }
     void markStart() const;
     void markStop();
 
@@ -67,18 +74,25 @@ private:
     const SourceOptions m_options;
     const FileCache m_cache;
     Transfer m_transfer;
-    EventHandle m_start, m_end;
+    static constexpr uint32_t kMostAhead = 8; ///< steps enqueued and not over
+    struct Times {
+        EventHandle start, end;
+    };
+    std::array<Times, kMostAhead> m_times; ///< of the last steps, in turn
     std::shared_ptr<const Program> m_program;
     Version m_main;
     std::optional<Version> m_visited; ///< made when the first visitor comes
+    bool m_noRoomToVisit = false;     ///< that was tried
     std::vector<std::byte> m_shown;   ///< the value that a visitor looks at
     NodeId m_metrics = kNoNode;
     std::optional<MetricsRing> m_ring;
     GraphExecHandle m_graph;
+    bool m_long = false;              ///< a step takes too long to be enqueued whole
+    uint32_t m_stepsAhead = 1;        ///< that may be enqueued and not over
+    uint32_t m_steps = 0;             ///< since load()
+    uint32_t m_over = 0;              ///< of these, as far as is known
     std::vector<EventHandle> m_marks; ///< between the launches of a stepwise run
     bool m_marked = false;            ///< the last step was one of those
-    uint32_t m_steps = 0;             ///< whose metrics were published
-    bool m_timed = false;             ///< a step was finished
     std::atomic<bool> m_stop{false};
 };
 

@@ -96,6 +96,7 @@ void Device::activateQuietly() const noexcept { (void)driver().cuCtxSetCurrent(m
 void Device::check(CUresult result, const std::string& what) const {
     if (result == CUDA_SUCCESS) return;
     const std::string reason = what + ": " + resultText(m_api, result);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) throw OutOfMemory(reason);
     if (!losesDevice(result)) throw EngineError(reason);
     const std::lock_guard lock(m_health->mutex);
     if (m_health->failure.empty())
@@ -114,14 +115,22 @@ void Device::check(cublasStatus_t status, const std::string& what) const {
     if (status == CUBLAS_STATUS_SUCCESS) return;
     // A lost device shows in the libraries first; its own words tell more.
     checkStream(what);
-    throw EngineError(what + ": " + m_api.blas.cublasLtGetStatusString(status) + " (cuBLASLt)");
+    const std::string reason =
+        what + ": " + m_api.blas.cublasLtGetStatusString(status) + " (cuBLASLt)";
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH)
+        throw NoAlgorithm(reason);
+    throw EngineError(reason);
 }
 
 #ifdef HALFSCOPE_CUDNN
 void Device::check(cudnnStatus_t status, const std::string& what) const {
     if (status == CUDNN_STATUS_SUCCESS) return;
     checkStream(what);
-    throw EngineError(what + ": " + m_api.dnn.cudnnGetErrorString(status) + " (cuDNN)");
+    const std::string reason = what + ": " + m_api.dnn.cudnnGetErrorString(status) + " (cuDNN)";
+    // A whole range of results: a shape, a dtype, a GPU that is too old for this cuDNN.
+    if (CUDNN_STATUS_CATEGORY(static_cast<int>(status)) == CUDNN_STATUS_NOT_SUPPORTED)
+        throw NoConvolution(reason);
+    throw EngineError(reason);
 }
 
 cudnnHandle_t Device::dnn() {

@@ -44,6 +44,17 @@ public:
     using EngineError::EngineError;
 };
 
+/// A library cannot do a node: generated kernels can.
+class NoAlgorithm : public EngineError {
+public:
+    using EngineError::EngineError;
+};
+/// As it says, of cuDNN alone: matrix products may go on with cuBLASLt.
+class NoConvolution : public NoAlgorithm {
+public:
+    using NoAlgorithm::NoAlgorithm;
+};
+
 /// "3.2 GiB", "1.5 MiB"
 std::string sizeText(size_t bytes);
 
@@ -66,8 +77,9 @@ public:
     /// As activate(), for destructors: says nothing.
     void activateQuietly() const noexcept;
 
-    /// EngineError "WHAT: REASON" unless the call succeeded. A failure that no later call can get
-    /// over gives the device up.
+    /// EngineError "WHAT: REASON" unless the call succeeded: OutOfMemory, NoAlgorithm and
+    /// NoConvolution where the result says so. A failure that no later call can get over gives the
+    /// device up.
     void check(CUresult, const std::string& what) const;
     void check(cublasStatus_t, const std::string& what) const;
 #ifdef HALFSCOPE_CUDNN
@@ -120,7 +132,8 @@ public:
     int devices() const { return static_cast<int>(m_ordinals.size()); }
     const std::string& reason() const { return m_reason; } ///< why there are none
     DeviceInfo info(int index) const;
-    /// The same device for all who hold it at the same time.
+    /// The same device for all. Once open it stays so: the libraries' own state belongs to the
+    /// primary context, which must not end before they do, and the next run starts sooner.
     std::shared_ptr<Device> open(int index);
 
 private:
@@ -131,7 +144,7 @@ private:
     std::vector<int> m_ordinals; ///< of the driver, by our index
     std::vector<std::shared_ptr<DeviceHealth>> m_health;
     std::mutex m_mutex;
-    std::vector<std::weak_ptr<Device>> m_open;
+    std::vector<std::shared_ptr<Device>> m_open;
 };
 
 } // namespace halfscope::cuda

@@ -143,10 +143,17 @@ std::string soname(const char* name, int major) {
     return std::string("lib") + name + ".so." + std::to_string(major);
 }
 
-/// NVRTC opens this one by its plain name: the loader finds it when it is open already.
-void openBuiltins(const std::vector<std::string>& folders) {
-    const std::string version = std::to_string(kMajor) + "." + std::to_string(kMinor);
-    openLibrary({"libnvrtc-builtins.so." + version}, folders, "");
+/// NVRTC opens its builtins by their plain name when it compiles: the loader finds them when they
+/// are open already. They must be of NVRTC's own version, which need not be the headers', and lie
+/// beside it.
+void openBuiltins(const CompilerApi& compiler, const std::string& nvrtc,
+                  std::vector<std::string> folders) {
+    int major = 0, minor = 0;
+    if (compiler.nvrtcVersion(&major, &minor) != NVRTC_SUCCESS) return;
+    if (const fs::path beside = fs::path(nvrtc).parent_path(); !beside.empty())
+        folders.insert(folders.begin(), beside.string());
+    openLibrary({"libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor)},
+                folders, "");
 }
 
 } // namespace
@@ -199,8 +206,9 @@ Library openLibrary(const std::vector<std::string>& names, const std::vector<std
 
 void loadCompiler(Api& api) {
     const std::vector<std::string> folders = libraryFolders();
-    openBuiltins(folders);
-    fill(openLibrary({soname("nvrtc", kMajor)}, folders, kWhere), api.compiler, api.noCompiler);
+    const Library nvrtc = openLibrary({soname("nvrtc", kMajor)}, folders, kWhere);
+    fill(nvrtc, api.compiler, api.noCompiler);
+    if (api.noCompiler.empty()) openBuiltins(api.compiler, nvrtc.path, folders);
 }
 
 Api loadApi() {

@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -13,7 +14,10 @@ namespace {
 constexpr size_t kSlots = 4;
 constexpr size_t kSequenceBytes = 64; ///< before the slots, on a cache line of its own
 constexpr int kSpins = 4096;          ///< some microseconds: what a small step takes
-constexpr int kYieldsPerCheck = 1024;
+constexpr int kYields = 1 << 16;      ///< 10 ms or more; who waits longer need not wake so fast
+constexpr int kYieldsPerCheck = 1024; ///< of the device's health
+constexpr int kNapsPerCheck = 64;
+constexpr std::chrono::microseconds kNap{50};
 
 size_t slotBytes(size_t rowBytes) { return (rowBytes + 63) / 64 * 64; }
 
@@ -38,10 +42,10 @@ std::string publishText(size_t offset, size_t bytes) {
            number(bytes / sizeof(uint64_t)) + "; i += " + std::to_string(kPublishThreads) +
            "u)\n"
            "        to[i] = from[i];\n"
-           "    __threadfence_system(); // each thread's words before the number\n"
            "    __syncthreads();\n"
            "    if (threadIdx.x == 0) {\n"
            "        tickets[0] = step;\n"
+           "        __threadfence_system(); // the words of all threads before the number\n"
            "        *(volatile unsigned*)scratch = step;\n"
            "    }\n"
            "}\n";
@@ -73,8 +77,12 @@ void MetricsRing::read(uint32_t number, std::span<std::byte> row) const {
     };
     for (int turn = 0; waiting(); ++turn) {
         if (turn < kSpins) continue;
-        std::this_thread::yield();
-        if (turn % kYieldsPerCheck != 0) continue;
+        const bool yields = turn < kSpins + kYields;
+        if (yields)
+            std::this_thread::yield();
+        else
+            std::this_thread::sleep_for(kNap);
+        if (turn % (yields ? kYieldsPerCheck : kNapsPerCheck) != 0) continue;
         const CUresult state = m_device.driver().cuStreamQuery(m_device.stream());
         if (state == CUDA_ERROR_NOT_READY) continue;
         m_device.check(state, "waiting for the metrics of a step");

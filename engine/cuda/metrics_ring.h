@@ -28,8 +28,8 @@ public:
     CUdeviceptr counter() const { return m_counter.get(); }
     /// Counts from 1 again; in the order of the stream, which must be idle.
     void restart();
-    /// Waits for the row of step `number`: spins, then gives the processor away in between. Fails
-    /// with the device.
+    /// Waits for the row of step `number`: spins, then gives the processor away in between, then
+    /// sleeps. Fails with the device.
     void read(uint32_t number, std::span<std::byte> row) const;
 
 private:

@@ -152,12 +152,10 @@ DeviceInfo Platform::info(int index) const {
 std::shared_ptr<Device> Platform::open(int index) {
     const std::lock_guard lock(m_mutex);
     const auto at = static_cast<size_t>(index);
-    std::shared_ptr<Device> device = m_open[at].lock();
-    if (device == nullptr) {
+    std::shared_ptr<Device>& device = m_open[at];
+    if (device == nullptr)
         device = std::make_shared<Device>(m_api, m_ordinals[at], "cuda:" + std::to_string(index),
                                           m_health[at]);
-        m_open[at] = device;
-    }
     device->activate(); // it may have failed while others hold it
     return device;
 }

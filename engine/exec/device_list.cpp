@@ -3,8 +3,10 @@
 #include "engine/exec/device_list.h"
 
 #include "engine/core/error.h"
+#include "engine/cuda/codegen/step_writer.h"
 
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -17,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kModuleName = "libhalfscope_cuda.so";
+constexpr const char* kModuleVariable = "HALFSCOPE_CUDA_MODULE"; ///< a file or its folder
 
 /// The module's functions, or why there are none.
 struct Module {
@@ -44,8 +47,12 @@ std::string moduleFile(const std::string& modulePath) {
         const fs::path given(modulePath);
         return (fs::is_directory(given, ignored) ? given / kModuleName : given).string();
     }
-    const fs::path beside = programFolder() / kModuleName;
-    return fs::exists(beside, ignored) ? beside.string() : kModuleName;
+    const fs::path here = programFolder();
+    for (const fs::path& folder :
+         {here, here.parent_path() / "lib", here.parent_path() / "lib" / "halfscope"})
+        if (const fs::path file = folder / kModuleName; fs::exists(file, ignored))
+            return file.string();
+    return kModuleName;
 }
 
 std::string notFound(const std::string& modulePath) {
@@ -69,7 +76,9 @@ Module checked(void* handle, const std::string& file) {
     return unavailable(reason != nullptr ? reason : "the CUDA module found no device");
 }
 
-Module loadModule(const std::string& modulePath) {
+Module loadModule(std::string modulePath) {
+    const char* named = std::getenv(kModuleVariable);
+    if (modulePath.empty() && named != nullptr) modulePath = named;
     const std::string file = moduleFile(modulePath);
     const bool searched = modulePath.empty() && file == kModuleName;
     std::error_code ignored;
@@ -87,13 +96,15 @@ Module loadModule(const std::string& modulePath) {
 
 std::string cudaId(int index) { return "cuda:" + std::to_string(index); }
 
-std::unique_ptr<Executor> makeCudaExecutor(const Module& module, int index) {
+std::unique_ptr<Executor> createExecutor(const Module& module, int index,
+                                         const cuda::SourceOptions& options = {}) {
     if (index >= module.devices) {
         const std::string last = module.devices == 1 ? "" : " to " + cudaId(module.devices - 1);
         throw EngineError("device " + cudaId(index) + " is not there: this machine has " +
                           cudaId(0) + last);
     }
-    std::unique_ptr<Executor> executor(module.api.createExecutor(index));
+    const cuda::StepWriter writer = cuda::stepWriter();
+    std::unique_ptr<Executor> executor(module.api.createExecutor(index, &writer, &options));
     require(executor != nullptr, "the CUDA module made no executor");
     return executor;
 }
@@ -126,17 +137,36 @@ DeviceList listDevices(const std::string& modulePath) {
     return list;
 }
 
-std::unique_ptr<Executor> makeExecutor(const std::string& device, int threads,
-                                       const std::string& modulePath) {
-    if (device == "cpu") return makeCpuExecutor(threads);
+DeviceChoice chooseDevice(const std::string& device, int threads, const std::string& modulePath) {
+    if (device == "cpu") return {makeCpuExecutor(threads), {}};
     const std::optional<int> index = cudaIndex(device);
-    if (device != "auto" && !index)
+    const bool open = device == "auto";
+    if (!open && !index)
         throw InputError("device: \"" + device +
                          "\" is not known; allowed are auto, cpu, cuda and cuda:<index>");
     const Module module = loadModule(modulePath);
-    if (module.devices > 0) return makeCudaExecutor(module, index.value_or(0));
-    if (device == "auto") return makeCpuExecutor(threads);
-    throw EngineError("device " + device + " is not there: " + module.unavailable);
+    if (module.devices == 0) {
+        if (!open) throw EngineError("device " + device + " is not there: " + module.unavailable);
+        return {makeCpuExecutor(threads), module.unavailable};
+    }
+    try {
+        return {createExecutor(module, index.value_or(0)), {}};
+    } catch (const EngineError& error) {
+        if (!open) throw;
+        return {makeCpuExecutor(threads), error.what()};
+    }
+}
+
+std::unique_ptr<Executor> makeExecutor(const std::string& device, int threads,
+                                       const std::string& modulePath) {
+    return chooseDevice(device, threads, modulePath).executor;
+}
+
+std::unique_ptr<Executor> makeCudaExecutor(int index, const cuda::SourceOptions& options,
+                                           const std::string& modulePath) {
+    const Module module = loadModule(modulePath);
+    if (module.devices > 0) return createExecutor(module, index, options);
+    throw EngineError("device " + cudaId(index) + " is not there: " + module.unavailable);
 }
 
 } // namespace halfscope

@@ -9,6 +9,11 @@
 
 namespace halfscope {
 
+namespace cuda {
+struct SourceOptions;
+struct StepWriter;
+} // namespace cuda
+
 /// A device that can be asked for: "cpu", "cuda:0".
 struct DeviceEntry {
     std::string id;
@@ -19,8 +24,8 @@ struct DeviceList {
     std::string cudaUnavailable;      ///< one sentence; empty when CUDA can be used
 };
 
-/// Looks once. `modulePath`: where the CUDA module lies; empty searches beside the program, then in
-/// the library path.
+/// Looks once. `modulePath`: where the CUDA module lies; empty searches beside the program, in
+/// ../lib from there, then in the library path.
 DeviceList listDevices(const std::string& modulePath = {});
 
 /// "auto", "cpu", "cuda" or "cuda:<index>" to an executor. InputError for an unknown name,
@@ -28,15 +33,31 @@ DeviceList listDevices(const std::string& modulePath = {});
 std::unique_ptr<Executor> makeExecutor(const std::string& device, int threads = 0,
                                        const std::string& modulePath = {});
 
+/// As makeExecutor("cuda:<index>"), with steps written in another way than the usual one, for tests
+/// that compare both.
+std::unique_ptr<Executor> makeCudaExecutor(int index, const cuda::SourceOptions&,
+                                           const std::string& modulePath = {});
+
+/// An executor, and why it is not one for CUDA where the name left that open.
+struct DeviceChoice {
+    std::unique_ptr<Executor> executor;
+    std::string cudaUnavailable; ///< one sentence; empty when CUDA is used or was not to be
+};
+/// As makeExecutor(); "auto" takes the CPU when CUDA's first device cannot be opened, too.
+DeviceChoice chooseDevice(const std::string& device, int threads = 0,
+                          const std::string& modulePath = {});
+
 /// The interface of the module: its exported function, named kCudaModuleEntry, fills this. `abi`
 /// must equal kCudaModuleAbi. Messages are static strings or live as long as the module.
-inline constexpr int kCudaModuleAbi = 1;
+inline constexpr int kCudaModuleAbi = 3;
 inline constexpr const char* kCudaModuleEntry = "halfscopeCudaModule";
 struct CudaModuleApi {
     int abi = 0;
     int (*deviceCount)(const char** reason) = nullptr; ///< 0 with a reason when none
     void (*deviceInfo)(int index, DeviceInfo* info) = nullptr;
-    Executor* (*createExecutor)(int index) = nullptr; ///< owned by the caller; throws EngineError
+    /// Owned by the caller; throws EngineError. The pointers must last for the call alone.
+    Executor* (*createExecutor)(int index, const cuda::StepWriter*,
+                                const cuda::SourceOptions*) = nullptr;
 };
 using CudaModuleEntry = void (*)(CudaModuleApi*);
 

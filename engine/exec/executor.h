@@ -29,6 +29,12 @@ struct DeviceInfo {
 /// storage form and valid during the call.
 using Visitor = std::function<void(NodeId, std::span<const std::byte>)>;
 
+/// How long a device worked on one of a step's launches.
+struct LaunchTime {
+    std::string what; ///< "matmul 'layer 1' [64, 256]"
+    double seconds = 0;
+};
+
 class Executor {
 public:
     virtual ~Executor() = default;
@@ -44,11 +50,25 @@ public:
     /// Asks a running step to give up; answered within 100 ms. Cleared by the next run() that
     /// starts.
     virtual void requestStop() = 0;
-    /// Scratch memory beside the program's arena: tiles, converted operands, library workspace.
+    /// The plan by which the loaded program has its memory, where the device makes one of its own:
+    /// with other kernels, other values are stored. Valid until the next load().
+    virtual const MemoryPlan* memory() const { return nullptr; }
+    /// Memory beside that: tiles, converted operands, library workspace, what a visitor needs.
     virtual size_t workspaceBytes() const { return 0; }
     /// Seconds that the device worked on the last finished step.
     virtual double lastStepSeconds() const = 0;
+    /// Launch by launch, when the last step ran stepwise without a visitor on a device that has
+    /// launches.
+    virtual std::vector<LaunchTime> launchTimes() const { return {}; }
 };
+
+/// What a program takes of the device on which it is loaded, workspace included.
+struct MemoryUse {
+    size_t bytes = 0;                                ///< allocated
+    size_t peakBytes = 0;                            ///< the most that lives at once
+    std::array<size_t, kMemoryCauses> peakByCause{}; ///< adds up to that
+};
+MemoryUse memoryUse(const Executor&, const Program& loaded);
 
 /// The CPU executor. threads 0: one for each hardware thread.
 std::unique_ptr<Executor> makeCpuExecutor(int threads = 0);

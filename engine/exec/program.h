@@ -44,7 +44,7 @@ struct MemoryPlan {
     std::vector<size_t> offset; ///< by node; kNowhere: not stored
     size_t arenaBytes = 0;
     size_t peakBytes = 0; ///< the most that lived at once, states and inputs included
-    /// Bytes at that moment. Workspace is the executor's own (Executor::workspaceBytes) and 0 here.
+    /// Bytes at that moment. Workspace is the executor's own and 0 here (memoryUse()).
     std::array<size_t, kMemoryCauses> peakByCause{};
 };
 

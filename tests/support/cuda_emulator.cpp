@@ -3,6 +3,7 @@
 #define HS_EMULATOR_HOST 1
 #include "tests/support/cuda_emulator.h"
 
+#include "tests/support/cuda_races.h"
 #include "tests/support/cuda_words.h"
 #include "tests/support/fibers.h"
 
@@ -15,6 +16,7 @@
 #include <fstream>
 #include <map>
 #include <numeric>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <vector>
@@ -100,6 +102,10 @@ struct EmulatedModule::Impl {
     char* arena = nullptr;
     char* scratch = nullptr;
     unsigned* tickets = nullptr;
+    std::unique_ptr<Races> races;
+    std::set<std::string> searched; ///< entries that ran once: the order of blocks says no more
+    bool searches = false;          ///< for races, in this launch
+    std::string misalignment;       ///< the first one
 
     Impl() = default;
     ~Impl() {
@@ -118,6 +124,12 @@ struct EmulatedModule::Impl {
     static void body(void* self, int thread);
     static void barrier(void* self, int line);
     static const char* exchange(void* self, unsigned mask, const void* mine, int bytes, int line);
+    static void access(void* self, const void* at, size_t bytes, bool isWrite);
+    static void atomic(void* self, const void* at);
+    static void fence(void* self);
+    static void misaligned(void* self, const void* at, int line);
+    void connect();
+    void checkFaults() const;
     void runBlock(int threadCount, const std::vector<int>& order);
     bool releaseExchanges(int warp);
     bool releaseExchange(int warp, unsigned mask, int line);
@@ -152,6 +164,49 @@ const char* EmulatedModule::Impl::exchange(void* self, unsigned mask, const void
     return impl.running().reading->slots.data();
 }
 
+void EmulatedModule::Impl::access(void* self, const void* at, size_t bytes, bool isWrite) {
+    auto& impl = *static_cast<Impl*>(self);
+    const bool isWord =
+        at >= static_cast<const void*>(impl.state) && at < static_cast<const void*>(impl.state + 1);
+    if (isWord || impl.fibers->isOnStack(at)) return; // a thread's own
+    impl.races->access(impl.current, static_cast<const char*>(at), bytes, isWrite);
+}
+
+void EmulatedModule::Impl::atomic(void* self, const void* at) {
+    auto& impl = *static_cast<Impl*>(self);
+    impl.races->atomic(impl.current, static_cast<const char*>(at));
+}
+
+void EmulatedModule::Impl::fence(void* self) {
+    auto& impl = *static_cast<Impl*>(self);
+    impl.races->fence(impl.current);
+}
+
+void EmulatedModule::Impl::misaligned(void* self, const void* at, int line) {
+    auto& impl = *static_cast<Impl*>(self);
+    if (impl.misalignment.empty())
+        impl.misalignment = "a misaligned pointer, arena + " +
+                            std::to_string(static_cast<const char*>(at) - impl.arena) +
+                            ", at line " + std::to_string(line);
+}
+
+/// Gives the text the functions that its words call.
+void EmulatedModule::Impl::connect() {
+    state->context = this;
+    state->barrier = barrier;
+    state->exchange = exchange;
+    state->misaligned = misaligned;
+    state->access = searches ? access : nullptr;
+    state->atomic = searches ? atomic : nullptr;
+    state->fence = searches ? fence : nullptr;
+}
+
+/// Faults that a thread cannot throw from its own stack.
+void EmulatedModule::Impl::checkFaults() const {
+    const std::string& fault = searches && !races->fault().empty() ? races->fault() : misalignment;
+    if (!fault.empty()) throw std::runtime_error("emulator: " + fault);
+}
+
 /// All threads of one block, in turns between barriers and exchanges.
 void EmulatedModule::Impl::runBlock(int threadCount, const std::vector<int>& order) {
     threads.assign(static_cast<size_t>(threadCount), Thread{});
@@ -168,6 +223,7 @@ void EmulatedModule::Impl::runBlock(int threadCount, const std::vector<int>& ord
             state->thread.x = static_cast<unsigned>(thread);
             fibers->resume(thread);
         }
+        checkFaults();
         bool released = false;
         for (int warp = 0; warp * kLanes < threadCount; ++warp)
             released = releaseExchanges(warp) || released;
@@ -207,6 +263,7 @@ bool EmulatedModule::Impl::releaseExchange(int warp, unsigned mask, int line) {
     if (free == pool.end()) free = pool.insert(pool.end(), std::make_unique<Snapshot>());
     Snapshot& snapshot = **free;
     snapshot.readers = mask;
+    if (searches && mask == ~0u) races->exchange(warp);
     // lanes outside the mask hold garbage, as on a device
     snapshot.slots.fill(kGarbage);
     for (int lane = 0; lane < kLanes; ++lane) {
@@ -227,6 +284,7 @@ bool EmulatedModule::Impl::releaseBarrier() {
         if (thread.state != Thread::State::AtBarrier || thread.line != line) return false;
     for (Thread& thread : threads)
         thread.state = Thread::State::Ready;
+    if (searches) races->barrier();
     return true;
 }
 
@@ -252,16 +310,19 @@ void EmulatedModule::Impl::failStuck() const {
 
 EmulatedModule::EmulatedModule(const std::string& text, Effort effort)
     : m_impl(std::make_unique<Impl>()) {
+    const bool looksForRaces = effort == Effort::ShortRun;
+    if (looksForRaces) m_impl->races = std::make_unique<Races>();
     const TemporaryFolder folder;
     std::ofstream(folder.path() / "text.cpp")
         << "#include \"" HALFSCOPE_SOURCE_DIR "/tests/support/cuda_words.h\"\n"
            "#line 1 \"text\"\n"
         << text;
     // Bits: no contraction. Types: packs are read as words. -w: a text is made for another
-    // compiler.
-    const std::string optimization = effort == Effort::ShortRun ? " -O1" : " -O0";
-    execute(HALFSCOPE_EMULATOR_COMPILER + optimization +
-                " -std=c++20 -w -fPIC -ffp-contract=off -fno-strict-aliasing -fno-math-errno "
+    // compiler. Alignment: the words hold what the compiler then calls.
+    const std::string options = looksForRaces ? " -O1 -fsanitize=thread" : " -O0";
+    execute(HALFSCOPE_EMULATOR_COMPILER + options +
+                " -fsanitize=alignment -std=c++20 -w -fPIC -ffp-contract=off -fno-strict-aliasing "
+                "-fno-math-errno "
                 "-c text.cpp -o text.o",
             folder.path());
     execute(HALFSCOPE_EMULATOR_LINKER " -shared text.o -o text.so -lm", folder.path());
@@ -304,9 +365,11 @@ void EmulatedModule::launch(const cuda::Launch& launch, std::byte* arena, std::b
     impl.scratch = reinterpret_cast<char*>(scratch);
     impl.tickets = tickets;
     hs_emulated::State& state = *impl.state;
-    state.context = &impl;
-    state.barrier = Impl::barrier;
-    state.exchange = Impl::exchange;
+    impl.misalignment.clear();
+    impl.searches = impl.races && impl.searched.insert(launch.entry).second;
+    impl.connect();
+    if (impl.searches)
+        impl.races->startLaunch(launch.blocks, launch.threads, impl.arena, impl.scratch);
     state.blockDim = {static_cast<unsigned>(launch.threads), 1, 1};
     state.gridDim = {static_cast<unsigned>(launch.blocks), 1, 1};
     std::vector<char> shared(launch.sharedBytes + 2 * kGuardBytes + kSlotBytes);
@@ -319,6 +382,7 @@ void EmulatedModule::launch(const cuda::Launch& launch, std::byte* arena, std::b
         std::fill(shared.begin(), shared.end(), kGuard);
         std::fill_n(area, launch.sharedBytes, kGarbage);
         state.block = {static_cast<unsigned>(block), 0, 0};
+        if (impl.searches) impl.races->startBlock(block, area, launch.sharedBytes);
         impl.runBlock(launch.threads, threads);
         const auto spoilt = [](char c) { return c != kGuard; };
         if (std::any_of(area + launch.sharedBytes, area + launch.sharedBytes + kGuardBytes,

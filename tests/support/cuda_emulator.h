@@ -1,6 +1,7 @@
 // Runs generated CUDA C++ on the CPU: compiles the text with the host's compiler and a small set of
 // CUDA's words, and runs the threads of a block as fibers that take turns at barriers. Finds wrong
-// indices, missing barriers and wrong sums without a GPU; says nothing of speed or memory order.
+// indices, missing barriers, wrong sums, misaligned packs and, where asked, races without a GPU;
+// says nothing of speed.
 #pragma once
 
 #include "engine/cuda/codegen/step_source.h"
@@ -12,7 +13,8 @@
 
 namespace halfscope::test {
 
-/// What is worth more: texts that compute much are compiled with optimization.
+/// What is worth more. ShortRun: compiled with optimization, and in the first launch of an entry
+/// every access is looked at: two that nothing orders fail it (cuda_races.h). ShortBuild: neither.
 enum class Effort : uint8_t { ShortRun, ShortBuild };
 
 class EmulatedModule {

@@ -78,17 +78,32 @@ CUresult totalMemory(size_t* bytes, CUdevice device) {
     *bytes = gpu(device).bytes;
     return CUDA_SUCCESS;
 }
+/// How often a device's primary context is held. One that nobody holds any more is gone, and the
+/// next one is another.
+std::map<CUdevice, int> held;
+std::map<CUcontext, CUdevice> contexts;
+intptr_t lastContext = 0;
+thread_local CUcontext current = nullptr;
+
 CUresult retain(CUcontext* context, CUdevice device) {
     FAKE_ENTER("cuDevicePrimaryCtxRetain");
-    *context = reinterpret_cast<CUcontext>(static_cast<intptr_t>(device) + 1);
+    if (held[device]++ == 0) contexts[reinterpret_cast<CUcontext>(++lastContext)] = device;
+    for (const auto& [existing, of] : contexts)
+        if (of == device) *context = existing;
     ++fakeCuda().live;
     return CUDA_SUCCESS;
 }
-CUresult release(CUdevice) {
+CUresult release(CUdevice device) {
     --fakeCuda().live;
+    if (--held[device] == 0)
+        std::erase_if(contexts, [&](const auto& entry) { return entry.second == device; });
     return fake::entered("cuDevicePrimaryCtxRelease");
 }
-CUresult setCurrent(CUcontext) { return fake::entered("cuCtxSetCurrent"); }
+CUresult setCurrent(CUcontext context) {
+    FAKE_ENTER("cuCtxSetCurrent");
+    current = context;
+    return CUDA_SUCCESS;
+}
 
 // ---- memory ------------------------------------------------------------------------------------
 
@@ -182,10 +197,13 @@ namespace fake {
 int enter(const char* function) {
     FakeCuda& machine = fakeCuda();
     const int call = ++machine.calls[function];
+    if (machine.watch) machine.watch(function);
     const FakeFault& fault = machine.fault;
     if (fault.function != function) return 0;
     return call == fault.call || (fault.stays && call > fault.call) ? fault.result : 0;
 }
+
+bool hasContext() { return contexts.contains(current); }
 
 void complain(const std::string& what) {
     if (fakeCuda().complaint.empty()) fakeCuda().complaint = what;
@@ -233,6 +251,9 @@ void fillDriver(cuda::DriverApi& api) {
 void resetDriver() {
     resetStreams(); // what is enqueued there may point to memory
     memory.clear();
+    contexts.clear();
+    held.clear();
+    current = nullptr;
 }
 
 } // namespace fake

@@ -6,6 +6,7 @@
 #include "engine/cuda/api.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -46,6 +47,11 @@ struct FakeCuda {
     int blasCandidates = 3;  ///< of which the second adds in another order and is the fastest
     bool dnnStrict = true;   ///< offers algorithms for strict f32
     bool refuseBlas = false; ///< every algorithm that was offered fails when it is used
+    bool dnnSupports = true; ///< else it knows no such convolution
+    double launchMilliseconds = 0.01; ///< of a kernel
+    double blasSlowness = 1;          ///< factor on what products take
+    /// Called at every call, with the function's name.
+    std::function<void(const std::string&)> watch;
     /// cuStreamQuery finds this once that many steps are enqueued: a device lost on the way.
     int graphLaunchesUntilLost = -1;
 

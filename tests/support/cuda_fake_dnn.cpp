@@ -39,7 +39,10 @@ struct Dnn {
     CUstream stream = nullptr;
 };
 
-cudnnStatus_t result(const char* function) { return static_cast<cudnnStatus_t>(enter(function)); }
+cudnnStatus_t result(const char* function) {
+    if (!hasContext()) complain(std::string(function) + " without a context");
+    return static_cast<cudnnStatus_t>(enter(function));
+}
 
 template <class T, class Handle>
 cudnnStatus_t create(const char* function, Handle* handle) {
@@ -58,7 +61,11 @@ cudnnStatus_t destroy(const char* function, Handle handle) {
 size_t version() { return 91900; }
 const char* errorString(cudnnStatus_t) { return "CUDNN_STATUS_FAKE"; }
 cudnnStatus_t handleCreate(cudnnHandle_t* handle) { return create<Dnn>("cudnnCreate", handle); }
-cudnnStatus_t handleDestroy(cudnnHandle_t handle) { return destroy<Dnn>("cudnnDestroy", handle); }
+cudnnStatus_t handleDestroy(cudnnHandle_t handle) {
+    const CUstream stream = as<Dnn>(handle)->stream; // cuDNN waits for its work
+    if (stream != nullptr && !isAlive(stream)) complain("cuDNN: a handle whose stream is gone");
+    return destroy<Dnn>("cudnnDestroy", handle);
+}
 cudnnStatus_t setStream(cudnnHandle_t handle, CUstream stream) {
     as<Dnn>(handle)->stream = stream;
     return result("cudnnSetStream");
@@ -118,7 +125,9 @@ cudnnStatus_t mathSet(cudnnConvolutionDescriptor_t desc, cudnnMathType_t math) {
 template <class Perf, class Algorithm>
 cudnnStatus_t offer(const char* function, const Convolution& conv, int most, int* count,
                     Perf* found, std::initializer_list<Algorithm> algorithms) {
+    if (isCapturing()) spoilCapture(function);
     if (const auto status = result(function)) return status;
+    if (!fakeCuda().dnnSupports) return CUDNN_STATUS_NOT_SUPPORTED_SHAPE;
     *count = 0;
     for (const Algorithm algorithm : algorithms) {
         if (*count == most) break;

@@ -134,6 +134,7 @@ struct Preference {
 };
 
 cublasStatus_t blasResult(const char* function) {
+    if (!hasContext()) complain(std::string(function) + " without a context");
     return static_cast<cublasStatus_t>(enter(function));
 }
 DType dtypeOf(cudaDataType_t type) {
@@ -146,6 +147,7 @@ DType dtypeOf(cudaDataType_t type) {
 size_t blasVersion() { return 130100; }
 const char* blasError(cublasStatus_t) { return "CUBLAS_STATUS_FAKE"; }
 cublasStatus_t blasCreate(cublasLtHandle_t* handle) {
+    if (isCapturing()) spoilCapture("cublasLtCreate");
     if (const auto result = blasResult("cublasLtCreate")) return result;
     *handle = made<cublasLtHandle_t>(0);
     return CUBLAS_STATUS_SUCCESS;
@@ -235,6 +237,7 @@ cublasStatus_t heuristic(cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixL
                          cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
                          cublasLtMatmulPreference_t preference, int most,
                          cublasLtMatmulHeuristicResult_t* results, int* found) {
+    if (isCapturing()) spoilCapture("cublasLtMatmulAlgoGetHeuristic");
     if (const auto result = blasResult("cublasLtMatmulAlgoGetHeuristic")) return result;
     const auto* wanted = as<Preference>(preference);
     if (wanted->reductions != CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE)
@@ -283,6 +286,8 @@ cublasStatus_t multiply(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void*
         complain("cuBLASLt: the product is to be as it is, and overwrites");
     const auto candidate = static_cast<int>(algorithm->data[0]);
     if (bytes < static_cast<size_t>(candidate) * 4096) return CUBLAS_STATUS_INVALID_VALUE;
+    if (reinterpret_cast<uintptr_t>(workspace) % 256 != 0)
+        complain("cuBLASLt: the workspace is less aligned than an allocation");
     const std::array<const void*, 4> pointers{a, b, d, d};
     for (size_t i = 0; i < 4; ++i)
         if (reinterpret_cast<uintptr_t>(pointers[i]) % algorithm->data[1 + i] != 0)
@@ -291,7 +296,7 @@ cublasStatus_t multiply(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void*
     enqueue(stream, [product = *as<Product>(desc), aShape = *as<Layout>(aLayout),
                      bShape = *as<Layout>(bLayout), dShape = *as<Layout>(dLayout), a, b, d,
                      workspace, bytes, candidate] {
-        spend(candidate == 1 ? 1 : candidate == 2 ? 2 : 3);
+        spend(fakeCuda().blasSlowness * (candidate == 1 ? 1 : candidate == 2 ? 2 : 3));
         // scratch is anybody's
         if (candidate > 0)
             std::memset(memoryAt(reinterpret_cast<CUdeviceptr>(workspace), bytes, "workspace"),

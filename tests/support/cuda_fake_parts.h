@@ -21,6 +21,14 @@ void complain(const std::string& what);
 using Task = std::function<void()>;
 /// Adds work to a stream, or to the graph that it captures. A null stream is the device's default.
 void enqueue(CUstream, Task);
+/// Whether there still is such a stream.
+bool isAlive(CUstream);
+/// Whether a stream records: nobody may then allocate, wait, load code or ask for algorithms.
+bool isCapturing();
+/// Makes the capture at hand fail, as a forbidden call does, with a complaint.
+void spoilCapture(const char* function);
+/// Whether the calling thread's calls go to a context that exists.
+bool hasContext();
 /// Does all that is enqueued, on every stream.
 void drainAll();
 /// Milliseconds that the work at hand takes on the fake clock.

@@ -10,7 +10,8 @@
 namespace halfscope::test {
 namespace {
 
-constexpr size_t kMostCompiled = 6; ///< texts that are kept
+constexpr size_t kMostCompiled = 6;              ///< texts that are kept
+constexpr unsigned kPlainSharedBytes = 48 << 10; ///< that every function may have
 
 struct Graph {
     std::vector<fake::Task> tasks;
@@ -20,6 +21,7 @@ struct Stream {
     std::unique_ptr<Graph> capturing;
 };
 struct Event {
+    bool recorded = false;
     int waiting = 0; ///< records that the stream has not come to; the last one counts
     double time = 0;
     Stream* stream = nullptr;
@@ -30,6 +32,7 @@ struct Module {
 struct Function {
     Module* module;
     std::string entry;
+    unsigned sharedBytes = kPlainSharedBytes;
 };
 
 struct State {
@@ -38,6 +41,7 @@ struct State {
     std::vector<std::unique_ptr<Function>> functions;
     double clock = 0;
     int graphLaunches = 0;
+    bool spoilt = false;          ///< the capture at hand
     CUresult lost = CUDA_SUCCESS; ///< every call after it fails
 };
 State state;
@@ -75,7 +79,6 @@ CUresult streamDestroy(CUstream stream) {
 }
 CUresult streamSynchronize(CUstream stream) {
     FAKE_ENTER("cuStreamSynchronize");
-    if (as<Stream>(stream)->capturing) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     drain(*as<Stream>(stream));
     return state.lost;
 }
@@ -94,11 +97,16 @@ CUresult beginCapture(CUstream stream, CUstreamCaptureMode mode) {
     if (mode != CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
         fake::complain("a capture that forbids other threads to allocate");
     as<Stream>(stream)->capturing = std::make_unique<Graph>();
+    state.spoilt = false;
     return CUDA_SUCCESS;
 }
 CUresult endCapture(CUstream stream, CUgraph* graph) {
+    // whatever comes of it, the capture is over
+    std::unique_ptr<Graph> captured = std::move(as<Stream>(stream)->capturing);
+    *graph = nullptr;
     FAKE_ENTER("cuStreamEndCapture");
-    *graph = reinterpret_cast<CUgraph>(as<Stream>(stream)->capturing.release());
+    if (state.spoilt) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    *graph = reinterpret_cast<CUgraph>(captured.release());
     ++fakeCuda().live;
     return CUDA_SUCCESS;
 }
@@ -144,6 +152,7 @@ CUresult eventDestroy(CUevent event) {
 CUresult eventRecord(CUevent event, CUstream stream) {
     FAKE_ENTER("cuEventRecord");
     auto* recorded = as<Event>(event);
+    recorded->recorded = true;
     ++recorded->waiting;
     recorded->stream = as<Stream>(stream);
     fake::enqueue(stream, [recorded] {
@@ -165,7 +174,13 @@ CUresult eventSynchronize(CUevent event) {
 }
 CUresult eventElapsed(float* milliseconds, CUevent start, CUevent stop) {
     FAKE_ENTER("cuEventElapsedTime");
+    if (!as<Event>(start)->recorded || !as<Event>(stop)->recorded) {
+        fake::complain("the time between events of which one was never recorded");
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
     if (as<Event>(start)->waiting > 0 || as<Event>(stop)->waiting > 0) return CUDA_ERROR_NOT_READY;
+    if (as<Event>(stop)->time < as<Event>(start)->time)
+        fake::complain("the time to an event from a later one");
     *milliseconds = static_cast<float>(as<Event>(stop)->time - as<Event>(start)->time);
     return CUDA_SUCCESS;
 }
@@ -196,9 +211,13 @@ CUresult moduleFunction(CUfunction* function, CUmodule module, const char* entry
     *function = reinterpret_cast<CUfunction>(state.functions.back().get());
     return CUDA_SUCCESS;
 }
-CUresult functionAttribute(CUfunction, CUfunction_attribute, int value) {
+CUresult functionAttribute(CUfunction function, CUfunction_attribute which, int value) {
     FAKE_ENTER("cuFuncSetAttribute");
-    return value <= fakeCuda().gpus.at(0).sharedBytes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (which != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
+        value > fakeCuda().gpus.at(0).sharedBytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    as<Function>(function)->sharedBytes = static_cast<unsigned>(value);
+    return CUDA_SUCCESS;
 }
 CUresult launch(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned threads,
                 unsigned threadsY, unsigned threadsZ, unsigned shared, CUstream stream,
@@ -206,6 +225,10 @@ CUresult launch(CUfunction function, unsigned x, unsigned y, unsigned z, unsigne
     FAKE_ENTER("cuLaunchKernel");
     if (y * z * threadsY * threadsZ != 1) fake::complain("a launch of more than one dimension");
     const Function& what = *as<Function>(function);
+    if (shared > what.sharedBytes || threads > 1024 || x == 0) {
+        fake::complain("a launch beyond what the function may have");
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     cuda::Launch how;
     how.entry = what.entry;
     how.blocks = static_cast<int>(x);
@@ -216,7 +239,7 @@ CUresult launch(CUfunction function, unsigned x, unsigned y, unsigned z, unsigne
         pointers[i] = *static_cast<CUdeviceptr*>(arguments[i]);
     const std::shared_ptr<EmulatedModule> code = what.module->code;
     fake::enqueue(stream, [=, first = pointers[0], second = pointers[1], third = pointers[2]] {
-        fake::spend(0.01);
+        fake::spend(fakeCuda().launchMilliseconds);
         try {
             code->launch(how, reinterpret_cast<std::byte*>(first),
                          reinterpret_cast<std::byte*>(second), reinterpret_cast<unsigned*>(third),
@@ -237,8 +260,45 @@ void drainAll() {
         drain(*stream);
 }
 
+bool isAlive(CUstream stream) {
+    return std::find(state.streams.begin(), state.streams.end(), as<Stream>(stream)) !=
+           state.streams.end();
+}
+bool isCapturing() {
+    return std::any_of(state.streams.begin(), state.streams.end(),
+                       [](const Stream* stream) { return stream->capturing != nullptr; });
+}
+void spoilCapture(const char* function) {
+    complain(std::string(function) + " while a stream is captured");
+    state.spoilt = true;
+}
+
+/// Calls that need the thread's context; the others ask about machine and devices.
+bool needsContext(std::string_view function) {
+    for (const char* start :
+         {"cuMem", "cuStream", "cuGraph", "cuEvent", "cuModule", "cuFunc", "cuLaunch"})
+        if (function.starts_with(start)) return true;
+    return false;
+}
+/// Calls that wait or change what the device has: none of a capturing thread's.
+bool spoilsCapture(std::string_view function) {
+    for (const char* forbidden : {"cuMemAlloc", "cuMemFree", "cuMemFreeHost", "cuMemHostAlloc",
+                                  "cuStreamSynchronize", "cuEventSynchronize", "cuEventElapsedTime",
+                                  "cuModuleLoadData", "cuModuleUnload", "cuGraphLaunch"})
+        if (function == forbidden) return true;
+    return false;
+}
+
 CUresult entered(const char* function) {
     const auto result = static_cast<CUresult>(enter(function));
+    if (needsContext(function) && !hasContext()) {
+        complain(std::string(function) + " without a context");
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    if (spoilsCapture(function) && isCapturing()) {
+        spoilCapture(function);
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
     if (state.lost != CUDA_SUCCESS) return state.lost;
     if (result == CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_LAUNCH_FAILED)
         state.lost = result;
@@ -247,6 +307,7 @@ CUresult entered(const char* function) {
 
 void enqueue(CUstream stream, Task task) {
     if (stream == nullptr) return complain("work on the default stream");
+    if (!isAlive(stream)) return complain("work on a stream that is gone");
     auto* to = as<Stream>(stream);
     if (to->capturing)
         to->capturing->tasks.push_back(std::move(task));

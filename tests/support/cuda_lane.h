@@ -1,8 +1,9 @@
 // A small training on the fake CUDA machine, for the tests of the module.
 #pragma once
 
+#include "engine/core/philox.h"
 #include "engine/cuda/cuda_executor.h"
-#include "engine/train/trainer.h"
+#include "engine/train/step_runner.h"
 #include "tests/support/cuda_fake.h"
 #include "tests/support/training.h"
 
@@ -26,6 +27,37 @@ inline std::shared_ptr<const Program> smallStep() {
     return std::make_shared<const Program>(
         compile(buildStep(config, config.lanes[0], kSmallBatch)));
 }
+
+inline constexpr BatchShape kLaneBatch{16, 5, 1};
+
+/// The step of a small network, on an executor, with weights and a batch there.
+struct Loaded {
+    RunConfig config;
+    std::shared_ptr<const Program> program;
+
+    explicit Loaded(Precision precision)
+        : config(smallRun(precision)), program(std::make_shared<const Program>(compile(
+                                           buildStep(config, config.lanes[0], kLaneBatch)))) {}
+    const Graph& graph() const { return program->graph; }
+
+    void start(Executor& executor) const {
+        executor.load(program);
+        upload(executor);
+    }
+    /// All states and inputs from one generator, the settings that must be sensible as a run has
+    /// them.
+    void upload(Executor& executor) const {
+        for (const auto& [name, values] : initialWeights(graph(), config.seed))
+            uploadFloats(executor, graph(), graph().state(name), values);
+        uploadSettings(executor, graph(), config, config.lanes[0]);
+        uint64_t stream = 1;
+        for (const InputInfo& input : graph().inputs()) {
+            std::vector<float> values(static_cast<size_t>(graph()[input.node].elements()));
+            Philox(5, stream++).fillNormal(values);
+            uploadFloats(executor, graph(), input.node, values);
+        }
+    }
+};
 
 inline std::unique_ptr<Executor> fakeExecutor(cuda::Platform& platform,
                                               const cuda::SourceOptions& options = {},

@@ -39,6 +39,12 @@ struct State {
     /// until the thread's next call.
     const char* (*exchange)(void* context, unsigned mask, const void* mine, int bytes,
                             int line) = nullptr;
+    // of instrumented texts alone
+    void (*access)(void* context, const void* at, size_t bytes, bool isWrite) = nullptr;
+    void (*atomic)(void* context, const void* at) = nullptr;
+    void (*fence)(void* context) = nullptr;
+    /// A pointer that its type's alignment does not allow, at this line of the text.
+    void (*misaligned)(void* context, const void* at, int line) = nullptr;
 };
 
 } // namespace hs_emulated
@@ -140,29 +146,31 @@ inline T shuffleFrom(unsigned mask, T mine, int from, int line) {
 #define __any_sync(mask, predicate) (__ballot_sync(mask, predicate) != 0u)
 #define __all_sync(mask, predicate) (__ballot_sync(mask, predicate) == (mask))
 
-// One host thread runs all: fences are nothing, atomics plain.
-inline void __threadfence() {}
-inline void __threadfence_block() {}
-inline void __threadfence_system() {}
-inline unsigned atomicAdd(unsigned* at, unsigned by) {
+// One host thread runs all: fences and atomics matter to the search for races alone.
+#define HS_UNSEEN __attribute__((noinline, no_sanitize("thread")))
+HS_UNSEEN inline void __threadfence() {
+    if (hs_emulated_state.fence != nullptr) hs_emulated_state.fence(hs_emulated_state.context);
+}
+inline void __threadfence_system() { __threadfence(); }
+template <class Change>
+HS_UNSEEN inline unsigned atomically(unsigned* at, Change change) {
+    if (hs_emulated_state.atomic != nullptr)
+        hs_emulated_state.atomic(hs_emulated_state.context, at);
     const unsigned old = *at;
-    *at = old + by;
+    *at = change(old);
     return old;
+}
+inline unsigned atomicAdd(unsigned* at, unsigned by) {
+    return atomically(at, [by](unsigned old) { return old + by; });
 }
 inline unsigned atomicExch(unsigned* at, unsigned to) {
-    const unsigned old = *at;
-    *at = to;
-    return old;
+    return atomically(at, [to](unsigned) { return to; });
 }
 inline unsigned atomicOr(unsigned* at, unsigned bits) {
-    const unsigned old = *at;
-    *at = old | bits;
-    return old;
+    return atomically(at, [bits](unsigned old) { return old | bits; });
 }
 inline unsigned atomicMax(unsigned* at, unsigned with) {
-    const unsigned old = *at;
-    *at = old > with ? old : with;
-    return old;
+    return atomically(at, [with](unsigned old) { return old > with ? old : with; });
 }
 template <class T>
 inline T __ldcg(const T* from) {
@@ -185,5 +193,61 @@ inline T min(T a, T b) {
 template <class T>
 inline T max(T a, T b) {
     return a < b ? b : a;
+}
+
+// What the compiler calls before an access, where it is asked to look for races or for pointers
+// that are not aligned.
+extern "C" {
+HS_UNSEEN inline void hs_emulated_access(const void* at, size_t bytes, bool isWrite) {
+    if (hs_emulated_state.access != nullptr)
+        hs_emulated_state.access(hs_emulated_state.context, at, bytes, isWrite);
+}
+#define HS_ACCESS(name, bytes, isWrite)                                                            \
+    __attribute__((no_sanitize("thread"), visibility("hidden"))) void __tsan_##name(void* at) {    \
+        hs_emulated_access(at, bytes, isWrite);                                                    \
+    }
+HS_ACCESS(read1, 1, false)
+HS_ACCESS(read2, 2, false)
+HS_ACCESS(read4, 4, false)
+HS_ACCESS(read8, 8, false)
+HS_ACCESS(read16, 16, false)
+HS_ACCESS(write1, 1, true)
+HS_ACCESS(write2, 2, true)
+HS_ACCESS(write4, 4, true)
+HS_ACCESS(write8, 8, true)
+HS_ACCESS(write16, 16, true)
+HS_ACCESS(unaligned_read2, 2, false)
+HS_ACCESS(unaligned_read4, 4, false)
+HS_ACCESS(unaligned_read8, 8, false)
+HS_ACCESS(unaligned_read16, 16, false)
+HS_ACCESS(unaligned_write2, 2, true)
+HS_ACCESS(unaligned_write4, 4, true)
+HS_ACCESS(unaligned_write8, 8, true)
+HS_ACCESS(unaligned_write16, 16, true)
+HS_ACCESS(func_entry, 0, false)
+#undef HS_ACCESS
+void __tsan_init() {}
+void __tsan_func_exit() {}
+HS_UNSEEN void __tsan_read_range(void* at, size_t bytes) { hs_emulated_access(at, bytes, false); }
+HS_UNSEEN void __tsan_write_range(void* at, size_t bytes) { hs_emulated_access(at, bytes, true); }
+// Clang's names for what GCC leaves to memcpy() and its like.
+HS_UNSEEN void* __tsan_memcpy(void* to, const void* from, size_t bytes) {
+    hs_emulated_access(from, bytes, false);
+    hs_emulated_access(to, bytes, true);
+    return memcpy(to, from, bytes);
+}
+HS_UNSEEN void* __tsan_memset(void* to, int byte, size_t bytes) {
+    hs_emulated_access(to, bytes, true);
+    return memset(to, byte, bytes);
+}
+/// The compiler's record of a place; what follows it says of which type.
+struct hs_emulated_place {
+    const char* file;
+    unsigned line, column;
+};
+HS_UNSEEN void __ubsan_handle_type_mismatch_v1(const hs_emulated_place* place, void* at) {
+    if (hs_emulated_state.misaligned != nullptr)
+        hs_emulated_state.misaligned(hs_emulated_state.context, at, static_cast<int>(place->line));
+}
 }
 #endif

@@ -135,6 +135,11 @@ void Fibers::resume(int index) {
 #endif
 }
 
+bool Fibers::isOnStack(const void* at) const {
+    const auto* byte = static_cast<const char*>(at);
+    return byte >= m_impl->memory && byte < m_impl->memory + m_impl->bytes;
+}
+
 void Fibers::yield(int index) {
     Fiber& fiber = m_impl->fibers[static_cast<size_t>(index)];
 #if defined(__x86_64__)

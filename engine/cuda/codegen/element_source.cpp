@@ -13,39 +13,6 @@ namespace halfscope::cuda {
 
 namespace {
 
-/// Ops whose result is one of their inputs, its negative, or 0 or 1: exact in the inputs' storage.
-bool keepsPrecision(Op op) {
-    switch (op) {
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Relu:
-    case Op::Where:
-    case Op::Maximum:
-    case Op::Minimum:
-    case Op::Sign:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Trunc:
-    case Op::Less:
-    case Op::LessEqual:
-    case Op::Equal:
-    case Op::NotEqual:
-    case Op::LogicalAnd:
-    case Op::LogicalOr:
-    case Op::LogicalNot:
-    case Op::IsFinite:
-    case Op::StopGradient: return true;
-    default: return false;
-    }
-}
-
-/// Whether every value of `from` is a value of `to`.
-bool holdsAll(DType to, DType from) {
-    if (to == from || from == DType::Bool) return true;
-    return (to == DType::F32 && isLow(from)) || (to == DType::F64 && from != DType::F64);
-}
-
 /// "less_equal" -> "lessEqualOf", as math.cuh calls it.
 std::string functionOf(Op op) {
     if (op == Op::IsFinite) return "isFiniteOf"; // PyTorch's name is one word
@@ -96,7 +63,8 @@ std::string literal(double x) {
 bool roundsResult(const Graph& graph, NodeId id) {
     const Node& node = graph[id];
     if (node.op == Op::Cast) return !holdsAll(node.dtype, graph[node.in[0]].dtype);
-    return node.dtype != DType::F32 && node.dtype != DType::F64 && !keepsPrecision(node.op);
+    return node.dtype != DType::F32 && node.dtype != DType::F64 &&
+           !infoOf(node.op).flags.has(OpFlag::KeepsPrecision);
 }
 
 std::string unroundedExpression(const Graph& graph, NodeId id,

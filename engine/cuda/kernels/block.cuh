@@ -29,17 +29,31 @@ HS_D double blockSum(double x, double* shared) {
     return sum;
 }
 
+/// Orders what this thread knows of, and with it what its block did before the last barrier,
+/// against what other blocks see. The device's weaker fence: nothing here needs one order of all
+/// fences.
+HS_D void fenceBlocks() {
+#if HS_DEVICE
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#else
+    __threadfence();
+#endif
+}
+
 /// Called by all threads of `count` blocks that wrote something before. True in the block that
-/// comes last, which then sees what all of them wrote (reads it by fresh()) and has set the counter
-/// back to 0. `shared`: 4 bytes; free again when it returns.
+/// comes last, which then sees what all of them wrote and has set the counter back to 0. `shared`:
+/// 4 bytes; free again when it returns.
 HS_D bool isLastBlock(unsigned* ticket, unsigned count, char* shared) {
     unsigned* last = reinterpret_cast<unsigned*>(shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        __threadfence(); // the block's writes, which the barrier has put before, come first
-        *last = atomicAdd(ticket, 1u) == count - 1 ? 1u : 0u;
-        if (*last != 0) *ticket = 0;
-        __threadfence();
+        fenceBlocks(); // the block's writes, which the barrier has put before, come first
+        const bool isLast = atomicAdd(ticket, 1u) == count - 1;
+        if (isLast) {
+            *ticket = 0;
+            fenceBlocks(); // and the reads that follow, of all threads, after the others' writes
+        }
+        *last = isLast ? 1u : 0u;
     }
     __syncthreads();
     const bool result = *last != 0;
@@ -47,7 +61,7 @@ HS_D bool isLastBlock(unsigned* ticket, unsigned count, char* shared) {
     return result;
 }
 
-/// Reads past the first-level cache, which does not see what other blocks wrote.
+/// Reads past the first-level cache: partial sums are read once.
 HS_D double fresh(const double* from) { return __ldcg(from); }
 
 /// sums[i] for i < items: the sum over p < parts of partials[p * stride + i], by all threads of the

@@ -1,0 +1,178 @@
+// How far CudaExecutor runs ahead and what that leaves to a stop: few steps in flight, long steps
+// in pieces, times and memory of what really ran, threads that take over. On the fake machine.
+#include "engine/graph/builder.h"
+#include "tests/support/cuda_lane.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <thread>
+
+using namespace halfscope;
+using namespace halfscope::cuda;
+using test::fakeCuda;
+
+namespace {
+
+/// A program that doubles a state.
+std::shared_ptr<const Program> counter() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId state = b.state("kept", {2}, DType::F32, StateRole::Parameter);
+    graph.setNext(state, b.scale(state, 2));
+    return std::make_shared<const Program>(compile(graph));
+}
+
+/// A launch a kernel: many of them.
+SourceOptions oneByOne() {
+    SourceOptions options;
+    options.merge = Merge::OneByOne;
+    return options;
+}
+
+int calls(const char* function) { return fakeCuda().calls[function]; }
+
+} // namespace
+
+class TestCudaPace : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init() { test::resetFakeCuda(); }
+    void cleanup() {
+        QCOMPARE(fakeCuda().complaint, std::string());
+        QCOMPARE(fakeCuda().live, 0);
+    }
+    void timesAfterAStop();
+    void fewStepsAhead_data();
+    void fewStepsAhead();
+    void longStepsStopInBetween();
+    void anyThread();
+    void memoryOfWhatRuns();
+};
+
+void TestCudaPace::timesAfterAStop() {
+    const test::Loaded lane(Precision::Fp32);
+    Platform platform(fakeCuda().api());
+    const auto executor = test::fakeExecutor(platform, oneByOne());
+    lane.start(*executor);
+    executor->run(RunMode::Stepwise);
+    const double step = executor->lastStepSeconds();
+    fakeCuda().watch = [&](const std::string& function) {
+        if (function == "cuLaunchKernel") executor->requestStop();
+    };
+    QCOMPARE(executor->run(RunMode::Stepwise), RunResult::Stopped);
+    fakeCuda().watch = {};
+    QCOMPARE(executor->lastStepSeconds(), step); // of the last one that was finished
+    QVERIFY(executor->launchTimes().empty());
+}
+
+void TestCudaPace::fewStepsAhead_data() {
+    QTest::addColumn<double>("stepMilliseconds");
+    QTest::addColumn<int>("ahead");
+    QTest::newRow("short") << 0.1 << 8;
+    QTest::newRow("10 ms") << 10.0 << 5; // 50 ms of work
+    QTest::newRow("40 ms") << 40.0 << 2; // one runs, one waits
+}
+
+// Nobody reads anything: a stop, or the end of the lane, must not wait for hundreds of steps.
+void TestCudaPace::fewStepsAhead() {
+    QFETCH(double, stepMilliseconds);
+    QFETCH(int, ahead);
+    const auto program = counter();
+    Platform platform(fakeCuda().api());
+    const auto executor = test::fakeExecutor(platform);
+    executor->load(program);
+    executor->run(RunMode::Captured);
+    const double launches = executor->lastStepSeconds() * 1e3 / fakeCuda().launchMilliseconds;
+    fakeCuda().launchMilliseconds = stepMilliseconds / std::round(launches) * 0.99;
+    executor->load(program);
+    fakeCuda().calls.clear();
+    constexpr int kSteps = 30;
+    for (int i = 0; i < kSteps; ++i)
+        QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
+    QCOMPARE(calls("cuGraphLaunch"), kSteps);
+    QCOMPARE(calls("cuEventSynchronize"), kSteps - ahead); // each for the oldest step
+}
+
+// A step that takes seconds: what is enqueued when the stop comes is two launches, not the rest.
+void TestCudaPace::longStepsStopInBetween() {
+    const test::Loaded lane(Precision::AmpFp16);
+    Platform platform(fakeCuda().api());
+    const auto shortSteps = test::fakeExecutor(platform, oneByOne());
+    lane.start(*shortSteps);
+    shortSteps->run(RunMode::Captured);
+    const auto truth = test::valuesOf(*shortSteps, lane.graph());
+
+    fakeCuda().launchMilliseconds = 30;
+    const auto executor = test::fakeExecutor(platform, oneByOne());
+    lane.start(*executor);
+    const auto before = test::valuesOf(*executor, lane.graph());
+    int launches = 0;
+    fakeCuda().calls.clear();
+    fakeCuda().watch = [&](const std::string& function) {
+        if (function == "cuLaunchKernel" && ++launches == 5) executor->requestStop();
+    };
+    QCOMPARE(executor->run(RunMode::Captured), RunResult::Stopped);
+    fakeCuda().watch = {};
+    QCOMPARE(launches, 5);
+    // When the stop came, the one before was the last that nobody had waited for.
+    QCOMPARE(calls("cuEventSynchronize"), 4);
+    QVERIFY(test::valuesOf(*executor, lane.graph()) == before);
+    QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
+    QVERIFY(test::valuesOf(*executor, lane.graph()) == truth);
+    QCOMPARE(calls("cuGraphLaunch"), 0);
+    QVERIFY(executor->launchTimes().empty());
+}
+
+// Built by one thread, run by another, given up by a third.
+void TestCudaPace::anyThread() {
+    const test::Loaded lane(Precision::Fp32);
+    Platform platform(fakeCuda().api());
+    std::unique_ptr<Executor> executor;
+    std::vector<std::vector<std::byte>> values, truth;
+    const auto inThread = [](const std::function<void()>& work) { std::thread(work).join(); };
+    inThread([&] {
+        executor = test::fakeExecutor(platform);
+        lane.start(*executor);
+    });
+    inThread([&] { executor->run(RunMode::Captured); });
+    inThread([&] { values = test::valuesOf(*executor, lane.graph()); });
+    inThread([&] { executor.reset(); });
+    executor = test::fakeExecutor(platform);
+    lane.start(*executor);
+    executor->run(RunMode::Captured);
+    QVERIFY(values == test::valuesOf(*executor, lane.graph()));
+}
+
+// What is reported is the program as it is launched, not the one that was given.
+void TestCudaPace::memoryOfWhatRuns() {
+    const test::Loaded lane(Precision::AmpFp16);
+    Platform platform(fakeCuda().api());
+    const auto executor = test::fakeExecutor(platform);
+    QVERIFY(executor->memory() == nullptr);
+    const size_t before = fakeCuda().used;
+    lane.start(*executor);
+    const Program launched =
+        writeStep(*lane.program, platform.open(0)->traits(), SourceOptions{}).program;
+    QVERIFY(launched.memory.arenaBytes != lane.program->memory.arenaBytes);
+    QCOMPARE(executor->memory()->arenaBytes, launched.memory.arenaBytes);
+    QCOMPARE(executor->memory()->peakBytes, launched.memory.peakBytes);
+    MemoryUse use = memoryUse(*executor, *lane.program);
+    QCOMPARE(use.bytes, launched.memory.arenaBytes + executor->workspaceBytes());
+    QCOMPARE(std::accumulate(use.peakByCause.begin(), use.peakByCause.end(), size_t{0}),
+             use.peakBytes);
+    // Allocations are of 256 bytes at least: arena, scratch memory, counters, and the metrics'
+    // counter, which the report leaves out.
+    QVERIFY(use.bytes <= fakeCuda().used - before);
+    QVERIFY(use.bytes + 4 * 256 >= fakeCuda().used - before);
+    executor->run(RunMode::Stepwise, [](NodeId, std::span<const std::byte>) {});
+    use = memoryUse(*executor, *lane.program); // a second arena
+    QVERIFY(use.bytes <= fakeCuda().used - before);
+    QVERIFY(use.bytes + 7 * 256 >= fakeCuda().used - before);
+}
+
+QTEST_GUILESS_MAIN(TestCudaPace)
+#include "tst_cuda_pace.moc"
