@@ -1,5 +1,6 @@
 // halfscope-cli: commands and options, and the exit codes of what they throw. The commands
-// themselves are in cli_run, cli_verify and cli_info.
+// themselves are in cli_run, cli_verify, cli_bench and cli_info.
+#include "app/cli_bench.h"
 #include "app/cli_info.h"
 #include "app/cli_output.h"
 #include "app/cli_run.h"
@@ -21,7 +22,7 @@ using namespace halfscope::cli;
 enum Exit : int { kDone = 0, kFailed = 1, kBadInput = 2, kDeviceFailed = 3 };
 
 constexpr const char* kCommands =
-    "run, verify, presets, devices, describe or settings (--help tells more)";
+    "run, verify, bench, presets, devices, describe or settings (--help tells more)";
 constexpr const char* kFooter =
     "Exit codes:\n"
     "  0    done\n"
@@ -45,10 +46,12 @@ struct Commands {
     RunOptions runOptions;
     DescribeOptions describeOptions;
     VerifyCommandOptions verifyOptions;
+    BenchOptions benchOptions;
     bool dot = false;
     bool json = false;
     CLI::App* run = nullptr;
     CLI::App* verify = nullptr;
+    CLI::App* bench = nullptr;
     CLI::App* presets = nullptr;
     CLI::App* devices = nullptr;
     CLI::App* describe = nullptr;
@@ -60,25 +63,24 @@ struct Commands {
         app.footer(kFooter);
         run = app.add_subcommand("run", "Train the lanes of an experiment in lock-step");
         runOptions.experiment.addTo(*run);
-        run->add_option("--out", runOptions.out,
-                        "Write experiment.json, csv files, pictures and "
-                        "summary.json into this folder")
-            ->type_name("DIR")
-            ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+        textOption(*run, "--out", runOptions.out,
+                   "Write experiment.json, csv files, pictures and summary.json into this folder",
+                   "DIR", "the path of a folder");
         run->add_flag("--quiet", runOptions.quiet, "Print errors only");
         verify = app.add_subcommand("verify", "Check that this machine computes what PyTorch does, "
                                               "against values recorded from it");
         verifyOptions.addTo(*verify);
+        bench = app.add_subcommand("bench", "Time training steps on a device");
+        benchOptions.addTo(*bench);
         presets = app.add_subcommand("presets", "List the experiments that come with the program");
         devices = app.add_subcommand("devices", "List the devices, and why there is no CUDA");
         describe = app.add_subcommand(
             "describe", "Print the graph of a training step: each operation with its storage type, "
                         "shape and the reason of each cast");
         describeOptions.experiment.addTo(*describe);
-        describe
-            ->add_option("--lane", describeOptions.lane,
-                         "Which lane (default: the first that is not fp32)")
-            ->type_name("NAME");
+        textOption(*describe, "--lane", describeOptions.lane,
+                   "Which lane (default: the first that is not fp32)", "NAME",
+                   "the name of a lane");
         CLI::Option* dotFlag = describe->add_flag("--dot", dot, "As a Graphviz graph");
         describe->add_flag("--json", json, "As JSON")->excludes(dotFlag);
         settings = app.add_subcommand("settings", "Print the reference of all settings (Markdown)");
@@ -87,6 +89,7 @@ struct Commands {
     int dispatch() {
         if (run->parsed()) return cli::run(runOptions);
         if (verify->parsed()) return cli::verifyCommand(verifyOptions);
+        if (bench->parsed()) return cli::benchCommand(benchOptions);
         if (presets->parsed()) {
             tellPresets();
         } else if (devices->parsed()) {

@@ -92,9 +92,9 @@ struct Result {
     double medianSeconds = 0, fastestSeconds = 0; ///< of one step
     double deviceSeconds = 0;                     ///< of the last step, by the device's clock
     double flops = 0;
-    double gemmRate = 0; ///< 0: not measured
-    size_t workspaceBytes = 0;
-    MemoryPlan memory;
+    double gemmRate = 0;       ///< 0: not measured
+    size_t workspaceBytes = 0; ///< of the memory
+    MemoryUse memory;
 };
 
 /// One lane of a row, with as many steps in a round as take kRoundSeconds.
@@ -139,7 +139,8 @@ std::vector<Result> measure(const StepCase& row, const std::vector<LaneConfig>& 
         results.push_back({row.name, c.lane, median(c.seconds),
                            *std::min_element(c.seconds.begin(), c.seconds.end()),
                            c.runner->executor().lastStepSeconds(), matmulFlops(program.graph),
-                           median(rates), c.runner->executor().workspaceBytes(), program.memory});
+                           median(rates), c.runner->executor().workspaceBytes(),
+                           memoryUse(c.runner->executor(), program)});
     }
     return results;
 }
@@ -163,7 +164,8 @@ std::string tableOf(const std::vector<Result>& results) {
         }
         text += "\n";
     }
-    text += "ms/step: median round, beside the fastest; steps run without being read in between. ";
+    text += "ms/step: median round, beside the fastest; steps run without being read in between. "
+            "Peak: with workspace. ";
     if (results.front().gemmRate > 0)
         text += "Last: the step's matrix products\nper second, against what the matrix library "
                 "reaches alone in the same minute.";

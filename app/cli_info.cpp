@@ -26,9 +26,8 @@ size_t laneIndex(const RunConfig& config, const std::string& wanted) {
     }
     const auto found = std::find(names.begin(), names.end(), wanted);
     if (found == names.end()) {
-        throw InputError("--lane: " + quotedText(wanted) +
-                         " is not a lane of this experiment; the nearest one is " +
-                         nearestOf(wanted, names));
+        throw InputError("--lane: " + quotedText(wanted) + " is not a lane of this experiment" +
+                         nearestHint(wanted, names));
     }
     return static_cast<size_t>(found - names.begin());
 }

@@ -10,6 +10,12 @@
 
 namespace halfscope::cli {
 
+/// An option with a text of at least one character: an empty one (a variable of a script that is
+/// not set) must not pass for the default. Given twice, the last one counts: scripts append to a
+/// list of defaults. `allowed` ends the message.
+CLI::Option& textOption(CLI::App&, const char* name, std::string& to, const char* help,
+                        const char* type, const std::string& allowed);
+
 struct ExperimentOptions {
     std::string file, preset, lanes, steps, seed, device, threads;
     std::vector<std::string> settings;

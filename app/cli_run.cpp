@@ -41,8 +41,8 @@ std::string closingTable(Experiment& experiment, std::span<const LaneTotals> tot
                 padded(shortNumber(static_cast<double>(last.loss), 6), 12) +
                 padded(std::to_string(last.skippedSoFar), 9) +
                 padded(last.scale == 1 ? "-" : scaleText(last.scale), 12) +
-                padded(shortNumber(ms, 3), 11) +
-                bytesText(experiment.lane(i).program().memory.peakBytes) + "\n";
+                padded(shortNumber(ms, 3), 11) + bytesText(experiment.lane(i).memory().peakBytes) +
+                "\n";
     }
     return text;
 }

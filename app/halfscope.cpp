@@ -1,6 +1,5 @@
 // The window program: options, theme, and the way to take a screenshot of a finished run.
 // Everything that is seen is in ui/.
-#include "app/preset_choice.h"
 #include "engine/core/error.h"
 #include "ui/main_window.h"
 
@@ -93,7 +92,7 @@ Options parse(QApplication& app) {
         if (!files.isEmpty())
             throw InputError("--preset and an experiment file exclude each other");
         options.preset = parser.value(QStringLiteral("preset"));
-        choosePreset(options.preset.toStdString()); // its error lists them
+        presetNamed(options.preset.toStdString());
     }
     options.play = parser.isSet(QStringLiteral("play"));
     options.screenshot = parser.value(QStringLiteral("screenshot"));

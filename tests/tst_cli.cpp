@@ -105,6 +105,7 @@ private slots:
     void interruptKeepsFiles();
     void interruptedStepsAreThoseOfTheWholeRun();
     void secondInterruptEnds();
+    void killedRunLeavesWholeFiles();
     void readOnlyFolder();
     void fullDisk();
     void fullStandardOutput();
@@ -119,8 +120,9 @@ void TestCli::wrongUsage_data() {
     const auto row = [](const char* name, const QStringList& arguments, const char* message) {
         QTest::newRow(name) << arguments << QByteArray(message);
     };
-    row("nothing", {}, "a command is missing: run, verify, presets, devices, describe or settings");
-    row("command", {"rum"}, "\"rum\" is not a command: run, verify, presets, devices");
+    row("nothing", {},
+        "a command is missing: run, verify, bench, presets, devices, describe or settings");
+    row("command", {"rum"}, "\"rum\" is not a command: run, verify, bench, presets, devices");
     row("option", {"run", "--stepps", "3"}, "--stepps");
     row("option without value", {"run", "--steps"}, "--steps");
     row("too much", {"presets", "more"}, "more");
@@ -135,12 +137,26 @@ void TestCli::wrongUsage_data() {
     row("no steps", {"run", "--steps", "0"}, "run.steps: 0 is not allowed");
     row("seed", {"run", "--seed", "-1"}, "run.seed: -1 is not allowed: a whole number from 0");
     row("device", {"run", "--device", "tpu"},
-        "run.device: \"tpu\" is not allowed: auto, cpu, cuda or cuda:INDEX");
+        "run.device: \"tpu\" is not allowed: auto, cpu, cuda or cuda:INDEX, or one for each "
+        "lane with commas between");
     row("threads", {"run", "--threads", "-3"}, "run.threads: -3 is not allowed");
     row("lanes", {"run", "--lanes", "fp32,fp8"},
         "precision: \"fp8\" is not allowed: one of fp32, amp-fp16, amp-bf16, fp16, tf32");
     row("seven lanes", {"run", "--lanes", "fp32,fp32,fp32,fp32,fp32,fp32,fp32"},
         "lanes: 7 lanes are not allowed: 1 to 6");
+    row("empty lanes", {"run", "--lanes", ""},
+        "--lanes: \"\" is not allowed: one to six precisions, such as fp32,amp-fp16");
+    row("empty steps", {"run", "--steps", ""},
+        "--steps: \"\" is not allowed: a whole number from 1");
+    row("empty preset", {"run", "--preset", ""}, "--preset: \"\" is not allowed: the name of");
+    row("empty folder", {"run", "--out", ""}, "--out: \"\" is not allowed: the path of a folder");
+    row("empty lane", {"describe", "--lane", ""}, "--lane: \"\" is not allowed: the name of");
+    row("foreign preset", {"run", "--preset", "mnist"},
+        "\"mnist\" is not a preset; there are: checkerboard, ");
+    row("foreign setting", {"run", "--set", "foo=1"},
+        "\"foo\" is an unknown setting; halfscope-cli settings lists all\n");
+    row("foreign lane", {"describe", "--lane", "quantized"},
+        "\"quantized\" is not a lane of this experiment; there are: fp32, amp-fp16\n");
     row("setting", {"run", "--set", "scaler.growth=1"},
         "\"scaler.growth\" is an unknown setting; the nearest known one is scaler.growth_factor");
     row("setting without value", {"run", "--set", "scaler.mode"},
@@ -461,6 +477,28 @@ void TestCli::secondInterruptEnds() {
         QCOMPARE(outcome.error.contains("ended at once"), killed);
     }
     QVERIFY2(killed, "the second signal ends the program itself");
+}
+
+void TestCli::killedRunLeavesWholeFiles() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("k");
+    QCOMPARE(call(smallRun(out)).code, 0);
+    const QByteArray steps = contentOf(out + "/steps.csv");
+    QProcess process; // into the same folder
+    process.start(program(), smallRun(out, {"--steps", "1000000000", "--seed", "9"}));
+    process.setReadChannel(QProcess::StandardError);
+    while (!process.peek(100000).contains(" it/s"))
+        QVERIFY(process.waitForReadyRead(kPatience));
+    QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGKILL), 0);
+    QVERIFY(process.waitForFinished(kPatience));
+    const QByteArray experiment = contentOf(out + "/experiment.json");
+    QCOMPARE(parseConfig(experiment.toStdString(), "k").seed, uint64_t{9});
+    QCOMPARE(contentOf(out + "/steps.csv"), steps); // whole, if of the run before
+    // what only a run that came to its end has
+    QVERIFY(!QFileInfo::exists(out + "/summary.json"));
+    QCOMPARE(call(smallRun(out)).code, 0);
+    QCOMPARE(contentOf(out + "/steps.csv"), steps);
+    QVERIFY(QFileInfo::exists(out + "/summary.json"));
 }
 
 void TestCli::readOnlyFolder() {
