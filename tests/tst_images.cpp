@@ -62,6 +62,8 @@ void moveMouse(QWidget& widget, const QPointF& place, Qt::MouseButtons buttons =
 class TestImages : public QObject {
     Q_OBJECT
 private slots:
+    void panesFillTheirArea_data();
+    void panesFillTheirArea();
     void nearestNeighbour_data();
     void nearestNeighbour();
     void keepsAspect();
@@ -83,6 +85,45 @@ private slots:
     void tinySizes_data();
     void tinySizes();
 };
+
+void TestImages::panesFillTheirArea_data() {
+    QTest::addColumn<int>("lanes");
+    QTest::addColumn<QSize>("room");
+    for (int lanes = 1; lanes <= 6; ++lanes)
+        for (const QSize room : {QSize(660, 280), QSize(1290, 390), QSize(330, 240)})
+            QTest::addRow("%d lanes %d", lanes, room.width()) << lanes << room;
+}
+
+// Around a picture: its pane's margins, the slack of the title and the rounding of the rows.
+constexpr double kSlack = 8;
+
+/// At the useful height nothing is empty below the lowest picture.
+void TestImages::panesFillTheirArea() {
+    QFETCH(const int, lanes);
+    QFETCH(const QSize, room);
+    CompareView view;
+    const Picture picture{2, 2, 1, {0, 1, 1, 0}};
+    view.setLanes(QStringList(lanes, QStringLiteral("fp32")));
+    view.setPictures(1, QVector<Picture>(lanes, picture));
+    view.setTarget(picture);
+    const int height = view.usefulHeight(room.width(), room.height());
+    QVERIFY(height <= room.height());
+    view.resize(room.width(), height);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    const ImageView& last = view.view(lanes);
+    const double pictureBottom = last.pictureRect().bottom();
+    QVERIFY2(last.height() - pictureBottom <= kSlack,
+             qPrintable(QStringLiteral("%1 of %2").arg(pictureBottom).arg(last.height())));
+    // a taller area would not make the pictures larger, unless there is no room for it
+    const double side = last.pictureRect().width();
+    if (height < room.height()) {
+        view.resize(room.width(), room.height());
+        QTRY_VERIFY(view.height() == room.height());
+        QCoreApplication::processEvents();
+        QVERIFY(last.pictureRect().width() <= 1.1 * side + 2);
+    }
+}
 
 void TestImages::nearestNeighbour_data() {
     QTest::addColumn<double>("ratio");

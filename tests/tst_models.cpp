@@ -4,6 +4,7 @@
 #include "ui/models/config_model.h"
 #include "ui/models/event_model.h"
 #include "ui/models/run_model.h"
+#include "ui/models/verify_model.h"
 
 #include <QAbstractItemModelTester>
 #include <QLocale>
@@ -69,8 +70,11 @@ private slots:
     void configRestartNeeded();
     void configLiveEdits();
     void configLiveEditWhileBuilding();
+    void configLiveEditsAfterALaneWent();
+    void configLaneThatComesDoesNotReachTheRun();
     void configLanes();
     void configAppliesFollowsEdits();
+    void verifyTable();
 };
 
 void TestModels::scaleWords_data() {
@@ -297,6 +301,46 @@ void TestModels::configLiveEditWhileBuilding() {
     QCOMPARE(live.count(), 1);
 }
 
+void TestModels::configLiveEditsAfterALaneWent() {
+    ConfigModel model;
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    model.addLane(); // fp32, amp-fp16, amp-fp16
+    model.startBuilding();
+    const RunConfig building = model.config();
+    model.removeLane(1); // while it is built
+    model.setRunning(building);
+    QCOMPARE(live.count(), 0);
+    QVERIFY(model.restartNeeded());
+    // settings of the whole run still reach it, and a lane's go to the lane that it was
+    set(model, "run.steps", -1, QStringLiteral("77"));
+    QCOMPARE(live.count(), 1);
+    set(model, "scaler.growth_interval", 1, QStringLiteral("9"));
+    QCOMPARE(live.count(), 2);
+    QCOMPARE(live.back().at(0).toInt(), 2);
+    QCOMPARE(model.running()->lanes[2].scaler.rules.growthInterval, int64_t(9));
+    QVERIFY(model.running()->lanes[1].scaler.rules.growthInterval != 9);
+    // and no lane looks changed because its letter is another one
+    QVERIFY(!get(model, "precision", 1, ConfigModel::WaitingRole).toBool());
+}
+
+void TestModels::configLaneThatComesDoesNotReachTheRun() {
+    ConfigModel model;
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    model.setRunning(model.config()); // fp32, amp-fp16
+    model.removeLane(0);
+    model.addLane(); // as many lanes as run, but other ones
+    QVERIFY(model.restartNeeded());
+    set(model, "scaler.growth_interval", 1, QStringLiteral("5"));
+    QCOMPARE(live.count(), 0);
+    set(model, "scaler.growth_interval", 0, QStringLiteral("6"));
+    QCOMPARE(live.count(), 1);
+    QCOMPARE(live.back().at(0).toInt(), 1);
+    // while the next run is built, nothing is sent to the one before
+    model.startBuilding();
+    set(model, "scaler.growth_interval", 0, QStringLiteral("7"));
+    QCOMPARE(live.count(), 1);
+}
+
 void TestModels::configLanes() {
     ConfigModel model;
     const QAbstractItemModelTester tester(&model, kFatal);
@@ -309,6 +353,7 @@ void TestModels::configLanes() {
     QVERIFY(get(model, "scaler.init_scale", 5, ConfigModel::ChangedRole).toBool());
     QVERIFY(model.removeLane(0));
     QCOMPARE(get(model, "precision", 0, Qt::EditRole).toString(), QStringLiteral("amp-fp16"));
+    QVERIFY(!get(model, "precision", 0, ConfigModel::ChangedRole).toBool());
     while (model.removeLane(0)) {
     }
     QCOMPARE(static_cast<int>(model.config().lanes.size()), 1);
@@ -326,6 +371,42 @@ void TestModels::configAppliesFollowsEdits() {
     QVERIFY(get(model, "task.image", -1, ConfigModel::AppliesRole).toBool());
     QVERIFY(!get(model, "scaler.growth_interval", 0, ConfigModel::AppliesRole).toBool()); // fp32
     QVERIFY(get(model, "scaler.growth_interval", 1, ConfigModel::AppliesRole).toBool());
+}
+
+void TestModels::verifyTable() {
+    VerifyModel model;
+    const QAbstractItemModelTester tester(&model, kFatal);
+    QCOMPARE(model.rowCount(), 0);
+    VerifyReport report;
+    report.device = "CPU";
+    report.suites.resize(2);
+    report.suites[0].name = "ops";
+    report.suites[0].cases = report.suites[0].passed = 1432;
+    report.suites[0].worst = 5e-8;
+    report.suites[0].bound = 1e-7;
+    report.suites[1].name = "scaler";
+    report.suites[1].cases = report.suites[1].passed = 2;
+    report.leftOut = {"runs: no training_runs.json"};
+    model.show(report);
+    const auto text = [&model](int row, int column) {
+        return model.index(row, column).data().toString();
+    };
+    QCOMPARE(text(0, VerifyModel::CasesColumn), QStringLiteral("1432"));
+    QCOMPARE(text(0, VerifyModel::WorstColumn), QStringLiteral("5e-08"));
+    QCOMPARE(text(1, VerifyModel::BoundColumn), QStringLiteral("equal"));
+    QVERIFY(model.index(0, 0).data(VerifyModel::PassedRole).toBool());
+    QVERIFY(model.summary().startsWith(QStringLiteral("All passed: on CPU")));
+    QVERIFY(model.summary().endsWith(QStringLiteral("Left out: runs: no training_runs.json")));
+    report.suites[1].passed = 1;
+    report.suites[1].failed = {"trace 3: scale 1 instead of 2"};
+    model.show(report);
+    QVERIFY(!model.index(1, 0).data(VerifyModel::PassedRole).toBool());
+    QVERIFY(model.summary().startsWith(QStringLiteral("Some cases failed: on CPU")));
+    QVERIFY(
+        model.summary().contains(QStringLiteral("scaler failed: trace 3: scale 1 instead of 2")));
+    report.suites[1].failed.assign(25, "one");
+    model.show(report);
+    QVERIFY(model.summary().contains(QStringLiteral("scaler: 15 more failed")));
 }
 
 QTEST_GUILESS_MAIN(TestModels)

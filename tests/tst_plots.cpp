@@ -433,6 +433,12 @@ void TestPlots::readouts() {
     QCOMPARE(loss->entries()[1].value, QStringLiteral("not finite"));
     m_stack->clearCrosshair();
     QCOMPARE(loss->entries()[1].value, QStringLiteral("0.25"));
+    // six lanes side by side: three digits, or the last value is cut
+    m_stack->append(1, record(4, 1, 0.012345f));
+    m_stack->clearCrosshair();
+    show();
+    QCOMPARE(loss->entries()[1].value, QStringLiteral("0.01235"));
+    QCOMPARE(loss->entries()[1].shortValue, QStringLiteral("0.0123"));
 }
 
 void TestPlots::cheapWhenNothingChanged() {

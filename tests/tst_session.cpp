@@ -64,6 +64,8 @@ private slots:
     void pauseReachesALongStep();
     void pauseKeepsWhatWasTrained();
     void closeReachesALongStep();
+    void closeReachesABuild();
+    void resetReachesABuild();
     void stepOnceIsOneStep();
     void resetDropsTheOldRun();
     void secondResetWins();
@@ -219,6 +221,35 @@ void TestSession::closeReachesALongStep() {
         QTRY_VERIFY_WITH_TIMEOUT(script.insideStep.load(), 10000);
     }
     QCOMPARE(script.alive.load(), 0);
+}
+
+void TestSession::closeReachesABuild() {
+    FakeScript script;
+    script.slowBuild = true; // it never ends by itself
+    {
+        ExperimentController controller(fakeFactory(script));
+        controller.reset(quick(10));
+        QTRY_VERIFY_WITH_TIMEOUT(script.building.load(), 30000);
+    }
+    QCOMPARE(script.alive.load(), 0);
+    QCOMPARE(script.built.load(), 0);
+}
+
+void TestSession::resetReachesABuild() {
+    FakeScript script;
+    script.slowBuild = true;
+    ExperimentController controller(fakeFactory(script));
+    QSignalSpy failed(&controller, &ExperimentController::failed);
+    controller.reset(quick(10));
+    QTRY_VERIFY_WITH_TIMEOUT(script.building.load(), 30000);
+    controller.reset(quick(20));
+    QTest::qWait(20);
+    script.slowBuild = false;
+    Collected seen;
+    QVERIFY(reaches(controller, SessionState::Ready, seen));
+    QCOMPARE(controller.info()->config.steps, int64_t(20));
+    QCOMPARE(script.built.load(), 1);
+    QCOMPARE(failed.count(), 0); // what was given up on purpose is no failure
 }
 
 void TestSession::stepOnceIsOneStep() {

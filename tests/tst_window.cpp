@@ -1,16 +1,19 @@
 // The whole window with the real engine, offscreen: a session as a user has one, from the first
 // picture to closing it while it trains.
-#include "tests/support/fake_run.h"
+#include "tests/support/opened_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
-#include "ui/main_window.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/field_editor.h"
+#include "ui/panels/layers_dialog.h"
 #include "ui/panels/setup_panel.h"
+#include "ui/panels/verify_dialog.h"
 #include "ui/plots/plot_stack.h"
 
+#include <QAccessible>
 #include <QDragEnterEvent>
 #include <QDropEvent>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
@@ -19,36 +22,28 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTableView>
-#include <QTemporaryDir>
-#include <QTest>
 
 using namespace halfscope;
 
 namespace {
 
-constexpr int kPatience = 60000; // ms; sanitizers and slow machines included
-
-bool reaches(MainWindow& window, SessionState state) {
-    return QTest::qWaitFor([&] { return window.controller().state() == state; }, kPatience);
-}
-
-QString write(const QTemporaryDir& folder, const QString& name, const std::string& text) {
-    QFile file(folder.filePath(name));
-    if (!file.open(QIODevice::WriteOnly)) return {};
-    file.write(text.data(), static_cast<qint64>(text.size()));
-    return file.fileName();
-}
-
-/// A window on a small real experiment, ready to train.
-struct Opened {
-    QTemporaryDir folder;
-    MainWindow window;
-    explicit Opened(const RunConfig& config, WindowOptions options = {})
-        : window(std::move(options)) {
-        window.openExperiment(write(folder, QStringLiteral("small.json"), configText(config)));
-        window.show();
+/// What Tab or a click can reach tells a screen reader what it is.
+QStringList namelessIn(const QWidget& root) {
+    QStringList found;
+    for (const QWidget* widget : root.findChildren<QWidget*>()) {
+        if (!(widget->focusPolicy() & Qt::TabFocus) || widget->focusProxy()) continue;
+        // parts of Qt's own widgets: the lists of combo boxes, spin boxes' lines, tables' headers
+        if (widget->window() != &root || widget->objectName().startsWith(QLatin1String("qt_")))
+            continue;
+        if (qobject_cast<const QHeaderView*>(widget)) continue;
+        QAccessibleInterface* interface =
+            QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget));
+        if (!interface || interface->text(QAccessible::Name).isEmpty())
+            found << QString::fromLatin1(widget->metaObject()->className()) + u' ' +
+                         widget->objectName() + u' ' + widget->parentWidget()->objectName();
     }
-};
+    return found;
+}
 
 } // namespace
 
@@ -67,7 +62,11 @@ private slots:
     void badFilesAreExplained();
     void droppedPicture();
     void resizesAndChangesTheme();
+    void areaIsDividedByThePictures();
+    void everyWidgetInReachHasAName();
+    void verifies();
     void closesWhileTraining();
+    void closesWhileBuilding();
 };
 
 void TestWindow::startsWithAPicture() {
@@ -191,6 +190,7 @@ void TestWindow::restartFieldWaits() {
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
     window.play();
+    QVERIFY(reaches(window, SessionState::Running)); // rows can arrive before the word of it
     QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 3, kPatience);
     qobject_cast<QSpinBox*>(window.setup().editor("model.width")->control())->setValue(16);
     QVERIFY(window.setup().restartShown());
@@ -283,6 +283,66 @@ void TestWindow::resizesAndChangesTheme() {
         }
         QCOMPARE(window.size(), size); // the content must not ask for more room
     }
+}
+
+void TestWindow::areaIsDividedByThePictures() {
+    RunConfig config = tinyConfig(10);
+    config.lanes.resize(6, defaultLane(Precision::AmpFp16));
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    auto* pictures = window.findChild<CompareView*>();
+    const auto filled = [pictures] {
+        const ImageView& last = pictures->view(6);
+        return !last.pictureRect().isEmpty() && last.height() - last.pictureRect().bottom() <= 8;
+    };
+    for (const QSize size : {QSize(1280, 800), QSize(1920, 1080), QSize(1152, 700)}) {
+        window.resize(size);
+        QTRY_VERIFY_WITH_TIMEOUT(filled(), 5000);
+    }
+}
+
+void TestWindow::everyWidgetInReachHasAName() {
+    Opened opened(tinyConfig(10));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(namelessIn(window), QStringList());
+    LayersDialog layers(QStringLiteral("A"), {QStringLiteral("layer 0")}, {});
+    QCOMPARE(namelessIn(layers), QStringList());
+    VerifyOptions options;
+    options.suites = {"scaler"};
+    VerifyDialog verification(options);
+    QCOMPARE(namelessIn(verification), QStringList());
+    QLineEdit nameless(&layers); // what the search must find
+    QCOMPARE(namelessIn(layers).size(), qsizetype(1));
+}
+
+void TestWindow::verifies() {
+    VerifyOptions options;
+    options.suites = {"scaler", "optim"};
+    options.device = "cpu";
+    VerifyDialog dialog(options);
+    dialog.show();
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+    QCOMPARE(dialog.model().rowCount(), 2);
+    QVERIFY2(dialog.summary().startsWith(QStringLiteral("All passed")),
+             qPrintable(dialog.summary()));
+    options.folder = "/no/such/folder";
+    VerifyDialog failing(options);
+    QTRY_VERIFY_WITH_TIMEOUT(!failing.running(), kPatience);
+    QVERIFY2(failing.summary().contains(QStringLiteral("/no/such/folder")),
+             qPrintable(failing.summary()));
+    options.folder.clear();
+    options.suites.clear();
+    const VerifyDialog closed(options); // while it compares
+}
+
+void TestWindow::closesWhileBuilding() {
+    RunConfig config = tinyConfig(10);
+    config.model.width = 2048;
+    config.model.depth = 4;
+    Opened opened(config);
+    QVERIFY(opened.window.close()); // and is destroyed: the thread is joined
 }
 
 void TestWindow::closesWhileTraining() {

@@ -11,6 +11,7 @@
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
+#include "ui/panels/verify_dialog.h"
 #include "ui/plots/plot_stack.h"
 
 #include <QAbstractButton>
@@ -37,6 +38,8 @@ constexpr int kSetupWidth = 320;
 constexpr int kRightWidth = 280;
 // Raised when the layout changes: older saved layouts are then forgotten.
 constexpr int kLayoutVersion = 1;
+// Of the middle column: pictures beside a full set of plots.
+constexpr double kMostPictures = 0.42;
 } // namespace
 
 MainWindow::MainWindow(WindowOptions options) : m_options(std::move(options)) {
@@ -93,10 +96,8 @@ void MainWindow::buildCentre() {
     m_centre = make<QSplitter>(Qt::Vertical, middle);
     m_pictures = make<CompareView>(m_centre);
     m_plots = make<PlotStack>(m_centre);
-    m_centre->setStretchFactor(0, 2);
-    m_centre->setStretchFactor(1, 3);
-    m_centre->setSizes({270, 400});
     m_centre->setChildrenCollapsible(false);
+    connect(m_centre, &QSplitter::splitterMoved, this, [this] { m_dividedByHand = true; });
     middleColumn->addWidget(m_headline);
     middleColumn->addWidget(m_centre, 1);
 
@@ -149,6 +150,7 @@ void MainWindow::buildMenus() {
     QMenu* help = menuBar()->addMenu(tr("&Help"));
     help->addAction(tr("&Help and shortcuts"), QKeySequence::HelpContents, this,
                     &MainWindow::showHelp);
+    help->addAction(tr("&Verify against PyTorch…"), this, &MainWindow::showVerification);
     help->addAction(tr("&About Halfscope"), this, &MainWindow::showAbout);
     addShortcut(Qt::Key_Space, &MainWindow::playOrPause);
     addShortcut(Qt::Key_Period, &MainWindow::stepOnce);
@@ -170,11 +172,23 @@ void MainWindow::connectPanels() {
     connect(m_transport, &TransportBar::stopStepChosen, this, &MainWindow::setStopStep);
     connect(m_transport, &TransportBar::themeChosen, this, &MainWindow::chooseTheme);
     connect(m_transport, &TransportBar::helpRequested, this, &MainWindow::showHelp);
+    connect(m_scaler, &ScalerPanel::scaleChosen, this, &MainWindow::setScale);
     connect(m_eventPanel, &EventPanel::stepChosen, m_plots, &PlotStack::showStep);
     connect(m_plots, &PlotStack::eventClicked, m_eventPanel, &EventPanel::choose);
 }
 
+void MainWindow::divideCentre() {
+    if (m_dividedByHand) return;
+    const int room = m_centre->height() - m_centre->handleWidth();
+    const int pictures =
+        m_pictures->usefulHeight(m_centre->width(), static_cast<int>(kMostPictures * room));
+    if (m_centre->sizes().front() != pictures) m_centre->setSizes({pictures, room - pictures});
+}
+
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+    // once the splitter has laid out its parts itself
+    if (watched == m_centre && event->type() == QEvent::Resize)
+        QMetaObject::invokeMethod(this, &MainWindow::divideCentre, Qt::QueuedConnection);
     // A focused button, box or list keeps the plain keys that it answers itself.
     if (event->type() == QEvent::ShortcutOverride) {
         auto* key = static_cast<QKeyEvent*>(event);
@@ -208,7 +222,9 @@ void MainWindow::restoreLayout() {
     if (settings.value(QStringLiteral("layout/version")).toInt() != kLayoutVersion) return;
     restoreGeometry(settings.value(QStringLiteral("layout/geometry")).toByteArray());
     m_columns->restoreState(settings.value(QStringLiteral("layout/columns")).toByteArray());
-    m_centre->restoreState(settings.value(QStringLiteral("layout/centre")).toByteArray());
+    m_dividedByHand = settings.value(QStringLiteral("layout/byHand")).toBool();
+    if (m_dividedByHand)
+        m_centre->restoreState(settings.value(QStringLiteral("layout/centre")).toByteArray());
     m_right->restoreState(settings.value(QStringLiteral("layout/right")).toByteArray());
 }
 
@@ -217,6 +233,7 @@ void MainWindow::saveLayout() const {
     settings.setValue(QStringLiteral("layout/version"), kLayoutVersion);
     settings.setValue(QStringLiteral("layout/geometry"), saveGeometry());
     settings.setValue(QStringLiteral("layout/columns"), m_columns->saveState());
+    settings.setValue(QStringLiteral("layout/byHand"), m_dividedByHand);
     settings.setValue(QStringLiteral("layout/centre"), m_centre->saveState());
     settings.setValue(QStringLiteral("layout/right"), m_right->saveState());
     settings.setValue(QStringLiteral("theme"), nameOf(m_options.theme));
@@ -238,6 +255,15 @@ void MainWindow::showHelp() {
     }
     m_help->show();
     m_help->raise();
+}
+
+void MainWindow::showVerification() {
+    VerifyOptions options;
+    options.device = m_config.config().device;
+    options.threads = static_cast<int>(m_config.config().threads);
+    auto* dialog = make<VerifyDialog>(options, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->show(); // training goes on
 }
 
 void MainWindow::showAbout() {

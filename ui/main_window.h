@@ -78,6 +78,9 @@ private:
     void connectPanels();
     void restoreLayout();
     void saveLayout() const;
+    /// Between pictures and plots: no more for the pictures than they fill, unless the user has
+    /// moved the border.
+    void divideCentre();
     void showHelp();
     void showAbout();
 
@@ -92,6 +95,8 @@ private:
     void followNewest();
     void showError(const QString&);
     void updateGrowthIntervals();
+    void setScale(int lane, const QString& text);
+    void showVerification();
     void showFigures();
     void pace();
     void setHeadline(const QString& text, double size);
@@ -120,6 +125,7 @@ private:
     QString m_news;                           ///< the last event in words
     int m_quietFrames = 0;
     qsizetype m_cardLanes = 0; ///< lanes that the right column was last divided for
+    bool m_dividedByHand = false;
     qint64 m_stopStride = 300; ///< how many more steps Continue asks for
 
     TransportBar* m_transport = nullptr; ///< child, as all below

@@ -16,9 +16,11 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QLocale>
+#include <QRegularExpression>
 #include <QSplitter>
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 
 namespace halfscope {
@@ -47,11 +49,36 @@ double threadMilliseconds() {
 #endif
 }
 
+QString invitation(qsizetype lanes) {
+    if (lanes < 2) return MainWindow::tr("Train a network. Press Play; add a lane to compare.");
+    if (lanes == 2)
+        return MainWindow::tr("Train the same network twice, side by side. Press Play.");
+    return MainWindow::tr("Train the same network %1 times, side by side. Press Play.").arg(lanes);
+}
+
 QStringList namesOf(const SessionInfo& info) {
     QStringList names;
     for (const std::string& name : info.laneNames)
         names << QString::fromStdString(name);
     return names;
+}
+
+/// A name typed without an ending gets that of `name`, before the dialog asks about overwriting.
+QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
+                     const QString& filter) {
+    QFileDialog dialog(parent, title, {}, filter);
+    dialog.setAcceptMode(QFileDialog::AcceptSave);
+    dialog.setDefaultSuffix(QFileInfo(name).suffix());
+    dialog.selectFile(name);
+    return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+}
+
+/// An event's words with its lane, where there are lanes to tell apart and the words name none.
+QString newsOf(const Event& event, const RunModel& run) {
+    const QString text = QString::fromStdString(event.text);
+    if (event.lane < 0 || event.lane >= run.lanes() || run.lanes() < 2) return text;
+    const QString& name = run.lane(event.lane).name;
+    return text.contains(name) ? text : laneLabel(event.lane, name) + QStringLiteral(": ") + text;
 }
 
 } // namespace
@@ -136,8 +163,11 @@ void MainWindow::setStopStep(qint64 steps) {
 }
 
 void MainWindow::play() {
-    if (m_controller->state() == SessionState::Finished)
-        setStopStep(m_run.step() + std::max<qint64>(1, m_stopStride));
+    if (m_controller->state() == SessionState::Finished) {
+        // the last rows may not have arrived yet
+        const qint64 planned = m_config.running() ? m_config.running()->steps : 0;
+        setStopStep(std::max<qint64>(m_run.step(), planned) + std::max<qint64>(1, m_stopStride));
+    }
     m_controller->play();
 }
 
@@ -158,6 +188,7 @@ void MainWindow::startRun() {
     m_banner->hide();
     guarded([this] {
         checkConfig(m_config.config());
+        m_config.startBuilding();
         m_controller->reset(m_config.config());
     });
 }
@@ -170,6 +201,7 @@ void MainWindow::showBuilt() {
     m_plots->setLanes(names);
     m_pictures->setLanes(names);
     m_pictures->setTarget(info.target);
+    divideCentre();
     std::vector<bool> scales;
     const Field* scale = findField("scaler.init_scale");
     for (int i = 0; i < names.size(); ++i)
@@ -189,18 +221,31 @@ void MainWindow::showBuilt() {
     m_newFigures = false;
     m_figuresShown = m_clock.elapsed() - kFiguresMs;
     m_news.clear();
-    setHeadline(tr("Train the same network twice: FP32 and mixed precision. Press Play."),
-                kTitleSize);
+    setHeadline(invitation(names.size()), kTitleSize);
 }
 
 void MainWindow::updateGrowthIntervals() {
     const Field* field = findField("scaler.growth_interval");
-    const RunConfig& config = m_config.config();
+    if (!m_config.running()) return;
+    const RunConfig& config = *m_config.running(); // the edited one may have other lanes
     for (int i = 0; i < m_run.lanes() && i < static_cast<int>(config.lanes.size()); ++i)
         m_run.setGrowthInterval(
             i, field && field->applies(config, i)
                    ? config.lanes[static_cast<size_t>(i)].scaler.rules.growthInterval
                    : 0);
+}
+
+void MainWindow::setScale(int lane, const QString& text) {
+    static const QRegularExpression power(QStringLiteral("^2\\^(-?\\d+)$"));
+    const QString trimmed = text.trimmed();
+    const QRegularExpressionMatch match = power.match(trimmed);
+    const QString number =
+        match.hasMatch() ? QString::number(std::exp2(match.captured(1).toInt()), 'g', 17) : trimmed;
+    guarded([&] {
+        Field field = *findField("scaler.init_scale"); // the range of any scale
+        field.key = kLiveScale;
+        m_controller->edit(lane, kLiveScale, parseValue(field, number.toStdString()));
+    });
 }
 
 void MainWindow::showState() {
@@ -237,7 +282,7 @@ void MainWindow::frame() {
             QVector<Picture>(batch.snapshot->outputs.begin(), batch.snapshot->outputs.end()));
     m_newFigures = m_newFigures || !batch.records.empty() || !batch.events.empty();
     for (const Event& event : batch.events)
-        m_news = QString::fromStdString(event.text);
+        m_news = newsOf(event, m_run);
     showFigures();
     const bool drawn = m_plots->refresh();
     updateFrameRate();
@@ -310,16 +355,15 @@ void MainWindow::chooseExperiment() {
 }
 
 void MainWindow::saveExperiment() {
-    const QString path = QFileDialog::getSaveFileName(
+    const QString path = chooseTarget(
         this, tr("Save experiment"), QStringLiteral("experiment.json"), tr("Experiments (*.json)"));
     if (!path.isEmpty())
         guarded([&] { writeFileAtomically(path.toStdString(), configText(m_config.config())); });
 }
 
 void MainWindow::savePlots() {
-    const QString path =
-        QFileDialog::getSaveFileName(this, tr("Save picture of the plots"),
-                                     QStringLiteral("plots.svg"), tr("SVG (*.svg);;PNG (*.png)"));
+    const QString path = chooseTarget(this, tr("Save picture of the plots"),
+                                      QStringLiteral("plots.svg"), tr("SVG (*.svg);;PNG (*.png)"));
     if (path.isEmpty()) return;
     QString error;
     const bool png = path.endsWith(QLatin1String(".png"), Qt::CaseInsensitive);

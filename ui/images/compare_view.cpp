@@ -231,21 +231,34 @@ void CompareView::updateReadout() {
     m_readoutLabel->setText(text);
 }
 
-/// The number of columns that makes the panes' shorter side longest.
+int CompareView::headerHeight() const { return fontMetrics().height() + 6; }
+
+/// The number of columns that makes the pictures largest; of nearly equal ones the most columns,
+/// which leave more height for the plots and the same eye level for all lanes.
+CompareView::Grid CompareView::gridFor(int width, int height) const {
+    constexpr double kWorthARow = 1.1;
+    Grid best{panes(), 1, 0};
+    for (int columns = panes(); columns >= 1; --columns) {
+        const int rows = (panes() + columns - 1) / columns;
+        const int side = std::min((width - (columns - 1) * kSpacing) / columns,
+                                  (height - (rows - 1) * kSpacing) / rows - headerHeight());
+        if (side > kWorthARow * best.side) best = {columns, rows, side};
+    }
+    return best;
+}
+
+int CompareView::usefulHeight(int width, int most) const {
+    const QMargins margins = layout()->contentsMargins();
+    const int around = layout()->minimumSize().height() - m_canvas->minimumHeight();
+    const Grid grid = gridFor(width - margins.left() - margins.right(), most - around);
+    const int canvas = grid.rows * (grid.side + headerHeight()) + (grid.rows - 1) * kSpacing;
+    return std::clamp(around + canvas, std::min(most, minimumSizeHint().height()), most);
+}
+
 void CompareView::placeViews() {
     const int count = panes(), width = m_canvas->width(), height = m_canvas->height();
-    const int header = fontMetrics().height() + 6;
-    int columns = 1;
-    for (int best = -1, tried = 1; tried <= count; ++tried) {
-        const int rows = (count + tried - 1) / tried;
-        const int side = std::min((width - (tried - 1) * kSpacing) / tried,
-                                  (height - (rows - 1) * kSpacing) / rows - header);
-        if (side > best) {
-            best = side;
-            columns = tried;
-        }
-    }
-    const int rows = (count + columns - 1) / columns;
+    const Grid grid = gridFor(width, height);
+    const int columns = grid.columns, rows = grid.rows;
     for (int i = 0; i < count; ++i) {
         // edges by proportion, so that rounding leaves no gap at the end
         const int column = i % columns, row = i / columns;

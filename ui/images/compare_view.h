@@ -44,6 +44,8 @@ public:
     /// A lane's view; the last pane for index panes() - 1.
     ImageView& view(int pane);
     QString readout() const;
+    /// The height, at most `most`, beyond which the pictures at this width would not grow.
+    int usefulHeight(int width, int most) const;
 
 protected:
     void changeEvent(QEvent*) override;
@@ -57,6 +59,12 @@ private:
     void updateLast();
     void updateTitles();
     void updateReadout();
+    struct Grid {
+        int columns = 1, rows = 1;
+        int side = 0; ///< of the largest square picture in a pane
+    };
+    Grid gridFor(int width, int height) const;
+    int headerHeight() const;
     void placeViews();
     void hover(QPoint pixel);
 

@@ -4,9 +4,17 @@
 
 #include "engine/core/error.h"
 
-namespace halfscope {
+#include <numeric>
 
-ConfigModel::ConfigModel(QObject* parent) : QAbstractListModel(parent) { rebuildRows(); }
+namespace halfscope {
+namespace {
+constexpr int kNotRunning = -1;
+} // namespace
+
+ConfigModel::ConfigModel(QObject* parent) : QAbstractListModel(parent) {
+    rebuildRows();
+    startBuilding();
+}
 
 void ConfigModel::rebuildRows() {
     m_rows.clear();
@@ -50,20 +58,45 @@ bool ConfigModel::differs(const Row& r, const RunConfig& other) const {
 void ConfigModel::load(const RunConfig& config) {
     beginResetModel();
     m_config = m_preset = config;
+    startBuilding();
     rebuildRows();
     endResetModel();
     emit edited();
 }
 
+void ConfigModel::startBuilding() {
+    m_running.reset(); // what is edited from here on is sent when the new run is there
+    m_runsAs.resize(m_config.lanes.size());
+    std::iota(m_runsAs.begin(), m_runsAs.end(), 0);
+}
+
+std::optional<int> ConfigModel::runningLane(const Row& r) const {
+    if (r.lane < 0) return r.lane;
+    const int lane = m_runsAs[static_cast<size_t>(r.lane)];
+    const bool runs =
+        lane != kNotRunning && m_running && lane < static_cast<int>(m_running->lanes.size());
+    return runs ? std::optional(lane) : std::nullopt;
+}
+
+bool ConfigModel::differsFromRunning(const Row& r) const {
+    const std::optional<int> lane = runningLane(r);
+    return !lane || r.field->get(m_config, r.lane) != r.field->get(*m_running, *lane);
+}
+
+/// To the run that is there, where the row has something to say to it.
+void ConfigModel::sendLive(const Row& r) {
+    if (!m_running || r.field->effect != FieldEffect::Live || !differsFromRunning(r)) return;
+    const std::optional<int> lane = runningLane(r);
+    if (!lane) return;
+    const FieldValue value = r.field->get(m_config, r.lane);
+    r.field->set(*m_running, *lane, value);
+    emit liveEdited(*lane, r.field->key, value);
+}
+
 void ConfigModel::setRunning(const RunConfig& config) {
     m_running = config;
-    for (const Row& r : m_rows) {
-        if (r.field->effect != FieldEffect::Live || !differs(r, *m_running)) continue;
-        if (r.lane >= static_cast<int>(m_running->lanes.size())) continue;
-        const FieldValue value = r.field->get(m_config, r.lane);
-        r.field->set(*m_running, r.lane, value);
-        emit liveEdited(r.lane, r.field->key, value);
-    }
+    for (const Row& r : m_rows)
+        sendLive(r);
     announce();
 }
 
@@ -76,7 +109,7 @@ bool ConfigModel::restartNeeded() const {
     if (!m_running) return false;
     if (m_running->lanes.size() != m_config.lanes.size()) return true;
     for (const Row& r : m_rows)
-        if (r.field->effect == FieldEffect::Restart && differs(r, *m_running)) return true;
+        if (r.field->effect == FieldEffect::Restart && differsFromRunning(r)) return true;
     return false;
 }
 
@@ -85,6 +118,7 @@ bool ConfigModel::addLane() {
     beginResetModel();
     // like the last one, so that one setting can be tried against another
     m_config.lanes.push_back(m_config.lanes.back());
+    m_runsAs.push_back(kNotRunning);
     rebuildRows();
     endResetModel();
     emit edited();
@@ -96,6 +130,10 @@ bool ConfigModel::removeLane(int lane) {
         return false;
     beginResetModel();
     m_config.lanes.erase(m_config.lanes.begin() + lane);
+    m_runsAs.erase(m_runsAs.begin() + lane);
+    // the lanes behind it are still measured against themselves
+    if (lane < static_cast<int>(m_preset.lanes.size()))
+        m_preset.lanes.erase(m_preset.lanes.begin() + lane);
     rebuildRows();
     endResetModel();
     emit edited();
@@ -112,12 +150,7 @@ bool ConfigModel::apply(int i, const FieldValue& value) {
     m_errors[static_cast<size_t>(i)].clear();
     const bool same = r.field->get(m_config, r.lane) == value;
     if (!same) r.field->set(m_config, r.lane, value);
-    const bool reachesRun = m_running && r.field->effect == FieldEffect::Live &&
-                            m_running->lanes.size() == m_config.lanes.size();
-    if (reachesRun && differs(r, *m_running)) {
-        r.field->set(*m_running, r.lane, value);
-        emit liveEdited(r.lane, r.field->key, value);
-    }
+    sendLive(r);
     announce();
     return true;
 }
@@ -150,7 +183,7 @@ QVariant ConfigModel::data(const QModelIndex& index, int role) const {
     case AppliesRole: return !r.field->applies || r.field->applies(m_config, r.lane);
     case ChangedRole: return differs(r, presetFor(r.lane));
     case WaitingRole:
-        return m_running && r.field->effect == FieldEffect::Restart && differs(r, *m_running);
+        return m_running && r.field->effect == FieldEffect::Restart && differsFromRunning(r);
     case ErrorRole: return m_errors[static_cast<size_t>(index.row())];
     default: return {};
     }

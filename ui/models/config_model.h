@@ -45,9 +45,14 @@ public:
 
     /// Another experiment; it is its own preset.
     void load(const RunConfig&);
+    /// The experiment as it is now is being built; lanes that come or go from here on belong to the
+    /// next run.
+    void startBuilding();
     /// What a run was built from. Live fields edited meanwhile are sent after it.
     void setRunning(const RunConfig&);
     void clearRunning();
+    /// With the live edits that reached it; nothing while there is no run.
+    const std::optional<RunConfig>& running() const { return m_running; }
     /// Some edits act only when the run starts again.
     bool restartNeeded() const;
 
@@ -62,7 +67,7 @@ public:
     Qt::ItemFlags flags(const QModelIndex&) const override;
 
 signals:
-    /// A live field of the run that is there now.
+    /// A live field of the run that is there now; `lane` is the run's.
     void liveEdited(int lane, const std::string& key, const halfscope::FieldValue& value);
     void edited();
 
@@ -72,9 +77,15 @@ private:
     void announce();
     RunConfig presetFor(int lane) const;
     bool differs(const Row&, const RunConfig& other) const;
+    /// The running lane that an edited lane came from; -1 for a row of the run; nothing for a lane
+    /// that does not run.
+    std::optional<int> runningLane(const Row&) const;
+    bool differsFromRunning(const Row&) const;
+    void sendLive(const Row&);
 
     RunConfig m_config, m_preset;
     std::optional<RunConfig> m_running;
+    std::vector<int> m_runsAs; ///< by lane: its number in the run; kNotRunning
     std::vector<Row> m_rows;
     std::vector<QString> m_errors; ///< by row; empty: fine
 };

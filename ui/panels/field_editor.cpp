@@ -2,8 +2,11 @@
 // command line accept the same things.
 #include "ui/panels/field_editor.h"
 
+#include "engine/core/error.h"
+#include "engine/train/layers.h"
 #include "ui/icons.h"
 #include "ui/owned.h"
+#include "ui/panels/layers_dialog.h"
 #include "ui/theme.h"
 
 #include <QCheckBox>
@@ -24,6 +27,7 @@ namespace halfscope {
 namespace {
 constexpr int kLabelWidth = 104;
 constexpr int kEffectWidth = 40;
+constexpr std::string_view kLayersKey = "precision.layers";
 } // namespace
 
 FieldEditor::FieldEditor(ConfigModel& model, int row, QWidget* parent)
@@ -75,12 +79,15 @@ void FieldEditor::buildLineEdit(const Field& field) {
     connect(m_line, &QLineEdit::editingFinished, this, [this] {
         if (m_line->isModified()) commit(m_line->text());
     });
-    if (field.kind != FieldKind::Path) return;
+    const bool layers = field.key == kLayersKey;
+    if (field.kind != FieldKind::Path && !layers) return;
+    const QString name = QString::fromStdString(field.label);
     m_browse = make<QToolButton>(this);
-    m_browse->setText(tr("Browse…"));
-    m_browse->setAccessibleName(
-        tr("Choose a file for %1").arg(QString::fromStdString(field.label)));
-    connect(m_browse, &QToolButton::clicked, this, &FieldEditor::browse);
+    m_browse->setText(layers ? tr("Choose…") : tr("Browse…"));
+    m_browse->setAccessibleName(layers ? tr("Choose %1").arg(name)
+                                       : tr("Choose a file for %1").arg(name));
+    connect(m_browse, &QToolButton::clicked, this,
+            layers ? &FieldEditor::chooseLayers : &FieldEditor::browse);
 }
 
 void FieldEditor::buildRow(const Field& field) {
@@ -146,6 +153,24 @@ void FieldEditor::browse() {
     if (!path.isEmpty()) m_model.setData(m_index, path);
 }
 
+void FieldEditor::chooseLayers() {
+    QStringList layers;
+    try {
+        for (const std::string& layer : layersOf(m_model.config()))
+            layers << QString::fromStdString(layer);
+    } catch (const InputError& error) { // the network cannot be built as it is set
+        m_error->setText(QString::fromUtf8(error.what()));
+        m_error->show();
+        return;
+    }
+    const int lane = m_index.data(ConfigModel::LaneRole).toInt();
+    auto* dialog =
+        make<LayersDialog>(laneLetter(lane), layers, m_index.data(Qt::EditRole).toString(), this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QDialog::accepted, this, [this, dialog] { commit(dialog->text()); });
+    dialog->open(); // training goes on
+}
+
 bool FieldEditor::applies() const { return m_index.data(ConfigModel::AppliesRole).toBool(); }
 QString FieldEditor::errorText() const { return m_error->text(); }
 
@@ -180,6 +205,7 @@ void FieldEditor::showValue(const QString& text) {
     if (m_spin) m_spin->setValue(text.toInt());
     if (m_line && m_line->text() != text) m_line->setText(text);
     if (m_line) m_line->setModified(false);
+    if (m_line && !m_line->hasFocus()) m_line->setCursorPosition(0); // a long text from its start
 }
 
 bool FieldEditor::eventFilter(QObject* watched, QEvent* event) {

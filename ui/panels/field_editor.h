@@ -38,6 +38,7 @@ private:
     void buildRow(const Field&);
     void commit(const QString& text);
     void browse();
+    void chooseLayers();
     void showValue(const QString& text);
     void applyColors();
 
@@ -52,7 +53,7 @@ private:
     QLabel* m_effect = nullptr;      ///< child
     QLabel* m_error = nullptr;       ///< child
     QToolButton* m_revert = nullptr; ///< child
-    QToolButton* m_browse = nullptr; ///< child; paths only
+    QToolButton* m_browse = nullptr; ///< child; of a path or of layers
 };
 
 } // namespace halfscope

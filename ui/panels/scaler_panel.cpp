@@ -7,9 +7,11 @@
 #include <QEvent>
 #include <QGridLayout>
 #include <QGuiApplication>
+#include <QInputDialog>
 #include <QLabel>
 #include <QLocale>
 #include <QProgressBar>
+#include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -44,10 +46,10 @@ LaneCard::LaneCard(int lane, bool scales, QWidget* parent)
     bold.setBold(true);
     m_title->setFont(bold);
     grid->addWidget(m_swatch, 0, 0, 7, 1);
-    grid->addWidget(m_title, 0, 1, 1, 2);
+    grid->addWidget(m_title, 0, 1, 1, 3);
     m_loss = addFigure(*grid, 1, tr("Loss"));
     if (scales) {
-        m_scale = addFigure(*grid, 2, tr("Loss scale"));
+        addScale(*grid, 2);
         m_skipped = addFigure(*grid, 3, tr("Skipped steps"));
         m_clean = addFigure(*grid, 4, tr("Clean steps"));
         m_clean->setToolTip(
@@ -56,7 +58,7 @@ LaneCard::LaneCard(int lane, bool scales, QWidget* parent)
         m_progress->setTextVisible(false);
         m_progress->setFixedHeight(5);
         m_progress->setAccessibleName(tr("Clean steps until the loss scale grows"));
-        grid->addWidget(m_progress, 5, 1, 1, 2);
+        grid->addWidget(m_progress, 5, 1, 1, 3);
     } else {
         auto* none = make<QLabel>(tr("no loss scale"), this);
         none->setEnabled(false);
@@ -68,20 +70,39 @@ LaneCard::LaneCard(int lane, bool scales, QWidget* parent)
     m_event->setAccessibleName(tr("Last event"));
     m_event->setMinimumHeight(scales ? fontMetrics().lineSpacing() * 3 : 0);
     m_event->setVisible(scales);
-    grid->addWidget(m_event, 6, 1, 1, 2);
+    grid->addWidget(m_event, 6, 1, 1, 3);
     grid->setColumnStretch(2, 1);
     applyColors();
 }
 
-QLabel* LaneCard::addFigure(QGridLayout& grid, int row, const QString& name) {
+QLabel* LaneCard::addFigure(QGridLayout& grid, int row, const QString& name, int columns) {
     auto* label = make<QLabel>(name, this);
     auto* value = make<QLabel>(QStringLiteral("–"), this);
     value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     value->setAccessibleName(name);
     value->setTextInteractionFlags(Qt::TextSelectableByMouse);
     grid.addWidget(label, row, 1);
-    grid.addWidget(value, row, 2);
+    grid.addWidget(value, row, 2, 1, columns);
     return value;
+}
+
+void LaneCard::addScale(QGridLayout& grid, int row) {
+    m_scale = addFigure(grid, row, tr("Loss scale"), 1);
+    m_setScale = make<QToolButton>(this);
+    m_setScale->setText(tr("Set…"));
+    m_setScale->setToolTip(tr("Another loss scale from the next step on; the growth tracker stays, "
+                              "as with GradScaler.update(new_scale)"));
+    m_setScale->setAccessibleName(tr("Set the loss scale of lane %1").arg(laneLetter(m_lane)));
+    m_setScale->setFocusPolicy(Qt::TabFocus); // a click leaves Space to Play
+    m_setScale->setEnabled(false);
+    QFont small = font();
+    small.setPointSizeF(small.pointSizeF() * 0.85);
+    m_setScale->setFont(small);
+    // no taller than a line of figures
+    m_setScale->setFixedHeight(fontMetrics().lineSpacing() + 2);
+    grid.addWidget(m_setScale, row, 3);
+    connect(m_setScale, &QToolButton::clicked, this,
+            [this] { emit scaleEditRequested(m_lastScale); });
 }
 
 void LaneCard::show(const LaneStatus& status) {
@@ -93,7 +114,9 @@ void LaneCard::show(const LaneStatus& status) {
     setText(m_event, status.lastEvent);
     m_event->setVisible(m_scales || !status.lastEvent.isEmpty());
     if (!m_scales) return;
-    setText(m_scale, scaleText(static_cast<double>(status.last.scale)));
+    m_lastScale = static_cast<double>(status.last.scale);
+    m_setScale->setEnabled(true);
+    setText(m_scale, scaleText(m_lastScale));
     setText(m_skipped, tr("%1 (%2 %)")
                            .arg(locale.toString(static_cast<qlonglong>(status.last.skippedSoFar)),
                                 locale.toString(100.0 * status.skippedShare(), 'f', 2)));
@@ -154,9 +177,22 @@ void ScalerPanel::setLanes(const std::vector<bool>& scales) {
     for (size_t i = 0; i < scales.size(); ++i) {
         m_cards.push_back(make<LaneCard>(static_cast<int>(i), scales[i], content));
         column->addWidget(m_cards.back());
+        connect(m_cards.back(), &LaneCard::scaleEditRequested, this,
+                [this, lane = static_cast<int>(i)](double scale) { askForScale(lane, scale); });
     }
     column->addStretch(1);
     setWidget(content); // deletes the cards of the run before
+}
+
+void ScalerPanel::askForScale(int lane, double scale) {
+    auto* dialog = make<QInputDialog>(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Loss scale of lane %1").arg(laneLetter(lane)));
+    dialog->setLabelText(tr("Loss scale from the next step on (such as 1024 or 2^10):"));
+    dialog->setTextValue(QString::number(scale, 'g', 9));
+    connect(dialog, &QInputDialog::textValueSelected, this,
+            [this, lane](const QString& text) { emit scaleChosen(lane, text); });
+    dialog->open(); // training goes on
 }
 
 void ScalerPanel::refresh(const RunModel& run) {

@@ -11,6 +11,7 @@
 class QGridLayout;
 class QLabel;
 class QProgressBar;
+class QToolButton;
 
 namespace halfscope {
 
@@ -20,18 +21,25 @@ public:
     LaneCard(int lane, bool scales, QWidget* parent = nullptr);
     void show(const LaneStatus&);
 
+signals:
+    /// Another loss scale is wanted; `scale` is the one at hand.
+    void scaleEditRequested(double scale);
+
 protected:
     void changeEvent(QEvent*) override;
 
 private:
-    QLabel* addFigure(QGridLayout&, int row, const QString& name);
+    QLabel* addFigure(QGridLayout&, int row, const QString& name, int columns = 2);
+    void addScale(QGridLayout&, int row);
     void applyColors();
 
     int m_lane;
     bool m_scales;
+    double m_lastScale = 0;    ///< 0: no step yet
     QLabel* m_title = nullptr; ///< child, as all below; the scaler's are null without one
     QLabel* m_loss = nullptr;
     QLabel* m_scale = nullptr;
+    QToolButton* m_setScale = nullptr;
     QLabel* m_skipped = nullptr;
     QLabel* m_clean = nullptr;
     QProgressBar* m_progress = nullptr;
@@ -49,7 +57,13 @@ public:
     void refresh(const RunModel&);
     QSize sizeHint() const override;
 
+signals:
+    /// The user's text for the loss scale of a lane, from the next step on.
+    void scaleChosen(int lane, const QString& text);
+
 private:
+    void askForScale(int lane, double scale);
+
     std::vector<LaneCard*> m_cards; ///< children of the content
 };
 

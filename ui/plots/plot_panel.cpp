@@ -257,6 +257,8 @@ void PlotPanel::showValues(std::optional<qint64> step) {
         QString brief = text.section(QStringLiteral(" = "), -1);
         static const QRegularExpression fraction(QStringLiteral("(?<=\\d\\d)\\.\\d+"));
         if (m_measure == Measure::Throughput) brief.remove(fraction);
+        if (const double loss = text.toDouble(); m_measure == Measure::Loss && loss > 0)
+            brief = QString::number(loss, 'g', 3);
         entries.append({m_colors.lanePen(i), m_colors.laneText(i), lane.label, text, brief});
     }
     m_readout->setEntries(std::move(entries));

@@ -51,6 +51,7 @@ public:
     double firstVisibleStep() const { return m_from; }
     double lastVisibleStep() const { return m_to; }
     qint64 lastStep() const { return m_lastStep; }
+    int lanes() const { return static_cast<int>(m_labels.size()); }
 
     /// As shown now. False, and a sentence in `error`, when the file cannot be written.
     bool exportSvg(const QString& path, QString* error = nullptr) const;

@@ -2,15 +2,25 @@
 // mutex.
 #include "ui/session/session_channel.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace halfscope {
+namespace {
+
+bool endsRun(const Command& command) {
+    return std::holds_alternative<ResetCommand>(command) ||
+           std::holds_alternative<QuitCommand>(command);
+}
+
+} // namespace
 
 void SessionChannel::post(Command command) {
     {
         const std::lock_guard lock(m_mutex);
         // what was meant for the old run is void
         if (std::holds_alternative<ResetCommand>(command)) m_commands.clear();
+        if (endsRun(command)) m_stopRun.request_stop();
         m_commands.push_back(std::move(command));
     }
     m_wake.notify_one();
@@ -41,6 +51,13 @@ std::vector<Command> SessionChannel::waitForCommands(std::chrono::milliseconds p
         m_wake.wait_for(lock, patience, [this] { return !m_commands.empty(); });
     if (m_commands.empty() && m_target) m_target->clearStop();
     return std::exchange(m_commands, {});
+}
+
+std::stop_token SessionChannel::newRun() {
+    const std::lock_guard lock(m_mutex);
+    m_stopRun = {};
+    if (std::any_of(m_commands.begin(), m_commands.end(), endsRun)) m_stopRun.request_stop();
+    return m_stopRun.get_token();
 }
 
 void SessionChannel::setTarget(TrainingRun* target) {

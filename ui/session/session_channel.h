@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <variant>
 
 namespace halfscope {
@@ -67,6 +68,8 @@ public:
     /// Waits until there is a command or the time is over. Forgets stop requests when there is
     /// none, under the same lock that posts commands, so that no request can be lost in between.
     std::vector<Command> waitForCommands(std::chrono::milliseconds patience);
+    /// Of the run that is built next. Asks to stop as soon as a command makes that run void.
+    std::stop_token newRun();
     /// The run that interrupt() reaches; null before it is destroyed.
     void setTarget(TrainingRun*);
     /// Takes the rows and events it has room for out of the vectors; true when nothing is left.
@@ -88,6 +91,7 @@ private:
     mutable std::mutex m_mutex; ///< guards everything below; held for moments only
     std::condition_variable m_wake;
     std::vector<Command> m_commands;
+    std::stop_source m_stopRun;
     TrainingRun* m_target = nullptr;
     std::vector<Event> m_events;
     uint32_t m_eventsRun = 0;

@@ -6,7 +6,8 @@ namespace {
 
 class ExperimentRun final : public TrainingRun {
 public:
-    explicit ExperimentRun(const RunConfig& config) : m_experiment(config) {}
+    ExperimentRun(const RunConfig& config, const std::stop_token& stop)
+        : m_experiment(config, stop), m_stop(stop) {}
 
     const RunConfig& config() const override { return m_experiment.config(); }
     std::vector<std::string> laneNames() const override {
@@ -29,16 +30,18 @@ public:
         m_experiment.setLive(lane, key, value, events);
     }
     Picture target() const override { return m_experiment.target(); }
-    Snapshot snapshot() override { return m_experiment.snapshot(); }
+    Snapshot snapshot() override { return m_experiment.snapshot(m_stop); }
 
 private:
     Experiment m_experiment;
+    std::stop_token m_stop;
 };
 
 } // namespace
 
-std::unique_ptr<TrainingRun> makeExperimentRun(const RunConfig& config) {
-    return std::make_unique<ExperimentRun>(config);
+std::unique_ptr<TrainingRun> makeExperimentRun(const RunConfig& config,
+                                               const std::stop_token& stop) {
+    return std::make_unique<ExperimentRun>(config, stop);
 }
 
 } // namespace halfscope

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 
 namespace halfscope {
 
@@ -28,10 +29,12 @@ public:
     virtual Snapshot snapshot() = 0;
 };
 
-/// Called on the worker's thread, because building compiles and may take a while.
-using RunFactory = std::function<std::unique_ptr<TrainingRun>(const RunConfig&)>;
+/// Called on the worker's thread, because building compiles and may take a while. The token is for
+/// the run's life: it asks to give up building and painting, with an exception.
+using RunFactory =
+    std::function<std::unique_ptr<TrainingRun>(const RunConfig&, const std::stop_token&)>;
 
 /// The real experiment. Throws what the Experiment's constructor throws.
-std::unique_ptr<TrainingRun> makeExperimentRun(const RunConfig&);
+std::unique_ptr<TrainingRun> makeExperimentRun(const RunConfig&, const std::stop_token&);
 
 } // namespace halfscope

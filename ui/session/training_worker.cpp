@@ -77,7 +77,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
     m_number = reset.run;
     setState(SessionState::Building);
     try {
-        m_run = m_factory(reset.config);
+        m_run = m_factory(reset.config, m_channel->newRun());
         m_channel->setTarget(m_run.get());
         auto info = std::make_shared<SessionInfo>();
         info->run = m_number;

@@ -1,0 +1,95 @@
+// A verification's rows and sentences.
+#include "ui/models/verify_model.h"
+
+#include "ui/models/run_model.h"
+
+#include <QLocale>
+#include <QStringList>
+
+namespace halfscope {
+namespace {
+
+constexpr size_t kMostFailures = 10; // of a suite; halfscope-cli verify --json has all
+
+QString count(size_t number) { return QLocale().toString(static_cast<qulonglong>(number)); }
+
+QStringList failuresOf(const SuiteResult& suite) {
+    QStringList lines;
+    for (size_t i = 0; i < std::min(suite.failed.size(), kMostFailures); ++i)
+        lines << VerifyModel::tr("%1 failed: %2")
+                     .arg(QString::fromStdString(suite.name),
+                          QString::fromStdString(suite.failed[i]));
+    if (suite.failed.size() > kMostFailures)
+        lines << VerifyModel::tr("%1: %2 more failed (halfscope-cli verify --json lists all)")
+                     .arg(QString::fromStdString(suite.name),
+                          count(suite.failed.size() - kMostFailures));
+    return lines;
+}
+
+} // namespace
+
+void VerifyModel::show(const VerifyReport& report) {
+    beginResetModel();
+    m_report = report;
+    endResetModel();
+}
+
+QString VerifyModel::summary() const {
+    const QString device = QString::fromStdString(m_report.device);
+    QStringList lines;
+    if (m_report.stopped)
+        lines << tr("Stopped. What ended before is in the table.");
+    else if (m_report.passed())
+        lines << tr("All passed: on %1 the engine computes what PyTorch computed.").arg(device);
+    else
+        lines << tr("Some cases failed: on %1 the engine does not compute what PyTorch computed.")
+                     .arg(device);
+    for (const std::string& suite : m_report.leftOut)
+        lines << tr("Left out: %1").arg(QString::fromStdString(suite));
+    for (const SuiteResult& suite : m_report.suites)
+        lines << failuresOf(suite);
+    return lines.join(u'\n');
+}
+
+int VerifyModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_report.suites.size());
+}
+
+int VerifyModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : Columns;
+}
+
+QVariant VerifyModel::data(const QModelIndex& index, int role) const {
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+    const SuiteResult& suite = m_report.suites[static_cast<size_t>(index.row())];
+    if (role == PassedRole) return suite.passed == suite.cases;
+    const bool number = index.column() != SuiteColumn && index.column() != WhatColumn;
+    if (role == Qt::TextAlignmentRole)
+        return QVariant(number ? Qt::AlignRight | Qt::AlignVCenter
+                               : Qt::AlignLeft | Qt::AlignVCenter);
+    if (role != Qt::DisplayRole) return {};
+    const bool exact = suite.bound == 0;
+    switch (index.column()) {
+    case SuiteColumn: return QString::fromStdString(suite.name);
+    case CasesColumn: return count(suite.cases);
+    case PassedColumn: return count(suite.passed);
+    case WorstColumn: return exact && suite.worst == 0 ? tr("equal") : numberText(suite.worst, 3);
+    case BoundColumn: return exact ? tr("equal") : numberText(suite.bound, 3);
+    default: return QString::fromStdString(suite.what);
+    }
+}
+
+QVariant VerifyModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+    switch (section) {
+    case SuiteColumn: return tr("Suite");
+    case CasesColumn: return tr("Cases");
+    case PassedColumn: return tr("Passed");
+    case WorstColumn: return tr("Worst");
+    case BoundColumn: return tr("Bound");
+    case WhatColumn: return tr("Compared");
+    default: return {};
+    }
+}
+
+} // namespace halfscope

@@ -1,0 +1,41 @@
+// Chooses for each layer of the network the dtype that it computes in, whatever its lane's
+// precision does elsewhere. Reads and gives the text of the setting precision.layers; what a layer
+// may be called and what a dtype does is the engine's business.
+#pragma once
+
+#include <QDialog>
+#include <QString>
+#include <QStringList>
+#include <vector>
+
+class QComboBox;
+class QGridLayout;
+
+namespace halfscope {
+
+class LayersDialog : public QDialog {
+    Q_OBJECT
+public:
+    /// `layers` of the network in order; `text` as the setting has it. Layers that only the text
+    /// names get a row too, so that nothing is lost unseen.
+    LayersDialog(const QString& lane, const QStringList& layers, const QString& text,
+                 QWidget* parent = nullptr);
+
+    /// "layer 1=float32, output layer=bfloat16"; empty when every layer goes by the precision.
+    QString text() const;
+
+protected:
+    bool eventFilter(QObject*, QEvent*) override;
+
+private:
+    void addRow(QGridLayout&, const QString& layer, const QString& note, const QString& dtype);
+    void clear();
+
+    struct Row {
+        QString layer;
+        QComboBox* dtype = nullptr; ///< child
+    };
+    std::vector<Row> m_rows;
+};
+
+} // namespace halfscope

@@ -1,0 +1,36 @@
+// The thread of a verification; its signals reach the window through Qt's queue.
+#include "ui/session/verify_job.h"
+
+#include <chrono>
+
+namespace halfscope {
+namespace {
+using namespace std::chrono_literals;
+constexpr auto kBetweenSignals = 33ms;
+} // namespace
+
+VerifyJob::~VerifyJob() = default;
+
+void VerifyJob::start() {
+    m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+void VerifyJob::run(const std::stop_token& stop) {
+    auto next = std::chrono::steady_clock::now();
+    m_options.progress = [&](const VerifyProgress& progress) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now >= next) {
+            emit progressed(QString::fromStdString(progress.suite), static_cast<int>(progress.done),
+                            static_cast<int>(progress.cases));
+            next = now + kBetweenSignals;
+        }
+        return !stop.stop_requested();
+    };
+    try {
+        emit done(verify(m_options));
+    } catch (const std::exception& error) {
+        emit failed(QString::fromUtf8(error.what()));
+    }
+}
+
+} // namespace halfscope
