@@ -126,6 +126,11 @@ void MainWindow::buildStatusBar() {
     m_rateLabel->setContentsMargins(8, 0, 6, 0);
     statusBar()->addWidget(m_stateLabel, 1);
     statusBar()->addPermanentWidget(m_deviceLabel);
+    // room for three digits, so that a new one is not cut off until the next layout
+    const QMargins margins = m_rateLabel->contentsMargins();
+    m_rateLabel->setMinimumWidth(
+        m_rateLabel->fontMetrics().horizontalAdvance(tr("%1 frames/s").arg(999)) + margins.left() +
+        margins.right());
     statusBar()->addPermanentWidget(m_rateLabel);
     statusBar()->setSizeGripEnabled(false);
 }

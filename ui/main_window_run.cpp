@@ -325,10 +325,19 @@ void MainWindow::showFigures() {
 void MainWindow::setHeadline(const QString& text, double size) {
     QFont sized = font();
     sized.setPointSizeF(sized.pointSizeF() * size);
-    const QRect room = m_headline->rect();
-    const auto lines = QFontMetrics(sized).boundingRect(room, Qt::TextWordWrap, text);
-    m_headline->setFont(lines.height() > room.height() ? font() : sized);
-    m_headline->setText(text);
+    const QRect room = m_headline->contentsRect();
+    const auto fits = [&room](const QFont& font, const QString& words) {
+        return QFontMetrics(font).boundingRect(room, Qt::TextWordWrap, words).height() <=
+               room.height();
+    };
+    const QFont chosen = fits(sized, text) ? sized : font();
+    QString shown = text; // what a small window has no room for stands in the tool tip
+    for (qsizetype end = text.size(); end > 0 && !fits(chosen, shown);) {
+        end = text.lastIndexOf(QLatin1Char(' '), end - 1);
+        shown = text.left(std::max<qsizetype>(end, 0)) + QChar(0x2026);
+    }
+    m_headline->setFont(chosen);
+    m_headline->setText(shown);
     m_headline->setToolTip(text);
 }
 
