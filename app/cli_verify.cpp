@@ -3,7 +3,7 @@
 
 #include "app/cli_output.h"
 
-#include "engine/verify/verify.h"
+#include "engine/verify/matches.h"
 
 #include <algorithm>
 #include <array>
@@ -118,7 +118,11 @@ void VerifyCommandOptions::addTo(CLI::App& command) {
         ->delimiter(',')
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    command.add_flag("--json", json, "Print JSON, with every failed case");
+    CLI::Option* asJson = command.add_flag("--json", json, "Print JSON, with every failed case");
+    command
+        .add_flag("--markdown", markdown,
+                  "Print what matches PyTorch and what goes beyond, as Markdown")
+        ->excludes(asJson);
 }
 
 int verifyCommand(const VerifyCommandOptions& options) {
@@ -140,7 +144,10 @@ int verifyCommand(const VerifyCommandOptions& options) {
         const Clear clear{line};
         report = verify(how);
     }
-    print(options.json ? verifyJson(report) : textOf(report));
+    if (options.markdown && report.passed())
+        print(matchesReference(report));
+    else
+        print(options.json ? verifyJson(report) : textOf(report));
     return report.passed() ? 0 : 1;
 }
 

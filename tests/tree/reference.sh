@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# settings_reference.sh check|write README COMMAND...: the reference of settings in the README, between its
-# two markers, equals (check) or becomes (write) what COMMAND prints from the field table.
+# reference.sh check|write README NAME COMMAND...: the part of the README between the two markers of that
+# name equals (check) or becomes (write) what COMMAND prints from the program's tables.
 set -euo pipefail
-mode="$1" readme="$2"
-shift 2
-begin='<!-- settings: begin (./dev format --reference) -->'
-end='<!-- settings: end -->'
+mode="$1" readme="$2" name="$3"
+shift 3
+begin="<!-- $name: begin (./dev format --reference) -->"
+end="<!-- $name: end -->"
 for marker in "$begin" "$end"; do
     if [ "$(grep -cxF -e "$marker" "$readme")" != 1 ]; then
         echo "$readme: the line '$marker' must stand there once" >&2
@@ -24,13 +24,13 @@ trap 'rm -f "$wanted"' EXIT
 case "$mode" in
     check)
         if ! diff -u "$readme" "$wanted"; then
-            echo "the README's reference of settings is out of date: ./dev format --reference" >&2
+            echo "the README's part '$name' is out of date: ./dev format --reference" >&2
             exit 1
         fi
         ;;
     write) cat "$wanted" >"$readme" ;;
     *)
-        echo "settings_reference.sh: check or write, not '$mode'" >&2
+        echo "reference.sh: check or write, not '$mode'" >&2
         exit 2
         ;;
 esac

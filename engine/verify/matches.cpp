@@ -1,0 +1,107 @@
+// Suites, functions by autocast rule, and what the field and preset tables have that PyTorch lacks.
+#include "engine/verify/matches.h"
+
+#include "engine/core/error.h"
+#include "engine/ops/op_suite.h"
+#include "engine/train/fields.h"
+#include "engine/train/precision.h"
+#include "engine/train/scaler_presets.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace halfscope {
+
+namespace {
+
+constexpr std::array kTables{"cuda_float16", "cuda_bfloat16", "cpu_float16", "cpu_bfloat16"};
+
+/// What torch.amp.GradScaler's constructor and update() take; every other scaler field is ours.
+constexpr std::array kTorchScaler{"scaler.init_scale", "scaler.growth_factor",
+                                  "scaler.backoff_factor", "scaler.growth_interval", "scaler.mode"};
+
+/// Cases only: which of them comes nearest to its bound may differ between machines.
+std::string suitesTable(const VerifyReport& report) {
+    std::string text = "| suite | compares | cases |\n| --- | --- | --- |\n";
+    for (const SuiteResult& suite : report.suites) {
+        require(suite.passed == suite.cases && suite.cases > 0, "all suites must be green");
+        text +=
+            "| `" + suite.name + "` | " + suite.what + " | " + std::to_string(suite.cases) + " |\n";
+    }
+    return text;
+}
+
+/// A row for each rule.
+std::string functionsOf(const CastPolicy& policy) {
+    std::map<CastRule, std::string> byRule;
+    for (const AutocastCase& function : autocastCases()) {
+        std::string& line = byRule[policy.ruleOf(function.name)];
+        line += (line.empty() ? "`" : ", `") + std::string(function.name) + "`";
+    }
+    std::string text;
+    for (const auto& [rule, names] : byRule)
+        text += "| " + std::string(nameOf(rule)) + " | " + names + " |\n";
+    return text;
+}
+
+std::string functionsTable() {
+    std::string text;
+    for (const char* table : {"cuda_float16", "cpu_bfloat16"}) {
+        const auto policy = autocastTablePolicy(table);
+        require(policy.has_value(), "the tables have policies");
+        text += "\n| rule in `" + std::string(table) + "` | functions |\n| --- | --- |\n" +
+                functionsOf(*policy);
+    }
+    return text;
+}
+
+std::string scalerFields() {
+    std::string text = "| setting | what it does |\n| --- | --- |\n";
+    for (const Field& field : fieldTable()) {
+        const bool torch =
+            std::find(kTorchScaler.begin(), kTorchScaler.end(), field.key) != kTorchScaler.end();
+        if (field.key.starts_with("scaler.") && !torch)
+            text += "| `" + field.key + "` | " + field.help + " |\n";
+    }
+    return text;
+}
+
+std::string presetsTable() {
+    std::string text = "| preset | what it is |\n| --- | --- |\n";
+    for (const PrecisionPreset& preset : precisionPresets()) {
+        const std::string name = preset.name;
+        const bool torch = name == "fp32" || name.starts_with("amp-") || name.starts_with("torch-");
+        if (!torch) text += "| precision `" + name + "` | " + preset.about + " |\n";
+    }
+    for (const ScalerPreset& preset : scalerPresets())
+        if (std::string(preset.name) != "pytorch")
+            text += "| scaler `" + std::string(preset.name) + "` | " + preset.about + " |\n";
+    return text;
+}
+
+} // namespace
+
+std::string matchesReference(const VerifyReport& report) {
+    std::string tables;
+    for (const char* table : kTables)
+        tables += std::string(tables.empty() ? "`" : ", `") + table + "`";
+    return "### What matches PyTorch\n\n"
+           "`halfscope-cli verify` runs these suites on any device, against values recorded from "
+           "PyTorch 2.11 on a GPU, within the bounds that stand with the command above:\n\n" +
+           suitesTable(report) + "\nOutput dtypes are checked for " +
+           std::to_string(autocastCases().size()) + " functions under " + tables +
+           ", each with its inputs all float32, all in the lower precision, and mixed. The rules "
+           "behind them:\n" +
+           functionsTable() +
+           "\n### What goes beyond\n\n"
+           "The loss scaler has guards that `torch.amp.GradScaler` lacks. At their defaults it is "
+           "PyTorch's, value for value:\n\n" +
+           scalerFields() +
+           "\nPolicies and scalers of other systems stand beside PyTorch's own:\n\n" +
+           presetsTable() +
+           "\nAn overflow names the first tensor that was not finite, a step tells whether it "
+           "stepped or why not, and a lane's own policy may set rules by operation or by layer.\n";
+}
+
+} // namespace halfscope
