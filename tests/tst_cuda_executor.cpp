@@ -381,8 +381,8 @@ void TestCudaExecutor::lanesShareOneDevice() {
 void TestCudaExecutor::muchSharedMemory() {
     RunConfig config = test::smallRun(Precision::AmpFp16);
     config.model.width = 32;
-    const auto program = std::make_shared<const Program>(
-        compile(buildStep(config, config.lanes[0], {512, 5, 1})));
+    const auto program =
+        std::make_shared<const Program>(compile(buildStep(config, config.lanes[0], {512, 5, 1})));
     SourceOptions options;
     options.chainElements = 1;
     Platform platform(fakeCuda().api());

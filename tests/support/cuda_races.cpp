@@ -65,17 +65,18 @@ void Races::atomic(int index, const char* at) {
 Races::Cell& Races::cellAt(const char* at) {
     const auto address = reinterpret_cast<uintptr_t>(at);
     const uintptr_t number = address / kPageBytes;
-    if (m_lastPage == nullptr || number != m_lastNumber) {
-        std::unique_ptr<Page>& page = m_pages[number];
-        if (!page) page = std::make_unique<Page>();
-        m_lastPage = page.get();
-        m_lastNumber = number;
+    auto& [recent, page] = m_recent[number % m_recent.size()];
+    if (page == nullptr || recent != number) {
+        std::unique_ptr<Page>& owned = m_pages[number];
+        if (!owned) owned = std::make_unique<Page>();
+        recent = number;
+        page = owned.get();
     }
-    if (m_lastPage->launch != m_launch) {
-        m_lastPage->cells.fill(Cell{});
-        m_lastPage->launch = m_launch;
+    if (page->launch != m_launch) {
+        page->cells.fill(Cell{});
+        page->launch = m_launch;
     }
-    return m_lastPage->cells[address % kPageBytes];
+    return page->cells[address % kPageBytes];
 }
 
 bool Races::isOrdered(const Access& before, const Access& now) const {
@@ -92,8 +93,8 @@ void Races::access(int thread, const char* at, size_t bytes, bool isWrite) {
     if (!m_fault.empty()) return;
     const Access now{m_block, thread, m_epoch, m_exchanges[static_cast<size_t>(thread / kLanes)]};
     if (!m_tickets.empty() && m_tickets.contains(at)) return; // set back by who drew the last one
-    for (size_t i = 0; i < bytes;
-         i += 2) { // of a wide access every second: elements have two or more
+    // Of a wide access every second byte: its elements have two or more.
+    for (size_t i = 0; i < bytes; i += 2) {
         Cell& cell = cellAt(at + i);
         // Another block's shared memory lay here before.
         if (isShared(at) && cell.write.block >= 0 && cell.write.block != m_block) cell.write = {};

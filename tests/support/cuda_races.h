@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace halfscope::test {
@@ -73,8 +74,8 @@ private:
     std::vector<uint32_t> m_exchanges;                            ///< by warp
     std::map<const char*, Clock> m_tickets;                       ///< by address
     std::unordered_map<uintptr_t, std::unique_ptr<Page>> m_pages; ///< by address / kPageBytes
-    Page* m_lastPage = nullptr;
-    uintptr_t m_lastNumber = 0;
+    /// The page last used of those with the same low bits of their number.
+    std::array<std::pair<uintptr_t, Page*>, 256> m_recent{};
     std::string m_fault;
 };
 
