@@ -53,6 +53,7 @@ private slots:
     void folderAsModulePath();
     void unknownDevice_data();
     void unknownDevice();
+    void unknownDeviceStaysOneLine();
     void absentIndex();
     void failingDevice();
     void autoTakesTheCpu_data();
@@ -145,6 +146,11 @@ void TestDevices::unknownDevice() {
     QFETCH(std::string, name);
     QCOMPARE(thrownBy<InputError>([&] { makeExecutor(name, 0, fake("good")); }),
              "device: \"" + name + "\" is not known; allowed are auto, cpu, cuda and cuda:<index>");
+}
+
+void TestDevices::unknownDeviceStaysOneLine() {
+    const std::string message = thrownBy<InputError>([] { makeExecutor("c\npu\x1b[2J"); });
+    QVERIFY2(message.starts_with("device: \"c?pu?[2J\" is not known"), message.c_str());
 }
 
 void TestDevices::absentIndex() {

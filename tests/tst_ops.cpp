@@ -256,6 +256,50 @@ private slots:
         QCOMPARE(slope.values, leaves.at(x).values);
     }
 
+    /// Sums of nothing are 0, means NaN, and what is empty stays so: fused, unfused and reference.
+    void emptyTensors_data() {
+        QTest::addColumn<QList<int>>("shape");
+        QTest::newRow("no rows") << QList<int>{0, 3};
+        QTest::newRow("no columns") << QList<int>{3, 0};
+        QTest::newRow("neither") << QList<int>{0, 0};
+    }
+    void emptyTensors() {
+        QFETCH(QList<int>, shape);
+        for (const DType type : {DType::F32, DType::F16}) {
+            Graph graph;
+            Builder b(graph);
+            const NodeId x = b.input("x", {shape[0], shape[1]}, type);
+            const NodeId w = b.input("w", {2, shape[1]}, type);
+            const NodeId y = b.unary(Op::Relu, fn::add(b, x, b.constant(1, {}, type)));
+            const NodeId turned = b.transpose(y, {1, 0});
+            const NodeId loss =
+                fn::add(b, fn::sum(b, y, {}), fn::sum(b, fn::linear(b, x, w, kNoNode), {}));
+            const NodeId found[] = {fn::sum(b, y, {1}),
+                                    fn::mean(b, y, {0}),
+                                    fn::mean(b, y, {}),
+                                    b.emit(Op::Prod, {x}, AxesAttrs{{0, 1}}),
+                                    turned,
+                                    b.matmul(turned, x),
+                                    loss,
+                                    *gradients(b, b.cast(loss, DType::F32), std::array{w})[0]};
+            for (const NodeId id : found)
+                graph.addOutput("%" + std::to_string(id), id);
+            const Leaves leaves{{x, {b.shapeOf(x), {}}},
+                                {w, test::randomTensor(b.shapeOf(w), kSeed, 0, -1, 1)}};
+            const auto wanted = evaluate(graph, leaves, found);
+            for (const FuseOptions fuse : {FuseOptions::Full, FuseOptions::None}) {
+                const auto got = test::runSteps(graph, leaves, fuse, 2, 1);
+                for (const auto& [id, tensor] : wanted) {
+                    const auto& values = got.at("%" + std::to_string(id));
+                    QCOMPARE(values.size(), tensor.values.size());
+                    for (size_t i = 0; i < values.size(); ++i)
+                        QVERIFY(values[i] == tensor.values[i] ||
+                                (std::isnan(values[i]) && std::isnan(tensor.values[i])));
+                }
+            }
+        }
+    }
+
     void refusals_data() {
         QTest::addColumn<int>("index");
         for (size_t i = 0; i < refusedCases().size(); ++i)
@@ -401,6 +445,11 @@ const std::vector<TestOps::Refused>& TestOps::refusedCases() {
         {"operands must be floats",
          [](Builder& b) {
              b.matmul(x(b, {2, 3}, DType::I32), x(b, {3, 2}, DType::I32));
+         }},
+        {"an operand is empty", conv({1, 0, 4, 4}, {1, 0, 1, 1}, {})},
+        {"the result must not be empty",
+         [](Builder& b) {
+             b.emit(Op::ScatterAdd, {x(b, {2, 0}), x(b, {2, 0}, DType::I32)}, AxisAttrs{0, 3});
          }},
         {"channels of image and weight differ", conv({1, 2, 4, 4}, {1, 3, 1, 1}, {})},
         {"do not fit kernel", conv({1, 2, 2, 4}, {1, 2, 3, 3}, {})},

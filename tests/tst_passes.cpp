@@ -20,11 +20,13 @@ private slots:
     void expensiveSharedValueIsStored();
     void stateWritersComeLast();
     void resultTakesThePlaceOfADyingInput();
+    void stateStaysWhileItIsReadInAnotherOrder();
     void randomPlansAreSound_data() { seeds(); }
     void randomPlansAreSound();
     void randomGraphsAgreeBitForBit_data() { seeds(); }
     void randomGraphsAgreeBitForBit();
     void brokenPlanIsFound();
+    void brokenOverlayIsFound();
 
 private:
     static void seeds() {
@@ -133,6 +135,22 @@ void TestPasses::resultTakesThePlaceOfADyingInput() {
     QCOMPARE(program.memory.peakBytes, program.memory.arenaBytes);
 }
 
+/// Through a view the kernel does not name the state itself, and still reads it.
+void TestPasses::stateStaysWhileItIsReadInAnotherOrder() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId s = b.state("s", {2, 8}, DType::F32, StateRole::Counter);
+    graph.setNext(s, b.scale(b.transpose(b.reshape(s, {8, 2}), {1, 0}), 2));
+    const Program program = compile(graph);
+    checkPlan(program.graph, program.kernels, program.memory);
+    RefTensor values{{2, 8}, {}};
+    for (int i = 0; i < 16; ++i)
+        values.values.push_back(i);
+    const auto got = test::runSteps(graph, {{s, values}}, FuseOptions::Full, 1, 1).at("s");
+    for (size_t i = 0; i < got.size(); ++i)
+        QCOMPARE(got[i], 2.0 * static_cast<double>(i % 8 * 2 + i / 8));
+}
+
 void TestPasses::randomPlansAreSound() {
     QFETCH(quint64, seed);
     const test::RandomGraph random(seed);
@@ -179,6 +197,22 @@ void TestPasses::brokenPlanIsFound() {
     Program program = compile(graph);
     for (size_t& offset : program.memory.offset)
         if (offset != MemoryPlan::kNowhere) offset = 0;
+    QVERIFY_THROWS_EXCEPTION(std::logic_error,
+                             checkPlan(program.graph, program.kernels, program.memory));
+}
+
+/// A result in place of an operand that its kernel reads in another order.
+void TestPasses::brokenOverlayIsFound() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {4, 8}, DType::F32);
+    const NodeId product = b.reshape(b.matmul(x, x, {.transposeA = true}), {8, 8});
+    graph.addOutput("y", b.unary(Op::Relu, b.transpose(product, {1, 0})));
+    Program program = compile(graph);
+    checkPlan(program.graph, program.kernels, program.memory);
+    const NodeId y = program.graph.output("y"), read = program.kernels.back().loads.front();
+    program.memory.offset[static_cast<size_t>(y)] =
+        program.memory.offset[static_cast<size_t>(read)];
     QVERIFY_THROWS_EXCEPTION(std::logic_error,
                              checkPlan(program.graph, program.kernels, program.memory));
 }

@@ -10,7 +10,8 @@
 namespace halfscope {
 
 /// How a tensor is stored. F64 holds small exact states (loss scaler, counters) and the reference
-/// evaluator's values; I32 holds indices; Bool holds masks, one byte each.
+/// evaluator's values; I32 holds indices (arithmetic and comparisons of them run in f32, exact up
+/// to 2^24); Bool holds masks, one byte each.
 enum class DType : uint8_t { F32, F16, BF16, F64, I32, Bool };
 inline constexpr int kDTypeCount = 6;
 

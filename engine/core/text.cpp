@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <vector>
 
 namespace halfscope {
 
@@ -63,6 +62,22 @@ std::string quotedText(std::string_view text) {
         shown += std::max<size_t>(length, 1);
     }
     return out + (shown < text.size() ? "...\"" : "\"");
+}
+
+std::string_view trimmed(std::string_view text) {
+    const size_t first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::vector<std::string_view> partsOf(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    for (size_t at = 0; at != std::string_view::npos;) {
+        at = text.find(separator);
+        parts.push_back(text.substr(0, at));
+        if (at != std::string_view::npos) text.remove_prefix(at + 1);
+    }
+    return parts;
 }
 
 bool isPlainText(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace halfscope {
 
@@ -16,6 +17,12 @@ std::string numberText(int64_t);
 
 /// A user's text inside a message: quoted, control characters replaced, cut after 60 bytes.
 std::string quotedText(std::string_view);
+
+/// Without the spaces and tabs at both ends.
+std::string_view trimmed(std::string_view);
+
+/// What stands between separators: one part more than there are of them, empty ones too.
+std::vector<std::string_view> partsOf(std::string_view text, char separator);
 
 /// UTF-8 without overlong forms, surrogates and control characters, so that it fits into JSON and
 /// into one line.

@@ -3,6 +3,7 @@
 #include "engine/exec/device_list.h"
 
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 #include "engine/cuda/codegen/step_writer.h"
 
 #include <charconv>
@@ -142,8 +143,8 @@ DeviceChoice chooseDevice(const std::string& device, int threads, const std::str
     const std::optional<int> index = cudaIndex(device);
     const bool open = device == "auto";
     if (!open && !index)
-        throw InputError("device: \"" + device +
-                         "\" is not known; allowed are auto, cpu, cuda and cuda:<index>");
+        throw InputError("device: " + quotedText(device) +
+                         " is not known; allowed are auto, cpu, cuda and cuda:<index>");
     const Module module = loadModule(modulePath);
     if (module.devices == 0) {
         if (!open) throw EngineError("device " + device + " is not there: " + module.unavailable);

@@ -33,6 +33,16 @@ using Visitor = std::function<void(NodeId, std::span<const std::byte>)>;
 struct LaunchTime {
     std::string what; ///< "matmul 'layer 1' [64, 256]"
     double seconds = 0;
+    double bytes = 0, flops = 0;       ///< that it must move, and compute in products, at least
+    int registers = 0, localBytes = 0; ///< of a thread, where the device tells
+};
+
+/// One of the ways to run a program that a device compared when the program was loaded.
+struct VariantTime {
+    std::string name;
+    double seconds = 0; ///< of a step; 0 where it was not timed
+    bool chosen = false;
+    std::string note; ///< why it was left out
 };
 
 class Executor {
@@ -47,8 +57,8 @@ public:
     /// (download).
     virtual void upload(NodeId, std::span<const std::byte>) = 0;
     virtual void download(NodeId, std::span<std::byte>) = 0;
-    /// Asks a running step to give up; answered within 100 ms. Cleared by the next run() that
-    /// starts.
+    /// Asks the running step, or the next one where none runs, to give up; answered within 100 ms.
+    /// One run() takes it, whether it gives up or was beyond the point of no return.
     virtual void requestStop() = 0;
     /// The plan by which the loaded program has its memory, where the device makes one of its own:
     /// with other kernels, other values are stored. Valid until the next load().
@@ -60,6 +70,13 @@ public:
     /// Launch by launch, when the last step ran stepwise without a visitor on a device that has
     /// launches.
     virtual std::vector<LaunchTime> launchTimes() const { return {}; }
+    /// The ways to run the program that were compared, on a device that does so.
+    virtual std::vector<VariantTime> variants() const { return {}; }
+    /// Each launch by itself, many times in a row, on a device that has launches. All values are
+    /// worthless then, until they are uploaded again.
+    virtual std::vector<LaunchTime> profile() { return {}; }
+    /// What the device's compiler was given.
+    virtual std::string sourceText() const { return {}; }
 };
 
 /// What a program takes of the device on which it is loaded, workspace included.

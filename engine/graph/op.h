@@ -243,7 +243,8 @@ struct NodeType {
 
 /// The operands of a gradient rule. For ops without LinearGradient all are in F32 already and the
 /// driver casts the results back to each input's dtype, so that a gradient is computed in f32 and
-/// rounded once, as PyTorch's kernels do.
+/// rounded once, as in PyTorch's own kernels for gradients; gradients that PyTorch composes of
+/// several ops round, and overflow, at each of them.
 struct VjpArgs {
     Builder& b;
     NodeId y;                   ///< the op's own output

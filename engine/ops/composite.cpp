@@ -59,15 +59,13 @@ Centred centredOver(Builder& b, NodeId x, const Shape& axes) {
     return {mean, centred, b.mean(b.mul(centred, centred), axes)};
 }
 
-/// x minus its maximum along the axis. Softmax and its kin do not depend on the shift, so no
-/// gradient flows through it, and ties of the maximum need no rule.
-struct Shifted {
-    NodeId shift, x;
-};
-Shifted shiftedByMax(Builder& b, NodeId x, int axis) {
-    const NodeId shift =
-        b.unary(Op::StopGradient, b.emit(Op::ReduceMax, {x}, AxesAttrs{Shape{axis}}));
-    return {shift, b.sub(x, b.expandLike(shift, x))};
+/// The maximum along the axis. Softmax and its kin are shifted by it and do not depend on the
+/// shift, so no gradient flows through it, and ties need no rule.
+NodeId maximumAlong(Builder& b, NodeId x, int axis) {
+    return b.unary(Op::StopGradient, b.emit(Op::ReduceMax, {x}, AxesAttrs{Shape{axis}}));
+}
+NodeId shiftedByMax(Builder& b, NodeId x, int axis) {
+    return b.sub(x, b.expandLike(maximumAlong(b, x, axis), x));
 }
 
 } // namespace
@@ -125,7 +123,7 @@ NodeId softmax(Builder& b, NodeId x, int axis) {
     const NodeId in = castInputs(b, "softmax", std::array{x})[0];
     const AutocastScope off(b, nullptr);
     axis = normalAxis(axis, b.shapeOf(in).rank());
-    const NodeId e = b.unary(Op::Exp, shiftedByMax(b, widened(b, in), axis).x);
+    const NodeId e = b.unary(Op::Exp, shiftedByMax(b, widened(b, in), axis));
     const NodeId y = b.div(e, b.expandLike(b.sum(e, Shape{axis}), e));
     return b.cast(y, b.dtypeOf(in));
 }
@@ -134,7 +132,7 @@ NodeId logSoftmax(Builder& b, NodeId x, int axis) {
     const NodeId in = castInputs(b, "log_softmax", std::array{x})[0];
     const AutocastScope off(b, nullptr);
     axis = normalAxis(axis, b.shapeOf(in).rank());
-    const NodeId s = shiftedByMax(b, widened(b, in), axis).x;
+    const NodeId s = shiftedByMax(b, widened(b, in), axis);
     const NodeId logSum = b.unary(Op::Log, b.sum(b.unary(Op::Exp, s), Shape{axis}));
     return b.cast(b.sub(s, b.expandLike(logSum, s)), b.dtypeOf(in));
 }
@@ -144,9 +142,11 @@ NodeId logsumexp(Builder& b, NodeId x, int axis) {
     const AutocastScope off(b, nullptr);
     const Shape shape = b.shapeOf(in);
     axis = normalAxis(axis, shape.rank());
-    const Shifted s = shiftedByMax(b, widened(b, in), axis);
-    const NodeId logSum = b.unary(Op::Log, b.sum(b.unary(Op::Exp, s.x), Shape{axis}));
-    const NodeId y = b.add(logSum, s.shift);
+    const NodeId wide = widened(b, in), most = maximumAlong(b, wide, axis);
+    // no shift by an infinite maximum: inf - inf is NaN, and the result is the maximum itself
+    const NodeId shift = b.where(b.unary(Op::IsFinite, most), most, b.constantLike(0, most));
+    const NodeId powers = b.unary(Op::Exp, b.sub(wide, b.expandLike(shift, wide)));
+    const NodeId y = b.add(b.unary(Op::Log, b.sum(powers, Shape{axis})), shift);
     return b.cast(b.reshape(y, keptShape(shape, Shape{axis})), b.dtypeOf(in));
 }
 

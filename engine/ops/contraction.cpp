@@ -97,6 +97,7 @@ void requireConv(std::string_view op, const Shape& image, const Shape& weight, c
     const std::string what = std::string(op) + " with image " + image.text() + ", weight " +
                              weight.text() + ", output " + out.text() + ": ";
     require(image.rank() == 4 && weight.rank() == 4 && out.rank() == 4, what + "rank 4 wanted");
+    require(image.elements() > 0 && weight.elements() > 0, what + "an operand is empty");
     require(image[1] == weight[1], what + "channels of image and weight differ");
     require(out[0] == image[0] && out[1] == weight[0],
             what + "output has other images or channels");

@@ -179,7 +179,8 @@ NodeId compare(const VjpArgs& v, Op op, NodeId a, NodeId b) { return v.b.emit(op
 
 NodeId dNeg(const VjpArgs& v) { return v.b.neg(v.dy); }
 NodeId dExp(const VjpArgs& v) { return v.b.mul(v.dy, v.y); }
-NodeId dExpm1(const VjpArgs& v) { return v.b.mul(v.dy, v.b.shift(v.y, 1)); }
+/// e^x from x: y + 1 would lose all of it where y is close to -1, the far end of elu.
+NodeId dExpm1(const VjpArgs& v) { return v.b.mul(v.dy, v.b.unary(Op::Exp, v.in[0])); }
 NodeId dLog(const VjpArgs& v) { return v.b.div(v.dy, v.in[0]); }
 NodeId dLog1p(const VjpArgs& v) { return v.b.div(v.dy, v.b.shift(v.in[0], 1)); }
 NodeId dSqrt(const VjpArgs& v) { return v.b.div(v.dy, v.b.scale(v.y, 2)); }
@@ -267,11 +268,14 @@ NodeId dPowExponent(const VjpArgs& v) {
     return b.mul(v.dy, b.mul(v.y, b.unary(Op::Log, base)));
 }
 
-/// atan2(a, b): b / (a^2 + b^2) and -a / (a^2 + b^2).
+/// atan2(a, b): b / (a^2 + b^2) and -a / (a^2 + b^2), and 0 at the origin.
 NodeId overSquares(const VjpArgs& v, NodeId x) {
     Builder& b = v.b;
     const NodeId squares = b.add(b.mul(v.in[0], v.in[0]), b.mul(v.in[1], v.in[1]));
-    return b.mul(v.dy, b.div(x, squares));
+    const NodeId origin = compare(v, Op::Equal, squares, like(v, 0));
+    // 1 in place of the 0 below the line: the branch not taken stays finite in every order
+    const NodeId inverse = b.unary(Op::Reciprocal, b.where(origin, like(v, 1), squares));
+    return b.mul(b.mul(v.dy, x), b.where(origin, like(v, 0), inverse));
 }
 NodeId dAtan2A(const VjpArgs& v) { return overSquares(v, v.in[1]); }
 NodeId dAtan2B(const VjpArgs& v) { return v.b.neg(overSquares(v, v.in[0])); }

@@ -93,8 +93,12 @@ NodeId pow(Builder& b, NodeId x, NodeId y) { return arithmetic(b, "pow", Op::Pow
 NodeId powScalar(Builder& b, NodeId x, double exponent) {
     x = asFloat(b, castInputs(b, "pow", std::array{x})[0]);
     const AutocastScope off(b, nullptr);
-    // the square is by far the commonest, and a product is exact to one rounding
-    return exponent == 2 ? b.mul(x, x) : b.emit(Op::Pow, {x, b.constantLike(exponent, x)});
+    // as in PyTorch, and each is one rounding, or two: pow itself has other values at -0 and -inf
+    if (exponent == 2) return b.mul(x, x);
+    if (exponent == 0.5) return b.unary(Op::Sqrt, x);
+    if (exponent == -0.5) return b.unary(Op::Rsqrt, x);
+    if (exponent == -1) return b.unary(Op::Reciprocal, x);
+    return b.emit(Op::Pow, {x, b.constantLike(exponent, x)});
 }
 
 NodeId where(Builder& b, NodeId condition, NodeId x, NodeId y) {

@@ -115,4 +115,10 @@ NodeId rootOf(Builder& b, NodeId squares) {
     return b.where(none, zero, root);
 }
 
+NodeId normOf(Builder& b, NodeId squares) {
+    const NodeId one = b.constantLike(1, squares), zero = b.constantLike(0, squares);
+    const NodeId none = b.cast(b.emit(Op::Equal, {squares, zero}), b.dtypeOf(squares));
+    return b.mul(b.unary(Op::Sqrt, b.add(squares, none)), b.sub(one, none));
+}
+
 } // namespace halfscope::fn::detail

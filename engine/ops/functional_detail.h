@@ -54,7 +54,9 @@ private:
 /// dispatch key out; an unlisted one is the sum of its parts, which ask for themselves.
 const CastPolicy* innerPolicy(const Builder&, std::string_view name);
 
-/// sqrt with slope 0 at 0, as norms and deviations have in PyTorch.
+/// sqrt for deviations and distances, which have no gradient at 0 in PyTorch, whatever comes in.
 NodeId rootOf(Builder&, NodeId squares);
+/// sqrt for norms: at 0 they multiply the gradient by 0 there, so that inf and NaN stay visible.
+NodeId normOf(Builder&, NodeId squares);
 
 } // namespace halfscope::fn::detail

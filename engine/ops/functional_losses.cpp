@@ -4,6 +4,8 @@
 #include "engine/ops/functional_detail.h"
 #include "engine/ops/functional_more.h"
 
+#include <limits>
+
 namespace halfscope::fn {
 
 using namespace detail;
@@ -28,22 +30,27 @@ NodeId isOne(Builder& b, NodeId target) {
     return b.emit(Op::Equal, {target, b.constantLike(1, target)});
 }
 
-/// max(x, 0).
-NodeId hinge(Builder& b, NodeId x) { return b.unary(Op::Relu, x); }
+/// max(x, 0), with slope 1 at 0: PyTorch's losses clamp there, unlike relu.
+NodeId hinge(Builder& b, NodeId x) {
+    return b.emit(Op::Clamp, {x}, RangeAttrs{0, std::numeric_limits<double>::infinity()});
+}
 
 /// Norms of the rows of a - c, with PyTorch's 1e-6 added to each difference, which keeps the slope
 /// finite where rows are equal.
 NodeId rowDistance(Builder& b, NodeId a, NodeId c) {
     const NodeId difference = b.shift(b.sub(a, c), 1e-6);
-    return rootOf(b, b.sum(b.mul(difference, difference), {1}));
+    return normOf(b, b.sum(b.mul(difference, difference), {1}));
 }
 
-/// |d| beyond the bound, a parabola that meets it with one slope within: slope d/beta at most 1.
+/// |d| from the bound on, a parabola that meets it with one slope within: slope d/beta at most 1.
+/// NaN counts as within, where its slope is NaN too.
 NodeId roundedAbs(Builder& b, NodeId d, double beta) {
     const NodeId size = b.unary(Op::Abs, d);
-    const NodeId near = b.emit(Op::Less, {size, b.constantLike(beta, size)});
-    const NodeId parabola = b.scale(b.mul(d, d), 0.5 / beta);
-    return b.where(near, parabola, b.shift(size, -0.5 * beta));
+    const NodeId far = b.emit(Op::LessEqual, {b.constantLike(beta, size), size});
+    // 0 where the branch is not taken: the slope of an infinite d times 0 would be NaN
+    const NodeId inner = b.where(far, b.constantLike(0, d), d);
+    const NodeId parabola = b.scale(b.mul(inner, inner), 0.5 / beta);
+    return b.where(far, b.shift(size, -0.5 * beta), parabola);
 }
 
 } // namespace
@@ -69,8 +76,7 @@ NodeId klDiv(Builder& b, NodeId logInput, NodeId target) {
     const Operands in = pairOf(b, "kl_div", logInput, target);
     const NodeId t = in[1], one = b.constantLike(1, t), zero = b.constantLike(0, t);
     // t log t is 0 at t = 0; log sees 1 there, because its infinite slope times 0 would be NaN
-    const NodeId positive = b.emit(Op::Less, {zero, t});
-    const NodeId log = b.unary(Op::Log, b.where(positive, t, one));
+    const NodeId log = b.unary(Op::Log, b.where(b.emit(Op::Equal, {t, zero}), one, t));
     return meanOf(b, in, b.mul(t, b.sub(log, in[0])));
 }
 

@@ -21,9 +21,9 @@ NodeId addcmul(Builder&, NodeId x, NodeId a, NodeId c, double value = 1); ///< x
 NodeId addcdiv(Builder&, NodeId x, NodeId a, NodeId c, double value = 1); ///< x + value a / c
 /// start + weight (end - start); both must have one dtype.
 NodeId lerp(Builder&, NodeId start, NodeId end, double weight);
-/// Zero with probability p, else x / (1 - p). The mask comes from Philox by the counter (rank 0, a
-/// state that counts steps) and a stream number of this node alone, so two calls never share one,
-/// and gradients of any order see the mask of their forward.
+/// x times 0 with probability p, else x / (1 - p). The mask comes from Philox by the counter (rank
+/// 0, a state that counts steps) and a stream number of this node alone, so two calls never share
+/// one, and gradients of any order see the mask of their forward.
 NodeId dropout(Builder&, NodeId x, double p, NodeId counter, uint64_t seed);
 
 // ---- matrices ----------------------------------------------------------------------------------

@@ -3,6 +3,9 @@
 #include "engine/ops/functional_detail.h"
 #include "engine/ops/functional_more.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace halfscope::fn {
 
 using namespace detail;
@@ -62,21 +65,22 @@ NodeId leakyRelu(Builder& b, NodeId x, double slope) {
 
 NodeId elu(Builder& b, NodeId x, double alpha) {
     const Operands in(b, "elu", std::array{x});
-    const NodeId above = isAbove(b, in[0], 0);
+    const NodeId zero = b.constantLike(0, in[0]);
+    const NodeId bent = b.emit(Op::LessEqual, {in[0], zero}); // not NaN, whose slope is 1
     // 0 where the branch is not taken: exp of a large x would be inf, and its slope times 0 NaN
-    const NodeId below = b.where(above, b.constantLike(0, in[0]), in[0]);
-    return in.result(b, b.where(above, in[0], b.scale(b.unary(Op::Expm1, below), alpha)));
+    const NodeId below = b.where(bent, in[0], zero);
+    return in.result(b, b.where(bent, b.scale(b.unary(Op::Expm1, below), alpha), in[0]));
 }
 
 NodeId hardtanh(Builder& b, NodeId x, double low, double high) {
     const Operands in(b, "hardtanh", std::array{x});
-    // unlike clamp's, PyTorch's slope is 0 at the bounds themselves
-    const NodeId inside =
-        b.emit(Op::LogicalAnd,
-               {isAbove(b, in[0], low), b.emit(Op::Less, {in[0], b.constantLike(high, in[0])})});
+    // unlike clamp's, PyTorch's slope is 0 at the bounds themselves, and 1 at NaN
+    const NodeId outside =
+        b.emit(Op::LogicalOr, {b.emit(Op::LessEqual, {in[0], b.constantLike(low, in[0])}),
+                               b.emit(Op::LessEqual, {b.constantLike(high, in[0]), in[0]})});
     const NodeId bounded =
         b.unary(Op::StopGradient, b.emit(Op::Clamp, {in[0]}, RangeAttrs{low, high}));
-    return in.result(b, b.where(inside, in[0], bounded));
+    return in.result(b, b.where(outside, bounded, in[0]));
 }
 
 NodeId prelu(Builder& b, NodeId x, NodeId weight) {
@@ -93,19 +97,22 @@ NodeId prelu(Builder& b, NodeId x, NodeId weight) {
         along[1] = slopes;
     }
     slope = b.expand(b.reshape(slope, along), shape);
-    return in.result(b, b.where(isAbove(b, in[0], 0), in[0], b.mul(in[0], slope)));
+    const NodeId above = isAbove(b, in[0], 0);
+    // 0 where the branch is not taken: an infinite x times a zero gradient would be a NaN slope
+    const NodeId below = b.where(above, b.constantLike(0, in[0]), in[0]);
+    return in.result(b, b.where(above, in[0], b.mul(below, slope)));
 }
 
 NodeId addcmul(Builder& b, NodeId x, NodeId a, NodeId c, double value) {
     const Operands in(b, "addcmul", std::array{x, a, c});
     const auto p = together(b, "addcmul", in, 3);
-    return in.result(b, b.add(p[0], b.scale(b.mul(p[1], p[2]), value)));
+    return in.result(b, b.add(p[0], b.mul(b.scale(p[1], value), p[2])));
 }
 
 NodeId addcdiv(Builder& b, NodeId x, NodeId a, NodeId c, double value) {
     const Operands in(b, "addcdiv", std::array{x, a, c});
     const auto p = together(b, "addcdiv", in, 3);
-    return in.result(b, b.add(p[0], b.scale(b.div(p[1], p[2]), value)));
+    return in.result(b, b.add(p[0], b.div(b.scale(p[1], value), p[2])));
 }
 
 NodeId lerp(Builder& b, NodeId start, NodeId end, double weight) {
@@ -113,8 +120,8 @@ NodeId lerp(Builder& b, NodeId start, NodeId end, double weight) {
     const auto p = together(b, "lerp", in, 2);
     const NodeId way = b.sub(p[1], p[0]);
     // from the nearer end, so that weight 1 gives the end exactly
-    const NodeId y =
-        weight < 0.5 ? b.add(p[0], b.scale(way, weight)) : b.sub(p[1], b.scale(way, 1 - weight));
+    const NodeId y = std::fabs(weight) < 0.5 ? b.add(p[0], b.scale(way, weight))
+                                             : b.sub(p[1], b.scale(way, 1 - weight));
     return in.result(b, y);
 }
 
@@ -125,8 +132,9 @@ NodeId dropout(Builder& b, NodeId x, double p, NodeId counter, uint64_t seed) {
     const Shape shape = b.shapeOf(in[0]);
     const NodeId u = b.emit(Op::Random, {counter}, RandomAttrs{shape, seed, freeStream(b.graph())});
     const NodeId dropped = b.emit(Op::Less, {u, b.constantLike(p, u)});
-    const NodeId kept = p < 1 ? b.scale(in[0], 1 / (1 - p)) : in[0];
-    return in.result(b, b.where(dropped, b.constantLike(0, kept), kept));
+    // A factor, not a choice: what is inf or NaN stays visible where it is dropped, as in PyTorch.
+    const NodeId kept = b.constantLike(p < 1 ? 1 / (1 - p) : 0, in[0]);
+    return in.result(b, b.mul(in[0], b.where(dropped, b.constantLike(0, in[0]), kept)));
 }
 
 } // namespace halfscope::fn

@@ -18,9 +18,10 @@ NodeId keptOrNot(Builder& b, NodeId y, const Shape& axes, KeepAxes keep) {
     return keep == KeepAxes::Yes ? y : b.reshape(y, keptShape(Shape(b.shapeOf(y)), axes));
 }
 
-/// The norm of wide x over ascending axes, which stay.
+/// The sum of squares of wide x over ascending axes, which stay, and its root.
+NodeId squaresOf(Builder& b, NodeId x, const Shape& axes) { return b.sum(b.mul(x, x), axes); }
 NodeId wideNorm(Builder& b, NodeId x, const Shape& axes) {
-    return rootOf(b, b.sum(b.mul(x, x), axes));
+    return normOf(b, squaresOf(b, x, axes));
 }
 
 /// x over sorted axes, less its mean, with the mean of the squares of that.
@@ -166,7 +167,8 @@ NodeId cdist(Builder& b, NodeId a, NodeId c) {
     const Shape all{left[0], right[0], left[1]};
     const NodeId difference = b.sub(b.expand(b.reshape(in[0], {left[0], 1, left[1]}), all),
                                     b.expand(b.reshape(in[1], {1, right[0], left[1]}), all));
-    return in.result(b, b.reshape(wideNorm(b, difference, {2}), {left[0], right[0]}));
+    const NodeId distances = rootOf(b, squaresOf(b, difference, {2}));
+    return in.result(b, b.reshape(distances, {left[0], right[0]}));
 }
 
 NodeId pdist(Builder& b, NodeId x) {
@@ -183,7 +185,8 @@ NodeId pdist(Builder& b, NodeId x) {
         rows.push_back(b.sub(b.expandLike(b.slice(in[0], 0, i, i + 1), later), later));
     }
     const NodeId pairs = b.concat(rows, 0);
-    return in.result(b, keptOrNot(b, wideNorm(b, pairs, {1}), {1}, KeepAxes::No));
+    const NodeId distances = rootOf(b, squaresOf(b, pairs, {1}));
+    return in.result(b, keptOrNot(b, distances, {1}, KeepAxes::No));
 }
 
 NodeId renorm(Builder& b, NodeId x, int axis, double limit) {

@@ -9,27 +9,30 @@ using namespace detail;
 
 namespace {
 
-/// One axis in `count` windows, from floor(i n / count) to ceil((i + 1) n / count), each reduced.
-NodeId reducedWindows(Builder& b, Op op, NodeId x, int axis, int64_t count) {
-    const int64_t extent = b.shapeOf(x)[axis];
-    std::vector<NodeId> windows;
-    for (int64_t i = 0; i < count; ++i) {
-        const int64_t begin = i * extent / count;
-        const int64_t end = ((i + 1) * extent + count - 1) / count;
-        windows.push_back(b.emit(op, {b.slice(x, axis, begin, end)}, AxesAttrs{Shape{axis}}));
-    }
-    return b.concat(windows, axis);
+/// Window i of `count` over an axis: floor(i n / count) to ceil((i + 1) n / count).
+struct Window {
+    int64_t begin, end;
+};
+Window windowOf(int64_t i, int64_t count, int64_t extent) {
+    return {i * extent / count, ((i + 1) * extent + count - 1) / count};
 }
 
-/// A mean (maximum) of a rectangle is that of its rows' means (maxima), so the axes go in turn.
-NodeId adaptivePool(Builder& b, std::string_view name, Op op, NodeId x,
-                    std::array<int64_t, 2> size) {
-    const Operands in(b, name, std::array{x});
-    const Shape shape = b.shapeOf(in[0]);
-    require(shape.rank() == 4, std::string(name) + ": rank 4 (n, c, h, w) wanted");
+/// The mean of each of `count` windows over one axis.
+NodeId windowMeans(Builder& b, NodeId x, int axis, int64_t count) {
+    std::vector<NodeId> means;
+    for (int64_t i = 0; i < count; ++i) {
+        const Window at = windowOf(i, count, b.shapeOf(x)[axis]);
+        means.push_back(b.mean(b.slice(x, axis, at.begin, at.end), Shape{axis}));
+    }
+    return b.concat(means, axis);
+}
+
+/// x as a pooling to a given size takes it.
+Operands imageOf(Builder& b, std::string_view name, NodeId x, std::array<int64_t, 2> size) {
+    Operands in(b, name, std::array{x});
+    require(b.shapeOf(in[0]).rank() == 4, std::string(name) + ": rank 4 (n, c, h, w) wanted");
     if (size[0] < 1 || size[1] < 1) throw InputError(std::string(name) + ": a size below 1");
-    const NodeId rows = reducedWindows(b, op, in[0], 2, size[0]);
-    return in.result(b, reducedWindows(b, op, rows, 3, size[1]));
+    return in;
 }
 
 /// A coordinate of the grid in pixels, its whole part and the rest.
@@ -45,26 +48,52 @@ Position positionOf(Builder& b, NodeId grid, int which, int64_t extent) {
     return {whole, b.sub(at, whole)};
 }
 
-/// Whether 0 <= x < extent, and x where it is, else 0: NaN and infinity become no index.
+/// Whether x is not outside of 0 <= x < extent, and x where it is inside, else 0: infinity and NaN
+/// become no index, and NaN is let in so that its weight shows.
 struct Inside {
     NodeId mask, index;
 };
 Inside insideOf(Builder& b, NodeId x, int64_t extent) {
     const NodeId zero = b.constantLike(0, x);
     const NodeId last = b.constantLike(static_cast<double>(extent - 1), x);
-    const NodeId mask = b.emit(
+    const NodeId inside = b.emit(
         Op::LogicalAnd, {b.emit(Op::LessEqual, {zero, x}), b.emit(Op::LessEqual, {x, last})});
-    return {mask, b.where(mask, x, zero)};
+    const NodeId outside =
+        b.emit(Op::LogicalOr, {b.emit(Op::Less, {x, zero}), b.emit(Op::Less, {last, x})});
+    return {b.unary(Op::LogicalNot, outside), b.where(inside, x, zero)};
 }
 
 } // namespace
 
 NodeId adaptiveAvgPool2d(Builder& b, NodeId x, std::array<int64_t, 2> size) {
-    return adaptivePool(b, "adaptive_avg_pool2d", Op::Mean, x, size);
+    const Operands in = imageOf(b, "adaptive_avg_pool2d", x, size);
+    // the mean of a rectangle is that of its rows' means, so the axes go in turn
+    return in.result(b, windowMeans(b, windowMeans(b, in[0], 2, size[0]), 3, size[1]));
 }
 
 NodeId adaptiveMaxPool2d(Builder& b, NodeId x, std::array<int64_t, 2> size) {
-    return adaptivePool(b, "adaptive_max_pool2d", Op::ReduceMax, x, size);
+    const Operands in = imageOf(b, "adaptive_max_pool2d", x, size);
+    const AutocastScope off(b, nullptr);
+    const Shape image = b.shapeOf(in[0]);
+    // max_pool2d, so that the first of equals has the gradient: one where all windows are of one
+    // size and do not overlap, else one for each
+    const std::array<int64_t, 2> step{image[2] / size[0], image[3] / size[1]};
+    if (step[0] * size[0] == image[2] && step[1] * size[1] == image[3])
+        return in.result(b, maxPool2d(b, in[0], {step, step, {0, 0}, {}}));
+    std::vector<NodeId> rows;
+    for (int64_t i = 0; i < size[0]; ++i) {
+        const Window down = windowOf(i, size[0], image[2]);
+        const NodeId band = b.slice(in[0], 2, down.begin, down.end);
+        std::vector<NodeId> row;
+        for (int64_t j = 0; j < size[1]; ++j) {
+            const Window across = windowOf(j, size[1], image[3]);
+            const std::array<int64_t, 2> all{down.end - down.begin, across.end - across.begin};
+            const NodeId window = b.slice(band, 3, across.begin, across.end);
+            row.push_back(maxPool2d(b, window, {all, all, {0, 0}, {}}));
+        }
+        rows.push_back(b.concat(row, 3));
+    }
+    return in.result(b, b.concat(rows, 2));
 }
 
 NodeId gridSample(Builder& b, NodeId x, NodeId grid) {

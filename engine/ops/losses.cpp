@@ -59,22 +59,28 @@ NodeId bceWithLogits(Builder& b, NodeId logits, NodeId target) {
 
 NodeId bce(Builder& b, NodeId probability, NodeId target) {
     constexpr std::string_view kName = "binary_cross_entropy";
+    constexpr double kLeast = 1e-12;
     requireSameShape(b, kName, probability, target);
-    const auto in = castInputs(b, kName, std::array{probability, target});
+    const detail::Operands in(b, kName, std::array{probability, target});
     const AutocastScope off(b, nullptr);
-    const NodeId p = in[0], t = b.cast(in[1], b.dtypeOf(in[0]));
-    // As in PyTorch a logarithm is at least -100. Log sees 1 where the result is not used, because
-    // the infinite slope at 0 times a zero gradient would be NaN.
-    const auto boundedLog = [&](NodeId x) {
-        const NodeId one = b.constantLike(1, x);
-        const NodeId usable = b.emit(Op::Less, {b.constantLike(0, x), x});
-        const NodeId log = b.unary(Op::Log, b.where(usable, x, one));
-        const NodeId floor = b.constantLike(-100, x);
-        return b.where(usable, b.emit(Op::Maximum, {log, floor}), floor);
+    const NodeId p = in[0], t = in[1];
+    // As in PyTorch a logarithm is at least -100, and the slope is (p - t) / max(p (1 - p), 1e-12).
+    const auto bounded = [&](Op log, NodeId x) {
+        return b.emit(Op::Maximum, {b.unary(log, x), b.constantLike(-100, x)});
     };
-    const NodeId positive = b.mul(t, boundedLog(p));
-    const NodeId negative = b.mul(complement(b, t), boundedLog(complement(b, p)));
-    return b.neg(mean(b, b.add(positive, negative), {}));
+    const auto lossAt = [&](NodeId x) { // log(1 - x) by log1p: a small x would be lost in 1 - x
+        return b.neg(b.add(b.mul(t, bounded(Op::Log, x)),
+                           b.mul(complement(b, t), bounded(Op::Log1p, b.neg(x)))));
+    };
+    const NodeId within = b.emit(Op::Less, {b.constantLike(kLeast, p), b.mul(p, complement(b, p))});
+    const NodeId inner = lossAt(b.where(within, p, b.constantLike(0.5, p)));
+    // At the ends the value and that slope do not belong together: the slope is that of a parabola
+    // which is taken off again.
+    const NodeId fixed = b.unary(Op::StopGradient, t);
+    const NodeId parabola = b.scale(b.sub(b.scale(b.mul(p, p), 0.5), b.mul(fixed, p)), 1 / kLeast);
+    const NodeId slope = b.sub(parabola, b.unary(Op::StopGradient, parabola));
+    const NodeId ends = b.add(lossAt(b.unary(Op::StopGradient, p)), slope);
+    return in.result(b, mean(b, b.where(within, inner, ends), {}));
 }
 
 } // namespace halfscope::fn

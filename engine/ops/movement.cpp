@@ -131,6 +131,7 @@ NodeType inferScatterAdd(std::span<const NodeType> in, const Attrs& attrs) {
     require(how.extent >= 1, "the result's extent must be 1 or more");
     NodeType out = in[0];
     out.shape[how.axis] = how.extent;
+    require(out.shape.elements() > 0, "the result must not be empty");
     return out;
 }
 

@@ -105,6 +105,7 @@ void refMaxIndex(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& o
     forEachPixel(in[0].shape, out.shape, attrsOf<PoolAttrs>(attrs), [&](size_t pixel, size_t at) {
         const double value = in[0].values[pixel];
         const bool first = out.values[at] < 0;
+        // NaN wins, the first of several (in PyTorch the last one's place has the gradient)
         if (first || value > best[at] || (std::isnan(value) && !std::isnan(best[at]))) {
             best[at] = value;
             out.values[at] = static_cast<double>(pixel % plane);

@@ -90,14 +90,14 @@ void vjpMean(const VjpArgs& v) {
     v.dIn[0] = v.b.expandLike(v.b.div(v.dy, v.b.constantLike(count, v.dy)), v.in[0]);
 }
 
-/// Elements that tie for the extremum share its gradient evenly.
+/// Elements that tie for the extremum share its gradient evenly. Multiplied by the mask, not chosen
+/// by it: as in PyTorch an infinite gradient, or a NaN among x (nobody wins: 0 / 0), shows in all.
 void vjpExtremum(const VjpArgs& v) {
     Builder& b = v.b;
     const NodeId x = v.in[0];
-    const NodeId winners = b.emit(Op::Equal, {x, b.expandLike(v.y, x)});
-    const NodeId count = b.sum(b.cast(winners, b.dtypeOf(v.dy)), attrsOf<AxesAttrs>(v.attrs).axes);
-    const NodeId share = b.expandLike(b.div(v.dy, count), x);
-    v.dIn[0] = b.where(winners, share, b.constantLike(0, share));
+    const NodeId winners = b.cast(b.emit(Op::Equal, {x, b.expandLike(v.y, x)}), b.dtypeOf(v.dy));
+    const NodeId count = b.sum(winners, attrsOf<AxesAttrs>(v.attrs).axes);
+    v.dIn[0] = b.div(b.mul(b.expandLike(v.dy, x), winners), b.expandLike(count, x));
 }
 
 /// The product of all the others, from running products from both ends: zeros need no special case.

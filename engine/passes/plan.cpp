@@ -117,8 +117,9 @@ private:
         const NodeId state = found->second.front();
         const Kernel& kernel = m_kernels[static_cast<size_t>(k)];
         const int last = lastRead(state);
-        const bool reads =
-            std::find(kernel.loads.begin(), kernel.loads.end(), state) != kernel.loads.end();
+        const bool reads = std::any_of(kernel.loads.begin(), kernel.loads.end(), [&](NodeId load) {
+            return storageOf(m_graph, load) == state;
+        });
         if (last > k || (reads && !readInPlace(kernel, state)) || lastRead(id) > k) return false;
         if (isPinned(state) || !taken.insert(item(state)).second) return false;
         m_itemOf[static_cast<size_t>(id)] = item(state);
@@ -190,14 +191,21 @@ private:
             return m_items[static_cast<size_t>(a)].bytes > m_items[static_cast<size_t>(b)].bytes;
         });
         std::vector<const Item*> placed;
+        // Executors run kernels in another order, or side by side, where they have nothing to do
+        // with each other. Shared bytes would be such a bond, so values far below the largest share
+        // none, which costs little.
+        constexpr size_t kFarBelow = 1024;
+        const size_t smallBytes =
+            order.empty() ? 0 : m_items[static_cast<size_t>(order.front())].bytes / kFarBelow;
         for (int index : order) {
             Item& item = m_items[static_cast<size_t>(index)];
+            const bool small = item.bytes <= smallBytes;
             std::vector<std::pair<size_t, size_t>> busy;
             for (const Item* other : placed)
-                if (other->first <= item.last && item.first <= other->last)
+                if (!small && other->first <= item.last && item.first <= other->last)
                     busy.emplace_back(other->offset, other->offset + other->bytes);
             std::sort(busy.begin(), busy.end());
-            size_t at = 0;
+            size_t at = small ? m_arena : 0;
             for (const auto& [begin, end] : busy) {
                 if (at + item.bytes <= begin) break;
                 at = std::max(at, end);
@@ -257,6 +265,38 @@ MemoryPlan planMemory(const Graph& graph, const std::vector<Kernel>& kernels,
     return Planner(graph, kernels, apartBytes).run(pointOfNoReturn);
 }
 
+namespace {
+
+/// Whether a kernel may write `store` over the bytes of `load`: only as a loop that reads each
+/// element at the index at which it writes, and through nothing else.
+bool mayOverlay(const Graph& graph, const Kernel& kernel, NodeId store, NodeId load) {
+    const Node &to = graph[store], &from = graph[load];
+    const bool sameElements = kernel.loop && to.shape == kernel.space && from.shape == to.shape &&
+                              bytesOf(to.dtype) == bytesOf(from.dtype) &&
+                              !infoOf(to.op).flags.has(OpFlag::Reduction);
+    return sameElements &&
+           std::none_of(kernel.members.begin(), kernel.members.end(), [&](NodeId member) {
+               return infoOf(graph[member].op).flags.has(OpFlag::StridedRead) &&
+                      storageOf(graph, graph[member].in[0]) == storageOf(graph, load);
+           });
+}
+
+/// Throws where a kernel writes over what it reads in a way that loses values.
+void checkOverlays(const Graph& graph, const Kernel& kernel, const MemoryPlan& plan) {
+    for (NodeId store : kernel.stores) {
+        for (NodeId load : kernel.loads) {
+            const size_t to = plan.offset[static_cast<size_t>(store)];
+            const size_t from = plan.offset[static_cast<size_t>(load)];
+            if (to >= from + graph[load].bytes() || from >= to + graph[store].bytes()) continue;
+            require(to == from && mayOverlay(graph, kernel, store, load),
+                    "plan: %" + std::to_string(store) + " is written over %" +
+                        std::to_string(load) + ", which its kernel reads at other places");
+        }
+    }
+}
+
+} // namespace
+
 void checkPlan(const Graph& graph, const std::vector<Kernel>& kernels, const MemoryPlan& plan) {
     // Simulates the step: each byte range remembers which value was written there last.
     std::map<size_t, std::pair<size_t, NodeId>> live; // begin -> (end, value)
@@ -282,6 +322,7 @@ void checkPlan(const Graph& graph, const std::vector<Kernel>& kernels, const Mem
     for (const Kernel& kernel : kernels) {
         for (NodeId load : kernel.loads)
             holds(load, "a kernel read it");
+        checkOverlays(graph, kernel, plan);
         for (NodeId store : kernel.stores)
             write(store);
     }
