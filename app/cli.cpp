@@ -8,6 +8,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/io/atomic_file.h"
 
 #include <CLI/CLI.hpp>
 
@@ -108,6 +109,27 @@ struct Commands {
     }
 };
 
+/// What to say about an argument that no option takes.
+std::string unexpectedText(const CLI::App& app) {
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    const CLI::App& command = chosen.empty() ? app : *chosen.front();
+    const std::string first =
+        command.remaining().empty() ? app.remaining().front() : command.remaining().front();
+    if (first.empty() || first.front() != '-') {
+        return quotedText(first) + (chosen.empty()
+                                        ? std::string(" is not a command: ") + kCommands
+                                        : " is one argument too many for " + command.get_name());
+    }
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command.get_options()) {
+        for (const std::string& name : option->get_lnames())
+            known.push_back("--" + name);
+    }
+    const std::string name = first.substr(0, first.find('='));
+    return quotedText(name) + " is not an option of " + command.get_name() +
+           nearestHint(name, known);
+}
+
 int runCommands(int count, char** arguments) {
     Commands commands;
     try {
@@ -118,11 +140,13 @@ int runCommands(int count, char** arguments) {
     } catch (const CLI::CallForHelp&) {
         print(commands.app.help());
         return kDone;
+    } catch (const CLI::ExtrasError&) {
+        throw InputError(unexpectedText(commands.app));
+    } catch (const CLI::ArgumentMismatch& error) {
+        const std::string_view text = error.what(); // "--steps: 1 required N missing"
+        if (!text.ends_with(" missing")) throw InputError(error.what());
+        throw InputError(std::string(text.substr(0, text.find(':'))) + ": its value is missing");
     } catch (const CLI::ParseError& error) {
-        const std::string first = count > 1 ? arguments[1] : "";
-        if (commands.app.get_subcommands().empty() && !first.empty() && first.front() != '-') {
-            throw InputError(quotedText(first) + " is not a command: " + kCommands);
-        }
         throw InputError(error.what());
     }
     return commands.dispatch();
@@ -139,6 +163,7 @@ int report(Exit code, std::string message) {
 } // namespace
 
 int main(int count, char** arguments) {
+    reserveStandardFiles();
     ignoreBrokenPipes();
     try {
         const int code = runCommands(count, arguments);

@@ -2,6 +2,7 @@
 // them alike; on a CPU the matrix library's own rate is measured in the same rounds.
 #include "app/cli_bench.h"
 
+#include "app/cli_options.h"
 #include "app/cli_output.h"
 
 #include "engine/core/error.h"
@@ -95,6 +96,7 @@ struct Result {
     double gemmRate = 0;       ///< 0: not measured
     size_t workspaceBytes = 0; ///< of the memory
     MemoryUse memory;
+    std::vector<VariantTime> variants{}; ///< that a GPU compared, where it did
 };
 
 /// One lane of a row, with as many steps in a round as take kRoundSeconds.
@@ -140,7 +142,8 @@ std::vector<Result> measure(const StepCase& row, const std::vector<LaneConfig>& 
                            *std::min_element(c.seconds.begin(), c.seconds.end()),
                            c.runner->executor().lastStepSeconds(), matmulFlops(program.graph),
                            median(rates), c.runner->executor().workspaceBytes(),
-                           memoryUse(c.runner->executor(), program)});
+                           memoryUse(c.runner->executor(), program),
+                           c.runner->executor().variants()});
     }
     return results;
 }
@@ -163,6 +166,10 @@ std::string tableOf(const std::vector<Result>& results) {
             text += line;
         }
         text += "\n";
+        for (const VariantTime& variant : r.variants)
+            if (variant.chosen)
+                text += "    taken, of " + std::to_string(r.variants.size()) +
+                        " ways to run it: " + variant.name + "\n";
     }
     text += "ms/step: median round, beside the fastest; steps run without being read in between. "
             "Peak: with workspace. ";
@@ -189,6 +196,11 @@ nlohmann::ordered_json toJson(const Result& r) {
                                 {"peak_bytes_by_cause", causes},
                                 {"matmul_flops_per_step", r.flops}};
     if (r.gemmRate > 0) json["gemm_alone_flops_per_second"] = r.gemmRate;
+    for (const VariantTime& variant : r.variants)
+        json["variants"].push_back({{"name", variant.name},
+                                    {"step_ms", 1e3 * variant.seconds},
+                                    {"chosen", variant.chosen},
+                                    {"note", variant.note}});
     return json;
 }
 
@@ -213,25 +225,16 @@ std::vector<StepCase> chosenRows(const BenchOptions& options, bool cpu) {
 } // namespace
 
 void BenchOptions::addTo(CLI::App& command) {
-    const auto last = CLI::MultiOptionPolicy::TakeLast;
-    command.add_option("--device", device, "auto, cpu, cuda or cuda:INDEX")
-        ->type_name("DEVICE")
-        ->multi_option_policy(last);
-    command.add_option("--only", only, "Rows whose name holds this text")
-        ->type_name("NAME")
-        ->multi_option_policy(last);
-    command
-        .add_option("--lanes", lanes,
-                    "Precisions (default: fp32,amp-fp16,amp-bf16; on a GPU "
-                    "tf32 too)")
-        ->type_name("LIST")
-        ->multi_option_policy(last);
-    command.add_option("--rounds", rounds, "Rounds to take the median of")
-        ->check(CLI::Range(1, 10000))
-        ->multi_option_policy(last);
-    command.add_option("--threads", threads, "CPU threads; 0: all")
-        ->check(CLI::Range(0, 4096))
-        ->multi_option_policy(last);
+    deviceOption(command, device);
+    textOption(command, "--only", only, "Rows whose name holds this text", "NAME",
+               "a part of a row's name");
+    textOption(command, "--lanes", lanes,
+               "Precisions (default: fp32,amp-fp16,amp-bf16; on a GPU tf32 too)", "LIST",
+               "precisions, such as fp32,amp-fp16");
+    countOption(command, "--rounds", rounds, "Rounds to take the median of", 1, 10000);
+    const Field& all = *findField("run.threads");
+    countOption(command, "--threads", threads, "CPU threads; 0: all", static_cast<int>(all.minimum),
+                static_cast<int>(all.maximum));
     command.add_flag("--json", json, "Print JSON");
 }
 

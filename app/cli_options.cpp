@@ -3,6 +3,9 @@
 #include "app/cli_options.h"
 
 #include "engine/core/error.h"
+#include "engine/core/text.h"
+
+#include <charconv>
 
 namespace halfscope::cli {
 
@@ -14,6 +17,28 @@ CLI::Option& textOption(CLI::App& command, const char* name, std::string& to, co
                     return value.empty() ? "\"\" is not allowed: " + allowed : std::string();
                 })
                 ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+CLI::Option& countOption(CLI::App& command, const char* name, int& to, const char* help, int least,
+                         int most) {
+    const std::string allowed =
+        "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
+    const auto check = [=](const std::string& text) {
+        int number = 0;
+        const char* const last = text.data() + text.size();
+        const auto [end, code] = std::from_chars(text.data(), last, number);
+        const bool fits = code == std::errc{} && end == last && number >= least && number <= most;
+        return fits ? std::string() : quotedText(text) + " is not allowed: " + allowed;
+    };
+    return *command.add_option(name, to, help)
+                ->type_name("N")
+                ->check(check)
+                ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+void deviceOption(CLI::App& command, std::string& to) {
+    constexpr const char* kAllowed = "auto, cpu, cuda or cuda:INDEX";
+    textOption(command, "--device", to, kAllowed, "DEVICE", kAllowed);
 }
 
 void ExperimentOptions::addTo(CLI::App& command) {
@@ -30,7 +55,7 @@ void ExperimentOptions::addTo(CLI::App& command) {
     };
     field("--steps", steps, "run.steps", "Stop after this many steps", "N");
     field("--seed", seed, "run.seed", "Seed of weights, data and batches", "N");
-    field("--device", device, "run.device", "auto, cpu, cuda or cuda:INDEX", "DEVICE");
+    deviceOption(command, device);
     field("--threads", threads, "run.threads", "Threads of the CPU device, 0 for all", "N");
     command
         .add_option("--set", settings,

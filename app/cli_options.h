@@ -16,6 +16,11 @@ namespace halfscope::cli {
 CLI::Option& textOption(CLI::App&, const char* name, std::string& to, const char* help,
                         const char* type, const std::string& allowed);
 
+/// A whole number of a range; the last one counts.
+CLI::Option& countOption(CLI::App&, const char* name, int& to, const char* help, int least,
+                         int most);
+void deviceOption(CLI::App&, std::string& to);
+
 struct ExperimentOptions {
     std::string file, preset, lanes, steps, seed, device, threads;
     std::vector<std::string> settings;

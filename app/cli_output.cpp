@@ -60,6 +60,18 @@ size_t noteWidth() {
     return size.ws_col;
 }
 
+void redrawNote(std::string_view text) {
+    // One column less than the terminal has: a full line would scroll.
+    printNote("\r" + std::string(text.substr(0, noteWidth() - 1)) + "\033[K");
+}
+
+void clearNote() { printNote("\r\033[K"); }
+
+std::string barText(double share, size_t width) {
+    const auto full = static_cast<size_t>(share * static_cast<double>(width));
+    return "[" + std::string(full, '#') + std::string(width - full, '.') + "]";
+}
+
 std::string bytesText(size_t bytes) {
     constexpr std::array<const char*, 4> kUnits{" B", " KiB", " MiB", " GiB"};
     auto amount = static_cast<double>(bytes);

@@ -21,6 +21,12 @@ void printNote(std::string_view);
 bool noteIsTerminal();
 size_t noteWidth();
 
+/// Draws that line anew, cut to its width; and takes it away.
+void redrawNote(std::string_view);
+void clearNote();
+/// "[####......]".
+std::string barText(double share, size_t width);
+
 /// "4.1 MiB", "512 B".
 std::string bytesText(size_t bytes);
 /// "%.<digits>g" of a number.

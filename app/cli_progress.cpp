@@ -57,12 +57,7 @@ std::string Progress::text(std::span<const StepRecord> records) const {
     const double rate = seconds > 0 ? static_cast<double>(step) / seconds : 0;
     const double share = static_cast<double>(step) / static_cast<double>(m_steps);
     std::string text;
-    if (m_terminal) {
-        const auto full = static_cast<size_t>(share * double{kBarWidth});
-        text += '[';
-        text.append(full, '#').append(kBarWidth - full, '.');
-        text += "] ";
-    }
+    if (m_terminal) text += barText(share, kBarWidth) + " ";
     text += std::to_string(static_cast<int>(share * 100)) + (m_terminal ? " %  " : " %  step ") +
             std::to_string(step) + "/" + std::to_string(m_steps) + "  " + shortNumber(rate, 3) +
             " it/s";
@@ -77,15 +72,11 @@ std::string Progress::text(std::span<const StepRecord> records) const {
 
 void Progress::show(std::span<const StepRecord> records) {
     if (records.empty() || !isTime(records.front().step)) return;
-    std::string line = text(records);
-    if (m_terminal) {
-        // One column less than the terminal has: a full line would scroll.
-        line = "\r" + line.substr(0, noteWidth() - 1) + "\033[K";
-        m_drawn = true;
-    } else {
-        line += '\n';
-    }
-    printNote(line);
+    if (m_terminal)
+        redrawNote(text(records));
+    else
+        printNote(text(records) + "\n");
+    m_drawn = m_terminal;
     m_shown = Clock::now();
     m_shownStep = records.front().step;
 }

@@ -9,19 +9,17 @@
 #include "engine/train/experiment.h"
 #include "engine/train/run_files.h"
 
-#include <memory>
 #include <optional>
 
 namespace halfscope::cli {
 
 namespace {
 
-constexpr int kInterruptedExit = 130;
-
 std::string startText(const Experiment& experiment) {
     const RunConfig& config = experiment.config();
     std::string text = config.title.empty() ? "Experiment" : config.title;
-    text += ": " + std::to_string(config.steps) + " steps on " + experiment.device().name + "\n";
+    text += ": " + std::to_string(config.steps) + (config.steps == 1 ? " step" : " steps") +
+            " on " + experiment.device().name + "\n";
     if (!experiment.cudaReason().empty()) text += "No GPU: " + experiment.cudaReason() + "\n";
     return text;
 }

@@ -11,7 +11,6 @@ namespace halfscope::cli {
 
 namespace {
 
-constexpr int kInterruptedExit = 130; // 128 + SIGINT, as shells report it
 constexpr timespec kPoll{0, 20'000'000};
 
 bool isIgnored(int number) {

@@ -9,6 +9,8 @@
 
 namespace halfscope::cli {
 
+inline constexpr int kInterruptedExit = 130; ///< 128 + SIGINT, as shells report it
+
 /// While it lives, a thread waits for SIGINT, SIGTERM and SIGHUP (those that the parent did not
 /// ignore). Make it before any other thread: threads inherit that the signals are blocked.
 class SignalWatch {

@@ -1,8 +1,10 @@
 // Implements the verify command's progress, table and list of failures.
 #include "app/cli_verify.h"
 
+#include "app/cli_options.h"
 #include "app/cli_output.h"
 
+#include "engine/core/text.h"
 #include "engine/verify/matches.h"
 
 #include <algorithm>
@@ -16,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr size_t kBarWidth = 20;
-constexpr size_t kMostFailures = 10; // of a suite; --json has all
+constexpr size_t kMostLines = 10; // of a suite and state; --json has all
 
 /// One line on a terminal, drawn again ten times a second; nothing in a pipe, where the table comes
 /// after seconds.
@@ -26,16 +28,15 @@ public:
         const auto now = std::chrono::steady_clock::now();
         const bool last = progress.done == progress.cases;
         if (!m_terminal || (!last && m_drawn && now - m_shown < 100ms)) return;
-        const size_t full = progress.done * kBarWidth / progress.cases;
-        const std::string text = "[" + std::string(full, '#') + std::string(kBarWidth - full, '.') +
-                                 "] " + progress.suite + " " + std::to_string(progress.done) + "/" +
-                                 std::to_string(progress.cases);
-        printNote("\r" + text.substr(0, noteWidth() - 1) + "\033[K");
+        const double share =
+            static_cast<double>(progress.done) / static_cast<double>(progress.cases);
+        redrawNote(barText(share, kBarWidth) + " " + progress.suite + " " +
+                   std::to_string(progress.done) + "/" + std::to_string(progress.cases));
         m_drawn = true;
         m_shown = now;
     }
     void clear() {
-        if (m_drawn) printNote("\r\033[K");
+        if (m_drawn) clearNote();
     }
 
 private:
@@ -44,20 +45,21 @@ private:
     std::chrono::steady_clock::time_point m_shown;
 };
 
-using Row = std::array<std::string, 6>;
+using Row = std::array<std::string, 7>;
 
 Row rowOf(const SuiteResult& suite) {
     const bool exact = suite.bound == 0;
     return {suite.name,
             std::to_string(suite.cases),
             std::to_string(suite.passed),
+            std::to_string(suite.illPosed.size()),
             exact && suite.worst == 0 ? "equal" : shortNumber(suite.worst, 3),
             exact ? "equal" : shortNumber(suite.bound, 3),
             suite.what};
 }
 
 std::string tableOf(const std::vector<SuiteResult>& suites) {
-    std::vector<Row> rows{{"suite", "cases", "passed", "worst", "bound", "what"}};
+    std::vector<Row> rows{{"suite", "cases", "passed", "ill-posed", "worst", "bound", "what"}};
     for (const SuiteResult& suite : suites)
         rows.push_back(rowOf(suite));
     std::string text;
@@ -73,14 +75,15 @@ std::string tableOf(const std::vector<SuiteResult>& suites) {
     return text;
 }
 
-std::string failuresOf(const SuiteResult& suite) {
+std::string linesOf(const SuiteResult& suite, const std::string& state,
+                    const std::vector<std::string>& cases) {
     std::string text;
-    const size_t shown = std::min(suite.failed.size(), kMostFailures);
+    const size_t shown = std::min(cases.size(), kMostLines);
     for (size_t i = 0; i < shown; ++i)
-        text += suite.name + " failed: " + suite.failed[i] + "\n";
-    if (shown < suite.failed.size()) {
-        text += suite.name + ": " + std::to_string(suite.failed.size() - shown) +
-                " more failed (--json lists all)\n";
+        text += suite.name + " " + state + ": " + cases[i] + "\n";
+    if (shown < cases.size()) {
+        text += suite.name + ": " + std::to_string(cases.size() - shown) + " more " + state +
+                " (--json lists all)\n";
     }
     return text;
 }
@@ -94,28 +97,30 @@ std::string textOf(const VerifyReport& report) {
     for (const std::string& suite : report.leftOut)
         text += "Left out: " + suite + "\n";
     for (const SuiteResult& suite : report.suites)
-        text += failuresOf(suite);
+        text += linesOf(suite, "ill-posed", suite.illPosed);
+    for (const SuiteResult& suite : report.suites)
+        text += linesOf(suite, "failed", suite.failed);
+    if (report.passed() && report.illPosed() > 0)
+        text += "Nothing failed; " + std::to_string(report.illPosed()) +
+                (report.illPosed() == 1 ? " case is" : " cases are") +
+                " ill-posed, not to be decided in float32.\n";
     return text;
 }
 
 } // namespace
 
 void VerifyCommandOptions::addTo(CLI::App& command) {
-    command
-        .add_option("--golden", golden,
-                    "A folder with any of autocast_dtypes.json, gradscaler_traces.json, "
-                    "optim_sched_clip.json, op_values.json and training_runs.json; without it "
-                    "those that come with the program")
-        ->type_name("DIR")
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    command.add_option("--device", device, "auto, cpu, cuda or cuda:INDEX")
-        ->type_name("DEVICE")
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    textOption(
+        command, "--golden", golden,
+        "A folder with any of autocast_dtypes.json, gradscaler_traces.json, "
+        "optim_sched_clip.json, op_values.json and training_runs.json; without it those that "
+        "come with the program",
+        "DIR", "the path of a folder");
+    deviceOption(command, device);
     command
         .add_option("--only", only,
                     "Suites: autocast, scaler, optim, ops, runs; with commas, or given again")
         ->type_name("SUITE")
-        ->delimiter(',')
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     CLI::Option* asJson = command.add_flag("--json", json, "Print JSON, with every failed case");
@@ -130,7 +135,9 @@ int verifyCommand(const VerifyCommandOptions& options) {
     VerifyOptions how;
     how.folder = options.golden;
     how.device = options.device;
-    how.suites = options.only;
+    for (const std::string& list : options.only)
+        for (const std::string_view suite : partsOf(list, ','))
+            how.suites.emplace_back(suite); // verify() names an empty one
     how.progress = [&line](const VerifyProgress& progress) {
         line.show(progress);
         return true;
@@ -144,7 +151,7 @@ int verifyCommand(const VerifyCommandOptions& options) {
         const Clear clear{line};
         report = verify(how);
     }
-    if (options.markdown && report.passed())
+    if (options.markdown && report.passed() && report.illPosed() == 0)
         print(matchesReference(report));
     else
         print(options.json ? verifyJson(report) : textOf(report));

@@ -1,6 +1,7 @@
 // The window program: options, theme, and the way to take a screenshot of a finished run.
 // Everything that is seen is in ui/.
 #include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
 #include "ui/main_window.h"
 
 #include <QApplication>
@@ -20,7 +21,7 @@ constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
 struct Options {
-    QString experiment, preset = QStringLiteral("checkerboard"), screenshot;
+    QString file, preset = QStringLiteral("checkerboard"), screenshot;
     std::optional<Theme> theme;
     std::optional<QSize> size;
     std::optional<qint64> steps;
@@ -78,19 +79,19 @@ Options parse(QApplication& app) {
          {QStringLiteral("theme"), tr("auto, light or dark."), QStringLiteral("name")},
          {QStringLiteral("size"), tr("Size of the window, like 1280x800."),
           QStringLiteral("WxH")}});
-    parser.addPositionalArgument(QStringLiteral("experiment.json"), tr("An experiment file."),
-                                 QStringLiteral("[experiment.json]"));
+    parser.addPositionalArgument(
+        QStringLiteral("file"),
+        tr("An experiment file, or a PNG or JPEG picture for the networks to paint."),
+        QStringLiteral("[experiment.json|picture]"));
     if (!parser.parse(app.arguments())) throw InputError(parser.errorText().toStdString());
     if (parser.isSet(help)) parser.showHelp(0);
     if (parser.isSet(version)) parser.showVersion();
     const QStringList files = parser.positionalArguments();
-    if (files.size() > 1)
-        throw InputError("one experiment file at most, not " + std::to_string(files.size()));
+    if (files.size() > 1) throw InputError("one file at most, not " + std::to_string(files.size()));
     Options options;
-    options.experiment = files.value(0);
+    options.file = files.value(0);
     if (parser.isSet(QStringLiteral("preset"))) {
-        if (!files.isEmpty())
-            throw InputError("--preset and an experiment file exclude each other");
+        if (!files.isEmpty()) throw InputError("--preset and a file exclude each other");
         options.preset = parser.value(QStringLiteral("preset"));
         presetNamed(options.preset.toStdString());
     }
@@ -173,10 +174,8 @@ int runWindow(QApplication& app, const Options& options) {
                           : Theme::Auto);
     MainWindow window(settings);
     if (options.size) window.resize(*options.size);
-    if (options.experiment.isEmpty())
-        window.openPreset(options.preset);
-    else
-        window.openExperiment(options.experiment);
+    window.openPreset(options.preset); // what a picture takes its network and lanes from
+    if (!options.file.isEmpty()) window.openFile(options.file);
     if (options.steps) {
         window.setStopStep(*options.steps);
         window.restart(); // a live change of the run that is being built would come too late
@@ -190,6 +189,7 @@ int runWindow(QApplication& app, const Options& options) {
 } // namespace
 
 int main(int argc, char** argv) {
+    halfscope::reserveStandardFiles();
     if (needsNoDisplay(argc, argv)) {
         qputenv("QT_QPA_PLATFORM", "offscreen");
     } else if (displayMissing(argc, argv)) {

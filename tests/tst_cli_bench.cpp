@@ -1,28 +1,18 @@
 // `halfscope-cli bench` from outside: which rows and lanes it times, its JSON, and bad input.
 // Figures are only checked for being there: how fast a machine is, is no test.
-#include <QCoreApplication>
+#include "tests/support/cli.h"
+
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QProcess>
 #include <QTest>
+
+using namespace halfscope::test;
 
 namespace {
 
-struct Outcome {
-    int code = -1;
-    QByteArray out, err;
-};
-
 Outcome bench(const QStringList& arguments) {
-    QProcess process;
-    process.start(QStringLiteral(HALFSCOPE_BINARY_DIR "/halfscope-cli"),
-                  QStringList{"bench", "--device", "cpu", "--rounds", "1"} + arguments);
-    Outcome outcome;
-    if (process.waitForFinished(120000)) outcome.code = process.exitCode();
-    outcome.out = process.readAllStandardOutput();
-    outcome.err = process.readAllStandardError();
-    return outcome;
+    return call(QStringList{"bench", "--device", "cpu", "--rounds", "1"} + arguments);
 }
 
 } // namespace
@@ -33,7 +23,7 @@ class TestCliBench : public QObject {
 private slots:
     void jsonHasEveryLane() {
         const Outcome outcome = bench({"--only", "mlp-10", "--json"});
-        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QVERIFY2(outcome.code == 0, outcome.error.constData());
         const QJsonObject json = QJsonDocument::fromJson(outcome.out).object();
         QCOMPARE(json["kind"].toString(), QString("cpu"));
         QStringList lanes;
@@ -51,7 +41,7 @@ private slots:
     }
     void tableAndLanes() {
         const Outcome outcome = bench({"--only", "mlp-10", "--lanes", "fp16,fp32"});
-        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QVERIFY2(outcome.code == 0, outcome.error.constData());
         QVERIFY2(outcome.out.contains("\nmlp-10-20-1            fp16 "), outcome.out.constData());
         QVERIFY2(!outcome.out.contains("amp-"), outcome.out.constData());
     }
@@ -61,15 +51,23 @@ private slots:
         QTest::newRow("row") << QStringList{"--only", "mpl"}
                              << QByteArray("no row is named like \"mpl\"; rows: checkerboard-64");
         QTest::newRow("lane") << QStringList{"--lanes", "fp8"} << QByteArray("fp8");
-        QTest::newRow("rounds") << QStringList{"--rounds", "0"} << QByteArray("--rounds");
+        QTest::newRow("no rounds")
+            << QStringList{"--rounds", "0"}
+            << QByteArray("--rounds: \"0\" is not allowed: a whole number from 1 to 10000\n");
+        QTest::newRow("rounds") << QStringList{"--rounds", "1x"} << QByteArray("\"1x\" is not");
+        QTest::newRow("threads")
+            << QStringList{"--threads", "1025"}
+            << QByteArray("--threads: \"1025\" is not allowed: a whole number from 0 to 1024\n");
+        for (const char* option : {"--only", "--lanes", "--device"})
+            QTest::newRow((std::string("empty ") + option).c_str())
+                << QStringList{option, ""} << QByteArray(option) + ": \"\" is not allowed: ";
     }
     void badInput() {
         QFETCH(QStringList, arguments);
         QFETCH(QByteArray, words);
         const Outcome outcome = bench(arguments);
         QCOMPARE(outcome.code, 2);
-        QVERIFY2(outcome.err.contains(words), outcome.err.constData());
-        QCOMPARE(outcome.err.count('\n'), 1);
+        QVERIFY2(outcome.error.contains(words) && outcome.saysOneLine(), outcome.error);
     }
 };
 

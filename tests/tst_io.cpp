@@ -84,7 +84,9 @@ private slots:
     void fullDevice();
     void readOnlyFolder();
     void fullDisk();
+    void endlessFile();
     void outputFolder();
+    void orphansAreRemoved();
     void growingFile();
     void growingFileOnFullDisk();
 };
@@ -207,6 +209,31 @@ void TestIo::fullDisk() {
     QCOMPARE(left, (std::vector<std::string>{"out.txt", "steps.csv"}));
 }
 
+void TestIo::endlessFile() {
+    const std::string name = path("large");
+    writeFileAtomically(name, "x");
+    fs::resize_file(name, kMostFileBytes + 1); // without blocks on the disk
+    QCOMPARE(thrownBy<InputError>([&] { readFile(name); }),
+             name + ": cannot read: it has more than 256 MiB");
+    fs::resize_file(name, kMostFileBytes);
+    QCOMPARE(readFile(name).size(), kMostFileBytes);
+    QVERIFY(isAbout(thrownBy<InputError>([] { readFile("/dev/zero"); }), "/dev/zero", "256 MiB"));
+}
+
+/// Of processes that are gone: their number, which no process of this machine can have, is 2^30.
+void TestIo::orphansAreRemoved() {
+    const std::string mine = ".a.csv." + std::to_string(getpid()) + "-7.tmp";
+    QStringList kept{QString::fromStdString(mine), ".a.csv.tmp", ".b.1073741824.tmp",
+                     ".c.-1073741824-0.tmp", ".d.1073741824-0.tmp.txt"};
+    for (const QString& name : kept + QStringList{".steps.csv.1073741824-0.tmp"})
+        writeFileAtomically(path(qPrintable(name)), "x");
+    makeOutputFolder(m_folder.path().toStdString());
+    QStringList left = files();
+    left.sort();
+    kept.sort();
+    QCOMPARE(left, kept);
+}
+
 void TestIo::outputFolder() {
     const std::string folder = path("out/deep/er");
     makeOutputFolder(folder);
@@ -245,25 +272,38 @@ void TestIo::growingFile() {
     }
     QCOMPARE(readFile(name), std::string("1\n"));
     QCOMPARE(files(), QStringList("steps.csv"));
+    const std::string folder = m_folder.path().toStdString();
+    QCOMPARE(thrownBy<RunError>([&] { GrowingFile{folder}; }),
+             folder + ": cannot write: Is a directory");
 }
 
 void TestIo::growingFileOnFullDisk() {
     const std::string name = path("steps.csv");
     {
-        const SizeLimit limit(20000);
+        const SizeLimit limit(500'000);
         const std::string text = thrownBy<RunError>([&] {
             GrowingFile file(name);
-            for (int row = 0; row < 10000; ++row)
+            for (int row = 0; row < 50000; ++row)
                 file.append("a row of the table\n");
         });
         QVERIFY(isAbout(text, name, "cannot write: File too large"));
     }
     // What fitted is there, in whole rows.
     const std::string rows = readFile(name);
-    QVERIFY(rows.size() > 10000 && rows.size() <= 20000);
+    QVERIFY(rows.size() > 450'000 && rows.size() <= 500'000);
     QVERIFY(rows.ends_with("a row of the table\n"));
     QCOMPARE(rows.size() % std::string("a row of the table\n").size(), size_t{0});
     QCOMPARE(files(), QStringList("steps.csv"));
+    { // a last row longer than what is looked at in one piece
+        const SizeLimit limit(500'000);
+        GrowingFile file(path("long.csv"));
+        QVERIFY_THROWS_EXCEPTION(RunError, [&] {
+            file.append("first\n");
+            for (int part = 0; part < 100; ++part)
+                file.append(std::string(10'000, 'x'));
+        }());
+    }
+    QCOMPARE(readFile(path("long.csv")), std::string("first\n"));
     {
         const SizeLimit limit(0);
         QVERIFY(isAbout(thrownBy<RunError>([&] {

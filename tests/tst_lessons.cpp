@@ -12,7 +12,6 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 
 using namespace halfscope;
 

@@ -9,7 +9,6 @@
 #include <QTest>
 
 #include <cmath>
-#include <map>
 
 using namespace halfscope;
 using halfscope::test::differentBits;

@@ -8,8 +8,6 @@
 
 #include <QTest>
 
-#include <bit>
-#include <cmath>
 #include <limits>
 
 using namespace halfscope;

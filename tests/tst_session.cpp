@@ -34,22 +34,36 @@ struct Collected {
     }
 };
 
-RunConfig quick(int64_t steps) {
-    RunConfig config = tinyConfig(steps);
-    return config;
-}
+/// A session as a window drives it: it takes rows all the time.
+struct Session : ExperimentController {
+    Session() = default;
+    explicit Session(FakeScript& script) : ExperimentController(fakeFactory(script)) {}
 
-/// Waits, taking rows as a window does.
-bool reaches(ExperimentController& controller, SessionState state, Collected& seen) {
-    const bool reached = QTest::qWaitFor(
-        [&] {
-            seen.take(controller);
-            return controller.state() == state;
-        },
-        30000);
-    seen.take(controller);
-    return reached;
-}
+    template <class Condition>
+    bool meets(const Condition& condition) {
+        const bool met = QTest::qWaitFor(
+            [&] {
+                seen.take(*this);
+                return condition();
+            },
+            30000);
+        seen.take(*this);
+        return met;
+    }
+    bool reaches(SessionState wanted) {
+        return meets([&] { return state() == wanted; });
+    }
+    bool isReady(const RunConfig& config) {
+        reset(config);
+        return reaches(SessionState::Ready);
+    }
+    bool playsInto(const std::atomic<bool>& step) {
+        play();
+        return meets([&] { return step.load(); });
+    }
+
+    Collected seen;
+};
 
 } // namespace
 
@@ -129,96 +143,81 @@ void TestSession::ringTakesWhatFits() {
 
 void TestSession::firstPictureBeforePlay() {
     FakeScript script;
-    ExperimentController controller(fakeFactory(script));
-    QSignalSpy built(&controller, &ExperimentController::built);
-    Collected seen;
-    controller.reset(quick(10));
-    QVERIFY(controller.info() == nullptr);
-    QVERIFY(reaches(controller, SessionState::Ready, seen));
+    Session session(script);
+    QSignalSpy built(&session, &ExperimentController::built);
+    session.reset(tinyConfig(10));
+    QVERIFY(session.info() == nullptr);
+    QVERIFY(session.reaches(SessionState::Ready));
     QCOMPARE(built.count(), 1);
-    QCOMPARE(controller.info()->laneNames.size(), size_t(2));
-    QCOMPARE(QString::fromStdString(controller.info()->cudaReason),
+    QCOMPARE(session.info()->laneNames.size(), size_t(2));
+    QCOMPARE(QString::fromStdString(session.info()->cudaReason),
              QStringLiteral("a test needs none"));
-    QVERIFY(seen.picture.has_value());
-    QCOMPARE(seen.picture->step, int64_t(0));
-    QVERIFY(seen.records.empty());
+    QVERIFY(session.seen.picture.has_value());
+    QCOMPARE(session.seen.picture->step, int64_t(0));
+    QVERIFY(session.seen.records.empty());
 }
 
 void TestSession::rowsWaitForASlowWindow() {
     FakeScript script;
-    ExperimentController controller(fakeFactory(script));
-    Collected seen;
-    controller.reset(quick(60000)); // 120,000 rows: many times what the ring holds
-    QVERIFY(reaches(controller, SessionState::Ready, seen));
-    controller.play();
+    Session session(script);
+    QVERIFY(session.isReady(tinyConfig(60000))); // 120,000 rows: many times what the ring holds
+    session.play();
     // nobody takes anything: the worker must wait, and must still answer
     QTest::qWait(100);
-    controller.pause();
-    QTRY_COMPARE_WITH_TIMEOUT(controller.state(), SessionState::Paused, 10000);
+    session.pause();
+    QTRY_COMPARE_WITH_TIMEOUT(session.state(), SessionState::Paused, 10000);
     // two rows a step; the rows of one step may wait outside the ring
     const auto most = static_cast<int64_t>(SessionChannel::kRows / 2 + 1);
     QVERIFY2(script.steps <= most, qPrintable(QString::number(script.steps)));
-    controller.play();
-    QVERIFY(reaches(controller, SessionState::Finished, seen));
-    QVERIFY(QTest::qWaitFor(
-        [&] {
-            seen.take(controller);
-            return seen.records.size() >= 120000;
-        },
-        10000));
-    QCOMPARE(seen.wholeSteps(2), int64_t(60000));
-    QCOMPARE(seen.picture->step, int64_t(60000));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    QVERIFY(session.meets([&] { return session.seen.records.size() >= 120000; }));
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(60000));
+    QCOMPARE(session.seen.picture->step, int64_t(60000));
 }
 
 void TestSession::pauseReachesALongStep() {
     FakeScript script;
     script.endless = true;
-    ExperimentController controller(fakeFactory(script));
-    Collected seen;
-    controller.reset(quick(10));
-    QVERIFY(reaches(controller, SessionState::Ready, seen));
-    controller.play();
-    QTRY_VERIFY_WITH_TIMEOUT(script.insideStep.load(), 10000);
-    controller.pause();
-    QTRY_COMPARE_WITH_TIMEOUT(controller.state(), SessionState::Paused, 10000);
+    Session session(script);
+    QVERIFY(session.isReady(tinyConfig(10)));
+    QVERIFY(session.playsInto(script.insideStep));
+    session.pause();
+    QTRY_COMPARE_WITH_TIMEOUT(session.state(), SessionState::Paused, 10000);
     script.endless = false; // the step is repeated, not skipped
-    controller.play();
-    QVERIFY(reaches(controller, SessionState::Finished, seen));
-    QCOMPARE(seen.wholeSteps(2), int64_t(10));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(10));
 }
 
 void TestSession::pauseKeepsWhatWasTrained() {
     FakeScript script;
-    ExperimentController controller(fakeFactory(script));
-    Collected seen;
-    controller.reset(quick(1000000000));
-    QVERIFY(reaches(controller, SessionState::Ready, seen));
+    Session session(script);
+    QVERIFY(session.isReady(tinyConfig(1000000000)));
     for (int i = 0; i < 20; ++i) {
-        controller.play();
-        QVERIFY(reaches(controller, SessionState::Running, seen));
-        controller.pause();
-        QVERIFY(reaches(controller, SessionState::Paused, seen));
+        session.play();
+        QVERIFY(session.reaches(SessionState::Running));
+        session.pause();
+        QVERIFY(session.reaches(SessionState::Paused));
     }
     QTest::qWait(20);
-    seen.take(controller);
-    const size_t rows = seen.records.size();
+    session.seen.take(session);
+    const size_t rows = session.seen.records.size();
     QTest::qWait(50);
-    seen.take(controller);
-    QCOMPARE(seen.records.size(), rows);
-    QVERIFY(seen.wholeSteps(2) > 0);
-    QCOMPARE(seen.picture->step, seen.wholeSteps(2)); // the picture is of the step one stands at
+    session.seen.take(session);
+    QCOMPARE(session.seen.records.size(), rows);
+    QVERIFY(session.seen.wholeSteps(2) > 0);
+    QCOMPARE(session.seen.picture->step,
+             session.seen.wholeSteps(2)); // the picture is of the step one stands at
 }
 
 void TestSession::closeReachesALongStep() {
     FakeScript script;
     script.endless = true;
     {
-        ExperimentController controller(fakeFactory(script));
-        Collected seen;
-        controller.reset(quick(10));
-        QVERIFY(reaches(controller, SessionState::Ready, seen));
-        controller.play();
-        QTRY_VERIFY_WITH_TIMEOUT(script.insideStep.load(), 10000);
+        Session session(script);
+        QVERIFY(session.isReady(tinyConfig(10)));
+        QVERIFY(session.playsInto(script.insideStep));
     }
     QCOMPARE(script.alive.load(), 0);
 }
@@ -227,8 +226,8 @@ void TestSession::closeReachesABuild() {
     FakeScript script;
     script.slowBuild = true; // it never ends by itself
     {
-        ExperimentController controller(fakeFactory(script));
-        controller.reset(quick(10));
+        Session session(script);
+        session.reset(tinyConfig(10));
         QTRY_VERIFY_WITH_TIMEOUT(script.building.load(), 30000);
     }
     QCOMPARE(script.alive.load(), 0);
@@ -238,71 +237,60 @@ void TestSession::closeReachesABuild() {
 void TestSession::resetReachesABuild() {
     FakeScript script;
     script.slowBuild = true;
-    ExperimentController controller(fakeFactory(script));
-    QSignalSpy failed(&controller, &ExperimentController::failed);
-    controller.reset(quick(10));
+    Session session(script);
+    QSignalSpy failed(&session, &ExperimentController::failed);
+    session.reset(tinyConfig(10));
     QTRY_VERIFY_WITH_TIMEOUT(script.building.load(), 30000);
-    controller.reset(quick(20));
+    session.reset(tinyConfig(20));
     QTest::qWait(20);
     script.slowBuild = false;
-    Collected seen;
-    QVERIFY(reaches(controller, SessionState::Ready, seen));
-    QCOMPARE(controller.info()->config.steps, int64_t(20));
+    QVERIFY(session.reaches(SessionState::Ready));
+    QCOMPARE(session.info()->config.steps, int64_t(20));
     QCOMPARE(script.built.load(), 1);
     QCOMPARE(failed.count(), 0); // what was given up on purpose is no failure
 }
 
 void TestSession::stepOnceIsOneStep() {
     FakeScript script;
-    ExperimentController controller(fakeFactory(script));
-    Collected seen;
-    controller.reset(quick(3));
-    QVERIFY(reaches(controller, SessionState::Ready, seen));
+    Session session(script);
+    QVERIFY(session.isReady(tinyConfig(3)));
     for (int64_t step = 1; step <= 2; ++step) {
-        controller.stepOnce();
-        QVERIFY(QTest::qWaitFor(
-            [&] {
-                seen.take(controller);
-                return seen.wholeSteps(2) == step;
-            },
-            10000));
-        QVERIFY(reaches(controller, SessionState::Paused, seen));
-        QCOMPARE(seen.picture->step, step);
+        session.stepOnce();
+        QVERIFY(session.meets([&] { return session.seen.wholeSteps(2) == step; }));
+        QVERIFY(session.reaches(SessionState::Paused));
+        QCOMPARE(session.seen.picture->step, step);
     }
-    controller.stepOnce();
-    QVERIFY(reaches(controller, SessionState::Finished, seen));
-    controller.stepOnce(); // nothing beyond the end
+    session.stepOnce();
+    QVERIFY(session.reaches(SessionState::Finished));
+    session.stepOnce(); // nothing beyond the end
     QTest::qWait(30);
-    seen.take(controller);
-    QCOMPARE(seen.wholeSteps(2), int64_t(3));
+    session.seen.take(session);
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(3));
 }
 
 void TestSession::resetDropsTheOldRun() {
     FakeScript script;
-    ExperimentController controller(fakeFactory(script));
-    Collected old;
-    controller.reset(quick(1000000000));
-    QVERIFY(reaches(controller, SessionState::Ready, old));
-    controller.play();
+    Session session(script);
+    QVERIFY(session.isReady(tinyConfig(1000000000)));
+    session.play();
     QTest::qWait(20); // rows of the old run lie in the ring
-    RunConfig config = quick(5);
+    session.seen = {};
+    RunConfig config = tinyConfig(5);
     config.lanes.push_back(defaultLane(Precision::AmpBf16));
-    controller.reset(config);
-    controller.play();
-    Collected seen;
-    QVERIFY(reaches(controller, SessionState::Finished, seen));
-    QCOMPARE(seen.wholeSteps(3), int64_t(5));
+    session.reset(config);
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    QCOMPARE(session.seen.wholeSteps(3), int64_t(5));
     QCOMPARE(script.alive.load(), 1);
 }
 
 void TestSession::secondResetWins() {
     FakeScript script;
-    ExperimentController controller(fakeFactory(script));
-    for (int i = 1; i <= 50; ++i)
-        controller.reset(quick(i));
-    Collected seen;
-    QVERIFY(reaches(controller, SessionState::Ready, seen));
-    QCOMPARE(controller.info()->config.steps, int64_t(50));
+    Session session(script);
+    for (int i = 1; i <= 49; ++i)
+        session.reset(tinyConfig(i));
+    QVERIFY(session.isReady(tinyConfig(50)));
+    QCOMPARE(session.info()->config.steps, int64_t(50));
     QVERIFY(script.built <= 50);
     QCOMPARE(script.alive.load(), 1);
 }
@@ -310,124 +298,111 @@ void TestSession::secondResetWins() {
 void TestSession::engineErrorThenReset() {
     FakeScript script;
     script.failAt = 5;
-    ExperimentController controller(fakeFactory(script));
-    QSignalSpy failed(&controller, &ExperimentController::failed);
-    Collected seen;
-    controller.reset(quick(10));
-    controller.play();
-    QVERIFY(reaches(controller, SessionState::Failed, seen));
+    Session session(script);
+    QSignalSpy failed(&session, &ExperimentController::failed);
+    session.reset(tinyConfig(10));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Failed));
     QTRY_COMPARE(failed.count(), 1);
     QCOMPARE(failed.front().front().toString(), QStringLiteral("the device is gone"));
     QTest::qWait(20);
-    seen.take(controller);
-    QCOMPARE(seen.wholeSteps(2), int64_t(4)); // what was trained before the error is kept
+    session.seen.take(session);
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(4)); // what was trained before the error is kept
     QCOMPARE(script.alive.load(), 0);
     script.failAt = 0;
-    controller.reset(quick(10));
-    controller.play();
-    Collected again;
-    QVERIFY(reaches(controller, SessionState::Finished, again));
-    QCOMPARE(again.wholeSteps(2), int64_t(10));
+    session.seen = {};
+    session.reset(tinyConfig(10));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(10));
     QCOMPARE(failed.count(), 1);
 }
 
 void TestSession::buildErrorThenReset() {
-    ExperimentController controller;
-    QSignalSpy failed(&controller, &ExperimentController::failed);
-    Collected seen;
-    RunConfig config = quick(3);
+    Session session;
+    QSignalSpy failed(&session, &ExperimentController::failed);
+    RunConfig config = tinyConfig(3);
     config.device = "cuda:99";
-    controller.reset(config);
-    QVERIFY(reaches(controller, SessionState::Failed, seen));
+    session.reset(config);
+    QVERIFY(session.reaches(SessionState::Failed));
     QTRY_COMPARE(failed.count(), 1);
     QVERIFY(!failed.front().front().toString().isEmpty());
-    controller.reset(quick(3));
-    controller.play();
-    QVERIFY(reaches(controller, SessionState::Finished, seen));
-    QCOMPARE(seen.wholeSteps(2), int64_t(3));
+    session.reset(tinyConfig(3));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(3));
 }
 
 void TestSession::refusedEditKeepsTraining() {
     FakeScript script;
-    ExperimentController controller(fakeFactory(script));
-    QSignalSpy refused(&controller, &ExperimentController::refused);
-    Collected seen;
-    controller.reset(quick(10));
-    QVERIFY(reaches(controller, SessionState::Ready, seen));
-    controller.edit(-1, "model.width", int64_t(8));
+    Session session(script);
+    QSignalSpy refused(&session, &ExperimentController::refused);
+    QVERIFY(session.isReady(tinyConfig(10)));
+    session.edit(-1, "model.width", int64_t(8));
     QTRY_COMPARE(refused.count(), 1);
     QCOMPARE(refused.front().front().toString(), QStringLiteral("model.width needs a restart"));
-    controller.play();
-    QVERIFY(reaches(controller, SessionState::Finished, seen));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
 }
 
 void TestSession::continueAfterTheEnd() {
     FakeScript script;
-    ExperimentController controller(fakeFactory(script));
-    Collected seen;
-    controller.reset(quick(5));
-    controller.play();
-    QVERIFY(reaches(controller, SessionState::Finished, seen));
-    controller.play(); // no effect: it is at its end
-    controller.edit(-1, "run.steps", int64_t(8));
-    QVERIFY(reaches(controller, SessionState::Paused, seen));
-    controller.play();
-    QVERIFY(reaches(controller, SessionState::Finished, seen));
-    QCOMPARE(seen.wholeSteps(2), int64_t(8));
-    QCOMPARE(seen.events.size(), size_t(1));
+    Session session(script);
+    session.reset(tinyConfig(5));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    session.play(); // no effect: it is at its end
+    session.edit(-1, "run.steps", int64_t(8));
+    QVERIFY(session.reaches(SessionState::Paused));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(8));
+    QCOMPARE(session.seen.events.size(), size_t(1));
 }
 
 void TestSession::liveEditOfARealRun() {
-    ExperimentController controller;
-    Collected seen;
+    Session session;
     RunConfig config = tinyConfig(40);
-    controller.reset(config);
-    QVERIFY(reaches(controller, SessionState::Ready, seen));
+    QVERIFY(session.isReady(config));
     for (int i = 1; i <= 3; ++i) {
-        controller.stepOnce();
-        QVERIFY(QTest::qWaitFor(
-            [&] {
-                seen.take(controller);
-                return seen.wholeSteps(2) == i;
-            },
-            30000));
+        session.stepOnce();
+        QVERIFY(session.meets([&] { return session.seen.wholeSteps(2) == i; }));
     }
-    controller.edit(1, "scaler.growth_interval", int64_t(10));
-    controller.play();
-    QVERIFY(reaches(controller, SessionState::Finished, seen));
-    QCOMPARE(seen.wholeSteps(2), int64_t(40));
-    QVERIFY(!seen.events.empty());
-    QCOMPARE(seen.events.front().kind, EventKind::Edit);
-    QCOMPARE(seen.events.front().step, int64_t(4)); // the next step after the third
+    session.edit(1, "scaler.growth_interval", int64_t(10));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(40));
+    QVERIFY(!session.seen.events.empty());
+    QCOMPARE(session.seen.events.front().kind, EventKind::Edit);
+    QCOMPARE(session.seen.events.front().step, int64_t(4)); // the next step after the third
     // The interval acts: the tenth clean step lets the scale grow, which 2000 would not.
     const auto grew = [](const StepRecord& record) {
         return record.lane == 1 && (record.flags & kGrew);
     };
-    const auto first = std::find_if(seen.records.begin(), seen.records.end(), grew);
-    QVERIFY(first != seen.records.end());
+    const auto first = std::find_if(session.seen.records.begin(), session.seen.records.end(), grew);
+    QVERIFY(first != session.seen.records.end());
     QCOMPARE(first->step, int64_t(10));
 }
 
 void TestSession::manyCycles() {
     FakeScript script;
     for (int i = 0; i < 200; ++i) {
-        ExperimentController controller(fakeFactory(script));
-        controller.reset(quick(1000000000));
-        controller.play();
+        Session session(script);
+        session.reset(tinyConfig(1000000000));
+        session.play();
         if (i % 3 == 0) QTest::qWait(1);
-        if (i % 3 == 1) controller.pause();
+        if (i % 3 == 1) session.pause();
     }
     QCOMPARE(script.alive.load(), 0);
 }
 
 void TestSession::manyRealCycles() {
-    ExperimentController controller;
-    Collected seen;
+    Session session;
     for (int i = 0; i < 200; ++i) {
-        controller.reset(tinyConfig(1000000));
-        controller.play();
-        QVERIFY2(reaches(controller, SessionState::Running, seen), qPrintable(QString::number(i)));
-        if (i % 2) controller.pause();
+        session.reset(tinyConfig(1000000));
+        session.play();
+        QVERIFY2(session.reaches(SessionState::Running), qPrintable(QString::number(i)));
+        if (i % 2) session.pause();
     }
 }
 

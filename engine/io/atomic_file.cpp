@@ -4,10 +4,12 @@
 
 #include "engine/core/error.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <exception>
+#include <charconv>
+#include <csignal>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -90,6 +92,26 @@ std::string temporaryNameFor(const std::string& path) {
     return (target.parent_path() / name).string();
 }
 
+// Whether a file has a name of the form above, and the process that made it is gone: one that was
+// killed leaves what it had.
+bool isOrphan(std::string_view name) {
+    constexpr std::string_view kEnd = ".tmp";
+    if (!name.starts_with('.') || !name.ends_with(kEnd)) return false;
+    name.remove_suffix(kEnd.size());
+    name.remove_prefix(name.rfind('.') + 1);
+    const char* const last = name.data() + name.size();
+    pid_t process = 0;
+    const auto [end, code] = std::from_chars(name.data(), last, process);
+    if (code != std::errc{} || process <= 0 || end == last || *end != '-') return false;
+    return ::kill(process, 0) != 0 && errno == ESRCH;
+}
+
+void removeOrphans(const std::string& folder) {
+    std::error_code ignored;
+    for (fs::directory_iterator at(folder, ignored), end; at != end; at.increment(ignored))
+        if (isOrphan(at->path().filename().string())) fs::remove(at->path(), ignored);
+}
+
 // 0, or the error.
 int writeAll(int file, std::string_view content) {
     while (!content.empty()) {
@@ -101,14 +123,35 @@ int writeAll(int file, std::string_view content) {
     return 0;
 }
 
-// The part up to the last end of line: a full disk cuts a row in two.
-void cutAtLastLine(const std::string& path) {
-    const std::string content = readFile(path);
-    const size_t end = content.rfind('\n');
-    fs::resize_file(path, end == std::string::npos ? 0 : end + 1);
+constexpr size_t kBlock = 65536;
+
+// Keeps the part up to the last end of line: a full disk cuts a row in two. Reads from the end,
+// because a file that filled a disk is large. False where that fails.
+bool cutAtLastLine(const std::string& path) {
+    const Descriptor file(path, O_RDWR | O_CLOEXEC);
+    off_t size = file.isOpen() ? ::lseek(file.number(), 0, SEEK_END) : -1;
+    std::array<char, kBlock> block;
+    while (size > 0) {
+        const off_t from = std::max<off_t>(size - static_cast<off_t>(kBlock), 0);
+        const ssize_t count = ::pread(file.number(), block.data(), block.size(), from);
+        if (count <= 0) return false;
+        const size_t end = std::string_view(block.data(), static_cast<size_t>(count)).rfind('\n');
+        size = end == std::string_view::npos ? from : from + static_cast<off_t>(end) + 1;
+        if (end != std::string_view::npos) break;
+    }
+    return size >= 0 && ::ftruncate(file.number(), size) == 0;
 }
 
 } // namespace
+
+void reserveStandardFiles() {
+    // The lowest free number is taken first: the loop ends with one that is no standard stream's.
+    int number = -1;
+    do {
+        number = ::open("/dev/null", O_RDONLY);
+    } while (number >= 0 && number <= STDERR_FILENO);
+    if (number >= 0) ::close(number);
+}
 
 void writeFileAtomically(const std::string& path, std::string_view content) {
     if (fs::path(path).filename().empty()) failWrite(path, "this is not the name of a file");
@@ -126,22 +169,24 @@ void writeFileAtomically(const std::string& path, std::string_view content) {
 }
 
 std::string readFile(const std::string& path) {
-    const auto fail = [&](int error) {
-        throw InputError(path + ": cannot read: " + reasonOf(error));
+    const auto fail = [&](const std::string& reason) {
+        throw InputError(path + ": cannot read: " + reason);
     };
     const Descriptor file(path, O_RDONLY | O_CLOEXEC);
-    if (!file.isOpen()) fail(errno);
+    if (!file.isOpen()) fail(reasonOf(errno));
     std::string content;
     struct stat status {};
     if (::fstat(file.number(), &status) == 0 && status.st_size > 0)
-        content.reserve(static_cast<size_t>(status.st_size));
-    std::array<char, 65536> block;
+        content.reserve(std::min(static_cast<size_t>(status.st_size), kMostFileBytes));
+    std::array<char, kBlock> block;
     for (;;) {
         const ssize_t count = ::read(file.number(), block.data(), block.size());
         if (count == 0) return content;
         if (count < 0 && errno == EINTR) continue;
-        if (count < 0) fail(errno);
+        if (count < 0) fail(reasonOf(errno));
         content.append(block.data(), static_cast<size_t>(count));
+        if (content.size() > kMostFileBytes)
+            fail("it has more than " + std::to_string(kMostFileBytes >> 20) + " MiB");
     }
 }
 
@@ -154,11 +199,15 @@ void makeOutputFolder(const std::string& path) {
     const Descriptor file(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC);
     if (!file.isOpen()) throw RunError(path + ": cannot write in this folder: " + reasonOf(errno));
     const TemporaryFile remove(probe);
+    removeOrphans(path);
 }
 
 GrowingFile::GrowingFile(std::string path) : m_path(std::move(path)) {
     if (fs::path(m_path).filename().empty()) failWrite(m_path, "this is not the name of a file");
     const std::string target = targetOf(m_path);
+    // Not only when the run is over and the rename fails.
+    std::error_code ignored;
+    if (fs::is_directory(target, ignored)) failWrite(m_path, reasonOf(EISDIR));
     m_temporary = isSpecial(target) ? target : temporaryNameFor(target);
     errno = 0;
     m_stream.open(m_temporary, std::ios::binary | std::ios::out);
@@ -178,14 +227,9 @@ GrowingFile::~GrowingFile() {
     const std::string target = targetOf(m_path);
     if (m_temporary == target) return;
     TemporaryFile temporary(m_temporary);
-    try {
-        m_stream.clear();
-        m_stream.close();
-        cutAtLastLine(m_temporary);
-    } catch (const std::exception&) {
-        return; // unreadable: nothing to keep
-    }
-    temporary.renameTo(target);
+    m_stream.clear();
+    m_stream.close();
+    if (cutAtLastLine(m_temporary)) temporary.renameTo(target);
 }
 
 void GrowingFile::append(std::string_view text) {

@@ -8,11 +8,18 @@
 
 namespace halfscope {
 
+/// Call first in main(): where a standard stream is closed, the next file would get its number, and
+/// what is printed would go into that file. Afterwards printing there fails, as it should.
+void reserveStandardFiles();
+
 /// RunError "PATH: cannot write: REASON" on any failure; the temporary file is removed.
 void writeFileAtomically(const std::string& path, std::string_view content);
-/// The whole file; InputError "PATH: cannot read: REASON".
+/// The whole file; InputError "PATH: cannot read: REASON", also for more than kMostFileBytes: no
+/// file of the program is as large, and a device such as /dev/zero has no end.
+inline constexpr size_t kMostFileBytes = size_t{256} << 20;
 std::string readFile(const std::string& path);
 /// Creates the folder and its parents and checks that a file can be made in it; RunError otherwise.
+/// Temporary files that a killed program left there are removed.
 void makeOutputFolder(const std::string& path);
 
 /// A growing text file (steps.csv): rows go to a temporary name, finish() flushes and renames. A

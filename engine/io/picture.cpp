@@ -190,8 +190,9 @@ Picture resized(const Picture& picture, int width, int height) {
     return height == narrow.height ? narrow : resizedColumns(narrow, height);
 }
 
-Picture centreSquare(const Picture& picture) {
+Picture centreSquare(Picture picture) {
     checkPicture(picture);
+    if (picture.width == picture.height) return picture; // it may be gigabytes
     const int side = std::min(picture.width, picture.height);
     const int left = (picture.width - side) / 2;
     const int top = (picture.height - side) / 2;

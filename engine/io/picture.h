@@ -18,9 +18,9 @@ struct Picture {
 /// Reads PNG or JPEG by content (any depth, palette, alpha over white), at most 16384 x 16384.
 /// InputError names the file and what is wrong.
 Picture readPicture(const std::string& path);
-/// Box filter to another size, in linear order, the centre square when `square`.
+/// Box filter to another size.
 Picture resized(const Picture&, int width, int height);
-Picture centreSquare(const Picture&);
+Picture centreSquare(Picture);
 /// 8-bit PNG, atomically. nan is drawn magenta (grey pictures become RGB if they hold one).
 /// RunError with path and reason when it cannot write.
 void writePng(const Picture&, const std::string& path);

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <csetjmp>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <system_error>
@@ -76,6 +75,8 @@ Picture pictureFor(const Layout& layout) {
     picture.width = static_cast<int>(layout.width);
     picture.height = static_cast<int>(layout.height);
     picture.channels = layout.channels >= 3 ? 3 : 1;
+    picture.values.reserve(size_t{layout.width} * layout.height *
+                           static_cast<size_t>(picture.channels));
     return picture;
 }
 

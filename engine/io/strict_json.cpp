@@ -38,6 +38,14 @@ std::string reasonOf(std::string_view message) {
     return reason;
 }
 
+/// Of "... number overflow parsing '1e999'".
+std::string overflowReason(std::string_view message) {
+    const size_t first = std::min(message.find('\''), message.size());
+    std::string_view number = message.substr(std::min(first + 1, message.size()));
+    number = number.substr(0, number.find('\''));
+    return quotedText(number) + " is too large for a number";
+}
+
 /// Watches the parser: refuses deep nesting and keys that stand twice in one object, of which the
 /// library would keep the last without a word.
 class StructureCheck {
@@ -53,12 +61,23 @@ public:
             m_open.pop_back();
         } else if (event == Event::key) {
             const auto& key = parsed.get_ref<const std::string&>();
-            if (!m_open.back().keys.insert(key).second) {
-                throw InputError(pathTo(key) + ": the key stands twice in its object");
-            }
             m_open.back().current = key;
+            if (!m_open.back().keys.insert(key).second) {
+                throw InputError(place() + "the key stands twice in its object");
+            }
         }
         return true;
+    }
+
+    /// The key whose value is being read, as the start of a message: "task.side: ".
+    std::string place() const {
+        std::string path;
+        for (const Level& level : m_open) {
+            if (level.current.empty()) continue; // a list
+            path += (path.empty() ? "" : ".") + level.current;
+        }
+        if (path.empty()) return path;
+        return (isPlainText(path) && path.size() <= 100 ? path : quotedText(path)) + ": ";
     }
 
 private:
@@ -66,15 +85,6 @@ private:
         std::set<std::string> keys;
         std::string current; ///< the key whose value is being read
     };
-
-    std::string pathTo(const std::string& key) const {
-        std::string path;
-        for (size_t i = 0; i + 1 < m_open.size(); ++i) {
-            if (!m_open[i].current.empty()) path += m_open[i].current + ".";
-        }
-        path += key;
-        return isPlainText(path) && path.size() <= 100 ? path : quotedText(path);
-    }
 
     std::vector<Level> m_open;
 };
@@ -85,15 +95,15 @@ Json parseStrictJson(std::string_view text) {
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         throw InputError("the file is empty");
     }
+    StructureCheck check;
     try {
-        StructureCheck check;
         return Json::parse(text.begin(), text.end(), std::ref(check));
     } catch (const Json::parse_error& error) {
         // The library counts bytes from 1.
         throw InputError(placeOf(text, error.byte == 0 ? 0 : error.byte - 1) +
                          ": not valid JSON: " + reasonOf(error.what()));
     } catch (const Json::out_of_range& error) {
-        throw InputError("a number is too large: " + reasonOf(error.what()));
+        throw InputError(check.place() + overflowReason(error.what()));
     }
 }
 

@@ -1,5 +1,5 @@
-// Makes PNG and JPEG files of every kind in memory, for tst_io: through the libraries' own writers,
-// because ours writes one kind only.
+// Makes PNG and JPEG files of every kind in memory: through the libraries' own writers, because
+// ours writes one kind only.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,69 @@
+// halfscope-cli from outside: how tests call it and what a small run leaves. Leaves what the words
+// and numbers must be to the tests.
+#pragma once
+
+#include <QDir>
+#include <QProcess>
+
+namespace halfscope::test {
+
+struct Outcome {
+    int code = -1;
+    bool crashed = false;
+    QByteArray out, error;
+
+    /// Standard error is one line of the program's.
+    bool saysOneLine() const {
+        return error.startsWith("halfscope-cli: ") && error.count('\n') == 1 &&
+               error.endsWith('\n');
+    }
+};
+
+constexpr int kPatience = 120'000; // ms; only a hang takes that long
+
+inline QString program() { return QStringLiteral(HALFSCOPE_BINARY_DIR "/halfscope-cli"); }
+
+inline Outcome outcomeOf(QProcess& process) {
+    const bool ended = process.waitForFinished(kPatience);
+    Outcome outcome{ended ? process.exitCode() : -1, process.exitStatus() == QProcess::CrashExit,
+                    process.readAllStandardOutput(), process.readAllStandardError()};
+    if (!ended) process.kill();
+    return outcome;
+}
+
+inline Outcome call(const QStringList& arguments, const QString& workingFolder = {}) {
+    QProcess process;
+    process.setWorkingDirectory(workingFolder);
+    process.start(program(), arguments);
+    return outcomeOf(process);
+}
+
+/// Through a shell, for redirections: "$0" is the program.
+inline Outcome callShell(const QString& script, const QStringList& arguments = {}) {
+    QProcess process;
+    process.start(QStringLiteral("/bin/sh"),
+                  QStringList{QStringLiteral("-c"), script, program()} + arguments);
+    return outcomeOf(process);
+}
+
+inline QByteArray contentOf(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray("(missing)");
+}
+
+inline QStringList filesOf(const QString& folder) {
+    return QDir(folder).entryList(QDir::Files | QDir::Hidden, QDir::Name);
+}
+
+/// A run of a few milliseconds.
+inline QStringList smallRun(const QString& out, const QStringList& more = {}) {
+    const QString words =
+        "run --preset checkerboard --set task.side=8 --set model.width=8 --steps 12 --device cpu";
+    return words.split(' ') + QStringList{"--out", out} + more;
+}
+
+inline const QStringList kRunFiles{"events.csv",      "experiment.json", "output_amp-fp16.png",
+                                   "output_fp32.png", "steps.csv",       "summary.json",
+                                   "target.png",      "timing.csv"};
+
+} // namespace halfscope::test
