@@ -32,11 +32,16 @@ private slots:
     void matmul();
     void reductions_data();
     void reductions();
+    void sumsOfNarrowRows_data();
+    void sumsOfNarrowRows();
     void sameBitsForAnyThreads_data();
     void sameBitsForAnyThreads();
+    void emptyTensors_data();
+    void emptyTensors();
     void stopLeavesStates();
     void visitorSeesStoredValues();
     void wrongTransferIsRefused();
+    void valuesAreRoundedOnce();
     void tooMuchMemoryIsAnEngineError();
 };
 
@@ -48,8 +53,9 @@ void TestCpuExecutor::matmul_data() {
     QTest::addColumn<bool>("transposeB");
     QTest::addColumn<int>("dtype");
     QTest::addColumn<int>("batch");
-    const int sizes[][3] = {{1, 1, 1},    {31, 33, 7},    {64, 2, 257},  {513, 17, 65},
-                            {3, 5, 1100}, {40, 24, 3000}, {7, 1030, 12}, {2, 3, 0}};
+    const int sizes[][3] = {{1, 1, 1},     {31, 33, 7},  {64, 2, 257},
+                            {513, 17, 65}, {3, 5, 1100}, {40, 24, 3000},
+                            {7, 1030, 12}, {2, 3, 0},    {600, 70, 1100}};
     for (const auto& s : sizes)
         for (int layout = 0; layout < 4; ++layout)
             for (DType dtype : {DType::F32, DType::F16, DType::BF16})
@@ -156,6 +162,40 @@ void TestCpuExecutor::reductions() {
     }
 }
 
+void TestCpuExecutor::sumsOfNarrowRows_data() {
+    QTest::addColumn<int>("rows");
+    QTest::addColumn<int>("columns");
+    for (const int rows : {64, 576, 961})
+        for (const int columns : {1, 2, 16, 20, 31, 128, 255})
+            QTest::addRow("%dx%d", rows, columns) << rows << columns;
+}
+
+/// The mean over rows that batch norm takes, within the loop of what it sums: of 0.1, where all
+/// additions of float32 err to the same side. Four values a strand, then double, and one rounding.
+void TestCpuExecutor::sumsOfNarrowRows() {
+    QFETCH(int, rows);
+    QFETCH(int, columns);
+    const Shape shape{rows, columns};
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", shape, DType::F32);
+    const NodeId bias = b.input("bias", {1, columns}, DType::F32);
+    const NodeId y = b.add(x, b.expand(bias, shape));
+    graph.addOutput("y", y);
+    graph.addOutput("mean", b.mean(y, {0}));
+    const auto filled = [](const Shape& of, double value) {
+        return RefTensor{of, std::vector<double>(static_cast<size_t>(of.elements()), value)};
+    };
+    const double tenth = static_cast<double>(0.1f);
+    const auto outputs =
+        test::runSteps(graph, {{x, filled(shape, tenth)}, {bias, filled({1, columns}, 0)}},
+                       FuseOptions::Full, 2, 1);
+    constexpr double kStrand = 4, kUnit = 0x1p-24;
+    for (const double mean : outputs.at("mean"))
+        QVERIFY2(std::fabs(mean - tenth) <= kStrand * kUnit * tenth,
+                 qPrintable(QString::number((mean - tenth) / (kUnit * tenth))));
+}
+
 void TestCpuExecutor::sameBitsForAnyThreads_data() {
     QTest::addColumn<int>("threads");
     for (int threads : {2, 3, 5, 8})
@@ -177,6 +217,31 @@ void TestCpuExecutor::sameBitsForAnyThreads() {
                                              {w, randomTensor({40, 40}, DType::F16, 5)}};
     QVERIFY(test::runSteps(graph, leaves, FuseOptions::Full, 1, 1) ==
             test::runSteps(graph, leaves, FuseOptions::Full, threads, 1));
+}
+
+void TestCpuExecutor::emptyTensors_data() {
+    QTest::addColumn<int>("fuse");
+    QTest::newRow("fused") << int(FuseOptions::Full);
+    QTest::newRow("alone") << int(FuseOptions::None);
+}
+
+/// A mean over nothing is NaN, as in PyTorch; what has no elements is not computed.
+void TestCpuExecutor::emptyTensors() {
+    QFETCH(int, fuse);
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {0, 3}, DType::F32);
+    graph.addOutput("mean", b.mean(x, {0}));
+    graph.addOutput("sum", b.sum(x, {0}));
+    graph.addOutput("turned", b.transpose(x, {1, 0}));
+    graph.addOutput("both", b.concat(std::vector{x, x}, 0));
+    const std::map<NodeId, RefTensor> leaves{{x, RefTensor{{0, 3}, {}}}};
+    const auto got = test::runSteps(graph, leaves, static_cast<FuseOptions>(fuse), 2, 1);
+    for (const double mean : got.at("mean"))
+        QVERIFY(std::isnan(mean));
+    QCOMPARE(got.at("mean").size(), size_t{3});
+    QCOMPARE(got.at("sum"), std::vector<double>(3, 0.0));
+    QVERIFY(got.at("turned").empty());
 }
 
 void TestCpuExecutor::stopLeavesStates() {
@@ -232,6 +297,14 @@ void TestCpuExecutor::wrongTransferIsRefused() {
     QVERIFY_THROWS_EXCEPTION(std::logic_error, executor->upload(program->graph.input("x"), bytes));
     QVERIFY_THROWS_EXCEPTION(std::logic_error,
                              executor->download(program->graph.output("y"), bytes));
+}
+
+/// A double just above the middle of two halves, and in float32 at it.
+void TestCpuExecutor::valuesAreRoundedOnce() {
+    Graph graph;
+    const NodeId x = Builder(graph).input("x", {1}, DType::F16);
+    const std::vector<std::byte> bytes = test::toBytes(graph[x], {0x1.002000001p0});
+    QCOMPARE(test::fromBytes(graph[x], bytes).at(0), 0x1.004p0);
 }
 
 void TestCpuExecutor::tooMuchMemoryIsAnEngineError() {

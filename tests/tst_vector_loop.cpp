@@ -134,7 +134,6 @@ private slots:
     void moreValuesThanRegisters();
     void columnsAndSums();
     void unwantedScratchIsNotWritten();
-    void randomKernels_data();
     void randomKernels();
     void normalisation_data();
     void normalisation();
@@ -252,7 +251,7 @@ void TestVectorLoop::moreValuesThanRegisters() {
         float expected = scratch[i] * scratch[i];
         for (size_t v = 1; v < kValues; ++v)
             expected = scratch[v * kN + i] * scratch[v * kN + i] - expected;
-        QCOMPARE(scratch[2 * kValues * kN + i], expected);
+        QVERIFY(scratch[2 * kValues * kN + i] == expected); // QCOMPARE would be fuzzy
     }
 }
 
@@ -278,10 +277,10 @@ void TestVectorLoop::columnsAndSums() {
         float sum = before[sums + c];
         for (size_t r = 0; r < kRows; ++r) {
             const float value = (before[r * kColumns + c] + before[row + c]) * -3.0F;
-            QCOMPARE(scratch[kN + r * kColumns + c], value);
+            QVERIFY(scratch[kN + r * kColumns + c] == value);
             sum += value;
         }
-        QCOMPARE(scratch[sums + c], sum);
+        QVERIFY(scratch[sums + c] == sum);
     }
 }
 
@@ -335,16 +334,15 @@ void TestVectorLoop::compareKernels(const Graph& graph, int& vectors) {
     }
 }
 
-void TestVectorLoop::randomKernels_data() {
-    QTest::addColumn<quint64>("seed");
-    for (quint64 seed = 1; seed <= 60; ++seed)
-        QTest::addRow("seed %llu", seed) << seed;
-}
-
 void TestVectorLoop::randomKernels() {
-    QFETCH(quint64, seed);
+    constexpr uint64_t kSeeds = 60;
     int vectors = 0;
-    compareKernels(test::RandomGraph(seed).graph(), vectors);
+    for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+        compareKernels(test::RandomGraph(seed).graph(), vectors);
+        if (QTest::currentTestFailed()) qInfo("seed %llu", static_cast<unsigned long long>(seed));
+    }
+    // in every second graph there is a loop that is worth the code
+    QVERIFY2(vectors >= static_cast<int>(kSeeds / 2), QByteArray::number(vectors));
 }
 
 void TestVectorLoop::normalisation_data() {
@@ -352,7 +350,7 @@ void TestVectorLoop::normalisation_data() {
     QTest::addColumn<int>("columns");
     QTest::addColumn<int>("dtype");
     for (int rows : {1, 7, 300})
-        for (int columns : {16, 48, 100, 256, 2064})
+        for (int columns : {2, 16, 20, 31, 48, 100, 256, 2064})
             for (DType dtype : {DType::F32, DType::F16, DType::BF16})
                 QTest::addRow("%dx%d %s", rows, columns, std::string(nameOf(dtype)).c_str())
                     << rows << columns << int(dtype);
@@ -384,7 +382,8 @@ void TestVectorLoop::normalisation() {
     graph.addOutput("all", b.sumAll(b.mul(back, back)));
     int vectors = 0;
     compareKernels(graph, vectors);
-    QVERIFY(vectors >= (rows > 1 ? 3 : 1)); // of one row the sums are no loops of their own
+    // of one row the sums are no loops of their own, and few elements may be no whole vectors
+    QVERIFY(vectors >= (rows > 1 ? 3 : 1));
 }
 
 void TestVectorLoop::trainingStepIsCompiled_data() {

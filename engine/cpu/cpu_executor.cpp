@@ -3,12 +3,14 @@
 #include "engine/core/error.h"
 #include "engine/cpu/cpu_kernels.h"
 #include "engine/cpu/loop.h"
+#include "engine/cpu/row_chain.h"
 #include "engine/exec/executor.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <new>
 #include <sys/mman.h>
 #include <thread>
@@ -136,7 +138,10 @@ private:
         require(m_program != nullptr, "cpu: no program is loaded");
         require(graph()[id].bytes() == bytes, "cpu: transfer of a wrong number of bytes");
     }
+    void findChains();
     void runKernel(size_t index);
+    void runChain(RowChain&);
+    Sweep nextSweep() { return m_sweep = m_sweep == Sweep::Up ? Sweep::Down : Sweep::Up; }
     void runNode(NodeId id);
     void commitStates();
 
@@ -144,17 +149,21 @@ private:
     DeviceInfo m_device;
     std::shared_ptr<const Program> m_program;
     std::vector<std::optional<CpuLoop>> m_loops; ///< by kernel
+    std::map<size_t, RowChain> m_chains;         ///< by first kernel
     AlignedBytes m_arena, m_workspace, m_loopScratch;
     size_t m_workspaceBytes = 0, m_nodeBytes = 0, m_loopStride = 0;
     std::vector<double> m_partials;
+    std::vector<CpuTensor> m_operands; ///< of the node that runs: kept, to allocate once
     std::atomic<bool> m_stop{false};
     const std::atomic<bool> m_never{false};
-    bool m_mayStop = true; ///< before the point of no return
+    Sweep m_sweep = Sweep::Up; ///< of the last long kernel
+    bool m_mayStop = true;     ///< before the point of no return
     double m_seconds = 0;
 };
 
 void CpuExecutor::load(std::shared_ptr<const Program> program) {
     m_program = std::move(program);
+    m_chains.clear(); // they refer to the loops
     m_loops.clear();
     size_t floats = 0, doubles = 0;
     m_nodeBytes = 0;
@@ -169,6 +178,7 @@ void CpuExecutor::load(std::shared_ptr<const Program> program) {
                 m_nodeBytes, cpuScratchBytes(graph(), kernel.members.front(), m_pool.threads()));
         }
     }
+    findChains();
     m_loopStride = (floats + 15) / 16 * 16;
     const size_t loopBytes = m_loopStride * sizeof(float) * static_cast<size_t>(m_pool.threads());
     m_workspaceBytes = m_nodeBytes + loopBytes + doubles * sizeof(double);
@@ -187,12 +197,40 @@ void CpuExecutor::load(std::shared_ptr<const Program> program) {
     }
 }
 
+/// Their scratch is a node's: never at the same time.
+void CpuExecutor::findChains() {
+    for (size_t first = 0; first < m_program->kernels.size();) {
+        std::optional<RowChain> chain =
+            RowChain::from(*m_program, m_loops, first, m_pool.threads());
+        if (chain) m_nodeBytes = std::max(m_nodeBytes, chain->scratchBytes());
+        const size_t next = chain ? chain->end() : first + 1;
+        if (chain) m_chains.emplace(first, std::move(*chain));
+        first = next;
+    }
+}
+
+void CpuExecutor::runChain(RowChain& chain) {
+    for (size_t index : chain.before())
+        runKernel(index);
+    chain.run(
+        {m_arena.data(), m_workspace.data(), &m_pool, m_mayStop ? &m_stop : nullptr, nextSweep()});
+    for (size_t index : chain.after())
+        runKernel(index);
+}
+
 RunResult CpuExecutor::run(RunMode mode, const Visitor& visitor) {
     require(m_program != nullptr, "cpu: run without a program");
     const auto start = std::chrono::steady_clock::now();
+    // A visitor sees values that a chain would already have written over.
+    const bool chains = mode == RunMode::Captured || !visitor;
     for (size_t index = 0; index < m_program->kernels.size(); ++index) {
         m_mayStop = index < m_program->pointOfNoReturn;
-        runKernel(index);
+        if (const auto chain = m_chains.find(index); chains && chain != m_chains.end()) {
+            runChain(chain->second);
+            index = chain->second.end() - 1;
+        } else {
+            runKernel(index);
+        }
         if (m_mayStop && m_stop.load(std::memory_order_relaxed)) {
             m_stop = false;
             return RunResult::Stopped;
@@ -210,22 +248,24 @@ RunResult CpuExecutor::run(RunMode mode, const Visitor& visitor) {
 void CpuExecutor::runKernel(size_t index) {
     if (m_loops[index])
         m_loops[index]->run(m_arena.data(), m_pool, reinterpret_cast<float*>(m_loopScratch.data()),
-                            m_loopStride, m_partials.data(), m_mayStop ? m_stop : m_never);
+                            m_loopStride, m_partials.data(), m_mayStop ? m_stop : m_never,
+                            m_loops[index]->isLong() ? nextSweep() : Sweep::Up);
     else
         runNode(m_program->kernels[index].members.front());
 }
 
 void CpuExecutor::runNode(NodeId id) {
     const Node& node = graph()[id];
+    if (node.elements() == 0) return; // kernels divide by extents
     const OpInfo& info = infoOf(node.op);
     const bool exact = std::any_of(node.in.begin(), node.in.end(),
                                    [&](NodeId in) { return graph()[in].dtype == DType::F64; });
     if (info.cpu != nullptr && !exact && node.dtype != DType::F64) {
-        std::vector<CpuTensor> in;
+        m_operands.clear();
         for (NodeId input : node.in)
-            in.push_back({at(input), &graph()[input].shape, graph()[input].dtype});
+            m_operands.push_back({at(input), &graph()[input].shape, graph()[input].dtype});
         info.cpu({node,
-                  in,
+                  m_operands,
                   at(id),
                   m_pool,
                   {m_workspace.data(), m_nodeBytes},

@@ -5,7 +5,11 @@
 #include "engine/core/vector_clones.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
+#include <iterator>
+#include <numeric>
 
 namespace halfscope {
 
@@ -20,40 +24,68 @@ constexpr int64_t kMaxBlocks = 128; ///< enough for any desktop's threads; bound
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/// A sum over rows runs in f32 over every n-th row of a tile, in n strands side by side, then in
+/// double. Strands of narrow tensors have so many columns together that they are 4 rows long at
+/// most: over all 128 rows of 16 columns f32 would put a mean off by several times its own
+/// rounding, and with it every value that batch norm centres. From kWideColumns on, where a tile
+/// has 8 rows or less, there is one strand.
+constexpr int64_t kStrandColumns = 512, kWideColumns = 256;
+
 /// 16 floats that the compiler keeps in as many registers as the machine's vectors need.
 using Lanes = float __attribute__((vector_size(64)));
-constexpr int64_t kLanes = 16;
+constexpr size_t kLanes = 16;
 
-/// Adds x[r][first + 16 i ..] over the rows of a tile, for N groups of 16 columns at once, in f32;
-/// the caller adds tiles in double.
+/// partial[i] = the sum of x[r][i] over the rows, for N groups of 16 columns at once.
 template <size_t N>
-[[gnu::always_inline]] inline void addStrip(const float* x, int64_t rows, int64_t columns,
-                                            double* sums) {
+[[gnu::always_inline]] inline void addStrip(const float* x, size_t rows, size_t width,
+                                            float* partial) {
     Lanes strip[N] = {};
-    for (int64_t r = 0; r < rows; ++r)
+    for (size_t r = 0; r < rows; ++r)
         for (size_t i = 0; i < N; ++i) {
             Lanes values;
-            std::memcpy(&values, x + r * columns + static_cast<int64_t>(i) * kLanes, sizeof values);
+            std::memcpy(&values, x + r * width + i * kLanes, sizeof values);
             strip[i] += values;
         }
-    for (size_t i = 0; i < N; ++i)
-        for (size_t lane = 0; lane < kLanes; ++lane)
-            sums[i * kLanes + lane] += static_cast<double>(strip[i][lane]);
+    std::memcpy(partial, strip, sizeof strip);
 }
 
-/// sums[c] += x[r][c] over the rows of a tile.
-HALFSCOPE_VECTOR void addRows(const float* x, int64_t rows, int64_t columns, double* sums) {
-    int64_t c = 0;
-    for (; c + 4 * kLanes <= columns; c += 4 * kLanes)
-        addStrip<4>(x + c, rows, columns, sums + c);
-    for (; c + kLanes <= columns; c += kLanes)
-        addStrip<1>(x + c, rows, columns, sums + c);
-    for (; c < columns; ++c) {
-        float sum = 0;
-        for (int64_t r = 0; r < rows; ++r)
-            sum += x[r * columns + c];
-        sums[c] += static_cast<double>(sum);
+/// Ends the sums of a tile over its rows: sums[c] += partial[s][c], strand by strand.
+HALFSCOPE_VECTOR void addStrands(const float* partial, size_t strands, size_t columns,
+                                 double* sums) {
+    for (size_t s = 0; s < strands; ++s, partial += columns)
+        for (size_t c = 0; c < columns; ++c)
+            sums[c] += static_cast<double>(partial[c]);
+}
+
+/// The same, and leaves zeros for the next tile.
+HALFSCOPE_VECTOR void moveStrands(float* partial, size_t strands, size_t columns, double* sums) {
+    addStrands(partial, strands, columns, sums);
+    std::fill_n(partial, strands * columns, 0.0F);
+}
+
+/// sums[c] += x[r][c] over the rows of a tile: each strand in f32, then strand by strand in double.
+HALFSCOPE_VECTOR void addRows(const float* x, size_t rows, size_t columns, size_t strands,
+                              double* sums) {
+    alignas(Lanes) float partial[kTileElements];
+    const size_t width = strands * columns, whole = rows / strands;
+    size_t i = 0;
+    for (; i + 4 * kLanes <= width; i += 4 * kLanes)
+        addStrip<4>(x + i, whole, width, partial + i);
+    for (; i + kLanes <= width; i += kLanes)
+        addStrip<1>(x + i, whole, width, partial + i);
+    for (; i < width; ++i) {
+        partial[i] = 0;
+        for (size_t r = 0; r < whole; ++r)
+            partial[i] += x[r * width + i];
     }
+    for (i = whole * width; i < rows * columns; ++i) // the strands that are a row longer
+        partial[i - whole * width] += x[i];
+    addStrands(partial, strands, columns, sums);
+}
+
+HALFSCOPE_VECTOR void addSums(const double* x, size_t n, double* sums) {
+    for (size_t c = 0; c < n; ++c)
+        sums[c] += x[c];
 }
 
 /// The sum of n values: 16 lanes in f32 over runs of 256, then the lanes in double.
@@ -89,6 +121,12 @@ void CpuLoop::setGeometry(const Kernel& kernel, bool hasColumnSums) {
                      ? std::max<int64_t>(1, kTileElements / std::max<int64_t>(m_columns, 1))
                      : 1;
     m_tileRows = std::min(m_tileRows, std::max<int64_t>(m_rows, 1));
+    if (m_tileColumns < kWideColumns) { // whole vectors wide, as far as there are rows
+        const int64_t vectors = VectorLoop::kLanes / std::gcd(m_tileColumns, VectorLoop::kLanes);
+        const auto wide = std::bit_ceil(static_cast<uint64_t>(kStrandColumns / m_tileColumns));
+        m_strands = std::min(std::max(vectors, static_cast<int64_t>(wide)), m_tileRows);
+        m_tileRows -= m_tileRows % m_strands;
+    }
     const int64_t block = std::max(kBlockElements, ceilDiv(total, kMaxBlocks));
     m_blockRows = std::max<int64_t>(1, ceilDiv(block, std::max<int64_t>(m_columns, 1)));
     m_blockRows = ceilDiv(m_blockRows, m_tileRows) * m_tileRows;
@@ -101,51 +139,94 @@ void CpuLoop::setGeometry(const Kernel& kernel, bool hasColumnSums) {
 }
 
 void CpuLoop::run(std::byte* arena, ThreadPool& pool, float* scratch, size_t stride,
-                  double* partials, const std::atomic<bool>& stop) const {
+                  double* partials, const std::atomic<bool>& stop, Sweep sweep) const {
     if (m_rows * m_columns == 0) {
         std::fill_n(partials, m_partialDoubles, 0.0);
     } else {
-        std::vector<char> started(static_cast<size_t>(pool.threads()), 0);
-        pool.run(m_rowBlocks * m_columnBlocks, [&](int64_t block, int thread) {
+        // No vector: its allocation counts in the steps of small networks, which take microseconds.
+        std::array<char, kMaxBlocks> started{};
+        const int64_t blocks = m_rowBlocks * m_columnBlocks;
+        pool.run(blocks, [&](int64_t index, int thread) {
             if (stop.load(std::memory_order_relaxed)) return;
-            char& begun = started[static_cast<size_t>(thread)];
-            runBlock(arena, scratch + static_cast<size_t>(thread) * stride, partials, block,
-                     begun == 0);
-            begun = 1;
+            const auto at = static_cast<size_t>(thread);
+            float* own = scratch + at * stride;
+            if (at >= started.size() || started[at] == 0) fillSteady(arena, own);
+            if (at < started.size()) started[at] = 1;
+            const int64_t block = sweep == Sweep::Up ? index : blocks - 1 - index;
+            const int64_t begin = block / m_columnBlocks * m_blockRows;
+            startBlock(own, partials, block);
+            runBlock(arena, own, partials, block, begin, std::min(m_rows, begin + m_blockRows));
+            endBlock(own, partials, block);
         });
     }
-    for (const Reduction& reduction : m_reductions)
-        finish(arena, partials, reduction);
+    finish(arena, partials);
 }
 
-void CpuLoop::runBlock(std::byte* arena, float* scratch, double* partials, int64_t block,
-                       bool fresh) const {
-    Tile tile;
-    tile.rowBlock = block / m_columnBlocks;
-    tile.columnBlock = block % m_columnBlocks;
-    if (fresh) {
-        Tile whole;
-        whole.rows = m_tileRows;
-        whole.columns = m_tileColumns;
-        for (size_t index : m_steadyLoads)
-            load(arena, scratch, m_loads[index], whole);
+void CpuLoop::fillSteady(const std::byte* arena, float* scratch) const {
+    Tile whole;
+    whole.rows = m_tileRows;
+    whole.columns = m_tileColumns;
+    for (size_t index : m_steadyLoads)
+        load(arena, scratch, m_loads[index], whole);
+}
+
+void CpuLoop::runRows(std::byte* arena, float* scratch, double* partials, int64_t begin,
+                      int64_t end) const {
+    while (begin < end) {
+        const int64_t block = begin / m_blockRows;
+        const int64_t blockEnd = std::min(end, (block + 1) * m_blockRows);
+        if (begin % m_blockRows == 0) startBlock(scratch, partials, block);
+        runBlock(arena, scratch, partials, block, begin, blockEnd);
+        if (blockEnd % m_blockRows == 0 || blockEnd == m_rows) endBlock(scratch, partials, block);
+        begin = blockEnd;
     }
-    const int64_t rowBegin = tile.rowBlock * m_blockRows,
+}
+
+/// Clears the block's sums.
+void CpuLoop::startBlock(float* scratch, double* partials, int64_t block) const {
+    const int64_t rowBlock = block / m_columnBlocks, rowBegin = rowBlock * m_blockRows,
                   rowEnd = std::min(m_rows, rowBegin + m_blockRows);
-    const int64_t columnBegin = tile.columnBlock * m_blockColumns;
-    const int64_t columnEnd = std::min(m_columns, columnBegin + m_blockColumns);
     for (const Reduction& reduction : m_reductions) {
         double* sums = partials + reduction.partial;
         if (reduction.kind == ReduceKind::Rows)
-            std::fill(sums + tile.rowBlock * m_columns + columnBegin,
-                      sums + tile.rowBlock * m_columns + columnEnd, 0.0);
+            std::fill_n(reinterpret_cast<double*>(scratch + reduction.blockSums), m_blockColumns,
+                        0.0);
         else if (reduction.kind == ReduceKind::All)
             sums[block] = 0;
         else
             std::fill(sums + rowBegin, sums + rowEnd, 0.0);
     }
-    for (tile.row = rowBegin; tile.row < rowEnd; tile.row += m_tileRows) {
-        tile.rows = std::min(m_tileRows, rowEnd - tile.row);
+    for (const Section& section : m_sections)
+        for (const auto& [reduction, at] : section.sums)
+            std::fill_n(scratch + at, m_strands * m_tileColumns, 0.0F);
+}
+
+/// Hands the block's sums over rows to the partial sums.
+void CpuLoop::endBlock(const float* scratch, double* partials, int64_t block) const {
+    const int64_t columnBegin = block % m_columnBlocks * m_blockColumns;
+    for (const Reduction& reduction : m_reductions)
+        if (reduction.kind == ReduceKind::Rows)
+            std::copy_n(reinterpret_cast<const double*>(scratch + reduction.blockSums),
+                        std::min(m_blockColumns, m_columns - columnBegin),
+                        partials + reduction.partial + block / m_columnBlocks * m_columns +
+                            columnBegin);
+}
+
+double* CpuLoop::blockSums(float* scratch, const Reduction& reduction, const Tile& tile) const {
+    return reinterpret_cast<double*>(scratch + reduction.blockSums) + tile.column -
+           tile.columnBlock * m_blockColumns;
+}
+
+/// Rows [begin, end) of a block.
+void CpuLoop::runBlock(std::byte* arena, float* scratch, double* partials, int64_t block,
+                       int64_t begin, int64_t end) const {
+    Tile tile;
+    tile.rowBlock = block / m_columnBlocks;
+    tile.columnBlock = block % m_columnBlocks;
+    const int64_t columnBegin = tile.columnBlock * m_blockColumns;
+    const int64_t columnEnd = std::min(m_columns, columnBegin + m_blockColumns);
+    for (tile.row = begin; tile.row < end; tile.row += m_tileRows) {
+        tile.rows = std::min(m_tileRows, end - tile.row);
         for (tile.column = columnBegin; tile.column < columnEnd; tile.column += m_tileColumns) {
             tile.columns = std::min(m_tileColumns, columnEnd - tile.column);
             prefetch(arena, tile);
@@ -167,25 +248,26 @@ void CpuLoop::prefetch(const std::byte* arena, const Tile& tile) const {
 
 void CpuLoop::runTile(std::byte* arena, float* scratch, double* partials, const Tile& tile) const {
     for (const Section& section : m_sections) {
-        if (section.vector && runVector(arena, scratch, partials, section, tile)) continue;
+        if (section.vector && runVector(arena, scratch, section, tile)) continue;
         for (size_t i = section.begin; i < section.end; ++i)
             interpret(arena, scratch, partials, m_program[i], tile);
     }
 }
 
-/// False for a tile whose extent does not fit whole vectors.
-bool CpuLoop::runVector(std::byte* arena, float* scratch, double* partials, const Section& section,
+/// False for a tile whose extent does not fit whole vectors, or its rows the strands.
+bool CpuLoop::runVector(std::byte* arena, float* scratch, const Section& section,
                         const Tile& tile) const {
     const int64_t first = tile.row * m_columns + tile.column;
-    const int64_t rows = m_walksColumns ? tile.rows : 1, columns = tile.rows * tile.columns / rows;
+    // Neighbouring rows of a narrow tile make one wide row: a value by column lies there for each.
+    const bool strands = tile.rows % m_strands == 0;
+    if (!strands && !section.sums.empty()) return false;
+    const int64_t rows = !m_walksColumns ? 1 : strands ? tile.rows / m_strands : tile.rows;
+    const int64_t columns = tile.rows * tile.columns / rows;
     if (columns % VectorLoop::kLanes != 0) return false;
-    for (const auto& [reduction, at] : section.sums)
-        std::fill_n(scratch + at, columns, 0.0f);
     section.vector->run(arena, scratch, first, rows, columns);
     for (const auto& [reduction, at] : section.sums)
-        addRows(scratch + at, 1, columns,
-                partials + m_reductions[reduction].partial + tile.rowBlock * m_columns +
-                    tile.column);
+        moveStrands(scratch + at, static_cast<size_t>(m_strands), static_cast<size_t>(tile.columns),
+                    blockSums(scratch, m_reductions[reduction], tile));
     return true;
 }
 
@@ -217,7 +299,7 @@ void CpuLoop::interpret(std::byte* arena, float* scratch, double* partials, cons
                        n);
         break;
     case Instruction::Kind::Reduce:
-        reduce(arena, pointer(step.in[0]), partials, m_reductions[step.index], tile);
+        reduce(pointer(step.in[0]), scratch, partials, m_reductions[step.index], tile);
         break;
     }
 }
@@ -240,8 +322,8 @@ void CpuLoop::load(const std::byte* arena, float* scratch, const Load& load,
         break;
     case LoadKind::Row:
         loadAsFloat(load.dtype, at(tile.column), to, columns);
-        for (int64_t row = 1; row < tile.rows; ++row)
-            std::copy_n(to, columns, to + row * tile.columns);
+        for (int64_t row = 1; row < tile.rows; row *= 2) // the rows there are, once more
+            std::copy_n(to, std::min(row, tile.rows - row) * tile.columns, to + row * tile.columns);
         break;
     case LoadKind::Column:
         for (int64_t row = 0; row < tile.rows; ++row) {
@@ -290,12 +372,13 @@ void CpuLoop::gatherStrided(const std::byte* arena, float* to, const Load& load,
     }
 }
 
-void CpuLoop::reduce(std::byte*, const float* values, double* partials, const Reduction& reduction,
-                     const Tile& tile) const {
+void CpuLoop::reduce(const float* values, float* scratch, double* partials,
+                     const Reduction& reduction, const Tile& tile) const {
     double* sums = partials + reduction.partial;
     switch (reduction.kind) {
     case ReduceKind::Rows:
-        addRows(values, tile.rows, tile.columns, sums + tile.rowBlock * m_columns + tile.column);
+        addRows(values, static_cast<size_t>(tile.rows), static_cast<size_t>(tile.columns),
+                static_cast<size_t>(m_strands), blockSums(scratch, reduction, tile));
         break;
     case ReduceKind::All:
         sums[tile.rowBlock * m_columnBlocks + tile.columnBlock] += addAll(values, tile.n());
@@ -307,26 +390,32 @@ void CpuLoop::reduce(std::byte*, const float* values, double* partials, const Re
     }
 }
 
-/// Adds partial sums in block order and stores the rounded results.
-void CpuLoop::finish(std::byte* arena, const double* partials, const Reduction& reduction) const {
-    const double* sums = partials + reduction.partial;
-    std::vector<double> totals;
-    if (reduction.kind == ReduceKind::Rows) {
-        totals.assign(static_cast<size_t>(m_columns), 0.0);
-        for (int64_t block = 0; block < (m_rows ? m_rowBlocks : 0); ++block)
-            for (int64_t c = 0; c < m_columns; ++c)
-                totals[static_cast<size_t>(c)] += sums[block * m_columns + c];
-    } else if (reduction.kind == ReduceKind::All) {
-        totals.assign(1, 0.0);
-        for (int64_t block = 0; block < m_rowBlocks * m_columnBlocks; ++block)
-            totals[0] += sums[block];
-    } else {
-        totals.assign(sums, sums + m_rows);
+void CpuLoop::finish(std::byte* arena, double* partials) const {
+    for (const Reduction& reduction : m_reductions)
+        finish(arena, partials, reduction);
+}
+
+/// Adds partial sums in block order, in place of the first block's, and stores the rounded results.
+void CpuLoop::finish(std::byte* arena, double* partials, const Reduction& reduction) const {
+    double* sums = partials + reduction.partial;
+    const bool rows = reduction.kind == ReduceKind::Rows, all = reduction.kind == ReduceKind::All;
+    const int64_t count = rows ? m_columns : all ? 1 : m_rows;
+    const int64_t rowBlocks = m_rows > 0 ? m_rowBlocks : 0;
+    const int64_t blocks = rows ? rowBlocks : all ? rowBlocks * m_columnBlocks : 1;
+    for (int64_t block = 1; block < blocks; ++block)
+        addSums(sums + block * count, static_cast<size_t>(count), sums);
+    std::array<float, 64> results;
+    for (int64_t first = 0; first < count; first += std::ssize(results)) {
+        const int64_t n = std::min(count - first, std::ssize(results));
+        for (int64_t i = 0; i < n; ++i) {
+            const double sum = blocks > 0 ? sums[first + i] : 0.0; // of no rows
+            results[static_cast<size_t>(i)] = static_cast<float>(sum * reduction.factor);
+        }
+        storeFromFloat(reduction.dtype, results.data(),
+                       arena + reduction.offset +
+                           static_cast<size_t>(first) * bytesOf(reduction.dtype),
+                       static_cast<size_t>(n));
     }
-    std::vector<float> results(totals.size());
-    for (size_t i = 0; i < totals.size(); ++i)
-        results[i] = static_cast<float>(totals[i] * reduction.factor);
-    storeFromFloat(reduction.dtype, results.data(), arena + reduction.offset, results.size());
 }
 
 } // namespace halfscope

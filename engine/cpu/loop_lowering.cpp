@@ -231,7 +231,7 @@ void CpuLoop::Lowering::addReduction(NodeId id) {
     reduction.dtype = node.dtype;
     reduction.offset = offsetOf(id);
     const int64_t inputs = m_kernel.space.elements();
-    if (node.op == Op::Mean && inputs > 0)
+    if (node.op == Op::Mean)
         reduction.factor = static_cast<double>(node.elements()) / static_cast<double>(inputs);
     reduction.partial = m_loop.m_partialDoubles;
     if (reduction.kind == ReduceKind::Rows)

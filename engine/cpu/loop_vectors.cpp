@@ -19,10 +19,16 @@ public:
             m_walks[load.slot] = row ? VectorPlace::Walk::Columns : VectorPlace::Walk::Still;
         }
         // Sums lie side by side after the slots.
+        const auto take = [&](int64_t floats) {
+            const size_t at = loop.scratchFloats();
+            loop.m_sumFloats += static_cast<size_t>(floats + 15) / 16 * 16;
+            return at;
+        };
+        constexpr int64_t kFloatsOfDouble = sizeof(double) / sizeof(float);
         for (size_t i = 0; i < loop.m_reductions.size(); ++i) {
             if (loop.m_reductions[i].kind != ReduceKind::Rows) continue;
-            m_sums[i] = loop.scratchFloats();
-            loop.m_sumFloats += static_cast<size_t>(loop.m_tileColumns + 15) / 16 * 16;
+            m_sums[i] = take(loop.m_tileColumns * loop.m_strands);
+            loop.m_reductions[i].blockSums = take(loop.m_blockColumns * kFloatsOfDouble);
         }
     }
 

@@ -84,6 +84,10 @@ void copyPlane(const StridedCopy& m, int rowAxis, const T* from, T* to, int64_t 
 
 template <class T>
 void copyAs(const CpuCall& call, const StridedCopy& copy, const T* from, T* to) {
+    if (copy.shape.elements() == 1) { // as the metrics of a step are
+        *to = *from;
+        return;
+    }
     const StridedCopy m = padded(merged(copy));
     const int last = m.shape.rank() - 1;
     // The row axis of a plane: where the input runs on, if that is not the innermost, else the

@@ -5,65 +5,50 @@
 #include "engine/core/error.h"
 #include "engine/cpu/small_gemm_kernel.h"
 
-#include <bit>
-#include <cmath>
-
 namespace halfscope {
 namespace {
 
-/// Four numbers; where the target has vectors and the instruction, compilers use them.
+/// Four numbers, which compilers put into the vectors that the target has.
 struct Plain {
     struct Type {
-        float lane[4];
+        double lane[4];
     };
     static constexpr int kLanes = 4;
-    static constexpr int kRows[kPanelVectors] = {4, 4};
+    static constexpr int kRows[kPanelVectors] = {4, 2, 1, 1};
 
     static Type zero() { return {}; }
-    static Type broadcast(float x) { return {{x, x, x, x}}; }
-    static Type add(Type a, const Type& b) {
-        for (int i = 0; i < kLanes; ++i)
-            a.lane[i] += b.lane[i];
-        return a;
+    static Type broadcast(float x) {
+        const double wide = static_cast<double>(x);
+        return {{wide, wide, wide, wide}};
     }
-    static Type fusedMultiplyAdd(const Type& a, const Type& b, Type c) {
-        for (int i = 0; i < kLanes; ++i) {
-#if defined(__FP_FAST_FMAF)
-            c.lane[i] = std::fma(a.lane[i], b.lane[i], c.lane[i]);
-#else
-            c.lane[i] = halfscope::fusedMultiplyAdd(a.lane[i], b.lane[i], c.lane[i]);
-#endif
-        }
+    static Type multiplyAdd(const Type& a, const Type& b, Type c) {
+        for (int i = 0; i < kLanes; ++i)
+            c.lane[i] += a.lane[i] * b.lane[i];
         return c;
     }
-    static Type load(const float* from) { return loadPart(from, kLanes); }
-    static void store(float* to, const Type& x) { storePart(to, kLanes, x); }
-    static Type loadPart(const float* from, int count) {
+    static Type load(const double* from) { return {{from[0], from[1], from[2], from[3]}}; }
+    static void store(double* to, const Type& x) {
+        for (int i = 0; i < kLanes; ++i)
+            to[i] = x.lane[i];
+    }
+    static Type widen(const float* from) {
         Type x{};
-        for (int i = 0; i < count; ++i)
-            x.lane[i] = from[i];
+        for (int i = 0; i < kLanes; ++i)
+            x.lane[i] = static_cast<double>(from[i]);
         return x;
     }
-    static void storePart(float* to, int count, const Type& x) {
+    static void copyPart(const float* from, int count, float* to) {
+        for (int i = 0; i < kLanes; ++i)
+            to[i] = i < count ? from[i] : 0;
+    }
+    static void round(float* to, const Type& x) { roundPart(to, kLanes, x); }
+    static void roundPart(float* to, int count, const Type& x) {
         for (int i = 0; i < count; ++i)
-            to[i] = x.lane[i];
+            to[i] = static_cast<float>(x.lane[i]);
     }
 };
 
 } // namespace
-
-float fusedMultiplyAdd(float a, float b, float c) {
-    // The product is exact in double. The sum is rounded to odd there: of the two doubles around
-    // the exact sum the one with the odd last bit, which no later rounding mistakes for a tie.
-    const double product = double{a} * b, addend = double{c};
-    double sum = product + addend;
-    const double back = sum - product;
-    const double error = (product - (sum - back)) + (addend - back);
-    const auto bits = std::bit_cast<uint64_t>(sum);
-    if ((error > 0 || error < 0) && (bits & 1) == 0) // false for NaN, after an infinite sum
-        sum = std::bit_cast<double>((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
-    return static_cast<float>(sum);
-}
 
 void smallGemmPortable(const GemmShape& s, const float* a, const float* b, float* c) {
     multiply<Plain>(s, a, b, c);

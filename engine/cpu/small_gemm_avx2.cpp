@@ -8,25 +8,25 @@ namespace halfscope {
 namespace {
 
 struct Avx2 {
-    using Type = __m256;
-    static constexpr int kLanes = 8;
-    static constexpr int kRows[kPanelVectors] = {8, 6}; ///< of 16 registers 8 or 12 for the sums
+    using Type = __m256d;
+    static constexpr int kLanes = 4;
+    static constexpr int kRows[kPanelVectors] = {8, 6, 4, 2}; ///< of 16 registers up to 12 for sums
 
-    static Type zero() { return _mm256_setzero_ps(); }
-    static Type broadcast(float x) { return _mm256_set1_ps(x); }
-    static Type add(Type a, Type b) { return _mm256_add_ps(a, b); }
-    static Type fusedMultiplyAdd(Type a, Type b, Type c) { return _mm256_fmadd_ps(a, b, c); }
-    static Type load(const float* from) { return _mm256_loadu_ps(from); }
-    static void store(float* to, Type x) { _mm256_storeu_ps(to, x); }
-    static __m256i first(int count) {
-        return _mm256_cmpgt_epi32(_mm256_set1_epi32(count),
-                                  _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    static Type zero() { return _mm256_setzero_pd(); }
+    static Type broadcast(float x) { return _mm256_cvtps_pd(_mm_set1_ps(x)); }
+    static Type multiplyAdd(Type a, Type b, Type c) { return _mm256_fmadd_pd(a, b, c); }
+    static Type load(const double* from) { return _mm256_loadu_pd(from); }
+    static void store(double* to, Type x) { _mm256_storeu_pd(to, x); }
+    static Type widen(const float* from) { return _mm256_cvtps_pd(_mm_loadu_ps(from)); }
+    static __m128i first(int count) {
+        return _mm_cmpgt_epi32(_mm_set1_epi32(count), _mm_setr_epi32(0, 1, 2, 3));
     }
-    static Type loadPart(const float* from, int count) {
-        return _mm256_maskload_ps(from, first(count));
+    static void copyPart(const float* from, int count, float* to) {
+        _mm_storeu_ps(to, _mm_maskload_ps(from, first(count)));
     }
-    static void storePart(float* to, int count, Type x) {
-        _mm256_maskstore_ps(to, first(count), x);
+    static void round(float* to, Type x) { _mm_storeu_ps(to, _mm256_cvtpd_ps(x)); }
+    static void roundPart(float* to, int count, Type x) {
+        _mm_maskstore_ps(to, first(count), _mm256_cvtpd_ps(x));
     }
 };
 

@@ -1,6 +1,7 @@
 // The kernel of small_gemm.h, for the files that compile it for an instruction set. `V` names the
-// set: its vector type, loads and stores, fused multiply-add, and how many rows its registers hold.
-// Calls nothing outside: an inline function compiled here would carry the set into other files.
+// set: its vector of doubles, loads that widen and stores that round, multiply-add, and how many
+// rows its registers hold. Calls nothing outside: an inline function compiled here would carry the
+// set into other files.
 #pragma once
 
 #include "engine/cpu/small_gemm.h"
@@ -8,7 +9,9 @@
 namespace halfscope {
 namespace {
 
-constexpr int kPanelVectors = 2; ///< columns of a tile, in vectors
+constexpr int kPanelVectors = 4;     ///< columns of a tile, in vectors
+constexpr int64_t kBlockDepth = 128; ///< inner indices taken at once: the panel stays in L1
+constexpr int64_t kBlockRows = 64; ///< rows whose sums wait for the next block, where there is one
 
 /// Element (i, j) of c; columnStep is 1 except where the product is computed transposed.
 struct Destination {
@@ -17,11 +20,13 @@ struct Destination {
     bool accumulate;
 };
 
-/// The inner extent of one block. b: rows of `step` floats, columns of one panel.
-struct PanelBlock {
-    const float* b;
+/// Some rows of c by the columns of one panel, over one block of the inner extent.
+struct Block {
+    const float* b; ///< rows of `step` floats, columns of the panel
     int64_t step, depth;
-    int tail; ///< columns in the last vector; the rest of its lanes are loaded all the same
+    int tail;     ///< columns in the last vector; the rest of its lanes are loaded all the same
+    double* sums; ///< from earlier blocks and for later ones: dense rows
+    bool isFirst, isLast; ///< of the inner extent
 };
 
 template <class V>
@@ -30,72 +35,69 @@ template <class V>
     for (int v = 0; v < vectors; ++v) {
         const int count = v + 1 < vectors ? V::kLanes : tail;
         float* c = to.c + v * V::kLanes * to.columnStep;
-        if (to.columnStep == 1 && count == V::kLanes) {
-            V::store(c, to.accumulate ? V::add(V::load(c), sums[v]) : sums[v]);
-        } else if (to.columnStep == 1) {
-            V::storePart(c, count,
-                         to.accumulate ? V::add(V::loadPart(c, count), sums[v]) : sums[v]);
-        } else {
-            float values[V::kLanes];
-            V::store(values, sums[v]);
-            for (int i = 0; i < count; ++i) {
-                float& element = c[i * to.columnStep];
-                element = to.accumulate ? element + values[i] : values[i];
-            }
+        if (to.columnStep == 1 && !to.accumulate) {
+            if (count == V::kLanes)
+                V::round(c, sums[v]);
+            else
+                V::roundPart(c, count, sums[v]);
+            continue;
+        }
+        double values[V::kLanes];
+        V::store(values, sums[v]);
+        for (int i = 0; i < count; ++i) {
+            float& element = c[i * to.columnStep];
+            const double before = to.accumulate ? static_cast<double>(element) : 0.0;
+            element = static_cast<float>(before + values[i]);
         }
     }
 }
 
 /// Rows x Vectors of c over one block.
 template <class V, int Rows, int Vectors, bool TransposedA>
-void multiplyTile(const float* a, int64_t lda, const PanelBlock& block, const Destination& to) {
+void multiplyTile(const float* a, int64_t lda, const Block& block, const Destination& to) {
     using Type = typename V::Type;
     const int64_t rowStep = TransposedA ? 1 : lda, depthStep = TransposedA ? lda : 1;
     Type sums[size_t{Rows}][size_t{Vectors}];
     for (int r = 0; r < Rows; ++r)
         for (int v = 0; v < Vectors; ++v)
-            sums[r][v] = V::zero();
+            sums[r][v] =
+                block.isFirst ? V::zero() : V::load(block.sums + (r * Vectors + v) * V::kLanes);
     const float* b = block.b;
     for (int64_t k = 0; k < block.depth; ++k, b += block.step, a += depthStep) {
         Type row[size_t{Vectors}];
         for (int v = 0; v < Vectors; ++v)
-            row[v] = V::load(b + v * V::kLanes);
+            row[v] = V::widen(b + v * V::kLanes);
         for (int r = 0; r < Rows; ++r) {
             const Type x = V::broadcast(a[r * rowStep]);
             for (int v = 0; v < Vectors; ++v)
-                sums[r][v] = V::fusedMultiplyAdd(x, row[v], sums[r][v]);
+                sums[r][v] = V::multiplyAdd(x, row[v], sums[r][v]);
         }
     }
     for (int r = 0; r < Rows; ++r) {
-        Destination row = to;
-        row.c += r * to.rowStep;
-        storeRow<V>(sums[r], Vectors, block.tail, row);
+        if (block.isLast) {
+            Destination row = to;
+            row.c += r * to.rowStep;
+            storeRow<V>(sums[r], Vectors, block.tail, row);
+        } else {
+            for (int v = 0; v < Vectors; ++v)
+                V::store(block.sums + (r * Vectors + v) * V::kLanes, sums[r][v]);
+        }
     }
 }
 
 /// All rows: tiles of Rows, what is left in halves.
 template <class V, int Rows, int Vectors, bool TransposedA>
-void multiplyRows(const float* a, int64_t lda, int64_t rows, const PanelBlock& block,
-                  Destination to) {
+void multiplyRows(const float* a, int64_t lda, int64_t rows, Block block, Destination to) {
     const int64_t rowStep = TransposedA ? 1 : lda;
     while (rows >= Rows) {
         multiplyTile<V, Rows, Vectors, TransposedA>(a, lda, block, to);
         a += Rows * rowStep;
+        block.sums += Rows * Vectors * V::kLanes;
         to.c += Rows * to.rowStep;
         rows -= Rows;
     }
     if constexpr (Rows > 1)
         multiplyRows<V, Rows / 2, Vectors, TransposedA>(a, lda, rows, block, to);
-}
-
-template <class V, int Vectors>
-void multiplyPanel(const GemmShape& s, const float* a, const PanelBlock& block,
-                   const Destination& to) {
-    constexpr int kRows = V::kRows[Vectors - 1];
-    if (s.transposeA)
-        multiplyRows<V, kRows, Vectors, true>(a, s.lda, s.m, block, to);
-    else
-        multiplyRows<V, kRows, Vectors, false>(a, s.lda, s.m, block, to);
 }
 
 /// to[k][i] = from[i][k]: 4 x 4 blocks in registers. Columns of `to` from `count` to `width` are 0.
@@ -138,34 +140,44 @@ void copyPanel(const float* from, int64_t ld, int64_t count, int64_t depth, floa
     const int64_t last = width - V::kLanes;
     for (int64_t k = 0; k < depth; ++k, from += ld, to += width) {
         for (int64_t i = 0; i < last; i += V::kLanes)
-            V::store(to + i, V::load(from + i));
-        V::store(to + last, V::loadPart(from + last, static_cast<int>(count - last)));
+            __builtin_memcpy(to + i, from + i, sizeof(float) * V::kLanes);
+        V::copyPart(from + last, static_cast<int>(count - last), to + last);
     }
 }
 
-template <class V>
-void multiplyBlock(const GemmShape& s, const float* a, const float* b, int64_t depth,
-                   Destination to) {
-    alignas(64) float panel[kSmallGemmDepth * kPanelVectors * V::kLanes];
-    constexpr int64_t kColumns = kPanelVectors * V::kLanes;
-    for (int64_t column = 0; column < s.n; column += kColumns) {
-        const int64_t count = s.n - column < kColumns ? s.n - column : kColumns;
-        const bool one = count <= V::kLanes;
-        PanelBlock block{b + column, s.ldb, depth,
-                         static_cast<int>(one ? count : count - V::kLanes)};
-        if (s.transposeB || block.tail != V::kLanes) {
-            block.b = panel;
-            block.step = one ? V::kLanes : kColumns;
+/// `count` columns of c from `column` on, more than Vectors - 1 vectors hold.
+template <class V, int Vectors>
+void multiplyPanel(const GemmShape& s, const float* a, const float* b, int64_t column,
+                   int64_t count, Destination to) {
+    constexpr int64_t kWidth = Vectors * V::kLanes;
+    alignas(64) float panel[size_t{kBlockDepth * kWidth}];
+    alignas(64) double sums[size_t{kBlockRows * kWidth}];
+    const bool oneBlock = s.k <= kBlockDepth, packs = s.transposeB || count != kWidth;
+    Block block{};
+    block.tail = static_cast<int>(count - (Vectors - 1) * V::kLanes);
+    block.sums = sums;
+    const int64_t together = oneBlock ? s.m : kBlockRows;
+    for (int64_t row = 0; row < s.m; row += together) {
+        const int64_t rows = s.m - row < together ? s.m - row : together;
+        int64_t k = 0;
+        do { // once at least: a product over nothing is 0
+            block.depth = s.k - k < kBlockDepth ? s.k - k : kBlockDepth;
+            block.isFirst = k == 0;
+            block.isLast = k + block.depth == s.k;
+            block.b = packs ? panel : b + k * s.ldb + column;
+            block.step = packs ? kWidth : s.ldb;
             if (s.transposeB)
-                transposePanel(b + column * s.ldb, s.ldb, count, depth, panel, block.step);
+                transposePanel(b + column * s.ldb + k, s.ldb, count, block.depth, panel, kWidth);
+            else if (packs)
+                copyPanel<V>(b + k * s.ldb + column, s.ldb, count, block.depth, panel, kWidth);
+            constexpr int kRows = V::kRows[Vectors - 1];
+            if (s.transposeA)
+                multiplyRows<V, kRows, Vectors, true>(a + k * s.lda + row, s.lda, rows, block, to);
             else
-                copyPanel<V>(b + column, s.ldb, count, depth, panel, block.step);
-        }
-        if (one)
-            multiplyPanel<V, 1>(s, a, block, to);
-        else
-            multiplyPanel<V, 2>(s, a, block, to);
-        to.c += kColumns * to.columnStep;
+                multiplyRows<V, kRows, Vectors, false>(a + row * s.lda + k, s.lda, rows, block, to);
+            k += kBlockDepth;
+        } while (k < s.k);
+        to.c += rows * to.rowStep;
     }
 }
 
@@ -181,14 +193,17 @@ void multiply(GemmShape s, const float* a, const float* b, float* c) {
         to.rowStep = 1;
         to.columnStep = s.ldc;
     }
-    int64_t k = 0;
-    do { // once at least: a product over nothing is 0
-        const int64_t depth = s.k - k < kSmallGemmDepth ? s.k - k : kSmallGemmDepth;
-        multiplyBlock<V>(s, a + (s.transposeA ? k * s.lda : k), b + (s.transposeB ? k : k * s.ldb),
-                         depth, to);
-        to.accumulate = true;
-        k += kSmallGemmDepth;
-    } while (k < s.k);
+    constexpr int64_t kColumns = kPanelVectors * V::kLanes;
+    for (int64_t column = 0; column < s.n; column += kColumns) {
+        const int64_t count = s.n - column < kColumns ? s.n - column : kColumns;
+        switch ((count + V::kLanes - 1) / V::kLanes) {
+        case 1: multiplyPanel<V, 1>(s, a, b, column, count, to); break;
+        case 2: multiplyPanel<V, 2>(s, a, b, column, count, to); break;
+        case 3: multiplyPanel<V, 3>(s, a, b, column, count, to); break;
+        default: multiplyPanel<V, 4>(s, a, b, column, count, to); break;
+        }
+        to.c += kColumns * to.columnStep;
+    }
 }
 
 } // namespace

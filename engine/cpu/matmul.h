@@ -1,0 +1,81 @@
+// The matrix product of a node, whole or row by row: a chain of kernels (row_chain.h) computes some
+// rows with one kernel after the other while they are in cache.
+#pragma once
+
+#include "engine/cpu/cpu_kernels.h"
+
+namespace halfscope {
+
+/// How a node's product is cut. Fixed by its shapes and types alone, so that results do not depend
+/// on the number of threads.
+struct MatmulPlan {
+    int64_t batch = 1, m = 0, n = 0, k = 0;
+    bool transposeA = false, transposeB = false;
+    bool tf32 = false; ///< f32 operands are rounded as they are taken
+    DType in = DType::F32, out = DType::F32;
+    int64_t parts = 1; ///< partial sums over the inner axis, added in order
+
+    MatmulPlan(const Node&, const Shape& a, DType in);
+
+    /// Operands go through scratch: widened, or rounded.
+    bool low() const { return in != DType::F32 || tf32; }
+    bool split() const { return parts > 1; }
+    bool large = false; ///< not for the small product in a fixed order (small_gemm.h)
+    /// b is packed once for the product by panels (panel_gemm.h).
+    bool panels = false;
+    int64_t tileRows = 1, tileColumns = 1, rowTiles = 1, columnTiles = 1;
+    /// b is written anew before the tiles: widened, or packed.
+    bool packsB() const { return !split() && (low() || panels); }
+    int64_t lda() const { return transposeA ? m : k; }
+    int64_t ldb() const { return transposeB ? k : n; }
+    int64_t chunks() const; ///< split: pieces of the inner axis that one partial product takes
+
+    // floats of scratch: the packed b, then one area for each thread, then the partial sums
+    size_t packedFloats() const;
+    size_t threadFloats() const;
+    size_t partialFloats() const;
+    size_t scratchFloats(int threads) const {
+        return packedFloats() + static_cast<size_t>(threads) * threadFloats() + partialFloats();
+    }
+};
+
+class Matmul {
+public:
+    /// The call must outlive it.
+    Matmul(const CpuCall& call, const MatmulPlan&);
+
+    /// All of it.
+    void run() const;
+
+    /// Whether it can be run in the three stages below: its rows are those of a and the result or,
+    /// where it is split, those of a and b, over which it sums.
+    static bool runsByRows(const MatmulPlan&);
+    static int64_t rowsOf(const MatmulPlan& plan) { return plan.split() ? plan.k : plan.m; }
+    /// A range of rows starts at a multiple of the step; a unit of rows, a multiple of it, is for
+    /// one thread to take in order.
+    static int64_t rowStep(const MatmulPlan&);
+    static int64_t rowUnit(const MatmulPlan&);
+    void prepare() const; ///< before the first rows: reads b, or all that is read by row
+    void rows(int64_t begin, int64_t end, int thread) const;
+    void finish() const; ///< after the last: writes what no row is of
+
+private:
+    bool stopped() const;
+    float* threadArea(int thread) const;
+    float* partial(int64_t part) const;
+    void fillZero() const;
+    void packB(int64_t batch) const;
+    void packPanels(int64_t batch) const;
+    void tile(int64_t batch, int64_t tile, int thread) const;
+    void product(const GemmShape&, const float* a, const float* b, float* c) const;
+    void tileF32(int64_t batch, int64_t row, int64_t column, int thread) const;
+    void tileLow(int64_t batch, int64_t row, int64_t column, int thread) const;
+    void narrow(const float* c, int64_t rows, int64_t columns, int64_t first) const;
+    void splitChunk(int64_t k, bool accumulate, int thread, float* c) const;
+
+    const CpuCall& m_call;
+    MatmulPlan m_plan;
+    float* m_scratch;
+};
+
+} // namespace halfscope

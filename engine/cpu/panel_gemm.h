@@ -1,0 +1,35 @@
+// The f32 product of a long matrix with a matrix that is packed once, for processors with AVX-512
+// (SmallGemmPath::Avx512, which is compiled under the same conditions).
+// A library packs both operands in every call; here rows of `a` are read where they lie, so that a
+// few rows at a time are as fast as many and what they need stays in L2 (row_chain.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace halfscope {
+
+/// Inner indices of one partial sum: a panel of them and the rows that meet it fill most of L1. An
+/// element is c = c + s over the blocks, s = fma(a[k], b[k], s) from s = 0 in ascending k.
+inline constexpr int64_t kPanelDepth = 256;
+inline constexpr int64_t kPanelColumns = 32; ///< a panel's width: two vectors
+
+/// Floats of b (k, n) packed: the blocks of the inner axis, each a row of panels.
+size_t panelFloats(int64_t k, int64_t n);
+/// Where the panel for inner indices from `first` on, a multiple of kPanelDepth, and for columns
+/// from `column` on, a multiple of kPanelColumns, begins.
+size_t panelOffset(int64_t k, int64_t n, int64_t first, int64_t column);
+/// Packs one panel of the given depth and columns; b[i][j] is at b[i * rowStep + j * columnStep].
+void packPanel(const float* b, int64_t rowStep, int64_t columnStep, int64_t depth, int64_t columns,
+               float* panel);
+
+/// c (m, n) = a (m, k) b + (accumulate ? c : 0), row-major, leading dimensions in floats, on the
+/// calling thread.
+struct PanelShape {
+    int64_t m = 0, n = 0, k = 0;
+    int64_t lda = 0, ldc = 0;
+    bool accumulate = false;
+};
+void multiplyPanels(const PanelShape&, const float* a, const float* panels, float* c);
+
+} // namespace halfscope
