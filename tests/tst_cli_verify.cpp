@@ -1,35 +1,22 @@
 // halfscope-cli verify from outside: exit codes, the table, JSON, and its one-line errors. What the
 // suites compare is tested with the engine.
-#include <QDir>
-#include <QFile>
+#include "tests/support/cli.h"
+#include "tests/support/ill_posed_run.h"
+
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <nlohmann/json.hpp>
 
+using namespace halfscope::test;
+
 namespace {
 
-struct Outcome {
-    int code = -1;
-    QByteArray out, error;
-};
-
-constexpr int kPatience = 120'000; // ms; only a hang takes that long
-
-Outcome call(const QStringList& arguments, const QString& workingFolder = {}) {
-    QProcess process;
-    process.setWorkingDirectory(workingFolder);
-    process.start(QStringLiteral(HALFSCOPE_BINARY_DIR "/halfscope-cli"),
-                  QStringList{"verify", "--device", "cpu"} + arguments);
-    if (!process.waitForFinished(kPatience)) {
-        process.kill();
-        return {};
-    }
-    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+Outcome verified(const QStringList& arguments, const QString& workingFolder = {}) {
+    return call(QStringList{"verify", "--device", "cpu"} + arguments, workingFolder);
 }
 
 const QString kGolden = QStringLiteral(HALFSCOPE_SOURCE_DIR "/tests/golden/");
@@ -54,7 +41,7 @@ private slots:
     /// The files are in the program: it needs no folder and no source tree.
     void allSuitesPass() {
         const QTemporaryDir elsewhere;
-        const Outcome run = call({}, elsewhere.path());
+        const Outcome run = verified({}, elsewhere.path());
         QVERIFY2(run.code == 0, run.out + run.error);
         QVERIFY(run.error.isEmpty()); // no progress into a pipe
         const QList<QByteArray> lines = run.out.trimmed().split('\n');
@@ -67,7 +54,7 @@ private slots:
     }
 
     void json() {
-        const Outcome run = call({"--json", "--only", "ops,optim", "--only", "autocast"});
+        const Outcome run = verified({"--json", "--only", "ops,optim", "--only", "autocast"});
         QCOMPARE(run.code, 0);
         const QJsonObject report = QJsonDocument::fromJson(run.out).object();
         QVERIFY(!report["device"].toString().isEmpty());
@@ -86,13 +73,13 @@ private slots:
         const QTemporaryDir folder;
         QVERIFY(changeFile(kGolden + "autocast_dtypes.json",
                            folder.filePath("autocast_dtypes.json"), "\"float16\"", "\"float32\""));
-        const Outcome table = call({"--golden", folder.path()});
+        const Outcome table = verified({"--golden", folder.path()});
         QCOMPARE(table.code, 1);
         QVERIFY2(table.out.contains("autocast failed: cuda_float16 matmul all_float32: float16 "
                                     "instead of float32"),
                  table.out);
         QVERIFY(table.out.contains("Left out: runs: no training_runs.json in the folder"));
-        const Outcome json = call({"--golden", folder.path(), "--json"});
+        const Outcome json = verified({"--golden", folder.path(), "--json"});
         QCOMPARE(json.code, 1);
         const QJsonObject report = QJsonDocument::fromJson(json.out).object();
         QCOMPARE(report["suites"][0]["failed"].toArray().size(), 1);
@@ -113,20 +100,40 @@ private slots:
         QCOMPARE(kept.size(), size_t{1});
         nlohmann::json& loss = kept[0]["trace"][41]["loss"];
         const double recorded = loss.get<double>();
-        const auto verified = [&](double value) {
+        const auto withLoss = [&](double value) {
             loss = value;
             const QTemporaryDir folder;
             QFile file(folder.filePath("training_runs.json"));
             if (!file.open(QIODevice::WriteOnly)) return Outcome{};
             file.write(QByteArray::fromStdString(kept.dump()));
             file.close();
-            return call({"--golden", folder.path(), "--only", "runs"});
+            return verified({"--golden", folder.path(), "--only", "runs"});
         };
-        QCOMPARE(verified(recorded).code, 0);
-        const Outcome run = verified(recorded * (1 + 3e-6));
+        QCOMPARE(withLoss(recorded).code, 0);
+        const Outcome run = withLoss(recorded * (1 + 3e-6));
         QCOMPARE(run.code, 1);
         QVERIFY2(run.out.contains("runs failed: checkerboard seed 1 float64: step 42: loss "),
                  run.out);
+    }
+
+    /// Neither passed nor failed, and said so.
+    void illPosedExitsWithZero() {
+        const QTemporaryDir folder;
+        QFile file(folder.filePath("training_runs.json"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(QByteArray::fromStdString(nlohmann::json::array({illPosed().run}).dump()));
+        file.close();
+        const Outcome run = verified({"--golden", folder.path(), "--only", "runs"});
+        QVERIFY2(run.code == 0, run.out + run.error);
+        const QList<QByteArray> lines = run.out.trimmed().split('\n');
+        QCOMPARE(lines.size(), 5);
+        QVERIFY(lines[1].simplified().startsWith("suite cases passed ill-posed worst bound"));
+        QVERIFY(lines[2].simplified().startsWith("runs 1 0 1 "));
+        QVERIFY(
+            lines[3].startsWith("runs ill-posed: checkerboard seed 0 float64: not to be decided "
+                                "in float32 from step "));
+        QCOMPARE(lines[4],
+                 QByteArray("Nothing failed; 1 case is ill-posed, not to be decided in float32."));
     }
 
     void badInputExitsWithTwo_data() {
@@ -135,18 +142,24 @@ private slots:
         QTest::newRow("folder") << QStringList{"--golden", "/nowhere"}
                                 << QByteArray("/nowhere: cannot read this folder: No such file");
         QTest::newRow("suite") << QStringList{"--only", "opz"}
-                               << QByteArray("suite: \"opz\" is not known; allowed are autocast, ");
+                               << QByteArray(
+                                      "suite: \"opz\" is not known; the nearest one is ops\n");
         QTest::newRow("device") << QStringList{"--device", "abacus"}
                                 << QByteArray("device: \"abacus\" is not known");
-        QTest::newRow("argument") << QStringList{"more"} << QByteArray("more");
+        QTest::newRow("empty suite")
+            << QStringList{"--only", "autocast,"}
+            << QByteArray("suite: \"\" is not known; there are: autocast, scaler, ");
+        QTest::newRow("empty folder") << QStringList{"--golden", ""}
+                                      << QByteArray("--golden: \"\" is not allowed: the path of");
+        QTest::newRow("argument") << QStringList{"more"}
+                                  << QByteArray("\"more\" is one argument too many for verify");
     }
     void badInputExitsWithTwo() {
         QFETCH(QStringList, arguments);
         QFETCH(QByteArray, told);
-        const Outcome run = call(arguments);
+        const Outcome run = verified(arguments);
         QCOMPARE(run.code, 2);
-        QVERIFY2(run.error.startsWith("halfscope-cli: ") && run.error.contains(told), run.error);
-        QCOMPARE(run.error.count('\n'), 1);
+        QVERIFY2(run.error.contains(told) && run.saysOneLine(), run.error);
         QVERIFY(run.out.isEmpty());
     }
 
@@ -156,17 +169,17 @@ private slots:
         QVERIFY(QFile::copy(kGolden + "op_values.json", path));
         QVERIFY(QFile::setPermissions(path, QFile::ReadOwner | QFile::WriteOwner));
         QVERIFY(QFile::resize(path, 5000));
-        const Outcome run = call({"--golden", folder.path()});
+        const Outcome run = verified({"--golden", folder.path()});
         QCOMPARE(run.code, 2);
         QVERIFY2(run.error.contains("op_values.json: byte 5001: the file ends"), run.error);
         QVERIFY(QFile::remove(path));
         QVERIFY(QDir(folder.path()).mkdir("op_values.json")); // a folder in its place
-        QCOMPARE(call({"--golden", folder.path()}).code, 2);
+        QCOMPARE(verified({"--golden", folder.path()}).code, 2);
     }
 
     void emptyFolder() {
         const QTemporaryDir folder;
-        const Outcome run = call({"--golden", folder.path()});
+        const Outcome run = verified({"--golden", folder.path()});
         QCOMPARE(run.code, 2);
         QVERIFY2(run.error.contains("this folder has none of the files"), run.error);
     }

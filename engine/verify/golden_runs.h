@@ -26,8 +26,9 @@ struct RunOutcome {
 };
 
 using MakeExecutor = std::function<std::unique_ptr<Executor>()>;
-/// InputError where the run's numbers do not fit together.
-RunOutcome trainRun(const Golden& run, const MakeExecutor&, const Perturbation& moved = {});
+/// All steps, or `most` at most. InputError where the run's numbers do not fit together.
+RunOutcome trainRun(const Golden& run, const MakeExecutor&, const Perturbation& moved = {},
+                    size_t most = SIZE_MAX);
 
 enum class RunKind : uint8_t {
     Float64, ///< PyTorch in float64, ours in float32

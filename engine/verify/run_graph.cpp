@@ -19,7 +19,7 @@ std::vector<std::byte> toBytes(const Node& node, const std::vector<double>& valu
             const auto value = static_cast<int32_t>(values[i]);
             std::memcpy(to, &value, sizeof value);
         } else {
-            const auto value = static_cast<float>(values[i]);
+            const auto value = static_cast<float>(roundTo(node.dtype, values[i]));
             storeFromFloat(node.dtype, &value, to, 1);
         }
     }

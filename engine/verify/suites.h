@@ -15,8 +15,9 @@ namespace halfscope::recorded {
 /// What a case found: the deviation of the value that came nearest to its bound.
 struct CaseResult {
     double deviation = 0, bound = 0;
-    std::string difference; ///< the first value beyond its bound; empty: passed
-    bool passed() const { return difference.empty(); }
+    std::string difference; ///< the first value beyond its bound; empty: none is
+    std::string illPosed;   ///< why the numbers do not decide the case, neither way; empty: they do
+    bool passed() const { return difference.empty() && illPosed.empty(); }
 
     /// Takes a value in. `what` is asked for when it is the first beyond the bound.
     void add(double deviation, double bound, const std::function<std::string()>& what);

@@ -124,7 +124,7 @@ Shape inputShape(const Golden& run) {
 }
 
 RunOutcome trainLane(const Golden& run, const RunConfig& config, const Dataset& data,
-                     const MakeExecutor& make, const Perturbation& moved) {
+                     const MakeExecutor& make, const Perturbation& moved, int64_t steps) {
     Trainer trainer(config, 0, "run", data, make());
     try {
         trainer.setWeights(startOf(run, moved));
@@ -133,7 +133,7 @@ RunOutcome trainLane(const Golden& run, const RunConfig& config, const Dataset& 
     }
     RunOutcome outcome;
     std::vector<Event> events;
-    for (int64_t step = 1; step <= config.steps; ++step) {
+    for (int64_t step = 1; step <= steps; ++step) {
         const StepRecord record = trainer.step(step, events).value();
         if (record.flags & kSkipped) outcome.skipped.push_back(outcome.losses.size());
         outcome.losses.push_back(record.loss);
@@ -212,18 +212,19 @@ private:
 };
 
 RunOutcome trainClassifier(const Golden& run, const RunConfig& config, const MakeExecutor& make,
-                           const Perturbation& moved) {
+                           const Perturbation& moved, int64_t steps) {
     Classifier classifier(run, config, make());
     classifier.setWeights(run.at("start"), startOf(run, moved));
     RunOutcome outcome;
-    for (int64_t step = 1; step <= config.steps; ++step)
+    for (int64_t step = 1; step <= steps; ++step)
         classifier.step(outcome);
     return outcome;
 }
 
 } // namespace
 
-RunOutcome trainRun(const Golden& run, const MakeExecutor& make, const Perturbation& moved) {
+RunOutcome trainRun(const Golden& run, const MakeExecutor& make, const Perturbation& moved,
+                    size_t most) {
     const std::string kind = run.at("kind").text();
     if (kind != "checkerboard" && kind != "mlp_ce" && kind != "mlp_mse") {
         run.at("kind").fail("checkerboard, mlp_ce or mlp_mse is wanted");
@@ -234,14 +235,16 @@ RunOutcome trainRun(const Golden& run, const MakeExecutor& make, const Perturbat
         run.at("trace").fail(std::to_string(steps) + " steps, where steps says " +
                              std::to_string(config.steps));
     }
-    if (kind == "checkerboard") return trainLane(run, config, *makeDataset(config), make, moved);
-    if (kind == "mlp_ce") return trainClassifier(run, config, make, moved);
+    const auto wanted = static_cast<int64_t>(std::min(most, run.at("trace").size()));
+    if (kind == "checkerboard")
+        return trainLane(run, config, *makeDataset(config), make, moved, wanted);
+    if (kind == "mlp_ce") return trainClassifier(run, config, make, moved, wanted);
     const Shape shape = inputShape(run);
     const std::vector<double> x = run.at("input").tensor(shape);
     const std::vector<double> target = run.at("target").tensor({shape[0]});
     FixedDataset::Batch batch{{x.begin(), x.end()}, {target.begin(), target.end()}};
     const FixedDataset data({shape[0], shape[1], 1}, {std::move(batch)});
-    return trainLane(run, config, data, make, moved);
+    return trainLane(run, config, data, make, moved, wanted);
 }
 
 } // namespace halfscope::recorded

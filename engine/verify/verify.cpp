@@ -51,10 +51,7 @@ std::vector<std::string> wantedSuites(const VerifyOptions& options) {
     const std::vector<std::string> known = verifySuites();
     for (const std::string& name : options.suites) {
         if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-        throw InputError("suite: " + quotedText(name) +
-                         " is not known; allowed are autocast, scaler, optim, ops and runs; the "
-                         "nearest one is " +
-                         nearestOf(name, known));
+        throw InputError("suite: " + quotedText(name) + " is not known" + nearestHint(name, known));
     }
     return options.suites.empty() ? known : options.suites;
 }
@@ -63,7 +60,7 @@ CaseResult resultOf(const VerifyCase& c) {
     try {
         return c.run();
     } catch (const std::logic_error& error) { // the engine refuses what the file asks for
-        return {INFINITY, 0, std::string("cannot be run: ") + error.what()};
+        return {INFINITY, 0, std::string("cannot be run: ") + error.what(), {}};
     }
 }
 
@@ -75,6 +72,8 @@ bool runCases(const SuiteCases& suite, const VerifyOptions& options, SuiteResult
         ++result.cases;
         if (found.passed()) {
             ++result.passed;
+        } else if (found.difference.empty()) {
+            result.illPosed.push_back(c.name + ": " + found.illPosed);
         } else {
             result.failed.push_back(c.name + ": " + found.difference);
         }
@@ -104,7 +103,7 @@ std::string numberPair(double value, double wanted) {
 }
 
 void CaseResult::add(double found, double allowed, const std::function<std::string()>& what) {
-    if (!(found <= allowed) && passed()) difference = what();
+    if (!(found <= allowed) && difference.empty()) difference = what();
     if (isWorse(found, allowed, deviation, bound)) {
         deviation = found;
         bound = allowed;
@@ -116,6 +115,13 @@ void CaseResult::add(double found, double allowed, const std::function<std::stri
 bool VerifyReport::passed() const {
     return std::all_of(suites.begin(), suites.end(),
                        [](const SuiteResult& s) { return s.failed.empty(); });
+}
+
+size_t VerifyReport::illPosed() const {
+    size_t cases = 0;
+    for (const SuiteResult& suite : suites)
+        cases += suite.illPosed.size();
+    return cases;
 }
 
 std::vector<std::string> verifySuites() {
@@ -172,6 +178,7 @@ std::string verifyJson(const VerifyReport& report) {
                                   {"passed", suite.passed},
                                   {"worst", suite.worst},
                                   {"bound", suite.bound},
+                                  {"ill_posed", suite.illPosed},
                                   {"failed", suite.failed},
                                   {"notes", suite.notes}});
     }

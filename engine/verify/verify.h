@@ -16,8 +16,9 @@ struct SuiteResult {
     /// Of the case that came nearest to its bound, or went farthest beyond it. Cases that must be
     /// equal have the bound 0 and deviate by 0 or 1.
     double worst = 0, bound = 0;
-    std::vector<std::string> failed; ///< "CASE: what differs", a line each
-    std::vector<std::string> notes;  ///< what was left out, and why
+    std::vector<std::string> failed;   ///< "CASE: what differs", a line each
+    std::vector<std::string> illPosed; ///< "CASE: why float32 cannot decide it"; no failures
+    std::vector<std::string> notes;    ///< what was left out, and why
 };
 
 struct VerifyReport {
@@ -25,7 +26,8 @@ struct VerifyReport {
     std::vector<SuiteResult> suites;
     std::vector<std::string> leftOut; ///< suites without a file: "runs: no training_runs.json"
     bool stopped = false;             ///< by the progress callback; suites are those that ended
-    bool passed() const;
+    bool passed() const;              ///< nothing failed
+    size_t illPosed() const;
 };
 
 struct VerifyProgress {
@@ -50,7 +52,8 @@ std::vector<std::string> verifySuites();
 /// fails.
 VerifyReport verify(const VerifyOptions&);
 
-/// {"device", "suites": [{"name", "cases", "passed", "worst", "bound", "failed", "notes"}],
+/// {"device", "suites": [{"name", "cases", "passed", "worst", "bound", "ill_posed", "failed",
+/// "notes"}],
 /// "left_out"}; a deviation that is not finite is null.
 std::string verifyJson(const VerifyReport&);
 

@@ -1,0 +1,122 @@
+// The executor behind it: leaves and states as doubles, one evaluation a step.
+#include "engine/verify/float64_training.h"
+
+#include "engine/core/error.h"
+#include "engine/train/step_runner.h"
+#include "engine/verify/run_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+namespace halfscope::recorded {
+namespace {
+
+/// A decimal of at most six digits whose rounding `value` is; nothing else has so few.
+std::optional<double> shortDecimal(double value) {
+    std::array<char, 32> text{};
+    const auto end =
+        std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 6);
+    double decimal = 0;
+    std::from_chars(text.data(), end.ptr, decimal);
+    if (static_cast<float>(decimal) != static_cast<float>(value)) return std::nullopt;
+    return decimal;
+}
+
+/// The setting before float32 rounded it: a short decimal (rates, betas, eps), one over a whole
+/// number (means), or the logarithm of a short decimal (bias corrections). Else the value itself.
+double unrounded(double value) {
+    const auto isIt = [value](double exact) {
+        return static_cast<float>(exact) == static_cast<float>(value);
+    };
+    if (value == 0 || !std::isfinite(value)) return value;
+    if (const double part = 1 / std::round(1 / value); isIt(part)) return part;
+    if (const auto decimal = shortDecimal(value)) return *decimal;
+    const auto beta = shortDecimal(static_cast<double>(static_cast<float>(std::exp(value))));
+    if (beta && isIt(std::log(*beta))) return std::log(*beta);
+    return value;
+}
+
+class ReferenceExecutor final : public Executor {
+public:
+    ReferenceExecutor(RefRounding rounding, std::vector<double>& losses)
+        : m_rounding(rounding), m_losses(losses) {
+        m_device.name = "reference";
+        m_device.kind = "cpu";
+    }
+
+    const DeviceInfo& device() const override { return m_device; }
+
+    void load(std::shared_ptr<const Program> program) override {
+        m_program = std::move(program);
+        m_values.clear();
+        m_wanted = {graph().output("metrics")};
+        for (const InputInfo& input : graph().inputs())
+            clear(input.node);
+        for (const StateInfo& state : graph().states()) {
+            clear(state.node);
+            if (state.next != kNoNode) m_wanted.push_back(state.next);
+        }
+        for (NodeId id = 0; id < graph().size(); ++id) {
+            const Node& node = graph()[id];
+            if (node.op != Op::Constant || node.dtype != DType::F32) continue;
+            clear(id);
+            std::vector<double>& values = m_values[id].values;
+            std::fill(values.begin(), values.end(),
+                      unrounded(std::get<ConstantAttrs>(node.attrs).value));
+        }
+    }
+
+    RunResult run(RunMode, const Visitor&) override {
+        m_found = evaluate(graph(), m_values, m_wanted, m_rounding);
+        m_losses.push_back(m_found.at(graph().output("metrics")).values[kLossMetric]);
+        for (const StateInfo& state : graph().states())
+            if (state.next != kNoNode) m_values[state.node] = m_found.at(state.next);
+        return RunResult::Done;
+    }
+
+    void upload(NodeId id, std::span<const std::byte> bytes) override {
+        std::vector<double>& values = m_values.at(id).values;
+        values = fromBytes(graph()[id], {bytes.begin(), bytes.end()});
+        for (const StateInfo& state : graph().states())
+            if (state.node == id && state.role == StateRole::Setting)
+                std::transform(values.begin(), values.end(), values.begin(), unrounded);
+    }
+    void download(NodeId id, std::span<std::byte> bytes) override {
+        const auto held = m_values.find(id);
+        const RefTensor& value = held == m_values.end() ? m_found.at(id) : held->second;
+        const std::vector<std::byte> stored = toBytes(graph()[id], value.values);
+        std::copy(stored.begin(), stored.end(), bytes.begin());
+    }
+    void requestStop() override {}
+    double lastStepSeconds() const override { return 0; }
+
+private:
+    const Graph& graph() const { return m_program->graph; }
+    void clear(NodeId id) {
+        const Node& node = graph()[id];
+        m_values[id] = {node.shape, std::vector<double>(static_cast<size_t>(node.elements()), 0.0)};
+    }
+
+    RefRounding m_rounding;
+    std::vector<double>& m_losses;
+    DeviceInfo m_device;
+    std::shared_ptr<const Program> m_program;
+    std::map<NodeId, RefTensor> m_values; ///< of inputs and states
+    std::map<NodeId, RefTensor> m_found;  ///< that the last step was asked for
+    std::vector<NodeId> m_wanted;
+};
+
+} // namespace
+
+std::vector<double> float64Losses(const Golden& run, RefRounding rounding, size_t steps,
+                                  const Perturbation& moved) {
+    std::vector<double> losses;
+    trainRun(
+        run, [&] { return std::make_unique<ReferenceExecutor>(rounding, losses); }, moved, steps);
+    return losses;
+}
+
+} // namespace halfscope::recorded

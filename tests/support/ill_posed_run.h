@@ -1,0 +1,72 @@
+// A training that float32 cannot decide, for tests of verify: a recorded one from other starts,
+// with the losses of float64 here, until float32 leaves the bound.
+#pragma once
+
+#include "engine/verify/float64_training.h"
+#include "engine/verify/golden_data.h"
+
+#include <random>
+
+namespace halfscope::test {
+
+using namespace recorded;
+using nlohmann::json;
+
+inline constexpr uint32_t kStarts = 40; ///< about every fifth is ill-posed
+
+inline RunOutcome trained(const Golden& run) {
+    return trainRun(run, [] { return makeCpuExecutor(1); });
+}
+
+inline Golden goldenFrom(const json& run) { return Golden::parse("a run", run.dump()); }
+
+/// The first recorded run of a kind.
+inline json shipped(const char* kind, const char* compute) {
+    const std::string file(goldenData(goldenFileOf("runs")));
+    for (const Golden& run : Golden::parse("runs", file).items())
+        if (run.at("kind").text() == kind && !run.find("amp") &&
+            run.at("compute").text() == compute)
+            return json::parse(run.dump());
+    return {};
+}
+
+inline void move(json& value, std::mt19937& random) {
+    if (value.is_structured())
+        for (json& each : value)
+            move(each, random);
+    else // the standard fixes the generator's numbers, not its distributions'
+        value = value.get<double>() * (1 + (static_cast<double>(random()) * 0x1p-32 - 0.5) / 8);
+}
+
+/// The recorded run from another start, with the losses of float64 here: a file of the same form.
+inline json otherRun(uint32_t seed) {
+    json run = shipped("checkerboard", "float64");
+    std::mt19937 random(seed);
+    for (auto& [name, values] : run["start"].items())
+        if (name.find("running") == std::string::npos) move(values, random);
+    const std::vector<double> losses =
+        float64Losses(goldenFrom(run), RefRounding::None, run["trace"].size());
+    for (size_t i = 0; i < losses.size(); ++i)
+        run["trace"][i]["loss"] = losses[i];
+    return run;
+}
+
+/// A run that float32 fails here, of float64 losses that are right.
+struct IllPosed {
+    json run;
+    RunOutcome outcome;
+};
+inline const IllPosed& illPosed() {
+    static const IllPosed found = [] {
+        for (uint32_t seed = 1; seed <= kStarts; ++seed) {
+            IllPosed tried{otherRun(seed), {}};
+            const Golden golden = goldenFrom(tried.run);
+            tried.outcome = trained(golden);
+            if (!compareRun(golden, tried.outcome).passed()) return tried;
+        }
+        return IllPosed{};
+    }();
+    return found;
+}
+
+} // namespace halfscope::test

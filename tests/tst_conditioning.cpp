@@ -1,0 +1,151 @@
+// Cases of whole trainings that float32 cannot decide: found by float64, told apart from wrong
+// values before, at and after the step in question, and counted as neither passed nor failed.
+#include "engine/verify/conditioning.h"
+#include "engine/verify/verify.h"
+#include "tests/support/ill_posed_run.h"
+
+#include <QFile>
+#include <QRegularExpression>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+
+using namespace halfscope;
+using namespace halfscope::recorded;
+using namespace halfscope::test;
+using nlohmann::json;
+
+namespace {
+
+CaseResult judged(const json& run, const RunOutcome& outcome) {
+    const Golden golden = goldenFrom(run);
+    const CaseResult compared = compareRun(golden, outcome);
+    return compared.passed() ? compared : judgeByFloat64(golden, outcome, compared);
+}
+
+void scaleLoss(json& run, size_t step, double factor) {
+    json& loss = run["trace"][step]["loss"];
+    loss = loss.get<double>() * factor;
+}
+
+VerifyReport verified(const json& runs) {
+    QTemporaryDir folder;
+    QFile file(folder.filePath(goldenFileOf("runs")));
+    const std::string text = runs.dump();
+    if (!file.open(QIODevice::WriteOnly)) return {};
+    file.write(text.data(), static_cast<qint64>(text.size()));
+    file.close();
+    VerifyOptions options;
+    options.folder = folder.path().toStdString();
+    options.device = "cpu";
+    return verify(options);
+}
+
+} // namespace
+
+class TestConditioning : public QObject {
+    Q_OBJECT
+
+private slots:
+    /// The graph of a training, run in float64, is PyTorch's training.
+    void float64IsPyTorchs() {
+        const std::string file(goldenData(goldenFileOf("runs")));
+        int runs = 0;
+        for (const Golden& run : Golden::parse("runs", file).items()) {
+            if (kindOf(run) != RunKind::Float64) continue;
+            const size_t steps = run.at("trace").size();
+            const std::vector<double> losses = float64Losses(run, RefRounding::None, steps);
+            QCOMPARE(losses.size(), steps);
+            for (size_t i = 0; i < steps; ++i) {
+                const double wanted = run.at("trace").at(i).at("loss").number();
+                QVERIFY2(deviationOf(losses[i], wanted, wanted) <= float64Bound(run),
+                         qPrintable(QString("%1, step %2").arg(runName(run).c_str()).arg(i + 1)));
+            }
+            ++runs;
+        }
+        QVERIFY(runs > 5);
+    }
+
+    void illPosedIsNoFailure() {
+        QVERIFY2(!illPosed().run.is_null(), "no start of an ill-posed training was found");
+        const CaseResult result = judged(illPosed().run, illPosed().outcome);
+        QCOMPARE(result.difference, std::string());
+        QVERIFY2(QString::fromStdString(result.illPosed)
+                     .contains(QRegularExpression(
+                         "^not to be decided in float32 from step \\d+ on: float64 itself is "
+                         "[0-9.e-]+ off there .* part at step \\d+\\)$")),
+                 result.illPosed.c_str());
+        QVERIFY(!result.passed() && result.deviation <= kFloat32Bound);
+
+        const json good = shipped("mlp_mse", "float64");
+        const VerifyReport report = verified(json::array({illPosed().run, good}));
+        QVERIFY(report.passed());
+        QCOMPARE(report.illPosed(), size_t{1});
+        const SuiteResult& suite = report.suites.at(0);
+        QCOMPARE(suite.cases, size_t{2});
+        QCOMPARE(suite.passed, size_t{1});
+        QCOMPARE(json::parse(verifyJson(report))["suites"][0]["ill_posed"].size(), size_t{1});
+    }
+
+    /// A wrong value in the file, wherever it stands.
+    void wrongFileFails_data() {
+        QTest::addColumn<int>("step");
+        QTest::newRow("first") << 0;
+        QTest::newRow("last") << 59;
+    }
+    void wrongFileFails() {
+        QFETCH(int, step);
+        json run = illPosed().run;
+        scaleLoss(run, static_cast<size_t>(step), 1 + 1e-8);
+        const CaseResult result = judged(run, illPosed().outcome);
+        QCOMPARE(result.illPosed, std::string());
+        const std::string told =
+            " at step " + std::to_string(step + 1) + " where float64 here has ";
+        QVERIFY2(result.difference.find(told) != std::string::npos, result.difference.c_str());
+    }
+
+    /// Wrong losses of the engine: before rounding could have moved them, or too far afterwards.
+    void wrongEngineFails_data() {
+        QTest::addColumn<int>("step");
+        QTest::addColumn<float>("factor");
+        QTest::newRow("early") << 0 << 1 + 1e-5f;
+        QTest::newRow("far") << 59 << 1.05f;
+        QTest::newRow("not a number") << 59 << std::nanf("");
+    }
+    void wrongEngineFails() {
+        QFETCH(int, step);
+        QFETCH(float, factor);
+        RunOutcome outcome = illPosed().outcome;
+        outcome.losses[static_cast<size_t>(step)] *= factor;
+        const CaseResult result = judged(illPosed().run, outcome);
+        QCOMPARE(result.illPosed, std::string());
+        QVERIFY(!result.passed());
+    }
+
+    /// A training whose units keep away from zero stays decided to its end.
+    void wellPosedStaysStrict_data() {
+        QTest::addColumn<QString>("compute");
+        QTest::addColumn<int>("step");
+        QTest::addColumn<double>("factor");
+        QTest::newRow("float64 early") << QString("float64") << 2 << 1 + 1e-5;
+        QTest::newRow("float64 late") << QString("float64") << 59 << 1 + 1e-5;
+        QTest::newRow("float32 early") << QString("float32") << 2 << 1 + 1e-5;
+        QTest::newRow("float32 late") << QString("float32") << 59 << 1 + 1e-3;
+    }
+    void wellPosedStaysStrict() {
+        QFETCH(QString, compute);
+        QFETCH(int, step);
+        QFETCH(double, factor);
+        json run = shipped("mlp_mse", compute.toLatin1());
+        const RunOutcome outcome = trained(goldenFrom(run));
+        QVERIFY(judged(run, outcome).passed());
+        scaleLoss(run, static_cast<size_t>(step), factor);
+        const CaseResult result = judged(run, outcome);
+        QVERIFY(!result.difference.empty() && result.illPosed.empty());
+        QVERIFY(!verified(json::array({run})).passed());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestConditioning)
+#include "tst_conditioning.moc"
