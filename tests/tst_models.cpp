@@ -1,6 +1,7 @@
 // The item models: they keep Qt's rules at every change (QAbstractItemModelTester) and hold the
 // right words and numbers.
 #include "engine/core/error.h"
+#include "tests/support/fake_run.h"
 #include "ui/models/config_model.h"
 #include "ui/models/event_model.h"
 #include "ui/models/run_model.h"
@@ -59,9 +60,12 @@ private slots:
     void scaleWords();
     void numberWords();
     void runKeepsTheNewest();
+    void runScaleOfTheNextStep();
     void runSpeedsOfTheLastSecond();
     void eventsNewestFirst();
     void overflowAndBackoffAreOneEvent();
+    void editsSayWhatChanged();
+    void movingTheStopIsNoNewsOfALane();
     void eventsAreBounded();
     void configEveryFieldTakesItsText();
     void configWrongValueChangesNothing();
@@ -69,6 +73,7 @@ private slots:
     void configPresetScalerFollowsPrecision();
     void configRestartNeeded();
     void configLiveEdits();
+    void configLivePreset();
     void configLiveEditWhileBuilding();
     void configLiveEditsAfterALaneWent();
     void configLaneThatComesDoesNotReachTheRun();
@@ -109,7 +114,8 @@ void TestModels::runKeepsTheNewest() {
     model.setGrowthInterval(1, 2000);
     const std::vector<StepRecord> rows{record(0, 1, 1e-3, 0.1), record(1, 1, 1e-3, 0.1),
                                        record(0, 2, 1e-3, 0.2)};
-    const std::vector<Event> events{eventOf(EventKind::Overflow, 1, 1, "Step 1 was skipped.")};
+    std::vector<Event> events{eventOf(EventKind::Overflow, 1, 1, "Step 1 was skipped.")};
+    events[0].scaleBefore = events[0].scaleAfter = 65536; // forgiven
     model.append(rows, events);
     QCOMPARE(model.step(), int64_t(1)); // lane B has not finished step 2
     QCOMPARE(model.lane(0).last.step, int64_t(2));
@@ -124,6 +130,30 @@ void TestModels::runKeepsTheNewest() {
     model.start({"fp32"});
     QCOMPARE(model.rowCount(), 1);
     QCOMPARE(model.step(), int64_t(0));
+}
+
+/// A step's row has the scale that it used; the next one's follows from its event, in either order.
+void TestModels::runScaleOfTheNextStep() {
+    for (const bool eventFirst : {true, false}) {
+        RunModel model;
+        model.start({"fp32", "amp-fp16"});
+        Event overflow = eventOf(EventKind::Overflow, 5, 1, "Step 5 skipped");
+        overflow.scaleBefore = 65536;
+        overflow.scaleAfter = 32768;
+        const std::vector rows{record(0, 5, 1e-3, 0.1), record(1, 5, 1e-3, 0.1)};
+        if (eventFirst) model.append({}, std::vector{overflow});
+        QCOMPARE(model.lane(1).scale(), 1.0f);
+        model.append(rows, {});
+        if (!eventFirst) model.append({}, std::vector{overflow});
+        QCOMPARE(model.lane(1).scale(), 32768.0f);
+        QCOMPARE(model.lane(0).scale(), 65536.0f);
+        QCOMPARE(model.index(1, RunModel::ScaleColumn).data().toString(),
+                 QStringLiteral("32768 = 2^15"));
+        StepRecord next = record(1, 6, 1e-3, 0.2);
+        next.scale = 1024; // set by hand
+        model.append(std::vector{next}, {});
+        QCOMPARE(model.lane(1).scale(), 1024.0f);
+    }
 }
 
 void TestModels::runSpeedsOfTheLastSecond() {
@@ -184,6 +214,38 @@ void TestModels::overflowAndBackoffAreOneEvent() {
     QCOMPARE(words, QStringList({QStringLiteral("Overflow, scale halved"),
                                  QStringLiteral("Overflow, scale × 0.25"),
                                  QStringLiteral("Scale doubled"), QStringLiteral("Scale halved")}));
+}
+
+void TestModels::editsSayWhatChanged() {
+    const std::pair<const char*, const char*> rows[] = {
+        {"From step 301: Stop after is 600 (before: 300).", "Stop after is 600"},
+        {"From step 7: Growth interval is 50 (before: 2000) in lane amp-fp16.",
+         "Growth interval is 50"},
+        {"From step 7: Loss scale is 1024 in lane amp-fp16.", "Loss scale is 1024"},
+        {"Anything else", "Anything else"},
+        {"", "Edit"}};
+    for (const auto& [text, words] : rows)
+        QCOMPARE(EventModel::whatText(eventOf(EventKind::Edit, 301, -1, text)),
+                 QString::fromLatin1(words));
+    // in the words that the engine really uses
+    Experiment experiment(tinyConfig(10));
+    std::vector<Event> events;
+    experiment.setLive(1, "scaler.growth_interval", FieldValue(int64_t(50)), events);
+    QCOMPARE(EventModel::whatText(events.at(0)), QStringLiteral("Growth interval is 50"));
+}
+
+void TestModels::movingTheStopIsNoNewsOfALane() {
+    RunModel model;
+    model.start({"fp32", "amp-fp16"});
+    Event skipped = eventOf(EventKind::Overflow, 1, 1, "Step 1 skipped");
+    Event stop = eventOf(EventKind::Edit, 9, -1, "Stop after is 600");
+    stop.tensor = "run.steps";
+    model.append({}, std::vector{skipped, stop});
+    QCOMPARE(model.lane(1).lastEvent, QStringLiteral("Step 1 skipped"));
+    Event rate = eventOf(EventKind::Edit, 10, -1, "Learning rate is 1");
+    rate.tensor = "optimizer.lr";
+    model.append({}, std::vector{rate});
+    QCOMPARE(model.lane(1).lastEvent, QStringLiteral("Learning rate is 1"));
 }
 
 void TestModels::eventsAreBounded() {
@@ -287,6 +349,24 @@ void TestModels::configLiveEdits() {
     QCOMPARE(live.front().at(0).toInt(), -1);
     QCOMPARE(live.front().at(1).value<std::string>(), std::string("optimizer.lr"));
     QCOMPARE(std::get<double>(live.front().at(2).value<FieldValue>()), 0.25);
+}
+
+/// Its rules act at once and are told once; its first scale waits for a restart.
+void TestModels::configLivePreset() {
+    ConfigModel model;
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    model.setRunning(model.config());
+    set(model, "scaler.preset", 1, QStringLiteral("apex")); // the same first scale
+    QCOMPARE(live.count(), 1);
+    QVERIFY(!model.restartNeeded());
+    set(model, "scaler.preset", 1, QStringLiteral("megatron"));
+    QCOMPARE(live.count(), 2);
+    QCOMPARE(live.back().at(1).value<std::string>(), std::string("scaler.preset"));
+    QCOMPARE(model.running()->lanes[1].scaler.rules, model.config().lanes[1].scaler.rules);
+    QCOMPARE(model.running()->lanes[1].scaler.initScale, 65536.0);
+    QVERIFY(model.restartNeeded());
+    model.setRunning(RunConfig(*model.running())); // nothing of it is left to tell
+    QCOMPARE(live.count(), 2);
 }
 
 void TestModels::configLiveEditWhileBuilding() {
@@ -407,6 +487,13 @@ void TestModels::verifyTable() {
     report.suites[1].failed.assign(25, "one");
     model.show(report);
     QVERIFY(model.summary().contains(QStringLiteral("scaler: 15 more failed")));
+    report.suites[1].failed.clear();
+    report.suites[1].illPosed = {"a run: not to be decided"};
+    model.show(report);
+    QVERIFY(model.index(1, 0).data(VerifyModel::PassedRole).toBool());
+    QVERIFY(model.summary().startsWith(
+        QStringLiteral("Nothing failed. Ill-posed, not to be decided in float32: 1.")));
+    QVERIFY(model.summary().contains(QStringLiteral("scaler ill-posed: a run: not to be decided")));
 }
 
 QTEST_GUILESS_MAIN(TestModels)

@@ -71,6 +71,7 @@ private slots:
     void saysWhyItSkipped();
     void halfGradientsAreRefused();
     void tinyScaleWritesNan();
+    void stepsOnAnOverflow();
     void gradientsSpoiledAfterUnscale();
     void recordedGraphTest();
     void severalOptimizers_data();
@@ -259,6 +260,21 @@ void TestScalerApi::tinyScaleWritesNan() {
         scaler.update();
         QCOMPARE(scaler.getScale(), check ? 0x1p-131f : 0x1p-130f);
     }
+}
+
+/// Apex at a static scale: the step is taken with what the gradients hold, and the scale stays.
+void TestScalerApi::stepsOnAnOverflow() {
+    ScalerConfig config = findScalerPreset("apex-static")->config;
+    config.initScale = 4;
+    GradScaler scaler(config);
+    scaler.scale(1.0f);
+    Parameter p{{kInf, 8}};
+    const StepOutcome outcome = p.step(scaler, 0);
+    QVERIFY(outcome.stepped && outcome.why.empty());
+    QCOMPARE(p.steps, 1);
+    QVERIFY(p.gradient[0] == kInf && p.gradient[1] == 2);
+    scaler.update();
+    QCOMPARE(scaler.getScale(), 4.0f);
 }
 
 void TestScalerApi::gradientsSpoiledAfterUnscale() {

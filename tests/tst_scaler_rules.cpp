@@ -197,6 +197,10 @@ void TestScalerRules::history_data() {
     rows("deepspeed consecutive", consecutiveDeepspeed(),
          {slow, slower, "64 64 64 64 64 64 64 64 64", "64 64 64 32 16 16 16 16 32",
           "64 64 64 64 64 64 64 64 64"});
+    // what an overflow does to its step is another rule: see tst_overflow
+    const char* const held = "64 64 64 64 64 64 64 64 64";
+    for (const char* system : {"static", "apex-static"})
+        rows(system, shortRules(system), {held, held, held, held, held});
 }
 
 void TestScalerRules::history() {
@@ -276,6 +280,7 @@ void TestScalerRules::presetDefaults_data() {
     row("jmp", {32768, 2, .5, 2000, 0, 1, 0, 1}, true, false, false);
     row("fairseq", {128, 2, .5, 16384, 0, 0x1p-13, 0, 1}, false, true, true);
     row("static", {65536, 2, .5, 2000, 0, 0, 0, 1}, true, false, false);
+    row("apex-static", {1, 2, .5, 2000, 0, 0, 16777216, 1}, true, false, false);
 }
 
 void TestScalerRules::presetDefaults() {
@@ -298,11 +303,13 @@ void TestScalerRules::presetDefaults() {
     QCOMPARE(r.atFloor == FloorAction::Stop, stopsAtFloor);
     QCOMPARE(config.holdSchedule, holdsSchedule);
     QVERIFY(!config.checkUnscaled && r.tolerance == 0 && r.growthTest == GrowthTest::Exact);
-    QCOMPARE(r.mode == ScalerMode::Static, QString(QTest::currentDataTag()) == "static");
+    const QString name = QTest::currentDataTag();
+    QCOMPARE(r.mode == ScalerMode::Static, name == "static" || name == "apex-static");
+    QCOMPARE(config.onOverflow == OverflowAction::Step, name == "apex-static");
 }
 
 void TestScalerRules::presetsAreRecognised() {
-    QCOMPARE(scalerPresets().size(), size_t{8});
+    QCOMPARE(scalerPresets().size(), size_t{9});
     QCOMPARE(presetOf(ScalerConfig{}), "pytorch");
     for (const ScalerPreset& preset : scalerPresets()) {
         ScalerConfig config;
@@ -317,6 +324,10 @@ void TestScalerRules::presetsAreRecognised() {
         changed = config;
         changed.checkUnscaled = true;
         QCOMPARE(presetOf(changed), kCustomScaler);
+        changed = config;
+        changed.onOverflow =
+            config.onOverflow == OverflowAction::Skip ? OverflowAction::Step : OverflowAction::Skip;
+        QCOMPARE(presetOf(changed), kCustomScaler);
         ScalerConfig off;
         off.rules.mode = ScalerMode::Off;
         applyScalerPreset(off, preset.name);
@@ -325,6 +336,9 @@ void TestScalerRules::presetsAreRecognised() {
     ScalerConfig fixed = presetNamed("static");
     fixed.initScale = 8;
     QCOMPARE(presetOf(fixed), "static");
+    fixed = presetNamed("apex-static");
+    fixed.initScale = 128;
+    QCOMPARE(presetOf(fixed), "apex-static");
     ScalerConfig growing;
     growing.initScale = 8;
     QCOMPARE(presetOf(growing), kCustomScaler);

@@ -1,10 +1,9 @@
-// One lane: skipped steps, the scaler's life in events, live edits, reproducible bits, stopping.
+// One lane: what a skip leaves alone, growth, schedules, live edits, reproducible bits, stopping.
+// What is said of an overflow is in tst_overflow.
 #include "engine/core/error.h"
-#include "engine/ops/functional.h"
-#include "engine/train/overflow.h"
 #include "engine/train/schedule.h"
 #include "engine/train/trainer.h"
-#include "tests/support/training.h"
+#include "tests/support/lane.h"
 
 #include <QTest>
 
@@ -12,160 +11,16 @@
 #include <thread>
 
 using namespace halfscope;
-using halfscope::test::differentBits;
-using halfscope::test::FixedDataset;
-using halfscope::test::randomRegression;
-
-namespace {
-
-constexpr uint64_t kSeed = 11;
-
-RunConfig smallConfig(Precision precision) {
-    RunConfig config;
-    config.model = {20, 1, Norm::None, Activation::Relu};
-    config.lanes = {LaneConfig{precision, {}}};
-    if (precision != Precision::AmpFp16) config.lanes[0].scaler.rules.mode = ScalerMode::Off;
-    config.threads = 1;
-    config.device = "cpu";
-    config.seed = kSeed;
-    return config;
-}
-
-struct Lane {
-    FixedDataset data;
-    Trainer trainer;
-    std::vector<Event> events;
-
-    explicit Lane(const RunConfig& config, BatchShape shape = {64, 10, 1}, int batches = 1)
-        : data(randomRegression(shape, batches, config.seed)),
-          trainer(config, 0, "lane", data, makeCpuExecutor(static_cast<int>(config.threads))) {}
-
-    StepRecord step(int64_t number) {
-        const auto record = trainer.step(number, events);
-        require(record.has_value(), "nobody asked the step to stop");
-        return *record;
-    }
-    int count(EventKind kind) const {
-        return static_cast<int>(std::count_if(events.begin(), events.end(),
-                                              [&](const Event& e) { return e.kind == kind; }));
-    }
-};
-
-int differentWeights(const Weights& a, const Weights& b) {
-    int different = a.size() == b.size() ? 0 : -1000000;
-    for (const auto& [name, values] : a)
-        different += differentBits(values, b.at(name));
-    return different;
-}
-
-} // namespace
+using namespace halfscope::test;
 
 class TestTrainer : public QObject {
     Q_OBJECT
 
 private slots:
-    void overflowSkipsAndHalves() {
-        RunConfig config = smallConfig(Precision::AmpFp16);
-        config.lanes[0].scaler.initScale = 16777216;
-        Lane lane(config);
-        const Weights before = lane.trainer.weights();
-        const StepRecord record = lane.step(1);
-        QCOMPARE(record.flags, uint32_t{kSkipped | kBackedOff});
-        QCOMPARE(record.scale, 16777216.0f);
-        QCOMPARE(record.skippedSoFar, int64_t{1});
-        QCOMPARE(lane.trainer.scaler().scale, 8388608.0f);
-        QVERIFY(!std::isfinite(record.gradientNorm));
-        QVERIFY(std::isfinite(record.loss));
-        QCOMPARE(differentWeights(before, lane.trainer.weights()), 0);
-        QCOMPARE(lane.count(EventKind::Overflow), 1);
-        QCOMPARE(lane.count(EventKind::Backoff), 1);
-        const Event& event = lane.events.front();
-        QCOMPARE(event.scaleBefore, 16777216.0f);
-        QCOMPARE(event.scaleAfter, 8388608.0f);
-        QVERIFY2(!event.tensor.empty(), event.text.c_str());
-        const std::string wanted = "Step 1 skipped: " + event.tensor +
-                                   " reached inf at loss scale 16777216 (2^24); the scale falls to "
-                                   "8388608 (2^23).";
-        QCOMPARE(event.text, wanted);
-        QVERIFY2(event.tensor.find(" of ") != std::string::npos, event.tensor.c_str());
-    }
-
-    /// With one weight layer only dW can overflow first: x and dy are small, their product is not.
-    void namesTheGradientThatOverflowed() {
-        RunConfig config = smallConfig(Precision::AmpFp16);
-        config.model = {4, 0, Norm::None, Activation::Relu};
-        config.lanes[0].scaler.initScale = 32;
-        FixedDataset::Batch batch{std::vector<float>(256, 100.0f), std::vector<float>(256, 0.0f)};
-        const FixedDataset data({256, 1, 1}, {batch});
-        Trainer trainer(config, 0, "lane", data, makeCpuExecutor(1));
-        Weights weights = trainer.weights();
-        weights["layers.0.weight"] = {1, 1, 1, 1};
-        weights["layers.0.bias"] = {0, 0, 0, 0};
-        weights["layers.1.weight"] = {1, 1, 1, 1};
-        weights["layers.1.bias"] = {0};
-        trainer.setWeights(weights);
-        std::vector<Event> events;
-        const auto record = trainer.step(1, events);
-        // y = 400, dy = 2 * 400 / 256 * 32 = 100; dW1 = sum of 256 * 100 * 100 = 2.56e6 > 65504
-        QVERIFY(record && (record->flags & kSkipped));
-        QCOMPARE(events.front().tensor, std::string("gradient of layers.1.weight"));
-    }
-
-    /// The overflow of an earlier batch is named at the update that it spoils, and looking for it
-    /// leaves no trace.
-    void namesTheTensorOfAnEarlierBatch() {
-        RunConfig config = smallConfig(Precision::AmpFp16);
-        config.model = {4, 0, Norm::None, Activation::Relu};
-        config.lanes[0].scaler.initScale = 128; // divided among four batches
-        config.gradients.accumulate = 4;
-        std::vector<FixedDataset::Batch> batches(
-            4, {std::vector<float>(256, 0.125f), std::vector<float>(256, 0.0f)});
-        batches[1].x.assign(256, 100);
-        const FixedDataset data({256, 1, 1}, batches);
-        Trainer trainer(config, 0, "lane", data, makeCpuExecutor(1));
-        Weights weights = trainer.weights();
-        for (auto& [name, values] : weights)
-            std::fill(values.begin(), values.end(), name.ends_with("weight") ? 1.0f : 0.0f);
-        trainer.setWeights(weights);
-        std::vector<Event> events;
-        std::vector<float> losses;
-        for (int64_t step = 1; step <= 5; ++step) {
-            const auto record = trainer.step(step, events);
-            QVERIFY(record.has_value());
-            QCOMPARE((record->flags & kSkipped) != 0, step == 4);
-            losses.push_back(record->loss);
-        }
-        QCOMPARE(events.front().tensor, std::string("gradient of layers.1.weight"));
-        QCOMPARE(events.front().step, int64_t{4});
-        QVERIFY(losses[4] == losses[0]); // the first batch again, on unchanged weights
-        QCOMPARE(differentWeights(trainer.weights(), weights), 0);
-    }
-
-    void namesTheForwardThatOverflowed() {
-        RunConfig config = smallConfig(Precision::AmpFp16);
-        FixedDataset::Batch batch{std::vector<float>(64, 60000.0f), std::vector<float>(64, 0.0f)};
-        const FixedDataset data({64, 1, 1}, {batch});
-        Trainer trainer(config, 0, "lane", data, makeCpuExecutor(1));
-        Weights weights = trainer.weights();
-        for (auto& [name, values] : weights)
-            std::fill(values.begin(), values.end(), name.ends_with("weight") ? 1.0f : 0.0f);
-        trainer.setWeights(weights);
-        std::vector<Event> events;
-        for (int64_t step = 1; step <= 3; ++step)
-            QVERIFY(trainer.step(step, events).has_value());
-        QCOMPARE(events.front().tensor, std::string("forward of layer 1"));
-        std::vector<Event> losses;
-        for (const Event& event : events)
-            if (event.kind == EventKind::LossNotFinite) losses.push_back(event);
-        QCOMPARE(losses.size(), size_t{1}); // told once, not at every step
-        QVERIFY2(losses[0].text.find("no loss scale can cure this") != std::string::npos,
-                 losses[0].text.c_str());
-    }
-
     /// The optimizer's step count and the moments stay on a skip: a run that skips its first steps
     /// goes on like one that starts at the scale that works, on the same batch.
     void skipsLeaveNoTrace() {
-        RunConfig high = smallConfig(Precision::AmpFp16), low = high;
+        RunConfig high = laneConfig(Precision::AmpFp16), low = high;
         high.lanes[0].scaler.initScale = std::ldexp(1.0, 24);
         Lane a(high);
         int64_t skips = 0;
@@ -183,7 +38,7 @@ private slots:
     }
 
     void runningStatisticsMoveOnASkip() {
-        RunConfig config = smallConfig(Precision::AmpFp16);
+        RunConfig config = laneConfig(Precision::AmpFp16);
         config.model.norm = Norm::BatchNorm;
         config.lanes[0].scaler.initScale = std::ldexp(1.0, 40);
         Lane lane(config);
@@ -201,7 +56,7 @@ private slots:
     }
 
     void growsAfterTheInterval() {
-        RunConfig config = smallConfig(Precision::AmpFp16);
+        RunConfig config = laneConfig(Precision::AmpFp16);
         config.lanes[0].scaler.initScale = 16;
         config.lanes[0].scaler.rules.growthInterval = 3;
         Lane lane(config);
@@ -218,15 +73,15 @@ private slots:
     }
 
     void editsActAtTheNextStep() {
-        RunConfig config = smallConfig(Precision::AmpFp16);
+        RunConfig config = laneConfig(Precision::AmpFp16);
         config.lanes[0].scaler.initScale = 16;
         Lane lane(config);
         for (int64_t step = 1; step <= 4; ++step)
             QVERIFY(!(lane.step(step).flags & kGrew));
-        ScalerRules rules;
-        rules.growthInterval = 5;
-        rules.growthFactor = 8;
-        lane.trainer.setScalerRules(rules);
+        ScalerConfig scaler = config.lanes[0].scaler;
+        scaler.rules.growthInterval = 5;
+        scaler.rules.growthFactor = 8;
+        lane.trainer.setScaler(scaler);
         QVERIFY(lane.step(5).flags & kGrew);
         QCOMPARE(lane.step(6).scale, 128.0f);
         lane.trainer.setLearningRate(0.25);
@@ -235,6 +90,93 @@ private slots:
         const StepRecord record = lane.step(8);
         QCOMPARE(record.scale, 4.0f);
         QCOMPARE(record.growthTracker, 3); // a new scale does not touch the tracker
+    }
+
+    /// Another step is compiled for these; whatever they change nothing of takes every state along:
+    /// weights, moments, running statistics, accumulated gradients, scale, tracker, schedule.
+    void anotherStepCarriesAllStates_data() {
+        QTest::addColumn<bool>("check");
+        QTest::addColumn<bool>("hold");
+        QTest::addColumn<bool>("stepOn");
+        QTest::newRow("check after unscaling") << true << false << false;
+        QTest::newRow("hold the schedule") << false << true << false;
+        QTest::newRow("step on overflow") << false << false << true;
+    }
+    void anotherStepCarriesAllStates() {
+        QFETCH(bool, check);
+        QFETCH(bool, hold);
+        QFETCH(bool, stepOn);
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.model.norm = Norm::BatchNorm;
+        config.schedule.kind = ScheduleKind::OneCycle;
+        config.schedule.totalSteps = 20;
+        config.gradients.accumulate = 2;
+        ScalerConfig& scaler = config.lanes[0].scaler;
+        scaler.initScale = 16;
+        scaler.rules.growthInterval = 3;
+        Lane edited(config, {64, 10, 1}, 3), plain(config, {64, 10, 1}, 3);
+        for (int64_t step = 1; step <= 12; ++step) {
+            if (step == 6) {
+                const std::vector<float> before = edited.trainer.prediction();
+                scaler.checkUnscaled = check;
+                scaler.holdSchedule = hold;
+                scaler.onOverflow = stepOn ? OverflowAction::Step : OverflowAction::Skip;
+                edited.trainer.setScaler(scaler);
+                QCOMPARE(edited.trainer.prediction(), before); // the picture on the screen
+            }
+            const StepRecord a = edited.step(step), b = plain.step(step);
+            QCOMPARE(a.loss, b.loss);
+            QCOMPARE(a.scale, b.scale);
+            QCOMPARE(a.growthTracker, b.growthTracker);
+            QCOMPARE(a.learningRate, b.learningRate);
+            QCOMPARE(a.flags, b.flags);
+        }
+        QCOMPARE(differentWeights(edited.trainer.weights(), plain.trainer.weights()), 0);
+    }
+
+    void scalingGoesOffAndOn() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        ScalerConfig& scaler = config.lanes[0].scaler;
+        scaler.initScale = std::ldexp(1.0, 24);
+        scaler.rules.mode = ScalerMode::Static;
+        Lane lane(config);
+        QVERIFY(lane.step(1).flags & kSkipped);
+        scaler.rules.mode = ScalerMode::Off;
+        lane.trainer.setScaler(scaler);
+        StepRecord record = lane.step(2);
+        QCOMPARE(record.scale, 1.0f);
+        QVERIFY(!(record.flags & kSkipped));
+        scaler.rules.mode = ScalerMode::Dynamic;
+        lane.trainer.setScaler(scaler);
+        record = lane.step(3);
+        QCOMPARE(record.scale, std::ldexp(1.0f, 24)); // it begins to scale: the first scale
+        QCOMPARE(record.flags, uint32_t{kSkipped | kBackedOff});
+        QCOMPARE(record.skippedSoFar, int64_t{2});
+        scaler.rules.mode = ScalerMode::Static;
+        lane.trainer.setScaler(scaler);
+        QCOMPARE(lane.step(4).scale, std::ldexp(1.0f, 23)); // the scale at hand, held
+        QCOMPARE(lane.step(5).scale, std::ldexp(1.0f, 23));
+    }
+
+    void overflowRulesActAtTheNextStep() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.schedule.kind = ScheduleKind::OneCycle;
+        config.schedule.totalSteps = 10;
+        ScalerConfig& scaler = config.lanes[0].scaler;
+        scaler.initScale = std::ldexp(1.0, 24);
+        scaler.rules.mode = ScalerMode::Static;
+        Lane lane(config);
+        const float first = lane.step(1).learningRate, second = lane.step(2).learningRate;
+        QVERIFY(second > first);
+        scaler.holdSchedule = true;
+        lane.trainer.setScaler(scaler);
+        const float third = lane.step(3).learningRate;
+        QVERIFY(third > second); // the step before went on
+        QCOMPARE(lane.step(4).learningRate, third);
+        scaler.onOverflow = OverflowAction::Step;
+        lane.trainer.setScaler(scaler);
+        QCOMPARE(lane.step(5).flags & kSkipped, 0u);
+        QVERIFY(std::isnan(lane.trainer.weights().at("layers.0.weight")[0]));
     }
 
     void modes_data() {
@@ -259,7 +201,7 @@ private slots:
         QFETCH(int, mode);
         QFETCH(bool, skips);
         QFETCH(float, scaleAfter);
-        RunConfig config = smallConfig(static_cast<Precision>(precision));
+        RunConfig config = laneConfig(static_cast<Precision>(precision));
         config.lanes[0].scaler.initScale = std::ldexp(1.0, 24);
         config.lanes[0].scaler.rules.mode = static_cast<ScalerMode>(mode);
         Lane lane(config);
@@ -270,78 +212,6 @@ private slots:
         QCOMPARE(differentWeights(before, lane.trainer.weights()) == 0, skips);
     }
 
-    /// The check stands before the multiplication, as in PyTorch: a gradient that only the inverse
-    /// of a tiny scale makes infinite is let through.
-    void unscalingIsNotChecked() {
-        RunConfig config = smallConfig(Precision::AmpFp16);
-        config.lanes[0].scaler.initScale = std::ldexp(1.0, -130);
-        Lane lane(config);
-        const StepRecord record = lane.step(1);
-        QCOMPARE(record.flags, uint32_t{0});
-        QVERIFY(!std::isfinite(record.gradientNorm));
-        QVERIFY(std::isnan(lane.trainer.weights()["layers.2.bias"][0]));
-    }
-
-    /// The second check closes that: the step is skipped and says what became infinite.
-    void unscalingCanBeChecked() {
-        RunConfig config = smallConfig(Precision::AmpFp16);
-        config.lanes[0].scaler.initScale = std::ldexp(1.0, -130);
-        config.lanes[0].scaler.checkUnscaled = true;
-        Lane lane(config);
-        const Weights before = lane.trainer.weights();
-        const StepRecord record = lane.step(1);
-        QCOMPARE(record.flags, uint32_t{kSkipped | kBackedOff});
-        QCOMPARE(differentWeights(before, lane.trainer.weights()), 0);
-        QCOMPARE(lane.events[0].tensor, std::string("the inverse loss scale"));
-        // where the inverse is finite it changes nothing
-        config.lanes[0].scaler.initScale = 1024;
-        Lane checked(config);
-        config.lanes[0].scaler.checkUnscaled = false;
-        Lane plain(config);
-        for (int64_t step = 1; step <= 3; ++step) {
-            checked.step(step);
-            plain.step(step);
-        }
-        QCOMPARE(differentWeights(checked.trainer.weights(), plain.trainer.weights()), 0);
-    }
-
-    void hysteresisForgivesAnOverflow() {
-        RunConfig config = smallConfig(Precision::AmpFp16);
-        config.lanes[0].scaler.initScale = std::ldexp(1.0, 30);
-        config.lanes[0].scaler.rules.hysteresis = 2;
-        Lane lane(config);
-        QCOMPARE(lane.step(1).flags, uint32_t{kSkipped});
-        QVERIFY2(lane.events[0].text.ends_with("at loss scale 1073741824 (2^30); the scale stays."),
-                 lane.events[0].text.c_str());
-        QCOMPARE(lane.step(2).flags, uint32_t{kSkipped | kBackedOff});
-        QCOMPARE(lane.step(3).scale, std::ldexp(1.0f, 29));
-        lane.trainer.setScale(64); // a new scale leaves what the guards have counted
-        QCOMPARE(lane.trainer.scaler().absorbed, 2);
-    }
-
-    void stopsAtTheFloor() {
-        RunConfig config = smallConfig(Precision::AmpFp16);
-        ScalerConfig& scaler = config.lanes[0].scaler;
-        scaler.initScale = std::ldexp(1.0, 30);
-        scaler.rules.floor = std::ldexp(1.0, 29);
-        scaler.rules.atFloor = FloorAction::Stop;
-        Lane lane(config);
-        QCOMPARE(lane.step(1).flags, uint32_t{kSkipped | kBackedOff});
-        QVERIFY(lane.trainer.stopReason().empty());
-        QCOMPARE(lane.step(2).flags, uint32_t{kSkipped | kAtFloor});
-        QVERIFY2(lane.events.back().text.ends_with("at loss scale 536870912 (2^29); the scale has "
-                                                   "reached its floor: the run ends."),
-                 lane.events.back().text.c_str());
-        QVERIFY2(lane.trainer.stopReason().starts_with(
-                     "The loss scale reached its floor 536870912 (2^29) in lane lane at step 2 "),
-                 lane.trainer.stopReason().c_str());
-        // new rules are a new try
-        scaler.rules.atFloor = FloorAction::Continue;
-        lane.trainer.setScalerRules(scaler.rules);
-        QVERIFY(lane.trainer.stopReason().empty());
-        QCOMPARE(lane.step(3).flags, uint32_t{kSkipped});
-    }
-
     void schedule_data() {
         QTest::addColumn<bool>("hold");
         QTest::newRow("advances on a skip, as in PyTorch") << false;
@@ -349,7 +219,7 @@ private slots:
     }
     void schedule() {
         QFETCH(bool, hold);
-        RunConfig config = smallConfig(Precision::AmpFp16);
+        RunConfig config = laneConfig(Precision::AmpFp16);
         config.schedule.kind = ScheduleKind::OneCycle;
         config.schedule.totalSteps = 40;
         config.lanes[0].scaler.initScale = std::ldexp(1.0, 24);
@@ -367,10 +237,10 @@ private slots:
 
     /// The same step in one kernel a node and in fused loops.
     void fusedFollowsUnfused() {
-        RunConfig config = smallConfig(Precision::Fp32);
+        RunConfig config = laneConfig(Precision::Fp32);
         config.model = {20, 1, Norm::BatchNorm, Activation::Tanh};
         const BatchShape shape{64, 10, 1};
-        const FixedDataset data = randomRegression(shape, 1, kSeed);
+        const FixedDataset data = randomRegression(shape, 1, kLaneSeed);
         std::vector<float> x(640), target(64), rate{1e-3f};
         QVERIFY(data.batch(1, x, target));
         const Graph graph = buildStep(config, config.lanes[0], shape);
@@ -383,7 +253,7 @@ private slots:
             const auto upload = [&](NodeId id, const std::vector<float>& values) {
                 executor->upload(id, std::as_bytes(std::span(values)));
             };
-            for (const auto& [name, values] : initialWeights(g, kSeed))
+            for (const auto& [name, values] : initialWeights(g, kLaneSeed))
                 upload(g.state(name), values);
             upload(g.input("x"), x);
             upload(g.input("target"), target);
@@ -402,20 +272,6 @@ private slots:
         }
     }
 
-    /// Without a scaler nothing is checked: nan goes into the weights, as in PyTorch.
-    void withoutScalerNanGoesThrough() {
-        RunConfig config = smallConfig(Precision::Fp32);
-        Lane lane(config);
-        Weights weights = lane.trainer.weights();
-        weights["layers.2.bias"][0] = INFINITY;
-        lane.trainer.setWeights(weights);
-        const StepRecord record = lane.step(1);
-        QCOMPARE(record.flags, uint32_t{kLossNotFinite});
-        QCOMPARE(lane.count(EventKind::LossNotFinite), 1);
-        QCOMPARE(lane.count(EventKind::Overflow), 0);
-        QVERIFY(std::isnan(lane.trainer.weights()["layers.2.weight"][0]));
-    }
-
     void bitsDoNotDependOnThreads_data() {
         QTest::addColumn<int>("precision");
         for (int p = 0; p <= static_cast<int>(Precision::Fp16); ++p)
@@ -423,7 +279,7 @@ private slots:
     }
     void bitsDoNotDependOnThreads() {
         QFETCH(int, precision);
-        RunConfig config = smallConfig(static_cast<Precision>(precision));
+        RunConfig config = laneConfig(static_cast<Precision>(precision));
         config.model = {33, 2, Norm::BatchNorm, Activation::Gelu};
         const BatchShape shape{257, 3, 2};
         std::vector<std::vector<float>> losses;
@@ -445,7 +301,7 @@ private slots:
     /// Stops at random moments from another thread; the run then has the bits of an undisturbed
     /// one.
     void stoppingChangesNothing() {
-        RunConfig config = smallConfig(Precision::AmpFp16);
+        RunConfig config = laneConfig(Precision::AmpFp16);
         config.model = {96, 2, Norm::BatchNorm, Activation::Relu};
         config.lanes[0].scaler.initScale = std::ldexp(1.0, 30);
         const BatchShape shape{4096, 2, 1};
@@ -471,11 +327,11 @@ private slots:
         QCOMPARE(differentWeights(calm.trainer.weights(), disturbed.trainer.weights()), 0);
         QCOMPARE(calm.trainer.scaler(), disturbed.trainer.scaler());
         QCOMPARE(calm.trainer.skipped(), disturbed.trainer.skipped());
-        qInfo("%d stops in 30 steps", stopped);
+        QVERIFY(stopped > 0);
     }
 
     void oneCycleSetsTheRate() {
-        RunConfig config = smallConfig(Precision::Fp32);
+        RunConfig config = laneConfig(Precision::Fp32);
         config.schedule.kind = ScheduleKind::OneCycle;
         config.schedule.totalSteps = 5;
         Lane lane(config);
@@ -492,7 +348,7 @@ private slots:
     void previewIsTheFirstForward_data() { bitsDoNotDependOnThreads_data(); }
     void previewIsTheFirstForward() {
         QFETCH(int, precision);
-        RunConfig config = smallConfig(static_cast<Precision>(precision));
+        RunConfig config = laneConfig(static_cast<Precision>(precision));
         config.model.norm = Norm::BatchNorm;
         Lane lane(config, {64, 3, 2}, 2);
         const Weights before = lane.trainer.weights();
@@ -510,10 +366,10 @@ private slots:
     }
 
     void initialWeightsFollowTheRule() {
-        RunConfig config = smallConfig(Precision::Fp32);
+        RunConfig config = laneConfig(Precision::Fp32);
         config.model.norm = Norm::BatchNorm;
         const Graph graph = buildStep(config, config.lanes[0], {64, 10, 1});
-        const Weights weights = initialWeights(graph, kSeed);
+        const Weights weights = initialWeights(graph, kLaneSeed);
         QCOMPARE(weights.size(), size_t{14});
         QCOMPARE(weights.at("norms.1.weight"), std::vector<float>(20, 1.0f));
         QCOMPARE(weights.at("norms.1.running_var"), std::vector<float>(20, 1.0f));
@@ -531,20 +387,20 @@ private slots:
         const double a = double{weights.at("layers.0.bias")[0]} * std::sqrt(10.0);
         const double b = double{weights.at("layers.1.bias")[0]} * std::sqrt(20.0);
         QVERIFY(std::abs(a - b) > 1e-6);
-        QVERIFY(initialWeights(graph, kSeed + 1) != weights);
-        QCOMPARE(initialWeights(graph, kSeed), weights);
+        QVERIFY(initialWeights(graph, kLaneSeed + 1) != weights);
+        QCOMPARE(initialWeights(graph, kLaneSeed), weights);
     }
 
     /// A batch that does not change is uploaded all the same by a training that starts late.
     void startsAtAnyStep() {
-        const RunConfig config = smallConfig(Precision::Fp32);
+        const RunConfig config = laneConfig(Precision::Fp32);
         Lane first(config), late(config);
         QCOMPARE(late.step(5).loss, first.step(1).loss);
         QCOMPARE(late.step(6).loss, first.step(2).loss);
     }
 
     void wrongWeightsAreRefused() {
-        Lane lane(smallConfig(Precision::Fp32));
+        Lane lane(laneConfig(Precision::Fp32));
         Weights weights = lane.trainer.weights();
         weights["layers.9.weight"] = {1};
         QVERIFY_EXCEPTION_THROWN(lane.trainer.setWeights(weights), InputError);
@@ -556,7 +412,7 @@ private slots:
     /// Everything that the pure fp16 lane trains is stored in 16 bits, nothing that AMP trains is.
     void storageOfTheLanes() {
         for (const Precision p : {Precision::Fp32, Precision::AmpFp16, Precision::Fp16}) {
-            const RunConfig config = smallConfig(p);
+            const RunConfig config = laneConfig(p);
             const Graph graph = buildStep(config, config.lanes[0], {64, 10, 1});
             const DType wanted = p == Precision::Fp16 ? DType::F16 : DType::F32;
             for (const StateInfo& state : graph.states())
@@ -566,14 +422,6 @@ private slots:
             const DType output = p == Precision::Fp32 ? DType::F32 : DType::F16;
             QCOMPARE(graph[graph.output("prediction")].dtype, output);
         }
-    }
-
-    void scaleInWords() {
-        QCOMPARE(scaleText(65536), std::string("65536 (2^16)"));
-        QCOMPARE(scaleText(1), std::string("1 (2^0)"));
-        QCOMPARE(scaleText(1000), std::string("1000"));
-        QCOMPARE(scaleText(0.125f), std::string("0.125 (2^-3)"));
-        QCOMPARE(scaleText(0), std::string("0"));
     }
 };
 

@@ -16,14 +16,14 @@ namespace halfscope {
 namespace {
 
 constexpr int kVersion = 1;
-constexpr size_t kMaxLanes = 6;
 constexpr size_t kMaxTitleBytes = 200;
 constexpr const char* kNearest = "the nearest known one is";
 
 /// A key of the file inside a message.
 std::string shownKey(const std::string& path, const std::string& key) {
     const std::string whole = path.empty() ? key : path + "." + key;
-    return isPlainText(whole) && whole.size() <= 100 ? whole : quotedText(whole);
+    const bool shows = !key.empty() && isPlainText(whole) && whole.size() <= 100;
+    return shows ? whole : quotedText(whole);
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& value,
@@ -50,7 +50,7 @@ FieldValue valueOf(const Field& field, const std::string& path, const Json& valu
     try {
         checkValue(field, result);
     } catch (const InputError&) {
-        refuse(path, shown(value), allowedText(field));
+        refuse(path, shown(value), allowedText(field, result));
     }
     return result;
 }

@@ -68,14 +68,14 @@ private:
 Picture checkerboardPicture(const TaskConfig& task) {
     const int side = static_cast<int>(task.side);
     // Half of a period of 2 / frequency sides; the order of operations is part of the definition.
-    const auto odd = [&](int at) { return std::fmod(at * task.frequency / side / 2, 1.0) > 0.5; };
+    std::vector<bool> odd;
+    for (int at = 0; at < side; ++at)
+        odd.push_back(std::fmod(at * task.frequency / side / 2, 1.0) > 0.5);
     Picture picture{side, side, 1, {}};
     picture.values.reserve(static_cast<size_t>(task.side * task.side));
-    for (int row = 0; row < side; ++row) {
-        for (int column = 0; column < side; ++column) {
-            picture.values.push_back(odd(column) != odd(row) ? 1.0f : 0.0f);
-        }
-    }
+    for (const bool row : odd)
+        for (const bool column : odd)
+            picture.values.push_back(column != row ? 1.0f : 0.0f);
     return picture;
 }
 

@@ -118,7 +118,11 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& value
         throw InputError("optimizer.lr cannot change while the one-cycle schedule sets the rate");
     if (field->scope == FieldScope::Run) lane = -1;
     const std::string before = valueText(field->get(m_config, std::max(lane, 0)));
+    const std::vector<LaneConfig> running = m_config.lanes;
     setField(m_config, lane, key, value);
+    // A preset of the scaler brings a first scale too, and that one acts at a restart.
+    for (size_t i = 0; i < running.size(); ++i)
+        m_config.lanes[i].scaler.initScale = running[i].scaler.initScale;
     // Lanes that wait in the middle of a step finish it under the old setting.
     m_edits.push_back({lane, field->key});
     if (m_pending.empty()) applyEdits();
@@ -166,7 +170,7 @@ void Experiment::applyEdits() {
             if (edit.key == kLiveScale)
                 lane(i).setScale(edit.scale);
             else if (edit.key.starts_with("scaler."))
-                lane(i).setScalerRules(m_config.lanes[static_cast<size_t>(i)].scaler.rules);
+                lane(i).setScaler(m_config.lanes[static_cast<size_t>(i)].scaler);
             else if (edit.key == "optimizer.lr")
                 lane(i).setLearningRate(m_config.optimizer.lr);
         }

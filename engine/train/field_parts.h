@@ -11,6 +11,7 @@ namespace halfscope {
 
 /// Rows of the groups "Optimizer", "Schedule", "Gradients", and the scaler's.
 std::vector<Field> optimizerFields();
+std::vector<Field> specialOptimizerFields();
 std::vector<Field> scheduleFields();
 std::vector<Field> specialScheduleFields();
 std::vector<Field> gradientFields();

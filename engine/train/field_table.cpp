@@ -219,6 +219,7 @@ std::vector<Field> makeTable() {
     add("Task", regressionFields());
     add("Network", networkFields());
     add("Optimizer", optimizerFields());
+    add("Optimizer", specialOptimizerFields());
     add("Schedule", scheduleFields());
     add("Schedule", specialScheduleFields());
     add("Gradients", gradientFields());

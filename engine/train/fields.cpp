@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
+#include <optional>
 
 namespace halfscope {
 
@@ -18,7 +18,6 @@ namespace {
 
 constexpr double kExactWhole = 9007199254740992.0; // 2^53: above, a double skips whole numbers
 constexpr size_t kMaxTextBytes = 4096;
-constexpr size_t kMaxLanes = 6;
 constexpr std::string_view kDeviceKey = "run.device";
 constexpr std::string_view kLayersKey = "precision.layers";
 
@@ -27,8 +26,8 @@ std::string shown(const FieldValue& value) {
     return valueText(value);
 }
 
-[[noreturn]] void refuse(const Field& field, const std::string& value) {
-    throw InputError(field.key + ": " + value + " is not allowed: " + allowedText(field));
+[[noreturn]] void refuse(const Field& field, const std::string& value, const std::string& allowed) {
+    throw InputError(field.key + ": " + value + " is not allowed: " + allowed);
 }
 
 /// "auto", or a device, or one for each lane.
@@ -84,12 +83,6 @@ std::string_view lastPart(std::string_view key) {
     return dot == std::string_view::npos ? key : key.substr(dot + 1);
 }
 
-std::string_view trimmed(std::string_view text) {
-    const size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 /// Nothing when the text is not wholly one number.
 template <class Number>
 std::optional<Number> numberFrom(std::string_view text) {
@@ -133,7 +126,7 @@ std::string keyHint(std::string_view key) {
 }
 
 void checkValue(const Field& field, const FieldValue& value) {
-    if (!isAllowed(field, value)) refuse(field, shown(value));
+    if (!isAllowed(field, value)) refuse(field, shown(value), allowedText(field, value));
 }
 
 FieldValue parseValue(const Field& field, std::string_view given) {
@@ -149,7 +142,7 @@ FieldValue parseValue(const Field& field, std::string_view given) {
             value = *real;
         }
         if (std::holds_alternative<std::string>(value)) {
-            refuse(field, text.empty() ? "an empty value" : quotedText(text));
+            refuse(field, text.empty() ? "an empty value" : quotedText(text), allowedText(field));
         }
     }
     checkValue(field, value);
@@ -204,6 +197,14 @@ std::string allowedText(const Field& field) {
                    : "plain UTF-8 text";
     }
     return {};
+}
+
+std::string allowedText(const Field& field, const FieldValue& refused) {
+    const auto* real = std::get_if<double>(&refused);
+    const bool rounds =
+        field.kind == FieldKind::Real && real && *real > field.minimum && *real < field.maximum;
+    if (!rounds) return allowedText(field);
+    return allowedText(field) + "; as float32 it is " + numberText(static_cast<float>(*real));
 }
 
 void setField(RunConfig& config, int lane, std::string_view key, const FieldValue& value) {

@@ -5,7 +5,6 @@
 #include "engine/train/run_config.h"
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +58,9 @@ FieldValue parseValue(const Field&, std::string_view text);
 std::string valueText(const FieldValue&);
 /// What is allowed, in words: "a whole number from 1 to 8".
 std::string allowedText(const Field&);
+/// The same, and why a number inside the range is refused: devices hold it as float32, where it may
+/// be the end that is not allowed.
+std::string allowedText(const Field&, const FieldValue& refused);
 
 /// Sets a field of the run, or of one lane (lane < 0: of every lane). InputError for unknown keys,
 /// which names the nearest known one.

@@ -77,6 +77,14 @@ const char* nameOf(FloorAction action) {
     return "";
 }
 
+const char* nameOf(OverflowAction action) {
+    switch (action) {
+    case OverflowAction::Skip: return "skip";
+    case OverflowAction::Step: return "step";
+    }
+    return "";
+}
+
 const char* nameOf(HysteresisRefill refill) {
     switch (refill) {
     case HysteresisRefill::AtGrowth: return "growth";

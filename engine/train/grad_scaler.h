@@ -11,10 +11,15 @@
 
 namespace halfscope {
 
-/// A lane's scaler. The last two act outside next(): in the step and in GradScaler.
+/// What an overflow does to its own step: the optimizer skips it, or takes it with the inf or nan
+/// that the gradients hold, as Apex does at a static scale.
+enum class OverflowAction : uint8_t { Skip, Step };
+
+/// A lane's scaler. The last three act outside next(): in the step and in GradScaler.
 struct ScalerConfig {
     double initScale = 65536;
     ScalerRules rules;
+    OverflowAction onOverflow = OverflowAction::Skip;
     /// Check the gradients after the multiplication by the inverse scale too: a scale below 2^-128,
     /// whose inverse is inf, then never writes nan into weights.
     bool checkUnscaled = false;
@@ -43,6 +48,7 @@ void nextSlots(std::span<const double> state, std::span<const double> rules, boo
 const char* nameOf(GrowthTest);       ///< "exact", "at-least"
 const char* nameOf(GrowthClamp);      ///< "keep", "none"
 const char* nameOf(FloorAction);      ///< "continue", "stop"
+const char* nameOf(OverflowAction);   ///< "skip", "step"
 const char* nameOf(HysteresisRefill); ///< "growth", "clean-step"
 
 } // namespace halfscope

@@ -52,7 +52,8 @@ NodeId emitNorm(Builder& b, Norm kind, NodeId x, int index, const ParameterStora
     const fn::BatchNormResult r = fn::batchNorm(b, x, weight, bias, 1, kNormEps);
     const auto statistic = [&](const char* part, NodeId batch) {
         const NodeId state =
-            b.state(name + part, features, DType::F32, StateRole::RunningStatistic);
+            b.state(name + part, features, storage.normsSeen.value_or(storage.norms),
+                    StateRole::RunningStatistic);
         running.push_back({state, batch, b.label()});
     };
     statistic(".running_mean", r.mean);
@@ -108,8 +109,9 @@ void emitRunningStatistics(Builder& b, const std::vector<RunningStatistic>& stat
     AutocastScope off(b, nullptr);
     for (const RunningStatistic& r : statistics) {
         LabelScope label(b, r.label);
-        const NodeId kept = b.scale(r.state, 1 - kRunningMomentum);
-        b.graph().setNext(r.state, b.add(kept, b.scale(r.batch, kRunningMomentum)));
+        const NodeId kept = b.scale(b.cast(r.state, b.dtypeOf(r.batch)), 1 - kRunningMomentum);
+        const NodeId next = b.add(kept, b.scale(r.batch, kRunningMomentum));
+        b.graph().setNext(r.state, b.cast(next, b.dtypeOf(r.state)));
     }
 }
 

@@ -26,9 +26,9 @@ struct Network {
 /// x (rows, inputs) -> (rows, outputs). Layer 0 is linear inputs -> width, then `depth` hidden
 /// layers width -> width, each with norm and activation, then the output layer width -> outputs.
 /// Parameters "layers.0.weight" (out, in), "layers.0.bias", "norms.0.weight", "norms.0.bias" are
-/// stored as `storage`, running statistics "norms.0.running_mean" and "norms.0.running_var" as F32.
-/// A ParameterStorage can set norms apart. `prefix`, such as "second.", stands before every name,
-/// and in the labels of causes.
+/// stored as `storage`, running statistics "norms.0.running_mean" and "norms.0.running_var" as the
+/// norms see their parameters. A ParameterStorage can set norms apart. `prefix`, such as "second.",
+/// stands before every name, and in the labels of causes.
 Network emitNetwork(Builder&, const ModelConfig&, NodeId x, int64_t outputs,
                     const ParameterStorage& storage, const std::string& prefix = {});
 

@@ -68,6 +68,7 @@ std::string overflowText(const StepRecord& record, float scaleAfter, const Culpr
     std::string text = " skipped: ";
     if (record.flags & kFirstStepped) text = " skipped by the second optimizer: ";
     if (record.flags & kSecondStepped) text = " skipped by the first optimizer: ";
+    if (record.flags & kSteppedOnOverflow) text = " overflowed and was taken all the same: ";
     text += culprit.tensor.empty() ? "a gradient" : culprit.tensor;
     if (culprit.tensor.empty())
         text += " was not finite";
@@ -159,7 +160,9 @@ std::string scaleText(float scale) {
 void describeStep(const StepRecord& record, float scaleAfter, const Culprit& culprit,
                   bool lossWasFinite, std::vector<Event>& events) {
     const std::string change = scaleText(record.scale) + " to " + scaleText(scaleAfter) + ".";
-    if (record.flags & kSkipped) {
+    // Weights that became nan by such a step make the loss nan from the next one on.
+    const bool stepped = (record.flags & kSteppedOnOverflow) && !(record.flags & kLossNotFinite);
+    if ((record.flags & kSkipped) || stepped) {
         events.push_back(makeEvent(EventKind::Overflow, record, scaleAfter,
                                    overflowText(record, scaleAfter, culprit)));
         events.back().tensor = culprit.tensor;

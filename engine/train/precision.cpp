@@ -8,7 +8,6 @@
 #include "engine/train/run_config.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 namespace halfscope {
@@ -109,12 +108,6 @@ bool chosen(Override choice, bool byDefault) {
     return choice == Override::Default ? byDefault : choice == Override::On;
 }
 
-std::string_view trimmed(std::string_view text) {
-    const size_t first = text.find_first_not_of(' ');
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
 /// A network that is cast as a whole: its parameters, and what its layers compute in.
 void planModel(PrecisionPlan& plan, const PrecisionPreset& row, const LaneConfig& lane) {
     const DType model = *row.model;
@@ -186,8 +179,7 @@ PrecisionPlan planOf(const LaneConfig& lane) {
         plan.policy = row.policy();
     }
     const auto forced = forcedLayers(lane.layers);
-    if (!forced)
-        throw InputError("precision.layers: " + quotedText(lane.layers) + " is not allowed");
+    require(forced.has_value(), "forced layers are checked with the fields");
     if (!forced->empty() && !plan.policy) {
         plan.policy.emplace(); // no op has a rule
         plan.policy->name = row.name;
@@ -218,7 +210,7 @@ void checkPrecision(const LaneConfig& lane, size_t index) {
                                 "wants one");
 }
 
-void checkLayers(const CastPolicy& policy, const Graph& graph) {
+void checkLayers(const CastPolicy& policy, const LaneConfig& lane, const Graph& graph) {
     std::vector<std::string> known;
     std::set<std::string_view> seen;
     for (NodeId id = 0; id < graph.size(); ++id) {
@@ -228,10 +220,13 @@ void checkLayers(const CastPolicy& policy, const Graph& graph) {
         if (inside && !node.cause.label.empty() && seen.insert(node.cause.label).second)
             known.push_back(node.cause.label);
     }
+    const LayerTypes forced = forcedLayers(lane.layers).value_or(LayerTypes{});
     for (const auto& [label, dtype] : policy.layers) {
         if (seen.contains(label)) continue;
-        throw InputError("policy " + policy.name + ": layers: " + quotedText(label) +
-                         " is not a layer of this network" + nearestHint(label, known));
+        const std::string place =
+            forced.contains(label) ? "precision.layers" : lane.policyFile + ": layers";
+        throw InputError(place + ": " + quotedText(label) + " is not a layer of this network" +
+                         nearestHint(label, known));
     }
 }
 

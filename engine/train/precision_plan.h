@@ -30,7 +30,8 @@ struct PrecisionPlan {
 /// Reads the policy file of a lane with precision "user"; InputError when it is not valid.
 PrecisionPlan planOf(const LaneConfig&);
 
-/// InputError unless the policy's layers all stand in the graph, by the labels of its forward.
-void checkLayers(const CastPolicy&, const Graph&);
+/// InputError unless the layers that the lane or its policy file names all stand in the graph, by
+/// the labels of its forward.
+void checkLayers(const CastPolicy&, const LaneConfig&, const Graph&);
 
 } // namespace halfscope

@@ -1,7 +1,7 @@
 // The experiments that come with the program, and lanes by name ("fp32,amp-fp16").
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/train/fields.h"
+#include "engine/train/field_parts.h"
 #include "engine/train/recipes.h"
 
 #include <algorithm>
@@ -121,15 +121,10 @@ Preset picture() {
 std::vector<LaneConfig> parseLanes(std::string_view list) {
     const Field& field = *findField("precision");
     std::vector<LaneConfig> lanes;
-    for (bool more = true; more;) {
-        const size_t comma = list.find(',');
-        more = comma != std::string_view::npos;
-        RunConfig one;
-        const FieldValue value = parseValue(field, list.substr(0, comma));
-        one.lanes.resize(1);
-        field.set(one, 0, value);
-        lanes.push_back(defaultLane(one.lanes[0].precision));
-        if (more) list.remove_prefix(comma + 1);
+    for (const std::string_view name : partsOf(list, ',')) {
+        Precision precision{};
+        field_parts::fromValue(precision, parseValue(field, name));
+        lanes.push_back(defaultLane(precision));
     }
     return lanes;
 }

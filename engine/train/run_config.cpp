@@ -110,14 +110,16 @@ std::string deviceOfLane(std::string_view devices, int lane) {
     return std::string(devices.substr(0, devices.find(',')));
 }
 
+std::string laneName(Precision precision, int number) {
+    const std::string name = nameOf(precision);
+    return number == 1 ? name : name + "-" + std::to_string(number);
+}
+
 std::vector<std::string> laneNames(const RunConfig& config) {
     std::vector<std::string> names;
     std::map<Precision, int> seen;
-    for (const LaneConfig& lane : config.lanes) {
-        const int number = ++seen[lane.precision];
-        const std::string name = nameOf(lane.precision);
-        names.push_back(number == 1 ? name : name + "-" + std::to_string(number));
-    }
+    for (const LaneConfig& lane : config.lanes)
+        names.push_back(laneName(lane.precision, ++seen[lane.precision]));
     return names;
 }
 

@@ -11,6 +11,8 @@
 
 namespace halfscope {
 
+inline constexpr size_t kMaxLanes = 6;
+
 enum class TaskKind : uint8_t { Checkerboard, Image, Regression };
 enum class Norm : uint8_t { None, BatchNorm, LayerNorm };
 enum class Activation : uint8_t { Relu, Tanh, Sigmoid, Gelu, Silu, Softplus, Sin };
@@ -110,6 +112,7 @@ RunConfig defaultConfig();
 /// A lane's part of "cuda:0,cuda:1": lane 0 takes the first, and after the last the first again.
 std::string deviceOfLane(std::string_view devices, int lane);
 /// "fp32", "amp-fp16", and with a number where two are alike: "amp-fp16-2".
+std::string laneName(Precision, int number);
 std::vector<std::string> laneNames(const RunConfig&);
 
 } // namespace halfscope

@@ -72,6 +72,7 @@ RunConfig portable(RunConfig config) {
         if (lane.policyFile.empty()) continue;
         lane.policyFile = std::filesystem::absolute(lane.policyFile).lexically_normal().string();
     }
+    checkConfig(config); // the folder's name may be none that JSON can hold
     return config;
 }
 
@@ -98,6 +99,24 @@ Json laneJson(const std::string& name, const LaneConfig& config, const LaneTotal
     lane["peak_bytes"] = memory.peakBytes;
     lane["peak_bytes_by_cause"] = memoryJson(memory);
     return lane;
+}
+
+std::string pictureName(const std::string& lane) { return "output_" + lane + ".png"; }
+
+/// What an earlier run left in the folder must not pass for this one's where this one is killed,
+/// nor the picture of a lane that it does not have.
+void removeEarlierRun(const std::string& folder) {
+    const auto remove = [&folder](const std::string& name) {
+        const std::filesystem::path path = folder + "/" + name;
+        std::error_code ignored;
+        if (std::filesystem::is_symlink(path, ignored)) return; // written through, as it was
+        if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
+    };
+    for (const char* name : {"summary.json", "steps.csv", "events.csv", "timing.csv"})
+        remove(name);
+    for (const PrecisionPreset& preset : precisionPresets())
+        for (int number = 1; number <= static_cast<int>(kMaxLanes); ++number)
+            remove(pictureName(laneName(preset.precision, number)));
 }
 
 } // namespace
@@ -150,11 +169,9 @@ RunFiles::RunFiles(std::string folder, const Experiment& experiment)
     : m_folder((makeOutputFolder(folder), std::move(folder))),
       m_lanes(laneNames(experiment.config())), m_totals(m_lanes.size()),
       m_steps(pathTo("steps.csv")), m_events(pathTo("events.csv")), m_timing(pathTo("timing.csv")) {
-    // Where this run is killed, an earlier one's must not pass for its summary.
-    std::error_code ignored;
-    std::filesystem::remove(pathTo("summary.json"), ignored);
     writeFileAtomically(pathTo("experiment.json"), configText(portable(experiment.config())));
     writePng(experiment.target(), pathTo("target.png"));
+    removeEarlierRun(m_folder);
     m_steps.append(kStepHeader);
     m_events.append(kEventHeader);
     m_timing.append(kTimingHeader);
@@ -187,7 +204,7 @@ void RunFiles::finish(Experiment& experiment, RunOutcome outcome, std::string_vi
         const bool kept = m_pictures && m_pictures->step == experiment.step();
         if (!kept) m_pictures = experiment.snapshot();
         for (size_t i = 0; i < m_lanes.size(); ++i) {
-            writePng(m_pictures->outputs[i], pathTo("output_" + m_lanes[i] + ".png"));
+            writePng(m_pictures->outputs[i], pathTo(pictureName(m_lanes[i])));
         }
     }
     const double seconds = m_totals.front().last().wallSeconds;

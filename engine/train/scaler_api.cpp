@@ -152,9 +152,10 @@ StepOutcome GradScaler::step(int optimizer, std::span<const HostTensor> gradient
     if (m_optimizers[optimizer].stage == Stage::Ready) unscale(optimizer, gradients);
     PerOptimizer& record = m_optimizers[optimizer];
     if (!record.foundInf) throw InputError("No inf checks were recorded for this optimizer.");
-    if (!*record.foundInf) stepFunction();
+    const bool skips = *record.foundInf && m_config.onOverflow == OverflowAction::Skip;
+    if (!skips) stepFunction();
     record.stage = Stage::Stepped;
-    return {!*record.foundInf, record.why};
+    return {!skips, skips ? record.why : std::string()};
 }
 
 void GradScaler::update() {

@@ -50,8 +50,9 @@ public:
     /// whether any was inf or nan before. Float16 gradients are refused, as in PyTorch: they cannot
     /// hold what was scaled. Optimizers are told apart by any number of the caller's.
     void unscale(int optimizer, std::span<const HostTensor> gradients);
-    /// Unscales unless that was done, then calls `stepFunction` or skips. Gradients that become inf
-    /// after unscale() are not looked at again.
+    /// Unscales unless that was done, then calls `stepFunction`, or skips where the gradients held
+    /// inf or nan and OverflowAction says so. Gradients that become inf after unscale() are not
+    /// looked at again.
     StepOutcome step(int optimizer, std::span<const HostTensor> gradients,
                      const std::function<void()>& stepFunction);
     /// Once an iteration, after all steps: the next scale by what any optimizer found, or the given

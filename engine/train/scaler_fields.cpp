@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kFloatMax = 3.4e38; // what a float32 holds, rounded down to a readable number
 constexpr double kMostSteps = 1e9;   // counts are int32 on the device
+constexpr const char* kFirstScale = "scaler.init_scale"; // alone acts at a restart
 
 bool amp(const LaneConfig& lane) { return presetOf(lane.precision).mayScale; }
 bool scales(const LaneConfig& lane) {
@@ -19,22 +20,24 @@ bool dynamic(const LaneConfig& lane) {
     return amp(lane) && lane.scaler.rules.mode == ScalerMode::Dynamic;
 }
 
-/// A rule of dynamic scaling; all of them act at the next step.
+/// A rule of dynamic scaling.
 template <class Access>
 Field ofRules(const Words& words, Access at) {
-    return live(
-        whenLane(dynamic, ofLane(
-                              words, [at](auto& lane) -> auto& { return at(lane.scaler.rules); })));
+    return whenLane(dynamic,
+                    ofLane(
+                        words, [at](auto& lane) -> auto& { return at(lane.scaler.rules); }));
 }
 
 /// It has no value of its own: it names the combination of the others.
 Field presetField() {
     Field field = whenLane(
-        amp, ofLane(
-                 {"scaler.preset", "Scaler", "",
-                  "Takes all rules and defaults of a known scaler; a rule changed afterwards makes "
-                  "it custom. A lane whose scaler is off takes the rules and stays off."},
-                 [](auto& lane) -> auto& { return lane.scaler.rules.mode; }));
+        amp,
+        ofLane(
+            {"scaler.preset", "Scaler", "",
+             "Takes all rules and defaults of a known scaler; a rule changed afterwards makes "
+             "it custom; its first scale acts at a restart. A lane whose scaler is off takes the "
+             "rules and stays off."},
+            [](auto& lane) -> auto& { return lane.scaler.rules.mode; }));
     for (const ScalerPreset& preset : scalerPresets())
         field.choices.emplace_back(preset.name);
     field.choices.emplace_back(kCustomScaler);
@@ -52,17 +55,15 @@ Field presetField() {
 std::vector<Field> startFields() {
     return {
         presetField(),
-        whenLane(amp,
-                 oneOf(ofLane(
-                           {"scaler.mode", "Loss scaling", "",
-                            "dynamic adapts the scale and skips steps that overflow; "
-                            "static keeps it and still skips; off multiplies by nothing and never "
-                            "skips."},
-                           [](auto& lane) -> auto& { return lane.scaler.rules.mode; }),
-                       namesUpTo(ScalerMode::Off))),
+        whenLane(amp, oneOf(ofLane(
+                                {"scaler.mode", "Loss scaling", "",
+                                 "dynamic adapts the scale and skips steps that overflow; "
+                                 "static keeps it; off multiplies by nothing and never skips."},
+                                [](auto& lane) -> auto& { return lane.scaler.rules.mode; }),
+                            namesUpTo(ScalerMode::Off))),
         whenLane(scales,
                  in(ofLane(
-                        {"scaler.init_scale", "First scale", "",
+                        {kFirstScale, "First scale", "",
                          "The loss is multiplied by this before the backward pass, to lift small "
                          "gradients above float16's smallest values (about 6e-8). Powers "
                          "of two round nothing."},
@@ -119,6 +120,14 @@ std::vector<Field> growthFields() {
 
 std::vector<Field> guardFields() {
     return {
+        whenLane(scales,
+                 oneOf(ofLane(
+                           {"scaler.on_overflow", "Overflow", "",
+                            "What a step does whose gradients hold inf or nan: skip leaves weights "
+                            "and optimizer as they are; step takes it all the same, as Apex does "
+                            "at a static scale, and the weights become nan."},
+                           [](auto& lane) -> auto& { return lane.scaler.onOverflow; }),
+                       namesUpTo(OverflowAction::Step))),
         in(ofRules(
                {"scaler.floor", "Floor", "",
                 "A backoff goes no lower than this; 0 is no floor: then enough overflows in a "
@@ -134,7 +143,7 @@ std::vector<Field> guardFields() {
         in(ofRules(
                {"scaler.hysteresis", "Hysteresis", "overflows",
                 "The overflow that makes the scale fall: 1 is the first, with 2 one overflow "
-                "is forgiven. Every overflow skips its step."},
+                "is forgiven. Its step is skipped all the same."},
                [](auto& rules) -> auto& { return rules.hysteresis; }),
            {1, kMostSteps, Bound::Closed, true}),
         oneOf(ofRules(
@@ -167,8 +176,9 @@ std::vector<Field> guardFields() {
 
 std::vector<Field> scalerFields() {
     std::vector<Field> fields;
-    for (std::vector<Field> part : {startFields(), growthFields(), guardFields()})
-        std::move(part.begin(), part.end(), std::back_inserter(fields));
+    for (const std::vector<Field>& part : {startFields(), growthFields(), guardFields()})
+        for (const Field& field : part)
+            fields.push_back(field.key == kFirstScale ? field : live(field));
     return fields;
 }
 

@@ -85,11 +85,23 @@ ScalerPreset fixed() {
     return {"static", "The first scale, held for the whole run; overflows still skip.", config};
 }
 
+/// Its LossScaler skips where it is dynamic only. 1 is the scale of the levels O0 and O3.
+ScalerPreset apexStatic() {
+    ScalerConfig config = apex().config;
+    config.initScale = 1;
+    config.rules.mode = ScalerMode::Static;
+    config.onOverflow = OverflowAction::Step;
+    return {"apex-static",
+            "NVIDIA Apex amp with a loss_scale of its own: held, and overflows are stepped on.",
+            config};
+}
+
 } // namespace
 
 std::span<const ScalerPreset> scalerPresets() {
-    static const std::vector<ScalerPreset> all{pytorch(),  apex(), keras(),   deepspeed(),
-                                               megatron(), jmp(),  fairseq(), fixed()};
+    static const std::vector<ScalerPreset> all{pytorch(),   apex(),     keras(),
+                                               deepspeed(), megatron(), jmp(),
+                                               fairseq(),   fixed(),    apexStatic()};
     return all;
 }
 

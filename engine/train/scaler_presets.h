@@ -15,7 +15,7 @@ struct ScalerPreset {
     ScalerConfig config;
 };
 
-/// pytorch, apex, keras, deepspeed, megatron, jmp, fairseq, static.
+/// pytorch, apex, keras, deepspeed, megatron, jmp, fairseq, static, apex-static.
 std::span<const ScalerPreset> scalerPresets();
 /// nullptr when there is none.
 const ScalerPreset* findScalerPreset(std::string_view name);

@@ -38,7 +38,7 @@ public:
             AutocastScope scope(m_b, m_policy);
             f = forward(m_b, plan.storage.weights);
         }
-        if (m_policy != nullptr) checkLayers(*m_policy, m_b.graph());
+        if (m_policy != nullptr) checkLayers(*m_policy, m_lane, m_b.graph());
         m_scaler = m_b.state("scaler", {kScalerSlots}, DType::F64, StateRole::Scaler);
         takeScale();
         groupParameters();
@@ -209,11 +209,16 @@ private:
                           group.gradients);
     }
 
+    bool skipsOverflows() const {
+        return scalesLoss(m_lane) && m_lane.scaler.onOverflow == OverflowAction::Skip;
+    }
+
     /// When an optimizer keeps what it has; kNoNode: it always steps.
     NodeId skipOf(const Group& group) {
-        if (m_boundary == kNoNode) return group.found;
+        const NodeId found = skipsOverflows() ? group.found : kNoNode;
+        if (m_boundary == kNoNode) return found;
         const NodeId early = m_b.unary(Op::LogicalNot, m_boundary);
-        return group.found == kNoNode ? early : m_b.emit(Op::LogicalOr, {early, group.found});
+        return found == kNoNode ? early : m_b.emit(Op::LogicalOr, {early, found});
     }
 
     /// Updates every group and returns the first one's learning rate.
@@ -246,7 +251,7 @@ private:
         LabelScope label(m_b, "learning rate");
         // F32 counts exactly to 2^24 and stays there: past the end of any table.
         NodeId ahead = m_b.shift(tick(), 1);
-        if (scalesLoss(m_lane) && m_lane.scaler.holdSchedule) {
+        if (skipsOverflows() && m_lane.scaler.holdSchedule) {
             const NodeId none = m_b.constantLike(0, m_foundInf);
             const NodeId skips = m_b.emit(Op::Less, {none, m_foundInf});
             ahead = m_b.where(m_b.expandLike(skips, ahead), tick(), ahead);

@@ -28,17 +28,24 @@ std::vector<float> downloadFloats(Executor& executor, const Graph& graph, NodeId
     return values;
 }
 
+ScalerRules actingRules(const LaneConfig& lane) {
+    ScalerRules rules = lane.scaler.rules;
+    if (!scalesLoss(lane)) rules.mode = ScalerMode::Off;
+    return rules;
+}
+
+ScalerSlots firstScaler(const LaneConfig& lane) {
+    ScalerState state;
+    state.scale = scalesLoss(lane) ? static_cast<float>(lane.scaler.initScale) : 1.0F;
+    return slotsOf(state);
+}
+
 void uploadSettings(Executor& executor, const Graph& graph, const RunConfig& config,
                     const LaneConfig& lane) {
-    const bool scales = scalesLoss(lane);
-    ScalerRules rules = lane.scaler.rules;
-    if (!scales) rules.mode = ScalerMode::Off;
-    ScalerSlots scaler{};
-    scaler[kScaleSlot] =
-        scales ? static_cast<double>(static_cast<float>(lane.scaler.initScale)) : 1;
+    const ScalerSlots scaler = firstScaler(lane);
     executor.upload(graph.state("scaler"), std::as_bytes(std::span(scaler)));
-    const auto slots = slotsOf(rules);
-    executor.upload(graph.state("scaler.rules"), std::as_bytes(std::span(slots)));
+    const RuleSlots rules = slotsOf(actingRules(lane));
+    executor.upload(graph.state("scaler.rules"), std::as_bytes(std::span(rules)));
     for (const auto& [table, values] : scheduleTables(config))
         uploadFloats(executor, graph, graph.state(table), values);
 }

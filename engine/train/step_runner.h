@@ -10,7 +10,6 @@
 #include <array>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace halfscope {
@@ -21,6 +20,10 @@ using MetricsRow = std::array<double, kMetricsSlots>;
 /// Floats to storage form with one rounding and back. As many values as elements.
 void uploadFloats(Executor&, const Graph&, NodeId, std::span<const float> values);
 std::vector<float> downloadFloats(Executor&, const Graph&, NodeId);
+/// The rules by which the lane's step updates its scaler: Off where it does not scale.
+ScalerRules actingRules(const LaneConfig&);
+/// The scaler's state as the lane begins to scale; a scale of 1 where it does not.
+ScalerSlots firstScaler(const LaneConfig&);
 /// The lane's scaler and rules and the run's schedule, as a training starts.
 void uploadSettings(Executor&, const Graph&, const RunConfig&, const LaneConfig&);
 

@@ -11,8 +11,8 @@
 #include "engine/train/step_runner.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <map>
 
 namespace halfscope {
 
@@ -61,22 +61,34 @@ uint32_t steppedFlags(double foundInf, int64_t optimizers) {
     return foundInf == 2 ? uint32_t{kFirstStepped} : 0;
 }
 
+uint32_t overflowFlags(double foundInf, int64_t optimizers, OverflowAction action) {
+    if (foundInf == 0) return 0;
+    if (action == OverflowAction::Step) return kSteppedOnOverflow;
+    return kSkipped | steppedFlags(foundInf, optimizers);
+}
+
 /// What the device's row tells; step, lane and times are the trainer's.
-StepRecord recordOf(const MetricsRow& row, int64_t optimizers) {
+StepRecord recordOf(const MetricsRow& row, int64_t optimizers, OverflowAction action) {
     StepRecord record;
     record.loss = static_cast<float>(row[kLossMetric]);
     record.scale = static_cast<float>(row[kScaleMetric]);
     record.growthTracker = static_cast<int32_t>(row[metricOf(kTrackerSlot)]);
     record.learningRate = static_cast<float>(row[kLearningRateMetric]);
     record.gradientNorm = static_cast<float>(row[kGradientNormMetric]);
-    if (row[kFoundInfMetric] != 0) record.flags |= kSkipped;
-    record.flags |= steppedFlags(row[kFoundInfMetric], optimizers);
+    record.flags |= overflowFlags(row[kFoundInfMetric], optimizers, action);
     if (row[kNextScaleMetric] > row[kScaleMetric]) record.flags |= kGrew;
     if (row[kNextScaleMetric] < row[kScaleMetric]) record.flags |= kBackedOff;
     if (!std::isfinite(record.loss)) record.flags |= kLossNotFinite;
     const bool stops = row[metricOf(kStopSlot)] != 0;
     if (stops && (record.flags & kSkipped)) record.flags |= kAtFloor;
     return record;
+}
+
+/// Whether two lanes that differ in their scaler alone have different steps; the rules are data.
+bool hasOtherStep(const LaneConfig& a, const LaneConfig& b) {
+    return scalesLoss(a) != scalesLoss(b) || a.scaler.onOverflow != b.scaler.onOverflow ||
+           a.scaler.checkUnscaled != b.scaler.checkUnscaled ||
+           a.scaler.holdSchedule != b.scaler.holdSchedule;
 }
 
 } // namespace
@@ -106,23 +118,26 @@ Weights initialWeights(const Graph& graph, uint64_t seed, const std::stop_token&
 
 struct Trainer::Impl {
     const RunConfig config;
-    const LaneConfig lane;
+    LaneConfig lane;
     int laneIndex;
     const Dataset& dataset;
     NodeId x, target, prediction, metrics, scaler, rules, table;
     std::vector<float> xValues, targetValues;
     int64_t batchStep = 0; ///< the step whose batch lies on the device; 0: none
     int64_t lastStep = 0;
+    /// The last step's, where the search for a culprit has run other steps since.
+    std::optional<std::vector<float>> keptPrediction;
     OverflowFinder finder;
     Culprit culprit; ///< of the last step; kept while the loss stays bad
     bool lossWasBad = false;
 
-    Impl(const RunConfig& runConfig, int index, const Dataset& data, const Graph& graph)
-        : config(runConfig), lane(runConfig.lanes[static_cast<size_t>(index)]), laneIndex(index),
-          dataset(data), x(graph.input("x")), target(graph.input("target")),
-          prediction(graph.output("prediction")), metrics(graph.output("metrics")),
-          scaler(graph.state("scaler")), rules(graph.state("scaler.rules")),
-          table(graph.state("schedule.table")), xValues(static_cast<size_t>(graph[x].elements())),
+    Impl(const RunConfig& runConfig, const LaneConfig& laneConfig, int index, const Dataset& data,
+         const Graph& graph)
+        : config(runConfig), lane(laneConfig), laneIndex(index), dataset(data), x(graph.input("x")),
+          target(graph.input("target")), prediction(graph.output("prediction")),
+          metrics(graph.output("metrics")), scaler(graph.state("scaler")),
+          rules(graph.state("scaler.rules")), table(graph.state("schedule.table")),
+          xValues(static_cast<size_t>(graph[x].elements())),
           targetValues(static_cast<size_t>(graph[target].elements())), finder(graph) {}
 
     void loadBatch(Executor& executor, const Graph& graph, int64_t step) {
@@ -145,6 +160,7 @@ struct Trainer::Impl {
     /// were accumulated with it. Weights have not changed since those.
     Culprit culpritOf(Executor& executor, const Graph& graph, int64_t step, float scale) {
         constexpr int64_t kSearched = 16; // each is a whole step, run value by value
+        keptPrediction = downloadFloats(executor, graph, prediction);
         const int64_t batches = std::min(config.gradients.accumulate, kSearched);
         Culprit found;
         for (int64_t at = step; at > std::max<int64_t>(step - batches, 0); --at) {
@@ -165,7 +181,7 @@ Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Data
     m_program = std::make_shared<const Program>(compile(graph));
     throwIfStopped(stop);
     m_executor->load(m_program);
-    m_impl = std::make_unique<Impl>(config, lane, dataset, m_program->graph);
+    m_impl = std::make_unique<Impl>(config, laneConfig, lane, dataset, m_program->graph);
     uploadWeights(*m_executor, m_program->graph,
                   initialWeights(m_program->graph, config.seed, stop), stop);
     uploadSettings(*m_executor, m_program->graph, config, laneConfig);
@@ -195,11 +211,12 @@ Weights Trainer::weights() {
 std::optional<StepRecord> Trainer::step(int64_t step, std::vector<Event>& events) {
     Impl& impl = *m_impl;
     impl.loadBatch(*m_executor, m_program->graph, step);
+    impl.keptPrediction.reset();
     if (m_executor->run(RunMode::Captured) == RunResult::Stopped) return std::nullopt;
     impl.lastStep = step;
     MetricsRow row{};
     m_executor->download(impl.metrics, std::as_writable_bytes(std::span(row)));
-    StepRecord record = recordOf(row, impl.config.model.networks);
+    StepRecord record = recordOf(row, impl.config.model.networks, impl.lane.scaler.onOverflow);
     record.step = step;
     record.lane = impl.laneIndex;
     record.deviceSeconds = m_executor->lastStepSeconds();
@@ -223,6 +240,7 @@ std::optional<StepRecord> Trainer::step(int64_t step, std::vector<Event>& events
 }
 
 std::vector<float> Trainer::prediction() {
+    if (m_impl->keptPrediction) return *m_impl->keptPrediction;
     return downloadFloats(*m_executor, m_program->graph, m_impl->prediction);
 }
 
@@ -248,11 +266,42 @@ std::vector<float> Trainer::preview(const std::stop_token& stop) {
     return downloadFloats(*executor, graph, graph.output("prediction"));
 }
 
-void Trainer::setScalerRules(const ScalerRules& rules) {
-    ScalerRules acting = rules;
-    if (!scalesLoss(m_impl->lane)) acting.mode = ScalerMode::Off;
-    m_executor->upload(m_impl->rules, bytesOfAll(slotsOf(acting)));
+void Trainer::setScaler(const ScalerConfig& scaler) {
+    const bool scaledBefore = scalesLoss(m_impl->lane);
+    LaneConfig lane = m_impl->lane;
+    lane.scaler = scaler;
+    if (hasOtherStep(lane, m_impl->lane)) rebuild(lane);
+    m_impl->lane = lane;
+    m_executor->upload(m_impl->rules, bytesOfAll(slotsOf(actingRules(lane))));
+    if (scalesLoss(lane) != scaledBefore)
+        m_executor->upload(m_impl->scaler, bytesOfAll(firstScaler(lane)));
     m_stopReason.clear();
+}
+
+void Trainer::rebuild(const LaneConfig& lane) {
+    Impl& old = *m_impl;
+    const auto program =
+        std::make_shared<const Program>(compile(buildStep(old.config, lane, old.dataset.shape())));
+    std::map<std::string, std::vector<std::byte>> values;
+    for (const StateInfo& state : m_program->graph.states()) {
+        std::vector<std::byte>& bytes = values[state.name];
+        bytes.resize(m_program->graph[state.node].bytes());
+        m_executor->download(state.node, bytes);
+    }
+    auto next =
+        std::make_unique<Impl>(old.config, lane, old.laneIndex, old.dataset, program->graph);
+    if (old.lastStep > 0) next->keptPrediction = prediction();
+    next->lastStep = old.lastStep;
+    next->culprit = old.culprit;
+    next->lossWasBad = old.lossWasBad;
+    m_executor->load(program);
+    m_program = program;
+    m_impl = std::move(next);
+    for (const StateInfo& state : m_program->graph.states()) {
+        const auto found = values.find(state.name);
+        require(found != values.end(), "the new step has a state of its own: " + state.name);
+        m_executor->upload(state.node, found->second);
+    }
 }
 
 void Trainer::setScale(float scale) {

@@ -66,8 +66,11 @@ public:
     /// RunError when `stop` asks for it.
     std::vector<float> preview(const std::stop_token& stop = {});
 
-    /// Live fields: rules of the scaler, learning rate. Acts from the next step on.
-    void setScalerRules(const ScalerRules&);
+    /// Live fields: the scaler, learning rate. Acts from the next step on.
+    /// A scaler whose step is another one (off, check after unscaling, what an overflow does) has
+    /// the lane's step compiled anew; all states, the scale at hand too, are carried over. The
+    /// first scale acts where a lane begins to scale.
+    void setScaler(const ScalerConfig&);
     void setScale(float scale);
     void setLearningRate(double lr);
     ScalerState scaler();
@@ -78,6 +81,7 @@ public:
 
 private:
     struct Impl;
+    void rebuild(const LaneConfig&);
     std::string m_name;
     std::unique_ptr<Executor> m_executor;
     std::shared_ptr<const Program> m_program;

@@ -31,7 +31,6 @@ std::vector<Field> optimizerFields() {
         return c.schedule.kind != ScheduleKind::OneCycle;
     };
     const auto divides = [](const RunConfig& c) { return isAdam(c) || usesRms(c); };
-    const auto remembers = [](const RunConfig& c) { return usesSgd(c) || usesRms(c); };
     return {
         oneOf(
             ofRun(
@@ -71,6 +70,13 @@ std::vector<Field> optimizerFields() {
                 "Pulls weights towards zero at each step. A skipped step decays nothing."},
                [](auto& c) -> auto& { return c.optimizer.weightDecay; }),
            {0, 1000, Bound::Closed, true}),
+    };
+}
+
+/// The fields that only some optimizers have, and the second optimizer.
+std::vector<Field> specialOptimizerFields() {
+    const auto remembers = [](const RunConfig& c) { return usesSgd(c) || usesRms(c); };
+    return {
         when(remembers,
              in(ofRun(
                     {"optimizer.momentum", "Momentum", "",

@@ -8,7 +8,6 @@
 
 #include <QString>
 
-#include <algorithm>
 #include <bit>
 
 namespace halfscope::test {
