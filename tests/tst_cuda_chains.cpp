@@ -66,6 +66,8 @@ double passesOf(const Program& program, double tensorBytes) {
 
 } // namespace
 
+Q_DECLARE_METATYPE(cuda::TileLimits)
+
 class TestCudaChains : public QObject {
     Q_OBJECT
 private slots:
@@ -77,6 +79,7 @@ private slots:
     void firstLossOfTheUnfusedStep();
     void masksOfRoundedValues();
     void varianceOfLargeMeans();
+    void presetIsFused_data();
     void presetIsFused();
     void smallStaysUnfused();
     void compilesForDevices_data();
@@ -91,17 +94,29 @@ void TestCudaChains::products_data() {
     QTest::addColumn<bool>("transposeA");
     QTest::addColumn<bool>("transposeB");
     QTest::addColumn<int>("sharedBytes");
+    QTest::addColumn<cuda::TileLimits>("tiles");
     const int all = static_cast<int>(kH200Shared);
+    const cuda::TileLimits usual, narrow{128, 128, 0}, low{64, 256, 0}, least{64, 64, 32},
+        leastDeep{64, 64, 16};
     for (const char* type : {"f16", "bf16", "tf32", "f32"}) {
-        QTest::addRow("%s, whole tiles", type) << type << 256 << 64 << 128 << false << false << all;
-        QTest::addRow("%s, b transposed", type) << type << 160 << 72 << 40 << false << true << all;
-        QTest::addRow("%s, odd", type) << type << 257 << 33 << 31 << false << true << all;
-        QTest::addRow("%s, odd, two tiles across", type)
-            << type << 131 << 301 << 17 << false << false << all;
-        QTest::addRow("%s, b from memory", type)
-            << type << 400 << 128 << 200 << false << true << 72000;
-        QTest::addRow("%s, deep", type) << type << 64 << 256 << 517 << true << false << all;
-        QTest::addRow("%s, deep, odd", type) << type << 33 << 31 << 257 << true << false << all;
+        const auto row = [&](const char* what, int m, int n, int k, bool transposeA,
+                             bool transposeB, int sharedBytes, cuda::TileLimits tiles) {
+            QTest::addRow("%s, %s", type, what)
+                << type << m << n << k << transposeA << transposeB << sharedBytes << tiles;
+        };
+        row("whole tiles", 256, 64, 128, false, false, all, usual);
+        row("b transposed", 160, 72, 40, false, true, all, usual);
+        row("odd", 257, 33, 31, false, true, all, usual);
+        row("odd, two tiles across", 131, 301, 17, false, false, all, usual);
+        row("b from memory", 400, 128, 200, false, true, 72000, usual);
+        row("deep", 64, 256, 517, true, false, all, usual);
+        row("deep, odd", 33, 31, 257, true, false, all, usual);
+        row("narrow tiles", 131, 301, 70, false, true, all, narrow);
+        row("low tiles", 131, 256, 64, false, false, all, low);
+        row("least tiles", 131, 100, 33, false, true, all, least);
+        row("deep, narrow tiles", 130, 200, 257, true, false, all, narrow);
+        row("deep, low tiles", 130, 256, 100, true, false, all, low);
+        row("deep, least tiles", 65, 70, 257, true, false, all, leastDeep);
     }
 }
 
@@ -114,6 +129,7 @@ void TestCudaChains::products() {
     QFETCH(bool, transposeA);
     QFETCH(bool, transposeB);
     QFETCH(int, sharedBytes);
+    QFETCH(cuda::TileLimits, tiles);
     const DType dtype = type == "f16" ? DType::F16 : type == "bf16" ? DType::BF16 : DType::F32;
     Graph graph;
     Builder b(graph);
@@ -125,7 +141,8 @@ void TestCudaChains::products() {
     QCOMPARE(program.kernels.size(), size_t{1});
 
     cuda::StepSource source;
-    const cuda::DeviceTraits traits = small(static_cast<size_t>(sharedBytes));
+    cuda::DeviceTraits traits = small(static_cast<size_t>(sharedBytes));
+    traits.tiles = tiles;
     const auto texts = cuda::writeChain({program, 0, "product", 1000, 0, 0}, traits);
     std::string text = cuda::prelude();
     for (const cuda::KernelText& each : texts)
@@ -204,7 +221,6 @@ void TestCudaChains::steps() {
     const LaneConfig lane = defaultLane(static_cast<Precision>(precision));
     cuda::ChainOptions options;
     options.leastElements = 1;
-    options.strictFloat = true;
     auto made = std::make_unique<ChainedExecutor>(small(static_cast<size_t>(sharedBytes)), options,
                                                   cuda::Merge::Full);
     ChainedExecutor& fused = *made;
@@ -340,35 +356,31 @@ void TestCudaChains::varianceOfLargeMeans() {
         }
 }
 
+void TestCudaChains::presetIsFused_data() {
+    QTest::addColumn<int>("precision");
+    QTest::newRow("amp-fp16") << static_cast<int>(Precision::AmpFp16);
+    QTest::newRow("tf32") << static_cast<int>(Precision::Tf32);
+    QTest::newRow("fp32") << static_cast<int>(Precision::Fp32);
+}
+
 void TestCudaChains::presetIsFused() {
-    const Program plain = stepOf(checkerboard(512, 256), Precision::AmpFp16);
+    QFETCH(int, precision);
+    const bool half = precision == static_cast<int>(Precision::AmpFp16);
+    const Program plain = stepOf(checkerboard(512, 256), static_cast<Precision>(precision));
     const Program fused = cuda::fuseChains(plain, h200());
     checkPlan(fused.graph, fused.kernels, fused.memory);
-    const double tensor = 512.0 * 512 * 256 * 2;
-    double milliseconds = 0;
-    for (size_t k = 0; k < fused.kernels.size(); ++k) {
-        const cuda::Traffic traffic = cuda::trafficOf(fused, k);
-        const double bytes = traffic.readBytes + traffic.writtenBytes;
-        // 4.3 TB/s copied; 60 % of the 790 TFLOP/s that this device reaches
-        const double ms = std::max(bytes / 4.3e9, traffic.flops / (0.6 * 790e9));
-        milliseconds += ms;
-        if (bytes < tensor / 100 && !isChain(fused.kernels[k])) continue;
-        qInfo("%s of %%%d: reads %.2f T, writes %.2f T, %.1f GFLOP, %.1f us",
-              isChain(fused.kernels[k]) ? "chain" : "kernel", fused.kernels[k].stores[0],
-              traffic.readBytes / tensor, traffic.writtenBytes / tensor, traffic.flops / 1e9,
-              1e3 * ms);
-    }
-    qInfo("passes over an activation: %.1f, unfused %.1f; %.3f ms; peak %.0f MB, unfused %.0f MB",
-          passesOf(fused, tensor), passesOf(plain, tensor), milliseconds,
+    const double tensor = 512.0 * 512 * 256 * (half ? 2 : 4);
+    qInfo("passes over an activation: %.1f, unfused %.1f; peak %.0f MB, unfused %.0f MB",
+          passesOf(fused, tensor), passesOf(plain, tensor),
           static_cast<double>(fused.memory.peakBytes) / 1e6,
           static_cast<double>(plain.memory.peakBytes) / 1e6);
-    QCOMPARE(chainsOf(fused), 10);
+    QVERIFY(chainsOf(fused) >= 9);
     // u1 and u2: written, and read 3 times (the next product, its weight gradient, the own
     // backward) or 3 (the output, the sums behind it, the own backward); du of both: written, read
     // once; dh of both: written, read once; the coordinates over and over
     QVERIFY(passesOf(fused, tensor) < 17.5);
     QVERIFY(static_cast<double>(fused.memory.peakBytes) <
-            0.6 * static_cast<double>(plain.memory.peakBytes));
+            0.7 * static_cast<double>(plain.memory.peakBytes));
 }
 
 void TestCudaChains::smallStaysUnfused() {
@@ -388,17 +400,28 @@ void TestCudaChains::smallStaysUnfused() {
 void TestCudaChains::compilesForDevices_data() {
     QTest::addColumn<int>("capability");
     QTest::addColumn<int>("sharedBytes");
-    QTest::newRow("7.5") << 75 << 65536;
-    QTest::newRow("8.0") << 80 << 166912;
-    QTest::newRow("8.6") << 86 << 101376;
-    QTest::newRow("9.0") << 90 << static_cast<int>(kH200Shared);
-    QTest::newRow("12.0") << 120 << 101376;
+    QTest::addColumn<int>("precision");
+    const auto row = [](const char* name, int capability, size_t sharedBytes, Precision precision) {
+        QTest::newRow(name) << capability << static_cast<int>(sharedBytes)
+                            << static_cast<int>(precision);
+    };
+    row("7.5", 75, 65536, Precision::AmpFp16);
+    row("8.0 tf32", 80, 166912, Precision::Tf32);
+    row("8.6", 86, 101376, Precision::AmpFp16);
+    row("9.0", 90, kH200Shared, Precision::AmpFp16);
+    row("9.0 bf16", 90, kH200Shared, Precision::AmpBf16);
+    row("9.0 tf32", 90, kH200Shared, Precision::Tf32);
+    row("9.0 fp32", 90, kH200Shared, Precision::Fp32);
+    row("12.0", 120, 101376, Precision::AmpFp16);
 }
 
-/// All chains of the large step, with few registers in memory.
+/// All chains of the large step, with few registers in memory: tiles are cut so that what a step of
+/// hundreds of instructions keeps there is a few words.
 void TestCudaChains::compilesForDevices() {
+    constexpr int kMostSpilt = 112; ///< bytes of a thread
     QFETCH(int, capability);
     QFETCH(int, sharedBytes);
+    QFETCH(int, precision);
     const test::Nvrtc nvrtc;
     if (!nvrtc.unavailable().empty()) QSKIP(nvrtc.unavailable().c_str());
     if (!nvrtc.supports(capability)) QSKIP("this NVRTC does not know the architecture");
@@ -406,7 +429,8 @@ void TestCudaChains::compilesForDevices() {
     traits.capability = capability;
     traits.sharedBytes = static_cast<size_t>(sharedBytes);
     const Program program =
-        cuda::fuseChains(stepOf(checkerboard(512, 256), Precision::AmpFp16), traits);
+        cuda::fuseChains(stepOf(checkerboard(512, 256), static_cast<Precision>(precision)), traits);
+    QVERIFY(chainsOf(program) >= 9);
     std::string text = cuda::prelude();
     for (size_t k = 0; k < program.kernels.size(); ++k) {
         if (!isChain(program.kernels[k])) continue;
@@ -416,7 +440,7 @@ void TestCudaChains::compilesForDevices() {
             QVERIFY(each.sharedBytes <= traits.sharedBytes);
             text += each.function;
         }
-        text += "extern \"C\" __global__ void __launch_bounds__(256) run_" + name +
+        text += "extern \"C\" __global__ void __launch_bounds__(256, 1) run_" + name +
                 "(char* arena, char* scratch, unsigned* tickets) {\nHS_DYNAMIC_SHARED(shared);\n" +
                 name + "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
     }
@@ -424,8 +448,7 @@ void TestCudaChains::compilesForDevices() {
     QCOMPARE(static_cast<int>(costs.size()), chainsOf(program));
     for (const auto& [name, cost] : costs) {
         qInfo("%s: %d registers, %d bytes spilled", name.c_str(), cost.registers, cost.spillBytes);
-        // less than 3 registers of each step's hundreds of instructions
-        QVERIFY2(cost.spillBytes < 512, name.c_str());
+        QVERIFY2(cost.registers > 0 && cost.spillBytes <= kMostSpilt, name.c_str());
     }
 }
 

@@ -1,7 +1,6 @@
 // Kernels of single nodes as device code, in the emulator: every op and dtype at odd sizes, and the
 // functions of the autocast tables with both orders of gradients, against the CPU's values. What a
 // GPU makes of them is tests/gpu's to say.
-#include "engine/core/error.h"
 #include "tests/support/cuda_nodes.h"
 #include "tests/support/node_rows.h"
 #include "tests/support/nvrtc.h"
@@ -88,19 +87,10 @@ private slots:
         check(bench);
     }
 
-    void family_data() {
-        QTest::addColumn<QByteArray>("family");
-        QTest::addColumn<int>("type");
-        for (const char* family : kFamilies)
-            for (const DType type : kFloats)
-                QTest::addRow("%s %s", family, nameOf(type).data())
-                    << QByteArray(family) << static_cast<int>(type);
-    }
+    void family_data() { familyData(); }
     void family() {
-        QFETCH(QByteArray, family);
-        QFETCH(int, type);
         NodeBench bench;
-        addFamily(bench, family.constData(), static_cast<DType>(type));
+        addFamilyOfRow(bench);
         check(bench);
     }
 
@@ -160,27 +150,13 @@ private slots:
     }
     void functions() {
         QFETCH(int, type);
-        const DType low = static_cast<DType>(type);
-        const CastPolicy none{}, mixed = low == DType::F32 ? none : torchCudaPolicy(low);
         static std::set<std::string> seen; // a kernel once, whatever function has it
         constexpr int kBlocks[] = {64};
-        constexpr size_t kAtOnce = 12;
-        const auto cases = autocastCases();
-        for (size_t begin = 0; begin < cases.size(); begin += kAtOnce) {
-            NodeBench bench;
-            for (const AutocastCase& c :
-                 cases.subspan(begin, std::min(kAtOnce, cases.size() - begin))) {
-                try {
-                    addFunction(bench, c, mixed);
-                } catch (const InputError&) {
-                    continue; // a policy bans it
-                }
-            }
-            const std::string wrong = NodeCheck(bench.graph, bench.leaves).run(kBlocks, &seen);
-            QVERIFY2(wrong.empty(), (wrong + ", functions from " + std::string(cases[begin].name) +
-                                     ", seed " + std::to_string(kNodeSeed))
-                                        .c_str());
-        }
+        const std::string wrong =
+            checkFunctions(static_cast<DType>(type), 12, [&](const NodeBench& bench) {
+                return NodeCheck(bench.graph, bench.leaves).run(kBlocks, &seen);
+            });
+        QVERIFY2(wrong.empty(), wrong.c_str());
         QVERIFY(!seen.empty());
     }
 

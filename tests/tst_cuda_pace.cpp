@@ -41,10 +41,7 @@ class TestCudaPace : public QObject {
 
 private slots:
     void init() { test::resetFakeCuda(); }
-    void cleanup() {
-        QCOMPARE(fakeCuda().complaint, std::string());
-        QCOMPARE(fakeCuda().live, 0);
-    }
+    void cleanup() { test::checkFakeCuda(); }
     void timesAfterAStop();
     void fewStepsAhead_data();
     void fewStepsAhead();

@@ -2,6 +2,7 @@
 // and that the replay finds plans that were broken on purpose.
 #include "tests/support/launch_oracle.h"
 #include "tests/support/random_graph.h"
+#include "tests/support/random_step.h"
 
 #include "engine/cuda/codegen/hazards.h"
 #include "engine/cuda/codegen/schedule.h"
@@ -27,6 +28,8 @@ std::vector<SourceOptions> allOptions() {
         for (cuda::Chains chains : {cuda::Chains::Fused, cuda::Chains::Unfused})
             for (cuda::Libraries libraries : {cuda::Libraries::Used, cuda::Libraries::Unused})
                 list.push_back({merge, chains, libraries});
+    for (cuda::Chains chains : {cuda::Chains::Fused, cuda::Chains::Sums}) // however small
+        list.push_back({.chains = chains, .chainElements = 1});
     return list;
 }
 
@@ -71,6 +74,8 @@ private slots:
     void presetsReplay();
     void randomGraphsReplay_data();
     void randomGraphsReplay();
+    void randomStepsReplay_data();
+    void randomStepsReplay();
     void smallNetworksAreFewLaunches();
     void bigNetworkLaunchesWithItsBarriers();
     void optimizersShareALaunch();
@@ -117,6 +122,21 @@ void TestCudaPlan::randomGraphsReplay() {
     const test::RandomGraph random(seed, 20 + static_cast<int>(seed % 4) * 30);
     checkPlans(random.graph(), FuseOptions::Full, seed);
     checkPlans(random.graph(), FuseOptions::None, seed);
+}
+
+void TestCudaPlan::randomStepsReplay_data() {
+    QTest::addColumn<quint64>("seed");
+    for (quint64 seed = 1; seed <= 60; ++seed)
+        QTest::addRow("seed %llu", seed) << seed;
+}
+
+/// Whole steps: policies, gradients, states read through views and transposed.
+void TestCudaPlan::randomStepsReplay() {
+    QFETCH(quint64, seed);
+    const test::RandomStep step(seed, seed % 4 == 0 ? test::RandomStep::Kind::Large
+                                                    : test::RandomStep::Kind::Mixed);
+    checkPlans(step.graph(), FuseOptions::Full, seed);
+    checkPlans(step.graph(), FuseOptions::None, seed);
 }
 
 /// What issue 4 wants, as far as a plan can tell.

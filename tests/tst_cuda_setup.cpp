@@ -25,10 +25,7 @@ class TestCudaSetup : public QObject {
 
 private slots:
     void init() { test::resetFakeCuda(); }
-    void cleanup() {
-        QCOMPARE(fakeCuda().complaint, std::string());
-        QCOMPARE(fakeCuda().live, 0);
-    }
+    void cleanup() { test::checkFakeCuda(); }
     void codeForTheDevice_data();
     void codeForTheDevice();
     void compilerErrors();

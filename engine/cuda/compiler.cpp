@@ -2,9 +2,14 @@
 #include "engine/cuda/compiler.h"
 
 #include "engine/core/error.h"
+#include "engine/cuda/debug_folder.h"
 #include "engine/cuda/platform_info.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <thread>
 #include <vector>
 
 namespace halfscope::cuda {
@@ -61,16 +66,21 @@ Target targetOf(const Device& device) {
     return {"compute_" + std::to_string(best), false};
 }
 
-/// The first line of the compiler's log that is about an error.
-std::string errorsOf(const Device& device, const Source& source) {
+/// What the compiler says; empty where it says nothing.
+std::string logOf(const Device& device, const Source& source) {
     const CompilerApi& compiler = device.api().compiler;
     size_t bytes = 0;
     if (compiler.nvrtcGetProgramLogSize(source.get(), &bytes) != NVRTC_SUCCESS || bytes < 2)
-        return "no reason given";
+        return {};
     std::string log(bytes, '\0');
-    if (compiler.nvrtcGetProgramLog(source.get(), log.data()) != NVRTC_SUCCESS)
-        return "no reason given";
+    if (compiler.nvrtcGetProgramLog(source.get(), log.data()) != NVRTC_SUCCESS) return {};
     log.resize(log.find('\0') == std::string::npos ? log.size() : log.find('\0'));
+    return log;
+}
+
+/// The first line of it that is about an error.
+std::string errorIn(const std::string& log) {
+    if (log.empty()) return "no reason given";
     const size_t error = log.find("error");
     const size_t from = error == std::string::npos ? 0 : log.rfind('\n', error) + 1;
     return log.substr(from, std::min(log.find('\n', from), log.size()) - from);
@@ -112,13 +122,44 @@ std::string compileText(const Device& device, const FileCache& cache, const std:
     const Source source(api, text);
     const nvrtcResult result = api.compiler.nvrtcCompileProgram(
         source.get(), static_cast<int>(options.size()), options.data());
-    if (result != NVRTC_SUCCESS)
+    if (result != NVRTC_SUCCESS) {
+        const std::string log = logOf(device, source);
+        keepForDebugging("failed.cu", text);
+        keepForDebugging("failed.log", log);
         throw EngineError("the step's kernels do not compile for " + target.name + " (" +
-                          api.compiler.nvrtcGetErrorString(result) +
-                          "): " + errorsOf(device, source));
+                          api.compiler.nvrtcGetErrorString(result) + "): " + errorIn(log));
+    }
     std::string code = codeOf(device, source, target);
     cache.put(key, code);
     return code;
+}
+
+std::vector<Compiled> compileTexts(const Device& device, const FileCache& cache,
+                                   const std::vector<std::string>& texts, double mostSeconds) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::duration<double>(mostSeconds);
+    std::vector<Compiled> results(texts.size());
+    std::atomic<size_t> next = 0;
+    const auto work = [&] {
+        for (size_t i; (i = next++) < texts.size();) {
+            if (i > 0 && Clock::now() >= end) {
+                results[i].error = "not compiled: the search has taken long enough";
+                continue;
+            }
+            try {
+                results[i].code = compileText(device, cache, texts[i]);
+            } catch (const std::exception& error) {
+                results[i].error = error.what();
+            }
+        }
+    };
+    std::vector<std::jthread> helpers;
+    const size_t threads = std::max(1u, std::thread::hardware_concurrency());
+    while (helpers.size() + 1 < std::min(threads, texts.size()))
+        helpers.emplace_back(work);
+    work();
+    helpers.clear(); // joins
+    return results;
 }
 
 } // namespace halfscope::cuda

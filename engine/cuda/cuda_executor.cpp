@@ -3,6 +3,10 @@
 #include "engine/cuda/cuda_executor.h"
 
 #include "engine/core/error.h"
+#include "engine/cuda/compiler.h"
+#include "engine/cuda/debug_folder.h"
+#include "engine/cuda/variant_search.h"
+#include "engine/cuda/variants.h"
 
 #include <algorithm>
 
@@ -42,18 +46,13 @@ CudaExecutor::~CudaExecutor() {
 }
 
 void CudaExecutor::clear() {
-    m_graph.reset();
     m_visited.reset();
-    m_main = {};
+    m_main.reset();
+    m_variants.clear();
     m_ring.reset();
     m_program.reset();
     m_marked = m_noRoomToVisit = false;
     m_steps = m_over = 0;
-}
-
-CUdeviceptr CudaExecutor::Version::at(NodeId id) const {
-    require(isStored(program(), id), "cuda: a value that is asked for is not stored");
-    return arena.get() + program().memory.offset[static_cast<size_t>(id)];
 }
 
 void CudaExecutor::refuseWhatTheDeviceLacks(const Graph& graph) const {
@@ -71,35 +70,48 @@ SourceOptions CudaExecutor::optionsForLibraries() const {
     return options;
 }
 
-CudaExecutor::Version CudaExecutor::makeVersion(const SourceOptions& options,
-                                                Publish publish) const {
-    StepSource source = m_writer.write(*m_program, m_device->traits(), options);
-    ExtraKernel publishing;
-    const bool publishes = publish == Publish::Metrics && m_metrics != kNoNode;
-    if (publishes)
-        publishing = {publishText(source.program.memory.offset[static_cast<size_t>(m_metrics)],
-                                  m_program->graph[m_metrics].bytes()),
-                      kPublishEntry, kPublishThreads};
-    Version version;
-    version.step = std::make_unique<LoadedStep>(*m_device, m_cache, m_writer, std::move(source),
-                                                publishes ? &publishing : nullptr);
-    version.arena = m_device->allocate(version.program().memory.arenaBytes, "arena");
-    version.step->prepare(m_cache, version.arena.get());
-    clear(version);
-    return version;
+WrittenStep CudaExecutor::write(const SourceOptions& options, Publish publish) const {
+    WrittenStep written{m_writer.write(*m_program, m_device->traits(), options), {}};
+    if (publish == Publish::Metrics && m_metrics != kNoNode)
+        written.extra = {
+            publishText(written.source.program.memory.offset[static_cast<size_t>(m_metrics)],
+                        m_program->graph[m_metrics].bytes()),
+            kPublishEntry, kPublishThreads};
+    return written;
 }
 
-CudaExecutor::Version CudaExecutor::makeVersionThatRuns(SourceOptions options,
-                                                        Publish publish) const {
+template <class Make>
+CudaExecutor::Version CudaExecutor::withLibraries(const Make& make) const {
+    SourceOptions options = optionsForLibraries();
     for (;;) { // ends: each of the two libraries is left out once
         try {
-            return makeVersion(options, publish);
+            return make(options);
         } catch (const NoConvolution&) {
             options.convolutions = Libraries::Unused;
         } catch (const NoAlgorithm&) {
             options.libraries = Libraries::Unused;
         }
     }
+}
+
+CudaExecutor::Version CudaExecutor::makeMain(const SourceOptions& options) {
+    VariantSearch search(
+        *m_device, m_cache, m_writer,
+        [this](const SourceOptions& how) { return write(how, Publish::Metrics); },
+        m_ring ? &*m_ring : nullptr);
+    Version version = search.fastest(variantsOf(options));
+    m_variants = search.times();
+    return version;
+}
+
+CudaExecutor::Version CudaExecutor::makeVisited(const SourceOptions& options) const {
+    SourceOptions plain = options;
+    plain.merge = Merge::OneByOne;
+    plain.chains = Chains::Unfused;
+    WrittenStep written = write(plain, Publish::Nothing);
+    const std::string code = compileText(*m_device, m_cache, written.text());
+    return std::make_unique<StepVersion>(*m_device, m_cache, m_writer, std::move(written), code,
+                                         nullptr);
 }
 
 void CudaExecutor::load(std::shared_ptr<const Program> program) {
@@ -112,9 +124,9 @@ void CudaExecutor::load(std::shared_ptr<const Program> program) {
     try {
         findMetrics();
         if (m_metrics != kNoNode) m_ring.emplace(*m_device, m_program->graph[m_metrics].bytes());
-        m_main = makeVersionThatRuns(optionsForLibraries(), Publish::Metrics);
+        m_main = withLibraries([this](const SourceOptions& options) { return makeMain(options); });
         warmUp();
-        if (!m_long) capture();
+        if (!m_long && !debugging() && !m_main->isCaptured()) m_main->capture();
     } catch (...) {
         // what was enqueued uses the memory that goes now
         (void)m_device->driver().cuStreamSynchronize(m_device->stream());
@@ -133,7 +145,7 @@ void CudaExecutor::findMetrics() {
 
 double CudaExecutor::timeOneStep() {
     markStart();
-    enqueueStep(m_device->stream());
+    m_main->enqueueAll(m_device->stream());
     m_device->check(
         m_device->driver().cuEventRecord(timesOf(m_steps).end.get(), m_device->stream()),
         "end of a step");
@@ -153,49 +165,8 @@ void CudaExecutor::warmUp() {
     m_long = seconds > kMostSecondsAhead;
     const double ahead = kMostSecondsAhead / std::max(seconds, 1e-6);
     m_stepsAhead = static_cast<uint32_t>(std::clamp(ahead, 2.0, double{kMostAhead}));
-    clear(m_main);
+    m_main->clear();
     if (m_ring) m_ring->restart();
-}
-
-void CudaExecutor::clear(const Version& version) const {
-    m_device->check(m_device->driver().cuMemsetD8Async(version.arena.get(), 0,
-                                                       version.program().memory.arenaBytes,
-                                                       m_device->stream()),
-                    "arena, zeroing");
-}
-
-void CudaExecutor::capture() {
-    const DriverApi& driver = m_device->driver();
-    const StreamHandle stream = m_device->makeStream();
-    // Thread-local: other threads may allocate meanwhile.
-    m_device->check(driver.cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-                    "capturing the step");
-    CUgraph graph = nullptr;
-    try {
-        enqueueStep(stream.get());
-    } catch (...) {
-        if (driver.cuStreamEndCapture(stream.get(), &graph) == CUDA_SUCCESS && graph != nullptr)
-            (void)driver.cuGraphDestroy(graph);
-        throw;
-    }
-    m_device->check(driver.cuStreamEndCapture(stream.get(), &graph), "capturing the step");
-    const GraphHandle owned(graph, driver.cuGraphDestroy);
-    CUgraphExec executable = nullptr;
-    m_device->check(driver.cuGraphInstantiate(&executable, graph, 0), "making the step's graph");
-    m_graph = GraphExecHandle(executable, driver.cuGraphExecDestroy);
-    m_device->check(driver.cuGraphUpload(executable, m_device->stream()),
-                    "uploading the step's graph");
-}
-
-void CudaExecutor::enqueueStep(CUstream stream) const {
-    for (size_t i = 0; i < m_main.step->launches(); ++i)
-        m_main.step->enqueue(i, m_main.arena.get(), stream);
-    publish(stream);
-}
-
-void CudaExecutor::publish(CUstream stream) const {
-    if (m_ring)
-        m_main.step->enqueueExtra(m_main.arena.get(), m_ring->ring(), m_ring->counter(), stream);
 }
 
 void CudaExecutor::markStart() const {
@@ -226,20 +197,20 @@ RunResult CudaExecutor::run(RunMode mode, const Visitor& visitor) {
     if (takeStop()) return RunResult::Stopped;
     if (mode == RunMode::Stepwise && visitor) return runVisited(visitor);
     m_marked = false;
-    if (mode == RunMode::Stepwise || m_long) {
+    if (mode == RunMode::Stepwise || m_long || debugging()) {
         const RunResult result = runLaunches();
         m_marked = mode == RunMode::Stepwise && result == RunResult::Done;
         return result;
     }
     waitForRoom();
     markStart();
-    m_device->check(m_device->driver().cuGraphLaunch(m_graph.get(), m_device->stream()), "step");
+    m_main->enqueueGraph(m_device->stream());
     markStop();
     return RunResult::Done;
 }
 
 RunResult CudaExecutor::runLaunches() {
-    const size_t launches = m_main.step->launches();
+    const size_t launches = m_main->step().launches();
     while (m_marks.size() <= launches)
         m_marks.push_back(m_device->makeEvent(0));
     const auto mark = [&](size_t i) {
@@ -253,12 +224,12 @@ RunResult CudaExecutor::runLaunches() {
             m_device->check(
                 m_device->driver().cuEventSynchronize(m_marks[i - kLaunchesAhead + 1].get()),
                 "waiting for a launch");
-        if (i <= m_main.step->pointOfNoReturn() && takeStop()) return RunResult::Stopped;
+        if (i <= m_main->step().pointOfNoReturn() && takeStop()) return RunResult::Stopped;
         mark(i);
-        m_main.step->enqueue(i, m_main.arena.get(), m_device->stream());
+        m_main->enqueue(i, m_device->stream());
     }
     mark(launches);
-    publish(m_device->stream());
+    m_main->publish(m_device->stream());
     markStop();
     return RunResult::Done;
 }
@@ -266,31 +237,29 @@ RunResult CudaExecutor::runLaunches() {
 RunResult CudaExecutor::runVisited(const Visitor& visitor) {
     if (m_noRoomToVisit) return RunResult::Stopped;
     if (!m_visited) {
-        SourceOptions options = optionsForLibraries();
-        options.merge = Merge::OneByOne;
-        options.chains = Chains::Unfused;
         try {
-            m_visited = makeVersionThatRuns(options, Publish::Nothing);
+            m_visited = withLibraries(
+                [this](const SourceOptions& options) { return makeVisited(options); });
         } catch (const OutOfMemory&) {
             m_noRoomToVisit = true;
             return RunResult::Stopped;
         }
     }
-    copyStates(m_main, *m_visited);
+    copyStates(*m_main, *m_visited);
     for (const InputInfo& input : m_program->graph.inputs())
-        copy(input.node, m_main, *m_visited);
+        copy(input.node, *m_main, *m_visited);
     m_marked = false;
     markStart();
-    for (size_t i = 0; i < m_visited->step->launches(); ++i) {
+    for (size_t i = 0; i < m_visited->step().launches(); ++i) {
         // Nothing has changed that counts: the step runs on memory of its own.
         if (takeStop()) return RunResult::Stopped;
-        m_visited->step->enqueue(i, m_visited->arena.get(), m_device->stream());
-        visit(m_visited->step->launch(i), visitor);
+        m_visited->enqueue(i, m_device->stream());
+        visit(m_visited->step().launch(i), visitor);
     }
-    copyStates(*m_visited, m_main);
+    copyStates(*m_visited, *m_main);
     for (const OutputInfo& output : m_program->graph.outputs())
-        copy(output.node, *m_visited, m_main);
-    publish(m_device->stream());
+        copy(output.node, *m_visited, *m_main);
+    m_main->publish(m_device->stream());
     markStop();
     return RunResult::Done;
 }
@@ -304,14 +273,14 @@ void CudaExecutor::visit(const Launch& launch, const Visitor& visitor) {
         }
 }
 
-void CudaExecutor::copyStates(const Version& from, const Version& to) const {
+void CudaExecutor::copyStates(const StepVersion& from, const StepVersion& to) const {
     for (const StateInfo& state : m_program->graph.states())
         copy(state.node, from, to);
 }
 
-void CudaExecutor::copy(NodeId id, const Version& from, const Version& to) const {
+void CudaExecutor::copy(NodeId id, const StepVersion& from, const StepVersion& to) const {
     const size_t bytes = m_program->graph[id].bytes();
-    if (bytes == 0 || !isStored(from.program(), id) || !isStored(to.program(), id)) return;
+    if (bytes == 0 || !from.isStored(id) || !to.isStored(id)) return;
     m_device->check(
         m_device->driver().cuMemcpyDtoDAsync(to.at(id), from.at(id), bytes, m_device->stream()),
         "copy of a state");
@@ -326,7 +295,7 @@ void CudaExecutor::upload(NodeId id, std::span<const std::byte> bytes) {
     checkTransfer(id, bytes.size());
     const std::lock_guard turn(m_device->turn());
     m_device->activate();
-    m_transfer.upload(bytes, m_main.at(id));
+    m_transfer.upload(bytes, m_main->at(id));
 }
 
 void CudaExecutor::download(NodeId id, std::span<std::byte> bytes) {
@@ -339,18 +308,17 @@ void CudaExecutor::download(NodeId id, std::span<std::byte> bytes) {
     }
     const std::lock_guard turn(m_device->turn());
     m_device->activate();
-    m_transfer.download(m_main.at(id), bytes);
+    m_transfer.download(m_main->at(id), bytes);
     m_over = m_steps;
 }
 
 const MemoryPlan* CudaExecutor::memory() const {
-    return m_main.step ? &m_main.program().memory : nullptr;
+    return m_main ? &m_main->program().memory : nullptr;
 }
 
 size_t CudaExecutor::workspaceBytes() const {
-    size_t bytes = m_main.step ? m_main.step->workspaceBytes() : 0;
-    if (m_visited)
-        bytes += m_visited->program().memory.arenaBytes + m_visited->step->workspaceBytes();
+    size_t bytes = m_main ? m_main->workspaceBytes() : 0;
+    if (m_visited) bytes += m_visited->program().memory.arenaBytes + m_visited->workspaceBytes();
     return bytes;
 }
 
@@ -365,11 +333,22 @@ std::vector<LaunchTime> CudaExecutor::launchTimes() const {
     std::vector<LaunchTime> times;
     if (!m_marked) return times;
     m_device->activate();
-    for (size_t i = 0; i < m_main.step->launches(); ++i)
-        times.push_back({m_main.step->what(i), static_cast<double>(m_device->millisecondsBetween(
-                                                   m_marks[i], m_marks[i + 1])) *
-                                                   1e-3});
+    for (size_t i = 0; i < m_main->step().launches(); ++i) {
+        LaunchTime& time = times.emplace_back(m_main->step().cost(i));
+        time.seconds =
+            static_cast<double>(m_device->millisecondsBetween(m_marks[i], m_marks[i + 1])) * 1e-3;
+    }
     return times;
 }
+
+std::vector<LaunchTime> CudaExecutor::profile() {
+    require(m_program != nullptr, "cuda: no program is loaded");
+    const std::lock_guard turn(m_device->turn());
+    m_device->activate();
+    m_marked = false;
+    return m_main->profile();
+}
+
+std::string CudaExecutor::sourceText() const { return m_main ? m_main->step().text() : ""; }
 
 } // namespace halfscope::cuda

@@ -3,8 +3,8 @@
 
 #include "engine/cuda/cache.h"
 #include "engine/cuda/codegen/step_writer.h"
-#include "engine/cuda/loaded_step.h"
 #include "engine/cuda/metrics_ring.h"
+#include "engine/cuda/step_version.h"
 #include "engine/cuda/transfer.h"
 #include "engine/exec/executor.h"
 
@@ -32,36 +32,32 @@ public:
     size_t workspaceBytes() const override;
     double lastStepSeconds() const override;
     std::vector<LaunchTime> launchTimes() const override;
+    std::vector<VariantTime> variants() const override { return m_variants; }
+    std::vector<LaunchTime> profile() override;
+    std::string sourceText() const override;
 
 private:
-    /// A way to run the program, with its memory.
-    struct Version {
-        std::unique_ptr<LoadedStep> step;
-        DeviceMemory arena;
-        const Program& program() const { return step->program(); }
-        CUdeviceptr at(NodeId) const;
-    };
-
     void refuseWhatTheDeviceLacks(const Graph&) const;
     SourceOptions optionsForLibraries() const;
     enum class Publish : uint8_t { Metrics, Nothing };
-    Version makeVersion(const SourceOptions&, Publish) const;
+    WrittenStep write(const SourceOptions&, Publish) const;
+    using Version = std::unique_ptr<StepVersion>;
+    /// The usual way or, where the options let it search, the fastest.
+    Version makeMain(const SourceOptions&);
+    Version makeVisited(const SourceOptions&) const;
     /// Again without libraries where they have no algorithm.
-    Version makeVersionThatRuns(SourceOptions, Publish) const;
+    template <class Make>
+    Version withLibraries(const Make&) const;
     void clear();
-    void clear(const Version&) const; ///< its values become zero
     void findMetrics();
     double timeOneStep();
     void warmUp();
-    void capture();
-    void enqueueStep(CUstream) const;
-    void publish(CUstream) const;
     bool takeStop() { return m_stop.exchange(false); }
     RunResult runLaunches();
     RunResult runVisited(const Visitor&);
     void visit(const Launch&, const Visitor&);
-    void copyStates(const Version& from, const Version& to) const;
-    void copy(NodeId, const Version& from, const Version& to) const;
+    void copyStates(const StepVersion& from, const StepVersion& to) const;
+    void copy(NodeId, const StepVersion& from, const StepVersion& to) const;
     void checkTransfer(NodeId, size_t bytes) const;
     void waitForRoom();
     struct Times;
@@ -81,12 +77,12 @@ private:
     std::array<Times, kMostAhead> m_times; ///< of the last steps, in turn
     std::shared_ptr<const Program> m_program;
     Version m_main;
-    std::optional<Version> m_visited; ///< made when the first visitor comes
-    bool m_noRoomToVisit = false;     ///< that was tried
-    std::vector<std::byte> m_shown;   ///< the value that a visitor looks at
+    std::vector<VariantTime> m_variants;
+    Version m_visited;              ///< made when the first visitor comes
+    bool m_noRoomToVisit = false;   ///< that was tried
+    std::vector<std::byte> m_shown; ///< the value that a visitor looks at
     NodeId m_metrics = kNoNode;
     std::optional<MetricsRing> m_ring;
-    GraphExecHandle m_graph;
     bool m_long = false;              ///< a step takes too long to be enqueued whole
     uint32_t m_stepsAhead = 1;        ///< that may be enqueued and not over
     uint32_t m_steps = 0;             ///< since load()

@@ -91,6 +91,11 @@ void Device::activate() const {
     check(driver().cuCtxSetCurrent(m_context), m_id);
 }
 
+bool Device::isLost() const {
+    const std::lock_guard lock(m_health->mutex);
+    return !m_health->failure.empty();
+}
+
 void Device::activateQuietly() const noexcept { (void)driver().cuCtxSetCurrent(m_context); }
 
 void Device::check(CUresult result, const std::string& what) const {

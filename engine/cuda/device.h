@@ -8,6 +8,7 @@
 #include "engine/cuda/handles.h"
 #include "engine/exec/executor.h"
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -74,6 +75,8 @@ public:
 
     /// Makes the calling thread's calls go to this device; EngineError once it has failed.
     void activate() const;
+    /// Whether it was given up.
+    bool isLost() const;
     /// As activate(), for destructors: says nothing.
     void activateQuietly() const noexcept;
 
@@ -100,6 +103,10 @@ public:
     /// Held while calls of one lane that belong together are made.
     std::mutex& turn() const { return m_turn; }
 
+    /// What was chosen on this device by measurement, by what it depends on: lanes of the same step
+    /// run alike, whatever the disk keeps. Used in one's turn.
+    std::map<std::string, std::string>& choices() { return m_choices; }
+
     cublasLtHandle_t blas(); ///< made at the first call
 #ifdef HALFSCOPE_CUDNN
     cudnnHandle_t dnn(); ///< made at the first call; its stream is set at every use
@@ -117,6 +124,7 @@ private:
     DeviceInfo m_info;
     DeviceTraits m_traits;
     mutable std::mutex m_turn;
+    std::map<std::string, std::string> m_choices;
     StreamHandle m_stream;
     BlasHandle m_blas;
 #ifdef HALFSCOPE_CUDNN

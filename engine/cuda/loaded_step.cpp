@@ -2,7 +2,6 @@
 #include "engine/cuda/loaded_step.h"
 
 #include "engine/core/error.h"
-#include "engine/cuda/compiler.h"
 
 #include <algorithm>
 
@@ -14,20 +13,26 @@ constexpr size_t kWorkspaceAlignment = 256;    ///< as of any allocation, which 
 
 } // namespace
 
-LoadedStep::LoadedStep(Device& device, const FileCache& cache, const StepWriter& writer,
-                       StepSource source, const ExtraKernel* extra)
-    : m_device(device), m_source(std::move(source)) {
-    const std::string code =
-        compileText(device, cache, m_source.text + (extra != nullptr ? extra->text : ""));
+LoadedStep::LoadedStep(Device& device, const StepWriter& writer, WrittenStep written,
+                       const std::string& code)
+    : m_device(device), m_source(std::move(written.source)),
+      m_text(m_source.text + (written.extra ? written.extra->text : "")) {
     CUmodule module = nullptr;
     device.check(device.driver().cuModuleLoadData(&module, code.data()), "loading the kernels");
     m_module = ModuleHandle(module, device.driver().cuModuleUnload);
     for (const Launch& launch : m_source.launches) {
         Work& work = m_work.emplace_back();
-        work.what = writer.describe(program(), launch);
+        work.cost.what = writer.describe(program(), launch);
+        if (writer.traffic != nullptr) {
+            const Traffic traffic = writer.traffic(program(), launch);
+            work.cost.bytes = traffic.readBytes + traffic.writtenBytes;
+            work.cost.flops = traffic.flops;
+        }
         switch (launch.kind) {
         case LaunchKind::Generated:
             work.function = function(launch.entry, launch.sharedBytes);
+            work.cost.registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS, work.function);
+            work.cost.localBytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, work.function);
             break;
         case LaunchKind::Matmul: work.matmul.emplace(device, program(), launch.node); break;
         case LaunchKind::Convolution:
@@ -35,9 +40,10 @@ LoadedStep::LoadedStep(Device& device, const FileCache& cache, const StepWriter&
             break;
         }
     }
-    if (extra != nullptr) {
-        m_extra = function(extra->entry, 0);
-        m_extraThreads = extra->threads;
+    m_source.text.clear(); // it lies in m_text
+    if (written.extra) {
+        m_extra = function(written.extra->entry, 0);
+        m_extraThreads = written.extra->threads;
     }
 }
 
@@ -51,6 +57,13 @@ CUfunction LoadedStep::function(const std::string& entry, size_t sharedBytes) co
                            static_cast<int>(sharedBytes)),
                        "kernel " + entry + ", " + sizeText(sharedBytes) + " of shared memory");
     return function;
+}
+
+int LoadedStep::attribute(CUfunction_attribute which, CUfunction function) const {
+    int value = 0;
+    m_device.check(m_device.driver().cuFuncGetAttribute(&value, which, function),
+                   "registers of a kernel");
+    return value;
 }
 
 size_t LoadedStep::libraryWorkspace() const {
@@ -103,7 +116,7 @@ void LoadedStep::enqueue(size_t index, CUdeviceptr arena, CUstream stream) const
     switch (launch.kind) {
     case LaunchKind::Generated:
         start(work.function, launch.blocks, launch.threads, launch.sharedBytes, arena,
-              m_scratch.get(), m_tickets.get(), stream, work.what);
+              m_scratch.get(), m_tickets.get(), stream, work.cost.what);
         break;
     case LaunchKind::Matmul: work.matmul->enqueue(arena, workspace, stream); break;
     case LaunchKind::Convolution: work.convolution->enqueue(arena, workspace, stream); break;

@@ -20,11 +20,17 @@ struct ExtraKernel {
     int threads = kThreads;
 };
 
+/// A step as the compiler gets it.
+struct WrittenStep {
+    StepSource source;
+    std::optional<ExtraKernel> extra;
+    std::string text() const { return source.text + (extra ? extra->text : ""); }
+};
+
 class LoadedStep {
 public:
-    /// Compiles the text and makes the plans.
-    LoadedStep(Device&, const FileCache&, const StepWriter&, StepSource,
-               const ExtraKernel* = nullptr);
+    /// `code`: the compiled text. Makes the libraries' plans.
+    LoadedStep(Device&, const StepWriter&, WrittenStep, const std::string& code);
 
     /// The program as it is launched: where values lie.
     const Program& program() const { return m_source.program; }
@@ -33,10 +39,14 @@ public:
     /// The first launch that writes over a state.
     size_t pointOfNoReturn() const { return m_source.pointOfNoReturn; }
     const Launch& launch(size_t index) const { return m_source.launches[index]; }
-    /// What a launch does (describeLaunch).
-    const std::string& what(size_t index) const { return m_work[index].what; }
+    /// What a launch does (describeLaunch), must move and multiply, and takes of a thread; no time.
+    const LaunchTime& cost(size_t index) const { return m_work[index].cost; }
+    const std::string& what(size_t index) const { return cost(index).what; }
     /// Scratch memory, counters and library workspace.
     size_t workspaceBytes() const;
+    const std::string& text() const { return m_text; }
+    /// The launches in words.
+    const std::string& plan() const { return m_source.plan; }
 
     /// Gets its memory and chooses the libraries' algorithms. Overwrites the arena.
     void prepare(const FileCache&, CUdeviceptr arena);
@@ -46,12 +56,13 @@ public:
 
 private:
     struct Work {
-        std::string what;
+        LaunchTime cost;
         CUfunction function = nullptr;
         std::optional<MatmulPlan> matmul;
         std::optional<ConvolutionPlan> convolution;
     };
     CUfunction function(const std::string& entry, size_t sharedBytes) const;
+    int attribute(CUfunction_attribute, CUfunction) const;
     size_t libraryWorkspace() const;
     size_t scratchBytes() const; ///< of the kernels, up to where the libraries' workspace begins
     void start(CUfunction, int blocks, int threads, size_t sharedBytes, CUdeviceptr first,
@@ -59,6 +70,7 @@ private:
 
     Device& m_device;
     StepSource m_source;
+    std::string m_text;
     ModuleHandle m_module;
     std::vector<Work> m_work;
     CUfunction m_extra = nullptr;

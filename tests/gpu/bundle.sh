@@ -10,7 +10,7 @@ folder="$2"
 limit=55000000
 
 programs=("$build/halfscope-cli")
-for test in "$build"/tst_gpu_*; do
+for test in "$build"/gpu-profile "$build"/tst_gpu_*; do
     if [ -x "$test" ] && [ ! -d "$test" ]; then programs+=("$test"); fi
 done
 modules=()
@@ -29,9 +29,10 @@ ldd "${programs[@]}" "${modules[@]}" | awk '$2 == "=>" && $3 ~ /^\// { print $1,
     while read -r name path; do
         if ! [[ "$name" =~ $leftOut ]]; then cp -L "$path" "$folder/lib/$name"; fi
     done
-# Packed: most of it is oneDNN's code for other processors and ICU's data for other languages.
-tar -C "$folder" -czf "$folder/lib.tar.gz" lib
-rm -r "$folder/lib"
+# Packed: most of it is oneDNN's code for other processors, ICU's data for other languages, and the
+# engine in each program.
+tar -C "$folder" -czf "$folder/packed.tar.gz" lib programs
+rm -r "$folder/lib" "$folder/programs"
 
 cp "$here/check.sh" "$here/torch_step.py" "$folder/"
 cat >"$folder/check" <<'LAUNCHER'
@@ -39,12 +40,12 @@ cat >"$folder/check" <<'LAUNCHER'
 # Checks the CUDA engine on this machine: ./check [DIR]. Results go to DIR (default: gpu-check).
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-lib="$here/lib"
-if [ ! -d "$lib" ]; then
-    unpacked="$here"
-    if [ ! -w "$here" ]; then unpacked="$(mktemp -d)" lib="$unpacked/lib"; fi
-    tar -C "$unpacked" -xzf "$here/lib.tar.gz"
+unpacked="$here"
+if [ ! -d "$here/lib" ]; then
+    if [ ! -w "$here" ]; then unpacked="$(mktemp -d)"; fi
+    tar -C "$unpacked" -xzf "$here/packed.tar.gz"
 fi
+lib="$unpacked/lib"
 # The later of the two C++ libraries: CUDA's may want more than ours has.
 newest() { grep -ao 'GLIBCXX_3\.4\.[0-9]*' "$1" | sort -Vu | tail -n 1; }
 theirs="$(ldconfig -p 2>/dev/null | awk '$1 == "libstdc++.so.6" && /x86-64|AArch64/ { print $NF; exit }')"
@@ -65,7 +66,7 @@ print(":".join(d for p in sys.path + site.getsitepackages() for d in glob.glob(p
 fi
 export HALFSCOPE_PLAIN_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" # for programs that are not ours
 export LD_LIBRARY_PATH="$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}$cuda"
-exec bash "$here/check.sh" "$here/programs" "$@"
+exec bash "$here/check.sh" "$unpacked/programs" "$@"
 LAUNCHER
 chmod +x "$folder/check" "$folder/check.sh"
 

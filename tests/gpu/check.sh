@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
-# Proves and times the CUDA engine on a machine with a GPU, in under eight minutes: gpu tests, verify,
-# compute-sanitizer, benches, and PyTorch beside them where python3 has it. `./dev gpu-check` calls it
-# in a build, `./check` in a bundle (see bundle.sh). A part that hangs costs its own time limit only.
-#   check.sh PROGRAMS [DIR]   PROGRAMS: folder of halfscope-cli and tst_gpu_*; results go to DIR
+# Proves and times the CUDA engine on a machine with a GPU, in under eight minutes: gpu tests, a profile
+# of the main steps, verify, benches, PyTorch beside them where python3 has it, compute-sanitizer.
+# `./dev gpu-check` calls it in a build, `./check` in a bundle (see bundle.sh).
+#   check.sh PROGRAMS [DIR]   PROGRAMS: folder of halfscope-cli, gpu-profile and tst_gpu_*
+# What tells most comes first, every part has a time limit, and DIR has all that is known at any moment:
+# check.log, table.txt, summary.json, profile.txt, profile.tsv, bench.json, verify.json, details.tar.gz
+# (a log for each part; for what failed, the step's text, the compiler's log and the launch at fault).
+# HALFSCOPE_CHECK_SECONDS: time for all of it.
 # Exit codes: 0 all green, 1 something failed, 2 wrong usage, 3 no CUDA device can be used.
 set -uo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
@@ -14,9 +18,14 @@ if [ ! -x "$programs/halfscope-cli" ]; then
 fi
 cli="$programs/halfscope-cli"
 mkdir -p "$out" || exit 2
-: >"$out/parts.tsv"
-failed=0
+out="$(cd "$out" && pwd)"
+details="$(mktemp -d)" # packed into DIR after each part
+trap 'pack; rm -rf "$details"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null; exit 1' INT TERM
+exec > >(tee "$out/check.log") 2>&1
+: >"$details/parts.tsv"
 started="$SECONDS"
+limit="${HALFSCOPE_CHECK_SECONDS:-460}"
 
 # ms of one step: row, lane, first target, later target
 targets() {
@@ -33,90 +42,167 @@ mlp-10-20-1 amp-fp16 0.020 0.010
 TABLE
 }
 
+# ---- parts -------------------------------------------------------------------------------------
+
+packs=1 # 0: the parts run beside others, and are packed after them
+pack() {
+    if [ "$packs" = 0 ]; then return 0; fi
+    if [ -f "$details/profile.txt" ]; then cp "$details/profile".{txt,tsv} "$out/" 2>/dev/null; fi
+    tar -C "$details" -czf "$out/details.tar.gz.new" . 2>/dev/null &&
+        mv "$out/details.tar.gz.new" "$out/details.tar.gz"
+}
+left() { printf '%s' "$((limit - (SECONDS - started)))"; }
+told() { # NAME RESULT SECONDS
+    printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$details/parts.tsv"
+    printf '%-44s %s, %s s\n' "$1" "$2" "$3"
+    pack
+}
+skipped() {
+    printf '%s\tskipped: %s\t0\n' "$1" "$2" >>"$details/parts.tsv"
+    printf '%-44s skipped: %s\n' "$1" "$2"
+}
+# The words of a failure, short.
+reasonIn() {
+    grep -aE 'FAIL!|failed|error|Error|not supported|WRONG' "$1" | head -n 1 | cut -c 1-200 | tr -d '"\\\t'
+}
 # part NAME LIMIT COMMAND...: its output to NAME.log, one line to parts.tsv
 part() {
-    local name="$1" limit="$2" begun="$SECONDS" code result
+    local name="$1" most="$2" begun="$SECONDS" code result
     shift 2
-    timeout -k 5 "$limit" "$@" >"$out/$name.log" 2>&1
+    if [ "$(left)" -lt 5 ]; then
+        skipped "$name" "no time is left"
+        return 1
+    fi
+    if [ "$most" -gt "$(left)" ]; then most="$(left)"; fi
+    timeout -k 5 "$most" "$@" >"$details/$name.log" 2>&1 </dev/null
     code=$?
     case "$code" in
         0) result=passed ;;
-        124 | 137) result="timed out after $limit s" ;;
+        124 | 137) result="timed out after $most s" ;;
         *) result="failed ($code)" ;;
     esac
-    if [ "$code" != 0 ]; then failed=1; fi
-    printf '%s\t%s\t%s\n' "$name" "$result" "$((SECONDS - begun))" >>"$out/parts.tsv"
-    printf '%-28s %s, %s s\n' "$name" "$result" "$((SECONDS - begun))"
+    if [ "$code" != 0 ]; then
+        local reason
+        reason="$(reasonIn "$details/$name.log")"
+        result="$result${reason:+: $reason}"
+    fi
+    told "$name" "$result" "$((SECONDS - begun))"
     return "$code"
 }
-skipped() {
-    printf '%s\tskipped: %s\t0\n' "$1" "$2" >>"$out/parts.tsv"
-    printf '%-28s skipped: %s\n' "$1" "$2"
+# debugged NAME LIMIT COMMAND...: once more, slowly, leaving the step's text and the launch at fault
+debugged() {
+    local name="$1" most="$2" launch
+    shift 2
+    if [ "$(left)" -lt 10 ]; then return 0; fi
+    if [ "$most" -gt "$(left)" ]; then most="$(left)"; fi
+    mkdir -p "$details/$name"
+    HALFSCOPE_CUDA_DEBUG="$details/$name" timeout -k 5 "$most" "$@" >"$details/$name/log" 2>&1 </dev/null
+    local code=$?
+    if [ "$code" = 0 ]; then
+        printf '    %s: passes launch by launch\n' "$name"
+        return 0
+    fi
+    printf '    %s: %s\n' "$name" "$(reasonIn "$details/$name/log")"
+    launch="$(grep -a '^launch' "$details/$name/launch.txt" 2>/dev/null | head -n 1)"
+    if [ -n "$launch" ]; then printf '        at %s\n' "$launch"; fi
+    if [ -f "$details/$name/failed.log" ]; then
+        printf '        %s\n' "$(grep -a error "$details/$name/failed.log" | head -n 1 | cut -c 1-200)"
+    fi
+}
+# The rows of a test program that did not pass, one process each: a fault takes the whole context.
+dissect() {
+    local name="$1" test="$2" spent="$SECONDS" row function tag id passes
+    if [ ! -f "$details/$name.log" ]; then return 0; fi # there was no time for it
+    passes="$(grep -a '^PASS' "$details/$name.log")"
+    "$test" -datatags 2>/dev/null | while read -r _ function tag; do
+        id="$function${tag:+($tag)}"
+        if grep -qF "::$function(${tag:-})" <<<"$passes"; then continue; fi
+        if [ "$((SECONDS - spent))" -gt 75 ] || [ "$(left)" -lt 10 ]; then
+            printf '    further rows: no time for them\n'
+            break
+        fi
+        row="$function${tag:+:$tag}"
+        debugged "$name-$(printf '%s' "$id" | tr -c 'A-Za-z0-9\n' '-')" 25 "$test" "$row"
+    done
 }
 
 # ---- the device --------------------------------------------------------------------------------
 
-devices="$(timeout 60 "$cli" devices 2>&1)"
-printf '%s\n' "$devices" | tee "$out/devices.log"
-if ! grep -q '^cuda:0' "$out/devices.log"; then
+timeout 60 "$cli" devices >"$details/devices.log" 2>&1
+cat "$details/devices.log"
+if ! grep -q '^cuda:0' "$details/devices.log"; then
     printf 'gpu-check: nothing can be checked without a CUDA device (see the line above)\n' >&2
     exit 3
+fi
+timeout 20 nvidia-smi -q -d CLOCK,MEMORY,PERFORMANCE >"$details/nvidia-smi.log" 2>&1
+
+# ---- the smallest step, then where the time goes -----------------------------------------------
+
+tests=("$programs"/tst_gpu_*)
+if [ -x "$programs/tst_gpu_steps" ]; then
+    part first-step 60 "$programs/tst_gpu_steps" smallStep ||
+        debugged first-step-debugged 60 "$programs/tst_gpu_steps" smallStep
+fi
+profile() { # ROW LANE LIMIT
+    part "profile-$1-$2" "$3" "$programs/gpu-profile" "$details" "$1" "$2" ||
+        debugged "profile-$1-$2-debugged" 60 "$programs/gpu-profile" "$details/profile-$1-$2-debugged" "$1" "$2"
+}
+if [ -x "$programs/gpu-profile" ]; then
+    profile mlp-10-20-1 amp-fp16 30
+    part ceilings 40 "$programs/gpu-profile" "$details" ceilings
+    profile checkerboard-512-w256 amp-fp16 75
+    profile checkerboard-512-w256 tf32 75
+    profile checkerboard-512-w256 fp32 75
+    profile checkerboard-64-w256 amp-fp16 45
 fi
 
 # ---- tests -------------------------------------------------------------------------------------
 
-for test in "$programs"/tst_gpu_*; do
-    if [ -x "$test" ]; then part "$(basename "$test")" 90 "$test"; fi
-done
 # to a file of its own: the report's notes go to standard error
 verify() { "$cli" verify --device cuda --json >"$out/verify.json"; }
 export -f verify
 export cli out
-part verify 60 bash -c verify
-
-sanitizer="$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | tail -n 1)"
-if [ -n "$sanitizer" ]; then
-    for tool in memcheck racecheck initcheck synccheck; do
-        part "sanitizer-$tool" 45 "$sanitizer" --tool "$tool" --error-exitcode 9 \
-            "$programs/tst_gpu_steps" smallStep
-    done
-else
-    skipped sanitizer "compute-sanitizer is not installed"
-fi
+# at the same time: most of it is compiling, and nothing is timed
+packs=0
+for test in "${tests[@]}"; do
+    if [ -x "$test" ]; then part "$(basename "$test")" 170 "$test" & fi
+done
+part verify 170 bash -c verify &
+wait $(jobs -p)
+packs=1
+pack
+passed() { awk -F'\t' -v name="$1" '$1 == name && $2 == "passed" { found = 1 } END { exit !found }' "$details/parts.tsv"; }
+for test in "${tests[@]}"; do
+    if [ -x "$test" ] && ! passed "$(basename "$test")"; then dissect "$(basename "$test")" "$test"; fi
+done
+passed verify || debugged verify-debugged 40 bash -c verify
 
 # ---- speed -------------------------------------------------------------------------------------
 
-bench() { "$cli" bench --device cuda --json >"$out/bench.json"; }
-export -f bench
-part bench 90 bash -c bench
-# PyTorch brings its own libraries: a bundle's are not for it.
-plainPython() { LD_LIBRARY_PATH="${HALFSCOPE_PLAIN_LIBRARY_PATH-${LD_LIBRARY_PATH:-}}" python3 "$@"; }
-export -f plainPython
-if command -v python3 >/dev/null &&
-    plainPython -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
-    part pytorch 170 bash -c 'plainPython "$@"' python "$here/torch_step.py" "$out/pytorch.tsv"
-else
-    skipped pytorch "python3 has no torch with CUDA"
-fi
+# A row at a time, those with targets first: what a time limit cuts off is the least.
+benchRow() { "$cli" bench --device cuda --only "$1" --json >"$details/bench-$1.json"; }
+export -f benchRow
+export details
+bench() { part "bench-$1" "$2" bash -c 'benchRow "$@"' bash "$1"; }
+bench mlp 40
+bench checkerboard-512 90
+bench checkerboard-64 50
 
 # "row lane ms" of our JSON: one key a line, as the program writes it
 oursTsv() {
     awk -F'"' '/"row":/ { row = $4 } /"lane":/ { lane = $4 }
-        /"ms_per_step":/ { split($3, v, /[ :,]+/); print row "\t" lane "\t" v[2] }' "$out/bench.json"
+        /"ms_per_step":/ { split($3, v, /[ :,]+/); print row "\t" lane "\t" v[2] }' "$details"/bench-*.json 2>/dev/null
 }
 # the fastest of PyTorch's ways for each row and lane
 theirsTsv() {
-    if [ ! -f "$out/pytorch.tsv" ]; then return 0; fi
+    if [ ! -f "$details/pytorch.tsv" ]; then return 0; fi
     awk -F'\t' '{ k = $1 "\t" $2; if (!(k in best) || $4 < best[k]) { best[k] = $4; how[k] = $3 } }
-        END { for (k in best) print k "\t" best[k] "\t" how[k] }' "$out/pytorch.tsv"
+        END { for (k in best) print k "\t" best[k] "\t" how[k] }' "$details/pytorch.tsv"
 }
 
 table() {
     printf '\n%-22s %-9s %9s %9s %7s %8s %s\n' row lane ours/ms PyTorch ratio target ""
-    oursTsv >"$out/ours.tsv"
-    theirsTsv >"$out/theirs.tsv"
-    targets >"$out/targets.txt"
-    awk -F'\t' -v theirs="$out/theirs.tsv" -v targets="$out/targets.txt" '
+    awk -F'\t' -v theirs="$details/theirs.tsv" -v targets="$details/targets.txt" '
         BEGIN {
             while ((getline line < theirs) > 0) { split(line, p, "\t"); torch[p[1] "\t" p[2]] = p[3] }
             while ((getline line < targets) > 0) { split(line, p, " "); want[p[1] "\t" p[2]] = p[3]; later[p[1] "\t" p[2]] = p[4] }
@@ -127,33 +213,90 @@ table() {
             printf "%-22s %-9s %9.4f %9s %7s %8s %s\n", $1, $2, $3,
                 (k in torch) ? sprintf("%.4f", torch[k]) : "-",
                 (k in torch) ? sprintf("%.2f x", torch[k] / $3) : "-", (k in want) ? want[k] : "-", met
-        }' "$out/ours.tsv"
+        }' "$details/ours.tsv"
 }
 
 # The same as JSON. Names and results hold no quotes.
 summary() {
     local first=1 name result seconds
     printf '{"date": "%s", "device": "%s",\n "parts": [' "$(date -u +%Y-%m-%d)" \
-        "$(sed -n 's/^cuda:0 *//p' "$out/devices.log" | head -n 1 | tr -d '"\\')"
+        "$(sed -n 's/^cuda:0 *//p' "$details/devices.log" | head -n 1 | tr -d '"\\')"
     while IFS=$'\t' read -r name result seconds; do
         if [ "$first" = 0 ]; then printf ','; fi
         first=0
         printf '\n  {"name": "%s", "result": "%s", "seconds": %s}' "$name" "$result" "$seconds"
-    done <"$out/parts.tsv"
+    done <"$details/parts.tsv"
     printf '],\n "steps": ['
-    awk -F'\t' -v theirs="$out/theirs.tsv" '
+    awk -F'\t' -v theirs="$details/theirs.tsv" '
         BEGIN { while ((getline line < theirs) > 0) { split(line, p, "\t"); torch[p[1] "\t" p[2]] = p[3]; how[p[1] "\t" p[2]] = p[4] } }
         { k = $1 "\t" $2
           printf "%s\n  {\"row\": \"%s\", \"lane\": \"%s\", \"ms\": %s", (NR > 1 ? "," : ""), $1, $2, $3
           if (k in torch) printf ", \"pytorch_ms\": %s, \"pytorch\": \"%s\"", torch[k], how[k]
-          printf "}" }' "$out/ours.tsv"
+          printf "}" }' "$details/ours.tsv"
     printf ']}\n'
 }
-
-if [ -s "$out/bench.json" ]; then
-    table | tee "$out/table.txt"
+# What is known so far.
+report() {
+    local file first=1
+    {
+        printf '['
+        for file in "$details"/bench-*.json; do
+            if [ ! -s "$file" ]; then continue; fi
+            if [ "$first" = 0 ]; then printf ','; fi
+            first=0
+            cat "$file"
+        done
+        printf ']\n'
+    } >"$out/bench.json"
+    oursTsv >"$details/ours.tsv"
+    theirsTsv >"$details/theirs.tsv"
+    targets >"$details/targets.txt"
+    if [ -s "$details/ours.tsv" ]; then table >"$out/table.txt"; fi
     summary >"$out/summary.json"
+}
+report
+
+# PyTorch brings its own libraries: a bundle's are not for it.
+plainPython() { LD_LIBRARY_PATH="${HALFSCOPE_PLAIN_LIBRARY_PATH-${LD_LIBRARY_PATH:-}}" python3 "$@"; }
+export -f plainPython
+if command -v python3 >/dev/null &&
+    timeout 60 bash -c 'plainPython -c "import torch; assert torch.cuda.is_available()"' 2>/dev/null </dev/null; then
+    part pytorch 120 bash -c 'plainPython "$@"' python "$here/torch_step.py" "$details/pytorch.tsv"
+else
+    skipped pytorch "python3 has no torch with CUDA"
 fi
+report
+
+# ---- what is slow or tells less ----------------------------------------------------------------
+
+sanitizer="$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | tail -n 1)"
+refuses() { # some virtual machines have no debugging interface
+    timeout 30 "$sanitizer" "$programs/tst_gpu_device" absentIndexIsRefused >"$details/sanitizer.log" 2>&1 </dev/null
+    grep -aqi 'not supported' "$details/sanitizer.log"
+}
+if [ -z "$sanitizer" ]; then
+    skipped sanitizer "compute-sanitizer is not installed"
+elif refuses; then
+    skipped sanitizer "compute-sanitizer does not support this device"
+else
+    for tool in memcheck racecheck initcheck synccheck; do
+        part "sanitizer-$tool" 40 "$sanitizer" --tool "$tool" --error-exitcode 9 \
+            "$programs/tst_gpu_steps" smallStep
+    done
+fi
+for row in checkerboard-128 checkerboard-256 checkerboard-96; do
+    if [ "$(left)" -gt 30 ]; then bench "$row" 60; fi
+done
+if [ -x "$programs/gpu-profile" ]; then
+    for row in checkerboard-256-w256 checkerboard-128-w256 mlp-784-256-10; do
+        if [ "$(left)" -gt 30 ]; then profile "$row" amp-fp16 40; fi
+    done
+fi
+
+report
+if [ -f "$out/table.txt" ]; then cat "$out/table.txt"; fi
+failed=0
+if grep -qE "$(printf '\t')(failed|timed out|skipped: no time)" "$details/parts.tsv"; then failed=1; fi
 printf '\n%s in %s s; everything is in %s\n' \
-    "$([ "$failed" = 0 ] && echo 'All green' || echo 'Something failed')" "$((SECONDS - started))" "$out"
+    "$([ "$failed" = 0 ] && echo 'All green' || echo 'Something failed or was left out')" "$((SECONDS - started))" "$out"
 exit "$failed"

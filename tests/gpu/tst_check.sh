@@ -19,33 +19,27 @@ fresh() {
 case "$1" in
     devices) echo "cpu  a CPU"; echo "cuda:0  Fake 9000" ;;
     verify) echo '{"device": "Fake 9000", "suites": []}' ;;
-    bench) cat <<'JSON'
-{
-  "rows": [
-    {
-      "row": "checkerboard-512-w256",
-      "lane": "amp-fp16",
-      "ms_per_step": 0.75,
-      "peak_bytes": 1
-    },
-    {
-      "row": "mlp-10-20-1",
-      "lane": "amp-fp16",
-      "ms_per_step": 0.5,
-      "peak_bytes": 1
-    }
-  ]
-}
-JSON
+    bench) # --device cuda --only ROW --json
+        case "$5" in
+            mlp) row=mlp-10-20-1 ms=0.5 ;;
+            checkerboard-512) row=checkerboard-512-w256 ms=0.75 ;;
+            *) exit 0 ;;
+        esac
+        printf '{\n  "rows": [\n    {\n      "row": "%s",\n      "lane": "amp-fp16",\n      "ms_per_step": %s\n    }\n  ]\n}\n' "$row" "$ms"
         ;;
 esac
 CLI
     program tst_gpu_one <<<'exit 0'
+    program gpu-profile <<'PROFILE'
+echo "$2 ${3:-}: profiled" >>"$1/profile.txt"
+echo "step	$2	${3:-}" >>"$1/profile.tsv"
+PROFILE
 }
 # check CODE WORDS...: the exit code, and words that the output must hold
 check() {
     local wanted="$1" code=0 output words
     shift
+    rm -rf "$work/out"
     output="$(PATH="$work/path:$PATH" bash "$here/check.sh" "$work/programs" "$work/out" 2>&1)" || code=$?
     if [ "$code" != "$wanted" ]; then
         echo "FAIL: exit code $code, not $wanted: $output"
@@ -71,9 +65,61 @@ if ! grep -q '"row": "mlp-10-20-1", "lane": "amp-fp16", "ms": 0.5' "$work/out/su
     failures=$((failures + 1))
 fi
 
+# few files, whatever was run: what a machine gives back may be few
+if [ "$(find "$work/out" -type f | wc -l)" -gt 8 ] || ! grep -q 'checkerboard-512-w256 amp-fp16: profiled' "$work/out/profile.txt"; then
+    echo "FAIL: the folder of results: $(ls "$work/out")"
+    failures=$((failures + 1))
+fi
+if ! python3 -c 'import json, sys; assert len(json.load(open(sys.argv[1]))) == 2' "$work/out/bench.json"; then
+    echo "FAIL: bench.json: $(cat "$work/out/bench.json")"
+    failures=$((failures + 1))
+fi
+
+# A fault takes the context and all rows after it: those that did not pass run again, one process
+# each, and leave what is needed to mend them.
 fresh
-program tst_gpu_two <<<'exit 3'
-check 1 'tst_gpu_two +failed \(3\)' 'tst_gpu_one +passed' 'Something failed'
+program tst_gpu_two <<'TEST'
+if [ "${1:-}" = -datatags ]; then printf 'T good\nT bad float16 x\nT after\n'; exit 0; fi
+if [ -z "${1:-}" ]; then printf 'PASS   : T::good()\nFAIL!  : T::bad(float16 x) illegal\nFAIL!  : T::after() given up\n'; exit 2; fi
+if [ "$1" = after ]; then exit 0; fi
+if [ "$1" != 'bad:float16 x' ]; then echo "who asked for $1?"; exit 7; fi
+echo 'launch 3 of 9, launch3: matmul layer 1' >"$HALFSCOPE_CUDA_DEBUG/launch.txt"
+echo 'the text' >"$HALFSCOPE_CUDA_DEBUG/step.cu"
+echo 'FAIL!  : T::bad(float16 x) illegal'
+exit 1
+TEST
+check 1 'tst_gpu_two +failed \(2\): FAIL!' 'bad-float16-x.*: FAIL!' 'at launch 3 of 9, launch3: matmul layer 1' \
+    'two-after.*: passes launch by launch' 'tst_gpu_one +passed' 'Something failed'
+if ! tar -xzOf "$work/out/details.tar.gz" ./tst_gpu_two-bad-float16-x-/step.cu 2>/dev/null | grep -q 'the text'; then
+    echo "FAIL: the step's text is not in details.tar.gz: $(tar -tzf "$work/out/details.tar.gz")"
+    failures=$((failures + 1))
+fi
+
+# A hang costs its limit, and what was learnt before it is there.
+fresh
+program tst_gpu_two <<'TEST'
+if [ "${1:-}" = -datatags ]; then exit 0; fi
+exec sleep 60
+TEST
+HALFSCOPE_CHECK_SECONDS=11 check 1 'tst_gpu_one +passed' 'tst_gpu_two +timed out after' 'verify +passed' 'bench-mlp +skipped: no time is left'
+if ! grep -q '"name": "tst_gpu_two", "result": "timed out' "$work/out/summary.json"; then
+    echo "FAIL: summary.json does not tell of the hang: $(cat "$work/out/summary.json")"
+    failures=$((failures + 1))
+fi
+
+# No time at all: nothing is told but that
+fresh
+HALFSCOPE_CHECK_SECONDS=1 check 1 'tst_gpu_one +skipped: no time is left' 'Something failed or was left out'
+if grep -q 'No such file' "$work/out/check.log"; then
+    echo "FAIL: parts that did not run are looked at: $(cat "$work/out/check.log")"
+    failures=$((failures + 1))
+fi
+
+# A virtual machine without a debugging interface
+fresh
+printf '#!/bin/sh\necho "Error: Device not supported"; exit 1\n' >"$work/path/compute-sanitizer"
+check 0 'sanitizer +skipped: compute-sanitizer does not support this device' 'All green'
+printf '#!/bin/sh\nexit 0\n' >"$work/path/compute-sanitizer"
 
 # PyTorch's fastest way stands beside ours, as a ratio
 fresh

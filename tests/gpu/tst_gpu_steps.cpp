@@ -2,14 +2,10 @@
 // what they must. What a step computes is checked against PyTorch by `verify` and op by op in
 // tst_gpu_ops.
 #include "engine/core/error.h"
-#include "engine/cuda/codegen/step_source.h"
-#include "engine/train/fields.h"
-#include "engine/train/step_cases.h"
-#include "tests/support/gpu_device.h"
+#include "tests/support/gpu_steps.h"
 #include "tests/support/thrown.h"
 
 #include <cmath>
-#include <map>
 
 using namespace halfscope;
 using namespace halfscope::test;
@@ -28,27 +24,6 @@ std::vector<StepCase> smallCases() {
     clipped.config.gradients.clip = ClipKind::Norm2;
     return {checkerboardCase(24, 16), checkerboardCase(31, 65), layerNorm, clipped,
             regressionCase(),         classifierCase(33, 31, 7)};
-}
-
-constexpr const char* kLanes[] = {"fp32", "tf32", "amp-fp16", "amp-bf16", "fp16"};
-
-using States = std::map<std::string, std::vector<std::byte>>;
-
-States statesOf(StepRunner& runner) {
-    States states;
-    for (const StateInfo& state : runner.graph().states()) {
-        std::vector<std::byte> bytes(runner.graph()[state.node].bytes());
-        runner.executor().download(state.node, bytes);
-        states.emplace(state.name, std::move(bytes));
-    }
-    return states;
-}
-
-/// The first state that differs, or nothing.
-std::string difference(const States& a, const States& b) {
-    for (const auto& [name, bytes] : a)
-        if (b.at(name) != bytes) return name;
-    return {};
 }
 
 std::unique_ptr<StepRunner> runnerOf(const StepCase& c, const char* lane,
@@ -123,26 +98,20 @@ private slots:
         compareFirstSteps(*runnerOf(c, lane), *runnerOf(c, lane, FuseOptions::None), lane);
     }
 
-    /// The device's own ways of doing a step, on sizes that have tensor-core chains.
-    void waysOfLaunching_data() {
-        QTest::addColumn<int>("lane");
-        for (int lane = 0; lane < static_cast<int>(std::size(kLanes)); ++lane)
-            QTest::newRow(kLanes[lane]) << lane;
-    }
+    /// The device's own ways of doing a step: launches merged and not, with and without libraries.
+    void waysOfLaunching_data() { lanes(); }
     void waysOfLaunching() {
         if (gpuDevice() != "cuda") QSKIP("only CUDA has launches");
         QFETCH(int, lane);
-        const auto with = [&](const cuda::SourceOptions& options) {
-            return makeRunner(checkerboardCase(64, 64), parseLanes(kLanes[lane]).front(),
-                              makeCudaExecutor(0, options));
-        };
-        const auto usual = with({});
-        const auto oneByOne = with({.merge = cuda::Merge::OneByOne});
+        const StepCase c = checkerboardCase(64, 64);
+        const auto usual = cudaRunner(c, lane, {});
+        const auto oneByOne = cudaRunner(c, lane, {.merge = cuda::Merge::OneByOne});
         usual->run(3);
         oneByOne->run(3);
         QCOMPARE(difference(statesOf(*usual), statesOf(*oneByOne)), std::string());
-        compareFirstSteps(*with({}), *with({.chains = cuda::Chains::Unfused}), kLanes[lane]);
-        compareFirstSteps(*with({}), *with({.libraries = cuda::Libraries::Unused}), kLanes[lane]);
+        compareFirstSteps(*cudaRunner(c, lane, {}),
+                          *cudaRunner(c, lane, {.libraries = cuda::Libraries::Unused}),
+                          kLanes[lane]);
     }
 
     /// A forced overflow: the step is skipped, the scale halves, nothing but the scaler moves.
@@ -179,17 +148,10 @@ private slots:
     }
 
 private:
-    static void compareFirstSteps(StepRunner& a, StepRunner& b, const std::string& lane) {
-        a.run(1);
-        b.run(1);
-        const MetricsRow x = a.metrics(), y = b.metrics();
-        const double u = lane == "fp32" ? std::ldexp(1.0, -24) : std::ldexp(1.0, -8);
-        // a loss is a mean of squares of outputs that five layers have rounded
-        const double bound = 16 * u * std::abs(y[kLossMetric]);
-        QVERIFY2(std::abs(x[kLossMetric] - y[kLossMetric]) <= bound,
-                 qPrintable(QString("%1 %2").arg(x[kLossMetric]).arg(y[kLossMetric])));
-        QCOMPARE(x[kFoundInfMetric], y[kFoundInfMetric]);
-        QCOMPARE(x[kNextScaleMetric], y[kNextScaleMetric]);
+    static void lanes() {
+        QTest::addColumn<int>("lane");
+        for (int lane = 0; lane < static_cast<int>(std::size(kLanes)); ++lane)
+            QTest::newRow(kLanes[lane]) << lane;
     }
     void rows() {
         QTest::addColumn<int>("index");

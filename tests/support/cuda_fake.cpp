@@ -194,7 +194,13 @@ CUresult fillMemory(CUdeviceptr at, unsigned char value, size_t bytes, CUstream 
 
 namespace fake {
 
+std::recursive_mutex& machineMutex() {
+    static std::recursive_mutex mutex;
+    return mutex;
+}
+
 int enter(const char* function) {
+    const std::lock_guard lock(machineMutex());
     FakeCuda& machine = fakeCuda();
     const int call = ++machine.calls[function];
     if (machine.watch) machine.watch(function);

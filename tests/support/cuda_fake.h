@@ -49,7 +49,11 @@ struct FakeCuda {
     bool refuseBlas = false; ///< every algorithm that was offered fails when it is used
     bool dnnSupports = true; ///< else it knows no such convolution
     double launchMilliseconds = 0.01; ///< of a kernel
-    double blasSlowness = 1;          ///< factor on what products take
+    /// What an entry of this text takes instead, where it is not 0.
+    std::function<double(const std::string& text, const std::string& entry)> millisecondsOf;
+    /// What compiling this text comes to; it may change the text, as a wrong compiler would.
+    std::function<nvrtcResult(std::string& text)> compile;
+    double blasSlowness = 1; ///< factor on what products take
     /// Called at every call, with the function's name.
     std::function<void(const std::string&)> watch;
     /// cuStreamQuery finds this once that many steps are enqueued: a device lost on the way.

@@ -77,35 +77,21 @@ DType dtypeOf(cudnnDataType_t type) {
     if (type != CUDNN_DATA_FLOAT) complain("cuDNN: a type that is not used here");
     return DType::F32;
 }
-cudnnStatus_t tensorCreate(cudnnTensorDescriptor_t* desc) {
-    return create<Tensor>("cudnnCreateTensorDescriptor", desc);
-}
-cudnnStatus_t tensorDestroy(cudnnTensorDescriptor_t desc) {
-    return destroy<Tensor>("cudnnDestroyTensorDescriptor", desc);
+/// Images and weights alike.
+cudnnStatus_t describe(const char* function, Tensor& tensor, cudnnTensorFormat_t format,
+                       cudnnDataType_t type, const std::array<int, 4>& shape) {
+    if (format != CUDNN_TENSOR_NCHW)
+        complain("cuDNN: the graph's images are NCHW and its weights OIHW");
+    tensor = {dtypeOf(type), shape};
+    return result(function);
 }
 cudnnStatus_t tensorSet(cudnnTensorDescriptor_t desc, cudnnTensorFormat_t format,
                         cudnnDataType_t type, int n, int c, int h, int w) {
-    if (format != CUDNN_TENSOR_NCHW) complain("cuDNN: the graph's images are NCHW");
-    *as<Tensor>(desc) = {dtypeOf(type), {n, c, h, w}};
-    return result("cudnnSetTensor4dDescriptor");
-}
-cudnnStatus_t filterCreate(cudnnFilterDescriptor_t* desc) {
-    return create<Tensor>("cudnnCreateFilterDescriptor", desc);
-}
-cudnnStatus_t filterDestroy(cudnnFilterDescriptor_t desc) {
-    return destroy<Tensor>("cudnnDestroyFilterDescriptor", desc);
+    return describe("cudnnSetTensor4dDescriptor", *as<Tensor>(desc), format, type, {n, c, h, w});
 }
 cudnnStatus_t filterSet(cudnnFilterDescriptor_t desc, cudnnDataType_t type,
                         cudnnTensorFormat_t format, int k, int c, int h, int w) {
-    if (format != CUDNN_TENSOR_NCHW) complain("cuDNN: the graph's weights are OIHW");
-    *as<Tensor>(desc) = {dtypeOf(type), {k, c, h, w}};
-    return result("cudnnSetFilter4dDescriptor");
-}
-cudnnStatus_t convCreate(cudnnConvolutionDescriptor_t* desc) {
-    return create<Convolution>("cudnnCreateConvolutionDescriptor", desc);
-}
-cudnnStatus_t convDestroy(cudnnConvolutionDescriptor_t desc) {
-    return destroy<Convolution>("cudnnDestroyConvolutionDescriptor", desc);
+    return describe("cudnnSetFilter4dDescriptor", *as<Tensor>(desc), format, type, {k, c, h, w});
 }
 cudnnStatus_t convSet(cudnnConvolutionDescriptor_t desc, int padY, int padX, int strideY,
                       int strideX, int dilationY, int dilationX, cudnnConvolutionMode_t mode,
@@ -264,20 +250,25 @@ cudnnStatus_t backwardFilter(cudnnHandle_t handle, const void* alpha, cudnnTenso
 
 } // namespace
 
+#define FAKE_DESCRIPTOR(name, Type)                                                                \
+    api.cudnnCreate##name##Descriptor = [](auto* desc) {                                           \
+        return create<Type>("cudnnCreate" #name "Descriptor", desc);                               \
+    };                                                                                             \
+    api.cudnnDestroy##name##Descriptor = [](auto desc) {                                           \
+        return destroy<Type>("cudnnDestroy" #name "Descriptor", desc);                             \
+    }
+
 void fillDnn(cuda::DnnApi& api) {
     api.cudnnGetVersion = version;
     api.cudnnGetErrorString = errorString;
     api.cudnnCreate = handleCreate;
     api.cudnnDestroy = handleDestroy;
     api.cudnnSetStream = setStream;
-    api.cudnnCreateTensorDescriptor = tensorCreate;
-    api.cudnnDestroyTensorDescriptor = tensorDestroy;
+    FAKE_DESCRIPTOR(Tensor, Tensor);
     api.cudnnSetTensor4dDescriptor = tensorSet;
-    api.cudnnCreateFilterDescriptor = filterCreate;
-    api.cudnnDestroyFilterDescriptor = filterDestroy;
+    FAKE_DESCRIPTOR(Filter, Tensor);
     api.cudnnSetFilter4dDescriptor = filterSet;
-    api.cudnnCreateConvolutionDescriptor = convCreate;
-    api.cudnnDestroyConvolutionDescriptor = convDestroy;
+    FAKE_DESCRIPTOR(Convolution, Convolution);
     api.cudnnSetConvolution2dDescriptor = convSet;
     api.cudnnSetConvolutionMathType = mathSet;
     api.cudnnGetConvolutionForwardAlgorithm_v7 = offerForward;

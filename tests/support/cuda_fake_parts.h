@@ -5,8 +5,12 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 
 namespace halfscope::test::fake {
+
+/// Held while the machine is changed: texts are compiled by several threads.
+std::recursive_mutex& machineMutex();
 
 /// Counts a call; the result that the test wants of it, 0 for success.
 int enter(const char* function);

@@ -10,7 +10,7 @@
 namespace halfscope::test {
 namespace {
 
-constexpr size_t kMostCompiled = 6;              ///< texts that are kept
+constexpr size_t kMostCompiled = 12;             ///< texts that are kept
 constexpr unsigned kPlainSharedBytes = 48 << 10; ///< that every function may have
 
 struct Graph {
@@ -28,6 +28,7 @@ struct Event {
 };
 struct Module {
     std::shared_ptr<EmulatedModule> code;
+    std::string text;
 };
 struct Function {
     Module* module;
@@ -195,7 +196,7 @@ CUresult moduleLoad(CUmodule* module, const void* image) {
         state.compiled.clear();
     std::shared_ptr<EmulatedModule>& code = state.compiled[text];
     if (!code) code = std::make_shared<EmulatedModule>(text);
-    *module = reinterpret_cast<CUmodule>(new Module{code});
+    *module = reinterpret_cast<CUmodule>(new Module{code, text});
     ++fakeCuda().live;
     return CUDA_SUCCESS;
 }
@@ -209,6 +210,14 @@ CUresult moduleFunction(CUfunction* function, CUmodule module, const char* entry
     FAKE_ENTER("cuModuleGetFunction");
     state.functions.push_back(std::make_unique<Function>(Function{as<Module>(module), entry}));
     *function = reinterpret_cast<CUfunction>(state.functions.back().get());
+    return CUDA_SUCCESS;
+}
+CUresult functionCost(int* value, CUfunction_attribute which, CUfunction function) {
+    FAKE_ENTER("cuFuncGetAttribute");
+    if (as<Function>(function)->module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    *value = which == CU_FUNC_ATTRIBUTE_NUM_REGS           ? 64
+             : which == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES ? 16
+                                                           : -1;
     return CUDA_SUCCESS;
 }
 CUresult functionAttribute(CUfunction function, CUfunction_attribute which, int value) {
@@ -238,8 +247,10 @@ CUresult launch(CUfunction function, unsigned x, unsigned y, unsigned z, unsigne
     for (size_t i = 0; i < 3; ++i)
         pointers[i] = *static_cast<CUdeviceptr*>(arguments[i]);
     const std::shared_ptr<EmulatedModule> code = what.module->code;
+    const auto& time = fakeCuda().millisecondsOf;
+    const double own = time ? time(what.module->text, what.entry) : 0;
     fake::enqueue(stream, [=, first = pointers[0], second = pointers[1], third = pointers[2]] {
-        fake::spend(fakeCuda().launchMilliseconds);
+        fake::spend(own > 0 ? own : fakeCuda().launchMilliseconds);
         try {
             code->launch(how, reinterpret_cast<std::byte*>(first),
                          reinterpret_cast<std::byte*>(second), reinterpret_cast<unsigned*>(third),
@@ -337,6 +348,7 @@ void fillStreams(cuda::DriverApi& api) {
     api.cuModuleLoadData = moduleLoad;
     api.cuModuleUnload = moduleUnload;
     api.cuModuleGetFunction = moduleFunction;
+    api.cuFuncGetAttribute = functionCost;
     api.cuFuncSetAttribute = functionAttribute;
     api.cuLaunchKernel = launch;
 }

@@ -5,18 +5,22 @@
 #include "engine/cuda/cuda_executor.h"
 #include "engine/train/step_runner.h"
 #include "tests/support/cuda_fake.h"
-#include "tests/support/training.h"
+#include "tests/support/lane.h"
+
+#include <QTest>
 
 namespace halfscope::test {
 
+/// After a test: the fake machine was used rightly, and everything was given back.
+inline void checkFakeCuda() {
+    QCOMPARE(fakeCuda().complaint, std::string());
+    QCOMPARE(fakeCuda().live, 0);
+    QCOMPARE(fakeCuda().used, size_t{0});
+}
+
 inline RunConfig smallRun(Precision precision) {
-    RunConfig config;
-    config.model = {8, 1, Norm::None, Activation::Relu};
-    config.lanes = {LaneConfig{precision, {}}};
-    if (precision != Precision::AmpFp16) config.lanes[0].scaler.rules.mode = ScalerMode::Off;
-    config.threads = 1;
-    config.device = "cpu";
-    config.seed = 11;
+    RunConfig config = laneConfig(precision);
+    config.model.width = 8;
     return config;
 }
 
@@ -35,9 +39,10 @@ struct Loaded {
     RunConfig config;
     std::shared_ptr<const Program> program;
 
-    explicit Loaded(Precision precision)
-        : config(smallRun(precision)), program(std::make_shared<const Program>(compile(
-                                           buildStep(config, config.lanes[0], kLaneBatch)))) {}
+    explicit Loaded(const RunConfig& run, const BatchShape& batch = kLaneBatch)
+        : config(run), program(std::make_shared<const Program>(
+                           compile(buildStep(config, config.lanes[0], batch)))) {}
+    explicit Loaded(Precision precision) : Loaded(smallRun(precision)) {}
     const Graph& graph() const { return program->graph; }
 
     void start(Executor& executor) const {

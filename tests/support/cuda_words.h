@@ -245,7 +245,9 @@ struct hs_emulated_place {
     const char* file;
     unsigned line, column;
 };
-HS_UNSEEN void __ubsan_handle_type_mismatch_v1(const hs_emulated_place* place, void* at) {
+/// Hidden, or in a program that is sanitized itself the program's own would be called.
+__attribute__((visibility("hidden"))) HS_UNSEEN void
+__ubsan_handle_type_mismatch_v1(const hs_emulated_place* place, void* at) {
     if (hs_emulated_state.misaligned != nullptr)
         hs_emulated_state.misaligned(hs_emulated_state.context, at, static_cast<int>(place->line));
 }

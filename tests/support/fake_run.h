@@ -38,6 +38,9 @@ public:
     std::vector<std::string> laneNames() const override { return halfscope::laneNames(m_config); }
     DeviceInfo device() const override { return {"Test device", "cpu", "none", 0}; }
     std::string cudaReason() const override { return "a test needs none"; }
+    std::vector<size_t> laneBytes() override {
+        return std::vector<size_t>(m_config.lanes.size(), size_t{3} << 19); // 1.5 MiB
+    }
     int64_t step() const override { return m_step; }
     bool finished() const override { return m_step >= m_config.steps; }
     bool advance(std::vector<StepRecord>& records, std::vector<Event>&) override {

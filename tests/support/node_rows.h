@@ -3,11 +3,14 @@
 // gradients.
 #pragma once
 
+#include "engine/core/error.h"
 #include "engine/ops/op_suite.h"
 #include "engine/passes/autodiff.h"
 #include "engine/train/grad_scaler.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/kernel_rows.h"
+
+#include <QTest>
 
 #include <algorithm>
 #include <bit>
@@ -250,6 +253,21 @@ inline void addFamily(NodeBench& bench, const char* family, DType type) {
 inline constexpr const char* kFamilies[] = {"convolutions", "pools", "reductions", "moves",
                                             "scans"};
 
+/// Test data: each family in each dtype, and the nodes of the row at hand.
+inline void familyData() {
+    QTest::addColumn<QByteArray>("family");
+    QTest::addColumn<int>("type");
+    for (const char* family : kFamilies)
+        for (const DType type : kFloats)
+            QTest::addRow("%s %s", family, nameOf(type).data())
+                << QByteArray(family) << static_cast<int>(type);
+}
+inline void addFamilyOfRow(NodeBench& bench) {
+    QFETCH(QByteArray, family);
+    QFETCH(int, type);
+    addFamily(bench, family.constData(), static_cast<DType>(type));
+}
+
 /// The sum of a value weighted by other numbers, so that its gradient is no constant.
 inline NodeId weightedSum(NodeBench& bench, NodeId y) {
     const NodeId wide = bench.b.cast(y, DType::F32);
@@ -278,6 +296,28 @@ inline void addFunction(NodeBench& bench, const AutocastCase& given, const CastP
         if (slope) bench.output(*slope);
     for (const auto& slope : gradients(b, slopes, in))
         if (slope) bench.output(*slope);
+}
+
+/// Every function of the tables in a dtype, some in one graph: what the first complaint of
+/// `check(bench)` is, with the function that its graph begins with.
+template <class Check>
+std::string checkFunctions(DType type, size_t atOnce, const Check& check) {
+    const CastPolicy policy = type == DType::F32 ? CastPolicy{} : torchCudaPolicy(type);
+    const auto cases = autocastCases();
+    for (size_t begin = 0; begin < cases.size(); begin += atOnce) {
+        NodeBench bench;
+        for (const AutocastCase& c : cases.subspan(begin, std::min(atOnce, cases.size() - begin))) {
+            try {
+                addFunction(bench, c, policy);
+            } catch (const InputError&) {
+                continue; // a policy bans it
+            }
+        }
+        if (const std::string wrong = check(bench); !wrong.empty())
+            return wrong + ", functions from " + std::string(cases[begin].name) + ", seed " +
+                   std::to_string(kNodeSeed);
+    }
+    return {};
 }
 
 } // namespace halfscope::test

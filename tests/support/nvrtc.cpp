@@ -69,7 +69,8 @@ Nvrtc::Nvrtc() : m_functions(std::make_unique<Functions>()) {
                                                           "/usr/local/cuda/lib64/libnvrtc.so"};
     for (const char* name : kNames) {
         if (*name == '\0') continue;
-        m_functions->library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        // It stays loaded: what it keeps for itself would count as leaked once it is gone.
+        m_functions->library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (m_functions->library != nullptr) break;
     }
     if (m_functions->library == nullptr)

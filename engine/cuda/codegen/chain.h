@@ -12,9 +12,9 @@ namespace halfscope::cuda {
 struct ChainOptions {
     /// Smaller results than this stay unfused: their loops are small launches that merge.
     int64_t leastElements = int64_t{1} << 20;
-    /// Products in strict f32 too. Off: by estimate, not measured, cuBLASLt's products are faster
-    /// by about what fusion saves.
-    bool strictFloat = false;
+    /// Matrix products too, not only sums. In strict f32 as well: by estimate they keep up with
+    /// cuBLASLt's, whose operands and results would be passes over memory on top.
+    bool products = true;
     /// An operand that costs much to compute is stored by the chain that computes it first, for the
     /// weight gradient. Dropped where the step would then need more memory than without chains.
     bool keepOperands = true;

@@ -248,6 +248,16 @@ std::string ElementText::fetchText() const {
     return text + "    }\n";
 }
 
+std::string ElementText::aheadText() const {
+    std::string text =
+        "    static HS_D void ahead(const char* arena, i64 row, int column) {\n"
+        "        static_cast<void>(arena), static_cast<void>(row), static_cast<void>(column);\n";
+    for (const Leaf& leaf : m_full)
+        text += "        readAhead(" + pointerText(leaf.type, leaf.offset) +
+                " + row * kColumns + column);\n";
+    return text + "    }\n";
+}
+
 std::string ElementText::members() const {
     std::string text = "    static constexpr i64 kRows = " + std::to_string(m_rows) +
                        ";\n    static constexpr int kColumns = " + std::to_string(m_columns) +
@@ -259,7 +269,7 @@ std::string ElementText::members() const {
     text += "    };\n    struct Column {\n";
     for (const Leaf& leaf : m_column)
         text += "        float " + leaf.name + ";\n";
-    return text + "    };\n" + fetchText() + columnsText();
+    return text + "    };\n" + fetchText() + aheadText() + columnsText();
 }
 
 std::string storeText(const Program& program, NodeId tensor, int64_t columns) {

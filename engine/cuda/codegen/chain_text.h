@@ -28,7 +28,7 @@ public:
     /// The expression for the first or the second of the two.
     static std::string ofLane(std::string expression, int lane);
 
-    /// kRows, kColumns, Raw<V>, Column, fetch() and columns().
+    /// kRows, kColumns, Raw<V>, Column, fetch(), ahead() and columns().
     std::string members() const;
     /// Statements that define all values asked for, from ka and kb (Column), x (Raw), i, the first
     /// one's place in the group, and product (a Pack).
@@ -57,6 +57,7 @@ private:
     void addColumn(Leaf);
     std::string columnsText() const;
     std::string fetchText() const;
+    std::string aheadText() const;
 
     const Program& m_program;
     const Kernel& m_kernel;

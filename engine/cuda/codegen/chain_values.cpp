@@ -101,7 +101,7 @@ bool ChainValues::isDeep(NodeId product) const {
 bool ChainValues::isChainProduct(NodeId id) const {
     const Node& it = node(id);
     if (it.op != Op::Matmul || it.shape.rank() != 2 || m_refused.count(id)) return false;
-    if (it.math == MathMode::F32 && !m_options.strictFloat) return false;
+    if (!m_options.products) return false;
     const Shape &a = node(it.in[0]).shape, &b = node(it.in[1]).shape;
     if (a.rank() != 2 || b.rank() != 2) return false;
     const MatmulAttrs& attrs = std::get<MatmulAttrs>(it.attrs);

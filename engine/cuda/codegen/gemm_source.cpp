@@ -13,6 +13,8 @@ namespace halfscope::cuda {
 namespace {
 
 constexpr int kTileRows = 128;
+/// Inner extent of a tile; of a weight gradient's with operands in 4 bytes, half of it.
+constexpr int kRowsDepth = 32, kDeepDepth = 32;
 constexpr int kPassRows = 64;     ///< of a pass at once
 constexpr int kBlocksPerPass = 2; ///< blocks of a pass that share a multiprocessor
 constexpr int kMergeColumns = 8;  ///< of a block that adds partial sums up
@@ -78,17 +80,37 @@ bool hasArithmetic(const Graph& graph, NodeId product, const DeviceTraits& trait
     return node.math == MathMode::F32 || traits.capability >= 80;
 }
 
+int upTo(int limit, int usual) { return limit > 0 ? std::min(limit, usual) : usual; }
+
+/// Rows of a tile: half of them before capability 9.0, where operand b does not fit into shared
+/// memory and takes registers on its way there (ptxas would spill up to 290 bytes a thread).
+int tallestOf(const DeviceTraits& traits) {
+    return upTo(traits.tiles.rows, traits.capability >= 90 ? kTileRows : kTileRows / 2);
+}
+/// Columns of a tile: half of them for 4-byte operands, of which 256 and what is read ahead are
+/// more than the registers.
+int widestOf(const ChainShape& shape, bool half, const TileLimits& limits) {
+    return std::min(widthFor(shape.columns), limits.columns > 0 ? limits.columns
+                                             : half             ? 256
+                                                                : 128);
+}
+
 std::optional<ChainTiles> rowsTiles(const Graph& graph, const ChainShape& shape,
                                     const DeviceTraits& traits) {
     const bool half = operandBytes(graph, shape) == 2;
-    for (int width = widthFor(shape.columns); width >= 64; width /= 2)
-        for (int depth : half ? std::array{64, 32} : std::array{32, 16})
+    const TileLimits& limits = traits.tiles;
+    const int rows = tallestOf(traits);
+    const int deepest = std::max(limits.depth > 0 ? limits.depth : kRowsDepth, half ? 32 : 16);
+    for (int width = widestOf(shape, half, limits); width >= 64; width /= 2)
+        for (int depth : {64, 32, 16})
             for (bool resident : {true, false}) {
+                if (depth > deepest || depth < (half ? 32 : 16) || depth > (half ? 64 : 32))
+                    continue;
                 if (depth == 16 && width == 64) continue; // fewer groups than threads
-                ChainTiles tiles{kTileRows, width, depth, resident, 1, 0};
+                ChainTiles tiles{rows, width, depth, resident, 1, 0};
                 tiles.sharedBytes = rowsBytes(graph, shape, tiles);
                 if (tiles.sharedBytes > traits.sharedBytes) continue;
-                const int64_t most = ceilDiv(shape.rows, kTileRows);
+                const int64_t most = ceilDiv(shape.rows, rows);
                 tiles.parts = static_cast<int>(
                     std::clamp<int64_t>(traits.multiprocessors / tiles.acrossOf(shape), 1, most));
                 return tiles;
@@ -99,8 +121,11 @@ std::optional<ChainTiles> rowsTiles(const Graph& graph, const ChainShape& shape,
 std::optional<ChainTiles> deepTiles(const Graph& graph, const ChainShape& shape,
                                     const DeviceTraits& traits) {
     const size_t bytes = operandBytes(graph, shape);
-    for (int width = widthFor(shape.columns); width >= 64; width /= 2) {
-        ChainTiles tiles{kTileRows, width, 32, false, 1, 0};
+    const TileLimits& limits = traits.tiles;
+    const int rows = tallestOf(traits);
+    const int depth = upTo(limits.depth, bytes == 2 ? kDeepDepth : kDeepDepth / 2);
+    for (int width = widestOf(shape, bytes == 2, limits); width >= 64; width /= 2) {
+        ChainTiles tiles{rows, width, depth, false, 1, 0};
         tiles.sharedBytes =
             2 * static_cast<size_t>((tiles.rows + tiles.columns) * tiles.depth) * bytes;
         if (tiles.sharedBytes > traits.sharedBytes) continue;
@@ -337,9 +362,7 @@ bool canWriteChain(const Graph& graph, const Kernel& kernel, const ChainShape& s
     if (!std::all_of(kernel.loads.begin(), kernel.loads.end(), known)) return false;
     for (NodeId id : kernel.members)
         if (!known(id) || (graph[id].op == Op::Expand && !canExpand(graph, id))) return false;
-    const std::optional<ChainTiles> tiles = chainTiles(graph, shape, traits);
-    // one block computes a row's operand and stores it
-    return tiles && (!shape.storesOperand || tiles->acrossOf(shape) == 1);
+    return chainTiles(graph, shape, traits).has_value();
 }
 
 std::vector<KernelText> writeChain(const KernelSite& site, const DeviceTraits& traits) {

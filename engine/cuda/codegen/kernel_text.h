@@ -11,6 +11,12 @@ namespace halfscope::cuda {
 /// Threads of every generated block. Kernels count on it.
 inline constexpr int kThreads = 256;
 
+/// Upper limits of the tiles of fused chains: rows, columns and inner extent that a block has at
+/// once; 0: what suits the device by rule. Which are fastest is for the device to measure.
+struct TileLimits {
+    int rows = 0, columns = 0, depth = 0;
+};
+
 /// What of a device decides the text.
 struct DeviceTraits {
     int capability = 90; ///< 10 * major + minor
@@ -19,6 +25,7 @@ struct DeviceTraits {
     /// Element operations a microsecond of one block: what the launch plan holds against the cost
     /// of a launch. Tests lower it to see small kernels spread over many blocks.
     double blockWork = 40e3;
+    TileLimits tiles{}; ///< as SourceOptions::tiles
 };
 
 /// Where a kernel's text gets its memory: offsets known when the text is written.

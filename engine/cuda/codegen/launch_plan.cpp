@@ -204,8 +204,11 @@ double CostModel::of(const Unit& u) const { return u.wide ? wide(u) : narrow(u);
 
 Program prepare(const Program& program, const DeviceTraits& traits, const SourceOptions& options) {
     Program prepared = program;
-    if (options.chains == Chains::Fused)
-        prepared = fuseChains(program, traits, {.leastElements = options.chainElements});
+    if (options.chains != Chains::Unfused)
+        prepared = fuseChains(program, traits,
+                              {.leastElements = options.chainElements,
+                               .products = options.chains != Chains::Sums,
+                               .keepOperands = options.keepOperands});
     prepared.memory =
         planMemory(prepared.graph, prepared.kernels, prepared.pointOfNoReturn, kApartBytes);
     return prepared;

@@ -10,14 +10,15 @@ namespace halfscope::cuda {
 
 namespace {
 
-/// A kernel over nothing: its sums are 0.
+/// A kernel over nothing: its sums are 0, its means NaN.
 void writeEmpty(SourceLines& out, const LoopFacts& facts) {
     for (const LoopReduction& reduction : facts.reductions) {
         const Node& node = facts.node(reduction.node);
         out.line("for (int i = threadIdx.x; i < " + std::to_string(node.elements()) +
                  "; i += kThreads)");
         out.line("    store((" + storageType(node.dtype) + "*)(arena + " +
-                 std::to_string(reduction.offset) + ") + i, 0.0f);");
+                 std::to_string(reduction.offset) + ") + i, " +
+                 (node.op == Op::Mean ? "floatOf(0x7FC00000u)" : "0.0f") + ");");
     }
 }
 

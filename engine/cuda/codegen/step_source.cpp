@@ -34,8 +34,10 @@ struct Written {
 
 class StepWriter {
 public:
-    StepWriter(StepSource& source, const LaunchPlan& plan, const DeviceTraits& traits)
-        : m_source(source), m_program(source.program), m_plan(plan), m_traits(traits) {
+    StepWriter(StepSource& source, const LaunchPlan& plan, const DeviceTraits& traits,
+               const std::map<size_t, TileLimits>& tilesOf)
+        : m_source(source), m_program(source.program), m_plan(plan), m_traits(traits),
+          m_tilesOf(tilesOf) {
         findLastPhases();
     }
 
@@ -98,7 +100,7 @@ private:
                         m_source.tickets};
         std::vector<KernelText> texts;
         if (isChain(kernel))
-            texts = writeChain(site, m_traits);
+            texts = writeChain(site, traitsOf(unit.kernel));
         else
             texts.push_back(kernel.loop ? writeLoop(site, m_traits) : writeNode(site, m_traits));
         for (const KernelText& text : texts) {
@@ -112,6 +114,13 @@ private:
         };
         if (texts.size() > 1) m_laterPhase[unit.kernel] = written(name + "_merge", texts[1]);
         return written(name, texts.front());
+    }
+
+    DeviceTraits traitsOf(size_t kernel) const {
+        DeviceTraits traits = m_traits;
+        if (const auto own = m_tilesOf.find(kernel); own != m_tilesOf.end())
+            traits.tiles = own->second;
+        return traits;
     }
 
     /// One block copies many small states at once, a warp each; many blocks copy one after another.
@@ -248,6 +257,7 @@ private:
     const Program& m_program;
     const LaunchPlan& m_plan;
     const DeviceTraits& m_traits;
+    const std::map<size_t, TileLimits>& m_tilesOf;
     size_t m_launch = 0, m_scratchEnd = 0;
     std::vector<std::pair<size_t, size_t>> m_held; ///< last launch, end of its scratch
     std::map<size_t, size_t> m_lastLaunch;         ///< by kernel
@@ -256,13 +266,15 @@ private:
 
 } // namespace
 
-StepSource writeStep(const Program& program, const DeviceTraits& traits,
+StepSource writeStep(const Program& program, const DeviceTraits& device,
                      const SourceOptions& options) {
+    DeviceTraits traits = device;
+    traits.tiles = options.tiles;
     StepSource source;
     source.program = prepare(program, traits, options);
     const LaunchPlan plan = planLaunches(source.program, traits, options);
     source.plan = describe(source.program, plan);
-    StepWriter(source, plan, traits).run();
+    StepWriter(source, plan, traits, options.tilesOf).run();
     return source;
 }
 

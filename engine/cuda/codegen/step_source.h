@@ -4,6 +4,7 @@
 
 #include "engine/cuda/codegen/kernel_text.h"
 
+#include <map>
 #include <vector>
 
 namespace halfscope::cuda {
@@ -29,7 +30,11 @@ enum class Merge : uint8_t {
     Full,     ///< independent kernels side by side, chains of small ones in one block
     OneByOne, ///< one launch a kernel: the truth that merged launches are tested against
 };
-enum class Chains : uint8_t { Fused, Unfused };
+enum class Chains : uint8_t {
+    Fused,   ///< matrix products with the loops around them, and sums over rows
+    Sums,    ///< without products: loops and the sums over their rows
+    Unfused, ///< every node as the program has it
+};
 enum class Libraries : uint8_t {
     Used,  ///< large matrix products and all convolutions by cuBLASLt and cuDNN
     Unused ///< everything generated: no library needed, slower
@@ -42,6 +47,13 @@ struct SourceOptions {
     Libraries convolutions = Libraries::Used; ///< Unused: without cuDNN, whatever `libraries` says
     /// Results of fewer elements stay out of chains: their loops are small launches that merge.
     int64_t chainElements = int64_t{1} << 20;
+    /// Whether a chain stores what is dear to compute for those that need it again.
+    bool keepOperands = true;
+    TileLimits tiles{};
+    std::map<size_t, TileLimits> tilesOf{}; ///< instead of those, by kernel of StepSource::program
+    /// What an executor may spend on compiling other ways than these, and on trying them, to take
+    /// the fastest; 0: nothing.
+    double searchSeconds = 15;
 };
 
 struct StepSource {

@@ -2,6 +2,7 @@
 // has the engine's tables of operations anyway.
 #pragma once
 
+#include "engine/cuda/codegen/chain.h"
 #include "engine/cuda/codegen/step_source.h"
 
 namespace halfscope::cuda {
@@ -15,10 +16,23 @@ inline std::string describeLaunch(const Program& program, const Launch& launch) 
     return text + std::string(nameOf(node.op)) + " '" + node.cause.label + "' " + node.shape.text();
 }
 
+/// What its kernels must move and multiply at least.
+inline Traffic trafficOf(const Program& program, const Launch& launch) {
+    Traffic sum;
+    for (const size_t kernel : launch.kernels) {
+        const Traffic traffic = trafficOf(program, kernel);
+        sum.readBytes += traffic.readBytes;
+        sum.writtenBytes += traffic.writtenBytes;
+        sum.flops += traffic.flops;
+    }
+    return sum;
+}
+
 struct StepWriter {
     StepSource (*write)(const Program&, const DeviceTraits&, const SourceOptions&) = nullptr;
     std::string (*describe)(const Program&, const Launch&) = nullptr;
+    Traffic (*traffic)(const Program&, const Launch&) = nullptr;
 };
-inline StepWriter stepWriter() { return {writeStep, describeLaunch}; }
+inline StepWriter stepWriter() { return {writeStep, describeLaunch, trafficOf}; }
 
 } // namespace halfscope::cuda

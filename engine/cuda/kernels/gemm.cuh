@@ -21,6 +21,9 @@ struct ProductTiles {
     static constexpr int kWarpsN = 4, kWarpsM = 2;
     static constexpr int kWarpRows = C::kTileM / kWarpsM, kWarpColumns = C::kTileN / kWarpsN;
     static constexpr int kTilesM = kWarpRows / 16, kTilesN = kWarpColumns / 8;
+    /// Steps between asking the memory for an operand and reading it into registers: these are too
+    /// few to hide how long that takes.
+    static constexpr int kAhead = 3;
     using Multiply = Product<Math, AreaA, AreaB, kTilesM, kTilesN, C::kAAlongK, C::kBAlongK>;
 
     static HS_D void fetchA(LoaderA& loader, const char* arena, int m, int k) {
@@ -28,6 +31,12 @@ struct ProductTiles {
             loader.fetch(arena, m, k);
         else
             loader.fetch(arena, k, m);
+    }
+    static HS_D void aheadA(const char* arena, int m, int k) {
+        if constexpr (C::kAAlongK)
+            LoaderA::ahead(arena, m, k);
+        else
+            LoaderA::ahead(arena, k, m);
     }
     static HS_D void makeA(LoaderA& loader, char* arena, int m, int k, char* area) {
         if constexpr (C::kAAlongK)
@@ -85,6 +94,7 @@ struct RowProduct {
         float sums[T::kTilesM][T::kTilesN][4] = {};
         typename T::LoaderA nextA;
         typename T::LoaderB nextB;
+        nextA.keeps = column0 == 0;
         Sink sink{shared + kOffsetExchange, reinterpret_cast<double*>(shared + kOffsetRunning)};
         sink.begin();
         if (steps > 0) start(arena, shared, part, column0, nextA, nextB);
@@ -141,6 +151,11 @@ private:
         if (step + 1 >= steps) return;
         T::fetchA(a, arena, rowOf(part, step + 1), innerOf(step + 1));
         if (!C::kResident) T::fetchB(b, arena, column0, innerOf(step + 1));
+        const int later = step + 1 + T::kAhead;
+        if (later < steps) T::aheadA(arena, rowOf(part, later), innerOf(later));
+        if ((step + 1) % kSteps == 0) // the epilogue of that tile is kSteps away
+            readAheadOf<typename C::Out, C::kTileM, C::kTileN, sizeof(Stored)>(
+                arena, rowOf(part, step + 1), column0);
     }
 
     /// Two halves of the tile, one after the other: the warps that hold it stage the rounded
@@ -159,7 +174,7 @@ private:
     }
     static HS_D void stage(char* staged, int warpN, float (&sums)[T::kTilesM][T::kTilesN][4]) {
         const int lane = static_cast<int>(threadIdx.x) % kWarp, g = lane / 4, t = lane % 4;
-        Stored* to = reinterpret_cast<Stored*>(staged) + warpN * T::kWarpColumns + 2 * t;
+        Stored* to = reinterpret_cast<Stored*>(staged) + warpN * T::kWarpColumns;
         HS_UNROLL
         for (int i = 0; i < T::kTilesM; ++i)
             HS_UNROLL
@@ -168,7 +183,8 @@ private:
                 Pack<Stored, 2> pair;
                 pair.set(0, sums[i][j][2 * half]);
                 pair.set(1, sums[i][j][2 * half + 1]);
-                pair.store(to + (16 * i + 8 * half + g) * Sink::kStagedRow + 8 * j);
+                pair.store(to + T::Multiply::rowOf(2 * i + half, g) * Sink::kStagedRow +
+                           T::Multiply::columnOf(2 * j, t));
                 sums[i][j][2 * half] = sums[i][j][2 * half + 1] = 0;
             }
     }
@@ -247,6 +263,10 @@ private:
         if (step + 1 >= count) return;
         T::fetchA(a, arena, m0, innerOf(first, count, step + 1));
         T::fetchB(b, arena, n0, innerOf(first, count, step + 1));
+        const int later = step + 1 + T::kAhead;
+        if (later >= count) return;
+        T::aheadA(arena, m0, innerOf(first, count, later));
+        T::LoaderB::ahead(arena, innerOf(first, count, later), n0);
     }
     /// The threads of a column, one after the other.
     static HS_D void leaveColumns(double* to, double* shared, int m0,
@@ -268,14 +288,15 @@ private:
     static HS_D void leave(float* to, int m0, int n0, int warp,
                            const float (&sums)[T::kTilesM][T::kTilesN][4]) {
         const int lane = static_cast<int>(threadIdx.x) % kWarp, g = lane / 4, t = lane % 4;
-        const int row0 = m0 + warp / T::kWarpsN * T::kWarpRows + g;
-        const int column0 = n0 + warp % T::kWarpsN * T::kWarpColumns + 2 * t;
+        const int row0 = m0 + warp / T::kWarpsN * T::kWarpRows;
+        const int column0 = n0 + warp % T::kWarpsN * T::kWarpColumns;
         HS_UNROLL
         for (int i = 0; i < T::kTilesM; ++i)
             HS_UNROLL
         for (int j = 0; j < T::kTilesN; ++j)
             for (int e = 0; e < 4; ++e) {
-                const int row = row0 + 16 * i + 8 * (e / 2), column = column0 + 8 * j + e % 2;
+                const int row = row0 + T::Multiply::rowOf(2 * i + e / 2, g);
+                const int column = column0 + T::Multiply::columnOf(2 * j + e % 2, t);
                 if (row < C::kM && column < C::kN)
                     to[static_cast<i64>(row) * C::kN + column] = sums[i][j][e];
             }

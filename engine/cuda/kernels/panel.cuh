@@ -168,9 +168,9 @@ private:
 
     HS_D void storeDots(char* arena, int row, const float (&dots)[kBatch]) const {
         static_assert(Out::kDots == 0 || kGroups <= kWarp, "the threads of a row are in one warp");
+        constexpr int kThreadsOfRow = kGroups <= kWarp ? kGroups : kWarp;
         for (int i = 0; i < kBatch; ++i) {
-            const double sum =
-                laneSum < kGroups <= kWarp ? kGroups : kWarp > (static_cast<double>(dots[i]));
+            const double sum = laneSum<kThreadsOfRow>(static_cast<double>(dots[i]));
             if (group() == 0 && hasRow(row + i * kLanes))
                 Out::putDot(arena, row + i * kLanes, static_cast<float>(sum));
         }

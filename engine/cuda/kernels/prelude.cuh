@@ -151,54 +151,24 @@ HS_HD inline int toInt(Real x) {
     return static_cast<int>(x);
 }
 
-// stored<T>(x): x rounded once to storage.
-template <class T>
-struct Storage;
-template <>
-struct Storage<float> {
-    template <class Real>
-    static HS_HD inline float of(Real x) {
-        return static_cast<float>(x);
-    }
-};
-template <>
-struct Storage<double> {
-    template <class Real>
-    static HS_HD inline double of(Real x) {
-        return static_cast<double>(x);
-    }
-};
-template <>
-struct Storage<F16> {
-    template <class Real>
-    static HS_HD inline F16 of(Real x) {
-        return toF16(x);
-    }
-};
-template <>
-struct Storage<BF16> {
-    template <class Real>
-    static HS_HD inline BF16 of(Real x) {
-        return toBF16(x);
-    }
-};
-template <>
-struct Storage<int> {
-    template <class Real>
-    static HS_HD inline int of(Real x) {
-        return toInt(x);
-    }
-};
-template <>
-struct Storage<Bool> {
-    template <class Real>
-    static HS_HD inline Bool of(Real x) {
-        return x != Real(0) ? 1 : 0;
-    }
-};
+template <class A, class B>
+constexpr bool kSame = false;
+template <class A>
+constexpr bool kSame<A, A> = true;
+
+/// x rounded once to storage.
 template <class T, class Real>
 HS_HD inline T stored(Real x) {
-    return Storage<T>::of(x);
+    if constexpr (kSame<T, F16>)
+        return toF16(x);
+    else if constexpr (kSame<T, BF16>)
+        return toBF16(x);
+    else if constexpr (kSame<T, int>)
+        return toInt(x);
+    else if constexpr (kSame<T, Bool>)
+        return x != Real(0) ? 1 : 0;
+    else
+        return static_cast<T>(x); // float, double
 }
 /// x after one store to T and load from it; a double stays a double.
 template <class T, class Real>

@@ -4,6 +4,31 @@
 
 namespace hs {
 
+// ---- reading ahead ---------------------------------------------------------------------------
+
+constexpr int kLineBytes = 128; ///< of the second-level cache
+
+/// Asks for a cache line that will be read soon; no register waits for it.
+HS_D void readAhead(const void* at) {
+#if HS_DEVICE
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+#else
+    static_cast<void>(at);
+#endif
+}
+
+/// The lines of `Rows` rows and `Columns` columns of a source's tensors, by all threads.
+template <class Source, int Rows, int Columns, int Bytes>
+HS_D void readAheadOf(const char* arena, i64 row0, int column0) {
+    constexpr int kEach = kLineBytes / Bytes; ///< elements of a line
+    constexpr int kLines = (Columns + kEach - 1) / kEach;
+    for (int i = static_cast<int>(threadIdx.x); i < Rows * kLines; i += kThreads) {
+        const i64 row = row0 + i / kLines;
+        const int column = column0 + i % kLines * kEach;
+        if (row < Source::kRows && column < Source::kColumns) Source::ahead(arena, row, column);
+    }
+}
+
 // ---- arithmetic --------------------------------------------------------------------------------
 
 // Each has: kBytes of an operand element; pack: two neighbours to words; product: see Product.
@@ -68,10 +93,10 @@ struct Area {
 /// product takes them.
 ///
 /// A source has kRows, kColumns; Raw<V>, what it reads for a group; Column, what it needs of a
-/// column; fetch(arena, row, column, Raw<V>&), columns(arena, column, Column (&)[V]), and
-/// pair(Column, Column, Raw<V>, i, first, second): elements i and i + 1 of the group. kPlain: the
-/// elements are those of a tensor as they lie there (plain(Raw<V>)). kStored: they go to memory too
-/// (keep()), as Elements, which is what the arithmetic takes.
+/// column; fetch(arena, row, column, Raw<V>&), ahead(arena, row, column), columns(arena, column,
+/// Column (&)[V]), and pair(Column, Column, Raw<V>, i, first, second): elements i and i + 1 of the
+/// group. kPlain: the elements are those of a tensor as they lie there (plain(Raw<V>)). kStored:
+/// they go to memory too (keep()), as Elements, which is what the arithmetic takes.
 template <class Source, class Math, class Area_, int V, bool Held, bool Sums>
 struct Loader {
     static constexpr int kGroups = Area_::kInner / V;
@@ -83,6 +108,7 @@ struct Loader {
     using Column = typename Source::Column;
 
     typename Source::template Raw<V> raw[kEach];
+    bool keeps = true; ///< of kStored: this block is the one that stores
     Column held[Held ? V : 1];
     double sums[Sums ? V : 1] = {};
 
@@ -103,6 +129,9 @@ struct Loader {
         for (int i = 0; i < kEach; ++i)
             if (hasRow(row + i * kStep) && hasColumn(column))
                 Source::fetch(arena, row + i * kStep, column, raw[i]);
+    }
+    static HS_D void ahead(const char* arena, int row0, int column0) {
+        readAheadOf<Source, Area_::kOuter, Area_::kInner, Math::kBytes>(arena, row0, column0);
     }
     HS_D void make(char* arena, int row0, int column0, char* area) {
         if constexpr (Held) {
@@ -144,7 +173,7 @@ private:
             if constexpr (!Source::kPlain || Source::kColumns % V != 0 || Sums)
                 compute(made, columns, i, column, there, added);
             if constexpr (Source::kStored)
-                if (there) Source::keep(arena, row, column, made.pack);
+                if (there && keeps) Source::keep(arena, row, column, made.pack);
             const int at = group() * V * Math::kBytes;
             HS_UNROLL
             for (int unit = 0; unit < kUnits; ++unit)
@@ -183,12 +212,20 @@ private:
 /// are.
 ///
 /// sums (m, n) of a warp += a b over kInner, where the warp's part is TilesM x 16 rows and
-/// TilesN x 8 columns from (row0, column0) of the areas. sums[i][j] are laid out as multiply's d.
+/// TilesN x 8 columns from (row0, column0) of the areas. A lane has 2 TilesM rows and 2 TilesN
+/// columns: rowOf and columnOf, of lane 4 g + t, of which two columns at a time are neighbours.
+/// Its element (row i, column c) is sums[i / 2][c / 2][2 (i % 2) + c % 2].
 template <class Math, class A, class B, int TilesM, int TilesN, bool AAlongK, bool BAlongK>
 struct Product;
 
+/// As multiply's d.
+struct TensorLayout {
+    static HS_D int rowOf(int i, int g) { return 8 * i + g; }
+    static HS_D int columnOf(int c, int t) { return 8 * (c / 2) + 2 * t + c % 2; }
+};
+
 template <class T, class A, class B, int TilesM, int TilesN, bool AAlongK, bool BAlongK>
-struct Product<HalfMath<T>, A, B, TilesM, TilesN, AAlongK, BAlongK> {
+struct Product<HalfMath<T>, A, B, TilesM, TilesN, AAlongK, BAlongK> : TensorLayout {
     static constexpr int kInner = AAlongK ? A::kInner : A::kOuter;
     static_assert(TilesN % 2 == 0, "columns are read 16 at a time");
 
@@ -227,69 +264,113 @@ struct Product<HalfMath<T>, A, B, TilesM, TilesN, AAlongK, BAlongK> {
 };
 
 #if !HS_DEVICE || __CUDA_ARCH__ >= 800
+/// A 16-byte row of loadMatrices is four words, of which a lane gets the one that it multiplies:
+/// where the inner index runs along the rows of an area, four reads become one.
 template <class A, class B, int TilesM, int TilesN, bool AAlongK, bool BAlongK>
-struct Product<Tf32Math, A, B, TilesM, TilesN, AAlongK, BAlongK> {
+struct Product<Tf32Math, A, B, TilesM, TilesN, AAlongK, BAlongK> : TensorLayout {
     static constexpr int kInner = AAlongK ? A::kInner : A::kOuter;
+    static_assert(TilesN % 2 == 0, "columns are read 16 at a time");
 
-    static HS_D u32 left(const char* a, int row, int k) {
-        return AAlongK ? A::template element<u32>(a, row, k) : A::template element<u32>(a, k, row);
+    static HS_D void readA(u32 (&words)[4], const char* a, int row, int k) {
+        const int lane = static_cast<int>(threadIdx.x) % kWarp, matrix = lane / 8;
+        if constexpr (AAlongK)
+            loadMatrices<false>(
+                words, A::address(a, row + (matrix & 1) * 8 + lane % 8, k / 4 + (matrix >> 1)));
+        else
+            for (int w = 0; w < 4; ++w)
+                words[w] = A::template element<u32>(a, k + lane % 4 + (w >> 1) * 4,
+                                                    row + lane / 4 + (w & 1) * 8);
     }
-    static HS_D u32 right(const char* b, int k, int column) {
-        return BAlongK ? B::template element<u32>(b, column, k)
-                       : B::template element<u32>(b, k, column);
+    /// Two tiles of 8 columns.
+    static HS_D void readB(u32 (&words)[4], const char* b, int k, int column) {
+        const int lane = static_cast<int>(threadIdx.x) % kWarp, matrix = lane / 8;
+        if constexpr (BAlongK)
+            loadMatrices<false>(
+                words, B::address(b, column + (matrix >> 1) * 8 + lane % 8, k / 4 + (matrix & 1)));
+        else
+            for (int w = 0; w < 4; ++w)
+                words[w] = B::template element<u32>(b, k + lane % 4 + (w & 1) * 4,
+                                                    column + lane / 4 + (w >> 1) * 8);
     }
     static HS_D void add(const char* a, const char* b, int row0, int column0,
                          float (&sums)[TilesM][TilesN][4]) {
-        const int lane = static_cast<int>(threadIdx.x) % kWarp, g = lane / 4, t = lane % 4;
         HS_UNROLL
         for (int k = 0; k < kInner; k += 8) {
             u32 rows[TilesM][4];
             HS_UNROLL
             for (int i = 0; i < TilesM; ++i)
-                for (int w = 0; w < 4; ++w)
-                    rows[i][w] = left(a, row0 + 16 * i + g + (w & 1) * 8, k + t + (w >> 1) * 4);
+                readA(rows[i], a, row0 + 16 * i, k);
             HS_UNROLL
-            for (int j = 0; j < TilesN; ++j) {
-                const int column = column0 + 8 * j + g;
-                const u32 b0 = right(b, k + t, column), b1 = right(b, k + t + 4, column);
+            for (int j = 0; j < TilesN; j += 2) {
+                u32 columns[4];
+                readB(columns, b, k, column0 + 8 * j);
                 HS_UNROLL
-                for (int i = 0; i < TilesM; ++i)
-                    multiplyTf32(sums[i][j], rows[i], b0, b1);
+                for (int i = 0; i < TilesM; ++i) {
+                    multiplyTf32(sums[i][j], rows[i], columns[0], columns[1]);
+                    multiplyTf32(sums[i][j + 1], rows[i], columns[2], columns[3]);
+                }
             }
         }
     }
 };
 #endif
 
-/// Strict f32: one fmaf a product, in ascending order of the inner index.
+/// Strict f32: one fmaf a product, in ascending order of the inner index. Reads are of 16 bytes:
+/// four inner indices where they run along the rows of an area, else four neighbouring rows or
+/// columns of the result, so that a lane's are not multiply's.
 template <class A, class B, int TilesM, int TilesN, bool AAlongK, bool BAlongK>
 struct Product<FloatMath, A, B, TilesM, TilesN, AAlongK, BAlongK> {
     static constexpr int kInner = AAlongK ? A::kInner : A::kOuter;
+    static constexpr int kRows = 2 * TilesM, kColumns = 2 * TilesN; ///< of a lane
+    static_assert(kRows % 4 == 0 && kColumns % 4 == 0, "rows and columns are read four at a time");
+
+    static HS_D int rowOf(int i, int g) {
+        return AAlongK ? 8 * i + g : 32 * (i / 4) + 4 * g + i % 4;
+    }
+    static HS_D int columnOf(int c, int t) {
+        return BAlongK ? 8 * (c / 2) + 2 * t + c % 2 : 16 * (c / 4) + 4 * t + c % 4;
+    }
 
     static HS_D void add(const char* a, const char* b, int row0, int column0,
                          float (&sums)[TilesM][TilesN][4]) {
         const int lane = static_cast<int>(threadIdx.x) % kWarp, g = lane / 4, t = lane % 4;
-        HS_UNROLL_BY(4)
-        for (int k = 0; k < kInner; ++k) {
-            float rows[2 * TilesM];
+        HS_UNROLL_BY(2)
+        for (int k = 0; k < kInner; k += 4) {
+            float left[kRows][4]; // by row, by inner index
+            readFour<A, AAlongK, kRows>(left, a, k, [&](int i) { return row0 + rowOf(i, g); });
             HS_UNROLL
-            for (int i = 0; i < 2 * TilesM; ++i) {
-                const int row = row0 + 8 * i + g;
-                rows[i] = AAlongK ? A::template element<float>(a, row, k)
-                                  : A::template element<float>(a, k, row);
-            }
-            HS_UNROLL
-            for (int j = 0; j < TilesN; ++j)
-                for (int half = 0; half < 2; ++half) {
-                    const int column = column0 + 8 * j + 2 * t + half;
-                    const float right = BAlongK ? B::template element<float>(b, column, k)
-                                                : B::template element<float>(b, k, column);
+            for (int c = 0; c < kColumns; c += 4) {
+                float right[4][4];
+                readFour<B, BAlongK, 4>(right, b, k,
+                                        [&](int i) { return column0 + columnOf(c + i, t); });
+                HS_UNROLL
+                for (int inner = 0; inner < 4; ++inner)
                     HS_UNROLL
-                    for (int i = 0; i < TilesM; ++i) {
-                        sums[i][j][half] = fmaf(rows[2 * i], right, sums[i][j][half]);
-                        sums[i][j][2 + half] = fmaf(rows[2 * i + 1], right, sums[i][j][2 + half]);
-                    }
+                for (int e = 0; e < 4; ++e)
+                    HS_UNROLL
+                for (int i = 0; i < kRows; ++i) {
+                    float& sum = sums[i / 2][(c + e) / 2][2 * (i % 2) + e % 2];
+                    sum = fmaf(left[i][inner], right[e][inner], sum);
                 }
+            }
+        }
+    }
+
+private:
+    /// x[i][j]: the element at outer index outerOf(i) and inner index k + j.
+    template <class Area_, bool AlongK, int Count, class OuterOf>
+    static HS_D void readFour(float (&x)[Count][4], const char* area, int k,
+                              const OuterOf& outerOf) {
+        HS_UNROLL
+        for (int i = 0; i < Count; ++i) {
+            const int line = AlongK ? outerOf(i) : k + i % 4;
+            const int at = AlongK ? k / 4 : outerOf(i / 4 * 4) / 4;
+            const Words4 words = *reinterpret_cast<const Words4*>(Area_::address(area, line, at));
+            const float four[4] = {floatOf(words.x), floatOf(words.y), floatOf(words.z),
+                                   floatOf(words.w)};
+            HS_UNROLL
+            for (int j = 0; j < 4; ++j)
+                (AlongK ? x[i][j] : x[i / 4 * 4 + j][i % 4]) = four[j];
         }
     }
 };

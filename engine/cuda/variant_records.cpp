@@ -1,0 +1,111 @@
+// On disk a line for each variant: "name|seconds|chosen|unfinished|note".
+#include "engine/cuda/variant_records.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <sstream>
+
+namespace halfscope::cuda {
+namespace {
+
+template <class Number>
+Number numberOf(const std::string& text) {
+    Number number{};
+    (void)std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+} // namespace
+
+void VariantRecords::read(const std::string& key, const std::vector<std::string>& names) {
+    m_key = key;
+    m_records.clear();
+    for (const std::string& name : names)
+        m_records.push_back({{name, 0, false, {}}, 0});
+    const auto known = m_device.choices().find(m_key);
+    std::istringstream lines(known != m_device.choices().end() ? known->second
+                                                               : m_cache.get(m_key).value_or(""));
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream fields(line);
+        std::string name, seconds, chosen, unfinished, note;
+        std::getline(fields, name, '|');
+        std::getline(fields, seconds, '|');
+        std::getline(fields, chosen, '|');
+        std::getline(fields, unfinished, '|');
+        std::getline(fields, note);
+        for (VariantRecord& record : m_records)
+            if (record.time.name == name)
+                record = {{name, numberOf<double>(seconds), chosen == "1", note},
+                          numberOf<int>(unfinished)};
+    }
+}
+
+void VariantRecords::write() const {
+    std::string text;
+    for (const VariantRecord& record : m_records) {
+        char numbers[64];
+        std::snprintf(numbers, sizeof numbers, "|%.17g|%d|%d|", record.time.seconds,
+                      record.time.chosen ? 1 : 0, record.unfinished);
+        text += record.time.name + numbers + record.time.note + "\n";
+    }
+    m_cache.put(m_key, text);
+    m_device.choices()[m_key] = text;
+}
+
+size_t VariantRecords::chosen() const {
+    const bool open =
+        std::any_of(m_records.begin(), m_records.end(),
+                    [](const VariantRecord& record) { return record.unfinished > 0; });
+    if (open) return m_records.size();
+    const auto found = std::find_if(m_records.begin(), m_records.end(),
+                                    [](const VariantRecord& record) { return record.time.chosen; });
+    return static_cast<size_t>(found - m_records.begin());
+}
+
+void VariantRecords::choose(VariantRecord& chosen) {
+    for (VariantRecord& record : m_records)
+        record.time.chosen = &record == &chosen;
+}
+
+void VariantRecords::restart() {
+    for (VariantRecord& record : m_records)
+        record.time = {record.time.name, 0, false, {}};
+}
+
+void VariantRecords::finish() {
+    for (VariantRecord& record : m_records)
+        record.unfinished = 0;
+    write();
+}
+
+std::vector<VariantTime> VariantRecords::times() const {
+    std::vector<VariantTime> times;
+    for (const VariantRecord& record : m_records)
+        if (record.time.seconds > 0 || !record.time.note.empty()) times.push_back(record.time);
+    return times;
+}
+
+std::string tilesText(const std::map<size_t, TileLimits>& tilesOf) {
+    std::string text;
+    for (const auto& [kernel, tiles] : tilesOf)
+        text += (text.empty() ? "" : " ") + std::to_string(kernel) + ":" +
+                std::to_string(tiles.rows) + "x" + std::to_string(tiles.columns) + "x" +
+                std::to_string(tiles.depth);
+    return text;
+}
+
+std::map<size_t, TileLimits> tilesIn(const std::string& text) {
+    std::map<size_t, TileLimits> tilesOf;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        size_t kernel = 0;
+        TileLimits tiles;
+        if (std::sscanf(word.c_str(), "%zu:%dx%dx%d", &kernel, &tiles.rows, &tiles.columns,
+                        &tiles.depth) == 4)
+            tilesOf[kernel] = tiles;
+    }
+    return tilesOf;
+}
+
+} // namespace halfscope::cuda

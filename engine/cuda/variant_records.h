@@ -1,0 +1,50 @@
+// What a search among variants came to, kept by the device and on disk, also while it goes on: a
+// program that a variant ends leaves word of it.
+#pragma once
+
+#include "engine/cuda/cache.h"
+#include "engine/cuda/device.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace halfscope::cuda {
+
+struct VariantRecord {
+    VariantTime time;
+    int unfinished = 0; ///< trials that the program did not survive
+};
+
+class VariantRecords {
+public:
+    VariantRecords(Device& device, const FileCache& cache) : m_device(device), m_cache(cache) {}
+
+    /// One for each name, with what is known of it under the key.
+    void read(const std::string& key, const std::vector<std::string>& names);
+    void write() const;
+
+    VariantRecord& operator[](size_t i) { return m_records[i]; }
+    VariantRecord& last() { return m_records.back(); }
+    /// That of a search that came to an end; the number of names where there is none.
+    size_t chosen() const;
+    void choose(VariantRecord&);
+    /// Nothing was tried but what was not survived.
+    void restart();
+    /// The search is over.
+    void finish();
+    /// Of what was tried or left out with a reason.
+    std::vector<VariantTime> times() const;
+
+private:
+    Device& m_device;
+    const FileCache& m_cache;
+    std::string m_key;
+    std::vector<VariantRecord> m_records;
+};
+
+/// "12:64x256x0 15:128x128x0", and back.
+std::string tilesText(const std::map<size_t, TileLimits>& tilesOf);
+std::map<size_t, TileLimits> tilesIn(const std::string& text);
+
+} // namespace halfscope::cuda

@@ -1,0 +1,48 @@
+// The list of variants: each changes what cannot be decided without the device.
+#include "engine/cuda/variants.h"
+
+#include "engine/core/error.h"
+
+#include <cstdlib>
+
+namespace halfscope::cuda {
+namespace {
+
+std::vector<Variant> allOf(const SourceOptions& usual) {
+    std::vector<Variant> variants{{"usual", usual}};
+    const auto add = [&](const char* name, Chains chains, TileLimits tiles, bool keepOperands) {
+        Variant variant{name, usual};
+        variant.options.chains = chains;
+        variant.options.tiles = tiles;
+        variant.options.keepOperands = keepOperands;
+        variants.push_back(std::move(variant));
+    };
+    // Registers against shared memory: which of them a device is short of.
+    add("tiles of 128 x 128", Chains::Fused, {128, 128, 0}, true);
+    add("tiles of 64 x 256", Chains::Fused, {64, 256, 0}, true);
+    add("tiles of 128 x 256 x 64", Chains::Fused, {128, 256, 64}, true);
+    // Arithmetic against memory: computing what is dear twice, or reading it.
+    add("operands computed again", Chains::Fused, {}, false);
+    // The library's products against the memory that fused ones save.
+    add("sums alone", Chains::Sums, {}, true);
+    add("unfused", Chains::Unfused, {}, true);
+    return variants;
+}
+
+} // namespace
+
+std::vector<Variant> variantsOf(const SourceOptions& usual) {
+    if (usual.chains != Chains::Fused || usual.searchSeconds <= 0) return {{"usual", usual}};
+    std::vector<Variant> variants = allOf(usual);
+    const char* named = std::getenv("HALFSCOPE_CUDA_VARIANT");
+    if (named == nullptr) return variants;
+    std::string names;
+    for (const Variant& variant : variants) {
+        if (variant.name == named) return {variant};
+        names += (names.empty() ? "" : ", ") + variant.name;
+    }
+    throw EngineError(std::string("HALFSCOPE_CUDA_VARIANT: \"") + named +
+                      "\" is none of the ways to run a step: " + names);
+}
+
+} // namespace halfscope::cuda

@@ -1,0 +1,20 @@
+// The ways to run a step of which a device may like any best.
+#pragma once
+
+#include "engine/cuda/codegen/step_source.h"
+
+#include <string>
+#include <vector>
+
+namespace halfscope::cuda {
+
+struct Variant {
+    std::string name;
+    SourceOptions options;
+};
+
+/// The given one first, as "usual". Some may give the same text for a program.
+/// HALFSCOPE_CUDA_VARIANT=NAME leaves that one alone; EngineError where it names none.
+std::vector<Variant> variantsOf(const SourceOptions&);
+
+} // namespace halfscope::cuda

@@ -1,0 +1,61 @@
+// Whole steps on the GPU, and how two of them may differ.
+#pragma once
+
+#include "engine/cuda/codegen/step_source.h"
+#include "engine/train/fields.h"
+#include "engine/train/step_cases.h"
+#include "tests/support/gpu_device.h"
+
+#include <cmath>
+#include <map>
+
+namespace halfscope::test {
+
+inline constexpr const char* kLanes[] = {"fp32", "tf32", "amp-fp16", "amp-bf16", "fp16"};
+
+using States = std::map<std::string, std::vector<std::byte>>;
+
+inline States statesOf(StepRunner& runner) {
+    States states;
+    for (const StateInfo& state : runner.graph().states()) {
+        std::vector<std::byte> bytes(runner.graph()[state.node].bytes());
+        runner.executor().download(state.node, bytes);
+        states.emplace(state.name, std::move(bytes));
+    }
+    return states;
+}
+
+/// The first state that differs, or nothing.
+inline std::string difference(const States& a, const States& b) {
+    for (const auto& [name, bytes] : a)
+        if (b.at(name) != bytes) return name;
+    return {};
+}
+
+inline std::unique_ptr<StepRunner> cudaRunner(const StepCase& c, int lane,
+                                              const cuda::SourceOptions& options) {
+    LaneConfig config = parseLanes(kLanes[lane]).front();
+    config.scaler.initScale = 1024; // so that gradients are finite, and can be compared
+    return makeRunner(c, config, makeCudaExecutor(0, options));
+}
+
+inline void compareFirstSteps(StepRunner& a, StepRunner& b, const std::string& lane) {
+    a.run(1);
+    b.run(1);
+    const MetricsRow x = a.metrics(), y = b.metrics();
+    const double u = lane == "fp32" ? std::ldexp(1.0, -24) : std::ldexp(1.0, -8);
+    // a loss is a mean of squares of outputs that five layers have rounded
+    const double bound = 16 * u * std::abs(y[kLossMetric]);
+    QVERIFY2(std::abs(x[kLossMetric] - y[kLossMetric]) <= bound,
+             qPrintable(QString("%1 %2").arg(x[kLossMetric]).arg(y[kLossMetric])));
+    // on the way back f32 sums over all rows, thousands, come in; in half precision their roundings
+    // are the smaller ones, and those of the layers count as in the loss
+    const double norm = y[kGradientNormMetric], apart = x[kGradientNormMetric] - norm;
+    QVERIFY2(x[kGradientNormMetric] == norm || // infinite where the step overflows
+                 std::abs(apart) <= (lane == "fp32" ? 4096 : 16) * u * std::abs(norm),
+             qPrintable(QString("gradient %1 %2").arg(x[kGradientNormMetric]).arg(norm)));
+    QCOMPARE(x[kFoundInfMetric], y[kFoundInfMetric]);
+    QCOMPARE(x[kNextScaleMetric], y[kNextScaleMetric]);
+}
+
+} // namespace halfscope::test
