@@ -4,6 +4,10 @@
 #include "ui/theme.h"
 
 #include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSpinBox>
 #include <QtTest>
 
 #include <cmath>
@@ -16,6 +20,8 @@ class TestAxes : public QObject {
 private slots:
     void colours_data();
     void colours();
+    void controlsHaveOutlines_data() { colours_data(); }
+    void controlsHaveOutlines();
     void tickLabels_data();
     void tickLabels();
     void rateMeter();
@@ -35,7 +41,8 @@ void TestAxes::colours() {
     // WCAG 2 AA: 4.5 for text, 3 for graphics
     for (const QColor& text :
          {colors.text, colors.muted, colors.accent, colors.good, colors.warning, colors.error})
-        QVERIFY2(contrast(text, colors.background) >= 4.5, qPrintable(text.name()));
+        for (const QColor& behind : {colors.background, colors.window})
+            QVERIFY2(contrast(text, behind) >= 4.5, qPrintable(text.name()));
     for (const auto& [front, back] : {std::pair(QPalette::WindowText, QPalette::Window),
                                       std::pair(QPalette::ButtonText, QPalette::Button),
                                       std::pair(QPalette::ToolTipText, QPalette::ToolTipBase),
@@ -44,12 +51,36 @@ void TestAxes::colours() {
     for (int lane = 0; lane < 6; ++lane) {
         QVERIFY(contrast(colors.lane(lane), colors.background) >= 3);
         QVERIFY(contrast(colors.laneText(lane), colors.background) >= 4.5);
+        QVERIFY(contrast(colors.laneText(lane), colors.window) >= 4.5);
         for (int other = 0; other < lane; ++other) {
             QVERIFY(laneDash(lane) != laneDash(other)); // colour is never the only sign
             QVERIFY(colors.lane(lane) != colors.lane(other));
         }
     }
     QCOMPARE(colors.lanePen(0).widthF(), 1.0); // thicker is 20 to 60 times slower
+}
+
+/// Of what a control is recognised by at its edge, as it is painted.
+void TestAxes::controlsHaveOutlines() {
+    QFETCH(int, theme);
+    applyTheme(*qApp, static_cast<Theme>(theme));
+    QCheckBox check;
+    QLineEdit line;
+    QSpinBox spin;
+    QComboBox box;
+    const QColor window = QApplication::palette().color(QPalette::Window);
+    for (QWidget* control : {static_cast<QWidget*>(&check), static_cast<QWidget*>(&line),
+                             static_cast<QWidget*>(&spin), static_cast<QWidget*>(&box)}) {
+        control->resize(control->sizeHint());
+        const QImage image = control->grab().toImage();
+        const int middle = image.height() / 2;
+        double best = 0;
+        for (int x = 0; x < std::min(4, image.width()); ++x)
+            best = std::max(best, contrast(image.pixelColor(x, middle), window));
+        QVERIFY2(best >= 3, qPrintable(QStringLiteral("%1: %2")
+                                           .arg(QLatin1String(control->metaObject()->className()))
+                                           .arg(best)));
+    }
 }
 
 void TestAxes::tickLabels_data() {

@@ -1,12 +1,12 @@
 // The pictures: exact nearest-neighbour pixels, also at a device pixel ratio of 2, linked zoom and
-// pan, nan, differences, read-outs, and tiny sizes.
+// pan, nan, differences, and tiny sizes. Lanes side by side: tst_compare.
+#include "tests/support/pictures.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/images/picture_image.h"
 #include "ui/theme.h"
 
 #include <QApplication>
-#include <QComboBox>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QSignalSpy>
@@ -22,19 +22,6 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
-
-/// Every pixel differs from its neighbours.
-Picture pattern(int width, int height, int channels) {
-    Picture picture{width, height, channels, {}};
-    for (int i = 0; i < width * height * channels; ++i)
-        picture.values.push_back(static_cast<float>((i * 37) % 256) / 255.0f);
-    return picture;
-}
-
-Picture constant(int side, float value) {
-    return {side, side, 1,
-            std::vector<float>(static_cast<size_t>(side) * static_cast<size_t>(side), value)};
-}
 
 QImage rendered(QWidget& widget, double ratio) {
     QImage image(widget.size() * ratio, QImage::Format_RGB32);
@@ -62,8 +49,6 @@ void moveMouse(QWidget& widget, const QPointF& place, Qt::MouseButtons buttons =
 class TestImages : public QObject {
     Q_OBJECT
 private slots:
-    void panesFillTheirArea_data();
-    void panesFillTheirArea();
     void nearestNeighbour_data();
     void nearestNeighbour();
     void keepsAspect();
@@ -78,52 +63,9 @@ private slots:
     void differences();
     void errors_data();
     void errors();
-    void compareShowsTargetAndDifference();
-    void compareGrows();
-    void readout();
-    void keysSwitch();
     void tinySizes_data();
     void tinySizes();
 };
-
-void TestImages::panesFillTheirArea_data() {
-    QTest::addColumn<int>("lanes");
-    QTest::addColumn<QSize>("room");
-    for (int lanes = 1; lanes <= 6; ++lanes)
-        for (const QSize room : {QSize(660, 280), QSize(1290, 390), QSize(330, 240)})
-            QTest::addRow("%d lanes %d", lanes, room.width()) << lanes << room;
-}
-
-// Around a picture: its pane's margins, the slack of the title and the rounding of the rows.
-constexpr double kSlack = 8;
-
-/// At the useful height nothing is empty below the lowest picture.
-void TestImages::panesFillTheirArea() {
-    QFETCH(const int, lanes);
-    QFETCH(const QSize, room);
-    CompareView view;
-    const Picture picture{2, 2, 1, {0, 1, 1, 0}};
-    view.setLanes(QStringList(lanes, QStringLiteral("fp32")));
-    view.setPictures(1, QVector<Picture>(lanes, picture));
-    view.setTarget(picture);
-    const int height = view.usefulHeight(room.width(), room.height());
-    QVERIFY(height <= room.height());
-    view.resize(room.width(), height);
-    view.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&view));
-    const ImageView& last = view.view(lanes);
-    const double pictureBottom = last.pictureRect().bottom();
-    QVERIFY2(last.height() - pictureBottom <= kSlack,
-             qPrintable(QStringLiteral("%1 of %2").arg(pictureBottom).arg(last.height())));
-    // a taller area would not make the pictures larger, unless there is no room for it
-    const double side = last.pictureRect().width();
-    if (height < room.height()) {
-        view.resize(room.width(), room.height());
-        QTRY_VERIFY(view.height() == room.height());
-        QCoreApplication::processEvents();
-        QVERIFY(last.pictureRect().width() <= 1.1 * side + 2);
-    }
-}
 
 void TestImages::nearestNeighbour_data() {
     QTest::addColumn<double>("ratio");
@@ -354,8 +296,8 @@ void TestImages::errors_data() {
     QTest::newRow("equal") << 0.5f << "equal"
                            << "equal";
     // mean square 0.01: 20 dB below a peak of 1
-    QTest::newRow("a tenth off") << 0.6f << "MAE 0.1, 20.0 dB"
-                                 << "20.0 dB";
+    QTest::newRow("a tenth off") << 0.6f << "MAE 0.1, PSNR 20.0 dB"
+                                 << "PSNR 20.0 dB";
     QTest::newRow("nan") << kNan << "16 not finite"
                          << "16 not finite";
     QTest::newRow("inf") << kInf << "16 not finite"
@@ -370,93 +312,6 @@ void TestImages::errors() {
     QCOMPARE(errorText(constant(4, value), constant(4, 0.5f), ErrorText::Short), shortText);
     QCOMPARE(errorText(constant(4, value), constant(3, 0.5f)), QString());
     QCOMPARE(errorText(constant(4, value), Picture()), QString());
-}
-
-void TestImages::compareShowsTargetAndDifference() {
-    CompareView view;
-    view.resize(1200, 400);
-    view.show();
-    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
-    QCOMPARE(view.panes(), 3);
-    view.setTarget(constant(8, 1));
-    view.setPictures(12, {constant(8, 0.75f), constant(8, 0.5f)});
-    QCOMPARE(view.view(0).title(), QStringLiteral("A fp32"));
-    QCOMPARE(view.view(1).title(), QStringLiteral("B amp-fp16"));
-    QCOMPARE(view.view(1).note(), QStringLiteral("MAE 0.5, 6.0 dB"));
-    view.resize(480, 230); // in less space all notes are short, or none would be comparable
-    QCoreApplication::processEvents();
-    QCOMPARE(view.view(0).note(), QStringLiteral("12.0 dB"));
-    QCOMPARE(view.view(1).note(), QStringLiteral("6.0 dB"));
-    QVERIFY(!view.showsDifference());
-    QCOMPARE(view.view(2).picture().values[0], 1.0f);
-    view.showDifference();
-    QVERIFY(view.showsDifference());
-    QCOMPARE(view.view(2).picture().values[0], 0.25f);
-    view.setGain(4);
-    QCOMPARE(view.gain(), 4.0);
-    QVERIFY2(view.view(2).title().contains(QStringLiteral("× 4")),
-             qPrintable(view.view(2).title()));
-    // new pictures update the difference too
-    view.setPictures(13, {constant(8, 0.75f), constant(8, 0.75f)});
-    QCOMPARE(view.view(2).picture().values[0], 0.0f);
-    view.showTarget();
-    QCOMPARE(view.view(2).title(), QStringLiteral("Target"));
-    view.clear();
-    QVERIFY(view.view(0).picture().values.empty() && view.view(2).picture().values.empty());
-}
-
-void TestImages::compareGrows() {
-    CompareView view;
-    view.resize(900, 500);
-    view.show();
-    for (const int lanes : {1, 6, 2, 3}) {
-        view.setLanes(QStringList(lanes, QStringLiteral("fp16")));
-        QCOMPARE(view.panes(), lanes + 1);
-        view.setTarget(constant(8, 1));
-        view.setPictures(1, QVector<Picture>(lanes, constant(8, 0.5f)));
-        if (lanes > 2) {
-            view.showDifference(2);
-            QCOMPARE(view.view(lanes).title(), QStringLiteral("|A − C| × 8"));
-            view.showTarget();
-        }
-        QCoreApplication::processEvents();
-        // no two panes overlap and none is outside
-        for (int i = 0; i < view.panes(); ++i) {
-            const QRect pane = view.view(i).geometry();
-            QVERIFY(view.view(i).parentWidget()->rect().contains(pane));
-            QVERIFY(pane.width() > 100 && pane.height() > 100);
-            for (int j = 0; j < i; ++j)
-                QVERIFY(!pane.intersects(view.view(j).geometry()));
-        }
-    }
-}
-
-void TestImages::readout() {
-    CompareView view;
-    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
-    view.setTarget(constant(64, 1));
-    Picture b = constant(64, 0.979f);
-    b.values[40 * 64 + 13] = kNan;
-    view.setPictures(12, {constant(64, 0.981f), b});
-    Q_EMIT view.view(2).pixelHovered({12, 40}); // any pane
-    QCOMPARE(view.readout(), QStringLiteral("x 12, y 40:  A 0.981  B 0.979  target 1"));
-    Q_EMIT view.view(0).pixelHovered({13, 40});
-    QVERIFY(view.readout().contains(QStringLiteral("B nan")));
-    Q_EMIT view.view(0).pixelHovered({-1, -1});
-    QVERIFY(!view.readout().contains(QStringLiteral("A 0")));
-}
-
-void TestImages::keysSwitch() {
-    CompareView view;
-    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
-    view.resize(600, 300);
-    view.show();
-    QVERIFY(QTest::qWaitForWindowActive(&view));
-    view.findChild<QComboBox*>()->setFocus();
-    QTest::keyClick(&view, Qt::Key_2);
-    QVERIFY(view.showsDifference());
-    QTest::keyClick(&view, Qt::Key_1);
-    QVERIFY(!view.showsDifference());
 }
 
 void TestImages::tinySizes_data() {
@@ -486,7 +341,7 @@ void TestImages::tinySizes() {
     compare.setLanes(QStringList(6, QStringLiteral("fp16")));
     compare.setPictures(1, QVector<Picture>(6, picture));
     compare.setTarget(picture);
-    compare.showDifference(5);
+    compare.showLast(CompareView::Shows::Difference, 5);
     compare.setMinimumSize(1, 1);
     compare.resize(size);
     QVERIFY(!compare.grab().isNull());

@@ -13,6 +13,7 @@
 #include <QAbstractSpinBox>
 #include <QComboBox>
 #include <QLabel>
+#include <QLayout>
 #include <QLineEdit>
 #include <QLocale>
 #include <QProgressBar>
@@ -75,13 +76,18 @@ private slots:
     void setupChangedIsBoldAndGoesBack();
     void setupRestartNote();
     void setupLanesComeAndGo();
+    void setupUnitsFollowTheNumber();
+    void setupStripLeadsToLanes();
     void setupWheelScrollsOnly();
     void transportStates_data();
     void transportStates();
     void transportSignals();
     void transportShowsForeignExperiments();
     void transportFigures();
+    void transportFiguresInLittleRoom();
     void scalerCards();
+    void scalerCardsGrowWithTheirSentences();
+    void eventsShowWholeRows();
     void eventsJump();
     void bannerComesAndGoes();
     void everyControlHasAName();
@@ -212,6 +218,50 @@ void TestPanels::setupLanesComeAndGo() {
     QVERIFY(panel.editor("precision", 1) && !panel.editor("precision", 2));
 }
 
+void TestPanels::setupUnitsFollowTheNumber() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    auto* batches = controlOf<QSpinBox>(panel, "gradients.accumulate");
+    QCOMPARE(batches->text(), QStringLiteral("1 batch"));
+    batches->setValue(4);
+    QCOMPARE(batches->text(), QStringLiteral("4 batches"));
+    auto* steps = controlOf<QSpinBox>(panel, "scaler.growth_interval", 1);
+    steps->setValue(1);
+    QCOMPARE(steps->text(), QStringLiteral("1 step"));
+    model.resetToPreset(model.rowOf("scaler.growth_interval", 1));
+    QCOMPARE(steps->text(), QStringLiteral("2000 steps"));
+    QCOMPARE(controlOf<QSpinBox>(panel, "run.threads")->text(), QStringLiteral("all"));
+}
+
+void TestPanels::setupStripLeadsToLanes() {
+    ConfigModel model;
+    model.addLane();
+    SetupPanel panel(model);
+    panel.resize(320, 300);
+    panel.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&panel));
+    const auto jump = [&panel](const QString& tip) {
+        for (auto* button : panel.findChildren<QToolButton*>())
+            if (button->toolTip().contains(tip)) return button;
+        return static_cast<QToolButton*>(nullptr);
+    };
+    const auto inView = [&panel](const char* key, int lane) {
+        const QWidget* editor = panel.editor(key, lane);
+        const QRect all(editor->mapTo(&panel, QPoint(0, 0)), editor->size());
+        return editor->isVisible() && panel.rect().contains(all);
+    };
+    QVERIFY(inView("task.kind", -1) && !inView("precision", 1));
+    QVERIFY(jump(QStringLiteral("lane B amp-fp16")));
+    for (Section* section : panel.findChildren<Section*>())
+        section->setOpen(!section->title().startsWith(u'B')); // folded before
+    jump(QStringLiteral("lane B amp-fp16"))->click();
+    QTRY_VERIFY(inView("precision", 1));
+    jump(QStringLiteral("all lanes share"))->click();
+    QTRY_VERIFY(inView("task.kind", -1));
+    model.removeLane(2);
+    QVERIFY(QTest::qWaitFor([&] { return !jump(QStringLiteral("lane C")); }));
+}
+
 void TestPanels::setupWheelScrollsOnly() {
     ConfigModel model;
     SetupPanel panel(model);
@@ -310,12 +360,40 @@ void TestPanels::transportFigures() {
         QVERIFY2(text.contains(QString::fromUtf8(part)), qPrintable(text));
 }
 
+void TestPanels::transportFiguresInLittleRoom() {
+    TransportBar bar;
+    RunModel run;
+    run.start({"fp32", "amp-fp16"});
+    StepRecord a, b;
+    a.step = b.step = 1234;
+    b.lane = 1;
+    a.deviceSeconds = 1.0 / 110968;
+    b.deviceSeconds = 1.0 / 12670;
+    run.append(std::vector{a, b}, {});
+    bar.show();
+    bar.setFigures(run);
+    auto* speeds = bar.findChild<QLabel*>(QStringLiteral("speeds"));
+    QStringList forms;
+    for (int width = 1600; width >= 500; width -= 10) {
+        bar.resize(width, 50);
+        QTRY_COMPARE(bar.width(), std::max(width, bar.minimumSizeHint().width()));
+        QCoreApplication::processEvents();
+        QVERIFY2(speeds->sizeHint().width() <= speeds->width() || speeds->text().isEmpty(),
+                 qPrintable(speeds->text()));
+        if (forms.isEmpty() || forms.last() != speeds->text()) forms << speeds->text();
+    }
+    QVERIFY2(forms.size() >= 3, qPrintable(forms.join(u'\n')));
+    QVERIFY(forms[0].contains(QStringLiteral("110968 steps/s")));
+    QVERIFY(forms[1].contains(QStringLiteral("111k/s")));
+    QVERIFY(speeds->accessibleDescription().contains(QStringLiteral("110968 steps/s")));
+}
+
 void TestPanels::scalerCards() {
     ScalerPanel panel;
     RunModel run;
     run.start({"fp32", "amp-fp16"});
     run.setGrowthInterval(1, 2000);
-    panel.setLanes({false, true});
+    panel.setLanes({{false, 0, {}}, {true, size_t{3} << 19, QStringLiteral("Mixed.")}});
     StepRecord b;
     b.step = 1000;
     b.lane = 1;
@@ -327,13 +405,70 @@ void TestPanels::scalerCards() {
     QStringList texts;
     for (QLabel* label : panel.findChildren<QLabel*>())
         texts << label->text();
-    for (const char* part :
-         {"A fp32", "B amp-fp16", "no loss scale", "65536 = 2^16", "7 (0.70 %)", "500 of 2000"})
+    for (const char* part : {"A fp32", "B amp-fp16", "no loss scale", "1.5 MiB", "65536 = 2^16",
+                             "7 (0.70 %)", "500 of 2000"})
         QVERIFY2(texts.contains(QString::fromLatin1(part)), qPrintable(texts.join(u'|')));
     const auto bars = panel.findChildren<QProgressBar*>();
     QCOMPARE(bars.size(), 1);
     QCOMPARE(bars.front()->value(), 500);
     QCOMPARE(bars.front()->maximum(), 2000);
+}
+
+/// The cards ask for all the room that their sentences need, and names are not broken at dots.
+void TestPanels::scalerCardsGrowWithTheirSentences() {
+    ScalerPanel panel;
+    panel.resize(260, 900);
+    panel.show();
+    RunModel run;
+    run.start({"fp32", "amp-fp16"});
+    panel.setLanes({{false, 0, {}}, {true, 0, {}}});
+    const auto told = [&run](const char* text) {
+        StepRecord a, b;
+        a.step = b.step = 1;
+        b.lane = 1;
+        Event event;
+        event.lane = -1;
+        event.text = text;
+        run.append(std::vector{a, b}, std::vector{event});
+    };
+    panel.refresh(run);
+    const int before = panel.contentHeight();
+    told("Step 1 skipped: gradient of layers.4.bias reached inf at loss scale 65536 (2^16); the "
+         "scale falls to 32768 (2^15), and this sentence is longer than those of the program");
+    panel.refresh(run);
+    QCoreApplication::processEvents();
+    QVERIFY(panel.contentHeight() > before);
+    for (auto* label : panel.findChildren<QLabel*>())
+        if (label->wordWrap() && label->isVisible())
+            QTRY_VERIFY2(label->heightForWidth(label->width()) <= label->height(),
+                         qPrintable(label->text()));
+    QVERIFY(panel.contentHeight() >= panel.widget()->layout()->totalHeightForWidth(panel.width()));
+    QVERIFY(panel.contentHeight() <= panel.widget()->layout()->totalHeightForWidth(panel.width()) +
+                                         2 * panel.widget()->layout()->spacing());
+}
+
+void TestPanels::eventsShowWholeRows() {
+    EventModel model;
+    EventPanel panel(model);
+    std::vector<Event> events(100);
+    for (size_t i = 0; i < events.size(); ++i) {
+        events[i].step = static_cast<int64_t>(i + 1);
+        events[i].text = "A sentence that is long enough to need several lines in a panel that is "
+                         "no wider than a few words, which it is in this test.";
+    }
+    model.append(events);
+    panel.show();
+    for (int height = 170; height <= 500; height += 3) {
+        panel.resize(280, height);
+        QTRY_COMPARE(panel.height(), height);
+        panel.choose(99);
+        QCoreApplication::processEvents();
+        const int row = panel.table()->rowHeight(0);
+        QCOMPARE(panel.table()->viewport()->height() % row, 0);
+        QVERIFY(panel.rect().contains(panel.table()->geometry()));
+        QVERIFY2(panel.minimumSizeHint().height() <= height, // or it would grow without end
+                 qPrintable(QString::number(panel.minimumSizeHint().height())));
+    }
 }
 
 void TestPanels::eventsJump() {

@@ -1,7 +1,6 @@
 // The plots: nothing that is not finite reaches a line, axes stay sane, following and panning,
-// events, crosshair, keys, export, themes and tiny sizes.
-#include "ui/plots/plot_stack.h"
-#include "ui/plots/readout_item.h"
+// events, crosshair, keys, export and themes. How they are laid out: tst_plot_layout.
+#include "tests/support/plot_parts.h"
 
 #include <QAccessible>
 #include <QApplication>
@@ -23,35 +22,6 @@ namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-StepRecord record(int64_t step, int lane, float loss, float scale = 65536, int64_t skipped = 0) {
-    StepRecord r;
-    r.step = step;
-    r.lane = lane;
-    r.loss = loss;
-    r.scale = scale;
-    r.deviceSeconds = 0.001;
-    r.skippedSoFar = skipped;
-    return r;
-}
-
-Event eventOf(EventKind kind, int64_t step, int lane, const char* text = "") {
-    Event e;
-    e.kind = kind;
-    e.step = step;
-    e.lane = lane;
-    e.text = text;
-    return e;
-}
-
-QCustomPlot& plotOf(const PlotStack& stack) { return *stack.findChild<QCustomPlot*>(); }
-
-QCPGraph* graphNamed(const PlotStack& stack, const QString& name) {
-    QCustomPlot& plot = plotOf(stack);
-    for (int i = 0; i < plot.graphCount(); ++i)
-        if (plot.graph(i)->name() == name) return plot.graph(i);
-    return nullptr;
-}
 
 QCPRange yRange(const PlotStack& stack, const QString& graph) {
     return graphNamed(stack, graph)->valueAxis()->range();
@@ -92,12 +62,10 @@ private slots:
     void crosshairByKeys();
     void crosshairByMouse();
     void spokenDescription();
-    void readouts();
     void cheapWhenNothingChanged();
     void recordsOfUnknownLanes();
     void clearing();
     void exports();
-    void tinySizes();
     void themesRecolourEverything();
 
 private:
@@ -194,6 +162,7 @@ void TestPlots::scaleRange() {
     QFETCH(QVector<float>, scales);
     QFETCH(double, inside);
     QFETCH(double, outside);
+    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {false, true});
     for (int i = 0; i < 300; ++i) {
         m_stack->append(0, record(i + 1, 0, 0.1f, 1)); // FP32 has no scale
         m_stack->append(1, record(i + 1, 1, 0.1f, scales[i % scales.size()]));
@@ -415,32 +384,6 @@ void TestPlots::spokenDescription() {
         QVERIFY2(text.contains(QLatin1String(part)), qPrintable(text));
 }
 
-void TestPlots::readouts() {
-    m_stack->append(1, record(1, 1, 0.5f));
-    m_stack->append(1, record(2, 1, kNan));
-    m_stack->append(1, record(3, 1, 0.25f));
-    show();
-    ReadoutItem* loss = nullptr;
-    for (int i = 0; i < plotOf(*m_stack).itemCount() && !loss; ++i)
-        loss = qobject_cast<ReadoutItem*>(plotOf(*m_stack).item(i));
-    QVERIFY(loss);
-    QCOMPARE(loss->entries().size(), 2);
-    QCOMPARE(loss->entries()[0].value, QString());
-    QCOMPARE(loss->entries()[1].value, QStringLiteral("0.25"));
-    m_stack->setCrosshair(1);
-    QCOMPARE(loss->entries()[1].value, QStringLiteral("0.5"));
-    m_stack->setCrosshair(2);
-    QCOMPARE(loss->entries()[1].value, QStringLiteral("not finite"));
-    m_stack->clearCrosshair();
-    QCOMPARE(loss->entries()[1].value, QStringLiteral("0.25"));
-    // six lanes side by side: three digits, or the last value is cut
-    m_stack->append(1, record(4, 1, 0.012345f));
-    m_stack->clearCrosshair();
-    show();
-    QCOMPARE(loss->entries()[1].value, QStringLiteral("0.01235"));
-    QCOMPARE(loss->entries()[1].shortValue, QStringLiteral("0.0123"));
-}
-
 void TestPlots::cheapWhenNothingChanged() {
     show();
     QSignalSpy replots(&plotOf(*m_stack), &QCustomPlot::afterReplot);
@@ -507,22 +450,6 @@ void TestPlots::exports() {
         QVERIFY(
             !(asSvg ? m_stack->exportSvg(nowhere, &error) : m_stack->exportPng(nowhere, &error)));
         QVERIFY(error.contains(nowhere));
-    }
-}
-
-void TestPlots::tinySizes() {
-    for (int i = 1; i <= 5000; ++i)
-        m_stack->append(i % 2, record(i, i % 2, 0.5f));
-    m_stack->addEvent(eventOf(EventKind::Growth, 5, 1));
-    show();
-    for (const QSize size :
-         {QSize(1, 1), QSize(5, 400), QSize(400, 5), QSize(90, 60), QSize(3000, 1200)}) {
-        m_stack->setMinimumSize(1, 1);
-        m_stack->resize(size);
-        QCoreApplication::processEvents();
-        draw();
-        m_stack->setCrosshair(2000);
-        QVERIFY(!m_stack->grab().isNull());
     }
 }
 

@@ -6,11 +6,13 @@
 #include "ui/panels/event_panel.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/layers_dialog.h"
+#include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/verify_dialog.h"
 #include "ui/plots/plot_stack.h"
 
 #include <QAccessible>
+#include <QComboBox>
 #include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QHeaderView>
@@ -19,9 +21,11 @@
 #include <QLocale>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTableView>
+#include <QTextBrowser>
 
 using namespace halfscope;
 
@@ -61,6 +65,9 @@ private slots:
     void errorBecomesBanner();
     void badFilesAreExplained();
     void droppedPicture();
+    void opensEitherKindOfFile();
+    void presetsSayWhatTheyAreFor();
+    void countersAreNotCut();
     void resizesAndChangesTheme();
     void areaIsDividedByThePictures();
     void everyWidgetInReachHasAName();
@@ -267,6 +274,55 @@ void TestWindow::droppedPicture() {
              qPrintable(window.bannerText()));
 }
 
+void TestWindow::opensEitherKindOfFile() {
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString path = opened.folder.filePath(QStringLiteral("dot.PNG"));
+    writePng({2, 2, 1, {0, 1, 1, 0}}, path.toStdString());
+    const auto kind = [&window] {
+        if (!QTest::qWaitFor([&] { return window.controller().info() != nullptr; }, kPatience))
+            return TaskKind::Regression;
+        return window.controller().info()->config.task.kind;
+    };
+    window.openFile(path);
+    QCOMPARE(kind(), TaskKind::Image);
+    window.openFile(opened.folder.filePath(QStringLiteral("small.json")));
+    QCOMPARE(kind(), TaskKind::Checkerboard);
+    QVERIFY_THROWS_EXCEPTION(InputError,
+                             window.openFile(opened.folder.filePath(QStringLiteral("absent.png"))));
+}
+
+void TestWindow::presetsSayWhatTheyAreFor() {
+    MainWindow window;
+    window.resize(1280, 800);
+    window.show();
+    window.openPreset(QStringLiteral("overflow"));
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString about = QString::fromStdString(presetNamed("overflow").about);
+    auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QTRY_VERIFY2(headline->toolTip().startsWith(about), qPrintable(headline->toolTip()));
+    QVERIFY(headline->toolTip().endsWith(QStringLiteral("Press Play.")));
+    auto* box = window.findChild<QComboBox*>(QStringLiteral("presets"));
+    QCOMPARE(box->toolTip(), about);
+}
+
+/// The counters get the room that they need, the events the rest.
+void TestWindow::countersAreNotCut() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    window.resize(1280, 800);
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    auto* counters = window.findChild<ScalerPanel*>();
+    for (const QSize size : {QSize(1280, 800), QSize(1920, 1080)}) {
+        window.resize(size);
+        QTRY_VERIFY2(counters->height() >= counters->contentHeight(),
+                     qPrintable(QString::number(counters->height())));
+        QTRY_VERIFY(!counters->verticalScrollBar()->isVisible());
+    }
+}
+
 void TestWindow::resizesAndChangesTheme() {
     Opened opened(tinyConfig(1000000));
     MainWindow& window = opened.window;
@@ -310,6 +366,11 @@ void TestWindow::everyWidgetInReachHasAName() {
     LayersDialog layers(QStringLiteral("A"), {QStringLiteral("layer 0")}, {});
     QCOMPARE(namelessIn(layers), QStringList());
     VerifyOptions options;
+    QTest::keyClick(&window, Qt::Key_F1);
+    auto* help = window.findChild<QTextBrowser*>();
+    QVERIFY(help && help->isVisible());
+    QVERIFY(help->toPlainText().contains(QStringLiteral("Loss scale")));
+    QCOMPARE(namelessIn(*help->window()), QStringList());
     options.suites = {"scaler"};
     VerifyDialog verification(options);
     QCOMPARE(namelessIn(verification), QStringList());

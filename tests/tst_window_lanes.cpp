@@ -10,6 +10,7 @@
 
 #include <QComboBox>
 #include <QInputDialog>
+#include <QLabel>
 #include <QLocale>
 #include <QPushButton>
 #include <QScrollArea>
@@ -49,6 +50,7 @@ private slots:
     void lanesComeAndGoByClick();
     void stopStepAfterALaneWent();
     void scaleSetByHand();
+    void scalerSwitchedLive();
     void layersChosen();
 };
 
@@ -135,6 +137,31 @@ void TestWindowLanes::scaleSetByHand() {
     QTRY_VERIFY_WITH_TIMEOUT(
         window.bannerText().startsWith(QStringLiteral("scaler.scale: -1 is not allowed: ")),
         kPatience);
+}
+
+/// A scaler that is switched off while it trains takes its figures along, and brings them back.
+void TestWindowLanes::scalerSwitchedLive() {
+    FakeScript script;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(1000000), options);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 3, kPatience);
+    const auto saysNone = [&window] {
+        for (const auto* label : window.findChildren<LaneCard*>().at(1)->findChildren<QLabel*>())
+            if (label->text() == QStringLiteral("no loss scale")) return true;
+        return false;
+    };
+    auto* mode = qobject_cast<QComboBox*>(window.setup().editor("scaler.mode", 1)->control());
+    QVERIFY(mode && !saysNone());
+    mode->setCurrentText(QStringLiteral("off"));
+    QTRY_VERIFY(saysNone());
+    QVERIFY(!window.setup().restartShown());
+    mode->setCurrentText(QStringLiteral("dynamic"));
+    QTRY_VERIFY(!saysNone());
+    QCOMPARE(window.findChildren<LaneCard*>().size(), 2);
 }
 
 void TestWindowLanes::layersChosen() {

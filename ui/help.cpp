@@ -4,36 +4,79 @@
 #include <QCoreApplication>
 #include <QStringList>
 
+#include <span>
+#include <utility>
+
 namespace halfscope {
 namespace {
 
+using Row = std::pair<QString, QString>;
+
 QString tr(const char* text) { return QCoreApplication::translate("Help", text); }
+
+QString table(std::span<const Row> rows) {
+    QStringList lines;
+    for (const auto& [name, text] : rows)
+        lines
+            << QStringLiteral("<tr><td><b>%1</b>&nbsp;&nbsp;</td><td>%2</td></tr>").arg(name, text);
+    return QStringLiteral("<table cellpadding='2'>%1</table>").arg(lines.join(QString()));
+}
+
+QString words() {
+    const Row rows[] = {
+        {tr("AMP"), tr("Automatic mixed precision: matrix products in half precision (fp16 or "
+                       "bf16), and in FP32 what half precision would harm.")},
+        {tr("Lane"), tr("One training of the network in its own precision. All lanes start from "
+                        "the same weights and see the same batches.")},
+        {tr("Loss scale"), tr("The loss is multiplied by it, so that small gradients do not round "
+                              "to zero in fp16; they are divided by it before they are used.")},
+        {tr("Overflow"), tr("A scaled gradient was too large for fp16 (above 65504) and became "
+                            "infinite. The step is skipped and the loss scale falls.")},
+        {tr("Growth"), tr("After enough clean steps in a row (the growth interval) the loss scale "
+                          "rises, as a trial. An overflow soon after a growth is normal.")}};
+    return table(rows);
+}
+
+QString marks() {
+    const Row rows[] = {{QStringLiteral("\u25bc"), tr("red: overflow, a skipped step")},
+                        {QStringLiteral("\u25b2"), tr("green: the loss scale grew")},
+                        {QStringLiteral("\u25ac"), tr("amber: the loss scale fell")},
+                        {QStringLiteral("\u25c6"), tr("the loss itself was not finite: no loss "
+                                                      "scale cures that")},
+                        {QStringLiteral("\u2691"), tr("blue: a setting that was changed")}};
+    return table(rows);
+}
+
+QString keys() {
+    const Row rows[] = {
+        {tr("Space"), tr("Play or pause")},
+        {tr("."), tr("One step of every lane")},
+        {tr("R"), tr("Reset: start again with the settings at the left")},
+        {tr("Ctrl+Z, Ctrl+Shift+Z"), tr("Undo or redo a change of the settings")},
+        {tr("1, 2, 3"),
+         tr("The last picture: target, difference, or swipe from one lane to another")},
+        {tr("Ctrl++, Ctrl+-, Ctrl+0"), tr("Zoom the pictures; show all of them")},
+        {tr("F"), tr("Plots follow the newest step")},
+        {tr("Arrows, +, -"), tr("In the plots: crosshair and zoom. In the pictures: the pixel that "
+                                "is read, and zoom")},
+        {tr("Ctrl+O, Ctrl+S, Ctrl+E"), tr("Open a file; save the experiment; save the plots")},
+        {tr("F9, F11"), tr("Hide the settings; full screen")},
+        {tr("F1, Ctrl+Q"), tr("This help; quit")}};
+    return table(rows);
+}
 
 } // namespace
 
 QString helpText() {
-    const std::pair<QString, QString> keys[] = {
-        {tr("Space"), tr("Play or pause")},
-        {tr("."), tr("One step of every lane")},
-        {tr("R"), tr("Reset: start again with the settings at the left")},
-        {tr("F"), tr("Plots follow the newest step")},
-        {tr("Left, Right"), tr("In the plots: move the crosshair by a step")},
-        {tr("Ctrl+O, Ctrl+S"), tr("Open or save an experiment")},
-        {tr("Ctrl+E"), tr("Save a picture of the plots")},
-        {tr("F1"), tr("This help")},
-        {tr("Ctrl+Q"), tr("Quit")}};
-    QStringList rows;
-    for (const auto& [key, what] : keys)
-        rows << QStringLiteral("<tr><td><b>%1</b>&nbsp;&nbsp;</td><td>%2</td></tr>").arg(key, what);
-    return QStringLiteral("<p>%1</p><p>%2</p><p>%3</p><table cellpadding='3'>%4</table>")
-        .arg(tr("The program trains the same network in each lane, from the same weights with the "
-                "same batches. Lane A is FP32, lane B is mixed precision (AMP)."),
-             tr("Settings marked “live” act at the next step, the others when the run starts "
-                "again. Drop a picture on the window to let the networks paint it, or an "
-                "experiment file to open it."),
-             tr("A red mark under the plots is a step that was skipped, because a gradient was "
-                "too large for half precision. Click it to go there."),
-             rows.join(QString()));
+    return QStringLiteral("<p>%1</p><p>%2</p><h4>%3</h4>%4<h4>%5</h4>%6<h4>%7</h4>%8")
+        .arg(
+            tr("The same network is trained in each lane, with another precision in each. Settings "
+               "marked \u201clive\u201d act at the next step, the others when the run starts "
+               "again."),
+            tr("Drop a picture on the window to let the networks paint it, or an experiment file "
+               "to open it."),
+            tr("Words"), words(), tr("Marks under the plots (click one to go there)"), marks(),
+            tr("Keys"), keys());
 }
 
 QString aboutText() {

@@ -19,18 +19,25 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QComboBox>
+#include <QDialogButtonBox>
 #include <QDragEnterEvent>
 #include <QKeyEvent>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QScreen>
 #include <QSettings>
 #include <QShortcut>
 #include <QSplitter>
 #include <QStatusBar>
+#include <QTextBrowser>
 #include <QUrl>
 #include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
 
 namespace halfscope {
 namespace {
@@ -40,6 +47,8 @@ constexpr int kRightWidth = 280;
 constexpr int kLayoutVersion = 1;
 // Of the middle column: pictures beside a full set of plots.
 constexpr double kMostPictures = 0.42;
+// Of the right column: counters above the events.
+constexpr double kMostCounters = 0.62;
 } // namespace
 
 MainWindow::MainWindow(WindowOptions options) : m_options(std::move(options)) {
@@ -105,6 +114,7 @@ void MainWindow::buildCentre() {
     m_scaler = make<ScalerPanel>(m_right);
     m_eventPanel = make<EventPanel>(m_events, m_right);
     m_right->setMinimumWidth(230);
+    connect(m_right, &QSplitter::splitterMoved, this, [this] { m_rightByHand = true; });
     m_right->setChildrenCollapsible(false);
     m_right->setStretchFactor(0, 0);
     m_right->setStretchFactor(1, 1);
@@ -137,21 +147,20 @@ void MainWindow::buildStatusBar() {
 
 void MainWindow::buildMenus() {
     QMenu* file = menuBar()->addMenu(tr("&File"));
-    file->addAction(tr("&Open experiment…"), QKeySequence::Open, this,
-                    &MainWindow::chooseExperiment);
+    file->addAction(tr("&Open…"), QKeySequence::Open, this, &MainWindow::chooseFile);
     file->addAction(tr("&Save experiment as…"), QKeySequence::Save, this,
                     &MainWindow::saveExperiment);
     file->addAction(tr("Save &picture of the plots…"), QKeySequence(Qt::CTRL | Qt::Key_E), this,
                     &MainWindow::savePlots);
     file->addSeparator();
     file->addAction(tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), this, &QWidget::close);
-    QMenu* view = menuBar()->addMenu(tr("&View"));
-    view->addMenu(m_transport->themeMenu());
-    m_followAction = view->addAction(tr("Plots &follow the newest step\tF"));
-    m_followAction->setCheckable(true);
-    m_followAction->setChecked(true);
-    connect(m_followAction, &QAction::triggered, m_plots, &PlotStack::setFollow);
-    connect(m_plots, &PlotStack::followChanged, m_followAction, &QAction::setChecked);
+    QMenu* edit = menuBar()->addMenu(tr("&Edit"));
+    QAction* undo = m_history.stack().createUndoAction(this, tr("&Undo"));
+    undo->setShortcut(QKeySequence::Undo);
+    QAction* redo = m_history.stack().createRedoAction(this, tr("&Redo"));
+    redo->setShortcut(QKeySequence::Redo);
+    edit->addActions({undo, redo});
+    fillViewMenu(*menuBar()->addMenu(tr("&View")));
     QMenu* help = menuBar()->addMenu(tr("&Help"));
     help->addAction(tr("&Help and shortcuts"), QKeySequence::HelpContents, this,
                     &MainWindow::showHelp);
@@ -161,6 +170,47 @@ void MainWindow::buildMenus() {
     addShortcut(Qt::Key_Period, &MainWindow::stepOnce);
     addShortcut(Qt::Key_R, &MainWindow::restart);
     addShortcut(Qt::Key_F, &MainWindow::followNewest);
+}
+
+void MainWindow::fillViewMenu(QMenu& view) {
+    view.addMenu(m_transport->themeMenu());
+    m_followAction = view.addAction(tr("Plots &follow the newest step\tF"));
+    m_followAction->setCheckable(true);
+    m_followAction->setChecked(true);
+    connect(m_followAction, &QAction::triggered, m_plots, &PlotStack::setFollow);
+    connect(m_plots, &PlotStack::followChanged, m_followAction, &QAction::setChecked);
+    view.addSeparator();
+    using Shows = CompareView::Shows;
+    for (const auto& [text, shows] :
+         {std::pair(tr("Last picture: &target\t1"), Shows::Target),
+          std::pair(tr("Last picture: &difference\t2"), Shows::Difference),
+          std::pair(tr("Last picture: &swipe\t3"), Shows::Swipe)})
+        view.addAction(text, m_pictures, [this, wanted = shows] { m_pictures->showLast(wanted); });
+    const auto zoom = [this](double factor) {
+        return [this, factor] { m_pictures->transform().zoomAbout({0.5, 0.5}, factor); };
+    };
+    constexpr double kZoom = 1.5;
+    QAction* zoomIn = view.addAction(tr("Zoom the pictures &in"), this, zoom(kZoom));
+    zoomIn->setShortcuts({QKeySequence::ZoomIn, QKeySequence(Qt::CTRL | Qt::Key_Equal)});
+    view.addAction(tr("Zoom the pictures &out"), QKeySequence::ZoomOut, this, zoom(1 / kZoom));
+    view.addAction(tr("Show the &whole pictures"), QKeySequence(Qt::CTRL | Qt::Key_0),
+                   &m_pictures->transform(), &ViewTransform::fit);
+    view.addSeparator();
+    QAction* settings = view.addAction(tr("S&ettings"));
+    settings->setShortcut(Qt::Key_F9);
+    settings->setCheckable(true);
+    settings->setChecked(true);
+    connect(settings, &QAction::toggled, this, [this](bool on) {
+        m_setup->setVisible(on);
+        // the border may have been pushed to the edge
+        if (on && m_columns->sizes().front() == 0)
+            m_columns->setSizes({kSetupWidth, width() - kSetupWidth - kRightWidth, kRightWidth});
+    });
+    QAction* fullScreen = view.addAction(tr("F&ull screen"));
+    fullScreen->setShortcut(Qt::Key_F11);
+    fullScreen->setCheckable(true);
+    connect(fullScreen, &QAction::toggled, this,
+            [this](bool on) { setWindowState(windowState().setFlag(Qt::WindowFullScreen, on)); });
 }
 
 void MainWindow::addShortcut(const QKeySequence& keys, void (MainWindow::*action)()) {
@@ -183,6 +233,7 @@ void MainWindow::connectPanels() {
 }
 
 void MainWindow::divideCentre() {
+    if (!m_headline->toolTip().isEmpty()) setHeadline(m_headline->toolTip(), m_headlineSize);
     if (m_dividedByHand) return;
     const int room = m_centre->height() - m_centre->handleWidth();
     const int pictures =
@@ -190,25 +241,42 @@ void MainWindow::divideCentre() {
     if (m_centre->sizes().front() != pictures) m_centre->setSizes({pictures, room - pictures});
 }
 
+void MainWindow::divideRight() {
+    const int room = m_right->height() - m_right->handleWidth();
+    const int counters =
+        std::min(m_scaler->contentHeight(), static_cast<int>(kMostCounters * room));
+    if (m_rightByHand || room <= 0 || m_right->sizes().front() == counters) return;
+    m_right->setSizes({counters, room - counters});
+}
+
+MainWindow::KeyGoes MainWindow::whereGoes(const QKeyEvent& key, const QObject& watched) {
+    const auto* spin = qobject_cast<const QAbstractSpinBox*>(&watched);
+    const auto* line =
+        spin ? spin->findChild<QLineEdit*>() : qobject_cast<const QLineEdit*>(&watched);
+    // what is not typed any more cannot be taken back letter by letter: the setting is
+    if (key.matches(QKeySequence::Undo) || key.matches(QKeySequence::Redo))
+        return line && !line->isModified() ? KeyGoes::Past : KeyGoes::AsUsual;
+    if ((key.modifiers() & ~Qt::KeypadModifier) != Qt::NoModifier) return KeyGoes::AsUsual;
+    const bool space = key.key() == Qt::Key_Space;
+    // A focused button, box or list keeps the plain keys that it answers itself.
+    if (qobject_cast<const QAbstractButton*>(&watched) && space) return KeyGoes::ToWidget;
+    const bool function = key.key() >= Qt::Key_F1 && key.key() <= Qt::Key_F35;
+    if (qobject_cast<const QComboBox*>(&watched) && !function) return KeyGoes::ToWidget;
+    // a number has no spaces: there the key plays, too
+    const bool number = spin || qobject_cast<const QAbstractSpinBox*>(watched.parent());
+    return number && space ? KeyGoes::Past : KeyGoes::AsUsual;
+}
+
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     // once the splitter has laid out its parts itself
     if (watched == m_centre && event->type() == QEvent::Resize)
         QMetaObject::invokeMethod(this, &MainWindow::divideCentre, Qt::QueuedConnection);
-    // A focused button, box or list keeps the plain keys that it answers itself.
+    if (watched == m_right && event->type() == QEvent::Resize)
+        QMetaObject::invokeMethod(this, &MainWindow::divideRight, Qt::QueuedConnection);
     if (event->type() == QEvent::ShortcutOverride) {
-        auto* key = static_cast<QKeyEvent*>(event);
-        const bool plain = (key->modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier;
-        const bool button = qobject_cast<QAbstractButton*>(watched) && key->key() == Qt::Key_Space;
-        const bool box = qobject_cast<QComboBox*>(watched) && key->key() != Qt::Key_F1;
-        if (plain && (button || box)) {
-            event->accept();
-            return true;
-        }
-        // a number has no spaces: there the key plays, too
-        if (plain && key->key() == Qt::Key_Space &&
-            (qobject_cast<QAbstractSpinBox*>(watched) ||
-             qobject_cast<QAbstractSpinBox*>(watched->parent()))) {
-            event->ignore();
+        const KeyGoes goes = whereGoes(*static_cast<QKeyEvent*>(event), *watched);
+        if (goes != KeyGoes::AsUsual) {
+            event->setAccepted(goes == KeyGoes::ToWidget);
             return true;
         }
     }
@@ -230,7 +298,9 @@ void MainWindow::restoreLayout() {
     m_dividedByHand = settings.value(QStringLiteral("layout/byHand")).toBool();
     if (m_dividedByHand)
         m_centre->restoreState(settings.value(QStringLiteral("layout/centre")).toByteArray());
-    m_right->restoreState(settings.value(QStringLiteral("layout/right")).toByteArray());
+    m_rightByHand = settings.value(QStringLiteral("layout/rightByHand")).toBool();
+    if (m_rightByHand)
+        m_right->restoreState(settings.value(QStringLiteral("layout/right")).toByteArray());
 }
 
 void MainWindow::saveLayout() const {
@@ -240,6 +310,7 @@ void MainWindow::saveLayout() const {
     settings.setValue(QStringLiteral("layout/columns"), m_columns->saveState());
     settings.setValue(QStringLiteral("layout/byHand"), m_dividedByHand);
     settings.setValue(QStringLiteral("layout/centre"), m_centre->saveState());
+    settings.setValue(QStringLiteral("layout/rightByHand"), m_rightByHand);
     settings.setValue(QStringLiteral("layout/right"), m_right->saveState());
     settings.setValue(QStringLiteral("theme"), nameOf(m_options.theme));
 }
@@ -253,10 +324,19 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 
 void MainWindow::showHelp() {
     if (!m_help) {
-        auto* box = make<QMessageBox>(QMessageBox::NoIcon, tr("Halfscope help"), helpText(),
-                                      QMessageBox::Close, this);
-        box->setModal(false); // training goes on, and the shortcuts can be tried
-        m_help = box;
+        auto* dialog = make<QDialog>(this); // not modal: the shortcuts can be tried
+        dialog->setWindowTitle(tr("Halfscope help"));
+        auto* text = make<QTextBrowser>(dialog);
+        text->setAccessibleName(dialog->windowTitle());
+        text->setHtml(helpText());
+        auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Close, dialog);
+        connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+        auto* column = make<QVBoxLayout>(dialog);
+        column->addWidget(text);
+        column->addWidget(buttons);
+        constexpr QSize kRoom(560, 780); // for all of it; it scrolls on a smaller screen
+        dialog->resize(kRoom.boundedTo(screen()->availableSize() - QSize(40, 80)));
+        m_help = dialog;
     }
     m_help->show();
     m_help->raise();
@@ -289,7 +369,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
     const QList<QUrl> urls = event->mimeData()->urls();
     if (urls.isEmpty()) return;
     event->acceptProposedAction();
-    openDropped(urls.front().toLocalFile());
+    guarded([&] { openFile(urls.front().toLocalFile()); });
 }
 
 } // namespace halfscope

@@ -2,9 +2,12 @@
 // draws one frame about 30 times a second. Numbers live in the models, training in the session.
 #pragma once
 
+#include "engine/core/error.h"
 #include "ui/models/config_model.h"
 #include "ui/models/event_model.h"
 #include "ui/models/run_model.h"
+#include "ui/panels/scaler_panel.h"
+#include "ui/session/edit_history.h"
 #include "ui/session/experiment_controller.h"
 #include "ui/theme.h"
 
@@ -13,6 +16,7 @@
 #include <QTimer>
 
 class QLabel;
+class QMenu;
 class QSplitter;
 
 namespace halfscope {
@@ -21,7 +25,6 @@ class Banner;
 class CompareView;
 class EventPanel;
 class PlotStack;
-class ScalerPanel;
 class SetupPanel;
 class TransportBar;
 
@@ -44,6 +47,8 @@ public:
     void openExperiment(const QString& path);
     /// Lets the networks paint a PNG or JPEG file.
     void openPicture(const QString& path);
+    /// Either of them, by the name's ending.
+    void openFile(const QString& path);
     void setStopStep(qint64 steps);
     void play();
     void pause();
@@ -74,27 +79,37 @@ private:
     void buildCentre();
     void buildStatusBar();
     void buildMenus();
+    void fillViewMenu(QMenu&);
     void addShortcut(const QKeySequence&, void (MainWindow::*)());
+    /// Whether a key goes to the widget itself, or past it to the shortcuts.
+    enum class KeyGoes { AsUsual, ToWidget, Past };
+    static KeyGoes whereGoes(const QKeyEvent&, const QObject& watched);
     void connectPanels();
     void restoreLayout();
     void saveLayout() const;
     /// Between pictures and plots: no more for the pictures than they fill, unless the user has
     /// moved the border.
     void divideCentre();
+    /// Between counters and events: what the counters need, unless the user has moved the border.
+    void divideRight();
     void showHelp();
     void showAbout();
 
     // the run (main_window_run.cpp)
     void connectSession();
-    void load(const RunConfig&, const QString& preset, const QString& title);
+    void load(const RunConfig&, const QString& preset, const QString& title,
+              const QString& about = {});
     void startRun();
     void showBuilt();
+    void showLanes(const SessionInfo&);
     void showState();
     void frame();
     void playOrPause();
     void followNewest();
     void showError(const QString&);
     void updateGrowthIntervals();
+    /// A live edit may have switched a lane's scaler on or off.
+    void updateScalers();
     void setScale(int lane, const QString& text);
     void showVerification();
     void showFigures();
@@ -103,18 +118,28 @@ private:
     void updateFrameRate();
     /// Runs the action and shows the sentence of an error as banner.
     template <class Action>
-    bool guarded(Action);
+    bool guarded(Action action) {
+        try {
+            action();
+            return true;
+        } catch (const InputError& error) {
+            showError(QString::fromUtf8(error.what()));
+        } catch (const RunError& error) {
+            showError(QString::fromUtf8(error.what()));
+        }
+        return false;
+    }
 
-    // files (main_window_run.cpp)
-    void chooseExperiment();
+    // files (main_window_files.cpp)
+    void chooseFile();
     void saveExperiment();
     void savePlots();
-    void openDropped(const QString& path);
 
     WindowOptions m_options;
     ConfigModel m_config;
     RunModel m_run;
     EventModel m_events;
+    EditHistory m_history{m_config};
     std::unique_ptr<ExperimentController> m_controller;
     QTimer m_frameTimer;
     QElapsedTimer m_clock;
@@ -124,9 +149,11 @@ private:
     qint64 m_figuresShown = 0;                ///< ms of m_clock
     QString m_news;                           ///< the last event in words
     int m_quietFrames = 0;
-    qsizetype m_cardLanes = 0; ///< lanes that the right column was last divided for
-    bool m_dividedByHand = false;
-    qint64 m_stopStride = 300; ///< how many more steps Continue asks for
+    bool m_dividedByHand = false, m_rightByHand = false;
+    std::vector<LaneFacts> m_facts; ///< by lane of the run
+    double m_headlineSize = 1;      ///< of the window's font
+    QString m_about;                ///< of a preset that needs words; else empty
+    qint64 m_stopStride = 300;      ///< how many more steps Continue asks for
 
     TransportBar* m_transport = nullptr; ///< child, as all below
     Banner* m_banner = nullptr;

@@ -1,9 +1,7 @@
-// What the window does with a run: opening, starting, one frame, states, files. Layout is in
-// main_window.cpp.
+// What the window does with a run: starting, one frame, states. Layout is in main_window.cpp, files
+// are in main_window_files.cpp.
 #include "ui/main_window.h"
 
-#include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
 #include "ui/images/compare_view.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
@@ -12,8 +10,6 @@
 #include "ui/panels/transport_bar.h"
 #include "ui/plots/plot_stack.h"
 
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QLabel>
 #include <QLocale>
 #include <QRegularExpression>
@@ -49,6 +45,19 @@ double threadMilliseconds() {
 #endif
 }
 
+/// What each lane's precision is, in a sentence.
+QStringList aboutLanes(const RunConfig& config) {
+    QStringList about;
+    for (const LaneConfig& lane : config.lanes)
+        about << QString::fromUtf8(presetOf(lane.precision).about);
+    return about;
+}
+
+bool laneScales(const RunConfig& config, int lane) {
+    const Field* scale = findField("scaler.init_scale");
+    return scale && scale->applies(config, lane);
+}
+
 QString invitation(qsizetype lanes) {
     if (lanes < 2) return MainWindow::tr("Train a network. Press Play; add a lane to compare.");
     if (lanes == 2)
@@ -63,16 +72,6 @@ QStringList namesOf(const SessionInfo& info) {
     return names;
 }
 
-/// A name typed without an ending gets that of `name`, before the dialog asks about overwriting.
-QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
-                     const QString& filter) {
-    QFileDialog dialog(parent, title, {}, filter);
-    dialog.setAcceptMode(QFileDialog::AcceptSave);
-    dialog.setDefaultSuffix(QFileInfo(name).suffix());
-    dialog.selectFile(name);
-    return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
-}
-
 /// An event's words with its lane, where there are lanes to tell apart and the words name none.
 QString newsOf(const Event& event, const RunModel& run) {
     const QString text = QString::fromStdString(event.text);
@@ -82,19 +81,6 @@ QString newsOf(const Event& event, const RunModel& run) {
 }
 
 } // namespace
-
-template <class Action>
-bool MainWindow::guarded(Action action) {
-    try {
-        action();
-        return true;
-    } catch (const InputError& error) {
-        showError(QString::fromUtf8(error.what()));
-    } catch (const RunError& error) {
-        showError(QString::fromUtf8(error.what()));
-    }
-    return false;
-}
 
 void MainWindow::connectSession() {
     connect(m_controller.get(), &ExperimentController::built, this, &MainWindow::showBuilt);
@@ -113,6 +99,7 @@ void MainWindow::connectSession() {
             [this](int lane, const std::string& key, const FieldValue& value) {
                 m_controller->edit(lane, key, value);
                 updateGrowthIntervals();
+                updateScalers();
             });
     connect(&m_config, &ConfigModel::edited, this,
             [this] { m_transport->setStopStep(m_config.config().steps); });
@@ -123,39 +110,15 @@ void MainWindow::connectSession() {
     showState();
 }
 
-void MainWindow::load(const RunConfig& config, const QString& preset, const QString& title) {
+void MainWindow::load(const RunConfig& config, const QString& preset, const QString& title,
+                      const QString& about) {
+    m_about = about;
     m_config.clearRunning();
     m_config.load(config);
     m_stopStride = config.steps;
     m_transport->showExperiment(preset, title);
     setWindowTitle(tr("%1 – Halfscope").arg(title));
     startRun();
-}
-
-void MainWindow::openPreset(const QString& name) {
-    const Preset& preset = presetNamed(name.toStdString());
-    load(preset.config, name, QString::fromStdString(preset.title));
-}
-
-void MainWindow::openExperiment(const QString& path) {
-    const RunConfig config = readConfig(path.toStdString());
-    const QString title = config.title.empty() ? QFileInfo(path).completeBaseName()
-                                               : QString::fromStdString(config.title);
-    load(config, {}, title);
-}
-
-void MainWindow::openPicture(const QString& path) {
-    readPicture(path.toStdString()); // the error is better said now than when the run is built
-    RunConfig config = m_config.config();
-    config.task.kind = TaskKind::Image;
-    config.task.image = path.toStdString();
-    config.title = QFileInfo(path).completeBaseName().toStdString();
-    load(config, {}, QString::fromStdString(config.title));
-}
-
-void MainWindow::openDropped(const QString& path) {
-    const bool experiment = path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive);
-    guarded([&] { experiment ? openExperiment(path) : openPicture(path); });
 }
 
 void MainWindow::setStopStep(qint64 steps) {
@@ -166,7 +129,10 @@ void MainWindow::play() {
     if (m_controller->state() == SessionState::Finished) {
         // the last rows may not have arrived yet
         const qint64 planned = m_config.running() ? m_config.running()->steps : 0;
-        setStopStep(std::max<qint64>(m_run.step(), planned) + std::max<qint64>(1, m_stopStride));
+        m_history.without([&] {
+            setStopStep(std::max<qint64>(m_run.step(), planned) +
+                        std::max<qint64>(1, m_stopStride));
+        });
     }
     m_controller->play();
 }
@@ -193,24 +159,30 @@ void MainWindow::startRun() {
     });
 }
 
-void MainWindow::showBuilt() {
-    const SessionInfo& info = *m_controller->info();
-    const QStringList names = namesOf(info);
-    m_run.start(info.laneNames);
-    m_events.clear();
-    m_plots->setLanes(names);
-    m_pictures->setLanes(names);
+void MainWindow::showLanes(const SessionInfo& info) {
+    const QStringList names = namesOf(info), about = aboutLanes(info.config);
+    std::vector<bool> scales;
+    m_facts.clear();
+    for (int i = 0; i < names.size(); ++i) {
+        const auto lane = static_cast<size_t>(i);
+        scales.push_back(laneScales(info.config, i));
+        m_facts.push_back({scales.back(), lane < info.laneBytes.size() ? info.laneBytes[lane] : 0,
+                           about.value(i)});
+    }
+    m_plots->setLanes(names, scales);
+    m_scaler->setLanes(m_facts);
+    const bool scatter = info.config.task.kind == TaskKind::Regression;
+    m_pictures->setLanes(names, about,
+                         scatter ? CompareView::Kind::Scatter : CompareView::Kind::Painted);
     m_pictures->setTarget(info.target);
     divideCentre();
-    std::vector<bool> scales;
-    const Field* scale = findField("scaler.init_scale");
-    for (int i = 0; i < names.size(); ++i)
-        scales.push_back(scale && scale->applies(info.config, i));
-    m_scaler->setLanes(scales);
-    const int cards = m_scaler->sizeHint().height();
-    if (names.size() != m_cardLanes)
-        m_right->setSizes({cards, std::max(1, m_right->height() - cards)});
-    m_cardLanes = names.size();
+}
+
+void MainWindow::showBuilt() {
+    const SessionInfo& info = *m_controller->info();
+    m_run.start(info.laneNames);
+    m_events.clear();
+    showLanes(info);
     m_transport->setDevice(info.device, QString::fromStdString(info.cudaReason));
     m_transport->setFigures(m_run);
     m_deviceLabel->setText(QString::fromStdString(info.device.name));
@@ -218,10 +190,14 @@ void MainWindow::showBuilt() {
     m_config.setRunning(info.config);
     updateGrowthIntervals();
     m_scaler->refresh(m_run);
+    divideRight();
     m_newFigures = false;
     m_figuresShown = m_clock.elapsed() - kFiguresMs;
     m_news.clear();
-    setHeadline(invitation(names.size()), kTitleSize);
+    if (m_about.isEmpty())
+        setHeadline(invitation(m_run.lanes()), kTitleSize);
+    else
+        setHeadline(tr("%1 Press Play.").arg(m_about), 1.0);
 }
 
 void MainWindow::updateGrowthIntervals() {
@@ -233,6 +209,22 @@ void MainWindow::updateGrowthIntervals() {
             i, field && field->applies(config, i)
                    ? config.lanes[static_cast<size_t>(i)].scaler.rules.growthInterval
                    : 0);
+}
+
+void MainWindow::updateScalers() {
+    if (!m_config.running()) return;
+    bool changed = false;
+    for (size_t i = 0; i < std::min(m_facts.size(), m_config.running()->lanes.size()); ++i) {
+        const bool scales = laneScales(*m_config.running(), static_cast<int>(i));
+        if (scales == m_facts[i].scales) continue;
+        m_facts[i].scales = scales;
+        changed = true;
+        m_plots->setScales(static_cast<int>(i), scales);
+    }
+    if (!changed) return;
+    m_scaler->setLanes(m_facts);
+    m_scaler->refresh(m_run);
+    divideRight();
 }
 
 void MainWindow::setScale(int lane, const QString& text) {
@@ -282,7 +274,7 @@ void MainWindow::frame() {
             QVector<Picture>(batch.snapshot->outputs.begin(), batch.snapshot->outputs.end()));
     m_newFigures = m_newFigures || !batch.records.empty() || !batch.events.empty();
     for (const Event& event : batch.events)
-        m_news = newsOf(event, m_run);
+        if (!movesTheStop(event)) m_news = newsOf(event, m_run);
     showFigures();
     const bool drawn = m_plots->refresh();
     updateFrameRate();
@@ -317,12 +309,14 @@ void MainWindow::showFigures() {
     m_figuresShown = now;
     m_transport->setFigures(m_run);
     m_scaler->refresh(m_run);
-    if (m_news.isEmpty() && m_events.total() == 0)
+    divideRight();
+    if (m_news.isEmpty() && m_run.step() > 0)
         m_news = tr("Every lane learns from the same batches. No step was skipped so far.");
-    if (!m_news.isEmpty() && m_news != m_headline->text()) setHeadline(m_news, 1.0);
+    if (!m_news.isEmpty() && m_news != m_headline->toolTip()) setHeadline(m_news, 1.0);
 }
 
 void MainWindow::setHeadline(const QString& text, double size) {
+    m_headlineSize = size;
     QFont sized = font();
     sized.setPointSizeF(sized.pointSizeF() * size);
     const QRect room = m_headline->contentsRect();
@@ -355,29 +349,6 @@ void MainWindow::updateFrameRate() {
 void MainWindow::showError(const QString& text) { m_banner->showText(text); }
 QString MainWindow::bannerText() const {
     return m_banner->isHidden() ? QString() : m_banner->text();
-}
-
-void MainWindow::chooseExperiment() {
-    const QString path =
-        QFileDialog::getOpenFileName(this, tr("Open experiment"), {}, tr("Experiments (*.json)"));
-    if (!path.isEmpty()) guarded([&] { openExperiment(path); });
-}
-
-void MainWindow::saveExperiment() {
-    const QString path = chooseTarget(
-        this, tr("Save experiment"), QStringLiteral("experiment.json"), tr("Experiments (*.json)"));
-    if (!path.isEmpty())
-        guarded([&] { writeFileAtomically(path.toStdString(), configText(m_config.config())); });
-}
-
-void MainWindow::savePlots() {
-    const QString path = chooseTarget(this, tr("Save picture of the plots"),
-                                      QStringLiteral("plots.svg"), tr("SVG (*.svg);;PNG (*.png)"));
-    if (path.isEmpty()) return;
-    QString error;
-    const bool png = path.endsWith(QLatin1String(".png"), Qt::CaseInsensitive);
-    const bool saved = png ? m_plots->exportPng(path, &error) : m_plots->exportSvg(path, &error);
-    if (!saved) showError(error);
 }
 
 } // namespace halfscope

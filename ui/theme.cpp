@@ -2,15 +2,16 @@
 // well.
 #include "ui/theme.h"
 
+#include "ui/style.h"
+
 #include <QApplication>
 #include <QGuiApplication>
-#include <QStyle>
-#include <QStyleFactory>
 #include <QVariant>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 namespace halfscope {
@@ -44,15 +45,6 @@ QColor mixed(const QColor& a, const QColor& b, double share) {
                             mix(a.blueF(), b.blueF()));
 }
 
-/// The colour itself, or as little darker or lighter as the contrast needs.
-QColor readable(const QColor& color, const QColor& background, double ratio) {
-    const QColor end = luminance(background) < 0.18 ? QColor(Qt::white) : QColor(Qt::black);
-    QColor result = color;
-    for (int share = 1; share <= 20 && contrast(result, background) < ratio; ++share)
-        result = mixed(color, end, share / 20.0);
-    return result;
-}
-
 QPalette palette(bool dark) {
     const QColor window = dark ? QColor(0x26, 0x29, 0x2d) : QColor(0xf3, 0xf4, 0xf6);
     const QColor base = dark ? QColor(0x1b, 0x1d, 0x20) : QColor(0xff, 0xff, 0xff);
@@ -84,6 +76,14 @@ QPalette palette(bool dark) {
 
 } // namespace
 
+QColor readable(const QColor& color, const QColor& background, double ratio) {
+    const QColor end = luminance(background) < 0.18 ? QColor(Qt::white) : QColor(Qt::black);
+    QColor result = color;
+    for (int share = 1; share <= 20 && contrast(result, background) < ratio; ++share)
+        result = mixed(color, end, share / 20.0);
+    return result;
+}
+
 double contrast(const QColor& a, const QColor& b) {
     const auto [low, high] = std::minmax({luminance(a), luminance(b)});
     return (high + 0.05) / (low + 0.05);
@@ -94,7 +94,7 @@ void applyTheme(QApplication& app, Theme theme) {
         app.setProperty(kDesktopDark, isDark(QGuiApplication::palette()));
     const bool dark =
         theme == Theme::Dark || (theme == Theme::Auto && app.property(kDesktopDark).toBool());
-    app.setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    app.setStyle(std::make_unique<OutlinedStyle>().release()); // the application owns it
     QApplication::setPalette(palette(dark));
 }
 
@@ -116,15 +116,20 @@ Colors colorsFor(const QPalette& from) {
     Colors colors;
     colors.background = from.color(QPalette::Base);
     colors.dark = luminance(colors.background) < 0.18;
-    colors.text = readable(from.color(QPalette::Text), colors.background, kTextContrast);
-    colors.muted =
-        readable(mixed(colors.text, colors.background, 0.4), colors.background, kTextContrast);
+    colors.window = from.color(QPalette::Window);
+    colors.text = colors.asText(from.color(QPalette::Text));
+    colors.muted = colors.asText(mixed(colors.text, colors.background, 0.4));
     colors.grid = mixed(colors.background, colors.text, 0.13);
-    colors.accent = readable(QColor(0x1f, 0x6f, 0xd0), colors.background, kTextContrast);
-    colors.good = readable(QColor(0x1a, 0x8f, 0x3c), colors.background, kTextContrast);
-    colors.warning = readable(QColor(0xc9, 0x86, 0x00), colors.background, kTextContrast);
-    colors.error = readable(QColor(0xd6, 0x2b, 0x2b), colors.background, kTextContrast);
+    colors.accent = colors.asText(QColor(0x1f, 0x6f, 0xd0));
+    colors.good = colors.asText(QColor(0x1a, 0x8f, 0x3c));
+    colors.warning = colors.asText(QColor(0xc9, 0x86, 0x00));
+    colors.error = colors.asText(QColor(0xd6, 0x2b, 0x2b));
     return colors;
+}
+
+QColor Colors::asText(const QColor& color) const {
+    // plots lie on the background, panels on the window
+    return readable(readable(color, background, kTextContrast), window, kTextContrast);
 }
 
 QColor Colors::lane(int index) const {
@@ -134,8 +139,7 @@ QColor Colors::lane(int index) const {
 }
 
 QColor Colors::laneText(int index) const {
-    return readable(QColor(kLaneHues[static_cast<size_t>(index % kLaneColors)]), background,
-                    kTextContrast);
+    return asText(QColor(kLaneHues[static_cast<size_t>(index % kLaneColors)]));
 }
 
 QPen Colors::lanePen(int index) const {

@@ -14,18 +14,20 @@ namespace halfscope {
 
 enum class Theme { Auto, Light, Dark };
 
-/// Fusion style and a palette. Auto follows the lightness of the desktop's palette as it was before
-/// the first call.
+/// OutlinedStyle and a palette. Auto follows the lightness of the desktop's palette as it was
+/// before the first call.
 void applyTheme(QApplication&, Theme);
 
 /// "auto", "light", "dark"; anything else is Auto.
 Theme themeNamed(const QString& name);
 QString nameOf(Theme);
 
-/// Text colours reach a contrast of 4.5:1 against the background, lane colours 3:1 as lines.
+/// Text colours reach a contrast of 4.5:1 against plots and panels, lane colours 3:1 as lines.
 struct Colors {
     bool dark = false;
-    QColor background, text, muted, grid;
+    QColor background; ///< of plots, lists and boxes
+    QColor window;     ///< of panels
+    QColor text, muted, grid;
     QColor accent;  ///< the one coloured button, user edits
     QColor good;    ///< growth
     QColor warning; ///< backoff
@@ -35,6 +37,8 @@ struct Colors {
     QColor lane(int index) const;
     /// The lane's colour, dark or light enough to read as text (4.5:1).
     QColor laneText(int index) const;
+    /// The colour itself, or as much darker or lighter as makes it readable.
+    QColor asText(const QColor&) const;
     /// One pixel wide, in the lane's colour and dash pattern.
     QPen lanePen(int index) const;
 };
@@ -49,5 +53,7 @@ QString laneLetter(int index);
 QString laneLabel(int index, const QString& name);
 /// Contrast ratio of WCAG 2, 1 to 21.
 double contrast(const QColor&, const QColor&);
+/// The colour itself, or as little darker or lighter as the contrast needs.
+QColor readable(const QColor&, const QColor& background, double ratio);
 
 } // namespace halfscope

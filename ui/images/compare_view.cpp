@@ -2,7 +2,6 @@
 #include "ui/images/compare_view.h"
 
 #include "ui/images/image_view.h"
-#include "ui/images/picture_image.h"
 #include "ui/owned.h"
 #include "ui/theme.h"
 
@@ -23,10 +22,12 @@ namespace {
 constexpr int kGains[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 constexpr int kDefaultGain = 8;
 constexpr int kSpacing = 6;
+constexpr int kLaneRole = Qt::UserRole + 1; // of the box with the modes
 } // namespace
 
 CompareView::CompareView(QWidget* parent) : QWidget(parent) {
     setAccessibleName(tr("Pictures of the lanes"));
+    setFocusPolicy(Qt::StrongFocus);
     auto* box = make<QVBoxLayout>(this);
     box->setContentsMargins(4, 2, 4, 2);
     box->setSpacing(2);
@@ -45,12 +46,12 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
     fillModes();
     updateTitles();
     updateReadout();
-    for (const auto& [key, difference] :
-         {std::pair(Qt::Key_1, false), std::pair(Qt::Key_2, true)}) {
+    for (const auto& [key, shows] :
+         {std::pair(Qt::Key_1, Shows::Target), std::pair(Qt::Key_2, Shows::Difference),
+          std::pair(Qt::Key_3, Shows::Swipe)}) {
         auto* shortcut = make<QShortcut>(QKeySequence(key), this);
-        shortcut->setContext(Qt::WidgetWithChildrenShortcut);
         connect(shortcut, &QShortcut::activated, this,
-                [this, wanted = difference] { wanted ? showDifference() : showTarget(); });
+                [this, wanted = shows] { showLast(wanted); });
     }
 }
 
@@ -63,7 +64,8 @@ void CompareView::buildBar() {
     auto* label = make<QLabel>(tr("Last pane:"), this);
     m_mode = make<QComboBox>(this);
     m_mode->setAccessibleName(tr("Last pane"));
-    m_mode->setToolTip(tr("What the last pane shows (keys 1 and 2)"));
+    m_mode->setSizeAdjustPolicy(QComboBox::AdjustToContents); // lanes come and go
+    m_mode->setToolTip(tr("What the last pane shows (keys 1, 2 and 3)"));
     label->setBuddy(m_mode);
     bar->addWidget(label);
     bar->addWidget(m_mode);
@@ -90,8 +92,11 @@ ImageView& CompareView::view(int pane) {
     return pane < static_cast<int>(m_views.size()) ? *m_views[static_cast<size_t>(pane)] : *m_last;
 }
 
-void CompareView::setLanes(const QStringList& names) {
+void CompareView::setLanes(const QStringList& names, const QStringList& about, Kind kind) {
     m_names = names;
+    m_about = about;
+    m_kind = kind;
+    m_pixel.reset();
     m_pictures.clear();
     m_step = -1;
     rebuildViews();
@@ -114,13 +119,33 @@ void CompareView::rebuildViews() {
 }
 
 void CompareView::fillModes() {
-    const int chosen = std::max(0, m_mode->currentIndex());
+    const Mode chosen = mode();
     const QSignalBlocker blocker(m_mode);
     m_mode->clear();
-    m_mode->addItem(tr("Target"));
-    for (int i = 1; i < static_cast<int>(m_views.size()); ++i)
-        m_mode->addItem(tr("Difference |A − %1|").arg(laneLetter(i)));
-    m_mode->setCurrentIndex(std::min(chosen, m_mode->count() - 1));
+    const auto add = [this](const QString& text, Shows shows, int lane) {
+        m_mode->addItem(text, static_cast<int>(shows));
+        m_mode->setItemData(m_mode->count() - 1, lane, kLaneRole);
+    };
+    add(tr("Target"), Shows::Target, 0);
+    const int lanes = static_cast<int>(m_views.size());
+    for (int i = 1; i < lanes; ++i)
+        add(tr("Difference |A − %1|").arg(laneLetter(i)), Shows::Difference, i);
+    for (int i = 1; i < lanes; ++i)
+        add(tr("Swipe A to %1").arg(laneLetter(i)), Shows::Swipe, i);
+    showLast(chosen.shows, std::clamp(chosen.lane, 1, std::max(1, lanes - 1)));
+}
+
+CompareView::Mode CompareView::mode() const {
+    return {static_cast<Shows>(m_mode->currentData().toInt()),
+            m_mode->currentData(kLaneRole).toInt()};
+}
+
+void CompareView::showLast(Shows shows, int otherLane) {
+    for (int i = 0; i < m_mode->count(); ++i) {
+        const bool lane = shows == Shows::Target || m_mode->itemData(i, kLaneRole) == otherLane;
+        if (lane && m_mode->itemData(i).toInt() == static_cast<int>(shows))
+            return m_mode->setCurrentIndex(i);
+    }
 }
 
 void CompareView::setPictures(qint64 step, const QVector<Picture>& pictures) {
@@ -147,14 +172,6 @@ void CompareView::clear() {
     updateLast();
 }
 
-void CompareView::showTarget() { m_mode->setCurrentIndex(0); }
-
-void CompareView::showDifference(int otherLane) {
-    if (otherLane >= 1 && otherLane < m_mode->count()) m_mode->setCurrentIndex(otherLane);
-}
-
-bool CompareView::showsDifference() const { return m_mode->currentIndex() > 0; }
-
 void CompareView::setGain(double gain) {
     const int index = m_gain->findData(static_cast<int>(gain));
     if (index >= 0) m_gain->setCurrentIndex(index);
@@ -163,72 +180,85 @@ void CompareView::setGain(double gain) {
 double CompareView::gain() const { return m_gain->currentData().toDouble(); }
 
 void CompareView::updateLast() {
-    const int other = m_mode->currentIndex();
-    m_gain->setVisible(showsDifference());
-    m_last->setLegend(showsDifference() ? 1 / gain() : 0);
-    if (!showsDifference())
-        m_last->setPicture(m_target);
-    else if (other < m_pictures.size())
-        m_last->setMappedPicture(absoluteDifference(m_pictures[0], m_pictures[other]), gain());
-    else
-        m_last->setPicture({});
+    const auto [shows, other] = mode();
+    const Picture a = m_pictures.value(0), b = m_pictures.value(other);
+    m_gain->setVisible(shows == Shows::Difference);
+    m_last->setLegend(shows == Shows::Difference ? 1 / gain() : 0);
+    switch (shows) {
+    case Shows::Target: m_last->setPicture(m_target); break;
+    case Shows::Difference: m_last->setMappedPicture(absoluteDifference(a, b), gain()); break;
+    case Shows::Swipe: m_last->setSwipe(a, b); break;
+    }
     updateTitles();
     updateReadout();
 }
 
+/// What the last pane is called.
+QString CompareView::lastTitle() const {
+    const auto [shows, other] = mode();
+    switch (shows) {
+    case Shows::Target: break;
+    case Shows::Difference: return tr("|A − %1| × %2").arg(laneLetter(other)).arg(gain());
+    case Shows::Swipe: return tr("A | %1").arg(laneLetter(other));
+    }
+    return tr("Target");
+}
+
 void CompareView::updateTitles() {
     const Colors colors = colorsFor(palette());
-    const auto pictureOf = [this](int i) { return m_pictures.value(i); };
-    const int lanes = static_cast<int>(m_views.size()), other = m_mode->currentIndex();
+    const int lanes = static_cast<int>(m_views.size());
     QStringList titles;
     for (int i = 0; i < lanes; ++i) {
         titles << laneLabel(i, m_names.value(i));
         view(i).setTitleColor(colors.laneText(i));
     }
-    titles << (showsDifference() ? tr("|A − %1| × %2").arg(laneLetter(other)).arg(gain())
-                                 : tr("Target"));
-    // all panes in the long form or all in the short one
-    for (const ErrorText form : {ErrorText::Full, ErrorText::Short}) {
+    titles << lastTitle();
+    std::vector<PictureError> errors;
+    for (int i = 0; i <= lanes; ++i)
+        errors.push_back(errorOf(i));
+    // all panes in the same form, or none of them would be comparable
+    for (const auto form : {std::optional(ErrorText::Full), std::optional(ErrorText::Short),
+                            std::optional(ErrorText::Shortest), std::optional<ErrorText>()}) {
         bool fit = true;
         for (int i = 0; i <= lanes; ++i) {
-            QString note;
-            if (i < lanes)
-                note = errorText(pictureOf(i), m_target, form);
-            else if (showsDifference())
-                note = errorText(pictureOf(0), pictureOf(other), form);
+            const PictureError& error = errors[static_cast<size_t>(i)];
+            const QString note = form ? errorText(error, *form) : QString();
             view(i).setTitle(titles[i], note);
-            fit = fit && view(i).fits(titles[i], note);
+            fit = fit && (note.isEmpty() || view(i).fits(titles[i], note));
         }
         if (fit) break;
     }
+    updateToolTips(errors);
     m_last->setTitleColor(palette().color(QPalette::WindowText));
     m_stepLabel->setText(m_step < 0 ? tr("No pictures yet")
                                     : tr("After step %1").arg(QLocale().toString(m_step)));
 }
 
-void CompareView::hover(QPoint pixel) {
-    m_pixel = pixel.x() < 0 ? std::nullopt : std::optional(pixel);
-    for (ImageView* view : m_views)
-        view->setMarked(m_pixel);
-    m_last->setMarked(m_pixel);
-    updateReadout();
+PictureError CompareView::errorOf(int pane) const {
+    if (m_kind == Kind::Scatter) return {};
+    if (pane < static_cast<int>(m_views.size()))
+        return errorBetween(m_pictures.value(pane), m_target);
+    const auto [shows, other] = mode();
+    if (shows == Shows::Target) return {};
+    return errorBetween(m_pictures.value(0), m_pictures.value(other));
 }
 
-QString CompareView::readout() const { return m_readoutLabel->text(); }
-
-void CompareView::updateReadout() {
-    if (!m_pixel) {
-        m_readoutLabel->setText(tr("Point at a picture to read its values."));
-        return;
+/// What there may be no room for in the titles, and what the words there mean.
+void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
+    const int lanes = static_cast<int>(m_views.size());
+    for (int i = 0; i <= lanes; ++i) {
+        QStringList lines{view(i).title()};
+        if (const QString about = m_about.value(i); i < lanes && !about.isEmpty()) lines << about;
+        const QString error = errorText(errors[static_cast<size_t>(i)], ErrorText::Full);
+        if (!error.isEmpty())
+            lines << (i < lanes ? tr("%1: mean absolute error against the target, and signal to "
+                                     "noise (more is closer)")
+                                : tr("%1: mean absolute difference, and signal to noise"))
+                         .arg(error);
+        lines << tr("Wheel: zoom, drag: move, double click: fit");
+        const QString tip = lines.join(u'\n');
+        if (view(i).toolTip() != tip) view(i).setToolTip(tip);
     }
-    QString text = tr("x %1, y %2:").arg(m_pixel->x()).arg(m_pixel->y());
-    for (int i = 0; i < m_pictures.size(); ++i)
-        text += QStringLiteral("  %1 %2").arg(laneLetter(i),
-                                              pixelText(m_pictures[i], m_pixel->x(), m_pixel->y()));
-    if (m_target.width > 0)
-        text += QStringLiteral("  ") +
-                tr("target %1").arg(pixelText(m_target, m_pixel->x(), m_pixel->y()));
-    m_readoutLabel->setText(text);
 }
 
 int CompareView::headerHeight() const { return fontMetrics().height() + 6; }
@@ -269,6 +299,7 @@ void CompareView::placeViews() {
         view(i).setGeometry(left, top, std::max(1, right - left), std::max(1, bottom - top));
     }
     updateTitles(); // more or less room for them now
+    updateReadout();
 }
 
 bool CompareView::eventFilter(QObject* object, QEvent* event) {

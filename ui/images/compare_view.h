@@ -1,8 +1,9 @@
 // The pictures of all lanes after the same step, side by side, and beside them the target or the
-// amplified difference of two lanes, with one read-out of the pixel under the pointer.
+// amplified difference of two lanes, with one read-out of the pixel under the pointer or the keys.
 #pragma once
 
 #include "engine/io/picture.h"
+#include "ui/images/picture_image.h"
 #include "ui/images/view_transform.h"
 
 #include <QPoint>
@@ -25,17 +26,23 @@ class CompareView : public QWidget {
 public:
     explicit CompareView(QWidget* parent = nullptr);
 
-    /// Names without the letter. Forgets all pictures.
-    void setLanes(const QStringList& names);
+    /// What the pictures are: painted, or dots with the target to the right and the network's
+    /// answer upwards, whose pixels are no values to read or to measure.
+    enum class Kind { Painted, Scatter };
+    /// Names without the letter; `about`: a sentence on each lane, for tool tips. Forgets all
+    /// pictures.
+    void setLanes(const QStringList& names, const QStringList& about = {},
+                  Kind kind = Kind::Painted);
     /// One picture per lane, all after `step`. More lanes than named get a letter only.
     void setPictures(qint64 step, const QVector<Picture>&);
     void setTarget(const Picture&);
     void clear();
 
-    /// What the last pane shows: the target, or the difference of lane A and another lane.
-    void showTarget();
-    void showDifference(int otherLane = 1);
-    bool showsDifference() const;
+    /// What the last pane shows: the target, the difference of lane A and another lane, or A to the
+    /// left of the pixel that is read and the other lane to the right of it.
+    enum class Shows { Target, Difference, Swipe };
+    void showLast(Shows, int otherLane = 1);
+    Shows shows() const { return mode().shows; }
     void setGain(double gain);
     double gain() const;
 
@@ -50,15 +57,31 @@ public:
 protected:
     void changeEvent(QEvent*) override;
     bool eventFilter(QObject*, QEvent*) override;
+    /// Arrows move the pixel that is read, + and - zoom about it, 0 shows all.
+    void keyPressEvent(QKeyEvent*) override;
+    void focusInEvent(QFocusEvent*) override;
+    void focusOutEvent(QFocusEvent*) override;
+    void paintEvent(QPaintEvent*) override;
 
 private:
+    struct Mode {
+        Shows shows = Shows::Target;
+        int lane = 0; ///< the other one
+    };
+    Mode mode() const;
+    QString lastTitle() const;
     void buildBar();
     void rebuildViews();
     ImageView* newView();
     void fillModes();
     void updateLast();
     void updateTitles();
+    void updateToolTips(const std::vector<PictureError>&);
+    /// How far a lane's picture is from the target, or for the last pane from lane A's.
+    PictureError errorOf(int pane) const;
+    void movePixel(QPoint by);
     void updateReadout();
+    QString readoutText() const;
     struct Grid {
         int columns = 1, rows = 1;
         int side = 0; ///< of the largest square picture in a pane
@@ -74,9 +97,11 @@ private:
     ImageView* m_last = nullptr;      ///< child of the canvas
     QLabel* m_stepLabel = nullptr;    ///< child
     QLabel* m_readoutLabel = nullptr; ///< child
-    QComboBox* m_mode = nullptr;      ///< child; index 0 target, i difference with lane i
+    QComboBox* m_mode = nullptr;      ///< child; a Mode in the data of each item
     QComboBox* m_gain = nullptr;      ///< child
-    QStringList m_names;
+    QString m_readout;                ///< the whole of it; the label may have room for less
+    QStringList m_names, m_about;
+    Kind m_kind = Kind::Painted;
     QVector<Picture> m_pictures;
     Picture m_target;
     qint64 m_step = -1;

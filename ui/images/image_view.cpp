@@ -21,13 +21,13 @@ constexpr int kLegendHeight = 20, kMargin = 2;
 ImageView::ImageView(ViewTransform& transform, QWidget* parent)
     : QWidget(parent), m_transform(transform) {
     setMouseTracking(true);
-    setToolTip(tr("Wheel: zoom, drag: move, double click: fit"));
     connect(&transform, &ViewTransform::changed, this, qOverload<>(&QWidget::update));
 }
 
 void ImageView::takePicture(const Picture& picture, QImage image) {
     m_picture = picture;
     m_image = std::move(image);
+    m_right = {};
     m_nan = nanMask(picture);
     update();
 }
@@ -36,6 +36,11 @@ void ImageView::setPicture(const Picture& picture) { takePicture(picture, pictur
 
 void ImageView::setMappedPicture(const Picture& picture, double gain) {
     takePicture(picture, mappedImage(picture, gain));
+}
+
+void ImageView::setSwipe(const Picture& left, const Picture& right) {
+    takePicture(left, pictureImage(left));
+    m_right = pictureImage(right);
 }
 
 void ImageView::setTitle(const QString& title, const QString& note) {
@@ -156,6 +161,7 @@ void ImageView::paintPicture(QPainter& painter) const {
     painter.setRenderHint(QPainter::SmoothPixmapTransform, false); // nearest neighbour
     painter.drawImage(target, m_image);
     if (!m_nan.isNull()) paintNan(painter, target);
+    if (!m_right.isNull()) paintSwipe(painter, target);
     if (m_marked && m_marked->x() < m_picture.width && m_marked->y() < m_picture.height) {
         const double w = target.width() / m_picture.width, h = target.height() / m_picture.height;
         const QRectF cell(target.left() + m_marked->x() * w, target.top() + m_marked->y() * h, w,
@@ -167,6 +173,19 @@ void ImageView::paintPicture(QPainter& painter) const {
         painter.drawRect(cell.adjusted(-2, -2, 2, 2));
     }
     painter.restore();
+}
+
+void ImageView::paintSwipe(QPainter& painter, const QRectF& target) const {
+    const double share =
+        m_marked && m_picture.width > 0 ? (m_marked->x() + 0.5) / m_picture.width : 0.5;
+    const double x = std::round(target.left() + share * target.width());
+    painter.save();
+    painter.setClipRect(QRectF(QPointF(x, target.top()), target.bottomRight()), Qt::IntersectClip);
+    painter.drawImage(target, m_right);
+    painter.restore();
+    // black and white: one of them shows on any picture
+    painter.fillRect(QRectF(x - 1, target.top(), 1, target.height()), Qt::black);
+    painter.fillRect(QRectF(x, target.top(), 1, target.height()), Qt::white);
 }
 
 /// A hatch in a second colour, so that nan also differs from a picture's own magenta.

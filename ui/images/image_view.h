@@ -25,6 +25,8 @@ public:
     void setPicture(const Picture&);
     /// Grey pictures through the colour map of pictureImage(); for differences.
     void setMappedPicture(const Picture&, double gain);
+    /// `left` up to the marked pixel, `right` from there on; in the middle when none is marked.
+    void setSwipe(const Picture& left, const Picture& right);
     /// "A fp32"; `note` to the right of it where it fits.
     void setTitle(const QString& title, const QString& note = {});
     bool fits(const QString& title, const QString& note) const;
@@ -64,6 +66,7 @@ private:
     QPointF fractionAt(const QPointF& position) const;
     void takePicture(const Picture&, QImage);
     void paintPicture(QPainter&) const;
+    void paintSwipe(QPainter&, const QRectF& target) const;
     void paintNan(QPainter&, const QRectF& target) const;
     void paintTitle(QPainter&) const;
     void paintLegend(QPainter&) const;
@@ -73,7 +76,8 @@ private:
     ViewTransform& m_transform;
     Picture m_picture;
     QImage m_image;
-    QImage m_nan; ///< null when the picture has none; else opaque where it is nan
+    QImage m_right; ///< of a swipe; null without one
+    QImage m_nan;   ///< null when the picture has none; else opaque where it is nan
     QString m_title, m_note;
     QColor m_titleColor;
     double m_legend = 0;

@@ -105,7 +105,8 @@ Picture absoluteDifference(const Picture& a, const Picture& b) {
 
 PictureError errorBetween(const Picture& a, const Picture& b) {
     PictureError error;
-    if (!sameShape(a, b)) return error;
+    error.comparable = sameShape(a, b);
+    if (!error.comparable) return error;
     double absolute = 0, square = 0;
     for (size_t i = 0; i < a.values.size(); ++i) {
         const double d = static_cast<double>(a.values[i]) - static_cast<double>(b.values[i]);
@@ -126,13 +127,17 @@ PictureError errorBetween(const Picture& a, const Picture& b) {
 }
 
 QString errorText(const Picture& a, const Picture& b, ErrorText form) {
-    if (!sameShape(a, b)) return {};
-    const PictureError error = errorBetween(a, b);
+    return errorText(errorBetween(a, b), form);
+}
+
+QString errorText(const PictureError& error, ErrorText form) {
+    if (!error.comparable) return {};
     if (error.notFinite > 0) return tr("%1 not finite").arg(error.notFinite);
     if (error.meanSquare == 0) return tr("equal");
     const QString ratio = QString::number(-10 * std::log10(error.meanSquare), 'f', 1);
-    if (form == ErrorText::Short) return tr("%1 dB").arg(ratio);
-    return tr("MAE %1, %2 dB").arg(error.meanAbsolute, 0, 'g', 3).arg(ratio);
+    if (form == ErrorText::Shortest) return tr("%1 dB").arg(ratio);
+    if (form == ErrorText::Short) return tr("PSNR %1 dB").arg(ratio);
+    return tr("MAE %1, PSNR %2 dB").arg(error.meanAbsolute, 0, 'g', 3).arg(ratio);
 }
 
 QString pixelText(const Picture& picture, int x, int y) {

@@ -24,13 +24,15 @@ inline constexpr QRgb kNanColor = 0xffff00ff;
 Picture absoluteDifference(const Picture& a, const Picture& b);
 
 struct PictureError {
+    bool comparable = false; ///< the pictures have the same shape
     double meanAbsolute = 0, meanSquare = 0;
     qint64 notFinite = 0; ///< values left out of both means
 };
 PictureError errorBetween(const Picture& a, const Picture& b);
-/// "MAE 0.0123, 28.1 dB" (peak 1; short form "28.1 dB"), "equal", "5 not finite", or empty for
-/// different shapes.
-enum class ErrorText { Full, Short };
+/// "MAE 0.0123, PSNR 28.1 dB" (peak 1; short forms "PSNR 28.1 dB", "28.1 dB"), "equal",
+/// "5 not finite", or empty for different shapes.
+enum class ErrorText { Full, Short, Shortest };
+QString errorText(const PictureError&, ErrorText form);
 QString errorText(const Picture& a, const Picture& b, ErrorText form = ErrorText::Full);
 /// "0.981" or "0.98 0.12 0.5"; "nan", "inf".
 QString pixelText(const Picture&, int x, int y);

@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace halfscope {
@@ -61,10 +62,12 @@ void ConfigModel::load(const RunConfig& config) {
     startBuilding();
     rebuildRows();
     endResetModel();
+    emit loaded();
     emit edited();
 }
 
 void ConfigModel::startBuilding() {
+    ++m_builds;
     m_running.reset(); // what is edited from here on is sent when the new run is there
     m_runsAs.resize(m_config.lanes.size());
     std::iota(m_runsAs.begin(), m_runsAs.end(), 0);
@@ -89,7 +92,20 @@ void ConfigModel::sendLive(const Row& r) {
     const std::optional<int> lane = runningLane(r);
     if (!lane) return;
     const FieldValue value = r.field->get(m_config, r.lane);
-    r.field->set(*m_running, *lane, value);
+    // A preset of the scaler brings a first scale too, and that one acts at a restart.
+    RunConfig next = *m_running;
+    r.field->set(next, *lane, value);
+    for (const Row& other : m_rows)
+        if (other.lane == r.lane && other.field->effect == FieldEffect::Restart)
+            if (const FieldValue kept = other.field->get(*m_running, *lane);
+                other.field->get(next, *lane) != kept)
+                other.field->set(next, *lane, kept);
+    const bool changes = std::any_of(m_rows.begin(), m_rows.end(), [&](const Row& other) {
+        return other.lane == r.lane &&
+               other.field->get(next, *lane) != other.field->get(*m_running, *lane);
+    });
+    if (!changes) return;
+    m_running = std::move(next);
     emit liveEdited(*lane, r.field->key, value);
 }
 
@@ -143,6 +159,26 @@ bool ConfigModel::removeLane(int lane) {
 void ConfigModel::resetToPreset(int i) {
     const Row& r = row(i);
     apply(i, r.field->get(presetFor(r.lane), r.lane));
+}
+
+void ConfigModel::restore(const Edits& to) {
+    const bool sameLanes = to.config.lanes.size() == m_config.lanes.size();
+    const bool sameRun = to.builds == m_builds;
+    if (!sameLanes) beginResetModel();
+    m_config = to.config;
+    m_preset = to.preset;
+    if (sameRun)
+        m_runsAs = to.runsAs;
+    else if (!sameLanes) // lanes of an earlier run: which of them runs now cannot be told
+        m_runsAs.assign(m_config.lanes.size(), kNotRunning);
+    m_errors.assign(m_errors.size(), {});
+    if (!sameLanes) {
+        rebuildRows();
+        endResetModel();
+    }
+    for (const Row& r : m_rows)
+        sendLive(r);
+    announce();
 }
 
 bool ConfigModel::apply(int i, const FieldValue& value) {

@@ -26,7 +26,7 @@ public:
         WaitingRole,
         ErrorRole
     };
-    static constexpr int kMostLanes = 6;
+    static constexpr int kMostLanes = static_cast<int>(kMaxLanes);
 
     struct Row {
         const Field* field = nullptr;
@@ -60,6 +60,16 @@ public:
     bool removeLane(int lane);
     void resetToPreset(int row);
 
+    /// All that edits change, to come back to (EditHistory).
+    struct Edits {
+        RunConfig config, preset;
+        std::vector<int> runsAs;
+        int builds = 0; ///< of which run `runsAs` speaks
+    };
+    Edits edits() const { return {m_config, m_preset, m_runsAs, m_builds}; }
+    /// Like the edits that lead there: live fields reach the run, the others wait.
+    void restore(const Edits&);
+
     int rowCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex&, int role = Qt::DisplayRole) const override;
     /// EditRole: a text. A wrong one is kept as the row's error and changes nothing.
@@ -70,6 +80,8 @@ signals:
     /// A live field of the run that is there now; `lane` is the run's.
     void liveEdited(int lane, const std::string& key, const halfscope::FieldValue& value);
     void edited();
+    /// Another experiment is here: what was edited before is void.
+    void loaded();
 
 private:
     void rebuildRows();
@@ -86,6 +98,7 @@ private:
     RunConfig m_config, m_preset;
     std::optional<RunConfig> m_running;
     std::vector<int> m_runsAs; ///< by lane: its number in the run; kNotRunning
+    int m_builds = 0;          ///< counts startBuilding()
     std::vector<Row> m_rows;
     std::vector<QString> m_errors; ///< by row; empty: fine
 };

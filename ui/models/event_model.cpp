@@ -17,6 +17,26 @@ QString changeText(const Event& event) {
     return EventModel::tr("scale × %1").arg(numberText(factor, 3));
 }
 
+/// What changed, without when and what it was before: "Growth interval is 50".
+QString editText(const Event& event) {
+    QString text = QString::fromStdString(event.text);
+    const QString lead = QStringLiteral(": ");
+    if (text.startsWith(QLatin1String("From step "))) text = text.mid(text.indexOf(lead) + 2);
+    for (const char* tail : {" (before: ", " in lane "})
+        if (const auto end = text.indexOf(QLatin1String(tail)); end > 0) text.truncate(end);
+    if (text.endsWith(u'.')) text.chop(1);
+    return text.isEmpty() ? EventModel::tr("Edit") : text;
+}
+
+/// Of a column and its heading: numbers at the right, letters in the middle, words at the left.
+QVariant alignmentOf(int column) {
+    switch (column) {
+    case EventModel::StepColumn: return QVariant(Qt::AlignRight | Qt::AlignVCenter);
+    case EventModel::LaneColumn: return QVariant(Qt::Alignment(Qt::AlignCenter));
+    default: return QVariant(Qt::AlignLeft | Qt::AlignVCenter);
+    }
+}
+
 QString sentence(QString text) {
     text[0] = text[0].toUpper();
     return text;
@@ -73,7 +93,7 @@ QString EventModel::whatText(const Event& event) {
     case EventKind::Growth:
     case EventKind::Backoff: return sentence(changeText(event));
     case EventKind::LossNotFinite: return tr("Loss not finite");
-    case EventKind::Edit: return tr("Edit");
+    case EventKind::Edit: return editText(event);
     }
     return {};
 }
@@ -86,9 +106,7 @@ QVariant EventModel::data(const QModelIndex& index, int role) const {
     case LaneRole: return row.lane;
     case KindRole: return static_cast<int>(row.kind);
     case Qt::ToolTipRole: return QString::fromStdString(row.text);
-    case Qt::TextAlignmentRole:
-        return index.column() == StepColumn ? QVariant(Qt::AlignRight | Qt::AlignVCenter)
-                                            : QVariant();
+    case Qt::TextAlignmentRole: return alignmentOf(index.column());
     case Qt::DisplayRole: break;
     default: return {};
     }
@@ -102,7 +120,9 @@ QVariant EventModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant EventModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+    if (orientation != Qt::Horizontal) return {};
+    if (role == Qt::TextAlignmentRole) return alignmentOf(section);
+    if (role != Qt::DisplayRole) return {};
     switch (section) {
     case StepColumn: return tr("Step");
     case LaneColumn: return tr("Lane");

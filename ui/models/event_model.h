@@ -39,7 +39,7 @@ public:
     QVariant data(const QModelIndex&, int role = Qt::DisplayRole) const override;
     QVariant headerData(int section, Qt::Orientation, int role = Qt::DisplayRole) const override;
 
-    /// "Overflow, scale halved", in the user's language.
+    /// "Overflow, scale halved", in the user's language; an edit tells what changed.
     static QString whatText(const Event&);
 
 private:

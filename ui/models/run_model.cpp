@@ -7,6 +7,10 @@
 
 namespace halfscope {
 
+bool movesTheStop(const Event& event) {
+    return event.kind == EventKind::Edit && event.tensor == "run.steps";
+}
+
 QString laneTag(int lane) { return QString(QChar(static_cast<char16_t>(u'A' + lane))); }
 
 QString numberText(double value, int digits) {
@@ -58,9 +62,15 @@ void RunModel::append(std::span<const StepRecord> records, std::span<const Event
 }
 
 void RunModel::remember(LaneStatus& status, const Event& event) {
+    const bool ofTheScaler = event.kind == EventKind::Overflow || event.kind == EventKind::Growth ||
+                             event.kind == EventKind::Backoff;
+    if (ofTheScaler) { // may come before the row of its step
+        status.scaleStep = event.step;
+        status.scaleAfter = event.scaleAfter;
+    }
     // An overflow and the backoff that follows from it are one story; the overflow tells it whole.
     const bool sameStory = event.kind == EventKind::Backoff && status.lastEventStep == event.step;
-    if (sameStory) return;
+    if (sameStory || movesTheStop(event)) return;
     status.lastEvent = QString::fromStdString(event.text);
     status.lastEventStep = event.step;
 }
@@ -103,7 +113,7 @@ QVariant RunModel::data(const QModelIndex& index, int role) const {
     case LaneColumn: return laneTag(index.row()) + u' ' + status.name;
     case StepColumn: return QLocale().toString(static_cast<qlonglong>(status.last.step));
     case LossColumn: return numberText(static_cast<double>(status.last.loss));
-    case ScaleColumn: return scaleText(static_cast<double>(status.last.scale));
+    case ScaleColumn: return scaleText(static_cast<double>(status.scale()));
     case TrackerColumn:
         return status.growthInterval > 0
                    ? tr("%1 of %2").arg(status.last.growthTracker).arg(status.growthInterval)

@@ -12,6 +12,8 @@
 
 namespace halfscope {
 
+/// Only when the run ends has changed: nothing that happened to a lane.
+bool movesTheStop(const Event&);
 /// "A" for lane 0.
 QString laneTag(int lane);
 /// "65536 = 2^16"; other scales to four digits.
@@ -24,8 +26,12 @@ struct LaneStatus {
     StepRecord last;            ///< step 0: none yet
     int64_t growthInterval = 0; ///< 0: the lane has no dynamic scaler
     double stepsPerSecond = 0;  ///< by the device's time over the last second of the run
+    int64_t scaleStep = 0;      ///< the last step after which the scale changed
+    float scaleAfter = 1;       ///< what it became then
     QString lastEvent;          ///< in words
     int64_t lastEventStep = 0;
+    /// The one that the next step uses; `last` has the one that the last step used.
+    float scale() const { return last.step == scaleStep ? scaleAfter : last.scale; }
     double skippedShare() const {
         return last.step > 0
                    ? static_cast<double>(last.skippedSoFar) / static_cast<double>(last.step)

@@ -9,20 +9,25 @@
 namespace halfscope {
 namespace {
 
-constexpr size_t kMostFailures = 10; // of a suite; halfscope-cli verify --json has all
+constexpr size_t kMostLines = 10; // of a suite and state; halfscope-cli verify --json has all
 
 QString count(size_t number) { return QLocale().toString(static_cast<qulonglong>(number)); }
 
-QStringList failuresOf(const SuiteResult& suite) {
+/// Numbers and their headings at the right, words at the left.
+QVariant alignmentOf(int column) {
+    const bool number = column != VerifyModel::SuiteColumn && column != VerifyModel::WhatColumn;
+    return QVariant((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+}
+
+QStringList linesOf(const SuiteResult& suite, const QString& state,
+                    const std::vector<std::string>& cases) {
+    const QString name = QString::fromStdString(suite.name);
     QStringList lines;
-    for (size_t i = 0; i < std::min(suite.failed.size(), kMostFailures); ++i)
-        lines << VerifyModel::tr("%1 failed: %2")
-                     .arg(QString::fromStdString(suite.name),
-                          QString::fromStdString(suite.failed[i]));
-    if (suite.failed.size() > kMostFailures)
-        lines << VerifyModel::tr("%1: %2 more failed (halfscope-cli verify --json lists all)")
-                     .arg(QString::fromStdString(suite.name),
-                          count(suite.failed.size() - kMostFailures));
+    for (size_t i = 0; i < std::min(cases.size(), kMostLines); ++i)
+        lines << VerifyModel::tr("%1 %2: %3").arg(name, state, QString::fromStdString(cases[i]));
+    if (cases.size() > kMostLines)
+        lines << VerifyModel::tr("%1: %2 more %3 (halfscope-cli verify --json lists all)")
+                     .arg(name, count(cases.size() - kMostLines), state);
     return lines;
 }
 
@@ -39,6 +44,9 @@ QString VerifyModel::summary() const {
     QStringList lines;
     if (m_report.stopped)
         lines << tr("Stopped. What ended before is in the table.");
+    else if (m_report.passed() && m_report.illPosed() > 0)
+        lines << tr("Nothing failed. Ill-posed, not to be decided in float32: %1.")
+                     .arg(count(m_report.illPosed()));
     else if (m_report.passed())
         lines << tr("All passed: on %1 the engine computes what PyTorch computed.").arg(device);
     else
@@ -47,7 +55,8 @@ QString VerifyModel::summary() const {
     for (const std::string& suite : m_report.leftOut)
         lines << tr("Left out: %1").arg(QString::fromStdString(suite));
     for (const SuiteResult& suite : m_report.suites)
-        lines << failuresOf(suite);
+        lines << linesOf(suite, tr("ill-posed"), suite.illPosed)
+              << linesOf(suite, tr("failed"), suite.failed);
     return lines.join(u'\n');
 }
 
@@ -62,11 +71,8 @@ int VerifyModel::columnCount(const QModelIndex& parent) const {
 QVariant VerifyModel::data(const QModelIndex& index, int role) const {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
     const SuiteResult& suite = m_report.suites[static_cast<size_t>(index.row())];
-    if (role == PassedRole) return suite.passed == suite.cases;
-    const bool number = index.column() != SuiteColumn && index.column() != WhatColumn;
-    if (role == Qt::TextAlignmentRole)
-        return QVariant(number ? Qt::AlignRight | Qt::AlignVCenter
-                               : Qt::AlignLeft | Qt::AlignVCenter);
+    if (role == PassedRole) return suite.failed.empty();
+    if (role == Qt::TextAlignmentRole) return alignmentOf(index.column());
     if (role != Qt::DisplayRole) return {};
     const bool exact = suite.bound == 0;
     switch (index.column()) {
@@ -80,7 +86,9 @@ QVariant VerifyModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant VerifyModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+    if (orientation != Qt::Horizontal) return {};
+    if (role == Qt::TextAlignmentRole) return alignmentOf(section);
+    if (role != Qt::DisplayRole) return {};
     switch (section) {
     case SuiteColumn: return tr("Suite");
     case CasesColumn: return tr("Cases");

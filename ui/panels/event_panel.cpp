@@ -14,7 +14,12 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace halfscope {
+namespace {
+constexpr int kSentenceLines = 4; // that a sentence may take before the table gives way
+} // namespace
 
 EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
     m_heading = make<QLabel>(this);
@@ -48,7 +53,6 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     m_sentence = make<QLabel>(this);
     m_sentence->setWordWrap(true);
     m_sentence->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    m_sentence->setMinimumHeight(fontMetrics().lineSpacing() * 4);
     m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
     auto* column = make<QVBoxLayout>(this);
     column->setContentsMargins(8, 4, 4, 4);
@@ -74,6 +78,23 @@ void EventPanel::resizeEvent(QResizeEvent* event) {
     constexpr int kWide = 480;
     m_table->setColumnHidden(EventModel::TextColumn, width() < kWide);
     QWidget::resizeEvent(event);
+    fitTable();
+}
+
+/// As many rows as there is room for and no half one; the rest is the sentence's.
+void EventPanel::fitTable() {
+    const QMargins margins = layout()->contentsMargins();
+    const int textWidth = width() - margins.left() - margins.right();
+    const int sentence = std::max(kSentenceLines * fontMetrics().lineSpacing(),
+                                  m_sentence->heightForWidth(textWidth));
+    const int room = height() - margins.top() - margins.bottom() - 2 * layout()->spacing() -
+                     m_heading->sizeHint().height();
+    const int header = m_table->horizontalHeader()->sizeHint().height();
+    const int row = m_table->verticalHeader()->defaultSectionSize();
+    const int rows = std::max(1, (room - sentence - header) / row);
+    // one row can always be had: a panel that asks for more than it has would grow and grow
+    m_table->setMinimumHeight(header + row);
+    m_sentence->setFixedHeight(std::max(sentence, room - header - rows * row));
 }
 
 QSize EventPanel::sizeHint() const { return {280, 300}; }
@@ -99,6 +120,7 @@ void EventPanel::showSentence() {
         m_sentence->setText(tr("Click an event: the plots go to its step."));
     else
         m_sentence->setText(QString::fromStdString(m_model.event(current.row()).text));
+    fitTable();
 }
 
 void EventPanel::changeEvent(QEvent* event) {

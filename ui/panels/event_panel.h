@@ -30,6 +30,7 @@ protected:
 private:
     void updateHeading();
     void showSentence();
+    void fitTable();
     void applyColors();
 
     EventModel& m_model;

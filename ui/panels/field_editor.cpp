@@ -28,6 +28,14 @@ namespace {
 constexpr int kLabelWidth = 104;
 constexpr int kEffectWidth = 40;
 constexpr std::string_view kLayersKey = "precision.layers";
+constexpr std::string_view kThreadsKey = "run.threads";
+
+/// "steps", but "step" for 1 and "batch" for 1 of "batches".
+QString unitFor(const QString& unit, int number) {
+    if (number != 1) return unit;
+    const bool sibilant = unit.endsWith(QLatin1String("ches"));
+    return unit.endsWith(u's') ? unit.chopped(sibilant ? 2 : 1) : unit;
+}
 } // namespace
 
 FieldEditor::FieldEditor(ConfigModel& model, int row, QWidget* parent)
@@ -61,9 +69,12 @@ void FieldEditor::buildControl(const Field& field) {
         m_spin->setRange(static_cast<int>(field.minimum), static_cast<int>(field.maximum));
         m_spin->setKeyboardTracking(false);
         if (field.logarithmic) m_spin->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
-        if (!field.unit.empty()) m_spin->setSuffix(u' ' + QString::fromStdString(field.unit));
-        connect(m_spin, &QSpinBox::valueChanged, this,
-                [this](int value) { commit(QString::number(value)); });
+        m_unit = QString::fromStdString(field.unit);
+        if (field.key == kThreadsKey) m_spin->setSpecialValueText(tr("all"));
+        connect(m_spin, &QSpinBox::valueChanged, this, [this](int value) {
+            showUnit();
+            commit(QString::number(value));
+        });
     } else {
         buildLineEdit(field);
     }
@@ -77,7 +88,9 @@ void FieldEditor::buildControl(const Field& field) {
 void FieldEditor::buildLineEdit(const Field& field) {
     m_control = m_line = make<QLineEdit>(this);
     connect(m_line, &QLineEdit::editingFinished, this, [this] {
-        if (m_line->isModified()) commit(m_line->text());
+        if (!m_line->isModified()) return;
+        m_line->setModified(false); // finished: Undo means the setting from here on, not letters
+        commit(m_line->text());
     });
     const bool layers = field.key == kLayersKey;
     if (field.kind != FieldKind::Path && !layers) return;
@@ -86,6 +99,9 @@ void FieldEditor::buildLineEdit(const Field& field) {
     m_browse->setText(layers ? tr("Choose…") : tr("Browse…"));
     m_browse->setAccessibleName(layers ? tr("Choose %1").arg(name)
                                        : tr("Choose a file for %1").arg(name));
+    m_browse->setToolTip(layers ? tr("A list of the network's layers, each with the type that it "
+                                     "computes in")
+                                : m_browse->accessibleName());
     connect(m_browse, &QToolButton::clicked, this,
             layers ? &FieldEditor::chooseLayers : &FieldEditor::browse);
 }
@@ -203,9 +219,16 @@ void FieldEditor::showValue(const QString& text) {
     if (m_check) m_check->setChecked(text == QLatin1String("true"));
     if (m_combo) m_combo->setCurrentText(text);
     if (m_spin) m_spin->setValue(text.toInt());
+    if (m_spin) showUnit();
     if (m_line && m_line->text() != text) m_line->setText(text);
     if (m_line) m_line->setModified(false);
     if (m_line && !m_line->hasFocus()) m_line->setCursorPosition(0); // a long text from its start
+}
+
+void FieldEditor::showUnit() {
+    if (m_unit.isEmpty()) return;
+    const QString suffix = u' ' + unitFor(m_unit, m_spin->value());
+    if (m_spin->suffix() != suffix) m_spin->setSuffix(suffix);
 }
 
 bool FieldEditor::eventFilter(QObject* watched, QEvent* event) {
@@ -241,7 +264,9 @@ void FieldEditor::applyColors() {
         own.setColor(QPalette::WindowText, color);
         label->setPalette(own);
     };
-    paint(m_effect, colors.muted);
+    // what acts at once stands out among the many that wait
+    const bool live = m_index.data(ConfigModel::LiveRole).toBool();
+    paint(m_effect, live ? colors.accent : colors.muted);
     paint(m_error, colors.error);
 }
 

@@ -40,6 +40,7 @@ private:
     void browse();
     void chooseLayers();
     void showValue(const QString& text);
+    void showUnit();
     void applyColors();
 
     ConfigModel& m_model;
@@ -49,6 +50,7 @@ private:
     QComboBox* m_combo = nullptr;
     QSpinBox* m_spin = nullptr;
     QLineEdit* m_line = nullptr;
+    QString m_unit;                  ///< of m_spin, for more than one
     QLabel* m_label = nullptr;       ///< child
     QLabel* m_effect = nullptr;      ///< child
     QLabel* m_error = nullptr;       ///< child

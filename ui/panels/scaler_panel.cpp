@@ -11,6 +11,7 @@
 #include <QLabel>
 #include <QLocale>
 #include <QProgressBar>
+#include <QRegularExpression>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -29,10 +30,19 @@ void setText(QLabel* label, const QString& text) {
     if (label && label->text() != text) label->setText(text);
 }
 
+/// "layers.4.bias" stays in one line: without the joiner lines break behind the first dot.
+QString unbroken(QString text) {
+    static const QRegularExpression dot(QStringLiteral("\\.(?=\\d)"));
+    return text.replace(dot, QStringLiteral(".\u2060"));
+}
+
+// Rows of a card's grid; the scaler's figures have kScaleRow and the three after it.
+constexpr int kTitleRow = 0, kLossRow = 1, kMemoryRow = 2, kScaleRow = 3, kEventRow = 7, kRows = 8;
+
 } // namespace
 
-LaneCard::LaneCard(int lane, bool scales, QWidget* parent)
-    : QFrame(parent), m_lane(lane), m_scales(scales) {
+LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
+    : QFrame(parent), m_lane(lane), m_scales(facts.scales) {
     setFrameShape(QFrame::NoFrame);
     auto* grid = make<QGridLayout>(this);
     grid->setContentsMargins(8, 6, 8, 6);
@@ -45,34 +55,51 @@ LaneCard::LaneCard(int lane, bool scales, QWidget* parent)
     QFont bold = font();
     bold.setBold(true);
     m_title->setFont(bold);
-    grid->addWidget(m_swatch, 0, 0, 7, 1);
-    grid->addWidget(m_title, 0, 1, 1, 3);
-    m_loss = addFigure(*grid, 1, tr("Loss"));
-    if (scales) {
-        addScale(*grid, 2);
-        m_skipped = addFigure(*grid, 3, tr("Skipped steps"));
-        m_clean = addFigure(*grid, 4, tr("Clean steps"));
-        m_clean->setToolTip(
-            tr("Steps in a row without overflow; at the growth interval the loss scale grows"));
-        m_progress = make<QProgressBar>(this);
-        m_progress->setTextVisible(false);
-        m_progress->setFixedHeight(5);
-        m_progress->setAccessibleName(tr("Clean steps until the loss scale grows"));
-        grid->addWidget(m_progress, 5, 1, 1, 3);
+    m_title->setToolTip(facts.about);
+    grid->addWidget(m_swatch, 0, 0, kRows, 1);
+    grid->addWidget(m_title, kTitleRow, 1, 1, 3);
+    m_loss = addFigure(*grid, kLossRow, tr("Loss"));
+    if (facts.bytes > 0) addMemory(*grid, kMemoryRow, facts.bytes);
+    if (m_scales) {
+        addScaler(*grid, kScaleRow);
     } else {
-        auto* none = make<QLabel>(tr("no loss scale"), this);
-        none->setEnabled(false);
-        grid->addWidget(none, 2, 1, 1, 2);
+        m_noScale = make<QLabel>(tr("no loss scale"), this);
+        grid->addWidget(m_noScale, kScaleRow, 1, 1, 2);
     }
     m_event = make<QLabel>(this);
     m_event->setWordWrap(true);
     m_event->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_event->setAccessibleName(tr("Last event"));
-    m_event->setMinimumHeight(scales ? fontMetrics().lineSpacing() * 3 : 0);
-    m_event->setVisible(scales);
-    grid->addWidget(m_event, 6, 1, 1, 3);
+    m_event->setMinimumHeight(m_scales ? fontMetrics().lineSpacing() * 3 : 0);
+    m_event->setVisible(m_scales);
+    grid->addWidget(m_event, kEventRow, 1, 1, 3);
     grid->setColumnStretch(2, 1);
     applyColors();
+}
+
+void LaneCard::addMemory(QGridLayout& grid, int row, size_t bytes) {
+    constexpr double kKibi = 1 << 10, kMebi = 1 << 20;
+    const auto size = static_cast<double>(bytes);
+    QLabel* memory = addFigure(grid, row, tr("Memory"));
+    memory->setText(size < kMebi ? tr("%1 KiB").arg(numberText(size / kKibi, 3))
+                                 : tr("%1 MiB").arg(numberText(size / kMebi, 3)));
+    memory->setToolTip(tr("The most that a step of this lane holds at once: weights, what the "
+                          "backward pass needs again, gradients, the optimizer's averages"));
+}
+
+void LaneCard::addScaler(QGridLayout& grid, int row) {
+    addScale(grid, row);
+    m_skipped = addFigure(grid, row + 1, tr("Skipped steps"));
+    m_skipped->setToolTip(tr("Steps whose gradients were not finite: the weights stayed as they "
+                             "were; in brackets, the share of all steps"));
+    m_clean = addFigure(grid, row + 2, tr("Clean steps"));
+    m_clean->setToolTip(
+        tr("Steps in a row without overflow; at the growth interval the loss scale grows"));
+    m_progress = make<QProgressBar>(this);
+    m_progress->setTextVisible(false);
+    m_progress->setFixedHeight(5);
+    m_progress->setAccessibleName(tr("Clean steps until the loss scale grows"));
+    grid.addWidget(m_progress, row + 3, 1, 1, 3);
 }
 
 QLabel* LaneCard::addFigure(QGridLayout& grid, int row, const QString& name, int columns) {
@@ -111,10 +138,10 @@ void LaneCard::show(const LaneStatus& status) {
     if (status.last.step == 0) return;
     const QLocale locale;
     setText(m_loss, numberText(static_cast<double>(status.last.loss)));
-    setText(m_event, status.lastEvent);
+    setText(m_event, unbroken(status.lastEvent));
     m_event->setVisible(m_scales || !status.lastEvent.isEmpty());
     if (!m_scales) return;
-    m_lastScale = static_cast<double>(status.last.scale);
+    m_lastScale = static_cast<double>(status.scale());
     m_setScale->setEnabled(true);
     setText(m_scale, scaleText(m_lastScale));
     setText(m_skipped, tr("%1 (%2 %)")
@@ -147,6 +174,7 @@ void LaneCard::applyColors() {
     setColor(m_swatch, QPalette::Window, colors.lane(m_lane));
     setColor(m_title, QPalette::WindowText, colors.laneText(m_lane));
     setColor(m_event, QPalette::WindowText, colors.muted);
+    if (m_noScale) setColor(m_noScale, QPalette::WindowText, colors.muted);
     if (!m_progress) return;
     const QString style =
         QStringLiteral("QProgressBar { background: %1; border: 0; border-radius: 2px; } "
@@ -162,20 +190,32 @@ ScalerPanel::ScalerPanel(QWidget* parent) : QScrollArea(parent) {
     setAccessibleName(tr("Counters of each lane"));
 }
 
-QSize ScalerPanel::sizeHint() const {
-    // six cards would leave no room for the events: then it scrolls
-    constexpr int kMostHeight = 420;
-    return {280, widget() ? std::min(widget()->sizeHint().height() + 4, kMostHeight) : 240};
+QSize ScalerPanel::sizeHint() const { return {280, widget() ? contentHeight() : 240}; }
+
+int ScalerPanel::contentHeight() const {
+    if (!widget()) return 0;
+    // Sentences need more lines the narrower they are. Asked of each card itself: the layout around
+    // them learns only later that a sentence has changed.
+    const QMargins margins = widget()->layout()->contentsMargins();
+    int height = margins.top() + margins.bottom();
+    const int inside = width() - margins.left() - margins.right();
+    for (const LaneCard* card : m_cards) {
+        const QLayout& figures = *card->layout();
+        height += figures.hasHeightForWidth() ? figures.totalHeightForWidth(inside)
+                                              : figures.totalSizeHint().height();
+        height += widget()->layout()->spacing();
+    }
+    return height;
 }
 
-void ScalerPanel::setLanes(const std::vector<bool>& scales) {
+void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
     auto* content = make<QWidget>();
     auto* column = make<QVBoxLayout>(content);
     column->setContentsMargins(4, 4, 4, 4);
     column->setSpacing(4);
     m_cards.clear();
-    for (size_t i = 0; i < scales.size(); ++i) {
-        m_cards.push_back(make<LaneCard>(static_cast<int>(i), scales[i], content));
+    for (size_t i = 0; i < lanes.size(); ++i) {
+        m_cards.push_back(make<LaneCard>(static_cast<int>(i), lanes[i], content));
         column->addWidget(m_cards.back());
         connect(m_cards.back(), &LaneCard::scaleEditRequested, this,
                 [this, lane = static_cast<int>(i)](double scale) { askForScale(lane, scale); });

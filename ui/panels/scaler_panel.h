@@ -1,5 +1,5 @@
-// The counters of each lane as cards: loss, loss scale, how far the next growth is, skipped steps,
-// and what happened last. Reads the RunModel; called once a frame.
+// The counters of each lane as cards: loss, memory, loss scale, how far the next growth is, skipped
+// steps, and what happened last. Reads the RunModel; called once a frame.
 #pragma once
 
 #include "ui/models/run_model.h"
@@ -15,10 +15,17 @@ class QToolButton;
 
 namespace halfscope {
 
+/// What is fixed about a lane for a whole run.
+struct LaneFacts {
+    bool scales = true; ///< has a loss scale
+    size_t bytes = 0;   ///< the most that a step holds at once; 0: not known
+    QString about;      ///< its precision in a sentence
+};
+
 class LaneCard : public QFrame {
     Q_OBJECT
 public:
-    LaneCard(int lane, bool scales, QWidget* parent = nullptr);
+    LaneCard(int lane, const LaneFacts&, QWidget* parent = nullptr);
     void show(const LaneStatus&);
 
 signals:
@@ -30,6 +37,8 @@ protected:
 
 private:
     QLabel* addFigure(QGridLayout&, int row, const QString& name, int columns = 2);
+    void addMemory(QGridLayout&, int row, size_t bytes);
+    void addScaler(QGridLayout&, int row);
     void addScale(QGridLayout&, int row);
     void applyColors();
 
@@ -43,6 +52,7 @@ private:
     QLabel* m_skipped = nullptr;
     QLabel* m_clean = nullptr;
     QProgressBar* m_progress = nullptr;
+    QLabel* m_noScale = nullptr;
     QLabel* m_event = nullptr;
     QWidget* m_swatch = nullptr;
 };
@@ -52,9 +62,11 @@ class ScalerPanel : public QScrollArea {
 public:
     explicit ScalerPanel(QWidget* parent = nullptr);
 
-    /// One card for each lane; `scales`: whether the lane has a loss scale.
-    void setLanes(const std::vector<bool>& scales);
+    /// One card for each lane.
+    void setLanes(const std::vector<LaneFacts>&);
     void refresh(const RunModel&);
+    /// Of all cards at the width that they have.
+    int contentHeight() const;
     QSize sizeHint() const override;
 
 signals:

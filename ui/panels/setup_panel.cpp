@@ -29,6 +29,10 @@ SetupPanel::SetupPanel(ConfigModel& model, QWidget* parent) : QWidget(parent), m
     auto* column = make<QVBoxLayout>(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
+    m_strip = make<QHBoxLayout>();
+    m_strip->setContentsMargins(8, 0, 8, 2);
+    m_strip->setSpacing(2);
+    column->addLayout(m_strip);
     column->addWidget(m_scroll, 1);
     column->addWidget(m_restart); // below: what is being clicked must not move when it appears
     connect(&m_model, &QAbstractItemModel::modelReset, this, &SetupPanel::rebuild);
@@ -113,6 +117,58 @@ void SetupPanel::addLaneButton(QWidget* content) {
     content->layout()->addWidget(m_addLane);
 }
 
+void SetupPanel::rebuildStrip() {
+    for (QToolButton* jump : m_jumps) {
+        jump->hide();
+        jump->deleteLater(); // may be what is being clicked
+    }
+    m_jumps.clear();
+    while (QLayoutItem* item = m_strip->takeAt(0))
+        delete item;
+    for (int lane = -1; lane < static_cast<int>(m_model.config().lanes.size()); ++lane) {
+        auto* jump = make<QToolButton>(this);
+        connect(jump, &QToolButton::clicked, this, [this, lane] { goTo(lane); });
+        m_strip->addWidget(jump);
+        m_jumps.push_back(jump);
+    }
+    m_strip->addStretch(1);
+}
+
+void SetupPanel::refreshStrip() {
+    const Colors colors = colorsFor(QGuiApplication::palette());
+    const std::vector<std::string> names = laneNames(m_model.config());
+    // names where they fit beside each other in the narrowest panel
+    constexpr int kRoom = 250, kAroundText = 12;
+    int needed = fontMetrics().horizontalAdvance(tr("Experiment")) + kAroundText;
+    for (const std::string& name : names)
+        needed += fontMetrics().horizontalAdvance(laneLabel(0, QString::fromStdString(name))) +
+                  kAroundText;
+    m_jumps[0]->setText(tr("Experiment"));
+    m_jumps[0]->setToolTip(tr("To the settings that all lanes share"));
+    m_jumps[0]->setAccessibleName(m_jumps[0]->toolTip());
+    for (size_t i = 0; i < names.size(); ++i) {
+        const int lane = static_cast<int>(i);
+        const QString label = laneLabel(lane, QString::fromStdString(names[i]));
+        QToolButton* jump = m_jumps[i + 1];
+        jump->setText(needed > kRoom ? laneLetter(lane) : label);
+        jump->setToolTip(tr("To the precision and the loss scaler of lane %1").arg(label));
+        jump->setAccessibleName(jump->toolTip());
+        QPalette own = jump->palette();
+        own.setColor(QPalette::ButtonText, colors.laneText(lane));
+        jump->setPalette(own);
+    }
+}
+
+void SetupPanel::goTo(int lane) {
+    for (const Group& group : m_groups) {
+        if (group.lane != lane) continue;
+        group.section->setOpen(true);
+        m_scroll->widget()->layout()->activate(); // it may just have been unfolded
+        m_scroll->verticalScrollBar()->setValue(lane < 0 ? 0 : group.section->y());
+        return;
+    }
+}
+
 void SetupPanel::rebuild() {
     const int scrolled = m_scroll->verticalScrollBar()->value();
     m_groups.clear();
@@ -129,6 +185,7 @@ void SetupPanel::rebuild() {
     addLaneGroups(content);
     addLaneButton(content);
     column->addStretch(1);
+    rebuildStrip(); // first: Tab reaches it before the settings
     m_scroll->setWidget(content);
     applyColors();
     refresh();
@@ -148,6 +205,7 @@ void SetupPanel::refresh() {
             group.section->setTitle(laneLabel(
                 group.lane, QString::fromStdString(names[static_cast<size_t>(group.lane)])));
     }
+    refreshStrip();
     m_restart->setVisible(m_model.restartNeeded());
 }
 
@@ -171,6 +229,7 @@ void SetupPanel::changeEvent(QEvent* event) {
 void SetupPanel::applyColors() {
     const Colors colors = colorsFor(QGuiApplication::palette());
     m_addLane->setIcon(themedIcon(QStringLiteral("plus"), colors.text));
+    refreshStrip();
     for (const Group& group : m_groups) {
         if (group.lane < 0) continue;
         group.section->setSwatch(colors.lane(group.lane));

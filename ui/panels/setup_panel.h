@@ -1,5 +1,6 @@
-// The left column: every setting of the experiment in foldable groups, one group for each lane, and
-// the note that some changes wait for a restart. Shows the ConfigModel, holds nothing itself.
+// The left column: every setting of the experiment in foldable groups, one group for each lane, a
+// strip of buttons that lead to them, and the note that some changes wait for a restart. Shows the
+// ConfigModel, holds nothing itself.
 #pragma once
 
 #include "ui/models/config_model.h"
@@ -9,6 +10,7 @@
 #include <vector>
 
 class QFrame;
+class QHBoxLayout;
 class QScrollArea;
 class QToolButton;
 
@@ -24,6 +26,8 @@ public:
 
     FieldEditor* editor(std::string_view key, int lane = -1) const;
     bool restartShown() const;
+    /// Unfolds a lane's settings and brings them into view; -1: those of the whole run.
+    void goTo(int lane);
     QSize sizeHint() const override;
 
 signals:
@@ -39,13 +43,17 @@ private:
     void addRunGroups(QWidget* content);
     void addLaneGroups(QWidget* content);
     void addLaneButton(QWidget* content);
+    void rebuildStrip();
+    void refreshStrip();
     Section* newSection(const QString& id, const QString& title, QWidget* content);
     void applyColors();
 
     ConfigModel& m_model;
-    QFrame* m_restart = nullptr;      ///< child
-    QScrollArea* m_scroll = nullptr;  ///< child
-    QToolButton* m_addLane = nullptr; ///< child of the scroll area's content
+    QFrame* m_restart = nullptr;       ///< child
+    QScrollArea* m_scroll = nullptr;   ///< child
+    QHBoxLayout* m_strip = nullptr;    ///< owned by this widget's layout
+    std::vector<QToolButton*> m_jumps; ///< children; of the run, then of each lane
+    QToolButton* m_addLane = nullptr;  ///< child of the scroll area's content
     struct Group {
         Section* section = nullptr; ///< child of the scroll area's content
         int lane = -1;

@@ -5,6 +5,7 @@
 #include "engine/train/fields.h"
 #include "ui/icons.h"
 #include "ui/owned.h"
+#include "ui/plots/tickers.h"
 
 #include <QAbstractItemView>
 #include <QActionGroup>
@@ -17,6 +18,7 @@
 #include <QLocale>
 #include <QMenu>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QToolButton>
@@ -119,8 +121,9 @@ void TransportBar::buildFigures() {
                             "device worked; then how much faster lane B is than lane A"));
     m_row->addSpacing(6);
     m_row->addWidget(m_counter);
-    // cut off where the window is small, rather than keeping it large
+    // shorter where the window is small, rather than keeping it large
     m_speeds->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_speeds->installEventFilter(this);
     m_row->addWidget(m_speeds, 1);
 }
 
@@ -175,6 +178,9 @@ void TransportBar::showExperiment(const QString& preset, const QString& title) {
         m_presets->removeItem(own);
     }
     m_presets->setCurrentIndex(index);
+    const QString about = m_presets->itemData(index, Qt::ToolTipRole).toString();
+    m_presets->setToolTip(about.isEmpty() ? tr("The experiments that come with the program")
+                                          : about);
 }
 
 void TransportBar::setState(SessionState state) {
@@ -209,19 +215,41 @@ void TransportBar::setFigures(const RunModel& run) {
     const QLocale locale;
     m_counter->setText(tr("step %1").arg(locale.toString(static_cast<qlonglong>(run.step()))));
     const Colors colors = colorsFor(QGuiApplication::palette());
-    QStringList parts;
+    QStringList full, brief;
     for (int i = 0; i < std::min(run.lanes(), 2); ++i) {
         const double speed = run.lane(i).stepsPerSecond;
         if (speed <= 0) continue;
-        parts << QStringLiteral("<b style='color:%1'>%2</b> %3")
-                     .arg(colors.laneText(i).name(), laneLetter(i),
-                          tr("%1 steps/s")
-                              .arg(speed < 10 ? locale.toString(speed, 'f', 2)
-                                              : locale.toString(speed, 'f', 0)));
+        const QString letter = QStringLiteral("<b style='color:%1'>%2</b> ")
+                                   .arg(colors.laneText(i).name(), laneLetter(i));
+        const QString figure = locale.toString(speed, 'f', speed < 10 ? 2 : 0);
+        full << letter + tr("%1 steps/s").arg(figure);
+        brief << letter + tr("%1/s").arg(withPrefix(speed));
     }
-    if (run.speedRatio() > 0) parts << tr("B/A ×%1").arg(locale.toString(run.speedRatio(), 'f', 2));
-    const QString text = parts.join(QStringLiteral("&nbsp;&nbsp;"));
-    if (m_speeds->text() != text) m_speeds->setText(text);
+    const QString ratio = run.speedRatio() > 0
+                              ? tr("B/A ×%1").arg(locale.toString(run.speedRatio(), 'f', 2))
+                              : QString();
+    if (!ratio.isEmpty()) full << ratio;
+    const QString gap = QStringLiteral("&nbsp;&nbsp;");
+    m_speedForms = {full.join(gap), brief.join(gap), ratio};
+    showSpeeds();
+}
+
+/// Half a number would be another number: what the room is too small for is told shorter.
+void TransportBar::showSpeeds() {
+    static const QRegularExpression tags(QStringLiteral("<[^>]*>"));
+    QString chosen;
+    for (const QString& form : m_speedForms) {
+        QString plain = form;
+        plain.remove(tags).replace(QStringLiteral("&nbsp;"), QStringLiteral(" "));
+        QFont bold = m_speeds->font();
+        bold.setBold(true);
+        const bool fits = QFontMetrics(bold).horizontalAdvance(plain) <= m_speeds->width();
+        if (!fits && m_speeds->isVisible()) continue;
+        chosen = form;
+        break;
+    }
+    if (m_speeds->text() != chosen) m_speeds->setText(chosen);
+    m_speeds->setAccessibleDescription(m_speedForms.value(0));
 }
 
 void TransportBar::setDevice(const DeviceInfo& device, const QString& reason) {
@@ -237,6 +265,7 @@ void TransportBar::setDevice(const DeviceInfo& device, const QString& reason) {
 }
 
 bool TransportBar::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_speeds && event->type() == QEvent::Resize) showSpeeds();
     if (event->type() == QEvent::Wheel && watched == m_presets) {
         event->ignore();
         return true;

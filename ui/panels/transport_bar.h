@@ -6,6 +6,7 @@
 #include "ui/session/session_channel.h"
 #include "ui/theme.h"
 
+#include <QStringList>
 #include <QWidget>
 
 class QActionGroup;
@@ -55,6 +56,7 @@ private:
     void buildRight();
     QPushButton* newButton(const QString& name, const QString& text, const QString& tip);
     void applyColors();
+    void showSpeeds();
 
     QHBoxLayout* m_row = nullptr;   ///< owned by this widget
     QComboBox* m_presets = nullptr; ///< child, as all below
@@ -69,6 +71,7 @@ private:
     QToolButton* m_help = nullptr;
     QMenu* m_themeMenu = nullptr;
     QActionGroup* m_themes = nullptr;
+    QStringList m_speedForms; ///< the same figures, from the fullest form to the shortest
     SessionState m_state = SessionState::Building;
 };
 

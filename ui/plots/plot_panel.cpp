@@ -31,7 +31,18 @@ QString titleOf(Measure measure) {
     return tr("Skipped steps");
 }
 
-QSharedPointer<QCPAxisTicker> tickerOf(Measure measure) {
+/// For where the whole title leaves too little room.
+QString shortTitleOf(Measure measure) {
+    switch (measure) {
+    case Measure::Loss: return tr("Loss");
+    case Measure::LossScale: return tr("Scale");
+    case Measure::Throughput: return tr("Steps/s");
+    case Measure::Skipped: break;
+    }
+    return tr("Skipped");
+}
+
+QSharedPointer<SpacedTicker> tickerOf(Measure measure) {
     switch (measure) {
     case Measure::Loss: return QSharedPointer<PowerTicker>::create(10);
     case Measure::LossScale: return QSharedPointer<PowerTicker>::create(2);
@@ -78,6 +89,22 @@ PlotPanel::PlotPanel(QCustomPlot& plot, QCPAxisRect& rect, QCPLayer& overlay, Me
 
 QString PlotPanel::title() const { return titleOf(m_measure); }
 
+QString PlotPanel::explanation() const {
+    switch (m_measure) {
+    case Measure::Loss:
+        return tr("How wrong the network is, which training makes smaller: the loss of each step's "
+                  "batch, before it is scaled. The axis is logarithmic.");
+    case Measure::LossScale:
+        return tr("What the loss is multiplied by before the backward pass, in powers of two. It "
+                  "falls at an overflow and grows after enough clean steps.");
+    case Measure::Throughput:
+        return tr("Steps per second of each lane, by the time that its device worked.");
+    case Measure::Skipped: break;
+    }
+    return tr("Steps of which nothing was learnt, because a gradient was not finite; counted from "
+              "the start.");
+}
+
 bool PlotPanel::logarithmic() const {
     return m_measure == Measure::Loss || m_measure == Measure::LossScale;
 }
@@ -85,7 +112,8 @@ bool PlotPanel::logarithmic() const {
 void PlotPanel::setUpAxes() {
     QCPAxis* value = m_rect.axis(QCPAxis::atLeft);
     QCPAxis* step = m_rect.axis(QCPAxis::atBottom);
-    value->setTicker(tickerOf(m_measure));
+    m_ticker = tickerOf(m_measure);
+    value->setTicker(m_ticker);
     value->setScaleType(logarithmic() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     value->setSubTicks(false);
     step->setTicker(QSharedPointer<StepTicker>::create());
@@ -129,25 +157,30 @@ void PlotPanel::clear() {
     showValues(std::nullopt);
 }
 
-void PlotPanel::append(int lane, qint64 step, double value) {
-    if (lane >= 0 && lane < static_cast<int>(m_lanes.size()))
-        m_lanes[static_cast<size_t>(lane)].series.append(step, value);
+void PlotPanel::setFolded(bool folded) {
+    constexpr int kNothing = 1, kLeastHeight = 8, kLeastWidth = 20; // pixels
+    m_folded = folded;
+    m_rect.setVisible(!folded); // with its axes and curves
+    m_rect.setMinimumSize(kLeastWidth, folded ? kNothing : kLeastHeight);
+    m_rect.setMaximumSize(QWIDGETSIZE_MAX, folded ? kNothing : QWIDGETSIZE_MAX);
 }
 
-/// A lane without a loss scaler records scale 1 throughout; its line must not squeeze the others.
-bool PlotPanel::saysNothing(const Lane& lane) const {
-    return m_measure == Measure::LossScale && lane.series.minimum() == 1 &&
-           lane.series.maximum() == 1;
+void PlotPanel::setAbsent(int lane, bool absent) {
+    m_lanes[static_cast<size_t>(lane)].absent = absent;
+    showValues(std::nullopt);
+}
+
+void PlotPanel::append(int lane, qint64 step, double value) {
+    if (lane < 0 || lane >= static_cast<int>(m_lanes.size())) return;
+    Lane& to = m_lanes[static_cast<size_t>(lane)];
+    if (!to.absent) to.series.append(step, value);
 }
 
 void PlotPanel::update(double from, double to, int pixels) {
+    if (m_folded) return;
     double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
-    const bool nothingElse = std::all_of(m_lanes.begin(), m_lanes.end(), [this](const Lane& lane) {
-        return lane.series.isEmpty() || saysNothing(lane);
-    });
     for (Lane& lane : m_lanes) {
         lane.series.sample(from, to, pixels, lane.xs, lane.ys);
-        if (saysNothing(lane) && !nothingElse) continue;
         for (const double y : lane.ys) {
             if (logarithmic() && y <= 0) continue;
             lowest = std::min(lowest, y);
@@ -157,9 +190,8 @@ void PlotPanel::update(double from, double to, int pixels) {
     fitRange(lowest, highest);
     // as many labels as fit without touching
     const int line = QFontMetrics(m_plot.font()).height();
-    m_rect.axis(QCPAxis::atLeft)
-        ->ticker()
-        ->setTickCount(std::clamp(m_rect.height() * 2 / (3 * line), 1, 5));
+    m_ticker->setTickCount(std::clamp(m_rect.height() * 2 / (3 * line), 1, 5));
+    m_ticker->setLabelShare(static_cast<double>(line) / std::max(1, m_rect.height()));
     for (size_t i = 0; i < m_lanes.size(); ++i)
         fillGraph(m_lanes[i], m_colors.lanePen(static_cast<int>(i)), pixels);
 }
@@ -235,10 +267,11 @@ void PlotPanel::setColors(const Colors& colors) {
     }
     for (size_t i = 0; i < m_lanes.size(); ++i)
         m_lanes[i].graph->setPen(colors.lanePen(static_cast<int>(i)));
-    m_readout->setTitle(title(), colors.text);
+    m_readout->setTitle(title(), shortTitleOf(m_measure), colors.text);
 }
 
 QString PlotPanel::textAt(const Lane& lane, std::optional<qint64> step) const {
+    if (lane.absent) return tr("none");
     const auto& bad = lane.series.nonFiniteSteps();
     const qsizetype last = lane.series.size() - 1;
     const qsizetype i = step ? lane.series.indexAt(static_cast<double>(*step)) : last;

@@ -6,6 +6,7 @@
 #include "ui/plots/series.h"
 #include "ui/theme.h"
 
+#include <QSharedPointer>
 #include <QString>
 #include <QStringList>
 
@@ -20,6 +21,7 @@ class QCustomPlot;
 namespace halfscope {
 
 class ReadoutItem;
+class SpacedTicker;
 
 enum class Measure { Loss, LossScale, Throughput, Skipped };
 
@@ -45,9 +47,16 @@ public:
 
     Measure measure() const { return m_measure; }
     QString title() const;
+    /// What is plotted, for who does not know the word.
+    QString explanation() const;
     void setLanes(const QStringList& labels);
+    /// Such a lane has no value here: the loss scale of a lane that scales nothing.
+    void setAbsent(int lane, bool absent);
     void clear();
     void append(int lane, qint64 step, double value);
+    /// Shows the header alone, for where there is no room for more.
+    void setFolded(bool);
+    bool folded() const { return m_folded; }
     const Series& series(int lane) const { return m_lanes[static_cast<size_t>(lane)].series; }
     QCPAxisRect& rect() { return m_rect; }
 
@@ -63,12 +72,12 @@ private:
     struct Lane {
         QString label;
         Series series;
+        bool absent = false;
         QCPGraph* graph = nullptr; ///< owned by the plot
         QVector<double> xs, ys;    ///< of the last update; kept to spare allocations
     };
     QString textAt(const Lane&, std::optional<qint64> step) const;
     bool logarithmic() const;
-    bool saysNothing(const Lane&) const;
     void setUpAxes();
     void fillGraph(Lane&, QPen, int pixels);
     void fitRange(double lowest, double highest);
@@ -76,7 +85,9 @@ private:
     QCustomPlot& m_plot;
     QCPAxisRect& m_rect;
     ReadoutItem* m_readout = nullptr; ///< owned by the plot
+    QSharedPointer<SpacedTicker> m_ticker;
     Measure m_measure;
+    bool m_folded = false;
     std::vector<Lane> m_lanes;
     Colors m_colors;
 };

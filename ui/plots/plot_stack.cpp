@@ -15,15 +15,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 
 namespace halfscope {
 
 namespace {
-constexpr double kEmptyEnd = 10; // steps shown before there are any
-constexpr double kMarkRoom = 1.012;
+constexpr double kEmptyEnd = 10;     // steps shown before there are any
+constexpr double kMarkRoom = 7;      // pixels beside the first and the newest step, for their marks
+constexpr int kBelowPlot = 5;        // pixels between a plot and the next header
 constexpr int kFocusBorder = 1;      // pixels around the plot for the focus frame
 constexpr int kDescribeEvery = 1000; // milliseconds: screen readers must not be flooded
 constexpr double kRowStretch[] = {3, 2, 1.5, 1.2};
+enum PanelIndex : size_t {
+    kLossPanel,
+    kScalePanel,
+    kRatePanel,
+    kSkipPanel
+}; // order of buildPlot()
 } // namespace
 
 PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique<QCustomPlot>()) {
@@ -116,13 +125,33 @@ void PlotStack::applyMargins() {
     const int right = metrics.horizontalAdvance(QStringLiteral("9,999,999")) / 2 + 2;
     const int header = ReadoutItem::heightFor(m_plot->font());
     for (auto& panel : m_panels) {
-        panel->rect().setMargins(QMargins(left, header, right, 5));
-        panel->rect().setMinimumSize(20, 8);
+        panel->rect().setMargins(QMargins(left, header, right, kBelowPlot));
     }
     m_eventRect->setMargins(QMargins(left, 4, right, 2 * metrics.height() + 10));
     const int height = EventLane::heightFor(static_cast<int>(m_labels.size()));
     m_eventRect->setMinimumSize(20, height);
     m_eventRect->setMaximumSize(QWIDGETSIZE_MAX, height);
+    foldPlots();
+}
+
+/// Four plots of a few pixels each tell nothing: where there is little room the first ones get it,
+/// and of the others stay the headers with their values.
+void PlotStack::foldPlots() {
+    const int line = QFontMetrics(m_plot->font()).height();
+    const int around = ReadoutItem::heightFor(m_plot->font()) + kBelowPlot; // of each plot
+    const QMargins events = m_eventRect->margins();
+    double room = height() - 2 * kFocusBorder - events.top() - events.bottom() -
+                  m_eventRect->minimumSize().height();
+    double stretch = std::accumulate(std::begin(kRowStretch), std::end(kRowStretch), 0.0);
+    size_t open = m_panels.size();
+    const auto lowest = [&] { return room * kRowStretch[open - 1] / stretch - around; };
+    while (open > 1 && lowest() < line) {
+        --open;
+        stretch -= kRowStretch[open];
+        room -= around;
+    }
+    for (size_t i = 0; i < m_panels.size(); ++i)
+        m_panels[i]->setFolded(i >= open);
 }
 
 void PlotStack::applyColors() {
@@ -142,26 +171,32 @@ void PlotStack::applyColors() {
     m_dirty = true;
 }
 
-void PlotStack::setLanes(const QStringList& names) {
+void PlotStack::setLanes(const QStringList& names, const std::vector<bool>& scales) {
     m_labels.clear();
     for (int i = 0; i < static_cast<int>(names.size()); ++i)
         m_labels << laneLabel(i, names[i]);
     for (auto& panel : m_panels)
         panel->setLanes(m_labels);
+    for (size_t i = 0; i < scales.size(); ++i)
+        setScales(static_cast<int>(i), scales[i]);
     m_events->setLanes(names);
     clear();
     applyMargins();
     applyColors();
 }
 
+void PlotStack::setScales(int lane, bool scales) {
+    if (lane >= 0 && lane < m_labels.size()) m_panels[kScalePanel]->setAbsent(lane, !scales);
+    m_dirty = true;
+}
+
 void PlotStack::append(int lane, const StepRecord& record) {
     if (lane < 0 || lane >= m_labels.size()) return;
-    // order of buildPlot()
-    m_panels[0]->append(lane, record.step, static_cast<double>(record.loss));
-    m_panels[1]->append(lane, record.step, static_cast<double>(record.scale));
+    m_panels[kLossPanel]->append(lane, record.step, static_cast<double>(record.loss));
+    m_panels[kScalePanel]->append(lane, record.step, static_cast<double>(record.scale));
     if (const auto rate = m_rates[static_cast<size_t>(lane)].add(record.deviceSeconds))
-        m_panels[2]->append(lane, record.step, *rate);
-    m_panels[3]->append(lane, record.step, static_cast<double>(record.skippedSoFar));
+        m_panels[kRatePanel]->append(lane, record.step, *rate);
+    m_panels[kSkipPanel]->append(lane, record.step, static_cast<double>(record.skippedSoFar));
     m_lastStep = std::max(m_lastStep, qint64{record.step});
     m_dirty = true;
 }
@@ -186,12 +221,14 @@ void PlotStack::clear() {
 bool PlotStack::refresh() {
     if (!m_dirty) return false;
     m_dirty = false;
-    if (m_following) {
-        m_from = 0;
-        // a little more, or the newest event's mark is cut in half
-        m_to = std::max(kMarkRoom * static_cast<double>(m_lastStep), kEmptyEnd);
-    }
     const int pixels = plotWidth();
+    if (m_following) {
+        // a little more at both ends, or the marks there are cut in half
+        const double all = std::max(static_cast<double>(m_lastStep), kEmptyEnd);
+        const double room = kMarkRoom / std::max(1.0, pixels - 2 * kMarkRoom) * all;
+        m_from = -room;
+        m_to = all + room;
+    }
     for (auto& panel : m_panels) {
         panel->rect().axis(QCPAxis::atBottom)->setRange(m_from, m_to);
         panel->update(m_from, m_to, pixels);
@@ -337,6 +374,7 @@ void PlotStack::changeEvent(QEvent* event) {
 
 void PlotStack::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
+    foldPlots();
     m_live->adjustSize();
     m_live->move(width() - m_live->width() - 18,
                  ReadoutItem::heightFor(m_plot->font()) + kFocusBorder + 4);

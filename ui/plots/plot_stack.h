@@ -30,8 +30,11 @@ public:
     explicit PlotStack(QWidget* parent = nullptr);
     ~PlotStack() override;
 
-    /// Names without the letter ("fp32", "amp-fp16"). Clears all curves and events.
-    void setLanes(const QStringList& names);
+    /// Names without the letter ("fp32", "amp-fp16"); `scales`: whether each lane has a loss scale,
+    /// all of them when it is empty. Clears all curves and events.
+    void setLanes(const QStringList& names, const std::vector<bool>& scales = {});
+    /// From here on a lane has a loss scale or none; what is plotted stays.
+    void setScales(int lane, bool scales);
     /// Cheap: nothing is drawn before refresh().
     void append(int lane, const StepRecord&);
     void addEvent(const Event&);
@@ -87,6 +90,7 @@ private:
     void connectMouse();
     void applyColors();
     void applyMargins();
+    void foldPlots();
     void setRange(double from, double to);
     void zoom(double about, double factor);
     void updateReadouts();
@@ -95,6 +99,8 @@ private:
     double stepAt(const QPointF& position) const;
     qint64 nearestStep(const QPointF& position) const;
     void pointerMoved(QMouseEvent*);
+    /// What to tell about the header or the event row's letters at a place; empty elsewhere.
+    QString helpAt(const QPoint& position) const;
     int plotWidth() const;
     void exportDialog(bool svg);
 

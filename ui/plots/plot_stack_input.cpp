@@ -1,6 +1,8 @@
 // Mouse, wheel, keys and menu of the plots.
 #include "ui/plots/plot_stack.h"
 
+#include "ui/plots/readout_item.h"
+
 #include <qcustomplot.h>
 
 #include <QContextMenuEvent>
@@ -74,13 +76,28 @@ void PlotStack::pointerMoved(QMouseEvent* event) {
         return;
     }
     const auto index = m_events->eventAt(event->position());
-    if (index)
-        QToolTip::showText(event->globalPosition().toPoint(), m_events->text(*index), m_plot.get());
-    else
+    const QString tip = index ? m_events->text(*index) : helpAt(event->pos());
+    if (tip.isEmpty())
         QToolTip::hideText();
+    else
+        QToolTip::showText(event->globalPosition().toPoint(), tip, m_plot.get());
     if (m_lastStep == 0) return;
     setCrosshair(index ? m_events->step(*index) : nearestStep(event->position()));
     Q_EMIT stepHovered(*m_crosshair);
+}
+
+QString PlotStack::helpAt(const QPoint& position) const {
+    const int header = ReadoutItem::heightFor(m_plot->font());
+    for (const auto& panel : m_panels) {
+        const QRect plot = panel->rect().rect();
+        if (QRect(plot.left(), plot.top() - header, plot.width(), header).contains(position))
+            return panel->explanation();
+    }
+    const QRect events = m_eventRect->rect();
+    if (QRect(0, events.top(), events.left(), events.height()).contains(position))
+        return tr("What happened to each lane: \u25bc overflow, \u25b2 growth of the loss scale, "
+                  "\u25ac fall of it, \u25c6 loss not finite, \u2691 a changed setting");
+    return {};
 }
 
 bool PlotStack::eventFilter(QObject* object, QEvent* event) {

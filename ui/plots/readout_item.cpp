@@ -1,31 +1,12 @@
 // Lays the header out from left to right, with full labels where they fit and letters where not.
 #include "ui/plots/readout_item.h"
 
-#include <algorithm>
-
 namespace halfscope {
 
 namespace {
 constexpr int kGap = 5;
-
-enum class Form { Full, Letters, Shortest };
-
-int sampleWidth(Form form) { return form == Form::Shortest ? 12 : 22; }
-int spacing(Form form) { return form == Form::Shortest ? 9 : 16; }
-
-QString labelled(const ReadoutEntry& entry, Form form) {
-    const QString label = form == Form::Full ? entry.label : entry.label.left(1);
-    const QString value = form == Form::Shortest ? entry.shortValue : entry.value;
-    return value.isEmpty() ? label : label + u' ' + u' ' + value;
-}
-
-int widthOf(const QVector<ReadoutEntry>& entries, Form form, const QFontMetrics& metrics) {
-    int width = 0;
-    for (const auto& entry : entries)
-        width += sampleWidth(form) + kGap + metrics.horizontalAdvance(labelled(entry, form)) +
-                 spacing(form);
-    return width - spacing(form);
-}
+constexpr int kBehindTitle = 16;
+constexpr char16_t kMore = u'…';
 } // namespace
 
 ReadoutItem::ReadoutItem(QCustomPlot& plot, QCPAxisRect& rect)
@@ -34,8 +15,9 @@ ReadoutItem::ReadoutItem(QCustomPlot& plot, QCPAxisRect& rect)
     setSelectable(false);
 }
 
-void ReadoutItem::setTitle(const QString& title, const QColor& color) {
+void ReadoutItem::setTitle(const QString& title, const QString& shortTitle, const QColor& color) {
     m_title = title;
+    m_shortTitle = shortTitle;
     m_titleColor = color;
 }
 
@@ -43,37 +25,91 @@ void ReadoutItem::setEntries(QVector<ReadoutEntry> entries) { m_entries = std::m
 
 int ReadoutItem::heightFor(const QFont& font) { return QFontMetrics(font).height() + 4; }
 
-void ReadoutItem::draw(QCPPainter* painter) {
-    const QRect inner = m_rect.rect();
+int ReadoutItem::sampleWidth(Form form) { return form == Form::Shortest ? 12 : 22; }
+int ReadoutItem::spacing(Form form) { return form == Form::Shortest ? 9 : 16; }
+
+const QString& ReadoutItem::titleIn(Form form) const {
+    return form == Form::ShortTitle || form == Form::Shortest ? m_shortTitle : m_title;
+}
+
+QString ReadoutItem::labelled(const ReadoutEntry& entry, Form form) {
+    const QString label = form == Form::Full ? entry.label : entry.label.left(1);
+    const QString value = form == Form::Shortest ? entry.shortValue : entry.value;
+    return value.isEmpty() ? label : label + u' ' + u' ' + value;
+}
+
+int ReadoutItem::entryWidth(const ReadoutEntry& entry, Form form, const QFontMetrics& metrics) {
+    return sampleWidth(form) + kGap + metrics.horizontalAdvance(labelled(entry, form));
+}
+
+int ReadoutItem::titleWidth(Form form) const {
     QFont bold = mParentPlot->font();
-    const QFontMetrics plain(bold);
     bold.setBold(true);
+    return QFontMetrics(bold).horizontalAdvance(titleIn(form)) + kBehindTitle;
+}
+
+ReadoutItem::Form ReadoutItem::formFor(int width) const {
+    for (const Form form : {Form::Full, Form::Letters, Form::ShortTitle})
+        if (fitting(width, form) == m_entries.size()) return form;
+    return Form::Shortest;
+}
+
+/// How many entries there is room for.
+qsizetype ReadoutItem::fitting(int width, Form form) const {
+    const QFontMetrics metrics(mParentPlot->font());
+    const int more = spacing(form) + metrics.horizontalAdvance(QChar(kMore));
+    int room = width - titleWidth(form);
+    for (qsizetype i = 0; i < m_entries.size(); ++i) {
+        const int needed = entryWidth(m_entries[i], form, metrics);
+        const bool last = i + 1 == m_entries.size();
+        if (needed + (last ? 0 : more) > room) return i;
+        room -= needed + spacing(form);
+    }
+    return m_entries.size();
+}
+
+QStringList ReadoutItem::textsIn(int width) const {
+    const Form form = formFor(width);
+    const qsizetype count = fitting(width, form);
+    QStringList texts{titleIn(form)};
+    for (qsizetype i = 0; i < count; ++i)
+        texts << labelled(m_entries[i], form);
+    if (count < m_entries.size()) texts << QString(QChar(kMore));
+    return texts;
+}
+
+void ReadoutItem::draw(QCPPainter* painter) {
+    constexpr auto kWhere = Qt::AlignLeft | Qt::AlignVCenter;
+    const QRect inner = m_rect.rect();
+    const Form form = formFor(inner.width());
+    const QStringList texts = textsIn(inner.width());
     const int height = heightFor(mParentPlot->font());
     QRect line(inner.left(), inner.top() - height, inner.width(), height);
     painter->save();
     painter->setClipRect(line);
+    QFont bold = mParentPlot->font();
+    bold.setBold(true);
     painter->setFont(bold);
     painter->setPen(m_titleColor);
-    painter->drawText(line, Qt::AlignLeft | Qt::AlignVCenter, m_title);
-    line.setLeft(line.left() + painter->fontMetrics().horizontalAdvance(m_title) +
-                 spacing(Form::Full));
+    painter->drawText(line, kWhere, texts.front());
+    line.setLeft(line.left() + titleWidth(form));
     painter->setFont(mParentPlot->font());
-    Form form = Form::Full;
-    for (const Form shorter : {Form::Letters, Form::Shortest})
-        if (widthOf(m_entries, form, plain) > line.width()) form = shorter;
-    int x = line.left();
-    for (const auto& entry : m_entries) {
+    const QFontMetrics metrics(mParentPlot->font());
+    for (qsizetype i = 0; i + 1 < texts.size(); ++i) {
+        if (texts[i + 1] == QChar(kMore)) {
+            painter->setPen(m_titleColor);
+            painter->drawText(line, kWhere, texts[i + 1]);
+            break;
+        }
+        const ReadoutEntry& entry = m_entries[i];
         QPen pen = entry.pen;
         pen.setWidthF(2); // a short sample, drawn once a frame: may be thick
         painter->setPen(pen);
         const double middle = line.center().y() + 1;
-        painter->drawLine(QLineF(x, middle, x + sampleWidth(form), middle));
-        x += sampleWidth(form) + kGap;
-        const QString text = labelled(entry, form);
+        painter->drawLine(QLineF(line.left(), middle, line.left() + sampleWidth(form), middle));
         painter->setPen(entry.textColor);
-        painter->drawText(QRect(x, line.top(), std::max(0, line.right() - x), line.height()),
-                          Qt::AlignLeft | Qt::AlignVCenter, text);
-        x += plain.horizontalAdvance(text) + spacing(form);
+        painter->drawText(line.adjusted(sampleWidth(form) + kGap, 0, 0, 0), kWhere, texts[i + 1]);
+        line.setLeft(line.left() + entryWidth(entry, form, metrics) + spacing(form));
     }
     painter->restore();
 }

@@ -4,6 +4,7 @@
 
 #include <qcustomplot.h>
 
+#include <QStringList>
 #include <QVector>
 
 namespace halfscope {
@@ -21,10 +22,13 @@ class ReadoutItem : public QCPAbstractItem {
 public:
     ReadoutItem(QCustomPlot&, QCPAxisRect&);
 
-    void setTitle(const QString& title, const QColor& color);
+    void setTitle(const QString& title, const QString& shortTitle, const QColor&);
     void setEntries(QVector<ReadoutEntry>);
     const QVector<ReadoutEntry>& entries() const { return m_entries; }
     static int heightFor(const QFont&);
+    /// What a header of so many pixels says: the title, then a text for each lane; "…" at the end
+    /// where lanes are left out, because half a number would be another number.
+    QStringList textsIn(int width) const;
 
     double selectTest(const QPointF&, bool, QVariant* = nullptr) const override { return -1; }
 
@@ -32,8 +36,19 @@ protected:
     void draw(QCPPainter*) override;
 
 private:
+    /// What there is room for, from the richest to the barest.
+    enum class Form { Full, Letters, ShortTitle, Shortest };
+    static int sampleWidth(Form);
+    static int spacing(Form);
+    static QString labelled(const ReadoutEntry&, Form);
+    static int entryWidth(const ReadoutEntry&, Form, const QFontMetrics&);
+    const QString& titleIn(Form) const;
+    Form formFor(int width) const;
+    qsizetype fitting(int width, Form) const;
+    int titleWidth(Form) const;
+
     QCPAxisRect& m_rect;
-    QString m_title;
+    QString m_title, m_shortTitle;
     QColor m_titleColor;
     QVector<ReadoutEntry> m_entries;
 };

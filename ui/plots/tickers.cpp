@@ -37,6 +37,27 @@ QString StepTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
     return QLocale().toString(static_cast<qint64>(std::llround(tick)));
 }
 
+template <class Place>
+QVector<double> SpacedTicker::spaced(const QVector<double>& ticks, const QCPRange& range, Keep keep,
+                                     Place place) const {
+    const double needed = m_labelShare * (place(range.upper) - place(range.lower));
+    QVector<double> kept;
+    for (qsizetype i = 0; i < ticks.size(); ++i) {
+        const double tick = keep == Keep::Lowest ? ticks[i] : ticks[ticks.size() - 1 - i];
+        if (!range.contains(tick)) continue; // has no label to touch
+        if (kept.isEmpty() || std::abs(place(tick) - place(kept.back())) >= needed)
+            kept.append(tick);
+    }
+    if (keep == Keep::Highest) std::reverse(kept.begin(), kept.end());
+    return kept;
+}
+
+QVector<double> PrefixTicker::createTickVector(double step, const QCPRange& range) {
+    // a plot too low for two labels tells its highest figure rather than the zero
+    return spaced(QCPAxisTicker::createTickVector(step, range), range, Keep::Highest,
+                  [](double value) { return value; });
+}
+
 double PrefixTicker::getTickStep(const QCPRange& range) {
     double step = QCPAxisTicker::getTickStep(range);
     if (step > range.upper && range.upper > 0) {
@@ -54,8 +75,12 @@ QString PrefixTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
 }
 
 QVector<double> PowerTicker::createTickVector(double, const QCPRange& range) {
+    if (!(range.lower > 0) || !std::isfinite(range.upper)) return {};
+    return spaced(powers(range), range, Keep::Lowest, [](double value) { return std::log(value); });
+}
+
+QVector<double> PowerTicker::powers(const QCPRange& range) {
     QVector<double> ticks;
-    if (!(range.lower > 0) || !std::isfinite(range.upper)) return ticks;
     const double logBase = std::log(m_base);
     const double low = std::log(range.lower) / logBase, high = std::log(range.upper) / logBase;
     if (m_base == 10 && high - low < 1) {

@@ -21,12 +21,29 @@ protected:
     QString getTickLabel(double tick, const QLocale&, QChar, int) override;
 };
 
+/// The ticker of a value axis: leaves out ticks whose labels would touch.
+class SpacedTicker : public QCPAxisTicker {
+public:
+    /// The share of the axis' length that a label needs; 0: any number fits.
+    void setLabelShare(double share) { m_labelShare = share; }
+
+protected:
+    enum class Keep { Lowest, Highest }; ///< where two labels touch
+    /// `place` tells where on the axis a tick lies, in any even unit. Of `ticks` in rising order.
+    template <class Place>
+    QVector<double> spaced(const QVector<double>& ticks, const QCPRange&, Keep, Place place) const;
+
+private:
+    double m_labelShare = 0;
+};
+
 /// From zero upwards, short labels.
-class PrefixTicker : public QCPAxisTicker {
+class PrefixTicker : public SpacedTicker {
 public:
     explicit PrefixTicker(bool wholeNumbers) : m_wholeNumbers(wholeNumbers) {}
 
 protected:
+    QVector<double> createTickVector(double, const QCPRange&) override;
     double getTickStep(const QCPRange&) override;
     int getSubTickCount(double) override { return 0; }
     QString getTickLabel(double tick, const QLocale&, QChar, int) override;
@@ -36,7 +53,7 @@ private:
 };
 
 /// For a logarithmic axis of base 2 or 10; about tickCount() labels.
-class PowerTicker : public QCPAxisTicker {
+class PowerTicker : public SpacedTicker {
 public:
     explicit PowerTicker(int base) : m_base(base) {}
 
@@ -47,6 +64,8 @@ protected:
     QString getTickLabel(double tick, const QLocale&, QChar, int) override;
 
 private:
+    QVector<double> powers(const QCPRange&);
+
     int m_base;
 };
 

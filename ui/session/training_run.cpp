@@ -18,6 +18,12 @@ public:
     }
     DeviceInfo device() const override { return m_experiment.device(); }
     std::string cudaReason() const override { return m_experiment.cudaReason(); }
+    std::vector<size_t> laneBytes() override {
+        std::vector<size_t> bytes;
+        for (int i = 0; i < m_experiment.lanes(); ++i)
+            bytes.push_back(m_experiment.lane(i).memory().peakBytes);
+        return bytes;
+    }
     int64_t step() const override { return m_experiment.step(); }
     bool finished() const override { return m_experiment.finished(); }
     bool advance(std::vector<StepRecord>& records, std::vector<Event>& events) override {

@@ -1,0 +1,253 @@
+// The pictures of all lanes side by side: their places, titles and notes, what the last pane shows,
+// and the pixel that is read, by pointer and by keys.
+#include "tests/support/pictures.h"
+#include "ui/images/compare_view.h"
+#include "ui/images/image_view.h"
+
+#include <QtTest>
+
+#include <limits>
+
+using namespace halfscope;
+
+namespace {
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+} // namespace
+
+class TestCompare : public QObject {
+    Q_OBJECT
+private slots:
+    void panesFillTheirArea_data();
+    void panesFillTheirArea();
+    void compareShowsTargetAndDifference();
+    void compareGrows();
+    void readout();
+    void keysSwitch();
+    void keysReadAndZoom();
+    void swipe();
+    void scatterIsExplained();
+};
+
+void TestCompare::panesFillTheirArea_data() {
+    QTest::addColumn<int>("lanes");
+    QTest::addColumn<QSize>("room");
+    for (int lanes = 1; lanes <= 6; ++lanes)
+        for (const QSize room : {QSize(660, 280), QSize(1290, 390), QSize(330, 240)})
+            QTest::addRow("%d lanes %d", lanes, room.width()) << lanes << room;
+}
+
+// Around a picture: its pane's margins, the slack of the title and the rounding of the rows.
+constexpr double kSlack = 8;
+
+/// At the useful height nothing is empty below the lowest picture.
+void TestCompare::panesFillTheirArea() {
+    QFETCH(const int, lanes);
+    QFETCH(const QSize, room);
+    CompareView view;
+    const Picture picture{2, 2, 1, {0, 1, 1, 0}};
+    view.setLanes(QStringList(lanes, QStringLiteral("fp32")));
+    view.setPictures(1, QVector<Picture>(lanes, picture));
+    view.setTarget(picture);
+    const int height = view.usefulHeight(room.width(), room.height());
+    QVERIFY(height <= room.height());
+    view.resize(room.width(), height);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    const ImageView& last = view.view(lanes);
+    const double pictureBottom = last.pictureRect().bottom();
+    QVERIFY2(last.height() - pictureBottom <= kSlack,
+             qPrintable(QStringLiteral("%1 of %2").arg(pictureBottom).arg(last.height())));
+    // a taller area would not make the pictures larger, unless there is no room for it
+    const double side = last.pictureRect().width();
+    if (height < room.height()) {
+        view.resize(room.width(), room.height());
+        QTRY_VERIFY(view.height() == room.height());
+        QCoreApplication::processEvents();
+        QVERIFY(last.pictureRect().width() <= 1.1 * side + 2);
+    }
+}
+
+void TestCompare::compareShowsTargetAndDifference() {
+    CompareView view;
+    view.resize(1200, 400);
+    view.show();
+    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
+    QCOMPARE(view.panes(), 3);
+    view.setTarget(constant(8, 1));
+    view.setPictures(12, {constant(8, 0.75f), constant(8, 0.5f)});
+    QCOMPARE(view.view(0).title(), QStringLiteral("A fp32"));
+    QCOMPARE(view.view(1).title(), QStringLiteral("B amp-fp16"));
+    QCOMPARE(view.view(1).note(), QStringLiteral("MAE 0.5, PSNR 6.0 dB"));
+    view.resize(480, 230); // in less space all notes are short, or none would be comparable
+    QCoreApplication::processEvents();
+    QCOMPARE(view.view(0).note(), QStringLiteral("12.0 dB"));
+    QCOMPARE(view.view(1).note(), QStringLiteral("6.0 dB"));
+    view.resize(250, 230); // too little for one of them: none is shown, but the tool tip has all
+    QCoreApplication::processEvents();
+    QCOMPARE(view.view(0).note(), QString());
+    QCOMPARE(view.view(1).note(), QString());
+    QVERIFY2(view.view(1).toolTip().contains(QStringLiteral("MAE 0.5, PSNR 6.0 dB")),
+             qPrintable(view.view(1).toolTip()));
+    view.resize(480, 230);
+    QVERIFY(!(view.shows() == CompareView::Shows::Difference));
+    QCOMPARE(view.view(2).picture().values[0], 1.0f);
+    view.showLast(CompareView::Shows::Difference);
+    QVERIFY((view.shows() == CompareView::Shows::Difference));
+    QCOMPARE(view.view(2).picture().values[0], 0.25f);
+    view.setGain(4);
+    QCOMPARE(view.gain(), 4.0);
+    QVERIFY2(view.view(2).title().contains(QStringLiteral("× 4")),
+             qPrintable(view.view(2).title()));
+    // new pictures update the difference too
+    view.setPictures(13, {constant(8, 0.75f), constant(8, 0.75f)});
+    QCOMPARE(view.view(2).picture().values[0], 0.0f);
+    view.showLast(CompareView::Shows::Target);
+    QCOMPARE(view.view(2).title(), QStringLiteral("Target"));
+    view.clear();
+    QVERIFY(view.view(0).picture().values.empty() && view.view(2).picture().values.empty());
+}
+
+void TestCompare::compareGrows() {
+    CompareView view;
+    view.resize(900, 500);
+    view.show();
+    for (const int lanes : {1, 6, 2, 3}) {
+        view.setLanes(QStringList(lanes, QStringLiteral("fp16")));
+        QCOMPARE(view.panes(), lanes + 1);
+        view.setTarget(constant(8, 1));
+        view.setPictures(1, QVector<Picture>(lanes, constant(8, 0.5f)));
+        if (lanes > 2) {
+            view.showLast(CompareView::Shows::Difference, 2);
+            QCOMPARE(view.view(lanes).title(), QStringLiteral("|A − C| × 8"));
+            view.showLast(CompareView::Shows::Target);
+        }
+        QCoreApplication::processEvents();
+        // no two panes overlap and none is outside
+        for (int i = 0; i < view.panes(); ++i) {
+            const QRect pane = view.view(i).geometry();
+            QVERIFY(view.view(i).parentWidget()->rect().contains(pane));
+            QVERIFY(pane.width() > 100 && pane.height() > 100);
+            for (int j = 0; j < i; ++j)
+                QVERIFY(!pane.intersects(view.view(j).geometry()));
+        }
+    }
+}
+
+void TestCompare::readout() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
+    view.setTarget(constant(64, 1));
+    Picture b = constant(64, 0.979f);
+    b.values[40 * 64 + 13] = kNan;
+    view.setPictures(12, {constant(64, 0.981f), b});
+    Q_EMIT view.view(2).pixelHovered({12, 40}); // any pane
+    QCOMPARE(view.readout(), QStringLiteral("x 12, y 40:  A 0.981  B 0.979  target 1"));
+    Q_EMIT view.view(0).pixelHovered({13, 40});
+    QVERIFY(view.readout().contains(QStringLiteral("B nan")));
+    Q_EMIT view.view(0).pixelHovered({-1, -1});
+    QVERIFY(!view.readout().contains(QStringLiteral("A 0")));
+}
+
+void TestCompare::keysSwitch() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
+    view.resize(600, 300);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowActive(&view));
+    QTest::keyClick(&view, Qt::Key_2); // whatever has the focus in the window
+    QVERIFY((view.shows() == CompareView::Shows::Difference));
+    QTest::keyClick(&view, Qt::Key_3);
+    QVERIFY(view.shows() == CompareView::Shows::Swipe);
+    QTest::keyClick(&view, Qt::Key_1);
+    QVERIFY(!(view.shows() == CompareView::Shows::Difference));
+}
+
+void TestCompare::keysReadAndZoom() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32")}, {QStringLiteral("All in float32.")});
+    view.setTarget(pattern(8, 8, 1));
+    view.setPictures(1, {pattern(8, 8, 1)});
+    view.resize(600, 300);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowActive(&view));
+    QVERIFY(view.view(0).toolTip().contains(QStringLiteral("All in float32.")));
+    view.setFocus(Qt::TabFocusReason);
+    QVERIFY(view.hasFocus());
+    QTest::keyClick(&view, Qt::Key_Right); // the first key shows where it stands
+    QVERIFY2(view.readout().startsWith(QStringLiteral("x 4, y 4:")), qPrintable(view.readout()));
+    QTest::keyClick(&view, Qt::Key_Right);
+    QTest::keyClick(&view, Qt::Key_Up);
+    QVERIFY2(view.readout().startsWith(QStringLiteral("x 5, y 3:")), qPrintable(view.readout()));
+    QCOMPARE(view.accessibleDescription(), view.readout());
+    for (int i = 0; i < 20; ++i)
+        QTest::keyClick(&view, Qt::Key_Left);
+    QVERIFY(view.readout().startsWith(QStringLiteral("x 0, y 3:")));
+    for (int i = 0; i < 6; ++i)
+        QTest::keyClick(&view, Qt::Key_Plus);
+    QVERIFY(view.transform().zoom() > 2);
+    const auto inView = [&view](QPoint pixel) {
+        const QRectF all = view.view(0).pictureRect();
+        const QPointF centre(all.left() + (pixel.x() + 0.5) * all.width() / 8,
+                             all.top() + (pixel.y() + 0.5) * all.height() / 8);
+        return view.view(0).viewport().contains(centre);
+    };
+    QVERIFY(inView({0, 3}));
+    for (int i = 0; i < 7; ++i)
+        QTest::keyClick(&view, Qt::Key_Right);
+    QVERIFY(inView({7, 3})); // a zoomed picture goes along
+    QTest::keyClick(&view, Qt::Key_0);
+    QCOMPARE(view.transform().zoom(), 1.0);
+    QTest::keyClick(&view, Qt::Key_Escape);
+    QVERIFY(view.readout().startsWith(QStringLiteral("Point at")));
+}
+
+/// Lane A up to the pixel that is read, the other lane from there on.
+void TestCompare::swipe() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16"), QStringLiteral("fp16")});
+    view.setTarget(constant(16, 0.25f));
+    view.setPictures(1, {constant(16, 0), constant(16, 0.5f), constant(16, 1)});
+    view.resize(1000, 300);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    view.showLast(CompareView::Shows::Swipe, 2);
+    const ImageView& last = view.view(3);
+    QCOMPARE(last.title(), QStringLiteral("A | C"));
+    const auto greyAt = [&last](double share) {
+        const QRectF all = last.pictureRect();
+        const QImage image = const_cast<ImageView&>(last).grab().toImage();
+        const QPointF place(all.left() + share * all.width(), all.center().y());
+        return qGray(image.pixel((place * image.devicePixelRatio()).toPoint()));
+    };
+    QCOMPARE(greyAt(0.3), 0);
+    QCOMPARE(greyAt(0.7), 255);
+    Q_EMIT view.view(0).pixelHovered({2, 8}); // any pane moves it
+    QCOMPARE(greyAt(0.3), 255);
+    Q_EMIT view.view(0).pixelHovered({13, 8});
+    QCOMPARE(greyAt(0.7), 0);
+    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}); // lane C is gone
+    QVERIFY(view.shows() == CompareView::Shows::Swipe);
+    QCOMPARE(view.view(2).title(), QStringLiteral("A | B"));
+    view.setLanes({QStringLiteral("fp32")}); // nothing to compare
+    QVERIFY(view.shows() == CompareView::Shows::Target);
+}
+
+/// A scatter picture's pixels are no values: none is read, and no error is taken of them.
+void TestCompare::scatterIsExplained() {
+    CompareView view;
+    view.resize(1200, 400);
+    view.show();
+    view.setLanes({QStringLiteral("fp32")}, {}, CompareView::Kind::Scatter);
+    view.setTarget(constant(8, 1));
+    view.setPictures(1, {constant(8, 0.5f)});
+    QCOMPARE(view.view(0).note(), QString());
+    QVERIFY2(view.readout().contains(QStringLiteral("diagonal")), qPrintable(view.readout()));
+    Q_EMIT view.view(0).pixelHovered({1, 1});
+    QVERIFY(view.readout().contains(QStringLiteral("diagonal")));
+    view.setLanes({QStringLiteral("fp32")});
+    view.setPictures(1, {constant(8, 0.5f)});
+    QCOMPARE(view.view(0).note(), QStringLiteral("MAE 0.5, PSNR 6.0 dB"));
+}
+
+QTEST_MAIN(TestCompare)
+#include "tst_compare.moc"

@@ -1,0 +1,223 @@
+// Undo and redo of settings: in the model, and in the window by the keys, also while a box that was
+// typed in has the focus.
+#include "tests/support/opened_window.h"
+#include "ui/panels/field_editor.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/session/edit_history.h"
+
+#include <QAbstractItemModelTester>
+#include <QAction>
+#include <QLineEdit>
+#include <QLocale>
+#include <QMenuBar>
+#include <QSignalSpy>
+#include <QSpinBox>
+
+using namespace halfscope;
+
+namespace {
+
+bool set(ConfigModel& model, const char* key, int lane, const QString& text) {
+    return model.setData(model.index(model.rowOf(key, lane)), text);
+}
+
+void laterEdit() { QTest::qWait(static_cast<int>(EditHistory::kTogetherMs) + 50); }
+
+QAction* actionFor(const MainWindow& window, QKeySequence::StandardKey key) {
+    for (QAction* action : window.findChildren<QAction*>())
+        if (action->shortcut() == QKeySequence(key)) return action;
+    return nullptr;
+}
+
+} // namespace
+
+class TestEdits : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void backAndForth();
+    void whatAnEditBringsComesBackWithIt();
+    void lanesComeBack();
+    void laneOfTheRunIsFoundAgain();
+    void laneOfAnEarlierRunIsNot();
+    void quickEditsOfOneSettingAreOne();
+    void loadingForgets();
+    void theStopStepStaysWithTheProgram();
+    void liveSettingReachesTheRun();
+    void keysInTheWindow();
+};
+
+void TestEdits::backAndForth() {
+    ConfigModel model;
+    const QAbstractItemModelTester tester(&model);
+    EditHistory history(model);
+    QVERIFY(!history.stack().canUndo());
+    const std::string start = configText(model.config());
+    QVERIFY(set(model, "model.width", -1, QStringLiteral("32")));
+    QVERIFY(set(model, "scaler.growth_interval", 1, QStringLiteral("50")));
+    const std::string end = configText(model.config());
+    QVERIFY(!set(model, "optimizer.lr", -1, QStringLiteral("fast"))); // no edit: it was wrong
+    QCOMPARE(history.stack().count(), 2);
+    QCOMPARE(history.stack().undoText(), QStringLiteral("Growth interval of lane B"));
+    history.stack().undo();
+    QCOMPARE(model.config().lanes[1].scaler.rules.growthInterval, int64_t(2000));
+    QCOMPARE(model.config().model.width, int64_t(32));
+    QCOMPARE(history.stack().undoText(), QStringLiteral("Width"));
+    history.stack().undo();
+    QCOMPARE(configText(model.config()), start);
+    QVERIFY(!history.stack().canUndo());
+    history.stack().redo();
+    history.stack().redo();
+    QCOMPARE(configText(model.config()), end);
+    QVERIFY(!history.stack().canRedo());
+    history.stack().undo();
+    QVERIFY(set(model, "model.depth", -1, QStringLiteral("5"))); // another way from here
+    QVERIFY(!history.stack().canRedo());
+}
+
+void TestEdits::whatAnEditBringsComesBackWithIt() {
+    ConfigModel model;
+    EditHistory history(model);
+    QVERIFY(set(model, "scaler.init_scale", 1, QStringLiteral("1024")));
+    const std::string before = configText(model.config());
+    QVERIFY(set(model, "precision", 1, QStringLiteral("amp-bf16"))); // brings its own scaler
+    QCOMPARE(model.config().lanes[1].scaler.rules.mode, ScalerMode::Off);
+    history.stack().undo();
+    QCOMPARE(configText(model.config()), before);
+}
+
+void TestEdits::lanesComeBack() {
+    ConfigModel model;
+    const QAbstractItemModelTester tester(&model);
+    EditHistory history(model);
+    QVERIFY(set(model, "scaler.init_scale", 1, QStringLiteral("1024")));
+    model.addLane();
+    model.removeLane(1);
+    QCOMPARE(history.stack().undoText(), QStringLiteral("Remove a lane"));
+    history.stack().undo();
+    QCOMPARE(model.config().lanes.size(), size_t(3));
+    QCOMPARE(model.config().lanes[1].scaler.initScale, 1024.0);
+    history.stack().undo();
+    QCOMPARE(model.config().lanes.size(), size_t(2));
+    history.stack().redo();
+    history.stack().redo();
+    QCOMPARE(model.config().lanes.size(), size_t(2));
+    QVERIFY(!history.stack().canRedo());
+}
+
+void TestEdits::laneOfTheRunIsFoundAgain() {
+    ConfigModel model;
+    EditHistory history(model);
+    model.setRunning(model.config());
+    model.removeLane(0);
+    QVERIFY(model.restartNeeded());
+    history.stack().undo();
+    QVERIFY(!model.restartNeeded()); // as if it had not been touched
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    QVERIFY(set(model, "scaler.growth_interval", 1, QStringLiteral("9")));
+    QCOMPARE(live.count(), 1);
+    QCOMPARE(live.front().at(0).toInt(), 1);
+}
+
+void TestEdits::laneOfAnEarlierRunIsNot() {
+    ConfigModel model;
+    model.addLane(); // fp32, amp-fp16, amp-fp16
+    EditHistory history(model);
+    model.setRunning(model.config());
+    model.removeLane(0);
+    model.startBuilding(); // a run of the two that stayed
+    model.setRunning(model.config());
+    history.stack().undo();
+    QVERIFY(model.restartNeeded());
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    QVERIFY(set(model, "scaler.growth_interval", 1, QStringLiteral("9")));
+    QCOMPARE(live.count(), 0); // or it would reach the other of them
+}
+
+void TestEdits::quickEditsOfOneSettingAreOne() {
+    ConfigModel model;
+    EditHistory history(model);
+    laterEdit();
+    for (const char* width : {"32", "33", "34"})
+        QVERIFY(set(model, "model.width", -1, QString::fromLatin1(width)));
+    QCOMPARE(history.stack().count(), 1);
+    laterEdit();
+    QVERIFY(set(model, "model.width", -1, QStringLiteral("40")));
+    QCOMPARE(history.stack().count(), 2);
+    history.stack().undo();
+    QCOMPARE(model.config().model.width, int64_t(34));
+    history.stack().undo();
+    QCOMPARE(model.config().model.width, model.preset().model.width);
+}
+
+void TestEdits::loadingForgets() {
+    ConfigModel model;
+    EditHistory history(model);
+    QVERIFY(set(model, "model.width", -1, QStringLiteral("32")));
+    model.load(presetNamed("regression").config);
+    QVERIFY(!history.stack().canUndo());
+    QVERIFY(set(model, "model.width", -1, QStringLiteral("32")));
+    history.stack().undo();
+    QCOMPARE(configText(model.config()), configText(presetNamed("regression").config));
+}
+
+void TestEdits::theStopStepStaysWithTheProgram() {
+    ConfigModel model;
+    EditHistory history(model);
+    QVERIFY(set(model, "model.width", -1, QStringLiteral("32")));
+    history.without([&] { set(model, "run.steps", -1, QStringLiteral("777")); });
+    QCOMPARE(history.stack().count(), 1);
+    history.stack().undo();
+    QCOMPARE(model.config().steps, int64_t(777));
+    QVERIFY(set(model, "run.steps", -1, QStringLiteral("5"))); // by the user
+    history.stack().undo();
+    QCOMPARE(model.config().steps, int64_t(777));
+}
+
+void TestEdits::liveSettingReachesTheRun() {
+    ConfigModel model;
+    EditHistory history(model);
+    model.setRunning(model.config());
+    QVERIFY(set(model, "optimizer.lr", -1, QStringLiteral("0.5")));
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    history.stack().undo();
+    QCOMPARE(live.count(), 1);
+    QCOMPARE(live.front().at(1).value<std::string>(), std::string("optimizer.lr"));
+    QCOMPARE(model.running()->optimizer.lr, model.preset().optimizer.lr);
+}
+
+void TestEdits::keysInTheWindow() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QAction* undo = actionFor(window, QKeySequence::Undo);
+    QVERIFY(undo && !undo->isEnabled());
+    auto* rate = qobject_cast<QLineEdit*>(window.setup().editor("optimizer.lr")->control());
+    const double before = window.config().config().optimizer.lr;
+    rate->setFocus();
+    rate->selectAll();
+    QTest::keyClicks(rate, QStringLiteral("0.25"));
+    // not finished: letters come back one after the other, and no setting has changed yet
+    QTest::keySequence(rate, QKeySequence::Undo);
+    QCOMPARE(window.config().config().optimizer.lr, before);
+    rate->selectAll();
+    QTest::keyClicks(rate, QStringLiteral("0.25"));
+    QTest::keyClick(rate, Qt::Key_Return);
+    QCOMPARE(window.config().config().optimizer.lr, 0.25);
+    QVERIFY2(undo->text().contains(QStringLiteral("Learning rate")), qPrintable(undo->text()));
+    QTest::keySequence(rate, QKeySequence::Undo);
+    QCOMPARE(window.config().config().optimizer.lr, before);
+    QCOMPARE(rate->text().toDouble(), before);
+    QTest::keySequence(rate, QKeySequence::Redo);
+    QCOMPARE(window.config().config().optimizer.lr, 0.25);
+    auto* width = qobject_cast<QSpinBox*>(window.setup().editor("model.width")->control());
+    width->setFocus();
+    QTest::keyClick(width, Qt::Key_Up);
+    QCOMPARE(window.config().config().model.width, int64_t(9));
+    QTest::keySequence(width, QKeySequence::Undo);
+    QCOMPARE(window.config().config().model.width, int64_t(8));
+}
+
+QTEST_MAIN(TestEdits)
+#include "tst_edits.moc"

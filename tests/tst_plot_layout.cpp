@@ -1,0 +1,236 @@
+// How the plots are laid out: marks at the edges, tick labels, headers that say what there is room
+// for, and sizes too small for anything.
+#include "tests/support/plot_parts.h"
+#include "ui/plots/readout_item.h"
+
+#include <QApplication>
+#include <QMouseEvent>
+#include <QToolTip>
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace halfscope;
+
+namespace {
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+} // namespace
+
+class TestPlotLayout : public QObject {
+    Q_OBJECT
+private slots:
+    void init();
+    void marksAtTheEdgesAreWhole();
+    void tickLabelsNeverTouch();
+    void littleRoomFoldsPlots();
+    void laneWithoutScaleHasNone();
+    void headersCutNoNumber();
+    void readouts();
+    void headersExplainThemselves();
+    void tinySizes();
+
+private:
+    /// Shown, with layout done.
+    void show(int width = 700, int height = 420);
+    void draw();
+    ReadoutItem* header(int plot) const;
+    std::unique_ptr<PlotStack> m_stack;
+};
+
+void TestPlotLayout::init() {
+    m_stack = std::make_unique<PlotStack>();
+    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
+}
+
+void TestPlotLayout::show(int width, int height) {
+    m_stack->resize(width, height);
+    m_stack->show();
+    QVERIFY(QTest::qWaitForWindowExposed(m_stack.get()));
+    QTRY_COMPARE(m_stack->size(), QSize(width, height));
+    draw();
+}
+
+void TestPlotLayout::draw() {
+    QCoreApplication::processEvents();
+    m_stack->refresh();
+    plotOf(*m_stack).replot(QCustomPlot::rpImmediateRefresh);
+}
+
+ReadoutItem* TestPlotLayout::header(int plot) const {
+    for (int i = 0; i < plotOf(*m_stack).itemCount(); ++i)
+        if (auto* item = qobject_cast<ReadoutItem*>(plotOf(*m_stack).item(i)); item && plot-- == 0)
+            return item;
+    return nullptr;
+}
+
+void TestPlotLayout::marksAtTheEdgesAreWhole() {
+    constexpr double kHalfAMark = 5; // pixels
+    m_stack->append(1, record(5000, 1, 0.1f));
+    m_stack->addEvent(eventOf(EventKind::Overflow, 1, 1));
+    m_stack->addEvent(eventOf(EventKind::Overflow, 5000, 1));
+    for (const int width : {260, 700, 1600}) {
+        show(width);
+        const QCPAxis* axis = graphNamed(*m_stack, QStringLiteral("Loss/A fp32"))->keyAxis();
+        const QRect rect = axis->axisRect()->rect();
+        QVERIFY(axis->coordToPixel(1) - rect.left() >= kHalfAMark);
+        QVERIFY(rect.right() - axis->coordToPixel(5000) >= kHalfAMark);
+    }
+}
+
+void TestPlotLayout::tickLabelsNeverTouch() {
+    for (int i = 1; i <= 400; ++i) {
+        const float loss = 80 + 75 * std::abs(std::sin(static_cast<float>(i)));
+        m_stack->append(0, record(i, 0, loss));
+        m_stack->append(1, record(i, 1, loss, std::ldexp(1.0f, i % 30), i / 30));
+    }
+    for (const int height : {220, 260, 330, 420, 700, 1400}) {
+        show(500, height);
+        QCustomPlot& plot = plotOf(*m_stack);
+        const int line = QFontMetrics(plot.font()).height();
+        for (int i = 0; i < 4; ++i) {
+            if (!plot.axisRect(i)->visible()) continue; // only its header is there
+            const QCPAxis* axis = plot.axisRect(i)->axis(QCPAxis::atLeft);
+            std::vector<double> places;
+            for (const double tick : axis->tickVector())
+                if (axis->range().contains(tick)) places.push_back(axis->coordToPixel(tick));
+            QVERIFY2(!places.empty(), qPrintable(QString::number(i)));
+            std::sort(places.begin(), places.end());
+            for (size_t k = 1; k < places.size(); ++k)
+                QVERIFY2(places[k] - places[k - 1] >= line - 1,
+                         qPrintable(QStringLiteral("plot %1, height %2").arg(i).arg(height)));
+        }
+    }
+}
+
+/// What is drawn is high enough for a label; with less room there are fewer plots, never none.
+void TestPlotLayout::littleRoomFoldsPlots() {
+    for (int i = 1; i <= 100; ++i)
+        m_stack->append(1, record(i, 1, 0.5f));
+    int before = 0;
+    for (const int height : {220, 240, 260, 300, 420, 800}) {
+        m_stack->setMinimumSize(1, 1);
+        show(500, height);
+        QCustomPlot& plot = plotOf(*m_stack);
+        const int line = QFontMetrics(plot.font()).height();
+        int open = 0;
+        for (int i = 0; i < 4; ++i) {
+            if (!plot.axisRect(i)->visible()) continue;
+            ++open;
+            if (i > 0) QVERIFY(plot.axisRect(i)->rect().height() >= line - 2);
+        }
+        QVERIFY(open >= before);
+        before = open;
+        if (height == 220) QVERIFY(open < 4);
+        QVERIFY(plot.axisRect(0)->visible());
+        for (int i = 0; i < 4; ++i) { // headers stay, one below the other
+            const int apart = plot.axisRect(i + 1)->rect().top() - plot.axisRect(i)->rect().top();
+            QVERIFY2(
+                apart >= (i < 3 ? ReadoutItem::heightFor(plot.font()) : 1),
+                qPrintable(
+                    QStringLiteral("%1 pixels below plot %2 in %3").arg(apart).arg(i).arg(height)));
+        }
+    }
+    QCOMPARE(before, 4);
+}
+
+void TestPlotLayout::laneWithoutScaleHasNone() {
+    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {false, true});
+    m_stack->append(0, record(1, 0, 0.5f, 1));
+    m_stack->append(1, record(1, 1, 0.5f, 1)); // a scale of 1 is one
+    show();
+    QCOMPARE(graphNamed(*m_stack, QStringLiteral("Loss scale/A fp32"))->data()->size(), 0);
+    QCOMPARE(graphNamed(*m_stack, QStringLiteral("Loss scale/B amp-fp16"))->data()->size(), 1);
+    const ReadoutItem* scale = header(1);
+    QVERIFY(scale);
+    QCOMPARE(scale->entries()[0].value, QStringLiteral("none"));
+    QCOMPARE(scale->entries()[1].value, QStringLiteral("1"));
+}
+
+void TestPlotLayout::headersCutNoNumber() {
+    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16"),
+                       QStringLiteral("amp-bf16"), QStringLiteral("torch-cpu-fp16")});
+    for (int lane = 0; lane < 4; ++lane)
+        m_stack->append(lane, record(1, lane, 0.012345f));
+    show();
+    const ReadoutItem* loss = header(0);
+    QVERIFY(loss);
+    const QStringList whole = loss->textsIn(2000);
+    QCOMPARE(whole.size(), 5);
+    QCOMPARE(whole.last(), QStringLiteral("D torch-cpu-fp16  0.01235"));
+    const QFontMetrics metrics(plotOf(*m_stack).font());
+    qsizetype before = 0;
+    for (int width = 60; width <= 2000; width += 7) {
+        const QStringList texts = loss->textsIn(width);
+        const bool left = texts.last() == QStringLiteral("…");
+        QCOMPARE(left, texts.size() - 1 <= 4 && !texts.last().contains(u'D'));
+        QVERIFY(texts.size() - left >= before); // more room never shows fewer
+        before = texts.size() - left;
+        int needed = 0;
+        for (const QString& text : texts)
+            needed += metrics.horizontalAdvance(text);
+        if (texts.size() > 2) QVERIFY2(needed <= width, qPrintable(texts.join(u'|')));
+    }
+}
+
+void TestPlotLayout::readouts() {
+    m_stack->append(1, record(1, 1, 0.5f));
+    m_stack->append(1, record(2, 1, kNan));
+    m_stack->append(1, record(3, 1, 0.25f));
+    show();
+    const ReadoutItem* loss = header(0);
+    QVERIFY(loss);
+    QCOMPARE(loss->entries().size(), 2);
+    QCOMPARE(loss->entries()[0].value, QString());
+    QCOMPARE(loss->entries()[1].value, QStringLiteral("0.25"));
+    m_stack->setCrosshair(1);
+    QCOMPARE(loss->entries()[1].value, QStringLiteral("0.5"));
+    m_stack->setCrosshair(2);
+    QCOMPARE(loss->entries()[1].value, QStringLiteral("not finite"));
+    m_stack->clearCrosshair();
+    QCOMPARE(loss->entries()[1].value, QStringLiteral("0.25"));
+    // six lanes side by side: three digits, or the last value is cut
+    m_stack->append(1, record(4, 1, 0.012345f));
+    m_stack->clearCrosshair();
+    show();
+    QCOMPARE(loss->entries()[1].value, QStringLiteral("0.01235"));
+    QCOMPARE(loss->entries()[1].shortValue, QStringLiteral("0.0123"));
+}
+
+/// Whoever points at a word that they do not know is told.
+void TestPlotLayout::headersExplainThemselves() {
+    m_stack->append(1, record(1, 1, 0.5f));
+    show();
+    QCustomPlot& plot = plotOf(*m_stack);
+    QStringList told;
+    for (int i = 0; i < 4; ++i) {
+        const QRect rect = plot.axisRect(i)->rect();
+        const QPoint place(rect.left() + 10, rect.top() - 8);
+        QMouseEvent move(QEvent::MouseMove, QPointF(place), plot.mapToGlobal(QPointF(place)),
+                         Qt::NoButton, Qt::NoButton, Qt::NoModifier);
+        QApplication::sendEvent(&plot, &move);
+        QTRY_VERIFY(!QToolTip::text().isEmpty() && !told.contains(QToolTip::text()));
+        told << QToolTip::text();
+    }
+    QVERIFY2(told[1].contains(QStringLiteral("multiplied")), qPrintable(told[1]));
+}
+
+void TestPlotLayout::tinySizes() {
+    for (int i = 1; i <= 5000; ++i)
+        m_stack->append(i % 2, record(i, i % 2, 0.5f));
+    m_stack->addEvent(eventOf(EventKind::Growth, 5, 1));
+    show();
+    for (const QSize size :
+         {QSize(1, 1), QSize(5, 400), QSize(400, 5), QSize(90, 60), QSize(3000, 1200)}) {
+        m_stack->setMinimumSize(1, 1);
+        m_stack->resize(size);
+        QCoreApplication::processEvents();
+        draw();
+        m_stack->setCrosshair(2000);
+        QVERIFY(!m_stack->grab().isNull());
+    }
+}
+
+QTEST_MAIN(TestPlotLayout)
+#include "tst_plot_layout.moc"

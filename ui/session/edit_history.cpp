@@ -1,0 +1,114 @@
+// A command holds the experiment before and after it: an edit of one setting may change others too
+// (a precision brings its loss scaler), and both come back together.
+#include "ui/session/edit_history.h"
+
+#include "engine/train/scaler_presets.h"
+
+#include <QUndoCommand>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace halfscope {
+namespace {
+
+constexpr int kMostSteps = 100;
+
+constexpr std::string_view kScalerKey = "scaler.preset";
+
+/// The setting that was edited, of two experiments with the same lanes: the first one that differs,
+/// because what an edit brings stands behind it in the table; nullptr for none.
+const ConfigModel::Row* editedRow(const ConfigModel& model, const RunConfig& before,
+                                  const RunConfig& after) {
+    const ConfigModel::Row* found = nullptr;
+    for (int i = 0; i < model.rowCount(); ++i) {
+        const ConfigModel::Row& row = model.row(i);
+        const FieldValue now = row.field->get(after, row.lane);
+        if (row.field->get(before, row.lane) == now) continue;
+        found = &row;
+        // but a scaler's rule makes the scaler above it "custom"
+        if (row.field->key != kScalerKey || valueText(now) != kCustomScaler) break;
+    }
+    return found;
+}
+
+QString nameOf(const ConfigModel::Row& row) {
+    const QString name = QString::fromStdString(row.field->label);
+    return row.lane < 0 ? name : EditHistory::tr("%1 of lane %2").arg(name, QChar(u'A' + row.lane));
+}
+
+class EditCommand : public QUndoCommand {
+public:
+    using Restore = std::function<void(const ConfigModel::Edits& to, const RunConfig& from)>;
+
+    /// `setting`: what may be merged with an edit of the same; empty: nothing.
+    EditCommand(ConfigModel::Edits before, ConfigModel::Edits after, const QString& text,
+                QString setting, Restore restore)
+        : QUndoCommand(text), m_before(std::move(before)), m_after(std::move(after)),
+          m_setting(std::move(setting)), m_restore(std::move(restore)) {}
+
+    int id() const override { return m_setting.isEmpty() ? -1 : 1; }
+    bool mergeWith(const QUndoCommand* newer) override {
+        const auto* other = static_cast<const EditCommand*>(newer);
+        if (other->m_setting != m_setting || !other->m_soon) return false;
+        m_after = other->m_after;
+        return true;
+    }
+    void setSoon(bool soon) { m_soon = soon; }
+    void undo() override { m_restore(m_before, m_after.config); }
+    void redo() override {
+        // the stack calls it for an edit that was just made, too
+        if (std::exchange(m_new, false)) return;
+        m_restore(m_after, m_before.config);
+    }
+
+private:
+    ConfigModel::Edits m_before, m_after;
+    QString m_setting;
+    Restore m_restore;
+    bool m_new = true, m_soon = false;
+};
+
+} // namespace
+
+EditHistory::EditHistory(ConfigModel& model, QObject* parent)
+    : QObject(parent), m_model(model), m_known(model.edits()) {
+    m_stack.setUndoLimit(kMostSteps);
+    m_sinceEdit.start();
+    connect(&model, &ConfigModel::loaded, this, [this] {
+        m_stack.clear();
+        m_known = m_model.edits();
+    });
+    connect(&model, &ConfigModel::edited, this, &EditHistory::record);
+}
+
+void EditHistory::record() {
+    ConfigModel::Edits now = m_model.edits();
+    ConfigModel::Edits before = std::exchange(m_known, now);
+    if (m_silent) return;
+    const size_t lanes = now.config.lanes.size(), lanesBefore = before.config.lanes.size();
+    QString text, setting;
+    if (lanes != lanesBefore) {
+        text = lanes > lanesBefore ? tr("Add a lane") : tr("Remove a lane");
+    } else {
+        const ConfigModel::Row* row = editedRow(m_model, before.config, now.config);
+        if (!row) return;
+        text = nameOf(*row);
+        setting =
+            QStringLiteral("%1:%2").arg(QString::fromStdString(row->field->key)).arg(row->lane);
+    }
+    auto command =
+        std::make_unique<EditCommand>(std::move(before), std::move(now), text, setting,
+                                      [this](ConfigModel::Edits to, const RunConfig& from) {
+                                          // when the run ends is no part of an edit of something
+                                          // else: Continue moves it, too
+                                          if (to.config.steps == from.steps)
+                                              to.config.steps = m_model.config().steps;
+                                          without([&] { m_model.restore(to); });
+                                      });
+    command->setSoon(m_sinceEdit.restart() < kTogetherMs);
+    m_stack.push(command.release());
+}
+
+} // namespace halfscope
