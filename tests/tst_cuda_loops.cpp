@@ -260,9 +260,9 @@ void TestCudaLoops::everyOp() {
         if (!info.flags.has(OpFlag::Elementwise) || leaves) continue;
         const bool logical =
             info.op == Op::LogicalAnd || info.op == Op::LogicalOr || info.op == Op::LogicalNot;
-        std::vector<NodeId> in = logical ? std::vector{m, n} : std::vector{x, y};
-        in.resize(static_cast<size_t>(std::min(info.arity, 2)));
-        if (info.op == Op::Where) in = {m, x, y};
+        std::vector<NodeId> in{logical ? m : x};
+        if (info.arity > 1) in.push_back(logical ? n : y);
+        if (info.op == Op::Where) in.assign({m, x, y});
         Attrs attrs;
         if (info.op == Op::Clamp) attrs = RangeAttrs{-0.7, 1.3};
         try {

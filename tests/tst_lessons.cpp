@@ -187,8 +187,9 @@ void TestLessons::updatesTooSmallForHalf() {
     Builder b(graph);
     const NodeId weight = b.state("w", {1}, static_cast<DType>(dtype), StateRole::Parameter);
     graph.setNext(weight, b.sub(weight, b.constantLike(1e-4, weight)));
-    const auto after =
-        test::runSteps(graph, {{weight, {Shape{1}, {1}}}}, FuseOptions::Full, 1, 1000).at("w")[0];
+    std::map<NodeId, RefTensor> start;
+    start[weight] = {Shape{1}, {1}};
+    const auto after = test::runSteps(graph, start, FuseOptions::Full, 1, 1000).at("w")[0];
     // each of the thousand differences and the update itself are rounded
     QVERIFY2(std::abs(after - end) <= 1000 * (kU32 + 1e-4 * kU32), QByteArray::number(after));
 }
