@@ -8,6 +8,8 @@
 
 #include <QtTest>
 
+#include <cmath>
+
 using namespace halfscope;
 
 class TestPasses : public QObject {
@@ -21,6 +23,7 @@ private slots:
     void stateWritersComeLast();
     void resultTakesThePlaceOfADyingInput();
     void stateStaysWhileItIsReadInAnotherOrder();
+    void loadOfAnotherOrderStays();
     void randomPlansAreSound_data() { seeds(); }
     void randomPlansAreSound();
     void randomGraphsAgreeBitForBit_data() { seeds(); }
@@ -149,6 +152,28 @@ void TestPasses::stateStaysWhileItIsReadInAnotherOrder() {
     const auto got = test::runSteps(graph, {{s, values}}, FuseOptions::Full, 1, 1).at("s");
     for (size_t i = 0; i < got.size(); ++i)
         QCOMPARE(got[i], 2.0 * static_cast<double>(i % 8 * 2 + i / 8));
+}
+
+/// Two transposes in one loop, one of what the other's operand gives in one operation: it is read
+/// at other indices, so computing it again does not spare its load.
+void TestPasses::loadOfAnotherOrderStays() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {5, 5}, DType::F32);
+    const NodeId y = b.unary(Op::Tanh, x), minusY = b.neg(y);
+    graph.addOutput("y", b.transpose(y, {1, 0}));
+    graph.addOutput("minus y", b.transpose(minusY, {1, 0}));
+    const Program program = compile(graph);
+    checkPlan(program.graph, program.kernels, program.memory);
+    RefTensor values{{5, 5}, {}};
+    for (int i = 0; i < 25; ++i)
+        values.values.push_back(i - 8);
+    const auto got = test::runSteps(graph, {{x, values}}, FuseOptions::Full, 1, 1);
+    for (size_t i = 0; i < 25; ++i) {
+        const double wanted = std::tanh(values.values[i % 5 * 5 + i / 5]);
+        QVERIFY(std::fabs(got.at("y")[i] - wanted) <= 0x1p-23);
+        QCOMPARE(got.at("minus y")[i], -got.at("y")[i]);
+    }
 }
 
 void TestPasses::randomPlansAreSound() {

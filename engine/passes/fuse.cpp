@@ -164,7 +164,8 @@ private:
         std::set<NodeId> loads(kernel.loads.begin(), kernel.loads.end());
         const std::vector<NodeId> candidates(loads.rbegin(), loads.rend());
         for (NodeId load : candidates) {
-            if (!isElementwise(load) || isLeaf(load) || !(node(load).shape == kernel.space))
+            if (!isElementwise(load) || isLeaf(load) || !(node(load).shape == kernel.space) ||
+                isReadStrided(load, members))
                 continue;
             std::set<NodeId> more{load}, needs;
             std::vector<NodeId> open{load};
@@ -185,6 +186,11 @@ private:
         }
         kernel.members.assign(members.begin(), members.end());
         kernel.loads.assign(loads.begin(), loads.end());
+    }
+    /// Whether a member reads the value at other indices than its own: from memory, then.
+    bool isReadStrided(NodeId load, const std::set<NodeId>& members) const {
+        return std::any_of(members.begin(), members.end(),
+                           [&](NodeId id) { return isStridedRead(id) && node(id).in[0] == load; });
     }
     /// Whether reading `needs` costs no pass over memory beyond those of `loads`.
     bool isFree(const Kernel& kernel, const std::set<NodeId>& loads,

@@ -281,6 +281,22 @@ bool mayOverlay(const Graph& graph, const Kernel& kernel, NodeId store, NodeId l
            });
 }
 
+/// Throws where a loop's member reads what the loop neither computes nor loads. At other indices
+/// than its own it reads memory, so there a value that the loop computes will not do.
+void checkLoads(const Graph& graph, const Kernel& kernel) {
+    if (!kernel.loop) return;
+    const auto isIn = [](const std::vector<NodeId>& list, NodeId id) {
+        return std::find(list.begin(), list.end(), id) != list.end();
+    };
+    for (const NodeId member : kernel.members) {
+        const bool strided = infoOf(graph[member].op).flags.has(OpFlag::StridedRead);
+        for (const NodeId in : graph[member].in)
+            require(isIn(kernel.loads, in) || (!strided && isIn(kernel.members, in)),
+                    "plan: %" + std::to_string(member) + " reads %" + std::to_string(in) +
+                        ", which its loop does not load");
+    }
+}
+
 /// Throws where a kernel writes over what it reads in a way that loses values.
 void checkOverlays(const Graph& graph, const Kernel& kernel, const MemoryPlan& plan) {
     for (NodeId store : kernel.stores) {
@@ -322,6 +338,7 @@ void checkPlan(const Graph& graph, const std::vector<Kernel>& kernels, const Mem
     for (const Kernel& kernel : kernels) {
         for (NodeId load : kernel.loads)
             holds(load, "a kernel read it");
+        checkLoads(graph, kernel);
         checkOverlays(graph, kernel, plan);
         for (NodeId store : kernel.stores)
             write(store);
