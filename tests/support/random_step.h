@@ -167,7 +167,10 @@ private:
             Shape order;
             for (int i = 0; i < shape.rank(); ++i)
                 order.push((i + axis) % shape.rank());
-            return m_b.transpose(x, order);
+            const NodeId turned = m_b.transpose(x, order);
+            if (pick(2) == 0) return turned;
+            // two transposes of one loop, one operand of which follows from the other
+            return fn::maximum(m_b, turned, m_b.transpose(m_b.scale(x, -0.5), order));
         }
         case 1: return m_b.reshape(x, {shape.elements()});
         case 2:
