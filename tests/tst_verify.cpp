@@ -1,79 +1,22 @@
-// The golden suites: they pass on the files in the program, a wrong value in any of them is caught,
-// and a file that is no golden file is refused with its place.
+// The golden suites: they pass on the files in the program, and a wrong value in any of them is
+// caught. Files that are no golden files: tst_golden_files.
 #include "engine/core/error.h"
-#include "engine/verify/golden.h"
-#include "engine/verify/golden_data.h"
-#include "engine/verify/verify.h"
+#include "tests/support/golden_folder.h"
 #include "tests/support/thrown.h"
 
-#include <QFile>
-#include <QTemporaryDir>
 #include <QTest>
 
 #include <cmath>
 
 using namespace halfscope;
+using namespace halfscope::test;
 using nlohmann::json;
-using recorded::Golden;
 
 namespace {
 
 QByteArray contentOf(const QString& path) {
     QFile file(path);
     return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray("(missing)");
-}
-
-/// A suite's file inside the program, without the infinite penalties, which no suite reads and
-/// which the JSON library cannot.
-json shipped(const std::string& suite) {
-    std::string text(recorded::goldenData(recorded::goldenFileOf(suite)));
-    const std::string word = "Infinity";
-    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at))
-        text.replace(at, word.size(), "null");
-    return json::parse(text);
-}
-
-/// A folder with one file.
-class Folder {
-public:
-    Folder(const std::string& suite, const std::string& content) {
-        if (suite.empty()) return;
-        QFile file(m_folder.filePath(recorded::goldenFileOf(suite)));
-        if (!file.open(QIODevice::WriteOnly)) throw std::runtime_error("no temporary file");
-        file.write(content.data(), static_cast<qint64>(content.size()));
-    }
-    Folder(const std::string& suite, const json& content) : Folder(suite, content.dump()) {}
-    std::string path() const { return m_folder.path().toStdString(); }
-    VerifyReport verified(const std::vector<std::string>& suites = {}) const {
-        VerifyOptions options;
-        options.folder = path();
-        options.device = "cpu";
-        options.suites = suites;
-        return verify(options);
-    }
-
-private:
-    QTemporaryDir m_folder;
-};
-
-/// Only the rows for which `keep` holds.
-template <class Keep>
-json onlyRows(const json& rows, const Keep& keep) {
-    json kept = json::array();
-    for (const json& row : rows) {
-        if (keep(row)) kept.push_back(row);
-    }
-    return kept;
-}
-
-/// The first recorded run of a kind, as a file of its own.
-json oneRun(const char* kind, const json& amp, double scale = 65536,
-            const char* compute = nullptr) {
-    json runs = onlyRows(shipped("runs"), [&](const json& run) {
-        return run["kind"] == kind && run["amp"] == amp && run["init_scale"] == scale &&
-               (compute == nullptr || run["compute"] == compute);
-    });
-    return json::array({runs.at(0)});
 }
 
 void scaleBy(json& value, double factor) { value = value.get<double>() * factor; }
@@ -99,11 +42,6 @@ json missingRefusal() {
     json tables = shipped("autocast");
     tables["cuda_float16"]["matmul"]["all_low"] = "error: something";
     return tables;
-}
-json oneTrace(void (*change)(json& step)) {
-    json traces = json::array({shipped("scaler").at(0)});
-    change(traces[0]["steps"][7]);
-    return traces;
 }
 json wrongScale() {
     return oneTrace([](json& step) {
@@ -142,11 +80,6 @@ json wrongNorm() {
     json file = shipped("optim");
     scaleBy(file["clipping"][7]["total_norm"], 1 + 1e-5);
     return file;
-}
-json wrongOp(const char* op, void (*change)(json& row)) {
-    json rows = onlyRows(shipped("ops"), [&](const json& row) { return row["op"] == op; });
-    change(rows[0]);
-    return rows;
 }
 json wrongValue() {
     return wrongOp("tanh", [](json& row) { scaleBy(row["output"]["data"][5], 1 + 1e-4); });
@@ -243,15 +176,11 @@ private slots:
     void wrongValueIsCaught();
     void strictAtEveryStep_data();
     void strictAtEveryStep();
-    void refusesBadInput_data();
-    void refusesBadInput();
     void refusesWrongFolder();
     void oneFileIsEnough();
     void leavesOutWhatItDoesNotKnow();
     void jsonForm();
     void stops();
-    void pythonWords();
-    void places();
 };
 
 void TestVerify::shippedFilesAreTheSources() {
@@ -305,7 +234,7 @@ void TestVerify::wrongValueIsCaught_data() {
 void TestVerify::wrongValueIsCaught() {
     QFETCH(int, index);
     const Wrong& wrong = kWrong[index];
-    const VerifyReport report = Folder(wrong.suite, wrong.content()).verified();
+    const VerifyReport report = GoldenFolder(wrong.suite, wrong.content()).verified();
     QCOMPARE(report.suites.size(), size_t{1});
     const SuiteResult& result = report.suites[0];
     QVERIFY(!report.passed());
@@ -347,7 +276,7 @@ void TestVerify::strictAtEveryStep() {
     QFETCH(int, last);
     const json file = wrongLosses(kind.toStdString(), seed, static_cast<size_t>(first),
                                   static_cast<size_t>(last));
-    const VerifyReport report = Folder("runs", file).verified();
+    const VerifyReport report = GoldenFolder("runs", file).verified();
     const SuiteResult& result = report.suites.at(0);
     QVERIFY(!report.passed() && result.notes.empty());
     QCOMPARE(result.cases - result.passed, size_t{1});
@@ -357,97 +286,8 @@ void TestVerify::strictAtEveryStep() {
     QVERIFY(result.worst > result.bound && result.bound == 2e-6);
 }
 
-void TestVerify::refusesBadInput_data() {
-    QTest::addColumn<QString>("suite");
-    QTest::addColumn<QByteArray>("content");
-    QTest::addColumn<QString>("told"); // after the path
-    const auto row = [](const char* suite, const QByteArray& content, const char* told) {
-        QTest::newRow(told) << suite << content << told;
-    };
-    const auto bytes = [](const json& value) { return QByteArray::fromStdString(value.dump()); };
-    row("ops", bytes(shipped("ops")).left(100'000), "byte 100001: the file ends in the middle");
-    row("ops", "", "byte 1: the file ends in the middle");
-    row("ops", "[{\"op\": tanh}]", "byte 10: this is no JSON");
-    row("ops", QByteArray(100, '['), "byte 65: more than 64 lists in lists");
-    row("ops", "[1e999]", "it holds a number that no double can hold");
-    row("ops", "{}", "a list is wanted, not an object");
-    row("ops", "[]", "there is no case in this file");
-    row("ops", "[3]", "[0]: an object is wanted, not \"3\"");
-    const auto op = [&](const char* name, void (*change)(json&), const char* told) {
-        row("ops", bytes(wrongOp(name, change)), told);
-    };
-    op(
-        "tanh", [](json& r) { r["op"] = "tan h"; }, "[0].op: the engine has no such op");
-    op(
-        "tanh", [](json& r) { r.erase("cotangent"); }, "[0]: \"cotangent\" is missing");
-    op(
-        "tanh", [](json& r) { r["inputs"][0]["data"].erase(0); },
-        "[0].inputs[0].data: 11 numbers, where the shape [3, 4] wants 12");
-    op(
-        "tanh", [](json& r) { r["inputs"][0]["data"].push_back(0); },
-        "[0].inputs[0].data: 13 numbers");
-    op(
-        "tanh", [](json& r) { r["inputs"][0]["data"][2] = "x"; },
-        "[0].inputs[0].data: numbers are wanted; value 2 (from 0) is \"x\"");
-    op(
-        "tanh", [](json& r) { r["inputs"][0]["shape"][0] = 1e9; }, "[0].inputs[0].shape[0]: this");
-    op(
-        "matmul", [](json& r) { r["inputs"][1] = r["inputs"][0]; },
-        "[0]: these inputs and attributes make no graph");
-    op(
-        "matmul", [](json& r) { r["inputs"].erase(1); }, "[0].inputs: the op wants at least 2");
-    op(
-        "cross_entropy", [](json& r) { r["attrs"]["labels"][1] = 5; },
-        "[0].attrs.labels: indices from 0 to 4 are wanted");
-    op(
-        "batch_gather", [](json& r) { r["attrs"]["indices"][1] = -1; }, "[0].attrs.indices: ind");
-    op(
-        "softmax", [](json& r) { r["attrs"]["dim"] = 2; }, "[0].attrs.dim: the input has no such");
-    op(
-        "slice", [](json& r) { r["attrs"]["end"] = 99; }, "[0]: these inputs and attributes make");
-    row("autocast", R"({"cuda_float16": {"exp": {"most_low": "float32"}}})",
-        "cuda_float16.exp.most_low: no such combination");
-    row("autocast", R"({"cuda_float16": {"exp": {"all_low": 3}}})",
-        "cuda_float16.exp.all_low: a text is wanted, not \"3\"");
-    const auto trace = [&](void (*change)(json & step), const char* told) {
-        row("scaler", bytes(oneTrace(change)), told);
-    };
-    trace([](json& s) { s["found_inf"][0] = "infinite"; }, "[0].steps[7].found_inf[0]: null");
-    trace([](json& s) { s["growth_tracker"] = 0.5; }, "[0].steps[7].growth_tracker: a whole");
-    json slow = json::array({shipped("scaler").at(0)});
-    slow[0]["config"]["growth_factor"] = 1;
-    row("scaler", bytes(slow), "[0].config: The growth factor must be > 1.0.");
-    trace([](json& s) { s["stepped"] = json::array(); }, "[0].steps[7].stepped: a list of 0");
-    const auto run = [&](void (*change)(json & run), const char* told) {
-        json runs = oneRun("mlp_ce", "float16");
-        change(runs[0]);
-        row("runs", bytes(runs), told);
-    };
-    run([](json& r) { r["kind"] = "mlp"; }, "[0].kind: checkerboard, mlp_ce or mlp_mse");
-    run([](json& r) { r["amp"] = "float8"; }, "[0].amp: null, float16 or bfloat16 is wanted");
-    run([](json& r) { r["extra"] = "clop"; }, "[0].extra: null, grad_penalty, clip or onecycle");
-    run([](json& r) { r["optimizer"] = "Lion"; }, "[0].optimizer: Adam, AdamW, SGD or RMSprop");
-    run([](json& r) { r["trace"].erase(3); }, "[0].trace: 59 steps, where steps says 60");
-    run([](json& r) { r["target"][0] = 99; }, "[0].target: labels from 0 to ");
-    run([](json& r) { r["start"]["2.weight"].erase(0); }, "[0].start: layers.1.weight has ");
-    run([](json& r) { r["start"]["4.weight"] = {1}; }, "[0].start: \"4.bias\" is missing");
-    run([](json& r) { r["start"]["weight"] = {1}; }, "[0].start.weight: a name like 0.weight");
-    run([](json& r) { r["input"][0].erase(0); }, "[0].input: ");
-}
-
-void TestVerify::refusesBadInput() {
-    QFETCH(QString, suite);
-    QFETCH(QByteArray, content);
-    QFETCH(QString, told);
-    const Folder folder(suite.toStdString(), content.toStdString());
-    const std::string text = thrownBy<InputError>([&] { folder.verified(); });
-    const std::string path = folder.path() + "/" + recorded::goldenFileOf(suite.toStdString());
-    QVERIFY2(text.starts_with(path + ": " + told.toStdString()), text.c_str());
-    QVERIFY2(isAbout(text, path, told.toStdString()), text.c_str());
-}
-
 void TestVerify::refusesWrongFolder() {
-    const Folder empty("", std::string());
+    const GoldenFolder empty("", std::string());
     QVERIFY(isAbout(thrownBy<InputError>([&] { empty.verified(); }), empty.path(),
                     "none of the files autocast_dtypes.json, gradscaler_traces.json"));
     QVERIFY(isAbout(thrownBy<InputError>([&] { empty.verified({"ops"}); }), empty.path(),
@@ -467,7 +307,7 @@ void TestVerify::refusesWrongFolder() {
 }
 
 void TestVerify::oneFileIsEnough() {
-    const VerifyReport report = Folder("optim", shipped("optim")).verified();
+    const VerifyReport report = GoldenFolder("optim", shipped("optim")).verified();
     QVERIFY(report.passed());
     QCOMPARE(report.suites.size(), size_t{1});
     QCOMPARE(report.leftOut.size(), size_t{4});
@@ -477,7 +317,7 @@ void TestVerify::oneFileIsEnough() {
 void TestVerify::leavesOutWhatItDoesNotKnow() {
     const json file = json::parse(R"({"torch": "3", "mps_float16": {"exp": {"all_low": "x"}},
         "cuda_float16": {"exp": {"all_low": "float32"}, "istft": {"all_low": "float32"}}})");
-    const VerifyReport report = Folder("autocast", file).verified();
+    const VerifyReport report = GoldenFolder("autocast", file).verified();
     QVERIFY(report.passed());
     QCOMPARE(report.suites[0].cases, size_t{1});
     QCOMPARE(report.suites[0].notes.size(), size_t{2});
@@ -516,36 +356,6 @@ void TestVerify::stops() {
     QVERIFY(report.stopped);
     QCOMPARE(report.suites.size(), size_t{1});
     QVERIFY((done == std::vector<size_t>{1, 2, 3, 4, 5}));
-}
-
-void TestVerify::pythonWords() {
-    const Golden list =
-        Golden::parse("f", R"([NaN, Infinity, -Infinity, -1, "NaN -Infinity \" NaN", null])");
-    QVERIFY(std::isnan(list.at(0).number()) && list.at(0).isNumber());
-    QCOMPARE(list.at(1).number(), HUGE_VAL);
-    QCOMPARE(list.at(2).number(), -HUGE_VAL);
-    QCOMPARE(list.at(3).number(), -1.0);
-    QVERIFY(list.at(4).text() == "NaN -Infinity \" NaN" && !list.at(4).isNumber());
-    QVERIFY(list.at(5).isNull());
-    QCOMPARE(Golden::parse("f", "[[1, 2], [Infinity]]").numbers().size(), size_t{3});
-    QVERIFY(thrownBy<InputError>([] { Golden::parse("f", "[NaN, -Infinity, x]"); }) ==
-            "f: byte 18: this is no JSON");
-}
-
-void TestVerify::places() {
-    const Golden root = Golden::parse("f.json", R"({"a": [{"b": 1.5}], "c": null})");
-    const auto told = [](const auto& call) { return thrownBy<InputError>(call); };
-    QVERIFY(told([&] { root.at("x"); }) == "f.json: \"x\" is missing");
-    QVERIFY(told([&] { root.at("a").at(1); }) ==
-            "f.json: a: a list of 1 values, where number 1 (from 0) is wanted");
-    QVERIFY(told([&] { root.at("a").at(0).at("b").integer(); }) ==
-            "f.json: a[0].b: a whole number is wanted, not \"1.5\"");
-    QVERIFY(told([&] { root.at("a").at(0).at("b").flag(); }) ==
-            "f.json: a[0].b: true or false is wanted, not \"1.5\"");
-    QVERIFY(!root.find("c") && !root.find("d") && root.find("a"));
-    QCOMPARE(root.integerOr("c", 7), int64_t{7});
-    QVERIFY(told([&] { root.numberOr("a", 0); }) == "f.json: a: a number is wanted, not a list");
-    QVERIFY(told([] { Golden::parse("f", "3").at("x"); }) == "f: an object is wanted, not \"3\"");
 }
 
 QTEST_GUILESS_MAIN(TestVerify)

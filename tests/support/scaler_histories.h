@@ -1,0 +1,51 @@
+// Histories of a loss scaler for its tests: rules of a few steps, and the scales that they give.
+#pragma once
+
+#include "engine/train/scaler_presets.h"
+
+#include <QString>
+
+#include <vector>
+
+namespace halfscope::test {
+
+inline ScalerConfig presetNamed(const char* name) { return findScalerPreset(name)->config; }
+
+/// The scales after each step of a history: '.' clean, 'o' overflow.
+inline std::vector<float> scalesOf(float start, const ScalerRules& rules, const QString& steps) {
+    ScalerState state;
+    state.scale = start;
+    std::vector<float> scales;
+    for (const QChar step : steps) {
+        state = next(state, step == QChar('o'), rules);
+        scales.push_back(state.scale);
+    }
+    return scales;
+}
+
+inline QByteArray text(const std::vector<float>& scales) {
+    QByteArray line;
+    for (const float scale : scales)
+        line += QByteArray::number(static_cast<double>(scale)) + " ";
+    return line.trimmed();
+}
+
+/// Start 64, interval 3, hysteresis 2 where a system has it.
+inline ScalerRules shortRules(const char* preset) {
+    ScalerRules rules = presetNamed(preset).rules;
+    rules.growthInterval = 3;
+    return rules;
+}
+inline ScalerRules apexKernel() {
+    ScalerRules rules = shortRules("apex");
+    rules.hysteresis = 2;
+    rules.refill = HysteresisRefill::AtCleanStep;
+    return rules;
+}
+inline ScalerRules consecutiveDeepspeed() {
+    ScalerRules rules = shortRules("deepspeed");
+    rules.refill = HysteresisRefill::AtCleanStep;
+    return rules;
+}
+
+} // namespace halfscope::test

@@ -1,0 +1,293 @@
+// Functions of the suite whose values follow from their definitions, what they refuse, slopes at
+// corners, and dropout's random masks.
+#include "engine/core/error.h"
+#include "engine/ops/functional_more.h"
+#include "tests/support/gradient_check.h"
+#include "tests/support/run_program.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+using namespace halfscope;
+using halfscope::test::Leaves;
+
+namespace {
+
+constexpr uint64_t kSeed = 60221;
+
+using In = std::span<const NodeId>;
+
+double largest(const std::vector<double>& values) {
+    double most = 0;
+    for (const double v : values)
+        most = std::isfinite(v) ? std::max(most, std::fabs(v)) : most;
+    return most;
+}
+
+/// The value of a function of F32 tensors in the reference.
+std::vector<double> valueOf(const std::vector<RefTensor>& given,
+                            const std::function<NodeId(Builder&, In)>& emit) {
+    Graph graph;
+    Builder b(graph);
+    Leaves leaves;
+    std::vector<NodeId> in;
+    for (const RefTensor& tensor : given) {
+        in.push_back(b.input("x" + std::to_string(in.size()), tensor.shape, DType::F32));
+        leaves[in.back()] = tensor;
+    }
+    return test::valueOf(graph, leaves, emit(b, in)).values;
+}
+
+bool near(const std::vector<double>& a, const std::vector<double>& b) {
+    if (a.size() != b.size()) return false;
+    const double bound = 16 * formatOf(DType::F32).unitRoundoff() * std::max(1.0, largest(b));
+    for (size_t i = 0; i < a.size(); ++i)
+        if (!(std::fabs(a[i] - b[i]) <= bound)) return false;
+    return true;
+}
+
+} // namespace
+
+class TestFunctionValues : public QObject {
+    Q_OBJECT
+
+private slots:
+    void einsumForms();
+    void einsumRefusals();
+    void attentionOfOneKey();
+    void transposedConvolution();
+    void productsOfMatrices();
+    void conventions();
+    void refusals_data();
+    void refusals();
+    void hardtanhSlopes();
+    void slopeOfANormAtZero();
+    void dropoutMask();
+    void dropoutOfTwoLayers();
+    void dropoutFollowsItsCounter();
+};
+
+void TestFunctionValues::einsumForms() {
+    const RefTensor a{Shape{2, 3}, {1, 2, 3, 4, 5, 6}}, c{Shape{3, 2}, {1, 0, 2, 1, 0, 3}};
+    const auto form = [&](const char* equation) {
+        return valueOf({a, c},
+                       [&](Builder& b, In in) { return fn::einsum(b, equation, in[0], in[1]); });
+    };
+    QCOMPARE(form("ij,jk->ik"), (std::vector<double>{5, 11, 14, 23}));
+    QCOMPARE(form("ij,jk->ki"), (std::vector<double>{5, 14, 11, 23}));
+    QCOMPARE(form("ij,ji->"), (std::vector<double>{5 + 23}));
+    QCOMPARE(form("ij,ji->ij"), (std::vector<double>{1, 4, 0, 0, 5, 18}));
+    QCOMPARE(form("ij,ji->j"), (std::vector<double>{1, 9, 18}));
+    QCOMPARE(form("ab,cd->abcd").size(), size_t{36});
+}
+
+void TestFunctionValues::einsumRefusals() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {3, 3}, DType::F32);
+    for (const char* bad : {"ij->i", "ij,jk", "ii,ij->j", "ij,jk->iz", "ij,kl->ik", "iJ,Jk->ik"})
+        QVERIFY_EXCEPTION_THROWN(fn::einsum(b, bad, x, x), InputError);
+}
+
+void TestFunctionValues::attentionOfOneKey() {
+    // one key has all the share: the result is its value for every query
+    const auto y = valueOf(
+        {{Shape{2, 2}, {1, 2, -3, 4}}, {Shape{1, 2}, {5, 6}}, {Shape{1, 2}, {7, 8}}},
+        [](Builder& b, In in) { return fn::scaledDotProductAttention(b, in[0], in[1], in[2]); });
+    QCOMPARE(y, (std::vector<double>{7, 8, 7, 8}));
+}
+
+void TestFunctionValues::transposedConvolution() {
+    // stride 2: each pixel stamps the kernel, and the stamps do not overlap
+    const auto y =
+        valueOf({{Shape{1, 1, 1, 2}, {1, 10}}, {Shape{1, 1, 1, 2}, {2, 3}}}, [](Builder& b, In in) {
+            return fn::convTranspose2d(b, in[0], in[1], kNoNode, {{1, 2}, {0, 0}, {}}, {0, 1});
+        });
+    QCOMPARE(y, (std::vector<double>{2, 3, 20, 30, 0}));
+}
+
+void TestFunctionValues::productsOfMatrices() {
+    const RefTensor m{Shape{2, 2}, {1, 2, 3, 4}}, v{Shape{2}, {5, 6}}, t{Shape{2, 1, 1}, {2, 3}};
+    QCOMPARE(
+        valueOf({v, m, v}, [](Builder& b, In in) { return fn::addmv(b, in[0], in[1], in[2]); }),
+        (std::vector<double>{22, 45}));
+    QCOMPARE(valueOf({t, t},
+                     [](Builder& b, In in) {
+                         return fn::addbmm(b, b.constant(1, {1, 1}, DType::F32), in[0], in[1]);
+                     }),
+             (std::vector<double>{1 + 4 + 9}));
+    QCOMPARE(valueOf({m, m}, [](Builder& b, In in) { return fn::tensordot(b, in[0], in[1], 2); }),
+             (std::vector<double>{30}));
+    QCOMPARE(valueOf({{Shape{1, 3}, {1, 0, 0}}, {Shape{1, 3}, {0, 1, 0}}},
+                     [](Builder& b, In in) { return fn::cross(b, in[0], in[1], 1); }),
+             (std::vector<double>{0, 0, 1}));
+}
+
+/// Values whose PyTorch results follow from the definitions.
+void TestFunctionValues::conventions() {
+    const RefTensor x{Shape{2, 2}, {3, 4, 0, -2}};
+    const auto one = [&](NodeId (*emit)(Builder&, NodeId)) {
+        return valueOf({x}, [&](Builder& b, In in) { return emit(b, in[0]); });
+    };
+    const double u = formatOf(DType::F32).unitRoundoff();
+    QVERIFY(near(one([](Builder& b, NodeId id) { return fn::norm(b, id, {1}); }), {5, 2}));
+    QVERIFY(near(one([](Builder& b, NodeId id) { return fn::var(b, id, {1}); }), {0.5, 2}));
+    QVERIFY(near(one([](Builder& b, NodeId id) { return fn::normalize(b, id, 1); }),
+                 {0.6, 0.8, 0, -1}));
+    QVERIFY(near(one([](Builder& b, NodeId id) { return fn::renorm(b, id, 0, 2.5); }),
+                 {1.5, 2, 0, -2}));
+    QVERIFY(near(one([](Builder& b, NodeId id) { return fn::cumsum(b, id, 1); }), {3, 7, 0, -2}));
+    QVERIFY(near(one([](Builder& b, NodeId id) { return fn::cumprod(b, id, 0); }), {3, 4, 0, -8}));
+    QVERIFY(near(one([](Builder& b, NodeId id) { return fn::frac(b, b.scale(id, 0.375)); }),
+                 {0.125, 0.5, 0, -0.75}));
+    QVERIFY(near(one([](Builder& b, NodeId id) { return fn::pdist(b, id); }), {std::sqrt(45.0)}));
+    QVERIFY(near(one([](Builder& b, NodeId id) { return fn::prod(b, id, {}); }), {0}));
+    const auto pair = [&](NodeId (*emit)(Builder&, NodeId, NodeId)) {
+        return valueOf({x, {Shape{2, 2}, {3, 1, 2, -2.5}}},
+                       [&](Builder& b, In in) { return emit(b, in[0], in[1]); });
+    };
+    QVERIFY(near(pair(fn::l1Loss), {(3 + 2 + 0.5) / 4}));
+    QVERIFY(near(pair([](Builder& b, NodeId a, NodeId c) { return fn::smoothL1Loss(b, a, c); }),
+                 {(2.5 + 1.5 + 0.125) / 4}));
+    QVERIFY(near(pair([](Builder& b, NodeId a, NodeId c) { return fn::huberLoss(b, a, c, 2); }),
+                 {(4 + 2 + 0.125) / 4}));
+    QVERIFY(near(pair([](Builder& b, NodeId a, NodeId c) { return fn::lerp(b, a, c, 1); }),
+                 {3, 1, 2, -2.5}));
+    // pixels of a 1 x 2 image at their centres, half way between, and outside
+    const auto read =
+        valueOf({{Shape{1, 1, 1, 2}, {10, 20}}, {Shape{1, 1, 4, 2}, {-0.5, 0, 0.5, 0, 0, 0, 3, 0}}},
+                [](Builder& b, In in) { return fn::gridSample(b, in[0], in[1]); });
+    QVERIFY(near(read, {10, 20, 15, 0}));
+    // windows of unequal size: rows 0-1 and 1-2 of three
+    const auto pooled = valueOf({{Shape{1, 1, 3, 1}, {1, 2, 6}}}, [](Builder& b, In in) {
+        return fn::adaptiveAvgPool2d(b, in[0], {2, 1});
+    });
+    QVERIFY(near(pooled, {1.5, 4}));
+    const auto most = valueOf({{Shape{1, 1, 3, 1}, {1, 2, 6}}}, [](Builder& b, In in) {
+        return fn::adaptiveMaxPool2d(b, in[0], {2, 1});
+    });
+    QCOMPARE(most, (std::vector<double>{2, 6}));
+    const auto picked = valueOf({x}, [](Builder& b, In in) {
+        return fn::indexSelect(b, in[0], 1, b.constant(1, {3}, DType::I32));
+    });
+    QCOMPARE(picked, (std::vector<double>{4, 4, 4, -2, -2, -2}));
+    // a loss far beyond exp's range
+    const auto soft = valueOf({{Shape{1}, {-1000}}, {Shape{1}, {1}}}, [](Builder& b, In in) {
+        return fn::softMarginLoss(b, in[0], in[1]);
+    });
+    QVERIFY(std::fabs(soft[0] - 1000) <= 1000 * u);
+}
+
+void TestFunctionValues::refusals_data() {
+    QTest::addColumn<int>("index");
+    for (int i = 0; i < 7; ++i)
+        QTest::addRow("%d", i) << i;
+}
+
+void TestFunctionValues::refusals() {
+    QFETCH(int, index);
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {4, 4}, DType::F32), h = b.input("h", {4, 4}, DType::F16);
+    const NodeId zero = b.constant(0, {}, DType::I32);
+    const std::function<void()> calls[] = {
+        [&] { fn::mm(b, x, h); },
+        [&] { fn::lerp(b, x, h, 0.5); },
+        [&] { fn::pdist(b, h); },
+        [&] { fn::dropout(b, x, 1.5, zero, 1); },
+        [&] { fn::groupNorm(b, x, 3, kNoNode, kNoNode, 1e-5); },
+        [&] { fn::var(b, b.slice(x, 1, 0, 1), {1}); },
+        [&] { fn::prelu(b, x, b.input("slopes", {3}, DType::F32)); },
+    };
+    QVERIFY_EXCEPTION_THROWN(calls[index](), InputError);
+}
+
+void TestFunctionValues::hardtanhSlopes() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {5}, DType::F32);
+    const NodeId y = b.sumAll(fn::hardtanh(b, x));
+    const Leaves leaves{{x, {Shape{5}, {-2, -1, 0.5, 1, 2}}}};
+    const NodeId slope = *gradients(b, y, std::array{x})[0];
+    // 0 at the bounds themselves, as PyTorch gives
+    QCOMPARE(test::valueOf(graph, leaves, slope).values, (std::vector<double>{0, 0, 1, 0, 0}));
+}
+
+void TestFunctionValues::slopeOfANormAtZero() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {2, 3}, DType::F32);
+    const Leaves leaves{{x, {Shape{2, 3}, std::vector<double>(6)}}};
+    for (const NodeId y : {fn::norm(b, x, {1}), fn::stddev(b, x, {1}), fn::normalize(b, x, 1),
+                           fn::cosineSimilarity(b, x, x, 1)}) {
+        const NodeId slope = *gradients(b, b.sumAll(y), std::array{x})[0];
+        for (const double v : test::valueOf(graph, leaves, slope).values)
+            QVERIFY(std::isfinite(v));
+    }
+}
+
+/// Kept values are scaled, the gradient sees the same mask, and the share is right.
+void TestFunctionValues::dropoutMask() {
+    constexpr int64_t kCount = 20011;
+    constexpr double kP = 0.25;
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {kCount}, DType::F32);
+    const NodeId counter = b.input("counter", {}, DType::I32);
+    const NodeId y = fn::dropout(b, x, kP, counter, kSeed);
+    graph.addOutput("y", y);
+    graph.addOutput("slope", *gradients(b, b.sumAll(y), std::array{x})[0]);
+    const Leaves leaves{{x, {Shape{kCount}, std::vector<double>(kCount, 3)}},
+                        {counter, {Shape{}, {7}}}};
+    const auto run = test::runSteps(graph, leaves, FuseOptions::Full, 2, 1);
+    int64_t dropped = 0;
+    for (size_t i = 0; i < run.at("y").size(); ++i) {
+        QCOMPARE(run.at("y")[i] == 0, run.at("slope")[i] == 0);
+        QVERIFY(run.at("y")[i] == 0 || run.at("y")[i] == 4);
+        dropped += run.at("y")[i] == 0 ? 1 : 0;
+    }
+    // five standard deviations of a binomial count
+    const double sigma = std::sqrt(kCount * kP * (1 - kP));
+    QVERIFY(std::fabs(static_cast<double>(dropped) - kCount * kP) < 5 * sigma);
+    QCOMPARE(test::runSteps(graph, leaves, FuseOptions::None, 3, 1).at("y"), run.at("y"));
+    QCOMPARE(test::valueOf(graph, leaves, y).values, run.at("y"));
+}
+
+/// Two calls alike are two masks: nodes are not reused.
+void TestFunctionValues::dropoutOfTwoLayers() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.constant(1, {64}, DType::F32), counter = b.input("n", {}, DType::I32);
+    const NodeId first = fn::dropout(b, x, 0.5, counter, 1),
+                 second = fn::dropout(b, x, 0.5, counter, 1);
+    QVERIFY(first != second);
+    const Leaves leaves{{counter, {Shape{}, {0}}}};
+    QVERIFY(test::valueOf(graph, leaves, first).values !=
+            test::valueOf(graph, leaves, second).values);
+    // p 0 and 1: all and nothing
+    QCOMPARE(test::valueOf(graph, leaves, fn::dropout(b, x, 0, counter, 1)).values,
+             std::vector<double>(64, 1));
+    QCOMPARE(test::valueOf(graph, leaves, fn::dropout(b, x, 1, counter, 1)).values,
+             std::vector<double>(64, 0));
+}
+
+void TestFunctionValues::dropoutFollowsItsCounter() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId steps = b.state("steps", {}, DType::F32, StateRole::Counter);
+    graph.setNext(steps, b.shift(steps, 1));
+    const NodeId x = b.constant(1, {256}, DType::F16);
+    graph.addOutput("y", fn::dropout(b, x, 0.5, steps, 1));
+    const Leaves leaves{{steps, {Shape{}, {0}}}};
+    const auto after = [&](int n) {
+        return test::runSteps(graph, leaves, FuseOptions::Full, 2, n).at("y");
+    };
+    QCOMPARE(after(1), after(1));
+    QVERIFY(after(1) != after(2));
+}
+
+QTEST_GUILESS_MAIN(TestFunctionValues)
+#include "tst_function_values.moc"
