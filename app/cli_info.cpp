@@ -38,8 +38,11 @@ void tellPresets() {
     size_t width = 0;
     for (const Preset& preset : presets())
         width = std::max(width, preset.name.size());
+    std::string group;
     for (const Preset& preset : presets()) {
-        print(padded(preset.name, width) + "  " + preset.about + "\n");
+        if (preset.group != group) print((group.empty() ? "" : "\n") + preset.group + "\n");
+        group = preset.group;
+        print("  " + padded(preset.name, width) + "  " + preset.about + "\n");
     }
 }
 

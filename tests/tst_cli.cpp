@@ -111,10 +111,21 @@ void TestCli::helpAndVersion() {
 void TestCli::lists() {
     const Outcome list = call({"presets"});
     QCOMPARE(list.code, 0);
+    // groups with a line of their own and an empty one between, presets below with their sentence
+    const QList<QByteArray> lines = list.out.split('\n');
+    qsizetype at = 0;
+    std::string group;
     for (const Preset& preset : presets()) {
-        QVERIFY2(list.out.contains(preset.name.c_str()), list.out);
+        if (preset.group != group) {
+            if (at > 0) QCOMPARE(lines.value(at++), QByteArray());
+            QCOMPARE(lines.value(at++), QByteArray::fromStdString(preset.group));
+        }
+        group = preset.group;
+        const QByteArray line = lines.value(at++);
+        QVERIFY2(line.startsWith(("  " + preset.name + " ").c_str()), line);
+        QVERIFY2(line.endsWith((" " + preset.about).c_str()), line);
     }
-    QCOMPARE(list.out.count('\n'), static_cast<qsizetype>(presets().size()));
+    QCOMPARE(lines.size(), at + 1);
     const Outcome devices = call({"devices"});
     QCOMPARE(devices.code, 0);
     QVERIFY2(devices.out.startsWith("cpu"), devices.out);

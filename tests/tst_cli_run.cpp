@@ -41,6 +41,8 @@ class TestCliRun : public QObject {
 
 private slots:
     void runWritesItsFiles();
+    void everyPresetRuns_data();
+    void everyPresetRuns();
     void runTwiceSameBytes_data();
     void runTwiceSameBytes();
     void savedExperimentRunsAgain();
@@ -94,6 +96,27 @@ void TestCliRun::runWritesItsFiles() {
         QCOMPARE(QByteArray(contentOf(out + QString("/%1.png").arg(picture)).left(8)),
                  QByteArray("\x89PNG\r\n\x1a\n"));
     }
+}
+
+void TestCliRun::everyPresetRuns_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<int>("lanes");
+    for (const Preset& preset : presets())
+        QTest::newRow(preset.name.c_str())
+            << QString::fromStdString(preset.name) << static_cast<int>(preset.config.lanes.size());
+}
+
+/// Three steps of each; large pictures at the usual size.
+void TestCliRun::everyPresetRuns() {
+    QFETCH(QString, name);
+    QFETCH(int, lanes);
+    QTemporaryDir folder;
+    const QString out = folder.filePath("out");
+    const Outcome outcome = call({"run", "--preset", name, "--set", "task.side=64", "--steps", "3",
+                                  "--device", "cpu", "--threads", "1", "--quiet", "--out", out});
+    QCOMPARE(outcome.error, QByteArray());
+    QCOMPARE(outcome.code, 0);
+    QCOMPARE(contentOf(out + "/steps.csv").count('\n'), qsizetype{1 + 3 * lanes});
 }
 
 void TestCliRun::runTwiceSameBytes_data() {

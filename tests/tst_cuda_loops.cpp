@@ -311,6 +311,9 @@ void TestCudaLoops::presetSteps_data() {
     const int blocks[] = {1000, 1, 6};
     size_t turn = 0;
     for (const Preset& preset : presets()) {
+        // schedules differ in a table's values alone, which no kernel's text holds
+        if (preset.name.starts_with("recipe-schedule-") && preset.name != "recipe-schedule-step")
+            continue;
         // Each with two of the lanes; the checkerboard with all.
         const size_t count = preset.name == "checkerboard" ? 4 : 2;
         for (size_t i = 0; i < count; ++i, ++turn) {

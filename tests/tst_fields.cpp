@@ -306,10 +306,16 @@ void TestFields::severalFields() {
 }
 
 void TestFields::presetsAreValid() {
-    std::set<std::string> names;
+    std::set<std::string> names, titles, groups;
+    std::string group;
     for (const Preset& preset : presets()) {
         QVERIFY2(names.insert(preset.name).second, preset.name.c_str());
-        QVERIFY(!preset.title.empty() && !preset.about.empty());
+        QVERIFY2(titles.insert(preset.title).second, preset.title.c_str());
+        QVERIFY(!preset.group.empty() && !preset.title.empty() && !preset.about.empty());
+        // presets of a group stand together
+        QVERIFY2(preset.group == group || groups.insert(preset.group).second, preset.name.c_str());
+        group = preset.group;
+        QCOMPARE(preset.config.title, preset.title);
         checkConfig(preset.config);
         const std::string text = configText(preset.config);
         QCOMPARE(configText(parseConfig(text, preset.name)), text);

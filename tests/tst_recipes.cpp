@@ -4,11 +4,11 @@
 // plain SGD, first scale 128 that doubles on every clean step.
 #include "engine/core/error.h"
 #include "engine/ops/functional.h"
-#include "engine/train/experiment.h"
+#include "engine/train/fields.h"
 #include "engine/train/models.h"
-#include "engine/train/recipes.h"
 #include "engine/train/schedule.h"
 #include "engine/train/step_graph.h"
+#include "engine/train/trainer.h"
 #include "tests/support/training.h"
 
 #include <QTest>
@@ -540,35 +540,6 @@ private slots:
             run.setState("layers.0.bias", std::vector<float>(kWidth, 0));
             run.setState("layers.1.bias", std::vector<float>(kWidth, 0));
             QCOMPARE(run.step(batch, 0), epsilon == 0 ? 1 : 0);
-        }
-    }
-
-    void presetsRun_data() {
-        QTest::addColumn<QString>("name");
-        for (const Preset& preset : recipePresets())
-            QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
-    }
-    /// Every lane learns: the loss falls to less than it was.
-    void presetsRun() {
-        QFETCH(QString, name);
-        RunConfig config = presetNamed(name.toStdString()).config;
-        config.device = "cpu";
-        config.threads = 1;
-        Experiment experiment(config);
-        std::vector<StepRecord> records;
-        std::vector<Event> events;
-        while (!experiment.finished())
-            QVERIFY(experiment.advance(records, events));
-        const auto lanes = static_cast<size_t>(experiment.lanes());
-        for (size_t lane = 0; lane < lanes; ++lane) {
-            const StepRecord &first = records[lane], &last = records[records.size() - lanes + lane];
-            QVERIFY(std::isfinite(last.loss));
-            QVERIFY2(
-                last.loss < 0.8f * first.loss,
-                qPrintable(QString("%1 to %2").arg(double{first.loss}).arg(double{last.loss})));
-            qInfo("%s: loss %g to %g, %lld skips",
-                  experiment.laneName(static_cast<int>(lane)).c_str(), double{first.loss},
-                  double{last.loss}, static_cast<long long>(last.skippedSoFar));
         }
     }
 };

@@ -84,10 +84,12 @@ std::vector<LaneConfig> parseLanes(std::string_view list);
 
 struct Preset {
     std::string name;  ///< "checkerboard"
+    std::string group; ///< "Examples": the heading under which lists and menus show it
     std::string title; ///< "Checkerboard"
     std::string about; ///< one sentence
     RunConfig config;
 };
+/// Presets of a group stand together; the first one is what the window opens with.
 std::span<const Preset> presets();
 /// InputError names the nearest preset.
 const Preset& presetNamed(std::string_view name);
