@@ -147,6 +147,7 @@ void MainWindow::buildStatusBar() {
 
 void MainWindow::buildMenus() {
     QMenu* file = menuBar()->addMenu(tr("&File"));
+    file->addMenu(m_transport->presetMenu());
     file->addAction(tr("&Open…"), QKeySequence::Open, this, &MainWindow::chooseFile);
     file->addAction(tr("&Save experiment as…"), QKeySequence::Save, this,
                     &MainWindow::saveExperiment);

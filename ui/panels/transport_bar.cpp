@@ -2,14 +2,12 @@
 // that Space keeps its meaning.
 #include "ui/panels/transport_bar.h"
 
-#include "engine/train/fields.h"
 #include "ui/icons.h"
 #include "ui/owned.h"
+#include "ui/panels/preset_box.h"
 #include "ui/plots/tickers.h"
 
-#include <QAbstractItemView>
 #include <QActionGroup>
-#include <QComboBox>
 #include <QEvent>
 #include <QFontMetrics>
 #include <QGuiApplication>
@@ -39,27 +37,9 @@ TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
 }
 
 void TransportBar::buildPresets() {
-    m_presets = make<QComboBox>(this);
-    m_presets->setAccessibleName(tr("Experiment"));
-    m_presets->setToolTip(tr("The experiments that come with the program"));
-    m_presets->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    m_presets->setMinimumContentsLength(14);
+    m_presets = make<PresetBox>(this);
     m_presets->setObjectName(QStringLiteral("presets"));
-    // neither a click nor a turn of the wheel may take Space or the run away
-    m_presets->setFocusPolicy(Qt::TabFocus);
-    m_presets->installEventFilter(this);
-    for (const Preset& preset : presets()) {
-        m_presets->addItem(QString::fromStdString(preset.title),
-                           QString::fromStdString(preset.name));
-        m_presets->setItemData(m_presets->count() - 1, QString::fromStdString(preset.about),
-                               Qt::ToolTipRole);
-    }
-    // the list is as wide as its longest title, whatever the width of the box
-    m_presets->view()->setMinimumWidth(m_presets->view()->sizeHintForColumn(0) + 12);
-    connect(m_presets, &QComboBox::activated, this, [this](int index) {
-        const QString name = m_presets->itemData(index).toString();
-        if (!name.isEmpty()) emit presetChosen(name);
-    });
+    connect(m_presets, &PresetBox::chosen, this, &TransportBar::presetChosen);
     m_row->addWidget(m_presets);
 }
 
@@ -168,20 +148,10 @@ void TransportBar::buildRight() {
 }
 
 void TransportBar::showExperiment(const QString& preset, const QString& title) {
-    int index = preset.isEmpty() ? -1 : m_presets->findData(preset);
-    const int own = m_presets->findData(QString());
-    if (index < 0 && own < 0) m_presets->addItem(title, QString());
-    if (index < 0) {
-        index = m_presets->findData(QString());
-        m_presets->setItemText(index, title);
-    } else if (own >= 0) {
-        m_presets->removeItem(own);
-    }
-    m_presets->setCurrentIndex(index);
-    const QString about = m_presets->itemData(index, Qt::ToolTipRole).toString();
-    m_presets->setToolTip(about.isEmpty() ? tr("The experiments that come with the program")
-                                          : about);
+    m_presets->showExperiment(preset, title);
 }
+
+QMenu* TransportBar::presetMenu() const { return m_presets->menu(); }
 
 void TransportBar::setState(SessionState state) {
     m_state = state;
@@ -266,10 +236,6 @@ void TransportBar::setDevice(const DeviceInfo& device, const QString& reason) {
 
 bool TransportBar::eventFilter(QObject* watched, QEvent* event) {
     if (watched == m_speeds && event->type() == QEvent::Resize) showSpeeds();
-    if (event->type() == QEvent::Wheel && watched == m_presets) {
-        event->ignore();
-        return true;
-    }
     return QWidget::eventFilter(watched, event);
 }
 

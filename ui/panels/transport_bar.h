@@ -10,7 +10,6 @@
 #include <QWidget>
 
 class QActionGroup;
-class QComboBox;
 class QHBoxLayout;
 class QLabel;
 class QMenu;
@@ -19,6 +18,8 @@ class QSpinBox;
 class QToolButton;
 
 namespace halfscope {
+
+class PresetBox;
 
 class TransportBar : public QWidget {
     Q_OBJECT
@@ -33,6 +34,8 @@ public:
     /// `reason`: why the GPU is not used; may be empty.
     void setDevice(const DeviceInfo&, const QString& reason);
     void setTheme(Theme);
+    /// The experiments that come with the program, in groups.
+    QMenu* presetMenu() const;
     QMenu* themeMenu() const { return m_themeMenu; }
 
 signals:
@@ -59,7 +62,7 @@ private:
     void showSpeeds();
 
     QHBoxLayout* m_row = nullptr;   ///< owned by this widget
-    QComboBox* m_presets = nullptr; ///< child, as all below
+    PresetBox* m_presets = nullptr; ///< child, as all below
     QPushButton* m_reset = nullptr;
     QPushButton* m_play = nullptr;
     QPushButton* m_step = nullptr;

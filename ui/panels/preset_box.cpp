@@ -1,0 +1,94 @@
+// A combo box, for its looks, its keys and what screen readers know of it, with a menu for a list.
+#include "ui/panels/preset_box.h"
+
+#include "engine/train/fields.h"
+#include "ui/owned.h"
+
+#include <QActionGroup>
+#include <QMenu>
+#include <QWheelEvent>
+
+namespace halfscope {
+
+PresetBox::PresetBox(QWidget* parent) : QComboBox(parent) {
+    setAccessibleName(tr("Experiment"));
+    setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    setMinimumContentsLength(14);
+    // a click must not take Space away from Play
+    setFocusPolicy(Qt::TabFocus);
+    for (const Preset& preset : presets()) {
+        addItem(QString::fromStdString(preset.title), QString::fromStdString(preset.name));
+        setItemData(count() - 1, QString::fromStdString(preset.about), Qt::ToolTipRole);
+    }
+    buildMenu();
+    connect(this, &QComboBox::activated, this, [this](int index) {
+        const QString name = itemData(index).toString();
+        if (!name.isEmpty()) emit chosen(name);
+    });
+    showExperiment(itemData(0).toString(), {});
+}
+
+void PresetBox::buildMenu() {
+    m_menu = make<QMenu>(tr("E&xperiments"), this);
+    m_menu->setToolTipsVisible(true);
+    m_actions = make<QActionGroup>(this);
+    m_actions->setExclusionPolicy(QActionGroup::ExclusionPolicy::ExclusiveOptional);
+    const auto all = presets();
+    const std::string& first = all.front().group; // the window opens with it: one click away
+    std::string group = first;
+    QMenu* into = m_menu;
+    for (size_t i = 0; i < all.size(); ++i) {
+        if (all[i].group != group) {
+            if (group == first) m_menu->addSeparator();
+            group = all[i].group;
+            into = m_menu->addMenu(QString::fromStdString(group));
+            into->setToolTipsVisible(true);
+        }
+        addTo(*into, static_cast<int>(i));
+    }
+    // the arrow comes up again
+    connect(m_menu, &QMenu::aboutToHide, this, [this] { QComboBox::hidePopup(); });
+}
+
+void PresetBox::addTo(QMenu& menu, int index) {
+    QAction* action = menu.addAction(itemText(index).replace(u'&', QStringLiteral("&&")));
+    action->setToolTip(itemData(index, Qt::ToolTipRole).toString());
+    action->setCheckable(true);
+    m_actions->addAction(action);
+    connect(action, &QAction::triggered, this, [this, index] {
+        setCurrentIndex(index);
+        emit activated(index);
+    });
+}
+
+void PresetBox::showPopup() {
+    m_menu->setMinimumWidth(width());
+    const QAction* current = m_actions->checkedAction();
+    for (QAction* entry : m_menu->actions())
+        if (entry == current || (entry->menu() && entry->menu()->actions().contains(current)))
+            m_menu->setActiveAction(entry);
+    m_menu->popup(mapToGlobal(QPoint(0, height())));
+}
+
+void PresetBox::showExperiment(const QString& preset, const QString& title) {
+    int index = preset.isEmpty() ? -1 : findData(preset);
+    const int own = findData(QString());
+    if (index < 0 && own < 0) addItem(title, QString());
+    if (index < 0) {
+        index = findData(QString());
+        setItemText(index, title);
+    } else if (own >= 0) {
+        removeItem(own);
+    }
+    setCurrentIndex(index);
+    for (int i = 0; i < m_actions->actions().size(); ++i)
+        m_actions->actions().at(i)->setChecked(i == index);
+    const QString about = itemData(index, Qt::ToolTipRole).toString();
+    setToolTip(about.isEmpty() ? tr("The experiments that come with the program") : about);
+    setAccessibleDescription(toolTip());
+}
+
+/// A turn of the wheel must not end the run.
+void PresetBox::wheelEvent(QWheelEvent* event) { event->ignore(); }
+
+} // namespace halfscope

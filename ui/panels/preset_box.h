@@ -1,0 +1,39 @@
+// The box that names the experiment. Its list is a menu in groups: the examples first, the others
+// in a submenu for each group.
+#pragma once
+
+#include <QComboBox>
+
+class QActionGroup;
+class QMenu;
+
+namespace halfscope {
+
+class PresetBox : public QComboBox {
+    Q_OBJECT
+public:
+    explicit PresetBox(QWidget* parent = nullptr);
+
+    /// A preset's name; for anything else the title is shown as an entry of its own.
+    void showExperiment(const QString& preset, const QString& title);
+    /// The same menu for a menu bar; chosen() tells of both.
+    QMenu* menu() const { return m_menu; }
+
+    void showPopup() override;
+
+signals:
+    /// By mouse or keys, not by showExperiment().
+    void chosen(const QString& preset);
+
+protected:
+    void wheelEvent(QWheelEvent*) override;
+
+private:
+    void buildMenu();
+    void addTo(QMenu&, int index);
+
+    QMenu* m_menu = nullptr;           ///< child
+    QActionGroup* m_actions = nullptr; ///< child; an action for each preset, in order
+};
+
+} // namespace halfscope
