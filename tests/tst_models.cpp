@@ -5,7 +5,6 @@
 #include "ui/models/config_model.h"
 #include "ui/models/event_model.h"
 #include "ui/models/run_model.h"
-#include "ui/models/verify_model.h"
 
 #include <QAbstractItemModelTester>
 #include <QLocale>
@@ -79,7 +78,6 @@ private slots:
     void configLaneThatComesDoesNotReachTheRun();
     void configLanes();
     void configAppliesFollowsEdits();
-    void verifyTable();
 };
 
 void TestModels::scaleWords_data() {
@@ -451,49 +449,6 @@ void TestModels::configAppliesFollowsEdits() {
     QVERIFY(get(model, "task.image", -1, ConfigModel::AppliesRole).toBool());
     QVERIFY(!get(model, "scaler.growth_interval", 0, ConfigModel::AppliesRole).toBool()); // fp32
     QVERIFY(get(model, "scaler.growth_interval", 1, ConfigModel::AppliesRole).toBool());
-}
-
-void TestModels::verifyTable() {
-    VerifyModel model;
-    const QAbstractItemModelTester tester(&model, kFatal);
-    QCOMPARE(model.rowCount(), 0);
-    VerifyReport report;
-    report.device = "CPU";
-    report.suites.resize(2);
-    report.suites[0].name = "ops";
-    report.suites[0].cases = report.suites[0].passed = 1432;
-    report.suites[0].worst = 5e-8;
-    report.suites[0].bound = 1e-7;
-    report.suites[1].name = "scaler";
-    report.suites[1].cases = report.suites[1].passed = 2;
-    report.leftOut = {"runs: no training_runs.json"};
-    model.show(report);
-    const auto text = [&model](int row, int column) {
-        return model.index(row, column).data().toString();
-    };
-    QCOMPARE(text(0, VerifyModel::CasesColumn), QStringLiteral("1432"));
-    QCOMPARE(text(0, VerifyModel::WorstColumn), QStringLiteral("5e-08"));
-    QCOMPARE(text(1, VerifyModel::BoundColumn), QStringLiteral("equal"));
-    QVERIFY(model.index(0, 0).data(VerifyModel::PassedRole).toBool());
-    QVERIFY(model.summary().startsWith(QStringLiteral("All passed: on CPU")));
-    QVERIFY(model.summary().endsWith(QStringLiteral("Left out: runs: no training_runs.json")));
-    report.suites[1].passed = 1;
-    report.suites[1].failed = {"trace 3: scale 1 instead of 2"};
-    model.show(report);
-    QVERIFY(!model.index(1, 0).data(VerifyModel::PassedRole).toBool());
-    QVERIFY(model.summary().startsWith(QStringLiteral("Some cases failed: on CPU")));
-    QVERIFY(
-        model.summary().contains(QStringLiteral("scaler failed: trace 3: scale 1 instead of 2")));
-    report.suites[1].failed.assign(25, "one");
-    model.show(report);
-    QVERIFY(model.summary().contains(QStringLiteral("scaler: 15 more failed")));
-    report.suites[1].failed.clear();
-    report.suites[1].illPosed = {"a run: not to be decided"};
-    model.show(report);
-    QVERIFY(model.index(1, 0).data(VerifyModel::PassedRole).toBool());
-    QVERIFY(model.summary().startsWith(
-        QStringLiteral("Nothing failed. Ill-posed, not to be decided in float32: 1.")));
-    QVERIFY(model.summary().contains(QStringLiteral("scaler ill-posed: a run: not to be decided")));
 }
 
 QTEST_GUILESS_MAIN(TestModels)

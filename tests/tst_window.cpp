@@ -71,7 +71,6 @@ private slots:
     void resizesAndChangesTheme();
     void areaIsDividedByThePictures();
     void everyWidgetInReachHasAName();
-    void verifies();
     void closesWhileTraining();
     void closesWhileBuilding();
 };
@@ -376,26 +375,6 @@ void TestWindow::everyWidgetInReachHasAName() {
     QCOMPARE(namelessIn(verification), QStringList());
     QLineEdit nameless(&layers); // what the search must find
     QCOMPARE(namelessIn(layers).size(), qsizetype(1));
-}
-
-void TestWindow::verifies() {
-    VerifyOptions options;
-    options.suites = {"scaler", "optim"};
-    options.device = "cpu";
-    VerifyDialog dialog(options);
-    dialog.show();
-    QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
-    QCOMPARE(dialog.model().rowCount(), 2);
-    QVERIFY2(dialog.summary().startsWith(QStringLiteral("All passed")),
-             qPrintable(dialog.summary()));
-    options.folder = "/no/such/folder";
-    VerifyDialog failing(options);
-    QTRY_VERIFY_WITH_TIMEOUT(!failing.running(), kPatience);
-    QVERIFY2(failing.summary().contains(QStringLiteral("/no/such/folder")),
-             qPrintable(failing.summary()));
-    options.folder.clear();
-    options.suites.clear();
-    const VerifyDialog closed(options); // while it compares
 }
 
 void TestWindow::closesWhileBuilding() {

@@ -19,6 +19,38 @@ QVariant alignmentOf(int column) {
     return QVariant((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
 }
 
+QString headingOf(int column) {
+    switch (column) {
+    case VerifyModel::SuiteColumn: return VerifyModel::tr("Suite");
+    case VerifyModel::CasesColumn: return VerifyModel::tr("Cases");
+    case VerifyModel::PassedColumn: return VerifyModel::tr("Passed");
+    case VerifyModel::IllPosedColumn: return VerifyModel::tr("Ill-posed");
+    case VerifyModel::WorstColumn: return VerifyModel::tr("Worst");
+    case VerifyModel::BoundColumn: return VerifyModel::tr("Bound");
+    default: return VerifyModel::tr("Compared");
+    }
+}
+
+QString explanationOf(int column) {
+    switch (column) {
+    case VerifyModel::SuiteColumn: return VerifyModel::tr("A file of recorded cases");
+    case VerifyModel::CasesColumn: return VerifyModel::tr("Recorded cases that were compared");
+    case VerifyModel::PassedColumn:
+        return VerifyModel::tr("Cases that do not deviate by more than their bound");
+    case VerifyModel::IllPosedColumn:
+        return VerifyModel::tr(
+            "Trainings that float32 cannot decide: a unit comes so near to zero that a rounding "
+            "turns it on or off, and float64 with its values rounded to float32 parts from float64 "
+            "as early. They are counted neither as passed nor as failed.");
+    case VerifyModel::WorstColumn:
+        return VerifyModel::tr(
+            "The deviation of the case that came nearest to its bound, or went farthest beyond it");
+    case VerifyModel::BoundColumn:
+        return VerifyModel::tr("The largest deviation with which that case passes");
+    default: return VerifyModel::tr("What of a case is compared with PyTorch");
+    }
+}
+
 QStringList linesOf(const SuiteResult& suite, const QString& state,
                     const std::vector<std::string>& cases) {
     const QString name = QString::fromStdString(suite.name);
@@ -45,8 +77,9 @@ QString VerifyModel::summary() const {
     if (m_report.stopped)
         lines << tr("Stopped. What ended before is in the table.");
     else if (m_report.passed() && m_report.illPosed() > 0)
-        lines << tr("Nothing failed. Ill-posed, not to be decided in float32: %1.")
-                     .arg(count(m_report.illPosed()));
+        lines << tr("Nothing failed on %1. Ill-posed cases: %2. Float32 cannot decide how they go; "
+                    "they are counted neither as passed nor as failed.")
+                     .arg(device, count(m_report.illPosed()));
     else if (m_report.passed())
         lines << tr("All passed: on %1 the engine computes what PyTorch computed.").arg(device);
     else
@@ -73,12 +106,15 @@ QVariant VerifyModel::data(const QModelIndex& index, int role) const {
     const SuiteResult& suite = m_report.suites[static_cast<size_t>(index.row())];
     if (role == PassedRole) return suite.failed.empty();
     if (role == Qt::TextAlignmentRole) return alignmentOf(index.column());
+    if (role == Qt::ToolTipRole || role == Qt::AccessibleDescriptionRole)
+        return explanationOf(index.column());
     if (role != Qt::DisplayRole) return {};
     const bool exact = suite.bound == 0;
     switch (index.column()) {
     case SuiteColumn: return QString::fromStdString(suite.name);
     case CasesColumn: return count(suite.cases);
     case PassedColumn: return count(suite.passed);
+    case IllPosedColumn: return count(suite.illPosed.size());
     case WorstColumn: return exact && suite.worst == 0 ? tr("equal") : numberText(suite.worst, 3);
     case BoundColumn: return exact ? tr("equal") : numberText(suite.bound, 3);
     default: return QString::fromStdString(suite.what);
@@ -86,18 +122,11 @@ QVariant VerifyModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant VerifyModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal) return {};
+    if (orientation != Qt::Horizontal || section < 0 || section >= Columns) return {};
     if (role == Qt::TextAlignmentRole) return alignmentOf(section);
-    if (role != Qt::DisplayRole) return {};
-    switch (section) {
-    case SuiteColumn: return tr("Suite");
-    case CasesColumn: return tr("Cases");
-    case PassedColumn: return tr("Passed");
-    case WorstColumn: return tr("Worst");
-    case BoundColumn: return tr("Bound");
-    case WhatColumn: return tr("Compared");
-    default: return {};
-    }
+    if (role == Qt::ToolTipRole || role == Qt::AccessibleDescriptionRole)
+        return explanationOf(section);
+    return role == Qt::DisplayRole ? headingOf(section) : QVariant();
 }
 
 } // namespace halfscope

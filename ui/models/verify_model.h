@@ -1,5 +1,5 @@
 // The result of a verification as a table: a row for each suite with its cases, how many passed,
-// the worst deviation and its bound.
+// how many float32 cannot decide, the worst deviation and its bound. Tool tips explain the columns.
 #pragma once
 
 #include "engine/verify/verify.h"
@@ -15,6 +15,7 @@ public:
         SuiteColumn,
         CasesColumn,
         PassedColumn,
+        IllPosedColumn,
         WorstColumn,
         BoundColumn,
         WhatColumn,

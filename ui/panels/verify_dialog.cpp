@@ -44,6 +44,10 @@ VerifyDialog::VerifyDialog(VerifyOptions options, QWidget* parent)
     start();
 }
 
+VerifyDialog::~VerifyDialog() {
+    if (m_job) VerifyJob::abandon(std::move(m_job));
+}
+
 void VerifyDialog::buildTable() {
     m_table = make<QTableView>(this);
     m_table->setModel(&m_model);

@@ -20,6 +20,8 @@ class VerifyDialog : public QDialog {
 public:
     /// Starts at once.
     explicit VerifyDialog(VerifyOptions, QWidget* parent = nullptr);
+    /// Does not wait for the case at hand.
+    ~VerifyDialog() override;
 
     const VerifyModel& model() const { return m_model; }
     bool running() const { return m_job != nullptr; }
@@ -38,7 +40,7 @@ private:
     QProgressBar* m_progress = nullptr;
     QPlainTextEdit* m_summary = nullptr;
     QPushButton* m_again = nullptr;   ///< Stop while it runs
-    std::unique_ptr<VerifyJob> m_job; ///< null when it is not running; joins first of all
+    std::unique_ptr<VerifyJob> m_job; ///< null when it is not running
 };
 
 } // namespace halfscope

@@ -1,6 +1,8 @@
 // The thread of a verification; its signals reach the window through Qt's queue.
 #include "ui/session/verify_job.h"
 
+#include <QCoreApplication>
+
 #include <chrono>
 
 namespace halfscope {
@@ -15,6 +17,16 @@ void VerifyJob::start() {
     m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
+void VerifyJob::abandon(std::unique_ptr<VerifyJob> job) {
+    VerifyJob* left = job.release();
+    left->disconnect();
+    left->setParent(QCoreApplication::instance());
+    connect(left, &VerifyJob::done, left, &QObject::deleteLater);
+    connect(left, &VerifyJob::failed, left, &QObject::deleteLater);
+    left->stop();
+    if (left->m_ended) left->deleteLater(); // its last signal may have come before
+}
+
 void VerifyJob::run(const std::stop_token& stop) {
     auto next = std::chrono::steady_clock::now();
     m_options.progress = [&](const VerifyProgress& progress) {
@@ -27,8 +39,11 @@ void VerifyJob::run(const std::stop_token& stop) {
         return !stop.stop_requested();
     };
     try {
-        emit done(verify(m_options));
+        const VerifyReport report = verify(m_options);
+        m_ended = true;
+        emit done(report);
     } catch (const std::exception& error) {
+        m_ended = true;
         emit failed(QString::fromUtf8(error.what()));
     }
 }

@@ -5,6 +5,8 @@
 #include "engine/verify/verify.h"
 
 #include <QObject>
+#include <atomic>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -23,6 +25,10 @@ public:
     void start();
     /// done() comes then with what was finished.
     void stop() { m_thread.request_stop(); }
+    /// Stops a job that nobody waits for any more and deletes it when its thread has ended, at the
+    /// latest with the application: a case on a GPU can take seconds, which a window that closes
+    /// must not wait for.
+    static void abandon(std::unique_ptr<VerifyJob>);
 
 signals:
     void progressed(const QString& suite, int done, int cases);
@@ -33,7 +39,8 @@ private:
     void run(const std::stop_token&);
 
     VerifyOptions m_options;
-    std::jthread m_thread; ///< last: it uses the rest
+    std::atomic<bool> m_ended{false}; ///< done() or failed() is on its way
+    std::jthread m_thread;            ///< last: it uses the rest
 };
 
 } // namespace halfscope
