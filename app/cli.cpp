@@ -49,7 +49,7 @@ struct Commands {
     VerifyCommandOptions verifyOptions;
     BenchOptions benchOptions;
     bool dot = false;
-    bool json = false;
+    bool json = false, markdown = false;
     CLI::App* run = nullptr;
     CLI::App* verify = nullptr;
     CLI::App* bench = nullptr;
@@ -74,6 +74,7 @@ struct Commands {
         bench = app.add_subcommand("bench", "Time training steps on a device");
         benchOptions.addTo(*bench);
         presets = app.add_subcommand("presets", "List the experiments that come with the program");
+        presets->add_flag("--markdown", markdown, "As a Markdown table");
         devices = app.add_subcommand("devices", "List the devices, and why there is no CUDA");
         describe = app.add_subcommand(
             "describe", "Print the graph of a training step: each operation with its storage type, "
@@ -92,7 +93,7 @@ struct Commands {
         if (verify->parsed()) return cli::verifyCommand(verifyOptions);
         if (bench->parsed()) return cli::benchCommand(benchOptions);
         if (presets->parsed()) {
-            tellPresets();
+            tellPresets(markdown ? PresetForm::Markdown : PresetForm::Text);
         } else if (devices->parsed()) {
             tellDevices();
         } else if (describe->parsed()) {

@@ -34,15 +34,21 @@ size_t laneIndex(const RunConfig& config, const std::string& wanted) {
 
 } // namespace
 
-void tellPresets() {
+void tellPresets(PresetForm form) {
+    const bool table = form == PresetForm::Markdown;
+    if (table) print("| preset | what it shows |\n| --- | --- |\n");
     size_t width = 0;
     for (const Preset& preset : presets())
         width = std::max(width, preset.name.size());
     std::string group;
     for (const Preset& preset : presets()) {
-        if (preset.group != group) print((group.empty() ? "" : "\n") + preset.group + "\n");
+        if (preset.group != group) {
+            const char* gap = group.empty() ? "" : "\n";
+            print(table ? "| **" + preset.group + "** | |\n" : gap + preset.group + "\n");
+        }
         group = preset.group;
-        print("  " + padded(preset.name, width) + "  " + preset.about + "\n");
+        print(table ? "| `" + preset.name + "` | " + preset.about + " |\n"
+                    : "  " + padded(preset.name, width) + "  " + preset.about + "\n");
     }
 }
 

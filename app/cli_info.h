@@ -14,7 +14,9 @@ struct DescribeOptions {
     DescribeForm form = DescribeForm::Text;
 };
 
-void tellPresets();
+enum class PresetForm : uint8_t { Text, Markdown };
+/// Names and sentences, under the headings of their groups.
+void tellPresets(PresetForm);
 void tellDevices();
 /// The graph of one lane's training step. InputError for an unknown lane.
 void describe(const DescribeOptions&);

@@ -126,6 +126,13 @@ void TestCli::lists() {
         QVERIFY2(line.endsWith((" " + preset.about).c_str()), line);
     }
     QCOMPARE(lines.size(), at + 1);
+    const Outcome table = call({"presets", "--markdown"});
+    QCOMPARE(table.code, 0);
+    for (const Preset& preset : presets()) {
+        const std::string row = "\n| `" + preset.name + "` | " + preset.about + " |\n";
+        QVERIFY2(table.out.contains(row.c_str()), table.out);
+        QVERIFY2(table.out.contains(("\n| **" + preset.group + "** | |\n").c_str()), table.out);
+    }
     const Outcome devices = call({"devices"});
     QCOMPARE(devices.code, 0);
     QVERIFY2(devices.out.startsWith("cpu"), devices.out);
