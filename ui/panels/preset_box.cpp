@@ -9,6 +9,14 @@
 #include <QWheelEvent>
 
 namespace halfscope {
+namespace {
+
+/// Qt breaks the lines of rich text alone.
+QString wrapped(const QString& sentence) {
+    return QStringLiteral("<qt>%1</qt>").arg(sentence.toHtmlEscaped());
+}
+
+} // namespace
 
 PresetBox::PresetBox(QWidget* parent) : QComboBox(parent) {
     setAccessibleName(tr("Experiment"));
@@ -52,7 +60,7 @@ void PresetBox::buildMenu() {
 
 void PresetBox::addTo(QMenu& menu, int index) {
     QAction* action = menu.addAction(itemText(index).replace(u'&', QStringLiteral("&&")));
-    action->setToolTip(itemData(index, Qt::ToolTipRole).toString());
+    action->setToolTip(wrapped(itemData(index, Qt::ToolTipRole).toString()));
     action->setCheckable(true);
     m_actions->addAction(action);
     connect(action, &QAction::triggered, this, [this, index] {
@@ -84,8 +92,9 @@ void PresetBox::showExperiment(const QString& preset, const QString& title) {
     for (int i = 0; i < m_actions->actions().size(); ++i)
         m_actions->actions().at(i)->setChecked(i == index);
     const QString about = itemData(index, Qt::ToolTipRole).toString();
-    setToolTip(about.isEmpty() ? tr("The experiments that come with the program") : about);
-    setAccessibleDescription(toolTip());
+    const QString told = about.isEmpty() ? tr("The experiments that come with the program") : about;
+    setToolTip(wrapped(told));
+    setAccessibleDescription(told);
 }
 
 /// A turn of the wheel must not end the run.

@@ -99,8 +99,11 @@ void VerifyDialog::finish(const QString& summary) {
     m_progress->setFormat(tr("Done"));
     m_summary->setPlainText(summary);
     m_again->setText(tr("Again"));
-    for (int column = 0; column < VerifyModel::WhatColumn; ++column) // the last one stretches
+    constexpr int kGap = 10; // pixels between numbers at the right and what follows them
+    for (int column = 0; column < VerifyModel::WhatColumn; ++column) { // the last one stretches
         m_table->resizeColumnToContents(column);
+        m_table->setColumnWidth(column, m_table->columnWidth(column) + kGap);
+    }
 }
 
 } // namespace halfscope
