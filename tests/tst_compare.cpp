@@ -25,6 +25,7 @@ private slots:
     void keysSwitch();
     void keysReadAndZoom();
     void swipe();
+    void lastPaneAlone();
     void scatterIsExplained();
 };
 
@@ -233,6 +234,27 @@ void TestCompare::swipe() {
 }
 
 /// A scatter picture's pixels are no values: none is read, and no error is taken of them.
+void TestCompare::lastPaneAlone() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16"), QStringLiteral("fp16")});
+    const Picture picture{2, 2, 1, {0, 1, 1, 0}};
+    view.setPictures(1, QVector<Picture>(3, picture));
+    view.setTarget(picture);
+    view.resize(660, 280);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    const double beside = view.view(3).pictureRect().width();
+    QTest::keyClick(&view, Qt::Key_4);
+    QVERIFY(view.alone());
+    QVERIFY(!view.view(0).isVisible() && view.view(3).isVisible());
+    QVERIFY(view.view(3).pictureRect().width() > 1.3 * beside);
+    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}); // stays so in the next run
+    QVERIFY(!view.view(0).isVisible() && view.view(2).isVisible());
+    QTest::keyClick(&view, Qt::Key_4);
+    QVERIFY(view.view(0).isVisible() && view.view(1).isVisible());
+    QVERIFY(view.view(2).x() > view.view(1).x());
+}
+
 void TestCompare::scatterIsExplained() {
     CompareView view;
     view.resize(1200, 400);

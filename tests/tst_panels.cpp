@@ -385,7 +385,7 @@ void TestPanels::transportFiguresInLittleRoom() {
     QVERIFY2(forms.size() >= 3, qPrintable(forms.join(u'\n')));
     QVERIFY(forms[0].contains(QStringLiteral("110968 steps/s")));
     QVERIFY(forms[1].contains(QStringLiteral("111k/s")));
-    QVERIFY(speeds->accessibleDescription().contains(QStringLiteral("110968 steps/s")));
+    QVERIFY(speeds->accessibleName().contains(QStringLiteral("110968 steps/s")));
 }
 
 void TestPanels::scalerCards() {

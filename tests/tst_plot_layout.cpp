@@ -184,15 +184,15 @@ void TestPlotLayout::readouts() {
     QCOMPARE(loss->entries().size(), 2);
     QCOMPARE(loss->entries()[0].value, QString());
     QCOMPARE(loss->entries()[1].value, QStringLiteral("0.25"));
-    m_stack->setCrosshair(1);
+    m_stack->pinCrosshair(1);
     QCOMPARE(loss->entries()[1].value, QStringLiteral("0.5"));
-    m_stack->setCrosshair(2);
+    m_stack->pinCrosshair(2);
     QCOMPARE(loss->entries()[1].value, QStringLiteral("not finite"));
-    m_stack->clearCrosshair();
+    m_stack->pinCrosshair(std::nullopt);
     QCOMPARE(loss->entries()[1].value, QStringLiteral("0.25"));
     // six lanes side by side: three digits, or the last value is cut
     m_stack->append(1, record(4, 1, 0.012345f));
-    m_stack->clearCrosshair();
+    m_stack->pinCrosshair(std::nullopt);
     show();
     QCOMPARE(loss->entries()[1].value, QStringLiteral("0.01235"));
     QCOMPARE(loss->entries()[1].shortValue, QStringLiteral("0.0123"));
@@ -227,7 +227,7 @@ void TestPlotLayout::tinySizes() {
         m_stack->resize(size);
         QCoreApplication::processEvents();
         draw();
-        m_stack->setCrosshair(2000);
+        m_stack->pinCrosshair(2000);
         QVERIFY(!m_stack->grab().isNull());
     }
 }

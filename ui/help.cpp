@@ -32,8 +32,21 @@ QString words() {
                               "to zero in fp16; they are divided by it before they are used.")},
         {tr("Overflow"), tr("A scaled gradient was too large for fp16 (above 65504) and became "
                             "infinite. The step is skipped and the loss scale falls.")},
+        {tr("Underflow"), tr("A gradient too small for fp16 (below about 6e-8) rounds to zero and "
+                             "teaches nothing. A larger loss scale saves it.")},
         {tr("Growth"), tr("After enough clean steps in a row (the growth interval) the loss scale "
-                          "rises, as a trial. An overflow soon after a growth is normal.")}};
+                          "rises, as a trial. An overflow soon after a growth is normal.")},
+        {tr("Backoff"), tr("After an overflow the loss scale is multiplied by the backoff factor, "
+                           "a half as a rule.")},
+        {tr("fp16, bf16"), tr("The two half formats: fp16 has 11 significant bits and ends at "
+                              "65504; bf16 has 8 and the range of fp32, so it needs no loss "
+                              "scale.")},
+        {tr("Autocast"), tr("The rules by which each operation runs in half precision, in FP32, or "
+                            "as its inputs come.")},
+        {tr("Master weights"), tr("The FP32 copy of the weights, which takes updates that are too "
+                                  "small for half precision to hold.")},
+        {tr("PSNR, MAE"), tr("How close a picture is to its target: signal to noise in decibels "
+                             "(more is closer), mean absolute error (less is closer).")}};
     return table(rows);
 }
 
@@ -55,11 +68,14 @@ QString keys() {
         {tr("Ctrl+Z, Ctrl+Shift+Z"), tr("Undo or redo a change of the settings")},
         {tr("1, 2, 3"),
          tr("The last picture: target, difference, or swipe from one lane to another")},
+        {tr("4"), tr("Only the last picture, as large as can be")},
         {tr("Ctrl++, Ctrl+-, Ctrl+0"), tr("Zoom the pictures; show all of them")},
         {tr("F"), tr("Plots follow the newest step")},
         {tr("Arrows, +, -"), tr("In the plots: crosshair and zoom. In the pictures: the pixel that "
                                 "is read, and zoom")},
+        {tr("Enter, Esc"), tr("In the plots: pin the crosshair, as a click does; take it away")},
         {tr("Ctrl+O, Ctrl+S, Ctrl+E"), tr("Open a file; save the experiment; save the plots")},
+        {tr("Ctrl+Shift+S"), tr("Save tables, pictures and plots of the run in a folder")},
         {tr("F9, F11"), tr("Hide the settings; full screen")},
         {tr("F1, Ctrl+Q"), tr("This help; quit")}};
     return table(rows);

@@ -37,6 +37,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace halfscope {
@@ -131,7 +132,6 @@ void MainWindow::buildStatusBar() {
     m_rateLabel = make<QLabel>(this);
     m_deviceLabel = make<QLabel>(this);
     m_stateLabel->setObjectName(QStringLiteral("state"));
-    m_stateLabel->setAccessibleName(tr("State of the run"));
     m_stateLabel->setIndent(6);
     m_rateLabel->setContentsMargins(8, 0, 6, 0);
     statusBar()->addWidget(m_stateLabel, 1);
@@ -153,6 +153,8 @@ void MainWindow::buildMenus() {
                     &MainWindow::saveExperiment);
     file->addAction(tr("Save &picture of the plots…"), QKeySequence(Qt::CTRL | Qt::Key_E), this,
                     &MainWindow::savePlots);
+    file->addAction(tr("Save &results…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), this,
+                    &MainWindow::chooseResultsFolder);
     file->addSeparator();
     file->addAction(tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), this, &QWidget::close);
     QMenu* edit = menuBar()->addMenu(tr("&Edit"));
@@ -180,6 +182,7 @@ void MainWindow::fillViewMenu(QMenu& view) {
     m_followAction->setChecked(true);
     connect(m_followAction, &QAction::triggered, m_plots, &PlotStack::setFollow);
     connect(m_plots, &PlotStack::followChanged, m_followAction, &QAction::setChecked);
+    fillSmoothingMenu(*view.addMenu(tr("S&mooth the loss")));
     view.addSeparator();
     using Shows = CompareView::Shows;
     for (const auto& [text, shows] :
@@ -187,6 +190,13 @@ void MainWindow::fillViewMenu(QMenu& view) {
           std::pair(tr("Last picture: &difference\t2"), Shows::Difference),
           std::pair(tr("Last picture: &swipe\t3"), Shows::Swipe)})
         view.addAction(text, m_pictures, [this, wanted = shows] { m_pictures->showLast(wanted); });
+    QAction* alone = view.addAction(tr("&Only the last picture\t4"));
+    alone->setCheckable(true);
+    connect(alone, &QAction::toggled, m_pictures, &CompareView::setAlone);
+    connect(m_pictures, &CompareView::aloneChanged, this, [this, alone](bool on) {
+        alone->setChecked(on);
+        divideCentre();
+    });
     const auto zoom = [this](double factor) {
         return [this, factor] { m_pictures->transform().zoomAbout({0.5, 0.5}, factor); };
     };
@@ -212,6 +222,28 @@ void MainWindow::fillViewMenu(QMenu& view) {
     fullScreen->setCheckable(true);
     connect(fullScreen, &QAction::toggled, this,
             [this](bool on) { setWindowState(windowState().setFlag(Qt::WindowFullScreen, on)); });
+    m_fullScreenAction = fullScreen;
+}
+
+void MainWindow::changeEvent(QEvent* event) {
+    // the window manager and a remembered layout change it too
+    if (event->type() == QEvent::WindowStateChange && m_fullScreenAction)
+        m_fullScreenAction->setChecked(isFullScreen());
+    QMainWindow::changeEvent(event);
+}
+
+void MainWindow::fillSmoothingMenu(QMenu& menu) {
+    for (const double weight : {0.0, 0.6, 0.9, 0.97, Smoother::kMost}) {
+        const QString name = weight > 0 ? tr("Weight %1 of the past").arg(weight) : tr("As it is");
+        QAction* action = menu.addAction(name, m_plots, [this, weight] {
+            m_plots->setSmoothing(weight);
+            m_plots->refresh();
+        });
+        action->setCheckable(true);
+        connect(&menu, &QMenu::aboutToShow, action, [this, action, weight] {
+            action->setChecked(std::abs(m_plots->smoothing() - weight) < 1e-9);
+        });
+    }
 }
 
 void MainWindow::addShortcut(const QKeySequence& keys, void (MainWindow::*action)()) {
@@ -231,6 +263,7 @@ void MainWindow::connectPanels() {
     connect(m_scaler, &ScalerPanel::scaleChosen, this, &MainWindow::setScale);
     connect(m_eventPanel, &EventPanel::stepChosen, m_plots, &PlotStack::showStep);
     connect(m_plots, &PlotStack::eventClicked, m_eventPanel, &EventPanel::choose);
+    connect(m_plots, &PlotStack::saveRequested, this, &MainWindow::savePlots);
 }
 
 void MainWindow::divideCentre() {
@@ -299,6 +332,7 @@ void MainWindow::restoreLayout() {
     m_dividedByHand = settings.value(QStringLiteral("layout/byHand")).toBool();
     if (m_dividedByHand)
         m_centre->restoreState(settings.value(QStringLiteral("layout/centre")).toByteArray());
+    m_plots->setSmoothing(settings.value(QStringLiteral("plots/smoothing")).toDouble());
     m_rightByHand = settings.value(QStringLiteral("layout/rightByHand")).toBool();
     if (m_rightByHand)
         m_right->restoreState(settings.value(QStringLiteral("layout/right")).toByteArray());
@@ -313,6 +347,7 @@ void MainWindow::saveLayout() const {
     settings.setValue(QStringLiteral("layout/centre"), m_centre->saveState());
     settings.setValue(QStringLiteral("layout/rightByHand"), m_rightByHand);
     settings.setValue(QStringLiteral("layout/right"), m_right->saveState());
+    settings.setValue(QStringLiteral("plots/smoothing"), m_plots->smoothing());
     settings.setValue(QStringLiteral("theme"), nameOf(m_options.theme));
 }
 

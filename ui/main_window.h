@@ -6,6 +6,7 @@
 #include "ui/models/config_model.h"
 #include "ui/models/event_model.h"
 #include "ui/models/run_model.h"
+#include "ui/models/step_log.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/session/edit_history.h"
 #include "ui/session/experiment_controller.h"
@@ -49,6 +50,9 @@ public:
     void openPicture(const QString& path);
     /// Either of them, by the name's ending.
     void openFile(const QString& path);
+    /// What `halfscope-cli run --out` writes, as far as the window has it, and the plots. RunError.
+    /// The names of the files, of which earlier ones are replaced.
+    QStringList saveResults(const QString& folder);
     void setStopStep(qint64 steps);
     void play();
     void pause();
@@ -69,6 +73,7 @@ signals:
     void settled();
 
 protected:
+    void changeEvent(QEvent*) override;
     void closeEvent(QCloseEvent*) override;
     void dragEnterEvent(QDragEnterEvent*) override;
     void dropEvent(QDropEvent*) override;
@@ -80,6 +85,7 @@ private:
     void buildStatusBar();
     void buildMenus();
     void fillViewMenu(QMenu&);
+    void fillSmoothingMenu(QMenu&);
     void addShortcut(const QKeySequence&, void (MainWindow::*)());
     /// Whether a key goes to the widget itself, or past it to the shortcuts.
     enum class KeyGoes { AsUsual, ToWidget, Past };
@@ -134,11 +140,14 @@ private:
     void chooseFile();
     void saveExperiment();
     void savePlots();
+    void chooseResultsFolder();
+    QStringList resultNames() const;
 
     WindowOptions m_options;
     ConfigModel m_config;
     RunModel m_run;
     EventModel m_events;
+    StepLog m_steps;
     EditHistory m_history{m_config};
     std::unique_ptr<ExperimentController> m_controller;
     QTimer m_frameTimer;
@@ -170,6 +179,7 @@ private:
     QLabel* m_rateLabel = nullptr;
     QLabel* m_deviceLabel = nullptr;
     QAction* m_followAction = nullptr;
+    QAction* m_fullScreenAction = nullptr;
     QWidget* m_help = nullptr;
 };
 

@@ -1,10 +1,18 @@
 // Files of the window: experiments and pictures to open, experiments and plots to save.
 #include "engine/io/atomic_file.h"
+#include "engine/train/run_files.h"
+#include "ui/images/compare_view.h"
+#include "ui/images/image_view.h"
 #include "ui/main_window.h"
+#include "ui/panels/banner.h"
 #include "ui/plots/plot_stack.h"
 
+#include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QGuiApplication>
+#include <QMessageBox>
+#include <QStatusBar>
 
 namespace halfscope {
 namespace {
@@ -18,6 +26,22 @@ QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
     dialog.selectFile(name);
     return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
 }
+
+/// As the list shows them: without the backoffs that an overflow explains, the newest 20,000.
+void writeEvents(const EventModel& events, std::span<const std::string> lanes,
+                 const std::string& path) {
+    GrowingFile file(path);
+    file.append(kEventHeader);
+    for (int row = events.rowCount(); row-- > 0;) // the newest comes first there
+        file.append(eventLine(events.event(row), lanes));
+    file.finish();
+}
+
+constexpr const char* kExperimentFile = "experiment.json";
+constexpr const char* kStepsFile = "steps.csv";
+constexpr const char* kEventsFile = "events.csv";
+constexpr const char* kPlotsFile = "plots.svg";
+constexpr const char* kTargetFile = "target.png";
 
 bool namesPicture(const QString& path) {
     static const QStringList endings{QStringLiteral("png"), QStringLiteral("jpg"),
@@ -67,6 +91,64 @@ void MainWindow::saveExperiment() {
         this, tr("Save experiment"), QStringLiteral("experiment.json"), tr("Experiments (*.json)"));
     if (!path.isEmpty())
         guarded([&] { writeFileAtomically(path.toStdString(), configText(m_config.config())); });
+}
+
+/// The lanes' pictures come last, in order.
+QStringList MainWindow::resultNames() const {
+    QStringList names{kExperimentFile, kStepsFile, kEventsFile, kPlotsFile, kTargetFile};
+    for (int lane = 0; lane < m_run.lanes(); ++lane)
+        names << QStringLiteral("output_%1.png").arg(m_run.lane(lane).name);
+    return names;
+}
+
+QStringList MainWindow::saveResults(const QString& folder) {
+    const auto pathOf = [&folder](const QString& name) {
+        return QDir(folder).filePath(name).toStdString();
+    };
+    makeOutputFolder(folder.toStdString());
+    std::vector<std::string> lanes;
+    for (int lane = 0; lane < m_run.lanes(); ++lane)
+        lanes.push_back(m_run.lane(lane).name.toStdString());
+    // what was trained, where it is known; the settings may be ahead of it
+    writeFileAtomically(pathOf(kExperimentFile),
+                        configText(m_config.running().value_or(m_config.config())));
+    m_steps.write(pathOf(kStepsFile));
+    writeEvents(m_events, lanes, pathOf(kEventsFile));
+    QString error;
+    if (!m_plots->exportSvg(QDir(folder).filePath(kPlotsFile), &error))
+        throw RunError(error.toStdString());
+    QStringList written{kExperimentFile, kStepsFile, kEventsFile, kPlotsFile};
+    const QStringList pictures = resultNames().mid(written.size());
+    for (int i = 0; i < pictures.size(); ++i) {
+        const Picture& picture = i == 0 ? m_pictures->target() : m_pictures->view(i - 1).picture();
+        if (picture.width < 1) continue; // not painted yet
+        writePng(picture, pathOf(pictures[i]));
+        written << pictures[i];
+    }
+    return written;
+}
+
+void MainWindow::chooseResultsFolder() {
+    const QString folder = QFileDialog::getExistingDirectory(this, tr("Folder for the results"));
+    if (folder.isEmpty()) return;
+    QStringList there;
+    for (const QString& name : resultNames())
+        if (QFileInfo::exists(QDir(folder).filePath(name))) there << name;
+    const auto ask = tr("%1 holds results already. Replace %2?");
+    if (!there.isEmpty() &&
+        QMessageBox::question(this, tr("Save results"),
+                              ask.arg(folder, there.join(QStringLiteral(", ")))) !=
+            QMessageBox::Yes)
+        return;
+    QGuiApplication::setOverrideCursor(Qt::WaitCursor); // long runs have long tables
+    const bool saved = guarded([&] {
+        constexpr int kSeen = 8000; // ms
+        statusBar()->showMessage(
+            tr("Saved in %1: %2").arg(folder, saveResults(folder).join(QStringLiteral(", "))),
+            kSeen);
+    });
+    QGuiApplication::restoreOverrideCursor();
+    if (saved) m_banner->hide();
 }
 
 void MainWindow::savePlots() {

@@ -62,7 +62,8 @@ QString invitation(qsizetype lanes) {
     if (lanes < 2) return MainWindow::tr("Train a network. Press Play; add a lane to compare.");
     if (lanes == 2)
         return MainWindow::tr("Train the same network twice, side by side. Press Play.");
-    return MainWindow::tr("Train the same network %1 times, side by side. Press Play.").arg(lanes);
+    return MainWindow::tr("Train the same network %n times, side by side. Press Play.", nullptr,
+                          static_cast<int>(lanes));
 }
 
 QStringList namesOf(const SessionInfo& info) {
@@ -181,6 +182,7 @@ void MainWindow::showLanes(const SessionInfo& info) {
 void MainWindow::showBuilt() {
     const SessionInfo& info = *m_controller->info();
     m_run.start(info.laneNames);
+    m_steps.start(info.laneNames);
     m_events.clear();
     showLanes(info);
     m_transport->setDevice(info.device, QString::fromStdString(info.cudaReason));
@@ -231,8 +233,9 @@ void MainWindow::setScale(int lane, const QString& text) {
     static const QRegularExpression power(QStringLiteral("^2\\^(-?\\d+)$"));
     const QString trimmed = text.trimmed();
     const QRegularExpressionMatch match = power.match(trimmed);
-    const QString number =
-        match.hasMatch() ? QString::number(std::exp2(match.captured(1).toInt()), 'g', 17) : trimmed;
+    bool small = false; // an exponent that is none stays as it was typed, and is refused
+    const int exponent = match.captured(1).toInt(&small);
+    const QString number = small ? QString::number(std::exp2(exponent), 'g', 17) : trimmed;
     guarded([&] {
         Field field = *findField("scaler.init_scale"); // the range of any scale
         field.key = kLiveScale;
@@ -243,6 +246,7 @@ void MainWindow::setScale(int lane, const QString& text) {
 void MainWindow::showState() {
     const SessionState state = m_controller->state();
     m_transport->setState(state);
+    m_plots->setResting(state != SessionState::Running);
     m_quietFrames = 0;
     switch (state) {
     case SessionState::Building: m_stateLabel->setText(tr("Building the networks…")); break;
@@ -267,6 +271,7 @@ void MainWindow::frame() {
     for (const Event& event : batch.events)
         m_plots->addEvent(event);
     m_run.append(batch.records, batch.events);
+    m_steps.append(batch.records);
     m_events.append(batch.events);
     if (batch.snapshot)
         m_pictures->setPictures(
@@ -333,6 +338,7 @@ void MainWindow::setHeadline(const QString& text, double size) {
     m_headline->setFont(chosen);
     m_headline->setText(shown);
     m_headline->setToolTip(text);
+    m_headline->setAccessibleName(text);
 }
 
 void MainWindow::updateFrameRate() {

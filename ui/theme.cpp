@@ -149,6 +149,13 @@ QPen Colors::lanePen(int index) const {
     return pen;
 }
 
+QPen Colors::faint(QPen pen) const {
+    constexpr double kShare = 0.6; // of the background
+    pen.setColor(mixed(pen.color(), background, kShare));
+    pen.setStyle(Qt::SolidLine);
+    return pen;
+}
+
 QVector<qreal> laneDash(int index) {
     switch (index % kLaneColors) {
     case 1: return {7, 3};

@@ -41,6 +41,8 @@ struct Colors {
     QColor asText(const QColor&) const;
     /// One pixel wide, in the lane's colour and dash pattern.
     QPen lanePen(int index) const;
+    /// The same pen in a colour near the background, for what another curve lies over.
+    QPen faint(QPen) const;
 };
 
 Colors colorsFor(const QPalette&);

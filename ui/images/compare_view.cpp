@@ -40,7 +40,6 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
     m_readoutLabel->setTextInteractionFlags(Qt::TextSelectableByMouse);
     // a long line is cut rather than widening the window
     m_readoutLabel->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-    m_readoutLabel->setAccessibleName(tr("Values under the pointer"));
     box->addWidget(m_readoutLabel);
     m_last = newView();
     fillModes();
@@ -53,6 +52,8 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
         connect(shortcut, &QShortcut::activated, this,
                 [this, wanted = shows] { showLast(wanted); });
     }
+    auto* only = make<QShortcut>(QKeySequence(Qt::Key_4), this);
+    connect(only, &QShortcut::activated, this, [this] { setAlone(!m_alone); });
 }
 
 void CompareView::buildBar() {
@@ -148,6 +149,13 @@ void CompareView::showLast(Shows shows, int otherLane) {
     }
 }
 
+void CompareView::setAlone(bool alone) {
+    if (alone == m_alone) return;
+    m_alone = alone;
+    placeViews();
+    Q_EMIT aloneChanged(alone);
+}
+
 void CompareView::setPictures(qint64 step, const QVector<Picture>& pictures) {
     const bool rebuild = pictures.size() > static_cast<qsizetype>(m_views.size());
     m_pictures = pictures;
@@ -224,7 +232,8 @@ void CompareView::updateTitles() {
             const PictureError& error = errors[static_cast<size_t>(i)];
             const QString note = form ? errorText(error, *form) : QString();
             view(i).setTitle(titles[i], note);
-            fit = fit && (note.isEmpty() || view(i).fits(titles[i], note));
+            const bool seen = i >= panes() - shownPanes();
+            fit = fit && (!seen || note.isEmpty() || view(i).fits(titles[i], note));
         }
         if (fit) break;
     }
@@ -267,9 +276,9 @@ int CompareView::headerHeight() const { return fontMetrics().height() + 6; }
 /// which leave more height for the plots and the same eye level for all lanes.
 CompareView::Grid CompareView::gridFor(int width, int height) const {
     constexpr double kWorthARow = 1.1;
-    Grid best{panes(), 1, 0};
-    for (int columns = panes(); columns >= 1; --columns) {
-        const int rows = (panes() + columns - 1) / columns;
+    Grid best{shownPanes(), 1, 0};
+    for (int columns = shownPanes(); columns >= 1; --columns) {
+        const int rows = (shownPanes() + columns - 1) / columns;
         const int side = std::min((width - (columns - 1) * kSpacing) / columns,
                                   (height - (rows - 1) * kSpacing) / rows - headerHeight());
         if (side > kWorthARow * best.side) best = {columns, rows, side};
@@ -286,17 +295,21 @@ int CompareView::usefulHeight(int width, int most) const {
 }
 
 void CompareView::placeViews() {
-    const int count = panes(), width = m_canvas->width(), height = m_canvas->height();
+    const int width = m_canvas->width(), height = m_canvas->height();
     const Grid grid = gridFor(width, height);
     const int columns = grid.columns, rows = grid.rows;
-    for (int i = 0; i < count; ++i) {
+    const int first = panes() - shownPanes();
+    for (ImageView* view : m_views)
+        view->setVisible(!m_alone);
+    for (int i = 0; i < shownPanes(); ++i) {
         // edges by proportion, so that rounding leaves no gap at the end
         const int column = i % columns, row = i / columns;
         const int left = column * (width + kSpacing) / columns;
         const int right = (column + 1) * (width + kSpacing) / columns - kSpacing;
         const int top = row * (height + kSpacing) / rows;
         const int bottom = (row + 1) * (height + kSpacing) / rows - kSpacing;
-        view(i).setGeometry(left, top, std::max(1, right - left), std::max(1, bottom - top));
+        view(first + i).setGeometry(left, top, std::max(1, right - left),
+                                    std::max(1, bottom - top));
     }
     updateTitles(); // more or less room for them now
     updateReadout();

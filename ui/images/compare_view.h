@@ -36,6 +36,7 @@ public:
     /// One picture per lane, all after `step`. More lanes than named get a letter only.
     void setPictures(qint64 step, const QVector<Picture>&);
     void setTarget(const Picture&);
+    const Picture& target() const { return m_target; }
     void clear();
 
     /// What the last pane shows: the target, the difference of lane A and another lane, or A to the
@@ -43,6 +44,9 @@ public:
     enum class Shows { Target, Difference, Swipe };
     void showLast(Shows, int otherLane = 1);
     Shows shows() const { return mode().shows; }
+    /// The last pane fills the whole view, for a comparison by eye.
+    void setAlone(bool alone);
+    bool alone() const { return m_alone; }
     void setGain(double gain);
     double gain() const;
 
@@ -53,6 +57,9 @@ public:
     QString readout() const;
     /// The height, at most `most`, beyond which the pictures at this width would not grow.
     int usefulHeight(int width, int most) const;
+
+signals:
+    void aloneChanged(bool alone);
 
 protected:
     void changeEvent(QEvent*) override;
@@ -81,6 +88,8 @@ private:
     PictureError errorOf(int pane) const;
     void movePixel(QPoint by);
     void updateReadout();
+    /// Panes that are seen.
+    int shownPanes() const { return m_alone ? 1 : panes(); }
     QString readoutText() const;
     struct Grid {
         int columns = 1, rows = 1;
@@ -102,6 +111,7 @@ private:
     QString m_readout;                ///< the whole of it; the label may have room for less
     QStringList m_names, m_about;
     Kind m_kind = Kind::Painted;
+    bool m_alone = false;
     QVector<Picture> m_pictures;
     Picture m_target;
     qint64 m_step = -1;

@@ -47,6 +47,7 @@ void CompareView::updateReadout() {
     const QString shown = m_readoutLabel->fontMetrics().elidedText(m_readout, Qt::ElideRight,
                                                                    m_readoutLabel->width());
     m_readoutLabel->setText(shown);
+    m_readoutLabel->setAccessibleName(m_readout);
     m_readoutLabel->setToolTip(shown == m_readout ? QString() : m_readout);
     setAccessibleDescription(m_readout);
 }

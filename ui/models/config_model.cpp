@@ -91,6 +91,8 @@ void ConfigModel::sendLive(const Row& r) {
     if (!m_running || r.field->effect != FieldEffect::Live || !differsFromRunning(r)) return;
     const std::optional<int> lane = runningLane(r);
     if (!lane) return;
+    // such as the learning rate of a run whose schedule sets it: it waits with the schedule
+    if (r.lane < 0 && r.field->applies && !r.field->applies(*m_running, *lane)) return;
     const FieldValue value = r.field->get(m_config, r.lane);
     // A preset of the scaler brings a first scale too, and that one acts at a restart.
     RunConfig next = *m_running;

@@ -37,6 +37,18 @@ QVariant alignmentOf(int column) {
     }
 }
 
+/// 0 for what needs no words.
+int gravity(EventKind kind) {
+    switch (kind) {
+    case EventKind::Edit: break;
+    case EventKind::Growth: return 1;
+    case EventKind::Backoff: return 2;
+    case EventKind::Overflow: return 3;
+    case EventKind::LossNotFinite: return 4;
+    }
+    return 0;
+}
+
 QString sentence(QString text) {
     text[0] = text[0].toUpper();
     return text;
@@ -58,12 +70,15 @@ void EventModel::clear() {
     beginResetModel();
     m_events.clear();
     m_total = 0;
+    m_gravest.reset();
     endResetModel();
 }
 
 void EventModel::append(std::span<const Event> events) {
     if (events.empty()) return;
     m_total += static_cast<int64_t>(events.size());
+    for (const Event& each : events)
+        if (gravity(each.kind) > (m_gravest ? gravity(m_gravest->kind) : 0)) m_gravest = each;
     const auto most = static_cast<size_t>(m_most);
     if (events.size() > most) events = events.last(most);
     const size_t over =
@@ -94,6 +109,26 @@ QString EventModel::whatText(const Event& event) {
     case EventKind::Backoff: return sentence(changeText(event));
     case EventKind::LossNotFinite: return tr("Loss not finite");
     case EventKind::Edit: return editText(event);
+    }
+    return {};
+}
+
+QString EventModel::whyText(const Event& event) {
+    switch (event.kind) {
+    case EventKind::Overflow:
+        return tr("Why: gradients are those of the loss times the loss scale. One grew beyond what "
+                  "its type can hold (fp16: 65504) and became inf or nan, and so would the "
+                  "weights. Leaving the step out and trying a smaller scale is normal now and "
+                  "then; at every step it is not.");
+    case EventKind::Growth:
+        return tr("Why: enough clean steps in a row. A larger scale keeps more of the small "
+                  "gradients from rounding to zero; if it is too large, the next overflow takes it "
+                  "back.");
+    case EventKind::Backoff: return tr("Why: after an overflow a smaller scale is tried.");
+    case EventKind::LossNotFinite:
+        return tr("Why: the network itself gave inf or nan, before any loss scale. No scale cures "
+                  "that; a lower learning rate or a wider type may.");
+    case EventKind::Edit: break;
     }
     return {};
 }

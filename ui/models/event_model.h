@@ -6,6 +6,7 @@
 
 #include <QAbstractTableModel>
 #include <deque>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,11 +42,17 @@ public:
 
     /// "Overflow, scale halved", in the user's language; an edit tells what changed.
     static QString whatText(const Event&);
+    /// Why such a thing happens and what it means for the training; empty for an edit.
+    static QString whyText(const Event&);
+    /// An event of the gravest kind since clear(): a lost loss, an overflow, a change of the scale;
+    /// nothing when there was none of them.
+    const std::optional<Event>& gravest() const { return m_gravest; }
 
 private:
     std::deque<Event> m_events; ///< oldest first
     int m_most;
     int64_t m_total = 0;
+    std::optional<Event> m_gravest;
 };
 
 } // namespace halfscope

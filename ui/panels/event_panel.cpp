@@ -18,7 +18,8 @@
 
 namespace halfscope {
 namespace {
-constexpr int kSentenceLines = 4; // that a sentence may take before the table gives way
+constexpr int kSentenceLines = 4; // kept for the sentence, where there is room
+constexpr int kFewRows = 4;       // of the table, which go before
 } // namespace
 
 EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
@@ -85,12 +86,14 @@ void EventPanel::resizeEvent(QResizeEvent* event) {
 void EventPanel::fitTable() {
     const QMargins margins = layout()->contentsMargins();
     const int textWidth = width() - margins.left() - margins.right();
-    const int sentence = std::max(kSentenceLines * fontMetrics().lineSpacing(),
-                                  m_sentence->heightForWidth(textWidth));
     const int room = height() - margins.top() - margins.bottom() - 2 * layout()->spacing() -
                      m_heading->sizeHint().height();
     const int header = m_table->horizontalHeader()->sizeHint().height();
     const int row = m_table->verticalHeader()->defaultSectionSize();
+    const int line = fontMetrics().lineSpacing();
+    const int least = std::clamp(room - header - kFewRows * row, line, kSentenceLines * line);
+    const int most = std::max(least, (room - header) / 2);
+    const int sentence = std::clamp(m_sentence->heightForWidth(textWidth), least, most);
     const int rows = std::max(1, (room - sentence - header) / row);
     // one row can always be had: a panel that asks for more than it has would grow and grow
     m_table->setMinimumHeight(header + row);
@@ -114,12 +117,21 @@ void EventPanel::updateHeading() {
 
 void EventPanel::showSentence() {
     const QModelIndex current = m_table->currentIndex();
-    if (m_model.rowCount() == 0)
-        m_sentence->setText(tr("Overflows, changes of the loss scale and your edits appear here."));
-    else if (!current.isValid())
-        m_sentence->setText(tr("Click an event: the plots go to its step."));
-    else
-        m_sentence->setText(QString::fromStdString(m_model.event(current.row()).text));
+    QStringList lines;
+    if (m_model.rowCount() == 0) {
+        lines << tr("Overflows, changes of the loss scale and your edits appear here.");
+    } else if (current.isValid()) {
+        const Event& event = m_model.event(current.row());
+        lines << QString::fromStdString(event.text) << EventModel::whyText(event);
+    } else {
+        if (m_model.gravest()) lines << EventModel::whyText(*m_model.gravest());
+        lines << tr("Click an event: the plots go to its step.");
+    }
+    lines.removeAll(QString());
+    const QString text = lines.join(u'\n');
+    if (text == m_sentence->text()) return;
+    m_sentence->setText(text);
+    m_sentence->setToolTip(text); // a small window may have no room for all of it
     fitTable();
 }
 

@@ -120,6 +120,7 @@ void FieldEditor::buildRow(const Field& field) {
     m_effect = make<QLabel>(live ? tr("live") : tr("restart"), this);
     m_effect->setFixedWidth(kEffectWidth);
     m_effect->setToolTip(live ? tr("Acts at the next step") : tr("Acts when the run starts again"));
+    m_effect->setAccessibleName(m_effect->toolTip());
     QFont small = font();
     small.setPointSizeF(small.pointSizeF() * 0.8);
     m_effect->setFont(small);
@@ -138,7 +139,6 @@ void FieldEditor::buildRow(const Field& field) {
         widget->setToolTip(tip);
     m_control->setAccessibleName(
         field.unit.empty() ? name : tr("%1 in %2").arg(name, QString::fromStdString(field.unit)));
-    m_control->setAccessibleDescription(tip);
     connect(m_revert, &QToolButton::clicked, this,
             [this] { m_model.resetToPreset(m_index.row()); });
 
@@ -156,10 +156,9 @@ void FieldEditor::buildRow(const Field& field) {
 }
 
 void FieldEditor::commit(const QString& text) {
-    if (!m_index.isValid() || text == m_index.data(Qt::EditRole).toString()) {
-        // typed back to what holds: an earlier error is void
-        if (m_index.isValid() && errorText().isEmpty()) return;
-    }
+    if (!m_index.isValid()) return;
+    // typed back to what holds is an edit only where it makes an earlier error void
+    if (text == m_index.data(Qt::EditRole).toString() && errorText().isEmpty()) return;
     m_model.setData(m_index, text);
 }
 
@@ -199,6 +198,7 @@ void FieldEditor::refresh() {
     if (error.isEmpty() && !typing) showValue(m_index.data(Qt::EditRole).toString());
     m_error->setText(error);
     m_error->setVisible(!error.isEmpty());
+    describe(error);
     m_control->setStyleSheet(error.isEmpty()
                                  ? QString()
                                  : QStringLiteral("border: 2px solid %1;")
@@ -212,6 +212,15 @@ void FieldEditor::refresh() {
     effect.setBold(m_index.data(ConfigModel::WaitingRole).toBool());
     m_effect->setFont(effect);
     setVisible(applies());
+}
+
+/// What the row shows beside the control, for who does not see it.
+void FieldEditor::describe(const QString& error) {
+    QStringList parts{m_index.data(Qt::ToolTipRole).toString(), m_effect->toolTip()};
+    if (!error.isEmpty()) parts.prepend(tr("Not taken. %1").arg(error));
+    const QString description = parts.join(u'\n');
+    if (description == m_control->accessibleDescription()) return;
+    m_control->setAccessibleDescription(description);
 }
 
 void FieldEditor::showValue(const QString& text) {
@@ -268,6 +277,7 @@ void FieldEditor::applyColors() {
     const bool live = m_index.data(ConfigModel::LiveRole).toBool();
     paint(m_effect, live ? colors.accent : colors.muted);
     paint(m_error, colors.error);
+    refresh(); // the border of a wrong value
 }
 
 } // namespace halfscope

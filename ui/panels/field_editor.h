@@ -40,6 +40,7 @@ private:
     void browse();
     void chooseLayers();
     void showValue(const QString& text);
+    void describe(const QString& error);
     void showUnit();
     void applyColors();
 

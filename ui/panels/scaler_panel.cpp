@@ -26,10 +26,6 @@ void setColor(QWidget* widget, QPalette::ColorRole role, const QColor& color) {
     widget->setPalette(own);
 }
 
-void setText(QLabel* label, const QString& text) {
-    if (label && label->text() != text) label->setText(text);
-}
-
 /// "layers.4.bias" stays in one line: without the joiner lines break behind the first dot.
 QString unbroken(QString text) {
     static const QRegularExpression dot(QStringLiteral("\\.(?=\\d)"));
@@ -66,10 +62,9 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
         m_noScale = make<QLabel>(tr("no loss scale"), this);
         grid->addWidget(m_noScale, kScaleRow, 1, 1, 2);
     }
-    m_event = make<QLabel>(this);
+    m_event = make<FigureLabel>(tr("Last event"), this);
     m_event->setWordWrap(true);
     m_event->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    m_event->setAccessibleName(tr("Last event"));
     m_event->setMinimumHeight(m_scales ? fontMetrics().lineSpacing() * 3 : 0);
     m_event->setVisible(m_scales);
     grid->addWidget(m_event, kEventRow, 1, 1, 3);
@@ -80,9 +75,9 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
 void LaneCard::addMemory(QGridLayout& grid, int row, size_t bytes) {
     constexpr double kKibi = 1 << 10, kMebi = 1 << 20;
     const auto size = static_cast<double>(bytes);
-    QLabel* memory = addFigure(grid, row, tr("Memory"));
-    memory->setText(size < kMebi ? tr("%1 KiB").arg(numberText(size / kKibi, 3))
-                                 : tr("%1 MiB").arg(numberText(size / kMebi, 3)));
+    FigureLabel* memory = addFigure(grid, row, tr("Memory"));
+    memory->showFigure(size < kMebi ? tr("%1 KiB").arg(numberText(size / kKibi, 3))
+                                    : tr("%1 MiB").arg(numberText(size / kMebi, 3)));
     memory->setToolTip(tr("The most that a step of this lane holds at once: weights, what the "
                           "backward pass needs again, gradients, the optimizer's averages"));
 }
@@ -102,11 +97,11 @@ void LaneCard::addScaler(QGridLayout& grid, int row) {
     grid.addWidget(m_progress, row + 3, 1, 1, 3);
 }
 
-QLabel* LaneCard::addFigure(QGridLayout& grid, int row, const QString& name, int columns) {
+FigureLabel* LaneCard::addFigure(QGridLayout& grid, int row, const QString& name, int columns) {
     auto* label = make<QLabel>(name, this);
-    auto* value = make<QLabel>(QStringLiteral("–"), this);
+    auto* value = make<FigureLabel>(name, this);
+    value->showFigure(QStringLiteral("–"));
     value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    value->setAccessibleName(name);
     value->setTextInteractionFlags(Qt::TextSelectableByMouse);
     grid.addWidget(label, row, 1);
     grid.addWidget(value, row, 2, 1, columns);
@@ -133,26 +128,27 @@ void LaneCard::addScale(QGridLayout& grid, int row) {
 }
 
 void LaneCard::show(const LaneStatus& status) {
-    setText(m_title, laneLabel(m_lane, status.name));
+    m_title->setText(laneLabel(m_lane, status.name));
     setAccessibleName(m_title->text());
     if (status.last.step == 0) return;
     const QLocale locale;
-    setText(m_loss, numberText(static_cast<double>(status.last.loss)));
-    setText(m_event, unbroken(status.lastEvent));
+    m_loss->showFigure(numberText(static_cast<double>(status.last.loss)));
+    m_event->showFigure(unbroken(status.lastEvent));
     m_event->setVisible(m_scales || !status.lastEvent.isEmpty());
     if (!m_scales) return;
     m_lastScale = static_cast<double>(status.scale());
     m_setScale->setEnabled(true);
-    setText(m_scale, scaleText(m_lastScale));
-    setText(m_skipped, tr("%1 (%2 %)")
-                           .arg(locale.toString(static_cast<qlonglong>(status.last.skippedSoFar)),
-                                locale.toString(100.0 * status.skippedShare(), 'f', 2)));
+    m_scale->showFigure(scaleText(m_lastScale));
+    m_skipped->showFigure(
+        tr("%1 (%2 %)")
+            .arg(locale.toString(static_cast<qlonglong>(status.last.skippedSoFar)),
+                 locale.toString(100.0 * status.skippedShare(), 'f', 2)));
     const bool grows = status.growthInterval > 0;
-    setText(m_clean, grows
-                         ? tr("%1 of %2")
-                               .arg(locale.toString(status.last.growthTracker),
-                                    locale.toString(static_cast<qlonglong>(status.growthInterval)))
-                         : tr("fixed scale"));
+    m_clean->showFigure(
+        grows ? tr("%1 of %2")
+                    .arg(locale.toString(status.last.growthTracker),
+                         locale.toString(static_cast<qlonglong>(status.growthInterval)))
+              : tr("fixed scale"));
     m_progress->setVisible(grows);
     if (!grows) return;
     // an interval may be larger than what a progress bar counts
@@ -221,7 +217,12 @@ void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
                 [this, lane = static_cast<int>(i)](double scale) { askForScale(lane, scale); });
     }
     column->addStretch(1);
-    setWidget(content); // deletes the cards of the run before
+    setWidget(content);   // deletes the cards of the run before
+    QWidget* last = this; // made anew, the buttons would come behind the events
+    for (QToolButton* button : content->findChildren<QToolButton*>()) {
+        setTabOrder(last, button);
+        last = button;
+    }
 }
 
 void ScalerPanel::askForScale(int lane, double scale) {

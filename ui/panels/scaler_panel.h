@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ui/models/run_model.h"
+#include "ui/panels/figure_label.h"
 
 #include <QFrame>
 #include <QScrollArea>
@@ -36,7 +37,7 @@ protected:
     void changeEvent(QEvent*) override;
 
 private:
-    QLabel* addFigure(QGridLayout&, int row, const QString& name, int columns = 2);
+    FigureLabel* addFigure(QGridLayout&, int row, const QString& name, int columns = 2);
     void addMemory(QGridLayout&, int row, size_t bytes);
     void addScaler(QGridLayout&, int row);
     void addScale(QGridLayout&, int row);
@@ -46,14 +47,14 @@ private:
     bool m_scales;
     double m_lastScale = 0;    ///< 0: no step yet
     QLabel* m_title = nullptr; ///< child, as all below; the scaler's are null without one
-    QLabel* m_loss = nullptr;
-    QLabel* m_scale = nullptr;
+    FigureLabel* m_loss = nullptr;
+    FigureLabel* m_scale = nullptr;
     QToolButton* m_setScale = nullptr;
-    QLabel* m_skipped = nullptr;
-    QLabel* m_clean = nullptr;
+    FigureLabel* m_skipped = nullptr;
+    FigureLabel* m_clean = nullptr;
     QProgressBar* m_progress = nullptr;
     QLabel* m_noScale = nullptr;
-    QLabel* m_event = nullptr;
+    FigureLabel* m_event = nullptr;
     QWidget* m_swatch = nullptr;
 };
 

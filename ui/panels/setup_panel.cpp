@@ -187,9 +187,27 @@ void SetupPanel::rebuild() {
     column->addStretch(1);
     rebuildStrip(); // first: Tab reaches it before the settings
     m_scroll->setWidget(content);
+    orderTabs();
     applyColors();
     refresh();
     m_scroll->verticalScrollBar()->setValue(scrolled);
+}
+
+/// Widgets made anew would come last in the window, behind the plots and the events.
+void SetupPanel::orderTabs() {
+    QWidget* last = m_scroll; // Tab reaches it, as Qt wants of both
+    const auto follow = [&last](QWidget* next) {
+        if (!(next->focusPolicy() & Qt::TabFocus) || next->focusProxy()) return;
+        if (next->window() != last->window()) return; // the list of a box is a window
+        setTabOrder(last, next);
+        last = next;
+    };
+    for (QToolButton* jump : m_jumps)
+        follow(jump);
+    for (QWidget* each : m_scroll->widget()->findChildren<QWidget*>())
+        follow(each);
+    for (QWidget* each : m_restart->findChildren<QWidget*>())
+        follow(each);
 }
 
 void SetupPanel::refresh() {

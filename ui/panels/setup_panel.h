@@ -43,6 +43,7 @@ private:
     void addRunGroups(QWidget* content);
     void addLaneGroups(QWidget* content);
     void addLaneButton(QWidget* content);
+    void orderTabs();
     void rebuildStrip();
     void refreshStrip();
     Section* newSection(const QString& id, const QString& title, QWidget* content);

@@ -23,6 +23,15 @@
 #include <QToolTip>
 
 namespace halfscope {
+namespace {
+
+/// Without the mark-up of the speeds.
+QString plainText(QString form) {
+    static const QRegularExpression tags(QStringLiteral("<[^>]*>"));
+    return form.remove(tags).replace(QStringLiteral("&nbsp;"), QStringLiteral(" "));
+}
+
+} // namespace
 
 TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
     m_row = make<QHBoxLayout>(this);
@@ -90,12 +99,10 @@ void TransportBar::buildButtons() {
 void TransportBar::buildFigures() {
     m_counter = make<QLabel>(this);
     m_counter->setObjectName(QStringLiteral("counter"));
-    m_counter->setAccessibleName(tr("Steps done"));
     m_counter->setMinimumWidth(
         QFontMetrics(font()).horizontalAdvance(tr("step %1").arg(QStringLiteral("100,000"))) + 8);
     m_speeds = make<QLabel>(this);
     m_speeds->setObjectName(QStringLiteral("speeds"));
-    m_speeds->setAccessibleName(tr("Speeds"));
     m_speeds->setTextFormat(Qt::RichText);
     m_speeds->setToolTip(tr("Steps per second of each lane over the last second, by the time its "
                             "device worked; then how much faster lane B is than lane A"));
@@ -206,20 +213,18 @@ void TransportBar::setFigures(const RunModel& run) {
 
 /// Half a number would be another number: what the room is too small for is told shorter.
 void TransportBar::showSpeeds() {
-    static const QRegularExpression tags(QStringLiteral("<[^>]*>"));
     QString chosen;
     for (const QString& form : m_speedForms) {
-        QString plain = form;
-        plain.remove(tags).replace(QStringLiteral("&nbsp;"), QStringLiteral(" "));
         QFont bold = m_speeds->font();
         bold.setBold(true);
-        const bool fits = QFontMetrics(bold).horizontalAdvance(plain) <= m_speeds->width();
+        const int needed = QFontMetrics(bold).horizontalAdvance(plainText(form));
+        const bool fits = needed <= m_speeds->width();
         if (!fits && m_speeds->isVisible()) continue;
         chosen = form;
         break;
     }
     if (m_speeds->text() != chosen) m_speeds->setText(chosen);
-    m_speeds->setAccessibleDescription(m_speedForms.value(0));
+    m_speeds->setAccessibleName(tr("Speeds: %1").arg(plainText(m_speedForms.value(0))));
 }
 
 void TransportBar::setDevice(const DeviceInfo& device, const QString& reason) {

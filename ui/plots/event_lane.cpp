@@ -92,7 +92,8 @@ void EventLane::setLanes(const QStringList& names) {
         for (QCPGraph* graph : row.graphs)
             m_plot.removeGraph(graph);
     m_rows.clear();
-    m_events.clear();
+    m_steps.clear();
+    m_texts.clear();
     auto ticker = QSharedPointer<QCPAxisTickerText>::create();
     for (int i = 0; i < static_cast<int>(names.size()); ++i) {
         ticker->addTick(i, laneLetter(i));
@@ -114,7 +115,8 @@ void EventLane::setLanes(const QStringList& names) {
 }
 
 void EventLane::clear() {
-    m_events.clear();
+    m_steps.clear();
+    m_texts.clear();
     for (Row& row : m_rows) {
         for (auto& marks : row.marks)
             marks.clear();
@@ -125,10 +127,19 @@ void EventLane::clear() {
 
 void EventLane::add(const Event& event) {
     const int index = count();
-    m_events.push_back({event.step, QString::fromStdString(event.text)});
+    m_steps.push_back(event.step);
+    m_texts.push_back(QString::fromStdString(event.text));
+    if (m_texts.size() > size_t{kMostTexts}) m_texts.pop_front();
     for (int lane = 0; lane < static_cast<int>(m_rows.size()); ++lane)
         if (event.lane == lane || event.lane < 0)
             addMark(m_rows[static_cast<size_t>(lane)], event, index);
+}
+
+QString EventLane::text(int index) const {
+    const auto forgotten = m_steps.size() - m_texts.size();
+    const auto number = static_cast<size_t>(index);
+    if (number >= forgotten) return m_texts[number - forgotten];
+    return QCoreApplication::translate("EventLane", "Step %1").arg(m_steps[number]);
 }
 
 void EventLane::addMark(Row& row, const Event& event, int index) {

@@ -1,5 +1,5 @@
 // The strip of event marks below the plots: one row per lane, one shape per kind. Draws into an
-// axis rect that PlotStack owns; keeps a copy of each event's sentence for tool tips.
+// axis rect that PlotStack owns; keeps a copy of the newest events' sentences for tool tips.
 #pragma once
 
 #include "engine/train/step_record.h"
@@ -9,6 +9,7 @@
 #include <QStringList>
 
 #include <array>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -26,7 +27,7 @@ public:
     void setLanes(const QStringList& names);
     void clear();
     void add(const Event&);
-    int count() const { return static_cast<int>(m_events.size()); }
+    int count() const { return static_cast<int>(m_steps.size()); }
     /// Marks that a lane shows of one kind: a backoff that comes with an overflow has none of its
     /// own.
     int marks(EventKind, int lane) const;
@@ -37,17 +38,16 @@ public:
 
     /// The mark nearest to a place in the plot, within a few pixels: its index in order of add().
     std::optional<int> eventAt(const QPointF& position) const;
-    QString text(int index) const { return m_events[static_cast<size_t>(index)].text; }
-    qint64 step(int index) const { return m_events[static_cast<size_t>(index)].step; }
+    /// Its sentence; of an event older than kMostTexts others, no more than its step.
+    QString text(int index) const;
+    qint64 step(int index) const { return m_steps[static_cast<size_t>(index)]; }
+    /// A run that overflows at every step must not fill the memory: older sentences give way.
+    static constexpr int kMostTexts = 20000;
     /// Pixels that the rows need.
     static int heightFor(int lanes);
 
 private:
     static constexpr int kKinds = 5;
-    struct Kept {
-        qint64 step = 0;
-        QString text;
-    };
     struct Mark {
         qint64 step = 0;
         int index = 0;
@@ -60,7 +60,8 @@ private:
 
     QCustomPlot& m_plot;
     QCPAxisRect& m_rect;
-    std::vector<Kept> m_events;
+    std::vector<qint64> m_steps; ///< of all events
+    std::deque<QString> m_texts; ///< of the last ones
     std::vector<Row> m_rows;
 };
 

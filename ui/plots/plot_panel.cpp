@@ -2,6 +2,7 @@
 #include "ui/plots/plot_panel.h"
 
 #include "ui/owned.h"
+#include "ui/plots/curve_graph.h"
 #include "ui/plots/readout_item.h"
 #include "ui/plots/tickers.h"
 
@@ -18,6 +19,7 @@ namespace {
 constexpr double kRateWindow = 0.1; // seconds
 constexpr double kRateShare = 0.02; // of the time so far: short runs get about 50 points too
 constexpr double kPadding = 0.06;   // of the y span, on each side
+constexpr double kFineWidth = 1.6;  // pixels
 
 QString tr(const char* text) { return QCoreApplication::translate("PlotPanel", text); }
 
@@ -128,21 +130,30 @@ void PlotPanel::setUpAxes() {
     fitRange(1, 0);
 }
 
+CurveGraph* PlotPanel::newGraph(const QString& name) {
+    auto* graph = make<CurveGraph>(m_rect.axis(QCPAxis::atBottom), m_rect.axis(QCPAxis::atLeft));
+    graph->setName(name);
+    if (m_measure == Measure::LossScale || m_measure == Measure::Skipped)
+        graph->setLineStyle(QCPGraph::lsStepLeft);
+    return graph;
+}
+
 void PlotPanel::setLanes(const QStringList& labels) {
-    for (const Lane& lane : m_lanes)
+    for (const Lane& lane : m_lanes) {
         m_plot.removeGraph(lane.graph);
+        if (lane.trendGraph) m_plot.removeGraph(lane.trendGraph);
+    }
     m_lanes.clear();
     for (const QString& label : labels) {
         Lane lane;
         lane.label = label;
-        lane.graph = m_plot.addGraph(m_rect.axis(QCPAxis::atBottom), m_rect.axis(QCPAxis::atLeft));
-        lane.graph->setName(title() + u'/' + label);
-        lane.graph->setAdaptiveSampling(false); // Series has sampled already
-        lane.graph->setSelectable(QCP::stNone);
-        if (m_measure == Measure::LossScale || m_measure == Measure::Skipped)
-            lane.graph->setLineStyle(QCPGraph::lsStepLeft);
+        lane.graph = newGraph(title() + u'/' + label);
         m_lanes.push_back(std::move(lane));
     }
+    if (m_measure == Measure::Loss) // last: trends lie over all curves
+        for (Lane& lane : m_lanes)
+            lane.trendGraph = newGraph(title() + u'/' + lane.label + QStringLiteral("/trend"));
+    setSmoothing(m_smoothing);
     fitRange(1, 0);
     setColors(m_colors);
     showValues(std::nullopt);
@@ -151,11 +162,21 @@ void PlotPanel::setLanes(const QStringList& labels) {
 void PlotPanel::clear() {
     for (Lane& lane : m_lanes) {
         lane.series.clear();
+        lane.trend.clear();
         lane.graph->data()->clear();
+        if (lane.trendGraph) lane.trendGraph->data()->clear();
     }
     fitRange(1, 0);
     showValues(std::nullopt);
 }
+
+void PlotPanel::setSmoothing(double weight) {
+    m_smoothing = weight;
+    for (Lane& lane : m_lanes)
+        if (lane.trendGraph) lane.trend.setWeight(weight);
+}
+
+void PlotPanel::keepFree(int width) { m_readout->keepFree(width); }
 
 void PlotPanel::setFolded(bool folded) {
     constexpr int kNothing = 1, kLeastHeight = 8, kLeastWidth = 20; // pixels
@@ -192,11 +213,22 @@ void PlotPanel::update(double from, double to, int pixels) {
     const int line = QFontMetrics(m_plot.font()).height();
     m_ticker->setTickCount(std::clamp(m_rect.height() * 2 / (3 * line), 1, 5));
     m_ticker->setLabelShare(static_cast<double>(line) / std::max(1, m_rect.height()));
-    for (size_t i = 0; i < m_lanes.size(); ++i)
-        fillGraph(m_lanes[i], m_colors.lanePen(static_cast<int>(i)), pixels);
+    for (size_t i = 0; i < m_lanes.size(); ++i) {
+        Lane& lane = m_lanes[i];
+        const QPen pen = m_colors.lanePen(static_cast<int>(i));
+        const bool trend = lane.trend.weight() > 0;
+        fillGraph(*lane.graph, lane, trend ? m_colors.faint(pen) : pen, pixels);
+        if (lane.trendGraph) fillTrend(lane, from, to, pen, pixels);
+    }
 }
 
-void PlotPanel::fillGraph(Lane& lane, QPen pen, int pixels) {
+void PlotPanel::fillTrend(Lane& lane, double from, double to, const QPen& pen, int pixels) {
+    lane.trend.update(lane.series);
+    lane.trend.series().sample(from, to, pixels, lane.xs, lane.ys);
+    fillGraph(*lane.trendGraph, lane, pen, pixels);
+}
+
+void PlotPanel::fillGraph(CurveGraph& graph, const Lane& lane, QPen pen, int pixels) {
     const double floor = m_rect.axis(QCPAxis::atLeft)->range().lower;
     // zero and below have no place on a logarithmic axis: they lie on its lower edge
     const auto heightOf = [&](double y) { return logarithmic() && y <= 0 ? floor : y; };
@@ -219,12 +251,15 @@ void PlotPanel::fillGraph(Lane& lane, QPen pen, int pixels) {
     }
     // In dense noise dashes cannot be seen, and they cost as much as all the rest.
     if (data.size() > pixels && 2 * turns > data.size()) pen.setStyle(Qt::SolidLine);
-    if (lane.graph->pen() != pen) lane.graph->setPen(pen);
+    const bool fine = m_fine && data.size() <= pixels;
+    if (fine) pen.setWidthF(kFineWidth);
+    graph.setAntialiased(fine);
+    if (graph.pen() != pen) graph.setPen(pen);
     // one point makes no line
     const auto style =
         data.size() == 1 ? QCPScatterStyle(QCPScatterStyle::ssDisc, 5) : QCPScatterStyle();
-    lane.graph->setScatterStyle(style);
-    lane.graph->data()->set(data, true);
+    graph.setScatterStyle(style);
+    graph.data()->set(data, true);
 }
 
 /// lowest > highest: nothing to show.
@@ -270,6 +305,12 @@ void PlotPanel::setColors(const Colors& colors) {
     m_readout->setTitle(title(), shortTitleOf(m_measure), colors.text);
 }
 
+QString PlotPanel::trendAt(const Lane& lane, std::optional<qint64> step) const {
+    const Series& trend = lane.trend.series();
+    const qsizetype i = step ? trend.indexAt(static_cast<double>(*step)) : trend.size() - 1;
+    return i < 0 ? QString() : tr(" (trend %1)").arg(valueText(m_measure, trend.value(i)));
+}
+
 QString PlotPanel::textAt(const Lane& lane, std::optional<qint64> step) const {
     if (lane.absent) return tr("none");
     const auto& bad = lane.series.nonFiniteSteps();
@@ -292,7 +333,8 @@ void PlotPanel::showValues(std::optional<qint64> step) {
         if (m_measure == Measure::Throughput) brief.remove(fraction);
         if (const double loss = text.toDouble(); m_measure == Measure::Loss && loss > 0)
             brief = QString::number(loss, 'g', 3);
-        entries.append({m_colors.lanePen(i), m_colors.laneText(i), lane.label, text, brief});
+        entries.append({m_colors.lanePen(i), m_colors.laneText(i), lane.label,
+                        text + trendAt(lane, step), brief});
     }
     m_readout->setEntries(std::move(entries));
 }
@@ -301,7 +343,7 @@ QString PlotPanel::spoken(std::optional<qint64> step) const {
     QStringList parts;
     for (const Lane& lane : m_lanes)
         if (const QString value = textAt(lane, step); !value.isEmpty())
-            parts << lane.label + u' ' + value;
+            parts << lane.label + u' ' + value + trendAt(lane, step);
     return parts.isEmpty() ? QString()
                            : title() + QStringLiteral(", ") + parts.join(QStringLiteral(", "));
 }

@@ -4,6 +4,7 @@
 
 #include "engine/train/step_record.h"
 #include "ui/plots/series.h"
+#include "ui/plots/smoothing.h"
 #include "ui/theme.h"
 
 #include <QSharedPointer>
@@ -14,12 +15,12 @@
 #include <vector>
 
 class QCPAxisRect;
-class QCPGraph;
 class QCPLayer;
 class QCustomPlot;
 
 namespace halfscope {
 
+class CurveGraph;
 class ReadoutItem;
 class SpacedTicker;
 
@@ -54,6 +55,14 @@ public:
     void setAbsent(int lane, bool absent);
     void clear();
     void append(int lane, qint64 step, double value);
+    /// Draws the trend of each curve over the curve itself, which is faint then; 0: no trend. Of
+    /// the loss: the other measures are not noisy.
+    void setSmoothing(double weight);
+    /// Thicker, smooth lines where a curve has few points: for a plot that is not drawn 30 times a
+    /// second.
+    void setFine(bool fine) { m_fine = fine; }
+    /// Pixels at the right end of the header that something else covers.
+    void keepFree(int width);
     /// Shows the header alone, for where there is no room for more.
     void setFolded(bool);
     bool folded() const { return m_folded; }
@@ -73,13 +82,19 @@ private:
         QString label;
         Series series;
         bool absent = false;
-        QCPGraph* graph = nullptr; ///< owned by the plot
-        QVector<double> xs, ys;    ///< of the last update; kept to spare allocations
+        SmoothedSeries trend;
+        CurveGraph* graph = nullptr;      ///< owned by the plot
+        CurveGraph* trendGraph = nullptr; ///< owned by the plot; null where nothing is smoothed
+        QVector<double> xs, ys;           ///< of the last update; kept to spare allocations
     };
     QString textAt(const Lane&, std::optional<qint64> step) const;
+    /// " (trend 0.0123)", or nothing.
+    QString trendAt(const Lane&, std::optional<qint64> step) const;
+    CurveGraph* newGraph(const QString& name);
     bool logarithmic() const;
     void setUpAxes();
-    void fillGraph(Lane&, QPen, int pixels);
+    void fillGraph(CurveGraph&, const Lane&, QPen, int pixels);
+    void fillTrend(Lane&, double from, double to, const QPen&, int pixels);
     void fitRange(double lowest, double highest);
 
     QCustomPlot& m_plot;
@@ -87,7 +102,8 @@ private:
     ReadoutItem* m_readout = nullptr; ///< owned by the plot
     QSharedPointer<SpacedTicker> m_ticker;
     Measure m_measure;
-    bool m_folded = false;
+    double m_smoothing = 0; ///< weight of what came before
+    bool m_folded = false, m_fine = false;
     std::vector<Lane> m_lanes;
     Colors m_colors;
 };

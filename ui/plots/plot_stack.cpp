@@ -1,9 +1,10 @@
-// Layout, shared range, crosshair and export of the plots; plot_stack_input.cpp has mouse and keys.
+// Shared range, crosshair and export of the plots. plot_stack_layout.cpp has their places,
+// plot_stack_input.cpp mouse and keys.
 #include "ui/plots/plot_stack.h"
 
 #include "ui/owned.h"
-#include "ui/plots/readout_item.h"
-#include "ui/plots/tickers.h"
+
+#include <qcustomplot.h>
 
 #include <QEvent>
 #include <QLocale>
@@ -15,24 +16,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <numeric>
+#include <utility>
 
 namespace halfscope {
 
 namespace {
 constexpr double kEmptyEnd = 10;     // steps shown before there are any
 constexpr double kMarkRoom = 7;      // pixels beside the first and the newest step, for their marks
-constexpr int kBelowPlot = 5;        // pixels between a plot and the next header
-constexpr int kFocusBorder = 1;      // pixels around the plot for the focus frame
 constexpr int kDescribeEvery = 1000; // milliseconds: screen readers must not be flooded
-constexpr double kRowStretch[] = {3, 2, 1.5, 1.2};
-enum PanelIndex : size_t {
-    kLossPanel,
-    kScalePanel,
-    kRatePanel,
-    kSkipPanel
-}; // order of buildPlot()
 } // namespace
 
 PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique<QCustomPlot>()) {
@@ -50,6 +41,7 @@ PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique
     m_live->setFocusPolicy(Qt::TabFocus);
     m_live->hide();
     connect(m_live, &QToolButton::clicked, this, [this] { setFollow(true); });
+    buildSmoothing();
     buildPlot();
     connectMouse();
     setLanes({});
@@ -60,98 +52,6 @@ PlotStack::~PlotStack() {
     // a dying widget below the pointer still gets a Leave event, when the panels are gone already
     m_plot->removeEventFilter(this);
     m_plot->disconnect(this);
-}
-
-void PlotStack::buildPlot() {
-    // thin lines without antialiasing are 20 to 60 times faster; only the few marks are smoothed
-    m_plot->setNotAntialiasedElements(QCP::aeAll);
-    m_plot->setAntialiasedElements(QCP::aeScatters);
-    m_plot->setInteractions(QCP::Interactions());
-    m_plot->plotLayout()->clear();
-    m_plot->plotLayout()->setRowSpacing(0);
-    m_plot->addLayer(QStringLiteral("crosshair"), nullptr, QCustomPlot::limAbove);
-    m_overlay = m_plot->layer(QStringLiteral("crosshair"));
-    m_overlay->setMode(QCPLayer::lmBuffered);
-    int row = 0;
-    std::vector<QCPAxisRect*> rects;
-    for (const Measure measure :
-         {Measure::Loss, Measure::LossScale, Measure::Throughput, Measure::Skipped}) {
-        auto* rect = make<QCPAxisRect>(m_plot.get());
-        m_plot->plotLayout()->addElement(row, 0, rect);
-        m_plot->plotLayout()->setRowStretchFactor(row, kRowStretch[row]);
-        m_panels.push_back(std::make_unique<PlotPanel>(*m_plot, *rect, *m_overlay, measure));
-        rects.push_back(rect);
-        ++row;
-    }
-    m_eventRect = make<QCPAxisRect>(m_plot.get());
-    m_plot->plotLayout()->addElement(row, 0, m_eventRect);
-    m_events = std::make_unique<EventLane>(*m_plot, *m_eventRect);
-    rects.push_back(m_eventRect);
-    for (QCPAxisRect* rect : rects) {
-        for (QCPAxis* axis : rect->axes())
-            axis->setLayer(QStringLiteral("axes"));
-        rect->setAutoMargins(QCP::msNone);
-        auto* line = make<QCPItemStraightLine>(m_plot.get());
-        line->setClipAxisRect(rect);
-        for (QCPItemPosition* position : line->positions()) {
-            position->setAxisRect(rect);
-            position->setTypeX(QCPItemPosition::ptPlotCoords);
-            position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-            position->setAxes(rect->axis(QCPAxis::atBottom), rect->axis(QCPAxis::atLeft));
-        }
-        line->setLayer(m_overlay);
-        line->setVisible(false);
-        m_crosshairLines.push_back(line);
-    }
-    // the crosshair's step, over the axis labels; on the overlay like the lines themselves
-    m_stepTag = make<QCPItemText>(m_plot.get());
-    m_stepTag->setClipToAxisRect(false);
-    m_stepTag->position->setAxisRect(m_eventRect);
-    m_stepTag->position->setAxes(m_eventRect->axis(QCPAxis::atBottom),
-                                 m_eventRect->axis(QCPAxis::atLeft));
-    m_stepTag->position->setTypeX(QCPItemPosition::ptPlotCoords);
-    m_stepTag->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-    m_stepTag->setPositionAlignment(Qt::AlignTop | Qt::AlignHCenter);
-    m_stepTag->setPadding(QMargins(5, 1, 5, 1));
-    m_stepTag->setLayer(m_overlay);
-    m_stepTag->setVisible(false);
-}
-
-/// Margins by the font alone: the plots line up, and nothing jumps when labels grow.
-void PlotStack::applyMargins() {
-    const QFontMetrics metrics(m_plot->font());
-    const int left = metrics.horizontalAdvance(QStringLiteral("9.9e-99")) + 12;
-    // room for half of the last step's label
-    const int right = metrics.horizontalAdvance(QStringLiteral("9,999,999")) / 2 + 2;
-    const int header = ReadoutItem::heightFor(m_plot->font());
-    for (auto& panel : m_panels) {
-        panel->rect().setMargins(QMargins(left, header, right, kBelowPlot));
-    }
-    m_eventRect->setMargins(QMargins(left, 4, right, 2 * metrics.height() + 10));
-    const int height = EventLane::heightFor(static_cast<int>(m_labels.size()));
-    m_eventRect->setMinimumSize(20, height);
-    m_eventRect->setMaximumSize(QWIDGETSIZE_MAX, height);
-    foldPlots();
-}
-
-/// Four plots of a few pixels each tell nothing: where there is little room the first ones get it,
-/// and of the others stay the headers with their values.
-void PlotStack::foldPlots() {
-    const int line = QFontMetrics(m_plot->font()).height();
-    const int around = ReadoutItem::heightFor(m_plot->font()) + kBelowPlot; // of each plot
-    const QMargins events = m_eventRect->margins();
-    double room = height() - 2 * kFocusBorder - events.top() - events.bottom() -
-                  m_eventRect->minimumSize().height();
-    double stretch = std::accumulate(std::begin(kRowStretch), std::end(kRowStretch), 0.0);
-    size_t open = m_panels.size();
-    const auto lowest = [&] { return room * kRowStretch[open - 1] / stretch - around; };
-    while (open > 1 && lowest() < line) {
-        --open;
-        stretch -= kRowStretch[open];
-        room -= around;
-    }
-    for (size_t i = 0; i < m_panels.size(); ++i)
-        m_panels[i]->setFolded(i >= open);
 }
 
 void PlotStack::applyColors() {
@@ -213,7 +113,6 @@ void PlotStack::clear() {
     m_events->clear();
     m_rates.assign(static_cast<size_t>(m_labels.size()), RateMeter());
     m_lastStep = 0;
-    clearCrosshair();
     setFollow(true);
     m_dirty = true;
 }
@@ -229,10 +128,7 @@ bool PlotStack::refresh() {
         m_from = -room;
         m_to = all + room;
     }
-    for (auto& panel : m_panels) {
-        panel->rect().axis(QCPAxis::atBottom)->setRange(m_from, m_to);
-        panel->update(m_from, m_to, pixels);
-    }
+    updatePanels();
     m_eventRect->axis(QCPAxis::atBottom)->setRange(m_from, m_to);
     m_events->update(m_from, m_to, pixels);
     updateReadouts();
@@ -241,9 +137,23 @@ bool PlotStack::refresh() {
     return true;
 }
 
+void PlotStack::updatePanels() {
+    for (auto& panel : m_panels) {
+        panel->rect().axis(QCPAxis::atBottom)->setRange(m_from, m_to);
+        panel->setFine(m_resting);
+        panel->update(m_from, m_to, plotWidth());
+    }
+}
+
+void PlotStack::setResting(bool resting) {
+    m_dirty = m_dirty || resting != m_resting;
+    m_resting = resting;
+}
+
 int PlotStack::plotWidth() const { return std::max(1, m_panels.front()->rect().width()); }
 
 void PlotStack::setFollow(bool follow) {
+    if (follow) pinCrosshair(std::nullopt);
     if (follow == m_following) return;
     m_following = follow;
     m_live->setVisible(!follow);
@@ -271,19 +181,19 @@ void PlotStack::showStep(qint64 step) {
     const auto middle = static_cast<double>(step);
     const bool seen = middle >= m_from && middle <= m_to;
     const double half = (m_to - m_from) / 2;
-    m_crosshair = step;
     setRange(seen ? m_from : middle - half, seen ? m_to : middle + half);
-    drawCrosshair();
+    pinCrosshair(step);
 }
 
-void PlotStack::setCrosshair(qint64 step) {
-    m_crosshair = std::clamp(step, qint64{0}, std::max(m_lastStep, qint64{0}));
-    drawCrosshair();
+void PlotStack::pinCrosshair(std::optional<qint64> step) {
+    m_pinned = step;
+    moveCrosshair(step);
 }
 
-void PlotStack::clearCrosshair() {
-    if (!m_crosshair) return;
-    m_crosshair.reset();
+void PlotStack::moveCrosshair(std::optional<qint64> step) {
+    if (step) step = std::clamp(*step, qint64{0}, m_lastStep);
+    if (step == m_crosshair) return;
+    m_crosshair = step;
     drawCrosshair();
 }
 
@@ -317,7 +227,8 @@ void PlotStack::describe(bool now) {
     QStringList parts;
     for (const auto& panel : m_panels)
         if (const QString text = panel->spoken(m_crosshair); !text.isEmpty()) parts << text;
-    parts << tr("%n event(s)", nullptr, m_events->count());
+    const int events = m_events->count();
+    parts << (events == 1 ? tr("1 event") : tr("%n events", nullptr, events));
     setAccessibleDescription(tr("Step %1: %2")
                                  .arg(QLocale().toString(m_crosshair.value_or(m_lastStep)))
                                  .arg(parts.join(QStringLiteral("; "))));
@@ -327,14 +238,23 @@ double PlotStack::stepAt(const QPointF& position) const {
     return m_eventRect->axis(QCPAxis::atBottom)->pixelToCoord(position.x());
 }
 
-bool PlotStack::exportSvg(const QString& path, QString* error) const {
+template <class Draw>
+void PlotStack::drawFinely(Draw draw) {
+    const bool resting = std::exchange(m_resting, true);
+    updatePanels();
+    draw();
+    m_resting = resting;
+    m_dirty = true; // the curves are the window's again at the next refresh()
+}
+
+bool PlotStack::exportSvg(const QString& path, QString* error) {
     QSaveFile file(path);
     const auto fail = [&] {
         if (error) *error = tr("%1: %2").arg(path, file.errorString());
         return false;
     };
     if (!file.open(QIODevice::WriteOnly)) return fail();
-    {
+    drawFinely([&] {
         QSvgGenerator generator;
         generator.setOutputDevice(&file);
         generator.setSize(m_plot->size());
@@ -343,14 +263,16 @@ bool PlotStack::exportSvg(const QString& path, QString* error) const {
         QCPPainter painter;
         painter.begin(&generator);
         m_plot->toPainter(&painter, m_plot->width(), m_plot->height());
-    }
+    });
     return file.commit() || fail();
 }
 
-bool PlotStack::exportPng(const QString& path, QString* error) const {
+bool PlotStack::exportPng(const QString& path, QString* error) {
     QSaveFile file(path);
-    const bool written = file.open(QIODevice::WriteOnly) &&
-                         m_plot->toPixmap(0, 0, 2.0).save(&file, "PNG") && file.commit();
+    QPixmap picture;
+    drawFinely([&] { picture = m_plot->toPixmap(0, 0, 2.0); });
+    const bool written =
+        file.open(QIODevice::WriteOnly) && picture.save(&file, "PNG") && file.commit();
     if (!written && error) *error = tr("%1: %2").arg(path, file.errorString());
     return written;
 }
@@ -370,15 +292,6 @@ void PlotStack::changeEvent(QEvent* event) {
         applyColors();
         refresh();
     }
-}
-
-void PlotStack::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
-    foldPlots();
-    m_live->adjustSize();
-    m_live->move(width() - m_live->width() - 18,
-                 ReadoutItem::heightFor(m_plot->font()) + kFocusBorder + 4);
-    m_dirty = true;
 }
 
 void PlotStack::paintEvent(QPaintEvent*) {

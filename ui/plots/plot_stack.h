@@ -20,6 +20,8 @@ class QCPItemStraightLine;
 class QCPItemText;
 class QCPLayer;
 class QCustomPlot;
+class QLabel;
+class QSlider;
 class QToolButton;
 
 namespace halfscope {
@@ -42,14 +44,20 @@ public:
     /// Draws what changed since the last call; returns at once when nothing did. Whether it drew.
     bool refresh();
 
-    /// Following shows the whole run and grows with it. The user's zoom or pan ends it.
+    /// Following shows the whole run and grows with it. The user's zoom or pan ends it; starting it
+    /// again takes a pinned crosshair away.
     bool following() const { return m_following; }
     void setFollow(bool);
-    /// Puts the crosshair on the step; centres it (keeping the zoom) when it is not in view. Ends
+    /// Weight of the past in the loss' trend, 0 (none) to Smoother::kMost.
+    void setSmoothing(double weight);
+    double smoothing() const { return m_smoothing; }
+    /// Nothing is trained: there is time for finer lines.
+    void setResting(bool);
+    /// Pins the crosshair to the step; centres it (keeping the zoom) when it is not in view. Ends
     /// following.
     void showStep(qint64 step);
-    void setCrosshair(qint64 step);
-    void clearCrosshair();
+    /// The crosshair comes back to this step when the pointer leaves; nothing takes the pin away.
+    void pinCrosshair(std::optional<qint64> step);
     std::optional<qint64> crosshair() const { return m_crosshair; }
     double firstVisibleStep() const { return m_from; }
     double lastVisibleStep() const { return m_to; }
@@ -57,9 +65,9 @@ public:
     int lanes() const { return static_cast<int>(m_labels.size()); }
 
     /// As shown now. False, and a sentence in `error`, when the file cannot be written.
-    bool exportSvg(const QString& path, QString* error = nullptr) const;
+    bool exportSvg(const QString& path, QString* error = nullptr);
     /// Twice the size on screen.
-    bool exportPng(const QString& path, QString* error = nullptr) const;
+    bool exportPng(const QString& path, QString* error = nullptr);
     /// Moving average of one drawing, in milliseconds.
     double refreshMilliseconds() const;
 
@@ -67,13 +75,12 @@ public:
     QSize minimumSizeHint() const override;
 
 signals:
-    void stepHovered(qint64 step);
-    void stepClicked(qint64 step);
     /// Index in order of addEvent() since the last clear().
     void eventClicked(int index);
     void followChanged(bool following);
-    /// A sentence with the path and the reason, for the owner's banner.
-    void exportFailed(const QString& reason);
+    void smoothingChanged(double weight);
+    /// Asked for in the menu.
+    void saveRequested();
 
 protected:
     void changeEvent(QEvent*) override;
@@ -86,7 +93,13 @@ protected:
     bool eventFilter(QObject*, QEvent*) override;
 
 private:
+    /// In order of buildPlot().
+    enum PanelIndex : size_t { kLossPanel, kScalePanel, kRatePanel, kSkipPanel };
+    static constexpr int kFocusBorder = 1; ///< pixels around the plot for the focus frame
+
     void buildPlot();
+    void buildSmoothing();
+    void placeOverlays();
     void connectMouse();
     void applyColors();
     void applyMargins();
@@ -94,15 +107,20 @@ private:
     void setRange(double from, double to);
     void zoom(double about, double factor);
     void updateReadouts();
+    void moveCrosshair(std::optional<qint64> step);
     void drawCrosshair();
     void describe(bool now);
     double stepAt(const QPointF& position) const;
     qint64 nearestStep(const QPointF& position) const;
     void pointerMoved(QMouseEvent*);
+    void pinOrUnpin(qint64 step);
     /// What to tell about the header or the event row's letters at a place; empty elsewhere.
     QString helpAt(const QPoint& position) const;
     int plotWidth() const;
-    void exportDialog(bool svg);
+    void updatePanels();
+    /// Draws with fine lines, whatever the run does.
+    template <class Draw>
+    void drawFinely(Draw);
 
     std::unique_ptr<QCustomPlot> m_plot;
     std::vector<std::unique_ptr<PlotPanel>> m_panels;
@@ -111,16 +129,21 @@ private:
     std::vector<QCPItemStraightLine*> m_crosshairLines; ///< owned by the plot
     QCPItemText* m_stepTag = nullptr;                   ///< owned by the plot
     QCPLayer* m_overlay = nullptr;                      ///< owned by the plot
-    QToolButton* m_live = nullptr;                      ///< child
+    QToolButton* m_live = nullptr;                      ///< child, as the next three
+    QWidget* m_smoothingBox = nullptr;                  ///< over the loss' header
+    QLabel* m_smoothingLabel = nullptr;
+    QSlider* m_slider = nullptr;
     Colors m_colors;
     QStringList m_labels;
     std::vector<RateMeter> m_rates;
-    std::optional<qint64> m_crosshair;
+    std::optional<qint64> m_crosshair, m_pinned;
     std::optional<QPoint> m_pressed;
     bool m_dragging = false;
     double m_dragFrom = 0, m_dragTo = 0;
     double m_from = 0, m_to = 10;
     qint64 m_lastStep = 0;
+    double m_smoothing = 0;
+    bool m_resting = false;
     bool m_following = true;
     bool m_dirty = true;
     QElapsedTimer m_described;

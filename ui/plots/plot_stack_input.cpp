@@ -1,12 +1,12 @@
 // Mouse, wheel, keys and menu of the plots.
 #include "ui/plots/plot_stack.h"
 
+#include "ui/owned.h"
 #include "ui/plots/readout_item.h"
 
 #include <qcustomplot.h>
 
 #include <QContextMenuEvent>
-#include <QFileDialog>
 #include <QKeyEvent>
 #include <QMenu>
 #include <QMouseEvent>
@@ -43,7 +43,7 @@ void PlotStack::connectMouse() {
         if (const auto index = m_events->eventAt(event->position()))
             Q_EMIT eventClicked(*index);
         else if (m_lastStep > 0)
-            Q_EMIT stepClicked(nearestStep(event->position()));
+            pinOrUnpin(nearestStep(event->position()));
     });
     connect(m_plot.get(), &QCustomPlot::mouseWheel, this, [this](QWheelEvent* event) {
         const QPoint turned = event->angleDelta();
@@ -82,8 +82,11 @@ void PlotStack::pointerMoved(QMouseEvent* event) {
     else
         QToolTip::showText(event->globalPosition().toPoint(), tip, m_plot.get());
     if (m_lastStep == 0) return;
-    setCrosshair(index ? m_events->step(*index) : nearestStep(event->position()));
-    Q_EMIT stepHovered(*m_crosshair);
+    moveCrosshair(index ? m_events->step(*index) : nearestStep(event->position()));
+}
+
+void PlotStack::pinOrUnpin(qint64 step) {
+    pinCrosshair(m_pinned == step ? std::nullopt : std::optional(step));
 }
 
 QString PlotStack::helpAt(const QPoint& position) const {
@@ -101,7 +104,12 @@ QString PlotStack::helpAt(const QPoint& position) const {
 }
 
 bool PlotStack::eventFilter(QObject* object, QEvent* event) {
-    if (object == m_plot.get() && event->type() == QEvent::Leave) clearCrosshair();
+    if (object == m_plot.get() && event->type() == QEvent::Leave) moveCrosshair(m_pinned);
+    // QCustomPlot passes nothing of the mouse on to its parent
+    if (object == m_plot.get() && event->type() == QEvent::ContextMenu) {
+        contextMenuEvent(static_cast<QContextMenuEvent*>(event));
+        return true;
+    }
     return QWidget::eventFilter(object, event);
 }
 
@@ -126,11 +134,11 @@ void PlotStack::keyPressEvent(QKeyEvent* event) {
         return;
     case Qt::Key_Return:
     case Qt::Key_Enter:
-        if (m_crosshair) Q_EMIT stepClicked(*m_crosshair);
+        if (m_crosshair) pinOrUnpin(*m_crosshair);
         return;
     case Qt::Key_Escape:
         if (m_crosshair) {
-            clearCrosshair();
+            pinCrosshair(std::nullopt);
             return;
         }
         break;
@@ -140,41 +148,29 @@ void PlotStack::keyPressEvent(QKeyEvent* event) {
         QWidget::keyPressEvent(event);
         return;
     }
-    m_crosshair = std::clamp(*target, qint64{1}, newest);
-    const auto step = static_cast<double>(*m_crosshair);
+    const qint64 reached = std::clamp(*target, qint64{1}, newest);
+    const auto step = static_cast<double>(reached);
     if (step < m_from || step > m_to) {
         const double half = (m_to - m_from) / 2;
         setRange(step - half, step + half);
     }
-    drawCrosshair();
+    moveCrosshair(reached);
     describe(true);
-    Q_EMIT stepHovered(*m_crosshair);
 }
 
 void PlotStack::contextMenuEvent(QContextMenuEvent* event) {
-    QMenu menu(this);
-    QAction* follow = menu.addAction(tr("Follow the newest step"));
+    auto* menu = make<QMenu>(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    QAction* follow = menu->addAction(tr("Follow the newest step"));
     follow->setCheckable(true);
     follow->setChecked(m_following);
     connect(follow, &QAction::toggled, this, [this](bool on) {
         setFollow(on);
         refresh();
     });
-    menu.addSeparator();
-    connect(menu.addAction(tr("Save plots as SVG…")), &QAction::triggered, this,
-            [this] { exportDialog(true); });
-    connect(menu.addAction(tr("Save plots as PNG…")), &QAction::triggered, this,
-            [this] { exportDialog(false); });
-    menu.exec(event->globalPos());
-}
-
-void PlotStack::exportDialog(bool svg) {
-    const QString path = QFileDialog::getSaveFileName(
-        this, tr("Save plots"), svg ? QStringLiteral("plots.svg") : QStringLiteral("plots.png"),
-        svg ? tr("SVG pictures (*.svg)") : tr("PNG pictures (*.png)"));
-    if (path.isEmpty()) return;
-    QString error;
-    if (!(svg ? exportSvg(path, &error) : exportPng(path, &error))) Q_EMIT exportFailed(error);
+    menu->addSeparator();
+    menu->addAction(tr("Save picture of the plots…"), this, &PlotStack::saveRequested);
+    menu->popup(event->globalPos()); // training is drawn meanwhile
 }
 
 void PlotStack::focusInEvent(QFocusEvent* event) {

@@ -80,7 +80,7 @@ QStringList ReadoutItem::textsIn(int width) const {
 
 void ReadoutItem::draw(QCPPainter* painter) {
     constexpr auto kWhere = Qt::AlignLeft | Qt::AlignVCenter;
-    const QRect inner = m_rect.rect();
+    const QRect inner = m_rect.rect().adjusted(0, 0, -m_covered, 0);
     const Form form = formFor(inner.width());
     const QStringList texts = textsIn(inner.width());
     const int height = heightFor(mParentPlot->font());

@@ -25,6 +25,8 @@ public:
     void setTitle(const QString& title, const QString& shortTitle, const QColor&);
     void setEntries(QVector<ReadoutEntry>);
     const QVector<ReadoutEntry>& entries() const { return m_entries; }
+    /// Pixels at the right end that something else covers.
+    void keepFree(int width) { m_covered = width; }
     static int heightFor(const QFont&);
     /// What a header of so many pixels says: the title, then a text for each lane; "…" at the end
     /// where lanes are left out, because half a number would be another number.
@@ -50,6 +52,7 @@ private:
     QCPAxisRect& m_rect;
     QString m_title, m_shortTitle;
     QColor m_titleColor;
+    int m_covered = 0;
     QVector<ReadoutEntry> m_entries;
 };
 

@@ -1,0 +1,280 @@
+// The window as people use it who see little, work by keys, type what they like, and take the
+// results home.
+#include "engine/train/run_files.h"
+#include "tests/support/opened_window.h"
+#include "ui/images/compare_view.h"
+#include "ui/panels/event_panel.h"
+#include "ui/panels/field_editor.h"
+#include "ui/panels/scaler_panel.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/plots/plot_stack.h"
+
+#include <QAccessible>
+#include <QAction>
+#include <QFileDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QStatusBar>
+#include <QTableView>
+#include <QTextDocument>
+#include <QTimer>
+#include <QUndoStack>
+
+using namespace halfscope;
+
+namespace {
+
+QString spokenName(QWidget& widget) {
+    QAccessibleInterface* interface = QAccessible::queryAccessibleInterface(&widget);
+    return interface ? interface->text(QAccessible::Name) : QString();
+}
+
+/// Texts on the screen that a screen reader does not tell.
+QStringList silentIn(const QWidget& root) {
+    QStringList found;
+    for (QLabel* label : root.findChildren<QLabel*>()) {
+        QTextDocument document;
+        document.setHtml(label->text());
+        const QString seen = document.toPlainText().simplified();
+        const QString told = spokenName(*label).simplified();
+        const bool help = label->accessibleName() == label->toolTip(); // the same, longer
+        if (label->isVisible() && !seen.isEmpty() && !told.contains(seen) && !help)
+            found << seen + QStringLiteral(" -> ") + told;
+    }
+    return found;
+}
+
+/// Which part of the window a widget belongs to, from the top and from left to right.
+int partOf(const MainWindow& window, const QWidget* widget) {
+    const QWidget* parts[] = {window.findChild<QWidget*>(QStringLiteral("play"))->parentWidget(),
+                              window.findChild<SetupPanel*>(),
+                              window.findChild<CompareView*>(),
+                              window.findChild<PlotStack*>(),
+                              window.findChild<ScalerPanel*>(),
+                              window.findChild<EventPanel*>()};
+    for (int i = 0; i < static_cast<int>(std::size(parts)); ++i)
+        if (parts[i] == widget || parts[i]->isAncestorOf(widget)) return i;
+    return -1;
+}
+
+std::string readAll(const QString& path) { return readFile(path.toStdString()); }
+
+} // namespace
+
+class TestWindowUse : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void everythingSeenIsTold();
+    void tabGoesFromLeftToRight();
+    void wrongValueIsTold();
+    void typedScales_data();
+    void typedScales();
+    void fullScreenByOthers();
+    void eventsSayWhy();
+    void rateOfAScheduleWaits();
+    void savesResults();
+    void resultsThatCannotBeWritten();
+    void plotsMenuSaves();
+};
+
+void TestWindowUse::everythingSeenIsTold() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(30), kPatience);
+    QTest::qWait(300); // figures come a few times a second
+    QCOMPARE(silentIn(window), QStringList());
+    QLabel silent(QStringLiteral("31.75"), &window); // what the search must find
+    silent.setAccessibleName(QStringLiteral("Loss"));
+    silent.show();
+    QCOMPARE(silentIn(window).size(), qsizetype(1));
+}
+
+void TestWindowUse::tabGoesFromLeftToRight() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().lanes() == 2, kPatience); // with their counters
+    QVERIFY(window.config().addLane());                             // the settings are made anew
+    QCoreApplication::processEvents();
+    auto* first = window.findChild<QWidget*>(QStringLiteral("presets"));
+    QVERIFY(first);
+    QList<int> parts;
+    QWidget* at = first;
+    do {
+        const bool reached = (at->focusPolicy() & Qt::TabFocus) && at->isVisible();
+        if (const int part = partOf(window, at); reached && part >= 0) parts << part;
+        at = at->nextInFocusChain();
+    } while (at != first);
+    QVERIFY(parts.contains(1) && parts.contains(5));
+    QVERIFY2(std::is_sorted(parts.begin(), parts.end()), qPrintable([&parts] {
+                 QString text;
+                 for (const int part : parts)
+                     text += QString::number(part) + u' ';
+                 return text;
+             }()));
+}
+
+void TestWindowUse::wrongValueIsTold() {
+    Opened opened(tinyConfig(30));
+    FieldEditor* editor = opened.window.setup().editor("optimizer.lr");
+    auto* line = qobject_cast<QLineEdit*>(editor->control());
+    QVERIFY(line->accessibleDescription().contains(QStringLiteral("Acts at the next step")));
+    line->setFocus();
+    line->selectAll();
+    QTest::keyClicks(line, QStringLiteral("fast"));
+    QTest::keyClick(line, Qt::Key_Return);
+    QVERIFY(!editor->errorText().isEmpty());
+    QVERIFY2(line->accessibleDescription().contains(editor->errorText()),
+             qPrintable(line->accessibleDescription()));
+    QTest::keyClick(line, Qt::Key_Escape);
+    QVERIFY(!line->accessibleDescription().contains(QStringLiteral("Not taken")));
+}
+
+void TestWindowUse::typedScales_data() {
+    QTest::addColumn<QString>("typed");
+    QTest::addColumn<double>("scale"); // 0: refused
+    QTest::newRow("number") << QStringLiteral("1024") << 1024.0;
+    QTest::newRow("power") << QStringLiteral(" 2^10 ") << 1024.0;
+    QTest::newRow("small power") << QStringLiteral("2^-3") << 0.125;
+    QTest::newRow("too large") << QStringLiteral("2^400") << 0.0;
+    QTest::newRow("no exponent") << QStringLiteral("2^99999999999") << 0.0;
+    QTest::newRow("below zero") << QStringLiteral("-1") << 0.0;
+    QTest::newRow("word") << QStringLiteral("much") << 0.0;
+    QTest::newRow("nothing") << QString() << 0.0;
+}
+
+void TestWindowUse::typedScales() {
+    QFETCH(QString, typed);
+    QFETCH(double, scale);
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    emit window.findChild<ScalerPanel*>()->scaleChosen(1, typed);
+    window.stepOnce();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(1), kPatience);
+    QCOMPARE(window.bannerText().isEmpty(), scale > 0);
+    const double first = tinyConfig(1).lanes[1].scaler.initScale;
+    QCOMPARE(static_cast<double>(window.run().lane(1).last.scale), scale > 0 ? scale : first);
+}
+
+void TestWindowUse::fullScreenByOthers() {
+    Opened opened(tinyConfig(10));
+    MainWindow& window = opened.window;
+    QAction* action = nullptr;
+    for (QAction* each : window.findChildren<QAction*>())
+        if (each->shortcut() == QKeySequence(Qt::Key_F11)) action = each;
+    QVERIFY(action && !action->isChecked());
+    window.setWindowState(window.windowState() | Qt::WindowFullScreen); // the window manager
+    QTRY_VERIFY(action->isChecked());
+    action->trigger();
+    QTRY_VERIFY(!window.isFullScreen());
+    QVERIFY(!action->isChecked());
+}
+
+void TestWindowUse::eventsSayWhy() {
+    MainWindow window;
+    window.resize(1280, 800);
+    window.openPreset(QStringLiteral("overflow"));
+    window.show();
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(300), kPatience);
+    auto* panel = window.findChild<EventPanel*>();
+    const auto says = [panel](const char* words) {
+        for (const QLabel* label : panel->findChildren<QLabel*>())
+            if (label->text().contains(QLatin1String(words))) return true;
+        return false;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(says("65504"), kPatience); // an overflow is the gravest that happened
+    for (int row = 0; row < window.events().rowCount(); ++row) {
+        if (window.events().event(row).kind != EventKind::Growth) continue;
+        panel->table()->selectRow(row);
+        break;
+    }
+    QVERIFY(says("rounding to zero"));
+    QVERIFY(!says("65504"));
+}
+
+void TestWindowUse::rateOfAScheduleWaits() {
+    RunConfig config = tinyConfig(1000000);
+    config.schedule.kind = ScheduleKind::OneCycle;
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("schedule.kind")), QStringLiteral("constant")));
+    // shown from now on, but the run at hand goes by its schedule
+    QSignalSpy sent(&model, &ConfigModel::liveEdited);
+    QVERIFY(model.setData(model.index(model.rowOf("optimizer.lr")), QStringLiteral("0.5")));
+    QCOMPARE(sent.count(), 0);
+    QVERIFY(window.setup().restartShown());
+    window.stepOnce();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(1), kPatience);
+    QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+}
+
+void TestWindowUse::savesResults() {
+    RunConfig config = tinyConfig(20);
+    config.lanes[1].scaler.initScale = 1e30; // overflows
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(20), kPatience);
+    const QDir folder(opened.folder.filePath(QStringLiteral("out")));
+    const QStringList names = window.saveResults(folder.path());
+    QCOMPARE(names.size(), qsizetype(7));
+    for (const QString& name : names)
+        QVERIFY2(folder.exists(name), qPrintable(name));
+    // the table of the command line, byte for byte
+    Experiment again(config);
+    std::string steps = kStepHeader;
+    const std::vector<std::string> lanes = laneNames(config);
+    while (!again.finished()) {
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        again.advance(records, events);
+        for (const StepRecord& record : records)
+            steps += stepLine(record, lanes);
+    }
+    QCOMPARE(QString::fromStdString(readAll(folder.filePath(QStringLiteral("steps.csv")))),
+             QString::fromStdString(steps));
+    const std::string events = readAll(folder.filePath(QStringLiteral("events.csv")));
+    QVERIFY(events.find("overflow") != std::string::npos);
+    QVERIFY(events.find(kEventHeader) == 0);
+    QCOMPARE(
+        configText(readConfig(folder.filePath(QStringLiteral("experiment.json")).toStdString())),
+        configText(config));
+    const Picture target = readPicture(folder.filePath(QStringLiteral("target.png")).toStdString());
+    QCOMPARE(target.width, again.target().width);
+}
+
+void TestWindowUse::resultsThatCannotBeWritten() {
+    Opened opened(tinyConfig(20));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    const QString file = write(opened.folder, QStringLiteral("file"), "in the way");
+    QVERIFY_THROWS_EXCEPTION(RunError, opened.window.saveResults(file));
+}
+
+void TestWindowUse::plotsMenuSaves() {
+    Opened opened(tinyConfig(20));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    const QString path = opened.folder.filePath(QStringLiteral("plots.svg"));
+    QTimer::singleShot(0, &opened.window, [&path] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        if (!dialog) return;
+        dialog->setDirectory(QFileInfo(path).path());
+        dialog->selectFile(path);
+        QMetaObject::invokeMethod(dialog, "accept");
+    });
+    emit opened.window.plots().saveRequested(); // the dialog runs in here
+    QVERIFY(QFileInfo::exists(path));
+}
+
+QTEST_MAIN(TestWindowUse)
+#include "tst_window_use.moc"

@@ -1,0 +1,36 @@
+// Every step of the run that is seen, for the table that the user saves: the file steps.csv of the
+// command line, byte for byte. Knows no widgets.
+#pragma once
+
+#include "engine/train/step_record.h"
+
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+class StepLog {
+public:
+    /// A new run: names by lane.
+    void start(std::vector<std::string> laneNames);
+    void append(std::span<const StepRecord>);
+    size_t size() const { return m_rows.size(); }
+    /// RunError when the file cannot be written.
+    void write(const std::string& path) const;
+
+private:
+    /// What the file has of a StepRecord: half of its bytes.
+    struct Row {
+        float loss, scale, learningRate, gradientNorm;
+        uint32_t step, skippedSoFar; ///< run.steps ends at 10^9
+        int32_t growthTracker;
+        uint16_t flags;
+        int16_t lane;
+    };
+    std::vector<std::string> m_lanes;
+    std::deque<Row> m_rows; ///< grows without copying
+};
+
+} // namespace halfscope

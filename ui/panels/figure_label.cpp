@@ -1,0 +1,16 @@
+// Text and accessible name change together.
+#include "ui/panels/figure_label.h"
+
+namespace halfscope {
+
+FigureLabel::FigureLabel(const QString& name, QWidget* parent) : QLabel(parent), m_name(name) {
+    setAccessibleName(name);
+}
+
+void FigureLabel::showFigure(const QString& figure) {
+    if (figure == text()) return; // laying out again costs more than asking
+    setText(figure);
+    setAccessibleName(figure.isEmpty() ? m_name : tr("%1: %2").arg(m_name, figure));
+}
+
+} // namespace halfscope

@@ -1,0 +1,24 @@
+// Thickens hairlines by drawing them twice, which keeps Qt's fast path for them.
+#include "ui/plots/curve_graph.h"
+
+namespace halfscope {
+namespace {
+constexpr double kSmallPixels = 1.5; // device pixels in one of the window's
+} // namespace
+
+CurveGraph::CurveGraph(QCPAxis* step, QCPAxis* value) : QCPGraph(step, value) {
+    setAdaptiveSampling(false); // Series has sampled already
+    setSelectable(QCP::stNone);
+}
+
+void CurveGraph::drawLinePlot(QCPPainter* painter, const QVector<QPointF>& lines) const {
+    QCPGraph::drawLinePlot(painter, lines);
+    const double ratio = painter->device()->devicePixelRatioF();
+    if (ratio < kSmallPixels || pen().widthF() > 1) return;
+    painter->save();
+    painter->QPainter::translate(0, 1 / ratio);
+    QCPGraph::drawLinePlot(painter, lines);
+    painter->restore();
+}
+
+} // namespace halfscope
