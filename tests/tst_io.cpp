@@ -88,6 +88,8 @@ private slots:
     void outputFolder();
     void orphansAreRemoved();
     void growingFile();
+    void growingFileWithoutRows();
+    void folderLock();
     void growingFileOnFullDisk();
 };
 
@@ -275,6 +277,26 @@ void TestIo::growingFile() {
     const std::string folder = m_folder.path().toStdString();
     QCOMPARE(thrownBy<RunError>([&] { GrowingFile{folder}; }),
              folder + ": cannot write: Is a directory");
+}
+
+/// A file that was opened and never written must not take the place of one that was.
+void TestIo::growingFileWithoutRows() {
+    const std::string name = path("rows.csv");
+    writeFileAtomically(name, "a,b\n");
+    { GrowingFile{name}; }
+    QCOMPARE(readFile(name), std::string("a,b\n"));
+    QCOMPARE(files(), QStringList("rows.csv"));
+}
+
+void TestIo::folderLock() {
+    const std::string folder = path("");
+    {
+        const FolderLock first(folder);
+        QCOMPARE(thrownBy<RunError>([&] { FolderLock{folder}; }),
+                 folder + ": another run is writing into this folder; one at a time is allowed");
+    }
+    const FolderLock again(folder);
+    QVERIFY(files().isEmpty());
 }
 
 void TestIo::growingFileOnFullDisk() {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -202,6 +203,17 @@ void makeOutputFolder(const std::string& path) {
     removeOrphans(path);
 }
 
+FolderLock::FolderLock(const std::string& folder)
+    : m_folder(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (m_folder < 0 || ::flock(m_folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    ::close(m_folder);
+    throw RunError(folder + ": another run is writing into this folder; one at a time is allowed");
+}
+
+FolderLock::~FolderLock() {
+    if (m_folder >= 0) ::close(m_folder);
+}
+
 GrowingFile::GrowingFile(std::string path) : m_path(std::move(path)) {
     if (fs::path(m_path).filename().empty()) failWrite(m_path, "this is not the name of a file");
     const std::string target = targetOf(m_path);
@@ -217,7 +229,7 @@ GrowingFile::GrowingFile(std::string path) : m_path(std::move(path)) {
 GrowingFile::~GrowingFile() {
     if (m_finished) return;
     try {
-        if (m_stream) {
+        if (m_stream && m_written) {
             finish();
             return;
         }
@@ -229,11 +241,12 @@ GrowingFile::~GrowingFile() {
     TemporaryFile temporary(m_temporary);
     m_stream.clear();
     m_stream.close();
-    if (cutAtLastLine(m_temporary)) temporary.renameTo(target);
+    if (m_written && cutAtLastLine(m_temporary)) temporary.renameTo(target);
 }
 
 void GrowingFile::append(std::string_view text) {
     errno = 0;
+    m_written = m_written || !text.empty();
     m_stream.write(text.data(), static_cast<std::streamsize>(text.size()));
     if (!m_stream) failWrite(m_path, reasonOf(errno));
 }

@@ -22,8 +22,23 @@ std::string readFile(const std::string& path);
 /// Temporary files that a killed program left there are removed.
 void makeOutputFolder(const std::string& path);
 
+/// While it lives no other program can have one for the same folder: two that write there at once
+/// would mix their files. RunError when another one has it. It ends with the process at the latest,
+/// and leaves nothing behind. Where the file system knows no locks it keeps nobody out.
+class FolderLock {
+public:
+    explicit FolderLock(const std::string& folder);
+    ~FolderLock();
+    FolderLock(const FolderLock&) = delete;
+    FolderLock& operator=(const FolderLock&) = delete;
+
+private:
+    int m_folder; ///< descriptor
+};
+
 /// A growing text file (steps.csv): rows go to a temporary name, finish() flushes and renames. A
-/// destructor without finish() also keeps what was written, under the final name (interrupts).
+/// destructor without finish() also keeps what was written, under the final name (interrupts);
+/// where nothing was, an earlier file of that name stays.
 class GrowingFile {
 public:
     explicit GrowingFile(std::string path);
@@ -36,6 +51,7 @@ public:
 private:
     std::string m_path, m_temporary;
     std::ofstream m_stream;
+    bool m_written = false; ///< something was appended
     bool m_finished = false;
 };
 

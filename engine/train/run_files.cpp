@@ -166,11 +166,12 @@ double LaneTotals::medianDeviceSeconds() const {
 }
 
 RunFiles::RunFiles(std::string folder, const Experiment& experiment)
-    : m_folder((makeOutputFolder(folder), std::move(folder))),
+    : m_folder((makeOutputFolder(folder), std::move(folder))), m_lock(m_folder),
       m_lanes(laneNames(experiment.config())), m_totals(m_lanes.size()),
       m_steps(pathTo("steps.csv")), m_events(pathTo("events.csv")), m_timing(pathTo("timing.csv")) {
-    writeFileAtomically(pathTo("experiment.json"), configText(portable(experiment.config())));
+    const std::string text = configText(portable(experiment.config()));
     writePng(experiment.target(), pathTo("target.png"));
+    writeFileAtomically(pathTo("experiment.json"), text); // last of what can fail: see run_files.h
     removeEarlierRun(m_folder);
     m_steps.append(kStepHeader);
     m_events.append(kEventHeader);

@@ -45,10 +45,12 @@ private:
 /// Stopped: a loss scale reached its floor, see Experiment::stopReason().
 enum class RunOutcome : uint8_t { Finished, Interrupted, Stopped };
 
-/// Takes the records of a run and keeps its folder. RunError when something cannot be written.
+/// Takes the records of a run and keeps its folder, which no other run can use meanwhile. RunError
+/// when something cannot be written.
 class RunFiles {
 public:
-    /// Makes the folder; experiment.json and target.png are there at once.
+    /// Makes the folder; experiment.json and target.png are there at once. What an earlier run left
+    /// is removed, or stays whole where this one cannot begin.
     RunFiles(std::string folder, const Experiment&);
     /// After each step with what it left.
     void append(Experiment&, std::span<const StepRecord>, std::span<const Event>);
@@ -60,6 +62,7 @@ private:
     std::string pathTo(const std::string& name) const { return m_folder + "/" + name; }
 
     std::string m_folder;
+    FolderLock m_lock;
     std::vector<std::string> m_lanes;
     std::vector<LaneTotals> m_totals;
     /// Of the last step, where steps are slow: an interrupted run must not compute another forward
