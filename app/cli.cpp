@@ -154,8 +154,9 @@ int runCommands(int count, char** arguments) {
 }
 
 int report(Exit code, std::string message) {
-    for (char& c : message) {
+    for (char& c : message) { // a file's name may hold what a terminal would obey
         if (c == '\n' || c == '\r') c = ' ';
+        if ((c >= 0 && c < ' ') || c == '\x7f') c = '?';
     }
     printNote("halfscope-cli: " + message + "\n");
     return code;
@@ -165,7 +166,7 @@ int report(Exit code, std::string message) {
 
 int main(int count, char** arguments) {
     reserveStandardFiles();
-    ignoreBrokenPipes();
+    letWritesFail();
     try {
         const int code = runCommands(count, arguments);
         finishOutput();

@@ -23,7 +23,10 @@ int g_outputError = 0; // the first errno of standard output; the program has on
 
 } // namespace
 
-void ignoreBrokenPipes() { std::signal(SIGPIPE, SIG_IGN); }
+void letWritesFail() {
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
+}
 
 void print(std::string_view text) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && g_outputError == 0) {

@@ -6,8 +6,9 @@
 
 namespace halfscope::cli {
 
-/// A broken pipe must not kill a training that writes files: writes fail instead.
-void ignoreBrokenPipes();
+/// A broken pipe or a limit on the size of files must not kill a training that writes files: the
+/// write at hand fails instead.
+void letWritesFail();
 
 /// To standard output. Failures are remembered for finishOutput().
 void print(std::string_view);

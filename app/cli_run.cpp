@@ -34,11 +34,12 @@ std::string closingTable(Experiment& experiment, std::span<const LaneTotals> tot
     for (int i = 0; i < experiment.lanes(); ++i) {
         const LaneTotals& lane = totals[static_cast<size_t>(i)];
         const StepRecord& last = lane.last();
+        const LaneConfig& config = experiment.config().lanes[static_cast<size_t>(i)];
         const double ms = lane.medianDeviceSeconds() * 1000;
         text += padded(experiment.laneName(i), width) + "  " +
                 padded(shortNumber(static_cast<double>(last.loss), 6), 12) +
                 padded(std::to_string(last.skippedSoFar), 9) +
-                padded(last.scale == 1 ? "-" : scaleText(last.scale), 12) +
+                padded(scalesLoss(config) ? scaleText(last.scale) : "-", 12) +
                 padded(shortNumber(ms, 3), 11) + bytesText(experiment.lane(i).memory().peakBytes) +
                 "\n";
     }

@@ -12,6 +12,7 @@ namespace halfscope::cli {
 namespace {
 
 constexpr timespec kPoll{0, 20'000'000};
+constexpr std::chrono::milliseconds kSameRequest{500};
 
 bool isIgnored(int number) {
     struct sigaction action {};
@@ -50,11 +51,14 @@ void SignalWatch::watch() {
 }
 
 void SignalWatch::react(int number) {
+    const auto now = std::chrono::steady_clock::now();
     if (!m_interrupted && m_stop) {
         m_interrupted = true;
+        m_first = now;
         return;
     }
     if (!m_interrupted) std::_Exit(kInterruptedExit);
+    if (now - m_first < kSameRequest) return;
     // The second time: die of the signal itself, as if nobody had caught it.
     printNote("\nhalfscope-cli: ended at once; the files of this run are not complete\n");
     std::signal(number, SIG_DFL);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <functional>
 #include <mutex>
@@ -12,7 +13,9 @@ namespace halfscope::cli {
 inline constexpr int kInterruptedExit = 130; ///< 128 + SIGINT, as shells report it
 
 /// While it lives, a thread waits for SIGINT, SIGTERM and SIGHUP (those that the parent did not
-/// ignore). Make it before any other thread: threads inherit that the signals are blocked.
+/// ignore). Make it before any other thread: threads inherit that the signals are blocked. What
+/// follows the first within half a second counts as the same: timeout and process managers signal
+/// a program and its group.
 class SignalWatch {
 public:
     SignalWatch();
@@ -35,6 +38,7 @@ private:
     std::mutex m_mutex;
     std::function<void()> m_stop;
     std::atomic<bool> m_interrupted{false};
+    std::chrono::steady_clock::time_point m_first; ///< when it was interrupted
     std::atomic<bool> m_done{false};
     std::thread m_thread;
 };

@@ -49,13 +49,18 @@ private slots:
     void optionsActInOrder();
     void stopAtTheFloorKeepsFiles();
     void quietSaysNothing();
+    void closingTable();
     void progressLines();
     void progressOnATerminal();
     void csvLines();
     void interruptKeepsFiles_data();
     void interruptKeepsFiles();
     void interruptedStepsAreThoseOfTheWholeRun();
+    void signalsAtOnceAreOne();
     void secondInterruptEnds();
+    void oneRunInAFolder();
+    void failedStartKeepsTheEarlierRun();
+    void fileSizeLimit();
     void killedRunLeavesWholeFiles();
     void closedStandardFiles_data();
     void closedStandardFiles();
@@ -206,6 +211,19 @@ void TestCliRun::quietSaysNothing() {
     QCOMPARE(outcome.error, QByteArray());
 }
 
+/// A lane that does not scale has no scale; one that has come down to 1 has that.
+void TestCliRun::closingTable() {
+    QTemporaryDir folder;
+    const Outcome outcome = call(smallRun(
+        folder.filePath("t"), {"--set", "scaler.init_scale=1", "--set", "scaler.mode=static"}));
+    QCOMPARE(outcome.code, 0);
+    QStringList scales;
+    for (const QString& line : QString::fromUtf8(outcome.out).split('\n'))
+        if (line.startsWith("fp32 ") || line.startsWith("amp-fp16 "))
+            scales.push_back(line.simplified().split(' ').at(3));
+    QCOMPARE(scales, (QStringList{"-", "1"}));
+}
+
 void TestCliRun::progressLines() {
     QTemporaryDir folder;
     const Outcome outcome = call(smallRun(folder.filePath("p"), {"--steps", "200"}));
@@ -314,22 +332,87 @@ void TestCliRun::interruptedStepsAreThoseOfTheWholeRun() {
     QCOMPARE(contentOf(whole + "/steps.csv"), steps);
 }
 
+/// As timeout sends them, to the program and to its group.
+void TestCliRun::signalsAtOnceAreOne() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("s");
+    QProcess process;
+    QVERIFY(startEndless(process, out, {"--set", "task.side=256"}));
+    // Two that differ: of two alike one could melt into the other.
+    QCOMPARE(send(process, SIGINT), 0);
+    QCOMPARE(send(process, SIGTERM), 0);
+    const Outcome outcome = outcomeOf(process);
+    QVERIFY2(outcome.code == 130 && !outcome.crashed, outcome.error);
+    QCOMPARE(filesOf(out), kRunFiles);
+}
+
 void TestCliRun::secondInterruptEnds() {
     QTemporaryDir folder;
-    bool killed = false;
-    // The run may have closed its files between the two signals: then it ended by itself.
-    for (int attempt = 0; attempt < 5 && !killed; ++attempt) {
-        QProcess process;
-        QVERIFY(startEndless(process, folder.filePath("s"), {"--set", "task.side=256"}));
-        // Two that differ: of two alike one could melt into the other.
-        QCOMPARE(send(process, SIGINT), 0);
-        QCOMPARE(send(process, SIGTERM), 0);
-        const Outcome outcome = outcomeOf(process);
-        killed = outcome.crashed;
-        QVERIFY2(killed || outcome.code == 130, outcome.error);
-        QCOMPARE(outcome.error.contains("ended at once"), killed);
-    }
-    QVERIFY2(killed, "the second signal ends the program itself");
+    const QString out = folder.filePath("s");
+    QVERIFY(QDir().mkpath(out));
+    // A pipe that nobody reads: the run waits for ever and cannot end by itself.
+    QCOMPARE(::mkfifo((out + "/steps.csv").toUtf8().constData(), 0600), 0);
+    QProcess process;
+    process.setReadChannel(QProcess::StandardError);
+    process.start(program(), smallRun(out));
+    while (!process.peek(1000).contains(" steps on "))
+        QVERIFY(process.waitForReadyRead(kPatience));
+    QTest::qWait(100); // until it has come to the pipe
+    QCOMPARE(send(process, SIGINT), 0);
+    QTest::qWait(600); // what comes within half a second belongs to the first
+    QCOMPARE(process.state(), QProcess::Running);
+    QCOMPARE(send(process, SIGINT), 0);
+    const Outcome outcome = outcomeOf(process);
+    QVERIFY2(outcome.crashed, "the second signal ends the program itself");
+    QVERIFY2(outcome.error.contains("ended at once"), outcome.error);
+}
+
+/// Neither their files nor the sentence about it go into the folder of a run that lives.
+void TestCliRun::oneRunInAFolder() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("one");
+    QProcess process;
+    QVERIFY(startEndless(process, out, {"--seed", "9"}));
+    const Outcome other = call(smallRun(out, {"--quiet"}));
+    QCOMPARE(other.code, 1);
+    QCOMPARE(other.error, "halfscope-cli: " + out.toUtf8() +
+                              ": another run is writing into this folder; one at a time is "
+                              "allowed\n");
+    process.terminate();
+    QCOMPARE(outcomeOf(process).code, 130);
+    QCOMPARE(filesOf(out), kRunFiles);
+    const QByteArray experiment = contentOf(out + "/experiment.json");
+    QCOMPARE(parseConfig(experiment.toStdString(), "one").seed, uint64_t{9});
+}
+
+/// A run that cannot begin leaves what an earlier one has written.
+void TestCliRun::failedStartKeepsTheEarlierRun() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("e");
+    QCOMPARE(call(smallRun(out)).code, 0);
+    QVERIFY(QFile::remove(out + "/target.png"));
+    QVERIFY(QDir().mkdir(out + "/target.png")); // where a picture must be written
+    const QStringList kept{"/steps.csv", "/events.csv", "/experiment.json", "/summary.json"};
+    QList<QByteArray> before;
+    for (const QString& file : kept)
+        before.push_back(contentOf(out + file));
+    const Outcome outcome = call(smallRun(out, {"--seed", "9"}));
+    QCOMPARE(outcome.code, 1);
+    QVERIFY2(outcome.error.contains("/target.png: cannot write: Is a directory"), outcome.error);
+    for (qsizetype i = 0; i < kept.size(); ++i)
+        QVERIFY2(contentOf(out + kept[i]) == before[i], qPrintable(kept[i]));
+}
+
+/// A shell's limit on the size of files fails the write, as a full disk does.
+void TestCliRun::fileSizeLimit() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("l");
+    const Outcome outcome =
+        callShell("ulimit -f 16; exec \"$0\" \"$@\"", smallRun(out, {"--steps", "20000"}));
+    QVERIFY(!outcome.crashed);
+    QCOMPARE(outcome.code, 1);
+    QVERIFY2(outcome.error.contains(".csv: cannot write: File too large"), outcome.error);
+    QVERIFY(contentOf(out + "/steps.csv").endsWith('\n'));
 }
 
 /// What is there after a kill is whole and of the killed run alone; the next run cleans up.
