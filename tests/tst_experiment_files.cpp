@@ -47,6 +47,7 @@ private slots:
     void changedValues_data();
     void changedValues();
     void deepNestingIsRefused();
+    void manyKeysAreRefused();
     void laneDefaults();
     void scalerPresets();
     void unreadableFile();
@@ -262,6 +263,14 @@ void TestExperimentFiles::deepNestingIsRefused() {
         const QByteArray json = QByteArray(open).repeated(1'000'000);
         QCOMPARE(parseError(json), QByteArray("f.json: nested deeper than 8 levels"));
     }
+}
+
+/// Each key is looked for among those before it: a hundred thousand took minutes.
+void TestExperimentFiles::manyKeysAreRefused() {
+    QByteArray json = "{\"version\": 1";
+    for (int i = 0; i < 200'000; ++i)
+        json += ", \"k" + QByteArray::number(i) + "\": 1";
+    QCOMPARE(parseError(json + "}"), QByteArray("f.json: k999: more than 1000 keys in one object"));
 }
 
 void TestExperimentFiles::laneDefaults() {

@@ -12,7 +12,8 @@ namespace halfscope {
 
 namespace {
 
-constexpr size_t kMaxDepth = 8; // the formats need 4; more is a mistake or an attack
+constexpr size_t kMaxDepth = 8;   // the formats need 4; more is a mistake or an attack
+constexpr size_t kMaxKeys = 1000; // of one object; the formats need 200, each key is looked for
 
 /// "line 3, column 5" of a byte, both from 1.
 std::string placeOf(std::string_view text, size_t byte) {
@@ -64,6 +65,10 @@ public:
             m_open.back().current = key;
             if (!m_open.back().keys.insert(key).second) {
                 throw InputError(place() + "the key stands twice in its object");
+            }
+            if (m_open.back().keys.size() > kMaxKeys) {
+                throw InputError(place() + "more than " + std::to_string(kMaxKeys) +
+                                 " keys in one object");
             }
         }
         return true;

@@ -1,5 +1,5 @@
-// JSON as the program's files want it: an error says line and column, a key that stands twice or a
-// nesting that is too deep is refused. Leaves what the keys mean to the readers.
+// JSON as the program's files want it: an error says line and column, a key that stands twice, a
+// nesting that is too deep or too many keys are refused. Leaves what the keys mean to the readers.
 #pragma once
 
 #include <nlohmann/json.hpp>
