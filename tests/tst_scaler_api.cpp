@@ -1,6 +1,7 @@
 // GradScaler's calls: every history recorded from PyTorch, the order of calls and its errors,
 // arithmetic to the bit, independent skips, saved states, and the reason of a skip.
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 #include "engine/train/scaler_api.h"
 #include "engine/train/scaler_presets.h"
 #include "engine/verify/golden_scaler.h"
@@ -9,6 +10,7 @@
 
 #include <QTest>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -79,6 +81,8 @@ private slots:
     void newScaleKeepsTheTracker();
     void settersAndGetters();
     void stateDicts();
+    void badStateDicts();
+    void stateDictInTheMiddle();
     void guardsAreSavedToo();
     void stopsAtTheFloor();
 };
@@ -398,6 +402,44 @@ void TestScalerApi::stateDicts() {
     QCOMPARE(thrownBy<InputError>([&] { scaler.loadStateDict(part); }),
              std::string("The source state dict has no scale."));
     QVERIFY(scaler.stateDict() == wanted);
+}
+
+/// From a file: counts that no int32 holds change nothing.
+void TestScalerApi::badStateDicts() {
+    GradScaler scaler(configOf(128, 4, 0.25, 3));
+    const ScalerStateDict state = scaler.stateDict();
+    for (const double count : {1e300, -3e9, 0.5, double{kInf}, std::nan("")}) {
+        ScalerStateDict bad = state;
+        bad["_growth_tracker"] = count;
+        bad["scale"] = 2;
+        QCOMPARE(thrownBy<InputError>([&] { scaler.loadStateDict(bad); }),
+                 "The source state dict has the _growth_tracker " + numberText(count) +
+                     ": a whole number from -2147483647 to 2147483647 is allowed.");
+        QVERIFY(scaler.stateDict() == state);
+    }
+    ScalerStateDict endless = state;
+    endless["growth_interval"] = double{kInf};
+    QVERIFY(thrownBy<InputError>([&] {
+                scaler.loadStateDict(endless);
+            }).starts_with("The source state dict has the growth_interval inf: a whole number"));
+    QVERIFY(scaler.stateDict() == state);
+}
+
+/// PyTorch puts scale and tracker in place and keeps what was unscaled: the step is taken with the
+/// gradients as they are, and update() goes on from the new scale.
+void TestScalerApi::stateDictInTheMiddle() {
+    GradScaler scaler(configOf(4)), saved(configOf(1024));
+    ScalerStateDict state = saved.stateDict();
+    std::array values{8.0f, 4.0f};
+    const std::array gradients{hostTensor(std::span(values))};
+    scaler.scale(1.0f);
+    scaler.unscale(0, gradients);
+    scaler.loadStateDict(state);
+    QCOMPARE(scaler.getScale(), 1024.0f);
+    QVERIFY(scaler.step(0, gradients, [] {}).stepped);
+    QCOMPARE(values[0], 2.0f); // unscaled once, by the scale of then
+    scaler.update();
+    QCOMPARE(scaler.growthTracker(), 1);
 }
 
 /// Saved in the middle of what guards count, a scaler goes on as if nothing had happened.

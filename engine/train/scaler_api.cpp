@@ -43,7 +43,8 @@ void multiply(const HostTensor& tensor, size_t i, float factor) {
     storeFromFloat(tensor.dtype, &result, to, 1);
 }
 
-/// As the kernel looks: doubles are narrowed first, so one beyond float32 counts as inf.
+/// As CUDA's kernel looks: doubles are narrowed first, so one beyond float32 counts as inf. The one
+/// of PyTorch's CPU lets it pass.
 void look(const HostTensor& tensor, size_t i, std::optional<FirstBad>& bad) {
     if (bad) return;
     const auto value = static_cast<float>(load(tensor, i));
@@ -54,6 +55,19 @@ void requireFloats(const HostTensor& tensor) {
     if (!isFloat(tensor.dtype))
         throw InputError("gradients and outputs must be float tensors, not " +
                          std::string(nameOf(tensor.dtype)));
+}
+
+/// A count of a state dict, 0 where it has none. InputError unless it is a whole number up to
+/// `most` in size.
+int64_t countIn(const ScalerStateDict& state, const char* key, double most) {
+    const auto found = state.find(key);
+    if (found == state.end()) return 0;
+    const double count = found->second;
+    if (!(std::fabs(count) <= most) || std::trunc(count) != count)
+        throw InputError("The source state dict has the " + std::string(key) + " " +
+                         numberText(count) + ": a whole number from " + numberText(-most) + " to " +
+                         numberText(most) + " is allowed.");
+    return static_cast<int64_t>(count);
 }
 
 } // namespace
@@ -92,8 +106,8 @@ float GradScaler::scale(float loss) {
 }
 
 void GradScaler::scale(const HostTensor& outputs) {
-    requireFloats(outputs);
     if (!m_enabled) return;
+    requireFloats(outputs);
     m_inForce = true;
     for (size_t i = 0; i < outputs.elements; ++i)
         multiply(outputs, i, m_state.scale);
@@ -204,20 +218,22 @@ void GradScaler::loadStateDict(const ScalerStateDict& state) {
          {"scale", "growth_factor", "backoff_factor", "growth_interval", "_growth_tracker"})
         if (!state.contains(key))
             throw InputError("The source state dict has no " + std::string(key) + ".");
+    constexpr double kMostCount = 2147483647.0;          // of int32
+    constexpr double kMostInterval = 9007199254740992.0; // 2^53: a double still tells each apart
     const auto count = [&state](const char* key) {
-        const auto found = state.find(key);
-        return found == state.end() ? 0 : static_cast<int32_t>(found->second);
+        return static_cast<int32_t>(countIn(state, key, kMostCount));
     };
+    ScalerState next;
+    next.scale = static_cast<float>(state.at("scale"));
+    next.growthTracker = count("_growth_tracker");
+    next.delayed = count("_delayed");
+    next.absorbed = count("_absorbed");
+    next.stepsSinceRescale = count("_steps_since_rescale");
+    next.overflowsSinceRescale = count("_overflows_since_rescale");
+    m_config.rules.growthInterval = countIn(state, "growth_interval", kMostInterval);
     m_config.rules.growthFactor = state.at("growth_factor");
     m_config.rules.backoffFactor = state.at("backoff_factor");
-    m_config.rules.growthInterval = static_cast<int64_t>(state.at("growth_interval"));
-    m_state = {};
-    m_state.scale = static_cast<float>(state.at("scale"));
-    m_state.growthTracker = count("_growth_tracker");
-    m_state.delayed = count("_delayed");
-    m_state.absorbed = count("_absorbed");
-    m_state.stepsSinceRescale = count("_steps_since_rescale");
-    m_state.overflowsSinceRescale = count("_overflows_since_rescale");
+    m_state = next;
 }
 
 } // namespace halfscope

@@ -63,6 +63,7 @@ public:
     bool isEnabled() const { return m_enabled; }
     float getScale() const { return m_enabled ? m_state.scale : 1.0f; }
     int32_t growthTracker() const { return m_enabled ? m_state.growthTracker : 0; }
+    /// The settings, of a disabled scaler too (PyTorch raises AttributeError there).
     double growthFactor() const { return m_config.rules.growthFactor; }
     double backoffFactor() const { return m_config.rules.backoffFactor; }
     int64_t growthInterval() const { return m_config.rules.growthInterval; }
@@ -74,6 +75,8 @@ public:
 
     /// Empty when disabled.
     ScalerStateDict stateDict() const;
+    /// Changes nothing when disabled. What optimizers have done since the last update() stays
+    /// noted, as in PyTorch. InputError for a missing key and for counts that are no int32.
     void loadStateDict(const ScalerStateDict&);
 
 private:
