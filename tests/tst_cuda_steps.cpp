@@ -79,6 +79,15 @@ const std::vector<Training>& trainings() {
         {"clip amp-fp16", "recipe-clip", Precision::AmpFp16, {}},
         {"accumulate amp-fp16", "recipe-accumulate", Precision::AmpFp16, {}},
         {"two optimizers amp-fp16", "recipe-two-optimizers", Precision::AmpFp16, {}},
+        {"adamw, one cycle of beta1 amp-bf16",
+         "recipe-onecycle",
+         Precision::AmpBf16,
+         {"optimizer.kind=adamw", "optimizer.weight_decay=0.1", "schedule.total_steps=4",
+          "schedule.base_momentum=0"}},
+        {"cosine beyond its period fp32",
+         "regression",
+         Precision::Fp32,
+         {"schedule.kind=cosine", "schedule.total_steps=2"}},
     };
     return list;
 }

@@ -3,11 +3,14 @@
 #include "engine/core/error.h"
 #include "engine/train/optimizer.h"
 #include "engine/train/schedule.h"
+#include "engine/train/schedule_nodes.h"
+#include "engine/train/step_runner.h"
 #include "engine/verify/golden_optim.h"
 #include "tests/support/training.h"
 
 #include <QTest>
 
+#include <array>
 #include <cmath>
 
 using namespace halfscope;
@@ -166,6 +169,40 @@ private slots:
         }
     }
 
+    /// Without memory Adam's mean is the gradient to its last digit, however large the one before
+    /// was: torch.lerp goes from the nearer end.
+    void meanWithoutMemory() {
+        const std::vector<float> large{3e6f, -7e5f}, small{1.2345678e-3f, -9.8765e-7f};
+        OptimizerConfig config;
+        config.beta1 = 0;
+        OptimizerRun own(config, DType::F32, {0.5f, 0.5f});
+        OptimizerRun scheduled(config, DType::F32, {0.5f, 0.5f}, Momentum::Scheduled);
+        scheduled.setMomentum(0);
+        config.kind = OptimizerKind::RmsProp;
+        config.centered = true;
+        config.alpha = 0;
+        OptimizerRun centred(config, DType::F32, {0.5f, 0.5f});
+        for (OptimizerRun* run : {&own, &scheduled, &centred}) {
+            run->step(large, false);
+            run->step(small, false);
+        }
+        QCOMPARE(own.states()["p.exp_avg"], small);
+        QCOMPARE(scheduled.states()["p.exp_avg"], small);
+        QCOMPARE(centred.states()["p.grad_avg"], small);
+    }
+
+    /// Decay and step, each below half of the weight's last place, together move it by one.
+    void decayAndStepRoundOnce() {
+        OptimizerConfig config;
+        config.kind = OptimizerKind::AdamW;
+        config.lr = 0.45 * 0x1p-22; // a first step is the rate in size
+        config.weightDecay = 1 / 2.5;
+        config.eps = 0;
+        OptimizerRun run(config, DType::F32, {2.5f});
+        run.step({1}, false);
+        QVERIFY(run.states()["p"][0] == 2.5f - 0x1p-22f);
+    }
+
     /// Adam's beta1 from a schedule: torch.optim.Adam takes the present one for the moment and for
     /// the bias correction over all steps.
     void scheduledBeta1() {
@@ -236,14 +273,70 @@ private slots:
 
     /// After its last step a schedule's rate stays.
     void schedulesEnd() {
-        for (const ScheduleKind kind : {ScheduleKind::Step, ScheduleKind::Exponential,
-                                        ScheduleKind::Cosine, ScheduleKind::Linear}) {
+        for (const ScheduleKind kind :
+             {ScheduleKind::Step, ScheduleKind::Exponential, ScheduleKind::Linear}) {
             ScheduleConfig config;
             config.kind = kind;
             config.totalSteps = 60;
             QCOMPARE(learningRateTable(config, 1).size(), size_t{61});
             QVERIFY(learningRate(config, 1, 60) != learningRate(config, 1, 0));
             QCOMPARE(learningRate(config, 1, 6000), learningRate(config, 1, 60));
+        }
+    }
+
+    /// Recorded from CosineAnnealingLR(T_max=3, eta_min=0.001) on a rate of 0.1, over two periods.
+    void cosineRisesAgain() {
+        ScheduleConfig config;
+        config.kind = ScheduleKind::Cosine;
+        config.totalSteps = 3;
+        config.minLr = 0.001;
+        const std::array recorded{0.1,     0.07525, 0.02575, 0.001,   0.02575, 0.07525, 0.1,
+                                  0.07525, 0.02575, 0.001,   0.02575, 0.07525, 0.1};
+        for (size_t i = 0; i < recorded.size(); ++i) {
+            const double rate = learningRate(config, 0.1, static_cast<int64_t>(i));
+            QVERIFY2(std::abs(rate - recorded[i]) < 1e-15, qPrintable(QString::number(rate)));
+        }
+        QCOMPARE(learningRate(config, 0.1, 6'000'000'000'000'001), learningRate(config, 0.1, 1));
+        QCOMPARE(learningRateTable(config, 0.1).size(), size_t{4});
+    }
+
+    /// LinearLR(total_iters=0) stays where it starts.
+    void linearWithoutSteps() {
+        ScheduleConfig config;
+        config.kind = ScheduleKind::Linear;
+        config.totalSteps = 0;
+        for (const int64_t tick : {0, 1, 100})
+            QCOMPARE(learningRate(config, 2, tick), 2 * config.startFactor);
+    }
+
+    /// The step's tick and table give what learningRate() says, also beyond the schedule's end and
+    /// where it begins again.
+    void ticksInTheGraph_data() {
+        QTest::addColumn<int>("kind");
+        for (int kind = 0; kind <= static_cast<int>(ScheduleKind::Linear); ++kind)
+            QTest::newRow(nameOf(ScheduleKind(kind))) << kind;
+    }
+    void ticksInTheGraph() {
+        QFETCH(int, kind);
+        ScheduleConfig config;
+        config.kind = ScheduleKind(kind);
+        config.totalSteps = 5;
+        config.stepSize = 2;
+        Graph graph;
+        Builder b(graph);
+        ScheduleEmitter schedule(b, config);
+        graph.addOutput("rate", schedule.valueOf("table", "rate"));
+        graph.setNext(schedule.tick(), schedule.following());
+        const auto executor = makeCpuExecutor(1);
+        const auto program = std::make_shared<const Program>(compile(graph));
+        executor->load(program);
+        uploadFloats(*executor, program->graph, program->graph.state("table"),
+                     learningRateTable(config, 0.25));
+        for (int64_t tick = 0; tick < 34; ++tick) { // three periods of a cosine and more
+            QVERIFY(executor->run(RunMode::Captured) == RunResult::Done);
+            const std::vector<float> rate =
+                downloadFloats(*executor, program->graph, program->graph.output("rate"));
+            QVERIFY(rate[0] == static_cast<float>(learningRate(config, 0.25, tick)));
         }
     }
 

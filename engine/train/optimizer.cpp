@@ -23,7 +23,8 @@ class OptimizerEmitter {
 public:
     OptimizerEmitter(Builder& b, const OptimizerConfig& config, NodeId lr, NodeId skip,
                      const OptimizerExtras& extras)
-        : m_b(b), m_config(config), m_skip(skip), m_complement(extras.momentumComplement) {
+        : m_b(b), m_config(config), m_skip(skip), m_complement(extras.momentumComplement),
+          m_largestComplement(extras.largestComplement) {
         m_shared.lr = lr;
         LabelScope label(b, extras.name);
         // F32 counts exactly to 2^24; there it stays, and every bias correction is 1 long before.
@@ -104,13 +105,24 @@ private:
         return m_b.mul(x, m_b.expandLike(momentum, x));
     }
 
-    /// x + (target - x) * (1 - beta1).
-    NodeId towards(NodeId x, NodeId target) {
+    /// From x to the target by a share of the way, from the nearer end as torch.lerp does: a share
+    /// of 1 gives the target's every digit.
+    NodeId towards(NodeId x, NodeId target, double share) {
         const NodeId way = m_b.sub(target, x);
-        const NodeId step = m_complement == kNoNode
-                                ? m_b.scale(way, 1 - m_config.beta1)
-                                : m_b.mul(way, m_b.expandLike(m_complement, way));
-        return m_b.add(x, step);
+        if (share < 0.5) return m_b.add(x, m_b.scale(way, share));
+        return m_b.sub(target, m_b.scale(way, 1 - share));
+    }
+
+    /// Adam's mean of gradients: that by the share 1 - beta1.
+    NodeId nextMean(NodeId x, NodeId g) {
+        if (m_complement == kNoNode) return towards(x, g, 1 - m_config.beta1);
+        const NodeId way = m_b.sub(g, x);
+        const NodeId near = m_b.add(x, m_b.mul(way, m_b.expandLike(m_complement, way)));
+        if (m_largestComplement < 0.5) return near;
+        const NodeId far = m_b.sub(g, timesMomentum(way));
+        const NodeId half = m_b.constantLike(0.5, m_complement);
+        const NodeId isNear = m_b.emit(Op::Less, {m_complement, half});
+        return m_b.where(m_b.expandLike(isNear, way), near, far);
     }
 
     /// beta * v + (1 - beta) * g^2.
@@ -142,10 +154,9 @@ private:
         NodeId spread = nextSquares;
         if (m_config.centered) {
             const NodeId mean = moment(pg, "grad_avg");
-            const NodeId way = m_b.sub(g, value(mean));
-            const NodeId nextMean = m_b.add(value(mean), m_b.scale(way, 1 - m_config.alpha));
-            store(mean, nextMean);
-            spread = m_b.sub(spread, m_b.mul(nextMean, nextMean));
+            const NodeId next = towards(value(mean), g, 1 - m_config.alpha);
+            store(mean, next);
+            spread = m_b.sub(spread, m_b.mul(next, next));
         }
         const NodeId root = m_b.shift(m_b.unary(Op::Sqrt, spread), m_config.eps);
         NodeId direction = m_b.div(g, root);
@@ -160,12 +171,9 @@ private:
     NodeId adam(const ParameterGradient& pg, NodeId p) {
         const bool decoupled = m_config.kind == OptimizerKind::AdamW;
         const NodeId g = decoupled ? pg.gradient : decayedGradient(pg, p);
-        // p - p * decay rather than p * (1 - decay): the rounding of a factor near 1 would act on
-        // every step in the same direction.
-        if (decoupled) p = m_b.sub(p, m_b.mul(p, m_b.expandLike(m_shared.decay, p)));
         const NodeId first = moment(pg, "exp_avg");
         const NodeId second = moment(pg, "exp_avg_sq");
-        const NodeId nextM = towards(value(first), g);
+        const NodeId nextM = nextMean(value(first), g);
         const NodeId nextV = meanSquare(value(second), g, m_config.beta2);
         store(first, nextM);
         store(second, nextV);
@@ -178,12 +186,17 @@ private:
         const NodeId root = m_b.unary(Op::Sqrt, largest);
         const NodeId corrected = m_b.div(root, m_b.expandLike(m_shared.secondRoot, p));
         const NodeId ratio = m_b.div(nextM, m_b.shift(corrected, m_config.eps));
-        return m_b.sub(p, m_b.mul(m_b.expandLike(m_shared.stepSize, p), ratio));
+        const NodeId step = m_b.mul(m_b.expandLike(m_shared.stepSize, p), ratio);
+        if (!decoupled) return m_b.sub(p, step);
+        // p - (p * decay + step) rather than PyTorch's p * (1 - decay) - step: the rounding of a
+        // factor near 1 would act on every step in the same direction, and one at p is enough.
+        return m_b.sub(p, m_b.add(m_b.mul(p, m_b.expandLike(m_shared.decay, p)), step));
     }
 
     Builder& m_b;
     const OptimizerConfig& m_config;
     NodeId m_skip, m_complement;
+    double m_largestComplement;
     Shared m_shared;
 };
 

@@ -21,6 +21,7 @@ struct OptimizerExtras {
     /// F32, rank 0: 1 - momentum (SGD, RMSprop) or 1 - beta1 (Adam) as a schedule has it; kNoNode:
     /// the settings' own.
     NodeId momentumComplement = kNoNode;
+    double largestComplement = 1;   ///< that it takes: below 0.5 a step needs fewer nodes
     const char* name = "optimizer"; ///< before ".step"
 };
 

@@ -61,12 +61,14 @@ double oneCycle(const ScheduleConfig& s, Cycled what, int64_t tick) {
     failInvariant("a cycle has a last phase");
 }
 
-double cosine(const ScheduleConfig& s, double baseLr, double at) {
+double cosine(const ScheduleConfig& s, double baseLr, int64_t tick) {
     const double total = static_cast<double>(s.totalSteps);
+    const auto at = static_cast<double>(tick % (2 * s.totalSteps)); // exact after any time
     return s.minLr + (baseLr - s.minLr) * (1 + std::cos(std::numbers::pi * at / total)) / 2;
 }
 
 double linear(const ScheduleConfig& s, double baseLr, double at) {
+    if (s.totalSteps == 0) return baseLr * s.startFactor; // as LinearLR does
     const double total = static_cast<double>(s.totalSteps);
     return baseLr * (s.startFactor + (s.endFactor - s.startFactor) * at / total);
 }
@@ -82,7 +84,7 @@ double learningRate(const ScheduleConfig& s, double baseLr, int64_t tick) {
     case ScheduleKind::Step:
         return baseLr * std::pow(s.gamma, static_cast<double>(last / s.stepSize));
     case ScheduleKind::Exponential: return baseLr * std::pow(s.gamma, at);
-    case ScheduleKind::Cosine: return cosine(s, baseLr, at);
+    case ScheduleKind::Cosine: return cosine(s, baseLr, tick);
     case ScheduleKind::Linear: return linear(s, baseLr, at);
     }
     failInvariant("unknown schedule");

@@ -9,6 +9,7 @@
 #include "engine/train/penalty.h"
 #include "engine/train/precision_plan.h"
 #include "engine/train/schedule.h"
+#include "engine/train/schedule_nodes.h"
 #include "engine/train/trainer.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ NodeId element(Builder& b, NodeId vector, int slot) {
 class StepBuilder {
 public:
     StepBuilder(Graph& graph, const RunConfig& config, const LaneConfig& lane)
-        : m_b(graph), m_config(config), m_lane(lane) {}
+        : m_b(graph), m_config(config), m_lane(lane), m_schedule(m_b, config.schedule) {}
 
     void build(const ForwardFn& forward) {
         const PrecisionPlan plan = planOf(m_lane);
@@ -223,51 +224,38 @@ private:
     /// Updates every group and returns the first one's learning rate.
     NodeId optimize() {
         PhaseScope phase(m_b, Phase::Optimizer);
-        const NodeId lr = scheduled("schedule.table", "learning rate");
+        const NodeId lr = m_schedule.valueOf("schedule.table", "learning rate");
         advanceSchedule();
-        const NodeId momentum = cyclesMomentum(m_config.schedule)
-                                    ? scheduled("schedule.momentum_complement", "momentum")
-                                    : kNoNode;
+        const ScheduleConfig& schedule = m_config.schedule;
+        OptimizerExtras extras;
+        if (cyclesMomentum(schedule)) {
+            extras.momentumComplement =
+                m_schedule.valueOf("schedule.momentum_complement", "momentum");
+            extras.largestComplement = 1 - std::min(schedule.baseMomentum, schedule.maxMomentum);
+        }
         emitOptimizer(m_b, m_config.optimizer, m_groups[0].gradients, lr, skipOf(m_groups[0]),
-                      {momentum, "optimizer"});
+                      extras);
         if (m_groups.size() > 1) {
-            const NodeId second = scheduled("schedule.table2", "second learning rate");
+            const NodeId second = m_schedule.valueOf("schedule.table2", "second learning rate");
+            extras.name = "optimizer2";
             emitOptimizer(m_b, secondOptimizer(m_config), m_groups[1].gradients, second,
-                          skipOf(m_groups[1]), {momentum, "optimizer2"});
+                          skipOf(m_groups[1]), extras);
         }
         return lr;
-    }
-
-    NodeId tick() {
-        if (m_tick == kNoNode)
-            m_tick = m_b.state("schedule.tick", {1}, DType::F32, StateRole::Counter);
-        return m_tick;
     }
 
     /// The tick advances with every update of the scaler, on skips too, as PyTorch's recipe does,
     /// unless the lane holds it there.
     void advanceSchedule() {
         LabelScope label(m_b, "learning rate");
-        // F32 counts exactly to 2^24 and stays there: past the end of any table.
-        NodeId ahead = m_b.shift(tick(), 1);
+        const NodeId tick = m_schedule.tick();
+        NodeId ahead = m_schedule.following();
         if (skipsOverflows() && m_lane.scaler.holdSchedule) {
             const NodeId none = m_b.constantLike(0, m_foundInf);
             const NodeId skips = m_b.emit(Op::Less, {none, m_foundInf});
-            ahead = m_b.where(m_b.expandLike(skips, ahead), tick(), ahead);
+            ahead = m_b.where(m_b.expandLike(skips, ahead), tick, ahead);
         }
-        m_b.graph().setNext(tick(), atBoundary(ahead, tick()));
-    }
-
-    /// A table's value at the tick.
-    NodeId scheduled(const char* name, const char* labelText) {
-        LabelScope label(m_b, labelText);
-        const int64_t n = scheduleLength(m_config.schedule);
-        const NodeId table = m_b.state(name, {n}, DType::F32, StateRole::Setting);
-        if (n == 1) return m_b.reshape(table, {});
-        const double last = static_cast<double>(n - 1);
-        const NodeId at = m_b.emit(Op::Minimum, {tick(), m_b.constantLike(last, tick())});
-        const NodeId index = m_b.cast(at, DType::I32);
-        return m_b.reshape(m_b.emit(Op::Gather, {table, index}, AxisAttrs{0, 0}), {});
+        m_b.graph().setNext(tick, atBoundary(ahead, tick));
     }
 
     void updateScaler() {
@@ -301,7 +289,7 @@ private:
     NodeId m_scaler = kNoNode, m_nextScaler = kNoNode, m_scale = kNoNode;
     NodeId m_inverse = kNoNode, m_foundInf = kNoNode, m_norm = kNoNode, m_penalty = kNoNode;
     NodeId m_boundary = kNoNode; ///< Bool; kNoNode: every step updates
-    NodeId m_tick = kNoNode;
+    ScheduleEmitter m_schedule;
     const CastPolicy* m_policy = nullptr;
     std::vector<Group> m_groups; ///< by optimizer
 };

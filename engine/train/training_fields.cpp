@@ -141,14 +141,15 @@ std::vector<Field> scheduleFields() {
                             "The highest learning rate, reached at the end of the warm-up."},
                            [](auto& c) -> auto& { return c.schedule.maxLr; }),
                        {0, 1000, Bound::AboveMinimum, true})),
-        // The table of rates lies on the device as float32: 40 MB at the maximum. Below two steps
-        // there is no end that differs from the start.
+        // The table of rates lies on the device as float32: 32 MB at the maximum, and the two falls
+        // of a cosine's period still count exactly in float32. Below two steps there is no end that
+        // differs from the start.
         when(changes, in(ofRun(
                              {"schedule.total_steps", "Schedule length", "steps",
                               "Steps of the whole schedule; after them the last learning rate "
-                              "stays."},
+                              "stays. A cosine rises again in as many, as PyTorch's does."},
                              [](auto& c) -> auto& { return c.schedule.totalSteps; }),
-                         {2, 1e7, Bound::Closed, true})),
+                         {2, 8e6, Bound::Closed, true})),
         when(cycle, in(ofRun(
                            {"schedule.pct_start", "Warm-up share", "",
                             "The share of the cycle in which the learning rate rises."},
@@ -214,7 +215,7 @@ std::vector<Field> specialScheduleFields() {
         when(isKind(ScheduleKind::Cosine),
              in(ofRun(
                     {"schedule.min_lr", "Lowest learning rate", "",
-                     "The learning rate at the end of the half cosine."},
+                     "The learning rate at the end of the half cosine, from where it rises."},
                     [](auto& c) -> auto& { return c.schedule.minLr; }),
                 {0, 1000, Bound::Closed, true})),
         when(linear, in(ofRun(

@@ -17,9 +17,12 @@ std::string place(const char* what, size_t step, size_t element) {
 void setOneCycle(ScheduleConfig& config, const Golden& args) {
     config.kind = ScheduleKind::OneCycle;
     config.maxLr = args.at("max_lr").number();
+    constexpr int64_t kMost = 1'000'000'000; // a product of two of them still fits
     const int64_t epochs = args.integerOr("epochs", 1);
-    config.totalSteps =
-        args.integerOr("total_steps", epochs * args.integerOr("steps_per_epoch", 1));
+    const int64_t perEpoch = args.integerOr("steps_per_epoch", 1);
+    if (std::max(std::abs(epochs), std::abs(perEpoch)) > kMost)
+        args.fail("10^9 epochs or steps are the most");
+    config.totalSteps = args.integerOr("total_steps", epochs * perEpoch);
     config.pctStart = args.numberOr("pct_start", 0.3);
     config.divFactor = args.numberOr("div_factor", 25);
     config.finalDivFactor = args.numberOr("final_div_factor", 1e4);
@@ -98,7 +101,10 @@ ScheduleConfig scheduleOf(const Golden& row) {
     } else {
         row.at("schedule").fail("no such schedule is known");
     }
-    if (config.totalSteps < 1 || config.stepSize < 1) row.at("args").fail("1 step is the least");
+    const int64_t least = config.kind == ScheduleKind::Linear ? 0 : 1;
+    if (config.totalSteps < least || config.stepSize < 1)
+        row.at("args").fail(std::to_string(least) + (least == 1 ? " step is" : " steps are") +
+                            " the least");
     return config;
 }
 
