@@ -29,12 +29,22 @@ void Shape::push(int64_t extent) {
     ++m_rank;
 }
 
+int64_t Shape::back() const {
+    require(m_rank > 0, "the last extent of a shape of rank 0");
+    return (*this)[m_rank - 1];
+}
+
 int64_t Shape::elements() const {
     int64_t product = 1;
-    for (const int64_t extent : *this)
-        require(!__builtin_mul_overflow(product, extent, &product),
+    bool isEmpty = false;
+    for (const int64_t extent : *this) {
+        require(extent >= 0, "a shape has an extent below 0");
+        isEmpty = isEmpty || extent == 0;
+        // without the zeros too: strides() are products of some of them
+        require(!__builtin_mul_overflow(product, std::max<int64_t>(extent, 1), &product),
                 "a shape has 2^63 elements or more");
-    return product;
+    }
+    return isEmpty ? 0 : product;
 }
 
 Shape Shape::strides() const {
@@ -71,11 +81,11 @@ std::optional<Shape> broadcastShape(const Shape& a, const Shape& b) {
     return common;
 }
 
-int normalAxis(int axis, int rank) {
+int normalAxis(int64_t axis, int rank) {
     if (axis < -rank || axis >= rank)
         failInvariant("axis " + std::to_string(axis) + " of a shape of rank " +
                       std::to_string(rank));
-    return axis < 0 ? axis + rank : axis;
+    return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
 } // namespace halfscope

@@ -25,10 +25,12 @@ public:
     bool empty() const { return m_rank == 0; }
     int64_t operator[](int axis) const { return m_extents[static_cast<size_t>(axis)]; }
     int64_t& operator[](int axis) { return m_extents[static_cast<size_t>(axis)]; }
-    int64_t back() const { return (*this)[m_rank - 1]; }
+    int64_t back() const;      ///< the last extent; there must be one
     void push(int64_t extent); ///< rank must stay within kMaxRank
-    int64_t elements() const;  ///< product of the extents; 1 for rank 0
-    Shape strides() const;     ///< row-major, in elements
+    /// Product of the extents, 1 for rank 0; throws std::logic_error when one is negative or those
+    /// above 0 multiply to 2^63 or more.
+    int64_t elements() const;
+    Shape strides() const; ///< row-major, in elements, of a shape that elements() takes
     const int64_t* begin() const { return m_extents.data(); }
     const int64_t* end() const { return m_extents.data() + m_rank; }
     std::string text() const; ///< "[2, 3]"; "[]" for rank 0
@@ -44,6 +46,6 @@ private:
 std::optional<Shape> broadcastShape(const Shape& a, const Shape& b);
 
 /// An axis in [-rank, rank) as one in [0, rank); throws std::logic_error otherwise.
-int normalAxis(int axis, int rank);
+int normalAxis(int64_t axis, int rank);
 
 } // namespace halfscope

@@ -170,7 +170,7 @@ AxisView around(const Shape& shape, int axis) {
 
 void requireInside(int64_t index, int64_t extent) {
     if (index < 0 || index >= extent) {
-        failInvariant("gather: index " + std::to_string(index) + " in an axis of " +
+        failInvariant("gather or scatter: index " + std::to_string(index) + " in an axis of " +
                       std::to_string(extent));
     }
 }

@@ -234,6 +234,11 @@ bool isContraction(Op op) {
 
 } // namespace
 
+const Node& Builder::operator[](NodeId id) const {
+    require(id >= 0 && id < m_graph.size(), "builder: a node that does not exist");
+    return m_graph[id];
+}
+
 std::optional<NodeId> Builder::simplify(Op op, std::span<const NodeId> in, const Attrs& attrs,
                                         const NodeType& type) {
     if (op == Op::Cast)

@@ -18,9 +18,10 @@ public:
     explicit Builder(Graph& graph) : m_graph(graph) {}
     Graph& graph() { return m_graph; }
     const Graph& graph() const { return m_graph; }
-    const Node& operator[](NodeId id) const { return m_graph[id]; }
-    Shape shapeOf(NodeId id) const { return m_graph[id].shape; } ///< a copy: emitting moves nodes
-    DType dtypeOf(NodeId id) const { return m_graph[id].dtype; }
+    /// Throws std::logic_error for a node that does not exist, kNoNode among them.
+    const Node& operator[](NodeId id) const;
+    Shape shapeOf(NodeId id) const { return (*this)[id].shape; } ///< a copy: emitting moves nodes
+    DType dtypeOf(NodeId id) const { return (*this)[id].dtype; }
 
     // leaves
     NodeId input(std::string name, Shape shape, DType dtype);
@@ -113,7 +114,7 @@ private:
     MathMode m_math = MathMode::F32;
 };
 
-/// Sets the label (and phase) for a scope and puts the old ones back.
+/// Sets the label for a scope and puts the old one back; so do the others with what they name.
 class LabelScope {
 public:
     LabelScope(Builder& b, std::string label) : m_b(b), m_old(b.label()) {

@@ -35,6 +35,10 @@ std::string_view nameOf(StateRole role) {
 }
 
 NodeId Graph::add(Node node) {
+    // a thousand TiB of bytes: sums of some million tensors stay below 2^64
+    constexpr int64_t kMostElements = int64_t{1} << 47;
+    require(node.elements() <= kMostElements,
+            "graph: a tensor of shape " + node.shape.text() + " has more than 2^47 elements");
     for (const NodeId in : node.in)
         require(in >= 0 && in < size(),
                 "graph: a new node reads %" + std::to_string(in) + ", which does not exist yet");

@@ -77,7 +77,8 @@ public:
     const std::vector<InputInfo>& inputs() const { return m_inputs; }
     const std::vector<OutputInfo>& outputs() const { return m_outputs; }
 
-    NodeId add(Node node); ///< inputs must exist already
+    /// Inputs must exist already; at most 2^47 elements.
+    NodeId add(Node node);
     void addState(StateInfo state) { m_states.push_back(std::move(state)); }
     void addInput(InputInfo input) { m_inputs.push_back(std::move(input)); }
     void addOutput(std::string name, NodeId node) { m_outputs.push_back({node, std::move(name)}); }

@@ -49,16 +49,6 @@ NodeId scaled(Builder& b, NodeId centred, NodeId variance, NodeId weight, NodeId
     return bias == kNoNode ? y : b.add(y, b.expandLike(bias, centred));
 }
 
-/// x minus its mean over `axes`, with the mean of the squares of that: the two-pass variance.
-struct Centred {
-    NodeId mean, centred, variance;
-};
-Centred centredOver(Builder& b, NodeId x, const Shape& axes) {
-    const NodeId mean = b.mean(x, axes);
-    const NodeId centred = b.sub(x, b.expandLike(mean, x));
-    return {mean, centred, b.mean(b.mul(centred, centred), axes)};
-}
-
 /// The maximum along the axis. Softmax and its kin are shifted by it and do not depend on the
 /// shift, so no gradient flows through it, and ties need no rule.
 NodeId maximumAlong(Builder& b, NodeId x, int axis) {

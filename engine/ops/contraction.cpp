@@ -76,6 +76,16 @@ void refMatmul(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out
     }
 }
 
+void requireSteps(std::string_view op, const ConvAttrs& how) {
+    constexpr int64_t kMost = int64_t{1} << 31; // far beyond any image, far below an overflow
+    for (size_t axis = 0; axis < 2; ++axis) {
+        require(how.stride[axis] >= 1 && how.stride[axis] <= kMost,
+                std::string(op) + ": a stride must be 1 to 2^31");
+        require(how.padding[axis] >= 0 && how.padding[axis] <= kMost,
+                std::string(op) + ": a padding must be 0 to 2^31");
+    }
+}
+
 int64_t convExtent(int64_t image, int64_t kernel, const ConvAttrs& how, size_t axis) {
     const int64_t room = image + 2 * how.padding[axis] - kernel;
     return room < 0 ? 0 : room / how.stride[axis] + 1;
@@ -97,12 +107,14 @@ void requireConv(std::string_view op, const Shape& image, const Shape& weight, c
     const std::string what = std::string(op) + " with image " + image.text() + ", weight " +
                              weight.text() + ", output " + out.text() + ": ";
     require(image.rank() == 4 && weight.rank() == 4 && out.rank() == 4, what + "rank 4 wanted");
-    require(image.elements() > 0 && weight.elements() > 0, what + "an operand is empty");
+    const auto isThere = [](int64_t extent) { return extent >= 1; };
+    require(std::all_of(image.begin(), image.end(), isThere) &&
+                std::all_of(weight.begin(), weight.end(), isThere),
+            what + "an operand is empty");
     require(image[1] == weight[1], what + "channels of image and weight differ");
     require(out[0] == image[0] && out[1] == weight[0],
             what + "output has other images or channels");
     for (size_t axis = 0; axis < 2; ++axis) {
-        require(how.stride[axis] >= 1 && how.padding[axis] >= 0, what + "bad stride or padding");
         const int at = 2 + static_cast<int>(axis);
         require(weight[at] >= 1 && out[at] >= 1 &&
                     out[at] == convExtent(image[at], weight[at], how, axis),
@@ -122,7 +134,7 @@ NodeType inferConv2d(std::span<const NodeType> in, const Attrs& attrs) {
     require(image.rank() == 4 && weight.rank() == 4,
             "conv2d of " + image.text() + " and " + weight.text() + ": rank 4 wanted");
     requireTarget("conv2d", how, 0);
-    require(how.stride[0] >= 1 && how.stride[1] >= 1, "conv2d: a stride is below 1");
+    requireSteps("conv2d", how);
     const Shape out{image[0], weight[0], convExtent(image[2], weight[2], how, 0),
                     convExtent(image[3], weight[3], how, 1)};
     requireConv("conv2d", image, weight, out, how);
@@ -134,6 +146,7 @@ NodeType inferInputGrad(std::span<const NodeType> in, const Attrs& attrs) {
     requireOneType("conv2d_input_grad", in);
     const auto& how = attrsOf<ConvAttrs>(attrs);
     requireTarget("conv2d_input_grad", how, 2);
+    requireSteps("conv2d_input_grad", how);
     require(in[0].shape.rank() == 4 && in[1].shape.rank() == 4, "conv2d_input_grad: rank 4 wanted");
     const Shape image{in[0].shape[0], in[1].shape[1], how.target[0], how.target[1]};
     requireConv("conv2d_input_grad", image, in[1].shape, in[0].shape, how);
@@ -145,6 +158,7 @@ NodeType inferWeightGrad(std::span<const NodeType> in, const Attrs& attrs) {
     requireOneType("conv2d_weight_grad", in);
     const auto& how = attrsOf<ConvAttrs>(attrs);
     requireTarget("conv2d_weight_grad", how, 2);
+    requireSteps("conv2d_weight_grad", how);
     require(in[0].shape.rank() == 4 && in[1].shape.rank() == 4,
             "conv2d_weight_grad: rank 4 wanted");
     const Shape weight{in[1].shape[1], in[0].shape[1], how.target[0], how.target[1]};

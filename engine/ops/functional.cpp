@@ -46,6 +46,7 @@ NodeId reduce(Builder& b, std::string_view name, Op op, NodeId x, const Shape& w
 /// a (.., m, k) by a matrix (k, n): the leading axes become rows of one product.
 NodeId foldedMatmul(Builder& b, NodeId a, NodeId matrix, MatmulAttrs how) {
     Shape shape = b.shapeOf(a);
+    require(!shape.empty(), "a product of matrices with a scalar operand");
     const int64_t inner = shape.back();
     int64_t rows = 1;
     for (int i = 0; i + 1 < shape.rank(); ++i)
@@ -65,15 +66,6 @@ NodeId withBatch(Builder& b, NodeId x, Shape batch) {
 
 Shape batchOf(const Shape& shape) {
     return Shape(std::span<const int64_t>(shape.begin(), static_cast<size_t>(shape.rank() - 2)));
-}
-
-/// y plus a bias along `axis`, in y's dtype: one rounding of its own, as an unfused bias has.
-NodeId withBias(Builder& b, NodeId y, NodeId bias, int axis) {
-    if (bias == kNoNode) return y;
-    Shape shape = Shape::filled(b.shapeOf(y).rank(), 1);
-    shape[axis] = b.shapeOf(bias).elements();
-    const NodeId row = b.reshape(b.cast(bias, b.dtypeOf(y)), shape);
-    return b.add(y, b.expandLike(row, y));
 }
 
 } // namespace

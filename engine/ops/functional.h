@@ -21,7 +21,7 @@ NodeId powScalar(Builder&, NodeId a, double exponent);
 NodeId where(Builder&, NodeId condition, NodeId a, NodeId b);
 enum class Comparison : uint8_t { Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual };
 NodeId compare(Builder&, Comparison, NodeId a, NodeId b); ///< Bool, no gradient
-/// Any one-input op: Neg Exp ... Floor.
+/// Any elementwise op of one input but Clamp and Cast: Neg, Exp, ... IsFinite, LogicalNot.
 NodeId unary(Builder&, Op, NodeId x);
 NodeId clamp(Builder&, NodeId x, double low, double high);
 

@@ -51,7 +51,7 @@ Shape sortedAxes(std::string_view name, const Shape& axes, int rank) {
     Shape sorted;
     for (int i = 0; i < rank; ++i) {
         for (const int64_t axis : axes) {
-            if (normalAxis(static_cast<int>(axis), rank) == i) sorted.push(i);
+            if (normalAxis(axis, rank) == i) sorted.push(i);
         }
         const int n = sorted.rank();
         require(n < 2 || sorted[n - 1] != sorted[n - 2], std::string(name) + ": an axis twice");
@@ -105,6 +105,20 @@ const CastPolicy* innerPolicy(const Builder& b, std::string_view name) {
     const CastPolicy* policy = b.policy();
     if (policy == nullptr || policy->layerDType(b.label(), b.phase())) return nullptr;
     return policy->ruleOf(name) != CastRule::Follow ? nullptr : policy;
+}
+
+Centred centredOver(Builder& b, NodeId x, const Shape& axes) {
+    const NodeId mean = b.mean(x, axes);
+    const NodeId centred = b.sub(x, b.expandLike(mean, x));
+    return {mean, centred, b.mean(b.mul(centred, centred), axes)};
+}
+
+NodeId withBias(Builder& b, NodeId y, NodeId bias, int axis) {
+    if (bias == kNoNode) return y;
+    Shape shape = Shape::filled(b.shapeOf(y).rank(), 1);
+    shape[axis] = b.shapeOf(bias).elements();
+    const NodeId row = b.reshape(b.cast(bias, b.dtypeOf(y)), shape);
+    return b.add(y, b.expandLike(row, y));
 }
 
 NodeId rootOf(Builder& b, NodeId squares) {

@@ -54,6 +54,17 @@ private:
 /// dispatch key out; an unlisted one is the sum of its parts, which ask for themselves.
 const CastPolicy* innerPolicy(const Builder&, std::string_view name);
 
+/// x minus its mean over ascending `axes`, with the mean of the squares of that: the two-pass
+/// variance. Axes stay in mean and variance.
+struct Centred {
+    NodeId mean, centred, variance;
+};
+Centred centredOver(Builder&, NodeId x, const Shape& axes);
+
+/// y plus a bias (extent of the axis) along `axis`, in y's dtype: one rounding of its own, as an
+/// unfused bias has. kNoNode adds nothing.
+NodeId withBias(Builder&, NodeId y, NodeId bias, int axis);
+
 /// sqrt for deviations and distances, which have no gradient at 0 in PyTorch, whatever comes in.
 NodeId rootOf(Builder&, NodeId squares);
 /// sqrt for norms: at 0 they multiply the gradient by 0 there, so that inf and NaN stay visible.

@@ -39,13 +39,6 @@ NodeId addedProduct(Builder& b, std::string_view name, NodeId x, NodeId a, NodeI
     return add(b, in[0], y);
 }
 
-NodeId withChannelBias(Builder& b, NodeId y, NodeId bias) {
-    if (bias == kNoNode) return y;
-    Shape shape = Shape::filled(b.shapeOf(y).rank(), 1);
-    shape[1] = b.shapeOf(bias).elements();
-    return b.add(y, b.expandLike(b.reshape(b.cast(bias, b.dtypeOf(y)), shape), y));
-}
-
 } // namespace
 
 NodeId mm(Builder& b, NodeId a, NodeId c) { return product(b, "mm", a, c, 2, 2); }
@@ -86,16 +79,23 @@ NodeId tensordot(Builder& b, NodeId a, NodeId c, int axes) {
     const Shape left = b.shapeOf(in[0]), right = b.shapeOf(in[1]);
     require(axes >= 1 && axes <= left.rank() && axes <= right.rank(),
             "tensordot: a count of axes that an operand does not have");
+    const int kept = left.rank() - axes;
     Shape out;
-    int64_t shared = 1;
-    for (int i = 0; i < left.rank() - axes; ++i)
+    int64_t rows = 1, shared = 1, columns = 1; // not by division: an extent may be 0
+    for (int i = 0; i < kept; ++i) {
         out.push(left[i]);
-    for (int i = 0; i < axes; ++i)
+        rows *= left[i];
+    }
+    for (int i = 0; i < axes; ++i) {
+        require(left[kept + i] == right[i], "tensordot of " + left.text() + " and " + right.text() +
+                                                ": extents of summed axes differ");
         shared *= right[i];
-    for (int i = axes; i < right.rank(); ++i)
+    }
+    for (int i = axes; i < right.rank(); ++i) {
         out.push(right[i]);
-    const NodeId y = mm(b, b.reshape(in[0], {left.elements() / shared, shared}),
-                        b.reshape(in[1], {shared, right.elements() / shared}));
+        columns *= right[i];
+    }
+    const NodeId y = mm(b, b.reshape(in[0], {rows, shared}), b.reshape(in[1], {shared, columns}));
     return b.reshape(y, out);
 }
 
@@ -168,6 +168,10 @@ NodeId einsum(Builder& b, std::string_view equation, NodeId a, NodeId c) {
         return at != p.left.npos ? left[static_cast<int>(at)]
                                  : right[static_cast<int>(p.right.find(label))];
     };
+    for (const char label : p.batch + p.summed)
+        require(extent(label) == right[static_cast<int>(p.right.find(label))],
+                "einsum: label " + std::string(1, label) + " has two extents in " + left.text() +
+                    " and " + right.text());
     const auto count = [&](const std::string& labels) {
         int64_t n = 1;
         for (const char label : labels)
@@ -275,7 +279,7 @@ NodeId conv3d(Builder& b, NodeId x, NodeId weight, NodeId bias) {
     const NodeId y = b.emit(Op::Conv2d, {flat, flatKernel}, ConvAttrs{});
     const Shape s = b.shapeOf(y);
     const NodeId deep = b.reshape(y, {image[0], depth, s[1], s[2], s[3]});
-    return withChannelBias(b, b.transpose(deep, {0, 2, 1, 3, 4}), in[2]);
+    return withBias(b, b.transpose(deep, {0, 2, 1, 3, 4}), in[2], 1);
 }
 
 NodeId convTranspose2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const ConvAttrs& given,
@@ -289,13 +293,16 @@ NodeId convTranspose2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const C
     attrs.target = {};
     for (size_t i = 0; i < 2; ++i) {
         const int axis = 2 + static_cast<int>(i);
+        constexpr int64_t kMost = int64_t{1} << 31;
+        require(attrs.stride[i] <= kMost && attrs.padding[i] <= kMost,
+                "conv_transpose2d: a stride or padding above 2^31");
         require(more[i] >= 0 && more[i] < attrs.stride[i],
                 "conv_transpose2d: more rows or columns than a stride leaves open");
         attrs.target.push((b.shapeOf(in[0])[axis] - 1) * attrs.stride[i] - 2 * attrs.padding[i] +
                           b.shapeOf(in[1])[axis] + more[i]);
     }
     // a transposed convolution is the gradient of a convolution by its image, weights as they lie
-    return withChannelBias(b, b.emit(Op::Conv2dInputGrad, {in[0], in[1]}, attrs), in[2]);
+    return withBias(b, b.emit(Op::Conv2dInputGrad, {in[0], in[1]}, attrs), in[2], 1);
 }
 
 // ---- recurrent cells ---------------------------------------------------------------------------

@@ -71,7 +71,8 @@ NodeId cumsum(Builder&, NodeId x, int axis);
 NodeId cumprod(Builder&, NodeId x, int axis);
 /// Of the sum of squares; slope 0 at 0.
 NodeId norm(Builder&, NodeId x, Shape axes, KeepAxes keep = KeepAxes::No);
-/// Two-pass; divided by n - 1.
+/// Two-pass; divided by n - 1. InputError for fewer than 2 values, where PyTorch warns and gives
+/// NaN.
 NodeId var(Builder&, NodeId x, Shape axes, KeepAxes keep = KeepAxes::No);
 NodeId stddev(Builder&, NodeId x, Shape axes, KeepAxes keep = KeepAxes::No);
 NodeId softmin(Builder&, NodeId x, int axis);

@@ -24,15 +24,6 @@ NodeId wideNorm(Builder& b, NodeId x, const Shape& axes) {
     return normOf(b, squaresOf(b, x, axes));
 }
 
-/// x over sorted axes, less its mean, with the mean of the squares of that.
-struct Centred {
-    NodeId x, variance;
-};
-Centred centred(Builder& b, NodeId x, const Shape& axes) {
-    const NodeId difference = b.sub(x, b.expandLike(b.mean(x, axes), x));
-    return {difference, b.mean(b.mul(difference, difference), axes)};
-}
-
 /// The sum of squared differences from the mean over n - 1, axes kept.
 NodeId wideVariance(Builder& b, std::string_view name, NodeId x, const Shape& axes) {
     double count = 1;
@@ -42,7 +33,7 @@ NodeId wideVariance(Builder& b, std::string_view name, NodeId x, const Shape& ax
         throw InputError(std::string(name) + ": needs at least 2 values, and " +
                          b.shapeOf(x).text() + " over " + axes.text() + " has fewer");
     }
-    return b.scale(centred(b, x, axes).variance, count / (count - 1));
+    return b.scale(centredOver(b, x, axes).variance, count / (count - 1));
 }
 
 /// A vector (c) along axis 1 of x, other extents 1, expanded.
@@ -60,11 +51,13 @@ NodeId groupedNorm(Builder& b, std::string_view name, const Operands& in, int64_
         throw InputError(std::string(name) + ": " + std::to_string(groups) + " groups of " +
                          shape.text() + "; the channels (axis 1) must divide into them");
     }
-    const int64_t rows = shape[0] * groups;
-    const NodeId x = b.reshape(in[0], {rows, shape.elements() / rows});
-    const Centred c = centred(b, x, {1});
+    int64_t each = shape[1] / groups; // elements of a group; not by division: n may be 0
+    for (int axis = 2; axis < shape.rank(); ++axis)
+        each *= shape[axis];
+    const NodeId x = b.reshape(in[0], {shape[0] * groups, each});
+    const Centred c = centredOver(b, x, {1});
     const NodeId factor = b.unary(Op::Rsqrt, b.shift(c.variance, eps));
-    NodeId y = b.reshape(b.mul(c.x, b.expandLike(factor, c.x)), shape);
+    NodeId y = b.reshape(b.mul(c.centred, b.expandLike(factor, c.centred)), shape);
     if (in[1] != kNoNode) y = b.mul(y, alongChannels(b, in[1], y));
     if (in[2] != kNoNode) y = b.add(y, alongChannels(b, in[2], y));
     return in.result(b, y);

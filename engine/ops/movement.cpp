@@ -5,7 +5,9 @@
 #include "engine/graph/builder.h"
 #include "engine/ops/families.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace halfscope {
 
@@ -69,10 +71,14 @@ NodeType inferSlice(std::span<const NodeType> in, const Attrs& attrs) {
     Shape out;
     for (int i = 0; i < rank; ++i) {
         require(cut.step[i] >= 1, "steps must be 1 or more");
+        if (from[i] == 0 && cut.begin[i] == 0 && cut.end[i] == 0) { // the whole of nothing
+            out.push(0);
+            continue;
+        }
         require(cut.begin[i] >= 0 && cut.begin[i] < cut.end[i] && cut.end[i] <= from[i],
                 "slice " + std::to_string(cut.begin[i]) + " to " + std::to_string(cut.end[i]) +
                     " of axis " + std::to_string(i) + " is empty or out of range");
-        out.push((cut.end[i] - cut.begin[i] + cut.step[i] - 1) / cut.step[i]);
+        out.push((cut.end[i] - cut.begin[i] - 1) / cut.step[i] + 1);
     }
     return {out, in[0].dtype};
 }
@@ -87,8 +93,18 @@ NodeType inferPad(std::span<const NodeType> in, const Attrs& attrs) {
     for (int i = 0; i < rank; ++i) {
         require(pad.before[i] >= 0 && pad.after[i] >= 0 && pad.between[i] >= 0,
                 "padding must not be negative");
-        require(from[i] >= 1, "cannot pad an empty axis");
-        out.push(pad.before[i] + from[i] + (from[i] - 1) * pad.between[i] + pad.after[i]);
+        const int64_t added[] = {pad.before[i], pad.between[i], pad.after[i]};
+        const bool none = std::all_of(std::begin(added), std::end(added),
+                                      [](int64_t elements) { return elements == 0; });
+        require(from[i] >= 1 || none, "cannot pad an empty axis");
+        int64_t extent = 0; // (from - 1) between + before + from + after
+        const bool fits =
+            !__builtin_mul_overflow(std::max<int64_t>(from[i] - 1, 0), pad.between[i], &extent) &&
+            !__builtin_add_overflow(extent, pad.before[i], &extent) &&
+            !__builtin_add_overflow(extent, from[i], &extent) &&
+            !__builtin_add_overflow(extent, pad.after[i], &extent);
+        require(fits, "an axis of 2^63 elements or more");
+        out.push(extent);
     }
     return {out, in[0].dtype};
 }
@@ -103,7 +119,8 @@ NodeType inferConcat(std::span<const NodeType> in, const Attrs& attrs) {
         for (int i = 0; i < out.shape.rank(); ++i)
             require(i == axis || part.shape[i] == out.shape[i],
                     "operands may differ along the concat axis only");
-        out.shape[axis] += part.shape[axis];
+        require(!__builtin_add_overflow(out.shape[axis], part.shape[axis], &out.shape[axis]),
+                "an axis of 2^63 elements or more");
     }
     return out;
 }
@@ -262,8 +279,8 @@ void vjpSlice(const VjpArgs& v) {
     const Shape from = v.b.shapeOf(v.in[0]), to = v.b.shapeOf(v.y);
     PadAttrs pad{cut.begin, from, cut.step, 0.0};
     for (int i = 0; i < from.rank(); ++i) {
-        pad.between[i] = cut.step[i] - 1;
-        pad.after[i] = from[i] - (cut.begin[i] + (to[i] - 1) * cut.step[i] + 1);
+        pad.between[i] = from[i] == 0 ? 0 : cut.step[i] - 1;
+        pad.after[i] = from[i] == 0 ? 0 : from[i] - (cut.begin[i] + (to[i] - 1) * cut.step[i] + 1);
     }
     v.dIn[0] = v.b.emit(Op::Pad, {v.dy}, pad);
 }

@@ -14,7 +14,7 @@ namespace halfscope {
 namespace {
 
 int64_t pooledExtent(int64_t image, const PoolAttrs& how, size_t axis) {
-    const int64_t room = image + 2 * how.padding[axis] - how.kernel[axis];
+    const int64_t room = image - how.kernel[axis] + 2 * how.padding[axis]; // padding: half a kernel
     return room < 0 ? 0 : room / how.stride[axis] + 1;
 }
 
@@ -24,8 +24,11 @@ Shape pooledShape(std::string_view op, const Shape& image, const PoolAttrs& how)
     require(image.rank() == 4, what + "rank 4 (n, c, h, w) wanted");
     Shape out = image;
     for (size_t axis = 0; axis < 2; ++axis) {
-        require(how.kernel[axis] >= 1 && how.stride[axis] >= 1, what + "bad kernel or stride");
-        require(how.padding[axis] >= 0 && 2 * how.padding[axis] <= how.kernel[axis],
+        constexpr int64_t kMost = int64_t{1} << 31; // far beyond any image, far below an overflow
+        const auto fits = [](int64_t extent) { return extent >= 1 && extent <= kMost; };
+        require(fits(how.kernel[axis]) && fits(how.stride[axis]),
+                what + "kernel and stride must be 1 to 2^31");
+        require(how.padding[axis] >= 0 && how.padding[axis] <= how.kernel[axis] / 2,
                 what + "padding must be at most half the kernel");
         const int at = 2 + static_cast<int>(axis);
         out[at] = pooledExtent(image[at], how, axis);

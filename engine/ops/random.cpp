@@ -6,6 +6,8 @@
 #include "engine/cpu/cpu_kernels.h"
 #include "engine/ops/families.h"
 
+#include <cmath>
+
 namespace halfscope {
 namespace {
 
@@ -34,7 +36,10 @@ const OpInfo kRows[] = {
 std::span<const OpInfo> randomOps() { return kRows; }
 
 uint64_t randomStream(const RandomAttrs& how, double counter) {
-    return how.stream << 32 | static_cast<uint32_t>(static_cast<int64_t>(counter));
+    // what is no count (inf, NaN, beyond 2^53) is as good as any: only its conversion must be
+    // defined
+    const bool counts = std::fabs(counter) <= 0x1p53;
+    return how.stream << 32 | static_cast<uint32_t>(static_cast<int64_t>(counts ? counter : 0));
 }
 
 } // namespace halfscope

@@ -1,5 +1,5 @@
-// The reductions: sum, mean, maximum, minimum over axes that stay as extent 1. Leaves the order of
-// the sums, and that 16-bit data accumulate in f32, to the kernel.
+// The reductions: sum, mean, maximum, minimum, product over axes that stay as extent 1. Leaves the
+// order of the sums, and that 16-bit data accumulate in f32, to the kernel.
 #include "engine/core/error.h"
 #include "engine/cpu/cpu_kernels.h"
 #include "engine/graph/builder.h"
@@ -31,8 +31,10 @@ NodeType inferMean(std::span<const NodeType> in, const Attrs& attrs) {
 }
 
 NodeType inferExtremum(std::span<const NodeType> in, const Attrs& attrs) {
-    require(in[0].shape.elements() > 0, "of nothing");
-    return inferReduction(in, attrs);
+    const NodeType out = inferReduction(in, attrs);
+    for (const int64_t axis : attrsOf<AxesAttrs>(attrs).axes)
+        require(in[0].shape[static_cast<int>(axis)] > 0, "of nothing");
+    return out;
 }
 
 /// Calls take(output index, input value) for each element of x, in order.

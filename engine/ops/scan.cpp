@@ -56,10 +56,10 @@ void vjpCumsum(const VjpArgs& v) {
 NodeId productsBefore(Builder& b, NodeId x, const ScanAttrs& how) {
     const Shape shape = b.shapeOf(x);
     const int64_t extent = shape[how.axis];
+    if (extent <= 1) return b.constant(1, shape, b.dtypeOf(x));
     Shape front = shape;
     front[how.axis] = 1;
     const NodeId one = b.constant(1, front, b.dtypeOf(x));
-    if (extent == 1) return one;
     const NodeId rest =
         how.reverse ? b.slice(x, how.axis, 1, extent) : b.slice(x, how.axis, 0, extent - 1);
     const NodeId parts[] = {how.reverse ? rest : one, how.reverse ? one : rest};
