@@ -383,6 +383,13 @@ void TestCore::poolThreadStart() {
         QCOMPARE(unprepared.load(), 0);
     }
     QCOMPARE(starts.load(), 3); // two workers and the caller, once each
+
+    // a caller that begins when the last one has ended, perhaps with its id
+    ThreadPool pool(1, [&] { ++starts; });
+    starts = 0;
+    for (int caller = 0; caller < 8; ++caller)
+        std::thread([&] { pool.run(1, [](int64_t, int) {}); }).join();
+    QCOMPARE(starts.load(), 8);
 }
 
 void TestCore::poolWaitsForWorkers() {

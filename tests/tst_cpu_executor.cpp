@@ -313,7 +313,15 @@ void TestCpuExecutor::tooMuchMemoryIsAnEngineError() {
     const NodeId x = b.input("x", {1 << 20, 1 << 20}, DType::F32);
     graph.addOutput("y", b.sumAll(x));
     const auto program = std::make_shared<const Program>(compile(graph));
-    QVERIFY_THROWS_EXCEPTION(EngineError, makeCpuExecutor(1)->load(program));
+    const auto executor = makeCpuExecutor(1);
+    QVERIFY_THROWS_EXCEPTION(EngineError, executor->load(program));
+    // not the program before it either: a run would use that one's memory for this one's sizes
+    Graph small;
+    small.addOutput("y", Builder(small).state("s", {4}, DType::F32, StateRole::Counter));
+    executor->load(std::make_shared<const Program>(compile(small)));
+    QVERIFY(executor->run(RunMode::Captured, {}) == RunResult::Done);
+    QVERIFY_THROWS_EXCEPTION(EngineError, executor->load(program));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, executor->run(RunMode::Captured, {}));
 }
 
 QTEST_GUILESS_MAIN(TestCpuExecutor)

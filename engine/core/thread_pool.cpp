@@ -52,6 +52,13 @@ int hardwareThreads() {
     return count == 0 ? 1 : static_cast<int>(count);
 }
 
+// A number of its own for every thread there has been: a thread's id may be that of one that ended.
+uint64_t threadNumber() {
+    static std::atomic<uint64_t> last{0};
+    thread_local const uint64_t number = ++last;
+    return number;
+}
+
 // True on a thread that is inside a task of any pool.
 thread_local bool t_inTask = false;
 
@@ -83,8 +90,8 @@ struct ThreadPool::State {
     std::exception_ptr failure;
     int64_t failedIndex = 0;
 
-    std::mutex callers; ///< one run() at a time
-    std::thread::id lastCaller;
+    std::mutex callers;      ///< one run() at a time
+    uint64_t lastCaller = 0; ///< its threadNumber()
     std::function<void()> threadStart;
     bool spins = true;
     std::vector<std::thread> workers;
@@ -183,9 +190,9 @@ void ThreadPool::run(int64_t count, const std::function<void(int64_t index, int 
     if (count <= 0) return;
     State& state = *m_state;
     const std::lock_guard oneCaller(state.callers);
-    if (state.threadStart && state.lastCaller != std::this_thread::get_id()) {
+    if (state.threadStart && state.lastCaller != threadNumber()) {
         state.threadStart();
-        state.lastCaller = std::this_thread::get_id();
+        state.lastCaller = threadNumber();
     }
     if (count == 1 || state.workers.empty()) {
         const InTask inTask;

@@ -138,7 +138,10 @@ private:
         require(m_program != nullptr, "cpu: no program is loaded");
         require(graph()[id].bytes() == bytes, "cpu: transfer of a wrong number of bytes");
     }
+    void requireMemory(size_t wanted) const;
+    void makeKernels();
     void findChains();
+    void allocate();
     void runKernel(size_t index);
     void runChain(RowChain&);
     Sweep nextSweep() { return m_sweep = m_sweep == Sweep::Up ? Sweep::Down : Sweep::Up; }
@@ -151,7 +154,7 @@ private:
     std::vector<std::optional<CpuLoop>> m_loops; ///< by kernel
     std::map<size_t, RowChain> m_chains;         ///< by first kernel
     AlignedBytes m_arena, m_workspace, m_loopScratch;
-    size_t m_workspaceBytes = 0, m_nodeBytes = 0, m_loopStride = 0;
+    size_t m_workspaceBytes = 0, m_nodeBytes = 0, m_loopStride = 0, m_partialDoubles = 0;
     std::vector<double> m_partials;
     std::vector<CpuTensor> m_operands; ///< of the node that runs: kept, to allocate once
     std::atomic<bool> m_stop{false};
@@ -162,9 +165,28 @@ private:
 };
 
 void CpuExecutor::load(std::shared_ptr<const Program> program) {
-    m_program = std::move(program);
     m_chains.clear(); // they refer to the loops
     m_loops.clear();
+    m_program.reset();                         // where this fails, nothing is loaded
+    requireMemory(program->memory.arenaBytes); // first: what follows counts in its sizes
+    m_program = std::move(program);
+    try {
+        makeKernels();
+        allocate();
+    } catch (...) {
+        m_program.reset();
+        throw;
+    }
+}
+
+void CpuExecutor::requireMemory(size_t wanted) const {
+    if (m_device.memoryBytes != 0 && wanted > m_device.memoryBytes)
+        throw EngineError("cpu: the step needs " + gib(wanted) + " of memory, the machine has " +
+                          gib(m_device.memoryBytes) +
+                          " (a smaller picture, batch or width needs less)");
+}
+
+void CpuExecutor::makeKernels() {
     size_t floats = 0, doubles = 0;
     m_nodeBytes = 0;
     for (const Kernel& kernel : m_program->kernels) {
@@ -180,18 +202,19 @@ void CpuExecutor::load(std::shared_ptr<const Program> program) {
     }
     findChains();
     m_loopStride = (floats + 15) / 16 * 16;
+    m_partialDoubles = doubles;
+}
+
+void CpuExecutor::allocate() {
     const size_t loopBytes = m_loopStride * sizeof(float) * static_cast<size_t>(m_pool.threads());
-    m_workspaceBytes = m_nodeBytes + loopBytes + doubles * sizeof(double);
+    m_workspaceBytes = m_nodeBytes + loopBytes + m_partialDoubles * sizeof(double);
     const size_t wanted = m_program->memory.arenaBytes + m_workspaceBytes;
-    if (m_device.memoryBytes != 0 && wanted > m_device.memoryBytes)
-        throw EngineError("cpu: the step needs " + gib(wanted) + " of memory, the machine has " +
-                          gib(m_device.memoryBytes) +
-                          " (a smaller picture, batch or width needs less)");
+    requireMemory(wanted);
     try {
         m_arena = AlignedBytes(m_program->memory.arenaBytes);
         m_workspace = AlignedBytes(m_nodeBytes);
         m_loopScratch = AlignedBytes(loopBytes);
-        m_partials.assign(doubles, 0.0);
+        m_partials.assign(m_partialDoubles, 0.0);
     } catch (const std::bad_alloc&) {
         throw EngineError("cpu: " + gib(wanted) + " of memory wanted and not to be had");
     }

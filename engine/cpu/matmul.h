@@ -63,7 +63,6 @@ private:
     bool stopped() const;
     float* threadArea(int thread) const;
     float* partial(int64_t part) const;
-    void fillZero() const;
     void packB(int64_t batch) const;
     void packPanels(int64_t batch) const;
     void tile(int64_t batch, int64_t tile, int thread) const;

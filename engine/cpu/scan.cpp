@@ -1,5 +1,5 @@
 // Running sums and products along an axis, and random numbers, on the CPU. Scans accumulate in
-// double whatever the storage, so that each result is rounded once.
+// double whatever the storage; a result goes through f32 to it.
 #include "engine/cpu/support.h"
 
 #include "engine/core/error.h"

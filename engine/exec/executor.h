@@ -50,7 +50,7 @@ public:
     virtual ~Executor() = default;
     virtual const DeviceInfo& device() const = 0;
     /// Takes the program, allocates its arena; states and inputs are zero. EngineError when memory
-    /// is too small.
+    /// is too small; then nothing is loaded, whatever was before.
     virtual void load(std::shared_ptr<const Program>) = 0;
     virtual RunResult run(RunMode, const Visitor& = {}) = 0;
     /// Bytes in storage form of an input or state (upload) or of an input, state or output
