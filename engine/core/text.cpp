@@ -91,14 +91,17 @@ bool isPlainText(std::string_view text) {
 }
 
 size_t editDistance(std::string_view word, std::string_view known) {
-    if (word.size() > 1 && word.size() < known.size() && known.starts_with(word)) return 1;
+    const auto sameLetter = [](char a, char b) { return lower(a) == lower(b); };
+    if (word.size() > 1 && word.size() < known.size() &&
+        std::equal(word.begin(), word.end(), known.begin(), sameLetter))
+        return 1;
     std::vector<size_t> row(known.size() + 1);
     std::iota(row.begin(), row.end(), size_t{0});
     for (size_t i = 0; i < word.size(); ++i) {
         size_t diagonal = row[0];
         row[0] = i + 1;
         for (size_t j = 0; j < known.size(); ++j) {
-            const size_t replace = diagonal + (lower(word[i]) == lower(known[j]) ? 0 : 1);
+            const size_t replace = diagonal + (sameLetter(word[i], known[j]) ? 0 : 1);
             diagonal = row[j + 1];
             row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replace});
         }
