@@ -258,12 +258,12 @@ void TestModels::eventsAreBounded() {
     }
     QCOMPARE(model.rowCount(), 10);
     QCOMPARE(model.total(), int64_t(35));
-    QCOMPARE(model.event(0).step, int64_t(34));
-    QCOMPARE(model.event(9).step, int64_t(25));
+    QCOMPARE(model.eventAt(0).step, int64_t(34));
+    QCOMPARE(model.eventAt(9).step, int64_t(25));
     std::vector<Event> many(25, eventOf(EventKind::Growth, 100, 0, "y"));
     model.append(many);
     QCOMPARE(model.rowCount(), 10);
-    QCOMPARE(model.event(9).step, int64_t(100));
+    QCOMPARE(model.eventAt(9).step, int64_t(100));
 }
 
 void TestModels::configEveryFieldTakesItsText() {

@@ -156,8 +156,8 @@ void TestWindow::growthIntervalLive() {
     if (auto* spin = qobject_cast<QSpinBox*>(editor->control())) spin->setValue(1000000);
     const auto edited = [&window] { // the scale may have grown before
         for (int row = 0; row < window.events().rowCount(); ++row)
-            if (window.events().event(row).kind == EventKind::Edit)
-                return window.events().event(row).lane == 1;
+            if (window.events().eventAt(row).kind == EventKind::Edit)
+                return window.events().eventAt(row).lane == 1;
         return false;
     };
     QVERIFY(QTest::qWaitFor(edited, kPatience));
@@ -173,7 +173,7 @@ void TestWindow::overflowShowsAsEvent() {
     window.play();
     const auto overflowed = [&] {
         for (int row = 0; row < window.events().rowCount(); ++row)
-            if (window.events().event(row).kind == EventKind::Overflow) return true;
+            if (window.events().eventAt(row).kind == EventKind::Overflow) return true;
         return false;
     };
     QVERIFY(QTest::qWaitFor(overflowed, kPatience));
@@ -188,7 +188,7 @@ void TestWindow::overflowShowsAsEvent() {
     table->scrollToBottom();
     QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
                       table->visualRect(window.events().index(last, 0)).center());
-    QCOMPARE(window.plots().crosshair().value_or(-1), qint64(window.events().event(last).step));
+    QCOMPARE(window.plots().crosshair().value_or(-1), qint64(window.events().eventAt(last).step));
 }
 
 void TestWindow::restartFieldWaits() {

@@ -192,7 +192,7 @@ void TestWindowUse::eventsSayWhy() {
     };
     QTRY_VERIFY_WITH_TIMEOUT(says("65504"), kPatience); // an overflow is the gravest that happened
     for (int row = 0; row < window.events().rowCount(); ++row) {
-        if (window.events().event(row).kind != EventKind::Growth) continue;
+        if (window.events().eventAt(row).kind != EventKind::Growth) continue;
         panel->table()->selectRow(row);
         break;
     }

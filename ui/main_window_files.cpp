@@ -33,7 +33,7 @@ void writeEvents(const EventModel& events, std::span<const std::string> lanes,
     GrowingFile file(path);
     file.append(kEventHeader);
     for (int row = events.rowCount(); row-- > 0;) // the newest comes first there
-        file.append(eventLine(events.event(row), lanes));
+        file.append(eventLine(events.eventAt(row), lanes));
     file.finish();
 }
 

@@ -11,14 +11,19 @@
 #include <cmath>
 #include <numbers>
 
-// Result i reads input i alone, so out over in[k] carries nothing from one turn to the next: ivdep
-// says so, and the loop needs no overlap check.
+// Result i reads input i alone, so out over in[k] carries nothing from one turn to the next: the
+// pragma says so, and the loop needs no overlap check.
+#ifdef __clang__
+#define HALFSCOPE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define HALFSCOPE_INDEPENDENT _Pragma("GCC ivdep")
+#endif
 #define HALFSCOPE_UNARY(attribute, name, expression)                                               \
     attribute void name(const LoopArgs& args) {                                                    \
         const float* in0 = args.in[0];                                                             \
         float* out = args.out;                                                                     \
         const size_t n = args.n;                                                                   \
-        _Pragma("GCC ivdep") for (size_t i = 0; i < n; ++i) {                                      \
+        HALFSCOPE_INDEPENDENT for (size_t i = 0; i < n; ++i) {                                     \
             const float x = in0[i];                                                                \
             out[i] = (expression);                                                                 \
         }                                                                                          \
@@ -29,7 +34,7 @@
         const float* in1 = args.in[1];                                                             \
         float* out = args.out;                                                                     \
         const size_t n = args.n;                                                                   \
-        _Pragma("GCC ivdep") for (size_t i = 0; i < n; ++i) {                                      \
+        HALFSCOPE_INDEPENDENT for (size_t i = 0; i < n; ++i) {                                     \
             const float a = in0[i], b = in1[i];                                                    \
             out[i] = (expression);                                                                 \
         }                                                                                          \
@@ -121,7 +126,7 @@ HALFSCOPE_VECTOR void loopSoftplus(const LoopArgs& args) {
         float* out = args.out + first;
         for (size_t i = 0; i < n; ++i)
             power[i] = loop_math::exp(-std::fabs(double{in0[i]}));
-#pragma GCC ivdep
+        HALFSCOPE_INDEPENDENT
         for (size_t i = 0; i < n; ++i) {
             const double x = double{in0[i]};
             out[i] = static_cast<float>((x > 0 ? x : 0.0) + loop_math::log1p(power[i]));
@@ -135,7 +140,7 @@ HALFSCOPE_VECTOR void loopClamp(const LoopArgs& args) {
     const float* in0 = args.in[0];
     float* out = args.out;
     const size_t n = args.n;
-#pragma GCC ivdep
+    HALFSCOPE_INDEPENDENT
     for (size_t i = 0; i < n; ++i) {
         const float x = in0[i];
         const float raised = x < low ? low : x; // comparisons that let NaN through
@@ -167,7 +172,7 @@ HALFSCOPE_VECTOR void loopWhere(const LoopArgs& args) {
     const float* in2 = args.in[2];
     float* out = args.out;
     const size_t n = args.n;
-#pragma GCC ivdep
+    HALFSCOPE_INDEPENDENT
     for (size_t i = 0; i < n; ++i) {
         const float a = in1[i], b = in2[i]; // both read first, so that the choice is a blend
         out[i] = condition[i] != 0.0f ? a : b;

@@ -190,12 +190,12 @@ Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Data
 Trainer::~Trainer() = default;
 
 void Trainer::setWeights(const Weights& weights) {
-    for (const auto& [key, values] : weights) {
-        const auto& states = m_program->graph.states();
+    const auto& states = m_program->graph.states();
+    for (const auto& given : weights) {
         const bool known = std::any_of(states.begin(), states.end(), [&](const StateInfo& state) {
-            return isWeight(state) && state.name == key;
+            return isWeight(state) && state.name == given.first;
         });
-        if (!known) throw InputError("weights: the network has no " + key);
+        if (!known) throw InputError("weights: the network has no " + given.first);
     }
     uploadWeights(*m_executor, m_program->graph, weights, {});
 }

@@ -135,7 +135,7 @@ QString EventModel::whyText(const Event& event) {
 
 QVariant EventModel::data(const QModelIndex& index, int role) const {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
-    const Event& row = event(index.row());
+    const Event& row = eventAt(index.row());
     switch (role) {
     case StepRole: return static_cast<qlonglong>(row.step);
     case LaneRole: return row.lane;

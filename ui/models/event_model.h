@@ -29,7 +29,7 @@ public:
 
     void clear();
     void append(std::span<const Event>);
-    const Event& event(int row) const {
+    const Event& eventAt(int row) const {
         return m_events[m_events.size() - 1 - static_cast<size_t>(row)];
     }
     /// Events since clear(), kept or not.

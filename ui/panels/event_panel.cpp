@@ -121,7 +121,7 @@ void EventPanel::showSentence() {
     if (m_model.rowCount() == 0) {
         lines << tr("Overflows, changes of the loss scale and your edits appear here.");
     } else if (current.isValid()) {
-        const Event& event = m_model.event(current.row());
+        const Event& event = m_model.eventAt(current.row());
         lines << QString::fromStdString(event.text) << EventModel::whyText(event);
     } else {
         if (m_model.gravest()) lines << EventModel::whyText(*m_model.gravest());

@@ -19,6 +19,8 @@ template <class... F>
 struct Overloaded : F... {
     using F::operator()...;
 };
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>; // C++20 has it by itself, clang 14 has not
 
 } // namespace
 
