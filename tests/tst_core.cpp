@@ -2,6 +2,7 @@
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/core/shape.h"
+#include "engine/core/text.h"
 #include "engine/core/thread_pool.h"
 #include "tests/support/thrown.h"
 
@@ -31,6 +32,7 @@ private slots:
     void broadcast_data();
     void broadcast();
     void axes();
+    void misspeltWords();
     void invariant();
     void philoxKnownAnswers_data();
     void philoxKnownAnswers();
@@ -119,6 +121,14 @@ void TestCore::axes() {
     QVERIFY_EXCEPTION_THROWN(normalAxis(3, 3), std::logic_error);
     QVERIFY_EXCEPTION_THROWN(normalAxis(-4, 3), std::logic_error);
     QVERIFY_EXCEPTION_THROWN(normalAxis(0, 0), std::logic_error);
+}
+
+void TestCore::misspeltWords() {
+    QCOMPARE(editDistance("tanh", "tanh"), size_t{0});
+    QCOMPARE(editDistance("Tahn", "tanh"), size_t{2});
+    // what only lacks its end, in any case
+    QCOMPARE(editDistance("amp", "amp-fp16"), size_t{1});
+    QCOMPARE(editDistance("AMP", "amp-fp16"), size_t{1});
 }
 
 void TestCore::invariant() {

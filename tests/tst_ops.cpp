@@ -453,7 +453,7 @@ const std::vector<TestOps::Refused>& TestOps::refusedCases() {
          }},
         {"channels of image and weight differ", conv({1, 2, 4, 4}, {1, 3, 1, 1}, {})},
         {"do not fit kernel", conv({1, 2, 2, 4}, {1, 2, 3, 3}, {})},
-        {"a stride is below 1", conv({1, 2, 4, 4}, {1, 2, 1, 1}, {{0, 1}, {0, 0}, {}})},
+        {"stride must be 1 to 2^31", conv({1, 2, 4, 4}, {1, 2, 1, 1}, {{0, 1}, {0, 0}, {}})},
         {"padding must be at most half", pool({1, 1, 4, 4}, {{2, 2}, {2, 2}, {2, 0}, {}})},
         {"larger than the image", pool({1, 1, 2, 4}, {{3, 3}, {1, 1}, {0, 0}, {}})},
         {"rank 4", pool({1, 4, 4}, {{2, 2}, {2, 2}, {0, 0}, {}})},

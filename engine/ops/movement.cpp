@@ -301,7 +301,9 @@ void vjpConcat(const VjpArgs& v) {
     int64_t begin = 0;
     for (size_t i = 0; i < v.in.size(); ++i) {
         const int64_t end = begin + v.b.shapeOf(v.in[i])[axis];
-        if (v.needed[i]) v.dIn[i] = v.b.slice(v.dy, axis, begin, end);
+        if (v.needed[i])
+            v.dIn[i] = begin == end ? v.b.constantLike(0, v.in[i]) // of a part without elements
+                                    : v.b.slice(v.dy, axis, begin, end);
         begin = end;
     }
 }
