@@ -66,6 +66,15 @@ QString invitation(qsizetype lanes) {
                           static_cast<int>(lanes));
 }
 
+/// What is worth a plot of its own in this experiment.
+std::vector<Measure> extraMeasures(const RunConfig& config) {
+    std::vector<Measure> extra;
+    if (config.schedule.kind != ScheduleKind::Constant) extra.push_back(Measure::LearningRate);
+    if (config.gradients.clip != ClipKind::None || config.gradients.penalty != 0)
+        extra.push_back(Measure::GradientNorm);
+    return extra;
+}
+
 QStringList namesOf(const SessionInfo& info) {
     QStringList names;
     for (const std::string& name : info.laneNames)
@@ -170,7 +179,7 @@ void MainWindow::showLanes(const SessionInfo& info) {
         m_facts.push_back({scales.back(), lane < info.laneBytes.size() ? info.laneBytes[lane] : 0,
                            about.value(i)});
     }
-    m_plots->setLanes(names, scales);
+    m_plots->setLanes(names, scales, extraMeasures(info.config));
     m_scaler->setLanes(m_facts);
     const bool scatter = info.config.task.kind == TaskKind::Regression;
     m_pictures->setLanes(names, about,

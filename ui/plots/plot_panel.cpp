@@ -27,6 +27,8 @@ QString titleOf(Measure measure) {
     switch (measure) {
     case Measure::Loss: return tr("Loss");
     case Measure::LossScale: return tr("Loss scale");
+    case Measure::LearningRate: return tr("Learning rate");
+    case Measure::GradientNorm: return tr("Gradient norm");
     case Measure::Throughput: return tr("Throughput (steps/s)");
     case Measure::Skipped: break;
     }
@@ -38,16 +40,26 @@ QString shortTitleOf(Measure measure) {
     switch (measure) {
     case Measure::Loss: return tr("Loss");
     case Measure::LossScale: return tr("Scale");
+    case Measure::LearningRate: return tr("Rate");
+    case Measure::GradientNorm: return tr("Norm");
     case Measure::Throughput: return tr("Steps/s");
     case Measure::Skipped: break;
     }
     return tr("Skipped");
 }
 
+/// Numbers with as many digits as there is room for.
+bool showsDigits(Measure measure) {
+    return measure == Measure::Loss || measure == Measure::LearningRate ||
+           measure == Measure::GradientNorm;
+}
+
 QSharedPointer<SpacedTicker> tickerOf(Measure measure) {
     switch (measure) {
-    case Measure::Loss: return QSharedPointer<PowerTicker>::create(10);
+    case Measure::Loss:
+    case Measure::GradientNorm: return QSharedPointer<PowerTicker>::create(10);
     case Measure::LossScale: return QSharedPointer<PowerTicker>::create(2);
+    case Measure::LearningRate:
     case Measure::Throughput: return QSharedPointer<PrefixTicker>::create(false);
     case Measure::Skipped: break;
     }
@@ -70,7 +82,9 @@ std::optional<double> RateMeter::add(double seconds) {
 
 QString valueText(Measure measure, double value) {
     switch (measure) {
-    case Measure::Loss: return QString::number(value, 'g', 4);
+    case Measure::Loss:
+    case Measure::LearningRate:
+    case Measure::GradientNorm: return QString::number(value, 'g', 4);
     case Measure::LossScale: {
         const QString power = powerOfTwo(value);
         if (value >= 2 && value <= 16777216 && power.startsWith(QLatin1String("2^")))
@@ -89,6 +103,11 @@ PlotPanel::PlotPanel(QCustomPlot& plot, QCPAxisRect& rect, QCPLayer& overlay, Me
     setUpAxes();
 }
 
+PlotPanel::~PlotPanel() {
+    setLanes({});
+    m_plot.removeItem(m_readout);
+}
+
 QString PlotPanel::title() const { return titleOf(m_measure); }
 
 QString PlotPanel::explanation() const {
@@ -99,6 +118,11 @@ QString PlotPanel::explanation() const {
     case Measure::LossScale:
         return tr("What the loss is multiplied by before the backward pass, in powers of two. It "
                   "falls at an overflow and grows after enough clean steps.");
+    case Measure::LearningRate:
+        return tr("The size of a step as the schedule has it, also where the step is skipped.");
+    case Measure::GradientNorm:
+        return tr("The length of all gradients together (L2 norm), unscaled and before they are "
+                  "clipped. It is not finite where they overflow. The axis is logarithmic.");
     case Measure::Throughput:
         return tr("Steps per second of each lane, by the time that its device worked.");
     case Measure::Skipped: break;
@@ -108,7 +132,8 @@ QString PlotPanel::explanation() const {
 }
 
 bool PlotPanel::logarithmic() const {
-    return m_measure == Measure::Loss || m_measure == Measure::LossScale;
+    return m_measure == Measure::Loss || m_measure == Measure::LossScale ||
+           m_measure == Measure::GradientNorm;
 }
 
 void PlotPanel::setUpAxes() {
@@ -267,7 +292,8 @@ void PlotPanel::fitRange(double lowest, double highest) {
     QCPAxis* axis = m_rect.axis(QCPAxis::atLeft);
     const bool empty = lowest > highest;
     switch (m_measure) {
-    case Measure::Loss: {
+    case Measure::Loss:
+    case Measure::GradientNorm: {
         const double low = std::log10(empty ? 0.1 : lowest), high = std::log10(empty ? 1 : highest);
         const double pad = std::max(kPadding * (high - low), 0.02);
         axis->setRange(std::pow(10, low - pad), std::pow(10, high + pad));
@@ -280,6 +306,7 @@ void PlotPanel::fitRange(double lowest, double highest) {
         axis->setRange(std::exp2(low - 0.5), std::exp2(high + 0.5));
         break;
     }
+    case Measure::LearningRate:
     case Measure::Throughput:
         axis->setRange(0, empty || highest <= 0 ? 1 : highest * (1 + 2 * kPadding));
         break;
@@ -331,8 +358,8 @@ void PlotPanel::showValues(std::optional<qint64> step) {
         QString brief = text.section(QStringLiteral(" = "), -1);
         static const QRegularExpression fraction(QStringLiteral("(?<=\\d\\d)\\.\\d+"));
         if (m_measure == Measure::Throughput) brief.remove(fraction);
-        if (const double loss = text.toDouble(); m_measure == Measure::Loss && loss > 0)
-            brief = QString::number(loss, 'g', 3);
+        if (const double real = text.toDouble(); real > 0 && showsDigits(m_measure))
+            brief = QString::number(real, 'g', 3);
         entries.append({m_colors.lanePen(i), m_colors.laneText(i), lane.label,
                         text + trendAt(lane, step), brief});
     }

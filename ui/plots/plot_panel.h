@@ -24,7 +24,7 @@ class CurveGraph;
 class ReadoutItem;
 class SpacedTicker;
 
-enum class Measure { Loss, LossScale, Throughput, Skipped };
+enum class Measure { Loss, LossScale, LearningRate, GradientNorm, Throughput, Skipped };
 
 /// Steps per second over a window that grows with the run: the first step gives a value at once,
 /// and later ones are averaged over up to a tenth of a second, or the noise of single steps hides
@@ -45,6 +45,10 @@ class PlotPanel {
 public:
     /// The rect belongs to the plot's layout; `overlay` is the layer of header and crosshair.
     PlotPanel(QCustomPlot&, QCPAxisRect&, QCPLayer& overlay, Measure);
+    /// Takes its curves and header out of the plot; the rect stays.
+    ~PlotPanel();
+    PlotPanel(const PlotPanel&) = delete;
+    PlotPanel& operator=(const PlotPanel&) = delete;
 
     Measure measure() const { return m_measure; }
     QString title() const;

@@ -71,7 +71,12 @@ void PlotStack::applyColors() {
     m_dirty = true;
 }
 
-void PlotStack::setLanes(const QStringList& names, const std::vector<bool>& scales) {
+void PlotStack::setLanes(const QStringList& names, const std::vector<bool>& scales,
+                         const std::vector<Measure>& extra) {
+    std::vector<Measure> measures{Measure::Loss, Measure::LossScale};
+    measures.insert(measures.end(), extra.begin(), extra.end());
+    measures.insert(measures.end(), {Measure::Throughput, Measure::Skipped});
+    buildPanels(measures);
     m_labels.clear();
     for (int i = 0; i < static_cast<int>(names.size()); ++i)
         m_labels << laneLabel(i, names[i]);
@@ -82,6 +87,7 @@ void PlotStack::setLanes(const QStringList& names, const std::vector<bool>& scal
     m_events->setLanes(names);
     clear();
     applyMargins();
+    placeOverlays();
     applyColors();
 }
 
@@ -92,13 +98,23 @@ void PlotStack::setScales(int lane, bool scales) {
 
 void PlotStack::append(int lane, const StepRecord& record) {
     if (lane < 0 || lane >= m_labels.size()) return;
-    m_panels[kLossPanel]->append(lane, record.step, static_cast<double>(record.loss));
-    m_panels[kScalePanel]->append(lane, record.step, static_cast<double>(record.scale));
-    if (const auto rate = m_rates[static_cast<size_t>(lane)].add(record.deviceSeconds))
-        m_panels[kRatePanel]->append(lane, record.step, *rate);
-    m_panels[kSkipPanel]->append(lane, record.step, static_cast<double>(record.skippedSoFar));
+    for (auto& panel : m_panels)
+        if (const auto value = valueOf(panel->measure(), lane, record))
+            panel->append(lane, record.step, *value);
     m_lastStep = std::max(m_lastStep, qint64{record.step});
     m_dirty = true;
+}
+
+std::optional<double> PlotStack::valueOf(Measure measure, int lane, const StepRecord& record) {
+    switch (measure) {
+    case Measure::Loss: return static_cast<double>(record.loss);
+    case Measure::LossScale: return static_cast<double>(record.scale);
+    case Measure::LearningRate: return static_cast<double>(record.learningRate);
+    case Measure::GradientNorm: return static_cast<double>(record.gradientNorm);
+    case Measure::Throughput: return m_rates[static_cast<size_t>(lane)].add(record.deviceSeconds);
+    case Measure::Skipped: break;
+    }
+    return static_cast<double>(record.skippedSoFar);
 }
 
 void PlotStack::addEvent(const Event& event) {

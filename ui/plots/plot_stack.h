@@ -33,8 +33,10 @@ public:
     ~PlotStack() override;
 
     /// Names without the letter ("fp32", "amp-fp16"); `scales`: whether each lane has a loss scale,
-    /// all of them when it is empty. Clears all curves and events.
-    void setLanes(const QStringList& names, const std::vector<bool>& scales = {});
+    /// all of them when it is empty; `extra`: what is plotted besides loss, loss scale, throughput
+    /// and skipped steps. Clears all curves and events.
+    void setLanes(const QStringList& names, const std::vector<bool>& scales = {},
+                  const std::vector<Measure>& extra = {});
     /// From here on a lane has a loss scale or none; what is plotted stays.
     void setScales(int lane, bool scales);
     /// Cheap: nothing is drawn before refresh().
@@ -93,11 +95,13 @@ protected:
     bool eventFilter(QObject*, QEvent*) override;
 
 private:
-    /// In order of buildPlot().
-    enum PanelIndex : size_t { kLossPanel, kScalePanel, kRatePanel, kSkipPanel };
+    enum PanelIndex : size_t { kLossPanel, kScalePanel }; ///< always the first ones
     static constexpr int kFocusBorder = 1; ///< pixels around the plot for the focus frame
 
     void buildPlot();
+    void buildPanels(const std::vector<Measure>&);
+    void addCrosshairLine(QCPAxisRect&);
+    std::optional<double> valueOf(Measure, int lane, const StepRecord&);
     void buildSmoothing();
     void placeOverlays();
     void connectMouse();
@@ -126,7 +130,7 @@ private:
     std::vector<std::unique_ptr<PlotPanel>> m_panels;
     QCPAxisRect* m_eventRect = nullptr; ///< owned by the plot's layout
     std::unique_ptr<EventLane> m_events;
-    std::vector<QCPItemStraightLine*> m_crosshairLines; ///< owned by the plot
+    std::vector<QCPItemStraightLine*> m_crosshairLines; ///< owned by the plot; events first
     QCPItemText* m_stepTag = nullptr;                   ///< owned by the plot
     QCPLayer* m_overlay = nullptr;                      ///< owned by the plot
     QToolButton* m_live = nullptr;                      ///< child, as the next three

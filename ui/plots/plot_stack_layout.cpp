@@ -9,9 +9,8 @@
 #include <QSlider>
 #include <QToolButton>
 
+#include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <numeric>
 
 namespace halfscope {
 
@@ -19,7 +18,19 @@ namespace {
 constexpr int kBelowPlot = 5; // pixels between a plot and the next header
 constexpr int kSliderSteps = 100, kSliderWidth = 80, kBesideSlider = 10; // the last two in pixels
 constexpr int kLeastForSlider = 480; // pixels: below, the header needs its width for figures
-constexpr double kRowStretch[] = {3, 2, 1.5, 1.2};
+
+/// Its share of the height, beside the others'.
+double stretchOf(Measure measure) {
+    switch (measure) {
+    case Measure::Loss: return 3;
+    case Measure::LossScale: return 2;
+    case Measure::LearningRate:
+    case Measure::GradientNorm:
+    case Measure::Throughput: return 1.5;
+    case Measure::Skipped: break;
+    }
+    return 1.2;
+}
 } // namespace
 
 void PlotStack::buildSmoothing() {
@@ -57,37 +68,10 @@ void PlotStack::buildPlot() {
     m_plot->addLayer(QStringLiteral("crosshair"), nullptr, QCustomPlot::limAbove);
     m_overlay = m_plot->layer(QStringLiteral("crosshair"));
     m_overlay->setMode(QCPLayer::lmBuffered);
-    int row = 0;
-    std::vector<QCPAxisRect*> rects;
-    for (const Measure measure :
-         {Measure::Loss, Measure::LossScale, Measure::Throughput, Measure::Skipped}) {
-        auto* rect = make<QCPAxisRect>(m_plot.get());
-        m_plot->plotLayout()->addElement(row, 0, rect);
-        m_plot->plotLayout()->setRowStretchFactor(row, kRowStretch[row]);
-        m_panels.push_back(std::make_unique<PlotPanel>(*m_plot, *rect, *m_overlay, measure));
-        rects.push_back(rect);
-        ++row;
-    }
     m_eventRect = make<QCPAxisRect>(m_plot.get());
-    m_plot->plotLayout()->addElement(row, 0, m_eventRect);
+    m_plot->plotLayout()->addElement(0, 0, m_eventRect);
     m_events = std::make_unique<EventLane>(*m_plot, *m_eventRect);
-    rects.push_back(m_eventRect);
-    for (QCPAxisRect* rect : rects) {
-        for (QCPAxis* axis : rect->axes())
-            axis->setLayer(QStringLiteral("axes"));
-        rect->setAutoMargins(QCP::msNone);
-        auto* line = make<QCPItemStraightLine>(m_plot.get());
-        line->setClipAxisRect(rect);
-        for (QCPItemPosition* position : line->positions()) {
-            position->setAxisRect(rect);
-            position->setTypeX(QCPItemPosition::ptPlotCoords);
-            position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-            position->setAxes(rect->axis(QCPAxis::atBottom), rect->axis(QCPAxis::atLeft));
-        }
-        line->setLayer(m_overlay);
-        line->setVisible(false);
-        m_crosshairLines.push_back(line);
-    }
+    addCrosshairLine(*m_eventRect);
     // the crosshair's step, over the axis labels; on the overlay like the lines themselves
     m_stepTag = make<QCPItemText>(m_plot.get());
     m_stepTag->setClipToAxisRect(false);
@@ -100,6 +84,54 @@ void PlotStack::buildPlot() {
     m_stepTag->setPadding(QMargins(5, 1, 5, 1));
     m_stepTag->setLayer(m_overlay);
     m_stepTag->setVisible(false);
+}
+
+/// The axes of a rect behind everything else, and the crosshair's part in it.
+void PlotStack::addCrosshairLine(QCPAxisRect& rect) {
+    for (QCPAxis* axis : rect.axes())
+        axis->setLayer(QStringLiteral("axes"));
+    rect.setAutoMargins(QCP::msNone);
+    auto* line = make<QCPItemStraightLine>(m_plot.get());
+    line->setClipAxisRect(&rect);
+    for (QCPItemPosition* position : line->positions()) {
+        position->setAxisRect(&rect);
+        position->setTypeX(QCPItemPosition::ptPlotCoords);
+        position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+        position->setAxes(rect.axis(QCPAxis::atBottom), rect.axis(QCPAxis::atLeft));
+    }
+    line->setLayer(m_overlay);
+    line->setVisible(false);
+    m_crosshairLines.push_back(line);
+}
+
+/// One below the other, the events last. Panels that are there already stay when nothing changes.
+void PlotStack::buildPanels(const std::vector<Measure>& measures) {
+    if (std::equal(m_panels.begin(), m_panels.end(), measures.begin(), measures.end(),
+                   [](const auto& panel, Measure measure) { return panel->measure() == measure; }))
+        return;
+    QCPLayoutGrid& rows = *m_plot->plotLayout();
+    while (m_crosshairLines.size() > 1) {
+        m_plot->removeItem(m_crosshairLines.back());
+        m_crosshairLines.pop_back();
+    }
+    std::vector<QCPAxisRect*> before;
+    for (const auto& panel : m_panels)
+        before.push_back(&panel->rect());
+    m_panels.clear();
+    for (QCPAxisRect* rect : before)
+        rows.remove(rect);
+    rows.take(m_eventRect);
+    rows.simplify();
+    int row = 0;
+    for (const Measure measure : measures) {
+        auto* rect = make<QCPAxisRect>(m_plot.get());
+        rows.addElement(row, 0, rect);
+        rows.setRowStretchFactor(row++, stretchOf(measure));
+        m_panels.push_back(std::make_unique<PlotPanel>(*m_plot, *rect, *m_overlay, measure));
+        addCrosshairLine(*rect);
+    }
+    rows.addElement(row, 0, m_eventRect);
+    m_panels[kLossPanel]->setSmoothing(m_smoothing);
 }
 
 /// Margins by the font alone: the plots line up, and nothing jumps when labels grow.
@@ -119,7 +151,7 @@ void PlotStack::applyMargins() {
     foldPlots();
 }
 
-/// Four plots of a few pixels each tell nothing: where there is little room the first ones get it,
+/// Plots of a few pixels each tell nothing: where there is little room the first ones get it,
 /// and of the others stay the headers with their values.
 void PlotStack::foldPlots() {
     const int line = QFontMetrics(m_plot->font()).height();
@@ -127,12 +159,14 @@ void PlotStack::foldPlots() {
     const QMargins events = m_eventRect->margins();
     double room = height() - 2 * kFocusBorder - events.top() - events.bottom() -
                   m_eventRect->minimumSize().height();
-    double stretch = std::accumulate(std::begin(kRowStretch), std::end(kRowStretch), 0.0);
+    const auto share = [this](size_t i) { return stretchOf(m_panels[i]->measure()); };
+    double stretch = 0;
+    for (size_t i = 0; i < m_panels.size(); ++i)
+        stretch += share(i);
     size_t open = m_panels.size();
-    const auto lowest = [&] { return room * kRowStretch[open - 1] / stretch - around; };
-    while (open > 1 && lowest() < line) {
+    while (open > 1 && room * share(open - 1) / stretch - around < line) {
         --open;
-        stretch -= kRowStretch[open];
+        stretch -= share(open);
         room -= around;
     }
     for (size_t i = 0; i < m_panels.size(); ++i)
