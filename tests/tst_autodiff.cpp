@@ -226,6 +226,8 @@ private slots:
     void everyRuleHasACase();
     void kinks_data();
     void kinks();
+    void secondOrderAtCorners_data();
+    void secondOrderAtCorners();
     void tiesShareAnExtremum();
     void slopeOfAStep();
     void halfGradientsAreComputedInF32();
@@ -324,6 +326,41 @@ void TestAutodiff::kinks() {
     }
 }
 
+void TestAutodiff::secondOrderAtCorners_data() {
+    QTest::addColumn<int>("op");
+    QTest::addColumn<QList<double>>("at");
+    QTest::addColumn<QList<double>>("curvatures"); // of the first operand's slope, by each operand
+    const auto row = [](const char* name, Op op, QList<double> at, QList<double> curvatures) {
+        QTest::newRow(name) << static_cast<int>(op) << at << curvatures;
+    };
+    row("pow 0^0", Op::Pow, {0, 0}, {0, 0});
+    row("pow 0^2", Op::Pow, {0, 2}, {2, 0});
+    row("atan2 at the origin", Op::Atan2, {0, 0}, {0, 0});
+    row("atan2 beside it", Op::Atan2, {0, 1}, {0, -1});
+    row("maximum tie", Op::Maximum, {3, 3}, {0, 0});
+}
+
+/// The branch that a select leaves out must be finite too: its gradient is multiplied by 0.
+void TestAutodiff::secondOrderAtCorners() {
+    QFETCH(int, op);
+    QFETCH(QList<double>, at);
+    QFETCH(QList<double>, curvatures);
+    Graph graph;
+    Builder b(graph);
+    Leaves leaves;
+    std::vector<NodeId> xs;
+    for (const double value : at) {
+        xs.push_back(b.input("x" + std::to_string(xs.size()), {}, DType::F32));
+        leaves[xs.back()] = {Shape{}, {value}};
+    }
+    const NodeId slope = *gradients(b, b.emit(static_cast<Op>(op), xs), {{xs[0]}})[0];
+    const auto found = gradients(b, slope, xs);
+    for (size_t i = 0; i < found.size(); ++i) {
+        const double value = found[i] ? valueOf(graph, leaves, *found[i]).values[0] : 0;
+        QCOMPARE(value, curvatures[static_cast<qsizetype>(i)]);
+    }
+}
+
 void TestAutodiff::tiesShareAnExtremum() {
     for (const Op op : {Op::ReduceMax, Op::ReduceMin}) {
         Graph graph;
@@ -413,8 +450,9 @@ void TestAutodiff::absentWithoutAPath() {
     QVERIFY(!found[1]); // only through the mask
     QVERIFY(!found[2]);
     QVERIFY(!found[3]);
-    const NodeId rounded = b.cast(b.cast(x, DType::I32), DType::F32);
+    const NodeId whole = b.cast(x, DType::I32), rounded = b.cast(whole, DType::F32);
     QVERIFY(!gradients(b, b.sumAll(rounded), {{x}})[0]);
+    QVERIFY(!gradients(b, b.sumAll(rounded), {{whole}})[0]); // a cast has a gradient, a count none
     QVERIFY(!gradients(b, b.sumAll(other), {{x}})[0]);
     const NodeId later = b.unary(Op::Exp, y);
     QVERIFY(!gradients(b, b.sumAll(y), {{later}})[0]);

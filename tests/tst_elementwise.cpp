@@ -205,6 +205,9 @@ void TestElementwise::conventions_data() {
     row("atan2 of zeros", Op::Atan2, {-0.0f, 0.0f}, -0.0f);
     row("log2", Op::Log2, {0x1p-149f}, -149);
     row("log1p small", Op::Log1p, {0x1p-40f}, 0x1p-40f);
+    row("expm1 -0", Op::Expm1, {-0.0f}, -0.0f);
+    row("log1p -0", Op::Log1p, {-0.0f}, -0.0f);
+    row("tanh -0", Op::Tanh, {-0.0f}, -0.0f);
 }
 
 void TestElementwise::conventions() {

@@ -63,6 +63,8 @@ private slots:
     void conventions();
     void refusals_data();
     void refusals();
+    void indicesOutOfRange();
+    void poolOfNans();
     void hardtanhSlopes();
     void slopeOfANormAtZero();
     void dropoutMask();
@@ -203,6 +205,36 @@ void TestFunctionValues::refusals() {
         [&] { fn::prelu(b, x, b.input("slopes", {3}, DType::F32)); },
     };
     QVERIFY_EXCEPTION_THROWN(calls[index](), InputError);
+}
+
+void TestFunctionValues::indicesOutOfRange() {
+    for (const double index : {-1.0, 3.0}) {
+        Graph graph;
+        Builder b(graph);
+        const NodeId x = b.input("x", {2, 3}, DType::F32), at = b.input("at", {2, 1}, DType::I32);
+        const NodeId picked = b.emit(Op::Gather, {x, at}, AxisAttrs{1, 0});
+        graph.addOutput("picked", picked);
+        const Leaves leaves{{x, {Shape{2, 3}, std::vector<double>(6)}},
+                            {at, {Shape{2, 1}, {0, index}}}};
+        QVERIFY_EXCEPTION_THROWN(test::valueOf(graph, leaves, picked), std::logic_error);
+        QVERIFY_EXCEPTION_THROWN(test::runSteps(graph, leaves, FuseOptions::Full, 1, 1),
+                                 std::logic_error);
+    }
+}
+
+/// A nan is larger than all numbers, and of several the first one is taken.
+void TestFunctionValues::poolOfNans() {
+    const double nan = std::nan("");
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {1, 1, 1, 6}, DType::F32);
+    const PoolAttrs how{{1, 3}, {1, 3}, {0, 0}, {}};
+    const NodeId index = b.emit(Op::MaxPool2dIndex, {x}, how);
+    graph.addOutput("index", index);
+    const Leaves leaves{{x, {Shape{1, 1, 1, 6}, {9, nan, nan, 1, 2, 2}}}};
+    const std::vector<double> wanted{1, 4};
+    QCOMPARE(test::valueOf(graph, leaves, index).values, wanted);
+    QCOMPARE(test::runSteps(graph, leaves, FuseOptions::Full, 1, 1).at("index"), wanted);
 }
 
 void TestFunctionValues::hardtanhSlopes() {
