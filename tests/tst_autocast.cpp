@@ -10,6 +10,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -132,6 +133,21 @@ private slots:
             QVERIFY(told || rule == CastRule::Follow || name == "cross");
             QVERIFY(graph[b.unary(Op::IsFinite, in[0])].cause.decision.empty());
         }
+    }
+
+    /// Names that no function here has yet are in the lists too: as many as in PyTorch's and
+    /// Apex's.
+    void listsAreWhole() {
+        const auto counts = [](const CastPolicy& policy) {
+            std::array<int, 6> of{};
+            for (const auto& [name, rule] : policy.rules)
+                ++of[static_cast<size_t>(rule)];
+            return of;
+        };
+        using Counts = std::array<int, 6>; // follow, lower, full, full by set, widest, banned
+        QVERIFY((counts(torchCudaPolicy(DType::F16)) == Counts{0, 28, 50, 9, 11, 1}));
+        QVERIFY((counts(torchCpuPolicy(DType::BF16)) == Counts{0, 18, 52, 0, 3, 0}));
+        QVERIFY((counts(apexPolicy(DType::F16)) == Counts{0, 18, 51, 0, 11, 1}));
     }
 
     /// The lists as a whole under the tables' names: a listed function has what its rule gives.

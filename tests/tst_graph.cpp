@@ -189,6 +189,7 @@ private slots:
     void resultTypes();
     void constantsAreRoundedAndToldApart();
     void equalNodesAreOne();
+    void everyAttributeCounts();
     void leavesAreNeverMerged();
     void mathModes();
     void reduceToShape();
@@ -285,6 +286,33 @@ void TestGraph::equalNodesAreOne() {
     QVERIFY(t.b.matmul(t.x, t.x, {.transposeB = true}) !=
             t.b.matmul(t.x, t.x, {.transposeA = true}));
     QVERIFY(t.b.slice(t.x, 1, 0, 2) != t.b.slice(t.x, 1, 1, 3));
+}
+
+/// Each attribute tells nodes apart, or one would get the other's value.
+void TestGraph::everyAttributeCounts() {
+    Bench t;
+    const NodeId image = t.b.input("image", {1, 1, 4, 4}, DType::F32);
+    const auto differ = [&](Op op, std::vector<NodeId> in, std::vector<Attrs> all) {
+        std::set<NodeId> found;
+        for (const Attrs& attrs : all)
+            found.insert(t.b.emit(op, in, attrs));
+        return found.size() == all.size();
+    };
+    QVERIFY(
+        differ(Op::Cumsum, {t.x}, {ScanAttrs{1, false}, ScanAttrs{1, true}, ScanAttrs{0, false}}));
+    QVERIFY(differ(Op::Pad, {t.column},
+                   {PadAttrs{{1, 0}, {0, 0}, {0, 0}, 0}, PadAttrs{{0, 1}, {0, 0}, {0, 0}, 0},
+                    PadAttrs{{0, 0}, {1, 0}, {0, 0}, 0}, PadAttrs{{0, 0}, {0, 0}, {1, 0}, 0},
+                    PadAttrs{{1, 0}, {0, 0}, {0, 0}, 2}}));
+    QVERIFY(differ(Op::AvgPool2d, {image},
+                   {PoolAttrs{{2, 2}, {1, 1}, {0, 0}, {}}, PoolAttrs{{1, 2}, {1, 1}, {0, 0}, {}},
+                    PoolAttrs{{2, 2}, {1, 2}, {0, 0}, {}}, PoolAttrs{{2, 2}, {1, 1}, {0, 1}, {}}}));
+    QVERIFY(differ(Op::Conv2d, {image, image},
+                   {ConvAttrs{{1, 1}, {0, 0}, {}}, ConvAttrs{{1, 2}, {0, 0}, {}},
+                    ConvAttrs{{1, 1}, {0, 1}, {}}}));
+    QVERIFY(differ(Op::ScatterAdd, {t.x, t.index},
+                   {AxisAttrs{1, 3}, AxisAttrs{1, 4}, AxisAttrs{0, 3}}));
+    QVERIFY(differ(Op::Clamp, {t.x}, {RangeAttrs{0, 1}, RangeAttrs{0, 2}, RangeAttrs{-1, 1}}));
 }
 
 void TestGraph::leavesAreNeverMerged() {

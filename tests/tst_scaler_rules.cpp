@@ -6,6 +6,7 @@
 
 #include <QTest>
 
+#include <limits>
 #include <random>
 
 using namespace halfscope;
@@ -22,6 +23,7 @@ private slots:
     void guards_data();
     void guards();
     void intervalBelowTheTracker();
+    void countsSaturate();
     void stopsAtTheFloor();
     void slotsHoldEverything();
 };
@@ -145,6 +147,24 @@ void TestScalerRules::intervalBelowTheTracker() {
     rules.growthTest = GrowthTest::AtLeast;
     const ScalerState grown = next(state, false, rules);
     QVERIFY(grown.scale == 2 * state.scale && grown.growthTracker == 0);
+}
+
+/// Where no interval is ever reached, counts end at the largest int32 rather than at a negative.
+void TestScalerRules::countsSaturate() {
+    constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+    ScalerRules rules;
+    rules.growthInterval = int64_t{1} << 40;
+    rules.hysteresis = int64_t{1} << 40;
+    ScalerState state;
+    state.growthTracker = state.absorbed = state.stepsSinceRescale = kMost;
+    state.overflowsSinceRescale = kMost;
+    const ScalerState clean = next(state, false, rules);
+    QVERIFY(clean.growthTracker == kMost && clean.stepsSinceRescale == kMost);
+    const ScalerState overflow = next(state, true, rules);
+    QVERIFY(overflow.absorbed == kMost && overflow.overflowsSinceRescale == kMost);
+    rules.growthDelay = int64_t{1} << 40;
+    state.delayed = kMost;
+    QCOMPARE(next(state, false, rules).delayed, kMost);
 }
 
 void TestScalerRules::stopsAtTheFloor() {
