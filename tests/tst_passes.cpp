@@ -21,6 +21,7 @@ private slots:
     void normalizationReadsItsInputOncePerPass();
     void expensiveSharedValueIsStored();
     void stateWritersComeLast();
+    void nextValueThatIsReadIsWrittenApart();
     void resultTakesThePlaceOfADyingInput();
     void stateStaysWhileItIsReadInAnotherOrder();
     void loadOfAnotherOrderStays();
@@ -123,6 +124,21 @@ void TestPasses::stateWritersComeLast() {
     const NodeId next = program.graph.states()[0].next, state = program.graph.states()[0].node;
     QCOMPARE(program.memory.offset[static_cast<size_t>(next)],
              program.memory.offset[static_cast<size_t>(state)]);
+}
+
+/// In the state's place it would end the time in which the step can be given up.
+void TestPasses::nextValueThatIsReadIsWrittenApart() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId w = b.state("w", {32, 32}, DType::F32, StateRole::Parameter);
+    const NodeId x = b.input("x", {32, 32}, DType::F32);
+    const NodeId next = b.sub(w, x);
+    graph.setNext(w, next);
+    graph.addOutput("y", b.matmul(x, next));
+    const Program program = compile(graph);
+    QCOMPARE(program.pointOfNoReturn, program.kernels.size());
+    QVERIFY(program.memory.offset[static_cast<size_t>(program.graph.states()[0].next)] !=
+            program.memory.offset[static_cast<size_t>(program.graph.states()[0].node)]);
 }
 
 void TestPasses::resultTakesThePlaceOfADyingInput() {

@@ -106,9 +106,11 @@ private slots:
     void stepHasChains();
     void rowsOfAllKernels();
     void secondOperandIsNeededWhole();
+    void squareNeedsItWhole();
     void endsWhereAllRowsAreNeeded();
     void ownBytesAtOtherRows();
     void stopsAtThePointOfNoReturn();
+    void stopsMidway();
     void needsManyRows();
     void othersRunBeforeAndAfter();
 };
@@ -180,6 +182,20 @@ void TestRowChain::secondOperandIsNeededWhole() {
     QCOMPARE(step.length(0), size_t{0});
 }
 
+/// A tensor times itself: as the second operand it is needed whole, too.
+void TestRowChain::squareNeedsItWhole() {
+    constexpr int64_t kSide = 2048;
+    for (const bool square : {false, true}) {
+        Graph graph;
+        Builder b(graph);
+        const NodeId x = b.input("x", {kSide, kSide}, DType::F32);
+        const NodeId w = b.input("w", {kSide, kSide}, DType::F32);
+        const NodeId y = b.unary(Op::Relu, x);
+        graph.addOutput("y", b.matmul(y, square ? y : w));
+        QCOMPARE(Compiled(graph).length(0), size_t(square ? 0 : 2));
+    }
+}
+
 void TestRowChain::endsWhereAllRowsAreNeeded() {
     Graph graph;
     Builder b(graph);
@@ -212,6 +228,26 @@ void TestRowChain::stopsAtThePointOfNoReturn() {
     Compiled step(layers(kRows, kWidth));
     step.program.pointOfNoReturn = 2;
     QCOMPARE(step.length(0), size_t{2});
+}
+
+/// A request that is there already: no row is computed any more.
+void TestRowChain::stopsMidway() {
+    const auto program = std::make_shared<const Program>(compile(layers(kRows, kWidth)));
+    const auto executor = makeCpuExecutor(2);
+    executor->load(program);
+    for (const InputInfo& input : program->graph.inputs())
+        uploadFloats(
+            *executor, program->graph, input.node,
+            std::vector<float>(static_cast<size_t>(program->graph[input.node].elements()), 1));
+    const auto largest = [&] {
+        const auto sums = downloadFloats(*executor, program->graph, program->graph.output("sum"));
+        return *std::max_element(sums.begin(), sums.end());
+    };
+    executor->requestStop();
+    QVERIFY(executor->run(RunMode::Captured) == RunResult::Stopped);
+    QCOMPARE(largest(), 0.0F);
+    QVERIFY(executor->run(RunMode::Captured) == RunResult::Done);
+    QCOMPARE(largest(), static_cast<float>(kRows * kWidth));
 }
 
 /// Few tasks for the threads, or so little data that it stays in cache anyway.
