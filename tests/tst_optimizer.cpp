@@ -154,6 +154,7 @@ private slots:
         config.momentum = 0.5;
         config.lr = 0.01;
         config.weightDecay = 0.1;
+        config.eps = 0.05; // large enough to tell its place: outside of the root
         OptimizerRun run(config, DType::F32, {0.75f});
         double p = 0.75, squares = 0, mean = 0, buffer = 0;
         for (const float gradient : {0.5f, -1.5f, 0.25f, 2.0f, 1.0f}) {
@@ -239,6 +240,29 @@ private slots:
         QFETCH(int, row);
         const auto result = recorded::compareClipping(rowOf("clipping", row), *makeCpuExecutor(1));
         QVERIFY2(result.passed(), result.difference.c_str());
+    }
+
+    /// clip_grad_norm_ divides by the norm plus 1e-6, which a small norm feels.
+    void smallNormIsClippedFurther() {
+        const Golden row = Golden::parse("row", R"({"kind": "norm2", "limit": 2e-6,
+            "grads": [[3e-6, 4e-6]], "total_norm": 5e-6,
+            "clipped": [[1e-6, 1.3333333333333334e-6]]})");
+        const auto result = recorded::compareClipping(row, *makeCpuExecutor(1));
+        QVERIFY2(result.passed(), result.difference.c_str());
+    }
+
+    /// 1 - momentum is rounded once: float32 of 0.95 is off by more than that of 0.05.
+    void momentumComplementRoundsOnce() {
+        RunConfig config;
+        config.schedule.kind = ScheduleKind::OneCycle;
+        config.schedule.cycleMomentum = true;
+        config.schedule.totalSteps = 20;
+        const auto table = scheduleTables(config).at("schedule.momentum_complement");
+        QCOMPARE(table.size(), size_t{20});
+        for (size_t i = 0; i < table.size(); ++i) {
+            const double momentum = cycledMomentum(config.schedule, static_cast<int64_t>(i));
+            QVERIFY(table[i] == static_cast<float>(1 - momentum)); // QCOMPARE forgives last bits
+        }
     }
 
     void scheduleEnds() {

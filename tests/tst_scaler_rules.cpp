@@ -23,6 +23,7 @@ private slots:
     void guards_data();
     void guards();
     void intervalBelowTheTracker();
+    void absorbedEndsAtTheHysteresis();
     void countsSaturate();
     void stopsAtTheFloor();
     void slotsHoldEverything();
@@ -147,6 +148,20 @@ void TestScalerRules::intervalBelowTheTracker() {
     rules.growthTest = GrowthTest::AtLeast;
     const ScalerState grown = next(state, false, rules);
     QVERIFY(grown.scale == 2 * state.scale && grown.growthTracker == 0);
+}
+
+/// A hysteresis that is raised during a run asks for what is still missing to it.
+void TestScalerRules::absorbedEndsAtTheHysteresis() {
+    ScalerRules rules;
+    rules.hysteresis = 2;
+    ScalerState state;
+    for (const int absorbed : {1, 2, 2, 2}) {
+        state = next(state, true, rules);
+        QCOMPARE(state.absorbed, absorbed);
+    }
+    const float scale = state.scale;
+    rules.hysteresis = 4;
+    QCOMPARE(next(state, true, rules).scale, scale);
 }
 
 /// Where no interval is ever reached, counts end at the largest int32 rather than at a negative.

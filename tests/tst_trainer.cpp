@@ -235,6 +235,20 @@ private slots:
         QVERIFY(taken > 0 && taken < 20);
     }
 
+    /// PyTorch's recipe calls scheduler.step() once an update, not once a micro-batch.
+    void scheduleTicksWithUpdates() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.schedule.kind = ScheduleKind::Step;
+        config.schedule.stepSize = 1;
+        config.schedule.gamma = 0.5;
+        config.schedule.totalSteps = 100;
+        config.gradients.accumulate = 3;
+        Lane lane(config);
+        const std::vector<float> table = learningRateTable(config.schedule, config.optimizer.lr);
+        for (size_t i = 0; i < 12; ++i)
+            QCOMPARE(lane.step(static_cast<int64_t>(i) + 1).learningRate, table[i / 3]);
+    }
+
     /// The same step in one kernel a node and in fused loops.
     void fusedFollowsUnfused() {
         RunConfig config = laneConfig(Precision::Fp32);
