@@ -146,7 +146,8 @@ private slots:
         QVERIFY(!(records[6].flags & kGrew));
         QVERIFY(records[7].flags & kGrew);
 
-        experiment.setLive(-1, "optimizer.lr", 0.125, events);
+        // a setting of the whole run, whichever lane it is given with
+        experiment.setLive(1, "optimizer.lr", 0.125, events);
         QCOMPARE(events.back().lane, -1);
         QVERIFY2(events.back().text.find("0.125") != std::string::npos, events.back().text.c_str());
         experiment.setLive(-1, "scaler.growth_factor", 4.0, events);

@@ -111,6 +111,21 @@ private slots:
         QCOMPARE(losses.size(), size_t{1}); // told once, not at every step
         QVERIFY2(losses[0].text.find("no loss scale can cure this") != std::string::npos,
                  losses[0].text.c_str());
+        config.lanes[0].scaler.checkUnscaled = true; // another step is compiled for it
+        lane.trainer.setScaler(config.lanes[0].scaler);
+        QVERIFY(lane.step(4).flags & kLossNotFinite);
+        QCOMPARE(lane.count(EventKind::LossNotFinite), 1);
+    }
+
+    /// A tensor with both has reached inf, wherever in it the first nan stands.
+    void infCountsBeforeNan() {
+        FixedDataset::Batch batch = batchOf(4096, 1);
+        batch.x.front() = NAN;
+        batch.x.back() = 1e6f; // beyond float16
+        Lane lane(laneConfig(Precision::AmpFp16), {{4096, 1, 1}, {batch}});
+        QVERIFY(lane.step(1).flags & kSkipped);
+        const std::string& text = lane.events.front().text;
+        QVERIFY2(text.find(" reached inf at loss scale") != std::string::npos, text.c_str());
     }
 
     /// The check stands before the multiplication, as in PyTorch: a gradient that only the inverse

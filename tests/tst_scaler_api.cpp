@@ -467,6 +467,8 @@ void TestScalerApi::stopsAtTheFloor() {
     QVERIFY(scaler.getScale() == 1 && !scaler.stopped());
     iterate(scaler, {kInf});
     QVERIFY(scaler.getScale() == 1 && scaler.stopped());
+    scaler.loadStateDict(GradScaler(config).stateDict()); // a training that begins again
+    QVERIFY(scaler.getScale() == 2 && !scaler.stopped());
 }
 
 QTEST_GUILESS_MAIN(TestScalerApi)
