@@ -137,6 +137,9 @@ private slots:
     void randomKernels();
     void normalisation_data();
     void normalisation();
+    void valuesByRow_data();
+    void valuesByRow();
+    void valuesByRowJoinOneSection();
     void trainingStepIsCompiled_data();
     void trainingStepIsCompiled();
     void refusedPagesAreNoFault();
@@ -184,7 +187,7 @@ void TestVectorLoop::ops() {
     args.n = n;
     info.loop(args);
     roundInPlace(static_cast<DType>(rounded), expected.data(), n);
-    loop->run(nullptr, scratch.data(), 0, 1, static_cast<int64_t>(n));
+    loop->run(nullptr, scratch.data(), 0, 0, 1, static_cast<int64_t>(n));
     QCOMPARE(difference(std::span(scratch).last(n), expected), QByteArray());
 }
 
@@ -218,7 +221,7 @@ void TestVectorLoop::storage() {
     };
     const auto loop = VectorLoop::compile(steps, {});
     QVERIFY(loop != nullptr);
-    loop->run(arena.data(), scratch.data(), kFirst, 1, kCount);
+    loop->run(arena.data(), scratch.data(), kFirst, 0, 1, kCount);
     loadAsFloat(type, arena.data() + kFirst * 2, loaded.data(), kCount);
     for (float& value : loaded)
         value *= factor;
@@ -246,7 +249,7 @@ void TestVectorLoop::moreValuesThanRegisters() {
     const size_t wanted[] = {sum.offset};
     const auto loop = VectorLoop::compile(steps, wanted);
     QVERIFY(loop != nullptr);
-    loop->run(nullptr, scratch.data(), 0, 3, kN / 3);
+    loop->run(nullptr, scratch.data(), 0, 0, 3, kN / 3);
     for (size_t i = 0; i < kN; ++i) {
         float expected = scratch[i] * scratch[i];
         for (size_t v = 1; v < kValues; ++v)
@@ -272,7 +275,7 @@ void TestVectorLoop::columnsAndSums() {
     const size_t wanted[] = {kN * sizeof(float)};
     const auto loop = VectorLoop::compile(steps, wanted);
     QVERIFY(loop != nullptr);
-    loop->run(nullptr, scratch.data(), 0, kRows, kColumns);
+    loop->run(nullptr, scratch.data(), 0, 0, kRows, kColumns);
     for (size_t c = 0; c < kColumns; ++c) {
         float sum = before[sums + c];
         for (size_t r = 0; r < kRows; ++r) {
@@ -292,7 +295,7 @@ void TestVectorLoop::unwantedScratchIsNotWritten() {
     const size_t wanted[] = {32 * sizeof(float)};
     const auto loop = VectorLoop::compile(steps, wanted);
     QVERIFY(loop != nullptr);
-    loop->run(nullptr, scratch.data(), 0, 1, 16);
+    loop->run(nullptr, scratch.data(), 0, 0, 1, 16);
     QCOMPARE(scratch[16], 2.0F);
     QCOMPARE(scratch[32], 16.0F);
 }
@@ -384,6 +387,57 @@ void TestVectorLoop::normalisation() {
     compareKernels(graph, vectors);
     // of one row the sums are no loops of their own, and few elements may be no whole vectors
     QVERIFY(vectors >= (rows > 1 ? 3 : 1));
+}
+
+void TestVectorLoop::valuesByRow_data() {
+    QTest::addColumn<int>("rows");
+    QTest::addColumn<int>("columns");
+    QTest::addColumn<int>("dtype");
+    for (int rows : {2, 7, 300})
+        for (int columns : {16, 48, 256, 260, 272, 2064})
+            for (DType dtype : {DType::F32, DType::F16, DType::BF16})
+                QTest::addRow("%dx%d %s", rows, columns, std::string(nameOf(dtype)).c_str())
+                    << rows << columns << int(dtype);
+}
+
+/// One value a row, in code and in what is interpreted after it, beside sums of both directions.
+void TestVectorLoop::valuesByRow() {
+    QFETCH(int, rows);
+    QFETCH(int, columns);
+    QFETCH(int, dtype);
+    const Shape shape{rows, columns}, column{rows, 1};
+    for (const bool interpretedToo : {false, true}) {
+        Graph graph;
+        Builder b(graph);
+        const NodeId x = b.input("x", shape, DType::F32);
+        const auto byRow = [&](const char* name) {
+            const NodeId value = b.input(name, column, static_cast<DType>(dtype));
+            return b.cast(b.expand(value, shape), DType::F32);
+        };
+        const NodeId first = byRow("first"), second = byRow("second");
+        NodeId y = b.add(b.mul(x, first), b.mul(b.unary(Op::Relu, x), second));
+        if (interpretedToo) y = b.add(y, b.unary(Op::Tanh, first));
+        graph.addOutput("y", b.cast(y, static_cast<DType>(dtype)));
+        graph.addOutput("rows", b.sum(b.mul(y, second), {0}));
+        graph.addOutput("columns", b.sum(b.mul(y, x), {1}));
+        int vectors = 0;
+        compareKernels(graph, vectors);
+        QVERIFY(vectors >= 1);
+    }
+}
+
+/// Filled in beforehand they would part the operations before from those after.
+void TestVectorLoop::valuesByRowJoinOneSection() {
+    const Shape shape{64, 256};
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", shape, DType::F32), c = b.input("c", {64, 1}, DType::F32);
+    const NodeId before = b.add(b.mul(x, x), x);
+    const NodeId after = b.mul(before, b.expand(c, shape));
+    graph.addOutput("y", b.add(after, before));
+    int vectors = 0;
+    compareKernels(graph, vectors);
+    QCOMPARE(vectors, 1);
 }
 
 void TestVectorLoop::trainingStepIsCompiled_data() {

@@ -264,7 +264,7 @@ bool CpuLoop::runVector(std::byte* arena, float* scratch, const Section& section
     const int64_t rows = !m_walksColumns ? 1 : strands ? tile.rows / m_strands : tile.rows;
     const int64_t columns = tile.rows * tile.columns / rows;
     if (columns % VectorLoop::kLanes != 0) return false;
-    section.vector->run(arena, scratch, first, rows, columns);
+    section.vector->run(arena, scratch, first, tile.row, rows, columns);
     for (const auto& [reduction, at] : section.sums)
         moveStrands(scratch + at, static_cast<size_t>(m_strands), static_cast<size_t>(tile.columns),
                     blockSums(scratch, m_reductions[reduction], tile));

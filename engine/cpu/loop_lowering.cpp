@@ -125,10 +125,11 @@ void CpuLoop::Lowering::addLoad(NodeId value, NodeId memory, const Shape& stride
 
 void CpuLoop::Lowering::addLoadTo(NodeId value, Load load, bool steady) {
     // Slots of steady values are filled once by each thread, so nothing may use them before or
-    // after.
-    load.slot = steady ? m_loop.m_slots++ : takeSlot();
+    // after; those of a value a row are, in vector code, written once a row.
+    const bool own = steady || load.kind == LoadKind::Column;
+    load.slot = own ? m_loop.m_slots++ : takeSlot();
     m_places[value] = {load.slot, 0};
-    if (!steady) m_owned[value] = load.slot;
+    if (!own) m_owned[value] = load.slot;
     m_loop.m_loads.push_back(load);
     const size_t index = m_loop.m_loads.size() - 1;
     if (steady) {

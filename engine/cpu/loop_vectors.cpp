@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 namespace halfscope {
 
@@ -35,7 +36,9 @@ public:
     void run() {
         constexpr size_t kWorthwhile = 2; // one instruction alone has its own vector loop
         for (size_t begin = 0; begin < m_program.size();) {
-            const std::vector<VectorStep> steps = stepsFrom(begin);
+            std::vector<VectorStep> steps = stepsFrom(begin);
+            while (spreadsForOthers(begin, steps)) // found them out: once more without
+                steps = stepsFrom(begin);
             const size_t end = begin + std::max<size_t>(steps.size(), 1);
             std::unique_ptr<VectorLoop> vector;
             if (steps.size() >= kWorthwhile && m_code == LoopCode::Fastest)
@@ -53,34 +56,65 @@ public:
     }
 
 private:
+    /// Whether instructions after the run read what it spreads row by row: such values are there
+    /// for one row at a time. They are not spread any more then.
+    bool spreadsForOthers(size_t begin, const std::vector<VectorStep>& steps) {
+        const std::vector<size_t> wanted = wantedAfter(begin + steps.size());
+        bool found = false;
+        for (size_t i = 0; i < steps.size(); ++i)
+            if (steps[i].in[0].walk == VectorPlace::Walk::Rows &&
+                std::find(wanted.begin(), wanted.end(), steps[i].out.offset) != wanted.end())
+                found = m_filled.insert(m_program[begin + i].index).second;
+        return found;
+    }
+
     /// The longest run from `begin` on that one piece of code can do.
-    std::vector<VectorStep> stepsFrom(size_t begin) const {
+    std::vector<VectorStep> stepsFrom(size_t begin) {
+        m_spread.clear();
         std::vector<VectorStep> steps;
-        std::set<std::pair<size_t, size_t>> pointers;
+        std::set<std::tuple<size_t, size_t, bool>> pointers;
         for (size_t i = begin; i < m_program.size(); ++i) {
             const std::optional<VectorStep> step = stepOf(m_program[i]);
             if (!step || !VectorLoop::supports(*step)) break;
             const auto add = [&](const VectorPlace& place) {
-                if (!place.scratch) pointers.emplace(place.offset, bytesOf(place.dtype));
+                if (!place.scratch)
+                    pointers.emplace(place.offset, bytesOf(place.dtype),
+                                     place.walk == VectorPlace::Walk::Rows);
             };
             std::for_each_n(step->in, step->inputs, add);
             add(step->out);
             if (pointers.size() > VectorLoop::kMaxPointers) break;
             steps.push_back(*step);
+            if (step->in[0].walk == VectorPlace::Walk::Rows) m_spread.insert(slotOf(m_program[i]));
         }
         return steps;
     }
 
-    /// Nothing for sums over columns, gathers and splats of what changes from row to row.
+    /// The slot that it writes, -1 for none.
+    int slotOf(const Instruction& instruction) const {
+        const bool loads = instruction.kind == Instruction::Kind::Load;
+        return loads ? m_loop.m_loads[instruction.index].slot : instruction.out.slot;
+    }
+
+    /// Nothing for sums over columns and for gathers.
     std::optional<VectorStep> stepOf(const Instruction& instruction) const {
         VectorStep step;
         switch (instruction.kind) {
         case Instruction::Kind::Load: {
             const Load& load = m_loop.m_loads[instruction.index];
-            if (load.isConstant || load.kind != LoadKind::Full) return std::nullopt;
-            step.in[0] = {false, load.offset, load.dtype};
             step.inputs = 1;
             step.out = placeOf({load.slot, 0}, DType::F32);
+            if (load.isConstant) return std::nullopt;
+            if (load.kind == LoadKind::Full) {
+                step.in[0] = {false, load.offset, load.dtype};
+                return step;
+            }
+            // The rows of several strands are side by side in a row of the code.
+            if (load.kind != LoadKind::Column || m_loop.m_strands != 1 ||
+                m_filled.contains(instruction.index))
+                return std::nullopt;
+            step.in[0] = {false, load.offset, load.dtype, VectorPlace::Walk::Rows};
+            step.out.walk = VectorPlace::Walk::Still;
             return step;
         }
         case Instruction::Kind::Store:
@@ -112,7 +146,9 @@ private:
         if (place.slot < 0) return {false, place.offset, dtype};
         const auto walk = m_walks.find(place.slot);
         return {true, offsetOf(place.slot), DType::F32,
-                walk == m_walks.end() ? VectorPlace::Walk::Elements : walk->second};
+                m_spread.contains(place.slot) ? VectorPlace::Walk::Still
+                : walk == m_walks.end()       ? VectorPlace::Walk::Elements
+                                              : walk->second};
     }
     size_t offsetOf(int slot) const {
         return static_cast<size_t>(slot) * m_loop.m_tileElements * sizeof(float);
@@ -126,8 +162,7 @@ private:
             const Instruction& later = m_program[i];
             for (const Place& in : later.in)
                 if (in.slot >= 0 && !written.contains(in.slot)) wanted.push_back(offsetOf(in.slot));
-            const bool loads = later.kind == Instruction::Kind::Load;
-            written.insert(loads ? m_loop.m_loads[later.index].slot : later.out.slot);
+            written.insert(slotOf(later));
         }
         return wanted;
     }
@@ -137,7 +172,8 @@ private:
         for (size_t i = 0; i < steps.size(); ++i) {
             const VectorStep& step = steps[i];
             const auto isColumn = [](const VectorPlace& place) {
-                return place.walk == VectorPlace::Walk::Columns;
+                return place.walk == VectorPlace::Walk::Columns ||
+                       place.walk == VectorPlace::Walk::Rows;
             };
             m_loop.m_walksColumns = m_loop.m_walksColumns || isColumn(step.out) ||
                                     std::any_of(step.in, step.in + step.inputs, isColumn);
@@ -149,6 +185,8 @@ private:
     CpuLoop& m_loop;
     const std::vector<Instruction>& m_program;
     LoopCode m_code;
+    std::set<int> m_spread;    ///< slots that hold a row's value, spread, where steps are made
+    std::set<size_t> m_filled; ///< loads of a value a row that fill a tile
     std::map<int, VectorPlace::Walk> m_walks; ///< by slot of a steady load
     std::map<size_t, size_t> m_sums; ///< by reduction over rows: where in scratch a tile's sums lie
 };

@@ -91,6 +91,21 @@ void VectorCode::store(DType type, const Xbyak::Address& to, const Zmm& from) {
     }
 }
 
+void VectorCode::spread(DType type, const Xbyak::Reg32& spare, const Xbyak::Address& from,
+                        const Xbyak::Address& to) {
+    const Xbyak::Xmm lowest(kSpare.getIdx());
+    if (type == DType::F32) {
+        vbroadcastss(kSpare, from);
+    } else {
+        movzx(spare, word[from.getRegExp()]);
+        if (type == DType::BF16) shl(spare, 16);
+        vmovd(lowest, spare);
+        if (type == DType::F16) vcvtph2ps(kSpare, kSpareHalves);
+        vbroadcastss(kSpare, lowest);
+    }
+    vmovups(to, kSpare);
+}
+
 void VectorCode::compute(Op op, const Zmm& out, const std::array<Zmm, 3>& in) {
     switch (op) {
     case Op::Add: vaddps(out, in[0], in[1]); break;

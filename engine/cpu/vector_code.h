@@ -26,6 +26,9 @@ public:
     /// 16 values from and to memory, by storage: f32, fp16 or bfloat16; rounds to nearest even.
     void load(DType, const Xbyak::Zmm& to, const Xbyak::Address& from);
     void store(DType, const Xbyak::Address& to, const Xbyak::Zmm& from);
+    /// Writes 16 times the one value at `from`; overwrites `spare`.
+    void spread(DType, const Xbyak::Reg32& spare, const Xbyak::Address& from,
+                const Xbyak::Address& to);
     /// out = op(in); `out` is none of `in`.
     void compute(Op, const Xbyak::Zmm& out, const std::array<Xbyak::Zmm, 3>& in);
     /// To the nearest value of the type, ties to even.

@@ -49,15 +49,18 @@ public:
         begin(frame);
         Xbyak::Label rowStart, columnStart;
         m_asm.L(rowStart);
+        for (const VectorStep& s : m_steps)
+            if (isByRow(s))
+                m_asm.spread(s.in[0].dtype, m_column.cvt32(), addressOf(s.in[0]), addressOf(s.out));
         m_asm.xor_(m_column, m_column);
         m_asm.L(columnStart);
         for (m_at = 0; m_at < m_steps.size(); ++m_at)
-            step(m_steps[m_at]);
+            if (!isByRow(m_steps[m_at])) step(m_steps[m_at]);
         m_asm.add(m_element, static_cast<uint32_t>(VectorLoop::kLanes));
         m_asm.add(m_column, static_cast<uint32_t>(VectorLoop::kLanes));
         m_asm.cmp(m_column, m_columns);
         m_asm.jb(columnStart, VectorCode::T_NEAR);
-        m_asm.dec(m_rowsLeft);
+        m_asm.inc(m_rowsLeft);
         m_asm.jnz(rowStart, VectorCode::T_NEAR);
         m_asm.vzeroupper(); // else narrow code after it is slow
         frame.close();
@@ -74,7 +77,7 @@ private:
         VectorPlace place;
         bool clean = true;
     };
-    static constexpr int kLoopRegisters = 4; ///< column, columns, scratch, rows left
+    static constexpr int kLoopRegisters = 4; ///< column, columns, scratch, rows left (negative)
     static constexpr bool kNoEpilogue = false;
 
     /// Names the general registers and fills those that stay as they are.
@@ -89,6 +92,7 @@ private:
         };
         loadFrom(m_scratch, offsetof(Frame, scratch));
         loadFrom(m_rowsLeft, offsetof(Frame, rows));
+        m_asm.neg(m_rowsLeft);
         loadFrom(m_columns, offsetof(Frame, columns));
         for (size_t i = 0; i < m_streams.size(); ++i) {
             m_pointers[i] = frame.t[kLoopRegisters + i];
@@ -97,20 +101,24 @@ private:
         m_asm.xor_(m_element, m_element);
     }
 
+    static bool isByRow(const VectorStep& s) { return s.in[0].walk == VectorPlace::Walk::Rows; }
     void addStream(const VectorPlace& place) {
         if (!place.scratch && streamOf(place) == m_streams.size())
-            m_streams.push_back({place.offset, bytesOf(place.dtype)});
+            m_streams.push_back(
+                {place.offset, bytesOf(place.dtype), place.walk == VectorPlace::Walk::Rows});
     }
     size_t streamOf(const VectorPlace& place) const {
         const auto found = std::find_if(m_streams.begin(), m_streams.end(), [&](const auto& s) {
-            return s.offset == place.offset && s.bytes == bytesOf(place.dtype);
+            return s.offset == place.offset && s.bytes == bytesOf(place.dtype) &&
+                   s.byRow == (place.walk == VectorPlace::Walk::Rows);
         });
         return static_cast<size_t>(found - m_streams.begin());
     }
     Xbyak::Address addressOf(const VectorPlace& place) const {
-        if (!place.scratch)
+        if (!place.scratch) // by row the pointer is behind the last one
             return m_asm.ptr[m_pointers[streamOf(place)] +
-                             m_element * static_cast<int>(bytesOf(place.dtype))];
+                             (place.walk == VectorPlace::Walk::Rows ? m_rowsLeft : m_element) *
+                                 static_cast<int>(bytesOf(place.dtype))];
         if (place.walk == VectorPlace::Walk::Still) return m_asm.ptr[m_scratch + place.offset];
         const bool byColumn = place.walk == VectorPlace::Walk::Columns;
         constexpr int kBytes = sizeof(float);
@@ -255,12 +263,14 @@ std::unique_ptr<VectorLoop> VectorLoop::compile(std::span<const VectorStep> step
     }
 }
 
-void VectorLoop::run(std::byte* arena, float* scratch, int64_t element, int64_t rows,
+void VectorLoop::run(std::byte* arena, float* scratch, int64_t element, int64_t row, int64_t rows,
                      int64_t columns) const {
     Frame frame{scratch, rows, columns, {}};
-    for (size_t i = 0; i < m_streams.size(); ++i)
-        frame.pointers[i] =
-            arena + m_streams[i].offset + static_cast<size_t>(element) * m_streams[i].bytes;
+    for (size_t i = 0; i < m_streams.size(); ++i) {
+        const auto& [offset, bytes, byRow] = m_streams[i];
+        const auto first = static_cast<size_t>(byRow ? row + rows : element);
+        frame.pointers[i] = arena + offset + first * bytes;
+    }
     m_code->getCode<void (*)(const Frame*)>()(&frame);
 }
 

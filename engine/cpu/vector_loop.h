@@ -21,6 +21,7 @@ struct VectorPlace {
         Elements, ///< element i of the tile lies at index i
         Columns,  ///< one value a column: read at the column's index
         Still,    ///< 16 equal values, read at index 0
+        Rows,     ///< in the arena, one value a row: see VectorStep
     };
     bool scratch = false;
     size_t offset = 0; ///< bytes from the scratch or, for the tile at element 0, from the arena
@@ -32,7 +33,8 @@ struct VectorPlace {
 };
 
 /// One instruction: out = op(in), rounded to `rounded`. A load or a store is a Cast; a Sum adds to
-/// `out`, a place by columns, over the rows.
+/// `out`, a place by columns, over the rows. A Cast from Rows to Still is done once a row, before
+/// all others: it spreads the row's value.
 struct VectorStep {
     Op op = Op::Cast;
     VectorPlace in[3];
@@ -59,13 +61,14 @@ public:
                                                std::span<const size_t> wanted);
 
     /// Runs over rows x columns elements; columns is a multiple of kLanes. `element` is the index
-    /// in the arena's tensors of the tile's first element.
-    void run(std::byte* arena, float* scratch, int64_t element, int64_t rows,
+    /// in the arena's tensors of the tile's first element, `row` that of its first row.
+    void run(std::byte* arena, float* scratch, int64_t element, int64_t row, int64_t rows,
              int64_t columns) const;
 
 private:
     struct Stream {
         size_t offset, bytes;
+        bool byRow;
     };
     VectorLoop();
     std::vector<Stream> m_streams;
