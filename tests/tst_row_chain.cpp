@@ -22,7 +22,10 @@ struct Compiled {
     Program program;
     std::vector<std::optional<CpuLoop>> loops;
 
-    explicit Compiled(const Graph& graph) : program(compile(graph)) { makeLoops(); }
+    explicit Compiled(const Graph& graph, const CompileOptions& options = {})
+        : program(compile(graph, options)) {
+        makeLoops();
+    }
     void makeLoops() {
         loops.clear();
         for (const Kernel& kernel : program.kernels) {
@@ -147,7 +150,8 @@ void TestRowChain::stepHasChains() {
     QFETCH(QString, lane);
     const RunConfig config = wideConfig(128, kWidth);
     const BatchShape shape = makeDataset(config)->shape();
-    const Compiled step(buildStep(config, parseLanes(lane.toStdString())[0], shape));
+    const Compiled step(buildStep(config, parseLanes(lane.toStdString())[0], shape),
+                        makeCpuExecutor(1)->compileOptions());
     int chains = 0;
     size_t longest = 0;
     for (size_t first = 0; first < step.program.kernels.size();) {

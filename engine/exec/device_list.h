@@ -49,7 +49,7 @@ DeviceChoice chooseDevice(const std::string& device, int threads = 0,
 
 /// The interface of the module: its exported function, named kCudaModuleEntry, fills this. `abi`
 /// must equal kCudaModuleAbi. Messages are static strings or live as long as the module.
-inline constexpr int kCudaModuleAbi = 4;
+inline constexpr int kCudaModuleAbi = 5;
 inline constexpr const char* kCudaModuleEntry = "halfscopeCudaModule";
 struct CudaModuleApi {
     int abi = 0;

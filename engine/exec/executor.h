@@ -49,6 +49,8 @@ class Executor {
 public:
     virtual ~Executor() = default;
     virtual const DeviceInfo& device() const = 0;
+    /// How programs are best compiled for it. It runs others too.
+    virtual CompileOptions compileOptions() const { return {}; }
     /// Takes the program, allocates its arena; states and inputs are zero. EngineError when memory
     /// is too small; then nothing is loaded, whatever was before.
     virtual void load(std::shared_ptr<const Program>) = 0;

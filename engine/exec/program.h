@@ -12,6 +12,12 @@ namespace halfscope {
 
 enum class FuseOptions : uint8_t { Full, None };
 
+/// What is written otherwise before it is fused.
+enum class Rewrites : uint8_t {
+    None,
+    SavePasses, ///< thin_products.h, linear_sums.h: for a device that waits for memory in loops
+};
+
 /// One kernel: a fused loop over elementwise nodes (with strided loads and final reductions), or a
 /// single node. Members stand in graph order; `stores` are those whose value other kernels, states
 /// or outputs need. In a loop a member may be computed again by another kernel rather than stored.
@@ -50,6 +56,7 @@ struct MemoryPlan {
 
 struct CompileOptions {
     FuseOptions fuse = FuseOptions::Full;
+    Rewrites rewrites = Rewrites::None;
 };
 
 struct Program {
@@ -61,7 +68,7 @@ struct Program {
     size_t pointOfNoReturn = 0;
 };
 
-/// prune -> validate -> fuse -> order -> plan.
+/// prune -> rewrite -> validate -> fuse -> order -> plan.
 Program compile(const Graph&, const CompileOptions& = {});
 
 } // namespace halfscope

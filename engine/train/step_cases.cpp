@@ -74,7 +74,7 @@ std::vector<StepCase> benchCases() {
 
 std::unique_ptr<StepRunner> makeRunner(const StepCase& c, const LaneConfig& lane,
                                        std::unique_ptr<Executor> executor,
-                                       const CompileOptions& options) {
+                                       const std::optional<CompileOptions>& options) {
     RunConfig config = c.config;
     config.lanes = {lane};
     if (c.classes > 0) {

@@ -24,8 +24,9 @@ StepCase classifierCase(int64_t inputs, int64_t width, int64_t classes);
 /// What `bench` knows: checkerboards of several sizes and the two small networks.
 std::vector<StepCase> benchCases();
 
-/// Builds and compiles the step and uploads its first batch.
+/// Builds and compiles the step, as the executor wants it unless told, and uploads its first batch.
 std::unique_ptr<StepRunner> makeRunner(const StepCase&, const LaneConfig&,
-                                       std::unique_ptr<Executor>, const CompileOptions& = {});
+                                       std::unique_ptr<Executor>,
+                                       const std::optional<CompileOptions>& = {});
 
 } // namespace halfscope

@@ -51,9 +51,10 @@ void uploadSettings(Executor& executor, const Graph& graph, const RunConfig& con
 }
 
 StepRunner::StepRunner(const RunConfig& config, const LaneConfig& lane, const Graph& step,
-                       std::unique_ptr<Executor> executor, const CompileOptions& options)
-    : m_executor(std::move(executor)),
-      m_program(std::make_shared<const Program>(compile(step, options))) {
+                       std::unique_ptr<Executor> executor,
+                       const std::optional<CompileOptions>& options)
+    : m_executor(std::move(executor)), m_program(std::make_shared<const Program>(compile(
+                                           step, options.value_or(m_executor->compileOptions())))) {
     m_executor->load(m_program);
     const Weights weights = initialWeights(graph(), config.seed);
     for (const StateInfo& state : graph().states())

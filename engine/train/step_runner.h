@@ -9,6 +9,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,9 +31,9 @@ void uploadSettings(Executor&, const Graph&, const RunConfig&, const LaneConfig&
 class StepRunner {
 public:
     /// `step` as buildStep or buildStepWith made it. Parameters start from the run's seed; inputs
-    /// are zero.
+    /// are zero. Compiled as the executor wants it unless told.
     StepRunner(const RunConfig&, const LaneConfig&, const Graph& step, std::unique_ptr<Executor>,
-               const CompileOptions& = {});
+               const std::optional<CompileOptions>& = {});
 
     const Program& program() const { return *m_program; }
     const Graph& graph() const { return m_program->graph; }

@@ -178,7 +178,7 @@ Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Data
     const LaneConfig& laneConfig = config.lanes[static_cast<size_t>(lane)];
     const Graph graph = buildStep(config, laneConfig, dataset.shape());
     throwIfStopped(stop);
-    m_program = std::make_shared<const Program>(compile(graph));
+    m_program = std::make_shared<const Program>(compile(graph, m_executor->compileOptions()));
     throwIfStopped(stop);
     m_executor->load(m_program);
     m_impl = std::make_unique<Impl>(config, laneConfig, lane, dataset, m_program->graph);
@@ -280,8 +280,8 @@ void Trainer::setScaler(const ScalerConfig& scaler) {
 
 void Trainer::rebuild(const LaneConfig& lane) {
     Impl& old = *m_impl;
-    const auto program =
-        std::make_shared<const Program>(compile(buildStep(old.config, lane, old.dataset.shape())));
+    const auto program = std::make_shared<const Program>(
+        compile(buildStep(old.config, lane, old.dataset.shape()), m_executor->compileOptions()));
     std::map<std::string, std::vector<std::byte>> values;
     for (const StateInfo& state : m_program->graph.states()) {
         std::vector<std::byte>& bytes = values[state.name];

@@ -1,0 +1,98 @@
+// Which operand is long and which is thin is read off the stored shapes; a vector of the thin one
+// is a slice of it.
+#include "engine/passes/thin_products.h"
+
+#include "engine/passes/rewrite.h"
+
+#include <algorithm>
+
+namespace halfscope {
+
+namespace {
+
+constexpr int64_t kThin = 2; ///< a third vector costs about what the product does
+
+/// A product with its operands as they lie in the new graph.
+class Product {
+public:
+    Product(Builder& b, const Node& node, NodeId left, NodeId right)
+        : m_b(b), m_left(left), m_right(right), m_how(std::get<MatmulAttrs>(node.attrs)),
+          m_dtype(node.dtype), m_m(node.shape[0]), m_n(node.shape[1]),
+          m_k(b.shapeOf(left)[m_how.transposeA ? 0 : 1]) {}
+
+    NodeId byElement(int64_t fewest) {
+        if (m_k <= kThin && m_m * m_n >= fewest && std::min(m_m, m_n) > kThin)
+            return m_b.cast(sumOfOuterProducts(), m_dtype);
+        if (m_n <= kThin && m_m * m_k >= fewest)
+            return m_b.cast(sumsOverInner(m_left, m_how.transposeA ? 0 : 1, m_right,
+                                          m_how.transposeB ? 0 : 1, Stack::Columns),
+                            m_dtype);
+        if (m_m <= kThin && m_k * m_n >= fewest)
+            return m_b.cast(sumsOverInner(m_right, m_how.transposeB ? 1 : 0, m_left,
+                                          m_how.transposeA ? 1 : 0, Stack::Rows),
+                            m_dtype);
+        return kNoNode;
+    }
+
+private:
+    enum class Stack : uint8_t { Rows, Columns };
+
+    /// Index i along `axis` of a matrix, as the given shape of the other extent and 1.
+    NodeId vector(NodeId matrix, int axis, int64_t i, Shape shape) {
+        return m_b.reshape(m_b.slice(matrix, axis, i, i + 1), shape);
+    }
+    NodeId wide(NodeId x) { return m_b.cast(x, DType::F32); }
+
+    /// (m, n) = the sum over i of column i of the left times row i of the right.
+    NodeId sumOfOuterProducts() {
+        const Shape space{m_m, m_n};
+        NodeId sum = kNoNode;
+        for (int64_t i = 0; i < m_k; ++i) {
+            const NodeId column = vector(m_left, m_how.transposeA ? 0 : 1, i, {m_m, 1});
+            const NodeId row = vector(m_right, m_how.transposeB ? 1 : 0, i, {1, m_n});
+            const NodeId product =
+                m_b.mul(wide(m_b.expand(column, space)), wide(m_b.expand(row, space)));
+            sum = sum == kNoNode ? product : m_b.add(sum, product);
+        }
+        return sum;
+    }
+
+    /// The product where `large` meets each vector of `thin`, index i along `thinAxis`, over its
+    /// axis `inner`: the vectors of the result, stacked.
+    NodeId sumsOverInner(NodeId large, int inner, NodeId thin, int thinAxis, Stack stack) {
+        const Shape space = m_b.shapeOf(large);
+        const int64_t vectors = m_b.shapeOf(thin)[thinAxis];
+        const Shape along = inner == 0 ? Shape{space[0], 1} : Shape{1, space[1]};
+        const int64_t length = space[1 - inner];
+        const bool columns = stack == Stack::Columns;
+        std::vector<NodeId> sums;
+        for (int64_t i = 0; i < vectors; ++i) {
+            const NodeId factor = m_b.expand(vector(thin, thinAxis, i, along), space);
+            const NodeId sum = m_b.sum(m_b.mul(wide(large), wide(factor)), Shape{inner});
+            sums.push_back(m_b.reshape(sum, columns ? Shape{length, 1} : Shape{1, length}));
+        }
+        return m_b.concat(sums, columns ? 1 : 0);
+    }
+
+    Builder& m_b;
+    NodeId m_left, m_right;
+    MatmulAttrs m_how;
+    DType m_dtype;
+    int64_t m_m, m_n, m_k;
+};
+
+} // namespace
+
+Graph thinProductsByElement(const Graph& graph, int64_t fewest) {
+    return rewritten(graph, [&](Builder& b, NodeId id, std::span<const NodeId> at) {
+        const Node& node = graph[id];
+        if (node.op != Op::Matmul || node.shape.rank() != 2 || node.math == MathMode::TF32 ||
+            node.dtype == DType::F64)
+            return kNoNode;
+        return Product(b, node, at[static_cast<size_t>(node.in[0])],
+                       at[static_cast<size_t>(node.in[1])])
+            .byElement(fewest);
+    });
+}
+
+} // namespace halfscope
