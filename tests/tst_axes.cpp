@@ -7,6 +7,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLineEdit>
+#include <QSlider>
 #include <QSpinBox>
 #include <QtTest>
 
@@ -68,9 +69,11 @@ void TestAxes::controlsHaveOutlines() {
     QLineEdit line;
     QSpinBox spin;
     QComboBox box;
+    QSlider slider(Qt::Horizontal);
     const QColor window = QApplication::palette().color(QPalette::Window);
-    for (QWidget* control : {static_cast<QWidget*>(&check), static_cast<QWidget*>(&line),
-                             static_cast<QWidget*>(&spin), static_cast<QWidget*>(&box)}) {
+    for (QWidget* control :
+         {static_cast<QWidget*>(&check), static_cast<QWidget*>(&line), static_cast<QWidget*>(&spin),
+          static_cast<QWidget*>(&box), static_cast<QWidget*>(&slider)}) {
         control->resize(control->sizeHint());
         const QImage image = control->grab().toImage();
         const int middle = image.height() / 2;

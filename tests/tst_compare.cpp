@@ -4,6 +4,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 
+#include <QComboBox>
 #include <QtTest>
 
 #include <limits>
@@ -72,6 +73,8 @@ void TestCompare::compareShowsTargetAndDifference() {
     CompareView view;
     view.resize(1200, 400);
     view.show();
+    for (const auto* box : view.findChildren<QComboBox*>()) // the gain is a difference's alone
+        QCOMPARE(box->isVisible(), box->accessibleName() == QLatin1String("Last pane"));
     view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
     QCOMPARE(view.panes(), 3);
     view.setTarget(constant(8, 1));

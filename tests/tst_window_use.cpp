@@ -8,10 +8,13 @@
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/plot_stack.h"
+#include "ui/text_fit.h"
 
 #include <QAccessible>
 #include <QAction>
 #include <QFileDialog>
+#include <QHeaderView>
+#include <QHelpEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QSignalSpy>
@@ -20,7 +23,7 @@
 #include <QTableView>
 #include <QTextDocument>
 #include <QTimer>
-#include <QUndoStack>
+#include <QToolTip>
 
 using namespace halfscope;
 
@@ -74,9 +77,13 @@ private slots:
     void typedScales();
     void fullScreenByOthers();
     void eventsSayWhy();
+    void sentencesInLittleRoom();
+    void longTipsAreWrapped();
     void rateOfAScheduleWaits();
     void savesResults();
     void resultsThatCannotBeWritten();
+    void savesWhatCanBeOpened();
+    void picturesOfAnyName();
     void plotsMenuSaves();
 };
 
@@ -200,6 +207,49 @@ void TestWindowUse::eventsSayWhy() {
     QVERIFY(!says("65504"));
 }
 
+void TestWindowUse::sentencesInLittleRoom() {
+    EventModel model;
+    EventPanel panel(model);
+    std::vector<Event> events(30);
+    for (Event& event : events) {
+        event.kind = EventKind::Overflow;
+        event.scaleBefore = 2;
+        event.text = "Step 1 skipped: gradient of layers.2.weight reached inf at loss scale 2.";
+    }
+    model.append(events);
+    panel.show();
+    const auto* sentence = panel.findChildren<QLabel*>().last();
+    const QHeaderView* header = panel.table()->horizontalHeader();
+    for (const int height : {180, 240, 600}) {
+        panel.resize(230, height);
+        panel.choose(29);
+        QTRY_COMPARE(panel.height(), height);
+        QCoreApplication::processEvents();
+        QVERIFY(heightOf(sentence->text(), sentence->font(), sentence->width()) <=
+                sentence->height());
+        QCOMPARE(sentence->text().endsWith(QChar(0x2026)), height < 600);
+        QVERIFY(sentence->toolTip().endsWith(QStringLiteral("it is not.")));
+        // a column that is cut off would hide that there is more
+        QCOMPARE(header->length(), panel.table()->viewport()->width());
+    }
+}
+
+void TestWindowUse::longTipsAreWrapped() {
+    Opened opened(tinyConfig(10));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    const auto tipOf = [](QWidget& widget) {
+        const QPoint place = widget.rect().center();
+        QHelpEvent event(QEvent::ToolTip, place, widget.mapToGlobal(place));
+        QApplication::sendEvent(&widget, &event);
+        return QToolTip::text();
+    };
+    QWidget* rate = opened.window.setup().editor("optimizer.lr")->control();
+    QVERIFY(rate->toolTip().size() > 80);
+    QVERIFY(Qt::mightBeRichText(tipOf(*rate))); // which has lines
+    auto* play = opened.window.findChild<QWidget*>(QStringLiteral("play"));
+    QCOMPARE(tipOf(*play), play->toolTip());
+}
+
 void TestWindowUse::rateOfAScheduleWaits() {
     RunConfig config = tinyConfig(1000000);
     config.schedule.kind = ScheduleKind::OneCycle;
@@ -259,6 +309,39 @@ void TestWindowUse::resultsThatCannotBeWritten() {
     QVERIFY(reaches(opened.window, SessionState::Ready));
     const QString file = write(opened.folder, QStringLiteral("file"), "in the way");
     QVERIFY_THROWS_EXCEPTION(RunError, opened.window.saveResults(file));
+}
+
+void TestWindowUse::savesWhatCanBeOpened() {
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString path = opened.folder.filePath(QStringLiteral("saved.json"));
+    window.saveExperiment(path);
+    QCOMPARE(configText(readConfig(path.toStdString())), configText(window.config().config()));
+    ConfigModel& model = window.config(); // live: the scale may be above such a floor by now
+    QVERIFY(model.setData(model.index(model.rowOf("scaler.floor", 1)), QStringLiteral("1e9")));
+    QVERIFY_THROWS_EXCEPTION(InputError, checkConfig(model.config()));
+    QVERIFY_THROWS_EXCEPTION(InputError, window.saveExperiment(path));
+    readConfig(path.toStdString()); // the earlier file is still there
+    const QDir folder(opened.folder.filePath(QStringLiteral("out")));
+    const QStringList names = window.saveResults(folder.path());
+    QVERIFY(!names.contains(QStringLiteral("experiment.json")));
+    QVERIFY(names.contains(QStringLiteral("steps.csv")));
+}
+
+void TestWindowUse::picturesOfAnyName() {
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    for (const QString& name : {QString(230, u'x'), QString(70, u'\u4e00'),
+                                QStringLiteral("left\u200eto  right"), QStringLiteral("\u200e")}) {
+        const QString path = opened.folder.filePath(name + QStringLiteral(".png"));
+        writePng({2, 2, 1, {0, 1, 1, 0}}, path.toStdString());
+        window.openPicture(path);
+        const QString saved = opened.folder.filePath(QStringLiteral("saved.json"));
+        window.saveExperiment(saved);
+        QVERIFY(!readConfig(saved.toStdString()).title.empty());
+    }
 }
 
 void TestWindowUse::plotsMenuSaves() {

@@ -50,8 +50,11 @@ public:
     void openPicture(const QString& path);
     /// Either of them, by the name's ending.
     void openFile(const QString& path);
-    /// What `halfscope-cli run --out` writes, as far as the window has it, and the plots. RunError.
-    /// The names of the files, of which earlier ones are replaced.
+    /// The settings as they are. InputError when the file could not be opened again; RunError.
+    void saveExperiment(const QString& path);
+    /// What `halfscope-cli run --out` writes, as far as the window has it, and the plots; without
+    /// experiment.json where that could not be opened again. Gives the names of the files, of which
+    /// earlier ones are replaced. RunError.
     QStringList saveResults(const QString& folder);
     void setStopStep(qint64 steps);
     void play();
@@ -80,13 +83,11 @@ protected:
     bool eventFilter(QObject*, QEvent*) override;
 
 private:
+    static constexpr int kSetupWidth = 320, kRightWidth = 280; ///< of the outer columns, at first
+
     // layout (main_window.cpp)
     void buildCentre();
     void buildStatusBar();
-    void buildMenus();
-    void fillViewMenu(QMenu&);
-    void fillSmoothingMenu(QMenu&);
-    void addShortcut(const QKeySequence&, void (MainWindow::*)());
     /// Whether a key goes to the widget itself, or past it to the shortcuts.
     enum class KeyGoes { AsUsual, ToWidget, Past };
     static KeyGoes whereGoes(const QKeyEvent&, const QObject& watched);
@@ -98,7 +99,14 @@ private:
     void divideCentre();
     /// Between counters and events: what the counters need, unless the user has moved the border.
     void divideRight();
+
+    // menus (main_window_menus.cpp)
+    void buildMenus();
+    void fillViewMenu(QMenu&);
+    void fillSmoothingMenu(QMenu&);
+    void addShortcut(const QKeySequence&, void (MainWindow::*)());
     void showHelp();
+    void showVerification();
     void showAbout();
 
     // the run (main_window_run.cpp)
@@ -117,7 +125,6 @@ private:
     /// A live edit may have switched a lane's scaler on or off.
     void updateScalers();
     void setScale(int lane, const QString& text);
-    void showVerification();
     void showFigures();
     void pace();
     void setHeadline(const QString& text, double size);
@@ -138,10 +145,12 @@ private:
 
     // files (main_window_files.cpp)
     void chooseFile();
-    void saveExperiment();
+    void chooseExperimentFile();
     void savePlots();
     void chooseResultsFolder();
     QStringList resultNames() const;
+    /// What was trained, where it is known; the settings may be ahead of it.
+    const RunConfig& trainedConfig() const;
 
     WindowOptions m_options;
     ConfigModel m_config;

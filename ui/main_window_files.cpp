@@ -43,6 +43,15 @@ constexpr const char* kEventsFile = "events.csv";
 constexpr const char* kPlotsFile = "plots.svg";
 constexpr const char* kTargetFile = "target.png";
 
+/// A file may be called anything; a title is one short line.
+QString titleOf(const QString& path) {
+    constexpr qsizetype kLongest = 60; // 180 bytes of UTF-8 at most: an experiment's may have 200
+    QString title = QFileInfo(path).completeBaseName();
+    title.removeIf([](QChar c) { return !c.isPrint() && !c.isSpace() && !c.isSurrogate(); });
+    title = title.simplified().left(kLongest);
+    return title.isEmpty() ? MainWindow::tr("Picture") : title;
+}
+
 bool namesPicture(const QString& path) {
     static const QStringList endings{QStringLiteral("png"), QStringLiteral("jpg"),
                                      QStringLiteral("jpeg")};
@@ -71,7 +80,7 @@ void MainWindow::openPicture(const QString& path) {
     RunConfig config = m_config.config();
     config.task.kind = TaskKind::Image;
     config.task.image = QFileInfo(path).absoluteFilePath().toStdString();
-    config.title = QFileInfo(path).completeBaseName().toStdString();
+    config.title = titleOf(path).toStdString();
     load(config, {}, QString::fromStdString(config.title));
 }
 
@@ -86,11 +95,19 @@ void MainWindow::chooseFile() {
     if (!path.isEmpty()) guarded([&] { openFile(path); });
 }
 
-void MainWindow::saveExperiment() {
+void MainWindow::saveExperiment(const QString& path) {
+    checkConfig(m_config.config());
+    writeFileAtomically(path.toStdString(), configText(m_config.config()));
+}
+
+void MainWindow::chooseExperimentFile() {
     const QString path = chooseTarget(
         this, tr("Save experiment"), QStringLiteral("experiment.json"), tr("Experiments (*.json)"));
-    if (!path.isEmpty())
-        guarded([&] { writeFileAtomically(path.toStdString(), configText(m_config.config())); });
+    if (!path.isEmpty()) guarded([&] { saveExperiment(path); });
+}
+
+const RunConfig& MainWindow::trainedConfig() const {
+    return m_config.running() ? *m_config.running() : m_config.config();
 }
 
 /// The lanes' pictures come last, in order.
@@ -109,16 +126,20 @@ QStringList MainWindow::saveResults(const QString& folder) {
     std::vector<std::string> lanes;
     for (int lane = 0; lane < m_run.lanes(); ++lane)
         lanes.push_back(m_run.lane(lane).name.toStdString());
-    // what was trained, where it is known; the settings may be ahead of it
-    writeFileAtomically(pathOf(kExperimentFile),
-                        configText(m_config.running().value_or(m_config.config())));
+    QStringList written;
+    try {
+        checkConfig(trainedConfig());
+        writeFileAtomically(pathOf(kExperimentFile), configText(trainedConfig()));
+        written << kExperimentFile;
+    } catch (const InputError&) { // said by who asked for the files
+    }
     m_steps.write(pathOf(kStepsFile));
     writeEvents(m_events, lanes, pathOf(kEventsFile));
     QString error;
     if (!m_plots->exportSvg(QDir(folder).filePath(kPlotsFile), &error))
         throw RunError(error.toStdString());
-    QStringList written{kExperimentFile, kStepsFile, kEventsFile, kPlotsFile};
-    const QStringList pictures = resultNames().mid(written.size());
+    written << kStepsFile << kEventsFile << kPlotsFile;
+    const QStringList pictures = resultNames().sliced(resultNames().indexOf(kTargetFile));
     for (int i = 0; i < pictures.size(); ++i) {
         const Picture& picture = i == 0 ? m_pictures->target() : m_pictures->view(i - 1).picture();
         if (picture.width < 1) continue; // not painted yet
@@ -141,14 +162,14 @@ void MainWindow::chooseResultsFolder() {
             QMessageBox::Yes)
         return;
     QGuiApplication::setOverrideCursor(Qt::WaitCursor); // long runs have long tables
-    const bool saved = guarded([&] {
+    guarded([&] {
         constexpr int kSeen = 8000; // ms
-        statusBar()->showMessage(
-            tr("Saved in %1: %2").arg(folder, saveResults(folder).join(QStringLiteral(", "))),
-            kSeen);
+        const QString names = saveResults(folder).join(QStringLiteral(", "));
+        statusBar()->showMessage(tr("Saved in %1: %2").arg(folder, names), kSeen);
+        m_banner->hide();
+        checkConfig(trainedConfig()); // why experiment.json may be missing
     });
     QGuiApplication::restoreOverrideCursor();
-    if (saved) m_banner->hide();
 }
 
 void MainWindow::savePlots() {

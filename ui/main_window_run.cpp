@@ -9,6 +9,7 @@
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
 #include "ui/plots/plot_stack.h"
+#include "ui/text_fit.h"
 
 #include <QLabel>
 #include <QLocale>
@@ -333,19 +334,10 @@ void MainWindow::setHeadline(const QString& text, double size) {
     m_headlineSize = size;
     QFont sized = font();
     sized.setPointSizeF(sized.pointSizeF() * size);
-    const QRect room = m_headline->contentsRect();
-    const auto fits = [&room](const QFont& font, const QString& words) {
-        return QFontMetrics(font).boundingRect(room, Qt::TextWordWrap, words).height() <=
-               room.height();
-    };
-    const QFont chosen = fits(sized, text) ? sized : font();
-    QString shown = text; // what a small window has no room for stands in the tool tip
-    for (qsizetype end = text.size(); end > 0 && !fits(chosen, shown);) {
-        end = text.lastIndexOf(QLatin1Char(' '), end - 1);
-        shown = text.left(std::max<qsizetype>(end, 0)) + QChar(0x2026);
-    }
+    const QSize room = m_headline->contentsRect().size();
+    const QFont chosen = heightOf(text, sized, room.width()) <= room.height() ? sized : font();
     m_headline->setFont(chosen);
-    m_headline->setText(shown);
+    m_headline->setText(fitting(text, chosen, room)); // the tool tip has all of it
     m_headline->setToolTip(text);
     m_headline->setAccessibleName(text);
 }

@@ -44,6 +44,11 @@ void OutlinedStyle::drawComplexControl(ComplexControl control, const QStyleOptio
                                        QPainter* painter, const QWidget* widget) const {
     QProxyStyle::drawComplexControl(control, option, painter, widget);
     if (control == CC_SpinBox || control == CC_ComboBox) drawOutline(*option, *painter, 2);
+    if (control == CC_Slider) {
+        QStyleOption handle = *option;
+        handle.rect = subControlRect(CC_Slider, option, SC_SliderHandle, widget);
+        drawOutline(handle, *painter, 2);
+    }
 }
 
 } // namespace halfscope

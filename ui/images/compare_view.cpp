@@ -43,8 +43,7 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
     box->addWidget(m_readoutLabel);
     m_last = newView();
     fillModes();
-    updateTitles();
-    updateReadout();
+    updateLast();
     for (const auto& [key, shows] :
          {std::pair(Qt::Key_1, Shows::Target), std::pair(Qt::Key_2, Shows::Difference),
           std::pair(Qt::Key_3, Shows::Swipe)}) {

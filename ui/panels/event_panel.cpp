@@ -2,6 +2,7 @@
 #include "ui/panels/event_panel.h"
 
 #include "ui/owned.h"
+#include "ui/text_fit.h"
 #include "ui/theme.h"
 
 #include <QEvent>
@@ -77,7 +78,13 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
 /// A sentence of which only the start is seen helps nobody: it stands below the list then.
 void EventPanel::resizeEvent(QResizeEvent* event) {
     constexpr int kWide = 480;
-    m_table->setColumnHidden(EventModel::TextColumn, width() < kWide);
+    const bool narrow = width() < kWide;
+    m_table->setColumnHidden(EventModel::TextColumn, narrow);
+    // as wide as there is room for: what is longer ends in an ellipsis
+    QHeaderView* header = m_table->horizontalHeader();
+    header->setStretchLastSection(!narrow);
+    header->setSectionResizeMode(EventModel::KindColumn,
+                                 narrow ? QHeaderView::Stretch : QHeaderView::Interactive);
     QWidget::resizeEvent(event);
     fitTable();
 }
@@ -93,11 +100,13 @@ void EventPanel::fitTable() {
     const int line = fontMetrics().lineSpacing();
     const int least = std::clamp(room - header - kFewRows * row, line, kSentenceLines * line);
     const int most = std::max(least, (room - header) / 2);
-    const int sentence = std::clamp(m_sentence->heightForWidth(textWidth), least, most);
+    const int sentence = std::clamp(heightOf(m_text, m_sentence->font(), textWidth), least, most);
     const int rows = std::max(1, (room - sentence - header) / row);
     // one row can always be had: a panel that asks for more than it has would grow and grow
     m_table->setMinimumHeight(header + row);
-    m_sentence->setFixedHeight(std::max(sentence, room - header - rows * row));
+    const QSize rest(textWidth, std::max(sentence, room - header - rows * row));
+    m_sentence->setFixedHeight(rest.height());
+    m_sentence->setText(fitting(m_text, m_sentence->font(), rest));
 }
 
 QSize EventPanel::sizeHint() const { return {280, 300}; }
@@ -129,9 +138,10 @@ void EventPanel::showSentence() {
     }
     lines.removeAll(QString());
     const QString text = lines.join(u'\n');
-    if (text == m_sentence->text()) return;
-    m_sentence->setText(text);
+    if (text == m_text) return;
+    m_text = text;
     m_sentence->setToolTip(text); // a small window may have no room for all of it
+    m_sentence->setAccessibleName(text);
     fitTable();
 }
 

@@ -34,6 +34,7 @@ private:
     void applyColors();
 
     EventModel& m_model;
+    QString m_text;              ///< the whole of it; the label may have room for less
     QLabel* m_heading = nullptr; ///< child, as all below
     QTableView* m_table = nullptr;
     QLabel* m_sentence = nullptr;

@@ -110,6 +110,7 @@ FigureLabel* LaneCard::addFigure(QGridLayout& grid, int row, const QString& name
 
 void LaneCard::addScale(QGridLayout& grid, int row) {
     m_scale = addFigure(grid, row, tr("Loss scale"), 1);
+    m_scale->setToolTip(tr("The one that the next step uses; the plot shows what each step used"));
     m_setScale = make<QToolButton>(this);
     m_setScale->setText(tr("Set…"));
     m_setScale->setToolTip(tr("Another loss scale from the next step on; the growth tracker stays, "

@@ -3,6 +3,7 @@
 
 #include "ui/owned.h"
 #include "ui/plots/readout_item.h"
+#include "ui/text_fit.h"
 
 #include <qcustomplot.h>
 
@@ -76,7 +77,7 @@ void PlotStack::pointerMoved(QMouseEvent* event) {
         return;
     }
     const auto index = m_events->eventAt(event->position());
-    const QString tip = index ? m_events->text(*index) : helpAt(event->pos());
+    const QString tip = wrappedTip(index ? m_events->text(*index) : helpAt(event->pos()));
     if (tip.isEmpty())
         QToolTip::hideText();
     else

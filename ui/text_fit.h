@@ -1,0 +1,19 @@
+// Sentences in the room that there is for them.
+#pragma once
+
+#include <QString>
+
+class QFont;
+class QSize;
+
+namespace halfscope {
+
+/// The height that the words need in so many pixels of width.
+int heightOf(const QString& text, const QFont&, int width);
+/// The text, or as many of its words as there is room for, with an ellipsis: half a line would look
+/// like the end, half a number like another number.
+QString fitting(const QString& text, const QFont&, const QSize& room);
+/// For a tool tip: plain text would be one line, however long. Short and rich texts stay.
+QString wrappedTip(const QString& text);
+
+} // namespace halfscope
