@@ -97,7 +97,7 @@ void TestCudaChains::products_data() {
     QTest::addColumn<cuda::TileLimits>("tiles");
     const int all = static_cast<int>(kH200Shared);
     const cuda::TileLimits usual, narrow{128, 128, 0}, low{64, 256, 0}, least{64, 64, 32},
-        leastDeep{64, 64, 16};
+        leastDeep{64, 64, 16}, two{128, 128, 0, 2};
     for (const char* type : {"f16", "bf16", "tf32", "f32"}) {
         const auto row = [&](const char* what, int m, int n, int k, bool transposeA,
                              bool transposeB, int sharedBytes, cuda::TileLimits tiles) {
@@ -117,6 +117,8 @@ void TestCudaChains::products_data() {
         row("deep, narrow tiles", 130, 200, 257, true, false, all, narrow);
         row("deep, low tiles", 130, 256, 100, true, false, all, low);
         row("deep, least tiles", 65, 70, 257, true, false, all, leastDeep);
+        row("two blocks", 700, 200, 70, false, true, all, two);
+        row("deep, two blocks", 130, 200, 600, true, false, all, two);
     }
 }
 
@@ -144,6 +146,10 @@ void TestCudaChains::products() {
     cuda::DeviceTraits traits = small(static_cast<size_t>(sharedBytes));
     traits.tiles = tiles;
     const auto texts = cuda::writeChain({program, 0, "product", 1000, 0, 0}, traits);
+    if (tiles.blocks == 2) { // on each multiprocessor, whose memory they share
+        QVERIFY(texts[0].blocks > traits.multiprocessors);
+        QVERIFY(2 * (texts[0].sharedBytes + 1024) <= kH200Shared + 1024);
+    }
     std::string text = cuda::prelude();
     for (const cuda::KernelText& each : texts)
         text += each.function;

@@ -91,7 +91,7 @@ std::string tilesText(const std::map<size_t, TileLimits>& tilesOf) {
     for (const auto& [kernel, tiles] : tilesOf)
         text += (text.empty() ? "" : " ") + std::to_string(kernel) + ":" +
                 std::to_string(tiles.rows) + "x" + std::to_string(tiles.columns) + "x" +
-                std::to_string(tiles.depth);
+                std::to_string(tiles.depth) + "x" + std::to_string(tiles.blocks);
     return text;
 }
 
@@ -101,8 +101,8 @@ std::map<size_t, TileLimits> tilesIn(const std::string& text) {
     for (std::string word; words >> word;) {
         size_t kernel = 0;
         TileLimits tiles;
-        if (std::sscanf(word.c_str(), "%zu:%dx%dx%d", &kernel, &tiles.rows, &tiles.columns,
-                        &tiles.depth) == 4)
+        if (std::sscanf(word.c_str(), "%zu:%dx%dx%dx%d", &kernel, &tiles.rows, &tiles.columns,
+                        &tiles.depth, &tiles.blocks) == 5)
             tilesOf[kernel] = tiles;
     }
     return tilesOf;

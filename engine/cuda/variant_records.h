@@ -43,7 +43,7 @@ private:
     std::vector<VariantRecord> m_records;
 };
 
-/// "12:64x256x0 15:128x128x0", and back.
+/// "12:64x256x0x0 15:128x128x0x2": rows, columns, depth and blocks by kernel; and back.
 std::string tilesText(const std::map<size_t, TileLimits>& tilesOf);
 std::map<size_t, TileLimits> tilesIn(const std::string& text);
 

@@ -21,6 +21,8 @@ std::vector<Variant> allOf(const SourceOptions& usual) {
     add("tiles of 128 x 128", Chains::Fused, {128, 128, 0}, true);
     add("tiles of 64 x 256", Chains::Fused, {64, 256, 0}, true);
     add("tiles of 128 x 256 x 64", Chains::Fused, {128, 256, 64}, true);
+    // Two blocks take turns with what one does alone: arithmetic while the other one waits.
+    add("two blocks of 128 x 128", Chains::Fused, {128, 128, 0, 2}, true);
     // Arithmetic against memory: computing what is dear twice, or reading it.
     add("operands computed again", Chains::Fused, {}, false);
     // The library's products against the memory that fused ones save.

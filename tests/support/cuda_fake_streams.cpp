@@ -10,7 +10,7 @@
 namespace halfscope::test {
 namespace {
 
-constexpr size_t kMostCompiled = 12;             ///< texts that are kept
+constexpr size_t kMostCompiled = 24;             ///< texts that are kept
 constexpr unsigned kPlainSharedBytes = 48 << 10; ///< that every function may have
 
 struct Graph {

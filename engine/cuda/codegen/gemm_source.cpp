@@ -82,6 +82,15 @@ bool hasArithmetic(const Graph& graph, NodeId product, const DeviceTraits& trait
 
 int upTo(int limit, int usual) { return limit > 0 ? std::min(limit, usual) : usual; }
 
+int blocksEach(const DeviceTraits& traits) { return std::max(1, traits.tiles.blocks); }
+/// Shared memory of a block where several share a multiprocessor: each costs the device one KiB
+/// more, which what one block may ask for leaves out once.
+size_t sharedOfEach(const DeviceTraits& traits) {
+    constexpr size_t kReserved = 1 << 10;
+    const auto blocks = static_cast<size_t>(blocksEach(traits));
+    return (traits.sharedBytes + kReserved) / blocks - kReserved;
+}
+
 /// Rows of a tile: half of them before capability 9.0, where operand b does not fit into shared
 /// memory and takes registers on its way there (ptxas would spill up to 290 bytes a thread).
 int tallestOf(const DeviceTraits& traits) {
@@ -109,10 +118,11 @@ std::optional<ChainTiles> rowsTiles(const Graph& graph, const ChainShape& shape,
                 if (depth == 16 && width == 64) continue; // fewer groups than threads
                 ChainTiles tiles{rows, width, depth, resident, 1, 0};
                 tiles.sharedBytes = rowsBytes(graph, shape, tiles);
-                if (tiles.sharedBytes > traits.sharedBytes) continue;
+                if (tiles.sharedBytes > sharedOfEach(traits)) continue;
                 const int64_t most = ceilDiv(shape.rows, rows);
-                tiles.parts = static_cast<int>(
-                    std::clamp<int64_t>(traits.multiprocessors / tiles.acrossOf(shape), 1, most));
+                const int blocks = blocksEach(traits) * traits.multiprocessors;
+                tiles.parts =
+                    static_cast<int>(std::clamp<int64_t>(blocks / tiles.acrossOf(shape), 1, most));
                 return tiles;
             }
     return std::nullopt;
@@ -128,11 +138,11 @@ std::optional<ChainTiles> deepTiles(const Graph& graph, const ChainShape& shape,
         ChainTiles tiles{rows, width, depth, false, 1, 0};
         tiles.sharedBytes =
             2 * static_cast<size_t>((tiles.rows + tiles.columns) * tiles.depth) * bytes;
-        if (tiles.sharedBytes > traits.sharedBytes) continue;
+        if (tiles.sharedBytes > sharedOfEach(traits)) continue;
         const int64_t results = ceilDiv(shape.rows, tiles.rows) * tiles.acrossOf(shape);
         const int64_t steps = ceilDiv(depthOf(graph, shape), tiles.depth);
-        tiles.parts =
-            static_cast<int>(std::clamp<int64_t>(traits.multiprocessors / results, 1, steps));
+        const int blocks = blocksEach(traits) * traits.multiprocessors;
+        tiles.parts = static_cast<int>(std::clamp<int64_t>(blocks / results, 1, steps));
         return tiles;
     }
     return std::nullopt;

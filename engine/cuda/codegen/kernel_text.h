@@ -15,6 +15,7 @@ inline constexpr int kThreads = 256;
 /// once; 0: what suits the device by rule. Which are fastest is for the device to measure.
 struct TileLimits {
     int rows = 0, columns = 0, depth = 0;
+    int blocks = 0; ///< that share a multiprocessor's registers and shared memory; 0: one has all
 };
 
 /// What of a device decides the text.

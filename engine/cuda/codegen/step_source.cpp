@@ -241,16 +241,26 @@ private:
         }
         // The second number says that registers may be spent: without it ptxas sinks the loads of a
         // loop's batch to their uses and waits for them one by one (seen in SASS of sm_80 and 90).
-        const bool chain = std::any_of(launch.kernels.begin(), launch.kernels.end(), [&](size_t i) {
-            return isChain(m_program.kernels[i]); // its tiles lie in all registers of a block
-        });
-        const char* bounds = chain || launch.sharedBytes > kWholeShared ? ", 1" : ", 2";
         m_source.text += "extern \"C\" __global__ void __launch_bounds__(" +
-                         std::to_string(kThreads) + bounds + ") " + launch.entry +
+                         std::to_string(kThreads) + ", " + std::to_string(blocksEachOf(launch)) +
+                         ") " + launch.entry +
                          "(char* arena, char* scratch, unsigned* tickets) {\n"
                          "    HS_DYNAMIC_SHARED(shared);\n"
                          "    const int block = static_cast<int>(blockIdx.x);\n" +
                          body + "}\n\n";
+    }
+
+    /// Blocks that share a multiprocessor at least, and so its registers. The tiles of chains lie
+    /// in all of them unless their limits say otherwise.
+    int blocksEachOf(const Launch& launch) const {
+        int blocks = 2;
+        bool chain = false;
+        for (const size_t kernel : launch.kernels)
+            if (isChain(m_program.kernels[kernel])) {
+                chain = true;
+                blocks = std::min(blocks, std::max(1, traitsOf(kernel).tiles.blocks));
+            }
+        return !chain && launch.sharedBytes > kWholeShared ? 1 : blocks;
     }
 
     StepSource& m_source;

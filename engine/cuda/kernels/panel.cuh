@@ -258,6 +258,7 @@ constexpr int kMergeLanes = 8, kMergeSlices = kThreads / kMergeLanes;
 template <class Out>
 HS_D void joinSlices(const double* sliced, const double* counts, double* totals, int slice,
                      int lane) {
+    static_assert(Out::kSums + Out::kStats <= kMergeSlices, "a slice of threads for each sum");
     const auto slot = [&](int of, int s) {
         return sliced[(of * kPartials<Out> + s) * kMergeLanes + lane];
     };
