@@ -1,8 +1,8 @@
-// The choice among ways to run a step: by the fake machine's clock, kept on disk, without those
-// that do not compile, do not run or give other results; and what a fault leaves behind.
+// The choice among ways to run a step: by the fake machine's clock, kept on disk, told.
 #include "engine/core/error.h"
-#include "engine/cuda/variants.h"
-#include "tests/support/cuda_lane.h"
+#include "engine/cuda/codegen/chain.h"
+#include "engine/cuda/variant_records.h"
+#include "tests/support/cuda_ways.h"
 #include "tests/support/thrown.h"
 
 #include <QFile>
@@ -10,108 +10,24 @@
 #include <QTest>
 
 #include <cmath>
-#include <filesystem>
 
 using namespace halfscope;
 using namespace halfscope::cuda;
-using test::fakeCuda;
-
-namespace {
-
-constexpr double kKernel = 1.5; ///< milliseconds of each: few launches take a trial's time
-constexpr const char* kLow = "tiles of 64 x 256";
-constexpr const char* kLowText = "kTileM = 64;"; ///< only its text has it
-
-/// A step with chains of products, of which there is more than one way.
-const test::Loaded& chained() {
-    static const test::Loaded lane = [] {
-        RunConfig config = test::smallRun(Precision::AmpFp16);
-        config.model = {16, 1, Norm::BatchNorm, Activation::Relu};
-        return test::Loaded(config, {128, 2, 1});
-    }();
-    return lane;
-}
-SourceOptions options() {
-    SourceOptions options;
-    options.chainElements = 1;
-    options.searchSeconds = 1e9; // the emulator is slow
-    return options;
-}
-bool has(const std::string& text, const char* words) {
-    return text.find(words) != std::string::npos;
-}
-/// The fake's clock: the variant of low tiles is the fastest.
-void makeLowFast() {
-    fakeCuda().millisecondsOf = [](const std::string& text, const std::string&) {
-        return has(text, kLowText) ? 0.1 * kKernel : kKernel;
-    };
-}
-
-VariantTime variantOf(const Executor& executor, const std::string& name) {
-    for (const VariantTime& variant : executor.variants())
-        if (variant.name == name) return variant;
-    return {};
-}
-std::string chosenOf(const Executor& executor) {
-    std::string chosen;
-    for (const VariantTime& variant : executor.variants())
-        if (variant.chosen) chosen += variant.name;
-    return chosen;
-}
-
-struct Machine {
-    Platform platform{fakeCuda().api()};
-    std::unique_ptr<Executor> executor;
-    explicit Machine(const std::string& cache = {}, const SourceOptions& how = options())
-        : executor(test::fakeExecutor(platform, how, cache)) {}
-    void load() { executor->load(chained().program); }
-    /// A step from the lane's start.
-    std::vector<std::vector<std::byte>> step() {
-        chained().upload(*executor);
-        executor->run(RunMode::Captured);
-        return test::valuesOf(*executor, chained().graph());
-    }
-};
-
-/// Launches of one run of the usual step, the metrics' kernel included.
-int launchesOfUsual() {
-    SourceOptions usual = options();
-    usual.searchSeconds = 0;
-    Machine machine({}, usual);
-    machine.load();
-    fakeCuda().calls.clear();
-    machine.executor->run(RunMode::Stepwise);
-    const int launches = fakeCuda().calls["cuLaunchKernel"];
-    fakeCuda().calls.clear();
-    return launches;
-}
-/// The number of a function's first call in the second variant's trial.
-int firstCallOfSecond(const std::string& function) {
-    int modules = 0, call = 1;
-    fakeCuda().watch = [&](const std::string& called) {
-        if (called == function && modules < 2) ++call;
-        if (called == "cuModuleLoadData" && ++modules == 2 && called == function) --call;
-    };
-    Machine machine;
-    machine.load();
-    fakeCuda().watch = {};
-    fakeCuda().calls.clear();
-    return call;
-}
-
-} // namespace
+using namespace halfscope::test;
 
 class TestCudaVariants : public QObject {
     Q_OBJECT
 
 private slots:
     void init() {
-        test::resetFakeCuda();
+        resetFakeCuda();
         fakeCuda().launchMilliseconds = kKernel;
     }
-    void cleanup() { test::checkFakeCuda(); }
+    void cleanup() { checkFakeCuda(); }
     void theListBeginsWithTheUsual();
+    void twoBlocksShareRegisters();
     void fastestIsTaken();
+    void clockOfAnIdleDevice();
     void trialsLeaveNothing();
     void choiceIsKept();
     void eachKernelInItsTiles();
@@ -119,16 +35,6 @@ private slots:
     void namedByTheEnvironment();
     void oneWayIsNotTimed();
     void withoutSearch();
-    void shortOfTime();
-    void notCompiling();
-    void usualNotCompiling();
-    void noneCompiles();
-    void failingCalls_data();
-    void failingCalls();
-    void otherResults();
-    void noRoomForASecond();
-    void lostInATrial();
-    void endedInATrial();
     void profileOfLaunches();
     void debugFolder();
 };
@@ -146,6 +52,31 @@ void TestCudaVariants::theListBeginsWithTheUsual() {
     QCOMPARE(variantsOf(unfused).size(), size_t{1});
 }
 
+/// Two blocks of a chain on a multiprocessor: half its registers each, and twice the blocks; and
+/// only where all chains of a launch are so.
+void TestCudaVariants::twoBlocksShareRegisters() {
+    const auto written = [](const SourceOptions& how) {
+        return writeStep(*chained().program, {.sharedBytes = 232448}, how);
+    };
+    SourceOptions how = options();
+    const StepSource one = written(how);
+    how.tiles = {128, 128, 0, 2};
+    const StepSource two = written(how);
+    QVERIFY(has(one.text, "__launch_bounds__(256, 1) launch"));
+    QVERIFY(!has(two.text, "__launch_bounds__(256, 1) launch"));
+    QVERIFY(has(two.text, "__launch_bounds__(256, 2) launch"));
+    how.tiles = {};
+    for (size_t kernel = 0; kernel < two.program.kernels.size(); ++kernel)
+        if (isChain(two.program.kernels[kernel])) {
+            how.tilesOf[kernel] = {128, 128, 0, 2};
+            break;
+        }
+    const StepSource mixed = written(how);
+    QVERIFY(has(mixed.text, "__launch_bounds__(256, 1) launch"));
+    QVERIFY(mixed.text != one.text && mixed.text != two.text);
+    QVERIFY(tilesIn(tilesText(how.tilesOf)).begin()->second.blocks == 2);
+}
+
 void TestCudaVariants::fastestIsTaken() {
     makeLowFast();
     Machine machine;
@@ -158,6 +89,20 @@ void TestCudaVariants::fastestIsTaken() {
         QVERIFY2(variant.note.empty(), variant.note.c_str());
         QVERIFY(variant.chosen || variant.seconds > variantOf(*machine.executor, kLow).seconds);
     }
+}
+
+/// An idle device runs slower at first: that speaks for none that is tried later.
+void TestCudaVariants::clockOfAnIdleDevice() {
+    int launches = 0;
+    fakeCuda().launchMilliseconds = 2 * kKernel;
+    fakeCuda().watch = [&](const std::string& function) {
+        if (function == "cuGraphLaunch" && ++launches == 4) fakeCuda().launchMilliseconds = kKernel;
+    };
+    Machine machine;
+    machine.load();
+    fakeCuda().watch = {};
+    const double usual = variantOf(*machine.executor, "usual").seconds;
+    QVERIFY(std::abs(usual - 1e-3 * kKernel * launchesOfUsual()) < 1e-6);
 }
 
 void TestCudaVariants::trialsLeaveNothing() {
@@ -255,7 +200,7 @@ void TestCudaVariants::lanesOfOneDeviceAgree() {
     machine.load();
     fakeCuda().millisecondsOf = {};
     fakeCuda().calls.clear();
-    const auto second = test::fakeExecutor(machine.platform, options());
+    const auto second = fakeExecutor(machine.platform, options());
     second->load(chained().program);
     QCOMPARE(chosenOf(*second), std::string(kLow));
     QCOMPARE(fakeCuda().calls["cuModuleLoadData"], 1);
@@ -292,162 +237,6 @@ void TestCudaVariants::withoutSearch() {
     QVERIFY(machine.executor->variants().empty());
     QVERIFY(!has(machine.executor->sourceText(), kLowText));
     QCOMPARE(fakeCuda().calls["cuModuleLoadData"], 1);
-}
-
-/// The usual one is there at once; what was not compiled or tried in time is told.
-void TestCudaVariants::shortOfTime() {
-    SourceOptions hasty = options();
-    hasty.searchSeconds = 1e-9;
-    Machine machine({}, hasty);
-    machine.load();
-    QCOMPARE(chosenOf(*machine.executor), std::string("usual"));
-    const VariantTime low = variantOf(*machine.executor, kLow);
-    QVERIFY2(has(low.note, "the search has taken long enough"), low.note.c_str());
-    (void)machine.step();
-}
-
-void TestCudaVariants::notCompiling() {
-    makeLowFast();
-    fakeCuda().compile = [](std::string& text) {
-        return has(text, kLowText) ? NVRTC_ERROR_COMPILATION : NVRTC_SUCCESS;
-    };
-    Machine machine;
-    machine.load();
-    QVERIFY(chosenOf(*machine.executor) != kLow && !chosenOf(*machine.executor).empty());
-    const VariantTime low = variantOf(*machine.executor, kLow);
-    QVERIFY2(has(low.note, "do not compile for sm_90a"), low.note.c_str());
-    QCOMPARE(low.seconds, 0.0);
-    (void)machine.step();
-}
-
-void TestCudaVariants::usualNotCompiling() {
-    fakeCuda().compile = [](std::string& text) {
-        return has(text, "kTileM = 128;") ? NVRTC_ERROR_COMPILATION : NVRTC_SUCCESS;
-    };
-    Machine machine;
-    machine.load();
-    QVERIFY(has(variantOf(*machine.executor, "usual").note, "do not compile"));
-    QVERIFY(!chosenOf(*machine.executor).empty());
-    (void)machine.step();
-}
-
-void TestCudaVariants::noneCompiles() {
-    fakeCuda().compile = [](std::string&) { return NVRTC_ERROR_COMPILATION; };
-    Machine machine;
-    const std::string words = thrownBy<EngineError>([&] { machine.load(); });
-    QVERIFY2(words.starts_with("the step's kernels do not compile for sm_90a"), words.c_str());
-    fakeCuda().compile = {};
-    machine.load();
-    (void)machine.step();
-}
-
-void TestCudaVariants::failingCalls_data() {
-    QTest::addColumn<std::string>("function");
-    for (const char* function : {"cuModuleLoadData", "cuGraphInstantiate", "cuLaunchKernel"})
-        QTest::newRow(function) << std::string(function);
-}
-
-/// A call that fails in the second trial drops that variant alone.
-void TestCudaVariants::failingCalls() {
-    QFETCH(std::string, function);
-    const int call = firstCallOfSecond(function);
-    fakeCuda().fault = {function, call, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES};
-    Machine machine;
-    machine.load();
-    const std::vector<VariantTime> variants = machine.executor->variants();
-    QVERIFY(variants.size() >= 4);
-    for (size_t i = 0; i < variants.size(); ++i) {
-        QCOMPARE(variants[i].seconds > 0, i != 1);
-        QCOMPARE(variants[i].note.empty(), i != 1);
-    }
-    (void)machine.step();
-}
-
-void TestCudaVariants::otherResults() {
-    makeLowFast();
-    fakeCuda().compile = [](std::string& text) {
-        const std::string sum = "d[j] = fmaf(top, right, d[j]);";
-        if (has(text, kLowText))
-            text.replace(text.find(sum), sum.size(), "d[j] = fmaf(top, right, d[j] + 0.5f);");
-        return NVRTC_SUCCESS;
-    };
-    Machine machine;
-    machine.load();
-    const VariantTime low = variantOf(*machine.executor, kLow);
-    QVERIFY2(has(low.note, "other results than the usual one: element "), low.note.c_str());
-    QVERIFY(chosenOf(*machine.executor) != kLow);
-}
-
-void TestCudaVariants::noRoomForASecond() {
-    makeLowFast();
-    size_t used = 0;
-    {
-        SourceOptions usual = options();
-        usual.searchSeconds = 0;
-        Machine machine({}, usual);
-        machine.load();
-        used = fakeCuda().used;
-    }
-    fakeCuda().gpus[0].bytes = used + used / 4;
-    Machine machine;
-    machine.load();
-    QCOMPARE(chosenOf(*machine.executor), std::string("usual"));
-    QVERIFY(has(variantOf(*machine.executor, kLow).note, "out of memory"));
-    fakeCuda().gpus[0].bytes = used / 4; // not even for the first
-    QVERIFY(has(thrownBy<EngineError>([&] { machine.load(); }), "out of memory"));
-    fakeCuda().gpus[0].bytes = size_t{1} << 30;
-    machine.load();
-    (void)machine.step();
-}
-
-/// A kernel that faults takes the device; the next program leaves that variant alone.
-void TestCudaVariants::lostInATrial() {
-    QTemporaryDir folder;
-    const std::string cache = folder.path().toStdString();
-    const int launch = firstCallOfSecond("cuLaunchKernel");
-    {
-        Machine machine(cache);
-        fakeCuda().fault = {"cuLaunchKernel", launch, CUDA_ERROR_ILLEGAL_ADDRESS};
-        const std::string words = thrownBy<EngineError>([&] { machine.load(); });
-        QVERIFY2(words.starts_with("cuda:0 (Fake GPU) failed: "), words.c_str());
-    }
-    init(); // the program starts again
-    Machine machine(cache);
-    machine.load();
-    const std::vector<VariantTime> variants = machine.executor->variants();
-    for (size_t i = 0; i < variants.size(); ++i)
-        QCOMPARE(variants[i].note,
-                 std::string(i == 1 ? "not tried: the program ended in earlier trials" : ""));
-    (void)machine.step();
-}
-
-/// A program that hangs in a trial and is ended leaves its files as they were just then.
-void TestCudaVariants::endedInATrial() {
-    QTemporaryDir folder, left;
-    const std::string cache = folder.path().toStdString();
-    const int launch = firstCallOfSecond("cuLaunchKernel");
-    const auto notes = [&] {
-        Machine machine(left.path().toStdString());
-        int seen = 0;
-        fakeCuda().watch = [&](const std::string& function) {
-            if (function != "cuLaunchKernel" || ++seen != launch) return;
-            for (const auto& file : std::filesystem::directory_iterator(left.path().toStdString()))
-                std::filesystem::copy(file.path(), folder.path().toStdString(),
-                                      std::filesystem::copy_options::overwrite_existing);
-        };
-        machine.load();
-        fakeCuda().watch = {};
-        return machine.executor->variants().at(1).note;
-    };
-    // twice: what was on disk in the trial is where the next program begins
-    for (int program = 0; program < 2; ++program) {
-        QCOMPARE(notes(), std::string());
-        QVERIFY(left.remove());
-        left = QTemporaryDir();
-        for (const auto& file : std::filesystem::directory_iterator(cache))
-            std::filesystem::copy(file.path(), left.path().toStdString());
-    }
-    QCOMPARE(notes(), std::string("not tried: the program ended in earlier trials"));
 }
 
 void TestCudaVariants::profileOfLaunches() {

@@ -4,14 +4,40 @@
 #include "engine/train/schedule.h"
 #include "engine/train/trainer.h"
 #include "tests/support/lane.h"
+#include "tests/support/thrown.h"
 
 #include <QTest>
 
+#include <atomic>
 #include <cmath>
+#include <stop_token>
 #include <thread>
 
 using namespace halfscope;
 using namespace halfscope::test;
+
+namespace {
+
+/// Loads until it is asked to stop.
+class SearchingExecutor final : public Executor {
+public:
+    const DeviceInfo& device() const override { return m_device; }
+    void load(std::shared_ptr<const Program>) override {
+        while (!m_stop)
+            std::this_thread::yield();
+    }
+    RunResult run(RunMode, const Visitor&) override { return RunResult::Stopped; }
+    void upload(NodeId, std::span<const std::byte>) override {}
+    void download(NodeId, std::span<std::byte>) override {}
+    void requestStop() override { m_stop = true; }
+    double lastStepSeconds() const override { return 0; }
+
+private:
+    DeviceInfo m_device{"Searching", "cuda", "none", 0};
+    std::atomic<bool> m_stop{false};
+};
+
+} // namespace
 
 class TestTrainer : public QObject {
     Q_OBJECT
@@ -314,6 +340,22 @@ private slots:
 
     /// Stops at random moments from another thread; the run then has the bits of an undisturbed
     /// one.
+    /// A GPU compares ways to run the step: who closes the window meanwhile does not wait for that.
+    void stopsWhileItLoads() {
+        const RunConfig config = laneConfig(Precision::Fp32);
+        const auto dataset = makeDataset(config);
+        std::stop_source stop;
+        std::jthread user([&stop] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            stop.request_stop();
+        });
+        const std::string words = thrownBy<RunError>([&] {
+            Trainer(config, 0, "a", *dataset, std::make_unique<SearchingExecutor>(),
+                    stop.get_token());
+        });
+        QVERIFY(!words.empty());
+    }
+
     void stoppingChangesNothing() {
         RunConfig config = laneConfig(Precision::AmpFp16);
         config.model = {96, 2, Norm::BatchNorm, Activation::Relu};

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <exception>
 #include <thread>
 #include <vector>
@@ -135,15 +134,14 @@ std::string compileText(const Device& device, const FileCache& cache, const std:
 }
 
 std::vector<Compiled> compileTexts(const Device& device, const FileCache& cache,
-                                   const std::vector<std::string>& texts, double mostSeconds) {
-    using Clock = std::chrono::steady_clock;
-    const auto end = Clock::now() + std::chrono::duration<double>(mostSeconds);
+                                   const std::vector<std::string>& texts,
+                                   const std::function<std::string()>& enough) {
     std::vector<Compiled> results(texts.size());
     std::atomic<size_t> next = 0;
     const auto work = [&] {
         for (size_t i; (i = next++) < texts.size();) {
-            if (i > 0 && Clock::now() >= end) {
-                results[i].error = "not compiled: the search has taken long enough";
+            if (const std::string why = enough(); i > 0 && !why.empty()) {
+                results[i].error = "not compiled: " + why;
                 continue;
             }
             try {

@@ -4,6 +4,7 @@
 #include "engine/cuda/cache.h"
 #include "engine/cuda/device.h"
 
+#include <functional>
 #include <vector>
 
 namespace halfscope::cuda {
@@ -17,9 +18,10 @@ std::string compileText(const Device&, const FileCache&, const std::string& text
 struct Compiled {
     std::string code, error;
 };
-/// compileText() of each, several at the same time. Those that `mostSeconds` have passed before are
-/// left out, but for the first.
+/// compileText() of each, several at the same time. `enough` says why those that were not begun are
+/// left out, the first excepted; nothing while they are not. Any thread may ask it.
 std::vector<Compiled> compileTexts(const Device&, const FileCache&,
-                                   const std::vector<std::string>& texts, double mostSeconds);
+                                   const std::vector<std::string>& texts,
+                                   const std::function<std::string()>& enough);
 
 } // namespace halfscope::cuda

@@ -16,7 +16,9 @@ namespace halfscope::cuda {
 /// stepwise without a visitor, gives the same bits. A visitor sees values that merged
 /// and fused kernels would not store, so it is shown the same step kernel by kernel and unfused, on
 /// memory of its own; the states and outputs of that run count. Where memory does not suffice for
-/// that, it returns Stopped: showing values is not worth a run.
+/// that, it returns Stopped: showing values is not worth a run. load() searches for the fastest way
+/// to run a step that changes states; a stop that is asked for meanwhile ends the search with the
+/// best way so far.
 class CudaExecutor final : public Executor {
 public:
     CudaExecutor(std::shared_ptr<Device>, StepWriter, const SourceOptions&, FileCache);
@@ -27,7 +29,7 @@ public:
     RunResult run(RunMode, const Visitor&) override;
     void upload(NodeId, std::span<const std::byte>) override;
     void download(NodeId, std::span<std::byte>) override;
-    void requestStop() override { m_stop = true; }
+    void requestStop() override { ++m_stops; }
     const MemoryPlan* memory() const override;
     size_t workspaceBytes() const override;
     double lastStepSeconds() const override;
@@ -52,7 +54,10 @@ private:
     void findMetrics();
     double timeOneStep();
     void warmUp();
-    bool takeStop() { return m_stop.exchange(false); }
+    bool takeStop() {
+        const uint64_t now = m_stops;
+        return std::exchange(m_stopsTaken, now) != now;
+    }
     RunResult runLaunches();
     RunResult runVisited(const Visitor&);
     void visit(const Launch&, const Visitor&);
@@ -89,7 +94,8 @@ private:
     uint32_t m_over = 0;              ///< of these, as far as is known
     std::vector<EventHandle> m_marks; ///< between the launches of a stepwise run
     bool m_marked = false;            ///< the last step was one of those
-    std::atomic<bool> m_stop{false};
+    std::atomic<uint64_t> m_stops{0}; ///< requests so far
+    uint64_t m_stopsTaken = 0;        ///< of which run() knows
 };
 
 } // namespace halfscope::cuda

@@ -79,6 +79,19 @@ void VariantRecords::finish() {
     write();
 }
 
+void VariantRecords::giveUp() {
+    for (VariantRecord& record : m_records)
+        record.time.chosen = false;
+    write();
+}
+
+bool VariantRecords::allEndedBadly() const {
+    return std::all_of(m_records.begin(), m_records.end() - 1,
+                       [](const VariantRecord& record) { return record.endedBadly(); });
+}
+
+std::string VariantRecords::file() const { return m_cache.get(m_key) ? m_cache.fileOf(m_key) : ""; }
+
 std::vector<VariantTime> VariantRecords::times() const {
     std::vector<VariantTime> times;
     for (const VariantRecord& record : m_records)

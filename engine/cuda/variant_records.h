@@ -12,8 +12,13 @@
 namespace halfscope::cuda {
 
 struct VariantRecord {
+    /// Trials that the program did not survive until a variant is left alone: somebody may just
+    /// have ended it. One is enough where the device failed in it.
+    static constexpr int kMostUnfinished = 2;
+
     VariantTime time;
     int unfinished = 0; ///< trials that the program did not survive
+    bool endedBadly() const { return unfinished >= kMostUnfinished; }
 };
 
 class VariantRecords {
@@ -33,6 +38,12 @@ public:
     void restart();
     /// The search is over.
     void finish();
+    /// It was stopped: nothing is chosen, and what ended programs is still known.
+    void giveUp();
+    /// Whether no variant may be tried; the mixture of others does not count.
+    bool allEndedBadly() const;
+    /// Where they are on disk; empty where they are not.
+    std::string file() const;
     /// Of what was tried or left out with a reason.
     std::vector<VariantTime> times() const;
 

@@ -2,15 +2,11 @@
 // first variant's, then some launches of its graph by the device's clock.
 #include "engine/cuda/variant_search.h"
 
-#include "engine/core/dtype.h"
 #include "engine/core/error.h"
 #include "engine/cuda/debug_folder.h"
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <sstream>
 
 namespace halfscope::cuda {
 namespace {
@@ -18,38 +14,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kTrialSeconds = 0.03; ///< of one variant's launches
-constexpr double kTooLong = 1;         ///< seconds of a step that is not run more than needed
+/// Of the first one's before they count: a device that was idle has a lower clock than a busy one,
+/// which would speak for whatever comes later.
+constexpr double kWarmSeconds = 0.1;
+constexpr double kTooLong = 1; ///< seconds of a step that is not run more than needed
 /// What a variant must gain on the ones before it: ways that are alike must not take turns, since
 /// their sums have other orders, and so other bits.
 constexpr double kLeastGain = 0.97;
-constexpr int kMostLaunches = 100, kLeastLaunches = 3;
-/// Trials that the program did not survive until a variant is left alone: somebody may just have
-/// ended it.
-constexpr int kMostUnfinished = 2;
+constexpr int kMostLaunches = 100, kLeastLaunches = 3, kMostWarmLaunches = 2000;
 
 double secondsSince(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// Numbers in (-1, 1).
-std::vector<float> numbers(size_t count) {
-    std::vector<float> values(count);
-    uint32_t state = 2024;
-    for (float& value : values) {
-        state = state * 1664525u + 1013904223u;
-        value = static_cast<float>(static_cast<int32_t>(state)) * 0x1p-31f;
-    }
-    return values;
-}
-
-/// How far results of two variants may be apart, relative to the largest: sums in another order,
-/// and with short operands the roundings that they tip, through all layers.
-double tolerance(const Graph& graph) {
-    for (NodeId id = 0; id < graph.size(); ++id)
-        if (graph[id].dtype == DType::F16 || graph[id].dtype == DType::BF16 ||
-            graph[id].math == MathMode::TF32)
-            return 0x1p-4;
-    return 0x1p-10;
 }
 
 constexpr const char* kMixed = "mixed tiles";
@@ -65,9 +40,10 @@ bool sameWork(const WrittenStep& a, const WrittenStep& b) {
 } // namespace
 
 VariantSearch::VariantSearch(Device& device, const FileCache& cache, const StepWriter& writer,
-                             WriteVariant write, const MetricsRing* ring)
+                             WriteVariant write, const MetricsRing* ring,
+                             std::function<bool()> isStopped)
     : m_device(device), m_cache(cache), m_writer(writer), m_write(std::move(write)), m_ring(ring),
-      m_records(device, cache) {}
+      m_isStopped(std::move(isStopped)), m_records(device, cache) {}
 
 std::unique_ptr<StepVersion> VariantSearch::make(WrittenVariant variant,
                                                  const std::string& code) const {
@@ -101,9 +77,10 @@ std::unique_ptr<StepVersion> VariantSearch::fastest(const std::vector<Variant>& 
     if (!version) {
         m_records.restart();
         tryAll(std::move(different));
-        tryMixed();
-        m_records.finish();
-        version = std::move(m_best);
+        if (!stopped()) tryMixed();
+        m_times = m_records.times();
+        m_cut ? m_records.giveUp() : m_records.finish();
+        return std::move(m_best);
     }
     m_times = m_records.times();
     return version;
@@ -147,33 +124,60 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
     std::vector<std::string> texts;
     for (const WrittenVariant& variant : variants)
         texts.push_back(variant.written.text());
-    const std::vector<Compiled> compiled =
-        compileTexts(m_device, m_cache, texts, debugging() ? 1e9 : m_usual.searchSeconds);
+    auto start = Clock::now();
+    const double most = debugging() ? 1e9 : m_usual.searchSeconds;
+    const auto enough = [&]() -> std::string {
+        if (stopped()) return "the search was stopped";
+        return secondsSince(start) > most ? "the search has taken long enough" : "";
+    };
+    const std::vector<Compiled> compiled = compileTexts(m_device, m_cache, texts, enough);
     std::exception_ptr first; // why the usual one cannot be taken
-    const auto start = Clock::now();
+    start = Clock::now();
     for (const Launch& launch : variants.front().written.source.launches)
         m_kernels.push_back(launch.kernels);
     for (size_t i = 0; i < variants.size(); ++i) {
         VariantRecord& record = m_records[i];
         try {
-            if (m_best && secondsSince(start) > m_usual.searchSeconds)
-                throw EngineError("not tried: the search has taken long enough");
+            if (const std::string why = enough(); m_best && !why.empty())
+                throw EngineError("not tried: " + why);
             trial(std::move(variants[i]), compiled[i], record);
         } catch (const EngineError& error) {
-            record.time.note = error.what();
             if (i == 0) first = std::current_exception();
-            m_device.activate(); // throws where the device is lost
+            leaveOut(record, error);
             const bool impossible = dynamic_cast<const NoAlgorithm*>(&error) != nullptr ||
                                     dynamic_cast<const OutOfMemory*>(&error) != nullptr;
             if (i == 0 && impossible) throw;
         }
     }
+    if (!m_best && m_records.allEndedBadly()) throw EngineError(noneWorks());
     if (!m_best) std::rethrow_exception(first);
 }
 
+/// Notes why. A lost device ends the search, and the next start does without the variant.
+void VariantSearch::leaveOut(VariantRecord& record, const EngineError& error) const {
+    record.time.note = error.what();
+    if (m_device.isLost())
+        throw EngineError(record.time.note +
+                          " The next start leaves out the way to run the step that was tried (" +
+                          record.time.name + ").");
+    m_device.activate();
+}
+
+std::string VariantSearch::noneWorks() const {
+    const std::string list = m_records.file();
+    return m_device.id() + " (" + m_device.info().name +
+           "): each way to run this step ended the program or the device when it was tried" +
+           (list.empty() ? "" : "; to have them tried again, remove " + list) +
+           ". A new run on the device cpu goes on without the GPU.";
+}
+
+bool VariantSearch::stopped() {
+    if (m_isStopped()) m_cut = true;
+    return m_cut;
+}
+
 void VariantSearch::trial(WrittenVariant variant, const Compiled& compiled, VariantRecord& record) {
-    if (record.unfinished >= kMostUnfinished)
-        throw EngineError("not tried: the program ended in earlier trials");
+    if (record.endedBadly()) throw EngineError("not tried: the program ended in earlier trials");
     if (!compiled.error.empty()) throw EngineError(compiled.error);
     const SourceOptions options = variant.variant.options;
     ++record.unfinished;
@@ -181,19 +185,22 @@ void VariantSearch::trial(WrittenVariant variant, const Compiled& compiled, Vari
     std::unique_ptr<StepVersion> version;
     try {
         version = make(std::move(variant), compiled.code);
-        fill(*version);
+        fillForTrial(m_device, *version);
         version->enqueueAll(m_device.stream());
-        const Values results = resultsOf(*version);
+        TrialResults results = resultsOfTrial(m_device, *version);
         if (m_truth.empty())
-            m_truth = results;
-        else if (const std::string wrong = difference(version->program(), results); !wrong.empty())
+            m_truth = std::move(results);
+        else if (const std::string wrong = differenceOf(version->program().graph, m_truth, results);
+                 !wrong.empty())
             throw EngineError("other results than the usual one: " + wrong);
         record.time.seconds = secondsOf(*version);
-        if (isTiled(options, *version)) m_tiled.push_back({options.tiles, version->profile()});
+        if (isTiled(options, *version) && !stopped())
+            m_tiled.push_back({options.tiles, version->profile()});
     } catch (...) {
         // what was enqueued uses the memory that goes now; a lost device answers at once
         (void)m_device.driver().cuStreamSynchronize(m_device.stream());
-        if (m_device.isLost()) record.unfinished = kMostUnfinished;
+        record.unfinished =
+            m_device.isLost() ? VariantRecord::kMostUnfinished : record.unfinished - 1;
         m_records.write();
         throw;
     }
@@ -252,14 +259,13 @@ void VariantSearch::tryMixed() {
         trial(std::move(variant), compiled, record);
         record.time.note = tilesText(options.tilesOf);
     } catch (const EngineError& error) {
-        record.time.note = error.what();
-        m_device.activate(); // throws where the device is lost
+        leaveOut(record, error);
     }
 }
 
 // ---- trials ------------------------------------------------------------------------------------
 
-double VariantSearch::secondsOf(StepVersion& version) const {
+double VariantSearch::secondsOf(StepVersion& version) {
     const EventHandle begin = m_device.makeEvent(0), end = m_device.makeEvent(0);
     const auto timed = [&](const auto& enqueue) {
         const DriverApi& driver = m_device.driver();
@@ -271,92 +277,18 @@ double VariantSearch::secondsOf(StepVersion& version) const {
     double best = timed([&] { version.enqueueAll(m_device.stream()); });
     if (best > kTooLong || debugging()) return best;
     version.capture();
+    const auto launch = [&] { version.enqueueGraph(m_device.stream()); };
+    double warm = m_best ? kWarmSeconds : 0;
+    for (int i = 0; i < kMostWarmLaunches && warm < kWarmSeconds && !stopped(); ++i)
+        warm += timed(launch);
     double spent = 0;
     for (int i = 0; i < kLeastLaunches || (i < kMostLaunches && spent < kTrialSeconds); ++i) {
-        const double time = timed([&] { version.enqueueGraph(m_device.stream()); });
+        if (i > 0 && stopped()) break;
+        const double time = timed(launch);
         best = i == 0 ? time : std::min(best, time);
         spent += time;
     }
     return best;
-}
-
-/// Inputs and parameters get numbers, moments stay zero, what scales or counts is one, rates are a
-/// half: no kernel has only zeros to work on, and nothing overflows.
-void VariantSearch::fill(const StepVersion& version) const {
-    const Graph& graph = version.program().graph;
-    const auto upload = [&](NodeId id, const std::vector<float>& values) {
-        if (!version.isStored(id) || graph[id].bytes() == 0) return;
-        std::vector<std::byte> bytes(graph[id].bytes());
-        storeFromFloat(graph[id].dtype, values.data(), bytes.data(), values.size());
-        m_device.check(m_device.driver().cuMemcpyHtoDAsync(version.at(id), bytes.data(),
-                                                           bytes.size(), m_device.stream()),
-                       "numbers for a trial");
-        // `bytes` must outlive the copy
-        m_device.check(m_device.driver().cuStreamSynchronize(m_device.stream()),
-                       "numbers for a trial");
-    };
-    const auto count = [&](NodeId id) { return static_cast<size_t>(graph[id].elements()); };
-    for (const InputInfo& input : graph.inputs())
-        if (isFloat(graph[input.node].dtype)) // labels and the like stay zero
-            upload(input.node, numbers(count(input.node)));
-    for (const StateInfo& state : graph.states()) {
-        switch (state.role) {
-        case StateRole::Parameter: upload(state.node, numbers(count(state.node))); break;
-        case StateRole::Moment:
-        case StateRole::Gradient: break;
-        // rates: a decay of one would divide by zero
-        case StateRole::Setting:
-            upload(state.node, std::vector<float>(count(state.node), 0.5f));
-            break;
-        case StateRole::RunningStatistic:
-        case StateRole::Scaler:
-        case StateRole::Counter:
-            upload(state.node, std::vector<float>(count(state.node), 1.0f));
-            break;
-        }
-    }
-}
-
-VariantSearch::Values VariantSearch::resultsOf(const StepVersion& version) const {
-    const Graph& graph = version.program().graph;
-    Values results;
-    for (const OutputInfo& output : graph.outputs()) {
-        const Node& node = graph[output.node];
-        if (!version.isStored(output.node) || node.bytes() == 0) continue;
-        std::vector<std::byte> bytes(node.bytes());
-        m_device.check(m_device.driver().cuMemcpyDtoHAsync(bytes.data(), version.at(output.node),
-                                                           bytes.size(), m_device.stream()),
-                       "results of a trial");
-        m_device.check(m_device.driver().cuStreamSynchronize(m_device.stream()),
-                       "the first run of the step");
-        results.emplace_back(static_cast<size_t>(node.elements()));
-        loadAsFloat(node.dtype, bytes.data(), results.back().data(), results.back().size());
-    }
-    return results;
-}
-
-/// The first value that is too far from the first variant's, or nothing. The elements of an output
-/// are of one size, but for the metrics', which are few.
-std::string VariantSearch::difference(const Program& program, const Values& results) const {
-    constexpr size_t kFew = 64;
-    const double bound = tolerance(program.graph);
-    for (size_t at = 0; at < results.size(); ++at) {
-        const std::vector<float>&wanted = m_truth[at], &got = results[at];
-        double largest = 0x1p-10;
-        for (const float value : wanted)
-            if (std::isfinite(value) && wanted.size() > kFew)
-                largest = std::max(largest, std::fabs(static_cast<double>(value)));
-        for (size_t i = 0; i < wanted.size(); ++i) {
-            const double want = static_cast<double>(wanted[i]), is = static_cast<double>(got[i]);
-            if (!std::isfinite(want) && !std::isfinite(is)) continue;
-            if (std::fabs(is - want) <= bound * std::max(largest, std::fabs(want))) continue;
-            char text[128];
-            std::snprintf(text, sizeof text, "element %zu of output %zu is %.6g instead of %.6g", i,
-                          at, is, want);
-            return text;
-        }
-    }
-    return {};
 }
 
 } // namespace halfscope::cuda

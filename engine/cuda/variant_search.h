@@ -3,10 +3,11 @@
 #pragma once
 
 #include "engine/cuda/compiler.h"
-#include "engine/cuda/step_version.h"
+#include "engine/cuda/trial_values.h"
 #include "engine/cuda/variant_records.h"
 #include "engine/cuda/variants.h"
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -24,17 +25,19 @@ using WriteVariant = std::function<WrittenStep(const SourceOptions&)>;
 
 class VariantSearch {
 public:
-    VariantSearch(Device&, const FileCache&, const StepWriter&, WriteVariant, const MetricsRing*);
+    /// `isStopped`, asked by several threads, ends a search early.
+    VariantSearch(Device&, const FileCache&, const StepWriter&, WriteVariant, const MetricsRing*,
+                  std::function<bool()> isStopped);
 
     /// The first is the usual one, which is taken where the search is short of time, and whose
-    /// results count. Throws what makes it impossible to run: OutOfMemory, NoAlgorithm and
-    /// NoConvolution of the usual one; its error where no other works either.
+    /// results count. A search that is stopped takes the best so far and leaves the choice to the
+    /// next one. Throws what makes it impossible to run: OutOfMemory, NoAlgorithm and NoConvolution
+    /// of the usual one; its error where no other works either.
     std::unique_ptr<StepVersion> fastest(const std::vector<Variant>&);
     /// What came of each; empty where there was one alone.
     const std::vector<VariantTime>& times() const { return m_times; }
 
 private:
-    using Values = std::vector<std::vector<float>>;
     /// A variant that differs from the usual one in tiles alone: what each launch takes.
     struct Tiled {
         TileLimits tiles;
@@ -50,16 +53,18 @@ private:
     bool isTiled(const SourceOptions&, const StepVersion&) const;
     void tryMixed();
     std::map<size_t, TileLimits> bestTiles() const;
-    double secondsOf(StepVersion&) const;
-    void fill(const StepVersion&) const;
-    Values resultsOf(const StepVersion&) const;
-    std::string difference(const Program&, const Values&) const;
+    double secondsOf(StepVersion&);
+    bool stopped();
+    void leaveOut(VariantRecord&, const EngineError&) const;
+    std::string noneWorks() const;
 
     Device& m_device;
     const FileCache& m_cache;
     const StepWriter& m_writer;
     const WriteVariant m_write;
     const MetricsRing* m_ring;
+    const std::function<bool()> m_isStopped;
+    std::atomic<bool> m_cut{false}; ///< stopped() was once true: the choice does not count
     SourceOptions m_usual;
     std::vector<std::vector<size_t>> m_kernels; ///< of the usual one's launches
     std::vector<Tiled> m_tiled;
@@ -67,7 +72,7 @@ private:
     std::vector<VariantTime> m_times;
     std::unique_ptr<StepVersion> m_best;
     double m_bestSeconds = 0;
-    Values m_truth; ///< the first one's results
+    TrialResults m_truth; ///< the first one's
 };
 
 } // namespace halfscope::cuda
