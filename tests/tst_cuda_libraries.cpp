@@ -239,11 +239,16 @@ void TestCudaLibraries::onlyAlgorithmsOfFixedOrder() {
 }
 
 void TestCudaLibraries::strictFloatRefusesTensorCores() {
-    fakeCuda().dnnStrict = false;
     Platform platform(fakeCuda().api());
     const auto program = productOf(Op::Conv2d, {1, 2, 5, 5}, {2, 2, 3, 3}, DType::F32, ConvAttrs{});
+    fakeCuda().dnnOffers = 1; // CUDNN_TENSOR_OP_MATH
     resultOf(*executorOf(platform), program);
     QVERIFY(fakeCuda().dnnUsed.empty()); // a generated kernel did it
+    fakeCuda().dnnOffers = 0;            // CUDNN_DEFAULT_MATH: TF32 where nobody forbids it
+    resultOf(*executorOf(platform), program);
+    QVERIFY(!fakeCuda().dnnUsed.empty());
+    for (const int used : fakeCuda().dnnMath)
+        QCOMPARE(used, 3); // CUDNN_FMA_MATH
 }
 
 void TestCudaLibraries::choiceIsOfTheSameBits() {

@@ -36,6 +36,8 @@ private slots:
     void cacheFile();
     void cacheStaysSmall();
     void searchOfLibraries();
+    void librariesOfPython();
+    void versionsOfLibraries();
     void theModuleItself();
 };
 
@@ -219,6 +221,8 @@ void TestCudaSetup::searchOfLibraries() {
     QCOMPARE(found.path, inWheel.toStdString());
     QVERIFY(found.find("halfscopeCudaModule") != nullptr);
     QVERIFY(found.find("cublasLtCreate") == nullptr);
+    QVERIFY(found.find("cuEventElapsedTime") != nullptr);
+    QVERIFY(found.find("cuEventElapsedTime_v2") == found.find("cuEventElapsedTime"));
     QFile broken(folder.filePath("libhalfscope_sought.so.1")); // searched before the wheels
     QVERIFY(broken.open(QIODevice::WriteOnly));
     broken.write("no library");
@@ -227,6 +231,39 @@ void TestCudaSetup::searchOfLibraries() {
     QVERIFY(QFile::remove(inWheel));
     QVERIFY(open().reason.ends_with("/libhalfscope_sought.so.1: file too short"));
     qunsetenv("HALFSCOPE_CUDA_LIBRARIES");
+}
+
+// Libraries that came with the python3 of the PATH, a link to the one of an environment that is not
+// active.
+void TestCudaSetup::librariesOfPython() {
+    QTemporaryDir folder;
+    for (const char* part : {"env/bin", "env/lib/python3.12/site-packages/nvidia/cu13/lib", "bin"})
+        QVERIFY(QDir(folder.path()).mkpath(part));
+    QFile marker(folder.filePath("env/pyvenv.cfg"));
+    QVERIFY(marker.open(QIODevice::WriteOnly));
+    QVERIFY(QFile::link("/bin/sh", folder.filePath("env/bin/python3.12")));
+    QVERIFY(QFile::link("python3.12", folder.filePath("env/bin/python3")));
+    QVERIFY(QFile::link("../env/bin/python3", folder.filePath("bin/python3")));
+    const QString wanted = folder.filePath(
+        "env/lib/python3.12/site-packages/nvidia/cu13/lib/libhalfscope_sought.so.1");
+    QVERIFY(QFile::copy(HALFSCOPE_FAKE_MODULES "/libfake_good.so", wanted));
+    const QByteArray path = qgetenv("PATH");
+    qputenv("PATH", "/nowhere:" + folder.filePath("bin").toUtf8() + ":" + path);
+    const Library found = openLibrary({"libhalfscope_sought.so.1"}, libraryFolders(), "");
+    qputenv("PATH", path);
+    QCOMPARE(found.path, wanted.toStdString());
+}
+
+// A driver runs libraries of its own major version and of the one before.
+void TestCudaSetup::versionsOfLibraries() {
+    using Names = std::vector<std::string>;
+    const Names both{"libnvrtc.so.13", "libnvrtc.so.12"};
+    QCOMPARE(cudaLibraryNames("nvrtc", 12), Names{"libnvrtc.so.12"});
+    QCOMPARE(cudaLibraryNames("nvrtc", 13), both);
+    QCOMPARE(cudaLibraryNames("nvrtc", 15), both);
+    QCOMPARE(cudaLibraryNames("nvrtc", 0), both);
+    QCOMPARE(openLibrary({"libnone.so.13", "libnone.so.12"}, {}, "install it").reason,
+             std::string("libnone.so.13 or libnone.so.12 was not found (install it)"));
 }
 
 // As it was built, on this machine, whatever that has.

@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace halfscope::cuda {
 namespace {
@@ -52,9 +53,14 @@ bool isPlain(Op op, int algorithm) {
     }
 }
 
-/// Strict f32 takes no tensor cores, whatever cuDNN proposes.
-bool keepsPrecision(const Node& node, cudnnMathType_t math) {
-    return node.dtype != DType::F32 || node.math == MathMode::TF32 || math == CUDNN_FMA_MATH;
+bool isStrict(const Node& node) { return node.dtype == DType::F32 && node.math != MathMode::TF32; }
+
+/// What an algorithm is run with. Strict f32 takes no tensor cores: an algorithm that is offered
+/// for them is none, and one of the default kind, which may use them, is told not to.
+std::optional<cudnnMathType_t> mathFor(const Node& node, cudnnMathType_t offered) {
+    if (!isStrict(node)) return offered;
+    if (offered != CUDNN_FMA_MATH && offered != CUDNN_DEFAULT_MATH) return std::nullopt;
+    return CUDNN_FMA_MATH;
 }
 
 template <class Perf>
@@ -62,10 +68,10 @@ std::vector<Candidate> takeFrom(const Node& node, const std::vector<Perf>& found
     std::vector<Candidate> candidates;
     for (int i = 0; i < count; ++i) {
         const Perf& perf = found[static_cast<size_t>(i)];
+        const std::optional<cudnnMathType_t> math = mathFor(node, perf.mathType);
         if (perf.status == CUDNN_STATUS_SUCCESS && perf.determinism == CUDNN_DETERMINISTIC &&
-            perf.memory <= kMostConvolutionWorkspace && isPlain(node.op, perf.algo) &&
-            keepsPrecision(node, perf.mathType))
-            candidates.push_back({static_cast<int>(perf.algo), perf.mathType, perf.memory});
+            perf.memory <= kMostConvolutionWorkspace && isPlain(node.op, perf.algo) && math)
+            candidates.push_back({static_cast<int>(perf.algo), *math, perf.memory});
     }
     return candidates;
 }
@@ -152,10 +158,9 @@ void ConvolutionPlan::Impl::describe(const Graph& graph) {
                      made, narrow(how.padding[0]), narrow(how.padding[1]), narrow(how.stride[0]),
                      narrow(how.stride[1]), 1, 1, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
                  what);
-    const bool strict = node.dtype == DType::F32 && node.math != MathMode::TF32;
-    device.check(
-        dnn.cudnnSetConvolutionMathType(made, strict ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH),
-        what);
+    device.check(dnn.cudnnSetConvolutionMathType(made, isStrict(node) ? CUDNN_FMA_MATH
+                                                                      : CUDNN_TENSOR_OP_MATH),
+                 what);
 }
 
 std::vector<Candidate> ConvolutionPlan::Impl::ask() const {

@@ -10,9 +10,13 @@
 namespace halfscope::cuda {
 namespace {
 
-/// After these every further call in the process fails: the context is lost.
+/// After these every further call in the process fails: the context is lost. By number: those that
+/// headers of CUDA 12.0 do not name.
 bool losesDevice(CUresult result) {
-    switch (result) {
+    switch (static_cast<int>(result)) {
+    case 226: // CUDA_ERROR_CONTAINED
+    case 721: // CUDA_ERROR_TENSOR_MEMORY_LEAK
+    case CUDA_ERROR_MPS_CLIENT_TERMINATED:
     case CUDA_ERROR_ILLEGAL_ADDRESS:
     case CUDA_ERROR_ILLEGAL_INSTRUCTION:
     case CUDA_ERROR_MISALIGNED_ADDRESS:

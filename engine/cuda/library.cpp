@@ -77,6 +77,36 @@ fs::path ownFolder() {
     return file.parent_path();
 }
 
+/// NVIDIA's packages for the Pythons of an installation or a virtual environment.
+void addPythons(const fs::path& root, std::vector<std::string>& to) {
+    if (root.empty()) return;
+    for (const fs::path& python : subfolders(root / "lib"))
+        for (const char* packages : {"site-packages", "dist-packages"})
+            if (python.filename().string().starts_with("python3"))
+                addWheels(python / packages / "nvidia", to);
+}
+
+/// The environment or installation of the python3 that a shell would start.
+fs::path rootOfPython() {
+    const std::string path = environment("PATH");
+    for (size_t begin = 0; begin < path.size();) {
+        const size_t end = std::min(path.find(':', begin), path.size());
+        fs::path file = fs::path(path.substr(begin, end - begin)) / "python3";
+        begin = end + 1;
+        std::error_code error;
+        if (!fs::exists(file, error)) continue;
+        // an environment's python3 is a link to another; so may be the one on the PATH
+        for (int links = 0; links < 16; ++links) {
+            const fs::path root = file.parent_path().parent_path();
+            const bool isLink = fs::is_symlink(file, error);
+            if (!isLink || fs::exists(root / "pyvenv.cfg", error)) return root;
+            const fs::path next = fs::read_symlink(file, error);
+            file = (next.is_absolute() ? next : file.parent_path() / next).lexically_normal();
+        }
+    }
+    return {};
+}
+
 void addToolkits(std::vector<std::string>& to) {
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
         if (const fs::path root = environment(variable); !root.empty()) {
@@ -89,9 +119,14 @@ void addToolkits(std::vector<std::string>& to) {
 #endif
     const std::string major = std::to_string(kMajor),
                       version = major + "." + std::to_string(kMinor);
-    for (const std::string& root : {"/usr/local/cuda-" + version, "/usr/local/cuda-" + major,
-                                    std::string("/usr/local/cuda"), std::string("/opt/cuda")})
-        addIfThere(fs::path(root) / "lib64", to);
+    std::vector<fs::path> roots{"/usr/local/cuda-" + version, "/usr/local/cuda-" + major,
+                                "/usr/local/cuda", "/opt/cuda"};
+    std::vector<fs::path> others = subfolders("/usr/local");
+    std::reverse(others.begin(), others.end()); // newer ones first
+    for (const fs::path& other : others)
+        if (other.filename().string().starts_with("cuda-")) roots.push_back(other);
+    for (const fs::path& root : roots)
+        addIfThere(root / "lib64", to);
 }
 
 /// Fills one member; false and the reason when the library has no such function.
@@ -143,6 +178,13 @@ std::string soname(const char* name, int major) {
     return std::string("lib") + name + ".so." + std::to_string(major);
 }
 
+/// 0: nobody knows.
+int majorOf(const DriverApi& driver) {
+    int version = 0;
+    if (driver.cuDriverGetVersion == nullptr) return 0;
+    return driver.cuDriverGetVersion(&version) == CUDA_SUCCESS ? version / 1000 : 0;
+}
+
 /// NVRTC opens its builtins by their plain name when it compiles: the loader finds them when they
 /// are open already. They must be of NVRTC's own version, which need not be the headers', and lie
 /// beside it.
@@ -158,22 +200,39 @@ void openBuiltins(const CompilerApi& compiler, const std::string& nvrtc,
 
 } // namespace
 
+std::vector<std::string> cudaLibraryNames(const char* name, int driverMajor) {
+    constexpr int kNewest = std::max(13, kMajor);
+    const int newest = driverMajor == 0 ? kNewest : std::clamp(driverMajor, kOldestCuda, kNewest);
+    std::vector<std::string> names;
+    for (int major = newest; major >= kOldestCuda; --major)
+        names.push_back(soname(name, major));
+    return names;
+}
+
 std::vector<std::string> libraryFolders() {
     std::vector<std::string> folders = givenFolders();
     if (const fs::path own = ownFolder(); !own.empty()) {
         addIfThere(own, folders);
         addIfThere(own.parent_path() / "lib", folders);
     }
-    if (const fs::path environmentRoot = environment("VIRTUAL_ENV"); !environmentRoot.empty())
-        for (const fs::path& python : subfolders(environmentRoot / "lib"))
-            addWheels(python / "site-packages" / "nvidia", folders);
+    addPythons(environment("VIRTUAL_ENV"), folders);
     if (const fs::path conda = environment("CONDA_PREFIX"); !conda.empty())
         addIfThere(conda / "lib", folders);
     addToolkits(folders);
+    addPythons(rootOfPython(), folders);
+    addPythons("/usr/local", folders);
+    if (const fs::path home = environment("HOME"); !home.empty())
+        addPythons(home / ".local", folders);
     return folders;
 }
 
-void* Library::find(const char* function) const { return ::dlsym(handle, function); }
+void* Library::find(const char* function) const {
+    if (void* found = ::dlsym(handle, function)) return found;
+    // drivers before 12.8; the later one tells more kinds of wrong use apart
+    if (std::string_view(function) == "cuEventElapsedTime_v2")
+        return ::dlsym(handle, "cuEventElapsedTime");
+    return nullptr;
+}
 
 Library openLibrary(const std::vector<std::string>& names, const std::vector<std::string>& folders,
                     std::string_view howToGet) {
@@ -199,14 +258,18 @@ Library openLibrary(const std::vector<std::string>& names, const std::vector<std
         }
     }
     if (!broken.empty()) return {nullptr, {}, broken};
-    std::string reason = names.front() + " was not found";
+    std::string reason = names.front();
+    for (size_t i = 1; i < names.size(); ++i)
+        reason += " or " + names[i];
+    reason += " was not found";
     if (!howToGet.empty()) reason += " (" + std::string(howToGet) + ")";
     return {nullptr, {}, reason};
 }
 
 void loadCompiler(Api& api) {
     const std::vector<std::string> folders = libraryFolders();
-    const Library nvrtc = openLibrary({soname("nvrtc", kMajor)}, folders, kWhere);
+    const Library nvrtc =
+        openLibrary(cudaLibraryNames("nvrtc", majorOf(api.driver)), folders, kWhere);
     fill(nvrtc, api.compiler, api.noCompiler);
     if (api.noCompiler.empty()) openBuiltins(api.compiler, nvrtc.path, folders);
 }
@@ -217,7 +280,8 @@ Api loadApi() {
     if (!api.noDriver.empty()) return api;
     loadCompiler(api);
     const std::vector<std::string> folders = libraryFolders();
-    fill(openLibrary({soname("cublasLt", kMajor)}, folders, kWhere), api.blas, api.noBlas);
+    fill(openLibrary(cudaLibraryNames("cublasLt", majorOf(api.driver)), folders, kWhere), api.blas,
+         api.noBlas);
 #ifdef HALFSCOPE_CUDNN
     fill(openLibrary({soname("cudnn", CUDNN_MAJOR)}, folders, kWhere), api.dnn, api.noDnn);
 #else

@@ -8,9 +8,18 @@
 
 namespace halfscope::cuda {
 
+/// The oldest major version of CUDA whose driver and libraries can be used. All that api.h names
+/// has the same names, arguments and numbers from there on, so that headers of one version do for
+/// all.
+inline constexpr int kOldestCuda = 12;
+
+/// File names of a library, newest first, in the major versions that a driver of this one runs.
+std::vector<std::string> cudaLibraryNames(const char* name, int driverMajor);
+
 /// Folders that may hold CUDA's libraries, in the order of the search, apart from the loader's own
 /// (which comes after those of HALFSCOPE_CUDA_LIBRARIES): those of the environment, the module's,
-/// Python's (nvidia/*/lib of a virtual environment), the toolkit's.
+/// the active virtual environment's (nvidia/*/lib of its packages), the toolkits', those of the
+/// python3 on the PATH and of the user's packages.
 std::vector<std::string> libraryFolders();
 
 /// An open library. It stays open until the program ends: CUDA's libraries do not like to go.
@@ -18,6 +27,7 @@ struct Library {
     void* handle = nullptr;
     std::string path;   ///< the name or file that was opened
     std::string reason; ///< why there is none
+    /// By the name that it had in older versions, too, where it did the same then.
     void* find(const char* function) const;
 };
 

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/cuda/device.h"
+#include "engine/cuda/library.h"
 
 namespace halfscope::cuda {
 namespace {
@@ -39,10 +40,11 @@ std::string driverReason(const Api& api) {
     int version = 0;
     const CUresult result = api.driver.cuDriverGetVersion(&version);
     if (result != CUDA_SUCCESS) return initReason(api, result);
-    // Within one major version, code for a newer minor one runs on an older driver.
-    if (version / 1000 < CUDA_VERSION / 1000)
+    // Within one major version, code for a newer minor one runs on an older driver, and the
+    // libraries are looked for in a major version that it runs.
+    if (version / 1000 < kOldestCuda)
         return "the NVIDIA driver is too old: it supports CUDA " + versionText(version) +
-               ", at least CUDA " + std::to_string(CUDA_VERSION / 1000) + ".0 is needed";
+               ", at least CUDA " + std::to_string(kOldestCuda) + ".0 is needed";
     return {};
 }
 

@@ -45,7 +45,8 @@ struct FakeCuda {
     std::vector<std::string> missing;
     int order = 0;           ///< of blocks and threads, see EmulatedModule
     int blasCandidates = 3;  ///< of which the second adds in another order and is the fastest
-    bool dnnStrict = true;   ///< offers algorithms for strict f32
+    /// The cudnnMathType_t that it offers for every algorithm; -1: the one that was asked for.
+    int dnnOffers = -1;
     bool refuseBlas = false; ///< every algorithm that was offered fails when it is used
     bool dnnSupports = true; ///< else it knows no such convolution
     double launchMilliseconds = 0.01; ///< of a kernel

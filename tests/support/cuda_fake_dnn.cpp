@@ -123,7 +123,8 @@ cudnnStatus_t offer(const char* function, const Convolution& conv, int most, int
         perf.status = CUDNN_STATUS_SUCCESS;
         perf.determinism = *count == 1 ? CUDNN_NON_DETERMINISTIC : CUDNN_DETERMINISTIC;
         perf.memory = 8192;
-        perf.mathType = fakeCuda().dnnStrict ? conv.math : CUDNN_TENSOR_OP_MATH;
+        const int offered = fakeCuda().dnnOffers;
+        perf.mathType = offered < 0 ? conv.math : static_cast<cudnnMathType_t>(offered);
     }
     return CUDNN_STATUS_SUCCESS;
 }
