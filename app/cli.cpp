@@ -77,8 +77,10 @@ struct Commands {
         presets->add_flag("--markdown", markdown, "As a Markdown table");
         devices = app.add_subcommand("devices", "List the devices, and why there is no CUDA");
         describe = app.add_subcommand(
-            "describe", "Print the graph of a training step: each operation with its storage type, "
-                        "shape and the reason of each cast");
+            "describe",
+            "Print the graph of a training step: each operation with its storage type, "
+            "shape and the reason of each cast; with --device cuda also the ways to run "
+            "it that the GPU compares");
         describeOptions.experiment.addTo(*describe);
         textOption(*describe, "--lane", describeOptions.lane,
                    "Which lane (default: the first that is not fp32)", "NAME",

@@ -6,11 +6,15 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/exec/device_list.h"
+#include "engine/exec/variant_table.h"
 #include "engine/graph/inspect.h"
 #include "engine/train/dataset.h"
 #include "engine/train/trainer.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
+#include <optional>
 
 namespace halfscope::cli {
 
@@ -30,6 +34,38 @@ size_t laneIndex(const RunConfig& config, const std::string& wanted) {
                          nearestHint(wanted, names));
     }
     return static_cast<size_t>(found - names.begin());
+}
+
+/// What a device made of the step when it was loaded.
+struct LoadedThere {
+    DeviceInfo device;
+    std::vector<VariantTime> variants;
+};
+
+LoadedThere loadOn(const std::string& device, const Graph& graph) {
+    const std::unique_ptr<Executor> executor = makeExecutor(device);
+    executor->load(std::make_shared<const Program>(compile(graph)));
+    return {executor->device(), executor->variants()};
+}
+
+std::string waysText(const std::string& device, const LoadedThere& there) {
+    const std::string where = device + " (" + there.device.name + ")";
+    if (there.variants.empty()) return "One way to run this step on " + where + ".\n";
+    return "Ways to run this step on " + where + ", the one taken with a star:\n" +
+           variantTable(there.variants);
+}
+
+std::string waysJson(const std::string& graph, const std::string& device,
+                     const LoadedThere& there) {
+    auto json = nlohmann::ordered_json::parse(graph);
+    nlohmann::ordered_json ways = nlohmann::ordered_json::array();
+    for (const VariantTime& variant : there.variants)
+        ways.push_back({{"name", variant.name},
+                        {"step_ms", 1e3 * variant.seconds},
+                        {"chosen", variant.chosen},
+                        {"note", variant.note}});
+    json["device"] = {{"id", device}, {"name", there.device.name}, {"ways", std::move(ways)}};
+    return json.dump(2) + "\n";
 }
 
 } // namespace
@@ -68,10 +104,17 @@ void describe(const DescribeOptions& options) {
     const RunConfig config = options.experiment.config();
     const LaneConfig& lane = config.lanes[laneIndex(config, options.lane)];
     const Graph graph = buildStep(config, lane, makeDataset(config)->shape());
+    const std::string& device = options.experiment.device;
+    std::optional<LoadedThere> there; // before anything is printed: there may be no such device
+    if (device.starts_with("cuda")) there = loadOn(device, graph);
     switch (options.form) {
-    case DescribeForm::Text: print(graphText(graph)); break;
+    case DescribeForm::Text:
+        print(graphText(graph) + (there ? waysText(device, *there) : ""));
+        break;
     case DescribeForm::Dot: print(graphDot(graph)); break;
-    case DescribeForm::Json: print(graphJson(graph)); break;
+    case DescribeForm::Json:
+        print(there ? waysJson(graphJson(graph), device, *there) : graphJson(graph));
+        break;
     }
 }
 

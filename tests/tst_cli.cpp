@@ -18,6 +18,7 @@ private slots:
     void lists();
     void describes_data();
     void describes();
+    void describesWaysToRun();
     void settingsReference();
     void fullStandardOutput();
     void closedPipe();
@@ -167,6 +168,37 @@ void TestCli::describes() {
     // Half precision appears in the lane that has it, and only there.
     QCOMPARE(outcome.out.contains("float16"), !more.contains("fp32"));
     if (more.contains("--json")) QVERIFY(!QJsonDocument::fromJson(outcome.out).isNull());
+}
+
+void TestCli::describesWaysToRun() {
+    const auto describe = [](const char* module, const QStringList& more = {}) {
+        qputenv("HALFSCOPE_CUDA_MODULE",
+                QByteArray(HALFSCOPE_FAKE_MODULES "/lib") + module + ".so");
+        const Outcome outcome =
+            call(QStringList{"describe", "--preset", "regression", "--device", "cuda"} + more);
+        qunsetenv("HALFSCOPE_CUDA_MODULE");
+        return outcome;
+    };
+    const Outcome text = describe("fake_good");
+    QCOMPARE(text.code, 0);
+    QVERIFY(text.out.startsWith("%0 = "));
+    QVERIFY2(
+        text.out.endsWith("Ways to run this step on cuda (Fake 0), the one taken with a star:\n"
+                          "  usual                         2.0000 ms\n"
+                          "* other                         1.0000 ms\n"
+                          "  third                              -     no\n"),
+        text.out.right(400));
+    const QJsonObject json =
+        QJsonDocument::fromJson(describe("fake_good", {"--json"}).out).object();
+    QVERIFY(json.contains("nodes"));
+    const QJsonArray ways = json["device"].toObject()["ways"].toArray();
+    QCOMPARE(ways.size(), 3);
+    QCOMPARE(ways[1].toObject()["chosen"].toBool(), true);
+    const Outcome none = describe("fake_no_device");
+    QCOMPARE(none.code, 3);
+    QCOMPARE(none.out, QByteArray());
+    QCOMPARE(none.error, QByteArray("halfscope-cli: device cuda is not there: the NVIDIA driver is "
+                                    "too old: version 1, at least 2 needed\n"));
 }
 
 void TestCli::settingsReference() {

@@ -8,6 +8,7 @@
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/exec/device_list.h"
+#include "engine/exec/variant_table.h"
 #include "engine/graph/builder.h"
 #include "engine/train/fields.h"
 #include "engine/train/step_cases.h"
@@ -156,12 +157,10 @@ std::string arithmeticOf(Precision precision) {
 }
 
 void tellVariants(const std::string& name, const Executor& executor) {
-    for (const VariantTime& variant : executor.variants()) {
-        tell("    %c %-26s %9.4f ms  %s\n", variant.chosen ? '*' : ' ', variant.name.c_str(),
-             1e3 * variant.seconds, variant.note.c_str());
+    tell("%s", variantTable(executor.variants()).c_str());
+    for (const VariantTime& variant : executor.variants())
         tellTable("variant\t" + name + "\t" + variant.name + "\t" + number(1e3 * variant.seconds) +
                   "\t" + (variant.chosen ? "chosen" : "") + "\t" + variant.note);
-    }
 }
 
 void tellLaunches(const std::string& name, Executor& executor, const Ceilings& ceilings,

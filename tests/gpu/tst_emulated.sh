@@ -17,6 +17,8 @@ has() {
 }
 "$build/halfscope-cli" devices >"$work/devices"
 has "$work/devices" '^cuda:0 +Fake GPU'
+"$build/halfscope-cli" describe --preset regression --device cuda >"$work/described"
+has "$work/described" '^One way to run this step on cuda \(Fake GPU\)\.$'
 "$build/tst_gpu_device" >"$work/device"
 has "$work/device" '^Totals: .* 0 failed, 0 skipped'
 "$build/tst_gpu_steps" smallStep >"$work/step"

@@ -47,6 +47,9 @@ public:
     void download(NodeId, std::span<std::byte>) override {}
     void requestStop() override {}
     double lastStepSeconds() const override { return m_runs; }
+    std::vector<VariantTime> variants() const override {
+        return {{"usual", 0.002, false, {}}, {"other", 0.001, true, {}}, {"third", 0, false, "no"}};
+    }
 
 private:
     DeviceInfo m_device{"Fake 0", "cuda", "fake 1.0", kMemory};
