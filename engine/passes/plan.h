@@ -12,8 +12,8 @@ namespace halfscope {
 MemoryPlan planMemory(const Graph&, const std::vector<Kernel>&, size_t& pointOfNoReturn,
                       size_t apartBytes = 0);
 
-/// For tests: throws std::logic_error if two values that are needed at the same time share bytes, or
-/// a loop reads what it does not load.
+/// For tests: throws std::logic_error if two values that are needed at the same time share bytes,
+/// or a loop reads what it does not load.
 void checkPlan(const Graph&, const std::vector<Kernel>&, const MemoryPlan&);
 
 } // namespace halfscope
