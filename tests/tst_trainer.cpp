@@ -1,6 +1,7 @@
 // One lane: what a skip leaves alone, growth, schedules, live edits, reproducible bits, stopping.
 // What is said of an overflow is in tst_overflow.
 #include "engine/core/error.h"
+#include "engine/train/fields.h"
 #include "engine/train/schedule.h"
 #include "engine/train/trainer.h"
 #include "tests/support/lane.h"
@@ -43,6 +44,33 @@ class TestTrainer : public QObject {
     Q_OBJECT
 
 private slots:
+    /// Whatever overflows first has a name in the event's sentence, and a place in describe.
+    void everyNodeHasALabel_data() {
+        QTest::addColumn<QString>("precision");
+        for (const PrecisionPreset& preset : precisionPresets())
+            if (preset.precision != Precision::User) QTest::newRow(preset.name) << preset.name;
+    }
+    void everyNodeHasALabel() {
+        QFETCH(const QString, precision);
+        RunConfig config;
+        config.lanes = parseLanes(precision.toStdString());
+        for (const char* setting :
+             {"model.networks=2", "model.norm=layer", "gradients.accumulate=2",
+              "gradients.penalty=0.1", "gradients.clip=norm", "schedule.kind=one-cycle",
+              "schedule.cycle_momentum=true", "scaler.check_unscaled=true",
+              "scaler.hold_schedule=true", "optimizer.kind=rmsprop", "model.norm=batch",
+              "schedule.kind=cosine", "gradients.accumulate=1", "model.networks=1"}) {
+            applySetting(config, setting);
+            const Graph graph = buildStep(config, config.lanes[0], {4, 3, 2});
+            for (NodeId id = 0; id < graph.size(); ++id) {
+                const Op op = graph[id].op;
+                if (op == Op::State || op == Op::Input || op == Op::Constant) continue;
+                QVERIFY2(!graph[id].cause.label.empty(),
+                         (std::string(setting) + ": " + std::string(nameOf(op))).c_str());
+            }
+        }
+    }
+
     /// The optimizer's step count and the moments stay on a skip: a run that skips its first steps
     /// goes on like one that starts at the scale that works, on the same batch.
     void skipsLeaveNoTrace() {

@@ -76,6 +76,8 @@ Op opOf(Activation activation) {
     failInvariant("unknown activation");
 }
 
+std::string outputLabel(const std::string& prefix) { return wordsOf(prefix) + "output layer"; }
+
 NodeId emitLinear(Builder& b, NodeId x, const std::string& name, int64_t outputs, DType storage) {
     const Shape weightShape{outputs, b.shapeOf(x).back()};
     const NodeId weight = parameter(b, name + ".weight", weightShape, storage);
@@ -99,7 +101,7 @@ Network emitNetwork(Builder& b, const ModelConfig& model, NodeId x, int64_t outp
         LabelScope label(b, words + "activation " + number);
         x = fn::unary(b, opOf(model.activation), x);
     }
-    LabelScope label(b, words + "output layer");
+    LabelScope label(b, outputLabel(prefix));
     network.output = emitLinear(b, x, layer + std::to_string(layers), outputs, storage.weights);
     return network;
 }

@@ -39,6 +39,9 @@ void emitRunningStatistics(Builder&, const std::vector<RunningStatistic>&);
 /// A linear layer with parameters of its own: "<name>.weight" (out, in) and "<name>.bias" (out).
 NodeId emitLinear(Builder&, NodeId x, const std::string& name, int64_t outputs, DType storage);
 
+/// "output layer", or "second output layer": the label of the last layer.
+std::string outputLabel(const std::string& prefix);
+
 Op opOf(Activation);
 
 } // namespace halfscope

@@ -47,6 +47,8 @@ public:
         NodeId loss = f.loss;
         for (const NodeId further : f.furtherLosses) {
             differentiate(further);
+            PhaseScope phase(m_b, Phase::Loss);
+            LabelScope label(m_b, "loss");
             loss = m_b.add(loss, further);
         }
         accumulate();
@@ -137,8 +139,10 @@ private:
         const auto found = gradients(m_b, scaled, parameters);
         size_t i = 0;
         for (Group& group : m_groups)
-            for (ParameterGradient& pg : group.gradients)
+            for (ParameterGradient& pg : group.gradients) {
+                LabelScope label(m_b, pg.name + " over losses");
                 if (const auto& gradient = found[i++]) pg.gradient = sumOf(pg.gradient, *gradient);
+            }
     }
 
     /// The scaled gradients of the micro-batches so far; the scale is held until the last one.
@@ -215,6 +219,7 @@ private:
 
     /// When an optimizer keeps what it has; kNoNode: it always steps.
     NodeId skipOf(const Group& group) {
+        LabelScope label(m_b, "skip");
         const NodeId found = skipsOverflows() ? group.found : kNoNode;
         if (m_boundary == kNoNode) return found;
         const NodeId early = m_b.unary(Op::LogicalNot, m_boundary);

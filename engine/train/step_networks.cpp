@@ -29,6 +29,7 @@ Network emitOne(Builder& b, const RunConfig& config, NodeId x, int64_t outputs,
                 const PrecisionPlan& plan, const std::string& prefix = {}) {
     Network network = emitNetwork(b, config.model, x, outputs, plan.storage, prefix);
     if (plan.outputF32) {
+        LabelScope label(b, outputLabel(prefix));
         b.setRule("outputs of the network in float32");
         network.output = b.cast(network.output, DType::F32);
         b.setRule({});
