@@ -25,6 +25,7 @@ private slots:
     void resultTakesThePlaceOfADyingInput();
     void stateStaysWhileItIsReadInAnotherOrder();
     void loadOfAnotherOrderStays();
+    void nextValueThatIsReadAgainWaits();
     void randomPlansAreSound_data() { seeds(); }
     void randomPlansAreSound();
     void randomGraphsAgreeBitForBit_data() { seeds(); }
@@ -190,6 +191,24 @@ void TestPasses::loadOfAnotherOrderStays() {
         QVERIFY(std::fabs(got.at("y")[i] - wanted) <= 0x1p-23);
         QCOMPARE(got.at("minus y")[i], -got.at("y")[i]);
     }
+}
+
+/// In place of its state it would be written before the product reads it, and from there on a step
+/// cannot be given up.
+void TestPasses::nextValueThatIsReadAgainWaits() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId s = b.state("s", {8, 8}, DType::F32, StateRole::Parameter);
+    const NodeId next = b.shift(s, 1);
+    graph.setNext(s, next);
+    graph.addOutput("y", b.matmul(next, next));
+    const Program program = compile(graph);
+    QCOMPARE(program.kernels.size(), size_t{2});
+    QCOMPARE(program.pointOfNoReturn, size_t{2});
+    const RefTensor zeros{{8, 8}, std::vector<double>(64, 0.0)};
+    const auto got = test::runSteps(graph, {{s, zeros}}, FuseOptions::Full, 1, 3);
+    QCOMPARE(got.at("s").front(), 3.0);
+    QCOMPARE(got.at("y").front(), 72.0);
 }
 
 void TestPasses::randomPlansAreSound() {

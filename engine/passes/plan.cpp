@@ -110,7 +110,9 @@ private:
         }
     }
 
-    /// In place of the state whose next value it is, when no other kernel reads the state later.
+    /// In place of the state whose next value it is, when no other kernel reads the state later. A
+    /// next value that is read again waits: from the first that is written here on, a step cannot
+    /// be given up.
     bool storeOverState(int k, NodeId id, std::set<int>& taken) {
         const auto found = m_stateOfNext.find(id);
         if (found == m_stateOfNext.end() || found->second.size() != 1) return false;
@@ -127,14 +129,13 @@ private:
         return true;
     }
 
-    /// In place of an input of the same size that nothing needs any more.
+    /// In place of an input of the same size that nothing needs any more; leaves live to the end.
     bool storeOverDying(int k, NodeId id, std::set<int>& taken) {
         const Kernel& kernel = m_kernels[static_cast<size_t>(k)];
         for (NodeId load : kernel.loads) {
             const int at = item(load);
             Item& old = m_items[static_cast<size_t>(at)];
-            if (old.first < 0 || old.last != k || m_graph[load].bytes() != m_graph[id].bytes() ||
-                bytesOf(m_graph[load].dtype) != bytesOf(m_graph[id].dtype) ||
+            if (old.last != k || bytesOf(m_graph[load].dtype) != bytesOf(m_graph[id].dtype) ||
                 isPinned(storageOf(m_graph, load)) || !readInPlace(kernel, load))
                 continue;
             if (!taken.insert(at).second) continue;
