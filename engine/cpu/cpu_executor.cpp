@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -22,31 +24,62 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kMaps = false; // the sanitizer watches the ends of what the heap gives
+#else
+constexpr bool kMaps = true;
+#endif
 
-/// Memory aligned to cache lines, all zero.
+/// Gives memory back to where it came from.
+struct Release {
+    size_t mapped = 0; ///< bytes; 0: from the heap
+    void operator()(std::byte* p) const {
+        if (mapped > 0)
+            munmap(p, mapped);
+        else
+            std::free(p);
+    }
+};
+
+/// Memory aligned to cache lines, or to large pages where it holds some, all zero. Many bytes are
+/// mapped, not written: their pages come when the first step touches them, on all cores, and a load
+/// does not wait for gigabytes of zeros.
 class AlignedBytes {
 public:
     AlignedBytes() = default;
     explicit AlignedBytes(size_t bytes) {
-        const size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
+        if (kMaps && bytes >= kHugePage) {
+            map((bytes + kHugePage - 1) / kHugePage * kHugePage);
+            return;
+        }
         const size_t whole =
-            std::max<size_t>((bytes + alignment - 1) / alignment * alignment, alignment);
-        m_data.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, whole)));
+            std::max((bytes + kAlignment - 1) / kAlignment, size_t{1}) * kAlignment;
+        m_data.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, whole)));
         if (!m_data) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-        // A step sweeps over far more small pages than the processor has translations for. Only
-        // advice: where the system has no large pages, small ones serve.
-        if (alignment == kHugePage) madvise(m_data.get(), whole, MADV_HUGEPAGE);
-#endif
         std::memset(m_data.get(), 0, whole);
     }
     std::byte* data() const { return m_data.get(); }
 
 private:
-    struct Free {
-        void operator()(std::byte* p) const { std::free(p); }
-    };
-    std::unique_ptr<std::byte, Free> m_data;
+    /// Takes one large page more and gives back what lies before and behind the aligned part.
+    void map(size_t whole) {
+        void* taken = mmap(nullptr, whole + kHugePage, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (taken == MAP_FAILED) throw std::bad_alloc();
+        auto* begin = static_cast<std::byte*>(taken);
+        const size_t before =
+            (kHugePage - reinterpret_cast<uintptr_t>(begin) % kHugePage) % kHugePage;
+        if (before > 0) munmap(begin, before);
+        if (before < kHugePage) munmap(begin + before + whole, kHugePage - before);
+        m_data = {begin + before, Release{whole}};
+#ifdef MADV_HUGEPAGE
+        // A step sweeps over far more small pages than the processor has translations for. Only
+        // advice: where the system has no large pages, small ones serve.
+        madvise(m_data.get(), whole, MADV_HUGEPAGE);
+#endif
+    }
+
+    std::unique_ptr<std::byte, Release> m_data;
 };
 
 size_t physicalMemory() {
