@@ -17,6 +17,7 @@
 #include <QHelpEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QSettings>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QStatusBar>
@@ -85,6 +86,8 @@ private slots:
     void savesWhatCanBeOpened();
     void picturesOfAnyName();
     void plotsMenuSaves();
+    void remembersTheWindow();
+    void saysWhatIsBeingBuilt();
 };
 
 void TestWindowUse::everythingSeenIsTold() {
@@ -357,6 +360,57 @@ void TestWindowUse::plotsMenuSaves() {
     });
     emit opened.window.plots().saveRequested(); // the dialog runs in here
     QVERIFY(QFileInfo::exists(path));
+}
+
+void TestWindowUse::remembersTheWindow() {
+    QCoreApplication::setOrganizationName(QStringLiteral("HalfscopeTest"));
+    QCoreApplication::setApplicationName(QStringLiteral("tst_window_use"));
+    const QTemporaryDir folder;
+    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, folder.path());
+    WindowOptions options;
+    options.remember = true;
+    options.theme = Theme::Dark;
+    const QSize size(1111, 777);
+    {
+        Opened opened(tinyConfig(10), options);
+        opened.window.resize(size);
+        opened.window.plots().setSmoothing(0.9);
+        QVERIFY(QTest::qWaitForWindowActive(&opened.window));
+        QTest::keyClick(&opened.window, Qt::Key_F9);
+        QVERIFY(!opened.window.setup().isVisible());
+        QVERIFY(opened.window.close());
+    }
+    QCOMPARE(QSettings().value(QStringLiteral("theme")).toString(), QStringLiteral("dark"));
+    {
+        Opened opened(tinyConfig(10), options);
+        QCOMPARE(opened.window.size(), size);
+        QCOMPARE(opened.window.plots().smoothing(), 0.9);
+        QVERIFY(!opened.window.setup().isVisible());
+        QVERIFY(QTest::qWaitForWindowActive(&opened.window));
+        QTest::keyClick(&opened.window, Qt::Key_F9);
+        QVERIFY(opened.window.setup().isVisible());
+        // no place to write: it closes all the same
+        QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope,
+                           QStringLiteral("/proc/no/such/folder"));
+        QVERIFY(opened.window.close());
+    }
+    Opened fresh(tinyConfig(10), options);
+    QCOMPARE(fresh.window.plots().smoothing(), 0.0);
+    applyTheme(*qApp, Theme::Light);
+}
+
+void TestWindowUse::saysWhatIsBeingBuilt() {
+    FakeScript script;
+    script.slowBuild = true;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(20), options);
+    MainWindow& window = opened.window;
+    QTRY_VERIFY_WITH_TIMEOUT(script.building, kPatience);
+    QCOMPARE(window.controller().state(), SessionState::Building);
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QTRY_VERIFY2(headline->text().contains(QStringLiteral("Press Play")),
+                 qPrintable(headline->text()));
 }
 
 QTEST_MAIN(TestWindowUse)

@@ -233,6 +233,8 @@ void MainWindow::restoreLayout() {
     m_dividedByHand = settings.value(QStringLiteral("layout/byHand")).toBool();
     if (m_dividedByHand)
         m_centre->restoreState(settings.value(QStringLiteral("layout/centre")).toByteArray());
+    m_settingsAction->setChecked(
+        settings.value(QStringLiteral("layout/settingsShown"), true).toBool());
     m_plots->setSmoothing(settings.value(QStringLiteral("plots/smoothing")).toDouble());
     m_rightByHand = settings.value(QStringLiteral("layout/rightByHand")).toBool();
     if (m_rightByHand)
@@ -248,6 +250,7 @@ void MainWindow::saveLayout() const {
     settings.setValue(QStringLiteral("layout/centre"), m_centre->saveState());
     settings.setValue(QStringLiteral("layout/rightByHand"), m_rightByHand);
     settings.setValue(QStringLiteral("layout/right"), m_right->saveState());
+    settings.setValue(QStringLiteral("layout/settingsShown"), m_settingsAction->isChecked());
     settings.setValue(QStringLiteral("plots/smoothing"), m_plots->smoothing());
     settings.setValue(QStringLiteral("theme"), nameOf(m_options.theme));
 }

@@ -115,6 +115,7 @@ private:
               const QString& about = {});
     void startRun();
     void showBuilt();
+    void invite();
     void showLanes(const SessionInfo&);
     void showState();
     void frame();
@@ -189,6 +190,7 @@ private:
     QLabel* m_deviceLabel = nullptr;
     QAction* m_followAction = nullptr;
     QAction* m_fullScreenAction = nullptr;
+    QAction* m_settingsAction = nullptr;
     QWidget* m_help = nullptr;
 };
 

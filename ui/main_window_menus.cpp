@@ -95,6 +95,7 @@ void MainWindow::fillViewMenu(QMenu& view) {
         if (on && m_columns->sizes().front() == 0)
             m_columns->setSizes({kSetupWidth, width() - kSetupWidth - kRightWidth, kRightWidth});
     });
+    m_settingsAction = settings;
     QAction* fullScreen = view.addAction(tr("F&ull screen"));
     fullScreen->setShortcut(Qt::Key_F11);
     fullScreen->setCheckable(true);

@@ -167,6 +167,7 @@ void MainWindow::startRun() {
         checkConfig(m_config.config());
         m_config.startBuilding();
         m_controller->reset(m_config.config());
+        invite();
     });
 }
 
@@ -206,8 +207,14 @@ void MainWindow::showBuilt() {
     m_newFigures = false;
     m_figuresShown = m_clock.elapsed() - kFiguresMs;
     m_news.clear();
+    invite();
+}
+
+/// Says what Play would show; from the first moment on, because large networks take a while to
+/// build.
+void MainWindow::invite() {
     if (m_about.isEmpty())
-        setHeadline(invitation(m_run.lanes()), kTitleSize);
+        setHeadline(invitation(static_cast<qsizetype>(m_config.config().lanes.size())), kTitleSize);
     else
         setHeadline(tr("%1 Press Play.").arg(m_about), 1.0);
 }
