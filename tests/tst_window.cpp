@@ -1,5 +1,6 @@
 // The whole window with the real engine, offscreen: a session as a user has one, from the first
 // picture to closing it while it trains.
+#include "engine/train/recipes.h"
 #include "tests/support/opened_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
@@ -304,6 +305,13 @@ void TestWindow::presetsSayWhatTheyAreFor() {
     QVERIFY(headline->toolTip().endsWith(QStringLiteral("Press Play.")));
     auto* box = window.findChild<QComboBox*>(QStringLiteral("presets"));
     QCOMPARE(box->accessibleDescription(), about);
+    // all of it, in the window as it comes up
+    for (const Preset& preset : recipePresets()) {
+        window.openPreset(QString::fromStdString(preset.name));
+        const QString told = QString::fromStdString(preset.about) + QStringLiteral(" Press Play.");
+        QTRY_COMPARE_WITH_TIMEOUT(headline->toolTip(), told, kPatience);
+        QCOMPARE(headline->text(), told);
+    }
 }
 
 /// The counters get the room that they need, the events the rest.
