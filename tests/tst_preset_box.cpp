@@ -6,6 +6,8 @@
 #include <QAction>
 #include <QMenu>
 #include <QSignalSpy>
+#include <QStyle>
+#include <QStyleOptionComboBox>
 #include <QTest>
 #include <QTextDocument>
 #include <QWheelEvent>
@@ -47,6 +49,7 @@ private slots:
     void groups();
     void everyEntryChoosesItsPreset();
     void keysReachEveryGroup();
+    void titlesAreNotCut();
     void marksWhatIsOpen();
     void foreignExperiments();
     void wheelChangesNothing();
@@ -115,6 +118,19 @@ void TestPresetBox::keysReachEveryGroup() {
     QTest::keyClick(popup(), Qt::Key_Escape);
     QTRY_VERIFY(!popup());
     QCOMPARE(chosen.size(), 1);
+}
+
+void TestPresetBox::titlesAreNotCut() {
+    PresetBox box;
+    box.resize(box.sizeHint());
+    QStyleOptionComboBox option;
+    option.initFrom(&box);
+    const QRect field = box.style()->subControlRect(QStyle::CC_ComboBox, &option,
+                                                    QStyle::SC_ComboBoxEditField, &box);
+    for (const Preset& preset : presets()) {
+        const int wanted = box.fontMetrics().horizontalAdvance(text(preset.title));
+        QVERIFY2(wanted <= field.width(), preset.title.c_str());
+    }
 }
 
 void TestPresetBox::marksWhatIsOpen() {

@@ -31,7 +31,7 @@ Preset plain() {
 }
 
 Preset accumulation() {
-    Preset made = recipe("recipe-accumulate", kSteps, "Accumulated gradients",
+    Preset made = recipe("recipe-accumulate", kSteps, "Accumulation",
                          "Four batches of 16 make one update: scaled gradients add up, and scale, "
                          "check and step wait for the last one.");
     made.config.task.batch = 16;
@@ -49,7 +49,7 @@ Preset penalty() {
 }
 
 Preset twoOptimizers() {
-    Preset made = recipe("recipe-two-optimizers", kSteps, "Several models and optimizers",
+    Preset made = recipe("recipe-two-optimizers", kSteps, "Two optimizers",
                          "Two networks, two losses over both outputs, Adam and SGD: the scale "
                          "probes its limit every 20 steps, and where one optimizer alone skips, "
                          "the scale falls for both.");
@@ -85,7 +85,7 @@ Preset oneCycle() {
 Preset oneCycleLinear() {
     Preset made = oneCycle();
     made.name = "recipe-onecycle-linear";
-    made.title = made.config.title = "One cycle in straight lines";
+    made.title = made.config.title = "One cycle, linear";
     made.about = "SGD's learning rate goes up and down in straight lines, its momentum down from "
                  "0.95 and up again; AMP, whose first steps are skipped, starts on the way up.";
     made.config.optimizer.kind = OptimizerKind::Sgd;
@@ -96,7 +96,7 @@ Preset oneCycleLinear() {
 Preset oneCycleThreePhase() {
     Preset made = oneCycle();
     made.name = "recipe-onecycle-three-phase";
-    made.title = made.config.title = "One cycle in three phases";
+    made.title = made.config.title = "One cycle, 3 phases";
     made.about = "Up, down in as many steps, then on to nearly zero: the last updates are too "
                  "small for float16, and only weights in float32, as AMP keeps them, still move.";
     made.config.schedule.threePhase = true;
@@ -186,7 +186,7 @@ Preset momentumSgd(const char* name, const char* title, const char* about, doubl
 }
 
 Preset nesterov() {
-    Preset made = momentumSgd("recipe-sgd-nesterov", "SGD with Nesterov momentum",
+    Preset made = momentumSgd("recipe-sgd-nesterov", "SGD with Nesterov",
                               "SGD's steps are as long as its gradients are: forgetting to unscale "
                               "would make them 65536 times too long, which Adam's division hides.",
                               3e-3);
@@ -224,7 +224,7 @@ std::vector<Preset> recipePresets() {
                     "Gradients are unscaled before their norm is cut to 5, so that the limit means "
                     "the same at every scale; unclipped, these weights become nan and the scale 0.",
                     ClipKind::Norm2, 5),
-            clipped("recipe-clip-inf", "Clip by largest gradient",
+            clipped("recipe-clip-inf", "Clip by inf norm",
                     "One factor for all gradients brings the largest one down to 2, once they are "
                     "unscaled; on an overflow it is infinite, and the step is skipped.",
                     ClipKind::NormInf, 2),

@@ -6,6 +6,8 @@
 
 #include <QActionGroup>
 #include <QMenu>
+#include <QStyleOptionComboBox>
+#include <QStylePainter>
 #include <QWheelEvent>
 
 namespace halfscope {
@@ -95,6 +97,20 @@ void PresetBox::showExperiment(const QString& preset, const QString& title) {
     const QString told = about.isEmpty() ? tr("The experiments that come with the program") : about;
     setToolTip(wrapped(told));
     setAccessibleDescription(told);
+}
+
+/// The title of a file may be longer than the box: Qt would cut it in a letter.
+void PresetBox::paintEvent(QPaintEvent*) {
+    QStylePainter painter(this);
+    QStyleOptionComboBox option;
+    initStyleOption(&option);
+    const int room =
+        style()
+            ->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this)
+            .width();
+    option.currentText = fontMetrics().elidedText(option.currentText, Qt::ElideRight, room);
+    painter.drawComplexControl(QStyle::CC_ComboBox, option);
+    painter.drawControl(QStyle::CE_ComboBoxLabel, option);
 }
 
 /// A turn of the wheel must not end the run.

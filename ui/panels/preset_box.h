@@ -26,6 +26,7 @@ signals:
     void chosen(const QString& preset);
 
 protected:
+    void paintEvent(QPaintEvent*) override;
     void wheelEvent(QWheelEvent*) override;
 
 private:
