@@ -18,9 +18,9 @@ enum class PresetForm : uint8_t { Text, Markdown };
 /// Names and sentences, under the headings of their groups.
 void tellPresets(PresetForm);
 void tellDevices();
-/// The graph of one lane's training step and, where the command names a CUDA device, the ways to run
-/// it that the device compares. InputError for an unknown lane, EngineError for a device that is
-/// not there.
+/// The graph of one lane's training step and, where the command names a CUDA device, the ways to
+/// run it that the device compares. InputError for an unknown lane, EngineError for a device that
+/// is not there.
 void describe(const DescribeOptions&);
 /// The reference of settings as Markdown.
 void tellSettings();
