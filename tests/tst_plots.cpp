@@ -61,6 +61,8 @@ private slots:
     void eventMarks();
     void thousandsOfEvents();
     void eventClick();
+    void nearestEventIsClicked();
+    void levelStretchKeepsItsEnds();
     void crosshairByKeys();
     void crosshairByMouse();
     void spokenDescription();
@@ -340,6 +342,38 @@ void TestPlots::eventClick() {
     QTest::mouseClick(&plotOf(*m_stack), Qt::LeftButton, {}, mark + QPoint(40, 0));
     QCOMPARE(events.count(), 1);
     QVERIFY(m_stack->crosshair().value_or(0) > 700);
+}
+
+/// Of several marks within reach.
+void TestPlots::nearestEventIsClicked() {
+    m_stack->append(1, record(1000, 1, 0.1f));
+    const std::pair<EventKind, int> marks[] = {
+        {EventKind::Growth, 694}, {EventKind::Overflow, 700}, {EventKind::Edit, 706}};
+    for (const auto& [kind, step] : marks)
+        m_stack->addEvent(eventOf(kind, step, 1));
+    show();
+    QSignalSpy events(m_stack.get(), &PlotStack::eventClicked);
+    for (int i = 0; i < 3; ++i) {
+        const QString name = QLatin1String(nameOf(marks[i].first)) + u"/B"_qs;
+        const QCPGraph* graph = graphNamed(*m_stack, name);
+        const QPoint mark(at(marks[i].second, name).x(),
+                          static_cast<int>(graph->valueAxis()->coordToPixel(1)));
+        QTest::mouseClick(&plotOf(*m_stack), Qt::LeftButton, {}, mark);
+        QCOMPARE(events.count(), i + 1);
+        QCOMPARE(events.back()[0].toInt(), i);
+    }
+}
+
+/// Points between are left out, and a line without its last level point would slope.
+void TestPlots::levelStretchKeepsItsEnds() {
+    const float losses[] = {0.5f, 0.5f, 0.5f, 0.5f, 0.25f, 0.25f};
+    for (int i = 0; i < 6; ++i)
+        m_stack->append(0, record(i + 1, 0, losses[i]));
+    show();
+    QVector<double> steps;
+    for (const QCPGraphData& point : *graphNamed(*m_stack, QStringLiteral("Loss/A fp32"))->data())
+        steps.append(point.key);
+    QCOMPARE(steps, QVector<double>({1, 4, 5, 6}));
 }
 
 void TestPlots::crosshairByKeys() {

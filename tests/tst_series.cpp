@@ -46,6 +46,7 @@ private slots:
     void extremesSurvive_data();
     void extremesSurvive();
     void everyBucketKeepsItsExtremes();
+    void ofEqualValuesTheEarlierOne();
     void fewPointsAreDrawnAsTheyAre();
     void neighboursReachTheEdges();
     void notFiniteStaysApart_data();
@@ -131,6 +132,19 @@ void TestSeries::everyBucketKeepsItsExtremes() {
         QCOMPARE(xs[at], double(spike));
         QCOMPARE(ys.count(9.0), 1);
     }
+}
+
+/// A level stretch is its bucket's first point, however it goes on: the same in every frame.
+void TestSeries::ofEqualValuesTheEarlierOne() {
+    Series series;
+    for (int i = 0; i < 4096; ++i)
+        series.append(i, 1);
+    QVector<double> xs, ys;
+    series.sample(0, 4096, 50, xs, ys);
+    QCOMPARE(xs.size(), 4096 / 128 + 1);
+    for (qsizetype i = 0; i + 1 < xs.size(); ++i)
+        QCOMPARE(xs[i], 128.0 * static_cast<double>(i));
+    QCOMPARE(xs.back(), 4095.0);
 }
 
 void TestSeries::fewPointsAreDrawnAsTheyAre() {

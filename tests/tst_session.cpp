@@ -75,6 +75,7 @@ private slots:
     void ringTakesWhatFits();
     void firstPictureBeforePlay();
     void rowsWaitForASlowWindow();
+    void eventsOfAnOldRunAreDropped();
     void pauseReachesALongStep();
     void pauseKeepsWhatWasTrained();
     void closeReachesALongStep();
@@ -174,6 +175,20 @@ void TestSession::rowsWaitForASlowWindow() {
     QVERIFY(session.meets([&] { return session.seen.records.size() >= 120000; }));
     QCOMPARE(session.seen.wholeSteps(2), int64_t(60000));
     QCOMPARE(session.seen.picture->step, int64_t(60000));
+}
+
+/// What the window had not taken yet when the next run began.
+void TestSession::eventsOfAnOldRunAreDropped() {
+    SessionChannel channel;
+    std::vector<StepRecord> none;
+    std::vector<Event> old(2), fresh(1);
+    old[0].step = old[1].step = 7;
+    fresh[0].step = 1;
+    channel.publish(1, none, old);
+    channel.publish(2, none, fresh);
+    const SessionBatch batch = channel.take(2);
+    QCOMPARE(batch.events.size(), size_t{1});
+    QCOMPARE(batch.events[0].step, int64_t{1});
 }
 
 void TestSession::pauseReachesALongStep() {
