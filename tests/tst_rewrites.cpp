@@ -99,6 +99,7 @@ private slots:
     void otherProductsStay_data();
     void otherProductsStay();
     void linearSums();
+    void linearTerms();
     void linearSumsNeedOnePassLess();
     void otherSumsStay();
     void deadNodesGoAndCausesStay();
@@ -185,6 +186,27 @@ void TestRewrites::linearSums() {
     }
 }
 
+/// Factors of all kinds, and the same term twice. Along each axis, and along both.
+void TestRewrites::linearTerms() {
+    const Shape shape{kRows, kColumns};
+    for (const Shape& axes : {Shape{0}, Shape{1}, Shape{0, 1}}) {
+        Graph graph;
+        Builder b(graph);
+        const NodeId x = b.input("x", shape, DType::F32), y = b.input("y", shape, DType::F32);
+        const NodeId scalar = b.expand(b.input("scalar", {}, DType::F32), shape);
+        const NodeId sum = b.expand(b.sum(b.mul(x, y), axes), shape); // what operands wait for
+        const NodeId term = b.mul(b.mul(y, scalar), sum);
+        const NodeId terms = b.add(b.add(b.mul(sum, x), term), b.neg(b.scale(term, 3)));
+        graph.addOutput("sum", b.sum(b.neg(b.add(terms, term)), axes));
+        const Graph written = linearSumsApart(graph, kLarge);
+        QCOMPARE(count(written, Op::Sum, kLarge), 3); // of x y, of x, of y
+        const auto want = valuesOf(graph, "sum", RefRounding::None),
+                   got = valuesOf(written, "sum", RefRounding::None);
+        for (size_t i = 0; i < want.size(); ++i)
+            QVERIFY(std::fabs(got[i] - want[i]) <= 1e-12 * (1 + std::fabs(want[i])) * kLarge);
+    }
+}
+
 /// Passes over x: its mean, its variance, the sums, then the result: not one more for dMean. The
 /// sums of dy, dy * centred (for the weight and for the inverse) and centred are one each.
 void TestRewrites::linearSumsNeedOnePassLess() {
@@ -214,7 +236,11 @@ void TestRewrites::otherSumsStay() {
         const NodeId of = operand(b, x, y, row, column);
         graph.addOutput("sum", b.sum(of, {0}));
         const Graph written = linearSumsApart(graph, kLarge);
-        return std::pair{written.size() == pruned(graph).size(), count(written, Op::Mul, kLarge)};
+        const Graph plain = pruned(graph);
+        bool same = written.size() == plain.size();
+        for (NodeId id = 0; same && id < plain.size(); ++id)
+            same = written[id].op == plain[id].op && written[id].in == plain[id].in;
+        return std::pair{same, count(written, Op::Mul, kLarge)};
     };
     // what changes along the summed axis is no factor
     QVERIFY(sums([](Builder& b, NodeId x, NodeId, NodeId, NodeId column) {

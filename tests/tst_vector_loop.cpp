@@ -140,6 +140,7 @@ private slots:
     void valuesByRow_data();
     void valuesByRow();
     void valuesByRowJoinOneSection();
+    void valuesByRowKeepTheirPlace();
     void trainingStepIsCompiled_data();
     void trainingStepIsCompiled();
     void refusedPagesAreNoFault();
@@ -435,6 +436,26 @@ void TestVectorLoop::valuesByRowJoinOneSection() {
     const NodeId before = b.add(b.mul(x, x), x);
     const NodeId after = b.mul(before, b.expand(c, shape));
     graph.addOutput("y", b.add(after, before));
+    int vectors = 0;
+    compareKernels(graph, vectors);
+    QCOMPARE(vectors, 1);
+}
+
+/// With more values alive than there are registers, the first one goes to memory: not to where the
+/// row's value lies, which the next columns still read.
+void TestVectorLoop::valuesByRowKeepTheirPlace() {
+    constexpr size_t kAlive = 40;
+    const Shape shape{64, 256};
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", shape, DType::F32), c = b.input("c", {64, 1}, DType::F32);
+    std::vector<NodeId> values{b.mul(x, b.expand(c, shape))};
+    while (values.size() < kAlive)
+        values.push_back(b.add(values.back(), x));
+    NodeId sum = values.back();
+    for (size_t i = kAlive - 1; i-- > 0;)
+        sum = b.add(sum, values[i]);
+    graph.addOutput("y", sum);
     int vectors = 0;
     compareKernels(graph, vectors);
     QCOMPARE(vectors, 1);
