@@ -24,6 +24,7 @@ private slots:
     }
     void cleanup() { checkFakeCuda(); }
     void shortOfTime();
+    void shortOfTimeForTheOnlyOne();
     void notCompiling();
     void usualNotCompiling();
     void noneCompiles();
@@ -49,6 +50,20 @@ void TestCudaTrials::shortOfTime() {
     QCOMPARE(chosenOf(*machine.executor), std::string("usual"));
     const VariantTime low = variantOf(*machine.executor, kLow);
     QVERIFY2(has(low.note, "the search has taken long enough"), low.note.c_str());
+    (void)machine.step();
+}
+
+/// Time is up when it turns out that the usual one cannot be had.
+void TestCudaTrials::shortOfTimeForTheOnlyOne() {
+    fakeCuda().compile = [](std::string& text) {
+        return has(text, "kTileM = ") ? NVRTC_ERROR_COMPILATION : NVRTC_SUCCESS;
+    };
+    SourceOptions hasty = options();
+    hasty.searchSeconds = 1e-9;
+    Machine machine({}, hasty);
+    machine.load();
+    QVERIFY(has(variantOf(*machine.executor, "usual").note, "do not compile"));
+    QCOMPARE(chosenOf(*machine.executor), std::string("unfused"));
     (void)machine.step();
 }
 

@@ -141,7 +141,7 @@ std::vector<Compiled> compileTexts(const Device& device, const FileCache& cache,
     const auto work = [&] {
         for (size_t i; (i = next++) < texts.size();) {
             if (const std::string why = enough(); i > 0 && !why.empty()) {
-                results[i].error = "not compiled: " + why;
+                results[i] = {{}, "not compiled: " + why, true};
                 continue;
             }
             try {

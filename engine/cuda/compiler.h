@@ -17,6 +17,7 @@ std::string compileText(const Device&, const FileCache&, const std::string& text
 /// Code, or why there is none.
 struct Compiled {
     std::string code, error;
+    bool isLeftOut = false; ///< it was not asked for
 };
 /// compileText() of each, several at the same time. `enough` says why those that were not begun are
 /// left out, the first excepted; nothing while they are not. Any thread may ask it.

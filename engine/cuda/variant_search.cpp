@@ -135,20 +135,26 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
     start = Clock::now();
     for (const Launch& launch : variants.front().written.source.launches)
         m_kernels.push_back(launch.kernels);
-    for (size_t i = 0; i < variants.size(); ++i) {
-        VariantRecord& record = m_records[i];
+    const auto attempt = [&](size_t i, const Compiled& code) {
         try {
+            if (!code.error.empty()) throw EngineError(code.error);
             if (const std::string why = enough(); m_best && !why.empty())
                 throw EngineError("not tried: " + why);
-            trial(std::move(variants[i]), compiled[i], record);
+            trial(std::move(variants[i]), code.code, m_records[i]);
         } catch (const EngineError& error) {
             if (i == 0) first = std::current_exception();
-            leaveOut(record, error);
+            leaveOut(m_records[i], error);
             const bool impossible = dynamic_cast<const NoAlgorithm*>(&error) != nullptr ||
                                     dynamic_cast<const OutOfMemory*>(&error) != nullptr;
             if (i == 0 && impossible) throw;
         }
-    }
+    };
+    for (size_t i = 0; i < variants.size(); ++i)
+        attempt(i, compiled[i]);
+    // where none works that there was time for, there is time for the others
+    for (size_t i = variants.size(); i-- > 1 && !m_best;)
+        if (compiled[i].isLeftOut)
+            attempt(i, compileTexts(m_device, m_cache, {texts[i]}, enough).front());
     if (!m_best && m_records.allEndedBadly()) throw EngineError(noneWorks());
     if (!m_best) std::rethrow_exception(first);
 }
@@ -176,15 +182,14 @@ bool VariantSearch::stopped() {
     return m_cut;
 }
 
-void VariantSearch::trial(WrittenVariant variant, const Compiled& compiled, VariantRecord& record) {
+void VariantSearch::trial(WrittenVariant variant, const std::string& code, VariantRecord& record) {
     if (record.endedBadly()) throw EngineError("not tried: the program ended in earlier trials");
-    if (!compiled.error.empty()) throw EngineError(compiled.error);
     const SourceOptions options = variant.variant.options;
     ++record.unfinished;
     m_records.write(); // a program that ends now leaves this
     std::unique_ptr<StepVersion> version;
     try {
-        version = make(std::move(variant), compiled.code);
+        version = make(std::move(variant), code);
         fillForTrial(m_device, *version);
         version->enqueueAll(m_device.stream());
         TrialResults results = resultsOfTrial(m_device, *version);
@@ -255,8 +260,8 @@ void VariantSearch::tryMixed() {
     VariantRecord& record = m_records.last();
     try {
         WrittenVariant variant{{kMixed, options}, m_write(options)};
-        const Compiled compiled{compileText(m_device, m_cache, variant.written.text()), {}};
-        trial(std::move(variant), compiled, record);
+        const std::string code = compileText(m_device, m_cache, variant.written.text());
+        trial(std::move(variant), code, record);
         record.time.note = tilesText(options.tilesOf);
     } catch (const EngineError& error) {
         leaveOut(record, error);

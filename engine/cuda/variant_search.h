@@ -49,7 +49,7 @@ private:
     std::unique_ptr<StepVersion> kept(const std::vector<WrittenVariant>&) const;
     void readRecords(const std::vector<WrittenVariant>&);
     void tryAll(std::vector<WrittenVariant>);
-    void trial(WrittenVariant, const Compiled&, VariantRecord&);
+    void trial(WrittenVariant, const std::string& code, VariantRecord&);
     bool isTiled(const SourceOptions&, const StepVersion&) const;
     void tryMixed();
     std::map<size_t, TileLimits> bestTiles() const;
