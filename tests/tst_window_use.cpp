@@ -24,6 +24,7 @@
 #include <QTableView>
 #include <QTextDocument>
 #include <QTimer>
+#include <QToolButton>
 #include <QToolTip>
 
 using namespace halfscope;
@@ -76,6 +77,8 @@ private slots:
     void wrongValueIsTold();
     void typedScales_data();
     void typedScales();
+    void powersInFields();
+    void newLaneComesIntoView();
     void fullScreenByOthers();
     void eventsSayWhy();
     void sentencesInLittleRoom();
@@ -170,6 +173,38 @@ void TestWindowUse::typedScales() {
     QCOMPARE(window.bannerText().isEmpty(), scale > 0);
     const double first = tinyConfig(1).lanes[1].scaler.initScale;
     QCOMPARE(static_cast<double>(window.run().lane(1).last.scale), scale > 0 ? scale : first);
+}
+
+void TestWindowUse::powersInFields() {
+    ConfigModel model;
+    model.load(tinyConfig(10));
+    const auto typed = [&model](std::string_view key, int lane, const char* text) {
+        const int row = model.rowOf(key, lane);
+        const bool taken = model.setData(model.index(row), QString::fromLatin1(text));
+        return taken ? model.text(row) : QString();
+    };
+    QCOMPARE(typed("scaler.init_scale", 1, "2^20"), QStringLiteral("1048576"));
+    QCOMPARE(typed("scaler.init_scale", 1, " 2 ^ -1 "), QStringLiteral("0.5"));
+    QCOMPARE(typed("scaler.init_scale", 1, "2^9999"), QString());
+    QCOMPARE(typed("model.width", -1, "2^4"), QStringLiteral("16"));
+    QCOMPARE(typed("model.width", -1, "2^-1"), QString()); // no whole number
+    QCOMPARE(typed("precision.layers", 1, "2^4"), QString());
+}
+
+void TestWindowUse::newLaneComesIntoView() {
+    Opened opened(tinyConfig(10));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QToolButton* add = nullptr;
+    for (QToolButton* button : window.setup().findChildren<QToolButton*>())
+        if (button->text() == QLatin1String("Add a lane")) add = button;
+    QVERIFY(add);
+    add->click();
+    const auto seen = [&window] {
+        const FieldEditor* editor = window.setup().editor("precision", 2);
+        return editor && !editor->visibleRegion().isEmpty();
+    };
+    QTRY_VERIFY(seen());
 }
 
 void TestWindowUse::fullScreenByOthers() {

@@ -3,6 +3,7 @@
 #include "ui/main_window.h"
 
 #include "ui/images/compare_view.h"
+#include "ui/models/typed_number.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/scaler_panel.h"
@@ -13,7 +14,6 @@
 
 #include <QLabel>
 #include <QLocale>
-#include <QRegularExpression>
 #include <QSplitter>
 
 #include <algorithm>
@@ -247,12 +247,7 @@ void MainWindow::updateScalers() {
 }
 
 void MainWindow::setScale(int lane, const QString& text) {
-    static const QRegularExpression power(QStringLiteral("^2\\^(-?\\d+)$"));
-    const QString trimmed = text.trimmed();
-    const QRegularExpressionMatch match = power.match(trimmed);
-    bool small = false; // an exponent that is none stays as it was typed, and is refused
-    const int exponent = match.captured(1).toInt(&small);
-    const QString number = small ? QString::number(std::exp2(exponent), 'g', 17) : trimmed;
+    const QString number = typedNumber(text);
     guarded([&] {
         Field field = *findField("scaler.init_scale"); // the range of any scale
         field.key = kLiveScale;

@@ -14,6 +14,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -113,7 +114,12 @@ void SetupPanel::addLaneButton(QWidget* content) {
         tr("One more training of the same network, like the last lane; at most %1")
             .arg(ConfigModel::kMostLanes));
     m_addLane->setEnabled(m_model.config().lanes.size() < ConfigModel::kMostLanes);
-    connect(m_addLane, &QToolButton::clicked, this, [this] { m_model.addLane(); });
+    connect(m_addLane, &QToolButton::clicked, this, [this] {
+        if (!m_model.addLane()) return;
+        const int lane = static_cast<int>(m_model.config().lanes.size()) - 1;
+        // once its settings have been laid out
+        QTimer::singleShot(0, this, [this, lane] { goTo(lane); });
+    });
     content->layout()->addWidget(m_addLane);
 }
 
