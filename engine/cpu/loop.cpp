@@ -2,12 +2,11 @@
 // partial sums are added in block order, so results do not depend on the number of threads.
 #include "engine/cpu/loop.h"
 
-#include "engine/core/vector_clones.h"
+#include "engine/cpu/loop_sums.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <iterator>
 #include <numeric>
 
@@ -15,7 +14,7 @@ namespace halfscope {
 
 namespace {
 
-constexpr int64_t kTileElements = 2048; ///< 8 KiB a slot: a few slots stay in L1
+constexpr int64_t kTileElements = kMostTileElements; ///< 8 KiB a slot: a few slots stay in L1
 /// Floats between slots: values at the same index must not lie a multiple of 4 KiB apart, where a
 /// load seems to depend on the store before it.
 constexpr size_t kSlotPadding = 48;
@@ -30,83 +29,6 @@ int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// rounding, and with it every value that batch norm centres. From kWideColumns on, where a tile
 /// has 8 rows or less, there is one strand.
 constexpr int64_t kStrandColumns = 512, kWideColumns = 256;
-
-/// 16 floats that the compiler keeps in as many registers as the machine's vectors need.
-using Lanes = float __attribute__((vector_size(64)));
-constexpr size_t kLanes = 16;
-
-/// partial[i] = the sum of x[r][i] over the rows, for N groups of 16 columns at once.
-template <size_t N>
-[[gnu::always_inline]] inline void addStrip(const float* x, size_t rows, size_t width,
-                                            float* partial) {
-    Lanes strip[N] = {};
-    for (size_t r = 0; r < rows; ++r)
-        for (size_t i = 0; i < N; ++i) {
-            Lanes values;
-            std::memcpy(&values, x + r * width + i * kLanes, sizeof values);
-            strip[i] += values;
-        }
-    std::memcpy(partial, strip, sizeof strip);
-}
-
-/// Ends the sums of a tile over its rows: sums[c] += partial[s][c], strand by strand.
-HALFSCOPE_VECTOR void addStrands(const float* partial, size_t strands, size_t columns,
-                                 double* sums) {
-    for (size_t s = 0; s < strands; ++s, partial += columns)
-        for (size_t c = 0; c < columns; ++c)
-            sums[c] += static_cast<double>(partial[c]);
-}
-
-/// The same, and leaves zeros for the next tile.
-HALFSCOPE_VECTOR void moveStrands(float* partial, size_t strands, size_t columns, double* sums) {
-    addStrands(partial, strands, columns, sums);
-    std::fill_n(partial, strands * columns, 0.0F);
-}
-
-/// sums[c] += x[r][c] over the rows of a tile: each strand in f32, then strand by strand in double.
-HALFSCOPE_VECTOR void addRows(const float* x, size_t rows, size_t columns, size_t strands,
-                              double* sums) {
-    alignas(Lanes) float partial[kTileElements];
-    const size_t width = strands * columns, whole = rows / strands;
-    size_t i = 0;
-    for (; i + 4 * kLanes <= width; i += 4 * kLanes)
-        addStrip<4>(x + i, whole, width, partial + i);
-    for (; i + kLanes <= width; i += kLanes)
-        addStrip<1>(x + i, whole, width, partial + i);
-    for (; i < width; ++i) {
-        partial[i] = 0;
-        for (size_t r = 0; r < whole; ++r)
-            partial[i] += x[r * width + i];
-    }
-    for (i = whole * width; i < rows * columns; ++i) // the strands that are a row longer
-        partial[i - whole * width] += x[i];
-    addStrands(partial, strands, columns, sums);
-}
-
-HALFSCOPE_VECTOR void addSums(const double* x, size_t n, double* sums) {
-    for (size_t c = 0; c < n; ++c)
-        sums[c] += x[c];
-}
-
-/// The sum of n values: 16 lanes in f32 over runs of 256, then the lanes in double.
-HALFSCOPE_VECTOR double addAll(const float* x, size_t n) {
-    double sum = 0;
-    constexpr size_t kRun = 256;
-    for (size_t first = 0; first < n; first += kRun) {
-        Lanes lanes = {};
-        const size_t count = std::min(kRun, n - first), whole = count / kLanes * kLanes;
-        for (size_t i = 0; i < whole; i += kLanes) {
-            Lanes values;
-            std::memcpy(&values, x + first + i, sizeof values);
-            lanes += values;
-        }
-        for (size_t i = whole; i < count; ++i)
-            lanes[i - whole] += x[first + i];
-        for (size_t lane = 0; lane < kLanes; ++lane)
-            sum += static_cast<double>(lanes[lane]);
-    }
-    return sum;
-}
 
 } // namespace
 
