@@ -17,6 +17,9 @@ namespace fs = std::filesystem;
 
 constexpr int kMajor = CUDA_VERSION / 1000, kMinor = CUDA_VERSION % 1000 / 10;
 constexpr const char* kFoldersVariable = "HALFSCOPE_CUDA_LIBRARIES";
+/// Where containers of Kubernetes, WSL and NixOS have the driver, which the loader need not know.
+const std::vector<std::string> kDriverFolders{"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib",
+                                              "/run/opengl-driver/lib"};
 constexpr const char* kWhere = "install it or name its folder in HALFSCOPE_CUDA_LIBRARIES";
 
 std::string environment(const char* name) {
@@ -276,7 +279,8 @@ void loadCompiler(Api& api) {
 
 Api loadApi() {
     Api api;
-    fill(openLibrary({"libcuda.so.1"}, {}, "install NVIDIA's driver"), api.driver, api.noDriver);
+    fill(openLibrary({"libcuda.so.1"}, kDriverFolders, "install NVIDIA's driver"), api.driver,
+         api.noDriver);
     if (!api.noDriver.empty()) return api;
     loadCompiler(api);
     const std::vector<std::string> folders = libraryFolders();
