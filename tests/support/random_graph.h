@@ -133,7 +133,11 @@ private:
             if (shape.rank() == 2) addMatmul(b, x, y);
             break;
         case 8:
-            if (shape.rank() == 2) remember(b.transpose(b.transpose(x, {1, 0}), {1, 0}), bound);
+            if (shape.rank() == 2) {
+                remember(b.transpose(x, {1, 0}), bound);
+                // another one in the same loop, whose operand follows from the first one's
+                remember(b.transpose(b.neg(x), {1, 0}), bound);
+            }
             break;
         case 9:
             if (shape.rank() > 0) {
@@ -144,7 +148,12 @@ private:
                 remember(b.add(b.expand(limited(b, sum), shape), wide), bound + 100);
             }
             break;
-        case 10: remember(b.reshape(b.reshape(b.neg(x), {b[x].elements()}), shape), bound); break;
+        case 10: {
+            const NodeId flat = b.reshape(b.neg(x), {b[x].elements()});
+            remember(flat, bound);
+            remember(b.reshape(b.unary(Op::Relu, flat), shape), bound);
+            break;
+        }
         default:
             if (shape.rank() == 2 && shape[1] > 1) remember(b.slice(x, 1, 0, shape[1] - 1), bound);
         }
