@@ -44,7 +44,7 @@ struct LoadedThere {
 
 LoadedThere loadOn(const std::string& device, const Graph& graph) {
     const std::unique_ptr<Executor> executor = makeExecutor(device);
-    executor->load(std::make_shared<const Program>(compile(graph)));
+    executor->load(std::make_shared<const Program>(compile(graph, executor->compileOptions())));
     return {executor->device(), executor->variants()};
 }
 

@@ -28,7 +28,7 @@ std::vector<StepCase> smallCases() {
 
 std::unique_ptr<StepRunner> runnerOf(const StepCase& c, const char* lane,
                                      FuseOptions fuse = FuseOptions::Full) {
-    return makeRunner(c, parseLanes(lane).front(), gpuExecutor(), {fuse});
+    return makeRunner(c, parseLanes(lane).front(), gpuExecutor(), CompileOptions{.fuse = fuse});
 }
 
 void stepwise(StepRunner& runner, int steps) {
