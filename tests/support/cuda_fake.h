@@ -43,12 +43,12 @@ struct FakeCuda {
     FakeFault fault;
     /// Names of libraries that are not there: "driver", "compiler", "blas", "dnn".
     std::vector<std::string> missing;
-    int order = 0;           ///< of blocks and threads, see EmulatedModule
-    int blasCandidates = 3;  ///< of which the second adds in another order and is the fastest
+    int order = 0;          ///< of blocks and threads, see EmulatedModule
+    int blasCandidates = 3; ///< of which the second adds in another order and is the fastest
     /// The cudnnMathType_t that it offers for every algorithm; -1: the one that was asked for.
     int dnnOffers = -1;
-    bool refuseBlas = false; ///< every algorithm that was offered fails when it is used
-    bool dnnSupports = true; ///< else it knows no such convolution
+    bool refuseBlas = false;          ///< every algorithm that was offered fails when it is used
+    bool dnnSupports = true;          ///< else it knows no such convolution
     double launchMilliseconds = 0.01; ///< of a kernel
     /// What an entry of this text takes instead, where it is not 0.
     std::function<double(const std::string& text, const std::string& entry)> millisecondsOf;
