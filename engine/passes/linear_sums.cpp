@@ -1,3 +1,5 @@
+// A sum's operand is followed through additions, negations and products down to its terms; equal
+// terms join. A sum is taken apart only where that frees it from waiting for another sum.
 #include "engine/passes/linear_sums.h"
 
 #include "engine/passes/rewrite.h"

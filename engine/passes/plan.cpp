@@ -322,6 +322,7 @@ void checkPlan(const Graph& graph, const std::vector<Kernel>& kernels, const Mem
         require(begin != MemoryPlan::kNowhere, "plan: a stored value has no place");
         const size_t end = begin + graph[id].bytes();
         require(end <= plan.arenaBytes, "plan: a value lies outside the arena");
+        require(begin % kAlignment == 0, "plan: a value is not aligned");
         for (auto it = live.begin(); it != live.end();)
             it = it->first < end && begin < it->second.first ? live.erase(it) : std::next(it);
         live[begin] = {end, id};

@@ -1,3 +1,4 @@
+// Copies graphs node by node, with a list of the new names by old node.
 #include "engine/passes/rewrite.h"
 
 #include "engine/core/error.h"
