@@ -158,8 +158,8 @@ private slots:
             graph.addOutput("out", b.emit(Op::Gather, {x, index}, AxisAttrs{1, 0}));
             const Leaves leaves{{x, {Shape{2, 3}, std::vector<double>(6)}},
                                 {index, {Shape{2, 1}, {0, bad}}}};
-            QVERIFY_EXCEPTION_THROWN(test::runSteps(graph, leaves, FuseOptions::None, 2, 1),
-                                     std::logic_error);
+            QVERIFY_THROWS_EXCEPTION(std::logic_error,
+                                     test::runSteps(graph, leaves, FuseOptions::None, 2, 1));
         }
     }
 

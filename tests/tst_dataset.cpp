@@ -149,7 +149,7 @@ void TestDataset::pictureFile() {
 void TestDataset::unusablePicture() {
     RunConfig config = presetNamed("picture").config;
     config.task.image = "no/such/picture.png";
-    QVERIFY_EXCEPTION_THROWN(makeDataset(config), InputError);
+    QVERIFY_THROWS_EXCEPTION(InputError, makeDataset(config));
 }
 
 void TestDataset::regressionMoments() {

@@ -152,7 +152,7 @@ void TestDType::properties() {
     QCOMPARE(isFloat(dtype), bits > 0);
     QCOMPARE(isLow(dtype), bits > 0 && bytes == 2);
     if (bits == 0) {
-        QVERIFY_EXCEPTION_THROWN(formatOf(dtype), std::logic_error);
+        QVERIFY_THROWS_EXCEPTION(std::logic_error, formatOf(dtype));
         return;
     }
     const FloatFormat& format = formatOf(dtype);

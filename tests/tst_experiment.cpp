@@ -123,10 +123,10 @@ private slots:
     void refusesWrongConfigurations() {
         RunConfig config = smallConfig(TaskKind::Checkerboard, kPair);
         config.lanes.resize(7, config.lanes[0]);
-        QVERIFY_EXCEPTION_THROWN(Experiment{config}, InputError);
+        QVERIFY_THROWS_EXCEPTION(InputError, Experiment{config});
         config = smallConfig(TaskKind::Checkerboard, kPair);
         config.device = "tpu";
-        QVERIFY_EXCEPTION_THROWN(Experiment{config}, InputError);
+        QVERIFY_THROWS_EXCEPTION(InputError, Experiment{config});
     }
 
     void liveEdits() {
@@ -178,8 +178,8 @@ private slots:
         QVERIFY(run.advance());
         for (size_t i = 9; i < 12; ++i)
             QCOMPARE(records[i].scale, i == 9 ? 1.0f : 8.0f);
-        QVERIFY_EXCEPTION_THROWN(experiment.setLive(0, kLiveScale, 8.0, events), InputError);
-        QVERIFY_EXCEPTION_THROWN(experiment.setLive(1, kLiveScale, 0.0, events), InputError);
+        QVERIFY_THROWS_EXCEPTION(InputError, experiment.setLive(0, kLiveScale, 8.0, events));
+        QVERIFY_THROWS_EXCEPTION(InputError, experiment.setLive(1, kLiveScale, 0.0, events));
     }
 
     /// Every rule can be edited in the middle of a run and acts at the next step.
@@ -228,7 +228,7 @@ private slots:
         QVERIFY2(reason.starts_with("The loss scale reached its floor 1099511627776 (2^40) in lane "
                                     "amp-fp16 at step 1 "),
                  reason.c_str());
-        QVERIFY_EXCEPTION_THROWN(run.advance(), RunError);
+        QVERIFY_THROWS_EXCEPTION(RunError, run.advance());
         QCOMPARE(run.records.size(), size_t{2});
         run.experiment.setLive(1, "scaler.at_floor", std::string("continue"), run.events);
         QVERIFY(run.advance());
@@ -236,18 +236,18 @@ private slots:
 
     void editsThatNeedARestartAreRefused() {
         Run run(smallConfig(TaskKind::Checkerboard, kPair));
-        QVERIFY_EXCEPTION_THROWN(run.experiment.setLive(-1, "model.width", int64_t{8}, run.events),
-                                 InputError);
-        QVERIFY_EXCEPTION_THROWN(run.experiment.setLive(-1, "optimizer.l", 0.1, run.events),
-                                 InputError);
-        QVERIFY_EXCEPTION_THROWN(run.experiment.setLive(-1, "optimizer.lr", -1.0, run.events),
-                                 InputError);
+        QVERIFY_THROWS_EXCEPTION(InputError,
+                                 run.experiment.setLive(-1, "model.width", int64_t{8}, run.events));
+        QVERIFY_THROWS_EXCEPTION(InputError,
+                                 run.experiment.setLive(-1, "optimizer.l", 0.1, run.events));
+        QVERIFY_THROWS_EXCEPTION(InputError,
+                                 run.experiment.setLive(-1, "optimizer.lr", -1.0, run.events));
         QVERIFY(run.events.empty());
         RunConfig config = smallConfig(TaskKind::Checkerboard, kPair);
         config.schedule.kind = ScheduleKind::OneCycle;
         Run cycle(config);
-        QVERIFY_EXCEPTION_THROWN(cycle.experiment.setLive(-1, "optimizer.lr", 0.1, cycle.events),
-                                 InputError);
+        QVERIFY_THROWS_EXCEPTION(InputError,
+                                 cycle.experiment.setLive(-1, "optimizer.lr", 0.1, cycle.events));
     }
 
     void stopHoldsUntilCleared() {

@@ -54,8 +54,8 @@ void TestInspect::namesAndUses() {
     QCOMPARE(t.graph.input("h"), t.h);
     QCOMPARE(t.graph.state("w"), w);
     QVERIFY(!t.graph.findOutput("z"));
-    QVERIFY_EXCEPTION_THROWN(t.graph.output("z"), std::logic_error);
-    QVERIFY_EXCEPTION_THROWN(t.graph.input("w"), std::logic_error);
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, t.graph.output("z"));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, t.graph.input("w"));
     const auto uses = t.graph.useCounts();
     QCOMPARE(uses[static_cast<size_t>(y)], 3);
     QCOMPARE(uses[static_cast<size_t>(square)], 1);
@@ -65,10 +65,10 @@ void TestInspect::namesAndUses() {
 void TestInspect::nextValues() {
     Bench t;
     const NodeId w = t.b.state("w", {2, 3}, DType::F32, StateRole::Parameter);
-    QVERIFY_EXCEPTION_THROWN(t.graph.setNext(w, t.h), std::logic_error);
-    QVERIFY_EXCEPTION_THROWN(t.graph.setNext(w, t.column), std::logic_error);
-    QVERIFY_EXCEPTION_THROWN(t.graph.setNext(t.x, t.x), std::logic_error);
-    QVERIFY_EXCEPTION_THROWN(t.graph.setNext(w, 99), std::logic_error);
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, t.graph.setNext(w, t.h));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, t.graph.setNext(w, t.column));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, t.graph.setNext(t.x, t.x));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, t.graph.setNext(w, 99));
     t.graph.setNext(w, t.x);
     QCOMPARE(t.graph.states()[0].next, t.x);
 }
@@ -114,8 +114,8 @@ void TestInspect::validatorAcceptsAndRefuses() {
     Bench wrongLeaf;
     wrongLeaf.graph.addState({wrongLeaf.x, kNoNode, "x", StateRole::Parameter});
     QVERIFY(contains(invalid(wrongLeaf.graph), "no leaf"));
-    QVERIFY_EXCEPTION_THROWN(wrongLeaf.graph.add(nodeOf(Op::Neg, {50}, s, DType::F32)),
-                             std::logic_error);
+    QVERIFY_THROWS_EXCEPTION(std::logic_error,
+                             wrongLeaf.graph.add(nodeOf(Op::Neg, {50}, s, DType::F32)));
 }
 
 void TestInspect::text() {
@@ -197,11 +197,11 @@ void TestInspect::referenceNeedsItsLeaves() {
     Bench t;
     const NodeId y = t.b.neg(t.x);
     const NodeId wanted[] = {y};
-    QVERIFY_EXCEPTION_THROWN(evaluate(t.graph, {}, wanted), std::logic_error);
-    QVERIFY_EXCEPTION_THROWN(evaluate(t.graph, {{t.x, {{3, 2}, std::vector<double>(6)}}}, wanted),
-                             std::logic_error);
-    QVERIFY_EXCEPTION_THROWN(evaluate(t.graph, {{t.x, {{2, 3}, std::vector<double>(5)}}}, wanted),
-                             std::logic_error);
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, evaluate(t.graph, {}, wanted));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error,
+                             evaluate(t.graph, {{t.x, {{3, 2}, std::vector<double>(6)}}}, wanted));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error,
+                             evaluate(t.graph, {{t.x, {{2, 3}, std::vector<double>(5)}}}, wanted));
 }
 
 QTEST_GUILESS_MAIN(TestInspect)

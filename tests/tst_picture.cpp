@@ -352,7 +352,7 @@ void TestPicture::resizing() {
     const Picture flat{257, 31, 1, std::vector<float>(257 * 31, 0.7F)};
     for (const float value : resized(flat, 33, 100).values)
         QCOMPARE(value, 0.7F);
-    QVERIFY_EXCEPTION_THROWN(resized(source, 0, 3), std::logic_error);
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, resized(source, 0, 3));
 }
 
 void TestPicture::square() {

@@ -425,7 +425,7 @@ private slots:
         QCOMPARE(rates[0], static_cast<float>(config.schedule.maxLr / config.schedule.divFactor));
         QVERIFY(rates[4] < rates[0] / 100);
         QCOMPARE(rates[6], rates[4]); // the last rate stays
-        QVERIFY_EXCEPTION_THROWN(lane.trainer.setLearningRate(1), InputError);
+        QVERIFY_THROWS_EXCEPTION(InputError, lane.trainer.setLearningRate(1));
     }
 
     /// The untrained network's output is what the first step computes.
@@ -487,10 +487,10 @@ private slots:
         Lane lane(laneConfig(Precision::Fp32));
         Weights weights = lane.trainer.weights();
         weights["layers.9.weight"] = {1};
-        QVERIFY_EXCEPTION_THROWN(lane.trainer.setWeights(weights), InputError);
+        QVERIFY_THROWS_EXCEPTION(InputError, lane.trainer.setWeights(weights));
         weights.erase("layers.9.weight");
         weights["layers.0.bias"].pop_back();
-        QVERIFY_EXCEPTION_THROWN(lane.trainer.setWeights(weights), InputError);
+        QVERIFY_THROWS_EXCEPTION(InputError, lane.trainer.setWeights(weights));
     }
 
     /// Everything that the pure fp16 lane trains is stored in 16 bits, nothing that AMP trains is.

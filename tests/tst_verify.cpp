@@ -189,8 +189,8 @@ void TestVerify::shippedFilesAreTheSources() {
         const std::string_view data = recorded::goldenData(file);
         QVERIFY2(data == std::string_view(source.data(), static_cast<size_t>(source.size())), file);
     }
-    QVERIFY_EXCEPTION_THROWN(recorded::goldenData("other.json"), std::logic_error);
-    QVERIFY_EXCEPTION_THROWN(recorded::goldenFileOf("other"), std::logic_error);
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, recorded::goldenData("other.json"));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, recorded::goldenFileOf("other"));
 }
 
 void TestVerify::shippedSuitesPass_data() {
