@@ -25,6 +25,7 @@ private slots:
     void controlsHaveOutlines();
     void tickLabels_data();
     void tickLabels();
+    void prefixes();
     void rateMeter();
 };
 
@@ -123,6 +124,16 @@ void TestAxes::tickLabels() {
     for (qsizetype i = 0; i < ticks.size(); ++i)
         if (range.contains(ticks[i])) inside << texts[i];
     QCOMPARE(inside, labels);
+}
+
+/// Three digits at most, and never an exponent.
+void TestAxes::prefixes() {
+    QCOMPARE(withPrefix(0), QStringLiteral("0"));
+    QCOMPARE(withPrefix(999.4), QStringLiteral("999"));
+    QCOMPARE(withPrefix(999.6), QStringLiteral("1k"));
+    QCOMPARE(withPrefix(45400), QStringLiteral("45.4k"));
+    QCOMPARE(withPrefix(-2.5e6), QStringLiteral("-2.5M"));
+    QCOMPARE(withPrefix(7e9), QStringLiteral("7G"));
 }
 
 void TestAxes::rateMeter() {

@@ -232,6 +232,12 @@ private slots:
         QCOMPARE(run.records.size(), size_t{2});
         run.experiment.setLive(1, "scaler.at_floor", std::string("continue"), run.events);
         QVERIFY(run.advance());
+        run.experiment.setLive(1, "scaler.at_floor", std::string("stop"), run.events);
+        QVERIFY(run.advance());
+        QVERIFY(!run.experiment.stopReason().empty());
+        run.experiment.setLive(1, kLiveScale, 1.0, run.events); // another way out
+        QVERIFY(run.experiment.stopReason().empty());
+        QVERIFY(run.advance());
     }
 
     void editsThatNeedARestartAreRefused() {

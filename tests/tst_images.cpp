@@ -63,6 +63,7 @@ private slots:
     void differences();
     void errors_data();
     void errors();
+    void errorsBesideNan();
     void tinySizes_data();
     void tinySizes();
 };
@@ -312,6 +313,16 @@ void TestImages::errors() {
     QCOMPARE(errorText(constant(4, value), constant(4, 0.5f), ErrorText::Short), shortText);
     QCOMPARE(errorText(constant(4, value), constant(3, 0.5f)), QString());
     QCOMPARE(errorText(constant(4, value), Picture()), QString());
+}
+
+/// Means are over the values that there are.
+void TestImages::errorsBesideNan() {
+    Picture picture = constant(4, 0.75f);
+    picture.values[3] = kNan;
+    const PictureError error = errorBetween(picture, constant(4, 0.5f));
+    QCOMPARE(error.notFinite, qint64{1});
+    QCOMPARE(error.meanAbsolute, 0.25);
+    QCOMPARE(error.meanSquare, 0.0625);
 }
 
 void TestImages::tinySizes_data() {

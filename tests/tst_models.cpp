@@ -125,6 +125,11 @@ void TestModels::runKeepsTheNewest() {
     QCOMPARE(model.index(0, RunModel::TrackerColumn).data().toString(), QString());
     QCOMPARE(model.lane(1).lastEvent, QStringLiteral("Step 1 was skipped."));
     QCOMPARE(model.lane(0).lastEvent, QString());
+    // the backoff of the same step is the same story, that of a later one is news
+    model.append({}, std::vector{eventOf(EventKind::Backoff, 1, 1, "The scale fell.")});
+    QCOMPARE(model.lane(1).lastEvent, QStringLiteral("Step 1 was skipped."));
+    model.append({}, std::vector{eventOf(EventKind::Backoff, 2, 1, "The scale fell.")});
+    QCOMPARE(model.lane(1).lastEvent, QStringLiteral("The scale fell."));
     model.start({"fp32"});
     QCOMPARE(model.rowCount(), 1);
     QCOMPARE(model.step(), int64_t(0));
@@ -204,6 +209,11 @@ void TestModels::overflowAndBackoffAreOneEvent() {
          change(EventKind::Overflow, 1, 1, 8, 2), change(EventKind::Backoff, 1, 1, 8, 2),
          change(EventKind::Growth, 2, 1, 2, 4), // and one without its overflow
          change(EventKind::Backoff, 3, 1, 4, 2)});
+    // of another lane: no echo
+    QCOMPARE(withoutEchoes(
+                 {change(EventKind::Overflow, 1, 0, 8, 8), change(EventKind::Backoff, 1, 1, 8, 4)})
+                 .size(),
+             size_t{2});
     EventModel model;
     model.append(kept);
     QStringList words;

@@ -117,6 +117,28 @@ private slots:
         QCOMPARE(lane.count(EventKind::LossNotFinite), 1);
     }
 
+    /// The scale stands at its floor, but a step that was taken all the same ends nothing.
+    void steppingOnTheFloorGoesOn() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        ScalerConfig& scaler = config.lanes[0].scaler;
+        scaler.onOverflow = OverflowAction::Step;
+        scaler.initScale = scaler.rules.floor = std::ldexp(1.0, 24);
+        scaler.rules.atFloor = FloorAction::Stop;
+        Lane lane(config);
+        QCOMPARE(lane.step(1).flags, uint32_t{kSteppedOnOverflow});
+        QVERIFY(lane.trainer.stopReason().empty());
+    }
+
+    /// Where the loss itself is finite and its scaled gradient is not.
+    void namesTheBackwardThatOverflowed() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.lanes[0].scaler.initScale = std::ldexp(1.0, 24);
+        Lane lane(config);
+        QVERIFY(lane.step(1).flags & kSkipped);
+        const std::string& tensor = lane.events.front().tensor;
+        QVERIFY2(tensor.starts_with("backward of "), tensor.c_str());
+    }
+
     /// A tensor with both has reached inf, wherever in it the first nan stands.
     void infCountsBeforeNan() {
         FixedDataset::Batch batch = batchOf(4096, 1);

@@ -31,6 +31,8 @@ private slots:
     void randomGraphsAgreeBitForBit_data() { seeds(); }
     void randomGraphsAgreeBitForBit();
     void brokenPlanIsFound();
+    void lostValueIsFound();
+    void peakIsTheMostAtOnce();
     void brokenOverlayIsFound();
 
 private:
@@ -259,6 +261,35 @@ void TestPasses::brokenPlanIsFound() {
         if (offset != MemoryPlan::kNowhere) offset = 0;
     QVERIFY_THROWS_EXCEPTION(std::logic_error,
                              checkPlan(program.graph, program.kernels, program.memory));
+}
+
+/// One that another kernel, which does not read it, writes over before its reader comes.
+void TestPasses::lostValueIsFound() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {16, 16}, DType::F32), w = b.input("w", {16, 16}, DType::F32);
+    const NodeId kept = b.matmul(x, x), other = b.matmul(w, w);
+    graph.addOutput("y", b.matmul(kept, other));
+    Program program = compile(graph);
+    checkPlan(program.graph, program.kernels, program.memory);
+    const NodeId first = program.kernels[0].stores.front(),
+                 second = program.kernels[1].stores.front();
+    program.memory.offset[static_cast<size_t>(second)] =
+        program.memory.offset[static_cast<size_t>(first)];
+    QVERIFY_THROWS_EXCEPTION(std::logic_error,
+                             checkPlan(program.graph, program.kernels, program.memory));
+}
+
+void TestPasses::peakIsTheMostAtOnce() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {64, 64}, DType::F32);
+    const NodeId square = b.matmul(x, x), product = b.matmul(square, square);
+    graph.addOutput("sum", b.matmul(b.sum(product, {0}), b.sum(x, {1})));
+    const Program program = compile(graph);
+    constexpr size_t kMatrix = 64 * 64 * 4;
+    QVERIFY(program.memory.peakBytes >= 3 * kMatrix); // x and both products; x alone at the end
+    QVERIFY(program.memory.peakBytes < 4 * kMatrix);
 }
 
 /// A result in place of an operand that its kernel reads in another order.

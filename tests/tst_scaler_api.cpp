@@ -70,6 +70,7 @@ private slots:
     void arithmetic_data();
     void arithmetic();
     void tensorsOfAllTypes();
+    void oneBadTensorIsEnough();
     void saysWhyItSkipped();
     void halfGradientsAreRefused();
     void tinyScaleWritesNan();
@@ -213,6 +214,23 @@ void TestScalerApi::tensorsOfAllTypes() {
     scaler.scale(1.0f);
     const StepOutcome outcome = scaler.step(1, std::array{hostTensor(wide)}, [] {});
     QVERIFY(!outcome.stepped);
+}
+
+/// Wherever among the gradients it stands: the clean ones after it do not clear it.
+void TestScalerApi::oneBadTensorIsEnough() {
+    for (size_t bad = 0; bad < 3; ++bad) {
+        GradScaler scaler(configOf(4));
+        std::array<std::array<float, 2>, 3> values{{{1, 2}, {3, 4}, {5, 6}}};
+        values[bad][0] = kInf;
+        std::vector<HostTensor> gradients;
+        for (auto& each : values)
+            gradients.push_back(hostTensor(std::span(each)));
+        scaler.scale(1.0f);
+        scaler.unscale(0, gradients);
+        QVERIFY(!scaler.step(0, gradients, [] {}).stepped);
+        scaler.update();
+        QCOMPARE(scaler.getScale(), 2.0f);
+    }
 }
 
 void TestScalerApi::saysWhyItSkipped() {

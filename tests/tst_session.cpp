@@ -76,6 +76,7 @@ private slots:
     void firstPictureBeforePlay();
     void rowsWaitForASlowWindow();
     void eventsOfAnOldRunAreDropped();
+    void resetOverridesWhatWaits();
     void pauseReachesALongStep();
     void pauseKeepsWhatWasTrained();
     void closeReachesALongStep();
@@ -186,9 +187,24 @@ void TestSession::eventsOfAnOldRunAreDropped() {
     fresh[0].step = 1;
     channel.publish(1, none, old);
     channel.publish(2, none, fresh);
+    channel.publish(1, Snapshot{});
     const SessionBatch batch = channel.take(2);
+    QVERIFY(!batch.snapshot);
     QCOMPARE(batch.events.size(), size_t{1});
     QCOMPARE(batch.events[0].step, int64_t{1});
+}
+
+/// Commands for the run that a reset ends are void, and one that waits stops what is being built.
+void TestSession::resetOverridesWhatWaits() {
+    SessionChannel channel;
+    QVERIFY(!channel.newRun().stop_requested());
+    channel.post(PlayCommand{});
+    channel.post(ResetCommand{tinyConfig(1), 2});
+    QVERIFY(channel.newRun().stop_requested());
+    const std::vector<Command> commands = channel.waitForCommands({});
+    QCOMPARE(commands.size(), size_t{1});
+    QVERIFY(std::holds_alternative<ResetCommand>(commands[0]));
+    QVERIFY(!channel.newRun().stop_requested());
 }
 
 void TestSession::pauseReachesALongStep() {
