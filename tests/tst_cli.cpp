@@ -83,6 +83,9 @@ void TestCli::wrongUsage_data() {
         "no/such.png");
     row("lane of describe", {"describe", "--lane", "amp-fp61"},
         "--lane: \"amp-fp61\" is not a lane of this experiment; the nearest one is amp-fp16");
+    row("settings that exclude each other", {"describe", "--set", "scaler.floor=1e9"},
+        "scaler.init_scale: 65536 is not allowed: at least scaler.floor, 1e+09");
+    row("name of two lines", {"run", "no\nsuch.json"}, "no such.json: cannot read: ");
     row("two forms", {"describe", "--dot", "--json"}, "--dot excludes --json");
 }
 
