@@ -51,6 +51,7 @@ private slots:
     void quietSaysNothing();
     void closingTable();
     void progressLines();
+    void ignoredSignalsStayIgnored();
     void progressOnATerminal();
     void csvLines();
     void interruptKeepsFiles_data();
@@ -232,6 +233,20 @@ void TestCliRun::progressLines() {
     const qsizetype lines = outcome.error.count(" it/s");
     QVERIFY2(lines >= 20 && lines <= 60, outcome.error); // 5 % each, more on a slow machine
     QVERIFY2(outcome.error.contains("100 %  step 200/200"), outcome.error);
+    QVERIFY2(!outcome.error.contains(" skips "), outcome.error);
+    const Outcome skipping =
+        call(smallRun(folder.filePath("s"), {"--set", "scaler.init_scale=1e30"}));
+    QVERIFY2(skipping.error.contains(" skips "), skipping.error);
+}
+
+/// As nohup starts a program, or a shell's `&`: a signal that is ignored stays so.
+void TestCliRun::ignoredSignalsStayIgnored() {
+    QTemporaryDir folder;
+    const Outcome outcome =
+        callShell("trap '' HUP; \"$0\" \"$@\" & run=$!; sleep 0.2; kill -HUP $run; wait $run",
+                  smallRun(folder.filePath("h"), {"--steps", "30000"}));
+    QCOMPARE(outcome.code, 0);
+    QVERIFY2(outcome.error.contains("100 %  step 30000/30000"), outcome.error);
 }
 
 /// One line that is drawn again and again, never wider than the terminal, and then left.
