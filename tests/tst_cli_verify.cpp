@@ -86,6 +86,29 @@ private slots:
         QCOMPARE(report["left_out"].toArray().size(), 4);
     }
 
+    /// A screenful of failures says no more than ten of them and their number.
+    void manyFailuresAreCut() {
+        QFile source(kGolden + "autocast_dtypes.json");
+        QVERIFY(source.open(QIODevice::ReadOnly));
+        nlohmann::json tables = nlohmann::json::parse(source.readAll().toStdString());
+        int changed = 0;
+        for (auto& [op, row] : tables["cuda_float16"].items())
+            if (changed < 12 && row["all_float32"] == "float16") {
+                row["all_float32"] = "bfloat16";
+                ++changed;
+            }
+        QCOMPARE(changed, 12);
+        const QTemporaryDir folder;
+        QFile file(folder.filePath("autocast_dtypes.json"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(QByteArray::fromStdString(tables.dump()));
+        file.close();
+        const Outcome outcome = verified({"--golden", folder.path(), "--only", "autocast"});
+        QCOMPARE(outcome.code, 1);
+        QCOMPARE(outcome.out.count("autocast failed: "), 10);
+        QVERIFY2(outcome.out.contains("autocast: 2 more failed (--json lists all)"), outcome.out);
+    }
+
     /// A single loss that is half more than its bound off, in the run that one rounding moves.
     void wrongLossExitsWithOne() {
         QFile source(kGolden + "training_runs.json");
