@@ -2,6 +2,8 @@
 // their run number.
 #include "ui/session/experiment_controller.h"
 
+#include <utility>
+
 namespace halfscope {
 namespace {
 // A pause must answer within 100 ms: this long for the step to finish by itself, the rest for the
@@ -29,7 +31,8 @@ ExperimentController::ExperimentController(RunFactory factory, QObject* parent)
     connect(worker, &TrainingWorker::built, this, [this](const SessionInfoPtr& info) {
         if (info->run != m_number) return;
         m_info = info;
-        emit built();
+        emit built(); // here edits that were made meanwhile are sent: before the training goes on
+        if (m_whenBuilt) m_channel->post(*std::exchange(m_whenBuilt, std::nullopt));
     });
     connect(worker, &TrainingWorker::failed, this, [this](const QString& reason, quint32 run) {
         if (run == m_number) emit failed(reason);
@@ -49,6 +52,7 @@ ExperimentController::~ExperimentController() {
 }
 
 void ExperimentController::reset(const RunConfig& config) {
+    m_whenBuilt.reset();
     m_channel->post(ResetCommand{config, ++m_number});
     m_channel->interrupt();
     m_impatience.start();
@@ -57,19 +61,23 @@ void ExperimentController::reset(const RunConfig& config) {
     emit stateChanged(m_state);
 }
 
-void ExperimentController::play() {
-    m_impatience.stop();
-    m_channel->post(PlayCommand{});
-}
+void ExperimentController::play() { train(PlayCommand{}); }
 
 void ExperimentController::pause() {
+    m_whenBuilt.reset();
     m_channel->post(PauseCommand{});
     m_impatience.start();
 }
 
-void ExperimentController::stepOnce() {
+void ExperimentController::stepOnce() { train(StepCommand{}); }
+
+void ExperimentController::train(Command command) {
+    if (m_state == SessionState::Building && !m_info) {
+        m_whenBuilt = std::move(command);
+        return;
+    }
     m_impatience.stop();
-    m_channel->post(StepCommand{});
+    m_channel->post(std::move(command));
 }
 
 void ExperimentController::edit(int lane, const std::string& key, const FieldValue& value) {

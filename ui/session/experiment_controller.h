@@ -6,6 +6,7 @@
 
 #include <QThread>
 #include <QTimer>
+#include <optional>
 
 namespace halfscope {
 
@@ -25,6 +26,8 @@ public:
     /// Throws away the current run and builds another one. What drain() gives from now on is of the
     /// new one.
     void reset(const RunConfig&);
+    /// While a run is built, the last of these acts once it is there, after the edits that its
+    /// receiver of built() sends.
     void play();
     void pause();
     void stepOnce();
@@ -42,6 +45,8 @@ signals:
     void refused(const QString& reason);
 
 private:
+    void train(Command);
+
     std::shared_ptr<SessionChannel> m_channel;
     std::unique_ptr<TrainingWorker> m_worker; ///< destroyed after the thread is joined
     QThread m_thread;
@@ -49,6 +54,7 @@ private:
     uint32_t m_number = 0;
     SessionState m_state = SessionState::Building;
     SessionInfoPtr m_info;
+    std::optional<Command> m_whenBuilt; ///< to play or to step
 };
 
 } // namespace halfscope
