@@ -103,7 +103,7 @@ std::string textOf(const VerifyReport& report) {
     if (report.passed() && report.illPosed() > 0)
         text += "Nothing failed; " + std::to_string(report.illPosed()) +
                 (report.illPosed() == 1 ? " case is" : " cases are") +
-                " ill-posed, not to be decided in float32.\n";
+                " ill-posed, not to be decided at this precision.\n";
     return text;
 }
 

@@ -156,7 +156,8 @@ private slots:
             lines[3].startsWith("runs ill-posed: checkerboard seed 0 float64: not to be decided "
                                 "in float32 from step "));
         QCOMPARE(lines[4],
-                 QByteArray("Nothing failed; 1 case is ill-posed, not to be decided in float32."));
+                 QByteArray(
+                     "Nothing failed; 1 case is ill-posed, not to be decided at this precision."));
     }
 
     void badInputExitsWithTwo_data() {

@@ -3,6 +3,9 @@
 #include "engine/exec/reference.h"
 
 #include "engine/core/error.h"
+#include "engine/core/random_rounding.h"
+
+#include <algorithm>
 
 namespace halfscope {
 
@@ -22,6 +25,11 @@ std::vector<bool> markNeeded(const Graph& graph, const std::map<NodeId, RefTenso
 }
 
 void roundToStorage(DType dtype, std::vector<double>& values) {
+    if (dtype == DType::F32) {
+        for (double& value : values)
+            value = double{static_cast<float>(value)};
+        return;
+    }
     for (double& value : values)
         value = roundTo(dtype, value);
 }
@@ -50,7 +58,8 @@ RefTensor computedValue(const Node& node, NodeId id, const std::vector<RefTensor
 } // namespace
 
 std::map<NodeId, RefTensor> evaluate(const Graph& graph, const std::map<NodeId, RefTensor>& leaves,
-                                     std::span<const NodeId> wanted, RefRounding rounding) {
+                                     std::span<const NodeId> wanted, RefRounding rounding,
+                                     uint64_t seed) {
     const std::vector<bool> needed = markNeeded(graph, leaves, wanted);
     std::vector<RefTensor> values(needed.size());
     for (NodeId id = 0; id < graph.size(); ++id) {
@@ -60,7 +69,11 @@ std::map<NodeId, RefTensor> evaluate(const Graph& graph, const std::map<NodeId, 
         RefTensor& value = values[static_cast<size_t>(id)];
         value = given != leaves.end() ? givenValue(node, id, given->second)
                                       : computedValue(node, id, values);
-        if (rounding == RefRounding::Storage) roundToStorage(node.dtype, value.values);
+        if (rounding == RefRounding::Random && node.dtype == DType::F32)
+            std::transform(value.values.begin(), value.values.end(), value.values.begin(),
+                           RandomRounding(seed, static_cast<uint64_t>(id), kRandomLastBits));
+        else if (rounding != RefRounding::None)
+            roundToStorage(node.dtype, value.values);
     }
     std::map<NodeId, RefTensor> result;
     for (const NodeId id : wanted)

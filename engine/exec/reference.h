@@ -11,11 +11,17 @@ namespace halfscope {
 enum class RefRounding : uint8_t {
     None,    ///< every value in double: for finite differences
     Storage, ///< each node's value is rounded once to its dtype
+    Random,  ///< so too, float32 by RandomRounding
 };
 
+/// Of RefRounding::Random: float32 sums of some hundred terms are off by as much.
+inline constexpr double kRandomLastBits = 4;
+
 /// The values of the wanted nodes, given those of the inputs and states that they need (keys).
+/// `seed` is of RefRounding::Random.
 std::map<NodeId, RefTensor> evaluate(const Graph&, const std::map<NodeId, RefTensor>& leaves,
                                      std::span<const NodeId> wanted,
-                                     RefRounding rounding = RefRounding::Storage);
+                                     RefRounding rounding = RefRounding::Storage,
+                                     uint64_t seed = 0);
 
 } // namespace halfscope

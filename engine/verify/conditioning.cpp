@@ -1,48 +1,73 @@
-// Finds the first step beyond the bound, and a rounded float64 training that leaves it no later.
+// Draws rounded trainings until they differ as much as what is compared does.
 #include "engine/verify/conditioning.h"
 
-#include "engine/core/text.h"
-#include "engine/verify/float64_training.h"
+#include "engine/core/error.h"
+#include "engine/verify/suites.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
-#include <optional>
+#include <future>
+#include <thread>
 
 namespace halfscope::recorded {
 namespace {
 
-/// A last bit of each weight: moves the roundings of everything that follows.
-constexpr float kLastBit = 0x1p-23f;
-
-double relative(double value, double wanted) {
-    return deviationOf(value, wanted, std::fabs(wanted));
-}
-
-/// The first step at which they are farther apart than `bound`; their number where none is.
-template <class Losses>
-size_t firstApart(const Losses& losses, const std::vector<double>& exact, double bound) {
-    size_t step = 0;
-    while (step < losses.size() && relative(double{losses[step]}, exact[step]) <= bound)
-        ++step;
-    return step;
-}
-
-/// Where rounding alone leaves the bound, and how far it goes there.
-struct Horizon {
-    size_t step = 0;
-    double moved = 0;
-};
-std::optional<Horizon> horizonOf(const Golden& run, const std::vector<double>& exact, size_t last) {
-    for (uint64_t seed = 1; seed <= kDraws; ++seed) {
-        const std::vector<double> drawn =
-            float64Losses(run, RefRounding::Storage, last + 1, {seed, kLastBit});
-        const size_t step = firstApart(drawn, exact, kFloat32Bound);
-        if (step < drawn.size()) return Horizon{step, relative(drawn[step], exact[step])};
+/// The largest deviation of the draws so far, of each value up to each step.
+class Noise {
+public:
+    explicit Noise(const Conditioning& training) : m_training(training) {
+        for (const std::vector<double>& step : training.exact)
+            m_most.emplace_back(step.size(), 0.0);
     }
-    return std::nullopt;
-}
+
+    void add(const Trace& drawn) {
+        require(drawn.size() <= m_most.size(), "a draw has no more steps than the training");
+        for (size_t step = 0; step < drawn.size(); ++step)
+            for (size_t i = 0; i < drawn[step].size(); ++i) {
+                const double before = step > 0 ? m_most[step - 1][i] : 0;
+                const double here = deviation(drawn, {step, i});
+                m_most[step][i] = std::max({m_most[step][i], before, here});
+            }
+    }
+
+    double most(Place place) const { return m_most[place.step][place.value]; }
+
+    /// The steps up to the last place beyond the bound; 0: none is.
+    size_t stepsInQuestion(const Compared& compared) const {
+        size_t steps = compared.values.size();
+        const auto within = [&](size_t step) {
+            for (size_t i = 0; i < compared.values[step].size(); ++i)
+                if (!(deviation(compared.values, {step, i}) <= compared.bound)) return false;
+            return true;
+        };
+        while (steps > 0 && within(steps - 1))
+            --steps;
+        return steps;
+    }
+
+    /// The first place beyond the bound and, if `explained`, beyond what the draws do.
+    std::optional<Place> firstBeyond(const Compared& compared, bool explained) const {
+        for (size_t step = 0; step < compared.values.size(); ++step)
+            for (size_t i = 0; i < compared.values[step].size(); ++i) {
+                const Place place{step, i};
+                double allowed = compared.bound;
+                if (explained)
+                    allowed = std::max(allowed, kNoiseFreedom * compared.unit * most(place));
+                if (!(deviation(compared.values, place) <= allowed)) return place;
+            }
+        return std::nullopt;
+    }
+
+private:
+    double deviation(const Trace& trace, Place at) const {
+        return deviationOf(trace[at.step][at.value], m_training.exact[at.step][at.value],
+                           m_training.magnitude[at.step][at.value]);
+    }
+
+    const Conditioning& m_training;
+    Trace m_most;
+};
 
 /// Of any size, in any locale.
 std::string twoDigits(double value) {
@@ -52,47 +77,39 @@ std::string twoDigits(double value) {
     return {text.data(), end.ptr};
 }
 
-std::string stepText(size_t step) { return "step " + std::to_string(step + 1); }
-
 } // namespace
 
-double float64Bound(const Golden& run) {
-    return run.textOr("extra", "") == "onecycle" ? 1e-7 : 1e-9;
-}
-
-CaseResult judgeByFloat64(const Golden& run, const RunOutcome& outcome, const CaseResult& failed) {
-    std::vector<double> file;
-    for (const Golden& step : run.at("trace").items())
-        file.push_back(step.at("loss").number());
-    const std::vector<double> exact = float64Losses(run, RefRounding::None, file.size());
-    CaseResult result = failed;
-    if (kindOf(run) == RunKind::Float64) {
-        const size_t wrong = firstApart(file, exact, float64Bound(run));
-        if (wrong < file.size()) {
-            result.difference += "; the file has loss " + numberText(file[wrong]) + " at " +
-                                 stepText(wrong) + " where float64 here has " +
-                                 numberText(exact[wrong]);
-            return result;
+Verdict judgeByRounding(const Conditioning& training, const Compared& ours, const Compared& file) {
+    Noise noise(training);
+    std::optional<Place> first = noise.firstBeyond(ours, false);
+    const std::optional<Place> inFile = noise.firstBeyond(file, false);
+    if (!first || (inFile && inFile->step < first->step)) first = inFile;
+    if (!first) return {};
+    const size_t steps = std::max(noise.stepsInQuestion(ours), noise.stepsInQuestion(file));
+    const uint64_t atOnce = std::max(1U, std::thread::hardware_concurrency());
+    for (uint64_t seed = 1; seed <= training.draws; seed += atOnce) {
+        std::vector<std::future<Trace>> drawn;
+        for (uint64_t i = seed; i < seed + atOnce && i <= training.draws; ++i)
+            drawn.push_back(std::async(std::launch::async, training.draw, i, steps));
+        for (std::future<Trace>& trace : drawn) {
+            noise.add(trace.get());
+            if (!noise.firstBeyond(ours, true) && !noise.firstBeyond(file, true))
+                return {first, noise.most(*first), std::nullopt};
         }
     }
-    // Both float32 trainings, ours and the file's, may have parted from float64.
-    const size_t first = std::min(firstApart(outcome.losses, exact, kFloat32Bound),
-                                  firstApart(file, exact, kFloat32Bound));
-    if (first == file.size()) return result;
-    const bool near = firstApart(outcome.losses, exact, kUndecidedBound) == file.size() &&
-                      firstApart(file, exact, kUndecidedBound) == file.size();
-    const std::optional<Horizon> horizon =
-        near ? horizonOf(run, exact, first) : std::optional<Horizon>();
-    if (!horizon) return result;
-    result = {};
-    for (size_t i = 0; i < horizon->step; ++i)
-        result.add(relative(double{outcome.losses[i]}, file[i]), lossBound(run), [] { return ""; });
-    result.illPosed = "not to be decided in float32 from " + stepText(horizon->step) +
-                      " on: float64 itself is " + twoDigits(horizon->moved) +
-                      " off there once its values are rounded to float32 (the runs compared part "
-                      "at " +
-                      stepText(first) + ")";
-    return result;
+    return {std::nullopt, 0, noise.firstBeyond(file, true)};
+}
+
+std::string undecidedText(const std::string& place, const Verdict& verdict, double bound) {
+    return "not to be decided in float32 from " + place + " on: float64 itself is " +
+           twoDigits(verdict.moved) + " off there once its results are rounded to float32, of " +
+           twoDigits(bound) + " allowed";
+}
+
+std::string undecidedHalfText(const std::string& place, const Verdict& verdict, double bound) {
+    return "not to be decided in half precision from " + place +
+           " on: starts that differ by 4e-06 are " + twoDigits(verdict.moved) +
+           " apart there, of " + twoDigits(bound) + " allowed";
 }
 
 } // namespace halfscope::recorded

@@ -1,26 +1,60 @@
 // How well a recorded training is posed in float32. One unit that switches on or off within a
-// rounding of zero moves a small network's losses by more than the bound, whoever computes them. So
-// where float32 losses leave the bound, float64 is asked: the same training, with nothing rounded
-// but what float32 has to store, and the start moved by a last bit. Where that leaves the bound
-// too, float32 cannot decide the steps from there on.
+// rounding of zero, or the sign of a sum that cancels, moves what follows by more than the bound,
+// whoever computes it. So where float32 leaves the bound, float64 is asked: the same training,
+// rounded to what float32 has to store, in other ways each time. What leaves the bound there too,
+// float32 cannot decide.
 #pragma once
 
-#include "engine/verify/golden_runs.h"
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace halfscope::recorded {
 
-/// Of a float32 run that compareRun() failed: its difference, or from which step on the case is
-/// undecided. A float64 file must agree with float64 here; the steps before must be within the
-/// bound, and those after it within kUndecidedBound.
-CaseResult judgeByFloat64(const Golden& run, const RunOutcome&, const CaseResult& failed);
+using Trace = std::vector<std::vector<double>>; ///< [step][value]; every step has as many
 
-/// Rounded trainings that are tried before a case counts as decided: of 19 ill-posed ones the first
-/// told 12, and 7 told all.
-inline constexpr uint64_t kDraws = 16;
-/// Float64 here against float64 in the file, relatively: measured 5e-12 and less. One-cycle's table
-/// of learning rates is float32 in the graph: 2e-8.
-double float64Bound(const Golden& run);
-/// Losses of undecided steps: as of pictures in half precision, which part in the same way.
-inline constexpr double kUndecidedBound = 2e-2;
+/// One more training, to be compared with float64's.
+struct Compared {
+    Trace values;
+    double bound = 0; ///< of deviations where rounding does not matter
+    double unit = 1;  ///< its roundings, in those of float32: kFloat64Unit where it is in float64
+};
+inline constexpr double kFloat64Unit = 0x1p-29;
+
+struct Place {
+    size_t step = 0, value = 0;
+};
+
+/// A training in float64, and again with roundings.
+struct Conditioning {
+    Trace exact;
+    Trace magnitude; ///< what deviations are relative to
+    /// The first steps of the training with other roundings for each seed; called by several
+    /// threads at once.
+    std::function<Trace(uint64_t seed, size_t steps)> draw;
+    /// How many are tried before a case counts as decided: of some 200 ill-posed ones 6 told all
+    /// but six, and 16 all.
+    uint64_t draws = 24;
+};
+
+/// What float32 may differ by, in units of the most that the rounded trainings did up to that step:
+/// two that part at the same place go apart at rates that differ.
+inline constexpr double kNoiseFreedom = 2;
+
+struct Verdict {
+    /// Where ours or the file's leaves its bound first, if rounding explains all such places.
+    std::optional<Place> undecided;
+    double moved = 0; ///< what rounding alone does there, relatively; inf: to nan or inf
+    /// Else, where rounding does not explain the file's.
+    std::optional<Place> wrongFile;
+};
+Verdict judgeByRounding(const Conditioning&, const Compared& ours, const Compared& file);
+
+/// Why a case is ill-posed: "not to be decided in float32 from step 3 on: float64 itself is …".
+std::string undecidedText(const std::string& place, const Verdict&, double bound);
+std::string undecidedHalfText(const std::string& place, const Verdict&, double bound);
 
 } // namespace halfscope::recorded

@@ -47,6 +47,8 @@ std::vector<size_t> skippedSteps(const Golden& run);
 /// Steps before the loss scales part.
 size_t commonSteps(const Golden& run, const RunOutcome&);
 
+/// Losses of the steps before `end` within lossBound().
+void compareLosses(CaseResult&, const Golden& run, const RunOutcome&, size_t end);
 /// Losses of every step (pictures: while the scales agree). Half precision also: the same scales as
 /// PyTorch from a start of 2^16 or less, else as many skips, give or take 2.
 CaseResult compareRun(const Golden& run, const RunOutcome&);

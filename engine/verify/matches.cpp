@@ -89,9 +89,8 @@ std::string matchesReference(const VerifyReport& report) {
     return "### What matches PyTorch\n\n"
            "`halfscope-cli verify` runs these suites on any device, against values recorded from "
            "PyTorch 2.11 on a GPU, within the bounds that stand with the command above. In files "
-           "of "
-           "your own a training that float64 itself takes elsewhere once its values are rounded to "
-           "float32 counts as ill-posed, neither passed nor failed:\n\n" +
+           "of your own a case whose roundings alone leave the bound counts as ill-posed, neither "
+           "passed nor failed:\n\n" +
            suitesTable(report) + "\nOutput dtypes are checked for " +
            std::to_string(autocastCases().size()) + " functions under " + tables +
            ", each with its inputs all float32, all in the lower precision, and mixed. The rules "

@@ -2,6 +2,7 @@
 #include "engine/train/clip.h"
 #include "engine/train/schedule.h"
 #include "engine/verify/golden_optim.h"
+#include "engine/verify/judge_optimizer.h"
 #include "engine/verify/run_graph.h"
 
 #include <algorithm>
@@ -9,10 +10,6 @@
 
 namespace halfscope::recorded {
 namespace {
-
-std::string place(const char* what, size_t step, size_t element) {
-    return what + (" " + std::to_string(step)) + ", element " + std::to_string(element) + ": ";
-}
 
 void setOneCycle(ScheduleConfig& config, const Golden& args) {
     config.kind = ScheduleKind::OneCycle;
@@ -114,27 +111,17 @@ std::string optimCaseName(const Golden& row, const char* kind) {
 }
 
 CaseResult compareOptimizer(const Golden& row, Executor& executor, Skipping skipping) {
-    const std::vector<float> start = row.at("start").floats();
-    const Shape shape{static_cast<int64_t>(start.size())};
-    if (start.empty()) row.at("start").fail("at least one number is wanted");
-    OptimizerRun run(executor, optimizerOf(row), DType::F32, start, skipping);
-    std::vector<double> largest(start.size(), 0);
-    for (size_t i = 0; i < start.size(); ++i)
-        largest[i] = std::fabs(double{start[i]});
-    CaseResult result;
-    for (size_t step = 0; step < row.at("grads").size(); ++step) {
-        const std::vector<double> gradient = row.at("grads").at(step).tensor(shape);
+    const RecordedOptimizer wanted = recordedOptimizer(row);
+    OptimizerRun run(executor, optimizerOf(row), DType::F32, row.at("start").floats(), skipping);
+    Trace got;
+    for (const std::vector<double>& gradient : wanted.gradients) {
         run.step({gradient.begin(), gradient.end()});
         const std::vector<float> p = run.state("p");
-        const std::vector<double> wanted = row.at("params").at(step).tensor(shape);
-        for (size_t i = 0; i < p.size(); ++i) {
-            largest[i] = std::max(largest[i], std::fabs(wanted[i]));
-            result.add(deviationOf(double{p[i]}, wanted[i], largest[i]), kOptimBound, [&] {
-                return place("step", step + 1, i) + numberPair(double{p[i]}, wanted[i]);
-            });
-        }
+        got.emplace_back(p.begin(), p.end());
     }
-    const auto steps = static_cast<double>(row.at("grads").size());
+    CaseResult result = compareParameters(wanted, got);
+    if (!result.passed()) result = judgeOptimizer(optimizerOf(row), wanted, got, result);
+    const auto steps = static_cast<double>(wanted.gradients.size());
     const double counted = double{run.state("optimizer.step").at(0)};
     result.addEqual(counted == steps,
                     [&] { return "steps counted: " + numberPair(counted, steps); });

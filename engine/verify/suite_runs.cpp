@@ -1,7 +1,6 @@
 // Whole trainings against PyTorch's: losses step by step, loss scales, skips.
 #include "engine/core/text.h"
-#include "engine/verify/conditioning.h"
-#include "engine/verify/golden_runs.h"
+#include "engine/verify/judge_run.h"
 
 #include <cmath>
 
@@ -18,16 +17,6 @@ constexpr double kSkipFreedom = 2;
 bool isPicture(const Golden& run) { return run.at("kind").text() == "checkerboard"; }
 
 std::string stepText(size_t step) { return "step " + std::to_string(step + 1) + ": "; }
-
-void compareLosses(CaseResult& result, const Golden& run, const RunOutcome& outcome, size_t end) {
-    const double bound = lossBound(run);
-    for (size_t i = 0; i < end; ++i) {
-        const double wanted = run.at("trace").at(i).at("loss").number();
-        const double loss = double{outcome.losses[i]};
-        result.add(deviationOf(loss, wanted, std::fabs(wanted)), bound,
-                   [&] { return stepText(i) + "loss " + numberPair(loss, wanted); });
-    }
-}
 
 void compareScales(CaseResult& result, const Golden& run, const RunOutcome& outcome) {
     const Golden trace = run.at("trace");
@@ -106,6 +95,16 @@ size_t commonSteps(const Golden& run, const RunOutcome& outcome) {
     return i;
 }
 
+void compareLosses(CaseResult& result, const Golden& run, const RunOutcome& outcome, size_t end) {
+    const double bound = lossBound(run);
+    for (size_t i = 0; i < end; ++i) {
+        const double wanted = run.at("trace").at(i).at("loss").number();
+        const double loss = double{outcome.losses[i]};
+        result.add(deviationOf(loss, wanted, std::fabs(wanted)), bound,
+                   [&] { return stepText(i) + "loss " + numberPair(loss, wanted); });
+    }
+}
+
 CaseResult compareRun(const Golden& run, const RunOutcome& outcome) {
     CaseResult result;
     const bool amp = kindOf(run) == RunKind::Amp;
@@ -127,9 +126,7 @@ SuiteCases runsSuite(const Golden& golden, VerifyDevice& device) {
         suite.cases.push_back({runName(run), [run, &device] {
                                    const RunOutcome outcome = trainRun(run, device.make);
                                    const CaseResult result = compareRun(run, outcome);
-                                   const bool asks =
-                                       !result.passed() && kindOf(run) != RunKind::Amp;
-                                   return asks ? judgeByFloat64(run, outcome, result) : result;
+                                   return result.passed() ? result : judgeRun(run, outcome, result);
                                }});
     }
     return suite;

@@ -17,7 +17,7 @@ struct SuiteResult {
     /// equal have the bound 0 and deviate by 0 or 1.
     double worst = 0, bound = 0;
     std::vector<std::string> failed;   ///< "CASE: what differs", a line each
-    std::vector<std::string> illPosed; ///< "CASE: why float32 cannot decide it"; no failures
+    std::vector<std::string> illPosed; ///< "CASE: why roundings alone decide it"; no failures
     std::vector<std::string> notes;    ///< what was left out, and why
 };
 

@@ -2,8 +2,8 @@
 // with the losses of float64 here, until float32 leaves the bound.
 #pragma once
 
-#include "engine/verify/float64_training.h"
 #include "engine/verify/golden_data.h"
+#include "engine/verify/reference_training.h"
 
 #include <random>
 
@@ -12,6 +12,7 @@ namespace halfscope::test {
 using namespace recorded;
 using nlohmann::json;
 
+inline constexpr int kSide = 12; ///< quarter of the pixels recorded: judging takes many trainings
 inline constexpr uint32_t kStarts = 40; ///< about every fifth is ill-posed
 
 inline RunOutcome trained(const Golden& run) {
@@ -20,12 +21,12 @@ inline RunOutcome trained(const Golden& run) {
 
 inline Golden goldenFrom(const json& run) { return Golden::parse("a run", run.dump()); }
 
-/// The first recorded run of a kind.
-inline json shipped(const char* kind, const char* compute) {
+/// The first recorded run of a kind: "float64", "float32", or the dtype of AMP.
+inline json shipped(const char* kind, const std::string& precision) {
     const std::string file(goldenData(goldenFileOf("runs")));
     for (const Golden& run : Golden::parse("runs", file).items())
-        if (run.at("kind").text() == kind && !run.find("amp") &&
-            run.at("compute").text() == compute)
+        if (run.at("kind").text() == kind &&
+            run.textOr("amp", run.at("compute").text()) == precision)
             return json::parse(run.dump());
     return {};
 }
@@ -41,11 +42,12 @@ inline void move(json& value, std::mt19937& random) {
 /// The recorded run from another start, with the losses of float64 here: a file of the same form.
 inline json otherRun(uint32_t seed) {
     json run = shipped("checkerboard", "float64");
+    run["side"] = kSide;
     std::mt19937 random(seed);
     for (auto& [name, values] : run["start"].items())
         if (name.find("running") == std::string::npos) move(values, random);
     const std::vector<double> losses =
-        float64Losses(goldenFrom(run), RefRounding::None, run["trace"].size());
+        referenceLosses(goldenFrom(run), RefRounding::None, run["trace"].size());
     for (size_t i = 0; i < losses.size(); ++i)
         run["trace"][i]["loss"] = losses[i];
     return run;
@@ -63,6 +65,31 @@ inline const IllPosed& illPosed() {
             const Golden golden = goldenFrom(tried.run);
             tried.outcome = trained(golden);
             if (!compareRun(golden, tried.outcome).passed()) return tried;
+        }
+        return IllPosed{};
+    }();
+    return found;
+}
+
+/// A recorded half-precision run at ten times the rate, with the losses and scales of another
+/// engine: ours from a start moved by what another order of sums does.
+inline const IllPosed& illPosedHalf() {
+    static const IllPosed found = [] {
+        IllPosed tried{shipped("checkerboard", "float16"), {}};
+        tried.run["side"] = kSide;
+        tried.run["lr"] = 1e-2;
+        tried.outcome = trained(goldenFrom(tried.run));
+        for (uint64_t seed = 1; seed <= kStarts; ++seed) {
+            const RunOutcome other = trainRun(goldenFrom(tried.run),
+                                              [] { return makeCpuExecutor(1); }, {seed, 0x1p-18f});
+            for (size_t i = 0; i < other.losses.size(); ++i) {
+                const bool last = i + 1 == other.scales.size();
+                tried.run["trace"][i] = {
+                    {"loss", other.losses[i]},
+                    {"scale_before", other.scales[i]},
+                    {"scale_after", last ? other.nextScale : other.scales[i + 1]}};
+            }
+            if (!compareRun(goldenFrom(tried.run), tried.outcome).passed()) return tried;
         }
         return IllPosed{};
     }();

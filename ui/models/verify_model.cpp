@@ -39,9 +39,9 @@ QString explanationOf(int column) {
         return VerifyModel::tr("Cases that do not deviate by more than their bound");
     case VerifyModel::IllPosedColumn:
         return VerifyModel::tr(
-            "Trainings that float32 cannot decide: a unit comes so near to zero that a rounding "
-            "turns it on or off, and float64 with its values rounded to float32 parts from float64 "
-            "as early. They are counted neither as passed nor as failed.");
+            "Cases that this precision cannot decide: a unit or a sum comes so near to zero that a "
+            "rounding turns its sign, and the same case with other roundings leaves the bound as "
+            "far. They are counted neither as passed nor as failed.");
     case VerifyModel::WorstColumn:
         return VerifyModel::tr(
             "The deviation of the case that came nearest to its bound, or went farthest beyond it");

@@ -1,5 +1,6 @@
 // The result of a verification as a table: a row for each suite with its cases, how many passed,
-// how many float32 cannot decide, the worst deviation and its bound. Tool tips explain the columns.
+// how many the precision cannot decide, the worst deviation and its bound. Tool tips explain the
+// columns.
 #pragma once
 
 #include "engine/verify/verify.h"

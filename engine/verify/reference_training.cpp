@@ -1,5 +1,5 @@
 // The executor behind it: leaves and states as doubles, one evaluation a step.
-#include "engine/verify/float64_training.h"
+#include "engine/verify/reference_training.h"
 
 #include "engine/core/error.h"
 #include "engine/train/step_runner.h"
@@ -25,13 +25,15 @@ std::optional<double> shortDecimal(double value) {
     return decimal;
 }
 
-/// The setting before float32 rounded it: a short decimal (rates, betas, eps), one over a whole
-/// number (means), or the logarithm of a short decimal (bias corrections). Else the value itself.
-double unrounded(double value) {
+/// The setting before float32 rounded it: the file's learning rate, a short decimal (rates, betas,
+/// eps), one over a whole number (means), or the logarithm of a short decimal (bias corrections).
+/// Else the value itself.
+double unrounded(double value, double lr) {
     const auto isIt = [value](double exact) {
         return static_cast<float>(exact) == static_cast<float>(value);
     };
     if (value == 0 || !std::isfinite(value)) return value;
+    if (isIt(lr)) return lr;
     if (const double part = 1 / std::round(1 / value); isIt(part)) return part;
     if (const auto decimal = shortDecimal(value)) return *decimal;
     const auto beta = shortDecimal(static_cast<double>(static_cast<float>(std::exp(value))));
@@ -41,8 +43,8 @@ double unrounded(double value) {
 
 class ReferenceExecutor final : public Executor {
 public:
-    ReferenceExecutor(RefRounding rounding, std::vector<double>& losses)
-        : m_rounding(rounding), m_losses(losses) {
+    ReferenceExecutor(RefRounding rounding, uint64_t seed, double lr, std::vector<double>& losses)
+        : m_rounding(rounding), m_seed(seed), m_lr(lr), m_losses(losses) {
         m_device.name = "reference";
         m_device.kind = "cpu";
     }
@@ -52,7 +54,9 @@ public:
     void load(std::shared_ptr<const Program> program) override {
         m_program = std::move(program);
         m_values.clear();
-        m_wanted = {graph().output("metrics")};
+        m_wanted.clear();
+        for (const OutputInfo& output : graph().outputs())
+            m_wanted.push_back(output.node);
         for (const InputInfo& input : graph().inputs())
             clear(input.node);
         for (const StateInfo& state : graph().states()) {
@@ -65,12 +69,12 @@ public:
             clear(id);
             std::vector<double>& values = m_values[id].values;
             std::fill(values.begin(), values.end(),
-                      unrounded(std::get<ConstantAttrs>(node.attrs).value));
+                      unrounded(std::get<ConstantAttrs>(node.attrs).value, m_lr));
         }
     }
 
     RunResult run(RunMode, const Visitor&) override {
-        m_found = evaluate(graph(), m_values, m_wanted, m_rounding);
+        m_found = evaluate(graph(), m_values, m_wanted, m_rounding, m_seed++);
         m_losses.push_back(m_found.at(graph().output("metrics")).values[kLossMetric]);
         for (const StateInfo& state : graph().states())
             if (state.next != kNoNode) m_values[state.node] = m_found.at(state.next);
@@ -82,7 +86,8 @@ public:
         values = fromBytes(graph()[id], {bytes.begin(), bytes.end()});
         for (const StateInfo& state : graph().states())
             if (state.node == id && state.role == StateRole::Setting)
-                std::transform(values.begin(), values.end(), values.begin(), unrounded);
+                for (double& value : values)
+                    value = unrounded(value, m_lr);
     }
     void download(NodeId id, std::span<std::byte> bytes) override {
         const auto held = m_values.find(id);
@@ -101,6 +106,8 @@ private:
     }
 
     RefRounding m_rounding;
+    uint64_t m_seed;
+    double m_lr;
     std::vector<double>& m_losses;
     DeviceInfo m_device;
     std::shared_ptr<const Program> m_program;
@@ -111,12 +118,23 @@ private:
 
 } // namespace
 
-std::vector<double> float64Losses(const Golden& run, RefRounding rounding, size_t steps,
-                                  const Perturbation& moved) {
+std::vector<double> referenceLosses(const Golden& run, RefRounding rounding, size_t steps,
+                                    uint64_t draw) {
     std::vector<double> losses;
+    const double lr = run.at("lr").number();
     trainRun(
-        run, [&] { return std::make_unique<ReferenceExecutor>(rounding, losses); }, moved, steps);
+        run, [&] { return std::make_unique<ReferenceExecutor>(rounding, draw << 32, lr, losses); },
+        {}, steps);
     return losses;
+}
+
+RunOutcome storedOutcome(const Golden& run, size_t steps, const Perturbation& moved) {
+    std::vector<double> losses;
+    const double lr = run.at("lr").number();
+    return trainRun(
+        run,
+        [&] { return std::make_unique<ReferenceExecutor>(RefRounding::Storage, 0, lr, losses); },
+        moved, steps);
 }
 
 } // namespace halfscope::recorded
