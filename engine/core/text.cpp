@@ -50,19 +50,20 @@ std::string numberText(double x) { return std::isnan(x) ? "nan" : shortest(x); }
 std::string numberText(float x) { return std::isnan(x) ? "nan" : shortest(x); }
 std::string numberText(int64_t x) { return shortest(x); }
 
-std::string quotedText(std::string_view text) {
-    constexpr size_t kShown = 60;
-    std::string out = "\"";
+std::string plainLine(std::string_view text, size_t most) {
+    std::string out;
     size_t shown = 0;
-    while (shown < text.size() && shown < kShown) {
+    while (shown < text.size() && shown < most) {
         const size_t length = sequenceLength(text.substr(shown));
         const bool plain =
             length > 0 && static_cast<unsigned char>(text[shown]) >= 0x20 && text[shown] != 0x7F;
         out += plain ? text.substr(shown, length) : std::string_view("?");
         shown += std::max<size_t>(length, 1);
     }
-    return out + (shown < text.size() ? "...\"" : "\"");
+    return out + (shown < text.size() ? "..." : "");
 }
+
+std::string quotedText(std::string_view text) { return '"' + plainLine(text, 60) + '"'; }
 
 std::string_view trimmed(std::string_view text) {
     const size_t first = text.find_first_not_of(" \t");

@@ -15,6 +15,9 @@ std::string numberText(double);
 std::string numberText(float);
 std::string numberText(int64_t);
 
+/// Text for one line of output: what is no UTF-8 and control characters replaced by "?", cut after
+/// so many bytes.
+std::string plainLine(std::string_view, size_t most);
 /// A user's text inside a message: quoted, control characters replaced, cut after 60 bytes.
 std::string quotedText(std::string_view);
 

@@ -73,6 +73,11 @@ std::string kindOf(const nlohmann::json& value) {
     return quotedText(value.dump());
 }
 
+/// A key inside a place, in one line.
+std::string shownKey(const std::string& key) {
+    return isPlainText(key) && key.size() <= 60 ? key : quotedText(key);
+}
+
 } // namespace
 
 Golden Golden::parse(std::string file, std::string_view text) {
@@ -101,7 +106,7 @@ Golden Golden::at(const std::string& key) const {
     if (!m_value->is_object()) fail("an object is wanted, not " + kindOf(*m_value));
     const auto found = m_value->find(key);
     if (found == m_value->end()) fail(quotedText(key) + " is missing");
-    return {m_root, &*found, placeOf("." + key)};
+    return {m_root, &*found, placeOf("." + shownKey(key))};
 }
 
 Golden Golden::at(size_t index) const {

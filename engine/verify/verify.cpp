@@ -64,18 +64,25 @@ CaseResult resultOf(const VerifyCase& c) {
     }
 }
 
+/// Names of cases and functions are the file's, which may hold anything.
+std::string shownLine(const std::string& text) {
+    constexpr size_t kMostBytes = 2000; // a list of a hundred functions fits
+    return plainLine(text, kMostBytes);
+}
+
 /// False when the callback asked to stop.
 bool runCases(const SuiteCases& suite, const VerifyOptions& options, SuiteResult& result) {
-    result.notes = suite.notes;
+    for (const std::string& note : suite.notes)
+        result.notes.push_back(shownLine(note));
     for (const VerifyCase& c : suite.cases) {
         const CaseResult found = resultOf(c);
         ++result.cases;
         if (found.passed()) {
             ++result.passed;
         } else if (found.difference.empty()) {
-            result.illPosed.push_back(c.name + ": " + found.illPosed);
+            result.illPosed.push_back(shownLine(c.name + ": " + found.illPosed));
         } else {
-            result.failed.push_back(c.name + ": " + found.difference);
+            result.failed.push_back(shownLine(c.name + ": " + found.difference));
         }
         if (result.cases == 1 ||
             isWorse(found.deviation, found.bound, result.worst, result.bound)) {
