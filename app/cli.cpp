@@ -88,6 +88,7 @@ struct Commands {
         CLI::Option* dotFlag = describe->add_flag("--dot", dot, "As a Graphviz graph");
         describe->add_flag("--json", json, "As JSON")->excludes(dotFlag);
         settings = app.add_subcommand("settings", "Print the reference of all settings (Markdown)");
+        app.require_subcommand(0, 1); // a second one is an argument too many
     }
 
     int dispatch() {
@@ -116,8 +117,8 @@ struct Commands {
 std::string unexpectedText(const CLI::App& app) {
     const std::vector<CLI::App*> chosen = app.get_subcommands();
     const CLI::App& command = chosen.empty() ? app : *chosen.front();
-    const std::string first =
-        command.remaining().empty() ? app.remaining().front() : command.remaining().front();
+    const std::vector<std::string> own = command.remaining();
+    const std::string first = own.empty() ? app.remaining(true).front() : own.front();
     if (first.empty() || first.front() != '-') {
         return quotedText(first) + (chosen.empty()
                                         ? std::string(" is not a command: ") + kCommands

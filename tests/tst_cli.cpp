@@ -43,6 +43,10 @@ void TestCli::wrongUsage_data() {
         "\"--steps\" is not an option of halfscope-cli; there are: ");
     row("option without value", {"run", "--steps"}, "--steps: its value is missing\n");
     row("too much", {"presets", "more"}, "\"more\" is one argument too many for presets\n");
+    row("two commands", {"presets", "devices"},
+        "\"devices\" is one argument too many for presets\n");
+    row("three words", {"presets", "bench", "x"},
+        "\"bench\" is one argument too many for presets\n");
     row("two files", {"run", "a.json", "b.json"}, "\"b.json\" is one argument too many for run\n");
     row("preset", {"run", "--preset", "overfow"},
         "\"overfow\" is not a preset; the nearest one is overflow");
