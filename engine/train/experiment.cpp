@@ -196,4 +196,16 @@ Snapshot Experiment::snapshot(const std::stop_token& stop) {
     return snapshot;
 }
 
+std::vector<GradientRange> Experiment::gradientRanges() {
+    std::vector<GradientRange> ranges;
+    if (m_midway) return ranges;
+    applyEdits();
+    for (const auto& lane : m_lanes) {
+        const std::optional<GradientRange> range = lane->gradientRange();
+        if (!range) return {};
+        ranges.push_back(*range);
+    }
+    return ranges;
+}
+
 } // namespace halfscope

@@ -68,6 +68,10 @@ public:
     /// After step 0: the untrained networks' pictures. RunError when `stop` asks for it.
     Snapshot snapshot(const std::stop_token& stop = {});
 
+    /// By lane, the gradients of the step that comes next; empty in the middle of a step, and when
+    /// a stop request came in between. The training goes on as if nothing had been.
+    std::vector<GradientRange> gradientRanges();
+
 private:
     /// A live field that has changed in m_config and not yet on the devices.
     struct Edit {

@@ -128,6 +128,7 @@ struct Trainer::Impl {
     /// The last step's, where the search for a culprit has run other steps since.
     std::optional<std::vector<float>> keptPrediction;
     OverflowFinder finder;
+    GradientSampler gradients;
     Culprit culprit; ///< of the last step; kept while the loss stays bad
     bool lossWasBad = false;
 
@@ -138,7 +139,8 @@ struct Trainer::Impl {
           metrics(graph.output("metrics")), scaler(graph.state("scaler")),
           rules(graph.state("scaler.rules")), table(graph.state("schedule.table")),
           xValues(static_cast<size_t>(graph[x].elements())),
-          targetValues(static_cast<size_t>(graph[target].elements())), finder(graph) {}
+          targetValues(static_cast<size_t>(graph[target].elements())), finder(graph),
+          gradients(graph) {}
 
     void loadBatch(Executor& executor, const Graph& graph, int64_t step) {
         if (batchStep == step) return;
@@ -269,6 +271,18 @@ std::vector<float> Trainer::preview(const std::stop_token& stop) {
     const std::stop_callback onStop(stop, [&executor] { executor->requestStop(); });
     if (executor->run(RunMode::Stepwise) == RunResult::Stopped) throwIfStopped(stop);
     return downloadFloats(*executor, graph, graph.output("prediction"));
+}
+
+std::optional<GradientRange> Trainer::gradientRange() {
+    Impl& impl = *m_impl;
+    if (impl.lastStep > 0) impl.keptPrediction = prediction(); // the last step's, not this one's
+    impl.loadBatch(*m_executor, m_program->graph, impl.lastStep + 1);
+    GradientRange range;
+    const auto scale = static_cast<float>(scaler().scale);
+    if (!impl.gradients.sample(*m_executor, m_program->graph, range)) return std::nullopt;
+    range.step = impl.lastStep + 1;
+    range.scale = scale;
+    return range;
 }
 
 void Trainer::setScaler(const ScalerConfig& scaler) {

@@ -4,6 +4,7 @@
 
 #include "engine/exec/executor.h"
 #include "engine/train/dataset.h"
+#include "engine/train/gradient_range.h"
 #include "engine/train/run_config.h"
 #include "engine/train/step_record.h"
 
@@ -65,6 +66,10 @@ public:
     /// Runs forward only for the first picture: prediction without a step (no state changes).
     /// RunError when `stop` asks for it.
     std::vector<float> preview(const std::stop_token& stop = {});
+
+    /// The gradients of the next step, times the scale that it uses; the training is not touched by
+    /// it. Costs a step that stores all its values. Nothing when it was stopped midway.
+    std::optional<GradientRange> gradientRange();
 
     /// Live fields: the scaler, learning rate. Acts from the next step on.
     /// A scaler whose step is another one (off, check after unscaling, what an overflow does) has

@@ -1,0 +1,136 @@
+// Finds the gradients of a step's graph and counts them by their exponents.
+#include "engine/train/gradient_range.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace halfscope {
+
+namespace {
+
+constexpr std::string_view kGradientLabel =
+    " gradient"; // "layers.0.weight gradient", see step_graph
+
+bool isProduct(Op op) {
+    return op == Op::Matmul || op == Op::Conv2d || op == Op::Conv2dInputGrad ||
+           op == Op::Conv2dWeightGrad;
+}
+
+bool onlyMoves(Op op) { return op == Op::Reshape || op == Op::Transpose; }
+
+NodeId moved(const Graph& graph, NodeId id) {
+    while (onlyMoves(graph[id].op))
+        id = graph[id].in[0];
+    return id;
+}
+
+int smallestNormal(DType type) { return type == DType::F16 ? -14 : -126; }
+
+/// Every state that a step writes, as bytes.
+std::vector<std::pair<NodeId, std::vector<std::byte>>> savedStates(Executor& executor,
+                                                                   const Graph& graph) {
+    std::vector<std::pair<NodeId, std::vector<std::byte>>> saved;
+    for (const StateInfo& state : graph.states()) {
+        if (state.next == kNoNode) continue;
+        std::vector<std::byte> bytes(graph[state.node].bytes());
+        executor.download(state.node, bytes);
+        saved.emplace_back(state.node, std::move(bytes));
+    }
+    return saved;
+}
+
+} // namespace
+
+void MagnitudeCounts::add(DType type, std::span<const std::byte> bytes) {
+    constexpr size_t kBlock = 1024;
+    constexpr int kExponentBias = 127, kExponents = 256;
+    std::array<float, kBlock> values{};
+    std::array<int64_t, kExponents>
+        counts{}; // by float32's exponent: 0 is zero or less than 2^-126
+    const size_t n = bytes.size() / bytesOf(type);
+    for (size_t at = 0; at < n; at += kBlock) {
+        const size_t count = std::min(kBlock, n - at);
+        loadAsFloat(type, bytes.data() + at * bytesOf(type), values.data(), count);
+        for (size_t i = 0; i < count; ++i) {
+            const uint32_t bits = std::bit_cast<uint32_t>(values[i]) & 0x7fffffffu;
+            ++counts[bits >> 23];
+            zeros += bits == 0;
+            counts[0] -= bits == 0;
+        }
+    }
+    notFinite += counts[kExponents - 1];
+    for (int field = 0; field < kExponents - 1; ++field) {
+        const int exponent = field - kExponentBias;
+        const int bucket = std::clamp(exponent - kLowest, 0, kBuckets - 1);
+        buckets[static_cast<size_t>(bucket)] += counts[static_cast<size_t>(field)];
+        if (exponent < smallestNormal(type)) subnormals += counts[static_cast<size_t>(field)];
+    }
+}
+
+int64_t MagnitudeCounts::total() const {
+    return std::accumulate(buckets.begin(), buckets.end(), zeros + notFinite);
+}
+
+GradientSampler::GradientSampler(const Graph& graph)
+    : m_outputs(static_cast<size_t>(graph.size())),
+      m_weights(static_cast<size_t>(graph.size()), -1) {
+    const auto isGradient = [&graph](NodeId id) {
+        return graph[id].cause.phase == Phase::Backward && isFloat(graph[id].dtype);
+    };
+    std::map<std::string, int> numbers; // by the label of a parameter's gradient
+    for (NodeId id = 0; id < graph.size(); ++id) {
+        const Node& node = graph[id];
+        const Cause& cause = node.cause;
+        const bool product = isProduct(node.op) && cause.phase == Phase::Backward;
+        const bool check = cause.phase == Phase::Unscale && cause.label.ends_with(kGradientLabel);
+        for (const NodeId in : node.in) {
+            // the other operand of a product is a weight or an activation, of the forward pass
+            if (product && isGradient(in)) m_outputs[static_cast<size_t>(moved(graph, in))] = true;
+            if (!check || !isGradient(in)) continue;
+            const int next = static_cast<int>(numbers.size());
+            markWeights(graph, in, numbers.try_emplace(cause.label, next).first->second);
+        }
+    }
+    m_parameters = static_cast<int>(numbers.size());
+}
+
+/// From a parameter's gradient, as the check gets it, back to the operation that makes it: the
+/// first value on the way that is stored is the gradient in its own type.
+void GradientSampler::markWeights(const Graph& graph, NodeId at, int parameter) {
+    for (;; at = graph[at].in[0]) {
+        m_weights[static_cast<size_t>(at)] = parameter;
+        if (graph[at].op != Op::Cast && !onlyMoves(graph[at].op)) return;
+    }
+}
+
+bool GradientSampler::sample(Executor& executor, const Graph& graph, GradientRange& range) const {
+    const auto saved = savedStates(executor, graph);
+    range = {};
+    std::vector<bool> counted(static_cast<size_t>(m_parameters));
+    const auto add = [&range](MagnitudeCounts& counts, DType type,
+                              std::span<const std::byte> bytes) {
+        counts.add(type, bytes);
+        if (bytesOf(type) < bytesOf(range.type)) range.type = type;
+    };
+    const RunResult result =
+        executor.run(RunMode::Stepwise, [&](NodeId id, std::span<const std::byte> bytes) {
+            const auto at = static_cast<size_t>(id);
+            const DType type = graph[id].dtype;
+            if (at >= m_outputs.size() || !isFloat(type)) return;
+            if (m_outputs[at]) add(range.outputs, type, bytes);
+            const int parameter = m_weights[at];
+            if (parameter < 0 || counted[static_cast<size_t>(parameter)]) return;
+            counted[static_cast<size_t>(parameter)] = true;
+            add(range.weights, type, bytes);
+        });
+    for (const auto& [state, bytes] : saved)
+        executor.upload(state, bytes);
+    return result == RunResult::Done;
+}
+
+} // namespace halfscope
