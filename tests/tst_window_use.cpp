@@ -7,6 +7,7 @@
 #include "ui/panels/field_editor.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
+#include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/text_fit.h"
 
@@ -413,6 +414,8 @@ void TestWindowUse::remembersTheWindow() {
         QVERIFY(QTest::qWaitForWindowActive(&opened.window));
         QTest::keyClick(&opened.window, Qt::Key_F9);
         QVERIFY(!opened.window.setup().isVisible());
+        QTest::keyClick(&opened.window, Qt::Key_G);
+        QVERIFY(opened.window.gradients().isVisible());
         QVERIFY(opened.window.close());
     }
     QCOMPARE(QSettings().value(QStringLiteral("theme")).toString(), QStringLiteral("dark"));
@@ -420,6 +423,8 @@ void TestWindowUse::remembersTheWindow() {
         Opened opened(tinyConfig(10), options);
         QCOMPARE(opened.window.size(), size);
         QCOMPARE(opened.window.plots().smoothing(), 0.9);
+        QVERIFY(opened.window.gradients().isVisible());
+        QTRY_VERIFY_WITH_TIMEOUT(!opened.window.gradients().figures(0).isEmpty(), kPatience);
         QVERIFY(!opened.window.setup().isVisible());
         QVERIFY(QTest::qWaitForWindowActive(&opened.window));
         QTest::keyClick(&opened.window, Qt::Key_F9);

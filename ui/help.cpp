@@ -34,6 +34,7 @@ QString words() {
                             "infinite. The step is skipped and the loss scale falls.")},
         {tr("Underflow"), tr("A gradient too small for fp16 (below about 6e-8) rounds to zero and "
                              "teaches nothing. A larger loss scale saves it.")},
+        {tr("Subnormal"), tr("Below 2^-14 fp16 has fewer and fewer digits, down to one at 2^-24.")},
         {tr("Growth"), tr("After enough clean steps in a row (the growth interval) the loss scale "
                           "rises, as a trial. An overflow soon after a growth is normal.")},
         {tr("Backoff"), tr("After an overflow the loss scale is multiplied by the backoff factor, "
@@ -71,6 +72,7 @@ QString keys() {
         {tr("4"), tr("Only the last picture, as large as can be")},
         {tr("Ctrl++, Ctrl+-, Ctrl+0"), tr("Zoom the pictures; show all of them")},
         {tr("F"), tr("Plots follow the newest step")},
+        {tr("G"), tr("Gradients by size: what fp16 rounds to zero or makes infinite")},
         {tr("Arrows, +, -"), tr("In the plots: crosshair and zoom. In the pictures: the pixel that "
                                 "is read, and zoom")},
         {tr("Enter, Esc"), tr("In the plots: pin the crosshair, as a click does; take it away")},

@@ -10,6 +10,7 @@
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
+#include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/text_fit.h"
 
@@ -41,7 +42,7 @@ constexpr int kLayoutVersion = 1;
 // Of the middle column: pictures beside a full set of plots.
 constexpr double kMostPictures = 0.42;
 // Of the right column: counters above the events.
-constexpr double kMostCounters = 0.62;
+constexpr double kMostCounters = 0.62, kMostBesideGradients = 0.42;
 } // namespace
 
 MainWindow::MainWindow(WindowOptions options) : m_options(std::move(options)) {
@@ -105,7 +106,14 @@ void MainWindow::buildCentre() {
 
     m_right = make<QSplitter>(Qt::Vertical, m_columns);
     m_scaler = make<ScalerPanel>(m_right);
-    m_eventPanel = make<EventPanel>(m_events, m_right);
+    auto* lower = make<QWidget>(m_right);
+    auto* lowerColumn = make<QVBoxLayout>(lower);
+    lowerColumn->setContentsMargins(0, 0, 0, 0);
+    m_gradients = make<GradientView>(lower);
+    m_gradients->hide();
+    m_eventPanel = make<EventPanel>(m_events, lower);
+    lowerColumn->addWidget(m_gradients);
+    lowerColumn->addWidget(m_eventPanel, 1);
     m_right->setMinimumWidth(230);
     connect(m_right, &QSplitter::splitterMoved, this, [this] { m_rightByHand = true; });
     m_right->setChildrenCollapsible(false);
@@ -169,8 +177,8 @@ void MainWindow::divideCentre() {
 
 void MainWindow::divideRight() {
     const int room = m_right->height() - m_right->handleWidth();
-    const int counters =
-        std::min(m_scaler->contentHeight(), static_cast<int>(kMostCounters * room));
+    const double most = m_gradients->isHidden() ? kMostCounters : kMostBesideGradients;
+    const int counters = std::min(m_scaler->contentHeight(), static_cast<int>(most * room));
     if (m_rightByHand || room <= 0 || m_right->sizes().front() == counters) return;
     m_right->setSizes({counters, room - counters});
 }
@@ -235,6 +243,8 @@ void MainWindow::restoreLayout() {
         m_centre->restoreState(settings.value(QStringLiteral("layout/centre")).toByteArray());
     m_settingsAction->setChecked(
         settings.value(QStringLiteral("layout/settingsShown"), true).toBool());
+    m_gradientsAction->setChecked(
+        settings.value(QStringLiteral("layout/gradientsShown"), false).toBool());
     m_plots->setSmoothing(settings.value(QStringLiteral("plots/smoothing")).toDouble());
     m_rightByHand = settings.value(QStringLiteral("layout/rightByHand")).toBool();
     if (m_rightByHand)
@@ -251,6 +261,7 @@ void MainWindow::saveLayout() const {
     settings.setValue(QStringLiteral("layout/rightByHand"), m_rightByHand);
     settings.setValue(QStringLiteral("layout/right"), m_right->saveState());
     settings.setValue(QStringLiteral("layout/settingsShown"), m_settingsAction->isChecked());
+    settings.setValue(QStringLiteral("layout/gradientsShown"), m_gradientsAction->isChecked());
     settings.setValue(QStringLiteral("plots/smoothing"), m_plots->smoothing());
     settings.setValue(QStringLiteral("theme"), nameOf(m_options.theme));
 }

@@ -25,6 +25,7 @@ namespace halfscope {
 class Banner;
 class CompareView;
 class EventPanel;
+class GradientView;
 class PlotStack;
 class SetupPanel;
 class TransportBar;
@@ -69,6 +70,7 @@ public:
     EventModel& events() { return m_events; }
     SetupPanel& setup() { return *m_setup; }
     PlotStack& plots() { return *m_plots; }
+    GradientView& gradients() { return *m_gradients; }
     QString bannerText() const;
 
 signals:
@@ -104,6 +106,7 @@ private:
     void buildMenus();
     void fillViewMenu(QMenu&);
     void fillSmoothingMenu(QMenu&);
+    void addGradientsAction(QMenu&);
     void addShortcut(const QKeySequence&, void (MainWindow::*)());
     void showHelp();
     void showVerification();
@@ -181,6 +184,7 @@ private:
     CompareView* m_pictures = nullptr;
     PlotStack* m_plots = nullptr;
     ScalerPanel* m_scaler = nullptr;
+    GradientView* m_gradients = nullptr;
     EventPanel* m_eventPanel = nullptr;
     QSplitter* m_columns = nullptr;
     QSplitter* m_centre = nullptr;
@@ -191,6 +195,7 @@ private:
     QAction* m_followAction = nullptr;
     QAction* m_fullScreenAction = nullptr;
     QAction* m_settingsAction = nullptr;
+    QAction* m_gradientsAction = nullptr;
     QWidget* m_help = nullptr;
 };
 

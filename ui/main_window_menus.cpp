@@ -4,9 +4,11 @@
 #include "ui/images/compare_view.h"
 #include "ui/main_window.h"
 #include "ui/owned.h"
+#include "ui/panels/event_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
 #include "ui/panels/verify_dialog.h"
+#include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 
 #include <QDialogButtonBox>
@@ -61,6 +63,7 @@ void MainWindow::fillViewMenu(QMenu& view) {
     connect(m_followAction, &QAction::triggered, m_plots, &PlotStack::setFollow);
     connect(m_plots, &PlotStack::followChanged, m_followAction, &QAction::setChecked);
     fillSmoothingMenu(*view.addMenu(tr("S&mooth the loss")));
+    addGradientsAction(view);
     view.addSeparator();
     using Shows = CompareView::Shows;
     for (const auto& [text, shows] :
@@ -102,6 +105,20 @@ void MainWindow::fillViewMenu(QMenu& view) {
     connect(fullScreen, &QAction::toggled, this,
             [this](bool on) { setWindowState(windowState().setFlag(Qt::WindowFullScreen, on)); });
     m_fullScreenAction = fullScreen;
+}
+
+void MainWindow::addGradientsAction(QMenu& view) {
+    m_gradientsAction = view.addAction(tr("&Gradients"));
+    m_gradientsAction->setShortcut(Qt::Key_G);
+    m_gradientsAction->setCheckable(true);
+    m_gradientsAction->setToolTip(tr("How large the gradients are, and what fp16 makes of them: "
+                                     "underflow and overflow (G)"));
+    connect(m_gradientsAction, &QAction::toggled, this, [this](bool on) {
+        m_gradients->setVisible(on);
+        m_controller->watchGradients(on);
+        divideRight();
+    });
+    m_eventPanel->addToHeading(m_gradientsAction);
 }
 
 void MainWindow::fillSmoothingMenu(QMenu& menu) {

@@ -9,6 +9,7 @@
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
+#include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/text_fit.h"
 
@@ -183,6 +184,7 @@ void MainWindow::showLanes(const SessionInfo& info) {
     }
     m_plots->setLanes(names, scales, extraMeasures(info.config));
     m_scaler->setLanes(m_facts);
+    m_gradients->setLanes(names);
     const bool scatter = info.config.task.kind == TaskKind::Regression;
     m_pictures->setLanes(names, about,
                          scatter ? CompareView::Kind::Scatter : CompareView::Kind::Painted);
@@ -277,6 +279,7 @@ void MainWindow::showState() {
 
 void MainWindow::frame() {
     SessionBatch batch = m_controller->drain();
+    const bool arrived = !batch.empty();
     batch.events = withoutEchoes(std::move(batch.events));
     for (const StepRecord& record : batch.records)
         m_plots->append(record.lane, record);
@@ -289,6 +292,7 @@ void MainWindow::frame() {
         m_pictures->setPictures(
             batch.snapshot->step,
             QVector<Picture>(batch.snapshot->outputs.begin(), batch.snapshot->outputs.end()));
+    if (!batch.gradients.empty()) m_gradients->setRanges(std::move(batch.gradients));
     m_newFigures = m_newFigures || !batch.records.empty() || !batch.events.empty();
     for (const Event& event : batch.events)
         if (!movesTheStop(event)) m_news = newsOf(event, m_run);
@@ -297,7 +301,7 @@ void MainWindow::frame() {
     updateFrameRate();
     const SessionState state = m_controller->state();
     const bool busy = state == SessionState::Building || state == SessionState::Running;
-    m_quietFrames = busy || drawn || !batch.empty() ? 0 : m_quietFrames + 1;
+    m_quietFrames = busy || drawn || arrived ? 0 : m_quietFrames + 1;
     if (m_quietFrames == kQuietFrames) emit settled();
     pace();
 }

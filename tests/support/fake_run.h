@@ -21,6 +21,8 @@ struct FakeScript {
     std::atomic<bool> slowBuild{false}; ///< building lasts until it is asked to stop
     std::atomic<bool> building{false};
     std::atomic<int64_t> steps{0}; ///< of all runs
+    std::atomic<int> looks{0};     ///< how often gradients were counted
+    std::atomic<int> refusals{0};  ///< that often they are stopped midway
 };
 
 class FakeRun final : public TrainingRun {
@@ -83,6 +85,13 @@ public:
     Picture target() const override { return {2, 2, 1, {0, 1, 1, 0}}; }
     Snapshot snapshot() override {
         return {m_step, std::vector<Picture>(m_config.lanes.size(), target())};
+    }
+    std::vector<GradientRange> gradientRanges() override {
+        ++m_script.looks;
+        if (m_script.refusals > 0 && m_script.refusals-- > 0) return {};
+        GradientRange range;
+        range.step = m_step + 1;
+        return std::vector<GradientRange>(m_config.lanes.size(), range);
     }
 
 private:

@@ -8,11 +8,13 @@
 #include <QEvent>
 #include <QFontMetrics>
 #include <QGuiApplication>
+#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QItemSelectionModel>
 #include <QLabel>
 #include <QLocale>
 #include <QTableView>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -59,7 +61,9 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     auto* column = make<QVBoxLayout>(this);
     column->setContentsMargins(8, 4, 4, 4);
     column->setSpacing(4);
-    column->addWidget(m_heading);
+    m_headingRow = make<QHBoxLayout>();
+    m_headingRow->addWidget(m_heading, 1);
+    column->addLayout(m_headingRow);
     column->addWidget(m_table, 1);
     column->addWidget(m_sentence);
     connect(&model, &QAbstractItemModel::rowsInserted, this, &EventPanel::updateHeading);
@@ -94,7 +98,7 @@ void EventPanel::fitTable() {
     const QMargins margins = layout()->contentsMargins();
     const int textWidth = width() - margins.left() - margins.right();
     const int room = height() - margins.top() - margins.bottom() - 2 * layout()->spacing() -
-                     m_heading->sizeHint().height();
+                     m_headingRow->sizeHint().height();
     const int header = m_table->horizontalHeader()->sizeHint().height();
     const int row = m_table->verticalHeader()->defaultSectionSize();
     const int line = fontMetrics().lineSpacing();
@@ -107,6 +111,13 @@ void EventPanel::fitTable() {
     const QSize rest(textWidth, std::max(sentence, room - header - rows * row));
     m_sentence->setFixedHeight(rest.height());
     m_sentence->setText(fitting(m_text, m_sentence->font(), rest));
+}
+
+void EventPanel::addToHeading(QAction* action) {
+    auto* button = make<QToolButton>(this);
+    button->setDefaultAction(action);
+    button->setFocusPolicy(Qt::TabFocus); // a click leaves Space to Play
+    m_headingRow->addWidget(button);
 }
 
 QSize EventPanel::sizeHint() const { return {280, 300}; }

@@ -5,6 +5,8 @@
 
 #include <QWidget>
 
+class QAction;
+class QHBoxLayout;
 class QLabel;
 class QTableView;
 
@@ -16,6 +18,8 @@ public:
     explicit EventPanel(EventModel&, QWidget* parent = nullptr);
 
     QTableView* table() const { return m_table; }
+    /// A button for it at the right of the heading.
+    void addToHeading(QAction*);
     /// Chooses the event with this number since the last clear, when it is still kept.
     void choose(int64_t number);
     QSize sizeHint() const override;
@@ -34,7 +38,8 @@ private:
     void applyColors();
 
     EventModel& m_model;
-    QString m_text;              ///< the whole of it; the label may have room for less
+    QString m_text; ///< the whole of it; the label may have room for less
+    QHBoxLayout* m_headingRow = nullptr;
     QLabel* m_heading = nullptr; ///< child, as all below
     QTableView* m_table = nullptr;
     QLabel* m_sentence = nullptr;

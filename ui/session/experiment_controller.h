@@ -33,6 +33,8 @@ public:
     void stepOnce();
     /// A live field; lane -1 for a field of the run. Comes back as an Edit event.
     void edit(int lane, const std::string& key, const FieldValue&);
+    /// Whether gradients are counted, now and in the runs to come.
+    void watchGradients(bool on) { m_channel->watchGradients(on); }
 
     /// What arrived since the last call; nothing before built(), so that a row never comes before
     /// the names of its lanes. Call it every frame: the worker waits when nobody takes its rows.

@@ -31,6 +31,10 @@ void SessionChannel::interrupt() {
     if (m_target) m_target->requestStop();
 }
 
+void SessionChannel::watchGradients(bool on) {
+    if (m_watchGradients.exchange(on) != on && on) post(LookCommand{});
+}
+
 SessionBatch SessionChannel::take(uint32_t run) {
     SessionBatch batch;
     m_incoming.clear();
@@ -42,6 +46,8 @@ SessionBatch SessionChannel::take(uint32_t run) {
     m_events.clear();
     if (m_snapshotRun == run) batch.snapshot = std::move(m_snapshot);
     m_snapshot.reset();
+    if (m_gradientsRun == run) batch.gradients = std::move(m_gradients);
+    m_gradients.clear();
     return batch;
 }
 
@@ -88,6 +94,17 @@ void SessionChannel::publish(uint32_t run, Snapshot snapshot) {
     const std::lock_guard lock(m_mutex);
     m_snapshot = std::move(snapshot);
     m_snapshotRun = run;
+}
+
+void SessionChannel::publish(uint32_t run, std::vector<GradientRange> gradients) {
+    const std::lock_guard lock(m_mutex);
+    m_gradients = std::move(gradients);
+    m_gradientsRun = run;
+}
+
+bool SessionChannel::commandWaits() const {
+    const std::lock_guard lock(m_mutex);
+    return !m_commands.empty();
 }
 
 bool SessionChannel::pictureWanted() const {

@@ -5,6 +5,7 @@
 #include "ui/session/step_ring.h"
 #include "ui/session/training_run.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -28,9 +29,11 @@ struct EditCommand {
     std::string key;
     FieldValue value;
 };
+/// The gradients are wanted from now on, see SessionChannel::watchGradients().
+struct LookCommand {};
 struct QuitCommand {};
-using Command =
-    std::variant<PlayCommand, PauseCommand, StepCommand, ResetCommand, EditCommand, QuitCommand>;
+using Command = std::variant<PlayCommand, PauseCommand, StepCommand, ResetCommand, EditCommand,
+                             LookCommand, QuitCommand>;
 
 /// What the worker built: fixed for the whole run.
 struct SessionInfo {
@@ -47,8 +50,11 @@ struct SessionInfo {
 struct SessionBatch {
     std::vector<StepRecord> records;
     std::vector<Event> events;
-    std::optional<Snapshot> snapshot; ///< the newest, when there is a new one
-    bool empty() const { return records.empty() && events.empty() && !snapshot; }
+    std::optional<Snapshot> snapshot;     ///< the newest, when there is a new one
+    std::vector<GradientRange> gradients; ///< by lane, the newest; empty when there are no new ones
+    bool empty() const {
+        return records.empty() && events.empty() && !snapshot && gradients.empty();
+    }
 };
 
 class SessionChannel {
@@ -62,6 +68,8 @@ public:
     void post(Command);
     /// Asks the step that is running now to give up, if there is one.
     void interrupt();
+    /// Whether somebody looks at gradients: they cost the training a share of its time.
+    void watchGradients(bool);
     /// Everything of run `run` that has arrived; older runs' leftovers are dropped.
     SessionBatch take(uint32_t run);
 
@@ -76,8 +84,12 @@ public:
     /// Takes the rows and events it has room for out of the vectors; true when nothing is left.
     bool publish(uint32_t run, std::vector<StepRecord>& records, std::vector<Event>& events);
     void publish(uint32_t run, Snapshot);
+    void publish(uint32_t run, std::vector<GradientRange>);
     /// The window has taken the last picture.
     bool pictureWanted() const;
+    bool gradientsWatched() const { return m_watchGradients; }
+    /// Something is to be obeyed; what can wait should.
+    bool commandWaits() const;
 
 private:
     struct Row {
@@ -98,6 +110,9 @@ private:
     uint32_t m_eventsRun = 0;
     std::optional<Snapshot> m_snapshot;
     uint32_t m_snapshotRun = 0;
+    std::vector<GradientRange> m_gradients;
+    uint32_t m_gradientsRun = 0;
+    std::atomic<bool> m_watchGradients{false}; ///< outlives a reset, which drops commands
 };
 
 } // namespace halfscope

@@ -37,6 +37,7 @@ public:
     }
     Picture target() const override { return m_experiment.target(); }
     Snapshot snapshot() override { return m_experiment.snapshot(m_stop); }
+    std::vector<GradientRange> gradientRanges() override { return m_experiment.gradientRanges(); }
 
 private:
     Experiment m_experiment;

@@ -29,6 +29,8 @@ public:
                          std::vector<Event>&) = 0;
     virtual Picture target() const = 0;
     virtual Snapshot snapshot() = 0;
+    /// Experiment::gradientRanges(); empty where there are none to be had.
+    virtual std::vector<GradientRange> gradientRanges() { return {}; }
 };
 
 /// Called on the worker's thread, because building compiles and may take a while. The token is for

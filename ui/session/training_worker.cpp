@@ -14,6 +14,9 @@ using namespace std::chrono_literals;
 // Pictures: at most 10 a second, at least one, and in between a hundredth of the time.
 constexpr std::chrono::nanoseconds kPictureInterval = 100ms, kSlowestPictures = 1s;
 constexpr int kPictureShare = 99;
+// Gradients: a step that stores all its values takes longer than one that trains.
+constexpr std::chrono::nanoseconds kGradientInterval = 250ms, kSlowestGradients = 2s;
+constexpr int kGradientShare = 49;
 
 template <class... F>
 struct Overloaded : F... {
@@ -54,7 +57,7 @@ void TrainingWorker::obey(Command& command) {
                           },
                           [this](const ResetCommand& reset) { build(reset); },
                           [this](const EditCommand& change) { edit(change); },
-                          [this](QuitCommand) { m_quit = true; }},
+                          [this](LookCommand) { look(); }, [this](QuitCommand) { m_quit = true; }},
                command);
 }
 
@@ -70,6 +73,7 @@ void TrainingWorker::pause() {
     }
     // answered in every state: the window waits for it
     emit stateChanged(m_state, m_number);
+    look();
 }
 
 void TrainingWorker::build(const ResetCommand& reset) {
@@ -92,6 +96,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
         emit built(std::move(info));
         showPicture();
         setState(SessionState::Ready);
+        look();
     } catch (const std::exception& error) {
         fail(error.what());
     }
@@ -102,6 +107,7 @@ void TrainingWorker::edit(const EditCommand& change) {
     try {
         m_run->setLive(change.lane, change.key, change.value, m_events);
         checkFinished();
+        look(); // the next step's gradients have another scale
     } catch (const InputError& error) {
         emit refused(QString::fromUtf8(error.what()));
     } catch (const std::exception& error) {
@@ -135,10 +141,12 @@ void TrainingWorker::advance() {
         const bool done = m_run->finished();
         if (done || onlyOne || (Clock::now() >= m_nextPicture && m_channel->pictureWanted()))
             showPicture();
+        if (m_channel->gradientsWatched() && Clock::now() >= m_nextGradients) showGradients();
         if (done)
             setState(SessionState::Finished);
         else if (onlyOne)
             setState(SessionState::Paused);
+        if (done || onlyOne) look();
     } catch (const std::exception& error) {
         fail(error.what());
     }
@@ -150,6 +158,29 @@ void TrainingWorker::showPicture() {
     const auto end = Clock::now();
     m_nextPicture = end + std::clamp<std::chrono::nanoseconds>(kPictureShare * (end - start),
                                                                kPictureInterval, kSlowestPictures);
+}
+
+bool TrainingWorker::showGradients() {
+    const auto start = Clock::now();
+    std::vector<GradientRange> ranges = m_run->gradientRanges();
+    const bool there = !ranges.empty();
+    if (there) m_channel->publish(m_number, std::move(ranges));
+    const auto end = Clock::now();
+    m_nextGradients =
+        end + std::clamp<std::chrono::nanoseconds>(kGradientShare * (end - start),
+                                                   kGradientInterval, kSlowestGradients);
+    return there;
+}
+
+void TrainingWorker::look() {
+    if (!m_run || busy() || m_midway || !m_channel->gradientsWatched()) return;
+    try {
+        // requests to stop the training may be left over, one for each lane
+        for (size_t i = 0; i <= kMaxLanes && !m_channel->commandWaits(); ++i)
+            if (showGradients()) return;
+    } catch (const std::exception& error) {
+        fail(error.what());
+    }
 }
 
 void TrainingWorker::fail(const std::string& reason) {

@@ -35,9 +35,13 @@ private:
     void edit(const EditCommand&);
     void checkFinished();
     void pause();
+    /// Shows gradients while nothing trains: a setting or the step at hand is another one.
+    void look();
     void destroyRun();
     void advance();
     void showPicture();
+    /// False where there are none, or it was stopped midway.
+    bool showGradients();
     void fail(const std::string& reason);
     void setState(SessionState);
 
@@ -51,7 +55,7 @@ private:
     bool m_quit = false;
     std::vector<StepRecord> m_records; ///< not yet in the channel
     std::vector<Event> m_events;
-    std::chrono::steady_clock::time_point m_nextPicture{};
+    std::chrono::steady_clock::time_point m_nextPicture{}, m_nextGradients{};
 };
 
 } // namespace halfscope

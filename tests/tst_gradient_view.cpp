@@ -1,0 +1,271 @@
+// The histogram of gradients: what it says and where it draws, when the session counts, and how the
+// window shows it.
+#include "tests/support/opened_window.h"
+#include "ui/panels/event_panel.h"
+#include "ui/plots/gradient_view.h"
+
+#include <QImage>
+#include <QLocale>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QToolButton>
+
+#include <cmath>
+
+using namespace halfscope;
+
+namespace {
+
+using Counts = MagnitudeCounts;
+
+int64_t& at(Counts& counts, int exponent) {
+    return counts.buckets[static_cast<size_t>(exponent - Counts::kLowest)];
+}
+
+GradientRange rangeOf(DType type) {
+    GradientRange range;
+    range.step = 1200;
+    range.type = type;
+    return range;
+}
+
+/// The mean place of pixels of a colour from left (0) to right (1); -1: none.
+double placeOf(const QImage& image, const QColor& color) {
+    double sum = 0;
+    int count = 0;
+    for (int y = 0; y < image.height(); ++y)
+        for (int x = 0; x < image.width(); ++x)
+            if (image.pixelColor(x, y).rgb() == color.rgb()) {
+                sum += x + 0.5;
+                ++count;
+            }
+    return count > 0 ? sum / count / image.width() : -1;
+}
+
+/// Rows of the picture that hold the colour.
+int heightOf(const QImage& image, const QColor& color) {
+    int rows = 0;
+    for (int y = 0; y < image.height(); ++y)
+        for (int x = 0; x < image.width(); ++x)
+            if (image.pixelColor(x, y).rgb() == color.rgb()) {
+                ++rows;
+                break;
+            }
+    return rows;
+}
+
+QImage pictureOf(GradientView& view) {
+    view.resize(560, view.sizeHint().height());
+    return view.grab().toImage();
+}
+
+/// The newest gradients that the session has, waited for.
+std::vector<GradientRange> nextOf(ExperimentController& controller) {
+    std::vector<GradientRange> found;
+    const bool came = QTest::qWaitFor(
+        [&] {
+            SessionBatch batch = controller.drain();
+            found = std::move(batch.gradients);
+            return !found.empty();
+        },
+        kPatience);
+    return came ? found : std::vector<GradientRange>();
+}
+
+bool reaches(ExperimentController& controller, SessionState state) {
+    return QTest::qWaitFor([&] { return controller.state() == state; }, kPatience);
+}
+
+} // namespace
+
+class TestGradientView : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+
+    void saysWhatFp16Does() {
+        GradientView view;
+        view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
+        QCOMPARE(view.figures(0), QString());
+        GradientRange exact = rangeOf(DType::F32);
+        exact.outputs.zeros = 20;
+        at(exact.outputs, -25) = 30; // rounds up to fp16's smallest value
+        at(exact.outputs, -26) = 10;
+        at(exact.weights, -40) = 20;
+        at(exact.weights, 3) = 20;
+        GradientRange half = rangeOf(DType::F16);
+        half.outputs.zeros = 999;
+        half.outputs.subnormals = 1;
+        at(half.outputs, -20) = 1;
+        at(half.weights, 0) = 1000;
+        view.setRanges({exact, half});
+        QCOMPARE(view.heading(), QStringLiteral("Scaled gradients of step 1200"));
+        QCOMPARE(view.figures(0), QStringLiteral("20 % zero, fp16 would lose 30 %"));
+        QCOMPARE(view.figures(1), QStringLiteral("50 % zero, <0.1 % subnormal"));
+        QCOMPARE(view.figures(2), QString());
+        half.weights.notFinite = 2000;
+        view.setRanges({exact, half});
+        QCOMPARE(view.figures(1), QStringLiteral("50 % inf or nan, 25 % zero"));
+        QVERIFY(view.accessibleDescription().contains(
+            QStringLiteral("B amp-fp16: 50 % inf or nan, 25 % zero")));
+        view.setLanes({QStringLiteral("fp32")});
+        QCOMPARE(view.figures(0), QString());
+    }
+
+    void drawsEachBucketInItsPlace_data() {
+        QTest::addColumn<int>("exponent");
+        for (const int exponent : {-40, -14, 0, 23})
+            QTest::addRow("2^%d", exponent) << exponent;
+    }
+    void drawsEachBucketInItsPlace() {
+        QFETCH(const int, exponent);
+        GradientView view;
+        view.setLanes({QString()});
+        GradientRange range = rangeOf(DType::F32);
+        at(range.outputs, exponent) = 100;
+        view.setRanges({range});
+        constexpr double kWidth = 560, kMargin = 8, kColumns = Counts::kBuckets + 4;
+        const double middle = (exponent - Counts::kLowest + 2.5) / kColumns;
+        const double wanted = (kMargin + middle * (kWidth - 2 * kMargin)) / kWidth;
+        // the lane's letter has another colour than its bars
+        const QColor bar = colorsFor(view.palette()).lane(0);
+        const double column = 1 / kColumns;
+        const double found = placeOf(pictureOf(view).copy(0, 40, 560, 30), bar);
+        QVERIFY2(std::abs(found - wanted) < column / 2,
+                 qPrintable(QStringLiteral("%1, not %2").arg(found).arg(wanted)));
+    }
+
+    void drawsZerosAndInf() {
+        GradientView view;
+        view.setLanes({QString()});
+        const QColor bar = colorsFor(view.palette()).lane(0);
+        GradientRange range = rangeOf(DType::F32);
+        range.outputs.zeros = 1;
+        view.setRanges({range});
+        QVERIFY(placeOf(pictureOf(view).copy(0, 40, 560, 30), bar) < 0.05);
+        range.outputs.zeros = 0;
+        range.outputs.notFinite = 1;
+        view.setRanges({range});
+        QVERIFY(placeOf(pictureOf(view).copy(0, 40, 560, 30), bar) > 0.95);
+        // a few among many are seen
+        at(range.outputs, 0) = 10000000;
+        view.setRanges({range});
+        QVERIFY(heightOf(pictureOf(view).copy(540, 40, 20, 40), bar) >= 1);
+    }
+
+    /// fp16's limits are marked in every lane, filled where they bind.
+    void hatchesWhatFp16CannotHold() {
+        GradientView view;
+        view.setLanes({QString()});
+        const QColor hatch = colorsFor(view.palette()).error;
+        view.setRanges({rangeOf(DType::F32)});
+        QCOMPARE(placeOf(pictureOf(view), hatch), -1.0);
+        view.setRanges({rangeOf(DType::F16)});
+        QVERIFY(placeOf(pictureOf(view), hatch) > 0);
+    }
+
+    void sixLanesFitBesideEvents() {
+        GradientView two, six;
+        two.setLanes({QString(), QString()});
+        six.setLanes(QStringList(6, QString()));
+        QVERIFY(six.minimumSizeHint().height() <= 300);
+        QVERIFY(two.sizeHint().height() >= two.minimumSizeHint().height());
+    }
+
+    void countsOnlyWhenWatched() {
+        FakeScript script;
+        ExperimentController controller(fakeFactory(script));
+        controller.reset(tinyConfig(50));
+        QVERIFY(reaches(controller, SessionState::Ready));
+        controller.play();
+        QVERIFY(reaches(controller, SessionState::Finished));
+        QCOMPARE(script.looks.load(), 0);
+        controller.watchGradients(true);
+        const auto found = nextOf(controller);
+        QCOMPARE(found.size(), tinyConfig(50).lanes.size());
+        QCOMPARE(found.front().step, int64_t{51});
+        controller.watchGradients(false);
+        const int before = script.looks;
+        controller.reset(tinyConfig(50));
+        QVERIFY(reaches(controller, SessionState::Ready));
+        controller.stepOnce();
+        QVERIFY(reaches(controller, SessionState::Paused));
+        QCOMPARE(script.looks.load(), before);
+    }
+
+    /// Whoever watched the old run watches the new one, even if the reset drops the command.
+    void watchesEveryRun() {
+        FakeScript script;
+        ExperimentController controller(fakeFactory(script));
+        controller.watchGradients(true);
+        controller.reset(tinyConfig(1000000000));
+        QVERIFY(reaches(controller, SessionState::Ready));
+        QCOMPARE(nextOf(controller).front().step, int64_t{1});
+        controller.stepOnce();
+        QVERIFY(reaches(controller, SessionState::Paused));
+        QCOMPARE(nextOf(controller).front().step, int64_t{2});
+        controller.play();
+        QTRY_VERIFY_WITH_TIMEOUT(script.steps > 10, kPatience);
+        QVERIFY(!nextOf(controller).empty()); // while it trains
+        controller.pause();
+        QVERIFY(reaches(controller, SessionState::Paused));
+        controller.reset(tinyConfig(9));
+        QVERIFY(reaches(controller, SessionState::Ready));
+        QCOMPARE(nextOf(controller).front().step, int64_t{1});
+    }
+
+    void leftOverStopsDoNotHideThem() {
+        FakeScript script;
+        ExperimentController controller(fakeFactory(script));
+        controller.reset(tinyConfig(9));
+        QVERIFY(reaches(controller, SessionState::Ready));
+        script.refusals = 3;
+        controller.watchGradients(true);
+        QCOMPARE(nextOf(controller).size(), tinyConfig(9).lanes.size());
+        // but what is never there is not waited for
+        controller.watchGradients(false);
+        script.refusals = 1000000;
+        controller.watchGradients(true);
+        controller.stepOnce();
+        QVERIFY(reaches(controller, SessionState::Paused));
+    }
+
+    /// A new scale moves the histogram at once, also at rest.
+    void aNewScaleShowsAtRest() {
+        ExperimentController controller;
+        controller.watchGradients(true);
+        controller.reset(tinyConfig(50));
+        QVERIFY(reaches(controller, SessionState::Ready));
+        const auto before = nextOf(controller);
+        QCOMPARE(before.at(0).type, DType::F32);
+        QCOMPARE(before.at(1).type, DType::F16);
+        QCOMPARE(before.at(1).scale, 65536.0f);
+        controller.edit(1, kLiveScale, FieldValue{1024.0});
+        const auto after = nextOf(controller);
+        QCOMPARE(after.at(1).scale, 1024.0f);
+        QVERIFY(after.at(1).outputs.buckets != before.at(1).outputs.buckets);
+        QVERIFY(after.at(0).outputs.buckets == before.at(0).outputs.buckets);
+    }
+
+    void theWindowShowsThem() {
+        Opened opened(tinyConfig(30));
+        MainWindow& window = opened.window;
+        GradientView& view = window.gradients();
+        QVERIFY(reaches(window, SessionState::Ready));
+        QVERIFY(!view.isVisible());
+        QTest::keyClick(&window, Qt::Key_G);
+        QVERIFY(view.isVisible());
+        auto* button = window.findChild<EventPanel*>()->findChild<QToolButton*>();
+        QVERIFY(button->isChecked());
+        QTRY_VERIFY_WITH_TIMEOUT(!view.figures(1).isEmpty(), kPatience);
+        window.play();
+        QVERIFY(reaches(window, SessionState::Finished));
+        QTRY_COMPARE_WITH_TIMEOUT(view.heading(), QStringLiteral("Scaled gradients of step 31"),
+                                  kPatience);
+        button->click();
+        QVERIFY(!view.isVisible());
+    }
+};
+
+QTEST_MAIN(TestGradientView)
+#include "tst_gradient_view.moc"

@@ -1,0 +1,266 @@
+// Painted by hand: a few hundred rectangles a second need no plot.
+#include "ui/plots/gradient_view.h"
+
+#include "ui/theme.h"
+
+#include <QFontMetrics>
+#include <QLocale>
+#include <QPainter>
+#include <QPainterPath>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace halfscope {
+
+namespace {
+
+using Counts = MagnitudeCounts;
+
+constexpr int kMargin = 8, kGap = 4;
+constexpr int kBarHeight = 34, kLeastBarHeight = 20;
+constexpr int kColumns = Counts::kBuckets + 4; // zeros and inf at the ends, each with a gap
+// fp16: less than half of its smallest subnormal rounds to zero, below 2^-14 digits are lost, and
+// what rounds to 2^16 is infinite.
+constexpr int kHalfZero = -25, kHalfNormal = -14, kHalfInfinite = 16;
+constexpr double kSmallFont = 0.85;
+constexpr int kShade = 70; // of 255
+
+QFont small(QFont font) {
+    font.setPointSizeF(font.pointSizeF() * kSmallFont);
+    return font;
+}
+
+QString percent(int64_t part, int64_t all) {
+    const double share = all > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(all) : 0;
+    if (part > 0 && share < 0.1) return QStringLiteral("<0.1 %");
+    const bool fine = part > 0 && share < 10;
+    return QStringLiteral("%1 %").arg(QLocale().toString(share, 'f', fine ? 1 : 0));
+}
+
+/// Of values that are not zero yet, those that fp16 would round to zero.
+int64_t lostInHalf(const Counts& counts) {
+    return std::accumulate(counts.buckets.begin(),
+                           counts.buckets.begin() + (kHalfZero - Counts::kLowest), int64_t{0});
+}
+
+/// By column: zeros, a gap, the buckets, a gap, what is not finite.
+std::array<double, kColumns> columnsOf(const Counts& counts) {
+    std::array<double, kColumns> columns{};
+    const double total = std::max<double>(1, static_cast<double>(counts.total()));
+    columns.front() = static_cast<double>(counts.zeros) / total;
+    columns.back() = static_cast<double>(counts.notFinite) / total;
+    for (size_t i = 0; i < counts.buckets.size(); ++i)
+        columns[i + 2] = static_cast<double>(counts.buckets[i]) / total;
+    // the root of shares: a few values in a hundred must be seen
+    for (double& column : columns)
+        column = std::sqrt(column);
+    return columns;
+}
+
+} // namespace
+
+GradientView::GradientView(QWidget* parent) : QWidget(parent) {
+    setObjectName(QStringLiteral("gradients"));
+    setAccessibleName(tr("Sizes of the gradients"));
+    setToolTip(tr("How many gradients of the next step lie between two powers of two, after the "
+                  "loss was multiplied by the loss scale. Heights are roots of shares, so that few "
+                  "are seen too. Zeros stand at the left: ReLU makes some in every precision, so "
+                  "compare with FP32. What is inf or nan stands at the right: the step will be "
+                  "skipped. Gradients of layers' outputs are filled, those of weights a line."));
+    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    setSizePolicy(policy);
+}
+
+void GradientView::setLanes(const QStringList& names) {
+    m_names = names;
+    m_ranges.clear();
+    updateGeometry();
+    describe();
+    update();
+}
+
+void GradientView::setRanges(std::vector<GradientRange> ranges) {
+    m_ranges = std::move(ranges);
+    describe();
+    update();
+}
+
+QString GradientView::heading() const {
+    if (m_ranges.empty()) return tr("Scaled gradients");
+    return tr("Scaled gradients of step %1")
+        .arg(QLocale().toString(static_cast<qlonglong>(m_ranges.front().step)));
+}
+
+QString GradientView::figures(int lane) const {
+    if (lane < 0 || lane >= static_cast<int>(m_ranges.size())) return {};
+    const GradientRange& range = m_ranges[static_cast<size_t>(lane)];
+    const int64_t total = range.total();
+    QStringList parts;
+    if (range.notFinite() > 0) parts << tr("%1 inf or nan").arg(percent(range.notFinite(), total));
+    parts << tr("%1 zero").arg(percent(range.zeros(), total));
+    if (range.notFinite() > 0) return parts.join(QStringLiteral(", ")); // the rest matters no more
+    if (range.type == DType::F16)
+        parts << tr("%1 subnormal").arg(percent(range.subnormals(), total));
+    else
+        parts << tr("fp16 would lose %1")
+                     .arg(percent(lostInHalf(range.outputs) + lostInHalf(range.weights), total));
+    return parts.join(QStringLiteral(", "));
+}
+
+QString GradientView::legend() const {
+    return tr(
+        "Bars: layers' outputs, line: weights. Hatched: zero or inf in fp16, grey: subnormal.");
+}
+
+void GradientView::describe() {
+    QStringList parts{heading()};
+    for (int lane = 0; lane < m_names.size(); ++lane)
+        if (const QString text = figures(lane); !text.isEmpty())
+            parts << laneLabel(lane, m_names[lane]) + QStringLiteral(": ") + text;
+    setAccessibleDescription(parts.join(QStringLiteral("; ")));
+}
+
+int GradientView::heightFor(int barHeight) const {
+    const int line = fontMetrics().lineSpacing();
+    const int smallLine = QFontMetrics(small(font())).lineSpacing();
+    const int lanes = std::max(1, static_cast<int>(m_names.size()));
+    return line + kGap + lanes * (line + barHeight + kGap) + 3 * smallLine + 2 * kGap;
+}
+
+QSize GradientView::sizeHint() const {
+    // six lanes are told in the room of three
+    const int lanes = static_cast<int>(m_names.size());
+    return {280, heightFor(lanes > 3 ? kLeastBarHeight : kBarHeight)};
+}
+
+QSize GradientView::minimumSizeHint() const { return {200, heightFor(kLeastBarHeight)}; }
+
+double GradientView::placeOf(int exponent, const QRectF& bars) const {
+    return bars.left() + bars.width() * (exponent - Counts::kLowest + 2) / kColumns;
+}
+
+void GradientView::paintEvent(QPaintEvent*) {
+    const Colors colors = colorsFor(palette());
+    QPainter painter(this);
+    const QFontMetrics metrics(font());
+    const int line = metrics.lineSpacing();
+    const QRect room = rect().adjusted(kMargin, 0, -kMargin, 0);
+    QFont bold = font();
+    bold.setBold(true);
+    painter.setFont(bold);
+    painter.setPen(palette().color(QPalette::WindowText));
+    painter.drawText(QRect(room.left(), 0, room.width(), line), Qt::AlignLeft, heading());
+    painter.setFont(font());
+    const int lanes = std::max(1, static_cast<int>(m_names.size()));
+    const int rest = height() - heightFor(0);
+    const double barHeight = std::max(1, rest / lanes);
+    double top = line + kGap;
+    QRectF bars(room);
+    for (int lane = 0; lane < m_names.size(); ++lane) {
+        bars = QRectF(room.left(), top + line, room.width(), barHeight);
+        paintRow(painter, colors, lane, bars);
+        top = bars.bottom() + kGap;
+    }
+    paintAxis(painter, colors, bars, static_cast<int>(top));
+    const int smallLine = QFontMetrics(small(font())).lineSpacing();
+    painter.setFont(small(font()));
+    painter.setPen(colors.muted);
+    painter.drawText(QRectF(room.left(), top + smallLine + kGap, room.width(), 2.0 * smallLine),
+                     Qt::AlignLeft | Qt::TextWordWrap, legend());
+}
+
+void GradientView::paintRow(QPainter& painter, const Colors& colors, int lane,
+                            const QRectF& bars) const {
+    const QFontMetrics metrics(font());
+    const QRectF line(bars.left(), bars.top() - metrics.lineSpacing(), bars.width(),
+                      metrics.lineSpacing());
+    const QString text = figures(lane);
+    const int needed = metrics.horizontalAdvance(text);
+    QString label = laneLabel(lane, m_names[lane]);
+    if (metrics.horizontalAdvance(label) + kMargin + needed > line.width())
+        label = laneLetter(lane);
+    painter.setPen(colors.laneText(lane));
+    painter.drawText(line, Qt::AlignLeft, label);
+    painter.setPen(palette().color(QPalette::WindowText));
+    painter.drawText(line, Qt::AlignRight, text);
+    painter.fillRect(bars, colors.background);
+    if (lane >= static_cast<int>(m_ranges.size())) return;
+    paintZones(painter, colors, m_ranges[static_cast<size_t>(lane)], bars);
+    paintBars(painter, colors, lane, bars);
+}
+
+/// What fp16 cannot hold: filled where the lane stores fp16, else only its borders.
+void GradientView::paintZones(QPainter& painter, const Colors& colors, const GradientRange& range,
+                              const QRectF& bars) const {
+    const double zero = placeOf(kHalfZero, bars), normal = placeOf(kHalfNormal, bars);
+    const double infinite = placeOf(kHalfInfinite, bars);
+    const double end = placeOf(Counts::kLowest + Counts::kBuckets, bars);
+    const auto zone = [&](double from, double to) {
+        return QRectF(from, bars.top(), to - from, bars.height());
+    };
+    if (range.type == DType::F16) {
+        QColor shade = colors.muted;
+        shade.setAlpha(kShade);
+        painter.fillRect(zone(zero, normal), shade);
+        for (const QRectF& gone : {zone(placeOf(Counts::kLowest, bars), zero), zone(infinite, end)})
+            painter.fillRect(gone, QBrush(colors.error, Qt::BDiagPattern));
+    }
+    painter.setPen(QPen(colors.muted, 0, Qt::DotLine));
+    for (const double border : {zero, normal, infinite})
+        painter.drawLine(QPointF(border, bars.top()), QPointF(border, bars.bottom()));
+}
+
+void GradientView::paintBars(QPainter& painter, const Colors& colors, int lane,
+                             const QRectF& bars) const {
+    const GradientRange& range = m_ranges[static_cast<size_t>(lane)];
+    const auto outputs = columnsOf(range.outputs), weights = columnsOf(range.weights);
+    const auto highestOf = [](const auto& columns) {
+        return std::max(*std::max_element(columns.begin(), columns.end()), 1e-9);
+    };
+    const double highest = highestOf(outputs), highestWeight = highestOf(weights);
+    const double width = bars.width() / kColumns;
+    const auto topOf = [&](double part) { return bars.bottom() - bars.height() * part; };
+    QPainterPath line;
+    line.moveTo(bars.bottomLeft());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        const double left = bars.left() + width * static_cast<double>(i);
+        // what is there at all is a pixel high
+        const double top = std::min(topOf(outputs[i] / highest), bars.bottom() - 1);
+        if (outputs[i] > 0)
+            painter.fillRect(QRectF(QPointF(left, top), QPointF(left + width, bars.bottom())),
+                             colors.lane(lane));
+        const double weight = topOf(weights[i] / highestWeight);
+        line.lineTo(left, weight);
+        line.lineTo(left + width, weight);
+    }
+    painter.setPen(QPen(colors.text, 0));
+    painter.drawPath(line);
+}
+
+void GradientView::paintAxis(QPainter& painter, const Colors& colors, const QRectF& bars,
+                             int top) const {
+    painter.save();
+    painter.setFont(small(font()));
+    const QFontMetrics metrics(painter.font());
+    painter.setPen(colors.text);
+    const double column = bars.width() / kColumns;
+    double free = bars.left();
+    const auto put = [&](const QString& text, double middle) {
+        const int width = metrics.horizontalAdvance(text);
+        const double left = std::clamp(middle - width / 2.0, bars.left(), bars.right() - width);
+        if (left < free) return;
+        painter.drawText(QPointF(left, top + metrics.ascent()), text);
+        free = left + width + metrics.horizontalAdvance(u' ');
+    };
+    put(QStringLiteral("0"), bars.left() + column / 2);
+    for (const int exponent : {kHalfZero + 1, kHalfNormal, 0})
+        put(QStringLiteral("2^%1").arg(exponent), placeOf(exponent, bars));
+    put(QStringLiteral("2^%1").arg(kHalfInfinite), placeOf(kHalfInfinite, bars));
+    put(tr("inf"), bars.right() - column / 2);
+    painter.restore();
+}
+
+} // namespace halfscope

@@ -1,0 +1,51 @@
+// How large the gradients of each lane are: a histogram by power of two, with the zones that fp16
+// cannot hold. Shows what it is given; the session counts.
+#pragma once
+
+#include "engine/train/gradient_range.h"
+
+#include <QRect>
+#include <QStringList>
+#include <QWidget>
+
+class QPainter;
+
+namespace halfscope {
+
+struct Colors;
+
+class GradientView : public QWidget {
+    Q_OBJECT
+public:
+    explicit GradientView(QWidget* parent = nullptr);
+
+    /// Forgets what was shown.
+    void setLanes(const QStringList& names);
+    /// By lane.
+    void setRanges(std::vector<GradientRange>);
+    /// "0.1 % zero, 12 % subnormal" of a lane; empty before there are gradients.
+    QString figures(int lane) const;
+    QString heading() const;
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent*) override;
+
+private:
+    int heightFor(int barHeight) const;
+    QString legend() const;
+    void describe();
+    /// The left edge of 2^exponent in a row.
+    double placeOf(int exponent, const QRectF& bars) const;
+    void paintRow(QPainter&, const Colors&, int lane, const QRectF& bars) const;
+    void paintZones(QPainter&, const Colors&, const GradientRange&, const QRectF& bars) const;
+    void paintBars(QPainter&, const Colors&, int lane, const QRectF& bars) const;
+    void paintAxis(QPainter&, const Colors&, const QRectF& bars, int top) const;
+
+    QStringList m_names;
+    std::vector<GradientRange> m_ranges;
+};
+
+} // namespace halfscope
