@@ -61,6 +61,7 @@ private slots:
     void runKeepsTheNewest();
     void runScaleOfTheNextStep();
     void runSpeedsOfTheLastSecond();
+    void oneStepHeldUpIsNotTheSpeed();
     void eventsNewestFirst();
     void overflowAndBackoffAreOneEvent();
     void editsSayWhatChanged();
@@ -174,6 +175,25 @@ void TestModels::runSpeedsOfTheLastSecond() {
              qPrintable(QString::number(model.lane(0).stepsPerSecond)));
     QVERIFY2(std::abs(model.speedRatio() - 2) < 1e-6,
              qPrintable(QString::number(model.speedRatio())));
+}
+
+void TestModels::oneStepHeldUpIsNotTheSpeed() {
+    RunModel model;
+    model.start({"fp32", "amp-fp16"});
+    std::vector<StepRecord> rows;
+    for (int i = 1; i <= 300; ++i) {
+        const double heldUp = i % 50 == 0 ? 0.02 : 0; // as long as all the others together
+        rows.push_back(record(0, i, 1e-5 + heldUp, 1e-3 * i));
+        rows.push_back(record(1, i, 2e-5, 1e-3 * i));
+    }
+    model.append(rows, {});
+    QVERIFY(std::abs(model.lane(0).stepsPerSecond - 1e5) < 1);
+    QVERIFY(std::abs(model.speedRatio() - 0.5) < 1e-6);
+    // of a few steps too
+    model.start({"fp32"});
+    model.append(std::vector{record(0, 1, 1, 1), record(0, 2, 0.25, 1.2), record(0, 3, 0.25, 1.4)},
+                 {});
+    QVERIFY(std::abs(model.lane(0).stepsPerSecond - 4) < 1e-9);
 }
 
 void TestModels::eventsNewestFirst() {

@@ -47,10 +47,7 @@ void RunModel::append(std::span<const StepRecord> records, std::span<const Event
     for (const StepRecord& record : records) {
         if (record.lane < 0 || record.lane >= lanes()) continue;
         Lane& lane = m_lanes[static_cast<size_t>(record.lane)];
-        lane.status.last = record;
-        lane.total.wallSeconds = record.wallSeconds;
-        lane.total.deviceSeconds += record.deviceSeconds;
-        ++lane.total.steps;
+        remember(lane, record);
     }
     for (const Event& event : events)
         for (int i = 0; i < lanes(); ++i)
@@ -75,17 +72,26 @@ void RunModel::remember(LaneStatus& status, const Event& event) {
     status.lastEventStep = event.step;
 }
 
-void RunModel::updateSpeed(Lane& lane) {
+void RunModel::remember(Lane& lane, const StepRecord& record) {
     constexpr double kWindowSeconds = 1.0;
-    if (lane.marks.empty()) lane.marks.push_back({});
-    if (lane.marks.back().steps == lane.total.steps) return;
-    lane.marks.push_back(lane.total);
-    while (lane.marks.size() > 2 &&
-           lane.marks[1].wallSeconds < lane.total.wallSeconds - kWindowSeconds)
-        lane.marks.pop_front();
-    const double seconds = lane.total.deviceSeconds - lane.marks.front().deviceSeconds;
-    const auto steps = static_cast<double>(lane.total.steps - lane.marks.front().steps);
-    lane.status.stepsPerSecond = seconds > 0 ? steps / seconds : 0.0;
+    constexpr size_t kMost = 255; // enough for a median, however many steps a second has
+    lane.status.last = record;
+    lane.times.push_back({record.wallSeconds, record.deviceSeconds});
+    while (lane.times.size() > kMost ||
+           lane.times.front().wallSeconds < record.wallSeconds - kWindowSeconds)
+        lane.times.pop_front();
+}
+
+/// The median, not the mean: one step that the system held up for a hundred times its length would
+/// make a lane look slow for a second, and for good where the run ends with it.
+void RunModel::updateSpeed(Lane& lane) {
+    if (lane.times.empty()) return;
+    std::vector<double> seconds;
+    for (const StepTime& time : lane.times)
+        seconds.push_back(time.deviceSeconds);
+    const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+    std::nth_element(seconds.begin(), middle, seconds.end());
+    lane.status.stepsPerSecond = *middle > 0 ? 1 / *middle : 0.0;
 }
 
 int64_t RunModel::step() const {

@@ -25,7 +25,7 @@ struct LaneStatus {
     QString name;               ///< "amp-fp16"
     StepRecord last;            ///< step 0: none yet
     int64_t growthInterval = 0; ///< 0: the lane has no dynamic scaler
-    double stepsPerSecond = 0;  ///< by the device's time over the last second of the run
+    double stepsPerSecond = 0;  ///< by the median of the device's times of the last second
     int64_t scaleStep = 0;      ///< the last step after which the scale changed
     float scaleAfter = 1;       ///< what it became then
     QString lastEvent;          ///< in words
@@ -75,17 +75,15 @@ public:
     QVariant headerData(int section, Qt::Orientation, int role = Qt::DisplayRole) const override;
 
 private:
-    /// Running totals at a moment of the run.
-    struct Mark {
+    struct StepTime {
         double wallSeconds = 0, deviceSeconds = 0;
-        int64_t steps = 0;
     };
     struct Lane {
         LaneStatus status;
-        Mark total;
-        std::deque<Mark> marks; ///< one for each append, of the last second
+        std::deque<StepTime> times; ///< of the newest steps
     };
     static void remember(LaneStatus&, const Event&);
+    static void remember(Lane&, const StepRecord&);
     static void updateSpeed(Lane&);
     std::vector<Lane> m_lanes;
 };

@@ -104,8 +104,9 @@ void TransportBar::buildFigures() {
     m_speeds = make<QLabel>(this);
     m_speeds->setObjectName(QStringLiteral("speeds"));
     m_speeds->setTextFormat(Qt::RichText);
-    m_speeds->setToolTip(tr("Steps per second of each lane over the last second, by the time its "
-                            "device worked; then how much faster lane B is than lane A"));
+    m_speeds->setToolTip(tr("Steps per second of each lane, by the time that its device worked on "
+                            "half of the last second's steps or less; then how much faster lane B "
+                            "is than lane A"));
     m_row->addSpacing(6);
     m_row->addWidget(m_counter);
     // shorter where the window is small, rather than keeping it large
