@@ -62,6 +62,7 @@ private slots:
     void runScaleOfTheNextStep();
     void runSpeedsOfTheLastSecond();
     void oneStepHeldUpIsNotTheSpeed();
+    void sumsUp();
     void eventsNewestFirst();
     void overflowAndBackoffAreOneEvent();
     void editsSayWhatChanged();
@@ -194,6 +195,32 @@ void TestModels::oneStepHeldUpIsNotTheSpeed() {
     model.append(std::vector{record(0, 1, 1, 1), record(0, 2, 0.25, 1.2), record(0, 3, 0.25, 1.4)},
                  {});
     QVERIFY(std::abs(model.lane(0).stepsPerSecond - 4) < 1e-9);
+}
+
+void TestModels::sumsUp() {
+    RunModel model;
+    model.start({"fp32", "amp-fp16"});
+    StepRecord a = record(0, 300, 1, 1), b = record(1, 300, 1, 1);
+    a.loss = 0.03125f;
+    a.skippedSoFar = 0;
+    b.loss = 0.5f;
+    b.skippedSoFar = 24;
+    model.append(std::vector{a, b}, {});
+    QCOMPARE(model.summary(), QStringLiteral("After step 300 the loss is: A fp32 0.03125, "
+                                             "B amp-fp16 0.5 (24 skipped)."));
+    b.skippedSoFar = 300;
+    b.loss = std::nanf("");
+    model.append(std::vector{b}, {});
+    QCOMPARE(model.summary(),
+             QStringLiteral("After step 300 the loss is: A fp32 0.03125, B amp-fp16 not a number "
+                            "(300 skipped). B learnt nothing: every step was skipped."));
+    // names would be too long a sentence
+    model.start({"a", "b", "c", "d"});
+    model.append(
+        std::vector{record(0, 1, 1, 1), record(1, 1, 1, 1), record(2, 1, 1, 1), record(3, 1, 1, 1)},
+        {});
+    QVERIFY(!model.summary().contains(QStringLiteral("A a")));
+    QVERIFY(model.summary().startsWith(QStringLiteral("After step 1 the loss is: A ")));
 }
 
 void TestModels::eventsNewestFirst() {

@@ -100,7 +100,10 @@ void TestWindowUse::everythingSeenIsTold() {
     window.play();
     QVERIFY(reaches(window, SessionState::Finished));
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(30), kPatience);
-    QTest::qWait(300); // figures come a few times a second
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QTRY_VERIFY2_WITH_TIMEOUT(
+        headline->toolTip().startsWith(QStringLiteral("Finished. After step 30 the loss is: A ")),
+        qPrintable(headline->toolTip()), kPatience);
     QCOMPARE(silentIn(window), QStringList());
     QLabel silent(QStringLiteral("31.75"), &window); // what the search must find
     silent.setAccessibleName(QStringLiteral("Loss"));

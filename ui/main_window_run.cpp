@@ -262,6 +262,7 @@ void MainWindow::showState() {
     m_transport->setState(state);
     m_plots->setResting(state != SessionState::Running);
     m_quietFrames = 0;
+    m_newFigures = m_newFigures || state == SessionState::Finished; // the headline sums up
     switch (state) {
     case SessionState::Building: m_stateLabel->setText(tr("Building the networks…")); break;
     case SessionState::Ready: m_stateLabel->setText(tr("Ready. Press Play (Space).")); break;
@@ -333,7 +334,9 @@ void MainWindow::showFigures() {
     divideRight();
     if (m_news.isEmpty() && m_run.step() > 0)
         m_news = tr("Every lane learns from the same batches. No step was skipped so far.");
-    if (!m_news.isEmpty() && m_news != m_headline->toolTip()) setHeadline(m_news, 1.0);
+    const bool finished = m_controller->state() == SessionState::Finished && m_run.step() > 0;
+    const QString text = finished ? tr("Finished. %1").arg(m_run.summary()) : m_news;
+    if (!text.isEmpty() && text != m_headline->toolTip()) setHeadline(text, 1.0);
 }
 
 void MainWindow::setHeadline(const QString& text, double size) {

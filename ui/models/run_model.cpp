@@ -102,6 +102,28 @@ int64_t RunModel::step() const {
     return step;
 }
 
+QString RunModel::summary() const {
+    constexpr int kNamed = 3; // lanes whose names fit
+    QStringList losses, idle;
+    for (int i = 0; i < lanes(); ++i) {
+        const LaneStatus& status = lane(i);
+        const QString label = lanes() > kNamed ? laneTag(i) : laneTag(i) + u' ' + status.name;
+        const int64_t skipped = status.last.skippedSoFar;
+        QString text = label + u' ' + numberText(static_cast<double>(status.last.loss));
+        if (skipped > 0)
+            text += tr(" (%1 skipped)").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
+        losses << text;
+        if (skipped > 0 && skipped == status.last.step) idle << laneTag(i);
+    }
+    QString text = tr("After step %1 the loss is: %2.")
+                       .arg(QLocale().toString(static_cast<qlonglong>(step())),
+                            losses.join(QStringLiteral(", ")));
+    if (!idle.isEmpty())
+        text +=
+            tr(" %1 learnt nothing: every step was skipped.").arg(idle.join(QStringLiteral(", ")));
+    return text;
+}
+
 double RunModel::speedRatio() const {
     if (lanes() < 2 || lane(0).stepsPerSecond <= 0) return 0.0;
     return lane(1).stepsPerSecond / lane(0).stepsPerSecond;

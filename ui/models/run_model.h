@@ -66,6 +66,8 @@ public:
     const LaneStatus& lane(int i) const { return m_lanes[static_cast<size_t>(i)].status; }
     /// The step that every lane has finished.
     int64_t step() const;
+    /// How the lanes stand, in a sentence: last losses, skipped steps, and who learnt nothing.
+    QString summary() const;
     /// Speed of lane B over lane A; 0 when unknown.
     double speedRatio() const;
 
