@@ -14,6 +14,7 @@
 #include <random>
 
 using namespace halfscope;
+using cuda::ElementForm;
 using cuda::isChain;
 using test::ChainedExecutor;
 using test::runVisited;
@@ -32,8 +33,10 @@ cuda::DeviceTraits h200() {
     return traits;
 }
 /// Few multiprocessors: several tiles a block, and parts that are not alike.
-cuda::DeviceTraits small(size_t sharedBytes = kH200Shared) {
+cuda::DeviceTraits small(size_t sharedBytes = kH200Shared,
+                         ElementForm form = ElementForm::AsWritten) {
     cuda::DeviceTraits traits = h200();
+    traits.tiles.form = form;
     traits.multiprocessors = 3;
     traits.sharedBytes = sharedBytes;
     return traits;
@@ -67,6 +70,7 @@ double passesOf(const Program& program, double tensorBytes) {
 } // namespace
 
 Q_DECLARE_METATYPE(cuda::TileLimits)
+Q_DECLARE_METATYPE(ElementForm)
 
 class TestCudaChains : public QObject {
     Q_OBJECT
@@ -77,6 +81,7 @@ private slots:
     void steps();
     void sameBitsInAnyOrder();
     void firstLossOfTheUnfusedStep();
+    void masksOfRoundedValues_data();
     void masksOfRoundedValues();
     void varianceOfLargeMeans();
     void presetIsFused_data();
@@ -204,15 +209,20 @@ void TestCudaChains::steps_data() {
     QTest::addColumn<int>("side");
     QTest::addColumn<int>("width");
     QTest::addColumn<int>("sharedBytes");
-    QTest::addColumn<int>("chains");
+    QTest::addColumn<ElementForm>("form");
     const int all = static_cast<int>(kH200Shared);
-    QTest::newRow("amp-fp16") << static_cast<int>(Precision::AmpFp16) << 24 << 64 << all << 10;
-    QTest::newRow("amp-fp16, odd sizes")
-        << static_cast<int>(Precision::AmpFp16) << 21 << 37 << all << 10;
-    QTest::newRow("amp-bf16, little shared memory")
-        << static_cast<int>(Precision::AmpBf16) << 23 << 48 << 100000 << 10;
-    QTest::newRow("tf32") << static_cast<int>(Precision::Tf32) << 20 << 40 << all << 10;
-    QTest::newRow("fp32") << static_cast<int>(Precision::Fp32) << 20 << 40 << all << 10;
+    for (const ElementForm form : {ElementForm::AsWritten, ElementForm::Collected}) {
+        const auto row = [&](const char* name, Precision precision, int side, int width,
+                             int sharedBytes) {
+            QTest::addRow("%s%s", name, form == ElementForm::Collected ? ", collected" : "")
+                << static_cast<int>(precision) << side << width << sharedBytes << form;
+        };
+        row("amp-fp16", Precision::AmpFp16, 24, 64, all);
+        row("amp-fp16, odd sizes", Precision::AmpFp16, 21, 37, all);
+        row("amp-bf16, little shared memory", Precision::AmpBf16, 23, 48, 100000);
+        row("tf32", Precision::Tf32, 20, 40, all);
+        row("fp32", Precision::Fp32, 20, 40, all);
+    }
 }
 
 /// Whole steps, all blocks and threads in shuffled orders: every chain of the second step against
@@ -222,22 +232,22 @@ void TestCudaChains::steps() {
     QFETCH(int, side);
     QFETCH(int, width);
     QFETCH(int, sharedBytes);
-    QFETCH(int, chains);
+    QFETCH(ElementForm, form);
     const RunConfig config = checkerboard(side, width);
     const LaneConfig lane = defaultLane(static_cast<Precision>(precision));
     cuda::ChainOptions options;
     options.leastElements = 1;
-    auto made = std::make_unique<ChainedExecutor>(small(static_cast<size_t>(sharedBytes)), options,
-                                                  cuda::Merge::Full);
+    auto made = std::make_unique<ChainedExecutor>(small(static_cast<size_t>(sharedBytes), form),
+                                                  options, cuda::Merge::Full);
     ChainedExecutor& fused = *made;
     const StepRunner runner = trained(config, lane, std::move(made), 1);
     const Program& program = fused.program();
-    QCOMPARE(chainsOf(program), chains);
+    QCOMPARE(chainsOf(program), 10);
     checkPlan(program.graph, program.kernels, program.memory);
     const test::ChainCheck::Values values = runVisited(fused, program);
     for (const Kernel& kernel : program.kernels) {
         if (!isChain(kernel)) continue;
-        const test::ChainCheck check(program, kernel, values);
+        const test::ChainCheck check(program, kernel, values, form);
         QVERIFY2(check.firstFault().empty(), check.firstFault().c_str());
         qInfo("chain of %%%d: error / bound %.3f", kernel.stores[0], check.closest());
     }
@@ -276,18 +286,28 @@ void TestCudaChains::firstLossOfTheUnfusedStep() {
     const LaneConfig lane = defaultLane(Precision::AmpFp16);
     cuda::ChainOptions options;
     options.leastElements = 1;
-    StepRunner fused = trained(
-        config, lane, std::make_unique<ChainedExecutor>(small(), options, cuda::Merge::Full), 1);
     StepRunner plain = trained(config, lane, makeCpuExecutor(1), 1);
-    const std::vector<float> a = fused.get(fused.graph().output("prediction"));
     const std::vector<float> b = plain.get(plain.graph().output("prediction"));
-    float largest = 0, apart = 0;
-    for (size_t i = 0; i < a.size(); ++i) {
-        largest = std::max(largest, std::fabs(b[i]));
-        apart = std::max(apart, std::fabs(a[i] - b[i]));
+    for (const ElementForm form : {ElementForm::AsWritten, ElementForm::Collected}) {
+        StepRunner fused = trained(
+            config, lane,
+            std::make_unique<ChainedExecutor>(small(kH200Shared, form), options, cuda::Merge::Full),
+            1);
+        const std::vector<float> a = fused.get(fused.graph().output("prediction"));
+        float largest = 0, apart = 0;
+        for (size_t i = 0; i < a.size(); ++i) {
+            largest = std::max(largest, std::fabs(b[i]));
+            apart = std::max(apart, std::fabs(a[i] - b[i]));
+        }
+        QVERIFY2(largest > 0.01f, "the network predicts nothing");
+        QVERIFY2(apart <= 4 * 0x1p-11f * largest, std::to_string(apart / largest).c_str());
     }
-    QVERIFY2(largest > 0.01f, "the network predicts nothing");
-    QVERIFY2(apart <= 4 * 0x1p-11f * largest, std::to_string(apart / largest).c_str());
+}
+
+void TestCudaChains::masksOfRoundedValues_data() {
+    QTest::addColumn<ElementForm>("form");
+    QTest::newRow("as written") << ElementForm::AsWritten;
+    QTest::newRow("collected") << ElementForm::Collected;
 }
 
 /// Whether relu of a value rounded to fp16 is 0, from the value alone: at half the smallest number,
@@ -304,7 +324,8 @@ void TestCudaChains::masksOfRoundedValues() {
     graph.addOutput("sum", b.sum(kept, {0}));
     cuda::ChainOptions options;
     options.leastElements = 1;
-    ChainedExecutor executor(small(), options, cuda::Merge::Full);
+    QFETCH(ElementForm, form);
+    ChainedExecutor executor(small(kH200Shared, form), options, cuda::Merge::Full);
     executor.load(std::make_shared<const Program>(compile(graph)));
     const Program& program = executor.program();
     QCOMPARE(chainsOf(program), 1);
@@ -381,6 +402,14 @@ void TestCudaChains::presetIsFused() {
           static_cast<double>(fused.memory.peakBytes) / 1e6,
           static_cast<double>(plain.memory.peakBytes) / 1e6);
     QVERIFY(chainsOf(fused) >= 9);
+    // Collected, the backward of each of the 3 normalizations has one sum of products, not two.
+    int sums = 0, collected = 0;
+    for (const Kernel& kernel : fused.kernels) {
+        if (!isChain(kernel)) continue;
+        sums += cuda::chainShape(fused.graph, kernel)->partials();
+        collected += cuda::chainShape(fused.graph, kernel, ElementForm::Collected)->partials();
+    }
+    QCOMPARE(collected, sums - 3);
     // u1 and u2: written, and read 3 times (the next product, its weight gradient, the own
     // backward) or 3 (the output, the sums behind it, the own backward); du of both: written, read
     // once; dh of both: written, read once; the coordinates over and over
@@ -407,9 +436,12 @@ void TestCudaChains::compilesForDevices_data() {
     QTest::addColumn<int>("capability");
     QTest::addColumn<int>("sharedBytes");
     QTest::addColumn<int>("precision");
+    QTest::addColumn<ElementForm>("form");
     const auto row = [](const char* name, int capability, size_t sharedBytes, Precision precision) {
-        QTest::newRow(name) << capability << static_cast<int>(sharedBytes)
-                            << static_cast<int>(precision);
+        for (const ElementForm form : {ElementForm::AsWritten, ElementForm::Collected})
+            QTest::addRow("%s%s", name, form == ElementForm::Collected ? ", collected" : "")
+                << capability << static_cast<int>(sharedBytes) << static_cast<int>(precision)
+                << form;
     };
     row("7.5", 75, 65536, Precision::AmpFp16);
     row("8.0 tf32", 80, 166912, Precision::Tf32);
@@ -428,12 +460,14 @@ void TestCudaChains::compilesForDevices() {
     QFETCH(int, capability);
     QFETCH(int, sharedBytes);
     QFETCH(int, precision);
+    QFETCH(ElementForm, form);
     const test::Nvrtc nvrtc;
     if (!nvrtc.unavailable().empty()) QSKIP(nvrtc.unavailable().c_str());
     if (!nvrtc.supports(capability)) QSKIP("this NVRTC does not know the architecture");
     cuda::DeviceTraits traits = h200();
     traits.capability = capability;
     traits.sharedBytes = static_cast<size_t>(sharedBytes);
+    traits.tiles.form = form;
     const Program program =
         cuda::fuseChains(stepOf(checkerboard(512, 256), static_cast<Precision>(precision)), traits);
     QVERIFY(chainsOf(program) >= 9);

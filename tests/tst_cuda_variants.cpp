@@ -46,6 +46,7 @@ void TestCudaVariants::theListBeginsWithTheUsual() {
     for (const Variant& variant : variants) {
         QCOMPARE(variant.options.chainElements, int64_t{1});
         QVERIFY(variant.name.find('|') == std::string::npos); // ends a name on disk
+        QVERIFY(variant.name.find(',') == std::string::npos); // ends a name in a list
     }
     SourceOptions unfused;
     unfused.chains = Chains::Unfused;
@@ -74,7 +75,13 @@ void TestCudaVariants::twoBlocksShareRegisters() {
     const StepSource mixed = written(how);
     QVERIFY(has(mixed.text, "__launch_bounds__(256, 1) launch"));
     QVERIFY(mixed.text != one.text && mixed.text != two.text);
-    QVERIFY(tilesIn(tilesText(how.tilesOf)).begin()->second.blocks == 2);
+    how.tilesOf.begin()->second.form = ElementForm::Collected;
+    const std::map<size_t, TileLimits> read = tilesIn(tilesText(how.tilesOf));
+    QCOMPARE(read.begin()->second.blocks, 2);
+    QVERIFY(read.begin()->second.form == ElementForm::Collected);
+    QVERIFY(!has(one.text, "float g0;")); // a factor put together for a column
+    how.tiles.form = ElementForm::Collected;
+    QVERIFY(has(written(how).text, "float g0;"));
 }
 
 void TestCudaVariants::fastestIsTaken() {
@@ -217,7 +224,7 @@ void TestCudaVariants::namedByTheEnvironment() {
     qunsetenv("HALFSCOPE_CUDA_VARIANT");
     QVERIFY2(
         words.starts_with("HALFSCOPE_CUDA_VARIANT: \"fast\" is none of the ways to run a step: "
-                          "usual, tiles"),
+                          "usual, collected, tiles"),
         words.c_str());
 }
 

@@ -104,7 +104,8 @@ std::string tilesText(const std::map<size_t, TileLimits>& tilesOf) {
     for (const auto& [kernel, tiles] : tilesOf)
         text += (text.empty() ? "" : " ") + std::to_string(kernel) + ":" +
                 std::to_string(tiles.rows) + "x" + std::to_string(tiles.columns) + "x" +
-                std::to_string(tiles.depth) + "x" + std::to_string(tiles.blocks);
+                std::to_string(tiles.depth) + "x" + std::to_string(tiles.blocks) +
+                (tiles.form == ElementForm::Collected ? "c" : "");
     return text;
 }
 
@@ -115,8 +116,10 @@ std::map<size_t, TileLimits> tilesIn(const std::string& text) {
         size_t kernel = 0;
         TileLimits tiles;
         if (std::sscanf(word.c_str(), "%zu:%dx%dx%dx%d", &kernel, &tiles.rows, &tiles.columns,
-                        &tiles.depth, &tiles.blocks) == 5)
+                        &tiles.depth, &tiles.blocks) == 5) {
+            if (word.back() == 'c') tiles.form = ElementForm::Collected;
             tilesOf[kernel] = tiles;
+        }
     }
     return tilesOf;
 }

@@ -54,7 +54,8 @@ private:
     std::vector<VariantRecord> m_records;
 };
 
-/// "12:64x256x0x0 15:128x128x0x2": rows, columns, depth and blocks by kernel; and back.
+/// "12:64x256x0x0 15:128x128x0x2c": rows, columns, depth and blocks by kernel, c for elements that
+/// are collected; and back.
 std::string tilesText(const std::map<size_t, TileLimits>& tilesOf);
 std::map<size_t, TileLimits> tilesIn(const std::string& text);
 

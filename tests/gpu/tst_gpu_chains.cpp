@@ -8,7 +8,8 @@ using namespace halfscope::test;
 
 namespace {
 
-constexpr cuda::TileLimits kTiles[] = {{0, 0, 0}, {128, 128, 0}, {64, 256, 0}};
+constexpr cuda::TileLimits kTiles[] = {
+    {0, 0, 0}, {128, 128, 0}, {64, 256, 0}, {0, 0, 0, 0, cuda::ElementForm::Collected}};
 
 } // namespace
 
@@ -27,8 +28,9 @@ private slots:
             for (int tiles = 0; tiles < static_cast<int>(std::size(kTiles)); ++tiles)
                 // one lane in 2 bytes and two in 4 have them all
                 if (tiles == 0 || lane <= 2)
-                    QTest::addRow("%s %dx%d", kLanes[lane], kTiles[tiles].rows,
-                                  kTiles[tiles].columns)
+                    QTest::addRow(
+                        "%s %dx%d%s", kLanes[lane], kTiles[tiles].rows, kTiles[tiles].columns,
+                        kTiles[tiles].form == cuda::ElementForm::Collected ? " collected" : "")
                         << lane << tiles;
     }
     void chains() {

@@ -5,6 +5,7 @@
 #include "engine/cpu/tf32.h"
 #include "engine/cuda/codegen/chain.h"
 #include "engine/cuda/codegen/chain_shape.h"
+#include "tests/support/chain_errors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,15 +20,21 @@ public:
     using Values = std::map<NodeId, std::vector<double>>;
 
     /// `stored` holds the values of all loads, and of all stores as the kernel left them.
-    ChainCheck(const Program& program, const Kernel& kernel, const Values& stored)
-        : m_graph(program.graph), m_kernel(kernel), m_stored(stored) {
+    ChainCheck(const Program& program, const Kernel& kernel, const Values& stored,
+               cuda::ElementForm form = cuda::ElementForm::AsWritten)
+        : m_graph(program.graph), m_kernel(kernel), m_stored(stored),
+          m_errors(program.graph, form, m_values) {
         for (NodeId id : kernel.loads)
             m_values[id] = stored.at(id);
         for (NodeId id : kernel.members) {
             evaluate(id);
             // What follows from a store follows from its rounded value.
             m_exact[id] = m_values.at(id);
-            if (isStore(id)) m_values[id] = stored.at(id);
+            m_errors.add(id);
+            if (!isStore(id)) continue;
+            m_bounds[id] = boundsOf(id);
+            m_values[id] = stored.at(id);
+            m_errors.settle(id);
         }
     }
 
@@ -35,7 +42,7 @@ public:
     std::string firstFault() const {
         for (NodeId id : m_kernel.stores) {
             const std::vector<double>&actual = m_stored.at(id), &exact = m_exact.at(id);
-            const std::vector<double> bounds = boundsOf(id);
+            const std::vector<double>& bounds = m_bounds.at(id);
             for (size_t i = 0; i < actual.size(); ++i) {
                 if (std::fabs(actual[i] - exact[i]) <= bounds[i]) continue;
                 return "%" + std::to_string(id) + " " + std::string(nameOf(node(id).op)) + " at " +
@@ -49,7 +56,7 @@ public:
     double closest() const {
         double most = 0;
         for (NodeId id : m_kernel.stores) {
-            const std::vector<double> bounds = boundsOf(id);
+            const std::vector<double>& bounds = m_bounds.at(id);
             for (size_t i = 0; i < bounds.size(); ++i)
                 if (bounds[i] > 0)
                     most = std::max(most,
@@ -68,10 +75,6 @@ private:
     bool isStore(NodeId id) const {
         return std::find(m_kernel.stores.begin(), m_kernel.stores.end(), id) !=
                m_kernel.stores.end();
-    }
-    static double rounding(DType type, double x) {
-        const FloatFormat& format = formatOf(type);
-        return std::fabs(x) * format.unitRoundoff() * 1.01 + format.minSubnormal;
     }
 
     void evaluate(NodeId id) {
@@ -100,11 +103,16 @@ private:
     }
     std::vector<double> boundsOf(NodeId id) const {
         const Node& it = node(id);
-        if (cuda::isElementwise(m_graph, id)) // every member rounds as on the CPU: the same bits
-            return std::vector<double>(static_cast<size_t>(it.elements()), 0.0);
+        // as written, every member rounds as on the CPU: the same bits
+        if (cuda::isElementwise(m_graph, id)) return m_errors.of(id);
         std::vector<double> sums = it.op == Op::Matmul ? productErrors(it) : sumErrors(id);
+        if (it.op == Op::Matmul) {
+            const std::vector<double> operands = m_errors.of(id);
+            for (size_t i = 0; i < sums.size(); ++i)
+                sums[i] += operands[i];
+        }
         for (size_t i = 0; i < sums.size(); ++i) // both sides round once
-            sums[i] += 2 * rounding(it.dtype, m_exact.at(id)[i]);
+            sums[i] += 2 * ChainErrors::rounding(it.dtype, m_exact.at(id)[i]);
         return sums;
     }
     /// k additions in f32, in any order, of products that may be rounded too.
@@ -136,6 +144,9 @@ private:
                     std::fabs(x[i]) * factor[i % columns] * steps * kUnit * scale;
         };
         add(it.in[0], std::vector<double>(columns, 1.0), kSumSteps);
+        const std::vector<double> elements = m_errors.of(it.in[0]);
+        for (size_t i = 0; i < elements.size(); ++i)
+            errors[i % columns] += elements[i] * scale;
         // A sum may be put together from the sums of its linear parts, and a variance about a
         // rounded mean has the rounding of the mean in each difference.
         for (const cuda::LinearTerm& term : cuda::linearForm(m_graph, it.in[0])) {
@@ -168,7 +179,8 @@ private:
     const Graph& m_graph;
     const Kernel& m_kernel;
     const Values& m_stored;
-    Values m_values, m_exact;
+    Values m_values, m_exact, m_bounds;
+    ChainErrors m_errors;
 };
 
 } // namespace halfscope::test

@@ -22,7 +22,8 @@ public:
         : m_traits(traits), m_chains(chains),
           m_inner({.source = {.merge = merge,
                               .chains = cuda::Chains::Unfused,
-                              .libraries = cuda::Libraries::Unused},
+                              .libraries = cuda::Libraries::Unused,
+                              .tiles = traits.tiles},
                    .traits = traits,
                    .shuffled = shuffled}) {}
     const DeviceInfo& device() const override { return m_inner.device(); }

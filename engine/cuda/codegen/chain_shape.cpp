@@ -2,6 +2,8 @@
 // others.
 #include "engine/cuda/codegen/chain_shape.h"
 
+#include "engine/cuda/codegen/chain_terms.h"
+
 #include <algorithm>
 #include <map>
 
@@ -106,7 +108,7 @@ private:
             m_late.push_back(id);
             return true;
         }
-        m_shape.sums.push_back({node(id).in[0], kNoNode, 0, id, 1, 0, scaleOf(id)});
+        m_shape.sums.push_back({node(id).in[0], kNoNode, 0, kNoNode, id, 1, 0, scaleOf(id)});
         return true;
     }
     double scaleOf(NodeId id) const {
@@ -120,8 +122,8 @@ private:
         if (!fits(value) || touchesLocal(value) || !contains(m_kernel.loads, factor)) return false;
         const int64_t few = node(factor).shape[1];
         for (int64_t k = 0; k < few; ++k) // out (wide, few), or (few, wide)
-            m_shape.sums.push_back({value, factor, static_cast<int>(k), id, wide == 0 ? few : 1,
-                                    wide == 0 ? k : k * m_shape.columns, 1});
+            m_shape.sums.push_back({value, factor, static_cast<int>(k), kNoNode, id,
+                                    wide == 0 ? few : 1, wide == 0 ? k : k * m_shape.columns, 1});
         return true;
     }
 
@@ -178,7 +180,7 @@ private:
             if (m_shape.sums[i].factor == kNoNode &&
                 widenedFrom(m_graph, m_shape.sums[i].value) == widenedFrom(m_graph, value))
                 return static_cast<int>(i);
-        m_shape.sums.push_back({value, kNoNode, 0, kNoNode, 1, 0, 1});
+        m_shape.sums.push_back({value, kNoNode, 0, kNoNode, kNoNode, 1, 0, 1});
         return static_cast<int>(m_shape.sums.size()) - 1;
     }
 
@@ -196,8 +198,10 @@ bool isPlainMatmul(const Graph& graph, NodeId id) {
 
 } // namespace
 
-std::optional<ChainShape> chainShape(const Graph& graph, const Kernel& kernel) {
-    return Reader(graph, kernel).run();
+std::optional<ChainShape> chainShape(const Graph& graph, const Kernel& kernel, ElementForm form) {
+    std::optional<ChainShape> shape = Reader(graph, kernel).run();
+    if (shape && form == ElementForm::Collected) collectSums(graph, kernel, *shape);
+    return shape;
 }
 
 NodeId widenedFrom(const Graph& graph, NodeId id) {

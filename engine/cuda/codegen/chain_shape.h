@@ -23,6 +23,7 @@ struct RowSum {
     NodeId value = kNoNode;
     NodeId factor = kNoNode;
     int factorColumn = 0;
+    NodeId times = kNoNode;        ///< another element that value is multiplied by, or kNoNode
     NodeId result = kNoNode;       ///< kNoNode: only derived sums need it
     int64_t stride = 1, place = 0; ///< of the result: element column * stride + place
     double scale = 1;              ///< 1 / rows for a mean
@@ -60,7 +61,8 @@ struct ChainShape {
 };
 
 /// Nothing when the kernel is not one that can be written.
-std::optional<ChainShape> chainShape(const Graph&, const Kernel&);
+std::optional<ChainShape> chainShape(const Graph&, const Kernel&,
+                                     ElementForm = ElementForm::AsWritten);
 
 /// The value behind casts that change nothing.
 NodeId widenedFrom(const Graph&, NodeId);

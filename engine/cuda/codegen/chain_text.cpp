@@ -25,8 +25,9 @@ std::string pointerText(const std::string& type, size_t offset, bool constant) {
 }
 
 ElementText::ElementText(const Program& program, const Kernel& kernel, int64_t rows,
-                         int64_t columns, NodeId product)
-    : m_program(program), m_kernel(kernel), m_rows(rows), m_columns(columns), m_product(product) {}
+                         int64_t columns, ElementForm form, NodeId product)
+    : m_program(program), m_kernel(kernel), m_rows(rows), m_columns(columns), m_form(form),
+      m_product(product) {}
 
 ElementText::Leaf ElementText::leafOf(std::string name, NodeId memory, std::string index) const {
     const size_t offset = m_program.memory.offset[static_cast<size_t>(memory)];
@@ -112,6 +113,10 @@ std::string ElementText::expressionOf(NodeId id) {
         std::get<ConstantAttrs>(node(it.in[1]).attrs).value == 0)
         return notAbove(it.in[0]);
     if (it.op == Op::Add && isLow(it.dtype)) return pairSum(id);
+    if (m_form == ElementForm::Collected) {
+        std::string sum = collected(id);
+        if (!sum.empty()) return sum;
+    }
     std::string unrounded;
     std::vector<std::string> operands;
     if (it.op == Op::Matmul)
@@ -224,6 +229,12 @@ std::string ElementText::columnsText() const {
                 "            const int column = right < kColumns ? right : kColumns - 1;\n"
                 "            static_cast<void>(column);\n" +
                 single + "        }\n";
+    if (!m_coefficients.empty()) {
+        text += "        HS_UNROLL\n        for (int i = 0; i < V; ++i) {\n";
+        for (const auto& [name, expression] : m_coefficients)
+            text += "            k[i]." + name + " = " + expression + ";\n";
+        text += "        }\n";
+    }
     return text + "    }\n";
 }
 
@@ -269,6 +280,8 @@ std::string ElementText::members() const {
     text += "    };\n    struct Column {\n";
     for (const Leaf& leaf : m_column)
         text += "        float " + leaf.name + ";\n";
+    for (const auto& [name, expression] : m_coefficients)
+        text += "        float " + name + ";\n";
     return text + "    };\n" + fetchText() + aheadText() + columnsText();
 }
 
@@ -282,10 +295,10 @@ std::string storeText(const Program& program, NodeId tensor, int64_t columns) {
 }
 
 std::string sourceText(const std::string& name, const Program& program, const Kernel& kernel,
-                       NodeId operand, std::optional<DType> keeps, bool stores) {
+                       NodeId operand, std::optional<DType> keeps, bool stores, ElementForm form) {
     const Graph& graph = program.graph;
     const Shape& shape = graph[operand].shape;
-    ElementText element(program, kernel, shape[0], shape[1]);
+    ElementText element(program, kernel, shape[0], shape[1], form);
     const auto rounds = [&](NodeId id) {
         return graph[id].op == Op::Cast && !contains(kernel.loads, id) && keeps == graph[id].dtype;
     };

@@ -2,11 +2,12 @@
 // are given as sources and sinks.
 #pragma once
 
-#include "engine/cuda/codegen/chain_shape.h"
+#include "engine/cuda/codegen/chain_terms.h"
 
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace halfscope::cuda {
 
@@ -16,7 +17,7 @@ namespace halfscope::cuda {
 /// of the two it is, and # for 0 or 1.
 class ElementText {
 public:
-    ElementText(const Program&, const Kernel&, int64_t rows, int64_t columns,
+    ElementText(const Program&, const Kernel&, int64_t rows, int64_t columns, ElementForm,
                 NodeId product = kNoNode);
 
     /// The name of the value in the body.
@@ -47,8 +48,11 @@ private:
     void define(const std::string& name, const std::string& expression);
     /// Defines a word with both values, and the values from it.
     std::string defineWord(NodeId, const std::string& word);
-    std::string wordOf(NodeId);  ///< the word that holds both values; empty where there is none
-    std::string pairSum(NodeId); ///< 16-bit values added two at a time
+    std::string wordOf(NodeId);    ///< the word that holds both values; empty where there is none
+    std::string pairSum(NodeId);   ///< 16-bit values added two at a time
+    std::string collected(NodeId); ///< as a sum of products; empty where it is none
+    /// A product of columns' values, or a sum of such, computed once for the column.
+    std::string coefficient(const std::vector<ElementTerm>&);
     std::string fullTensor(NodeId);
     std::string expanded(NodeId);
     std::string notAbove(NodeId); ///< whether it is <= 0, or nothing
@@ -62,10 +66,12 @@ private:
     const Program& m_program;
     const Kernel& m_kernel;
     int64_t m_rows, m_columns;
+    ElementForm m_form;
     NodeId m_product;
     std::map<NodeId, std::string> m_values, m_words;
     std::vector<Leaf> m_full, m_row, m_column;
     std::set<std::string> m_names;
+    std::vector<std::pair<std::string, std::string>> m_coefficients; ///< name, of k[i]
     std::string m_body;
 };
 
@@ -79,8 +85,9 @@ std::string storeText(const Program&, NodeId tensor, int64_t columns);
 /// product's arithmetic rounds it, so that a last cast to it can be left out. `stores`: the operand
 /// is written to memory as well.
 std::string sourceText(const std::string& name, const Program&, const Kernel&, NodeId operand,
-                       std::optional<DType> keeps, bool stores);
+                       std::optional<DType> keeps, bool stores, ElementForm);
 /// The sums of a Rows or Pass chain as a sink.
-std::string sinkText(const std::string& name, const Program&, const Kernel&, const ChainShape&);
+std::string sinkText(const std::string& name, const Program&, const Kernel&, const ChainShape&,
+                     ElementForm);
 
 } // namespace halfscope::cuda

@@ -23,10 +23,12 @@ constexpr size_t kAlignment = 256;
 // Columns that a thread computes side by side. Few: values of columns fit in registers. Many: wider
 // accesses; a sum over a row needs all its threads in one warp.
 constexpr int kRowsGroup = 4, kDeepGroup = 2, kSinkGroup = 2, kPassGroup = 4, kDotGroup = 8;
+constexpr int kCollectedDeepGroup = 4; ///< collected, a column has few values
 
-int groupOf(const ChainShape& shape) {
+int groupOf(const ChainShape& shape, ElementForm form) {
     if (shape.kind == ChainKind::Pass) return shape.dot == kNoNode ? kPassGroup : kDotGroup;
-    return shape.kind == ChainKind::Deep ? kDeepGroup : kRowsGroup;
+    if (shape.kind != ChainKind::Deep) return kRowsGroup;
+    return form == ElementForm::Collected ? kCollectedDeepGroup : kDeepGroup;
 }
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -150,8 +152,9 @@ std::optional<ChainTiles> deepTiles(const Graph& graph, const ChainShape& shape,
 
 ChainTiles passTiles(const ChainShape& shape, const DeviceTraits& traits) {
     ChainTiles tiles{kPassRows, widthFor(shape.columns), 0, false, 1, 0};
-    tiles.sharedBytes = panelBytes(shape, kPassRows, tiles.columns, groupOf(shape)) +
-                        runningBytes(shape.partials(), tiles.columns);
+    tiles.sharedBytes =
+        panelBytes(shape, kPassRows, tiles.columns, groupOf(shape, traits.tiles.form)) +
+        runningBytes(shape.partials(), tiles.columns);
     tiles.parts = static_cast<int>(
         std::clamp<int64_t>(kBlocksPerPass * traits.multiprocessors / tiles.acrossOf(shape), 1,
                             ceilDiv(shape.rows, kPassRows)));
@@ -161,9 +164,11 @@ ChainTiles passTiles(const ChainShape& shape, const DeviceTraits& traits) {
 /// The text of one chain.
 class ChainWriter {
 public:
-    ChainWriter(const KernelSite& site, const ChainShape& shape, const ChainTiles& tiles)
+    ChainWriter(const KernelSite& site, const ChainShape& shape, const ChainTiles& tiles,
+                ElementForm form)
         : m_site(site), m_program(site.program), m_graph(site.program.graph),
-          m_kernel(site.program.kernels[site.kernel]), m_shape(shape), m_tiles(tiles) {}
+          m_kernel(site.program.kernels[site.kernel]), m_shape(shape), m_tiles(tiles),
+          m_form(form) {}
 
     std::vector<KernelText> run() { return m_shape.kind == ChainKind::Deep ? deep() : rows(); }
 
@@ -202,7 +207,7 @@ private:
         return "    using Math = " + mathText() + ";\n    using A = " + name("_a") +
                ";\n    using B = " + name("_b") + ";\n" + number("kTileM", m_tiles.rows) +
                number("kTileN", m_tiles.columns) + number("kTileK", m_tiles.depth) +
-               number("kGroup", groupOf(m_shape)) + flag("kReversed", isReversed()) +
+               number("kGroup", groupOf(m_shape, m_form)) + flag("kReversed", isReversed()) +
                flag("kHeld", m_shape.kind == ChainKind::Deep) +
                flag("kColumnSums", !m_shape.columnSums.empty()) +
                flag("kAAlongK", !attrs.transposeA) + flag("kBAlongK", attrs.transposeB) +
@@ -215,8 +220,8 @@ private:
         const std::optional<DType> keeps =
             product.math == MathMode::TF32 ? std::nullopt : std::optional(type);
         return sourceText(name("_a"), m_program, m_kernel, product.in[0], keeps,
-                          m_shape.storesOperand) +
-               sourceText(name("_b"), m_program, m_kernel, product.in[1], keeps, false);
+                          m_shape.storesOperand, m_form) +
+               sourceText(name("_b"), m_program, m_kernel, product.in[1], keeps, false, m_form);
     }
 
     static std::string functionText(const std::string& name, const std::string& call) {
@@ -250,11 +255,11 @@ private:
         const std::string config = name("_c"), walker = pass ? "RowPass" : "RowProduct";
         std::string text = "namespace hs {\n";
         if (!pass) text += sourcesText();
-        text += sinkText(name("_out"), m_program, m_kernel, m_shape);
+        text += sinkText(name("_out"), m_program, m_kernel, m_shape, m_form);
         text += "struct " + config + " {\n    using Out = " + name("_out") +
                 ";\n    static constexpr i64 kM = " + std::to_string(m_shape.rows) + ";\n";
         if (pass)
-            text += flag("kReversed", isReversed()) + number("kGroup", groupOf(m_shape)) +
+            text += flag("kReversed", isReversed()) + number("kGroup", groupOf(m_shape, m_form)) +
                     number("kTileRows", m_tiles.rows) + number("kTileN", m_tiles.columns) +
                     number("kN", m_shape.columns) + number("kParts", m_tiles.parts) +
                     number("kSharedBytes", static_cast<int64_t>(m_tiles.sharedBytes));
@@ -341,6 +346,7 @@ private:
     const Kernel& m_kernel;
     const ChainShape& m_shape;
     const ChainTiles& m_tiles;
+    ElementForm m_form;
 };
 
 /// Whether an Expand reads what a source can: a value of the column, the row or all.
@@ -377,15 +383,17 @@ bool canWriteChain(const Graph& graph, const Kernel& kernel, const ChainShape& s
 
 std::vector<KernelText> writeChain(const KernelSite& site, const DeviceTraits& traits) {
     const Graph& graph = site.program.graph;
-    const std::optional<ChainShape> shape = chainShape(graph, site.program.kernels[site.kernel]);
+    const std::optional<ChainShape> shape =
+        chainShape(graph, site.program.kernels[site.kernel], traits.tiles.form);
     require(shape.has_value(), "cuda chain: a kernel that no chain is");
     const std::optional<ChainTiles> tiles = chainTiles(graph, *shape, traits);
     require(tiles.has_value(), "cuda chain: made for another device");
-    return ChainWriter(site, *shape, *tiles).run();
+    return ChainWriter(site, *shape, *tiles, traits.tiles.form).run();
 }
 
-int chainPhases(const Program& program, size_t kernel, const DeviceTraits&) {
-    const std::optional<ChainShape> shape = chainShape(program.graph, program.kernels[kernel]);
+int chainPhases(const Program& program, size_t kernel, const DeviceTraits& traits) {
+    const std::optional<ChainShape> shape =
+        chainShape(program.graph, program.kernels[kernel], traits.tiles.form);
     require(shape.has_value(), "cuda chain: a kernel that no chain is");
     return shape->kind == ChainKind::Deep || shape->partials() > 0 ? 2 : 1;
 }

@@ -11,11 +11,18 @@ namespace halfscope::cuda {
 /// Threads of every generated block. Kernels count on it.
 inline constexpr int kThreads = 256;
 
+/// How f32 elements of fused chains are computed.
+enum class ElementForm : uint8_t {
+    AsWritten, ///< operation after operation, each rounded
+    Collected ///< factors of a column multiplied once, sums of products with fmaf: fewer operations
+};
+
 /// Upper limits of the tiles of fused chains: rows, columns and inner extent that a block has at
 /// once; 0: what suits the device by rule. Which are fastest is for the device to measure.
 struct TileLimits {
     int rows = 0, columns = 0, depth = 0;
     int blocks = 0; ///< that share a multiprocessor's registers and shared memory; 0: one has all
+    ElementForm form = ElementForm::AsWritten;
 };
 
 /// What of a device decides the text.

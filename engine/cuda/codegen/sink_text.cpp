@@ -102,40 +102,55 @@ std::string constant(const char* name, int64_t value) {
 }
 
 /// values(): the terms of an element, in the order that Panel wants.
-std::string valuesText(ElementText& element, const Program& program, const ChainShape& shape) {
+/// Collected, a product's factors are added by fmaf: kProducts has a bit for each such term.
+std::string valuesText(ElementText& element, const Program& program, const ChainShape& shape,
+                       ElementForm form) {
     std::string terms;
     int at = 0;
-    const auto add = [&](const std::string& term) {
+    uint32_t products = 0;
+    const auto set = [&](const char* array, const std::string& term) {
         for (int lane : {0, 1})
-            terms += "        terms[" + std::to_string(lane) + "][" + std::to_string(at) +
-                     "] = " + ElementText::ofLane(term, lane) + ";\n";
+            terms += "        " + std::string(array) + "[" + std::to_string(lane) + "][" +
+                     std::to_string(at) + "] = " + ElementText::ofLane(term, lane) + ";\n";
+    };
+    const auto add = [&](const std::string& term) {
+        set("terms", term);
         ++at;
     };
+    const auto addProduct = [&](const std::string& a, const std::string& b) {
+        if (form != ElementForm::Collected) return add(a + " * " + b);
+        products |= 1u << at;
+        set("factors", b);
+        add(a);
+    };
     // operands of a product, as its arithmetic takes them
-    const auto product = [&](NodeId id, const std::string& a, const std::string& b) {
-        const bool rounds = program.graph[id].math == MathMode::TF32;
-        const std::string before = rounds ? "floatOf(tf32Bits(" : "", after = rounds ? "))" : "";
-        return before + a + after + " * " + before + b + after;
+    const auto operand = [&](NodeId id, const std::string& x) {
+        return program.graph[id].math == MathMode::TF32 ? "floatOf(tf32Bits(" + x + "))" : x;
     };
     for (const RowSum& sum : shape.sums) {
         const std::string term = element.value(sum.value);
-        if (sum.factor == kNoNode)
+        if (sum.times != kNoNode)
+            addProduct(term, element.value(sum.times));
+        else if (sum.factor == kNoNode)
             add(term);
         else
-            add(product(sum.result, term, element.rowValue(sum.factor, sum.factorColumn)));
+            addProduct(operand(sum.result, term),
+                       operand(sum.result, element.rowValue(sum.factor, sum.factorColumn)));
     }
     for (const RowStat& stat : shape.stats)
         add(element.value(stat.value));
     if (shape.dot != kNoNode) {
         const Node& dot = program.graph[shape.dot];
         const std::string row = element.value(dot.in[0]);
-        add(product(shape.dot, row, element.columnValue(dot.in[1])));
+        addProduct(operand(shape.dot, row), operand(shape.dot, element.columnValue(dot.in[1])));
     }
-    return "    template <class Raw_, class Product_, int Terms>\n"
+    return "    static constexpr u32 kProducts = " + std::to_string(products) + "u;\n" +
+           "    template <class Raw_, class Product_, int Terms>\n"
            "    static HS_D void values(const Column& ka, const Column& kb, const Raw_& x, int i, "
-           "const Product_& product, float (&terms)[2][Terms]) {\n"
+           "const Product_& product, float (&terms)[2][Terms], float (&factors)[2][Terms]) {\n"
            "        static_cast<void>(ka), static_cast<void>(kb), static_cast<void>(x);\n"
-           "        static_cast<void>(i), static_cast<void>(product), static_cast<void>(terms);\n" +
+           "        static_cast<void>(i), static_cast<void>(product), static_cast<void>(terms);\n"
+           "        static_cast<void>(factors);\n" +
            element.body() + terms + "    }\n";
 }
 
@@ -158,9 +173,9 @@ std::string putText(const Program& program, const ChainShape& shape) {
 } // namespace
 
 std::string sinkText(const std::string& name, const Program& program, const Kernel& kernel,
-                     const ChainShape& shape) {
-    ElementText element(program, kernel, shape.rows, shape.columns, shape.product);
-    const std::string values = valuesText(element, program, shape);
+                     const ChainShape& shape, ElementForm form) {
+    ElementText element(program, kernel, shape.rows, shape.columns, form, shape.product);
+    const std::string values = valuesText(element, program, shape, form);
     const std::string product =
         shape.product == kNoNode ? "float" : storageType(program.graph[shape.product].dtype);
     return "struct " + name + " {\n    using Product = " + product + ";\n" +

@@ -27,7 +27,7 @@ struct Moments {
 /// neighbouring columns a thread. Out is a source as Loader wants it, but for values(): it gets the
 /// product's elements too and gives of two columns, in this order, kSums terms of column sums,
 /// kStats values whose mean and variance are wanted, and kDots (0 or 1) terms of a sum over the
-/// row.
+/// row. The terms of kProducts (a bit each) are still to be multiplied by their factors.
 template <class Out, int TileRows, int Width, int V>
 struct Panel {
     static constexpr int kGroups = Width / V;
@@ -130,16 +130,19 @@ private:
             HS_UNROLL
             for (int i = 0; i < kBatch; ++i) {
                 float terms[2][kTerms > 0 ? kTerms : 1] = {};
+                float factors[2][kTerms > 0 ? kTerms : 1] = {};
                 if (there[0] && hasRow(row + i * kLanes))
-                    Out::values(columns[j], columns[j + 1], raw[i], j, product[i], terms);
+                    Out::values(columns[j], columns[j + 1], raw[i], j, product[i], terms, factors);
                 HS_UNROLL
                 for (int lane = 0; lane < 2; ++lane) {
                     for (int s = 0; s < Out::kSums; ++s)
-                        sums[s][j + lane] += there[lane] ? terms[lane][s] : 0.0f;
+                        if (there[lane])
+                            addTerm(sums[s][j + lane], s, terms[lane][s], factors[lane][s]);
                     for (int s = 0; s < Out::kStats; ++s)
                         x[lane][s][i] = terms[lane][kFirstStat + s];
                     if (Out::kDots > 0 && there[lane])
-                        dots[i] += terms[lane][kDot < kTerms ? kDot : 0];
+                        addTerm(dots[i], kDot, terms[lane][kDot < kTerms ? kDot : 0],
+                                factors[lane][kDot < kTerms ? kDot : 0]);
                 }
             }
             for (int lane = 0; lane < 2; ++lane)
@@ -147,6 +150,13 @@ private:
                     stat(s, batch * kLanes + line(), j + lane, x[lane][s], rows);
         }
         if (Out::kDots > 0) storeDots(arena, row, dots);
+    }
+
+    static HS_D void addTerm(float& sum, int at, float term, float factor) {
+        if ((Out::kProducts >> at & 1u) != 0)
+            sum = fmaf(term, factor, sum);
+        else
+            sum += term;
     }
 
     /// Mean and squares about it of a batch, whose first `rows` rows are there.
