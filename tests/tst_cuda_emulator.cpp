@@ -116,6 +116,18 @@ void TestCudaEmulator::findsRaces() {
     QCOMPARE(raceIn("own[thread] = 1;\n__syncthreads();\n" + neighbour), std::string());
     QCOMPARE(raceIn("own[thread] = 1;\n__syncwarp();\n" + neighbour), std::string());
     QVERIFY(isRace("const float x = own[255 - thread];\nown[thread] = x;", "shared"));
+    // narrower than a word: neighbours in one word do not meet, a word and its half do
+    const std::string bytes = "unsigned char* bytes = (unsigned char*)arena + 256 * block;\n",
+                      halves = "unsigned short* halves = (unsigned short*)own;\n";
+    QCOMPARE(raceIn(bytes + "bytes[thread] = 1;\n"), std::string());
+    QVERIFY(isRace(bytes + "bytes[thread / 2] = 1;\n", "arena"));
+    QCOMPARE(raceIn(halves + "if (thread < 128) own[thread] = 1;\n__syncthreads();\n"
+                             "halves[thread] = 1;\n"),
+             std::string());
+    QVERIFY(isRace(halves + "if (thread == 0) own[0] = 1;\nif (thread == 1) halves[1] = 1;\n",
+                   "shared + 2"));
+    QVERIFY(isRace(halves + "if (thread == 0) halves[1] = 1;\nif (thread == 1) own[0] = 1;\n",
+                   "shared + 2"));
     // between blocks: only the ticket of the last one, with a fence on both sides
     QVERIFY(isRace("if (thread == 0) values[1 + block / 2] = 1;", "arena + 4"));
     const std::string left = "values[block * kThreads + thread] = 1;\n";

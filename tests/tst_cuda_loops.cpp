@@ -89,7 +89,7 @@ void TestCudaLoops::randomGraphs() {
     test::LoopEmulation emulation(*program, *executor);
     for (const int maxBlocks : {1, 5, 1000}) {
         const EmulatedModule module(emulation.write(maxBlocks, maxBlocks == 5 ? 2 : 132),
-                                    test::Effort::ShortBuild);
+                                    test::Effort::Unsearched);
         const std::string fault =
             emulation.firstFault(module, test::Agreement::Bits, seed + maxBlocks);
         QVERIFY2(fault.empty(), (std::to_string(maxBlocks) + " blocks: " + fault).c_str());
@@ -343,7 +343,7 @@ void TestCudaLoops::presetSteps() {
         runner.set(input.node, values);
     }
     test::LoopEmulation emulation(runner.program(), runner.executor());
-    const EmulatedModule module(emulation.write(maxBlocks), test::Effort::ShortBuild);
+    const EmulatedModule module(emulation.write(maxBlocks), test::Effort::Unsearched);
     QVERIFY(!emulation.texts().empty());
     const std::string fault = emulation.firstFault(module, test::Agreement::Bounds, 5);
     QVERIFY2(fault.empty(), fault.c_str());
@@ -355,7 +355,7 @@ void TestCudaLoops::wideIndices() {
         const Program program = compile(loopOver(70001, 70000, DType::F16, sums));
         const std::string text = test::loopTexts(program, 1000, 132);
         QVERIFY(text.find("u64 first") != std::string::npos);
-        const EmulatedModule module(text, test::Effort::ShortBuild);
+        const EmulatedModule module(text, test::Effort::Unsearched);
     }
 }
 

@@ -3,30 +3,22 @@
 #define HS_EMULATOR_HOST 1
 #include "tests/support/cuda_emulator.h"
 
+#include "tests/support/compiled_text.h"
 #include "tests/support/cuda_races.h"
 #include "tests/support/cuda_words.h"
 #include "tests/support/fibers.h"
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <numeric>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 #include <vector>
 
-#include <dlfcn.h>
-
 namespace halfscope::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kMaxThreads = 1024;
 constexpr int kLanes = 32;
@@ -36,44 +28,6 @@ constexpr char kGuard = 0x5A;
 constexpr char kGarbage = static_cast<char>(0xFF); ///< NaN in every float type, -1 in integers
 
 using Entry = void (*)(char*, char*, unsigned*);
-
-/// A folder of its own in the system's place for such, gone with the object.
-class TemporaryFolder {
-public:
-    TemporaryFolder() {
-        const std::string wild(6, 'X'); // mkdtemp's
-        std::string name = (fs::temp_directory_path() / ("halfscope-emulated-" + wild)).string();
-        if (::mkdtemp(name.data()) == nullptr)
-            throw std::runtime_error("emulator: no temporary folder " + name);
-        m_path = name;
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        fs::remove_all(m_path, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    const fs::path& path() const { return m_path; }
-
-private:
-    fs::path m_path;
-};
-
-std::string readFile(const fs::path& path) {
-    std::ifstream in(path);
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
-void execute(const std::string& command, const fs::path& folder) {
-    const fs::path log = folder / "log";
-    const std::string line =
-        "cd '" + folder.string() + "' && " + command + " >'" + log.string() + "' 2>&1";
-    if (std::system(line.c_str()) != 0)
-        throw std::runtime_error("emulator: the text does not compile:\n" +
-                                 readFile(log).substr(0, 4000));
-}
 
 /// What a warp's lanes gave to one exchange, until each has come to its next one.
 struct Snapshot {
@@ -92,7 +46,7 @@ struct Thread {
 } // namespace
 
 struct EmulatedModule::Impl {
-    void* library = nullptr;
+    std::unique_ptr<CompiledText> library;
     hs_emulated::State* state = nullptr;
     std::unique_ptr<Fibers> fibers = std::make_unique<Fibers>(kMaxThreads);
     std::vector<Thread> threads;
@@ -106,13 +60,6 @@ struct EmulatedModule::Impl {
     std::set<std::string> searched; ///< entries that ran once: the order of blocks says no more
     bool searches = false;          ///< for races, in this launch
     std::string misalignment;       ///< the first one
-
-    Impl() = default;
-    ~Impl() {
-        if (library != nullptr) ::dlclose(library);
-    }
-    Impl(const Impl&) = delete;
-    Impl& operator=(const Impl&) = delete;
 
     Thread& running() { return threads[static_cast<size_t>(current)]; }
     void leave(int thread) {
@@ -166,9 +113,6 @@ const char* EmulatedModule::Impl::exchange(void* self, unsigned mask, const void
 
 void EmulatedModule::Impl::access(void* self, const void* at, size_t bytes, bool isWrite) {
     auto& impl = *static_cast<Impl*>(self);
-    const bool isWord =
-        at >= static_cast<const void*>(impl.state) && at < static_cast<const void*>(impl.state + 1);
-    if (isWord || impl.fibers->isOnStack(at)) return; // a thread's own
     impl.races->access(impl.current, static_cast<const char*>(at), bytes, isWrite);
 }
 
@@ -199,6 +143,8 @@ void EmulatedModule::Impl::connect() {
     state->access = searches ? access : nullptr;
     state->atomic = searches ? atomic : nullptr;
     state->fence = searches ? fence : nullptr;
+    state->stacks = fibers->stacks().data();
+    state->stackBytes = fibers->stacks().size();
 }
 
 /// Faults that a thread cannot throw from its own stack.
@@ -310,26 +256,19 @@ void EmulatedModule::Impl::failStuck() const {
 
 EmulatedModule::EmulatedModule(const std::string& text, Effort effort)
     : m_impl(std::make_unique<Impl>()) {
-    const bool looksForRaces = effort == Effort::ShortRun;
-    if (looksForRaces) m_impl->races = std::make_unique<Races>();
-    const TemporaryFolder folder;
-    std::ofstream(folder.path() / "text.cpp")
-        << "#include \"" HALFSCOPE_SOURCE_DIR "/tests/support/cuda_words.h\"\n"
-           "#line 1 \"text\"\n"
-        << text;
+    const std::string words = HALFSCOPE_SOURCE_DIR "/tests/support/cuda_words.h";
+    std::string options = effort == Effort::ShortRun ? "-O1" : "-O0";
+    if (effort != Effort::Unsearched) {
+        m_impl->races = std::make_unique<Races>();
+        options += " -fsanitize=thread";
+    }
     // Bits: no contraction. Types: packs are read as words. -w: a text is made for another
     // compiler. Alignment: the words hold what the compiler then calls.
-    const std::string options = looksForRaces ? " -O1 -fsanitize=thread" : " -O0";
-    execute(HALFSCOPE_EMULATOR_COMPILER + options +
-                " -fsanitize=alignment -std=c++20 -w -fPIC -ffp-contract=off -fno-strict-aliasing "
-                "-fno-math-errno "
-                "-c text.cpp -o text.o",
-            folder.path());
-    execute(HALFSCOPE_EMULATOR_LINKER " -shared text.o -o text.so -lm", folder.path());
-    m_impl->library = ::dlopen((folder.path() / "text.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (m_impl->library == nullptr)
-        throw std::runtime_error(std::string("emulator: ") + ::dlerror());
-    m_impl->state = static_cast<hs_emulated::State*>(::dlsym(m_impl->library, "hs_emulated_state"));
+    options += " -fsanitize=alignment -std=c++20 -w -fPIC -ffp-contract=off "
+               "-fno-strict-aliasing -fno-math-errno";
+    m_impl->library = std::make_unique<CompiledText>(
+        "#include \"" + words + "\"\n#line 1 \"text\"\n" + text, readFile(words), options);
+    m_impl->state = static_cast<hs_emulated::State*>(m_impl->library->symbol("hs_emulated_state"));
     if (m_impl->state == nullptr) throw std::runtime_error("emulator: the text has no state");
 }
 
@@ -356,7 +295,7 @@ std::vector<int> permutation(int count, int seed) {
 void EmulatedModule::launch(const cuda::Launch& launch, std::byte* arena, std::byte* scratch,
                             unsigned* tickets, int order) const {
     Impl& impl = *m_impl;
-    void* entry = ::dlsym(impl.library, launch.entry.c_str());
+    void* entry = impl.library->symbol(launch.entry);
     if (entry == nullptr) throw std::runtime_error("emulator: no entry " + launch.entry);
     if (launch.threads < 1 || launch.threads > kMaxThreads)
         throw std::runtime_error("emulator: " + std::to_string(launch.threads) + " threads");
@@ -366,7 +305,7 @@ void EmulatedModule::launch(const cuda::Launch& launch, std::byte* arena, std::b
     impl.tickets = tickets;
     hs_emulated::State& state = *impl.state;
     impl.misalignment.clear();
-    impl.searches = impl.races && impl.searched.insert(launch.entry).second;
+    impl.searches = impl.races != nullptr && impl.searched.insert(launch.entry).second;
     impl.connect();
     if (impl.searches)
         impl.races->startLaunch(launch.blocks, launch.threads, impl.arena, impl.scratch);

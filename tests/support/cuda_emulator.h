@@ -13,9 +13,14 @@
 
 namespace halfscope::test {
 
-/// What is worth more. ShortRun: compiled with optimization, and in the first launch of an entry
-/// every access is looked at: two that nothing orders fail it (cuda_races.h). ShortBuild: neither.
-enum class Effort : uint8_t { ShortRun, ShortBuild };
+/// What is worth more. Long work is compiled with optimization; short work, such as a few steps of
+/// a small network, is done sooner than the compiler would be. In both, every access of the first
+/// launch of an entry is looked at: two that nothing orders fail it (cuda_races.h).
+enum class Effort : uint8_t {
+    ShortRun,
+    ShortBuild,
+    Unsearched ///< a short build whose accesses nobody looks at
+};
 
 class EmulatedModule {
 public:

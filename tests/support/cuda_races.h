@@ -36,16 +36,27 @@ private:
     /// By block: its accesses in epochs below this one are known to have happened.
     using Clock = std::vector<uint32_t>;
 
+    static constexpr uint32_t kNobody = ~0u;
+    static constexpr uint32_t kMaxThreads = 1024;
+    static constexpr uint32_t kMostCounted = 65535;
+    static constexpr size_t kMaxGrain = 4;
     struct Access {
-        int block = -1, thread = 0;
-        uint32_t epoch = 0, exchanges = 0;
+        uint32_t owner = kNobody; ///< block x kMaxThreads + thread
+        /// Barriers of the block so far, and of the warp the exchanges since. Narrow: to fetch
+        /// cells is what a search takes its time for.
+        uint16_t epoch = 0, exchanges = 0;
+
+        uint32_t block() const { return owner / kMaxThreads; }
+        uint32_t thread() const { return owner % kMaxThreads; }
     };
     struct Cell {
         Access write, lastRead, otherRead; ///< otherRead: by another thread than lastRead's
     };
+    /// A cell for every `grain` bytes: as wide as the narrowest access to the page so far.
     struct Page {
         uint64_t launch = 0;
-        std::array<Cell, kPageBytes> cells;
+        size_t grain = kMaxGrain;
+        std::vector<Cell> cells{kPageBytes / kMaxGrain};
     };
     /// What a thread gave or got beyond its block's last barrier.
     struct Thread {
@@ -56,14 +67,22 @@ private:
 
     static void join(Clock& to, const Clock& from);
     bool isOrdered(const Access& before, const Access& now) const;
+    void check(const Access& before, bool wasWrite, const Access& now, bool isWrite,
+               const char* at) {
+        if (before.owner != kNobody && !isOrdered(before, now))
+            report(before, wasWrite, now, isWrite, at);
+    }
+    void record(Cell&, const Access& now, bool isWrite, const char* at);
     void report(const Access& before, bool wasWrite, const Access& now, bool isWrite,
                 const char* at);
     bool isShared(const char* at) const { return at >= m_shared && at < m_shared + m_sharedBytes; }
     std::string place(const char* at) const;
-    Cell& cellAt(const char* at);
+    Page& pageOf(uintptr_t number);
+    static void refine(Page&, size_t grain);
 
     uint64_t m_launch = 0;
-    int m_blocks = 0, m_block = 0;
+    int m_blocks = 0;
+    uint32_t m_block = 0;
     uint32_t m_epoch = 0; ///< barriers of this block so far
     const char* m_arena = nullptr;
     const char* m_scratch = nullptr;
@@ -71,8 +90,8 @@ private:
     size_t m_sharedBytes = 0;
     Clock m_known; ///< by all threads of the block
     std::vector<Thread> m_threads;
-    std::vector<uint32_t> m_exchanges;                            ///< by warp
-    std::map<const char*, Clock> m_tickets;                       ///< by address
+    std::vector<uint32_t> m_exchanges;      ///< by warp, since the last barrier
+    std::map<const char*, Clock> m_tickets; ///< by address
     std::unordered_map<uintptr_t, std::unique_ptr<Page>> m_pages; ///< by address / kPageBytes
     /// The page last used of those with the same low bits of their number.
     std::array<std::pair<uintptr_t, Page*>, 256> m_recent{};

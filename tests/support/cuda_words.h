@@ -43,6 +43,9 @@ struct State {
     void (*access)(void* context, const void* at, size_t bytes, bool isWrite) = nullptr;
     void (*atomic)(void* context, const void* at) = nullptr;
     void (*fence)(void* context) = nullptr;
+    /// Where the threads' stacks lie: accesses there are nobody else's business.
+    const char* stacks = nullptr;
+    size_t stackBytes = 0;
     /// A pointer that its type's alignment does not allow, at this line of the text.
     void (*misaligned)(void* context, const void* at, int line) = nullptr;
 };
@@ -199,8 +202,13 @@ inline T max(T a, T b) {
 // that are not aligned.
 extern "C" {
 HS_UNSEEN inline void hs_emulated_access(const void* at, size_t bytes, bool isWrite) {
-    if (hs_emulated_state.access != nullptr)
-        hs_emulated_state.access(hs_emulated_state.context, at, bytes, isWrite);
+    if (hs_emulated_state.access == nullptr ||
+        reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(hs_emulated_state.stacks) <
+            hs_emulated_state.stackBytes ||
+        reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(&hs_emulated_state) <
+            sizeof hs_emulated_state)
+        return;
+    hs_emulated_state.access(hs_emulated_state.context, at, bytes, isWrite);
 }
 #define HS_ACCESS(name, bytes, isWrite)                                                            \
     __attribute__((no_sanitize("thread"), visibility("hidden"))) void __tsan_##name(void* at) {    \
@@ -224,9 +232,9 @@ HS_ACCESS(unaligned_write2, 2, true)
 HS_ACCESS(unaligned_write4, 4, true)
 HS_ACCESS(unaligned_write8, 8, true)
 HS_ACCESS(unaligned_write16, 16, true)
-HS_ACCESS(func_entry, 0, false)
 #undef HS_ACCESS
 void __tsan_init() {}
+void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 HS_UNSEEN void __tsan_read_range(void* at, size_t bytes) { hs_emulated_access(at, bytes, false); }
 HS_UNSEEN void __tsan_write_range(void* at, size_t bytes) { hs_emulated_access(at, bytes, true); }

@@ -86,7 +86,7 @@ private:
         static std::deque<std::pair<std::string, std::shared_ptr<EmulatedModule>>> modules;
         for (const auto& [known, module] : modules)
             if (known == text) return module;
-        modules.emplace_back(text, std::make_shared<EmulatedModule>(text));
+        modules.emplace_back(text, std::make_shared<EmulatedModule>(text, Effort::ShortBuild));
         if (modules.size() > 4) modules.pop_front();
         return modules.back().second;
     }

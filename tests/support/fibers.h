@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 namespace halfscope::test {
 
@@ -20,7 +21,7 @@ public:
     void start(int index, Body body, void* argument);
     void resume(int index); ///< from outside: runs it until it yields or its body returns
     void yield(int index);  ///< from inside: back to who resumed it
-    bool isOnStack(const void* at) const; ///< of any of them
+    std::span<const char> stacks() const; ///< of all of them
 
 private:
     struct Impl;
