@@ -306,6 +306,9 @@ void TestCpuExecutor::stopTooLateLeavesNothingHalf() {
     };
     QCOMPARE(valuesOf("first"), std::vector<double>(size_t{16}, -3));
     QCOMPARE(valuesOf("second"), std::vector<double>(size_t{16}, 256)); // four products of 4
+    // the request ends with the step that it was made in
+    QCOMPARE(executor->run(RunMode::Stepwise, {}), RunResult::Done);
+    QCOMPARE(valuesOf("first"), std::vector<double>(size_t{16}, 3));
 }
 
 void TestCpuExecutor::visitorSeesStoredValues() {

@@ -52,12 +52,14 @@ void TestEdits::backAndForth() {
     const QAbstractItemModelTester tester(&model);
     EditHistory history(model);
     QVERIFY(!history.stack().canUndo());
+    const QSignalSpy edited(&model, &ConfigModel::edited);
     const std::string start = configText(model.config());
     QVERIFY(set(model, "model.width", -1, QStringLiteral("32")));
     QVERIFY(set(model, "scaler.growth_interval", 1, QStringLiteral("50")));
     const std::string end = configText(model.config());
     QVERIFY(!set(model, "optimizer.lr", -1, QStringLiteral("fast"))); // no edit: it was wrong
     QCOMPARE(history.stack().count(), 2);
+    QCOMPARE(edited.count(), 2); // what was edited is not set again when it is taken down
     QCOMPARE(history.stack().undoText(), QStringLiteral("Growth interval of lane B"));
     history.stack().undo();
     QCOMPARE(model.config().lanes[1].scaler.rules.growthInterval, int64_t(2000));

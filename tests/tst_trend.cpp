@@ -49,6 +49,7 @@ private slots:
     void fineLinesAtRest();
     void exportsAreFine();
     void oldSentencesGiveWay();
+    void marksAtTheEdgesAreShown();
 
 private:
     void append(int from, int to);
@@ -209,6 +210,31 @@ void TestTrend::oldSentencesGiveWay() {
     QCOMPARE(lane.text(2), QStringLiteral("the sentence"));
     QCOMPARE(lane.text(lane.count() - 1), QStringLiteral("the sentence"));
     QCOMPARE(lane.step(0), qint64(1));
+}
+
+/// A step at either end of the axis is drawn there: its mark is too.
+void TestTrend::marksAtTheEdgesAreShown() {
+    QCustomPlot plot;
+    plot.plotLayout()->clear();
+    auto* rect = make<QCPAxisRect>(&plot); // the layout takes it
+    plot.plotLayout()->addElement(0, 0, rect);
+    EventLane lane(plot, *rect);
+    lane.setLanes({QStringLiteral("fp32")});
+    for (const int64_t step : {9, 10, 11, 20, 21})
+        lane.add(eventOf(EventKind::Edit, step, 0));
+    const auto shown = [&](double from, double to, int pixels) {
+        lane.update(from, to, pixels);
+        std::vector<double> steps;
+        for (int i = 0; i < plot.graphCount(); ++i)
+            for (const QCPGraphData& mark : *plot.graph(i)->data())
+                steps.push_back(mark.key);
+        return steps;
+    };
+    QCOMPARE(shown(10, 20, 1000), (std::vector<double>{10, 11, 20}));
+    QCOMPARE(shown(10.5, 19.5, 1000), std::vector<double>{11});
+    // two pixels apart at the least: 11 would lie on 10's
+    QCOMPARE(shown(10, 20, 15), (std::vector<double>{10, 20}));
+    QCOMPARE(shown(10, 10, 0), std::vector<double>{10}); // a run of one step
 }
 
 QTEST_MAIN(TestTrend)
