@@ -5,6 +5,8 @@
 
 #include <QTest>
 
+#include <cmath>
+
 using namespace halfscope;
 
 namespace {
@@ -43,6 +45,30 @@ private slots:
             const auto result = recorded::compareOnDevice(row, *executor, {fuse});
             QVERIFY2(result.passed(), result.difference.c_str());
         }
+    }
+
+    /// The device has inputs rounded to float32, and an exponential of 24 multiplies that by 24: as
+    /// much is allowed, and no more.
+    void inputsAreRounded() {
+        const double x = 24.3; // 24.3 in float32 is 7.6e-7 less
+        const double rounded = std::exp(double{24.3f});
+        QVERIFY(std::fabs(rounded / std::exp(x) - 1) > 5 * 0x1p-24);
+        const auto judged = [&](double output) {
+            const nlohmann::json tensor{{"shape", {1}}, {"data", {x}}};
+            const nlohmann::json row{{"op", "exp"},
+                                     {"attrs", nlohmann::json::object()},
+                                     {"inputs", {tensor}},
+                                     {"output", {{"shape", {1}}, {"data", {output}}}},
+                                     {"cotangent", {1}},
+                                     {"grads", {{std::exp(x)}}},
+                                     {"second_order_vectors", {{1}}},
+                                     {"second_order", {{std::exp(x)}}}};
+            const auto executor = makeCpuExecutor(1);
+            const auto golden = recorded::Golden::parse("row", row.dump());
+            return recorded::compareOnDevice(golden, *executor, {}).passed();
+        };
+        QVERIFY(judged(std::exp(x)));
+        QVERIFY(!judged(rounded + 3 * (rounded - std::exp(x))));
     }
 };
 

@@ -26,7 +26,8 @@ std::string opCaseName(const Golden& row, size_t index); ///< "2 conv2d"
 /// double computations of one formula in another order.
 CaseResult compareReference(const Golden& row);
 /// On a device in float32. The bound is derived from unit roundoff, the roundings on the way to a
-/// value and the largest intermediate value, of which the deviation is a fraction.
+/// value and the largest intermediate value, of which the deviation is a fraction; and from how far
+/// the rounding of the inputs to float32 alone moves the value.
 CaseResult compareOnDevice(const Golden& row, Executor&, const CompileOptions&);
 
 } // namespace halfscope::recorded
