@@ -79,6 +79,57 @@ private slots:
             QVERIFY2(std::find(ops.begin(), ops.end(), op) != ops.end(), op);
     }
 
+    void everyOpCanBeRuled_data() {
+        QTest::addColumn<QString>("rule");
+        for (const char* rule : {"follow", "lower", "full", "full-result", "widest"})
+            QTest::newRow(rule) << rule;
+    }
+    /// Whatever a file says of an op, a step is built: what meets outside the region has one dtype.
+    void everyOpCanBeRuled() {
+        QFETCH(QString, rule);
+        const QTemporaryDir folder;
+        LaneConfig lane = defaultLane(Precision::User);
+        lane.policyFile = folder.filePath("rule.json").toStdString();
+        for (const std::string& op : policyOps()) {
+            std::ofstream(lane.policyFile)
+                << quoted("{'version': 1, 'name': 'm', 'base': 'torch cuda float16', 'ops': {'" +
+                          op + "': '" + rule.toStdString() + "'}}");
+            for (const int64_t networks : {1, 2}) {
+                RunConfig config = configOf(lane, networks == 1 ? Norm::LayerNorm : Norm::None);
+                config.model.networks = networks;
+                config.gradients.penalty = networks == 1 ? 1 : 0;
+                config.gradients.clip = ClipKind::Norm2;
+                const Graph g = buildStep(config, lane, kShape);
+                QCOMPARE(g[g.output("loss")].dtype, DType::F32);
+            }
+        }
+    }
+
+    /// The penalty's norm is part of the region, the gradients that it is made of are not.
+    void penaltyIsRuled() {
+        const QTemporaryDir folder;
+        LaneConfig lane = defaultLane(Precision::User);
+        lane.policyFile = folder.filePath("rule.json").toStdString();
+        std::ofstream(lane.policyFile)
+            << quoted("{'version': 1, 'name': 'm', 'base': 'torch cuda float16', "
+                      "'ops': {'sqrt': 'lower', 'mul': 'lower'}}");
+        RunConfig config = configOf(lane);
+        config.gradients.penalty = 1;
+        const Graph g = buildStep(config, lane, kShape);
+        int roots = 0, squares = 0, unscaled = 0;
+        for (NodeId id = 0; id < g.size(); ++id) {
+            const Node& node = g[id];
+            if (node.cause.label != "gradient penalty" || node.cause.phase != Phase::Loss) continue;
+            const bool isProduct = node.op == Op::Mul, isSquare = node.in[0] == node.in.back();
+            roots += node.op == Op::Sqrt && node.dtype == DType::F16;
+            squares += isProduct && isSquare && node.dtype == DType::F16;
+            unscaled += isProduct && !isSquare && node.dtype == DType::F32;
+        }
+        QCOMPARE(roots, 1);
+        QVERIFY(squares > 0);
+        QCOMPARE(unscaled, squares); // one each for a parameter
+    }
+
     void mistakes_data() {
         QTest::addColumn<QByteArray>("json");
         QTest::addColumn<QByteArray>("message");

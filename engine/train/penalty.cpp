@@ -28,7 +28,8 @@ NodeId emitGradientPenalty(Builder& b, const PenaltyTerms& terms) {
     }
     total = b.cast(total, DType::F32);
     if (terms.epsilon != 0) total = b.shift(total, terms.epsilon);
-    return fn::unary(b, Op::Sqrt, total);
+    // where a policy of the user's lowers the root, the loss that it is added to stays as it is
+    return b.cast(fn::unary(b, Op::Sqrt, total), DType::F32);
 }
 
 } // namespace halfscope

@@ -65,7 +65,9 @@ Graph buildStep(const RunConfig& config, const LaneConfig& lane, const BatchShap
         LabelScope label(b, "loss");
         // Without autocast nothing casts the prediction: the loss is taken in F32 all the same.
         const auto lossOf = [&](NodeId y) {
-            return fn::mseLoss(b, b.policy() ? y : b.cast(y, DType::F32), target);
+            const NodeId loss = fn::mseLoss(b, b.policy() ? y : b.cast(y, DType::F32), target);
+            // a policy of the user's may lower it; the loss scale is in F32
+            return b.cast(loss, DType::F32);
         };
         f.loss = lossOf(f.prediction);
         if (networks.further != kNoNode) f.furtherLosses = {lossOf(networks.further)};
