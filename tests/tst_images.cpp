@@ -64,6 +64,8 @@ private slots:
     void errors_data();
     void errors();
     void errorsBesideNan();
+    void titlesStayOverTheirPictures_data();
+    void titlesStayOverTheirPictures();
     void tinySizes_data();
     void tinySizes();
 };
@@ -323,6 +325,41 @@ void TestImages::errorsBesideNan() {
     QCOMPARE(error.notFinite, qint64{1});
     QCOMPARE(error.meanAbsolute, 0.25);
     QCOMPARE(error.meanSquare, 0.0625);
+}
+
+void TestImages::titlesStayOverTheirPictures_data() {
+    QTest::addColumn<QString>("note");
+    QTest::newRow("as wide as the picture") << QString();
+    QTest::newRow("wider") << QStringLiteral("MAE 0.794, PSNR 0.4 dB");
+}
+
+/// In a wide pane words at its ends would stand nearer to the neighbours' pictures.
+void TestImages::titlesStayOverTheirPictures() {
+    QFETCH(const QString, note);
+    ViewTransform transform;
+    ImageView view(transform);
+    view.setPicture(pattern(64, 64, 1));
+    view.setTitle(QStringLiteral("A fp32"), note);
+    view.resize(900, 120);
+    const QImage image = view.grab().toImage();
+    const QRgb paper = image.pixel(0, 0);
+    int left = image.width(), right = -1;
+    for (int y = 0; y < static_cast<int>(view.viewport().top()); ++y)
+        for (int x = 0; x < image.width(); ++x)
+            if (image.pixel(x, y) != paper) {
+                left = std::min(left, x);
+                right = std::max(right, x);
+            }
+    const double side = view.viewport().height(), middle = view.viewport().center().x();
+    QVERIFY(left < right);
+    constexpr double kBearing = 3; // pixels between a glyph's edge and its place
+    if (note.isEmpty()) {
+        QVERIFY(std::abs(left - (middle - side / 2)) <= kBearing);
+    } else {
+        QVERIFY2(right - left > side, "the words are wider than the picture");
+        QVERIFY2(left > image.width() / 4, qPrintable(QString::number(left)));
+        QVERIFY(std::abs((left + right) / 2.0 - middle) <= kBearing);
+    }
 }
 
 void TestImages::tinySizes_data() {

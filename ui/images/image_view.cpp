@@ -133,12 +133,14 @@ void ImageView::paintTitle(QPainter& painter) const {
     bold.setBold(true);
     painter.setFont(bold);
     const QFontMetrics metrics(bold);
-    // over the picture where there is room, else over the whole pane
+    // over the picture, and beyond its sides by as much as the words need
     QRect line(kMargin, 0, width() - 2 * kMargin, titleHeight());
     const QRect above = pictureRect().toAlignedRect() & line.adjusted(0, 0, 0, height());
-    if (above.width() >= titleWidth(m_title, m_note)) {
-        line.setLeft(above.left());
-        line.setRight(above.right());
+    const int wanted = std::max(above.width(), titleWidth(m_title, m_note));
+    if (const int spare = line.width() - wanted; spare > 0 && !above.isEmpty()) {
+        const int left =
+            std::clamp(above.center().x() - wanted / 2, line.left(), line.left() + spare);
+        line = QRect(left, 0, wanted, titleHeight());
     }
     painter.setPen(m_titleColor.isValid() ? m_titleColor : palette().color(QPalette::WindowText));
     const QString title = metrics.elidedText(m_title, Qt::ElideRight, line.width());
