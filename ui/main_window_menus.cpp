@@ -112,7 +112,8 @@ void MainWindow::addGradientsAction(QMenu& view) {
     m_gradientsAction->setShortcut(Qt::Key_G);
     m_gradientsAction->setCheckable(true);
     m_gradientsAction->setToolTip(tr("How large the gradients are, and what fp16 makes of them: "
-                                     "underflow and overflow (G)"));
+                                     "underflow and overflow (G). While they are shown, a step's "
+                                     "time now and then goes into counting them"));
     connect(m_gradientsAction, &QAction::toggled, this, [this](bool on) {
         m_gradients->setVisible(on);
         m_controller->watchGradients(on);
