@@ -3,10 +3,12 @@
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "ui/main_window.h"
+#include "ui/zoom.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QPixmap>
+#include <QScreen>
 #include <QSettings>
 
 #include <cstdio>
@@ -174,6 +176,9 @@ int runWindow(QApplication& app, const Options& options) {
                           : Theme::Auto);
     MainWindow window(settings);
     if (options.size) window.resize(*options.size);
+    // at a larger size the first window may be too large for the screen
+    if (!options.size && startFactor(app.arguments()) > 1)
+        window.resize(window.size().boundedTo(window.screen()->availableSize()));
     window.openPreset(options.preset); // what a picture takes its network and lanes from
     if (!options.file.isEmpty()) window.openFile(options.file);
     if (options.steps) {
@@ -184,6 +189,17 @@ int runWindow(QApplication& app, const Options& options) {
     if (!options.screenshot.isEmpty()) takeScreenshot(window, options);
     window.show();
     return app.exec();
+}
+
+/// Qt reads it when the application object is made.
+void setZoom(int count, char** arguments) {
+    constexpr const char* kFactor = "QT_SCALE_FACTOR";
+    QStringList list;
+    for (int i = 1; i < count; ++i)
+        list << QString::fromLocal8Bit(arguments[i]);
+    const double factor = startFactor(list);
+    if (factor != 1 && !qEnvironmentVariableIsSet(kFactor))
+        qputenv(kFactor, QByteArray::number(factor));
 }
 
 } // namespace
@@ -200,6 +216,7 @@ int main(int argc, char** argv) {
     QCoreApplication::setApplicationName(QStringLiteral("halfscope"));
     QCoreApplication::setApplicationVersion(QStringLiteral(HALFSCOPE_VERSION));
     QGuiApplication::setDesktopFileName(QStringLiteral("io.github.halfscope.Halfscope"));
+    setZoom(argc, argv);
     g_usualMessages = qInstallMessageHandler(startMessages);
     QApplication app(argc, argv);
     qInstallMessageHandler(g_usualMessages);

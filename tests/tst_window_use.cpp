@@ -10,6 +10,7 @@
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/text_fit.h"
+#include "ui/zoom.h"
 
 #include <QAccessible>
 #include <QAction>
@@ -91,6 +92,7 @@ private slots:
     void picturesOfAnyName();
     void plotsMenuSaves();
     void remembersTheWindow();
+    void everythingLarger();
     void saysWhatIsBeingBuilt();
 };
 
@@ -440,6 +442,34 @@ void TestWindowUse::remembersTheWindow() {
     Opened fresh(tinyConfig(10), options);
     QCOMPARE(fresh.window.plots().smoothing(), 0.0);
     applyTheme(*qApp, Theme::Light);
+}
+
+void TestWindowUse::everythingLarger() {
+    QCoreApplication::setOrganizationName(QStringLiteral("HalfscopeTest"));
+    QCoreApplication::setApplicationName(QStringLiteral("tst_window_use"));
+    const QTemporaryDir folder;
+    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, folder.path());
+    QSettings().remove(QStringLiteral("zoom"));
+    const QStringList plain{QStringLiteral("--play")};
+    QCOMPARE(startFactor(plain), 1.0);
+    const auto choose = [](bool remember) {
+        WindowOptions options;
+        options.remember = remember;
+        Opened opened(tinyConfig(10), options);
+        for (QAction* action : opened.window.findChildren<QAction*>())
+            if (action->text() == QStringLiteral("150 %")) action->trigger();
+        return opened.window.statusBar()->currentMessage();
+    };
+    QVERIFY(choose(false).contains(QStringLiteral("150 % large when Halfscope starts again")));
+    QCOMPARE(rememberedZoom(), 100); // not of a window that keeps nothing
+    choose(true);
+    QCOMPARE(rememberedZoom(), 150);
+    QCOMPARE(startFactor(plain), 1.5);
+    for (const char* screenshot : {"--screenshot", "--screenshot=a.png", "-screenshot"})
+        QCOMPARE(startFactor(plain + QStringList{QString::fromLatin1(screenshot)}), 1.0);
+    rememberZoom(100000); // a settings file may hold anything
+    QCOMPARE(startFactor(plain), 1.0);
+    QSettings().remove(QStringLiteral("zoom"));
 }
 
 void TestWindowUse::saysWhatIsBeingBuilt() {

@@ -107,6 +107,7 @@ private:
     void fillViewMenu(QMenu&);
     void fillSmoothingMenu(QMenu&);
     void addGradientsAction(QMenu&);
+    void fillZoomMenu(QMenu&);
     void addShortcut(const QKeySequence&, void (MainWindow::*)());
     void showHelp();
     void showVerification();

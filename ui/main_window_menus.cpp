@@ -10,6 +10,7 @@
 #include "ui/panels/verify_dialog.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
+#include "ui/zoom.h"
 
 #include <QDialogButtonBox>
 #include <QMenuBar>
@@ -17,6 +18,7 @@
 #include <QScreen>
 #include <QShortcut>
 #include <QSplitter>
+#include <QStatusBar>
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
@@ -57,6 +59,7 @@ void MainWindow::buildMenus() {
 
 void MainWindow::fillViewMenu(QMenu& view) {
     view.addMenu(m_transport->themeMenu());
+    fillZoomMenu(*view.addMenu(tr("Si&ze of everything")));
     m_followAction = view.addAction(tr("Plots &follow the newest step\tF"));
     m_followAction->setCheckable(true);
     m_followAction->setChecked(true);
@@ -105,6 +108,21 @@ void MainWindow::fillViewMenu(QMenu& view) {
     connect(fullScreen, &QAction::toggled, this,
             [this](bool on) { setWindowState(windowState().setFlag(Qt::WindowFullScreen, on)); });
     m_fullScreenAction = fullScreen;
+}
+
+void MainWindow::fillZoomMenu(QMenu& menu) {
+    for (const int percent : zooms()) {
+        QAction* action = menu.addAction(tr("%1 %").arg(percent), this, [this, percent] {
+            if (m_options.remember) rememberZoom(percent);
+            constexpr int kReadable = 8000; // ms
+            statusBar()->showMessage(
+                tr("Everything is %1 % large when Halfscope starts again.").arg(percent),
+                kReadable);
+        });
+        action->setCheckable(true);
+        connect(&menu, &QMenu::aboutToShow, action,
+                [action, percent] { action->setChecked(percent == rememberedZoom()); });
+    }
 }
 
 void MainWindow::addGradientsAction(QMenu& view) {
