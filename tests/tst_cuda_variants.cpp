@@ -224,7 +224,7 @@ void TestCudaVariants::namedByTheEnvironment() {
     qunsetenv("HALFSCOPE_CUDA_VARIANT");
     QVERIFY2(
         words.starts_with("HALFSCOPE_CUDA_VARIANT: \"fast\" is none of the ways to run a step: "
-                          "usual, collected, tiles"),
+                          "usual, collected, collected in one pass, tiles"),
         words.c_str());
 }
 

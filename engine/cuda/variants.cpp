@@ -21,6 +21,8 @@ std::vector<Variant> allOf(const SourceOptions& usual) {
     // roundings than the CPU's. Second, so that a search that is cut short has tried it.
     const ElementForm collected = ElementForm::Collected;
     add("collected", Chains::Fused, {0, 0, 0, 0, collected}, true);
+    // A pass over memory less, for one of which each row is gone over twice.
+    add("collected in one pass", Chains::Fused, {0, 0, 0, 0, ElementForm::OnePass}, true);
     // Registers against shared memory: which of them a device is short of.
     add("tiles of 128 x 128", Chains::Fused, {128, 128, 0}, true);
     add("tiles of 64 x 256", Chains::Fused, {64, 256, 0}, true);
@@ -30,7 +32,6 @@ std::vector<Variant> allOf(const SourceOptions& usual) {
     add("collected in two blocks of 128 x 128", Chains::Fused, {128, 128, 0, 2, collected}, true);
     // Arithmetic against memory: computing what is dear twice, or reading it.
     add("operands computed again", Chains::Fused, {}, false);
-    add("collected and computed again", Chains::Fused, {0, 0, 0, 0, collected}, false);
     // The library's products against the memory that fused ones save.
     add("sums alone", Chains::Sums, {}, true);
     add("unfused", Chains::Unfused, {}, true);

@@ -55,6 +55,7 @@ struct ChainShape {
     std::vector<RowStat> stats;
     std::vector<DerivedSum> derived;
     NodeId dot = kNoNode;           ///< a product with one column: a sum over each row
+    bool rowsFromDot = false;       ///< elements need values of their row that follow from it
     std::vector<NodeId> columnSums; ///< Deep: sums over the rows of operand a
 
     int partials() const { return static_cast<int>(sums.size() + 2 * stats.size()); }

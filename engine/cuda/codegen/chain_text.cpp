@@ -44,6 +44,10 @@ void ElementText::addColumn(Leaf leaf) {
 
 std::string ElementText::rowValue(NodeId tensor, int column) {
     const std::string name = numbered("r", tensor) + "_" + std::to_string(column);
+    if (m_dot != kNoNode && !contains(m_kernel.loads, tensor)) {
+        if (m_names.insert(name).second) m_dotRows.emplace_back(name, ofRow(tensor));
+        return "x." + name;
+    }
     addRow(
         leafOf(name, tensor,
                "row * " + std::to_string(node(tensor).shape[1]) + " + " + std::to_string(column)));
@@ -113,7 +117,7 @@ std::string ElementText::expressionOf(NodeId id) {
         std::get<ConstantAttrs>(node(it.in[1]).attrs).value == 0)
         return notAbove(it.in[0]);
     if (it.op == Op::Add && isLow(it.dtype)) return pairSum(id);
-    if (m_form == ElementForm::Collected) {
+    if (m_form != ElementForm::AsWritten) {
         std::string sum = collected(id);
         if (!sum.empty()) return sum;
     }
@@ -164,6 +168,7 @@ std::string ElementText::notAbove(NodeId id) {
 std::string ElementText::expanded(NodeId id) {
     const Shape strides = loadStrides(m_program.graph, id);
     const NodeId memory = node(id).in[0];
+    if (m_dot != kNoNode && strides[0] == 1 && strides[1] == 0) return rowValue(memory, 0);
     require(contains(m_kernel.loads, memory), "cuda chain: a value of columns is not stored");
     if (strides[0] == 0) {
         Leaf leaf = leafOf(numbered("c", id), memory, strides[1] == 0 ? "0" : "column");
@@ -256,6 +261,8 @@ std::string ElementText::fetchText() const {
     for (const Leaf& leaf : m_row)
         text += "        x." + leaf.name + " = load(" + pointerText(leaf.type, leaf.offset) +
                 " + (" + leaf.index + "));\n";
+    for (const auto& [name, expression] : m_dotRows)
+        text += "        x." + name + " = 0;\n";
     return text + "    }\n";
 }
 
@@ -277,6 +284,8 @@ std::string ElementText::members() const {
         text += "        Pack<" + leaf.type + ", V> " + leaf.name + ";\n";
     for (const Leaf& leaf : m_row)
         text += "        float " + leaf.name + ";\n";
+    for (const auto& [name, expression] : m_dotRows)
+        text += "        float " + name + ";\n";
     text += "    };\n    struct Column {\n";
     for (const Leaf& leaf : m_column)
         text += "        float " + leaf.name + ";\n";

@@ -29,6 +29,11 @@ public:
     /// The expression for the first or the second of the two.
     static std::string ofLane(std::string expression, int lane);
 
+    /// Values of a row that are not loaded follow from its dot product.
+    void setDot(NodeId dot) { m_dot = dot; }
+    /// rows(): sets them in a Raw<V>, from the dot product.
+    std::string rowsText() const;
+
     /// kRows, kColumns, Raw<V>, Column, fetch(), ahead() and columns().
     std::string members() const;
     /// Statements that define all values asked for, from ka and kb (Column), x (Raw), i, the first
@@ -50,6 +55,7 @@ private:
     std::string defineWord(NodeId, const std::string& word);
     std::string wordOf(NodeId);    ///< the word that holds both values; empty where there is none
     std::string pairSum(NodeId);   ///< 16-bit values added two at a time
+    std::string ofRow(NodeId);     ///< the value of a row that follows from its dot product
     std::string collected(NodeId); ///< as a sum of products; empty where it is none
     /// A product of columns' values, or a sum of such, computed once for the column.
     std::string coefficient(const std::vector<ElementTerm>&);
@@ -67,12 +73,14 @@ private:
     const Kernel& m_kernel;
     int64_t m_rows, m_columns;
     ElementForm m_form;
-    NodeId m_product;
+    NodeId m_product, m_dot = kNoNode;
     std::map<NodeId, std::string> m_values, m_words;
     std::vector<Leaf> m_full, m_row, m_column;
     std::set<std::string> m_names;
     std::vector<std::pair<std::string, std::string>> m_coefficients; ///< name, of k[i]
-    std::string m_body;
+    std::vector<std::pair<std::string, std::string>> m_dotRows;      ///< name in Raw, value
+    std::map<NodeId, std::string> m_rowValues;
+    std::string m_body, m_rowBody;
 };
 
 /// "reinterpret_cast<const T*>(arena + offset)"

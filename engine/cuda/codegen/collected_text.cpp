@@ -1,4 +1,5 @@
-// The text of f32 elements as collected sums of products (ElementForm::Collected).
+// The text of f32 elements as collected sums of products (ElementForm::Collected), and of values of
+// a row between its dot product and the sums that need them (ElementForm::OnePass).
 #include "engine/cuda/codegen/chain_text.h"
 #include "engine/cuda/codegen/element_source.h"
 
@@ -70,6 +71,40 @@ std::string ElementText::coefficient(const std::vector<ElementTerm>& terms) {
     if (known != m_coefficients.end()) return "k@." + known->first;
     m_coefficients.emplace_back("g" + std::to_string(m_coefficients.size()), sum);
     return "k@." + m_coefficients.back().first;
+}
+
+std::string ElementText::ofRow(NodeId id) {
+    const auto known = m_rowValues.find(id);
+    if (known != m_rowValues.end()) return known->second;
+    const Node& it = node(id);
+    const std::vector<NodeId>& loads = m_kernel.loads;
+    if (std::find(loads.begin(), loads.end(), id) != loads.end())
+        return m_rowValues[id] = rowValue(id, 0);
+    if (it.op == Op::Expand) {
+        const std::string name = "s" + std::to_string(id);
+        addRow(leafOf(name, it.in[0], "0"));
+        return m_rowValues[id] = "x." + name;
+    }
+    std::string expression = "rounded<" + storageType(it.dtype) + ">(dot)";
+    if (id != m_dot) {
+        std::vector<std::string> operands;
+        for (NodeId in : it.in)
+            operands.push_back(ofRow(in));
+        expression = elementExpression(m_program.graph, id, operands);
+    }
+    const std::string name = "q" + std::to_string(id);
+    m_rowBody += "        const float " + name + " = " + expression + ";\n";
+    return m_rowValues[id] = name;
+}
+
+std::string ElementText::rowsText() const {
+    std::string text =
+        "    template <class Raw_>\n    static HS_D void rows(float dot, Raw_& x) {\n"
+        "        static_cast<void>(dot), static_cast<void>(x);\n" +
+        m_rowBody;
+    for (const auto& [name, value] : m_dotRows)
+        text += "        x." + name + " = " + value + ";\n";
+    return text + "    }\n";
 }
 
 } // namespace halfscope::cuda

@@ -28,7 +28,7 @@ constexpr int kCollectedDeepGroup = 4; ///< collected, a column has few values
 int groupOf(const ChainShape& shape, ElementForm form) {
     if (shape.kind == ChainKind::Pass) return shape.dot == kNoNode ? kPassGroup : kDotGroup;
     if (shape.kind != ChainKind::Deep) return kRowsGroup;
-    return form == ElementForm::Collected ? kCollectedDeepGroup : kDeepGroup;
+    return form == ElementForm::AsWritten ? kDeepGroup : kCollectedDeepGroup;
 }
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }

@@ -14,7 +14,8 @@ inline constexpr int kThreads = 256;
 /// How f32 elements of fused chains are computed.
 enum class ElementForm : uint8_t {
     AsWritten, ///< operation after operation, each rounded
-    Collected ///< factors of a column multiplied once, sums of products with fmaf: fewer operations
+    Collected, ///< factors of a column multiplied once, sums of products with fmaf: less to do
+    OnePass    ///< collected, and sums that need a row's dot product are in the pass that makes it
 };
 
 /// Upper limits of the tiles of fused chains: rows, columns and inner extent that a block has at

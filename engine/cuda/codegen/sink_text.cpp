@@ -118,7 +118,7 @@ std::string valuesText(ElementText& element, const Program& program, const Chain
         ++at;
     };
     const auto addProduct = [&](const std::string& a, const std::string& b) {
-        if (form != ElementForm::Collected) return add(a + " * " + b);
+        if (form == ElementForm::AsWritten) return add(a + " * " + b);
         products |= 1u << at;
         set("factors", b);
         add(a);
@@ -175,6 +175,7 @@ std::string putText(const Program& program, const ChainShape& shape) {
 std::string sinkText(const std::string& name, const Program& program, const Kernel& kernel,
                      const ChainShape& shape, ElementForm form) {
     ElementText element(program, kernel, shape.rows, shape.columns, form, shape.product);
+    if (shape.rowsFromDot) element.setDot(shape.dot);
     const std::string values = valuesText(element, program, shape, form);
     const std::string product =
         shape.product == kNoNode ? "float" : storageType(program.graph[shape.product].dtype);
@@ -182,9 +183,11 @@ std::string sinkText(const std::string& name, const Program& program, const Kern
            constant("kSums", static_cast<int64_t>(shape.sums.size())) +
            constant("kStats", static_cast<int64_t>(shape.stats.size())) +
            constant("kDots", shape.dot == kNoNode ? 0 : 1) +
-           "    static constexpr bool kStoresProduct = " +
-           (shape.storesProduct ? "true" : "false") + ";\n" + element.members() + values +
-           putText(program, shape) + FinishText(program, kernel, shape).text() + "};\n";
+           "    static constexpr bool kRowsFromDot = " + (shape.rowsFromDot ? "true" : "false") +
+           ";\n    static constexpr bool kStoresProduct = " +
+           (shape.storesProduct ? "true" : "false") + ";\n" + element.members() +
+           element.rowsText() + values + putText(program, shape) +
+           FinishText(program, kernel, shape).text() + "};\n";
 }
 
 } // namespace halfscope::cuda

@@ -114,9 +114,10 @@ private:
 
     HS_D void elements(char* arena, int row, int column, int batch,
                        const typename Out::Column (&columns)[V],
-                       const typename Out::template Raw<V> (&raw)[kBatch],
+                       typename Out::template Raw<V> (&raw)[kBatch],
                        const Pack<Product, V> (&product)[kBatch],
                        float (&sums)[Out::kSums > 0 ? Out::kSums : 1][V]) {
+        if constexpr (Out::kRowsFromDot) rowsFromDot(arena, row, column, columns, raw, product);
         float dots[kBatch] = {};
         int rows = kWholeRows ? kBatch : 0;
         if (!kWholeRows)
@@ -149,7 +150,29 @@ private:
                 for (int s = 0; s < Out::kStats; ++s)
                     stat(s, batch * kLanes + line(), j + lane, x[lane][s], rows);
         }
-        if (Out::kDots > 0) storeDots(arena, row, dots);
+        if (Out::kDots > 0 && !Out::kRowsFromDot) storeDots(arena, row, dots);
+    }
+
+    /// The dot products first: what follows from them goes into raw, for the elements.
+    HS_D void rowsFromDot(char* arena, int row, int column,
+                          const typename Out::Column (&columns)[V],
+                          typename Out::template Raw<V> (&raw)[kBatch],
+                          const Pack<Product, V> (&product)[kBatch]) const {
+        float dots[kBatch] = {};
+        HS_UNROLL
+        for (int j = 0; j < V; j += 2)
+            HS_UNROLL
+        for (int i = 0; i < kBatch; ++i) {
+            float terms[2][kTerms] = {}, factors[2][kTerms] = {};
+            if (!hasColumn(column + j) || !hasRow(row + i * kLanes)) continue;
+            Out::values(columns[j], columns[j + 1], raw[i], j, product[i], terms, factors);
+            addTerm(dots[i], kDot, terms[0][kDot], factors[0][kDot]);
+            if (hasColumn(column + j + 1)) addTerm(dots[i], kDot, terms[1][kDot], factors[1][kDot]);
+        }
+        storeDots(arena, row, dots);
+        HS_UNROLL
+        for (int i = 0; i < kBatch; ++i)
+            if (hasRow(row + i * kLanes)) Out::rows(dots[i], raw[i]);
     }
 
     static HS_D void addTerm(float& sum, int at, float term, float factor) {
@@ -176,13 +199,15 @@ private:
         *statSlot(s, 1, line, j, group()) = squares;
     }
 
-    HS_D void storeDots(char* arena, int row, const float (&dots)[kBatch]) const {
+    /// dots: the terms of a thread before, the sums of the rows after.
+    HS_D void storeDots(char* arena, int row, float (&dots)[kBatch]) const {
         static_assert(Out::kDots == 0 || kGroups <= kWarp, "the threads of a row are in one warp");
         constexpr int kThreadsOfRow = kGroups <= kWarp ? kGroups : kWarp;
         for (int i = 0; i < kBatch; ++i) {
             const double sum = laneSum<kThreadsOfRow>(static_cast<double>(dots[i]));
+            dots[i] = static_cast<float>(sum);
             if (group() == 0 && hasRow(row + i * kLanes))
-                Out::putDot(arena, row + i * kLanes, static_cast<float>(sum));
+                Out::putDot(arena, row + i * kLanes, dots[i]);
         }
     }
 
