@@ -8,8 +8,12 @@ using namespace halfscope::test;
 
 namespace {
 
-constexpr cuda::TileLimits kTiles[] = {
-    {0, 0, 0}, {128, 128, 0}, {64, 256, 0}, {0, 0, 0, 0, cuda::ElementForm::Collected}};
+constexpr cuda::TileLimits kTiles[] = {{0, 0, 0},
+                                       {128, 128, 0},
+                                       {64, 256, 0},
+                                       {0, 0, 0, 0, cuda::ElementForm::Collected},
+                                       {0, 0, 0, 0, cuda::ElementForm::OnePass}};
+constexpr const char* kForms[] = {"", " collected", " one pass"}; ///< by ElementForm
 
 } // namespace
 
@@ -28,9 +32,9 @@ private slots:
             for (int tiles = 0; tiles < static_cast<int>(std::size(kTiles)); ++tiles)
                 // one lane in 2 bytes and two in 4 have them all
                 if (tiles == 0 || lane <= 2)
-                    QTest::addRow(
-                        "%s %dx%d%s", kLanes[lane], kTiles[tiles].rows, kTiles[tiles].columns,
-                        kTiles[tiles].form == cuda::ElementForm::Collected ? " collected" : "")
+                    QTest::addRow("%s %dx%d%s", kLanes[lane], kTiles[tiles].rows,
+                                  kTiles[tiles].columns,
+                                  kForms[static_cast<int>(kTiles[tiles].form)])
                         << lane << tiles;
     }
     void chains() {
