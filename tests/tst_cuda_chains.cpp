@@ -112,7 +112,7 @@ void TestCudaChains::products_data() {
     QTest::addColumn<cuda::TileLimits>("tiles");
     const int all = static_cast<int>(kH200Shared);
     const cuda::TileLimits usual, narrow{128, 128, 0}, low{64, 256, 0}, least{64, 64, 32},
-        leastDeep{64, 64, 16}, two{128, 128, 0, 2};
+        leastDeep{64, 64, 16}, small64{64, 128, 0}, two{128, 128, 0, 2};
     for (const char* type : {"f16", "bf16", "tf32", "f32"}) {
         const auto row = [&](const char* what, int m, int n, int k, bool transposeA,
                              bool transposeB, int sharedBytes, cuda::TileLimits tiles) {
@@ -128,6 +128,8 @@ void TestCudaChains::products_data() {
         row("deep, odd", 33, 31, 257, true, false, all, usual);
         row("narrow tiles", 131, 301, 70, false, true, all, narrow);
         row("low tiles", 131, 256, 64, false, false, all, low);
+        row("small tiles", 131, 301, 70, false, true, all, small64);
+        row("deep, small tiles", 130, 200, 257, true, false, all, small64);
         row("least tiles", 131, 100, 33, false, true, all, least);
         row("deep, narrow tiles", 130, 200, 257, true, false, all, narrow);
         row("deep, low tiles", 130, 256, 100, true, false, all, low);

@@ -70,7 +70,7 @@ void TestCudaTrials::shortOfTimeForTheOnlyOne() {
 void TestCudaTrials::notCompiling() {
     makeLowFast();
     fakeCuda().compile = [](std::string& text) {
-        return has(text, kLowText) ? NVRTC_ERROR_COMPILATION : NVRTC_SUCCESS;
+        return isLowWay(text) ? NVRTC_ERROR_COMPILATION : NVRTC_SUCCESS;
     };
     Machine machine;
     machine.load();
@@ -128,7 +128,7 @@ void TestCudaTrials::otherResults() {
     makeLowFast();
     fakeCuda().compile = [](std::string& text) {
         const std::string sum = "d[j] = fmaf(top, right, d[j]);";
-        if (has(text, kLowText))
+        if (isLowWay(text))
             text.replace(text.find(sum), sum.size(), "d[j] = fmaf(top, right, d[j] + 0.5f);");
         return NVRTC_SUCCESS;
     };
@@ -216,7 +216,7 @@ void TestCudaTrials::wrongGradients() {
     makeLowFast();
     fakeCuda().compile = [](std::string& text) {
         const std::string put = "static HS_D void put(char* arena, i64 at, float x) {\n";
-        if (has(text, kLowText)) text.insert(text.find(put) + put.size(), "        x = -x;\n");
+        if (isLowWay(text)) text.insert(text.find(put) + put.size(), "        x = -x;\n");
         return NVRTC_SUCCESS;
     };
     Machine machine;

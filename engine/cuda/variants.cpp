@@ -27,6 +27,8 @@ std::vector<Variant> allOf(const SourceOptions& usual) {
     add("tiles of 128 x 128", Chains::Fused, {128, 128, 0}, true);
     add("tiles of 64 x 256", Chains::Fused, {64, 256, 0}, true);
     add("tiles of 128 x 256 x 64", Chains::Fused, {128, 256, 64}, true);
+    // A picture of 64 x 64 has 32 tiles of 128 rows, for four times as many multiprocessors.
+    add("collected in tiles of 64 x 128", Chains::Fused, {64, 128, 0, 0, collected}, true);
     // Two blocks take turns with what one does alone: arithmetic while the other one waits.
     add("two blocks of 128 x 128", Chains::Fused, {128, 128, 0, 2}, true);
     add("collected in two blocks of 128 x 128", Chains::Fused, {128, 128, 0, 2, collected}, true);
