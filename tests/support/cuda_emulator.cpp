@@ -7,9 +7,11 @@
 #include "tests/support/cuda_races.h"
 #include "tests/support/cuda_words.h"
 #include "tests/support/fibers.h"
+#include "tests/support/ptx_module.h"
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <numeric>
@@ -46,9 +48,10 @@ struct Thread {
 } // namespace
 
 struct EmulatedModule::Impl {
+    std::unique_ptr<PtxModule> ptx; ///< runs the text instead
     std::unique_ptr<CompiledText> library;
     hs_emulated::State* state = nullptr;
-    std::unique_ptr<Fibers> fibers = std::make_unique<Fibers>(kMaxThreads);
+    std::unique_ptr<Fibers> fibers;
     std::vector<Thread> threads;
     std::vector<std::vector<std::unique_ptr<Snapshot>>> snapshots; ///< by warp
     int current = 0;
@@ -254,8 +257,28 @@ void EmulatedModule::Impl::failStuck() const {
     throw std::runtime_error(what);
 }
 
+namespace {
+
+int& capabilityOfPtx() {
+    static int capability = [] {
+        const char* wanted = std::getenv("HALFSCOPE_EMULATED_PTX");
+        return wanted == nullptr ? 0 : std::atoi(wanted);
+    }();
+    return capability;
+}
+
+} // namespace
+
+void emulatePtx(int capability) { capabilityOfPtx() = capability; }
+int emulatedCapability() { return capabilityOfPtx(); }
+
 EmulatedModule::EmulatedModule(const std::string& text, Effort effort)
     : m_impl(std::make_unique<Impl>()) {
+    if (emulatedCapability() != 0) {
+        m_impl->ptx = std::make_unique<PtxModule>(text, emulatedCapability());
+        return;
+    }
+    m_impl->fibers = std::make_unique<Fibers>(kMaxThreads);
     const std::string words = HALFSCOPE_SOURCE_DIR "/tests/support/cuda_words.h";
     std::string options = effort == Effort::ShortRun ? "-O1" : "-O0";
     if (effort != Effort::Unsearched) {
@@ -293,8 +316,12 @@ std::vector<int> permutation(int count, int seed) {
 } // namespace
 
 void EmulatedModule::launch(const cuda::Launch& launch, std::byte* arena, std::byte* scratch,
-                            unsigned* tickets, int order) const {
+                            unsigned* tickets, int order, AreaSizes sizes) const {
     Impl& impl = *m_impl;
+    if (impl.ptx) {
+        impl.ptx->launch(launch, arena, scratch, tickets, sizes, order);
+        return;
+    }
     void* entry = impl.library->symbol(launch.entry);
     if (entry == nullptr) throw std::runtime_error("emulator: no entry " + launch.entry);
     if (launch.threads < 1 || launch.threads > kMaxThreads)

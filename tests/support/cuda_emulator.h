@@ -22,6 +22,17 @@ enum class Effort : uint8_t {
     Unsearched ///< a short build whose accesses nobody looks at
 };
 
+/// Sizes of a launch's areas in bytes, where they are known.
+struct AreaSizes {
+    size_t arena = 0, scratch = 0, tickets = 0;
+};
+
+/// What modules made from now on run: the PTX that NVRTC writes for that capability (ptx_module.h),
+/// or with 0 what the host's compiler makes. At first HALFSCOPE_EMULATED_PTX of the environment:
+/// any test of the emulator is one of PTX with it.
+void emulatePtx(int capability);
+int emulatedCapability();
+
 class EmulatedModule {
 public:
     /// Compiles and loads; throws std::runtime_error with the compiler's words.
@@ -33,7 +44,7 @@ public:
     /// Runs one launch: all its blocks, one after the other (in `order`: 0 ascending, 1 descending,
     /// other values a permutation from that seed: results must not depend on it).
     void launch(const cuda::Launch&, std::byte* arena, std::byte* scratch, unsigned* tickets,
-                int order = 0) const;
+                int order = 0, AreaSizes = {}) const;
 
 private:
     struct Impl;

@@ -161,8 +161,9 @@ private:
                                   std::string& wrong) const {
         const Areas before = areasOf(c);
         Areas after = before;
-        module.launch(c.launch, after.arena.data(), after.scratch.data(), after.tickets.data(),
-                      order);
+        module.launch(
+            c.launch, after.arena.data(), after.scratch.data(), after.tickets.data(), order,
+            {after.arena.size(), after.scratch.size(), sizeof(unsigned) * after.tickets.size()});
         const auto at = static_cast<ptrdiff_t>(c.offsets.back());
         const auto bytes = static_cast<ptrdiff_t>(m_program.graph[c.layout.out].bytes());
         const auto same = [](const auto& a, const auto& b, ptrdiff_t begin, ptrdiff_t end) {

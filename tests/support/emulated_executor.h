@@ -53,7 +53,9 @@ public:
             const cuda::Launch& launch = m_source.launches[i];
             const int order = m_options.shuffled ? ++m_order : 0;
             m_module->launch(launch, m_arena.data() + kGuard, m_scratch.data() + kGuard,
-                             m_tickets.data() + kGuardTickets, order);
+                             m_tickets.data() + kGuardTickets, order,
+                             {m_source.program.memory.arenaBytes, m_source.scratchBytes,
+                              sizeof(unsigned) * static_cast<size_t>(m_source.tickets)});
             checkGuards(launch.entry);
             for (size_t kernel : launch.kernels)
                 for (NodeId id : m_source.program.kernels[kernel].stores)
@@ -83,10 +85,12 @@ private:
     /// One module for equal texts: a training that is repeated need not be compiled again. Only
     /// the last few, since each holds the stacks of a thousand threads.
     static std::shared_ptr<EmulatedModule> moduleOf(const std::string& text) {
-        static std::deque<std::pair<std::string, std::shared_ptr<EmulatedModule>>> modules;
+        using Key = std::pair<int, std::string>;
+        static std::deque<std::pair<Key, std::shared_ptr<EmulatedModule>>> modules;
+        const Key key{emulatedCapability(), text};
         for (const auto& [known, module] : modules)
-            if (known == text) return module;
-        modules.emplace_back(text, std::make_shared<EmulatedModule>(text, Effort::ShortBuild));
+            if (known == key) return module;
+        modules.emplace_back(key, std::make_shared<EmulatedModule>(text, Effort::ShortBuild));
         if (modules.size() > 4) modules.pop_front();
         return modules.back().second;
     }

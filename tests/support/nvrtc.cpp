@@ -46,6 +46,8 @@ struct Nvrtc::Functions {
     int (*destroy)(Handle*) = nullptr;
     int (*logSize)(Handle, size_t*) = nullptr;
     int (*log)(Handle, char*) = nullptr;
+    int (*ptxSize)(Handle, size_t*) = nullptr;
+    int (*ptx)(Handle, char*) = nullptr;
     int (*architectureCount)(int*) = nullptr;
     int (*architectures)(int*) = nullptr;
 
@@ -57,8 +59,8 @@ struct Nvrtc::Functions {
     bool findAll() {
         return find(create, "nvrtcCreateProgram") && find(compile, "nvrtcCompileProgram") &&
                find(destroy, "nvrtcDestroyProgram") && find(logSize, "nvrtcGetProgramLogSize") &&
-               find(log, "nvrtcGetProgramLog") &&
-               find(architectureCount, "nvrtcGetNumSupportedArchs") &&
+               find(log, "nvrtcGetProgramLog") && find(ptxSize, "nvrtcGetPTXSize") &&
+               find(ptx, "nvrtcGetPTX") && find(architectureCount, "nvrtcGetNumSupportedArchs") &&
                find(architectures, "nvrtcGetSupportedArchs");
     }
 };
@@ -91,25 +93,54 @@ bool Nvrtc::supports(int capability) const {
     return std::find(known.begin(), known.end(), capability) != known.end();
 }
 
+/// A text that is compiled; throws with the compiler's words. Destroyed whatever happens.
+class Nvrtc::Program {
+public:
+    Program(const Functions& functions, const std::string& text, const std::string& architecture,
+            const char* more)
+        : m_functions(functions) {
+        if (m_functions.create(&m_program, text.c_str(), "step.cu", 0, nullptr, nullptr) != 0)
+            throw std::runtime_error("nvrtc: no program");
+        const std::string target = "--gpu-architecture=" + architecture;
+        const std::array<const char*, 5> options = {target.c_str(), "--fmad=false", "--std=c++20",
+                                                    "--device-as-default-execution-space", more};
+        const int count = static_cast<int>(options.size()) - (*more == '\0' ? 1 : 0);
+        if (m_functions.compile(m_program, count, options.data()) == 0) return;
+        const std::string words = log().substr(0, 4000);
+        (void)m_functions.destroy(&m_program);
+        throw std::runtime_error("nvrtc: " + architecture + ": the text does not compile:\n" +
+                                 words);
+    }
+    ~Program() { (void)m_functions.destroy(&m_program); }
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    std::string log() const { return read(m_functions.logSize, m_functions.log); }
+    std::string ptx() const { return read(m_functions.ptxSize, m_functions.ptx); }
+
+private:
+    std::string read(int (*sizeOf)(Handle, size_t*), int (*get)(Handle, char*)) const {
+        size_t size = 0;
+        (void)sizeOf(m_program, &size);
+        std::string text(std::max<size_t>(size, 1), ' ');
+        (void)get(m_program, text.data());
+        return text.substr(0, text.find('\0'));
+    }
+
+    const Functions& m_functions;
+    Handle m_program = nullptr;
+};
+
 std::map<std::string, KernelCost> Nvrtc::compile(const std::string& text, int capability) const {
-    Handle program = nullptr;
-    if (m_functions->create(&program, text.c_str(), "step.cu", 0, nullptr, nullptr) != 0)
-        throw std::runtime_error("nvrtc: no program");
-    const std::string architecture = "--gpu-architecture=sm_" + std::to_string(capability) +
-                                     (capability >= 90 ? "a" : ""); // as the module asks for
-    const std::array<const char*, 4> options = {architecture.c_str(), "--fmad=false", "--std=c++20",
-                                                "--ptxas-options=-v"};
-    const int result =
-        m_functions->compile(program, static_cast<int>(options.size()), options.data());
-    size_t size = 0;
-    (void)m_functions->logSize(program, &size);
-    std::string log(std::max<size_t>(size, 1), ' ');
-    (void)m_functions->log(program, log.data());
-    (void)m_functions->destroy(&program);
-    if (result != 0)
-        throw std::runtime_error("nvrtc: sm_" + std::to_string(capability) +
-                                 ": the text does not compile:\n" + log.substr(0, 4000));
-    return costsIn(log);
+    const std::string suffix = capability >= 90 ? "a" : ""; // as the module asks for
+    const Program program(*m_functions, text, "sm_" + std::to_string(capability) + suffix,
+                          "--ptxas-options=-v");
+    return costsIn(program.log());
+}
+
+std::string Nvrtc::ptx(const std::string& text, int capability) const {
+    const std::string suffix = capability >= 90 ? "a" : "";
+    return Program(*m_functions, text, "compute_" + std::to_string(capability) + suffix, "").ptx();
 }
 
 } // namespace halfscope::test

@@ -25,8 +25,11 @@ public:
     bool supports(int capability) const;
     /// Costs by kernel. Throws std::runtime_error with the compiler's words.
     std::map<std::string, KernelCost> compile(const std::string& text, int capability) const;
+    /// The PTX that machine code would be made of, with the options that the module has.
+    std::string ptx(const std::string& text, int capability) const;
 
 private:
+    class Program;
     struct Functions;
     std::unique_ptr<Functions> m_functions;
     std::string m_unavailable;

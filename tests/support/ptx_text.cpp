@@ -1,0 +1,110 @@
+// Words, parts and numbers of PTX, and its functions.
+#include "tests/support/ptx_text.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace halfscope::test::ptx {
+namespace {
+
+constexpr std::string_view kOpening = "{[(", kClosing = "}])";
+
+/// The last word of each parameter: its name, and in brackets its number of bytes.
+std::vector<std::string> namesOf(std::string_view parameters) {
+    std::vector<std::string> names;
+    for (const std::string_view parameter : parts(parameters)) {
+        const std::string_view last = parameter.substr(parameter.find_last_of(kBlanks) + 1);
+        names.emplace_back(last.substr(0, last.find('[')));
+    }
+    return names;
+}
+
+/// `.func (results) name (parameters)`
+Function functionOf(std::string_view header) {
+    Function made;
+    std::string_view rest = trimmed(header.substr(header.find(".func") + 5));
+    if (rest.starts_with("(")) {
+        made.results = namesOf(rest.substr(1, rest.find(')') - 1));
+        rest = trimmed(rest.substr(rest.find(')') + 1));
+    }
+    const size_t open = rest.find('(');
+    made.name = std::string(trimmed(rest.substr(0, open)));
+    if (open != std::string_view::npos)
+        made.parameters = namesOf(rest.substr(open + 1, rest.rfind(')') - open - 1));
+    return made;
+}
+
+} // namespace
+
+std::string_view trimmed(std::string_view text) {
+    const size_t first = text.find_first_not_of(kBlanks);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+/// The words before and after the first blank.
+std::pair<std::string_view, std::string_view> firstWord(std::string_view text) {
+    const size_t end = std::min(text.find_first_of(kBlanks), text.size());
+    return {text.substr(0, end), trimmed(text.substr(end))};
+}
+
+/// Parts between commas outside brackets.
+std::vector<std::string_view> parts(std::string_view text) {
+    std::vector<std::string_view> found;
+    int depth = 0;
+    size_t begin = 0;
+    for (size_t i = 0; i <= text.size(); ++i) {
+        if (i < text.size() && kOpening.find(text[i]) != std::string_view::npos) ++depth;
+        if (i < text.size() && kClosing.find(text[i]) != std::string_view::npos) --depth;
+        if (i < text.size() && (text[i] != ',' || depth > 0)) continue;
+        if (const std::string_view part = trimmed(text.substr(begin, i - begin)); !part.empty())
+            found.push_back(part);
+        begin = i + 1;
+    }
+    return found;
+}
+
+/// The bytes of a type such as ".b64"; pred counts as 4.
+int bytesOfType(std::string_view type) {
+    if (type == ".pred") return 4;
+    const size_t digits = type.find_first_of("0123456789");
+    if (digits == std::string_view::npos) return 0;
+    return std::stoi(std::string(type.substr(digits))) / 8;
+}
+
+std::optional<uint64_t> literal(std::string_view text) {
+    if (text.starts_with("0f") || text.starts_with("0F") || text.starts_with("0d") ||
+        text.starts_with("0D"))
+        return std::stoull(std::string(text.substr(2)), nullptr, 16);
+    if (text.empty() || text.find_first_of("0123456789") > (text[0] == '-' ? 1u : 0u)) return {};
+    const std::string digits(text);
+    return text[0] == '-' ? static_cast<uint64_t>(std::stoll(digits, nullptr, 0))
+                          : std::stoull(digits, nullptr, 0);
+}
+
+std::map<std::string, Function> takeFunctions(std::string& text) {
+    std::map<std::string, Function> functions;
+    for (size_t at = 0; (at = text.find(".func", at)) != std::string::npos;) {
+        size_t end = text.find_first_of(";{", at);
+        if (end == std::string::npos) throw std::runtime_error("PTX: a function without end");
+        Function made = functionOf(std::string_view(text).substr(at, end - at));
+        if (text[end] == '{') {
+            const size_t begin = end + 1;
+            made.line =
+                1 + static_cast<int>(std::count(
+                        text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
+            for (int depth = 1; depth > 0;) {
+                end = text.find_first_of("{}", end + 1);
+                if (end == std::string::npos) throw std::runtime_error("PTX: no end of a body");
+                depth += text[end] == '{' ? 1 : -1;
+            }
+            made.body = text.substr(begin, end - begin);
+            functions[made.name] = std::move(made);
+        }
+        for (; at <= end; ++at) // lines keep their numbers
+            if (text[at] != '\n') text[at] = ' ';
+    }
+    return functions;
+}
+
+} // namespace halfscope::test::ptx

@@ -1,0 +1,35 @@
+// The words of PTX: what its parser reads statements with.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace halfscope::test::ptx {
+
+inline constexpr std::string_view kBlanks = " \t\r\n";
+
+std::string_view trimmed(std::string_view);
+/// The words before and after the first blank.
+std::pair<std::string_view, std::string_view> firstWord(std::string_view);
+/// Parts between commas outside brackets of every kind.
+std::vector<std::string_view> parts(std::string_view);
+/// The bytes of a type such as ".b64"; .pred counts as 4, what is no type as 0.
+int bytesOfType(std::string_view);
+/// A number, or the bits of a float such as 0f3F800000.
+std::optional<uint64_t> literal(std::string_view);
+
+/// A .func of the text: calls of it are written out where they stand.
+struct Function {
+    std::string name, body;
+    std::vector<std::string> results, parameters;
+    int line = 0; ///< of the body
+};
+/// By name; blanks take their places in the text.
+std::map<std::string, Function> takeFunctions(std::string& text);
+
+} // namespace halfscope::test::ptx
