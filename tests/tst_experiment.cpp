@@ -178,6 +178,10 @@ private slots:
         QVERIFY(run.advance());
         for (size_t i = 9; i < 12; ++i)
             QCOMPARE(records[i].scale, i == 9 ? 1.0f : 8.0f);
+        // set once: from there the scaler's rules move it
+        QVERIFY(run.advance() && run.advance() && run.advance());
+        QVERIFY(records[16].flags & kGrew);
+        QCOMPARE(records[19].scale, 16.0f);
         QVERIFY_THROWS_EXCEPTION(InputError, experiment.setLive(0, kLiveScale, 8.0, events));
         QVERIFY_THROWS_EXCEPTION(InputError, experiment.setLive(1, kLiveScale, 0.0, events));
     }
