@@ -9,6 +9,7 @@
 #include "engine/train/schedule.h"
 #include "engine/train/step_graph.h"
 #include "engine/train/trainer.h"
+#include "tests/support/plain_network.h"
 #include "tests/support/training.h"
 
 #include <QTest>
@@ -17,121 +18,14 @@
 #include <functional>
 
 using namespace halfscope;
-using halfscope::test::differentBits;
+using namespace halfscope::test;
 
 namespace {
 
-constexpr int64_t kWidth = 8;
 constexpr size_t kBatches = 4;
 constexpr size_t kPoisoned = 2; ///< the batch whose gradient overflows
 constexpr float kFirstScale = 128;
-
-using Tensor = std::vector<double>;
-/// A network by hand: weight and bias of two layers.
-using Network2 = std::array<Tensor, 4>;
 constexpr std::array kNames{"layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias"};
-constexpr size_t kSquare = kWidth * kWidth;
-
-struct Batch {
-    std::vector<float> x, target;
-};
-
-Batch batchOf(size_t index) {
-    Batch batch{std::vector<float>(kSquare), std::vector<float>(kSquare)};
-    Philox(11, 2 * index).fillNormal(batch.x);
-    Philox(11, 2 * index + 1).fillNormal(batch.target);
-    return batch;
-}
-
-/// y (rows, out) = x (rows, in) times weight (out, in) transposed, plus bias.
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-    Tensor y(kSquare);
-    for (size_t r = 0; r < kWidth; ++r)
-        for (size_t o = 0; o < kWidth; ++o) {
-            double sum = bias[o];
-            for (size_t i = 0; i < kWidth; ++i)
-                sum += x[r * kWidth + i] * weight[o * kWidth + i];
-            y[r * kWidth + o] = sum;
-        }
-    return y;
-}
-
-Tensor forward(const Network2& net, const Tensor& x) {
-    return linear(linear(x, net[0], net[1]), net[2], net[3]);
-}
-
-/// Gradients of a layer, added to the two tensors, and the gradient of its input.
-Tensor linearBackward(const Tensor& dy, const Tensor& x, const Tensor& weight, Tensor& dWeight,
-                      Tensor& dBias) {
-    Tensor dx(kSquare, 0);
-    for (size_t r = 0; r < kWidth; ++r)
-        for (size_t o = 0; o < kWidth; ++o) {
-            const double d = dy[r * kWidth + o];
-            dBias[o] += d;
-            for (size_t i = 0; i < kWidth; ++i) {
-                dWeight[o * kWidth + i] += d * x[r * kWidth + i];
-                dx[r * kWidth + i] += d * weight[o * kWidth + i];
-            }
-        }
-    return dx;
-}
-
-Network2 zeros() { return {Tensor(kSquare), Tensor(kWidth), Tensor(kSquare), Tensor(kWidth)}; }
-
-/// The network's gradient from that of its output.
-Network2 backward(const Network2& net, const Tensor& x, const Tensor& dy) {
-    Network2 d = zeros();
-    const Tensor hidden = linear(x, net[0], net[1]);
-    const Tensor dHidden = linearBackward(dy, hidden, net[2], d[2], d[3]);
-    linearBackward(dHidden, x, net[0], d[0], d[1]);
-    return d;
-}
-
-Tensor doubles(const std::vector<float>& values) { return {values.begin(), values.end()}; }
-
-/// Gradient of the mean squared error by the prediction.
-Tensor lossSlope(const Tensor& y, const Tensor& target) {
-    Tensor slope(y.size());
-    for (size_t i = 0; i < y.size(); ++i)
-        slope[i] = 2 * (y[i] - target[i]) / static_cast<double>(y.size());
-    return slope;
-}
-
-Network2 gradientOf(const Network2& net, const Batch& batch) {
-    const Tensor x = doubles(batch.x);
-    return backward(net, x, lossSlope(forward(net, x), doubles(batch.target)));
-}
-
-double normOf(const Network2& net) {
-    double sum = 0;
-    for (const Tensor& tensor : net)
-        for (const double x : tensor)
-            sum += x * x;
-    return std::sqrt(sum);
-}
-
-void addScaled(Network2& to, const Network2& from, double factor) {
-    for (size_t t = 0; t < to.size(); ++t)
-        for (size_t i = 0; i < to[t].size(); ++i)
-            to[t][i] += factor * from[t][i];
-}
-
-/// The gradient of the gradient's norm, by central differences.
-Network2 penaltySlope(Network2 net, const Batch& batch) {
-    constexpr double kStep = 1e-5;
-    Network2 slope = zeros();
-    for (size_t t = 0; t < net.size(); ++t)
-        for (size_t i = 0; i < net[t].size(); ++i) {
-            const double at = net[t][i];
-            net[t][i] = at + kStep;
-            const double above = normOf(gradientOf(net, batch));
-            net[t][i] = at - kStep;
-            const double below = normOf(gradientOf(net, batch));
-            net[t][i] = at;
-            slope[t][i] = (above - below) / (2 * kStep);
-        }
-    return slope;
-}
 
 enum class Autocast : uint8_t { Off, On };
 
