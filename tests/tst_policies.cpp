@@ -271,6 +271,14 @@ private slots:
         QVERIFY(changed(Override::On) > 0);
     }
 
+    /// A policy that lowers to float32 would cast nothing and still call itself one.
+    void lowIsAHalf() {
+        for (const DType type : {DType::F32, DType::F64, DType::I32}) {
+            QVERIFY_THROWS_EXCEPTION(std::logic_error, torchCudaPolicy(type));
+            QVERIFY_THROWS_EXCEPTION(std::logic_error, torchCpuPolicy(type));
+        }
+    }
+
     void regionsNestAndCanBeOff() {
         const CastPolicy half = torchCudaPolicy(DType::F16), brain = torchCudaPolicy(DType::BF16);
         Graph graph;
