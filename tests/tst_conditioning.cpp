@@ -155,6 +155,17 @@ private slots:
         QVERIFY(!result.passed());
     }
 
+    /// A picture whose values would fill the memory is not repeated.
+    void largeStaysStrict() {
+        json run = illPosed().run;
+        run["side"] = 2048;
+        const Golden golden = goldenFrom(run);
+        const CaseResult compared = compareRun(golden, illPosed().outcome);
+        const CaseResult result = judgeRun(golden, illPosed().outcome, compared);
+        QCOMPARE(result.difference,
+                 compared.difference + "; the training is too large to be repeated in float64");
+    }
+
     /// A training whose units keep away from zero stays decided to its end.
     void wellPosedStaysStrict_data() {
         QTest::addColumn<QString>("compute");

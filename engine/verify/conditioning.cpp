@@ -13,6 +13,8 @@
 namespace halfscope::recorded {
 namespace {
 
+constexpr uint64_t kDrawsMemory = uint64_t{2} << 30;
+
 /// The largest deviation of the draws so far, of each value up to each step.
 class Noise {
 public:
@@ -86,7 +88,9 @@ Verdict judgeByRounding(const Conditioning& training, const Compared& ours, cons
     if (!first || (inFile && inFile->step < first->step)) first = inFile;
     if (!first) return {};
     const size_t steps = std::max(noise.stepsInQuestion(ours), noise.stepsInQuestion(file));
-    const uint64_t atOnce = std::max(1U, std::thread::hardware_concurrency());
+    const uint64_t threads = std::max(1U, std::thread::hardware_concurrency());
+    const uint64_t atOnce =
+        std::clamp<uint64_t>(kDrawsMemory / std::max<size_t>(training.bytes, 1), 1, threads);
     for (uint64_t seed = 1; seed <= training.draws; seed += atOnce) {
         std::vector<std::future<Trace>> drawn;
         for (uint64_t i = seed; i < seed + atOnce && i <= training.draws; ++i)

@@ -38,6 +38,7 @@ struct Conditioning {
     /// How many are tried before a case counts as decided: of some 200 ill-posed ones 6 told all
     /// but six, and 16 all.
     uint64_t draws = 24;
+    size_t bytes = 0; ///< of memory that a draw takes: as many run at once as 2 GiB hold
 };
 
 /// What float32 may differ by, in units of the most that the rounded trainings did up to that step:
