@@ -43,6 +43,7 @@ namespace halfscope::cuda {
     X(cuStreamDestroy)                                                                             \
     X(cuStreamSynchronize)                                                                         \
     X(cuStreamQuery)                                                                               \
+    X(cuStreamWaitEvent)                                                                           \
     X(cuStreamBeginCapture)                                                                        \
     X(cuStreamEndCapture)                                                                          \
     X(cuGraphInstantiate)                                                                          \

@@ -49,6 +49,7 @@ void CudaExecutor::clear() {
     m_visited.reset();
     m_main.reset();
     m_variants.clear();
+    m_staged.reset();
     m_ring.reset();
     m_program.reset();
     m_marked = m_noRoomToVisit = false;
@@ -128,6 +129,7 @@ void CudaExecutor::load(std::shared_ptr<const Program> program) {
     clear();
     refuseWhatTheDeviceLacks(program->graph);
     m_program = std::move(program);
+    m_staged.emplace(*m_device);
     try {
         findMetrics();
         if (m_metrics != kNoNode) m_ring.emplace(*m_device, m_program->graph[m_metrics].bytes());
@@ -319,12 +321,26 @@ void CudaExecutor::download(NodeId id, std::span<std::byte> bytes) {
     m_over = m_steps;
 }
 
+void CudaExecutor::stage(NodeId id, std::span<const std::byte> bytes) {
+    checkTransfer(id, bytes.size());
+    const std::lock_guard turn(m_device->turn());
+    m_device->activate();
+    m_staged->stage(id, bytes);
+}
+
+void CudaExecutor::takeStaged() {
+    require(m_program != nullptr, "cuda: no program is loaded");
+    const std::lock_guard turn(m_device->turn());
+    m_device->activate();
+    m_staged->take([this](NodeId id) { return m_main->at(id); });
+}
+
 const MemoryPlan* CudaExecutor::memory() const {
     return m_main ? &m_main->program().memory : nullptr;
 }
 
 size_t CudaExecutor::workspaceBytes() const {
-    size_t bytes = m_main ? m_main->workspaceBytes() : 0;
+    size_t bytes = m_main ? m_main->workspaceBytes() + m_staged->bytes() : 0;
     if (m_visited) bytes += m_visited->program().memory.arenaBytes + m_visited->workspaceBytes();
     return bytes;
 }

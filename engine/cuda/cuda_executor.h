@@ -4,6 +4,7 @@
 #include "engine/cuda/cache.h"
 #include "engine/cuda/codegen/step_writer.h"
 #include "engine/cuda/metrics_ring.h"
+#include "engine/cuda/staged_inputs.h"
 #include "engine/cuda/step_version.h"
 #include "engine/cuda/transfer.h"
 #include "engine/exec/executor.h"
@@ -29,6 +30,9 @@ public:
     RunResult run(RunMode, const Visitor&) override;
     void upload(NodeId, std::span<const std::byte>) override;
     void download(NodeId, std::span<std::byte>) override;
+    bool worksAhead() const override { return true; }
+    void stage(NodeId, std::span<const std::byte>) override;
+    void takeStaged() override;
     void requestStop() override { ++m_stops; }
     const MemoryPlan* memory() const override;
     size_t workspaceBytes() const override;
@@ -75,6 +79,7 @@ private:
     const SourceOptions m_options;
     const FileCache m_cache;
     Transfer m_transfer;
+    std::optional<StagedInputs> m_staged;     ///< of the program at hand
     static constexpr uint32_t kMostAhead = 8; ///< steps enqueued and not over
     struct Times {
         EventHandle start, end;

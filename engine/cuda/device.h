@@ -97,8 +97,8 @@ public:
     EventHandle makeEvent(unsigned flags) const;
     float millisecondsBetween(const EventHandle& start, const EventHandle& stop) const;
 
-    /// All work of all lanes goes here, one step after the other, so that the time between two
-    /// events is one lane's.
+    /// All steps of all lanes go here, one after the other, so that the time between two events is
+    /// one lane's. Batches of steps to come travel beside them (staged_inputs).
     CUstream stream() const { return m_stream.get(); }
     /// Held while calls of one lane that belong together are made.
     std::mutex& turn() const { return m_turn; }

@@ -61,7 +61,7 @@ endif()
 
 # All but the exported function, for the tests too.
 add_library(halfscope_cuda_host STATIC api.h cache.cpp candidates.cpp compiler.cpp cuda_executor.cpp debug_folder.cpp device.cpp
-    gemm.cpp library.cpp loaded_step.cpp metrics_ring.cpp platform_info.cpp step_version.cpp transfer.cpp trial_values.cpp variant_records.cpp variant_search.cpp variants.cpp)
+    gemm.cpp library.cpp loaded_step.cpp metrics_ring.cpp platform_info.cpp staged_inputs.cpp step_version.cpp transfer.cpp trial_values.cpp variant_records.cpp variant_search.cpp variants.cpp)
 set_target_properties(halfscope_cuda_host PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden)
 set(CUDA_INCLUDES ${HALFSCOPE_cuda_INCLUDE} ${HALFSCOPE_nvrtc_INCLUDE} ${HALFSCOPE_cublasLt_INCLUDE})
 # cuDNN's convolutions by algorithm are marked as old; they stay for all of cuDNN 9

@@ -12,7 +12,7 @@ constexpr size_t kAlignment = 64; ///< of a piece: a cache line, so that pieces 
 
 } // namespace
 
-Transfer::Transfer(const Device& device) : m_device(device) {
+Transfer::Transfer(const Device& device, CUstream stream) : m_device(device), m_stream(stream) {
     for (Half& half : m_halves) {
         half.memory = device.allocatePinned(kHalfBytes, "transfers");
         half.read = device.makeEvent(CU_EVENT_DISABLE_TIMING);
@@ -21,8 +21,7 @@ Transfer::Transfer(const Device& device) : m_device(device) {
 
 void Transfer::turn() {
     const DriverApi& driver = m_device.driver();
-    m_device.check(driver.cuEventRecord(m_halves[m_current].read.get(), m_device.stream()),
-                   "transfer");
+    m_device.check(driver.cuEventRecord(m_halves[m_current].read.get(), m_stream), "transfer");
     m_current = 1 - m_current;
     // An event that was never recorded counts as reached.
     m_device.check(driver.cuEventSynchronize(m_halves[m_current].read.get()), "transfer");
@@ -43,9 +42,8 @@ void Transfer::upload(std::span<const std::byte> from, CUdeviceptr to) {
         const size_t bytes = std::min(from.size() - done, kHalfBytes);
         std::byte* staged = reserve(bytes);
         std::memcpy(staged, from.data() + done, bytes);
-        m_device.check(
-            m_device.driver().cuMemcpyHtoDAsync(to + done, staged, bytes, m_device.stream()),
-            "upload");
+        m_device.check(m_device.driver().cuMemcpyHtoDAsync(to + done, staged, bytes, m_stream),
+                       "upload");
         done += bytes;
     }
 }
@@ -54,10 +52,9 @@ void Transfer::download(CUdeviceptr from, std::span<std::byte> to) {
     for (size_t done = 0; done < to.size();) {
         const size_t bytes = std::min(to.size() - done, kHalfBytes);
         std::byte* staged = reserve(bytes);
-        m_device.check(
-            m_device.driver().cuMemcpyDtoHAsync(staged, from + done, bytes, m_device.stream()),
-            "download");
-        m_device.check(m_device.driver().cuStreamSynchronize(m_device.stream()), "download");
+        m_device.check(m_device.driver().cuMemcpyDtoHAsync(staged, from + done, bytes, m_stream),
+                       "download");
+        m_device.check(m_device.driver().cuStreamSynchronize(m_stream), "download");
         std::memcpy(to.data() + done, staged, bytes);
         done += bytes;
     }

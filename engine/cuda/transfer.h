@@ -1,4 +1,4 @@
-// Copies between host and device in the order of the stream, through pinned memory, so that an
+// Copies between host and device in the order of a stream, through pinned memory, so that an
 // upload returns before the device has it and never waits for a step.
 #pragma once
 
@@ -12,7 +12,9 @@ namespace halfscope::cuda {
 
 class Transfer {
 public:
-    explicit Transfer(const Device&);
+    /// On the device's stream, or on one that outlives it.
+    explicit Transfer(const Device& device) : Transfer(device, device.stream()) {}
+    Transfer(const Device&, CUstream);
     /// The bytes are taken before it returns.
     void upload(std::span<const std::byte> from, CUdeviceptr to);
     /// Waits until the stream has come so far.
@@ -29,6 +31,7 @@ private:
     void turn();
 
     const Device& m_device;
+    const CUstream m_stream;
     std::array<Half, 2> m_halves;
     size_t m_current = 0;
 };

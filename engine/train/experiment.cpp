@@ -23,6 +23,10 @@ double secondsSince(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// Of one device, when a lane joins its queue: a stop, which waits for what is enqueued, is
+/// answered within 100 ms. A lane's own step is at most half of that, or run piece by piece.
+constexpr double kMostSecondsQueued = 0.025;
+
 std::string gib(size_t bytes) {
     constexpr double kGib = 1 << 30;
     return numberText(std::round(static_cast<double>(bytes) / kGib * 10) / 10) + " GiB";
@@ -78,11 +82,11 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
     const Clock::time_point start = Clock::now();
     while (m_pending.size() < m_lanes.size() && !m_stop) {
         m_midway = true;
-        std::optional<StepRecord> record = m_lanes[m_pending.size()]->step(m_step + 1, events);
-        // A lane may give up for a request that came between two steps and was cleared since.
-        if (!record) continue;
-        record->wallSeconds = m_wallSeconds + secondsSince(start);
-        m_pending.push_back(*record);
+        for (const size_t begun = beginLanes(); m_pending.size() < begun;) {
+            StepRecord record = m_lanes[m_pending.size()]->end(events);
+            record.wallSeconds = m_wallSeconds + secondsSince(start);
+            m_pending.push_back(record);
+        }
     }
     m_wallSeconds += secondsSince(start);
     if (m_pending.size() < m_lanes.size()) return false;
@@ -91,6 +95,25 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
     m_pending.clear();
     ++m_step;
     return true;
+}
+
+/// Up to the first lane whose device does not work beside the host. Several lanes of one GPU stand
+/// in its queue then, which is not empty while the host reads a row; lanes of several GPUs run at
+/// the same time. How many lanes are at it or have finished.
+size_t Experiment::beginLanes() {
+    std::map<std::string, double> seconds; // that a device has to work, as far as is known
+    size_t begun = m_pending.size();
+    while (begun < m_lanes.size() && !m_stop) {
+        Trainer& next = *m_lanes[begun];
+        double& queued = seconds[deviceOfLane(m_config.device, static_cast<int>(begun))];
+        if (queued > kMostSecondsQueued) break;
+        // A lane may give up for a request that came between two steps and was cleared since.
+        if (!next.begin(m_step + 1)) break;
+        ++begun;
+        if (!next.worksAhead()) break;
+        queued += next.lastDeviceSeconds();
+    }
+    return begun;
 }
 
 std::string Experiment::stopReason() const {

@@ -81,6 +81,7 @@ private:
     };
     /// All lanes on their devices. EngineError, also when "auto" would change it on the way.
     void buildLanes(const std::string& device, const std::stop_token& stop);
+    size_t beginLanes();
     void applyEdits();
     void setScale(int lane, const FieldValue&, std::vector<Event>& events);
     void addEditEvent(int lane, std::string_view key, const std::string& change,

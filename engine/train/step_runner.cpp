@@ -10,13 +10,24 @@
 
 namespace halfscope {
 
-void uploadFloats(Executor& executor, const Graph& graph, NodeId id,
-                  std::span<const float> values) {
-    const Node& node = graph[id];
+namespace {
+
+std::vector<std::byte> stored(const Node& node, std::span<const float> values) {
     require(values.size() == static_cast<size_t>(node.elements()), "as many values as elements");
     std::vector<std::byte> bytes(node.bytes());
     storeFromFloat(node.dtype, values.data(), bytes.data(), values.size());
-    executor.upload(id, bytes);
+    return bytes;
+}
+
+} // namespace
+
+void uploadFloats(Executor& executor, const Graph& graph, NodeId id,
+                  std::span<const float> values) {
+    executor.upload(id, stored(graph[id], values));
+}
+
+void stageFloats(Executor& executor, const Graph& graph, NodeId id, std::span<const float> values) {
+    executor.stage(id, stored(graph[id], values));
 }
 
 std::vector<float> downloadFloats(Executor& executor, const Graph& graph, NodeId id) {

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace halfscope {
 
@@ -123,7 +124,8 @@ struct Trainer::Impl {
     const Dataset& dataset;
     NodeId x, target, prediction, metrics, scaler, rules, table;
     std::vector<float> xValues, targetValues;
-    int64_t batchStep = 0; ///< the step whose batch lies on the device; 0: none
+    int64_t batchStep = 0;  ///< the step whose batch lies on the device; 0: none
+    int64_t stagedStep = 0; ///< the step whose batch lies there beside it; 0: none
     int64_t lastStep = 0;
     /// The last step's, where the search for a culprit has run other steps since.
     std::optional<std::vector<float>> keptPrediction;
@@ -142,8 +144,21 @@ struct Trainer::Impl {
           targetValues(static_cast<size_t>(graph[target].elements())), finder(graph),
           gradients(graph) {}
 
+    /// The batch of a step to come, while the device reads the one at hand.
+    void stageBatch(Executor& executor, const Graph& graph, int64_t step) {
+        if (stagedStep == step || !dataset.batch(step, xValues, targetValues)) return;
+        stageFloats(executor, graph, x, xValues);
+        stageFloats(executor, graph, target, targetValues);
+        stagedStep = step;
+    }
+
     void loadBatch(Executor& executor, const Graph& graph, int64_t step) {
         if (batchStep == step) return;
+        if (stagedStep == step) {
+            executor.takeStaged();
+            batchStep = std::exchange(stagedStep, 0);
+            return;
+        }
         int64_t from = step;
         // An unchanged batch is the one of an earlier step: go back to where it was made, unless
         // that one is on the device.
@@ -216,17 +231,29 @@ Weights Trainer::weights() {
 }
 
 std::optional<StepRecord> Trainer::step(int64_t step, std::vector<Event>& events) {
+    if (!begin(step)) return std::nullopt;
+    return end(events);
+}
+
+bool Trainer::begin(int64_t step) {
     Impl& impl = *m_impl;
     impl.loadBatch(*m_executor, m_program->graph, step);
     impl.keptPrediction.reset();
-    if (m_executor->run(RunMode::Captured) == RunResult::Stopped) return std::nullopt;
+    if (m_executor->run(RunMode::Captured) == RunResult::Stopped) return false;
     impl.lastStep = step;
+    if (worksAhead()) impl.stageBatch(*m_executor, m_program->graph, step + 1);
+    return true;
+}
+
+StepRecord Trainer::end(std::vector<Event>& events) {
+    Impl& impl = *m_impl;
+    const int64_t step = impl.lastStep;
     MetricsRow row{};
     m_executor->download(impl.metrics, std::as_writable_bytes(std::span(row)));
     StepRecord record = recordOf(row, impl.config.model.networks, impl.lane.scaler.onOverflow);
     record.step = step;
     record.lane = impl.laneIndex;
-    record.deviceSeconds = m_executor->lastStepSeconds();
+    record.deviceSeconds = m_deviceSeconds = m_executor->lastStepSeconds();
     if (record.flags & kSkipped) ++m_skipped;
     record.skippedSoFar = m_skipped;
 

@@ -59,6 +59,15 @@ public:
     /// Runs step number `step` (1 for the first) with its batch. Nothing when it was stopped
     /// midway: the same step can be run again.
     std::optional<StepRecord> step(int64_t step, std::vector<Event>& events);
+    /// The same in two halves, so that several devices, or a device and the host, work side by
+    /// side: begin() returns when the device has its work, false when it was stopped midway; end()
+    /// waits for it. Nothing else may be called in between.
+    bool begin(int64_t step);
+    StepRecord end(std::vector<Event>& events);
+    /// Whether begin() returns before the step is over.
+    bool worksAhead() const { return m_executor->worksAhead(); }
+    /// That the device worked on the last step; 0 before the first.
+    double lastDeviceSeconds() const { return m_deviceSeconds; }
     void requestStop() { m_executor->requestStop(); }
 
     /// The network's output on the last step's batch, f32, (rows, channels).
@@ -92,6 +101,7 @@ private:
     std::shared_ptr<const Program> m_program;
     std::unique_ptr<Impl> m_impl;
     int64_t m_skipped = 0;
+    double m_deviceSeconds = 0;
     std::string m_stopReason;
 };
 

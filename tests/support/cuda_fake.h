@@ -47,8 +47,10 @@ struct FakeCuda {
     int blasCandidates = 3; ///< of which the second adds in another order and is the fastest
     /// The cudnnMathType_t that it offers for every algorithm; -1: the one that was asked for.
     int dnnOffers = -1;
-    bool refuseBlas = false;          ///< every algorithm that was offered fails when it is used
-    bool dnnSupports = true;          ///< else it knows no such convolution
+    bool refuseBlas = false; ///< every algorithm that was offered fails when it is used
+    bool dnnSupports = true; ///< else it knows no such convolution
+    /// Streams after the first do what they get at once, not as late as they may.
+    bool eager = false;
     double launchMilliseconds = 0.01; ///< of a kernel
     /// What an entry of this text takes instead, where it is not 0.
     std::function<double(const std::string& text, const std::string& entry)> millisecondsOf;
@@ -61,9 +63,11 @@ struct FakeCuda {
     int graphLaunchesUntilLost = -1;
 
     std::map<std::string, int> calls; ///< by function
-    int live = 0;                     ///< handles and allocations not given back
-    size_t used = 0;                  ///< bytes of device memory
-    int compiled = 0;                 ///< texts that the compiler was asked for
+    int queued = 0,
+        mostQueued = 0; ///< graph launches that wait for the device, and the most so far
+    int live = 0;       ///< handles and allocations not given back
+    size_t used = 0;    ///< bytes of device memory
+    int compiled = 0;   ///< texts that the compiler was asked for
     std::vector<std::string> compileOptions;
     std::vector<int> blasUsed; ///< index of the candidate of every product
     std::vector<int> dnnUsed;  ///< algorithm of every convolution

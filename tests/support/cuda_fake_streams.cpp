@@ -23,6 +23,7 @@ struct Stream {
 struct Event {
     bool recorded = false;
     int waiting = 0; ///< records that the stream has not come to; the last one counts
+    int reached = 0; ///< records that it has come to
     double time = 0;
     Stream* stream = nullptr;
 };
@@ -52,12 +53,14 @@ T* as(Handle handle) {
     return reinterpret_cast<T*>(handle);
 }
 
+void step(Stream& stream) {
+    const fake::Task task = std::move(stream.waiting.front());
+    stream.waiting.pop_front();
+    task();
+}
 void drain(Stream& stream) {
-    while (!stream.waiting.empty()) {
-        const fake::Task task = std::move(stream.waiting.front());
-        stream.waiting.pop_front();
-        task();
-    }
+    while (!stream.waiting.empty())
+        step(stream);
 }
 
 // ---- streams, graphs, events -------------------------------------------------------------------
@@ -87,9 +90,7 @@ CUresult streamQuery(CUstream stream) {
     FAKE_ENTER("cuStreamQuery");
     auto& waiting = as<Stream>(stream)->waiting;
     if (waiting.empty()) return CUDA_SUCCESS;
-    const fake::Task task = std::move(waiting.front());
-    waiting.pop_front();
-    task();
+    step(*as<Stream>(stream));
     if (state.lost != CUDA_SUCCESS) return state.lost;
     return CUDA_ERROR_NOT_READY;
 }
@@ -124,8 +125,10 @@ CUresult graphLaunch(CUgraphExec executable, CUstream stream) {
         fake::enqueue(stream, [] { state.lost = CUDA_ERROR_ILLEGAL_ADDRESS; });
         return CUDA_SUCCESS;
     }
+    fakeCuda().mostQueued = std::max(fakeCuda().mostQueued, ++fakeCuda().queued);
     for (const fake::Task& task : as<Graph>(executable)->tasks)
         fake::enqueue(stream, task);
+    fake::enqueue(stream, [] { --fakeCuda().queued; });
     return CUDA_SUCCESS;
 }
 CUresult graphDestroy(CUgraph graph) {
@@ -158,20 +161,31 @@ CUresult eventRecord(CUevent event, CUstream stream) {
     recorded->stream = as<Stream>(stream);
     fake::enqueue(stream, [recorded] {
         --recorded->waiting;
+        ++recorded->reached;
         recorded->time = state.clock;
     });
     return CUDA_SUCCESS;
 }
+/// Lets the event's stream work until it has come to so many records.
+void reach(const Event& event, int records) {
+    while (event.reached < records && !event.stream->waiting.empty())
+        step(*event.stream);
+}
 CUresult eventSynchronize(CUevent event) {
     FAKE_ENTER("cuEventSynchronize");
-    auto* waited = as<Event>(event);
-    auto* stream = waited->stream;
-    while (waited->waiting > 0 && !stream->waiting.empty()) {
-        const fake::Task task = std::move(stream->waiting.front());
-        stream->waiting.pop_front();
-        task();
-    }
+    const auto* waited = as<Event>(event);
+    if (waited->recorded) reach(*waited, waited->reached + waited->waiting);
     return state.lost;
+}
+/// For what is recorded by now; an event that never was counts as reached.
+CUresult streamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+    FAKE_ENTER("cuStreamWaitEvent");
+    if (flags != 0) fake::complain("a wait with flags that do not exist");
+    const auto* waited = as<Event>(event);
+    if (!waited->recorded) return CUDA_SUCCESS;
+    const int records = waited->reached + waited->waiting;
+    fake::enqueue(stream, [waited, records] { reach(*waited, records); });
+    return CUDA_SUCCESS;
 }
 CUresult eventElapsed(float* milliseconds, CUevent start, CUevent stop) {
     FAKE_ENTER("cuEventElapsedTime");
@@ -324,6 +338,7 @@ void enqueue(CUstream stream, Task task) {
         to->capturing->tasks.push_back(std::move(task));
     else
         to->waiting.push_back(std::move(task));
+    if (fakeCuda().eager && to != state.streams.front() && !to->capturing) drain(*to);
 }
 
 void spend(double milliseconds) { state.clock += milliseconds; }
@@ -333,6 +348,7 @@ void fillStreams(cuda::DriverApi& api) {
     api.cuStreamDestroy = streamDestroy;
     api.cuStreamSynchronize = streamSynchronize;
     api.cuStreamQuery = streamQuery;
+    api.cuStreamWaitEvent = streamWaitEvent;
     api.cuStreamBeginCapture = beginCapture;
     api.cuStreamEndCapture = endCapture;
     api.cuGraphInstantiate = graphInstantiate;

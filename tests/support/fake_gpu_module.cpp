@@ -37,6 +37,12 @@ Executor* createExecutor(int index, const cuda::StepWriter* writer,
 } // namespace
 } // namespace halfscope::test
 
+/// The machine, to be changed before the first look at it and asked afterwards.
+extern "C" __attribute__((visibility("default"))) halfscope::test::FakeCuda* halfscopeFakeMachine();
+extern "C" halfscope::test::FakeCuda* halfscopeFakeMachine() {
+    return &halfscope::test::fakeCuda();
+}
+
 extern "C" __attribute__((visibility("default"))) void
 halfscopeCudaModule(halfscope::CudaModuleApi* api);
 

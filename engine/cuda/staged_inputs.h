@@ -1,0 +1,53 @@
+// The next batch on its way: copied on a stream of its own into memory of its own, while the step
+// that was enqueued still reads the present one.
+#pragma once
+
+#include "engine/cuda/device.h"
+#include "engine/cuda/transfer.h"
+#include "engine/graph/graph.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+
+namespace halfscope::cuda {
+
+class StagedInputs {
+public:
+    explicit StagedInputs(const Device& device) : m_device(device) {}
+    ~StagedInputs();
+    StagedInputs(const StagedInputs&) = delete;
+    StagedInputs& operator=(const StagedInputs&) = delete;
+
+    /// The bytes are taken before it returns; it waits for no step. Of two stagings of one input
+    /// the last counts.
+    void stage(NodeId, std::span<const std::byte>);
+    /// Copies what was staged to its place, by the device's stream, before whatever comes next in
+    /// it.
+    void take(const std::function<CUdeviceptr(NodeId)>& place);
+    /// Of the memory that stage() has allocated.
+    size_t bytes() const;
+
+private:
+    struct Spare {
+        DeviceMemory memory;
+        size_t bytes = 0;
+        bool staged = false;
+    };
+    /// What the first staging makes: few programs have batches that change.
+    struct Path {
+        explicit Path(const Device&);
+        StreamHandle stream; ///< first: the transfer goes before it
+        Transfer transfer;
+        EventHandle moved; ///< the spares hold what was staged
+        EventHandle taken; ///< the device's stream has read them
+    };
+    Spare& spareFor(NodeId, size_t bytes);
+
+    const Device& m_device;
+    std::map<NodeId, Spare> m_spares;
+    std::optional<Path> m_path;
+};
+
+} // namespace halfscope::cuda

@@ -1,0 +1,295 @@
+// Batches that travel while a step runs, and lanes that stand in one GPU's queue or work on
+// several: executors and trainers on the fake machine, whose second stream works as late or as
+// early as it may, and experiments on the module that is made of it.
+#include "engine/graph/builder.h"
+#include "engine/train/experiment.h"
+#include "tests/support/cuda_lane.h"
+
+#include <QTest>
+
+#include <dlfcn.h>
+#include <thread>
+
+using namespace halfscope;
+using test::fakeCuda;
+
+namespace {
+
+/// A program that adds its input to a state: of all steps, what each one saw.
+struct Adder {
+    std::shared_ptr<const Program> program;
+    NodeId x = kNoNode, total = kNoNode;
+
+    explicit Adder(int64_t count) {
+        Graph graph;
+        Builder b(graph);
+        b.input("x", {count}, DType::F32);
+        const NodeId state = b.state("total", {count}, DType::F32, StateRole::Parameter);
+        graph.setNext(state, b.add(state, graph.input("x")));
+        program = std::make_shared<const Program>(compile(graph));
+        x = program->graph.input("x");
+        total = program->graph.state("total");
+    }
+};
+
+std::vector<float> batchOf(int64_t step, int64_t count) {
+    std::vector<float> values(static_cast<size_t>(count));
+    for (size_t i = 0; i < values.size(); ++i) // sums are exact, and tell which steps were added
+        values[i] = static_cast<float>((int64_t{1} << step) + static_cast<int64_t>(i % 2));
+    return values;
+}
+
+std::vector<float> valuesAt(Executor& executor, NodeId id, int64_t count) {
+    std::vector<float> values(static_cast<size_t>(count));
+    executor.download(id, std::as_writable_bytes(std::span(values)));
+    return values;
+}
+
+int calls(const char* function) { return fakeCuda().calls[function]; }
+
+std::vector<StepRecord> trained(Trainer& trainer, int64_t steps) {
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    for (int64_t i = 1; i <= steps; ++i)
+        records.push_back(trainer.step(i, events).value());
+    return records;
+}
+
+bool sameBits(const std::vector<StepRecord>& a, const std::vector<StepRecord>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+        return std::bit_cast<uint32_t>(x.loss) == std::bit_cast<uint32_t>(y.loss) &&
+               x.scale == y.scale && x.flags == y.flags && x.step == y.step;
+    });
+}
+
+/// A fresh batch each step; from 2^30 on there are overflows, whose cause is looked for.
+RunConfig manyBatches(const std::vector<Precision>& lanes, const std::string& device) {
+    RunConfig config = test::smallRun(Precision::AmpFp16);
+    config.task.kind = TaskKind::Regression;
+    config.task.samples = 256;
+    config.task.batch = 16;
+    config.steps = 12;
+    config.device = device;
+    config.lanes.clear();
+    for (const Precision precision : lanes) {
+        config.lanes.push_back(defaultLane(precision));
+        config.lanes.back().scaler.initScale = std::ldexp(1.0, 30);
+    }
+    return config;
+}
+
+/// The machine in the module that experiments load.
+test::FakeCuda& machineOfTheModule() {
+    static test::FakeCuda* const machine = [] {
+        void* module = dlopen(HALFSCOPE_FAKE_GPU, RTLD_NOW | RTLD_LOCAL);
+        auto* find = reinterpret_cast<test::FakeCuda* (*)()>(dlsym(module, "halfscopeFakeMachine"));
+        return find();
+    }();
+    return *machine;
+}
+
+} // namespace
+
+class TestCudaBatches : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() {
+        qputenv("HALFSCOPE_CUDA_MODULE", HALFSCOPE_FAKE_GPU);
+        qputenv("XDG_CACHE_HOME", "/nonexistent");
+        machineOfTheModule().gpus.resize(2); // before the engine looks
+    }
+    void init() { test::resetFakeCuda(); }
+    void cleanup() { test::checkFakeCuda(); }
+
+    void countsFromTheTaking_data() {
+        QTest::addColumn<int>("count");
+        QTest::addColumn<bool>("eager");
+        for (const int count : {1, 33, 257})
+            for (const bool eager : {false, true})
+                QTest::addRow("%d values, %s", count, eager ? "early" : "late") << count << eager;
+    }
+    void countsFromTheTaking() {
+        QFETCH(int, count);
+        QFETCH(bool, eager);
+        fakeCuda().eager = eager;
+        const Adder adder(count);
+        cuda::Platform platform(fakeCuda().api());
+        const auto executor = test::fakeExecutor(platform);
+        executor->load(adder.program);
+        std::vector<float> wanted(static_cast<size_t>(count));
+        const std::vector<float> first = batchOf(1, count), unused = batchOf(20, count);
+        executor->upload(adder.x, std::as_bytes(std::span(first)));
+        for (int64_t step = 1; step <= 12; ++step) {
+            executor->run(RunMode::Captured);
+            const std::vector<float> present = batchOf(step, count),
+                                     next = batchOf(step + 1, count);
+            for (size_t i = 0; i < wanted.size(); ++i)
+                wanted[i] += present[i];
+            // of two stagings the last one counts; an upload is of the present values
+            if (step % 3 == 0) executor->stage(adder.x, std::as_bytes(std::span(unused)));
+            executor->stage(adder.x, std::as_bytes(std::span(next)));
+            if (step % 4 == 0) executor->upload(adder.x, std::as_bytes(std::span(present)));
+            if (step % 5 == 0) QCOMPARE(valuesAt(*executor, adder.x, count), present);
+            executor->takeStaged();
+        }
+        executor->run(RunMode::Captured);
+        const std::vector<float> last = batchOf(13, count);
+        for (size_t i = 0; i < wanted.size(); ++i)
+            wanted[i] += last[i];
+        QCOMPARE(valuesAt(*executor, adder.total, count), wanted);
+        executor->stage(adder.x, std::as_bytes(std::span(unused))); // and is never taken
+    }
+
+    void noWaiting() {
+        const Adder adder(64);
+        cuda::Platform platform(fakeCuda().api());
+        const auto executor = test::fakeExecutor(platform);
+        executor->load(adder.program);
+        const size_t before = executor->workspaceBytes();
+        const std::vector<float> batch = batchOf(1, 64);
+        for (int step = 0; step < 3; ++step) {
+            executor->run(RunMode::Captured);
+            executor->stage(adder.x, std::as_bytes(std::span(batch)));
+            executor->takeStaged();
+        }
+        QCOMPARE(executor->workspaceBytes(), before + 64 * sizeof(float));
+        fakeCuda().calls.clear();
+        executor->run(RunMode::Captured);
+        executor->stage(adder.x, std::as_bytes(std::span(batch)));
+        executor->takeStaged();
+        for (const char* waits : {"cuStreamSynchronize", "cuEventSynchronize", "cuStreamQuery",
+                                  "cuMemAlloc", "cuMemHostAlloc"})
+            QCOMPARE(calls(waits), 0);
+        QCOMPARE(calls("cuStreamWaitEvent"), 2);
+    }
+
+    /// A program that is loaded has nothing staged, whatever the one before had.
+    void forgetsWithTheProgram() {
+        const Adder adder(8);
+        cuda::Platform platform(fakeCuda().api());
+        const auto executor = test::fakeExecutor(platform);
+        executor->load(adder.program);
+        const std::vector<float> batch = batchOf(3, 8);
+        executor->stage(adder.x, std::as_bytes(std::span(batch)));
+        executor->load(adder.program);
+        executor->takeStaged();
+        executor->run(RunMode::Captured);
+        QCOMPARE(valuesAt(*executor, adder.total, 8), std::vector<float>(8, 0.0F));
+    }
+
+    /// Each step sees its own batch, also where the cause of an overflow was looked for, a picture
+    /// made and the gradients of the next step counted in between.
+    void trainsAsTheCpu_data() {
+        QTest::addColumn<bool>("eager");
+        QTest::newRow("late") << false;
+        QTest::newRow("early") << true;
+    }
+    void trainsAsTheCpu() {
+        QFETCH(bool, eager);
+        fakeCuda().eager = eager;
+        const RunConfig config = manyBatches({Precision::AmpFp16}, "cpu");
+        const auto data = makeDataset(config);
+        cuda::Platform platform(fakeCuda().api());
+        Trainer onGpu(config, 0, "lane", *data, test::fakeExecutor(platform));
+        Trainer onCpu(config, 0, "lane", *data, makeCpuExecutor(1));
+        std::vector<Event> events, truth;
+        int skipped = 0;
+        for (int64_t step = 1; step <= 24; ++step) {
+            const StepRecord a = onGpu.step(step, events).value();
+            const StepRecord b = onCpu.step(step, truth).value();
+            QCOMPARE(a.scale, b.scale);
+            QCOMPARE(a.flags, b.flags);
+            // another batch's loss differs by a tenth and more
+            QVERIFY2(std::abs(a.loss - b.loss) <= 1e-2f * std::abs(b.loss),
+                     qPrintable(QString("step %1: %2 %3").arg(step).arg(a.loss).arg(b.loss)));
+            skipped += (a.flags & kSkipped) != 0;
+            if (step % 7 == 0) QVERIFY(onGpu.gradientRange().has_value());
+            if (step % 5 == 0) QCOMPARE(onGpu.prediction().size(), size_t{16});
+        }
+        QVERIFY(skipped > 0);
+        QVERIFY(calls("cuStreamWaitEvent") > 0);
+    }
+
+    /// Two halves of a step, other lanes' in between: the same bits as one after the other.
+    void lanesInLine() {
+        const RunConfig config = manyBatches({Precision::Fp32, Precision::AmpFp16}, "cuda");
+        machineOfTheModule().mostQueued = 0;
+        Experiment together(config), apart(config);
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        while (!together.finished())
+            QVERIFY(together.advance(records, events));
+        QCOMPARE(machineOfTheModule().mostQueued,
+                 2); // the second lane's while the first one's runs
+        machineOfTheModule().mostQueued = 0;
+        for (int lane = 0; lane < 2; ++lane) {
+            std::vector<StepRecord> own;
+            for (const StepRecord& record : records)
+                if (record.lane == lane) own.push_back(record);
+            QVERIFY(sameBits(own, trained(apart.lane(lane), config.steps)));
+        }
+        QCOMPARE(machineOfTheModule().mostQueued, 1);
+    }
+
+    void lanesOnSeveralDevices() {
+        const RunConfig config =
+            manyBatches({Precision::Fp32, Precision::AmpFp16, Precision::AmpBf16}, "cuda:0,cuda:1");
+        machineOfTheModule().mostQueued = 0;
+        Experiment experiment(config);
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        while (!experiment.finished())
+            QVERIFY(experiment.advance(records, events));
+        QCOMPARE(machineOfTheModule().mostQueued, 3);
+        for (size_t i = 0; i < records.size(); ++i)
+            QCOMPARE(records[i].lane, static_cast<int>(i % 3));
+        QCOMPARE(machineOfTheModule().complaint, std::string());
+    }
+
+    /// Long steps do not pile up: who stops waits for what is enqueued.
+    void longStepsStandAlone() {
+        const RunConfig config = manyBatches({Precision::Fp32, Precision::AmpFp16}, "cuda");
+        machineOfTheModule().launchMilliseconds = 15; // some launches a step
+        const auto usual = qScopeGuard([] { machineOfTheModule().launchMilliseconds = 0.01; });
+        Experiment experiment(config);
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        QVERIFY(experiment.advance(records, events));
+        QVERIFY(experiment.lane(0).lastDeviceSeconds() > 0.025);
+        machineOfTheModule().mostQueued = 0;
+        QVERIFY(experiment.advance(records, events));
+        QCOMPARE(machineOfTheModule().mostQueued, 1);
+    }
+
+    /// As on the CPU (tst_experiment): stops at any moment leave the bits as they are.
+    void stopAndGoOnGivesTheSameBits() {
+        RunConfig config = manyBatches({Precision::Fp32, Precision::AmpFp16}, "cuda");
+        config.steps = 60;
+        Experiment calm(config), disturbed(config);
+        std::atomic<bool> done{false};
+        std::thread disturber([&] {
+            for (int i = 0; !done; ++i) {
+                std::this_thread::sleep_for(std::chrono::microseconds(300 + 97 * (i % 11)));
+                disturbed.requestStop();
+            }
+        });
+        std::vector<StepRecord> records, wanted;
+        std::vector<Event> events;
+        int stops = 0;
+        while (!disturbed.finished()) {
+            if (disturbed.advance(records, events)) continue;
+            if (++stops > 200) done = true;
+            disturbed.clearStop();
+        }
+        done = true;
+        disturber.join();
+        while (!calm.finished())
+            QVERIFY(calm.advance(wanted, events));
+        QVERIFY(stops > 0);
+        QVERIFY(sameBits(records, wanted));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCudaBatches)
+#include "tst_cuda_batches.moc"
