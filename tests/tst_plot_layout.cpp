@@ -1,6 +1,6 @@
 // How the plots are laid out: marks at the edges, tick labels, headers that say what there is room
 // for, and sizes too small for anything.
-#include "tests/support/plot_parts.h"
+#include "tests/support/shown_plots.h"
 #include "ui/plots/readout_item.h"
 
 #include <QApplication>
@@ -18,10 +18,10 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 } // namespace
 
-class TestPlotLayout : public QObject {
+class TestPlotLayout : public QObject, private ShownPlots {
     Q_OBJECT
 private slots:
-    void init();
+    void init() { makeStack(); }
     void marksAtTheEdgesAreWhole();
     void tickLabelsNeverTouch();
     void littleRoomFoldsPlots();
@@ -32,31 +32,8 @@ private slots:
     void tinySizes();
 
 private:
-    /// Shown, with layout done.
-    void show(int width = 700, int height = 420);
-    void draw();
     ReadoutItem* header(int plot) const;
-    std::unique_ptr<PlotStack> m_stack;
 };
-
-void TestPlotLayout::init() {
-    m_stack = std::make_unique<PlotStack>();
-    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
-}
-
-void TestPlotLayout::show(int width, int height) {
-    m_stack->resize(width, height);
-    m_stack->show();
-    QVERIFY(QTest::qWaitForWindowExposed(m_stack.get()));
-    QTRY_COMPARE(m_stack->size(), QSize(width, height));
-    draw();
-}
-
-void TestPlotLayout::draw() {
-    QCoreApplication::processEvents();
-    m_stack->refresh();
-    plotOf(*m_stack).replot(QCustomPlot::rpImmediateRefresh);
-}
 
 ReadoutItem* TestPlotLayout::header(int plot) const {
     for (int i = 0; i < plotOf(*m_stack).itemCount(); ++i)

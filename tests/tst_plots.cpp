@@ -1,17 +1,12 @@
-// The plots: nothing that is not finite reaches a line, axes stay sane, following and panning,
-// events, crosshair, keys, export and themes. How they are laid out: tst_plot_layout.
-#include "tests/support/plot_parts.h"
+// The plots: nothing that is not finite reaches a line, axes stay sane, marks of events, what
+// screen readers hear, export and themes. Mouse and keys: tst_plot_use; how they are laid out:
+// tst_plot_layout.
+#include "tests/support/shown_plots.h"
 
-#include <QAccessible>
 #include <QApplication>
-#include <QContextMenuEvent>
 #include <QFile>
-#include <QMenu>
-#include <QMouseEvent>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QToolButton>
-#include <QWheelEvent>
 #include <QtTest>
 #include <qcustomplot.h>
 
@@ -37,80 +32,26 @@ bool hasPixel(const QImage& image, const QRect& area, QRgb color) {
     return false;
 }
 
-/// QTest::mouseMove needs a shown window and its cursor; this does not.
-void moveMouse(QWidget& widget, const QPointF& place, Qt::MouseButtons buttons = Qt::NoButton) {
-    QMouseEvent move(QEvent::MouseMove, place, widget.mapToGlobal(place), Qt::NoButton, buttons,
-                     Qt::NoModifier);
-    QApplication::sendEvent(&widget, &move);
-}
-
 } // namespace
 
-class TestPlots : public QObject {
+class TestPlots : public QObject, private ShownPlots {
     Q_OBJECT
 private slots:
-    void init();
+    void init() { makeStack(); }
     void lossesThatAreNotFinite_data();
     void lossesThatAreNotFinite();
     void scaleRange_data();
     void scaleRange();
-    void followsUntilTheUserMoves();
-    void dragPansAllPlots();
-    void resetZoom();
-    void zoomHasLimits();
     void eventMarks();
     void thousandsOfEvents();
-    void eventClick();
-    void nearestEventIsClicked();
     void levelStretchKeepsItsEnds();
-    void crosshairByKeys();
-    void crosshairByMouse();
     void spokenDescription();
     void cheapWhenNothingChanged();
     void recordsOfUnknownLanes();
-    void contextMenu();
     void clearing();
     void exports();
     void themesRecolourEverything();
-
-private:
-    /// Shown, with layout done.
-    void show(int width = 700, int height = 420);
-    void draw();
-    QPoint at(double step, const QString& graph) const;
-    /// The pointer leaves the plots.
-    void leave();
-    std::unique_ptr<PlotStack> m_stack;
 };
-
-void TestPlots::init() {
-    m_stack = std::make_unique<PlotStack>();
-    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
-}
-
-void TestPlots::show(int width, int height) {
-    m_stack->resize(width, height);
-    m_stack->show();
-    QVERIFY(QTest::qWaitForWindowExposed(m_stack.get()));
-    draw();
-}
-
-void TestPlots::draw() {
-    m_stack->refresh();
-    plotOf(*m_stack).replot(QCustomPlot::rpImmediateRefresh);
-}
-
-/// The place of a step in the QCustomPlot, in the middle of a graph's plot.
-QPoint TestPlots::at(double step, const QString& graph) const {
-    const QCPGraph* g = graphNamed(*m_stack, graph);
-    return {static_cast<int>(std::lround(g->keyAxis()->coordToPixel(step))),
-            g->keyAxis()->axisRect()->center().y()};
-}
-
-void TestPlots::leave() {
-    QEvent event(QEvent::Leave);
-    QApplication::sendEvent(&plotOf(*m_stack), &event);
-}
 
 void TestPlots::lossesThatAreNotFinite_data() {
     QTest::addColumn<QVector<float>>("losses");
@@ -187,91 +128,6 @@ void TestPlots::scaleRange() {
     QVERIFY(range.upper / range.lower >= 4 * (1 - 1e-12)); // two octaves
 }
 
-void TestPlots::followsUntilTheUserMoves() {
-    for (int i = 1; i <= 1000; ++i)
-        m_stack->append(0, record(i, 0, 0.1f));
-    show();
-    QVERIFY(m_stack->following());
-    QVERIFY(m_stack->firstVisibleStep() <= 1 && m_stack->lastVisibleStep() >= 1000);
-    QSignalSpy changed(m_stack.get(), &PlotStack::followChanged);
-    auto* live = m_stack->findChild<QToolButton*>();
-    QVERIFY(!live->isVisible());
-
-    QCustomPlot& plot = plotOf(*m_stack);
-    const QPoint place = at(500, QStringLiteral("Loss/A fp32"));
-    QWheelEvent wheel(place, plot.mapToGlobal(place), {}, {0, 120}, Qt::NoButton, Qt::NoModifier,
-                      Qt::NoScrollPhase, false);
-    QApplication::sendEvent(&plot, &wheel);
-    QVERIFY(!m_stack->following());
-    QCOMPARE(changed.count(), 1);
-    QVERIFY(live->isVisible());
-    // the step under the pointer stays there, within the pixel that it was rounded to
-    const double width = m_stack->lastVisibleStep() - m_stack->firstVisibleStep();
-    QVERIFY(width < 1000);
-    draw();
-    QVERIFY(std::abs(at(500, QStringLiteral("Loss/A fp32")).x() - place.x()) <= 1);
-
-    const double last = m_stack->lastVisibleStep();
-    for (int i = 1001; i <= 2000; ++i)
-        m_stack->append(0, record(i, 0, 0.1f));
-    draw();
-    QCOMPARE(m_stack->lastVisibleStep(), last); // stays put
-    live->click();
-    draw();
-    QVERIFY(m_stack->following() && !live->isVisible());
-    QVERIFY(m_stack->lastVisibleStep() >= 2000);
-}
-
-void TestPlots::dragPansAllPlots() {
-    for (int i = 1; i <= 1000; ++i)
-        m_stack->append(0, record(i, 0, 0.1f));
-    show();
-    m_stack->showStep(500);
-    for (int i = 0; i < 6; ++i)
-        QTest::keyClick(m_stack.get(), Qt::Key_Plus);
-    draw();
-    const double before = m_stack->firstVisibleStep();
-    QCustomPlot& plot = plotOf(*m_stack);
-    const QPoint start = at(500, QStringLiteral("Loss/A fp32"));
-    const auto pinned = m_stack->crosshair();
-    QTest::mousePress(&plot, Qt::LeftButton, {}, start);
-    moveMouse(plot, start + QPoint(60, 0), Qt::LeftButton);
-    QTest::mouseRelease(&plot, Qt::LeftButton, {}, start + QPoint(60, 0));
-    QVERIFY(m_stack->firstVisibleStep() < before);
-    QCOMPARE(m_stack->crosshair(), pinned); // a drag is no click
-    draw();
-    for (int i = 0; i < plot.axisRectCount(); ++i)
-        QCOMPARE(plot.axisRect(i)->axis(QCPAxis::atBottom)->range(),
-                 QCPRange(m_stack->firstVisibleStep(), m_stack->lastVisibleStep()));
-    QTest::mouseClick(&plot, Qt::LeftButton, {}, start);
-    QVERIFY(m_stack->crosshair() != pinned);
-}
-
-void TestPlots::resetZoom() {
-    for (int i = 1; i <= 1000; ++i)
-        m_stack->append(0, record(i, 0, 0.1f));
-    show();
-    m_stack->showStep(100);
-    QVERIFY(!m_stack->following());
-    QTest::mouseDClick(&plotOf(*m_stack), Qt::LeftButton, {},
-                       at(100, QStringLiteral("Loss/A fp32")));
-    QVERIFY(m_stack->following());
-    QVERIFY(m_stack->lastVisibleStep() >= 1000);
-}
-
-void TestPlots::zoomHasLimits() {
-    for (int i = 1; i <= 100; ++i)
-        m_stack->append(0, record(i, 0, 0.1f));
-    show();
-    for (int i = 0; i < 200; ++i)
-        QTest::keyClick(m_stack.get(), Qt::Key_Plus);
-    QVERIFY(m_stack->lastVisibleStep() - m_stack->firstVisibleStep() >= 1);
-    for (int i = 0; i < 200; ++i)
-        QTest::keyClick(m_stack.get(), Qt::Key_Minus);
-    QVERIFY(m_stack->lastVisibleStep() - m_stack->firstVisibleStep() <= 200);
-    draw();
-}
-
 void TestPlots::eventMarks() {
     show();
     for (const bool backoffFirst : {false, true}) {
@@ -326,44 +182,6 @@ void TestPlots::thousandsOfEvents() {
     QVERIFY(graph->data()->size() >= 4 && graph->data()->size() <= 6); // zoomed in: each one
 }
 
-void TestPlots::eventClick() {
-    m_stack->append(1, record(1000, 1, 0.1f));
-    m_stack->addEvent(eventOf(EventKind::Growth, 200, 1));
-    m_stack->addEvent(eventOf(EventKind::Overflow, 700, 1, "Step 700 skipped"));
-    show();
-    const QString name = QLatin1String(nameOf(EventKind::Overflow)) + u"/B"_qs;
-    const QCPGraph* graph = graphNamed(*m_stack, name);
-    const QPoint mark(at(700, name).x(), static_cast<int>(graph->valueAxis()->coordToPixel(1)));
-    QSignalSpy events(m_stack.get(), &PlotStack::eventClicked);
-    QTest::mouseClick(&plotOf(*m_stack), Qt::LeftButton, {}, mark + QPoint(2, 2));
-    QCOMPARE(events.count(), 1);
-    QCOMPARE(events[0][0].toInt(), 1);
-    QVERIFY(!m_stack->crosshair());
-    QTest::mouseClick(&plotOf(*m_stack), Qt::LeftButton, {}, mark + QPoint(40, 0));
-    QCOMPARE(events.count(), 1);
-    QVERIFY(m_stack->crosshair().value_or(0) > 700);
-}
-
-/// Of several marks within reach.
-void TestPlots::nearestEventIsClicked() {
-    m_stack->append(1, record(1000, 1, 0.1f));
-    const std::pair<EventKind, int> marks[] = {
-        {EventKind::Growth, 694}, {EventKind::Overflow, 700}, {EventKind::Edit, 706}};
-    for (const auto& [kind, step] : marks)
-        m_stack->addEvent(eventOf(kind, step, 1));
-    show();
-    QSignalSpy events(m_stack.get(), &PlotStack::eventClicked);
-    for (int i = 0; i < 3; ++i) {
-        const QString name = QLatin1String(nameOf(marks[i].first)) + u"/B"_qs;
-        const QCPGraph* graph = graphNamed(*m_stack, name);
-        const QPoint mark(at(marks[i].second, name).x(),
-                          static_cast<int>(graph->valueAxis()->coordToPixel(1)));
-        QTest::mouseClick(&plotOf(*m_stack), Qt::LeftButton, {}, mark);
-        QCOMPARE(events.count(), i + 1);
-        QCOMPARE(events.back()[0].toInt(), i);
-    }
-}
-
 /// Points between are left out, and a line without its last level point would slope.
 void TestPlots::levelStretchKeepsItsEnds() {
     const float losses[] = {0.5f, 0.5f, 0.5f, 0.5f, 0.25f, 0.25f};
@@ -374,57 +192,6 @@ void TestPlots::levelStretchKeepsItsEnds() {
     for (const QCPGraphData& point : *graphNamed(*m_stack, QStringLiteral("Loss/A fp32"))->data())
         steps.append(point.key);
     QCOMPARE(steps, QVector<double>({1, 4, 5, 6}));
-}
-
-void TestPlots::crosshairByKeys() {
-    QTest::keyClick(m_stack.get(), Qt::Key_Left); // nothing there yet: no crash, no crosshair
-    QVERIFY(!m_stack->crosshair());
-    for (int i = 1; i <= 300; ++i)
-        m_stack->append(0, record(i, 0, 0.1f));
-    show();
-    const auto press = [this](Qt::Key key, Qt::KeyboardModifiers modifiers = {}) {
-        QTest::keyClick(m_stack.get(), key, modifiers);
-        return m_stack->crosshair().value_or(-1);
-    };
-    QCOMPARE(press(Qt::Key_Left), 299);
-    QCOMPARE(press(Qt::Key_Right), 300);
-    QCOMPARE(press(Qt::Key_Right), 300); // not beyond the newest
-    QCOMPARE(press(Qt::Key_Left, Qt::ShiftModifier), 297);
-    QCOMPARE(press(Qt::Key_Home), 1);
-    QCOMPARE(press(Qt::Key_Left), 1);
-    QCOMPARE(press(Qt::Key_End), 300);
-    QCOMPARE(press(Qt::Key_Return), 300);
-    leave();
-    QCOMPARE(m_stack->crosshair().value_or(-1), qint64(300)); // pinned
-    QCOMPARE(press(Qt::Key_Escape), -1);
-}
-
-void TestPlots::crosshairByMouse() {
-    for (int i = 1; i <= 300; ++i)
-        m_stack->append(0, record(i, 0, 0.1f));
-    show();
-    QCustomPlot& plot = plotOf(*m_stack);
-    const QString rate = QStringLiteral("Throughput (steps/s)/A fp32");
-    const auto near = [this](qint64 step) {
-        return std::abs(m_stack->crosshair().value_or(-10) - step) <= 1;
-    };
-    moveMouse(plot, at(150, rate));
-    QVERIFY(near(150));
-    leave();
-    QVERIFY(!m_stack->crosshair());
-    QTest::mouseClick(&plot, Qt::LeftButton, {}, at(200, rate)); // pins it
-    QVERIFY(near(200));
-    moveMouse(plot, at(50, rate));
-    QVERIFY(near(50));
-    leave();
-    QVERIFY(near(200));
-    QTest::mouseClick(&plot, Qt::LeftButton, {}, at(200, rate)); // once more: the pin goes
-    QVERIFY(!m_stack->crosshair());
-    m_stack->showStep(100);
-    leave();
-    QVERIFY(near(100));
-    m_stack->setFollow(true);
-    QVERIFY(!m_stack->crosshair());
 }
 
 void TestPlots::spokenDescription() {
@@ -462,22 +229,6 @@ void TestPlots::recordsOfUnknownLanes() {
     draw();
     QVERIFY(graphNamed(*m_stack, QStringLiteral("Loss/F fp16"))->data()->size() == 1);
     QCOMPARE(plotOf(*m_stack).graphCount(), 6 * (5 + 5));
-}
-
-void TestPlots::contextMenu() {
-    show();
-    QSignalSpy saves(m_stack.get(), &PlotStack::saveRequested);
-    QCustomPlot& plot = plotOf(*m_stack);
-    for (QWidget* asked : {static_cast<QWidget*>(&plot), static_cast<QWidget*>(m_stack.get())}) {
-        const QPoint place = asked->rect().center(); // by the mouse, by the menu key
-        QContextMenuEvent event(QContextMenuEvent::Mouse, place, asked->mapToGlobal(place));
-        QApplication::sendEvent(asked, &event);
-        auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
-        QVERIFY(menu);
-        menu->actions().last()->trigger();
-        menu->close();
-    }
-    QCOMPARE(saves.count(), 2);
 }
 
 void TestPlots::clearing() {

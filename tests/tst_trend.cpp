@@ -1,6 +1,6 @@
 // The trend of the loss over its curve, fine lines where there is time for them, and how much the
 // marks of events remember.
-#include "tests/support/plot_parts.h"
+#include "tests/support/shown_plots.h"
 #include "ui/owned.h"
 #include "ui/plots/curve_graph.h"
 #include "ui/plots/smoothing.h"
@@ -34,12 +34,28 @@ double valueAt(const QCPGraph& graph, double step) {
     return graph.data()->findBegin(step, false)->value;
 }
 
+/// The marks of one lane in a plot of their own.
+struct LaneOfMarks {
+    LaneOfMarks() { lane.setLanes({QStringLiteral("fp32")}); }
+    static QCPAxisRect& onlyRect(QCustomPlot& plot) {
+        plot.plotLayout()->clear();
+        auto* rect = make<QCPAxisRect>(&plot); // the layout takes it
+        plot.plotLayout()->addElement(0, 0, rect);
+        return *rect;
+    }
+    QCustomPlot plot;
+    EventLane lane{plot, onlyRect(plot)};
+};
+
 } // namespace
 
-class TestTrend : public QObject {
+class TestTrend : public QObject, private ShownPlots {
     Q_OBJECT
 private slots:
-    void init();
+    void init() {
+        makeStack();
+        show();
+    }
     void followsTheFormula();
     void curveStaysBehind();
     void lossesThatAreNotFinite();
@@ -53,27 +69,12 @@ private slots:
 
 private:
     void append(int from, int to);
-    void draw();
     CurveGraph* graph(const char* name) const;
-    std::unique_ptr<PlotStack> m_stack;
 };
-
-void TestTrend::init() {
-    m_stack = std::make_unique<PlotStack>();
-    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
-    m_stack->resize(700, 420);
-    m_stack->show();
-    QVERIFY(QTest::qWaitForWindowExposed(m_stack.get()));
-}
 
 void TestTrend::append(int from, int to) {
     for (int step = from; step <= to; ++step)
         m_stack->append(0, record(step, 0, noisy(step)));
-}
-
-void TestTrend::draw() {
-    m_stack->refresh();
-    plotOf(*m_stack).replot(QCustomPlot::rpImmediateRefresh);
 }
 
 CurveGraph* TestTrend::graph(const char* name) const {
@@ -198,12 +199,8 @@ void TestTrend::exportsAreFine() {
 }
 
 void TestTrend::oldSentencesGiveWay() {
-    QCustomPlot plot;
-    plot.plotLayout()->clear();
-    auto* rect = make<QCPAxisRect>(&plot); // the layout takes it
-    plot.plotLayout()->addElement(0, 0, rect);
-    EventLane lane(plot, *rect);
-    lane.setLanes({QStringLiteral("fp32")});
+    LaneOfMarks marks;
+    EventLane& lane = marks.lane;
     for (int i = 0; i < EventLane::kMostTexts + 2; ++i)
         lane.add(eventOf(EventKind::Overflow, i + 1, 0, "the sentence"));
     QCOMPARE(lane.text(0), QStringLiteral("Step 1"));
@@ -214,19 +211,15 @@ void TestTrend::oldSentencesGiveWay() {
 
 /// A step at either end of the axis is drawn there: its mark is too.
 void TestTrend::marksAtTheEdgesAreShown() {
-    QCustomPlot plot;
-    plot.plotLayout()->clear();
-    auto* rect = make<QCPAxisRect>(&plot); // the layout takes it
-    plot.plotLayout()->addElement(0, 0, rect);
-    EventLane lane(plot, *rect);
-    lane.setLanes({QStringLiteral("fp32")});
+    LaneOfMarks marks;
+    EventLane& lane = marks.lane;
     for (const int64_t step : {9, 10, 11, 20, 21})
         lane.add(eventOf(EventKind::Edit, step, 0));
     const auto shown = [&](double from, double to, int pixels) {
         lane.update(from, to, pixels);
         std::vector<double> steps;
-        for (int i = 0; i < plot.graphCount(); ++i)
-            for (const QCPGraphData& mark : *plot.graph(i)->data())
+        for (int i = 0; i < marks.plot.graphCount(); ++i)
+            for (const QCPGraphData& mark : *marks.plot.graph(i)->data())
                 steps.push_back(mark.key);
         return steps;
     };
