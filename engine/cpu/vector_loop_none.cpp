@@ -19,7 +19,7 @@ std::unique_ptr<VectorLoop> VectorLoop::compile(std::span<const VectorStep>,
     return nullptr;
 }
 
-void VectorLoop::run(std::byte*, float*, int64_t, int64_t, int64_t) const {
+void VectorLoop::run(std::byte*, float*, int64_t, int64_t, int64_t, int64_t) const {
     failInvariant("vector loop: none can be compiled");
 }
 
