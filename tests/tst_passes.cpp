@@ -9,6 +9,7 @@
 #include <QtTest>
 
 #include <cmath>
+#include <set>
 
 using namespace halfscope;
 
@@ -34,6 +35,9 @@ private slots:
     void lostValueIsFound();
     void peakIsTheMostAtOnce();
     void brokenOverlayIsFound();
+    void missingLoadIsFound();
+    void smallValuesKeepApart_data();
+    void smallValuesKeepApart();
 
 private:
     static void seeds() {
@@ -306,6 +310,58 @@ void TestPasses::brokenOverlayIsFound() {
         program.memory.offset[static_cast<size_t>(read)];
     QVERIFY_THROWS_EXCEPTION(std::logic_error,
                              checkPlan(program.graph, program.kernels, program.memory));
+}
+
+/// A loop that reads what nobody told the plan of: it could be overwritten before.
+void TestPasses::missingLoadIsFound() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {4, 8}, DType::F32), y = b.input("y", {4, 8}, DType::F32);
+    graph.addOutput("sum", b.add(x, y));
+    Program program = compile(graph);
+    checkPlan(program.graph, program.kernels, program.memory);
+    program.kernels.front().loads.pop_back();
+    QVERIFY_THROWS_EXCEPTION(std::logic_error,
+                             checkPlan(program.graph, program.kernels, program.memory));
+}
+
+void TestPasses::smallValuesKeepApart_data() {
+    QTest::addColumn<int>("rows"); // and columns of the values beside the largest, 64 KiB
+    QTest::addColumn<int>("columns");
+    QTest::addColumn<quint64>("apartBytes");
+    QTest::addColumn<bool>("apart");
+    QTest::newRow("a thousandth of the largest") << 4 << 4 << quint64{0} << true;
+    QTest::newRow("more than that") << 3 << 6 << quint64{0} << false;
+    QTest::newRow("as asked for") << 32 << 32 << quint64{4096} << true;
+    QTest::newRow("more than asked for") << 25 << 41 << quint64{4096} << false;
+}
+
+/// A chain of values, each of which dies as the next comes: small ones share no bytes all the same.
+/// Those that lie in place of what they are made of may, unless they are asked not to.
+void TestPasses::smallValuesKeepApart() {
+    QFETCH(int, rows);
+    QFETCH(int, columns);
+    QFETCH(quint64, apartBytes);
+    QFETCH(bool, apart);
+    Graph graph;
+    Builder b(graph);
+    b.input("largest", {128, 128}, DType::F32);
+    NodeId last = b.input("x", {rows, columns}, DType::F32);
+    std::vector<NodeId> values{last};
+    for (int i = 0; i < 6; ++i) {
+        values.push_back(b.transpose(last, {1, 0}));
+        last = b.unary(Op::Tanh, values.back());
+        if (apartBytes > 0) values.push_back(last);
+    }
+    graph.addOutput("last", last);
+    const std::vector<Kernel> kernels = fuse(graph, FuseOptions::None);
+    size_t pointOfNoReturn = 0;
+    const MemoryPlan plan = planMemory(graph, kernels, pointOfNoReturn, apartBytes);
+    checkPlan(graph, kernels, plan);
+    std::set<size_t> places;
+    for (const NodeId id : values)
+        places.insert(plan.offset[static_cast<size_t>(id)]);
+    QCOMPARE(places.size() == values.size(), apart);
 }
 
 QTEST_GUILESS_MAIN(TestPasses)
