@@ -58,6 +58,7 @@ private slots:
     void failingDevice();
     void autoTakesTheCpu_data();
     void autoTakesTheCpu();
+    void secondLaneDoesNotFit();
     void oneDeviceForEachLane();
     void lostOnTheWay(); // last of those with this module: the loss stays
     void besideTheProgram_data();
@@ -194,6 +195,23 @@ void TestDevices::autoTakesTheCpu() {
     QVERIFY2(words.ends_with(reason), words.c_str());
     config.device = "cpu";
     QVERIFY(Experiment(config).cudaReason().empty());
+}
+
+// One lane was made on the device and is given up with it.
+void TestDevices::secondLaneDoesNotFit() {
+    const ModuleByName named(fake("small"));
+    Experiment experiment(smallRun());
+    QVERIFY2(experiment.cudaReason().find("2 lanes need") != std::string::npos,
+             experiment.cudaReason().c_str());
+    QCOMPARE(experiment.lanes(), 2);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    QVERIFY(experiment.advance(records, events));
+    QCOMPARE(records.size(), size_t{2});
+    for (int lane = 0; lane < 2; ++lane) {
+        QCOMPARE(experiment.lane(lane).device().kind, std::string("cpu"));
+        QCOMPARE(records[static_cast<size_t>(lane)].lane, lane);
+    }
 }
 
 // The device fails in the first step: the run ends with its words, and a new one takes the CPU.

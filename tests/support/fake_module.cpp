@@ -15,6 +15,8 @@ constexpr int kAbi = kCudaModuleAbi;
 
 #ifdef FAKE_LOST
 constexpr size_t kMemory = size_t{1} << 30; ///< room for a run, which is to fail later
+#elif defined(FAKE_SMALL)
+constexpr size_t kMemory = FAKE_SMALL; ///< room for one lane of a small run
 #else
 constexpr size_t kMemory = 1000;
 #endif
@@ -39,7 +41,7 @@ public:
         return RunResult::Done;
     }
     void upload(NodeId, std::span<const std::byte>) override {
-#ifdef FAKE_LOST
+#if defined(FAKE_LOST) || defined(FAKE_SMALL)
         return;
 #endif
         throw EngineError("fake device lost");
