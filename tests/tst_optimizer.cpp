@@ -381,6 +381,13 @@ private slots:
                 }
             }
         }
+        // a rise of no length is over at once
+        ScheduleConfig config;
+        config.kind = ScheduleKind::OneCycle;
+        config.totalSteps = 10;
+        config.pctStart = 0.1;
+        QCOMPARE(learningRate(config, 1, 0), config.maxLr);
+        QVERIFY(learningRate(config, 1, 1) < config.maxLr);
     }
 };
 
