@@ -175,6 +175,15 @@ private slots:
             QCOMPARE(watched.events[i].text, alone.events[i].text);
     }
 
+    /// With no step before, the picture of the look itself is there: the first step's.
+    void looksBeforeTheFirstStep() {
+        Lane lane(laneConfig(Precision::AmpFp16));
+        rangeOf(lane);
+        const std::vector<float> looked = lane.trainer.prediction();
+        lane.step(1);
+        QCOMPARE(differentBits(looked, lane.trainer.prediction()), 0);
+    }
+
     void stopsMidway() {
         Lane lane(laneConfig(Precision::AmpFp16)), other(laneConfig(Precision::AmpFp16));
         lane.trainer.requestStop();

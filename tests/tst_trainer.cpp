@@ -32,6 +32,11 @@ public:
     void download(NodeId, std::span<std::byte>) override {}
     void requestStop() override { m_stop = true; }
     double lastStepSeconds() const override { return 0; }
+    CompileOptions compileOptions() const override {
+        ++compiled;
+        return {};
+    }
+    static inline std::atomic<int> compiled = 0; ///< how often options were asked for
 
 private:
     DeviceInfo m_device{"Searching", "cuda", "none", 0};
@@ -382,6 +387,19 @@ private slots:
                     stop.get_token());
         });
         QVERIFY(!words.empty());
+    }
+
+    /// The longest part of the building on a CPU.
+    void stopsBeforeItCompiles() {
+        const RunConfig config = laneConfig(Precision::Fp32);
+        const auto dataset = makeDataset(config);
+        std::stop_source stop;
+        stop.request_stop();
+        const int before = SearchingExecutor::compiled;
+        QVERIFY_THROWS_EXCEPTION(RunError,
+                                 Trainer(config, 0, "a", *dataset,
+                                         std::make_unique<SearchingExecutor>(), stop.get_token()));
+        QCOMPARE(SearchingExecutor::compiled.load(), before);
     }
 
     void stoppingChangesNothing() {

@@ -202,7 +202,6 @@ Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Data
         const std::stop_callback onStop(stop, [this] { m_executor->requestStop(); });
         m_executor->load(m_program);
     }
-    throwIfStopped(stop);
     m_impl = std::make_unique<Impl>(config, laneConfig, lane, dataset, m_program->graph);
     uploadWeights(*m_executor, m_program->graph,
                   initialWeights(m_program->graph, config.seed, stop), stop);
