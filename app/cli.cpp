@@ -159,7 +159,7 @@ int runCommands(int count, char** arguments) {
 int report(Exit code, std::string message) {
     for (char& c : message) { // a file's name may hold what a terminal would obey
         if (c == '\n' || c == '\r') c = ' ';
-        if ((c >= 0 && c < ' ') || c == '\x7f') c = '?';
+        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?'; // char may be unsigned
     }
     printNote("halfscope-cli: " + message + "\n");
     return code;
