@@ -138,16 +138,24 @@ void TestAxes::prefixes() {
 
 void TestAxes::rateMeter() {
     RateMeter meter;
-    QVERIFY(!meter.add(0));
-    QVERIFY(!meter.add(-1));
-    QVERIFY(!meter.add(std::numeric_limits<double>::quiet_NaN()));
-    const auto first = meter.add(0.01);
+    double wall = 0;
+    const auto add = [&](double seconds) {
+        StepRecord record;
+        record.deviceSeconds = seconds;
+        record.wallSeconds = wall += seconds > 0 ? seconds : 0;
+        ++record.step;
+        return meter.add(record);
+    };
+    QVERIFY(!add(0));
+    QVERIFY(!add(-1));
+    QVERIFY(!add(std::numeric_limits<double>::quiet_NaN()));
+    const auto first = add(0.01);
     QVERIFY(first && std::abs(*first - 100) < 1e-9);
     // later on a value covers a tenth of a second, here 100 steps of a millisecond
     int values = 0;
     double last = 0;
     for (int i = 0; i < 100000; ++i)
-        if (const auto rate = meter.add(0.001)) {
+        if (const auto rate = add(0.001)) {
             ++values;
             last = *rate;
         }

@@ -60,7 +60,6 @@ private slots:
     void transportFigures();
     void transportFiguresInLittleRoom();
     void scalerCards();
-    void scalerCardsGrowWithTheirSentences();
     void eventsShowWholeRows();
     void eventsJump();
     void bannerComesAndGoes();
@@ -204,39 +203,6 @@ void TestPanels::scalerCards() {
     QCOMPARE(bars.size(), 1);
     QCOMPARE(bars.front()->value(), 500);
     QCOMPARE(bars.front()->maximum(), 2000);
-}
-
-/// The cards ask for all the room that their sentences need, and names are not broken at dots.
-void TestPanels::scalerCardsGrowWithTheirSentences() {
-    ScalerPanel panel;
-    panel.resize(260, 900);
-    panel.show();
-    RunModel run;
-    run.start({"fp32", "amp-fp16"});
-    panel.setLanes({{false, 0, {}}, {true, 0, {}}});
-    const auto told = [&run](const char* text) {
-        StepRecord a, b;
-        a.step = b.step = 1;
-        b.lane = 1;
-        Event event;
-        event.lane = -1;
-        event.text = text;
-        run.append(std::vector{a, b}, std::vector{event});
-    };
-    panel.refresh(run);
-    const int before = panel.contentHeight();
-    told("Step 1 skipped: gradient of layers.4.bias reached inf at loss scale 65536 (2^16); the "
-         "scale falls to 32768 (2^15), and this sentence is longer than those of the program");
-    panel.refresh(run);
-    QCoreApplication::processEvents();
-    QVERIFY(panel.contentHeight() > before);
-    for (auto* label : panel.findChildren<QLabel*>())
-        if (label->wordWrap() && label->isVisible())
-            QTRY_VERIFY2(label->heightForWidth(label->width()) <= label->height(),
-                         qPrintable(label->text()));
-    QVERIFY(panel.contentHeight() >= panel.widget()->layout()->totalHeightForWidth(panel.width()));
-    QVERIFY(panel.contentHeight() <= panel.widget()->layout()->totalHeightForWidth(panel.width()) +
-                                         2 * panel.widget()->layout()->spacing());
 }
 
 void TestPanels::eventsShowWholeRows() {

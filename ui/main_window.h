@@ -129,6 +129,7 @@ private:
     void updateGrowthIntervals();
     /// A live edit may have switched a lane's scaler on or off.
     void updateScalers();
+    void updateTitles();
     void setScale(int lane, const QString& text);
     void showFigures();
     void pace();

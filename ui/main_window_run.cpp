@@ -3,6 +3,7 @@
 #include "ui/main_window.h"
 
 #include "ui/images/compare_view.h"
+#include "ui/models/lane_titles.h"
 #include "ui/models/typed_number.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
@@ -77,19 +78,13 @@ std::vector<Measure> extraMeasures(const RunConfig& config) {
     return extra;
 }
 
-QStringList namesOf(const SessionInfo& info) {
-    QStringList names;
-    for (const std::string& name : info.laneNames)
-        names << QString::fromStdString(name);
-    return names;
-}
-
 /// An event's words with its lane, where there are lanes to tell apart and the words name none.
 QString newsOf(const Event& event, const RunModel& run) {
-    const QString text = QString::fromStdString(event.text);
+    const QString text = EventModel::sentenceOf(event);
     if (event.lane < 0 || event.lane >= run.lanes() || run.lanes() < 2) return text;
-    const QString& name = run.lane(event.lane).name;
-    return text.contains(name) ? text : laneLabel(event.lane, name) + QStringLiteral(": ") + text;
+    if (event.kind == EventKind::Edit) return text; // ends with it
+    const QString label = laneLabel(event.lane, run.lane(event.lane).title);
+    return briefLabel(label) + QStringLiteral(": ") + text;
 }
 
 } // namespace
@@ -112,6 +107,7 @@ void MainWindow::connectSession() {
                 m_controller->edit(lane, key, value);
                 updateGrowthIntervals();
                 updateScalers();
+                updateTitles();
             });
     connect(&m_config, &ConfigModel::edited, this,
             [this] { m_transport->setStopStep(m_config.config().steps); });
@@ -173,7 +169,7 @@ void MainWindow::startRun() {
 }
 
 void MainWindow::showLanes(const SessionInfo& info) {
-    const QStringList names = namesOf(info), about = aboutLanes(info.config);
+    const QStringList names = laneTitles(info.config), about = aboutLanes(info.config);
     std::vector<bool> scales;
     m_facts.clear();
     for (int i = 0; i < names.size(); ++i) {
@@ -195,6 +191,7 @@ void MainWindow::showLanes(const SessionInfo& info) {
 void MainWindow::showBuilt() {
     const SessionInfo& info = *m_controller->info();
     m_run.start(info.laneNames);
+    m_run.setTitles(laneTitles(info.config));
     m_steps.start(info.laneNames);
     m_events.clear();
     showLanes(info);
@@ -246,6 +243,18 @@ void MainWindow::updateScalers() {
     m_scaler->setLanes(m_facts);
     m_scaler->refresh(m_run);
     divideRight();
+}
+
+/// A live edit may set lanes of one precision apart, or make them alike.
+void MainWindow::updateTitles() {
+    if (!m_config.running()) return;
+    const QStringList titles = laneTitles(*m_config.running());
+    if (titles.size() != m_run.lanes() || titles == m_run.titles()) return;
+    m_run.setTitles(titles);
+    m_plots->renameLanes(titles);
+    m_gradients->renameLanes(titles);
+    m_pictures->renameLanes(titles);
+    m_scaler->refresh(m_run);
 }
 
 void MainWindow::setScale(int lane, const QString& text) {

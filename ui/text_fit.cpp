@@ -25,6 +25,12 @@ QString fitting(const QString& text, const QFont& font, const QSize& room) {
     return shown;
 }
 
+QString widest(const QStringList& texts, const QFontMetrics& metrics, int width) {
+    for (const QString& text : texts)
+        if (metrics.horizontalAdvance(text) <= width) return text;
+    return texts.isEmpty() ? QString() : metrics.elidedText(texts.back(), Qt::ElideMiddle, width);
+}
+
 QString wrappedTip(const QString& text) {
     constexpr qsizetype kShort = 60; // characters
     if (text.size() <= kShort || Qt::mightBeRichText(text)) return text;

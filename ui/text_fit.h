@@ -2,8 +2,10 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 
 class QFont;
+class QFontMetrics;
 class QSize;
 
 namespace halfscope {
@@ -13,6 +15,9 @@ int heightOf(const QString& text, const QFont&, int width);
 /// The text, or as many of its words as there is room for, with an ellipsis: half a line would look
 /// like the end, half a number like another number.
 QString fitting(const QString& text, const QFont&, const QSize& room);
+/// The first text that is no wider, else the last one with its middle left out: at both ends stands
+/// what tells it from the others.
+QString widest(const QStringList& texts, const QFontMetrics&, int width);
 /// For a tool tip: plain text would be one line, however long. Short and rich texts stay.
 QString wrappedTip(const QString& text);
 

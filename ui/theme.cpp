@@ -173,4 +173,11 @@ QString laneLabel(int index, const QString& name) {
     return name.isEmpty() ? laneLetter(index) : laneLetter(index) + u' ' + name;
 }
 
+QStringList laneLabels(const QStringList& names) {
+    QStringList labels;
+    for (int i = 0; i < static_cast<int>(names.size()); ++i)
+        labels << laneLabel(i, names[i]);
+    return labels;
+}
+
 } // namespace halfscope

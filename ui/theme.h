@@ -53,6 +53,7 @@ QVector<qreal> laneDash(int index);
 QString laneLetter(int index);
 /// "A fp32".
 QString laneLabel(int index, const QString& name);
+QStringList laneLabels(const QStringList& names);
 /// Contrast ratio of WCAG 2, 1 to 21.
 double contrast(const QColor&, const QColor&);
 /// The colour itself, or as little darker or lighter as the contrast needs.

@@ -102,6 +102,11 @@ void CompareView::setLanes(const QStringList& names, const QStringList& about, K
     rebuildViews();
 }
 
+void CompareView::renameLanes(const QStringList& names) {
+    m_names = names;
+    updateTitles();
+}
+
 void CompareView::rebuildViews() {
     const auto wanted = static_cast<size_t>(std::max(m_names.size(), m_pictures.size()));
     while (m_views.size() > wanted) {

@@ -33,6 +33,8 @@ public:
     /// pictures.
     void setLanes(const QStringList& names, const QStringList& about = {},
                   Kind kind = Kind::Painted);
+    /// Other names for the same lanes; the pictures stay.
+    void renameLanes(const QStringList& names);
     /// One picture per lane, all after `step`. More lanes than named get a letter only.
     void setPictures(qint64 step, const QVector<Picture>&);
     void setTarget(const Picture&);

@@ -2,6 +2,8 @@
 #include "ui/images/image_view.h"
 
 #include "ui/images/picture_image.h"
+#include "ui/models/lane_titles.h"
+#include "ui/text_fit.h"
 #include "ui/theme.h"
 
 #include <QMouseEvent>
@@ -77,7 +79,7 @@ int ImageView::titleWidth(const QString& title, const QString& note) const {
 }
 
 bool ImageView::fits(const QString& title, const QString& note) const {
-    return titleWidth(title, note) <= width() - 2 * kMargin;
+    return titleWidth(labelForms(title).back(), note) <= width() - 2 * kMargin;
 }
 
 int ImageView::titleHeight() const { return fontMetrics().height() + 4; }
@@ -143,12 +145,14 @@ void ImageView::paintTitle(QPainter& painter) const {
         line = QRect(left, 0, wanted, titleHeight());
     }
     painter.setPen(m_titleColor.isValid() ? m_titleColor : palette().color(QPalette::WindowText));
-    const QString title = metrics.elidedText(m_title, Qt::ElideRight, line.width());
-    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, title);
+    // a cut number would mislead: all of it or nothing
+    const bool noted = fits(m_title, m_note);
+    const int room = line.width() - (noted ? titleWidth({}, m_note) : 0);
+    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter,
+                     widest(labelForms(m_title), metrics, room));
     painter.setFont(font());
     painter.setPen(colorsFor(palette()).muted);
-    // a cut number would mislead: all of it or nothing
-    if (fits(m_title, m_note)) painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, m_note);
+    if (noted) painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, m_note);
 }
 
 void ImageView::paintPicture(QPainter& painter) const {

@@ -29,6 +29,7 @@ public:
     void setSwipe(const Picture& left, const Picture& right);
     /// "A fp32"; `note` to the right of it where it fits.
     void setTitle(const QString& title, const QString& note = {});
+    /// Both beside each other, the title as brief as it can be.
     bool fits(const QString& title, const QString& note) const;
     void setTitleColor(const QColor&);
     /// Colour strip below the picture from 0 to `highest`; nothing when 0.

@@ -8,6 +8,8 @@
 namespace halfscope {
 namespace {
 
+const QLatin1String kInLane(" in lane "); // the engine's words
+
 QString changeText(const Event& event) {
     if (event.scaleAfter == event.scaleBefore) return EventModel::tr("scale unchanged");
     const double factor =
@@ -22,8 +24,8 @@ QString editText(const Event& event) {
     QString text = QString::fromStdString(event.text);
     const QString lead = QStringLiteral(": ");
     if (text.startsWith(QLatin1String("From step "))) text = text.mid(text.indexOf(lead) + 2);
-    for (const char* tail : {" (before: ", " in lane "})
-        if (const auto end = text.indexOf(QLatin1String(tail)); end > 0) text.truncate(end);
+    for (const QLatin1String tail : {QLatin1String(" (before: "), kInLane})
+        if (const auto end = text.indexOf(tail); end > 0) text.truncate(end);
     if (text.endsWith(u'.')) text.chop(1);
     return text.isEmpty() ? EventModel::tr("Edit") : text;
 }
@@ -113,6 +115,14 @@ QString EventModel::whatText(const Event& event) {
     return {};
 }
 
+QString EventModel::sentenceOf(const Event& event) {
+    QString text = QString::fromStdString(event.text);
+    const auto lane = text.lastIndexOf(kInLane);
+    if (event.kind == EventKind::Edit && event.lane >= 0 && lane > 0)
+        text = text.left(lane) + kInLane + laneTag(event.lane) + u'.';
+    return text;
+}
+
 QString EventModel::whyText(const Event& event) {
     switch (event.kind) {
     case EventKind::Overflow:
@@ -140,7 +150,7 @@ QVariant EventModel::data(const QModelIndex& index, int role) const {
     case StepRole: return static_cast<qlonglong>(row.step);
     case LaneRole: return row.lane;
     case KindRole: return static_cast<int>(row.kind);
-    case Qt::ToolTipRole: return QString::fromStdString(row.text);
+    case Qt::ToolTipRole: return sentenceOf(row);
     case Qt::TextAlignmentRole: return alignmentOf(index.column());
     case Qt::DisplayRole: break;
     default: return {};
@@ -149,7 +159,7 @@ QVariant EventModel::data(const QModelIndex& index, int role) const {
     case StepColumn: return QLocale().toString(static_cast<qlonglong>(row.step));
     case LaneColumn: return row.lane < 0 ? tr("all") : laneTag(row.lane);
     case KindColumn: return whatText(row);
-    case TextColumn: return QString::fromStdString(row.text);
+    case TextColumn: return sentenceOf(row);
     default: return {};
     }
 }

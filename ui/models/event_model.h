@@ -42,6 +42,9 @@ public:
 
     /// "Overflow, scale halved", in the user's language; an edit tells what changed.
     static QString whatText(const Event&);
+    /// As the engine tells it; a lane is called by its letter, which is what all of the window
+    /// says.
+    static QString sentenceOf(const Event&);
     /// Why such a thing happens and what it means for the training; empty for an edit.
     static QString whyText(const Event&);
     /// An event of the gravest kind since clear(): a lost loss, an overflow, a change of the scale;

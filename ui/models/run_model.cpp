@@ -1,6 +1,9 @@
 // The newest figures of each lane as table rows and as plain values.
 #include "ui/models/run_model.h"
 
+#include "ui/models/event_model.h"
+#include "ui/models/lane_titles.h"
+
 #include <QLocale>
 #include <algorithm>
 #include <cmath>
@@ -32,8 +35,21 @@ void RunModel::start(const std::vector<std::string>& laneNames) {
     beginResetModel();
     m_lanes.assign(laneNames.size(), {});
     for (size_t i = 0; i < laneNames.size(); ++i)
-        m_lanes[i].status.name = QString::fromStdString(laneNames[i]);
+        m_lanes[i].status.name = m_lanes[i].status.title = QString::fromStdString(laneNames[i]);
     endResetModel();
+}
+
+void RunModel::setTitles(const QStringList& titles) {
+    for (int i = 0; i < std::min(lanes(), static_cast<int>(titles.size())); ++i)
+        m_lanes[static_cast<size_t>(i)].status.title = titles[i];
+    if (lanes() > 0) emit dataChanged(index(0, LaneColumn), index(lanes() - 1, LaneColumn));
+}
+
+QStringList RunModel::titles() const {
+    QStringList titles;
+    for (const Lane& lane : m_lanes)
+        titles << lane.status.title;
+    return titles;
 }
 
 void RunModel::setGrowthInterval(int lane, int64_t steps) {
@@ -47,14 +63,15 @@ void RunModel::append(std::span<const StepRecord> records, std::span<const Event
     for (const StepRecord& record : records) {
         if (record.lane < 0 || record.lane >= lanes()) continue;
         Lane& lane = m_lanes[static_cast<size_t>(record.lane)];
-        remember(lane, record);
+        lane.status.last = record;
+        lane.rate.add(record);
     }
     for (const Event& event : events)
         for (int i = 0; i < lanes(); ++i)
             if (event.lane == i || event.lane < 0)
                 remember(m_lanes[static_cast<size_t>(i)].status, event);
     for (Lane& lane : m_lanes)
-        updateSpeed(lane);
+        lane.status.stepsPerSecond = lane.rate.perSecond();
     if (!m_lanes.empty()) emit dataChanged(index(0, 0), index(lanes() - 1, Columns - 1));
 }
 
@@ -68,30 +85,9 @@ void RunModel::remember(LaneStatus& status, const Event& event) {
     // An overflow and the backoff that follows from it are one story; the overflow tells it whole.
     const bool sameStory = event.kind == EventKind::Backoff && status.lastEventStep == event.step;
     if (sameStory || movesTheStop(event)) return;
-    status.lastEvent = QString::fromStdString(event.text);
+    status.lastEvent = EventModel::sentenceOf(event);
+    status.lastWhat = EventModel::whatText(event);
     status.lastEventStep = event.step;
-}
-
-void RunModel::remember(Lane& lane, const StepRecord& record) {
-    constexpr double kWindowSeconds = 1.0;
-    constexpr size_t kMost = 255; // enough for a median, however many steps a second has
-    lane.status.last = record;
-    lane.times.push_back({record.wallSeconds, record.deviceSeconds});
-    while (lane.times.size() > kMost ||
-           lane.times.front().wallSeconds < record.wallSeconds - kWindowSeconds)
-        lane.times.pop_front();
-}
-
-/// The median, not the mean: one step that the system held up for a hundred times its length would
-/// make a lane look slow for a second, and for good where the run ends with it.
-void RunModel::updateSpeed(Lane& lane) {
-    if (lane.times.empty()) return;
-    std::vector<double> seconds;
-    for (const StepTime& time : lane.times)
-        seconds.push_back(time.deviceSeconds);
-    const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-    std::nth_element(seconds.begin(), middle, seconds.end());
-    lane.status.stepsPerSecond = *middle > 0 ? 1 / *middle : 0.0;
 }
 
 int64_t RunModel::step() const {
@@ -107,7 +103,9 @@ QString RunModel::summary() const {
     QStringList losses, idle;
     for (int i = 0; i < lanes(); ++i) {
         const LaneStatus& status = lane(i);
-        const QString label = lanes() > kNamed ? laneTag(i) : laneTag(i) + u' ' + status.name;
+        QString label =
+            lanes() > kNamed ? laneTag(i) : briefLabel(laneTag(i) + u' ' + status.title);
+        if (label.count(u' ') > 1) label += u':'; // a value stands before the loss
         const int64_t skipped = status.last.skippedSoFar;
         QString text = label + u' ' + numberText(static_cast<double>(status.last.loss));
         if (skipped > 0)
@@ -138,7 +136,7 @@ QVariant RunModel::data(const QModelIndex& index, int role) const {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid) || role != Qt::DisplayRole) return {};
     const LaneStatus& status = lane(index.row());
     switch (index.column()) {
-    case LaneColumn: return laneTag(index.row()) + u' ' + status.name;
+    case LaneColumn: return laneTag(index.row()) + u' ' + status.title;
     case StepColumn: return QLocale().toString(static_cast<qlonglong>(status.last.step));
     case LossColumn: return numberText(static_cast<double>(status.last.loss));
     case ScaleColumn: return scaleText(static_cast<double>(status.scale()));

@@ -3,10 +3,11 @@
 #pragma once
 
 #include "engine/train/step_record.h"
+#include "ui/models/step_rate.h"
 
 #include <QAbstractTableModel>
 #include <QString>
-#include <deque>
+#include <QStringList>
 #include <span>
 #include <vector>
 
@@ -22,13 +23,15 @@ QString scaleText(double scale);
 QString numberText(double value, int digits = 4);
 
 struct LaneStatus {
-    QString name;               ///< "amp-fp16"
+    QString name;               ///< "amp-fp16-2", in files
+    QString title;              ///< "amp-fp16, init_scale 2^24", on screen
     StepRecord last;            ///< step 0: none yet
     int64_t growthInterval = 0; ///< 0: the lane has no dynamic scaler
-    double stepsPerSecond = 0;  ///< by the median of the device's times of the last second
+    double stepsPerSecond = 0;  ///< see StepRate
     int64_t scaleStep = 0;      ///< the last step after which the scale changed
     float scaleAfter = 1;       ///< what it became then
     QString lastEvent;          ///< in words
+    QString lastWhat;           ///< in a few words: "Overflow, scale halved"
     int64_t lastEventStep = 0;
     /// The one that the next step uses; `last` has the one that the last step used.
     float scale() const { return last.step == scaleStep ? scaleAfter : last.scale; }
@@ -59,6 +62,9 @@ public:
 
     /// A new run: names by lane.
     void start(const std::vector<std::string>& laneNames);
+    /// What lanes are called on screen; until then their names.
+    void setTitles(const QStringList&);
+    QStringList titles() const;
     void setGrowthInterval(int lane, int64_t steps);
     void append(std::span<const StepRecord>, std::span<const Event>);
 
@@ -77,16 +83,11 @@ public:
     QVariant headerData(int section, Qt::Orientation, int role = Qt::DisplayRole) const override;
 
 private:
-    struct StepTime {
-        double wallSeconds = 0, deviceSeconds = 0;
-    };
     struct Lane {
         LaneStatus status;
-        std::deque<StepTime> times; ///< of the newest steps
+        StepRate rate;
     };
     static void remember(LaneStatus&, const Event&);
-    static void remember(Lane&, const StepRecord&);
-    static void updateSpeed(Lane&);
     std::vector<Lane> m_lanes;
 };
 

@@ -142,7 +142,7 @@ void EventPanel::showSentence() {
         lines << tr("Overflows, changes of the loss scale and your edits appear here.");
     } else if (current.isValid()) {
         const Event& event = m_model.eventAt(current.row());
-        lines << QString::fromStdString(event.text) << EventModel::whyText(event);
+        lines << EventModel::sentenceOf(event) << EventModel::whyText(event);
     } else {
         if (m_model.gravest()) lines << EventModel::whyText(*m_model.gravest());
         lines << tr("Click an event: the plots go to its step.");

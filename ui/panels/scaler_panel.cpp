@@ -1,7 +1,9 @@
 // Cards keep their size whatever the figures are: text that grows must not move what is below it.
 #include "ui/panels/scaler_panel.h"
 
+#include "ui/models/lane_titles.h"
 #include "ui/owned.h"
+#include "ui/text_fit.h"
 #include "ui/theme.h"
 
 #include <QEvent>
@@ -11,7 +13,6 @@
 #include <QLabel>
 #include <QLocale>
 #include <QProgressBar>
-#include <QRegularExpression>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -24,12 +25,6 @@ void setColor(QWidget* widget, QPalette::ColorRole role, const QColor& color) {
     QPalette own = widget->palette();
     own.setColor(role, color);
     widget->setPalette(own);
-}
-
-/// "layers.4.bias" stays in one line: without the joiner lines break behind the first dot.
-QString unbroken(QString text) {
-    static const QRegularExpression dot(QStringLiteral("\\.(?=\\d)"));
-    return text.replace(dot, QStringLiteral(".\u2060"));
 }
 
 // Rows of a card's grid; the scaler's figures have kScaleRow and the three after it.
@@ -51,7 +46,7 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
     QFont bold = font();
     bold.setBold(true);
     m_title->setFont(bold);
-    m_title->setToolTip(facts.about);
+    m_about = facts.about;
     grid->addWidget(m_swatch, 0, 0, kRows, 1);
     grid->addWidget(m_title, kTitleRow, 1, 1, 3);
     m_loss = addFigure(*grid, kLossRow, tr("Loss"));
@@ -63,10 +58,10 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
         grid->addWidget(m_noScale, kScaleRow, 1, 1, 2);
     }
     m_event = make<FigureLabel>(tr("Last event"), this);
-    m_event->setWordWrap(true);
-    m_event->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    m_event->setMinimumHeight(m_scales ? fontMetrics().lineSpacing() * 3 : 0);
+    m_event->setMinimumHeight(m_scales ? fontMetrics().lineSpacing() : 0);
     m_event->setVisible(m_scales);
+    for (QLabel* label : {m_title, static_cast<QLabel*>(m_event)})
+        label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred); // cut where it must be
     grid->addWidget(m_event, kEventRow, 1, 1, 3);
     grid->setColumnStretch(2, 1);
     applyColors();
@@ -129,13 +124,22 @@ void LaneCard::addScale(QGridLayout& grid, int row) {
 }
 
 void LaneCard::show(const LaneStatus& status) {
-    m_title->setText(laneLabel(m_lane, status.name));
-    setAccessibleName(m_title->text());
+    m_label = laneLabel(m_lane, status.title);
+    m_news = status.lastWhat.isEmpty()
+                 ? QString()
+                 : tr("Step %1: %2")
+                       .arg(QLocale().toString(static_cast<qlonglong>(status.lastEventStep)))
+                       .arg(status.lastWhat);
+    setAccessibleName(m_label);
+    m_title->setToolTip(m_about.isEmpty() ? m_label : m_label + u'\n' + m_about);
+    m_event->setToolTip(wrappedTip(status.lastEvent));
+    fitWords();
+    const bool grows = status.growthInterval > 0;
+    if (m_progress) m_progress->setVisible(grows);
     if (status.last.step == 0) return;
     const QLocale locale;
     m_loss->showFigure(numberText(static_cast<double>(status.last.loss)));
-    m_event->showFigure(unbroken(status.lastEvent));
-    m_event->setVisible(m_scales || !status.lastEvent.isEmpty());
+    m_event->setVisible(m_scales || !m_news.isEmpty());
     if (!m_scales) return;
     m_lastScale = static_cast<double>(status.scale());
     m_setScale->setEnabled(true);
@@ -144,18 +148,30 @@ void LaneCard::show(const LaneStatus& status) {
         tr("%1 (%2 %)")
             .arg(locale.toString(static_cast<qlonglong>(status.last.skippedSoFar)),
                  locale.toString(100.0 * status.skippedShare(), 'f', 2)));
-    const bool grows = status.growthInterval > 0;
     m_clean->showFigure(
         grows ? tr("%1 of %2")
                     .arg(locale.toString(status.last.growthTracker),
                          locale.toString(static_cast<qlonglong>(status.growthInterval)))
               : tr("fixed scale"));
-    m_progress->setVisible(grows);
     if (!grows) return;
     // an interval may be larger than what a progress bar counts
     const int maximum = static_cast<int>(std::min<int64_t>(status.growthInterval, 1000000000));
     m_progress->setRange(0, maximum);
     m_progress->setValue(std::min(status.last.growthTracker, maximum));
+}
+
+/// One line each, whatever they say: the tool tips have all of it.
+void LaneCard::fitWords() {
+    const QFontMetrics bold(m_title->font());
+    const QString title = widest(labelForms(m_label), bold, m_title->width());
+    if (title != m_title->text()) m_title->setText(title);
+    m_event->showFigure(fontMetrics().elidedText(m_news, Qt::ElideRight, m_event->width()));
+}
+
+void LaneCard::resizeEvent(QResizeEvent* event) {
+    QFrame::resizeEvent(event);
+    layout()->activate(); // or the labels have the widths of before
+    fitWords();
 }
 
 void LaneCard::changeEvent(QEvent* event) {
@@ -191,17 +207,11 @@ QSize ScalerPanel::sizeHint() const { return {280, widget() ? contentHeight() : 
 
 int ScalerPanel::contentHeight() const {
     if (!widget()) return 0;
-    // Sentences need more lines the narrower they are. Asked of each card itself: the layout around
-    // them learns only later that a sentence has changed.
+    // asked of each card itself: the layout around them learns only later that one has changed
     const QMargins margins = widget()->layout()->contentsMargins();
     int height = margins.top() + margins.bottom();
-    const int inside = width() - margins.left() - margins.right();
-    for (const LaneCard* card : m_cards) {
-        const QLayout& figures = *card->layout();
-        height += figures.hasHeightForWidth() ? figures.totalHeightForWidth(inside)
-                                              : figures.totalSizeHint().height();
-        height += widget()->layout()->spacing();
-    }
+    for (const LaneCard* card : m_cards)
+        height += card->layout()->totalSizeHint().height() + widget()->layout()->spacing();
     return height;
 }
 

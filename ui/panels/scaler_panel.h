@@ -35,8 +35,10 @@ signals:
 
 protected:
     void changeEvent(QEvent*) override;
+    void resizeEvent(QResizeEvent*) override;
 
 private:
+    void fitWords();
     FigureLabel* addFigure(QGridLayout&, int row, const QString& name, int columns = 2);
     void addMemory(QGridLayout&, int row, size_t bytes);
     void addScaler(QGridLayout&, int row);
@@ -45,8 +47,9 @@ private:
 
     int m_lane;
     bool m_scales;
-    double m_lastScale = 0;    ///< 0: no step yet
-    QLabel* m_title = nullptr; ///< child, as all below; the scaler's are null without one
+    QString m_about, m_label, m_news; ///< in full
+    double m_lastScale = 0;           ///< 0: no step yet
+    QLabel* m_title = nullptr;        ///< child, as all below; the scaler's are null without one
     FigureLabel* m_loss = nullptr;
     FigureLabel* m_scale = nullptr;
     QToolButton* m_setScale = nullptr;
@@ -66,7 +69,7 @@ public:
     /// One card for each lane.
     void setLanes(const std::vector<LaneFacts>&);
     void refresh(const RunModel&);
-    /// Of all cards at the width that they have.
+    /// Of all cards.
     int contentHeight() const;
     QSize sizeHint() const override;
 

@@ -1,7 +1,9 @@
 // Heading with an arrow, a thin line, and a column of widgets below.
 #include "ui/panels/section.h"
 
+#include "ui/models/lane_titles.h"
 #include "ui/owned.h"
+#include "ui/text_fit.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -15,7 +17,8 @@ Section::Section(const QString& title, QWidget* parent) : QWidget(parent) {
     m_heading->setAutoRaise(true);
     m_heading->setArrowType(Qt::DownArrow);
     m_heading->setIconSize({10, 10});
-    m_heading->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    // a long title must not make the panel wider
+    m_heading->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     QFont bold = font();
     bold.setBold(true);
     m_heading->setFont(bold);
@@ -41,11 +44,26 @@ Section::Section(const QString& title, QWidget* parent) : QWidget(parent) {
 }
 
 void Section::setTitle(const QString& title) {
-    m_heading->setText(title);
+    m_title = title;
     m_heading->setAccessibleName(tr("%1, group of settings").arg(title));
+    fitTitle();
 }
 
-QString Section::title() const { return m_heading->text(); }
+void Section::fitTitle() {
+    constexpr int kAroundText = 24; // arrow and margins
+    const int room = m_heading->width() - kAroundText;
+    const QString shown = widest(labelForms(m_title), m_heading->fontMetrics(), room);
+    if (shown == m_heading->text()) return;
+    m_heading->setText(shown);
+    m_heading->setToolTip(shown == m_title ? QString() : m_title);
+}
+
+void Section::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    layout()->activate(); // or the heading has the width of before
+    fitTitle();
+}
+
 bool Section::isOpen() const { return m_open; }
 
 void Section::setOpen(bool open) {

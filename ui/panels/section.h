@@ -15,7 +15,7 @@ public:
     explicit Section(const QString& title, QWidget* parent = nullptr);
 
     void setTitle(const QString&);
-    QString title() const;
+    QString title() const { return m_title; }
     void setOpen(bool);
     bool isOpen() const;
     void addWidget(QWidget*);
@@ -27,8 +27,14 @@ public:
 signals:
     void toggled(bool open);
 
+protected:
+    void resizeEvent(QResizeEvent*) override;
+
 private:
+    void fitTitle();
+
     bool m_open = true;
+    QString m_title;                     ///< the heading may have no room for all of it
     QToolButton* m_heading = nullptr;    ///< child
     QWidget* m_swatch = nullptr;         ///< child
     QWidget* m_content = nullptr;        ///< child

@@ -2,6 +2,7 @@
 #include "ui/panels/setup_panel.h"
 
 #include "ui/icons.h"
+#include "ui/models/lane_titles.h"
 #include "ui/owned.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/section.h"
@@ -142,20 +143,18 @@ void SetupPanel::rebuildStrip() {
 
 void SetupPanel::refreshStrip() {
     const Colors colors = colorsFor(QGuiApplication::palette());
-    const std::vector<std::string> names = laneNames(m_model.config());
+    const QStringList names = laneTitles(m_model.config());
     // names where they fit beside each other in the narrowest panel
     constexpr int kRoom = 250, kAroundText = 12;
     int needed = fontMetrics().horizontalAdvance(tr("Experiment")) + kAroundText;
-    for (const std::string& name : names)
-        needed += fontMetrics().horizontalAdvance(laneLabel(0, QString::fromStdString(name))) +
-                  kAroundText;
+    for (const QString& name : names)
+        needed += fontMetrics().horizontalAdvance(laneLabel(0, name)) + kAroundText;
     m_jumps[0]->setText(tr("Experiment"));
     m_jumps[0]->setToolTip(tr("To the settings that all lanes share"));
     m_jumps[0]->setAccessibleName(m_jumps[0]->toolTip());
-    for (size_t i = 0; i < names.size(); ++i) {
-        const int lane = static_cast<int>(i);
-        const QString label = laneLabel(lane, QString::fromStdString(names[i]));
-        QToolButton* jump = m_jumps[i + 1];
+    for (int lane = 0; lane < static_cast<int>(names.size()); ++lane) {
+        const QString label = laneLabel(lane, names[lane]);
+        QToolButton* jump = m_jumps[static_cast<size_t>(lane) + 1];
         jump->setText(needed > kRoom ? laneLetter(lane) : label);
         jump->setToolTip(tr("To the precision and the loss scaler of lane %1").arg(label));
         jump->setAccessibleName(jump->toolTip());
@@ -217,7 +216,7 @@ void SetupPanel::orderTabs() {
 }
 
 void SetupPanel::refresh() {
-    const std::vector<std::string> names = laneNames(m_model.config());
+    const QStringList names = laneTitles(m_model.config());
     for (const Group& group : m_groups) {
         bool any = false;
         for (FieldEditor* editor : group.editors) {
@@ -225,9 +224,7 @@ void SetupPanel::refresh() {
             any = any || editor->applies();
         }
         group.section->setVisible(any);
-        if (group.lane >= 0)
-            group.section->setTitle(laneLabel(
-                group.lane, QString::fromStdString(names[static_cast<size_t>(group.lane)])));
+        if (group.lane >= 0) group.section->setTitle(laneLabel(group.lane, names[group.lane]));
     }
     refreshStrip();
     m_restart->setVisible(m_model.restartNeeded());

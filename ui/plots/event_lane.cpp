@@ -1,6 +1,8 @@
 // Marks by kind and lane, drawn as scatter graphs: thousands of them cost little, unlike items.
 #include "ui/plots/event_lane.h"
 
+#include "ui/models/event_model.h"
+
 #include "ui/plots/tickers.h"
 
 #include <QPainterPath>
@@ -128,7 +130,7 @@ void EventLane::clear() {
 void EventLane::add(const Event& event) {
     const int index = count();
     m_steps.push_back(event.step);
-    m_texts.push_back(QString::fromStdString(event.text));
+    m_texts.push_back(EventModel::sentenceOf(event));
     if (m_texts.size() > size_t{kMostTexts}) m_texts.pop_front();
     for (int lane = 0; lane < static_cast<int>(m_rows.size()); ++lane)
         if (event.lane == lane || event.lane < 0)

@@ -1,6 +1,8 @@
 // Painted by hand: a few hundred rectangles a second need no plot.
 #include "ui/plots/gradient_view.h"
 
+#include "ui/models/lane_titles.h"
+#include "ui/text_fit.h"
 #include "ui/theme.h"
 
 #include <QFontMetrics>
@@ -78,6 +80,12 @@ void GradientView::setLanes(const QStringList& names) {
     m_names = names;
     m_ranges.clear();
     updateGeometry();
+    describe();
+    update();
+}
+
+void GradientView::renameLanes(const QStringList& names) {
+    m_names = names;
     describe();
     update();
 }
@@ -179,9 +187,9 @@ void GradientView::paintRow(QPainter& painter, const Colors& colors, int lane,
                       metrics.lineSpacing());
     const QString text = figures(lane);
     const int needed = metrics.horizontalAdvance(text);
-    QString label = laneLabel(lane, m_names[lane]);
-    if (metrics.horizontalAdvance(label) + kMargin + needed > line.width())
-        label = laneLetter(lane);
+    const QString full = laneLabel(lane, m_names[lane]);
+    const QString label = widest({full, briefLabel(full), laneLetter(lane)}, metrics,
+                                 static_cast<int>(line.width()) - kMargin - needed);
     painter.setPen(colors.laneText(lane));
     painter.drawText(line, Qt::AlignLeft, label);
     painter.setPen(palette().color(QPalette::WindowText));

@@ -21,6 +21,8 @@ public:
 
     /// Forgets what was shown.
     void setLanes(const QStringList& names);
+    /// Other names for the same lanes.
+    void renameLanes(const QStringList& names);
     /// By lane.
     void setRanges(std::vector<GradientRange>);
     /// "0.1 % zero, 12 % subnormal" of a lane; empty before there are gradients.

@@ -68,16 +68,20 @@ QSharedPointer<SpacedTicker> tickerOf(Measure measure) {
 
 } // namespace
 
-std::optional<double> RateMeter::add(double seconds) {
-    if (!(seconds > 0) || !std::isfinite(seconds)) return std::nullopt;
-    m_total += seconds;
-    m_window += seconds;
-    ++m_steps;
+std::optional<double> RateMeter::add(const StepRecord& record) {
+    if (!(record.deviceSeconds > 0) || !std::isfinite(record.deviceSeconds)) return std::nullopt;
+    m_rate.add(record);
+    m_step = record.step;
+    m_total += record.deviceSeconds;
+    m_window += record.deviceSeconds;
     if (m_window < std::min(kRateWindow, kRateShare * m_total)) return std::nullopt;
-    const double rate = static_cast<double>(m_steps) / m_window;
+    return rest();
+}
+
+std::optional<double> RateMeter::rest() {
+    if (m_window == 0) return std::nullopt;
     m_window = 0;
-    m_steps = 0;
-    return rate;
+    return m_rate.perSecond();
 }
 
 QString valueText(Measure measure, double value) {
@@ -124,7 +128,8 @@ QString PlotPanel::explanation() const {
         return tr("The length of all gradients together (L2 norm), unscaled and before they are "
                   "clipped. It is not finite where they overflow. The axis is logarithmic.");
     case Measure::Throughput:
-        return tr("Steps per second of each lane, by the time that its device worked.");
+        return tr("Steps per second of each lane: what the device needed for most of the last "
+                  "second's steps. One that was held up does not count.");
     case Measure::Skipped: break;
     }
     return tr("Steps of which nothing was learnt, because a gradient was not finite; counted from "
@@ -182,6 +187,13 @@ void PlotPanel::setLanes(const QStringList& labels) {
     fitRange(1, 0);
     setColors(m_colors);
     showValues(std::nullopt);
+}
+
+void PlotPanel::renameLanes(const QStringList& labels) {
+    for (size_t i = 0; i < m_lanes.size(); ++i) {
+        m_lanes[i].label = labels.value(static_cast<qsizetype>(i));
+        m_lanes[i].graph->setName(title() + u'/' + m_lanes[i].label);
+    }
 }
 
 void PlotPanel::clear() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/train/step_record.h"
+#include "ui/models/step_rate.h"
 #include "ui/plots/series.h"
 #include "ui/plots/smoothing.h"
 #include "ui/theme.h"
@@ -26,16 +27,19 @@ class SpacedTicker;
 
 enum class Measure { Loss, LossScale, LearningRate, GradientNorm, Throughput, Skipped };
 
-/// Steps per second over a window that grows with the run: the first step gives a value at once,
-/// and later ones are averaged over up to a tenth of a second, or the noise of single steps hides
-/// the trend.
+/// When the plot of the throughput gets a point: at the first step, and later about ten times a
+/// second, or the noise of single steps hides the trend. The point is the StepRate then.
 class RateMeter {
 public:
-    std::optional<double> add(double seconds);
+    std::optional<double> add(const StepRecord&);
+    /// The steps since the last point, where there are any.
+    std::optional<double> rest();
+    qint64 lastStep() const { return m_step; }
 
 private:
-    double m_total = 0, m_window = 0;
-    qint64 m_steps = 0;
+    StepRate m_rate;
+    double m_total = 0, m_window = 0; ///< device seconds
+    qint64 m_step = 0;
 };
 
 /// The value with its unit: "0.0123", "65536 = 2^16", "812 steps/s".
@@ -55,6 +59,8 @@ public:
     /// What is plotted, for who does not know the word.
     QString explanation() const;
     void setLanes(const QStringList& labels);
+    /// Other labels for the same lanes; what is plotted stays.
+    void renameLanes(const QStringList& labels);
     /// Such a lane has no value here: the loss scale of a lane that scales nothing.
     void setAbsent(int lane, bool absent);
     void clear();

@@ -77,9 +77,7 @@ void PlotStack::setLanes(const QStringList& names, const std::vector<bool>& scal
     measures.insert(measures.end(), extra.begin(), extra.end());
     measures.insert(measures.end(), {Measure::Throughput, Measure::Skipped});
     buildPanels(measures);
-    m_labels.clear();
-    for (int i = 0; i < static_cast<int>(names.size()); ++i)
-        m_labels << laneLabel(i, names[i]);
+    m_labels = laneLabels(names);
     for (auto& panel : m_panels)
         panel->setLanes(m_labels);
     for (size_t i = 0; i < scales.size(); ++i)
@@ -89,6 +87,13 @@ void PlotStack::setLanes(const QStringList& names, const std::vector<bool>& scal
     applyMargins();
     placeOverlays();
     applyColors();
+}
+
+void PlotStack::renameLanes(const QStringList& names) {
+    m_labels = laneLabels(names.first(std::min(names.size(), m_labels.size())));
+    for (auto& panel : m_panels)
+        panel->renameLanes(m_labels);
+    m_dirty = true;
 }
 
 void PlotStack::setScales(int lane, bool scales) {
@@ -111,7 +116,7 @@ std::optional<double> PlotStack::valueOf(Measure measure, int lane, const StepRe
     case Measure::LossScale: return static_cast<double>(record.scale);
     case Measure::LearningRate: return static_cast<double>(record.learningRate);
     case Measure::GradientNorm: return static_cast<double>(record.gradientNorm);
-    case Measure::Throughput: return m_rates[static_cast<size_t>(lane)].add(record.deviceSeconds);
+    case Measure::Throughput: return m_rates[static_cast<size_t>(lane)].add(record);
     case Measure::Skipped: break;
     }
     return static_cast<double>(record.skippedSoFar);
@@ -136,6 +141,7 @@ void PlotStack::clear() {
 bool PlotStack::refresh() {
     if (!m_dirty) return false;
     m_dirty = false;
+    if (m_resting) finishRates();
     const int pixels = plotWidth();
     if (m_following) {
         // a little more at both ends, or the marks there are cut in half
@@ -164,6 +170,15 @@ void PlotStack::updatePanels() {
 void PlotStack::setResting(bool resting) {
     m_dirty = m_dirty || resting != m_resting;
     m_resting = resting;
+}
+
+/// A run's last steps count too, and the plot ends with the speed that stands above it.
+void PlotStack::finishRates() {
+    for (auto& panel : m_panels)
+        for (size_t lane = 0; panel->measure() == Measure::Throughput && lane < m_rates.size();
+             ++lane)
+            if (const auto rate = m_rates[lane].rest())
+                panel->append(static_cast<int>(lane), m_rates[lane].lastStep(), *rate);
 }
 
 int PlotStack::plotWidth() const { return std::max(1, m_panels.front()->rect().width()); }

@@ -37,6 +37,8 @@ public:
     /// and skipped steps. Clears all curves and events.
     void setLanes(const QStringList& names, const std::vector<bool>& scales = {},
                   const std::vector<Measure>& extra = {});
+    /// Other names for the same lanes; what is plotted stays.
+    void renameLanes(const QStringList& names);
     /// From here on a lane has a loss scale or none; what is plotted stays.
     void setScales(int lane, bool scales);
     /// Cheap: nothing is drawn before refresh().
@@ -122,6 +124,7 @@ private:
     QString helpAt(const QPoint& position) const;
     int plotWidth() const;
     void updatePanels();
+    void finishRates();
     /// Draws with fine lines, whatever the run does.
     template <class Draw>
     void drawFinely(Draw);

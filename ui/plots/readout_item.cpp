@@ -1,6 +1,8 @@
 // Lays the header out from left to right, with full labels where they fit and letters where not.
 #include "ui/plots/readout_item.h"
 
+#include "ui/models/lane_titles.h"
+
 namespace halfscope {
 
 namespace {
@@ -33,7 +35,9 @@ const QString& ReadoutItem::titleIn(Form form) const {
 }
 
 QString ReadoutItem::labelled(const ReadoutEntry& entry, Form form) {
-    const QString label = form == Form::Full ? entry.label : entry.label.left(1);
+    const QString label = form == Form::Full    ? entry.label
+                          : form == Form::Brief ? briefLabel(entry.label)
+                                                : entry.label.left(1);
     const QString value = form == Form::Shortest ? entry.shortValue : entry.value;
     return value.isEmpty() ? label : label + u' ' + u' ' + value;
 }
@@ -49,7 +53,7 @@ int ReadoutItem::titleWidth(Form form) const {
 }
 
 ReadoutItem::Form ReadoutItem::formFor(int width) const {
-    for (const Form form : {Form::Full, Form::Letters, Form::ShortTitle})
+    for (const Form form : {Form::Full, Form::Brief, Form::Letters, Form::ShortTitle})
         if (fitting(width, form) == m_entries.size()) return form;
     return Form::Shortest;
 }

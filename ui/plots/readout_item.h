@@ -12,7 +12,7 @@ namespace halfscope {
 struct ReadoutEntry {
     QPen pen;
     QColor textColor;
-    QString label;      ///< "A fp32"; only its letter where space is short
+    QString label;      ///< "A fp32"; only its letter where space is short, see briefLabel() too
     QString value;      ///< "65536 = 2^16"
     QString shortValue; ///< "2^16", for where even letters need too much space
 };
@@ -39,7 +39,7 @@ protected:
 
 private:
     /// What there is room for, from the richest to the barest.
-    enum class Form { Full, Letters, ShortTitle, Shortest };
+    enum class Form { Full, Brief, Letters, ShortTitle, Shortest };
     static int sampleWidth(Form);
     static int spacing(Form);
     static QString labelled(const ReadoutEntry&, Form);

@@ -1,0 +1,31 @@
+// The last second of steps, and the middle one of them by length.
+#include "ui/models/step_rate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace halfscope {
+
+void StepRate::add(const StepRecord& record) {
+    constexpr double kWindowSeconds = 1.0;
+    constexpr size_t kMost = 255; // enough for a median, however many steps a second has
+    if (!(record.deviceSeconds > 0) || !std::isfinite(record.deviceSeconds)) return;
+    m_times.push_back({record.wallSeconds, record.deviceSeconds});
+    while (m_times.size() > kMost ||
+           m_times.front().wallSeconds < record.wallSeconds - kWindowSeconds)
+        m_times.pop_front();
+}
+
+double StepRate::perSecond() const {
+    if (m_times.empty()) return 0;
+    std::vector<double> seconds;
+    seconds.reserve(m_times.size());
+    for (const StepTime& time : m_times)
+        seconds.push_back(time.deviceSeconds);
+    const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+    std::nth_element(seconds.begin(), middle, seconds.end());
+    return 1 / *middle;
+}
+
+} // namespace halfscope
