@@ -27,6 +27,7 @@ struct Colors {
     bool dark = false;
     QColor background; ///< of plots, lists and boxes
     QColor window;     ///< of panels
+    QColor button;     ///< the brightest part of a button
     QColor text, muted, grid;
     QColor accent;  ///< the one coloured button, user edits
     QColor good;    ///< growth
@@ -37,6 +38,10 @@ struct Colors {
     QColor lane(int index) const;
     /// The lane's colour, dark or light enough to read as text (4.5:1).
     QColor laneText(int index) const;
+    /// The same on a button.
+    QColor laneOnButton(int index) const;
+    /// Of the filled part of a bar that is grid-coloured where it is empty (3:1).
+    QColor laneBar(int index) const;
     /// The colour itself, or as much darker or lighter as makes it readable.
     QColor asText(const QColor&) const;
     /// One pixel wide, in the lane's colour and dash pattern.

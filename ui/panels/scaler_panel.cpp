@@ -192,7 +192,7 @@ void LaneCard::applyColors() {
     const QString style =
         QStringLiteral("QProgressBar { background: %1; border: 0; border-radius: 2px; } "
                        "QProgressBar::chunk { background: %2; border-radius: 2px; }")
-            .arg(colors.grid.name(), colors.lane(m_lane).name());
+            .arg(colors.grid.name(), colors.laneBar(m_lane).name());
     if (m_progress->styleSheet() != style) m_progress->setStyleSheet(style);
 }
 

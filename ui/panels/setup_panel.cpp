@@ -159,7 +159,7 @@ void SetupPanel::refreshStrip() {
         jump->setToolTip(tr("To the precision and the loss scaler of lane %1").arg(label));
         jump->setAccessibleName(jump->toolTip());
         QPalette own = jump->palette();
-        own.setColor(QPalette::ButtonText, colors.laneText(lane));
+        own.setColor(QPalette::ButtonText, colors.laneOnButton(lane));
         jump->setPalette(own);
     }
 }
