@@ -4,13 +4,14 @@
 #include "ui/images/compare_view.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/layers_dialog.h"
+#include "ui/panels/scale_dialog.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/plot_stack.h"
 
 #include <QComboBox>
-#include <QInputDialog>
 #include <QLabel>
+#include <QLineEdit>
 #include <QLocale>
 #include <QPushButton>
 #include <QScrollArea>
@@ -120,10 +121,10 @@ void TestWindowLanes::scaleSetByHand() {
     const auto choose = [&window](const QString& text) {
         auto* card = window.findChildren<LaneCard*>().at(1);
         QTest::mouseClick(card->findChild<QToolButton*>(), Qt::LeftButton);
-        auto* dialog = window.findChild<QInputDialog*>();
+        auto* dialog = window.findChild<ScaleDialog*>();
         if (!dialog) return false;
-        dialog->setTextValue(text);
-        dialog->accept();
+        QTest::keyClicks(dialog->findChild<QLineEdit*>(), text); // the old one is selected
+        QTest::keyClick(dialog, Qt::Key_Return);
         return true;
     };
     QVERIFY(choose(QStringLiteral(" 2^5 ")));
@@ -132,11 +133,20 @@ void TestWindowLanes::scaleSetByHand() {
     QCOMPARE(window.run().lane(1).last.scale, 32.0f);
     QVERIFY(window.events().total() > 0);
     QVERIFY(window.bannerText().isEmpty());
-    QTRY_VERIFY(!window.findChild<QInputDialog*>());
+    QTRY_VERIFY(!window.findChild<ScaleDialog*>());
     QVERIFY(choose(QStringLiteral("-1")));
-    QTRY_VERIFY_WITH_TIMEOUT(
-        window.bannerText().startsWith(QStringLiteral("scaler.scale: -1 is not allowed: ")),
-        kPatience);
+    // told where it was typed, to be mended there
+    auto* dialog = window.findChild<ScaleDialog*>();
+    QVERIFY(dialog && dialog->isVisible());
+    QVERIFY2(dialog->errorText().startsWith(QStringLiteral("loss scale: -1 is not allowed: ")),
+             qPrintable(dialog->errorText()));
+    QVERIFY(window.bannerText().isEmpty());
+    QTest::keyClicks(dialog->findChild<QLineEdit*>(), QStringLiteral("8"));
+    QVERIFY(dialog->errorText().isEmpty());
+    QTest::keyClick(dialog, Qt::Key_Return);
+    QTRY_VERIFY(!window.findChild<ScaleDialog*>());
+    window.stepOnce();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lane(1).last.scale, 8.0f, kPatience);
 }
 
 /// A scaler that is switched off while it trains takes its figures along, and brings them back.

@@ -258,12 +258,7 @@ void MainWindow::updateTitles() {
 }
 
 void MainWindow::setScale(int lane, const QString& text) {
-    const QString number = typedNumber(text);
-    guarded([&] {
-        Field field = *findField("scaler.init_scale"); // the range of any scale
-        field.key = kLiveScale;
-        m_controller->edit(lane, kLiveScale, parseValue(field, number.toStdString()));
-    });
+    guarded([&] { m_controller->edit(lane, kLiveScale, parseScale(text)); });
 }
 
 void MainWindow::showState() {

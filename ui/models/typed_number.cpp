@@ -15,4 +15,10 @@ QString typedNumber(const QString& text) {
     return small ? QString::number(std::exp2(exponent), 'g', 17) : trimmed;
 }
 
+FieldValue parseScale(const QString& text) {
+    Field field = *findField("scaler.init_scale"); // the range of any scale
+    field.key = "loss scale";                      // no setting: it has no place in a file
+    return parseValue(field, typedNumber(text).toStdString());
+}
+
 } // namespace halfscope

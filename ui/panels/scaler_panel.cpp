@@ -3,13 +3,13 @@
 
 #include "ui/models/lane_titles.h"
 #include "ui/owned.h"
+#include "ui/panels/scale_dialog.h"
 #include "ui/text_fit.h"
 #include "ui/theme.h"
 
 #include <QEvent>
 #include <QGridLayout>
 #include <QGuiApplication>
-#include <QInputDialog>
 #include <QLabel>
 #include <QLocale>
 #include <QProgressBar>
@@ -237,12 +237,9 @@ void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
 }
 
 void ScalerPanel::askForScale(int lane, double scale) {
-    auto* dialog = make<QInputDialog>(this);
+    auto* dialog = make<ScaleDialog>(laneLetter(lane), scale, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setWindowTitle(tr("Loss scale of lane %1").arg(laneLetter(lane)));
-    dialog->setLabelText(tr("Loss scale from the next step on (such as 1024 or 2^10):"));
-    dialog->setTextValue(QString::number(scale, 'g', 9));
-    connect(dialog, &QInputDialog::textValueSelected, this,
+    connect(dialog, &ScaleDialog::chosen, this,
             [this, lane](const QString& text) { emit scaleChosen(lane, text); });
     dialog->open(); // training goes on
 }

@@ -1,0 +1,162 @@
+// The dialogs by keyboard and for a screen reader: every control has a name, Tab leads to each of
+// them and back to the first, Esc closes, Enter does what the default button says.
+#include "tests/support/opened_window.h"
+#include "ui/panels/layers_dialog.h"
+#include "ui/panels/scale_dialog.h"
+#include "ui/panels/verify_dialog.h"
+
+#include <QAbstractButton>
+#include <QAction>
+#include <QApplication>
+#include <QLineEdit>
+#include <QPointer>
+#include <QSignalSpy>
+
+#include <map>
+#include <memory>
+#include <set>
+
+using namespace halfscope;
+
+namespace {
+
+const char* const kDialogs[] = {"help", "about", "verify", "layers", "scale"};
+
+/// What a screen reader says of a control: its name or its text.
+QString nameOfControl(const QWidget& widget) {
+    if (!widget.accessibleName().isEmpty()) return widget.accessibleName();
+    if (const auto* button = qobject_cast<const QAbstractButton*>(&widget)) return button->text();
+    return {};
+}
+
+/// The controls that Tab is to reach.
+std::set<QWidget*> stopsOf(QWidget& dialog) {
+    std::set<QWidget*> stops;
+    for (QWidget* each : dialog.findChildren<QWidget*>())
+        if ((each->focusPolicy() & Qt::TabFocus) && each->isVisible() && each->isEnabled() &&
+            !each->focusProxy() && each->window() == &dialog)
+            stops.insert(each);
+    return stops;
+}
+
+} // namespace
+
+class TestDialogs : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void init();
+    void cleanup() { m_opened.reset(); }
+    void walk_data();
+    void walk();
+    void escapeCloses_data() { walk_data(); }
+    void escapeCloses();
+    void layersByKeyboard();
+    void wrongScaleStays();
+
+private:
+    /// As the user opens it; of those that need a running window, with one.
+    QDialog* open(const QString& name);
+    std::unique_ptr<Opened> m_opened;
+};
+
+void TestDialogs::init() {
+    m_opened = std::make_unique<Opened>(tinyConfig(100));
+    QVERIFY(reaches(m_opened->window, SessionState::Ready));
+}
+
+void TestDialogs::walk_data() {
+    QTest::addColumn<QString>("name");
+    for (const char* name : kDialogs)
+        QTest::newRow(name) << QString::fromLatin1(name);
+}
+
+QDialog* TestDialogs::open(const QString& name) {
+    MainWindow& window = m_opened->window;
+    if (name == QLatin1String("layers")) {
+        auto dialog = std::make_unique<LayersDialog>(
+            QStringLiteral("A"), QStringList{"layer 1", "layer 2"}, QString(), &window);
+        dialog->open();
+        return dialog.release(); // its parent has it
+    }
+    if (name == QLatin1String("scale")) {
+        auto dialog = std::make_unique<ScaleDialog>(QStringLiteral("B"), 1024, &window);
+        dialog->open();
+        return dialog.release();
+    }
+    const std::map<QString, QString> titles{
+        {"help", "Help and"}, {"about", "About"}, {"verify", "Verify"}};
+    for (QAction* action : window.findChildren<QAction*>())
+        if (action->text().remove(u'&').startsWith(titles.at(name))) action->trigger();
+    const auto dialogs = window.findChildren<QDialog*>();
+    return dialogs.isEmpty() ? nullptr : dialogs.back();
+}
+
+void TestDialogs::walk() {
+    QFETCH(const QString, name);
+    QDialog* dialog = open(name);
+    QVERIFY(dialog);
+    QVERIFY(!dialog->windowTitle().isEmpty());
+    QApplication::setActiveWindow(dialog);
+    QTRY_VERIFY(dialog->isActiveWindow());
+    const std::set<QWidget*> stops = stopsOf(*dialog);
+    QVERIFY(!stops.empty());
+    for (const QWidget* stop : stops)
+        QVERIFY2(!nameOfControl(*stop).isEmpty(), stop->metaObject()->className());
+    std::set<QWidget*> reached;
+    for (size_t i = 0; i < stops.size(); ++i) {
+        if (QWidget* now = dialog->focusWidget()) reached.insert(now);
+        QTest::keyClick(dialog->focusWidget() ? dialog->focusWidget() : dialog, Qt::Key_Tab);
+    }
+    if (QWidget* now = dialog->focusWidget()) reached.insert(now);
+    for (QWidget* stop : stops)
+        QVERIFY2(reached.contains(stop), qPrintable(nameOfControl(*stop)));
+}
+
+void TestDialogs::escapeCloses() {
+    QFETCH(const QString, name);
+    QPointer<QDialog> dialog = open(name);
+    QVERIFY(dialog);
+    QTest::keyClick(dialog.data(), Qt::Key_Escape);
+    QTRY_VERIFY(!dialog || !dialog->isVisible());
+    // the window's own keys work again
+    QVERIFY(m_opened->window.isEnabled());
+}
+
+void TestDialogs::layersByKeyboard() {
+    auto* dialog = qobject_cast<LayersDialog*>(open(QStringLiteral("layers")));
+    QVERIFY(dialog);
+    const QSignalSpy accepted(dialog, &QDialog::accepted);
+    QTest::keyClick(dialog->focusWidget(), Qt::Key_Down); // the first layer has the focus
+    QTest::keyClick(dialog, Qt::Key_Return);
+    QCOMPARE(accepted.count(), 1);
+    QCOMPARE(dialog->text(), QStringLiteral("layer 1=float32"));
+}
+
+void TestDialogs::wrongScaleStays() {
+    auto* dialog = qobject_cast<ScaleDialog*>(open(QStringLiteral("scale")));
+    QVERIFY(dialog);
+    const QSignalSpy chosen(dialog, &ScaleDialog::chosen);
+    auto* line = dialog->findChild<QLineEdit*>();
+    const int height = dialog->sizeHint().height();
+    for (const char* wrong : {"much", "0", "1e40", ""}) {
+        line->selectAll();
+        QTest::keyClick(line, Qt::Key_Delete);
+        QTest::keyClicks(line, QString::fromLatin1(wrong));
+        QTest::keyClick(dialog, Qt::Key_Return);
+        QVERIFY2(dialog->isVisible(), wrong);
+        QVERIFY2(dialog->errorText().contains(QStringLiteral("not allowed")),
+                 qPrintable(dialog->errorText()));
+        QCOMPARE(line->accessibleDescription(), dialog->errorText());
+        QCOMPARE(dialog->sizeHint().height(), height); // the buttons stay where they are
+    }
+    QCOMPARE(chosen.count(), 0);
+    QTest::keyClicks(line, QStringLiteral("2^7"));
+    QVERIFY(dialog->errorText().isEmpty());
+    QTest::keyClick(dialog, Qt::Key_Return);
+    QCOMPARE(chosen.count(), 1);
+    QVERIFY(!dialog->isVisible());
+}
+
+QTEST_MAIN(TestDialogs)
+#include "tst_dialogs.moc"

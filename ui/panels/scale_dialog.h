@@ -1,0 +1,29 @@
+// Asks for another loss scale of a lane. A wrong one is told in the dialog, which stays open.
+#pragma once
+
+#include <QDialog>
+
+class QLabel;
+class QLineEdit;
+
+namespace halfscope {
+
+class ScaleDialog : public QDialog {
+    Q_OBJECT
+public:
+    /// `scale`: the one at hand.
+    ScaleDialog(const QString& lane, double scale, QWidget* parent = nullptr);
+
+    void accept() override;
+    QString errorText() const;
+
+signals:
+    /// The user's text; parseScale() takes it.
+    void chosen(const QString& text);
+
+private:
+    QLineEdit* m_line = nullptr; ///< child, as the next
+    QLabel* m_error = nullptr;
+};
+
+} // namespace halfscope
