@@ -2,6 +2,7 @@
 // and gather and scatter along an axis. Storage is copied as it is; only scatter_add computes.
 #include "engine/cpu/support.h"
 
+#include "engine/core/axis_view.h"
 #include "engine/core/error.h"
 
 #include <array>
@@ -155,17 +156,6 @@ std::array<std::byte, 8> stored(DType type, double value) {
     case DType::Bool: put(static_cast<uint8_t>(value != 0)); break;
     }
     return bytes;
-}
-
-/// A tensor as (outer, extent, inner) around one axis.
-struct AxisView {
-    int64_t outer = 1, extent = 1, inner = 1;
-};
-AxisView around(const Shape& shape, int axis) {
-    AxisView view;
-    for (int i = 0; i < shape.rank(); ++i)
-        (i < axis ? view.outer : i == axis ? view.extent : view.inner) *= shape[i];
-    return view;
 }
 
 void requireInside(int64_t index, int64_t extent) {

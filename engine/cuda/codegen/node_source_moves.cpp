@@ -2,6 +2,7 @@
 // and scatter along an axis, pooling windows. Moves copy storage as it is, as integers of its size.
 #include "engine/cuda/codegen/node_source.h"
 
+#include "engine/core/axis_view.h"
 #include "engine/core/error.h"
 
 #include <algorithm>
@@ -134,17 +135,6 @@ KernelText writePad(const NodeSite& site) {
             "] : " + rawWord(site.node().dtype) + "(" + bitsWord(site.node().dtype, pad.value) +
             ");\n";
     return writeElements(site, body);
-}
-
-/// A tensor as (outer, extent, inner) around one axis.
-struct AxisView {
-    int64_t outer = 1, extent = 1, inner = 1;
-};
-AxisView around(const Shape& shape, int axis) {
-    AxisView view;
-    for (int i = 0; i < shape.rank(); ++i)
-        (i < axis ? view.outer : i == axis ? view.extent : view.inner) *= shape[i];
-    return view;
 }
 
 KernelText writeConcat(const NodeSite& site) {
