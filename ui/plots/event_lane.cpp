@@ -2,7 +2,7 @@
 #include "ui/plots/event_lane.h"
 
 #include "ui/models/event_model.h"
-
+#include "ui/plots/axis_colors.h"
 #include "ui/plots/tickers.h"
 
 #include <QPainterPath>
@@ -188,17 +188,7 @@ void EventLane::update(double from, double to, int pixels) {
 }
 
 void EventLane::setColors(const Colors& colors) {
-    m_rect.setBackground(QBrush(colors.background));
-    for (const auto type : {QCPAxis::atLeft, QCPAxis::atBottom}) {
-        QCPAxis* axis = m_rect.axis(type);
-        axis->setBasePen(QPen(colors.muted, 0));
-        axis->setTickPen(QPen(colors.muted, 0));
-        axis->setTickLabelColor(colors.text);
-        axis->setLabelColor(colors.text);
-        axis->setTickLabelFont(m_plot.font());
-        axis->setLabelFont(m_plot.font());
-        axis->grid()->setPen(QPen(colors.grid, 0));
-    }
+    setColorsOf(m_rect, colors, m_plot.font());
     for (Row& row : m_rows)
         for (const EventKind kind : kAllKinds)
             row.graphs[slot(kind)]->setScatterStyle(styleOf(kind, colors));

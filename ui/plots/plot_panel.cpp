@@ -2,6 +2,7 @@
 #include "ui/plots/plot_panel.h"
 
 #include "ui/owned.h"
+#include "ui/plots/axis_colors.h"
 #include "ui/plots/curve_graph.h"
 #include "ui/plots/readout_item.h"
 #include "ui/plots/tickers.h"
@@ -330,15 +331,7 @@ void PlotPanel::fitRange(double lowest, double highest) {
 
 void PlotPanel::setColors(const Colors& colors) {
     m_colors = colors;
-    m_rect.setBackground(QBrush(colors.background));
-    for (const auto type : {QCPAxis::atLeft, QCPAxis::atBottom}) {
-        QCPAxis* axis = m_rect.axis(type);
-        axis->setBasePen(QPen(colors.muted, 0));
-        axis->setTickPen(QPen(colors.muted, 0));
-        axis->setTickLabelColor(colors.text);
-        axis->grid()->setPen(QPen(colors.grid, 0));
-        axis->setTickLabelFont(m_plot.font());
-    }
+    setColorsOf(m_rect, colors, m_plot.font());
     for (size_t i = 0; i < m_lanes.size(); ++i)
         m_lanes[i].graph->setPen(colors.lanePen(static_cast<int>(i)));
     m_readout->setTitle(title(), shortTitleOf(m_measure), colors.text);
