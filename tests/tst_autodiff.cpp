@@ -17,16 +17,23 @@ namespace {
 constexpr uint64_t kSeed = 20240611;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+/// "x0", "x1", ... with these values.
+template <class Values>
+std::vector<NodeId> scalarInputs(Builder& b, Leaves& leaves, const Values& values) {
+    std::vector<NodeId> xs;
+    for (const double value : values) {
+        xs.push_back(b.input("x" + std::to_string(xs.size()), {}, DType::F32));
+        leaves[xs.back()] = {Shape{}, {value}};
+    }
+    return xs;
+}
+
 /// The gradients of one scalar function at one point, evaluated in f32.
 std::vector<double> slopesAt(Op op, const std::vector<double>& at, const Attrs& attrs = {}) {
     Graph graph;
     Builder b(graph);
     Leaves leaves;
-    std::vector<NodeId> xs;
-    for (const double value : at) {
-        xs.push_back(b.input("x" + std::to_string(xs.size()), {}, DType::F32));
-        leaves[xs.back()] = {Shape{}, {value}};
-    }
+    const std::vector<NodeId> xs = scalarInputs(b, leaves, at);
     std::vector<double> slopes;
     for (const auto& g : gradients(b, b.emit(op, xs, attrs), xs))
         slopes.push_back(g ? valueOf(graph, leaves, *g).values[0] : kNan);
@@ -166,11 +173,7 @@ void TestAutodiff::secondOrderAtCorners() {
     Graph graph;
     Builder b(graph);
     Leaves leaves;
-    std::vector<NodeId> xs;
-    for (const double value : at) {
-        xs.push_back(b.input("x" + std::to_string(xs.size()), {}, DType::F32));
-        leaves[xs.back()] = {Shape{}, {value}};
-    }
+    const std::vector<NodeId> xs = scalarInputs(b, leaves, at);
     const NodeId slope = *gradients(b, b.emit(static_cast<Op>(op), xs), {{xs[0]}})[0];
     const auto found = gradients(b, slope, xs);
     for (size_t i = 0; i < found.size(); ++i) {

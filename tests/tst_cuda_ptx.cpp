@@ -6,6 +6,7 @@
 #include "tests/support/node_rows.h"
 #include "tests/support/nvrtc.h"
 #include "tests/support/ptx_module.h"
+#include "tests/support/stored_values.h"
 
 #include "engine/train/fields.h"
 
@@ -80,24 +81,12 @@ RunConfig configOf(const Step& step) {
     return config;
 }
 
-/// All states and outputs after two steps, in storage form.
-std::map<std::string, std::vector<std::byte>> valuesAfter(const Step& step,
-                                                          const EmulationOptions& options) {
+BytesByName valuesAfterTwoSteps(const Step& step, const EmulationOptions& options) {
     LaneConfig lane = defaultLane(step.precision);
     lane.scaler.initScale = 1024;
     StepRunner runner =
         trained(configOf(step), lane, std::make_unique<EmulatedExecutor>(options), 2);
-    std::map<std::string, std::vector<std::byte>> values;
-    const auto take = [&](const std::string& name, NodeId id) {
-        std::vector<std::byte> bytes(runner.graph()[id].bytes());
-        runner.executor().download(id, bytes);
-        values[name] = bytes;
-    };
-    for (const StateInfo& state : runner.graph().states())
-        take(state.name, state.node);
-    for (const OutputInfo& output : runner.graph().outputs())
-        take("output " + output.name, output.node);
-    return values;
+    return storedValues(runner);
 }
 
 } // namespace
@@ -240,12 +229,12 @@ void TestCudaPtx::steps() {
         {"layer norm", Precision::AmpFp16, {"model.norm=layer"}}};
     const Step& step = all.at(static_cast<size_t>(index));
     if (!compiler().supports(capability)) QSKIP("this NVRTC does not know the architecture");
-    const auto emulated = valuesAfter(step, spread(capability));
+    const auto emulated = valuesAfterTwoSteps(step, spread(capability));
     emulatePtx(capability);
-    const auto interpreted = valuesAfter(step, spread(capability));
+    const auto interpreted = valuesAfterTwoSteps(step, spread(capability));
     QCOMPARE(interpreted.size(), emulated.size());
-    for (const auto& [name, bytes] : emulated)
-        QVERIFY2(interpreted.at(name) == bytes, (std::string(step.name) + ": " + name).c_str());
+    const std::string different = firstDifference(emulated, interpreted);
+    QVERIFY2(different.empty(), (std::string(step.name) + ": " + different).c_str());
 }
 
 /// Kernels of single nodes: few of what tst_cuda_nodes has, which runs whole with

@@ -4,6 +4,7 @@
 #include "tests/support/random_graph.h"
 #include "tests/support/run_program.h"
 #include "tests/support/step_comparison.h"
+#include "tests/support/stored_values.h"
 #include "tests/support/training.h"
 
 #include "engine/cuda/codegen/chain.h"
@@ -18,9 +19,13 @@
 #include <string_view>
 
 using namespace halfscope;
+using test::BytesByName;
 using test::EmulatedExecutor;
 using test::EmulationOptions;
+using test::firstDifference;
 using test::StepComparison;
+using test::storedStates;
+using test::storedValues;
 
 namespace {
 
@@ -110,33 +115,10 @@ std::unique_ptr<StepRunner> runnerOf(const Training& training, const EmulationOp
     return runnerOf(training, std::make_unique<EmulatedExecutor>(options));
 }
 
-using Bytes = std::vector<std::byte>;
-/// States and outputs by name, in storage form.
-std::map<std::string, Bytes> snapshot(StepRunner& runner) {
-    std::map<std::string, Bytes> values;
-    const auto take = [&](const std::string& name, NodeId id) {
-        Bytes bytes(runner.graph()[id].bytes());
-        runner.executor().download(id, bytes);
-        values[name] = bytes;
-    };
-    for (const StateInfo& state : runner.graph().states())
-        take(state.name, state.node);
-    for (const OutputInfo& output : runner.graph().outputs())
-        take("output " + output.name, output.node);
-    return values;
-}
-
-std::map<std::string, Bytes> trained(const Training& training, const EmulationOptions& options) {
+BytesByName trained(const Training& training, const EmulationOptions& options) {
     const auto runner = runnerOf(training, options);
     runner->run(kSteps);
-    return snapshot(*runner);
-}
-
-std::string firstDifference(const std::map<std::string, Bytes>& a,
-                            const std::map<std::string, Bytes>& b) {
-    for (const auto& [name, bytes] : a)
-        if (b.at(name) != bytes) return name;
-    return "";
+    return storedValues(*runner);
 }
 
 std::vector<recorded::Golden> goldenRuns() { return test::goldenOf("runs").items(); }
@@ -259,19 +241,13 @@ void TestCudaSteps::statesStayUntilThePointOfNoReturn() {
     for (const EmulationOptions& options : {spread(), oneByOne(chained())}) {
         const auto runner = runnerOf(trainings().front(), options);
         auto& executor = static_cast<EmulatedExecutor&>(runner->executor());
-        const auto states = [&] {
-            std::map<std::string, Bytes> values = snapshot(*runner);
-            std::erase_if(values,
-                          [](const auto& each) { return each.first.starts_with("output"); });
-            return values;
-        };
-        const auto before = states();
+        const BytesByName before = storedStates(*runner);
         const size_t point = executor.source().pointOfNoReturn;
         QVERIFY(point > 0);
         executor.runLaunches(0, point);
-        QCOMPARE(firstDifference(before, states()), std::string());
+        QCOMPARE(firstDifference(before, storedStates(*runner)), std::string());
         executor.runLaunches(point, point + 1);
-        QVERIFY(!firstDifference(before, states()).empty());
+        QVERIFY(!firstDifference(before, storedStates(*runner)).empty());
     }
 }
 
@@ -311,7 +287,7 @@ void TestCudaSteps::unsafePlanIsSeen() {
         const auto damaged = runnerOf(training, std::move(executor));
         emulated.swapLaunches(i);
         damaged->run(kSteps);
-        if (!firstDifference(good, snapshot(*damaged)).empty()) ++seen;
+        if (!firstDifference(good, storedValues(*damaged)).empty()) ++seen;
     }
     QCOMPARE(seen, source.launches.size() - 1);
 }

@@ -59,12 +59,12 @@ private slots:
         const auto captured = runnerOf(c, lane), single = runnerOf(c, lane);
         captured->run(5);
         stepwise(*single, 5);
-        QCOMPARE(difference(statesOf(*captured), statesOf(*single)), std::string());
+        QCOMPARE(firstDifference(storedStates(*captured), storedStates(*single)), std::string());
         captured->run(2); // and from one to the other in the middle of a training
         stepwise(*captured, 1);
         stepwise(*single, 1);
         single->run(2);
-        QCOMPARE(difference(statesOf(*captured), statesOf(*single)), std::string());
+        QCOMPARE(firstDifference(storedStates(*captured), storedStates(*single)), std::string());
     }
 
     void sameBitsTwice_data() { rows(); }
@@ -73,7 +73,7 @@ private slots:
         const auto first = runnerOf(c, lane), second = runnerOf(c, lane);
         first->run(20);
         second->run(20);
-        QCOMPARE(difference(statesOf(*first), statesOf(*second)), std::string());
+        QCOMPARE(firstDifference(storedStates(*first), storedStates(*second)), std::string());
     }
 
     void lanesInTurns() {
@@ -86,8 +86,8 @@ private slots:
             a->run(1);
             b->run(1);
         }
-        QCOMPARE(difference(statesOf(*aloneA), statesOf(*a)), std::string());
-        QCOMPARE(difference(statesOf(*aloneB), statesOf(*b)), std::string());
+        QCOMPARE(firstDifference(storedStates(*aloneA), storedStates(*a)), std::string());
+        QCOMPARE(firstDifference(storedStates(*aloneB), storedStates(*b)), std::string());
     }
 
     /// One step from the same start. A fused sum may run in another order than an unfused one, so
@@ -108,7 +108,7 @@ private slots:
         const auto oneByOne = cudaRunner(c, lane, {.merge = cuda::Merge::OneByOne});
         usual->run(3);
         oneByOne->run(3);
-        QCOMPARE(difference(statesOf(*usual), statesOf(*oneByOne)), std::string());
+        QCOMPARE(firstDifference(storedStates(*usual), storedStates(*oneByOne)), std::string());
         compareFirstSteps(*cudaRunner(c, lane, {}),
                           *cudaRunner(c, lane, {.libraries = cuda::Libraries::Unused}),
                           kLanes[lane]);
@@ -120,12 +120,12 @@ private slots:
         LaneConfig lane = parseLanes("amp-fp16").front();
         lane.scaler.initScale = std::ldexp(1.0, 30);
         const auto runner = makeRunner(c, lane, gpuExecutor());
-        const States before = statesOf(*runner);
+        const BytesByName before = storedStates(*runner);
         runner->run(1);
         const MetricsRow row = runner->metrics();
         QCOMPARE(row[kFoundInfMetric], 1.0);
         QCOMPARE(row[kNextScaleMetric], std::ldexp(1.0, 29));
-        const States after = statesOf(*runner);
+        const BytesByName after = storedStates(*runner);
         for (const StateInfo& state : runner->graph().states())
             if (state.role == StateRole::Parameter || state.role == StateRole::Moment)
                 QVERIFY2(before.at(state.name) == after.at(state.name), state.name.c_str());

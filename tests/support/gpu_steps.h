@@ -5,32 +5,13 @@
 #include "engine/train/fields.h"
 #include "engine/train/step_cases.h"
 #include "tests/support/gpu_device.h"
+#include "tests/support/stored_values.h"
 
 #include <cmath>
-#include <map>
 
 namespace halfscope::test {
 
 inline constexpr const char* kLanes[] = {"fp32", "tf32", "amp-fp16", "amp-bf16", "fp16"};
-
-using States = std::map<std::string, std::vector<std::byte>>;
-
-inline States statesOf(StepRunner& runner) {
-    States states;
-    for (const StateInfo& state : runner.graph().states()) {
-        std::vector<std::byte> bytes(runner.graph()[state.node].bytes());
-        runner.executor().download(state.node, bytes);
-        states.emplace(state.name, std::move(bytes));
-    }
-    return states;
-}
-
-/// The first state that differs, or nothing.
-inline std::string difference(const States& a, const States& b) {
-    for (const auto& [name, bytes] : a)
-        if (b.at(name) != bytes) return name;
-    return {};
-}
 
 inline std::unique_ptr<StepRunner> cudaRunner(const StepCase& c, int lane,
                                               const cuda::SourceOptions& options) {
