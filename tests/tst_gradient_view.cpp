@@ -108,6 +108,10 @@ private slots:
         QCOMPARE(view.figures(1), QStringLiteral("50 % inf or nan, 25 % zero"));
         QVERIFY(view.accessibleDescription().contains(
             QStringLiteral("B amp-fp16: 50 % inf or nan, 25 % zero")));
+        GradientRange wide = rangeOf(DType::BF16); // has no subnormals worth telling
+        at(wide.outputs, -30) = 1;
+        view.setRanges({exact, wide});
+        QCOMPARE(view.figures(1), QStringLiteral("0 % zero, fp16 would lose 100 %"));
         view.setLanes({QStringLiteral("fp32")});
         QCOMPARE(view.figures(0), QString());
     }
@@ -160,15 +164,64 @@ private slots:
         const QColor hatch = colorsFor(view.palette()).error;
         view.setRanges({rangeOf(DType::F32)});
         QCOMPARE(placeOf(pictureOf(view), hatch), -1.0);
+        view.setRanges({rangeOf(DType::BF16)});
+        QCOMPARE(placeOf(pictureOf(view), hatch), -1.0);
         view.setRanges({rangeOf(DType::F16)});
         QVERIFY(placeOf(pictureOf(view), hatch) > 0);
     }
 
+    /// A name gives way to its letter where the figures need the room.
+    void longNamesGiveWay() {
+        GradientView view;
+        const QFontMetrics metrics(view.font());
+        const QColor name = colorsFor(view.palette()).laneText(0);
+        const auto endAt = [&](int width) {
+            view.resize(width, view.sizeHint().height());
+            const QImage image = view.grab().toImage();
+            int end = 0;
+            for (int x = 0; x < width; ++x)
+                if (heightOf(image.copy(x, 0, 1, 2 * metrics.lineSpacing()), name) > 0) end = x + 1;
+            return end;
+        };
+        const QString longName = QStringLiteral("a-lane-whose-name-is-long");
+        view.setLanes({longName});
+        GradientRange range = rangeOf(DType::F16);
+        at(range.outputs, 0) = 100;
+        view.setRanges({range});
+        QVERIFY(endAt(700) > metrics.horizontalAdvance(longName) / 2);
+        const int narrow = endAt(200);
+        QVERIFY(narrow > 0 && narrow < 8 + 2 * metrics.horizontalAdvance(u'A'));
+    }
+
+    /// Labels stand from end to end of the axis.
+    void axisHasItsLabels() {
+        GradientView view;
+        view.setLanes({QString()});
+        const QImage image = pictureOf(view);
+        const QRgb background = image.pixel(0, image.height() - 1);
+        const int line = QFontMetrics(view.font()).lineSpacing();
+        const int top = 2 * line + 42, rows = line / 2; // the heading, its lane, a bar of 34, gaps
+        const auto marked = [&](int from, int to) {
+            for (int y = top; y < top + rows; ++y)
+                for (int x = from; x < to; ++x)
+                    if (image.pixel(x, y) != background) return true;
+            return false;
+        };
+        QVERIFY(marked(0, 20));    // 0
+        QVERIFY(marked(120, 260)); // what fp16 rounds to zero, and its subnormals
+        QVERIFY(marked(320, 360)); // 1
+        QVERIFY(marked(530, 560)); // inf
+    }
+
     void sixLanesFitBesideEvents() {
-        GradientView two, six;
+        GradientView two, three, six;
         two.setLanes({QString(), QString()});
+        three.setLanes(QStringList(3, QString()));
         six.setLanes(QStringList(6, QString()));
         QVERIFY(six.minimumSizeHint().height() <= 300);
+        QVERIFY(three.sizeHint().height() > three.minimumSizeHint().height());
+        six.setLanes(QStringList(4, QString()));
+        QCOMPARE(six.sizeHint().height(), six.minimumSizeHint().height());
         QVERIFY(two.sizeHint().height() >= two.minimumSizeHint().height());
     }
 

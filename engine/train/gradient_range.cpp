@@ -80,7 +80,7 @@ GradientSampler::GradientSampler(const Graph& graph)
     : m_outputs(static_cast<size_t>(graph.size())),
       m_weights(static_cast<size_t>(graph.size()), -1) {
     const auto isGradient = [&graph](NodeId id) {
-        return graph[id].cause.phase == Phase::Backward && isFloat(graph[id].dtype);
+        return graph[id].cause.phase == Phase::Backward;
     };
     std::map<std::string, int> numbers; // by the label of a parameter's gradient
     for (NodeId id = 0; id < graph.size(); ++id) {
