@@ -51,6 +51,7 @@ public:
     /// empty otherwise.
     std::string stopReason() const;
     /// Advances every lane by one step; rows (one for each lane, in order) and events are appended.
+    /// Lanes of one GPU are queued there together, lanes of several GPUs work at the same time.
     /// False when requestStop() came in between: the unfinished lanes go on with the next call.
     /// RunError with stopReason(), if there is one.
     bool advance(std::vector<StepRecord>& records, std::vector<Event>& events);

@@ -137,7 +137,7 @@ std::vector<Field> runFields() {
             {"run.device", "Device", "",
              "auto takes the first CUDA device and otherwise the CPU. The CPU rounds as a GPU "
              "stores, so its numerics are those of half precision, not its speed. cuda:0,cuda:1 "
-             "gives each lane a GPU of its own."},
+             "gives each lane a GPU of its own, which work at the same time."},
             [](auto& c) -> auto& { return c.device; }),
         in(ofRun(
                {"run.threads", "CPU threads", "threads",
