@@ -174,7 +174,7 @@ void TestCudaChains::products() {
         if (text.find(std::string("void ") + name + "(") != std::string::npos)
             text += std::string("extern \"C\" __global__ void run_") + name +
                     "(char* arena, char* scratch, unsigned* tickets) {\n"
-                    "HS_DYNAMIC_SHARED(shared);\n" +
+                    "HS_DYNAMIC_SHARED(shared);\nhs::awaitEarlierLaunch();\n" +
                     name + "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
     const test::EmulatedModule module(text);
 
@@ -497,7 +497,8 @@ void TestCudaChains::compilesForDevices() {
             text += each.function;
         }
         text += "extern \"C\" __global__ void __launch_bounds__(256, 1) run_" + name +
-                "(char* arena, char* scratch, unsigned* tickets) {\nHS_DYNAMIC_SHARED(shared);\n" +
+                "(char* arena, char* scratch, unsigned* tickets) {\nHS_DYNAMIC_SHARED(shared);\n"
+                "hs::awaitEarlierLaunch();\n" +
                 name + "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
     }
     const auto costs = nvrtc.compile(text, capability);

@@ -24,12 +24,16 @@ const Nvrtc& compiler() {
     return nvrtc;
 }
 
-/// What one launch of three blocks of that body says.
-std::string failureOf(const std::string& body, const std::string& prelude = cuda::prelude()) {
+/// What one launch of three blocks of that body says. `before`: what it does before it waits for
+/// the launch before.
+std::string failureOf(const std::string& body, const std::string& prelude = cuda::prelude(),
+                      const std::string& before = "") {
     const std::string text =
         prelude +
         "extern \"C\" __global__ void entry(char* arena, char* scratch, unsigned* tickets) {\n"
-        "HS_DYNAMIC_SHARED(shared);\nusing namespace hs;\n"
+        "HS_DYNAMIC_SHARED(shared);\nusing namespace hs;\n" +
+        before +
+        "awaitEarlierLaunch();\n"
         "float* values = (float*)arena;\nfloat* own = (float*)shared;\n"
         "const int thread = threadIdx.x, block = blockIdx.x;\n" +
         body + "\n}\n";
@@ -100,6 +104,7 @@ private slots:
     void cleanup() { emulatePtx(0); }
     void findsFaults();
     void findsRaces();
+    void waitsForTheLaunchBefore();
     void waitsForCopies();
     void fragmentsOfProducts();
     void steps_data();
@@ -149,6 +154,35 @@ void TestCudaPtx::findsRaces() {
                      neighbour,
                  "race at"));
     QVERIFY(says("if (thread == 0) values[1 + block / 2] = 1;", "race at arena + 4"));
+}
+
+/// What overlaps with the launch before touches nothing that it may still write, in any thread, and
+/// does not end before it.
+void TestCudaPtx::waitsForTheLaunchBefore() {
+    const auto before = [](const std::string& body, const std::string& prelude = cuda::prelude()) {
+        return failureOf("", prelude, body);
+    };
+    const auto has = [](const std::string& what, const char* words) {
+        return what.find(words) != std::string::npos;
+    };
+    QCOMPARE(before("((float*)shared)[threadIdx.x] = 1;\n"), std::string()); // its own
+    const char* const early = "before it waits for the launch before";
+    for (const char* body :
+         {"((float*)arena)[threadIdx.x] = 1;\n",
+          "((float*)shared)[threadIdx.x] = ((float*)arena)[threadIdx.x];\n",
+          "if (threadIdx.x == 77) atomicAdd(tickets, 1u);\n",
+          "asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" :: \"r\"((u32)"
+          "__cvta_generic_to_shared(shared + 4 * threadIdx.x)), \"l\"(arena) : "
+          "\"memory\");\n"})
+        QVERIFY2(has(before(body), early), before(body).c_str());
+    const std::string gone = before("if (threadIdx.x == 5) return;\n");
+    QVERIFY2(has(gone, "has not waited") && has(gone, "thread 5,"), gone.c_str());
+    // the helper without the instruction
+    std::string without = cuda::prelude();
+    const std::string wait = "asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");";
+    without.replace(without.find(wait), wait.size(), "");
+    QVERIFY(has(failureOf("values[thread] = 1;", without), early));
+    QVERIFY(has(failureOf("values[512 + thread] = __ldg(values + thread);"), "must not change"));
 }
 
 /// What cp.async brings is there for its thread once that has waited, for others after a barrier.

@@ -14,7 +14,7 @@ namespace halfscope::cuda {
 /// Text of the kernel that ends a step: copies `bytes` from `offset` of the arena into slot n % 4
 /// of the ring and then writes the number n of the step, counted on the device from 1. Its launch
 /// passes arena, ring and counter in place of arena, scratch and tickets. Both sizes in whole words
-/// of 8 bytes.
+/// of 8 bytes. It goes behind a step's text, whose words it uses.
 std::string publishText(size_t offset, size_t bytes);
 inline constexpr const char* kPublishEntry = "halfscope_publish";
 inline constexpr int kPublishThreads = 32;

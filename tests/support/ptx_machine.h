@@ -46,6 +46,7 @@ struct Warp {
     uint32_t carry = 0, wildCarry = kAllLanes; ///< by lane
     std::array<int, kLanes> pc{};
     uint32_t all = 0, live = 0, waiting = 0; ///< lanes: waiting at the barrier
+    uint32_t overlapping = 0; ///< lanes that have not waited for the launch before yet
     std::array<Copies, kLanes> copies;
 
     uint32_t* at(const Operand& operand) { return file.data() + operand.offset; }
@@ -89,6 +90,7 @@ struct Warp {
 struct Bytes {
     char* at = nullptr;
     uint8_t* written = nullptr;
+    bool mayChange = false; ///< while the kernel runs, by whatever is launched before it
 };
 
 /// One block of a grid while it runs.
@@ -101,8 +103,10 @@ public:
     void run(int index, int blocks, int threads, const std::vector<int>& warpOrder);
 
     /// Where the bytes of an access are. Throws for one that leaves the memory that the launch was
-    /// given, or that its size does not divide. `thread`: of the block.
-    Bytes access(Space space, uint64_t address, int bytes, bool isWrite, int thread);
+    /// given, or that its size does not divide, or that comes before the wait for the launch
+    /// before. `thread`: of the block. An atomic is in no race.
+    Bytes access(Space space, uint64_t address, int bytes, bool isWrite, int thread,
+                 bool isAtomic = false);
     Races* races() { return m_races; }
     uint64_t parameter(uint64_t at) const { return m_parameters.at(at / 8); }
     [[noreturn]] void fault(const std::string& what, int thread = -1) const;

@@ -30,6 +30,8 @@ void load(Block& block, Warp& warp, const Instruction& i, uint32_t mask) {
         const uint64_t address = addressOf(block, warp, i, i.operands.back(), lane);
         const Bytes from =
             block.access(i.space, address, i.bytes * i.count, false, threadOf(warp, lane));
+        if (!i.isCoherent && from.mayChange)
+            block.fault("a load of bytes that must not change", threadOf(warp, lane));
         for (int k = 0; k < i.count; ++k) {
             const Operand& to = i.operands[static_cast<size_t>(k)];
             uint64_t bits = 0;
@@ -79,7 +81,7 @@ void atomic(Block& block, Warp& warp, const Instruction& i, uint32_t mask) {
         const uint64_t address = addressOf(block, warp, i, i.operands[first], lane);
         const int thread = threadOf(warp, lane);
         Races* races = block.races();
-        const Bytes at = block.access(i.space, address, sizeof(T), true, -1); // in no race
+        const Bytes at = block.access(i.space, address, sizeof(T), true, thread, true);
         if (races != nullptr) races->atomic(thread, at.at);
         T old;
         std::memcpy(&old, at.at, sizeof old);
@@ -214,9 +216,11 @@ std::vector<std::string_view> wordsOf(std::string_view name) {
 /// What words beside the type say; false for one that is not known.
 bool takeWord(std::string_view word, Meaning& meaning) {
     static constexpr std::string_view kOrders[] = {
-        "volatile", "weak", "relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys",
-        "ca",       "cg",   "cs",      "cv",      "wb",      "wt",      "lu",  "nc"};
-    if (word == "global" || word == "const") {
+        "volatile", "weak", "relaxed", "acquire", "release", "acq_rel", "cta", "gpu",
+        "sys",      "ca",   "cg",      "cs",      "cv",      "wb",      "wt",  "lu"};
+    if (word == "nc") {
+        meaning.isCoherent = false;
+    } else if (word == "global" || word == "const") {
         meaning.space = Space::Global;
     } else if (word == "shared" || word == "shared::cta") {
         meaning.space = Space::Shared;
@@ -254,7 +258,8 @@ bool memoryMeaning(std::string_view name, Meaning& meaning) {
         meaning = {&commitCopies};
     else if (name == "cp.async.wait_group" || name == "cp.async.wait_all")
         meaning = {&waitCopies};
-    else if (name == "fence.acq_rel.gpu" || name == "fence.sc.gpu" || name == "membar.gl")
+    else if (name == "fence.acq_rel.gpu" || name == "fence.sc.gpu" || name == "membar.gl" ||
+             name == "fence.sc.sys" || name == "membar.sys")
         meaning = {&fence};
     else if (name.starts_with("prefetch.") || name == "fence.acq_rel.cta" || name == "membar.cta")
         meaning = {&nothing};
@@ -287,7 +292,8 @@ bool memoryMeaning(std::string_view name, Meaning& meaning) {
     return meaning.run != nullptr;
 }
 
-Bytes Block::access(Space space, uint64_t address, int bytes, bool isWrite, int thread) {
+Bytes Block::access(Space space, uint64_t address, int bytes, bool isWrite, int thread,
+                    bool isAtomic) {
     if (address % static_cast<uint64_t>(bytes) != 0)
         fault("misaligned: " + std::to_string(bytes) + " bytes at " + std::to_string(address),
               thread);
@@ -313,8 +319,7 @@ Bytes Block::access(Space space, uint64_t address, int bytes, bool isWrite, int 
             const uint64_t own = static_cast<uint64_t>(thread) * m_kernel.localBytes + at;
             return {m_local.data() + own, m_localWritten.data() + own};
         }
-        if (m_races != nullptr && thread >= 0)
-            m_races->access(thread, m_shared + at, size, isWrite);
+        if (m_races != nullptr && !isAtomic) m_races->access(thread, m_shared + at, size, isWrite);
         return {m_shared + at, m_sharedWritten.data() + at};
     }
     char* at = reinterpret_cast<char*>(address);
@@ -322,9 +327,13 @@ Bytes Block::access(Space space, uint64_t address, int bytes, bool isWrite, int 
         const auto begin = reinterpret_cast<uint64_t>(area.begin);
         if (address < begin || address - begin + size > area.bytes) continue;
         if (isWrite && !area.isWritable) fault("writes to " + area.name, thread);
-        if (m_races != nullptr && thread >= 0 && area.isWritable)
+        const Warp& warp = m_warps[static_cast<size_t>(thread / kLanes)];
+        if (area.isWritable && (warp.overlapping >> (thread % kLanes) & 1u) != 0)
+            fault("touches " + area.name + " before it waits for the launch before", thread);
+        if (m_races != nullptr && !isAtomic && area.isWritable)
             m_races->access(thread, at, size, isWrite);
-        return {at, area.written == nullptr ? nullptr : area.written->data() + (address - begin)};
+        return {at, area.written == nullptr ? nullptr : area.written->data() + (address - begin),
+                area.isWritable};
     }
     fault(std::string(isWrite ? "writes " : "reads ") + std::to_string(bytes) +
               " bytes outside every area: arena " + std::to_string(at - m_areas.front().begin) +

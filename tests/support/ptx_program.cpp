@@ -155,6 +155,8 @@ void Parser::take(std::string_view statement) {
 
 void Parser::directive(std::string_view statement) {
     const auto [word, rest] = firstWord(statement);
+    if (word == ".target" && rest.starts_with("sm_"))
+        m_program->capability = std::atoi(std::string(rest.substr(3)).c_str());
     if (word == ".version" || word == ".target" || word == ".address_size" || word == ".pragma" ||
         word == ".minnctapersm" || word == ".maxnreg" || word == ".loc" || word == ".file")
         return;
@@ -434,6 +436,7 @@ void Parser::instruction(std::string_view statement) {
     made.bytes = meaning.bytes;
     made.count = meaning.count;
     made.isSigned = meaning.isSigned;
+    made.isCoherent = meaning.isCoherent;
     if (made.flow == Flow::Branch) {
         m_jumps.emplace_back(m_kernel->code.size(), m_prefix + std::string(rest));
     } else {

@@ -58,8 +58,9 @@ struct Instruction {
     int bytes = 0; ///< of an element in memory
     int count = 1; ///< elements of a vector in memory
     bool isSigned = false;
-    int packed = 0; ///< operands of the first part: more than one are in braces
-    int line = 0;   ///< of the PTX
+    bool isCoherent = true; ///< false: of memory that must not change (ld.global.nc)
+    int packed = 0;         ///< operands of the first part: more than one are in braces
+    int line = 0;           ///< of the PTX
 };
 
 /// A register's value before the first instruction.
@@ -98,6 +99,9 @@ struct Program {
     /// Module variables, by name.
     std::map<std::string, std::vector<uint64_t>> variables;
     std::map<std::string, size_t> variableBytes;
+    int capability = 0; ///< 10 * major + minor of its .target
+    /// Whether its kernels must wait for the launch before them (cuda/overlap.h).
+    bool mayOverlap() const { return capability >= 90; }
 };
 
 /// What an instruction's name says: filled by the tables of instructions.
@@ -107,6 +111,7 @@ struct Meaning {
     Space space = Space::Generic;
     int bytes = 0, count = 1;
     bool isSigned = false;
+    bool isCoherent = true;
 };
 /// Throws std::runtime_error for a name that no table has.
 Meaning meaningOf(const std::string& name);

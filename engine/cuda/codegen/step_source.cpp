@@ -246,6 +246,7 @@ private:
                          ") " + launch.entry +
                          "(char* arena, char* scratch, unsigned* tickets) {\n"
                          "    HS_DYNAMIC_SHARED(shared);\n"
+                         "    hs::awaitEarlierLaunch();\n"
                          "    const int block = static_cast<int>(blockIdx.x);\n" +
                          body + "}\n\n";
     }

@@ -59,6 +59,16 @@ HS_HD inline float floatOf(u32 bits) { return __builtin_bit_cast(float, bits); }
 HS_HD inline double doubleOf(u64 bits) { return __builtin_bit_cast(double, bits); }
 #endif
 
+/// What every kernel begins with, in all its threads, before it touches global memory: the next
+/// launch may get its blocks ready, and all of the launch before this one is waited for. Does
+/// nothing where launches do not overlap. Why that is enough: cuda/overlap.h.
+HS_D void awaitEarlierLaunch() {
+#if HS_DEVICE && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // ---- 16-bit floats: nearest even, gradual underflow, inf when too large ------------------------
 
 /// A double to the nearest value of a format with `SignificandBits` (hidden bit included), without
