@@ -72,6 +72,8 @@ void TestCudaSetup::codeForTheDevice() {
                  option.c_str());
     QCOMPARE(fakeCuda().calls["nvrtcGetCUBIN"], int(machineCode));
     QCOMPARE(fakeCuda().calls["nvrtcGetPTX"], int(!machineCode));
+    const int capability = capabilityOfCode(*platform.open(0));
+    QVERIFY(architecture.find("_" + std::to_string(capability)) != std::string::npos);
 }
 
 void TestCudaSetup::compilerErrors() {

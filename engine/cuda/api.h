@@ -63,6 +63,9 @@ namespace halfscope::cuda {
     X(cuFuncSetAttribute)                                                                          \
     X(cuLaunchKernel)
 
+// Null where the driver does not have them.
+#define HALFSCOPE_OPTIONAL_DRIVER_FUNCTIONS(X) X(cuLaunchKernelEx)
+
 #define HALFSCOPE_COMPILER_FUNCTIONS(X)                                                            \
     X(nvrtcVersion)                                                                                \
     X(nvrtcGetErrorString)                                                                         \
@@ -121,6 +124,7 @@ namespace halfscope::cuda {
 #define HALFSCOPE_MEMBER(name) decltype(&::name) name = nullptr;
 struct DriverApi {
     HALFSCOPE_DRIVER_FUNCTIONS(HALFSCOPE_MEMBER)
+    HALFSCOPE_OPTIONAL_DRIVER_FUNCTIONS(HALFSCOPE_MEMBER)
 };
 struct CompilerApi {
     HALFSCOPE_COMPILER_FUNCTIONS(HALFSCOPE_MEMBER)
@@ -148,6 +152,10 @@ struct Api {
     std::string noDnn;
 };
 
+struct Library;
+/// The functions of an open driver; `reason` is why it will not do where it lacks one that is not
+/// optional.
+void fill(const Library&, DriverApi&, std::string& reason);
 /// From the libraries of this machine. Never throws for one that is missing.
 Api loadApi();
 /// NVRTC alone, which needs no driver.

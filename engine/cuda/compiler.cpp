@@ -17,6 +17,7 @@ namespace {
 /// The architecture to compile for, and whether machine code or PTX comes out.
 struct Target {
     std::string name; ///< "sm_90a", "compute_120"
+    int capability = 0;
     bool machineCode = true;
 };
 
@@ -53,7 +54,8 @@ Target targetOf(const Device& device) {
     const int capability = device.traits().capability;
     // The suffix opens what only this very architecture has; there is none before 9.0.
     if (std::find(known.begin(), known.end(), capability) != known.end())
-        return {"sm_" + std::to_string(capability) + (capability >= 90 ? "a" : ""), true};
+        return {"sm_" + std::to_string(capability) + (capability >= 90 ? "a" : ""), capability,
+                true};
     int best = 0;
     for (const int arch : known)
         if (arch < capability) best = std::max(best, arch);
@@ -62,7 +64,7 @@ Target targetOf(const Device& device) {
                           device.info().name + " (compute capability " +
                           std::to_string(capability / 10) + "." + std::to_string(capability % 10) +
                           ") can run");
-    return {"compute_" + std::to_string(best), false};
+    return {"compute_" + std::to_string(best), best, false};
 }
 
 /// What the compiler says; empty where it says nothing.
@@ -101,6 +103,8 @@ std::string codeOf(const Device& device, const Source& source, const Target& tar
 }
 
 } // namespace
+
+int capabilityOfCode(const Device& device) { return targetOf(device).capability; }
 
 std::string compileText(const Device& device, const FileCache& cache, const std::string& text) {
     const Api& api = device.api();

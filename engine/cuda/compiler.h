@@ -14,6 +14,10 @@ namespace halfscope::cuda {
 /// Any number of threads may do this at the same time.
 std::string compileText(const Device&, const FileCache&, const std::string& text);
 
+/// The compute capability (10 * major + minor) that the code is made for: the device's, or what the
+/// compiler knows below it. EngineError where it knows none.
+int capabilityOfCode(const Device&);
+
 /// Code, or why there is none.
 struct Compiled {
     std::string code, error;

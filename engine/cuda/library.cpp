@@ -141,8 +141,16 @@ bool take(const Library& library, const char* name, Function& to, std::string& r
     return false;
 }
 
+template <class Function>
+void takeIfThere(const Library& library, const char* name, Function& to) {
+    to = reinterpret_cast<Function>(library.find(name));
+}
+
 #define HALFSCOPE_TEXT(name) #name
 #define HALFSCOPE_TAKE(name) &&take(library, HALFSCOPE_TEXT(name), table.name, reason)
+#define HALFSCOPE_TAKE_IF_THERE(name) takeIfThere(library, HALFSCOPE_TEXT(name), table.name);
+
+} // namespace
 
 void fill(const Library& library, DriverApi& table, std::string& reason) {
     if (!library.handle) {
@@ -150,9 +158,13 @@ void fill(const Library& library, DriverApi& table, std::string& reason) {
         return;
     }
     (void)(true HALFSCOPE_DRIVER_FUNCTIONS(HALFSCOPE_TAKE));
+    HALFSCOPE_OPTIONAL_DRIVER_FUNCTIONS(HALFSCOPE_TAKE_IF_THERE)
     // The driver is the one part that grows functions while its name stays.
     if (!reason.empty()) reason = "the NVIDIA driver is too old: " + reason;
 }
+
+namespace {
+
 void fill(const Library& library, CompilerApi& table, std::string& reason) {
     if (!library.handle)
         reason = "NVRTC is missing: " + library.reason;
@@ -174,6 +186,7 @@ void fill(const Library& library, DnnApi& table, std::string& reason) {
 }
 #endif
 
+#undef HALFSCOPE_TAKE_IF_THERE
 #undef HALFSCOPE_TAKE
 #undef HALFSCOPE_TEXT
 

@@ -5,7 +5,9 @@
 #include "engine/cuda/codegen/step_writer.h"
 #include "engine/cuda/conv.h"
 #include "engine/cuda/gemm.h"
+#include "engine/cuda/overlap.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,9 +52,11 @@ public:
 
     /// Gets its memory and chooses the libraries' algorithms. Overwrites the arena.
     void prepare(const FileCache&, CUdeviceptr arena);
-    void enqueue(size_t index, CUdeviceptr arena, CUstream) const;
+    /// `overlap`: of a generated kernel with the launch before it (overlap.h).
+    void enqueue(size_t index, CUdeviceptr arena, CUstream, Overlap overlap = Overlap::No) const;
     /// The extra kernel.
-    void enqueueExtra(CUdeviceptr first, CUdeviceptr second, CUdeviceptr third, CUstream) const;
+    void enqueueExtra(CUdeviceptr first, CUdeviceptr second, CUdeviceptr third, CUstream,
+                      Overlap = Overlap::No) const;
 
 private:
     struct Work {
@@ -65,8 +69,13 @@ private:
     int attribute(CUfunction_attribute, CUfunction) const;
     size_t libraryWorkspace() const;
     size_t scratchBytes() const; ///< of the kernels, up to where the libraries' workspace begins
-    void start(CUfunction, int blocks, int threads, size_t sharedBytes, CUdeviceptr first,
-               CUdeviceptr second, CUdeviceptr third, CUstream, const std::string& what) const;
+    struct Start {
+        CUfunction function = nullptr;
+        int blocks = 1, threads = kThreads;
+        size_t sharedBytes = 0;
+        std::array<CUdeviceptr, 3> arguments{};
+    };
+    void start(const Start&, CUstream, Overlap, const std::string& what) const;
 
     Device& m_device;
     StepSource m_source;

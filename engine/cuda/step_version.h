@@ -28,15 +28,21 @@ public:
     void publish(CUstream) const;
     void enqueueAll(CUstream) const; ///< the launches and the row
 
-    void capture();
+    /// Makes the graph, in place of the one that there is. EngineError where the driver refuses;
+    /// then that one stays.
+    void capture(Overlap = Overlap::No);
     void enqueueGraph(CUstream) const;
     bool isCaptured() const { return static_cast<bool>(m_graph); }
+    /// How many launches of a step can overlap with the one before (overlap.h).
+    size_t overlaps() const;
     /// Each launch by itself, many times in a row in a graph of its own.
     std::vector<LaunchTime> profile() const;
 
 private:
     template <class Enqueue>
     GraphExecHandle captured(const Enqueue&) const;
+    /// Whether launch `index`, or the row after the last, can.
+    bool canOverlap(size_t index) const;
     void note(size_t launch) const;
 
     Device& m_device;

@@ -40,13 +40,18 @@ double toleranceOf(const Graph& graph) {
     return 0x1p-10;
 }
 
-std::vector<float> valuesOf(const Device& device, const StepVersion& version, NodeId id) {
-    const Node& node = version.program().graph[id];
-    std::vector<std::byte> bytes(node.bytes());
+std::vector<std::byte> bytesOf(const Device& device, const StepVersion& version, NodeId id) {
+    std::vector<std::byte> bytes(version.program().graph[id].bytes());
     device.check(device.driver().cuMemcpyDtoHAsync(bytes.data(), version.at(id), bytes.size(),
                                                    device.stream()),
                  "results of a trial");
     device.check(device.driver().cuStreamSynchronize(device.stream()), "the first run of the step");
+    return bytes;
+}
+
+std::vector<float> valuesOf(const Device& device, const StepVersion& version, NodeId id) {
+    const Node& node = version.program().graph[id];
+    const std::vector<std::byte> bytes = bytesOf(device, version, id);
     std::vector<float> values(static_cast<size_t>(node.elements()));
     loadAsFloat(node.dtype, bytes.data(), values.data(), values.size());
     return values;
@@ -111,6 +116,21 @@ TrialResults resultsOfTrial(const Device& device, const StepVersion& version) {
         kind->values.insert(kind->values.end(), values.begin(), values.end());
     }
     return results;
+}
+
+std::vector<std::byte> bitsOfTrial(const Device& device, const StepVersion& version) {
+    const Graph& graph = version.program().graph;
+    std::vector<std::byte> bits;
+    const auto add = [&](NodeId id) {
+        if (!version.isStored(id) || graph[id].bytes() == 0) return;
+        const std::vector<std::byte> bytes = bytesOf(device, version, id);
+        bits.insert(bits.end(), bytes.begin(), bytes.end());
+    };
+    for (const OutputInfo& output : graph.outputs())
+        add(output.node);
+    for (const StateInfo& state : graph.states())
+        add(state.node);
+    return bits;
 }
 
 std::string differenceOf(const Graph& graph, const TrialResults& wanted, const TrialResults& got) {

@@ -25,6 +25,9 @@ void fillForTrial(const Device&, const StepVersion&);
 /// together, since a bias before a norm has a gradient of roundings alone.
 TrialResults resultsOfTrial(const Device&, const StepVersion&);
 
+/// All outputs and states as they lie in memory. Waits for the copies.
+std::vector<std::byte> bitsOfTrial(const Device&, const StepVersion&);
+
 /// The first value that is too far from the wanted one, or nothing.
 std::string differenceOf(const Graph&, const TrialResults& wanted, const TrialResults& got);
 

@@ -25,13 +25,17 @@ class VariantRecords {
 public:
     VariantRecords(Device& device, const FileCache& cache) : m_device(device), m_cache(cache) {}
 
-    /// One for each name, with what is known of it under the key.
+    /// One for each name, with what is known of it under the key; and behind them one for mixed
+    /// tiles and one for launches that overlap, in whichever way is chosen.
     void read(const std::string& key, const std::vector<std::string>& names);
     void write() const;
 
     VariantRecord& operator[](size_t i) { return m_records[i]; }
-    VariantRecord& last() { return m_records.back(); }
-    /// That of a search that came to an end; the number of names where there is none.
+    VariantRecord& mixed() { return m_records[m_records.size() - 2]; }
+    VariantRecord& overlapped() { return m_records.back(); }
+    const VariantRecord& mixed() const { return m_records[m_records.size() - 2]; }
+    const VariantRecord& overlapped() const { return m_records.back(); }
+    /// That of a search that came to an end, mixed tiles after the names; more where there is none.
     size_t chosen() const;
     void choose(VariantRecord&);
     /// Nothing was tried but what was not survived.
@@ -40,11 +44,12 @@ public:
     void finish();
     /// It was stopped: nothing is chosen, and what ended programs is still known.
     void giveUp();
-    /// Whether no variant may be tried; the mixture of others does not count.
+    /// Whether no variant may be tried; what is made of others does not count.
     bool allEndedBadly() const;
     /// Where they are on disk; empty where they are not.
     std::string file() const;
-    /// Of what was tried or left out with a reason.
+    /// Of what was tried or left out with a reason. The chosen way with overlapping launches is
+    /// told as one of its own, "NAME, overlapped", and chosen in its stead where it gained.
     std::vector<VariantTime> times() const;
 
 private:
@@ -53,6 +58,8 @@ private:
     std::string m_key;
     std::vector<VariantRecord> m_records;
 };
+
+inline constexpr const char *kMixedTiles = "mixed tiles", *kOverlapped = "overlapped";
 
 /// "12:64x256x0x0 15:128x128x0x2c": rows, columns, depth and blocks by kernel, c for elements that
 /// are collected; and back.

@@ -22,12 +22,13 @@ constexpr double kTooLong = 1; ///< seconds of a step that is not run more than 
 /// their sums have other orders, and so other bits.
 constexpr double kLeastGain = 0.97;
 constexpr int kMostLaunches = 100, kLeastLaunches = 3, kMostWarmLaunches = 2000;
+constexpr int kComparedSteps = 3; ///< one after the other, of launches that overlap and plain ones
+/// From this compute capability on kernels wait for the launch before them themselves.
+constexpr int kOverlapCapability = 90;
 
 double secondsSince(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-constexpr const char* kMixed = "mixed tiles";
 
 bool sameWork(const WrittenStep& a, const WrittenStep& b) {
     const auto &x = a.source.launches, &y = b.source.launches;
@@ -68,22 +69,42 @@ std::unique_ptr<StepVersion> VariantSearch::fastest(const std::vector<Variant>& 
     std::vector<WrittenVariant> different = written(variants);
     m_usual = variants.front().options;
     m_times.clear();
-    if (different.size() == 1) {
-        const std::string code = compileText(m_device, m_cache, different[0].written.text());
-        return make(std::move(different[0]), code);
-    }
+    if (different.size() == 1) return only(std::move(different[0]));
     readRecords(different);
     std::unique_ptr<StepVersion> version = kept(different);
     if (!version) {
         m_records.restart();
         tryAll(std::move(different));
         if (!stopped()) tryMixed();
+        if (!stopped()) tryOverlapped();
         m_times = m_records.times();
         m_cut ? m_records.giveUp() : m_records.finish();
         return std::move(m_best);
     }
     m_times = m_records.times();
     return version;
+}
+
+/// One way is compared with nothing but itself, its launches overlapping.
+std::unique_ptr<StepVersion> VariantSearch::only(WrittenVariant variant) {
+    const std::string code = compileText(m_device, m_cache, variant.written.text());
+    std::unique_ptr<StepVersion> version = make(variant, code);
+    if (!mayOverlap(*version)) return version;
+    readRecords({std::move(variant)});
+    if (m_records.chosen() == 0 && isAsRecorded(*version)) {
+        m_times = m_records.times();
+        return version;
+    }
+    m_records.restart();
+    fillForTrial(m_device, *version);
+    version->enqueueAll(m_device.stream()); // the first run loads what it needs
+    m_bestSeconds = m_records[0].time.seconds = secondsOf(*version);
+    m_records.choose(m_records[0]);
+    m_best = std::move(version);
+    if (!stopped()) tryOverlapped();
+    m_times = m_records.times();
+    m_cut ? m_records.giveUp() : m_records.finish();
+    return std::move(m_best);
 }
 
 void VariantSearch::readRecords(const std::vector<WrittenVariant>& variants) {
@@ -93,7 +114,6 @@ void VariantSearch::readRecords(const std::vector<WrittenVariant>& variants) {
         names.push_back(variant.variant.name);
         key += "\n" + names.back();
     }
-    names.push_back(kMixed);
     m_records.read(key + "\n" + variants.front().written.text(), names);
 }
 
@@ -105,11 +125,12 @@ VariantSearch::kept(const std::vector<WrittenVariant>& variants) const {
     try {
         WrittenVariant variant = variants[chosen < variants.size() ? chosen : 0];
         if (chosen == variants.size()) { // mixed tiles
-            variant.variant.options.tilesOf = tilesIn(m_records.times().back().note);
+            variant.variant.options.tilesOf = tilesIn(m_records.mixed().time.note);
             variant.written = m_write(variant.variant.options);
         }
         const std::string code = compileText(m_device, m_cache, variant.written.text());
-        return make(std::move(variant), code);
+        std::unique_ptr<StepVersion> version = make(std::move(variant), code);
+        return isAsRecorded(*version) ? std::move(version) : nullptr;
     } catch (const OutOfMemory&) {
         throw;
     } catch (const EngineError&) {
@@ -182,13 +203,29 @@ bool VariantSearch::stopped() {
     return m_cut;
 }
 
-void VariantSearch::trial(WrittenVariant variant, const std::string& code, VariantRecord& record) {
+/// Runs what the program or the device may not survive, and leaves word of it meanwhile.
+template <class Attempt>
+void VariantSearch::survive(VariantRecord& record, const Attempt& attempt) {
     if (record.endedBadly()) throw EngineError("not tried: the program ended in earlier trials");
-    const SourceOptions options = variant.variant.options;
     ++record.unfinished;
     m_records.write(); // a program that ends now leaves this
-    std::unique_ptr<StepVersion> version;
     try {
+        attempt();
+    } catch (...) {
+        // what was enqueued uses the memory that goes now; a lost device answers at once
+        (void)m_device.driver().cuStreamSynchronize(m_device.stream());
+        record.unfinished =
+            m_device.isLost() ? VariantRecord::kMostUnfinished : record.unfinished - 1;
+        m_records.write();
+        throw;
+    }
+    --record.unfinished;
+}
+
+void VariantSearch::trial(WrittenVariant variant, const std::string& code, VariantRecord& record) {
+    const SourceOptions options = variant.variant.options;
+    std::unique_ptr<StepVersion> version;
+    survive(record, [&] {
         version = make(std::move(variant), code);
         fillForTrial(m_device, *version);
         version->enqueueAll(m_device.stream());
@@ -201,15 +238,7 @@ void VariantSearch::trial(WrittenVariant variant, const std::string& code, Varia
         record.time.seconds = secondsOf(*version);
         if (isTiled(options, *version) && !stopped())
             m_tiled.push_back({options.tiles, version->profile()});
-    } catch (...) {
-        // what was enqueued uses the memory that goes now; a lost device answers at once
-        (void)m_device.driver().cuStreamSynchronize(m_device.stream());
-        record.unfinished =
-            m_device.isLost() ? VariantRecord::kMostUnfinished : record.unfinished - 1;
-        m_records.write();
-        throw;
-    }
-    --record.unfinished;
+    });
     if (m_best && record.time.seconds >= kLeastGain * m_bestSeconds) return;
     m_records.choose(record);
     m_best = std::move(version);
@@ -257,9 +286,9 @@ void VariantSearch::tryMixed() {
     SourceOptions options = m_usual;
     options.tilesOf = bestTiles();
     if (options.tilesOf.empty()) return;
-    VariantRecord& record = m_records.last();
+    VariantRecord& record = m_records.mixed();
     try {
-        WrittenVariant variant{{kMixed, options}, m_write(options)};
+        WrittenVariant variant{{kMixedTiles, options}, m_write(options)};
         const std::string code = compileText(m_device, m_cache, variant.written.text());
         trial(std::move(variant), code, record);
         record.time.note = tilesText(options.tilesOf);
@@ -268,28 +297,86 @@ void VariantSearch::tryMixed() {
     }
 }
 
-// ---- trials ------------------------------------------------------------------------------------
+// ---- launches that overlap ---------------------------------------------------------------------
 
-double VariantSearch::secondsOf(StepVersion& version) {
+bool VariantSearch::mayOverlap(const StepVersion& version) const {
+    return m_usual.searchSeconds > 0 && !debugging() &&
+           m_device.driver().cuLaunchKernelEx != nullptr && version.overlaps() > 0 &&
+           capabilityOfCode(m_device) >= kOverlapCapability;
+}
+
+/// Makes a version's launches overlap where an earlier search found that to gain; false where that
+/// does not work any more.
+bool VariantSearch::isAsRecorded(StepVersion& version) const {
+    if (!m_records.overlapped().time.chosen || debugging()) return true;
+    if (!mayOverlap(version)) return false;
+    try {
+        version.enqueueAll(m_device.stream()); // loads what a capture must not
+        version.capture(Overlap::Yes);
+        return true;
+    } catch (const EngineError&) {
+        m_device.activate(); // throws where the device is lost
+        return false;
+    }
+}
+
+/// The best way with launches that overlap: taken where that gives the same bits, and gains.
+void VariantSearch::tryOverlapped() {
+    if (!m_best || !m_best->isCaptured() || !mayOverlap(*m_best)) return;
+    VariantRecord& record = m_records.overlapped();
+    try {
+        survive(record, [&] {
+            const std::vector<std::byte> plain = bitsOfSteps(*m_best);
+            m_best->capture(Overlap::Yes);
+            if (bitsOfSteps(*m_best) != plain)
+                throw EngineError("other bits than with launches one after the other");
+            record.time.seconds = secondsOfGraph(*m_best);
+        });
+        record.time.chosen = record.time.seconds < kLeastGain * m_bestSeconds;
+    } catch (const EngineError& error) {
+        leaveOut(record, error);
+    }
+    if (!record.time.chosen) m_best->capture();
+}
+
+/// What some launches of the graph in a row leave of a trial's numbers.
+std::vector<std::byte> VariantSearch::bitsOfSteps(const StepVersion& version) const {
+    version.clear();
+    fillForTrial(m_device, version);
+    for (int step = 0; step < kComparedSteps; ++step)
+        version.enqueueGraph(m_device.stream());
+    return bitsOfTrial(m_device, version);
+}
+
+// ---- times -------------------------------------------------------------------------------------
+
+template <class Enqueue>
+double VariantSearch::timed(const Enqueue& enqueue) const {
     const EventHandle begin = m_device.makeEvent(0), end = m_device.makeEvent(0);
-    const auto timed = [&](const auto& enqueue) {
-        const DriverApi& driver = m_device.driver();
-        m_device.check(driver.cuEventRecord(begin.get(), m_device.stream()), "start of a trial");
-        enqueue();
-        m_device.check(driver.cuEventRecord(end.get(), m_device.stream()), "end of a trial");
-        return static_cast<double>(m_device.millisecondsBetween(begin, end)) * 1e-3;
-    };
-    double best = timed([&] { version.enqueueAll(m_device.stream()); });
-    if (best > kTooLong || debugging()) return best;
+    const DriverApi& driver = m_device.driver();
+    m_device.check(driver.cuEventRecord(begin.get(), m_device.stream()), "start of a trial");
+    enqueue();
+    m_device.check(driver.cuEventRecord(end.get(), m_device.stream()), "end of a trial");
+    return static_cast<double>(m_device.millisecondsBetween(begin, end)) * 1e-3;
+}
+
+/// Of a step, whose graph is captured where that is worth while.
+double VariantSearch::secondsOf(StepVersion& version) {
+    const double once = timed([&] { version.enqueueAll(m_device.stream()); });
+    if (once > kTooLong || debugging()) return once;
     version.capture();
-    const auto launch = [&] { version.enqueueGraph(m_device.stream()); };
     double warm = m_best ? kWarmSeconds : 0;
     for (int i = 0; i < kMostWarmLaunches && warm < kWarmSeconds && !stopped(); ++i)
-        warm += timed(launch);
-    double spent = 0;
+        warm += timed([&] { version.enqueueGraph(m_device.stream()); });
+    return secondsOfGraph(version);
+}
+
+/// The fastest of some launches.
+double VariantSearch::secondsOfGraph(const StepVersion& version) {
+    double best = 0, spent = 0;
     for (int i = 0; i < kLeastLaunches || (i < kMostLaunches && spent < kTrialSeconds); ++i) {
         if (i > 0 && stopped()) break;
-        const double time = timed(launch);
+        const double time = timed([&] { version.enqueueGraph(m_device.stream()); });
         best = i == 0 ? time : std::min(best, time);
         spent += time;
     }

@@ -34,7 +34,8 @@ public:
     /// next one. Throws what makes it impossible to run: OutOfMemory, NoAlgorithm and NoConvolution
     /// of the usual one; its error where no other works either.
     std::unique_ptr<StepVersion> fastest(const std::vector<Variant>&);
-    /// What came of each; empty where there was one alone.
+    /// What came of each; empty where there was one alone, on a device whose launches do not
+    /// overlap.
     const std::vector<VariantTime>& times() const { return m_times; }
 
 private:
@@ -46,14 +47,24 @@ private:
 
     std::vector<WrittenVariant> written(const std::vector<Variant>&) const;
     std::unique_ptr<StepVersion> make(WrittenVariant, const std::string& code) const;
+    std::unique_ptr<StepVersion> only(WrittenVariant);
     std::unique_ptr<StepVersion> kept(const std::vector<WrittenVariant>&) const;
+    bool mayOverlap(const StepVersion&) const;
+    bool isAsRecorded(StepVersion&) const;
     void readRecords(const std::vector<WrittenVariant>&);
     void tryAll(std::vector<WrittenVariant>);
     void trial(WrittenVariant, const std::string& code, VariantRecord&);
+    template <class Attempt>
+    void survive(VariantRecord&, const Attempt&);
     bool isTiled(const SourceOptions&, const StepVersion&) const;
     void tryMixed();
     std::map<size_t, TileLimits> bestTiles() const;
+    void tryOverlapped();
+    std::vector<std::byte> bitsOfSteps(const StepVersion&) const;
+    template <class Enqueue>
+    double timed(const Enqueue&) const;
     double secondsOf(StepVersion&);
+    double secondsOfGraph(const StepVersion&);
     bool stopped();
     void leaveOut(VariantRecord&, const EngineError&) const;
     std::string noneWorks() const;

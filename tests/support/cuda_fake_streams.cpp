@@ -15,6 +15,7 @@ constexpr unsigned kPlainSharedBytes = 48 << 10; ///< that every function may ha
 
 struct Graph {
     std::vector<fake::Task> tasks;
+    bool endsInKernel = false; ///< of a generated text
 };
 struct Stream {
     std::deque<fake::Task> waiting;
@@ -242,12 +243,12 @@ CUresult functionAttribute(CUfunction function, CUfunction_attribute which, int 
     as<Function>(function)->sharedBytes = static_cast<unsigned>(value);
     return CUDA_SUCCESS;
 }
-CUresult launch(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned threads,
-                unsigned threadsY, unsigned threadsZ, unsigned shared, CUstream stream,
-                void** arguments, void**) {
-    FAKE_ENTER("cuLaunchKernel");
-    if (y * z * threadsY * threadsZ != 1) fake::complain("a launch of more than one dimension");
+CUresult launched(CUfunction function, const CUlaunchConfig& config, void** arguments,
+                  bool overlaps) {
+    if (config.gridDimY * config.gridDimZ * config.blockDimY * config.blockDimZ != 1)
+        fake::complain("a launch of more than one dimension");
     const Function& what = *as<Function>(function);
+    const unsigned x = config.gridDimX, threads = config.blockDimX, shared = config.sharedMemBytes;
     if (shared > what.sharedBytes || threads > 1024 || x == 0) {
         fake::complain("a launch beyond what the function may have");
         return CUDA_ERROR_INVALID_VALUE;
@@ -263,8 +264,12 @@ CUresult launch(CUfunction function, unsigned x, unsigned y, unsigned z, unsigne
     const std::shared_ptr<EmulatedModule> code = what.module->code;
     const auto& time = fakeCuda().millisecondsOf;
     const double own = time ? time(what.module->text, what.entry) : 0;
+    CUstream stream = config.hStream;
     fake::enqueue(stream, [=, first = pointers[0], second = pointers[1], third = pointers[2]] {
-        fake::spend(own > 0 ? own : fakeCuda().launchMilliseconds);
+        fake::spend(overlaps  ? fakeCuda().overlappedMilliseconds
+                    : own > 0 ? own
+                              : fakeCuda().launchMilliseconds);
+        if (overlaps && fakeCuda().overlapForgets) return;
         try {
             code->launch(how, reinterpret_cast<std::byte*>(first),
                          reinterpret_cast<std::byte*>(second), reinterpret_cast<unsigned*>(third),
@@ -273,7 +278,41 @@ CUresult launch(CUfunction function, unsigned x, unsigned y, unsigned z, unsigne
             fake::complain(error.what());
         }
     });
+    if (auto* graph = as<Stream>(stream)->capturing.get()) graph->endsInKernel = true;
     return CUDA_SUCCESS;
+}
+
+CUresult launch(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned threads,
+                unsigned threadsY, unsigned threadsZ, unsigned shared, CUstream stream,
+                void** arguments, void**) {
+    FAKE_ENTER("cuLaunchKernel");
+    CUlaunchConfig config{};
+    config.gridDimX = x, config.gridDimY = y, config.gridDimZ = z;
+    config.blockDimX = threads, config.blockDimY = threadsY, config.blockDimZ = threadsZ;
+    config.sharedMemBytes = shared;
+    config.hStream = stream;
+    return launched(function, config, arguments, false);
+}
+
+/// Of launches that overlap, in a capture, behind a kernel that gives leave; each waits itself.
+CUresult launchWith(const CUlaunchConfig* config, CUfunction function, void** arguments, void**) {
+    FAKE_ENTER("cuLaunchKernelEx");
+    if (config->numAttrs != 1 ||
+        config->attrs[0].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION ||
+        config->attrs[0].value.programmaticStreamSerializationAllowed != 1) {
+        fake::complain("a launch with attributes that the fake does not know");
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    const Graph* graph = as<Stream>(config->hStream)->capturing.get();
+    if (graph == nullptr || !graph->endsInKernel)
+        fake::complain("a launch overlaps with something that is no kernel of a step");
+    const Function& what = *as<Function>(function);
+    const std::string& text = what.module->text;
+    const size_t entry = text.find(" " + what.entry + "(char* arena"),
+                 wait = text.find("hs::awaitEarlierLaunch();", entry);
+    if (wait == std::string::npos || wait > text.find(" arena", text.find('{', entry)))
+        fake::complain(what.entry + " overlaps and does not wait first");
+    return launched(function, *config, arguments, true);
 }
 
 } // namespace
@@ -334,9 +373,10 @@ void enqueue(CUstream stream, Task task) {
     if (stream == nullptr) return complain("work on the default stream");
     if (!isAlive(stream)) return complain("work on a stream that is gone");
     auto* to = as<Stream>(stream);
-    if (to->capturing)
+    if (to->capturing) {
         to->capturing->tasks.push_back(std::move(task));
-    else
+        to->capturing->endsInKernel = false;
+    } else
         to->waiting.push_back(std::move(task));
     if (fakeCuda().eager && to != state.streams.front() && !to->capturing) drain(*to);
 }
@@ -367,6 +407,7 @@ void fillStreams(cuda::DriverApi& api) {
     api.cuFuncGetAttribute = functionCost;
     api.cuFuncSetAttribute = functionAttribute;
     api.cuLaunchKernel = launch;
+    if (fakeCuda().overlaps) api.cuLaunchKernelEx = launchWith;
 }
 
 void resetStreams() {

@@ -43,6 +43,18 @@ inline void makeLowFast() {
     };
 }
 
+/// Launches that overlap, in half the time of others.
+inline void makeOverlapFast() {
+    fakeCuda().overlaps = true;
+    fakeCuda().overlappedMilliseconds = 0.5 * kKernel;
+}
+/// A step of which there is one way alone.
+inline SourceOptions oneWay() {
+    SourceOptions usual = options();
+    usual.chainElements = SourceOptions{}.chainElements; // so small a step then has no chains
+    return usual;
+}
+
 inline VariantTime variantOf(const Executor& executor, const std::string& name) {
     for (const VariantTime& variant : executor.variants())
         if (variant.name == name) return variant;
