@@ -1,5 +1,6 @@
 // Fused chains: which ones are found, and their text in the emulator against their members in
 // double.
+#include "tests/support/chain_plans.h"
 #include "tests/support/chained_step.h"
 #include "tests/support/nvrtc.h"
 
@@ -17,63 +18,21 @@ using namespace halfscope;
 using cuda::ElementForm;
 using cuda::isChain;
 using test::ChainedExecutor;
+using test::chainsOf;
+using test::checkerboard;
+using test::h200;
+using test::kForms;
+using test::kH200Shared;
+using test::nameOf;
+using test::passesOf;
 using test::runVisited;
+using test::small;
+using test::stepOf;
 using test::trained;
 using test::valuesOf;
 
 namespace {
 
-constexpr size_t kH200Shared = 232448; ///< bytes that a block of capability 9.0 may have
-
-cuda::DeviceTraits h200() {
-    cuda::DeviceTraits traits;
-    traits.capability = 90;
-    traits.multiprocessors = 132;
-    traits.sharedBytes = kH200Shared;
-    return traits;
-}
-/// Few multiprocessors: several tiles a block, and parts that are not alike.
-cuda::DeviceTraits small(size_t sharedBytes = kH200Shared,
-                         ElementForm form = ElementForm::AsWritten) {
-    cuda::DeviceTraits traits = h200();
-    traits.tiles.form = form;
-    traits.multiprocessors = 3;
-    traits.sharedBytes = sharedBytes;
-    return traits;
-}
-
-RunConfig checkerboard(int64_t side, int64_t width) {
-    RunConfig config = defaultConfig();
-    config.task.side = side;
-    config.model.width = width;
-    config.model.depth = 2;
-    return config;
-}
-Program stepOf(const RunConfig& config, Precision precision) {
-    return compile(buildStep(config, defaultLane(precision), makeDataset(config)->shape()));
-}
-
-int chainsOf(const Program& program) {
-    return static_cast<int>(std::count_if(program.kernels.begin(), program.kernels.end(), isChain));
-}
-
-/// Passes over activation tensors of the chains and whatever else is large.
-double passesOf(const Program& program, double tensorBytes) {
-    double bytes = 0;
-    for (size_t k = 0; k < program.kernels.size(); ++k) {
-        const cuda::Traffic traffic = cuda::trafficOf(program, k);
-        bytes += traffic.readBytes + traffic.writtenBytes;
-    }
-    return bytes / tensorBytes;
-}
-
-constexpr ElementForm kForms[] = {ElementForm::AsWritten, ElementForm::Collected,
-                                  ElementForm::OnePass};
-/// After a row's name.
-const char* nameOf(ElementForm form) {
-    if (form == ElementForm::AsWritten) return "";
-    return form == ElementForm::Collected ? ", collected" : ", one pass";
-}
 /// The output layer's pass and that of its backward may be one.
 int chainsOfCheckerboard(ElementForm form) { return form == ElementForm::OnePass ? 9 : 10; }
 
@@ -89,6 +48,8 @@ private slots:
     void products();
     void steps_data();
     void steps();
+    void nothingKept_data();
+    void nothingKept();
     void sameBitsInAnyOrder();
     void firstLossOfTheUnfusedStep();
     void masksOfRoundedValues_data();
@@ -263,6 +224,38 @@ void TestCudaChains::steps() {
         QVERIFY2(check.firstFault().empty(), check.firstFault().c_str());
         qInfo("chain of %%%d: error / bound %.3f", kernel.stores[0], check.closest());
     }
+}
+
+void TestCudaChains::nothingKept_data() {
+    QTest::addColumn<int>("precision");
+    QTest::addColumn<int>("width");
+    QTest::newRow("amp-fp16") << static_cast<int>(Precision::AmpFp16) << 32;
+    QTest::newRow("amp-bf16, odd sizes") << static_cast<int>(Precision::AmpBf16) << 37;
+}
+
+/// Weight gradients whose operand no chain has stored: what they sum over its rows is rounded to
+/// 16 bits first, as in the node that it is.
+void TestCudaChains::nothingKept() {
+    QFETCH(int, precision);
+    QFETCH(int, width);
+    cuda::ChainOptions options;
+    options.leastElements = 1;
+    options.keepOperands = false;
+    auto made = std::make_unique<ChainedExecutor>(small(), options, cuda::Merge::Full);
+    ChainedExecutor& fused = *made;
+    const StepRunner runner =
+        trained(checkerboard(16, width), defaultLane(static_cast<Precision>(precision)),
+                std::move(made), 1);
+    const Program& program = fused.program();
+    int sums = 0;
+    const test::ChainCheck::Values values = runVisited(fused, program);
+    for (const Kernel& kernel : program.kernels) {
+        if (!isChain(kernel)) continue;
+        const test::ChainCheck check(program, kernel, values);
+        QVERIFY2(check.firstFault().empty(), check.firstFault().c_str());
+        sums += static_cast<int>(cuda::chainShape(program.graph, kernel)->columnSums.size());
+    }
+    QCOMPARE(sums, 2);
 }
 
 /// Blocks and threads in their order and in another, each kernel a launch and merged: the same

@@ -103,7 +103,7 @@ private:
     }
     std::vector<double> boundsOf(NodeId id) const {
         const Node& it = node(id);
-        // as written, every member rounds as on the CPU: the same bits
+        // as written, nearly every member rounds as on the CPU: the same bits
         if (cuda::isElementwise(m_graph, id)) return m_errors.of(id);
         std::vector<double> sums = it.op == Op::Matmul ? productErrors(it) : sumErrors(id);
         if (it.op == Op::Matmul) {

@@ -1,10 +1,12 @@
-// How far elements that a chain collects (ElementForm::Collected) may lie from those computed
-// operation after operation. A sum of products in f32, added and multiplied in any order, is within
-// n u of its terms' sizes, where n roundings lie on the longest way; both forms are. What comes
-// after - casts, comparisons, selections - carries that on.
+// How far elements of a chain may lie from those computed operation after operation: those that it
+// collects (ElementForm::Collected), and products over few terms, which it computes by the element.
+// A sum of products in f32, added and multiplied in any order, is within n u of its terms' sizes,
+// where n roundings lie on the longest way; both forms are. What comes after - casts, comparisons,
+// selections - carries that on.
 #pragma once
 
-#include "engine/cuda/codegen/kernel_text.h"
+#include "engine/cpu/tf32.h"
+#include "engine/cuda/codegen/chain_shape.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,16 +20,12 @@ public:
     using Values = std::map<NodeId, std::vector<double>>;
 
     ChainErrors(const Graph& graph, cuda::ElementForm form, const Values& values)
-        : m_graph(graph), m_isNone(form == cuda::ElementForm::AsWritten), m_values(values) {}
+        : m_graph(graph), m_isAsWritten(form == cuda::ElementForm::AsWritten), m_values(values) {}
 
     /// After all that it reads, and its own value.
-    void add(NodeId id) {
-        if (!m_isNone) m_sums[id] = sumOf(id);
-    }
+    void add(NodeId id) { m_sums[id] = m_isAsWritten ? whole(id, errorsOf(id)) : sumOf(id); }
     /// The value is known: the kernel goes on from it too.
-    void settle(NodeId id) {
-        if (!m_isNone) m_sums[id] = exactly(m_values.at(id));
-    }
+    void settle(NodeId id) { m_sums[id] = exactly(m_values.at(id)); }
     /// By element, for a value that was added; zero for what the kernel loads.
     std::vector<double> of(NodeId id) const {
         const auto known = m_sums.find(id);
@@ -124,6 +122,7 @@ private:
         }
         const std::vector<double>& out = m_values.at(id);
         std::vector<double> errors(out.size(), 0.0);
+        if (cuda::isNarrowProduct(m_graph, id)) return errorsOfNarrow(id, in);
         if (none) return errors;
         if (it.op == Op::Where) return errorsOfWhere(it, in);
         if (it.op == Op::LessEqual || it.op == Op::Less) return undecided(it, in);
@@ -172,6 +171,37 @@ private:
                 std::max(in[1][i], in[2][i]) + (in[0][i] > 0 ? std::fabs(a[i] - b[i]) : 0.0);
         return errors;
     }
+    /// A product over few terms is computed by the element with fmas in f32, each of which rounds:
+    /// how far its rounded value may lie from the known one, which is rounded once. A difference of
+    /// such values may have lost all but that.
+    std::vector<double> errorsOfNarrow(NodeId id,
+                                       const std::vector<std::vector<double>>& in) const {
+        const Node& it = node(id);
+        std::vector<RefTensor> operands, sizes;
+        for (NodeId operandId : it.in) {
+            operands.push_back({node(operandId).shape, m_values.at(operandId)});
+            if (it.math == MathMode::TF32)
+                for (double& x : operands.back().values)
+                    x = static_cast<double>(roundToTf32(static_cast<float>(x)));
+            sizes.push_back(operands.back());
+            for (double& x : sizes.back().values)
+                x = std::fabs(x);
+        }
+        RefTensor exact{it.shape, std::vector<double>(static_cast<size_t>(it.elements()))};
+        RefTensor size = exact;
+        infoOf(it.op).reference(operands, it.attrs, exact);
+        infoOf(it.op).reference(sizes, it.attrs, size);
+        std::vector<double> errors = errorsOfProduct(it, in);
+        const double roundings = static_cast<double>(node(it.in[0]).shape[1]) * 0x1p-24 * 1.01;
+        const std::vector<double>& known = m_values.at(id);
+        for (size_t i = 0; i < errors.size(); ++i) {
+            const double most = errors[i] + roundings * size.values[i];
+            errors[i] = 0;
+            for (const double x : {exact.values[i] - most, exact.values[i] + most})
+                errors[i] = std::max(errors[i], std::fabs(roundTo(it.dtype, x) - known[i]));
+        }
+        return errors;
+    }
     /// Operands that are off, on both sides of a product.
     std::vector<double> errorsOfProduct(const Node& it,
                                         const std::vector<std::vector<double>>& in) const {
@@ -196,7 +226,7 @@ private:
     }
 
     const Graph& m_graph;
-    bool m_isNone;
+    bool m_isAsWritten;
     const Values& m_values;
     std::map<NodeId, Sum> m_sums;
 };

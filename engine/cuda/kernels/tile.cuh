@@ -199,8 +199,10 @@ private:
             }
             if constexpr (!Source::kPlain || Source::kColumns % V != 0)
                 Math::pack(made.words, at / 2, low, high);
-            added[at] += low;
-            added[at + 1] += high;
+            // what the product takes, and a node of its own would: rounded to 16 bits
+            constexpr bool kRounds = Sums && Math::kBytes == 2;
+            added[at] += kRounds ? made.pack[at] : low;
+            added[at + 1] += kRounds ? made.pack[at + 1] : high;
         }
     }
 };
