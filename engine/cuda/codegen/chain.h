@@ -18,10 +18,13 @@ struct ChainOptions {
     /// An operand that costs much to compute is stored by the chain that computes it first, for the
     /// weight gradient. Dropped where the step would then need more memory than without chains.
     bool keepOperands = true;
+    /// Nodes that a value may cost to be computed again. Twice as many are tried too, for steps of
+    /// second order, and taken where less is moved.
+    size_t mostMembers = 48;
 };
 
 /// The Program with chains in place of the kernels they stand for, on the same graph, and its
-/// memory planned anew. Unchanged where nothing fits.
+/// memory planned anew. Unchanged where nothing fits, or nothing is saved.
 Program fuseChains(const Program&, const DeviceTraits&, const ChainOptions& = {});
 
 /// Whether a kernel is a chain: several members, not a loop.

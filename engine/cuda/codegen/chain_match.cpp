@@ -2,6 +2,7 @@
 // where all its readers can compute it again; matrix products take the loops of their operands in,
 // and sums over rows go to the product whose result they read, or to a pass of their own.
 #include "engine/cuda/codegen/chain.h"
+#include "engine/cuda/codegen/chain_order.h"
 #include "engine/cuda/codegen/chain_shape.h"
 #include "engine/cuda/codegen/chain_values.h"
 #include "engine/cuda/codegen/gemm_source.h"
@@ -28,6 +29,7 @@ struct Group {
     std::vector<NodeId> stores;
     size_t place = 0; ///< of its first kernel in the program
     Kernel kernel;
+    NodeId anchor() const { return product == kNoNode ? stores.front() : product; }
 };
 
 class Matcher {
@@ -36,10 +38,23 @@ public:
         : m_program(program), m_graph(program.graph), m_traits(traits), m_options(options),
           m_values(program, options) {}
 
+    /// Nothing when the chains wait for each other and cannot be parted.
     std::vector<Kernel> run() {
-        while (!build()) {
+        for (;;) {
+            while (!build()) {
+            }
+            const std::vector<Placed> all = assembled();
+            std::vector<Kernel> kernels;
+            for (const Placed& placed : all)
+                kernels.push_back(placed.kernel);
+            const KernelOrder order(m_graph, kernels);
+            if (const auto places = order.order()) return inOrder(kernels, *places);
+            const auto cut = order.cheapestCut([&](size_t k, const std::vector<NodeId>& stores) {
+                return partOf(all[k], stores);
+            });
+            if (!cut) return {};
+            part(all[cut->kernel], cut->late);
         }
-        return assembled();
     }
 
 private:
@@ -59,6 +74,7 @@ private:
         return true;
     }
     bool tryAdd(Group& group, NodeId item) const {
+        if (m_apart.count({group.anchor(), item})) return false;
         std::vector<NodeId> stores = group.stores;
         stores.push_back(item);
         return tryGroup(group, stores);
@@ -176,11 +192,15 @@ private:
             m_gone.insert(k);
             return true;
         }
-        const bool same = stores.size() == kernel(k).stores.size() &&
+        std::map<int, std::vector<NodeId>> parts;
+        for (NodeId id : stores)
+            parts[partNumberOf(id)].push_back(id);
+        const bool same = parts.size() == 1 && stores.size() == kernel(k).stores.size() &&
                           std::none_of(kernel(k).loads.begin(), kernel(k).loads.end(),
                                        [&](NodeId id) { return m_values.isComputedAgain(id); });
         if (same) return true;
-        return rebuildLoop(k, stores);
+        return std::all_of(parts.begin(), parts.end(),
+                           [&](const auto& each) { return rebuildLoop(k, each.second); });
     }
     bool rebuildLoop(size_t k, const std::vector<NodeId>& stores) {
         // what the loop still stores is no reason to compute anything from it
@@ -189,8 +209,44 @@ private:
             m_values.storeLoadsOf(k);
             return false;
         }
-        m_rebuilt[k] = *made;
+        m_rebuilt[k].push_back(*made);
         return true;
+    }
+
+    // ---- kernels that wait for each other are parted ----
+
+    struct Placed {
+        size_t place;
+        Kernel kernel;
+        const Group* group = nullptr; ///< of a chain
+    };
+    int partNumberOf(NodeId store) const {
+        const auto found = m_part.find(store);
+        return found == m_part.end() ? 0 : found->second;
+    }
+    std::optional<Kernel> partOf(const Placed& placed, const std::vector<NodeId>& stores) const {
+        if (placed.group == nullptr) return m_values.loopOf(placed.kernel, stores);
+        const NodeId product = placed.group->product;
+        return m_values.kernelOf(stores, contains(stores, product) ? product : kNoNode);
+    }
+    /// From now on: the anchor of a chain stays, what is on the other side of the cut goes
+    /// elsewhere.
+    void part(const Placed& placed, const std::vector<NodeId>& late) {
+        if (placed.group == nullptr) {
+            ++m_parts;
+            for (NodeId id : late)
+                m_part[id] = m_parts;
+            return;
+        }
+        const Group& group = *placed.group;
+        const NodeId anchor = group.anchor();
+        for (NodeId id : group.stores) {
+            if (contains(late, id) == contains(late, anchor)) continue;
+            if (id == m_values.keptBy(group.product))
+                m_values.dropKept(group.product);
+            else
+                m_apart.insert({anchor, id});
+        }
     }
     // ---- the result ----
 
@@ -200,11 +256,7 @@ private:
         return group.kernel.members.size() > 1;
     }
 
-    struct Placed {
-        size_t place;
-        Kernel kernel;
-    };
-    std::vector<Kernel> assembled() {
+    std::vector<Placed> assembled() const {
         std::vector<Placed> all;
         std::set<size_t> replaced = m_gone;
         for (const Group& group : m_groups) {
@@ -213,58 +265,43 @@ private:
             for (NodeId id : group.stores)
                 if (m_values.isProductKernel(m_values.makerOf(id)))
                     replaced.insert(m_values.makerOf(id));
-            all.push_back({group.place, group.kernel});
+            all.push_back({group.place, group.kernel, &group});
         }
         for (size_t k = 0; k < m_program.kernels.size(); ++k) {
             const auto rebuilt = m_rebuilt.find(k);
             if (m_gone.count(k)) continue;
             if (rebuilt != m_rebuilt.end())
-                all.push_back({k, rebuilt->second});
+                for (const Kernel& each : rebuilt->second)
+                    all.push_back({k, each});
             else if (!replaced.count(k))
                 all.push_back({k, kernel(k)});
         }
-        dropUnreadProducts(all);
-        return ordered(std::move(all));
+        std::stable_sort(all.begin(), all.end(),
+                         [](const Placed& a, const Placed& b) { return a.place < b.place; });
+        return all;
     }
 
+    std::vector<Kernel> inOrder(std::vector<Kernel>& kernels, const std::vector<size_t>& places) {
+        dropUnreadProducts(kernels);
+        std::vector<Kernel> result;
+        for (const size_t place : places)
+            result.push_back(std::move(kernels[place]));
+        return result;
+    }
     /// A product whose result stays inside its chain is not stored.
-    void dropUnreadProducts(std::vector<Placed>& all) const {
-        for (Placed& placed : all) {
-            if (!isChain(placed.kernel)) continue;
-            std::erase_if(placed.kernel.stores, [&](NodeId id) {
-                if (node(id).op != Op::Matmul || placed.kernel.stores.size() < 2 ||
+    void dropUnreadProducts(std::vector<Kernel>& all) const {
+        for (Kernel& chain : all) {
+            if (!isChain(chain)) continue;
+            std::erase_if(chain.stores, [&](NodeId id) {
+                if (node(id).op != Op::Matmul || chain.stores.size() < 2 ||
                     !m_values.isChainProduct(id) || m_values.isDeep(id) || m_values.isPinned(id))
                     return false;
-                return std::none_of(all.begin(), all.end(), [&](const Placed& other) {
-                    return std::any_of(other.kernel.loads.begin(), other.kernel.loads.end(),
+                return std::none_of(all.begin(), all.end(), [&](const Kernel& other) {
+                    return std::any_of(other.loads.begin(), other.loads.end(),
                                        [&](NodeId load) { return storageOf(m_graph, load) == id; });
                 });
             });
         }
-    }
-
-    /// In the order of the program as far as values are there; nothing when chains wait for each
-    /// other.
-    std::vector<Kernel> ordered(std::vector<Placed> all) const {
-        std::stable_sort(all.begin(), all.end(),
-                         [](const Placed& a, const Placed& b) { return a.place < b.place; });
-        std::set<NodeId> waiting;
-        for (const Placed& placed : all)
-            waiting.insert(placed.kernel.stores.begin(), placed.kernel.stores.end());
-        std::vector<Kernel> result;
-        while (!all.empty()) {
-            const auto next = std::find_if(all.begin(), all.end(), [&](const Placed& placed) {
-                return std::none_of(
-                    placed.kernel.loads.begin(), placed.kernel.loads.end(),
-                    [&](NodeId load) { return waiting.count(storageOf(m_graph, load)) != 0; });
-            });
-            if (next == all.end()) return {};
-            for (NodeId id : next->kernel.stores)
-                waiting.erase(id);
-            result.push_back(std::move(next->kernel));
-            all.erase(next);
-        }
-        return result;
     }
 
     const Program& m_program;
@@ -274,13 +311,22 @@ private:
     ChainValues m_values;
     std::vector<Group> m_groups;
     std::set<size_t> m_gone;
-    std::map<size_t, Kernel> m_rebuilt;
+    std::map<size_t, std::vector<Kernel>> m_rebuilt; ///< by kernel: its loops
+    std::set<std::pair<NodeId, NodeId>> m_apart;     ///< anchor of a group, item not for it
+    std::map<NodeId, int> m_part;                    ///< by store of a loop that is parted
+    int m_parts = 0;
 };
 
-} // namespace
+double bytesMoved(const Program& program) {
+    double bytes = 0;
+    for (size_t k = 0; k < program.kernels.size(); ++k) {
+        const Traffic traffic = trafficOf(program, k);
+        bytes += traffic.readBytes + traffic.writtenBytes;
+    }
+    return bytes;
+}
 
-Program fuseChains(const Program& program, const DeviceTraits& traits,
-                   const ChainOptions& options) {
+Program fusedWith(const Program& program, const DeviceTraits& traits, const ChainOptions& options) {
     std::vector<Kernel> kernels = Matcher(program, traits, options).run();
     if (std::none_of(kernels.begin(), kernels.end(), isChain)) return program;
     Program result{program.graph, std::move(kernels), {}, 0};
@@ -288,7 +334,21 @@ Program fuseChains(const Program& program, const DeviceTraits& traits,
     if (!options.keepOperands || result.memory.peakBytes <= program.memory.peakBytes) return result;
     ChainOptions frugal = options;
     frugal.keepOperands = false;
-    return fuseChains(program, traits, frugal);
+    return fusedWith(program, traits, frugal);
+}
+
+} // namespace
+
+Program fuseChains(const Program& program, const DeviceTraits& traits,
+                   const ChainOptions& options) {
+    Program few = fusedWith(program, traits, options);
+    ChainOptions more = options;
+    more.mostMembers *= 2;
+    Program many = fusedWith(program, traits, more);
+    Program& best = bytesMoved(many) < bytesMoved(few) ? many : few;
+    const bool saves =
+        bytesMoved(best) < bytesMoved(program) || best.memory.peakBytes < program.memory.peakBytes;
+    return saves ? std::move(best) : program;
 }
 
 } // namespace halfscope::cuda

@@ -12,7 +12,6 @@ namespace {
 
 /// Members that may take the place of a tensor read.
 constexpr size_t kMaxReplaced = 16;
-constexpr size_t kMaxOperations = 48; ///< that a value may cost to be computed again
 /// Operations from which a value that a product's operand is computed from is stored by that chain
 /// for its other readers: a pass over memory that the arithmetic hides costs less than computing it
 /// twice.
@@ -133,7 +132,7 @@ void ChainValues::chooseRecomputed() {
     for (;;) { // a value may cost too much once those that it reads are computed again
         const auto dear = std::find_if(m_again.begin(), m_again.end(), [&](NodeId id) {
             const std::optional<Kernel> all = kernelOf({id}, kNoNode);
-            return !all || all->members.size() > kMaxOperations ||
+            return !all || all->members.size() > m_options.mostMembers ||
                    std::any_of(all->members.begin(), all->members.end(), [&](NodeId member) {
                        return isElementwise(m_graph, member) && isExpensive(node(member).op);
                    });

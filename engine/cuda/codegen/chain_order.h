@@ -1,0 +1,52 @@
+// The order in which the kernels of a step can run, and, where some wait for each other in a cycle,
+// which of them to part. A step of the matcher (chain_match.cpp).
+#pragma once
+
+#include "engine/exec/program.h"
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace halfscope::cuda {
+
+/// Where a kernel with several stores is parted: those that need, by way of other kernels, what it
+/// stores itself, and the rest. Both have at least one.
+struct KernelCut {
+    size_t kernel = 0;
+    std::vector<NodeId> late; ///< ascending
+};
+
+class KernelOrder {
+public:
+    /// Kernel number `kernel` with these of its stores alone; nothing where that cannot be.
+    using PartOf =
+        std::function<std::optional<Kernel>(size_t kernel, const std::vector<NodeId>& stores)>;
+
+    explicit KernelOrder(const Graph&, const std::vector<Kernel>&);
+
+    /// Positions, in the order given as far as values are there; nothing when kernels wait for each
+    /// other.
+    std::optional<std::vector<size_t>> order() const;
+
+    /// Where kernels wait for each other: the cut of one of them that opens a cycle for the least
+    /// traffic. Nothing where no kernel of a cycle can be parted. Kernels of one store each never
+    /// wait for each other, so that cut after cut ends in an order.
+    std::optional<KernelCut> cheapestCut(const PartOf&) const;
+
+private:
+    const Kernel& kernel(size_t k) const { return m_kernels[k]; }
+    size_t makerOf(NodeId load) const;
+    std::vector<char> waitingFor(size_t kernel) const;
+    std::vector<NodeId> lateOf(size_t kernel, const PartOf&) const;
+    double bytesOf(const Kernel&) const;
+
+    static constexpr size_t kNone = ~size_t{0};
+    const Graph& m_graph;
+    const std::vector<Kernel>& m_kernels;
+    std::vector<size_t> m_maker;                ///< by value; kNone: there from the start
+    std::vector<std::vector<size_t>> m_before;  ///< by kernel: those that it waits for
+    std::vector<std::vector<size_t>> m_readers; ///< by kernel: those that wait for it
+};
+
+} // namespace halfscope::cuda
