@@ -24,7 +24,7 @@ struct ChainOptions {
 };
 
 /// The Program with chains in place of the kernels they stand for, on the same graph, and its
-/// memory planned anew. Unchanged where nothing fits, or nothing is saved.
+/// memory planned anew. Unchanged where nothing fits, or where traffic and memory both would grow.
 Program fuseChains(const Program&, const DeviceTraits&, const ChainOptions& = {});
 
 /// Whether a kernel is a chain: several members, not a loop.

@@ -346,9 +346,9 @@ Program fuseChains(const Program& program, const DeviceTraits& traits,
     more.mostMembers *= 2;
     Program many = fusedWith(program, traits, more);
     Program& best = bytesMoved(many) < bytesMoved(few) ? many : few;
-    const bool saves =
-        bytesMoved(best) < bytesMoved(program) || best.memory.peakBytes < program.memory.peakBytes;
-    return saves ? std::move(best) : program;
+    const bool costs =
+        bytesMoved(best) > bytesMoved(program) && best.memory.peakBytes >= program.memory.peakBytes;
+    return costs ? program : std::move(best);
 }
 
 } // namespace halfscope::cuda
