@@ -41,9 +41,15 @@ void addIntegers(Table& t, const std::string& type) {
     add<T, T, T>(t, "mul.hi." + type, [](T a, T b) { return T((Wide(a) * Wide(b)) >> kBits); });
     add<T, T, T>(t, "min." + type, [](T a, T b) { return std::min(a, b); });
     add<T, T, T>(t, "max." + type, [](T a, T b) { return std::max(a, b); });
-    // division by zero gives a value that the machine chooses
-    add<T, T, T>(t, "div." + type, [](T a, T b) { return b == 0 ? T(~B(0)) : T(a / b); });
-    add<T, T, T>(t, "rem." + type, [](T a, T b) { return b == 0 ? a : T(a % b); });
+    // division by zero gives a value that the machine chooses; the least number over -1 wraps
+    add<T, T, T>(t, "div." + type, [](T a, T b) {
+        if (std::is_signed_v<T> && b == T(-1)) return T(B(0) - B(a));
+        return b == 0 ? T(~B(0)) : T(a / b);
+    });
+    add<T, T, T>(t, "rem." + type, [](T a, T b) {
+        if (std::is_signed_v<T> && b == T(-1)) return T(0);
+        return b == 0 ? a : T(a % b);
+    });
     add<T, T, u32>(t, "shr." + type, [](T a, u32 by) {
         const u32 most = kBits - 1;
         if (by > most) return a < T(0) ? T(-1) : T(0);
@@ -69,10 +75,23 @@ void addBits(Table& t, const std::string& type) {
             const T mask = T((count >= kBits ? ~T(0) : (T(1) << count) - 1) << from);
             return T((into & ~mask) | (T(f << from) & mask));
         });
-        add<T, T, u32, u32>(t, "bfe.u" + std::to_string(kBits), [](T a, u32 position, u32 length) {
+        const auto taken = []<bool Signed>(T a, u32 position, u32 length) {
             const u32 from = position & 255u, count = std::min(length & 255u, kBits);
-            if (from >= kBits || count == 0) return T(0);
-            return T((a >> from) & (count >= kBits ? ~T(0) : (T(1) << count) - 1));
+            if (count == 0) return T(0);
+            // above the field, or the top bit, there are copies of its last bit
+            const bool fill = Signed && (a >> std::min(from + count - 1, kBits - 1) & 1) != 0;
+            const T mask = count >= kBits ? ~T(0) : T((T(1) << count) - 1);
+            const u32 left = from >= kBits ? 0 : std::min(count, kBits - from);
+            const T field = left == 0 ? T(0) : T((a >> from) & mask);
+            if (!fill) return field;
+            return left == kBits ? field : T(field | T(~T(0) << left));
+        };
+        using Taken = decltype(taken);
+        add<T, T, u32, u32>(t, "bfe.u" + std::to_string(kBits), [](T a, u32 position, u32 length) {
+            return Taken{}.template operator()<false>(a, position, length);
+        });
+        add<T, T, u32, u32>(t, "bfe.s" + std::to_string(kBits), [](T a, u32 position, u32 length) {
+            return Taken{}.template operator()<true>(a, position, length);
         });
     }
 }
@@ -138,12 +157,10 @@ double flushed(double x) {
 
 template <class T>
 void addFloats(Table& t, const std::string& type) {
-    for (const char* rounding : {".rn.", "."}) {
-        const std::string end = rounding + type;
-        add<T, T, T>(t, "add" + end, [](T a, T b) { return a + b; });
-        add<T, T, T>(t, "sub" + end, [](T a, T b) { return a - b; });
-        add<T, T, T>(t, "mul" + end, [](T a, T b) { return a * b; });
-    }
+    // Without ".rn" ptxas may make one fma of a product and a sum: not known.
+    add<T, T, T>(t, "add.rn." + type, [](T a, T b) { return a + b; });
+    add<T, T, T>(t, "sub.rn." + type, [](T a, T b) { return a - b; });
+    add<T, T, T>(t, "mul.rn." + type, [](T a, T b) { return a * b; });
     add<T, T, T, T>(t, "fma.rn." + type, [](T a, T b, T c) { return std::fma(a, b, c); });
     add<T, T, T>(t, "div.rn." + type, [](T a, T b) { return a / b; });
     add<T, T>(t, "rcp.rn." + type, [](T a) { return T(1) / a; });
@@ -186,16 +203,23 @@ void addApproximations(Table& t) {
     both("rcp", [](double x) { return 1 / x; });
     both("sqrt", [](double x) { return std::sqrt(x); });
     both("rsqrt", [](double x) { return 1 / std::sqrt(x); });
-    // Its bound is 2^-11: a tenth of it is enough to show who counts on more.
-    both("tanh", [](double x) { return std::tanh(x) * (1 + 0x1p-14); });
-    for (const char* how : {"approx", "full"}) {
-        add<float, float, float>(t, std::string("div.") + how + ".f32", [](float a, float b) {
-            // for |b| above 2^126 the quotient is 0
-            return std::fabs(b) > 0x1p126f && std::isfinite(a) ? std::copysign(0.0f, a) : a / b;
-        });
-        add<float, float, float>(t, std::string("div.") + how + ".ftz.f32",
-                                 [](float a, float b) { return flushed(flushed(a) / flushed(b)); });
-    }
+    // Its bound is 2^-11: a tenth of it is enough to show who counts on more. At infinity it is 1.
+    both("tanh", [](double x) {
+        return std::isinf(x) ? std::copysign(1, x) : std::tanh(x) * (1 + 0x1p-14);
+    });
+    // over a finite b beyond 2^126 a quotient is 0, that of an infinity NaN
+    const auto rough = [](float a, float b) {
+        if (!(std::fabs(b) > 0x1p126f) || !std::isfinite(b)) return a / b;
+        if (std::isinf(a)) return std::numeric_limits<float>::quiet_NaN();
+        return std::isnan(a) ? a : std::copysign(0.0f, a) * std::copysign(1.0f, b);
+    };
+    add<float, float, float>(t, "div.approx.f32", rough);
+    add<float, float, float>(t, "div.approx.ftz.f32", [](float a, float b) {
+        return flushed(decltype(rough){}(flushed(a), flushed(b)));
+    });
+    add<float, float, float>(t, "div.full.f32", [](float a, float b) { return a / b; });
+    add<float, float, float>(t, "div.full.ftz.f32",
+                             [](float a, float b) { return flushed(flushed(a) / flushed(b)); });
     // the upper word alone: 20 bits of fraction
     const auto gross = [](double x) {
         return std::bit_cast<double>(std::bit_cast<u64>(x) & 0xFFFFFFFF00000000u);
@@ -208,6 +232,16 @@ void addApproximations(Table& t) {
     });
 }
 
+/// a + b, of which no rounding to fewer bits can make another number than of the exact sum: where
+/// it is not exact it is cut off and its last bit set.
+double sumToOdd(double a, double b) {
+    const double sum = a + b, other = sum - a;
+    const double rest = (a - (sum - other)) + (b - other);
+    if (!std::isfinite(sum) || rest == 0) return sum;
+    const bool isAbove = (rest < 0) == (sum > 0); // rounded away from zero
+    return std::bit_cast<double>((std::bit_cast<u64>(sum) - (isAbove ? 1 : 0)) | 1);
+}
+
 /// Both halves of a word.
 template <class F>
 u32 halves(u32 a, u32 b, F&& f) {
@@ -215,23 +249,19 @@ u32 halves(u32 a, u32 b, F&& f) {
 }
 
 void addHalves(Table& t) {
-    for (const char* rounding : {".rn.", "."}) {
-        add<u32, u32, u32>(t, std::string("add") + rounding + "f16x2", [](u32 a, u32 b) {
-            return halves(a, b, [](u16 x, u16 y) {
-                return halfFromFloat(floatFromHalf(x) + floatFromHalf(y));
-            });
-        });
-        add<u32, u32, u32>(t, std::string("mul") + rounding + "f16x2", [](u32 a, u32 b) {
-            return halves(a, b, [](u16 x, u16 y) {
-                return halfFromFloat(floatFromHalf(x) * floatFromHalf(y));
-            });
-        });
-    }
+    // a second rounding, from 24 bits to 11, does no harm: 24 is at least twice 11 and 2
+    add<u32, u32, u32>(t, "add.rn.f16x2", [](u32 a, u32 b) {
+        return halves(
+            a, b, [](u16 x, u16 y) { return halfFromFloat(floatFromHalf(x) + floatFromHalf(y)); });
+    });
+    add<u32, u32, u32>(t, "mul.rn.f16x2", [](u32 a, u32 b) {
+        return halves(
+            a, b, [](u16 x, u16 y) { return halfFromFloat(floatFromHalf(x) * floatFromHalf(y)); });
+    });
     add<u32, u32, u32, u32>(t, "fma.rn.bf16x2", [](u32 a, u32 b, u32 c) {
-        const auto one = [](u16 x, u16 y, u16 z) { // exact in double but for far apart exponents
-            return bfloat16FromDouble(std::fma(double(floatFromBfloat16(x)),
-                                               double(floatFromBfloat16(y)),
-                                               double(floatFromBfloat16(z))));
+        const auto one = [](u16 x, u16 y, u16 z) {
+            const double product = double(floatFromBfloat16(x)) * double(floatFromBfloat16(y));
+            return bfloat16FromDouble(sumToOdd(product, double(floatFromBfloat16(z))));
         };
         return u32{one(u16(a), u16(b), u16(c))} | u32{one(u16(a >> 16), u16(b >> 16), u16(c >> 16))}
                                                       << 16;

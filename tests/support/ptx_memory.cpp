@@ -148,11 +148,15 @@ void beginCopy(Block& block, Warp& warp, const Instruction& i, uint32_t mask) {
         copy.bytes = warp.get<int>(i.operands[2], lane);
         if (copy.bytes != 4 && copy.bytes != 8 && copy.bytes != 16)
             block.fault("cp.async of another number of bytes", thread);
+        if (i.bytes > 0 && copy.bytes != i.bytes)
+            block.fault("cp.async.cg of other than 16 bytes", thread);
         int taken = copy.bytes;
         if (i.operands.size() > 3) {
             if ((warp.wild[i.operands[3].index] >> lane & 1u) != 0)
                 block.fault("a source size that nobody wrote", thread);
-            taken = std::min(taken, warp.get<int>(i.operands[3], lane));
+            taken = warp.get<int>(i.operands[3], lane);
+            if (taken < 0 || taken > copy.bytes)
+                block.fault("cp.async from more bytes than it copies", thread);
         }
         if (taken > 0) {
             const uint64_t address = addressOf(block, warp, i, i.operands[1], lane);
@@ -252,8 +256,10 @@ Handler atomicOf(std::string_view operation) {
 } // namespace
 
 bool memoryMeaning(std::string_view name, Meaning& meaning) {
-    if (name.starts_with("cp.async.ca.shared") || name.starts_with("cp.async.cg.shared"))
+    if (name.starts_with("cp.async.ca.shared"))
         meaning = {&beginCopy};
+    else if (name.starts_with("cp.async.cg.shared")) // past the first cache: whole units alone
+        meaning = {&beginCopy, Flow::Next, Space::Generic, 16};
     else if (name == "cp.async.commit_group")
         meaning = {&commitCopies};
     else if (name == "cp.async.wait_group" || name == "cp.async.wait_all")

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <optional>
 #include <stdexcept>
-#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace halfscope::test::ptx {
 namespace {
@@ -25,14 +25,14 @@ public:
         }
         m_owned = text;
         m_functions = takeFunctions(m_owned);
-        m_text = m_owned;
+        m_statements = Statements(m_owned, 1);
     }
     std::unique_ptr<Program> run() {
         try {
             takeAll();
         } catch (const std::exception& error) {
-            throw std::runtime_error("PTX line " + std::to_string(m_line) + " (" + m_statement +
-                                     "): " + error.what());
+            throw std::runtime_error("PTX line " + std::to_string(m_statements.line()) + " (" +
+                                     m_statements.text() + "): " + error.what());
         }
         return std::move(m_program);
     }
@@ -40,10 +40,9 @@ public:
 private:
     using Names = std::unordered_map<std::string, Operand>;
 
-    bool next();
     void takeAll() {
-        while (next())
-            take(trimmed(m_statement));
+        while (m_statements.next())
+            take(trimmed(m_statements.text()));
     }
     void take(std::string_view statement);
     void directive(std::string_view statement);
@@ -64,85 +63,27 @@ private:
 
     std::string m_owned;
     std::map<std::string, Function> m_functions;
-    std::string_view m_text; ///< of m_owned, or of a function that is called
-    size_t m_at = 0;
-    std::string m_statement;
-    char m_end = 0; ///< what ended the statement
-    int m_line = 1, m_lineAt = 1;
+    Statements m_statements; ///< of m_owned, or of a function that is called
     std::unique_ptr<Program> m_program = std::make_unique<Program>();
     Kernel* m_kernel = nullptr;
-    bool m_inBody = false;
     std::vector<Names> m_scopes;
     std::string m_prefix; ///< of labels in what is called at present: empty in an entry
     int m_calls = 0;
     std::map<std::string, int> m_labels;
     std::vector<std::pair<size_t, std::string>> m_jumps;
     std::map<std::pair<uint64_t, bool>, Operand> m_constants;
-    std::map<std::string, uint64_t> m_local, m_shared, m_sharedOfModule;
+    std::map<std::string, uint64_t> m_local, m_sharedOfModule;
     uint64_t m_moduleSharedBytes = 0;
     bool m_wide = false;
 };
 
-/// The next statement: up to ';', or a brace or label by itself.
-bool Parser::next() {
-    m_statement.clear();
-    int depth = 0;
-    for (; m_at < m_text.size(); ++m_at) {
-        const char c = m_text[m_at];
-        if (c == '\n') ++m_lineAt;
-        if (c == '/' && m_text.substr(m_at, 2) == "//") {
-            m_at = std::min(m_text.find('\n', m_at), m_text.size()) - 1;
-            continue;
-        }
-        const bool blank = trimmed(m_statement).empty();
-        if (blank && kBlanks.find(c) == std::string_view::npos) m_line = m_lineAt;
-        // A directive without ';' ends with its line.
-        const std::string_view soFar = trimmed(m_statement);
-        const bool bare = soFar.starts_with(".version") || soFar.starts_with(".target") ||
-                          soFar.starts_with(".address_size") || soFar.starts_with(".maxntid") ||
-                          soFar.starts_with(".minnctapersm") || soFar.starts_with(".maxnreg") ||
-                          soFar.starts_with(".reqntid");
-        const bool header = soFar.find(".entry") != std::string_view::npos;
-        const bool vector = soFar.find('=') != std::string_view::npos || (!blank && !header);
-        if (c == '{' && !vector) {
-            if (header) { // the body comes next
-                m_end = '{';
-                return true;
-            }
-            m_statement = "{";
-            ++m_at;
-            return true;
-        }
-        if (c == '{') ++depth;
-        if (c == '}' && depth == 0) {
-            m_statement = "}";
-            ++m_at;
-            return true;
-        }
-        if (c == '}') --depth;
-        const bool ends = c == ';' || (c == '\n' && bare) || (header && c == ')') ||
-                          (c == ':' && !blank && depth == 0 && m_text.substr(m_at, 2) != "::" &&
-                           m_statement.back() != ':' && soFar.starts_with("$"));
-        if (ends) {
-            m_end = c;
-            if (header && c == ')') m_statement += ')';
-            ++m_at;
-            return true;
-        }
-        m_statement += c;
-    }
-    return false;
-}
-
 void Parser::take(std::string_view statement) {
     if (statement.empty()) return;
-    if (m_end == ':' && statement.starts_with("$")) {
+    if (m_statements.isLabel()) {
         m_labels[m_prefix + std::string(statement)] = static_cast<int>(m_kernel->code.size());
-        m_end = 0;
     } else if (statement == "{") {
         if (m_kernel == nullptr) throw std::runtime_error("a body without a kernel");
         m_scopes.emplace_back();
-        m_inBody = true;
     } else if (statement == "}") {
         m_scopes.pop_back();
         if (m_scopes.empty()) endKernel();
@@ -396,23 +337,21 @@ void Parser::call(std::string_view operands) {
     for (size_t i = 0; i < arguments.size(); ++i)
         m_local[function.parameters.at(i)] = names.at(std::string(arguments[i]));
 
-    const auto caller = std::tuple(m_text, m_at, m_lineAt, m_prefix, m_statement);
     const std::string prefix = "call " + std::to_string(++m_calls) + " ";
-    m_prefix = prefix;
-    m_text = function.body;
-    m_at = 0;
-    m_lineAt = function.line;
+    const std::string callersPrefix = std::exchange(m_prefix, prefix);
+    const Statements caller = std::exchange(m_statements, Statements(function.body, function.line));
     m_scopes.emplace_back();
     takeAll();
     m_scopes.pop_back();
     m_labels[prefix] = static_cast<int>(m_kernel->code.size()); // where its ret goes
-    std::tie(m_text, m_at, m_lineAt, m_prefix, m_statement) = caller;
+    m_prefix = callersPrefix;
+    m_statements = caller;
     m_local = names;
 }
 
 void Parser::instruction(std::string_view statement) {
     Instruction made;
-    made.line = m_line;
+    made.line = m_statements.line();
     if (statement[0] == '@') {
         const auto [guard, rest] = firstWord(statement);
         made.guarded = true;

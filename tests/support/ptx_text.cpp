@@ -1,4 +1,4 @@
-// Words, parts and numbers of PTX, and its functions.
+// Statements, words, parts and numbers of PTX, and its functions.
 #include "tests/support/ptx_text.h"
 
 #include <algorithm>
@@ -32,6 +32,14 @@ Function functionOf(std::string_view header) {
     if (open != std::string_view::npos)
         made.parameters = namesOf(rest.substr(open + 1, rest.rfind(')') - open - 1));
     return made;
+}
+
+/// A directive that ends with its line.
+bool isBare(std::string_view statement) {
+    constexpr std::string_view kWords[] = {".version",      ".target",  ".address_size", ".maxntid",
+                                           ".minnctapersm", ".maxnreg", ".reqntid"};
+    return std::any_of(std::begin(kWords), std::end(kWords),
+                       [&](std::string_view word) { return statement.starts_with(word); });
 }
 
 } // namespace
@@ -73,13 +81,51 @@ int bytesOfType(std::string_view type) {
 }
 
 std::optional<uint64_t> literal(std::string_view text) {
-    if (text.starts_with("0f") || text.starts_with("0F") || text.starts_with("0d") ||
-        text.starts_with("0D"))
-        return std::stoull(std::string(text.substr(2)), nullptr, 16);
     if (text.empty() || text.find_first_of("0123456789") > (text[0] == '-' ? 1u : 0u)) return {};
-    const std::string digits(text);
-    return text[0] == '-' ? static_cast<uint64_t>(std::stoll(digits, nullptr, 0))
-                          : std::stoull(digits, nullptr, 0);
+    const bool isFloat = text.starts_with("0f") || text.starts_with("0F") ||
+                         text.starts_with("0d") || text.starts_with("0D");
+    const std::string digits(text.substr(isFloat ? 2 : 0));
+    size_t read = 0;
+    const uint64_t bits = digits[0] == '-' ? static_cast<uint64_t>(std::stoll(digits, &read, 0))
+                                           : std::stoull(digits, &read, isFloat ? 16 : 0);
+    if (read != digits.size() && digits.substr(read) != "U")
+        throw std::runtime_error("a number in a form that is not known: " + std::string(text));
+    return bits;
+}
+
+bool Statements::next() {
+    m_statement.clear();
+    m_isLabel = false;
+    int depth = 0;
+    const auto taken = [&](size_t end) {
+        m_at = end;
+        return true;
+    };
+    for (; m_at < m_text.size(); ++m_at) {
+        const char c = m_text[m_at];
+        if (c == '\n') ++m_lineAt;
+        if (c == '/' && m_text.substr(m_at, 2) == "//") {
+            m_at = std::min(m_text.find('\n', m_at), m_text.size()) - 1;
+            continue;
+        }
+        const std::string_view soFar = trimmed(m_statement);
+        const bool blank = soFar.empty();
+        if (blank && kBlanks.find(c) == std::string_view::npos) m_line = m_lineAt;
+        const bool header = soFar.find(".entry") != std::string_view::npos;
+        if (c == '{' && header) return taken(m_at); // the body comes next
+        if ((c == '{' && blank) || (c == '}' && depth == 0)) {
+            m_statement = c;
+            return taken(m_at + 1);
+        }
+        depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+        m_isLabel = c == ':' && depth == 0 && soFar.starts_with("$") &&
+                    m_text.substr(m_at, 2) != "::" && m_statement.back() != ':';
+        if (header && c == ')') m_statement += c;
+        if (m_isLabel || c == ';' || (c == '\n' && isBare(soFar)) || (header && c == ')'))
+            return taken(m_at + 1);
+        m_statement += c;
+    }
+    return false;
 }
 
 std::map<std::string, Function> takeFunctions(std::string& text) {

@@ -53,7 +53,8 @@ void shuffle(Block& block, Warp& warp, const Instruction& i, uint32_t mask) {
             inside = source <= static_cast<int>(most);
         }
         if (!inside) source = lane;
-        if ((mask >> source & 1u) == 0)
+        const auto members = warp.get<uint32_t>(o.back(), lane);
+        if ((mask & members & (1u << source)) == 0)
             block.fault("a shuffle from a lane that does not take part", 32 * warp.index + lane);
         from[l] = source;
         valid[l] = inside ? 1 : 0;
@@ -75,7 +76,10 @@ void vote(Block& block, Warp& warp, const Instruction& i, uint32_t mask) {
     eachLane(mask,
              [&](int lane) { yes |= (warp.get<bool>(i.operands[1], lane) ? 1u : 0u) << lane; });
     if ((warp.wild[i.operands[1].index] & mask) != 0) block.fault("a vote that nobody wrote");
-    eachLane(mask, [&](int lane) { warp.set<uint32_t>(i.operands[0], lane, Result{}(yes, mask)); });
+    eachLane(mask, [&](int lane) {
+        const auto members = warp.get<uint32_t>(i.operands.back(), lane);
+        warp.set<uint32_t>(i.operands[0], lane, Result{}(yes & members, members));
+    });
     warp.mark(i.operands[0], mask, 0);
 }
 
@@ -224,14 +228,27 @@ bool Block::canGo(const Warp& warp, const Instruction& instruction, uint32_t mas
     case Flow::Warp: return mask == warp.all;
     case Flow::Members: break;
     }
-    bool all = true;
+    const auto membersOf = [&](int lane) {
+        return warp.get<uint32_t>(instruction.operands.back(), lane);
+    };
+    const uint32_t first = membersOf(std::countr_zero(mask));
+    bool all = true, same = true;
     eachLane(mask, [&](int lane) {
-        const auto members = warp.get<uint32_t>(instruction.operands.back(), lane);
+        const uint32_t members = membersOf(lane);
         if ((members >> lane & 1u) == 0) {
             m_current = &instruction;
             fault("a lane is not among its members", kLanes * warp.index + lane);
         }
         all = all && (members & ~mask) == 0;
+        same = same && members == first;
+    });
+    if (same) return all;
+    eachLane(mask, [&](int lane) {
+        eachLane(membersOf(lane) & mask, [&](int other) {
+            if (membersOf(other) == membersOf(lane)) return;
+            m_current = &instruction;
+            fault("lanes that wait for each other name other members", kLanes * warp.index + other);
+        });
     });
     return all;
 }
@@ -267,6 +284,10 @@ void Block::runGroup(Warp& warp, int pc, uint32_t mask, int until) {
             break;
         case Flow::Barrier:
             if (lanes != mask) fault("a barrier for some lanes of a warp");
+            // another number, or a number of threads, would be for some warps
+            if (instruction.operands.size() != 1 ||
+                warp.get<uint32_t>(instruction.operands[0], 0) != 0)
+                fault("a barrier that is not of the whole block");
             warp.waiting = mask;
             leave(mask, pc + 1);
             return;
