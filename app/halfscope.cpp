@@ -167,6 +167,18 @@ void takeScreenshot(MainWindow& window, const Options& options) {
     });
 }
 
+/// A file that cannot be opened is told in the window too: who double-clicked it sees no terminal.
+/// A script that wants a picture gets the error alone.
+bool openGiven(MainWindow& window, const Options& options) {
+    if (!options.screenshot.isEmpty()) {
+        window.openFile(options.file);
+        return true;
+    }
+    if (window.tryFile(options.file)) return true;
+    complain(window.bannerText());
+    return false;
+}
+
 int runWindow(QApplication& app, const Options& options) {
     WindowOptions settings;
     // a screenshot must look the same whatever the user's window looks like
@@ -180,7 +192,11 @@ int runWindow(QApplication& app, const Options& options) {
     if (!options.size && startFactor(app.arguments()) > 1)
         window.resize(window.size().boundedTo(window.screen()->availableSize()));
     window.openPreset(options.preset); // what a picture takes its network and lanes from
-    if (!options.file.isEmpty()) window.openFile(options.file);
+    if (!options.file.isEmpty() && !openGiven(window, options)) {
+        window.show();
+        app.exec();
+        return kBadInput;
+    }
     if (options.steps) {
         window.setStopStep(*options.steps);
         window.restart(); // a live change of the run that is being built would come too late

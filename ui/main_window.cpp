@@ -282,7 +282,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
     const QList<QUrl> urls = event->mimeData()->urls();
     if (urls.isEmpty()) return;
     event->acceptProposedAction();
-    guarded([&] { openFile(urls.front().toLocalFile()); });
+    tryFile(urls.front().toLocalFile());
 }
 
 } // namespace halfscope

@@ -51,6 +51,9 @@ public:
     void openPicture(const QString& path);
     /// Either of them, by the name's ending.
     void openFile(const QString& path);
+    /// The same, with the sentence of an error as banner: then nothing is opened and it gives
+    /// false.
+    bool tryFile(const QString& path);
     /// The settings as they are. InputError when the file could not be opened again; RunError.
     void saveExperiment(const QString& path);
     /// What `halfscope-cli run --out` writes, as far as the window has it, and the plots; without

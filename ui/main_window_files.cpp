@@ -88,11 +88,15 @@ void MainWindow::openFile(const QString& path) {
     namesPicture(path) ? openPicture(path) : openExperiment(path);
 }
 
+bool MainWindow::tryFile(const QString& path) {
+    return guarded([&] { openFile(path); });
+}
+
 void MainWindow::chooseFile() {
     const QString path = QFileDialog::getOpenFileName(
         this, tr("Open an experiment, or a picture to paint"), {},
         tr("Experiments and pictures (*.json *.png *.jpg *.jpeg);;All files (*)"));
-    if (!path.isEmpty()) guarded([&] { openFile(path); });
+    if (!path.isEmpty()) tryFile(path);
 }
 
 void MainWindow::saveExperiment(const QString& path) {

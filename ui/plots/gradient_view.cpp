@@ -135,7 +135,7 @@ int GradientView::heightFor(int barHeight) const {
     const int line = fontMetrics().lineSpacing();
     const int smallLine = QFontMetrics(small(font())).lineSpacing();
     const int lanes = std::max(1, static_cast<int>(m_names.size()));
-    return line + kGap + lanes * (line + barHeight + kGap) + 3 * smallLine + 2 * kGap;
+    return line + kGap + lanes * (line + barHeight + kGap) + 3 * smallLine + 3 * kGap;
 }
 
 QSize GradientView::sizeHint() const {
@@ -177,7 +177,7 @@ void GradientView::paintEvent(QPaintEvent*) {
     painter.setFont(small(font()));
     painter.setPen(colors.muted);
     painter.drawText(QRectF(room.left(), top + smallLine + kGap, room.width(), 2.0 * smallLine),
-                     Qt::AlignLeft | Qt::TextWordWrap, legend());
+                     Qt::AlignLeft | Qt::TextWordWrap | Qt::TextDontClip, legend());
 }
 
 void GradientView::paintRow(QPainter& painter, const Colors& colors, int lane,
