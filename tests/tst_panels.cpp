@@ -149,6 +149,14 @@ void TestPanels::transportFigures() {
     const QString text = bar.findChild<QLabel*>(QStringLiteral("speeds"))->text();
     for (const char* part : {">A</b> 100 steps/s", ">B</b> 250 steps/s", "B/A ×2.50"})
         QVERIFY2(text.contains(QString::fromUtf8(part)), qPrintable(text));
+    // the tool tip has the other lanes too
+    run.start({"fp32", "amp-fp16", "amp-bf16"});
+    b.lane = 2;
+    run.append(std::vector{a, b}, {});
+    bar.setFigures(run);
+    const QString tip = bar.findChild<QLabel*>(QStringLiteral("speeds"))->toolTip();
+    QVERIFY2(tip.endsWith(QStringLiteral("A fp32: 100 steps/s\nC amp-bf16: 250 steps/s")),
+             qPrintable(tip));
 }
 
 void TestPanels::transportFiguresInLittleRoom() {

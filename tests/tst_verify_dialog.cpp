@@ -18,6 +18,7 @@ private slots:
     void table();
     void comparesAndTells();
     void headingsAreNotCut();
+    void tellsWhatFailed();
     void closesWithoutWaiting();
 };
 
@@ -64,6 +65,18 @@ void TestVerifyDialog::table() {
         model.summary().startsWith(QStringLiteral("Nothing failed on CPU. Ill-posed cases: 1.")),
         qPrintable(model.summary()));
     QCOMPARE(text(0, VerifyModel::IllPosedColumn), QStringLiteral("0"));
+    // a failure is read before what cannot be decided, whatever the suites' order
+    report.suites[0].illPosed = {"another"};
+    report.suites[1].failed = {"wrong"};
+    model.show(report);
+    const QString all = model.summary();
+    QVERIFY(all.indexOf(QStringLiteral("scaler failed: wrong")) > 0);
+    QVERIFY(all.indexOf(QStringLiteral("scaler failed: wrong")) <
+            all.indexOf(QStringLiteral("ops ill-posed: another")));
+    QCOMPARE(text(1, VerifyModel::FailedColumn), QStringLiteral("1"));
+    report.suites[0].illPosed.clear();
+    report.suites[1].failed.clear();
+    model.show(report);
     QCOMPARE(text(1, VerifyModel::IllPosedColumn), QStringLiteral("1"));
     QStringList headings, explanations;
     for (int column = 0; column < VerifyModel::Columns; ++column) {
@@ -76,7 +89,7 @@ void TestVerifyDialog::table() {
         QCOMPARE(model.index(0, column).data(Qt::ToolTipRole).toString(), explanations.last());
     }
     QCOMPARE(headings.join(u' '),
-             QStringLiteral("Suite Cases Passed Ill-posed Worst Bound Compared"));
+             QStringLiteral("Suite Cases Passed Failed Ill-posed Worst Bound Compared"));
     QCOMPARE(explanations.removeDuplicates(), 0);
     QVERIFY(!explanations.contains(QString()));
     QVERIFY(explanations.at(VerifyModel::IllPosedColumn)
@@ -114,6 +127,31 @@ void TestVerifyDialog::headingsAreNotCut() {
     }
     // all of it is in view: what is compared stands in the last column
     QVERIFY(table->horizontalHeader()->length() <= table->viewport()->width());
+}
+
+/// The files of another folder, one value of which is wrong: told in the table and first in words.
+void TestVerifyDialog::tellsWhatFailed() {
+    const QTemporaryDir folder;
+    const QString name = QStringLiteral("optim_sched_clip.json");
+    QFile golden(QStringLiteral(HALFSCOPE_SOURCE_DIR "/tests/golden/") + name);
+    QVERIFY(golden.open(QIODevice::ReadOnly));
+    QByteArray text = golden.readAll();
+    const QByteArray right = "\"lr\":0.1";
+    const qsizetype place = text.indexOf(right);
+    QVERIFY(place > 0);
+    text.replace(place, right.size(), "\"lr\":0.7");
+    QVERIFY(!write(folder, name, text.toStdString()).isEmpty());
+    VerifyOptions options;
+    options.suites = {"optim"};
+    options.device = "cpu";
+    options.folder = folder.path().toStdString();
+    VerifyDialog dialog(options);
+    dialog.show();
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+    QVERIFY2(dialog.summary().startsWith(QStringLiteral("Some cases failed")),
+             qPrintable(dialog.summary()));
+    QCOMPARE(dialog.summary().section(u'\n', 1, 1).left(14), QStringLiteral("optim failed: "));
+    QVERIFY(dialog.model().index(0, VerifyModel::FailedColumn).data().toInt() > 0);
 }
 
 /// A dialog that closes leaves its comparison to end by itself, and it does.

@@ -24,6 +24,7 @@ QString headingOf(int column) {
     case VerifyModel::SuiteColumn: return VerifyModel::tr("Suite");
     case VerifyModel::CasesColumn: return VerifyModel::tr("Cases");
     case VerifyModel::PassedColumn: return VerifyModel::tr("Passed");
+    case VerifyModel::FailedColumn: return VerifyModel::tr("Failed");
     case VerifyModel::IllPosedColumn: return VerifyModel::tr("Ill-posed");
     case VerifyModel::WorstColumn: return VerifyModel::tr("Worst");
     case VerifyModel::BoundColumn: return VerifyModel::tr("Bound");
@@ -37,6 +38,8 @@ QString explanationOf(int column) {
     case VerifyModel::CasesColumn: return VerifyModel::tr("Recorded cases that were compared");
     case VerifyModel::PassedColumn:
         return VerifyModel::tr("Cases that do not deviate by more than their bound");
+    case VerifyModel::FailedColumn:
+        return VerifyModel::tr("Cases that deviate by more: the machine computes something else");
     case VerifyModel::IllPosedColumn:
         return VerifyModel::tr(
             "Cases that this precision cannot decide: a unit or a sum comes so near to zero that a "
@@ -87,9 +90,10 @@ QString VerifyModel::summary() const {
                      .arg(device);
     for (const std::string& suite : m_report.leftOut)
         lines << tr("Left out: %1").arg(QString::fromStdString(suite));
+    for (const SuiteResult& suite : m_report.suites) // first what is to be read first
+        lines << linesOf(suite, tr("failed"), suite.failed);
     for (const SuiteResult& suite : m_report.suites)
-        lines << linesOf(suite, tr("ill-posed"), suite.illPosed)
-              << linesOf(suite, tr("failed"), suite.failed);
+        lines << linesOf(suite, tr("ill-posed"), suite.illPosed);
     return lines.join(u'\n');
 }
 
@@ -114,6 +118,7 @@ QVariant VerifyModel::data(const QModelIndex& index, int role) const {
     case SuiteColumn: return QString::fromStdString(suite.name);
     case CasesColumn: return count(suite.cases);
     case PassedColumn: return count(suite.passed);
+    case FailedColumn: return count(suite.failed.size());
     case IllPosedColumn: return count(suite.illPosed.size());
     case WorstColumn: return exact && suite.worst == 0 ? tr("equal") : numberText(suite.worst, 3);
     case BoundColumn: return exact ? tr("equal") : numberText(suite.bound, 3);

@@ -16,6 +16,7 @@ public:
         SuiteColumn,
         CasesColumn,
         PassedColumn,
+        FailedColumn,
         IllPosedColumn,
         WorstColumn,
         BoundColumn,

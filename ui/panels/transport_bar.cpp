@@ -104,9 +104,6 @@ void TransportBar::buildFigures() {
     m_speeds = make<QLabel>(this);
     m_speeds->setObjectName(QStringLiteral("speeds"));
     m_speeds->setTextFormat(Qt::RichText);
-    m_speeds->setToolTip(tr("Steps per second of each lane, by the time that its device worked on "
-                            "half of the last second's steps or less; then how much faster lane B "
-                            "is than lane A"));
     m_row->addSpacing(6);
     m_row->addWidget(m_counter);
     // shorter where the window is small, rather than keeping it large
@@ -203,6 +200,15 @@ void TransportBar::setFigures(const RunModel& run) {
         full << letter + tr("%1 steps/s").arg(figure);
         brief << letter + tr("%1/s").arg(withPrefix(speed));
     }
+    QStringList all{tr("Steps per second of each lane, by the time that its device worked on half "
+                       "of the last second's steps or less; then how much faster lane B is than "
+                       "lane A")};
+    for (int i = 0; i < run.lanes(); ++i)
+        if (const double speed = run.lane(i).stepsPerSecond; speed > 0)
+            all << tr("%1: %2 steps/s")
+                       .arg(laneLabel(i, run.lane(i).title),
+                            locale.toString(speed, 'f', speed < 10 ? 2 : 0));
+    if (const QString tip = all.join(u'\n'); tip != m_speeds->toolTip()) m_speeds->setToolTip(tip);
     const QString ratio = run.speedRatio() > 0
                               ? tr("B/A ×%1").arg(locale.toString(run.speedRatio(), 'f', 2))
                               : QString();
