@@ -24,6 +24,14 @@ CaseResult judged(const json& run, const RunOutcome& outcome) {
     return compared.passed() ? compared : judgeRun(golden, outcome, compared);
 }
 
+void clear(json& value) {
+    if (value.is_structured())
+        for (json& each : value)
+            clear(each);
+    else
+        value = 0;
+}
+
 void scaleLoss(json& run, size_t step, double factor) {
     json& loss = run["trace"][step]["loss"];
     loss = loss.get<double>() * factor;
@@ -65,6 +73,17 @@ private slots:
             ++runs;
         }
         QVERIFY(runs > 5);
+    }
+
+    /// One over a number of rows is float64's, where float32 would round it.
+    void meansAreFloat64s() {
+        json run = shipped("mlp_mse", "float64");
+        clear(run["start"]); // so that the network gives 0
+        run["input"].erase(run["input"].begin() + 3, run["input"].end());
+        run["target"] = json::array({{3}, {4}, {6}});
+        const std::vector<double> losses = referenceLosses(goldenFrom(run), RefRounding::None, 1);
+        QCOMPARE(losses.size(), size_t{1});
+        QVERIFY(deviationOf(losses[0], 61.0 / 3, 61.0 / 3) <= 4 * 0x1p-53);
     }
 
     void illPosedIsNoFailure() {
@@ -152,6 +171,17 @@ private slots:
         outcome.scales[static_cast<size_t>(step)] *= scaleFactor;
         const CaseResult result = judged(illPosedHalf().run, outcome);
         QCOMPARE(result.illPosed, std::string());
+        QVERIFY(!result.passed());
+    }
+
+    /// Nothing exact can be told of what a half-precision file should have.
+    void wrongHalfFileFails() {
+        json run = illPosedHalf().run;
+        scaleLoss(run, 1, 1.03);
+        const CaseResult compared = compareRun(goldenFrom(run), illPosedHalf().outcome);
+        const CaseResult result = judged(run, illPosedHalf().outcome);
+        QCOMPARE(result.illPosed, std::string());
+        QCOMPARE(result.difference, compared.difference);
         QVERIFY(!result.passed());
     }
 

@@ -164,6 +164,20 @@ private slots:
         QVERIFY(!verdict.undecided && !verdict.wrongFile);
     }
 
+    void deviations() {
+        QCOMPARE(deviationOf(1.5, 1, 2), 0.25);
+        QCOMPARE(deviationOf(NAN, NAN, 1), 0.0);
+        QCOMPARE(deviationOf(INFINITY, INFINITY, 1), 0.0);
+        for (const auto& [value, wanted] :
+             {std::pair{double{NAN}, 1.0}, std::pair{1.0, double{NAN}},
+              std::pair{double{INFINITY}, double{-INFINITY}}})
+            QVERIFY(std::isinf(deviationOf(value, wanted, 1)));
+        QVERIFY(std::isinf(deviationOf(1, 0, 0)));
+        CaseResult result; // nan is within no bound
+        result.add(NAN, 1, [] { return std::string("not a number"); });
+        QCOMPARE(result.difference, std::string("not a number"));
+    }
+
     /// Deviations are relative to the largest value so far, the start's too.
     void magnitudesGrow() {
         const RecordedOptimizer recorded = recordedOptimizer(
