@@ -4,6 +4,7 @@
 
 #include "app/cli_options.h"
 #include "app/cli_output.h"
+#include "app/cli_signals.h"
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
@@ -117,8 +118,10 @@ struct Candidate {
     }
 };
 
+/// Nothing where it is interrupted.
 std::vector<Result> measure(const StepCase& row, const std::vector<LaneConfig>& lanes,
-                            const BenchOptions& options, GemmRate* gemmRate) {
+                            const BenchOptions& options, GemmRate* gemmRate,
+                            const SignalWatch& signals) {
     RunConfig named;
     named.lanes = lanes;
     const std::vector<std::string> names = laneNames(named);
@@ -130,6 +133,7 @@ std::vector<Result> measure(const StepCase& row, const std::vector<LaneConfig>& 
     }
     std::vector<double> rates;
     for (int round = -kWarmRounds; round < options.rounds; ++round) {
+        if (signals.interrupted()) return {};
         const double rate = gemmRate ? gemmRate->measure() : 0;
         if (round >= 0) rates.push_back(rate);
         for (Candidate& candidate : candidates)
@@ -239,6 +243,8 @@ void BenchOptions::addTo(CLI::App& command) {
 }
 
 int benchCommand(const BenchOptions& options) {
+    SignalWatch signals;    // before the engine starts threads
+    signals.setStop([] {}); // rounds are short: they look at interrupted()
     const DeviceInfo device = makeExecutor(options.device, options.threads)->device();
     const bool cpu = device.kind == "cpu";
     const std::vector<LaneConfig> lanes = parseLanes(
@@ -250,12 +256,17 @@ int benchCommand(const BenchOptions& options) {
     for (const StepCase& row : chosenRows(options, cpu)) {
         printNote(row.name + ": " + std::to_string(options.rounds) + " rounds of " +
                   std::to_string(lanes.size()) + (lanes.size() == 1 ? " lane\n" : " lanes\n"));
-        for (Result& result : measure(row, lanes, options, gemmRate ? &*gemmRate : nullptr))
+        for (Result& result :
+             measure(row, lanes, options, gemmRate ? &*gemmRate : nullptr, signals))
             results.push_back(std::move(result));
+        if (signals.interrupted()) break;
     }
+    const int code = signals.interrupted() ? kInterruptedExit : 0;
+    if (code != 0) printNote("Interrupted: the rows before this one are told\n");
+    if (results.empty()) return code;
     if (!options.json) {
         print(device.name + ", " + device.libraries + "\n" + tableOf(results));
-        return 0;
+        return code;
     }
     nlohmann::ordered_json out{{"device", device.name},
                                {"kind", device.kind},
@@ -264,7 +275,7 @@ int benchCommand(const BenchOptions& options) {
     for (const Result& result : results)
         out["rows"].push_back(toJson(result));
     print(out.dump(2) + "\n");
-    return 0;
+    return code;
 }
 
 } // namespace halfscope::cli

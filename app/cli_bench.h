@@ -18,7 +18,8 @@ struct BenchOptions {
     void addTo(CLI::App& command);
 };
 
-/// 0. InputError for an unknown row, lane or device; EngineError.
+/// 0, or 130 when it was interrupted: rows that were finished are printed. InputError for an
+/// unknown row, lane or device; EngineError.
 int benchCommand(const BenchOptions&);
 
 } // namespace halfscope::cli

@@ -7,6 +7,8 @@
 #include <QJsonObject>
 #include <QTest>
 
+#include <csignal>
+
 using namespace halfscope::test;
 
 namespace {
@@ -45,6 +47,21 @@ private slots:
         QVERIFY2(outcome.out.contains("\nmlp-10-20-1            fp16 "), outcome.out.constData());
         QVERIFY2(!outcome.out.contains("amp-"), outcome.out.constData());
     }
+    void interruptKeepsFinishedRows() {
+        QProcess process;
+        process.setReadChannel(QProcess::StandardError);
+        process.start(program(), {"bench", "--device", "cpu", "--only", "mlp", "--rounds", "5",
+                                  "--lanes", "fp32", "--json"});
+        while (!process.peek(1000).contains("mlp-784-256-10: 5 rounds"))
+            QVERIFY(process.waitForReadyRead(kPatience));
+        QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
+        const Outcome outcome = outcomeOf(process);
+        QVERIFY2(outcome.code == 130 && !outcome.crashed, outcome.error);
+        const QJsonArray rows = QJsonDocument::fromJson(outcome.out).object()["rows"].toArray();
+        QCOMPARE(rows.size(), qsizetype{1});
+        QCOMPARE(rows[0].toObject()["row"].toString(), QString("mlp-10-20-1"));
+    }
+
     void badInput_data() {
         QTest::addColumn<QStringList>("arguments");
         QTest::addColumn<QByteArray>("words");
