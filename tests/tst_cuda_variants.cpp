@@ -219,6 +219,9 @@ void TestCudaVariants::namedByTheEnvironment() {
     machine.load();
     QVERIFY(machine.executor->variants().empty());
     QVERIFY(!has(machine.executor->sourceText(), "kTileM = "));
+    qputenv("HALFSCOPE_CUDA_VARIANT", "unfused, overlapped"); // as a table tells it
+    QCOMPARE(variantsOf(options()).size(), size_t{1});
+    QCOMPARE(variantsOf(options()).front().name, std::string("unfused"));
     qputenv("HALFSCOPE_CUDA_VARIANT", "fast");
     const std::string words = thrownBy<EngineError>([&] { machine.load(); });
     qunsetenv("HALFSCOPE_CUDA_VARIANT");

@@ -1,6 +1,8 @@
 // On disk a line for each variant: "name|seconds|chosen|unfinished|note".
 #include "engine/cuda/variant_records.h"
 
+#include "engine/cuda/variants.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -102,7 +104,7 @@ std::vector<VariantTime> VariantRecords::times() const {
         if (record.time.seconds == 0 && record.time.note.empty()) continue;
         VariantTime time = record.time;
         if (&record.time == &overlap) {
-            time.name = chosen + (chosen.empty() ? "" : ", ") + time.name;
+            if (!chosen.empty()) time.name = chosen + std::string(kOverlappedEnding);
         } else if (time.chosen) {
             chosen = time.name;
             time.chosen = !overlap.chosen;

@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 
 #include <cstdlib>
+#include <string_view>
 
 namespace halfscope::cuda {
 namespace {
@@ -47,9 +48,12 @@ std::vector<Variant> variantsOf(const SourceOptions& usual) {
     std::vector<Variant> variants = allOf(usual);
     const char* named = std::getenv("HALFSCOPE_CUDA_VARIANT");
     if (named == nullptr) return variants;
+    // as tables tell it; whether launches overlap is measured all the same
+    std::string_view wanted = named;
+    if (wanted.ends_with(kOverlappedEnding)) wanted.remove_suffix(kOverlappedEnding.size());
     std::string names;
     for (const Variant& variant : variants) {
-        if (variant.name == named) return {variant};
+        if (variant.name == wanted) return {variant};
         names += (names.empty() ? "" : ", ") + variant.name;
     }
     throw EngineError(std::string("HALFSCOPE_CUDA_VARIANT: \"") + named +

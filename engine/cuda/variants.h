@@ -4,6 +4,7 @@
 #include "engine/cuda/codegen/step_source.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace halfscope::cuda {
@@ -12,6 +13,9 @@ struct Variant {
     std::string name;
     SourceOptions options;
 };
+
+/// What the name of a way ends with when its launches overlap (overlap.h).
+inline constexpr std::string_view kOverlappedEnding = ", overlapped";
 
 /// The given one first, as "usual". Some may give the same text for a program.
 /// HALFSCOPE_CUDA_VARIANT=NAME leaves that one alone; EngineError where it names none.
