@@ -1,11 +1,13 @@
 // The launch plan: an independent replay of plans of presets and random graphs, what must merge,
 // and that the replay finds plans that were broken on purpose.
+#include "tests/support/emulated_executor.h"
 #include "tests/support/launch_oracle.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/random_step.h"
 
 #include "engine/cuda/codegen/hazards.h"
 #include "engine/cuda/codegen/schedule.h"
+#include "engine/graph/builder.h"
 #include "engine/passes/plan.h"
 #include "engine/train/step_cases.h"
 #include "engine/train/trainer.h"
@@ -14,6 +16,7 @@
 
 #include <QtTest>
 
+#include <cmath>
 #include <functional>
 
 using namespace halfscope;
@@ -79,6 +82,7 @@ private slots:
     void smallNetworksAreFewLaunches();
     void bigNetworkLaunchesWithItsBarriers();
     void optimizersShareALaunch();
+    void countsBeforeCasts();
     void smallValuesKeepTheirBytes();
     void brokenPlansAreFound();
 };
@@ -195,6 +199,47 @@ void TestCudaPlan::optimizersShareALaunch() {
     }
     QCOMPARE(launchesOf[0].size(), size_t{1});
     QVERIFY(!launchesOf[1].empty());
+}
+
+/// Gradients of half a float are looked at before they are widened: a launch earlier, and half the
+/// bytes. What is infinite or no number is so in both.
+void TestCudaPlan::countsBeforeCasts() {
+    Program program;
+    const LaunchPlan plan = planOf(checkerboardCase(64, 256), Precision::AmpFp16, program);
+    test::LaunchOracle(program, plan).replay(1);
+    std::set<NodeId> stored;
+    for (const Kernel& kernel : program.kernels)
+        stored.insert(kernel.stores.begin(), kernel.stores.end());
+    int early = 0;
+    for (const Kernel& kernel : program.kernels) {
+        const Node& node = program.graph[kernel.members.front()];
+        if (node.op != Op::CountNonFinite) continue;
+        const Node& operand = program.graph[node.in[0]];
+        const bool widened = program.graph[kernel.loads.front()].dtype == DType::F16;
+        if (operand.op == Op::Cast && stored.contains(storageOf(program.graph, operand.in[0])))
+            QVERIFY2(widened, operand.cause.label.c_str());
+        early += widened ? 1 : 0;
+    }
+    QVERIFY(early >= 6); // three hidden layers' and the last one's weights among them
+    QVERIFY2(plan.launches.size() <= 21, cuda::describe(program, plan).c_str());
+
+    Graph graph;
+    Builder b(graph);
+    const NodeId half = b.state("x", {40, 7}, DType::F16, StateRole::Gradient),
+                 wide = b.cast(half, DType::F32);
+    graph.addOutput("count", b.emit(Op::CountNonFinite, {wide}));
+    graph.addOutput("twice", b.scale(wide, 2));
+    const auto counting = std::make_shared<const Program>(compile(graph));
+    test::EmulationOptions options;
+    test::EmulatedExecutor executor(options);
+    executor.load(counting);
+    std::vector<float> values(280, 65504.0f);
+    for (const size_t at : {size_t{3}, size_t{100}, size_t{279}})
+        values[at] = at == 100 ? std::nanf("") : -INFINITY;
+    uploadFloats(executor, counting->graph, half, values);
+    executor.run(RunMode::Captured, {});
+    QCOMPARE(downloadFloats(executor, counting->graph, counting->graph.output("count")),
+             std::vector<float>{3});
 }
 
 /// Side by side needs bytes of one's own, and the peak says what that costs.

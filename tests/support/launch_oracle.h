@@ -79,10 +79,22 @@ private:
         std::set<NodeId> reads;
         for (NodeId id : kernel.members)
             for (NodeId in : m_graph[id].in)
-                if (members.count(in) == 0 || isView(in)) reads.insert(storage(in));
+                if (members.count(in) == 0 || isView(in))
+                    reads.insert(storage(counted(kernel, in)));
         for (NodeId id : kernel.members) // a member's view is computed where the member is
             reads.erase(storage(id));
         return reads;
+    }
+    /// A count of what is not finite may read what was widened to its operand: as much of it is
+    /// not.
+    NodeId counted(const Kernel& kernel, NodeId operand) const {
+        NodeId from = operand;
+        while (m_graph[kernel.members.front()].op == Op::CountNonFinite &&
+               storage(from) != kernel.loads.front() && m_graph[from].op == Op::Cast &&
+               m_graph[from].dtype == DType::F32 &&
+               bytesOf(m_graph[m_graph[from].in[0]].dtype) == 2)
+            from = m_graph[from].in[0];
+        return from;
     }
     bool isView(NodeId id) const { return infoOf(m_graph[id].op).flags.has(OpFlag::View); }
 

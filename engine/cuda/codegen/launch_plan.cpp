@@ -3,13 +3,16 @@
 #include "engine/cuda/codegen/launch_plan.h"
 
 #include "engine/cuda/codegen/chain.h"
+#include "engine/cuda/codegen/chain_shape.h"
 #include "engine/cuda/codegen/hazards.h"
 #include "engine/cuda/codegen/schedule.h"
+#include "engine/passes/fuse.h"
 #include "engine/passes/plan.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace halfscope::cuda {
@@ -54,6 +57,25 @@ LaunchKind kindOf(const Graph& graph, const Kernel& kernel, const SourceOptions&
     if (node.op == Op::Matmul && multiplyAdds(graph, node) >= kLibraryWork)
         return LaunchKind::Matmul;
     return LaunchKind::Generated;
+}
+
+/// Counts of what is not finite read what was widened to their operand, where that is stored: as
+/// many elements of it are not finite, it is half as large, and it is there a launch earlier.
+void countBeforeCasts(Program& program) {
+    const Graph& graph = program.graph;
+    std::set<NodeId> stored;
+    for (const Kernel& kernel : program.kernels)
+        stored.insert(kernel.stores.begin(), kernel.stores.end());
+    for (const StateInfo& state : graph.states())
+        stored.insert(state.node);
+    for (const InputInfo& input : graph.inputs())
+        stored.insert(input.node);
+    for (Kernel& kernel : program.kernels) {
+        const NodeId count = kernel.members.front();
+        if (kernel.members.size() != 1 || graph[count].op != Op::CountNonFinite) continue;
+        const NodeId from = storageOf(graph, widenedFrom(graph, graph[count].in[0]));
+        if (stored.contains(from)) kernel.loads = {from};
+    }
 }
 
 class UnitMaker {
@@ -209,6 +231,7 @@ Program prepare(const Program& program, const DeviceTraits& traits, const Source
                               {.leastElements = options.chainElements,
                                .products = options.chains != Chains::Sums,
                                .keepOperands = options.keepOperands});
+    countBeforeCasts(prepared);
     prepared.memory =
         planMemory(prepared.graph, prepared.kernels, prepared.pointOfNoReturn, kApartBytes);
     return prepared;

@@ -122,6 +122,9 @@ std::string NodeSite::input(size_t i) const {
 std::string NodeSite::rawInput(size_t i) const {
     return pointer(m_node.in[i], rawWord(in(i).dtype), true);
 }
+std::string NodeSite::rawLoaded() const {
+    return pointer(loaded(), rawWord(graph()[loaded()].dtype), true);
+}
 std::string NodeSite::output() const { return pointer(m_id, storageWord(m_node.dtype), false); }
 std::string NodeSite::rawOutput() const { return pointer(m_id, rawWord(m_node.dtype), false); }
 

@@ -42,9 +42,13 @@ public:
 
     std::string input(size_t i) const;    ///< a pointer to its storage type
     std::string rawInput(size_t i) const; ///< ... to integers of its size
+    /// What a kernel of one operand reads: that, or where prepare() says so what was widened to it.
+    NodeId loaded() const { return m_site.program.kernels[m_site.kernel].loads.front(); }
+    std::string rawLoaded() const;
     std::string output() const;
     std::string rawOutput() const;
     size_t inputOffset(size_t i) const { return offsetOf(m_node.in[i]); }
+    size_t loadedOffset() const { return offsetOf(loaded()); }
     std::string scratch() const;
     std::string tickets() const;
     /// The kernel with this body, which may name the struct of constants "NAME_how".

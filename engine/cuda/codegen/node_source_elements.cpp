@@ -42,7 +42,7 @@ KernelText writeRandom(const NodeSite& site) {
 
 KernelText writeCount(const NodeSite& site) {
     constexpr int64_t kPartElements = 16384, kMaxParts = 132;
-    const DType type = site.in(0).dtype;
+    const DType type = site.graph()[site.loaded()].dtype;
     const int64_t elements = site.in(0).elements();
     const int64_t parts = std::clamp<int64_t>(elements / kPartElements, 1, kMaxParts);
     const int64_t blocks = site.blocksFor(parts);
@@ -53,14 +53,14 @@ KernelText writeCount(const NodeSite& site) {
     HowText how(site);
     how.use("Word", rawWord(type))
         .line("static constexpr Word mask = Word(" + std::to_string(mask) + "ull);")
-        .flag("packed", site.inputOffset(0) % 16 == 0)
+        .flag("packed", site.loadedOffset() % 16 == 0)
         .flag("alone", site.isAlone())
         .number("elements", elements)
         .count("parts", parts)
         .count("blocks", blocks);
     KernelText text = site.function(
         how.text(),
-        "    hs::nodes::countNonFinite<" + site.howName() + ">(" + site.rawInput(0) + ", " +
+        "    hs::nodes::countNonFinite<" + site.howName() + ">(" + site.rawLoaded() + ", " +
             site.output() + ", " + site.scratch() + ", " + site.tickets() + ", shared, block);\n",
         blocks);
     text.sharedBytes = (kThreads + 4) * sizeof(uint32_t);
