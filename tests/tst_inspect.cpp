@@ -1,5 +1,6 @@
 // Names and next values, the validator, the printed forms, and the reference evaluator's own rules.
 // What emit makes of a node: tst_graph.
+#include "engine/exec/program.h"
 #include "engine/exec/reference.h"
 #include "engine/graph/inspect.h"
 #include "tests/support/graph_bench.h"
@@ -86,6 +87,12 @@ void TestInspect::validatorAcceptsAndRefuses() {
     const Shape s{2, 3};
     // nodes of the bench: 0 x, 1 h, 2 mask, 3 index, 4 column
     QVERIFY(contains(withNode(nodeOf(Op::Tanh, {0}, {3, 2}, DType::F32)), "shape is not"));
+    {
+        Bench t; // and nothing compiles it
+        const NodeId wrong = t.graph.add(nodeOf(Op::Tanh, {0}, {3, 2}, DType::F32));
+        t.graph.addOutput("wrong", wrong);
+        QVERIFY_THROWS_EXCEPTION(std::logic_error, compile(t.graph));
+    }
     QVERIFY(contains(withNode(nodeOf(Op::Tanh, {0}, s, DType::F16)), "dtype is not"));
     QVERIFY(contains(withNode(nodeOf(Op::Add, {0, 1}, s, DType::F32)), "one dtype"));
     QVERIFY(contains(withNode(nodeOf(Op::Add, {0, 1}, s, DType::F32)), "%5 = add(%0, %1)"));

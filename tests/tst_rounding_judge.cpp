@@ -1,7 +1,10 @@
 // The judge of recorded trainings by itself: what its draws of roundings are, and what it makes of
 // trainings whose deviations are given. Whole trainings: tst_conditioning,
 // tst_optimizer_conditioning.
+#include "engine/core/dtype.h"
 #include "engine/core/random_rounding.h"
+#include "engine/exec/reference.h"
+#include "engine/graph/builder.h"
 #include "engine/verify/conditioning.h"
 #include "engine/verify/judge_optimizer.h"
 
@@ -85,6 +88,18 @@ private slots:
         QVERIFY(drawn(1 + kHigh, 2, 8) != first);
         QVERIFY(drawn(1, 3, 8) != first);
         QVERIFY(drawn(1, 2 + kHigh, 8) != first);
+    }
+
+    /// Only what a step keeps as float32 is drawn: the counts and scales in float64 stay.
+    void othersAreNotDrawn() {
+        Graph graph;
+        Builder b(graph);
+        const NodeId wide = b.input("wide", {}, DType::F64), half = b.input("half", {}, DType::F16);
+        const std::map<NodeId, RefTensor> leaves{{wide, {{}, {kMiddle}}}, {half, {{}, {0.1}}}};
+        const auto values =
+            evaluate(graph, leaves, std::vector{wide, half}, RefRounding::Random, 7);
+        QCOMPARE(values.at(wide).values, std::vector<double>{kMiddle});
+        QCOMPARE(values.at(half).values, std::vector<double>{roundTo(DType::F16, 0.1)});
     }
 
     /// What goes further than the draws did by the freedom is no rounding's doing.
