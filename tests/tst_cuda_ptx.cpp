@@ -64,7 +64,10 @@ EmulationOptions spread(int capability) {
     EmulationOptions options;
     options.traits.capability = capability;
     options.traits.multiprocessors = 3;
-    options.traits.sharedBytes = capability == 75 ? 65536 : capability == 80 ? 166912 : 232448;
+    options.traits.sharedBytes = capability == 75    ? 65536
+                                 : capability == 80  ? 166912
+                                 : capability == 120 ? 101376
+                                                     : 232448;
     options.traits.blockWork = 1000;
     options.source.chainElements = 1;
     return options;
@@ -74,6 +77,7 @@ struct Step {
     const char* name;
     Precision precision;
     std::vector<const char*> settings;
+    cuda::TileLimits tiles{};
 };
 RunConfig configOf(const Step& step) {
     RunConfig config = defaultConfig();
@@ -397,8 +401,8 @@ void TestCudaPtx::refusesWhatMayBeContracted() {
 void TestCudaPtx::steps_data() {
     QTest::addColumn<int>("index");
     QTest::addColumn<int>("capability");
-    for (const int capability : {75, 80, 90})
-        for (int i = 0; i < 6; ++i)
+    for (const int capability : {75, 80, 90, 120})
+        for (int i = 0; i < 7; ++i)
             if (capability == 90 ? i != 1 : i == (capability == 80 ? 1 : 0))
                 QTest::addRow("%d, step %d", capability, i) << i << capability;
 }
@@ -414,12 +418,18 @@ void TestCudaPtx::steps() {
         {"tf32", Precision::Tf32, {}},
         {"fp32", Precision::Fp32, {}},
         {"odd sizes", Precision::AmpFp16, {"task.side=13", "model.width=20"}},
-        {"layer norm", Precision::AmpFp16, {"model.norm=layer"}}};
+        {"layer norm", Precision::AmpFp16, {"model.norm=layer"}},
+        {"penalty, collected in small tiles",
+         Precision::AmpFp16,
+         {"gradients.penalty=0.25", "task.side=13", "model.width=20"},
+         {64, 128, 0, 0, cuda::ElementForm::Collected}}};
     const Step& step = all.at(static_cast<size_t>(index));
     if (!compiler().supports(capability)) QSKIP("this NVRTC does not know the architecture");
-    const auto emulated = valuesAfterTwoSteps(step, spread(capability));
+    EmulationOptions options = spread(capability);
+    options.source.tiles = step.tiles;
+    const auto emulated = valuesAfterTwoSteps(step, options);
     emulatePtx(capability);
-    const auto interpreted = valuesAfterTwoSteps(step, spread(capability));
+    const auto interpreted = valuesAfterTwoSteps(step, options);
     QCOMPARE(interpreted.size(), emulated.size());
     const std::string different = firstDifference(emulated, interpreted);
     QVERIFY2(different.empty(), (std::string(step.name) + ": " + different).c_str());
