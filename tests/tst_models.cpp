@@ -235,7 +235,7 @@ void TestModels::eventsNewestFirst() {
     QCOMPARE(model.index(2, EventModel::TextColumn).data().toString(), QStringLiteral("first"));
     QCOMPARE(model.index(2, EventModel::LaneColumn).data().toString(), QStringLiteral("B"));
     QCOMPARE(model.index(2, EventModel::KindColumn).data().toString(),
-             QStringLiteral("Overflow, scale unchanged"));
+             QStringLiteral("Overflow, scale stays"));
     QCOMPARE(model.index(2, 0).data(EventModel::StepRole).toLongLong(), 7);
     model.append({});
     QCOMPARE(model.total(), int64_t(3));

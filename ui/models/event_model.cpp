@@ -11,7 +11,7 @@ namespace {
 const QLatin1String kInLane(" in lane "); // the engine's words
 
 QString changeText(const Event& event) {
-    if (event.scaleAfter == event.scaleBefore) return EventModel::tr("scale unchanged");
+    if (event.scaleAfter == event.scaleBefore) return EventModel::tr("scale stays");
     const double factor =
         static_cast<double>(event.scaleAfter) / static_cast<double>(event.scaleBefore);
     if (factor == 2) return EventModel::tr("scale doubled");

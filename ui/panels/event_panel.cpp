@@ -52,7 +52,7 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     };
     m_table->setColumnWidth(EventModel::StepColumn, width(QStringLiteral("100,000")));
     m_table->setColumnWidth(EventModel::LaneColumn, width(tr("Lane")));
-    m_table->setColumnWidth(EventModel::KindColumn, width(tr("Overflow, scale unchanged")));
+    m_table->setColumnWidth(EventModel::KindColumn, width(tr("Overflow, scale halved")));
     m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_sentence = make<QLabel>(this);
     m_sentence->setWordWrap(true);
