@@ -49,6 +49,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void lanesComeAndGoByClick_data();
     void lanesComeAndGoByClick();
+    void restartRightAfterPlay();
     void stopStepAfterALaneWent();
     void scaleSetByHand();
     void scalerSwitchedLive();
@@ -97,6 +98,22 @@ void TestWindowLanes::lanesComeAndGoByClick() {
     QCOMPARE(window.run().lanes(), 2);
     QCOMPARE(window.plots().lanes(), 2);
     QVERIFY(window.bannerText().isEmpty());
+}
+
+/// Rows of a run may be seen before the word that it runs: a restart then must not leave it
+/// standing.
+void TestWindowLanes::restartRightAfterPlay() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    emit window.setup().restartRequested(); // no event in between
+    QVERIFY(reaches(window, SessionState::Running));
+    window.pause();
+    emit window.setup().restartRequested();
+    QVERIFY(reaches(window, SessionState::Ready)); // nor start one that was not to run
+    QTest::qWait(200);
+    QCOMPARE(window.controller().state(), SessionState::Ready);
 }
 
 void TestWindowLanes::stopStepAfterALaneWent() {

@@ -98,9 +98,9 @@ void MainWindow::connectSession() {
         showError(reason);
     });
     connect(m_setup, &SetupPanel::restartRequested, this, [this] {
-        const bool running = m_controller->running();
+        const bool trains = m_controller->willTrain();
         restart();
-        if (running) m_controller->play();
+        if (trains) m_controller->play();
     });
     connect(&m_config, &ConfigModel::liveEdited, this,
             [this](int lane, const std::string& key, const FieldValue& value) {

@@ -24,6 +24,11 @@ ExperimentController::ExperimentController(RunFactory factory, QObject* parent)
     connect(worker, &TrainingWorker::stateChanged, this, [this](SessionState state, quint32 run) {
         if (run != m_number) return;
         if (state != SessionState::Running) m_impatience.stop();
+        // the answer to what was asked for, or it ended by itself
+        const bool running = state == SessionState::Running;
+        const bool stands = state == SessionState::Paused || state == SessionState::Finished ||
+                            state == SessionState::Failed;
+        if (m_asked && (stands || (running && *m_asked))) m_asked.reset();
         if (state == m_state) return;
         m_state = state;
         emit stateChanged(state);
@@ -53,6 +58,7 @@ ExperimentController::~ExperimentController() {
 
 void ExperimentController::reset(const RunConfig& config) {
     m_whenBuilt.reset();
+    m_asked.reset();
     m_channel->post(ResetCommand{config, ++m_number});
     m_channel->interrupt();
     m_impatience.start();
@@ -61,10 +67,14 @@ void ExperimentController::reset(const RunConfig& config) {
     emit stateChanged(m_state);
 }
 
-void ExperimentController::play() { train(PlayCommand{}); }
+void ExperimentController::play() {
+    m_asked = true;
+    train(PlayCommand{});
+}
 
 void ExperimentController::pause() {
     m_whenBuilt.reset();
+    m_asked = false;
     m_channel->post(PauseCommand{});
     m_impatience.start();
 }

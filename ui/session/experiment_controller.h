@@ -20,6 +20,8 @@ public:
 
     SessionState state() const { return m_state; }
     bool running() const { return m_state == SessionState::Running; }
+    /// Whether it trains, or will by what it was asked for and has not answered yet.
+    bool willTrain() const { return m_asked.value_or(running()); }
     /// What the current run was built as; null until it is built.
     const SessionInfoPtr& info() const { return m_info; }
 
@@ -57,6 +59,7 @@ private:
     SessionState m_state = SessionState::Building;
     SessionInfoPtr m_info;
     std::optional<Command> m_whenBuilt; ///< to play or to step
+    std::optional<bool> m_asked;        ///< to train or to pause
 };
 
 } // namespace halfscope
