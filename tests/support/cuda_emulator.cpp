@@ -63,6 +63,9 @@ struct EmulatedModule::Impl {
     std::set<std::string> searched; ///< entries that ran once: the order of blocks says no more
     bool searches = false;          ///< for races, in this launch
     std::string misalignment;       ///< the first one
+    AreaSizes sizes;                ///< of this launch
+    std::string strayAhead;         ///< the first line asked for that is not in the arena
+    std::set<std::ptrdiff_t>* asked = nullptr;
 
     Thread& running() { return threads[static_cast<size_t>(current)]; }
     void leave(int thread) {
@@ -78,6 +81,7 @@ struct EmulatedModule::Impl {
     static void atomic(void* self, const void* at);
     static void fence(void* self);
     static void misaligned(void* self, const void* at, int line);
+    static void ahead(void* self, const void* at);
     void connect();
     void checkFaults() const;
     void runBlock(int threadCount, const std::vector<int>& order);
@@ -137,12 +141,24 @@ void EmulatedModule::Impl::misaligned(void* self, const void* at, int line) {
                             ", at line " + std::to_string(line);
 }
 
+void EmulatedModule::Impl::ahead(void* self, const void* at) {
+    auto& impl = *static_cast<Impl*>(self);
+    const std::ptrdiff_t offset = static_cast<const char*>(at) - impl.arena;
+    if (impl.asked != nullptr) impl.asked->insert(offset);
+    const bool isInside =
+        offset >= 0 && (impl.sizes.arena == 0 || static_cast<size_t>(offset) < impl.sizes.arena);
+    if (!isInside && impl.strayAhead.empty())
+        impl.strayAhead = "asks for arena + " + std::to_string(offset) + " ahead, of " +
+                          std::to_string(impl.sizes.arena) + " bytes";
+}
+
 /// Gives the text the functions that its words call.
 void EmulatedModule::Impl::connect() {
     state->context = this;
     state->barrier = barrier;
     state->exchange = exchange;
     state->misaligned = misaligned;
+    state->ahead = ahead;
     state->access = searches ? access : nullptr;
     state->atomic = searches ? atomic : nullptr;
     state->fence = searches ? fence : nullptr;
@@ -152,7 +168,9 @@ void EmulatedModule::Impl::connect() {
 
 /// Faults that a thread cannot throw from its own stack.
 void EmulatedModule::Impl::checkFaults() const {
-    const std::string& fault = searches && !races->fault().empty() ? races->fault() : misalignment;
+    const std::string& fault = searches && !races->fault().empty() ? races->fault()
+                               : misalignment.empty()              ? strayAhead
+                                                                   : misalignment;
     if (!fault.empty()) throw std::runtime_error("emulator: " + fault);
 }
 
@@ -297,6 +315,8 @@ EmulatedModule::EmulatedModule(const std::string& text, Effort effort)
 
 EmulatedModule::~EmulatedModule() = default;
 
+void EmulatedModule::watchAhead(std::set<std::ptrdiff_t>* asked) const { m_impl->asked = asked; }
+
 namespace {
 
 /// 0: ascending, 1: descending, else a permutation from that seed.
@@ -332,6 +352,8 @@ void EmulatedModule::launch(const cuda::Launch& launch, std::byte* arena, std::b
     impl.tickets = tickets;
     hs_emulated::State& state = *impl.state;
     impl.misalignment.clear();
+    impl.strayAhead.clear();
+    impl.sizes = sizes;
     impl.searches = impl.races != nullptr && impl.searched.insert(launch.entry).second;
     impl.connect();
     if (impl.searches)

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 
@@ -45,6 +46,9 @@ public:
     /// other values a permutation from that seed: results must not depend on it).
     void launch(const cuda::Launch&, std::byte* arena, std::byte* scratch, unsigned* tickets,
                 int order = 0, AreaSizes = {}) const;
+    /// What launches ask the memory for ahead, from now on: bytes from the arena's start. Not of
+    /// PTX.
+    void watchAhead(std::set<std::ptrdiff_t>* asked) const;
 
 private:
     struct Impl;

@@ -48,6 +48,8 @@ struct State {
     size_t stackBytes = 0;
     /// A pointer that its type's alignment does not allow, at this line of the text.
     void (*misaligned)(void* context, const void* at, int line) = nullptr;
+    /// A line of memory that will be read soon.
+    void (*ahead)(void* context, const void* at) = nullptr;
 };
 
 } // namespace hs_emulated
@@ -68,6 +70,8 @@ hs_emulated::State hs_emulated_state = {};
 namespace hs_emulated {
 
 inline void barrier(int line) { hs_emulated_state.barrier(hs_emulated_state.context, line); }
+
+inline void ahead(const void* at) { hs_emulated_state.ahead(hs_emulated_state.context, at); }
 
 /// The values of all 32 lanes: what the body of an emulated warp-wide instruction begins with.
 template <class T>
