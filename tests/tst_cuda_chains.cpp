@@ -447,10 +447,14 @@ void TestCudaChains::compilesForDevices_data() {
     QTest::addColumn<int>("sharedBytes");
     QTest::addColumn<int>("precision");
     QTest::addColumn<ElementForm>("form");
+    QTest::addColumn<bool>("lean");
     const auto row = [](const char* name, int capability, size_t sharedBytes, Precision precision) {
         for (const ElementForm form : kForms)
-            QTest::addRow("%s%s", name, nameOf(form)) << capability << static_cast<int>(sharedBytes)
-                                                      << static_cast<int>(precision) << form;
+            for (const bool lean : {false, true})
+                if (!lean || form != ElementForm::AsWritten) // no such way
+                    QTest::addRow("%s%s%s", name, nameOf(form), lean ? ", lean" : "")
+                        << capability << static_cast<int>(sharedBytes)
+                        << static_cast<int>(precision) << form << lean;
     };
     row("7.5", 75, 65536, Precision::AmpFp16);
     row("8.0 tf32", 80, 166912, Precision::Tf32);
@@ -470,6 +474,7 @@ void TestCudaChains::compilesForDevices() {
     QFETCH(int, sharedBytes);
     QFETCH(int, precision);
     QFETCH(ElementForm, form);
+    QFETCH(bool, lean);
     const test::Nvrtc nvrtc;
     if (!nvrtc.unavailable().empty()) QSKIP(nvrtc.unavailable().c_str());
     if (!nvrtc.supports(capability)) QSKIP("this NVRTC does not know the architecture");
@@ -477,6 +482,7 @@ void TestCudaChains::compilesForDevices() {
     traits.capability = capability;
     traits.sharedBytes = static_cast<size_t>(sharedBytes);
     traits.tiles.form = form;
+    traits.tiles.lean = lean;
     const Program program =
         cuda::fuseChains(stepOf(checkerboard(512, 256), static_cast<Precision>(precision)), traits);
     QVERIFY(chainsOf(program) >= 9 - (form == ElementForm::OnePass ? 1 : 0));

@@ -76,9 +76,10 @@ void TestCudaVariants::twoBlocksShareRegisters() {
     QVERIFY(has(mixed.text, "__launch_bounds__(256, 1) launch"));
     QVERIFY(mixed.text != one.text && mixed.text != two.text);
     how.tilesOf.begin()->second.form = ElementForm::Collected;
+    how.tilesOf.begin()->second.lean = true;
     const std::map<size_t, TileLimits> read = tilesIn(tilesText(how.tilesOf));
     QCOMPARE(read.begin()->second.blocks, 2);
-    QVERIFY(read.begin()->second.form == ElementForm::Collected);
+    QVERIFY(read.begin()->second.form == ElementForm::Collected && read.begin()->second.lean);
     QVERIFY(!has(one.text, "float g0;")); // a factor put together for a column
     how.tiles.form = ElementForm::Collected;
     QVERIFY(has(written(how).text, "float g0;"));
@@ -227,7 +228,7 @@ void TestCudaVariants::namedByTheEnvironment() {
     qunsetenv("HALFSCOPE_CUDA_VARIANT");
     QVERIFY2(
         words.starts_with("HALFSCOPE_CUDA_VARIANT: \"fast\" is none of the ways to run a step: "
-                          "usual, collected, collected in one pass, tiles"),
+                          "usual, collected, collected in one pass, collected and lean"),
         words.c_str());
 }
 

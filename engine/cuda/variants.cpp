@@ -24,6 +24,10 @@ std::vector<Variant> allOf(const SourceOptions& usual) {
     add("collected", Chains::Fused, {0, 0, 0, 0, collected}, true);
     // A pass over memory less, for one of which each row is gone over twice.
     add("collected in one pass", Chains::Fused, {0, 0, 0, 0, ElementForm::OnePass}, true);
+    // Fewer instructions around the elements too; asks for the same lines in another rhythm.
+    add("collected and lean", Chains::Fused, {0, 0, 0, 0, collected, true}, true);
+    add("collected in one pass and lean", Chains::Fused, {0, 0, 0, 0, ElementForm::OnePass, true},
+        true);
     // Registers against shared memory: which of them a device is short of.
     add("tiles of 128 x 128", Chains::Fused, {128, 128, 0}, true);
     add("tiles of 64 x 256", Chains::Fused, {64, 256, 0}, true);

@@ -12,7 +12,9 @@ constexpr cuda::TileLimits kTiles[] = {{0, 0, 0},
                                        {128, 128, 0},
                                        {64, 256, 0},
                                        {0, 0, 0, 0, cuda::ElementForm::Collected},
-                                       {0, 0, 0, 0, cuda::ElementForm::OnePass}};
+                                       {0, 0, 0, 0, cuda::ElementForm::OnePass},
+                                       {0, 0, 0, 0, cuda::ElementForm::Collected, true},
+                                       {0, 0, 0, 0, cuda::ElementForm::OnePass, true}};
 constexpr const char* kForms[] = {"", " collected", " one pass"}; ///< by ElementForm
 
 } // namespace
@@ -32,9 +34,10 @@ private slots:
             for (int tiles = 0; tiles < static_cast<int>(std::size(kTiles)); ++tiles)
                 // one lane in 2 bytes and two in 4 have them all
                 if (tiles == 0 || lane <= 2)
-                    QTest::addRow("%s %dx%d%s", kLanes[lane], kTiles[tiles].rows,
+                    QTest::addRow("%s %dx%d%s%s", kLanes[lane], kTiles[tiles].rows,
                                   kTiles[tiles].columns,
-                                  kForms[static_cast<int>(kTiles[tiles].form)])
+                                  kForms[static_cast<int>(kTiles[tiles].form)],
+                                  kTiles[tiles].lean ? " lean" : "")
                         << lane << tiles;
     }
     void chains() {

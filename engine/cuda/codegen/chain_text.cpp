@@ -25,9 +25,9 @@ std::string pointerText(const std::string& type, size_t offset, bool constant) {
 }
 
 ElementText::ElementText(const Program& program, const Kernel& kernel, int64_t rows,
-                         int64_t columns, ElementForm form, NodeId product)
-    : m_program(program), m_kernel(kernel), m_rows(rows), m_columns(columns), m_form(form),
-      m_product(product) {}
+                         int64_t columns, const TileLimits& limits, NodeId product)
+    : m_program(program), m_kernel(kernel), m_rows(rows), m_columns(columns), m_form(limits.form),
+      m_lean(limits.lean), m_product(product) {}
 
 ElementText::Leaf ElementText::leafOf(std::string name, NodeId memory, std::string index) const {
     const size_t offset = m_program.memory.offset[static_cast<size_t>(memory)];
@@ -35,8 +35,10 @@ ElementText::Leaf ElementText::leafOf(std::string name, NodeId memory, std::stri
     return {std::move(name), storageType(node(memory).dtype), std::move(index), offset, false};
 }
 
-void ElementText::addRow(Leaf leaf) {
+std::string ElementText::addRow(Leaf leaf) {
+    const std::string name = isLate(leaf) ? "value(x." + leaf.name + ")" : "x." + leaf.name;
     if (m_names.insert(leaf.name).second) m_row.push_back(std::move(leaf));
+    return name;
 }
 void ElementText::addColumn(Leaf leaf) {
     if (m_names.insert(leaf.name).second) m_column.push_back(std::move(leaf));
@@ -48,10 +50,9 @@ std::string ElementText::rowValue(NodeId tensor, int column) {
         if (m_names.insert(name).second) m_dotRows.emplace_back(name, ofRow(tensor));
         return "x." + name;
     }
-    addRow(
+    return addRow(
         leafOf(name, tensor,
                "row * " + std::to_string(node(tensor).shape[1]) + " + " + std::to_string(column)));
-    return "x." + name;
 }
 
 std::string ElementText::columnValue(NodeId tensor) {
@@ -177,8 +178,7 @@ std::string ElementText::expanded(NodeId id) {
         return "k@." + numbered("c", id);
     }
     require(strides[1] == 0, "cuda chain: an expansion of another kind");
-    addRow(leafOf(numbered("r", id), memory, "row * " + std::to_string(strides[0])));
-    return "x." + numbered("r", id);
+    return addRow(leafOf(numbered("r", id), memory, "row * " + std::to_string(strides[0])));
 }
 
 std::string ElementText::narrowProduct(NodeId id) {
@@ -243,6 +243,10 @@ std::string ElementText::columnsText() const {
     return text + "    }\n";
 }
 
+bool ElementText::isLate(const Leaf& leaf) const {
+    return m_lean && (leaf.type == "F16" || leaf.type == "BF16");
+}
+
 std::string ElementText::fetchText() const {
     std::string text =
         "    template <int V>\n"
@@ -258,9 +262,11 @@ std::string ElementText::fetchText() const {
                     ".elements[i] = column + i < kColumns ? (" + from + ")[i] : " + leaf.type +
                     "{};\n";
     }
-    for (const Leaf& leaf : m_row)
-        text += "        x." + leaf.name + " = load(" + pointerText(leaf.type, leaf.offset) +
-                " + (" + leaf.index + "));\n";
+    for (const Leaf& leaf : m_row) {
+        const std::string from = pointerText(leaf.type, leaf.offset) + " + (" + leaf.index + ")";
+        text += isLate(leaf) ? "        x." + leaf.name + " = *(" + from + ");\n"
+                             : "        x." + leaf.name + " = load(" + from + ");\n";
+    }
     for (const auto& [name, expression] : m_dotRows)
         text += "        x." + name + " = 0;\n";
     return text + "    }\n";
@@ -283,7 +289,7 @@ std::string ElementText::members() const {
     for (const Leaf& leaf : m_full)
         text += "        Pack<" + leaf.type + ", V> " + leaf.name + ";\n";
     for (const Leaf& leaf : m_row)
-        text += "        float " + leaf.name + ";\n";
+        text += "        " + (isLate(leaf) ? leaf.type : "float") + " " + leaf.name + ";\n";
     for (const auto& [name, expression] : m_dotRows)
         text += "        float " + name + ";\n";
     text += "    };\n    struct Column {\n";
@@ -304,10 +310,11 @@ std::string storeText(const Program& program, NodeId tensor, int64_t columns) {
 }
 
 std::string sourceText(const std::string& name, const Program& program, const Kernel& kernel,
-                       NodeId operand, std::optional<DType> keeps, bool stores, ElementForm form) {
+                       NodeId operand, std::optional<DType> keeps, bool stores,
+                       const TileLimits& limits) {
     const Graph& graph = program.graph;
     const Shape& shape = graph[operand].shape;
-    ElementText element(program, kernel, shape[0], shape[1], form);
+    ElementText element(program, kernel, shape[0], shape[1], limits);
     const auto rounds = [&](NodeId id) {
         return graph[id].op == Op::Cast && !contains(kernel.loads, id) && keeps == graph[id].dtype;
     };

@@ -17,7 +17,7 @@ namespace halfscope::cuda {
 /// of the two it is, and # for 0 or 1.
 class ElementText {
 public:
-    ElementText(const Program&, const Kernel&, int64_t rows, int64_t columns, ElementForm,
+    ElementText(const Program&, const Kernel&, int64_t rows, int64_t columns, const TileLimits&,
                 NodeId product = kNoNode);
 
     /// The name of the value in the body.
@@ -63,9 +63,10 @@ private:
     std::string expanded(NodeId);
     std::string notAbove(NodeId); ///< whether it is <= 0, or nothing
     std::string narrowProduct(NodeId);
-    void addRow(Leaf);
+    std::string addRow(Leaf); ///< the value, of a name in Raw
     void addColumn(Leaf);
     std::string columnsText() const;
+    bool isLate(const Leaf&) const; ///< a value of a row that stays as stored until it is used
     std::string fetchText() const;
     std::string aheadText() const;
 
@@ -73,6 +74,7 @@ private:
     const Kernel& m_kernel;
     int64_t m_rows, m_columns;
     ElementForm m_form;
+    bool m_lean; ///< TileLimits::lean
     NodeId m_product, m_dot = kNoNode;
     std::map<NodeId, std::string> m_values, m_words;
     std::vector<Leaf> m_full, m_row, m_column;
@@ -93,9 +95,9 @@ std::string storeText(const Program&, NodeId tensor, int64_t columns);
 /// product's arithmetic rounds it, so that a last cast to it can be left out. `stores`: the operand
 /// is written to memory as well.
 std::string sourceText(const std::string& name, const Program&, const Kernel&, NodeId operand,
-                       std::optional<DType> keeps, bool stores, ElementForm);
+                       std::optional<DType> keeps, bool stores, const TileLimits&);
 /// The sums of a Rows or Pass chain as a sink.
 std::string sinkText(const std::string& name, const Program&, const Kernel&, const ChainShape&,
-                     ElementForm);
+                     const TileLimits&);
 
 } // namespace halfscope::cuda

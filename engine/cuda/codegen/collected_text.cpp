@@ -82,8 +82,7 @@ std::string ElementText::ofRow(NodeId id) {
         return m_rowValues[id] = rowValue(id, 0);
     if (it.op == Op::Expand) {
         const std::string name = "s" + std::to_string(id);
-        addRow(leafOf(name, it.in[0], "0"));
-        return m_rowValues[id] = "x." + name;
+        return m_rowValues[id] = addRow(leafOf(name, it.in[0], "0"));
     }
     std::string expression = "rounded<" + storageType(it.dtype) + ">(dot)";
     if (id != m_dot) {

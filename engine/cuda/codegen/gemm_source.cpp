@@ -165,10 +165,10 @@ ChainTiles passTiles(const ChainShape& shape, const DeviceTraits& traits) {
 class ChainWriter {
 public:
     ChainWriter(const KernelSite& site, const ChainShape& shape, const ChainTiles& tiles,
-                ElementForm form)
+                const TileLimits& limits)
         : m_site(site), m_program(site.program), m_graph(site.program.graph),
           m_kernel(site.program.kernels[site.kernel]), m_shape(shape), m_tiles(tiles),
-          m_form(form) {}
+          m_limits(limits) {}
 
     std::vector<KernelText> run() { return m_shape.kind == ChainKind::Deep ? deep() : rows(); }
 
@@ -207,9 +207,9 @@ private:
         return "    using Math = " + mathText() + ";\n    using A = " + name("_a") +
                ";\n    using B = " + name("_b") + ";\n" + number("kTileM", m_tiles.rows) +
                number("kTileN", m_tiles.columns) + number("kTileK", m_tiles.depth) +
-               number("kGroup", groupOf(m_shape, m_form)) + flag("kReversed", isReversed()) +
+               number("kGroup", groupOf(m_shape, m_limits.form)) + flag("kReversed", isReversed()) +
                flag("kHeld", m_shape.kind == ChainKind::Deep) +
-               flag("kColumnSums", !m_shape.columnSums.empty()) +
+               flag("kColumnSums", !m_shape.columnSums.empty()) + flag("kLean", m_limits.lean) +
                flag("kAAlongK", !attrs.transposeA) + flag("kBAlongK", attrs.transposeB) +
                number("kN", m_shape.columns) + number("kParts", m_tiles.parts) +
                number("kSharedBytes", static_cast<int64_t>(m_tiles.sharedBytes));
@@ -220,8 +220,8 @@ private:
         const std::optional<DType> keeps =
             product.math == MathMode::TF32 ? std::nullopt : std::optional(type);
         return sourceText(name("_a"), m_program, m_kernel, product.in[0], keeps,
-                          m_shape.storesOperand, m_form) +
-               sourceText(name("_b"), m_program, m_kernel, product.in[1], keeps, false, m_form);
+                          m_shape.storesOperand, m_limits) +
+               sourceText(name("_b"), m_program, m_kernel, product.in[1], keeps, false, m_limits);
     }
 
     static std::string functionText(const std::string& name, const std::string& call) {
@@ -255,11 +255,12 @@ private:
         const std::string config = name("_c"), walker = pass ? "RowPass" : "RowProduct";
         std::string text = "namespace hs {\n";
         if (!pass) text += sourcesText();
-        text += sinkText(name("_out"), m_program, m_kernel, m_shape, m_form);
+        text += sinkText(name("_out"), m_program, m_kernel, m_shape, m_limits);
         text += "struct " + config + " {\n    using Out = " + name("_out") +
                 ";\n    static constexpr i64 kM = " + std::to_string(m_shape.rows) + ";\n";
         if (pass)
-            text += flag("kReversed", isReversed()) + number("kGroup", groupOf(m_shape, m_form)) +
+            text += flag("kReversed", isReversed()) +
+                    number("kGroup", groupOf(m_shape, m_limits.form)) +
                     number("kTileRows", m_tiles.rows) + number("kTileN", m_tiles.columns) +
                     number("kN", m_shape.columns) + number("kParts", m_tiles.parts) +
                     number("kSharedBytes", static_cast<int64_t>(m_tiles.sharedBytes));
@@ -346,7 +347,7 @@ private:
     const Kernel& m_kernel;
     const ChainShape& m_shape;
     const ChainTiles& m_tiles;
-    ElementForm m_form;
+    const TileLimits& m_limits;
 };
 
 /// Whether an Expand reads what a source can: a value of the column, the row or all.
@@ -388,7 +389,7 @@ std::vector<KernelText> writeChain(const KernelSite& site, const DeviceTraits& t
     require(shape.has_value(), "cuda chain: a kernel that no chain is");
     const std::optional<ChainTiles> tiles = chainTiles(graph, *shape, traits);
     require(tiles.has_value(), "cuda chain: made for another device");
-    return ChainWriter(site, *shape, *tiles, traits.tiles.form).run();
+    return ChainWriter(site, *shape, *tiles, traits.tiles).run();
 }
 
 int chainPhases(const Program& program, size_t kernel, const DeviceTraits& traits) {

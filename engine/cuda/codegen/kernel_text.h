@@ -24,6 +24,9 @@ struct TileLimits {
     int rows = 0, columns = 0, depth = 0;
     int blocks = 0; ///< that share a multiprocessor's registers and shared memory; 0: one has all
     ElementForm form = ElementForm::AsWritten;
+    /// Fewer instructions a step of a product around its elements: memory is asked ahead by
+    /// straight code, values of a row are widened where they are used.
+    bool lean = false;
 };
 
 /// What of a device decides the text.

@@ -173,10 +173,10 @@ std::string putText(const Program& program, const ChainShape& shape) {
 } // namespace
 
 std::string sinkText(const std::string& name, const Program& program, const Kernel& kernel,
-                     const ChainShape& shape, ElementForm form) {
-    ElementText element(program, kernel, shape.rows, shape.columns, form, shape.product);
+                     const ChainShape& shape, const TileLimits& limits) {
+    ElementText element(program, kernel, shape.rows, shape.columns, limits, shape.product);
     if (shape.rowsFromDot) element.setDot(shape.dot);
-    const std::string values = valuesText(element, program, shape, form);
+    const std::string values = valuesText(element, program, shape, limits.form);
     const std::string product =
         shape.product == kNoNode ? "float" : storageType(program.graph[shape.product].dtype);
     return "struct " + name + " {\n    using Product = " + product + ";\n" +

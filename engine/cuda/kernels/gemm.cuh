@@ -5,59 +5,6 @@
 
 namespace hs {
 
-/// What both kinds of product share. C names Math, A, B (sources), kTileM, kTileN, kTileK,
-/// kAAlongK, kBAlongK, and kGroup, how many columns a thread computes side by side. An operand of
-/// which every step takes the same columns keeps what belongs to them in registers.
-template <class C>
-struct ProductTiles {
-    using Math = typename C::Math;
-    static constexpr int kBytes = Math::kBytes;
-    using AreaA = Area<kBytes, C::kAAlongK ? C::kTileM : C::kTileK,
-                       C::kAAlongK ? C::kTileK : C::kTileM, C::kAAlongK>;
-    using AreaB = Area<kBytes, C::kBAlongK ? C::kTileN : C::kTileK,
-                       C::kBAlongK ? C::kTileK : C::kTileN, C::kBAlongK>;
-    using LoaderA = Loader<typename C::A, Math, AreaA, C::kGroup, C::kHeld, C::kColumnSums>;
-    using LoaderB = Loader<typename C::B, Math, AreaB, C::kGroup, C::kHeld, false>;
-    static constexpr int kWarpsN = 4, kWarpsM = 2;
-    static constexpr int kWarpRows = C::kTileM / kWarpsM, kWarpColumns = C::kTileN / kWarpsN;
-    static constexpr int kTilesM = kWarpRows / 16, kTilesN = kWarpColumns / 8;
-    /// Steps between asking the memory for an operand and reading it into registers: these are too
-    /// few to hide how long that takes.
-    static constexpr int kAhead = 3;
-    using Multiply = Product<Math, AreaA, AreaB, kTilesM, kTilesN, C::kAAlongK, C::kBAlongK>;
-
-    static HS_D void fetchA(LoaderA& loader, const char* arena, int m, int k) {
-        if constexpr (C::kAAlongK)
-            loader.fetch(arena, m, k);
-        else
-            loader.fetch(arena, k, m);
-    }
-    static HS_D void aheadA(const char* arena, int m, int k) {
-        if constexpr (C::kAAlongK)
-            LoaderA::ahead(arena, m, k);
-        else
-            LoaderA::ahead(arena, k, m);
-    }
-    static HS_D void makeA(LoaderA& loader, char* arena, int m, int k, char* area) {
-        if constexpr (C::kAAlongK)
-            loader.make(arena, m, k, area);
-        else
-            loader.make(arena, k, m, area);
-    }
-    static HS_D void fetchB(LoaderB& loader, const char* arena, int n, int k) {
-        if constexpr (C::kBAlongK)
-            loader.fetch(arena, n, k);
-        else
-            loader.fetch(arena, k, n);
-    }
-    static HS_D void makeB(LoaderB& loader, char* arena, int n, int k, char* area) {
-        if constexpr (C::kBAlongK)
-            loader.make(arena, n, k, area);
-        else
-            loader.make(arena, k, n, area);
-    }
-};
-
 // ---- a panel of rows: forward products and input gradients -------------------------------------
 
 /// out (kM, kN) = a (kM, kK) b (kK, kN). A block has a tile of columns and a run of row tiles; with
@@ -95,20 +42,24 @@ struct RowProduct {
         typename T::LoaderA nextA;
         typename T::LoaderB nextB;
         nextA.keeps = column0 == 0;
+        if constexpr (C::kLean) ask(arena, part, 1, steps, column0);
         Sink sink{shared + kOffsetExchange, reinterpret_cast<double*>(shared + kOffsetRunning)};
         sink.begin();
         if (steps > 0) start(arena, shared, part, column0, nextA, nextB);
         __syncthreads();
         for (int step = 0; step < steps; ++step) {
             const int k = step % kSteps;
+            if constexpr (C::kLean) ask(arena, part, step + 2, steps, column0);
             HS_UNROLL_BY(1)
             for (int turn = 0; turn < 2; ++turn) {
-                if ((turn == 0) == (warp < 4))
+                if ((turn == 0) == (warp < 4)) {
+                    if (C::kLean && k == 0) clear(sums);
                     T::Multiply::add(areaA(shared, step), areaB(shared, C::kResident ? k : step),
                                      warp / T::kWarpsN * T::kWarpRows,
                                      warp % T::kWarpsN * T::kWarpColumns, sums);
-                else
+                } else {
                     prepare(arena, shared, part, step + 1, steps, column0, nextA, nextB);
+                }
             }
             if (k == kSteps - 1) epilogue(arena, shared, rowOf(part, step), column0, sums, sink);
             __syncthreads();
@@ -151,11 +102,21 @@ private:
         if (step + 1 >= steps) return;
         T::fetchA(a, arena, rowOf(part, step + 1), innerOf(step + 1));
         if (!C::kResident) T::fetchB(b, arena, column0, innerOf(step + 1));
-        const int later = step + 1 + T::kAhead;
-        if (later < steps) T::aheadA(arena, rowOf(part, later), innerOf(later));
-        if ((step + 1) % kSteps == 0) // the epilogue of that tile is kSteps away
-            readAheadOf<typename C::Out, C::kTileM, C::kTileN, sizeof(Stored)>(
-                arena, rowOf(part, step + 1), column0);
+        if constexpr (!C::kLean) {
+            const int later = step + 1 + T::kAhead;
+            if (later < steps) T::aheadA(arena, rowOf(part, later), innerOf(later));
+            if ((step + 1) % kSteps == 0) // the epilogue of that tile is kSteps away
+                readAheadOf<typename C::Out, C::kTileM, C::kTileN, sizeof(Stored)>(
+                    arena, rowOf(part, step + 1), column0);
+        }
+    }
+    /// Lean: what prepare() asks the memory for otherwise where it reads `step`, before the turns.
+    static HS_D void ask(const char* arena, int part, int step, int steps, int column0) {
+        const int later = step + T::kAhead;
+        if (later < steps) T::allAheadA(arena, rowOf(part, later), innerOf(later));
+        if (step < steps && step % kSteps == 0)
+            readAllAhead<typename C::Out, C::kTileM, C::kTileN, sizeof(Stored)>(
+                arena, rowOf(part, step), column0);
     }
 
     /// Two halves of the tile, one after the other: the warps that hold it stage the rounded
@@ -185,8 +146,18 @@ private:
                 pair.set(1, sums[i][j][2 * half + 1]);
                 pair.store(to + T::Multiply::rowOf(2 * i + half, g) * Sink::kStagedRow +
                            T::Multiply::columnOf(2 * j, t));
-                sums[i][j][2 * half] = sums[i][j][2 * half + 1] = 0;
+                if (!C::kLean) sums[i][j][2 * half] = sums[i][j][2 * half + 1] = 0;
             }
+    }
+    /// Lean: before a tile's first products, whose instructions then take zeros for the sums.
+    static HS_D void clear(float (&sums)[T::kTilesM][T::kTilesN][4]) {
+        HS_UNROLL
+        for (int i = 0; i < T::kTilesM; ++i)
+            HS_UNROLL
+        for (int j = 0; j < T::kTilesN; ++j)
+            HS_UNROLL
+        for (int e = 0; e < 4; ++e)
+            sums[i][j][e] = 0;
     }
 };
 
@@ -222,7 +193,14 @@ struct DeepProduct {
             prepare(arena, shared, first, count, 0, m0, n0, a, b);
         }
         __syncthreads();
+        if constexpr (C::kLean) ask(arena, first, count, 1 + T::kAhead, m0, n0);
+        int origin = first, at = C::kReversed ? first + count - 1 : first;
         for (int step = 0; step < count; ++step) {
+            if constexpr (C::kLean) { // counts up from what no compiler divides for once more
+                origin = C::kReversed ? at - (count - 1 - step) : at - step;
+                ask(arena, origin, count, step + 2 + T::kAhead, m0, n0);
+                advance<C::kReversed ? -1 : 1>(at);
+            }
             HS_UNROLL_BY(1)
             for (int turn = 0; turn < 2; ++turn) {
                 if ((turn == 0) == (warp < 4))
@@ -230,7 +208,7 @@ struct DeepProduct {
                                      warp / T::kWarpsN * T::kWarpRows,
                                      warp % T::kWarpsN * T::kWarpColumns, sums);
                 else
-                    prepare(arena, shared, first, count, step + 1, m0, n0, a, b);
+                    prepare(arena, shared, origin, count, step + 1, m0, n0, a, b);
             }
             __syncthreads();
         }
@@ -263,10 +241,18 @@ private:
         if (step + 1 >= count) return;
         T::fetchA(a, arena, m0, innerOf(first, count, step + 1));
         T::fetchB(b, arena, n0, innerOf(first, count, step + 1));
-        const int later = step + 1 + T::kAhead;
+        if constexpr (!C::kLean) {
+            const int later = step + 1 + T::kAhead;
+            if (later >= count) return;
+            T::aheadA(arena, m0, innerOf(first, count, later));
+            T::LoaderB::ahead(arena, innerOf(first, count, later), n0);
+        }
+    }
+    /// As RowProduct's.
+    static HS_D void ask(const char* arena, int first, int count, int later, int m0, int n0) {
         if (later >= count) return;
-        T::aheadA(arena, m0, innerOf(first, count, later));
-        T::LoaderB::ahead(arena, innerOf(first, count, later), n0);
+        T::allAheadA(arena, m0, innerOf(first, count, later));
+        T::LoaderB::allAhead(arena, innerOf(first, count, later), n0);
     }
     /// The threads of a column, one after the other.
     static HS_D void leaveColumns(double* to, double* shared, int m0,

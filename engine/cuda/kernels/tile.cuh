@@ -1,5 +1,5 @@
 // Operand tiles of the chain kernels (gemm.cuh): computed from what lies in memory, rounded, put
-// into shared memory, multiplied from there. One layout of results for all kinds of arithmetic.
+// into shared memory, from where product.cuh multiplies them.
 #pragma once
 
 namespace hs {
@@ -13,7 +13,7 @@ HS_D void readAhead(const void* at) {
 #if HS_DEVICE
     asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
 #else
-    static_cast<void>(at);
+    hs_emulated::ahead(at);
 #endif
 }
 
@@ -26,6 +26,25 @@ HS_D void readAheadOf(const char* arena, i64 row0, int column0) {
         const i64 row = row0 + i / kLines;
         const int column = column0 + i % kLines * kEach;
         if (row < Source::kRows && column < Source::kColumns) Source::ahead(arena, row, column);
+    }
+}
+
+/// The same in straight code, for a place outside of loops over threads' turns: a compiler computes
+/// the loop's addresses before them, in every turn and whether or not a thread has a line to ask
+/// for.
+template <class Source, int Rows, int Columns, int Bytes>
+HS_D void readAllAhead(const char* arena, i64 row0, int column0) {
+    constexpr unsigned kEach = kLineBytes / Bytes, kLines = (Columns + kEach - 1) / kEach;
+    constexpr unsigned kAll = Rows * kLines;
+    HS_UNROLL
+    for (unsigned first = 0; first < kAll; first += kThreads) {
+        const unsigned i = first + threadIdx.x;
+        if (first + kThreads > kAll && i >= kAll) break;
+        const i64 row = row0 + i / kLines;
+        const int column = column0 + static_cast<int>(i % kLines * kEach);
+        if ((Source::kRows % Rows == 0 || row < Source::kRows) &&
+            (Source::kColumns % Columns == 0 || column < Source::kColumns))
+            Source::ahead(arena, row, column);
     }
 }
 
@@ -61,12 +80,16 @@ struct FloatMath {
 // ---- tiles in shared memory --------------------------------------------------------------------
 
 /// kOuter rows of kInner elements; AlongK: the inner index of the product runs along a row. The
-/// 16-byte units of a row are exchanged so that what a warp reads at once lies in different banks.
-template <int Bytes, int Outer, int Inner, bool AlongK>
+/// 16-byte units of a row are exchanged so that what a warp reads at once lies in different banks;
+/// 8 rows on they are as before. Lean: what lies rowsOn rows on, a multiple of 8, is reached by a
+/// constant, where a compiler would keep an address of its own for it.
+template <int Bytes, int Outer, int Inner, bool AlongK, bool Lean = false>
 struct Area {
     static constexpr int kOuter = Outer, kInner = Inner;
+    static constexpr bool kLean = Lean;
     static constexpr int kPerUnit = 16 / Bytes;
     static constexpr int kUnits = Inner / kPerUnit; ///< of a row
+    static constexpr int kRowBytes = 16 * kUnits;
     static constexpr int kBytes = Outer * Inner * Bytes;
     static_assert(kUnits == 4 || kUnits % 8 == 0, "a row is 64 bytes or a multiple of 128");
 
@@ -133,6 +156,9 @@ struct Loader {
     static HS_D void ahead(const char* arena, int row0, int column0) {
         readAheadOf<Source, Area_::kOuter, Area_::kInner, Math::kBytes>(arena, row0, column0);
     }
+    static HS_D void allAhead(const char* arena, int row0, int column0) {
+        readAllAhead<Source, Area_::kOuter, Area_::kInner, Math::kBytes>(arena, row0, column0);
+    }
     HS_D void make(char* arena, int row0, int column0, char* area) {
         if constexpr (Held) {
             put(arena, held, row0, column0, area);
@@ -149,6 +175,8 @@ private:
     static constexpr int kWords = V * Math::kBytes / 4;
     static constexpr int kUnitBytes = 4 * kWords < 16 ? 4 * kWords : 16;
     static constexpr int kUnits = 4 * kWords / kUnitBytes;
+    static constexpr int kCycle = kStep < 8 ? 8 / kStep : 1; ///< groups in 8 rows, after which the
+                                                             ///< units are exchanged alike
     using UnitType = typename Unit<kUnitBytes>::Type;
     union Made {
         u32 words[kWords];
@@ -177,9 +205,16 @@ private:
             const int at = group() * V * Math::kBytes;
             HS_UNROLL
             for (int unit = 0; unit < kUnits; ++unit)
-                *reinterpret_cast<UnitType*>(
-                    area + Area_::byteOf(line() + i * kStep, at + unit * kUnitBytes)) =
-                    made.units[unit];
+                if constexpr (Area_::kLean) {
+                    const int place =
+                        Area_::byteOf(line() + i % kCycle * kStep, at + unit * kUnitBytes) +
+                        i / kCycle * kCycle * kStep * Area_::kRowBytes;
+                    *reinterpret_cast<UnitType*>(area + place) = made.units[unit];
+                } else {
+                    *reinterpret_cast<UnitType*>(
+                        area + Area_::byteOf(line() + i * kStep, at + unit * kUnitBytes)) =
+                        made.units[unit];
+                }
         }
         if constexpr (Sums) {
             HS_UNROLL
@@ -203,176 +238,6 @@ private:
             constexpr bool kRounds = Sums && Math::kBytes == 2;
             added[at] += kRounds ? made.pack[at] : low;
             added[at + 1] += kRounds ? made.pack[at + 1] : high;
-        }
-    }
-};
-
-// ---- products of tiles -------------------------------------------------------------------------
-
-/// The place for other instructions (those of whole warpgroups, for one): a Math with its Product,
-/// and an Area in the layout that they read. Sources, sinks and the walk over tiles stay as they
-/// are.
-///
-/// sums (m, n) of a warp += a b over kInner, where the warp's part is TilesM x 16 rows and
-/// TilesN x 8 columns from (row0, column0) of the areas. A lane has 2 TilesM rows and 2 TilesN
-/// columns: rowOf and columnOf, of lane 4 g + t, of which two columns at a time are neighbours.
-/// Its element (row i, column c) is sums[i / 2][c / 2][2 (i % 2) + c % 2].
-template <class Math, class A, class B, int TilesM, int TilesN, bool AAlongK, bool BAlongK>
-struct Product;
-
-/// As multiply's d.
-struct TensorLayout {
-    static HS_D int rowOf(int i, int g) { return 8 * i + g; }
-    static HS_D int columnOf(int c, int t) { return 8 * (c / 2) + 2 * t + c % 2; }
-};
-
-template <class T, class A, class B, int TilesM, int TilesN, bool AAlongK, bool BAlongK>
-struct Product<HalfMath<T>, A, B, TilesM, TilesN, AAlongK, BAlongK> : TensorLayout {
-    static constexpr int kInner = AAlongK ? A::kInner : A::kOuter;
-    static_assert(TilesN % 2 == 0, "columns are read 16 at a time");
-
-    static HS_D void add(const char* a, const char* b, int row0, int column0,
-                         float (&sums)[TilesM][TilesN][4]) {
-        const int lane = static_cast<int>(threadIdx.x) % kWarp, matrix = lane / 8, line = lane % 8;
-        const int low = (matrix & 1) * 8 + line, high = matrix >> 1;
-        const int low2 = (matrix >> 1) * 8 + line, high2 = matrix & 1;
-        HS_UNROLL
-        for (int k = 0; k < kInner; k += 16) {
-            u32 left[TilesM][4];
-            HS_UNROLL
-            for (int i = 0; i < TilesM; ++i) {
-                const int row = row0 + 16 * i;
-                if constexpr (AAlongK)
-                    loadMatrices<false>(left[i], A::address(a, row + low, k / 8 + high));
-                else
-                    loadMatrices<true>(left[i], A::address(a, k + low2, row / 8 + high2));
-            }
-            HS_UNROLL
-            for (int j = 0; j < TilesN; j += 2) {
-                const int column = column0 + 8 * j;
-                u32 right[4];
-                if constexpr (BAlongK)
-                    loadMatrices<false>(right, B::address(b, column + low2, k / 8 + high2));
-                else
-                    loadMatrices<true>(right, B::address(b, k + low, column / 8 + high));
-                HS_UNROLL
-                for (int i = 0; i < TilesM; ++i) {
-                    multiply<T>(sums[i][j], left[i], right[0], right[1]);
-                    multiply<T>(sums[i][j + 1], left[i], right[2], right[3]);
-                }
-            }
-        }
-    }
-};
-
-#if !HS_DEVICE || __CUDA_ARCH__ >= 800
-/// A 16-byte row of loadMatrices is four words, of which a lane gets the one that it multiplies:
-/// where the inner index runs along the rows of an area, four reads become one.
-template <class A, class B, int TilesM, int TilesN, bool AAlongK, bool BAlongK>
-struct Product<Tf32Math, A, B, TilesM, TilesN, AAlongK, BAlongK> : TensorLayout {
-    static constexpr int kInner = AAlongK ? A::kInner : A::kOuter;
-    static_assert(TilesN % 2 == 0, "columns are read 16 at a time");
-
-    static HS_D void readA(u32 (&words)[4], const char* a, int row, int k) {
-        const int lane = static_cast<int>(threadIdx.x) % kWarp, matrix = lane / 8;
-        if constexpr (AAlongK)
-            loadMatrices<false>(
-                words, A::address(a, row + (matrix & 1) * 8 + lane % 8, k / 4 + (matrix >> 1)));
-        else
-            for (int w = 0; w < 4; ++w)
-                words[w] = A::template element<u32>(a, k + lane % 4 + (w >> 1) * 4,
-                                                    row + lane / 4 + (w & 1) * 8);
-    }
-    /// Two tiles of 8 columns.
-    static HS_D void readB(u32 (&words)[4], const char* b, int k, int column) {
-        const int lane = static_cast<int>(threadIdx.x) % kWarp, matrix = lane / 8;
-        if constexpr (BAlongK)
-            loadMatrices<false>(
-                words, B::address(b, column + (matrix >> 1) * 8 + lane % 8, k / 4 + (matrix & 1)));
-        else
-            for (int w = 0; w < 4; ++w)
-                words[w] = B::template element<u32>(b, k + lane % 4 + (w & 1) * 4,
-                                                    column + lane / 4 + (w >> 1) * 8);
-    }
-    static HS_D void add(const char* a, const char* b, int row0, int column0,
-                         float (&sums)[TilesM][TilesN][4]) {
-        HS_UNROLL
-        for (int k = 0; k < kInner; k += 8) {
-            u32 rows[TilesM][4];
-            HS_UNROLL
-            for (int i = 0; i < TilesM; ++i)
-                readA(rows[i], a, row0 + 16 * i, k);
-            HS_UNROLL
-            for (int j = 0; j < TilesN; j += 2) {
-                u32 columns[4];
-                readB(columns, b, k, column0 + 8 * j);
-                HS_UNROLL
-                for (int i = 0; i < TilesM; ++i) {
-                    multiplyTf32(sums[i][j], rows[i], columns[0], columns[1]);
-                    multiplyTf32(sums[i][j + 1], rows[i], columns[2], columns[3]);
-                }
-            }
-        }
-    }
-};
-#endif
-
-/// Strict f32: one fmaf a product, in ascending order of the inner index. Reads are of 16 bytes:
-/// four inner indices where they run along the rows of an area, else four neighbouring rows or
-/// columns of the result, so that a lane's are not multiply's.
-template <class A, class B, int TilesM, int TilesN, bool AAlongK, bool BAlongK>
-struct Product<FloatMath, A, B, TilesM, TilesN, AAlongK, BAlongK> {
-    static constexpr int kInner = AAlongK ? A::kInner : A::kOuter;
-    static constexpr int kRows = 2 * TilesM, kColumns = 2 * TilesN; ///< of a lane
-    static_assert(kRows % 4 == 0 && kColumns % 4 == 0, "rows and columns are read four at a time");
-
-    static HS_D int rowOf(int i, int g) {
-        return AAlongK ? 8 * i + g : 32 * (i / 4) + 4 * g + i % 4;
-    }
-    static HS_D int columnOf(int c, int t) {
-        return BAlongK ? 8 * (c / 2) + 2 * t + c % 2 : 16 * (c / 4) + 4 * t + c % 4;
-    }
-
-    static HS_D void add(const char* a, const char* b, int row0, int column0,
-                         float (&sums)[TilesM][TilesN][4]) {
-        const int lane = static_cast<int>(threadIdx.x) % kWarp, g = lane / 4, t = lane % 4;
-        HS_UNROLL_BY(2)
-        for (int k = 0; k < kInner; k += 4) {
-            float left[kRows][4]; // by row, by inner index
-            readFour<A, AAlongK, kRows>(left, a, k, [&](int i) { return row0 + rowOf(i, g); });
-            HS_UNROLL
-            for (int c = 0; c < kColumns; c += 4) {
-                float right[4][4];
-                readFour<B, BAlongK, 4>(right, b, k,
-                                        [&](int i) { return column0 + columnOf(c + i, t); });
-                HS_UNROLL
-                for (int inner = 0; inner < 4; ++inner)
-                    HS_UNROLL
-                for (int e = 0; e < 4; ++e)
-                    HS_UNROLL
-                for (int i = 0; i < kRows; ++i) {
-                    float& sum = sums[i / 2][(c + e) / 2][2 * (i % 2) + e % 2];
-                    sum = fmaf(left[i][inner], right[e][inner], sum);
-                }
-            }
-        }
-    }
-
-private:
-    /// x[i][j]: the element at outer index outerOf(i) and inner index k + j.
-    template <class Area_, bool AlongK, int Count, class OuterOf>
-    static HS_D void readFour(float (&x)[Count][4], const char* area, int k,
-                              const OuterOf& outerOf) {
-        HS_UNROLL
-        for (int i = 0; i < Count; ++i) {
-            const int line = AlongK ? outerOf(i) : k + i % 4;
-            const int at = AlongK ? k / 4 : outerOf(i / 4 * 4) / 4;
-            const Words4 words = *reinterpret_cast<const Words4*>(Area_::address(area, line, at));
-            const float four[4] = {floatOf(words.x), floatOf(words.y), floatOf(words.z),
-                                   floatOf(words.w)};
-            HS_UNROLL
-            for (int j = 0; j < 4; ++j)
-                (AlongK ? x[i][j] : x[i / 4 * 4 + j][i % 4]) = four[j];
         }
     }
 };

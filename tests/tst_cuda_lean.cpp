@@ -1,0 +1,256 @@
+// Products with fewer instructions around their elements (TileLimits::lean): the bits of the usual
+// way, the same lines of memory asked for ahead, and tests that see where they are not.
+#include "tests/support/chain_plans.h"
+#include "tests/support/chained_step.h"
+
+#include "engine/cuda/codegen/gemm_source.h"
+#include "engine/graph/builder.h"
+
+#include <QtTest>
+
+#include <random>
+#include <set>
+
+using namespace halfscope;
+using cuda::ElementForm;
+using cuda::TileLimits;
+using test::ChainedExecutor;
+
+namespace {
+
+constexpr size_t kShared = test::kH200Shared;
+
+cuda::DeviceTraits traitsFor(const TileLimits& tiles, size_t sharedBytes = kShared) {
+    cuda::DeviceTraits traits = test::small(sharedBytes);
+    traits.tiles = tiles;
+    return traits;
+}
+TileLimits lean(TileLimits tiles) {
+    tiles.lean = true;
+    return tiles;
+}
+
+struct Case {
+    DType dtype = DType::F16;
+    MathMode math = MathMode::F32FromHalf;
+    int m = 0, n = 0, k = 0;
+    MatmulAttrs attrs;
+    size_t sharedBytes = kShared;
+    TileLimits tiles{};
+};
+
+/// What a product leaves in memory, and what it asks for ahead.
+struct Outcome {
+    std::vector<std::byte> arena;
+    std::set<std::ptrdiff_t> asked;
+};
+
+/// One product alone; of its text, `part` replaced by `by` wherever it stands.
+Outcome outcomeOf(const Case& c, const TileLimits& tiles, const std::string& part = "",
+                  const std::string& by = "") {
+    Graph graph;
+    Builder b(graph);
+    const NodeId left =
+        b.input("a", c.attrs.transposeA ? Shape{c.k, c.m} : Shape{c.m, c.k}, c.dtype);
+    const NodeId right =
+        b.input("b", c.attrs.transposeB ? Shape{c.n, c.k} : Shape{c.k, c.n}, c.dtype);
+    if (c.math == MathMode::TF32) b.setMathMode(MathMode::TF32);
+    graph.addOutput("c", b.matmul(left, right, c.attrs));
+    const Program program = compile(graph);
+    const auto texts =
+        cuda::writeChain({program, 0, "product", 1000, 0, 0}, traitsFor(tiles, c.sharedBytes));
+    std::string text = cuda::prelude();
+    for (const cuda::KernelText& each : texts)
+        text += each.function;
+    for (const char* name : {"product", "product_merge"})
+        if (text.find(std::string("void ") + name + "(") != std::string::npos)
+            text += std::string("extern \"C\" __global__ void run_") + name +
+                    "(char* arena, char* scratch, unsigned* tickets) {\n"
+                    "HS_DYNAMIC_SHARED(shared);\nhs::awaitEarlierLaunch();\n" +
+                    name + "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
+    bool isReplaced = part.empty();
+    for (size_t at = 0; !part.empty() && (at = text.find(part, at)) != std::string::npos;
+         at += by.size()) {
+        text.replace(at, part.size(), by);
+        isReplaced = true;
+    }
+    if (!isReplaced) throw std::runtime_error("the text has no " + part);
+
+    const test::EmulatedModule module(text);
+    Outcome outcome{std::vector<std::byte>(program.memory.arenaBytes), {}};
+    module.watchAhead(&outcome.asked);
+    std::mt19937 random(static_cast<unsigned>(c.m * 31 + c.n * 7 + c.k));
+    std::uniform_real_distribution<double> uniform(-2, 2);
+    for (NodeId id : program.kernels[0].loads) {
+        std::vector<double> x(static_cast<size_t>(program.graph[id].elements()));
+        for (double& element : x)
+            element = roundTo(c.dtype, uniform(random));
+        const auto bytes = test::toBytes(program.graph[id], x);
+        std::copy(bytes.begin(), bytes.end(),
+                  outcome.arena.data() + program.memory.offset[static_cast<size_t>(id)]);
+    }
+    std::vector<std::byte> scratch(texts[0].scratchBytes);
+    for (size_t phase = 0; phase < texts.size(); ++phase) {
+        cuda::Launch launch;
+        launch.entry = phase == 0 ? "run_product" : "run_product_merge";
+        launch.blocks = texts[phase].blocks;
+        launch.sharedBytes = texts[phase].sharedBytes;
+        module.launch(launch, outcome.arena.data(), scratch.data(), nullptr, 7,
+                      {outcome.arena.size(), scratch.size(), 0});
+    }
+    return outcome;
+}
+
+constexpr MatmulAttrs kAlong{false, true}, kDeep{true, false};
+/// Several steps of several tiles in each part: what is asked for ahead is asked for.
+Case longCase() { return {.m = 700, .n = 128, .k = 200, .attrs = kAlong}; }
+Case longDeepCase() { return {.m = 130, .n = 128, .k = 500, .attrs = kDeep}; }
+
+} // namespace
+
+Q_DECLARE_METATYPE(Case)
+Q_DECLARE_METATYPE(ElementForm)
+
+class TestCudaLean : public QObject {
+    Q_OBJECT
+private slots:
+    void products_data();
+    void products();
+    void plantedFaults_data();
+    void plantedFaults();
+    void strayLines();
+    void steps_data();
+    void steps();
+};
+
+void TestCudaLean::products_data() {
+    QTest::addColumn<Case>("product");
+    const struct {
+        const char* name;
+        DType dtype;
+        MathMode math;
+    } types[] = {{"f16", DType::F16, MathMode::F32FromHalf},
+                 {"bf16", DType::BF16, MathMode::F32FromHalf},
+                 {"tf32", DType::F32, MathMode::TF32},
+                 {"f32", DType::F32, MathMode::F32}};
+    const TileLimits usual;
+    for (const auto& type : types) {
+        const auto row = [&](const char* what, int m, int n, int k, MatmulAttrs attrs,
+                             size_t sharedBytes, TileLimits tiles) {
+            QTest::addRow("%s, %s", type.name, what)
+                << Case{type.dtype, type.math, m, n, k, attrs, sharedBytes, tiles};
+        };
+        row("whole tiles", 768, 128, 128, kAlong, kShared, usual);
+        row("odd, two tiles across", 531, 301, 17, {}, kShared, usual);
+        row("b from memory", 700, 128, 70, kAlong, 72000, usual);
+        row("deep", 64, 256, 517, kDeep, kShared, usual);
+        if (type.dtype != DType::F16) continue; // as for it
+        row("b not transposed", 400, 72, 40, {}, kShared, usual);
+        row("odd", 1057, 33, 31, kAlong, kShared, usual);
+        row("deep, odd", 33, 31, 657, kDeep, kShared, usual);
+        row("small tiles", 531, 301, 70, kAlong, kShared, {64, 128, 0});
+        row("deep, small tiles", 130, 200, 457, kDeep, kShared, {64, 128, 0});
+        row("two blocks", 1500, 200, 40, kAlong, kShared, {128, 128, 0, 2});
+    }
+}
+
+void TestCudaLean::products() {
+    QFETCH(Case, product);
+    const Outcome usual = outcomeOf(product, product.tiles);
+    const Outcome other = outcomeOf(product, lean(product.tiles));
+    QVERIFY(usual.arena == other.arena);
+    QVERIFY(usual.asked == other.asked);
+}
+
+/// Of each mechanism what would be wrong if it were: the comparison sees it.
+void TestCudaLean::plantedFaults_data() {
+    QTest::addColumn<Case>("product");
+    QTest::addColumn<QString>("part");
+    QTest::addColumn<QString>("by");
+    const auto row = [](const char* what, const Case& product, const char* part, const char* by) {
+        QTest::newRow(what) << product << part << by;
+    };
+    row("lines of other threads", longCase(), "first + threadIdx.x", "first + (threadIdx.x & ~1u)");
+    row("lines of another row", longDeepCase(), "row0 + i / kLines", "row0 + i % kLines");
+    row("place of a group", longDeepCase(), "i % kCycle * kStep", "0 * kStep");
+    row("rows of operand a", longCase(), "16 * i * A::kRowBytes", "8 * i * A::kRowBytes");
+    row("rows of operand b", longCase(), "8 * j * B::kRowBytes", "4 * j * B::kRowBytes");
+    row("inner index of a", longDeepCase(), "+ k * A::kRowBytes", "");
+    row("inner index of b", longDeepCase(), "+ k * B::kRowBytes", "");
+    row("sums of the tile before", longCase(), "if (C::kLean && k == 0) clear(sums);", "");
+    row("a step that stays", longDeepCase(), "x += By;", "");
+}
+
+void TestCudaLean::plantedFaults() {
+    if (test::emulatedCapability() != 0) QSKIP("the words replaced are the emulator's");
+    QFETCH(Case, product);
+    QFETCH(QString, part);
+    QFETCH(QString, by);
+    const Outcome usual = outcomeOf(product, {});
+    const Outcome right = outcomeOf(product, lean({}));
+    QVERIFY(!usual.asked.empty());
+    QVERIFY(usual.arena == right.arena && usual.asked == right.asked);
+    const Outcome wrong = outcomeOf(product, lean({}), part.toStdString(), by.toStdString());
+    QVERIFY(wrong.arena != usual.arena || wrong.asked != usual.asked);
+}
+
+/// A line that is not the step's memory is asked for by mistake, if without harm.
+void TestCudaLean::strayLines() {
+    try {
+        Case whole = longCase(); // else a row is compared with their count
+        whole.m = 768;
+        (void)outcomeOf(whole, lean({}), "row0 + i / kLines", "row0 + 100000 + i / kLines");
+        QFAIL("nobody minds");
+    } catch (const std::runtime_error& error) {
+        const std::string words = error.what();
+        QVERIFY2(words.find("ahead") != std::string::npos ||
+                     words.find("outside every area") != std::string::npos,
+                 words.c_str());
+    }
+}
+
+void TestCudaLean::steps_data() {
+    QTest::addColumn<int>("precision");
+    QTest::addColumn<ElementForm>("form");
+    const auto row = [](const char* name, Precision precision, ElementForm form) {
+        QTest::newRow(name) << static_cast<int>(precision) << form;
+    };
+    row("amp-fp16", Precision::AmpFp16, ElementForm::AsWritten);
+    row("amp-fp16, one pass", Precision::AmpFp16, ElementForm::OnePass);
+    row("amp-bf16, one pass", Precision::AmpBf16, ElementForm::OnePass);
+    row("tf32, collected", Precision::Tf32, ElementForm::Collected);
+}
+
+/// Whole steps: the states' bits, and every chain's stores within the bounds of its members.
+void TestCudaLean::steps() {
+    QFETCH(int, precision);
+    QFETCH(ElementForm, form);
+    const RunConfig config = test::checkerboard(24, 64);
+    const LaneConfig lane = defaultLane(static_cast<Precision>(precision));
+    std::vector<std::vector<double>> states;
+    for (const bool isLean : {false, true}) {
+        TileLimits tiles;
+        tiles.form = form;
+        tiles.lean = isLean;
+        auto made = std::make_unique<ChainedExecutor>(traitsFor(tiles), test::ofAllSizes(),
+                                                      cuda::Merge::Full);
+        ChainedExecutor& executor = *made;
+        const StepRunner runner = test::trained(config, lane, std::move(made), 1);
+        const Program& program = executor.program();
+        const test::ChainCheck::Values values = test::runVisited(executor, program);
+        for (const Kernel& kernel : program.kernels) {
+            if (!isLean || !cuda::isChain(kernel)) continue;
+            const test::ChainCheck check(program, kernel, values, form);
+            QVERIFY2(check.firstFault().empty(), check.firstFault().c_str());
+        }
+        states.emplace_back();
+        for (const StateInfo& state : program.graph.states())
+            for (double x : test::valuesOf(executor, program.graph[state.node], state.node))
+                states.back().push_back(x);
+    }
+    QVERIFY(std::any_of(states[0].begin(), states[0].end(), [](double x) { return x != 0; }));
+    QVERIFY(states[0] == states[1]);
+}
+
+QTEST_GUILESS_MAIN(TestCudaLean)
+#include "tst_cuda_lean.moc"
