@@ -130,6 +130,18 @@ void addMixedIntegers(Table& t) {
         }
         return result;
     });
+    // two halves of a times two bytes of b, or four bytes of both, and c
+    add<u32, u32, u32, u32>(t, "dp2a.lo.u32.u32", [](u32 a, u32 b, u32 c) {
+        return c + (a & 0xFFFFu) * (b & 255u) + (a >> 16) * (b >> 8 & 255u);
+    });
+    add<u32, u32, u32, u32>(t, "dp2a.hi.u32.u32", [](u32 a, u32 b, u32 c) {
+        return c + (a & 0xFFFFu) * (b >> 16 & 255u) + (a >> 16) * (b >> 24);
+    });
+    add<u32, u32, u32, u32>(t, "dp4a.u32.u32", [](u32 a, u32 b, u32 c) {
+        for (int i = 0; i < 32; i += 8)
+            c += (a >> i & 255u) * (b >> i & 255u);
+        return c;
+    });
     add<bool, bool, bool>(t, "and.pred", [](bool a, bool b) { return a && b; });
     add<bool, bool, bool>(t, "or.pred", [](bool a, bool b) { return a || b; });
     add<bool, bool, bool>(t, "xor.pred", [](bool a, bool b) { return a != b; });
