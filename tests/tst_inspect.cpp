@@ -9,6 +9,8 @@
 #include <QtTest>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -209,6 +211,11 @@ void TestInspect::referenceNeedsItsLeaves() {
                              evaluate(t.graph, {{t.x, {{3, 2}, std::vector<double>(6)}}}, wanted));
     QVERIFY_THROWS_EXCEPTION(std::logic_error,
                              evaluate(t.graph, {{t.x, {{2, 3}, std::vector<double>(5)}}}, wanted));
+    // what is given needs nothing itself
+    const NodeId after = t.b.neg(t.b.unary(Op::Tanh, y));
+    const std::map<NodeId, RefTensor> given{{y, {{2, 3}, std::vector<double>(6, 0.5)}}};
+    const auto found = evaluate(t.graph, given, std::vector{after}, RefRounding::None);
+    QCOMPARE(found.at(after).values, std::vector<double>(6, -std::tanh(0.5)));
 }
 
 QTEST_GUILESS_MAIN(TestInspect)
