@@ -178,7 +178,7 @@ void TestCudaVariants::eachKernelInItsTiles() {
     }
     fakeCuda().millisecondsOf = [product](const std::string& text, const std::string& entry) {
         if (!has(text, "kTileM = ")) return 10 * kKernel; // no chains, few launches
-        if (!isLowWay(text)) return kKernel;
+        if (!isLowWay(text)) return entry == product ? 4 * kKernel : kKernel;
         if (entry == product) return 0.1;
         return has(text, "kTileM = 128;") ? kKernel : 1.1 * kKernel;
     };

@@ -1,7 +1,6 @@
 // Runs a Program on a device. CPU here; CUDA comes as a module behind the same interface.
 #pragma once
 
-#include "engine/core/error.h"
 #include "engine/exec/program.h"
 
 #include <atomic>
@@ -62,12 +61,10 @@ public:
     virtual void download(NodeId, std::span<std::byte>) = 0;
     /// Whether run() returns before the step is over: the host can do other things meanwhile.
     virtual bool worksAhead() const { return false; }
-    /// An input's next values, on a device that works ahead: they are moved there while the step
-    /// that was enqueued still reads the present ones, and count from takeStaged() on. upload() in
-    /// between changes the present ones.
-    virtual void stage(NodeId, std::span<const std::byte>) {
-        require(false, "values are staged for a device that works ahead");
-    }
+    /// An input's next values, for a device that works ahead and no other: they are moved there
+    /// while the step that was enqueued still reads the present ones, and count from takeStaged()
+    /// on. upload() in between changes the present ones.
+    virtual void stage(NodeId, std::span<const std::byte>) {}
     virtual void takeStaged() {}
     /// Asks the running step, or the next one where none runs, to give up; answered within 100 ms.
     /// One run() takes it, whether it gives up or was beyond the point of no return.
