@@ -128,15 +128,7 @@ void TestCudaChains::products() {
         QVERIFY(texts[0].blocks > traits.multiprocessors);
         QVERIFY(2 * (texts[0].sharedBytes + 1024) <= kH200Shared + 1024);
     }
-    std::string text = cuda::prelude();
-    for (const cuda::KernelText& each : texts)
-        text += each.function;
-    for (const char* name : {"product", "product_merge"})
-        if (text.find(std::string("void ") + name + "(") != std::string::npos)
-            text += std::string("extern \"C\" __global__ void run_") + name +
-                    "(char* arena, char* scratch, unsigned* tickets) {\n"
-                    "HS_DYNAMIC_SHARED(shared);\nhs::awaitEarlierLaunch();\n" +
-                    name + "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
+    const std::string text = test::textOf(texts);
     const test::EmulatedModule module(text);
 
     std::mt19937 random(static_cast<unsigned>(m * 31 + n * 7 + k));

@@ -59,15 +59,7 @@ Outcome outcomeOf(const Case& c, const TileLimits& tiles, const std::string& par
     const Program program = compile(graph);
     const auto texts =
         cuda::writeChain({program, 0, "product", 1000, 0, 0}, traitsFor(tiles, c.sharedBytes));
-    std::string text = cuda::prelude();
-    for (const cuda::KernelText& each : texts)
-        text += each.function;
-    for (const char* name : {"product", "product_merge"})
-        if (text.find(std::string("void ") + name + "(") != std::string::npos)
-            text += std::string("extern \"C\" __global__ void run_") + name +
-                    "(char* arena, char* scratch, unsigned* tickets) {\n"
-                    "HS_DYNAMIC_SHARED(shared);\nhs::awaitEarlierLaunch();\n" +
-                    name + "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
+    std::string text = test::textOf(texts);
     bool isReplaced = part.empty();
     for (size_t at = 0; !part.empty() && (at = text.find(part, at)) != std::string::npos;
          at += by.size()) {

@@ -1,11 +1,14 @@
-// Programs with fused chains for tests: devices, the checkerboard's step, and what chains save of
-// its traffic.
+// Programs with fused chains for tests: devices, the checkerboard's step, what chains save of its
+// traffic, and a chain as a text of its own.
 #pragma once
 
 #include "engine/cuda/codegen/chain.h"
+#include "engine/cuda/codegen/step_source.h"
 #include "engine/train/step_runner.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace halfscope::test {
 
@@ -32,6 +35,20 @@ inline cuda::ChainOptions ofAllSizes() {
     cuda::ChainOptions options;
     options.leastElements = 1;
     return options;
+}
+
+/// The kernels of a chain named "product", each as an entry: "run_product", "run_product_merge".
+inline std::string textOf(const std::vector<cuda::KernelText>& texts) {
+    std::string text = cuda::prelude();
+    for (const cuda::KernelText& each : texts)
+        text += each.function;
+    for (const char* name : {"product", "product_merge"})
+        if (text.find(std::string("void ") + name + "(") != std::string::npos)
+            text += std::string("extern \"C\" __global__ void run_") + name +
+                    "(char* arena, char* scratch, unsigned* tickets) {\n"
+                    "HS_DYNAMIC_SHARED(shared);\nhs::awaitEarlierLaunch();\n" +
+                    name + "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
+    return text;
 }
 
 inline RunConfig checkerboard(int64_t side, int64_t width) {
