@@ -1,43 +1,24 @@
 // Batches that travel while a step runs, and lanes that stand in one GPU's queue or work on
 // several: executors and trainers on the fake machine, whose second stream works as late or as
 // early as it may, and experiments on the module that is made of it.
-#include "engine/graph/builder.h"
-#include "engine/train/experiment.h"
+#include "tests/support/batches.h"
 #include "tests/support/cuda_lane.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <dlfcn.h>
 #include <thread>
 
 using namespace halfscope;
+using test::Adder;
+using test::batchOf;
 using test::fakeCuda;
+using test::manyBatches;
+using test::sameBits;
+using test::trained;
 
 namespace {
-
-/// A program that adds its input to a state: of all steps, what each one saw.
-struct Adder {
-    std::shared_ptr<const Program> program;
-    NodeId x = kNoNode, total = kNoNode;
-
-    explicit Adder(int64_t count) {
-        Graph graph;
-        Builder b(graph);
-        b.input("x", {count}, DType::F32);
-        const NodeId state = b.state("total", {count}, DType::F32, StateRole::Parameter);
-        graph.setNext(state, b.add(state, graph.input("x")));
-        program = std::make_shared<const Program>(compile(graph));
-        x = program->graph.input("x");
-        total = program->graph.state("total");
-    }
-};
-
-std::vector<float> batchOf(int64_t step, int64_t count) {
-    std::vector<float> values(static_cast<size_t>(count));
-    for (size_t i = 0; i < values.size(); ++i) // sums are exact, and tell which steps were added
-        values[i] = static_cast<float>((int64_t{1} << step) + static_cast<int64_t>(i % 2));
-    return values;
-}
 
 std::vector<float> valuesAt(Executor& executor, NodeId id, int64_t count) {
     std::vector<float> values(static_cast<size_t>(count));
@@ -46,37 +27,6 @@ std::vector<float> valuesAt(Executor& executor, NodeId id, int64_t count) {
 }
 
 int calls(const char* function) { return fakeCuda().calls[function]; }
-
-std::vector<StepRecord> trained(Trainer& trainer, int64_t steps) {
-    std::vector<StepRecord> records;
-    std::vector<Event> events;
-    for (int64_t i = 1; i <= steps; ++i)
-        records.push_back(trainer.step(i, events).value());
-    return records;
-}
-
-bool sameBits(const std::vector<StepRecord>& a, const std::vector<StepRecord>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-        return std::bit_cast<uint32_t>(x.loss) == std::bit_cast<uint32_t>(y.loss) &&
-               x.scale == y.scale && x.flags == y.flags && x.step == y.step;
-    });
-}
-
-/// A fresh batch each step; from 2^30 on there are overflows, whose cause is looked for.
-RunConfig manyBatches(const std::vector<Precision>& lanes, const std::string& device) {
-    RunConfig config = test::smallRun(Precision::AmpFp16);
-    config.task.kind = TaskKind::Regression;
-    config.task.samples = 256;
-    config.task.batch = 16;
-    config.steps = 12;
-    config.device = device;
-    config.lanes.clear();
-    for (const Precision precision : lanes) {
-        config.lanes.push_back(defaultLane(precision));
-        config.lanes.back().scaler.initScale = std::ldexp(1.0, 30);
-    }
-    return config;
-}
 
 /// The machine in the module that experiments load.
 test::FakeCuda& machineOfTheModule() {
@@ -96,7 +46,7 @@ class TestCudaBatches : public QObject {
 private slots:
     void initTestCase() {
         qputenv("HALFSCOPE_CUDA_MODULE", HALFSCOPE_FAKE_GPU);
-        qputenv("XDG_CACHE_HOME", "/nonexistent");
+        qputenv("XDG_CACHE_HOME", m_cache.path().toUtf8());
         machineOfTheModule().gpus.resize(2); // before the engine looks
     }
     void init() { test::resetFakeCuda(); }
@@ -289,6 +239,9 @@ private slots:
         QVERIFY(stops > 0);
         QVERIFY(sameBits(records, wanted));
     }
+
+private:
+    QTemporaryDir m_cache; ///< of what the module measures and compiles
 };
 
 QTEST_GUILESS_MAIN(TestCudaBatches)

@@ -2,6 +2,7 @@
 // what they must. What a step computes is checked against PyTorch by `verify` and op by op in
 // tst_gpu_ops.
 #include "engine/core/error.h"
+#include "tests/support/batches.h"
 #include "tests/support/gpu_steps.h"
 #include "tests/support/thrown.h"
 
@@ -74,6 +75,43 @@ private slots:
         first->run(20);
         second->run(20);
         QCOMPARE(firstDifference(storedStates(*first), storedStates(*second)), std::string());
+    }
+
+    /// Batches that travel while steps run: each step sees its own, whole.
+    void batchesBesideSteps() {
+        constexpr int64_t kCount = 300'007;
+        const Adder adder(kCount);
+        const auto executor = gpuExecutor();
+        executor->load(adder.program);
+        std::vector<float> wanted(kCount), total(kCount);
+        for (int64_t step = 1; step <= 20; ++step) {
+            const std::vector<float> batch = batchOf(step, kCount);
+            const auto bytes = std::as_bytes(std::span(batch));
+            executor->worksAhead() ? executor->stage(adder.x, bytes)
+                                   : executor->upload(adder.x, bytes);
+            executor->takeStaged();
+            QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
+            for (size_t i = 0; i < wanted.size(); ++i)
+                wanted[i] += batch[i];
+        }
+        executor->download(adder.total, std::as_writable_bytes(std::span(total)));
+        QVERIFY(total == wanted);
+    }
+
+    /// Lanes that stand in the device's queue together have the bits of lanes one after the other.
+    void lanesInLine() {
+        const RunConfig config = manyBatches({Precision::Fp32, Precision::AmpFp16}, gpuDevice());
+        Experiment together(config), apart(config);
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        while (!together.finished())
+            QVERIFY(together.advance(records, events));
+        for (int lane = 0; lane < together.lanes(); ++lane) {
+            std::vector<StepRecord> own;
+            for (const StepRecord& record : records)
+                if (record.lane == lane) own.push_back(record);
+            QVERIFY(sameBits(own, trained(apart.lane(lane), config.steps)));
+        }
     }
 
     void lanesInTurns() {
