@@ -173,6 +173,9 @@ private slots:
     /// A name gives way to its letter where the figures need the room.
     void longNamesGiveWay() {
         GradientView view;
+        QFont solid = view.font(); // thin strokes are else blends, on some systems of other colours
+        solid.setStyleStrategy(QFont::NoAntialias);
+        view.setFont(solid);
         const QFontMetrics metrics(view.font());
         const QColor name = colorsFor(view.palette()).laneText(0);
         const auto endAt = [&](int width) {
