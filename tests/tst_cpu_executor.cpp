@@ -44,6 +44,7 @@ private slots:
     void wrongTransferIsRefused();
     void valuesAreRoundedOnce();
     void tooMuchMemoryIsAnEngineError();
+    void smallStepsTakeLittleWorkspace();
 };
 
 void TestCpuExecutor::matmul_data() {
@@ -369,6 +370,27 @@ void TestCpuExecutor::tooMuchMemoryIsAnEngineError() {
     QVERIFY(executor->run(RunMode::Captured, {}) == RunResult::Done);
     QVERIFY_THROWS_EXCEPTION(EngineError, executor->load(program));
     QVERIFY_THROWS_EXCEPTION(std::logic_error, executor->run(RunMode::Captured, {}));
+}
+
+/// What lanes of a small network are compared by must not be the size of a tile or the number of
+/// threads.
+void TestCpuExecutor::smallStepsTakeLittleWorkspace() {
+    const int64_t m = 64, k = 10, n = 20;
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {m, k}, DType::F16), w = b.input("w", {k, n}, DType::F16);
+    graph.addOutput("y", b.unary(Op::Relu, b.matmul(x, w, {})));
+    const auto program = std::make_shared<const Program>(compile(graph));
+    const auto taken = [&](int threads) {
+        const auto executor = makeCpuExecutor(threads);
+        executor->load(program);
+        return executor->workspaceBytes();
+    };
+    // both operands and the result in f32, then the loop's values, of which two are held at a time
+    const auto bytes = sizeof(float) * static_cast<size_t>(m * k + k * n + 3 * m * n);
+    const size_t rounded = 8 * 64 * sizeof(float); // each area to whole lines, apart from the next
+    QVERIFY2(taken(1) <= bytes + rounded, qPrintable(QString::number(taken(1))));
+    QCOMPARE(taken(8), taken(1));
 }
 
 QTEST_GUILESS_MAIN(TestCpuExecutor)

@@ -93,8 +93,9 @@ void TestPanelGemm::values() {
                         size += std::fabs(term);
                     }
                     // one rounding a term of a block, one a block
-                    const double bound =
-                        (std::min<double>(k, kPanelDepth) + k / kPanelDepth + 1) * 0x1p-24 * size;
+                    const auto roundings = static_cast<double>(std::min<int64_t>(k, kPanelDepth) +
+                                                               k / kPanelDepth + 1);
+                    const double bound = roundings * 0x1p-24 * size;
                     QVERIFY2(std::fabs(static_cast<double>(c[at]) - exact) <= bound,
                              qPrintable(QString("(%1, %2)").arg(i).arg(j)));
                 }

@@ -8,6 +8,10 @@
 
 namespace halfscope {
 
+/// How many threads of a pool have to do with so many tasks: one task is the caller's, and any
+/// thread may take one of several.
+inline int threadsFor(int64_t tasks, int threads) { return tasks == 1 ? 1 : threads; }
+
 class ThreadPool {
 public:
     /// 0 threads: one for each hardware thread. The caller of run() is one of them. `threadStart`
@@ -20,7 +24,8 @@ public:
 
     int threads() const;
     /// Calls task(index, thread) for each index in [0, count), and returns when all are done.
-    /// thread is in [0, threads()), for scratch memory. The first exception is thrown on.
+    /// thread is in [0, threadsFor(count, threads())), for scratch memory. The first exception is
+    /// thrown on.
     void run(int64_t count, const std::function<void(int64_t index, int thread)>& task);
 
 private:

@@ -189,6 +189,7 @@ private:
     std::map<size_t, RowChain> m_chains;         ///< by first kernel
     AlignedBytes m_arena, m_workspace, m_loopScratch;
     size_t m_workspaceBytes = 0, m_nodeBytes = 0, m_loopStride = 0, m_partialDoubles = 0;
+    int m_loopThreads = 1; ///< that run a loop's blocks, each with its own scratch
     std::vector<double> m_partials;
     std::vector<CpuTensor> m_operands; ///< of the node that runs: kept, to allocate once
     std::atomic<bool> m_stop{false};
@@ -223,12 +224,15 @@ void CpuExecutor::requireMemory(size_t wanted) const {
 void CpuExecutor::makeKernels() {
     size_t floats = 0, doubles = 0;
     m_nodeBytes = 0;
+    m_loopThreads = 1;
     for (const Kernel& kernel : m_program->kernels) {
         m_loops.emplace_back();
         if (kernel.loop) {
             m_loops.back().emplace(graph(), kernel, m_program->memory);
             floats = std::max(floats, m_loops.back()->scratchFloats());
             doubles = std::max(doubles, m_loops.back()->partialDoubles());
+            m_loopThreads =
+                std::max(m_loopThreads, threadsFor(m_loops.back()->blocks(), m_pool.threads()));
         } else {
             m_nodeBytes = std::max(
                 m_nodeBytes, cpuScratchBytes(graph(), kernel.members.front(), m_pool.threads()));
@@ -240,7 +244,7 @@ void CpuExecutor::makeKernels() {
 }
 
 void CpuExecutor::allocate() {
-    const size_t loopBytes = m_loopStride * sizeof(float) * static_cast<size_t>(m_pool.threads());
+    const size_t loopBytes = m_loopStride * sizeof(float) * static_cast<size_t>(m_loopThreads);
     m_workspaceBytes = m_nodeBytes + loopBytes + m_partialDoubles * sizeof(double);
     const size_t wanted = m_program->memory.arenaBytes + m_workspaceBytes;
     requireMemory(wanted);

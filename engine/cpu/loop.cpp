@@ -67,14 +67,13 @@ void CpuLoop::run(std::byte* arena, ThreadPool& pool, float* scratch, size_t str
     } else {
         // No vector: its allocation counts in the steps of small networks, which take microseconds.
         std::array<char, kMaxBlocks> started{};
-        const int64_t blocks = m_rowBlocks * m_columnBlocks;
-        pool.run(blocks, [&](int64_t index, int thread) {
+        pool.run(blocks(), [&](int64_t index, int thread) {
             if (stop.load(std::memory_order_relaxed)) return;
             const auto at = static_cast<size_t>(thread);
             float* own = scratch + at * stride;
             if (at >= started.size() || started[at] == 0) fillSteady(arena, own);
             if (at < started.size()) started[at] = 1;
-            const int64_t block = sweep == Sweep::Up ? index : blocks - 1 - index;
+            const int64_t block = sweep == Sweep::Up ? index : blocks() - 1 - index;
             const int64_t begin = block / m_columnBlocks * m_blockRows;
             startBlock(own, partials, block);
             runBlock(arena, own, partials, block, begin, std::min(m_rows, begin + m_blockRows));

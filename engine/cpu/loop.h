@@ -33,13 +33,15 @@ public:
     /// Runs of instructions that are machine code.
     int vectorSections() const;
 
-    /// Runs over the whole space. scratch holds scratchFloats() for each thread, `stride` floats
-    /// apart.
+    /// Runs over the whole space. scratch holds scratchFloats() for each thread that gets a block,
+    /// `stride` floats apart.
     void run(std::byte* arena, ThreadPool&, float* scratch, size_t stride, double* partials,
              const std::atomic<bool>& stop, Sweep sweep = Sweep::Up) const;
 
+    /// What run() gives the pool.
+    int64_t blocks() const { return m_rowBlocks * m_columnBlocks; }
     /// Whether it walks so much that its direction matters.
-    bool isLong() const { return m_rowBlocks * m_columnBlocks >= kLongBlocks; }
+    bool isLong() const { return blocks() >= kLongBlocks; }
 
     /// The same by rows, for a chain of kernels (row_chain.h): once fillSteady() for each thread's
     /// scratch, then all rows, those of a unit in order and by one thread, then finish().

@@ -74,11 +74,19 @@ size_t MatmulPlan::packedFloats() const {
         static_cast<int64_t>(panels ? panelFloats(k, n) : static_cast<size_t>(k * n)));
 }
 
-size_t MatmulPlan::threadFloats() const {
-    const size_t result = areaFloats(tileRows * tileColumns);
-    if (!low()) return out == DType::F32 ? 0 : result;
+size_t MatmulPlan::wideFloats() const {
+    if (!low()) return 0;
     if (split()) return areaFloats(kSplitDepth * m) + areaFloats(kSplitDepth * n);
-    return areaFloats(tileRows * std::min(k, kDepth)) + result;
+    return areaFloats(std::min(tileRows, m) * std::min(k, kDepth));
+}
+
+size_t MatmulPlan::threadFloats() const {
+    const bool direct = split() || (!low() && out == DType::F32);
+    return wideFloats() + (direct ? 0 : areaFloats(std::min(tileRows, m) * tileColumns));
+}
+
+int64_t MatmulPlan::tasks() const {
+    return split() ? parts : rowTiles * columnTiles * (packsB() ? 1 : batch);
 }
 
 size_t MatmulPlan::partialFloats() const {
@@ -91,12 +99,12 @@ Matmul::Matmul(const CpuCall& call, const MatmulPlan& plan)
 bool Matmul::stopped() const { return halfscope::stopped(m_call); }
 
 float* Matmul::threadArea(int thread) const {
-    return m_scratch + m_plan.packedFloats() + static_cast<size_t>(thread) * m_plan.threadFloats();
+    return partial(m_plan.parts) + static_cast<size_t>(thread) * m_plan.threadFloats();
 }
 
 float* Matmul::partial(int64_t part) const {
-    return threadArea(m_call.pool.threads()) +
-           static_cast<size_t>(part) * areaFloats(m_plan.m * m_plan.n);
+    return m_scratch + m_plan.packedFloats() +
+           (m_plan.split() ? static_cast<size_t>(part) * areaFloats(m_plan.m * m_plan.n) : 0);
 }
 
 void Matmul::run() const {
@@ -120,7 +128,7 @@ void Matmul::run() const {
     const int64_t together = p.packsB() ? 1 : p.batch;
     for (int64_t batch = 0; batch < p.batch; batch += together) {
         if (p.packsB()) packB(batch);
-        m_call.pool.run(together * perBatch, [&](int64_t task, int thread) {
+        m_call.pool.run(p.tasks(), [&](int64_t task, int thread) {
             if (!stopped()) tile(batch + task / perBatch, task % perBatch, thread);
         });
     }
@@ -248,7 +256,7 @@ void Matmul::tileLow(int64_t batch, int64_t row, int64_t column, int thread) con
     const int64_t rows = std::min(p.tileRows, p.m - row),
                   columns = std::min(p.tileColumns, p.n - column);
     float* wideA = threadArea(thread);
-    float* c = wideA + areaFloats(p.tileRows * std::min(p.k, kDepth));
+    float* c = wideA + p.wideFloats();
     for (int64_t k = 0; k < p.k; k += kDepth) {
         const int64_t depth = std::min(kDepth, p.k - k);
         const int64_t base = batch * p.m * p.k;
@@ -310,7 +318,8 @@ void Matmul::splitChunk(int64_t k, bool accumulate, int thread, float* c) const 
 size_t cpuMatmulScratchBytes(const Graph& graph, NodeId id, int threads) {
     const Node& node = graph[id];
     const Node& a = graph[node.in[0]];
-    return sizeof(float) * MatmulPlan(node, a.shape, a.dtype).scratchFloats(threads);
+    const MatmulPlan plan(node, a.shape, a.dtype);
+    return sizeof(float) * plan.scratchFloats(threadsFor(plan.tasks(), threads));
 }
 
 void cpuMatmul(const CpuCall& call) {

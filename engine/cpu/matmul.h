@@ -30,12 +30,16 @@ struct MatmulPlan {
     int64_t ldb() const { return transposeB ? k : n; }
     int64_t chunks() const; ///< split: pieces of the inner axis that one partial product takes
 
-    // floats of scratch: the packed b, then one area for each thread, then the partial sums
+    /// Of the pool, at a time.
+    int64_t tasks() const;
+
+    // floats of scratch: the packed b, then the partial sums, then one area for each thread
     size_t packedFloats() const;
+    size_t wideFloats() const; ///< of a thread's area, at its start: its part of the operands
     size_t threadFloats() const;
     size_t partialFloats() const;
     size_t scratchFloats(int threads) const {
-        return packedFloats() + static_cast<size_t>(threads) * threadFloats() + partialFloats();
+        return packedFloats() + partialFloats() + static_cast<size_t>(threads) * threadFloats();
     }
 };
 
