@@ -1,0 +1,230 @@
+// The settings as an item model: it keeps Qt's rules at every change (QAbstractItemModelTester),
+// takes every field's text, and says what a change needs: nothing, the next step, a restart.
+#include "ui/models/config_model.h"
+
+#include <QAbstractItemModelTester>
+#include <QLocale>
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace halfscope;
+
+namespace {
+
+constexpr auto kFatal = QAbstractItemModelTester::FailureReportingMode::Fatal;
+
+bool set(ConfigModel& model, const char* key, int lane, const QString& text) {
+    return model.setData(model.index(model.rowOf(key, lane)), text);
+}
+
+QVariant get(const ConfigModel& model, const char* key, int lane, int role) {
+    return model.index(model.rowOf(key, lane)).data(role);
+}
+
+} // namespace
+
+class TestConfigModel : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void everyFieldTakesItsText();
+    void wrongValueChangesNothing();
+    void changedAndBack();
+    void presetScalerFollowsPrecision();
+    void restartNeeded();
+    void liveEdits();
+    void livePreset();
+    void liveEditWhileBuilding();
+    void liveEditsAfterALaneWent();
+    void laneThatComesDoesNotReachTheRun();
+    void lanes();
+    void appliesFollowsEdits();
+};
+
+void TestConfigModel::everyFieldTakesItsText() {
+    ConfigModel model;
+    const QAbstractItemModelTester tester(&model, kFatal);
+    for (const Preset& preset : presets()) {
+        model.load(preset.config);
+        for (int row = 0; row < model.rowCount(); ++row) {
+            const QString text = model.text(row);
+            QVERIFY2(model.setData(model.index(row), text),
+                     qPrintable(QString::fromStdString(model.row(row).field->key)));
+            QCOMPARE(model.text(row), text);
+            QVERIFY(!model.index(row).data(ConfigModel::ChangedRole).toBool());
+            QVERIFY(!model.index(row).data(Qt::ToolTipRole).toString().isEmpty());
+        }
+        QCOMPARE(configText(model.config()), configText(preset.config));
+    }
+}
+
+void TestConfigModel::wrongValueChangesNothing() {
+    ConfigModel model;
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    model.setRunning(model.config());
+    QVERIFY(!set(model, "scaler.growth_interval", 1, QStringLiteral("0")));
+    QVERIFY(!set(model, "optimizer.lr", -1, QStringLiteral("fast")));
+    const QString error =
+        get(model, "scaler.growth_interval", 1, ConfigModel::ErrorRole).toString();
+    QVERIFY2(
+        error.contains(QString::fromStdString(allowedText(*findField("scaler.growth_interval")))),
+        qPrintable(error));
+    QCOMPARE(model.config().lanes[1].scaler.rules.growthInterval, int64_t(2000));
+    QCOMPARE(live.count(), 0);
+    QVERIFY(set(model, "scaler.growth_interval", 1, QStringLiteral("5")));
+    QCOMPARE(get(model, "scaler.growth_interval", 1, ConfigModel::ErrorRole).toString(), QString());
+    QCOMPARE(live.count(), 1);
+}
+
+void TestConfigModel::changedAndBack() {
+    ConfigModel model;
+    QVERIFY(set(model, "model.width", -1, QStringLiteral("32")));
+    QVERIFY(get(model, "model.width", -1, ConfigModel::ChangedRole).toBool());
+    model.resetToPreset(model.rowOf("model.width"));
+    QVERIFY(!get(model, "model.width", -1, ConfigModel::ChangedRole).toBool());
+    QCOMPARE(model.config().model.width, model.preset().model.width);
+}
+
+void TestConfigModel::presetScalerFollowsPrecision() {
+    ConfigModel model;
+    QVERIFY(set(model, "precision", 1, QStringLiteral("amp-bf16")));
+    QCOMPARE(model.config().lanes[1].scaler.rules.mode,
+             defaultLane(Precision::AmpBf16).scaler.rules.mode);
+}
+
+void TestConfigModel::restartNeeded() {
+    ConfigModel model;
+    QVERIFY(!model.restartNeeded()); // nothing runs yet
+    set(model, "model.width", -1, QStringLiteral("32"));
+    QVERIFY(!model.restartNeeded());
+    model.setRunning(model.config());
+    QVERIFY(!model.restartNeeded());
+    set(model, "optimizer.lr", -1, QStringLiteral("0.01")); // live
+    QVERIFY(!model.restartNeeded());
+    set(model, "model.width", -1, QStringLiteral("16"));
+    QVERIFY(model.restartNeeded());
+    QVERIFY(get(model, "model.width", -1, ConfigModel::WaitingRole).toBool());
+    set(model, "model.width", -1, QStringLiteral("32")); // back to what runs
+    QVERIFY(!model.restartNeeded());
+    model.addLane();
+    QVERIFY(model.restartNeeded());
+}
+
+void TestConfigModel::liveEdits() {
+    ConfigModel model;
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    set(model, "optimizer.lr", -1, QStringLiteral("0.5"));
+    QCOMPARE(live.count(), 0); // nothing runs
+    model.setRunning(model.config());
+    set(model, "optimizer.lr", -1, QStringLiteral("0.25"));
+    set(model, "optimizer.lr", -1, QStringLiteral("0.25")); // the same again
+    QCOMPARE(live.count(), 1);
+    QCOMPARE(live.front().at(0).toInt(), -1);
+    QCOMPARE(live.front().at(1).value<std::string>(), std::string("optimizer.lr"));
+    QCOMPARE(std::get<double>(live.front().at(2).value<FieldValue>()), 0.25);
+}
+
+/// Its rules act at once and are told once; its first scale waits for a restart.
+void TestConfigModel::livePreset() {
+    ConfigModel model;
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    model.setRunning(model.config());
+    set(model, "scaler.preset", 1, QStringLiteral("apex")); // the same first scale
+    QCOMPARE(live.count(), 1);
+    QVERIFY(!model.restartNeeded());
+    set(model, "scaler.preset", 1, QStringLiteral("megatron"));
+    QCOMPARE(live.count(), 2);
+    QCOMPARE(live.back().at(1).value<std::string>(), std::string("scaler.preset"));
+    QCOMPARE(model.running()->lanes[1].scaler.rules, model.config().lanes[1].scaler.rules);
+    QCOMPARE(model.running()->lanes[1].scaler.initScale, 65536.0);
+    QVERIFY(model.restartNeeded());
+    model.setRunning(RunConfig(*model.running())); // nothing of it is left to tell
+    QCOMPARE(live.count(), 2);
+}
+
+void TestConfigModel::liveEditWhileBuilding() {
+    ConfigModel model;
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    const RunConfig building = model.config();
+    set(model, "scaler.growth_interval", 1, QStringLiteral("7"));
+    model.setRunning(building); // was built from the older value: the edit is sent after it
+    QCOMPARE(live.count(), 1);
+    QCOMPARE(live.front().at(0).toInt(), 1);
+    model.setRunning(model.config());
+    QCOMPARE(live.count(), 1);
+}
+
+void TestConfigModel::liveEditsAfterALaneWent() {
+    ConfigModel model;
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    model.addLane(); // fp32, amp-fp16, amp-fp16
+    model.startBuilding();
+    const RunConfig building = model.config();
+    model.removeLane(1); // while it is built
+    model.setRunning(building);
+    QCOMPARE(live.count(), 0);
+    QVERIFY(model.restartNeeded());
+    // settings of the whole run still reach it, and a lane's go to the lane that it was
+    set(model, "run.steps", -1, QStringLiteral("77"));
+    QCOMPARE(live.count(), 1);
+    set(model, "scaler.growth_interval", 1, QStringLiteral("9"));
+    QCOMPARE(live.count(), 2);
+    QCOMPARE(live.back().at(0).toInt(), 2);
+    QCOMPARE(model.running()->lanes[2].scaler.rules.growthInterval, int64_t(9));
+    QVERIFY(model.running()->lanes[1].scaler.rules.growthInterval != 9);
+    // and no lane looks changed because its letter is another one
+    QVERIFY(!get(model, "precision", 1, ConfigModel::WaitingRole).toBool());
+}
+
+void TestConfigModel::laneThatComesDoesNotReachTheRun() {
+    ConfigModel model;
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    model.setRunning(model.config()); // fp32, amp-fp16
+    model.removeLane(0);
+    model.addLane(); // as many lanes as run, but other ones
+    QVERIFY(model.restartNeeded());
+    set(model, "scaler.growth_interval", 1, QStringLiteral("5"));
+    QCOMPARE(live.count(), 0);
+    set(model, "scaler.growth_interval", 0, QStringLiteral("6"));
+    QCOMPARE(live.count(), 1);
+    QCOMPARE(live.back().at(0).toInt(), 1);
+    // while the next run is built, nothing is sent to the one before
+    model.startBuilding();
+    set(model, "scaler.growth_interval", 0, QStringLiteral("7"));
+    QCOMPARE(live.count(), 1);
+}
+
+void TestConfigModel::lanes() {
+    ConfigModel model;
+    const QAbstractItemModelTester tester(&model, kFatal);
+    const int before = model.rowCount();
+    set(model, "scaler.init_scale", 1, QStringLiteral("1024"));
+    while (model.addLane()) {
+    }
+    QCOMPARE(static_cast<int>(model.config().lanes.size()), ConfigModel::kMostLanes);
+    QCOMPARE(get(model, "scaler.init_scale", 5, Qt::EditRole).toString(), QStringLiteral("1024"));
+    QVERIFY(get(model, "scaler.init_scale", 5, ConfigModel::ChangedRole).toBool());
+    QVERIFY(model.removeLane(0));
+    QCOMPARE(get(model, "precision", 0, Qt::EditRole).toString(), QStringLiteral("amp-fp16"));
+    QVERIFY(!get(model, "precision", 0, ConfigModel::ChangedRole).toBool());
+    while (model.removeLane(0)) {
+    }
+    QCOMPARE(static_cast<int>(model.config().lanes.size()), 1);
+    QVERIFY(model.rowCount() < before);
+    QVERIFY(!model.removeLane(-1));
+    checkConfig(model.config());
+}
+
+void TestConfigModel::appliesFollowsEdits() {
+    ConfigModel model;
+    QVERIFY(get(model, "task.frequency", -1, ConfigModel::AppliesRole).toBool());
+    QVERIFY(!get(model, "task.image", -1, ConfigModel::AppliesRole).toBool());
+    set(model, "task.kind", -1, QStringLiteral("image"));
+    QVERIFY(!get(model, "task.frequency", -1, ConfigModel::AppliesRole).toBool());
+    QVERIFY(get(model, "task.image", -1, ConfigModel::AppliesRole).toBool());
+    QVERIFY(!get(model, "scaler.growth_interval", 0, ConfigModel::AppliesRole).toBool()); // fp32
+    QVERIFY(get(model, "scaler.growth_interval", 1, ConfigModel::AppliesRole).toBool());
+}
+
+QTEST_GUILESS_MAIN(TestConfigModel)
+#include "tst_config_model.moc"
