@@ -39,7 +39,7 @@ double median(std::vector<double> values) {
 /// The rate of the library's gemm alone: one 512 x 256 x 256 product a task, all threads busy.
 class GemmRate {
 public:
-    explicit GemmRate(int threads) : m_pool(threads, useOneThreadPerGemm) {
+    explicit GemmRate(int threads) : m_pool(threads, prepareGemmThread) {
         m_scratch.resize(static_cast<size_t>(m_pool.threads()));
         for (Scratch& s : m_scratch) {
             s.a.assign(kRows * kInner, 0.5f);

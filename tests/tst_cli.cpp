@@ -1,5 +1,6 @@
 // halfscope-cli from outside: exit codes, one-line errors, what it lists and describes, full and
 // closed outputs. Runs and their files are in tst_cli_run.
+#include "engine/core/vector_set.h"
 #include "engine/train/fields.h"
 #include "tests/support/cli.h"
 
@@ -23,6 +24,7 @@ private slots:
     void fullStandardOutput();
     void closedPipe();
     void missingDevice();
+    void vectorSets();
     void noQt();
 };
 
@@ -240,6 +242,25 @@ void TestCli::missingDevice() {
     const Outcome outcome = call({"run", "--device", "cuda:99", "--steps", "1"});
     QCOMPARE(outcome.code, 3);
     QVERIFY2(outcome.saysOneLine(), outcome.error);
+}
+
+void TestCli::vectorSets() {
+    const auto devices = [](const char* wanted) {
+        qputenv(kVectorVariable, wanted);
+        const Outcome outcome = call({"devices"});
+        qunsetenv(kVectorVariable);
+        return outcome;
+    };
+    for (const VectorSet set : kVectorSets)
+        if (hasVectorSet(set)) {
+            const Outcome outcome = devices(nameOf(set));
+            QVERIFY2(outcome.out.contains(QByteArray(", ") + nameOf(set) + " vectors\n"),
+                     outcome.out);
+        }
+    const Outcome wrong = devices("sse");
+    QCOMPARE(wrong.code, 3);
+    QCOMPARE(wrong.error, QByteArray("halfscope-cli: HALFSCOPE_CPU_VECTORS: \"sse\" is none of "
+                                     "portable, avx2, avx512\n"));
 }
 
 void TestCli::noQt() {

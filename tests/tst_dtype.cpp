@@ -297,19 +297,16 @@ void TestDType::roundToOtherTypes() {
 void TestDType::blocksEqualScalars_data() {
     QTest::addColumn<const LowFormat*>("format");
     QTest::addColumn<int>("path");
-    const std::array<const char*, kBlockPaths> paths{"portable", "f16c", "avx512"};
     for (const LowFormat* format : {&kHalf, &kBfloat16})
-        for (int path = 0; path < kBlockPaths; ++path) {
-            const std::string name =
-                std::string(nameOf(format->type)) + " " + paths[static_cast<size_t>(path)];
-            QTest::newRow(name.c_str()) << format << path;
-        }
+        for (const VectorSet set : kVectorSets)
+            QTest::newRow((std::string(nameOf(format->type)) + " " + nameOf(set)).c_str())
+                << format << int(set);
 }
 
 void TestDType::blocksEqualScalars() {
     QFETCH(const LowFormat*, format);
     QFETCH(int, path);
-    const BlockKernels* kernels = blockKernels(static_cast<BlockPath>(path));
+    const BlockKernels* kernels = blockKernels(static_cast<VectorSet>(path));
     if (kernels == nullptr) QSKIP("this machine has not got the instructions");
     const bool half = format->type == DType::F16;
 
@@ -342,7 +339,7 @@ void TestDType::blocksEqualScalars() {
 void TestDType::blocksOfAnyLengthAndAlignment() {
     QFETCH(const LowFormat*, format);
     QFETCH(int, path);
-    const BlockKernels* kernels = blockKernels(static_cast<BlockPath>(path));
+    const BlockKernels* kernels = blockKernels(static_cast<VectorSet>(path));
     if (kernels == nullptr) QSKIP("this machine has not got the instructions");
     const bool half = format->type == DType::F16;
     const std::vector<float> values = randomFloats(300);

@@ -47,7 +47,7 @@ private slots:
 };
 
 void TestPanelGemm::initTestCase() {
-    if (!hasSmallGemmPath(SmallGemmPath::Avx512)) QSKIP("this processor has no AVX-512");
+    if (!hasVectorSet(VectorSet::Avx512)) QSKIP("this processor has no AVX-512");
 }
 
 void TestPanelGemm::values_data() {

@@ -17,8 +17,6 @@ using namespace halfscope;
 
 namespace {
 
-constexpr SmallGemmPath kPaths[] = {SmallGemmPath::Portable, SmallGemmPath::Avx2,
-                                    SmallGemmPath::Avx512};
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kGuard = 0x1.234p100f; ///< what no product comes to
 
@@ -175,8 +173,8 @@ private slots:
             shape.accumulate = (how & 4) != 0;
             const Product product(shape, random);
             const std::vector<float> wanted = product.wanted();
-            for (const SmallGemmPath path : kPaths) {
-                if (!hasSmallGemmPath(path)) continue;
+            for (const VectorSet path : kVectorSets) {
+                if (!hasVectorSet(path)) continue;
                 std::vector<float> c = product.c;
                 smallGemm(path, product.shape, product.a.data(), product.b.data(), c.data());
                 for (size_t i = 0; i < c.size(); ++i)
@@ -211,8 +209,8 @@ private slots:
         const std::vector<float> a{0x1p127f, 0x1p127f, -0x1p127f, 0x1p30f, 1, -0x1p30f},
             b{2, 1, 3, 1, 0x1p-20f, 1}; // in float32: inf, and 0 of the last three
         const GemmShape shape{1, 1, 6, false, false, 6, 1, 1};
-        for (const SmallGemmPath path : kPaths) {
-            if (!hasSmallGemmPath(path)) continue;
+        for (const VectorSet path : kVectorSets) {
+            if (!hasVectorSet(path)) continue;
             float c = 0;
             smallGemm(path, shape, a.data(), b.data(), &c);
             QCOMPARE(c, 0x1p-20f);

@@ -7,7 +7,6 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define HALFSCOPE_X86 1
-#include <cpuid.h>
 // GCC 12 warns of the values that its own header leaves open on purpose (GCC bug 105593).
 #if !defined(__clang__)
 #pragma GCC diagnostic push
@@ -244,32 +243,22 @@ HALFSCOPE_AVX512 void roundBfloat16Avx512(float* values, size_t n) {
 constexpr BlockKernels kAvx512{loadHalfAvx512,     storeHalfAvx512,     roundHalfAvx512,
                                loadBfloat16Avx512, storeBfloat16Avx512, roundBfloat16Avx512};
 
-bool hasF16C() {
-    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-    constexpr unsigned kF16CBit = 1U << 29; // leaf 1, ecx
-    return __builtin_cpu_supports("avx2") && __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 &&
-           (ecx & kF16CBit) != 0;
-}
-bool hasAvx512() {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vl");
-}
 #endif
 
 const BlockKernels& fastest() {
-    for (const BlockPath path : {BlockPath::Avx512, BlockPath::F16C})
-        if (const BlockKernels* kernels = blockKernels(path)) return *kernels;
-    return kPortable;
+    const BlockKernels* kernels = blockKernels(widestVectorSet());
+    return kernels != nullptr ? *kernels : kPortable;
 }
 
 } // namespace
 
-const BlockKernels* blockKernels(BlockPath path) {
+const BlockKernels* blockKernels(VectorSet set) {
+    if (!hasVectorSet(set)) return nullptr;
 #if HALFSCOPE_X86
-    if (path == BlockPath::F16C) return hasF16C() ? &kF16C : nullptr;
-    if (path == BlockPath::Avx512) return hasAvx512() ? &kAvx512 : nullptr;
+    if (set == VectorSet::Avx2) return &kF16C;
+    if (set == VectorSet::Avx512) return &kAvx512;
 #endif
-    return path == BlockPath::Portable ? &kPortable : nullptr;
+    return set == VectorSet::Portable ? &kPortable : nullptr;
 }
 
 const BlockKernels& blockKernels() {

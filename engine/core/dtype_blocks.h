@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/core/dtype.h"
+#include "engine/core/vector_set.h"
 
 namespace halfscope {
 
@@ -16,12 +17,9 @@ struct BlockKernels {
     void (*roundBfloat16)(float* values, size_t n);
 };
 
-enum class BlockPath : uint8_t { Portable, F16C, Avx512 };
-inline constexpr int kBlockPaths = 3;
-
 /// Null when this machine or this build has not got the instructions.
-const BlockKernels* blockKernels(BlockPath);
-/// The fastest that this machine has.
+const BlockKernels* blockKernels(VectorSet);
+/// The fastest that widestVectorSet allows.
 const BlockKernels& blockKernels();
 
 } // namespace halfscope

@@ -1,6 +1,7 @@
 // The CPU executor: one arena, fused loops, node kernels on all cores. Small F64 nodes (loss
 // scaler, metrics) run through the ops' reference functions.
 #include "engine/core/error.h"
+#include "engine/core/vector_set.h"
 #include "engine/cpu/cpu_kernels.h"
 #include "engine/cpu/loop.h"
 #include "engine/cpu/row_chain.h"
@@ -137,11 +138,12 @@ void fromReference(const Node& node, const RefTensor& tensor, std::byte* data) {
 
 class CpuExecutor final : public Executor {
 public:
-    explicit CpuExecutor(int threads) : m_pool(threads, useOneThreadPerGemm) {
+    explicit CpuExecutor(int threads) : m_pool(threads, prepareGemmThread) {
+        checkVectorVariable();
         m_device.kind = "cpu";
         m_device.name = processorName() + " (" + std::to_string(m_pool.threads()) +
                         (m_pool.threads() == 1 ? " thread)" : " threads)");
-        m_device.libraries = gemmLibrary();
+        m_device.libraries = gemmLibrary() + ", " + nameOf(widestVectorSet()) + " vectors";
         m_device.memoryBytes = physicalMemory();
     }
 

@@ -48,8 +48,8 @@ void libraryGemm(const GemmShape&, const float* a, const float* b, float* c);
 /// "oneDNN 2.6.3" or "OpenBLAS 0.3.21".
 std::string gemmLibrary();
 /// Must be called once on each thread that calls gemm: keeps the library from starting threads of
-/// its own.
-void useOneThreadPerGemm();
+/// its own, and oneDNN at widestVectorSet.
+void prepareGemmThread();
 
 // kernels of the op rows (OpInfo::cpu)
 void cpuMatmul(const CpuCall&);

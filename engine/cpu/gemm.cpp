@@ -30,7 +30,22 @@ std::string gemmLibrary() {
            std::to_string(version->patch);
 }
 
-void useOneThreadPerGemm() { omp_set_num_threads(1); }
+namespace {
+
+bool limitVectors() {
+    const VectorSet set = widestVectorSet();
+    return set == VectorSet::Avx512 ||
+           dnnl_set_max_cpu_isa(set == VectorSet::Avx2 ? dnnl_cpu_isa_avx2 : dnnl_cpu_isa_sse41) ==
+               dnnl_success;
+}
+
+} // namespace
+
+void prepareGemmThread() {
+    omp_set_num_threads(1);
+    // Before the library's first use; refused later, when it has chosen.
+    [[maybe_unused]] static const bool limited = limitVectors();
+}
 
 #else
 
@@ -53,7 +68,7 @@ std::string gemmLibrary() {
     return config.substr(0, config.find(' ', config.find(' ') + 1));
 }
 
-void useOneThreadPerGemm() {
+void prepareGemmThread() {
     if (openblas_set_num_threads) openblas_set_num_threads(1);
 }
 
@@ -61,7 +76,7 @@ void useOneThreadPerGemm() {
 
 void gemm(const GemmShape& s, const float* a, const float* b, float* c) {
     if (isSmallGemm(s))
-        smallGemm(bestSmallGemmPath(), s, a, b, c);
+        smallGemm(widestVectorSet(), s, a, b, c);
     else
         libraryGemm(s, a, b, c);
 }

@@ -59,7 +59,7 @@ MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type),
     large = !isSmallGemm({m, n, k, transposeA});
     // A few rows are not worth the packing.
     panels = large && !split() && !transposeA && m >= kTileRows && n >= kPanelColumns &&
-             hasSmallGemmPath(SmallGemmPath::Avx512);
+             widestVectorSet() == VectorSet::Avx512;
     tileRows = panels ? kPanelTileRows : kTileRows;
     tileColumns = panels ? n : std::min(n, kTileColumns);
     rowTiles = ceilDiv(m, tileRows);

@@ -1,5 +1,5 @@
 // The f32 product of a long matrix with a matrix that is packed once, for processors with AVX-512
-// (SmallGemmPath::Avx512, which is compiled under the same conditions).
+// (VectorSet::Avx512).
 // A library packs both operands in every call; here rows of `a` are read where they lie, so that a
 // few rows at a time are as fast as many and what they need stays in L2 (row_chain.h).
 #pragma once

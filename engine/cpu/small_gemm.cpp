@@ -54,35 +54,13 @@ void smallGemmPortable(const GemmShape& s, const float* a, const float* b, float
     multiply<Plain>(s, a, b, c);
 }
 
-bool hasSmallGemmPath(SmallGemmPath path) {
-    switch (path) {
-    case SmallGemmPath::Portable: return true;
+void smallGemm(VectorSet set, const GemmShape& s, const float* a, const float* b, float* c) {
+    switch (set) {
 #if defined(HALFSCOPE_X86_GEMM)
-    case SmallGemmPath::Avx2:
-        return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-    case SmallGemmPath::Avx512: return __builtin_cpu_supports("avx512f") != 0;
+    case VectorSet::Avx2: return smallGemmAvx2(s, a, b, c);
+    case VectorSet::Avx512: return smallGemmAvx512(s, a, b, c);
 #endif
-    default: return false;
-    }
-}
-
-SmallGemmPath bestSmallGemmPath() {
-    static const SmallGemmPath best = [] {
-        for (const SmallGemmPath path : {SmallGemmPath::Avx512, SmallGemmPath::Avx2})
-            if (hasSmallGemmPath(path)) return path;
-        return SmallGemmPath::Portable;
-    }();
-    return best;
-}
-
-void smallGemm(SmallGemmPath path, const GemmShape& s, const float* a, const float* b, float* c) {
-    switch (path) {
-    case SmallGemmPath::Portable: return smallGemmPortable(s, a, b, c);
-#if defined(HALFSCOPE_X86_GEMM)
-    case SmallGemmPath::Avx2: return smallGemmAvx2(s, a, b, c);
-    case SmallGemmPath::Avx512: return smallGemmAvx512(s, a, b, c);
-#endif
-    default: failInvariant("smallGemm: this path is not in the program");
+    default: return smallGemmPortable(s, a, b, c);
     }
 }
 

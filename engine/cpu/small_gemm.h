@@ -5,6 +5,7 @@
 // step behind it); with this product such a run repeats anywhere.
 #pragma once
 
+#include "engine/core/vector_set.h"
 #include "engine/cpu/cpu_kernels.h"
 
 namespace halfscope {
@@ -23,13 +24,9 @@ inline bool isSmallGemm(const GemmShape& s) {
     return s.m * s.n * s.k <= (column ? kSmallColumnLimit : kSmallGemmLimit);
 }
 
-/// The instruction sets that it is compiled for. All give the same bits.
-enum class SmallGemmPath : uint8_t { Portable, Avx2, Avx512 };
-bool hasSmallGemmPath(SmallGemmPath); ///< this program on this processor
-SmallGemmPath bestSmallGemmPath();
-
-/// As gemm(), of any size. The path must be there.
-void smallGemm(SmallGemmPath, const GemmShape&, const float* a, const float* b, float* c);
+/// As gemm(), of any size, by a set that this machine has. All give the same bits; a program for
+/// other processors has the portable one alone.
+void smallGemm(VectorSet, const GemmShape&, const float* a, const float* b, float* c);
 
 // one for each compiled file
 void smallGemmPortable(const GemmShape&, const float* a, const float* b, float* c);

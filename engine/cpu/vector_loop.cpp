@@ -3,6 +3,7 @@
 #include "engine/cpu/vector_loop.h"
 
 #include "engine/core/error.h"
+#include "engine/core/vector_set.h"
 #include "engine/cpu/vector_code.h"
 
 #include <algorithm>
@@ -242,7 +243,7 @@ private:
 VectorLoop::VectorLoop() = default;
 VectorLoop::~VectorLoop() = default;
 
-bool VectorLoop::available() { return __builtin_cpu_supports("avx512f") != 0; }
+bool VectorLoop::available() { return widestVectorSet() == VectorSet::Avx512; }
 
 bool VectorLoop::supports(const VectorStep& step) {
     return VectorCode::has(step.op) && isStored(step.out.dtype) && isStored(step.rounded) &&

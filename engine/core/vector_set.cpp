@@ -1,0 +1,81 @@
+// What the processor says of itself, and the environment of it.
+#include "engine/core/vector_set.h"
+
+#include "engine/core/error.h"
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace halfscope {
+
+namespace {
+
+/// Null where the environment sets no limit.
+const char* wantedSet() {
+    const char* wanted = std::getenv(kVectorVariable);
+    return wanted != nullptr && *wanted != '\0' ? wanted : nullptr;
+}
+
+std::optional<VectorSet> setNamed(std::string_view name) {
+    for (const VectorSet set : kVectorSets)
+        if (name == nameOf(set)) return set;
+    return std::nullopt;
+}
+
+#if defined(__x86_64__)
+bool hasF16C() { // older compilers do not know it by name
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    constexpr unsigned kF16CBit = 1U << 29; // leaf 1, ecx
+    return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & kF16CBit) != 0;
+}
+#endif
+
+} // namespace
+
+const char* nameOf(VectorSet set) {
+    switch (set) {
+    case VectorSet::Avx512: return "avx512";
+    case VectorSet::Avx2: return "avx2";
+    default: return "portable";
+    }
+}
+
+bool hasVectorSet(VectorSet set) {
+    if (set == VectorSet::Portable) return true;
+#if defined(__x86_64__)
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && hasF16C();
+    if (set == VectorSet::Avx2) return avx2;
+    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#else
+    return false;
+#endif
+}
+
+VectorSet widestVectorSet() {
+    static const VectorSet widest = [] {
+        const char* wanted = wantedSet();
+        const VectorSet most =
+            setNamed(wanted != nullptr ? wanted : "").value_or(VectorSet::Avx512);
+        VectorSet found = VectorSet::Portable;
+        for (const VectorSet set : kVectorSets)
+            if (set <= most && hasVectorSet(set)) found = set;
+        return found;
+    }();
+    return widest;
+}
+
+void checkVectorVariable() {
+    const char* wanted = wantedSet();
+    if (wanted != nullptr && !setNamed(wanted))
+        throw EngineError(std::string(kVectorVariable) + ": \"" + wanted +
+                          "\" is none of portable, avx2, avx512");
+}
+
+} // namespace halfscope
