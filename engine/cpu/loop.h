@@ -14,16 +14,15 @@
 
 namespace halfscope {
 
-/// How a loop computes. Both give the same bits; machine code needs AVX-512 (see vector_loop.h).
-enum class LoopCode : uint8_t { Fastest, Interpreted };
-
 /// In which order a long kernel takes its rows. One that begins where the last one ended finds the
 /// end of a tensor in cache that does not fit as a whole: 2 % of a step of 16 MiB tensors.
 enum class Sweep : uint8_t { Up, Down };
 
 class CpuLoop {
 public:
-    CpuLoop(const Graph&, const Kernel&, const MemoryPlan&, LoopCode = LoopCode::Fastest);
+    /// As machine code of the set where there is any (vector_loop.h); Portable: interpreted. The
+    /// bits are the same.
+    CpuLoop(const Graph&, const Kernel&, const MemoryPlan&, VectorSet = widestVectorSet());
 
     /// Floats of scratch that each thread needs, and doubles for partial sums that all share.
     size_t scratchFloats() const {

@@ -12,8 +12,7 @@ namespace halfscope {
 
 class CpuLoop::Vectorizer {
 public:
-    Vectorizer(CpuLoop& loop, LoopCode code)
-        : m_loop(loop), m_program(loop.m_program), m_code(code) {
+    Vectorizer(CpuLoop& loop, VectorSet set) : m_loop(loop), m_program(loop.m_program), m_set(set) {
         for (size_t index : loop.m_steadyLoads) {
             const Load& load = loop.m_loads[index];
             const bool row = !load.isConstant && load.kind == LoadKind::Row;
@@ -41,8 +40,8 @@ public:
                 steps = stepsFrom(begin);
             const size_t end = begin + std::max<size_t>(steps.size(), 1);
             std::unique_ptr<VectorLoop> vector;
-            if (steps.size() >= kWorthwhile && m_code == LoopCode::Fastest)
-                vector = VectorLoop::compile(steps, wantedAfter(end));
+            if (steps.size() >= kWorthwhile)
+                vector = VectorLoop::compile(m_set, steps, wantedAfter(end));
             std::vector<Section>& sections = m_loop.m_sections;
             if (!vector && !sections.empty() && !sections.back().vector) {
                 sections.back().end = end;
@@ -184,7 +183,7 @@ private:
 
     CpuLoop& m_loop;
     const std::vector<Instruction>& m_program;
-    LoopCode m_code;
+    VectorSet m_set;
     std::set<int> m_spread;    ///< slots that hold a row's value, spread, where steps are made
     std::set<size_t> m_filled; ///< loads of a value a row that fill a tile
     std::map<int, VectorPlace::Walk> m_walks; ///< by slot of a steady load
@@ -192,9 +191,9 @@ private:
 };
 
 CpuLoop::CpuLoop(const Graph& graph, const Kernel& kernel, const MemoryPlan& memory,
-                 LoopCode code) {
+                 VectorSet set) {
     Lowering(*this, graph, kernel, memory).run();
-    Vectorizer(*this, code).run();
+    Vectorizer(*this, set).run();
 }
 
 int CpuLoop::vectorSections() const {

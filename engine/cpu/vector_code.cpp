@@ -1,4 +1,4 @@
-// The instructions of each op. AVX-512F alone, as that is what VectorLoop::available asks for.
+// The instructions of each op that all sets share.
 #include "engine/cpu/vector_code.h"
 
 #include "engine/core/error.h"
@@ -7,22 +7,19 @@ namespace halfscope {
 
 namespace {
 
-using Xbyak::Zmm;
-
-// vector registers: constants and a spare above, values below
-const Zmm kZero(31), kOnes(30), kSign(29), kHalfUlp(28), kQuiet(27), kSpare(26);
-const Xbyak::Ymm kSpareHalves(26); ///< the lower half of kSpare: 16 values of 16 bits
-const Xbyak::Opmask kMask(1);      ///< mask register 0 means no mask
-const Xbyak::EvexModifierZero kElseZero;
 constexpr uint8_t kNearestEven = 0;
 
 /// Predicates of the comparison; the quiet forms.
 namespace compare {
-constexpr uint8_t kEqual = 0, kUnordered = 3, kNotEqual = 4, kLess = 17, kLessEqual = 18,
-                  kNotLessEqual = 22;
+constexpr uint8_t kEqual = 0, kNotEqual = 4, kLess = 17, kLessEqual = 18, kNotLessEqual = 22;
 }
 
 } // namespace
+
+std::unique_ptr<VectorCode> VectorCode::make(VectorSet set) {
+    require(set != VectorSet::Portable, "vector code: this set has none");
+    return set == VectorSet::Avx512 ? makeAvx512Code() : makeAvx2Code();
+}
 
 bool VectorCode::has(Op op) {
     switch (op) {
@@ -54,21 +51,11 @@ bool VectorCode::has(Op op) {
     }
 }
 
-VectorCode::VectorCode() : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow) {}
+VectorCode::VectorCode(int lanes, int values)
+    : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow), m_lanes(lanes),
+      m_values(values) {}
 
-void VectorCode::fillConstants() {
-    const auto splat = [this](const Zmm& to, uint32_t bits) {
-        mov(eax, bits);
-        vpbroadcastd(to, eax);
-    };
-    splat(kOnes, 0x3F800000U);
-    splat(kSign, 0x80000000U);
-    splat(kHalfUlp, 0x7FFFU); // just below half a unit of bfloat16
-    splat(kQuiet, 0x400000U); // makes a NaN quiet
-    vpxord(kZero, kZero, kZero);
-}
-
-void VectorCode::load(DType type, const Zmm& to, const Xbyak::Address& from) {
+void VectorCode::load(DType type, const Register& to, const Xbyak::Address& from) {
     switch (type) {
     case DType::F16: vcvtph2ps(to, from); break;
     case DType::BF16:
@@ -79,34 +66,33 @@ void VectorCode::load(DType type, const Zmm& to, const Xbyak::Address& from) {
     }
 }
 
-void VectorCode::store(DType type, const Xbyak::Address& to, const Zmm& from) {
+void VectorCode::store(DType type, const Xbyak::Address& to, const Register& from) {
     switch (type) {
     case DType::F16: vcvtps2ph(to, from, kNearestEven); break;
     case DType::BF16:
-        bfloat16Words(kSpare, from);
-        vpsrld(kSpare, kSpare, 16);
-        vpmovdw(to, kSpare);
+        bfloat16Words(from);
+        storeWords(to, spare());
         break;
     default: vmovups(to, from);
     }
 }
 
-void VectorCode::spread(DType type, const Xbyak::Reg32& spare, const Xbyak::Address& from,
+void VectorCode::spread(DType type, const Xbyak::Reg32& number, const Xbyak::Address& from,
                         const Xbyak::Address& to) {
-    const Xbyak::Xmm lowest(kSpare.getIdx());
+    const Xbyak::Xmm lowest(m_values); // the lowest lanes of the spare register
     if (type == DType::F32) {
-        vbroadcastss(kSpare, from);
+        vbroadcastss(spare(), from);
     } else {
-        movzx(spare, word[from.getRegExp()]);
-        if (type == DType::BF16) shl(spare, 16);
-        vmovd(lowest, spare);
-        if (type == DType::F16) vcvtph2ps(kSpare, kSpareHalves);
-        vbroadcastss(kSpare, lowest);
+        movzx(number, word[from.getRegExp()]);
+        if (type == DType::BF16) shl(number, 16);
+        vmovd(lowest, number);
+        if (type == DType::F16) vcvtph2ps(lowest, lowest);
+        vbroadcastss(spare(), lowest);
     }
-    vmovups(to, kSpare);
+    vmovups(to, spare());
 }
 
-void VectorCode::compute(Op op, const Zmm& out, const std::array<Zmm, 3>& in) {
+void VectorCode::compute(Op op, const Register& out, const std::array<Register, 3>& in) {
     switch (op) {
     case Op::Add: vaddps(out, in[0], in[1]); break;
     case Op::Sub: vsubps(out, in[0], in[1]); break;
@@ -120,79 +106,77 @@ void VectorCode::compute(Op op, const Zmm& out, const std::array<Zmm, 3>& in) {
         vminps(out, in[0], in[1]);
         keepNan(out, in[0]);
         break;
-    case Op::Neg: vpxord(out, in[0], kSign); break;
-    case Op::Abs: vpandnd(out, kSign, in[0]); break;
+    case Op::Neg: vxorps(out, in[0], constant(Constant::Sign)); break;
+    case Op::Abs: vandnps(out, inRegister(Constant::Sign), in[0]); break;
     case Op::Sqrt: vsqrtps(out, in[0]); break;
     case Op::Rsqrt:
         vsqrtps(out, in[0]);
-        vdivps(out, kOnes, out);
+        vdivps(out, inRegister(Constant::Ones), out);
         break;
-    case Op::Reciprocal: vdivps(out, kOnes, in[0]); break;
+    case Op::Reciprocal: vdivps(out, inRegister(Constant::Ones), in[0]); break;
     case Op::Cast:
     case Op::StopGradient: vmovaps(out, in[0]); break;
     default: computeByMask(op, out, in);
     }
 }
 
-void VectorCode::computeByMask(Op op, const Zmm& out, const std::array<Zmm, 3>& in) {
+void VectorCode::computeByMask(Op op, const Register& out, const std::array<Register, 3>& in) {
+    const Xbyak::Operand& zero = constant(Constant::Zero);
     switch (op) {
     case Op::Relu: // +0 for all that is at most 0; NaN stays
-        vcmpps(kMask, in[0], kZero, compare::kNotLessEqual);
-        vmovaps(out | kMask | kElseZero, in[0]);
+        valueOrZero(out, in[0], zero, compare::kNotLessEqual, in[0]);
         break;
     case Op::Less: truth(out, in[0], in[1], compare::kLess); break;
     case Op::LessEqual: truth(out, in[0], in[1], compare::kLessEqual); break;
     case Op::Equal: truth(out, in[0], in[1], compare::kEqual); break;
     case Op::NotEqual: truth(out, in[0], in[1], compare::kNotEqual); break;
-    case Op::LogicalNot: truth(out, in[0], kZero, compare::kEqual); break;
+    case Op::LogicalNot: truth(out, in[0], zero, compare::kEqual); break;
     case Op::LogicalAnd:
         vmulps(out, in[0], in[1]);
-        truth(out, out, kZero, compare::kNotEqual);
+        truth(out, out, zero, compare::kNotEqual);
         break;
     case Op::LogicalOr:
         vaddps(out, in[0], in[1]);
-        truth(out, out, kZero, compare::kNotEqual);
+        truth(out, out, zero, compare::kNotEqual);
         break;
     case Op::IsFinite: // x - x is 0 for finite x and NaN for all others
         vsubps(out, in[0], in[0]);
-        truth(out, out, kZero, compare::kEqual);
+        truth(out, out, zero, compare::kEqual);
         break;
-    case Op::Where:
-        vcmpps(kMask, in[0], kZero, compare::kNotEqual);
-        vblendmps(out | kMask, in[2], in[1]);
-        break;
+    case Op::Where: choose(out, in[0], zero, compare::kNotEqual, in[1], in[2]); break;
     default: failInvariant("vector loop: an op has no code");
     }
 }
 
-void VectorCode::truth(const Zmm& out, const Zmm& a, const Zmm& b, uint8_t predicate) {
-    vcmpps(kMask, a, b, predicate);
-    vmovaps(out | kMask | kElseZero, kOnes);
+void VectorCode::truth(const Register& out, const Register& a, const Xbyak::Operand& b,
+                       uint8_t predicate) {
+    valueOrZero(out, a, b, predicate, constant(Constant::Ones));
 }
 
-void VectorCode::keepNan(const Zmm& out, const Zmm& first) {
-    vcmpps(kMask, first, first, compare::kUnordered);
-    vmovaps(out | kMask, first);
+void VectorCode::keepNan(const Register& out, const Register& first) {
+    choose(out, first, first, kUnordered, first, out);
 }
 
-void VectorCode::round(DType type, const Zmm& r) {
+void VectorCode::round(DType type, const Register& r) {
     if (type == DType::F16) {
-        vcvtps2ph(kSpareHalves, r, kNearestEven);
-        vcvtph2ps(r, kSpareHalves);
+        const Register halves =
+            m_lanes == 16 ? Register(Xbyak::Ymm(m_values)) : Xbyak::Xmm(m_values);
+        vcvtps2ph(halves, r, kNearestEven);
+        vcvtph2ps(r, halves);
         return;
     }
-    bfloat16Words(kSpare, r);
-    vpsrld(kSpare, kSpare, 16);
-    vpslld(r, kSpare, 16);
+    bfloat16Words(r);
+    vpslld(r, spare(), 16);
 }
 
-void VectorCode::bfloat16Words(const Zmm& to, const Zmm& from) {
-    vpslld(to, from, 15);
-    vpsrld(to, to, 31); // the lowest bit that stays
-    vpaddd(to, to, from);
-    vpaddd(to, to, kHalfUlp);
-    vcmpps(kMask, from, from, compare::kUnordered);
-    vpord(to | kMask, from, kQuiet);
+void VectorCode::bfloat16Words(const Register& from) {
+    const Register words = spare();
+    vpslld(words, from, 15);
+    vpsrld(words, words, 31); // the lowest bit that stays
+    vpaddd(words, words, from);
+    vpaddd(words, words, constant(Constant::HalfUlp));
+    keepNanWords(words, from);
+    vpsrld(words, words, 16);
 }
 
 } // namespace halfscope

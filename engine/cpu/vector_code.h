@@ -1,10 +1,13 @@
-// How each op is computed on 16 floats by AVX-512, written through Xbyak. Which values are in which
-// registers is vector_loop's. Included only where the build has Xbyak.
+// How each op is computed on a vector of floats, written through Xbyak: once for all sets of
+// instructions, but for what one set does in another way (vector_code_avx2, vector_code_avx512).
+// Which values are in which registers is vector_loop's. Included only where the build has Xbyak.
 #pragma once
 
+#include "engine/core/vector_set.h"
 #include "engine/graph/op.h"
 
 #include <array>
+#include <memory>
 
 #include <xbyak/xbyak.h>
 #include <xbyak/xbyak_util.h>
@@ -14,35 +17,83 @@ namespace halfscope {
 /// Code in pages of its own: written first, then executed (readyRE), never both at a time.
 class VectorCode : public Xbyak::CodeGenerator {
 public:
-    /// Vector registers 0 to kValues - 1 are the caller's; constants and a spare lie above.
-    static constexpr int kValues = 26;
+    using Register = Xbyak::Xmm; ///< of the set's width: Xbyak keeps that in the value
 
-    VectorCode();
-    /// Whether compute, or the caller's sum, does the op.
+    ~VectorCode() override = default;
+    /// The set must have code: not Portable.
+    static std::unique_ptr<VectorCode> make(VectorSet);
+    /// Whether compute, or the caller's sum, does the op. The same for all sets.
     static bool has(Op);
 
-    /// What the functions below read; overwrites rax.
-    void fillConstants();
-    /// 16 values from and to memory, by storage: f32, fp16 or bfloat16; rounds to nearest even.
-    void load(DType, const Xbyak::Zmm& to, const Xbyak::Address& from);
-    void store(DType, const Xbyak::Address& to, const Xbyak::Zmm& from);
-    /// Writes 16 times the one value at `from`; overwrites `spare`.
+    int lanes() const { return m_lanes; }   ///< floats in a register
+    int values() const { return m_values; } ///< registers that are the caller's: value(0) and on
+    Register value(int number) const { return vectorRegister(number); }
+
+    /// What the functions below read: before them, overwrites rax; and behind the code's end.
+    virtual void fillConstants() = 0;
+    virtual void placeConstants() = 0;
+    /// A register's values from and to memory, by storage: f32, fp16 or bfloat16; rounds to nearest
+    /// even.
+    void load(DType, const Register& to, const Xbyak::Address& from);
+    void store(DType, const Xbyak::Address& to, const Register& from);
+    /// Fills a register's worth of floats with the one value at `from`; overwrites `spare`.
     void spread(DType, const Xbyak::Reg32& spare, const Xbyak::Address& from,
                 const Xbyak::Address& to);
     /// out = op(in); `out` is none of `in`.
-    void compute(Op, const Xbyak::Zmm& out, const std::array<Xbyak::Zmm, 3>& in);
+    void compute(Op, const Register& out, const std::array<Register, 3>& in);
     /// To the nearest value of the type, ties to even.
-    void round(DType, const Xbyak::Zmm&);
+    void round(DType, const Register&);
+
+protected:
+    enum class Constant : uint8_t {
+        Zero,
+        Ones,
+        Sign,
+        HalfUlp, ///< just below half a unit of bfloat16
+        Quiet,   ///< makes a NaN quiet
+    };
+    static constexpr int kConstants = 5;
+    static constexpr std::array<uint32_t, kConstants> kBits{0, 0x3F800000U, 0x80000000U, 0x7FFFU,
+                                                            0x400000U};
+    static constexpr uint8_t kUnordered = 3; ///< a predicate of the comparison: one is NaN
+
+    VectorCode(int lanes, int values);
+    Register vectorRegister(int number) const {
+        return m_lanes == 16 ? Register(Xbyak::Zmm(number)) : Register(Xbyak::Ymm(number));
+    }
+    /// The first register above the caller's: for what lasts less than one of the functions above.
+    Register spare() const { return vectorRegister(m_values); }
+
+    /// A register, or where the constant lies in memory.
+    virtual const Xbyak::Operand& constant(Constant) const = 0;
+    /// The same in a register, perhaps the spare one.
+    virtual Register inRegister(Constant) = 0;
+    /// out = `value` where the comparison holds, else 0; `out` may be `a`.
+    virtual void valueOrZero(const Register& out, const Register& a, const Xbyak::Operand& b,
+                             uint8_t predicate, const Xbyak::Operand& value) = 0;
+    /// out = the comparison holds ? yes : no; `out` may be `no`.
+    virtual void choose(const Register& out, const Register& a, const Xbyak::Operand& b,
+                        uint8_t predicate, const Register& yes, const Register& no) = 0;
+    /// words = from, made quiet, where that is NaN.
+    virtual void keepNanWords(const Register& words, const Register& from) = 0;
+    /// The lower 16 bits of each lane, the upper ones being 0; may overwrite `words`.
+    virtual void storeWords(const Xbyak::Address& to, const Register& words) = 0;
 
 private:
     /// Ops whose result is chosen by a comparison.
-    void computeByMask(Op, const Xbyak::Zmm& out, const std::array<Xbyak::Zmm, 3>& in);
+    void computeByMask(Op, const Register& out, const std::array<Register, 3>& in);
     /// 1 where the comparison holds, else 0.
-    void truth(const Xbyak::Zmm& out, const Xbyak::Zmm& a, const Xbyak::Zmm& b, uint8_t predicate);
+    void truth(const Register& out, const Register& a, const Xbyak::Operand& b, uint8_t predicate);
     /// The machine's maximum takes the second operand where either is NaN; the op wants the NaN.
-    void keepNan(const Xbyak::Zmm& out, const Xbyak::Zmm& first);
-    /// bfloat16 in the upper half of each lane of `to`: nearest even, NaN made quiet.
-    void bfloat16Words(const Xbyak::Zmm& to, const Xbyak::Zmm& from);
+    void keepNan(const Register& out, const Register& first);
+    /// bfloat16 in the lower half of each lane of the spare register: nearest even, NaN made quiet.
+    void bfloat16Words(const Register& from);
+
+    int m_lanes, m_values;
 };
+
+// one for each file of a set
+std::unique_ptr<VectorCode> makeAvx2Code();
+std::unique_ptr<VectorCode> makeAvx512Code();
 
 } // namespace halfscope

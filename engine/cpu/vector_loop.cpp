@@ -3,7 +3,6 @@
 #include "engine/cpu/vector_loop.h"
 
 #include "engine/core/error.h"
-#include "engine/core/vector_set.h"
 #include "engine/cpu/vector_code.h"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace halfscope {
 
 namespace {
 
-using Xbyak::Zmm;
+using Register = VectorCode::Register;
 
 /// What the code is called with.
 struct Frame {
@@ -34,8 +33,8 @@ bool isStored(DType type) {
 
 class VectorCompiler {
 public:
-    VectorCompiler(std::span<const VectorStep> steps, std::span<const size_t> wanted)
-        : m_steps(steps), m_wanted(wanted) {
+    VectorCompiler(VectorSet set, std::span<const VectorStep> steps, std::span<const size_t> wanted)
+        : m_steps(steps), m_wanted(wanted), m_code(VectorCode::make(set)) {
         for (const VectorStep& s : m_steps) {
             for (int i = 0; i < s.inputs; ++i)
                 addStream(s.in[i]);
@@ -57,14 +56,15 @@ public:
         m_asm.L(columnStart);
         for (m_at = 0; m_at < m_steps.size(); ++m_at)
             if (!isByRow(m_steps[m_at])) step(m_steps[m_at]);
-        m_asm.add(m_element, static_cast<uint32_t>(VectorLoop::kLanes));
-        m_asm.add(m_column, static_cast<uint32_t>(VectorLoop::kLanes));
+        m_asm.add(m_element, static_cast<uint32_t>(m_asm.lanes()));
+        m_asm.add(m_column, static_cast<uint32_t>(m_asm.lanes()));
         m_asm.cmp(m_column, m_columns);
         m_asm.jb(columnStart, VectorCode::T_NEAR);
         m_asm.inc(m_rowsLeft);
         m_asm.jnz(rowStart, VectorCode::T_NEAR);
         m_asm.vzeroupper(); // else narrow code after it is slow
         frame.close();
+        m_asm.placeConstants();
         m_asm.readyRE();
         std::unique_ptr<VectorLoop> loop(new VectorLoop);
         loop->m_streams = std::move(m_streams);
@@ -129,7 +129,7 @@ private:
     // ---- registers ----
 
     int heldIn(const VectorPlace& place) const {
-        for (int r = 0; r < VectorCode::kValues; ++r)
+        for (int r = 0; r < m_asm.values(); ++r)
             if (const auto& held = m_held[static_cast<size_t>(r)];
                 held && held->place.sameAs(place))
                 return r;
@@ -156,7 +156,7 @@ private:
     int take() {
         int best = -1;
         size_t bestRead = 0;
-        for (int r = 0; r < VectorCode::kValues; ++r) {
+        for (int r = 0; r < m_asm.values(); ++r) {
             const auto& held = m_held[static_cast<size_t>(r)];
             if (!held) return r;
             if (isReadHere(held->place)) continue;
@@ -167,14 +167,14 @@ private:
             }
         }
         auto& held = m_held[static_cast<size_t>(best)];
-        if (!held->clean) m_asm.vmovups(addressOf(held->place), Zmm(best));
+        if (!held->clean) m_asm.store(DType::F32, addressOf(held->place), m_asm.value(best));
         held.reset();
         return best;
     }
     int registerOf(const VectorPlace& place) {
         if (const int held = heldIn(place); held >= 0) return held;
         const int r = take();
-        m_asm.load(place.dtype, Zmm(r), addressOf(place));
+        m_asm.load(place.dtype, m_asm.value(r), addressOf(place));
         m_held[static_cast<size_t>(r)] = Held{place, true};
         return r;
     }
@@ -192,17 +192,18 @@ private:
     // ---- steps ----
 
     void step(const VectorStep& s) {
-        std::array<Zmm, 3> in;
+        std::array<Register, 3> in;
         for (int i = 0; i < s.inputs; ++i)
-            in[static_cast<size_t>(i)] = Zmm(registerOf(s.in[i]));
-        if (s.op == Op::Cast && !s.out.scratch) {
+            in[static_cast<size_t>(i)] = m_asm.value(registerOf(s.in[i]));
+        const bool storeRounds = s.rounded == DType::F32 || s.rounded == s.out.dtype;
+        if (s.op == Op::Cast && !s.out.scratch && storeRounds) {
             forget(s.out);
             m_asm.store(s.out.dtype, addressOf(s.out), in[0]);
             releaseRead(s.in[0]);
             return;
         }
         if (s.op == Op::Sum) {
-            const Zmm sum(registerOf(s.out));
+            const Register sum = m_asm.value(registerOf(s.out));
             m_asm.vaddps(sum, sum, in[0]);
             m_asm.vmovups(addressOf(s.out), sum);
             forget(s.out);
@@ -210,7 +211,7 @@ private:
             return;
         }
         const int number = take();
-        const Zmm out(number);
+        const Register out = m_asm.value(number);
         m_asm.compute(s.op, out, in);
         if (s.rounded != DType::F32) m_asm.round(s.rounded, out);
         for (int i = 0; i < s.inputs; ++i)
@@ -230,20 +231,22 @@ private:
 
     std::span<const VectorStep> m_steps;
     std::span<const size_t> m_wanted;
-    std::unique_ptr<VectorCode> m_code = std::make_unique<VectorCode>();
+    std::unique_ptr<VectorCode> m_code;
     VectorCode& m_asm = *m_code;
     const Xbyak::Reg64 m_element = m_asm.rax;
     Xbyak::Reg64 m_column, m_columns, m_scratch, m_rowsLeft;
     std::array<Xbyak::Reg64, VectorLoop::kMaxPointers> m_pointers;
     std::vector<VectorLoop::Stream> m_streams;
-    std::array<std::optional<Held>, VectorCode::kValues> m_held;
+    std::vector<std::optional<Held>> m_held{static_cast<size_t>(m_asm.values())};
     size_t m_at = 0;
 };
 
 VectorLoop::VectorLoop() = default;
 VectorLoop::~VectorLoop() = default;
 
-bool VectorLoop::available() { return widestVectorSet() == VectorSet::Avx512; }
+bool VectorLoop::available(VectorSet set) {
+    return set != VectorSet::Portable && hasVectorSet(set);
+}
 
 bool VectorLoop::supports(const VectorStep& step) {
     return VectorCode::has(step.op) && isStored(step.out.dtype) && isStored(step.rounded) &&
@@ -251,11 +254,11 @@ bool VectorLoop::supports(const VectorStep& step) {
                        [](const VectorPlace& in) { return isStored(in.dtype); });
 }
 
-std::unique_ptr<VectorLoop> VectorLoop::compile(std::span<const VectorStep> steps,
+std::unique_ptr<VectorLoop> VectorLoop::compile(VectorSet set, std::span<const VectorStep> steps,
                                                 std::span<const size_t> wanted) {
-    if (!available()) return nullptr;
+    if (!available(set)) return nullptr;
     try {
-        return VectorCompiler(steps, wanted).run();
+        return VectorCompiler(set, steps, wanted).run();
     } catch (const Xbyak::Error& error) {
         const int code = error;
         if (code == Xbyak::ERR_CANT_ALLOC || code == Xbyak::ERR_CANT_PROTECT)

@@ -1,10 +1,11 @@
 // A run of elementwise instructions as one loop of machine code: every value stays in a vector
 // register from the instruction that makes it to the last that reads it, so that a tile is loaded
-// and stored once rather than once an instruction. The results are the bits of the ops' own loops.
-// Xbyak encodes the instructions; a build without it, or for another machine than x86-64, compiles
-// no loops and interprets them all.
+// and stored once rather than once an instruction. The results are the bits of the ops' own loops,
+// whichever set of vector instructions the code is for. Xbyak encodes the instructions; a build
+// without it, or for another machine than x86-64, compiles no loops and interprets them all.
 #pragma once
 
+#include "engine/core/vector_set.h"
 #include "engine/graph/op.h"
 
 #include <memory>
@@ -47,17 +48,18 @@ class VectorLoop {
 public:
     /// Places in the arena that one loop can walk: as many pointers stay in registers.
     static constexpr size_t kMaxPointers = 9;
+    /// What columns are a multiple of: the widest set's vector, for all sets.
     static constexpr int64_t kLanes = 16;
 
     ~VectorLoop();
 
-    /// Whether this build can compile loops and this machine has the AVX-512 to run them.
-    static bool available();
-    /// Whether there is code for the op, its rounding and its places.
+    /// Whether this build can compile loops of the set and this machine run them; never Portable.
+    static bool available(VectorSet);
+    /// Whether there is code for the op, its rounding and its places: the same for all sets.
     static bool supports(const VectorStep&);
     /// The scratch places in `wanted` are read later, by others: their last values are stored. Null
     /// where the machine or the system does not let such code run.
-    static std::unique_ptr<VectorLoop> compile(std::span<const VectorStep>,
+    static std::unique_ptr<VectorLoop> compile(VectorSet, std::span<const VectorStep>,
                                                std::span<const size_t> wanted);
 
     /// Runs over rows x columns elements; columns is a multiple of kLanes. `element` is the index

@@ -11,10 +11,10 @@ class VectorCode {};
 VectorLoop::VectorLoop() = default;
 VectorLoop::~VectorLoop() = default;
 
-bool VectorLoop::available() { return false; }
+bool VectorLoop::available(VectorSet) { return false; }
 bool VectorLoop::supports(const VectorStep&) { return false; }
 
-std::unique_ptr<VectorLoop> VectorLoop::compile(std::span<const VectorStep>,
+std::unique_ptr<VectorLoop> VectorLoop::compile(VectorSet, std::span<const VectorStep>,
                                                 std::span<const size_t>) {
     return nullptr;
 }

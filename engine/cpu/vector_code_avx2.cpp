@@ -1,0 +1,72 @@
+// AVX2: half as many registers, so that constants lie in memory behind the code; results of
+// comparisons are vectors of all ones and zeros.
+#include "engine/cpu/vector_code.h"
+
+namespace halfscope {
+
+namespace {
+
+constexpr int kLanes = 8, kValues = 14; ///< then two spares
+
+class Avx2Code final : public VectorCode {
+public:
+    Avx2Code() : VectorCode(kLanes, kValues) {
+        for (int i = 0; i < kConstants; ++i)
+            m_constants.push_back(ptr[rip + m_table + i * kBytes]);
+    }
+
+    void fillConstants() override {}
+    void placeConstants() override {
+        align(kBytes);
+        L(m_table);
+        for (const uint32_t bits : kBits)
+            for (int lane = 0; lane < kLanes; ++lane)
+                dd(bits);
+    }
+
+protected:
+    const Xbyak::Operand& constant(Constant c) const override {
+        return m_constants[static_cast<size_t>(c)];
+    }
+    Register inRegister(Constant c) override {
+        vmovaps(spare(), constant(c));
+        return spare();
+    }
+    void valueOrZero(const Register& out, const Register& a, const Xbyak::Operand& b,
+                     uint8_t predicate, const Xbyak::Operand& value) override {
+        vcmpps(out, a, b, predicate);
+        vandps(out, out, value);
+    }
+    void choose(const Register& out, const Register& a, const Xbyak::Operand& b, uint8_t predicate,
+                const Register& yes, const Register& no) override {
+        vcmpps(mask(), a, b, predicate);
+        vblendvps(out, no, yes, mask());
+    }
+    void keepNanWords(const Register& words, const Register& from) override {
+        vcmpps(mask(), from, from, kUnordered);
+        vblendvps(words, words, from, mask());
+        vandps(mask(), mask(), constant(Constant::Quiet));
+        vorps(words, words, mask());
+    }
+    void storeWords(const Xbyak::Address& to, const Register& words) override {
+        const Xbyak::Ymm packed(words.getIdx());
+        constexpr uint8_t kEvenQuarters = 0b1000; // packing works on either half alone
+        vpackusdw(packed, packed, packed);
+        vpermq(packed, packed, kEvenQuarters);
+        vmovups(to, Xbyak::Xmm(words.getIdx()));
+    }
+
+private:
+    static constexpr int kBytes = kLanes * sizeof(float);
+    /// The second spare register.
+    Register mask() const { return vectorRegister(kValues + 1); }
+
+    Xbyak::Label m_table;
+    std::vector<Xbyak::Address> m_constants;
+};
+
+} // namespace
+
+std::unique_ptr<VectorCode> makeAvx2Code() { return std::make_unique<Avx2Code>(); }
+
+} // namespace halfscope
