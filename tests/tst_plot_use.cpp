@@ -133,7 +133,7 @@ void TestPlotUse::eventClick() {
     m_stack->addEvent(eventOf(EventKind::Growth, 200, 1));
     m_stack->addEvent(eventOf(EventKind::Overflow, 700, 1, "Step 700 skipped"));
     show();
-    const QString name = QLatin1String(nameOf(EventKind::Overflow)) + u"/B"_qs;
+    const QString name = QLatin1String(nameOf(EventKind::Overflow)) + QStringLiteral("/B");
     const QCPGraph* graph = graphNamed(*m_stack, name);
     const QPoint mark(at(700, name).x(), static_cast<int>(graph->valueAxis()->coordToPixel(1)));
     QSignalSpy events(m_stack.get(), &PlotStack::eventClicked);
@@ -156,7 +156,7 @@ void TestPlotUse::nearestEventIsClicked() {
     show();
     QSignalSpy events(m_stack.get(), &PlotStack::eventClicked);
     for (int i = 0; i < 3; ++i) {
-        const QString name = QLatin1String(nameOf(marks[i].first)) + u"/B"_qs;
+        const QString name = QLatin1String(nameOf(marks[i].first)) + QStringLiteral("/B");
         const QCPGraph* graph = graphNamed(*m_stack, name);
         const QPoint mark(at(marks[i].second, name).x(),
                           static_cast<int>(graph->valueAxis()->coordToPixel(1)));

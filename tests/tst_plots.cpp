@@ -164,7 +164,7 @@ void TestPlots::thousandsOfEvents() {
         m_stack->addEvent(eventOf(EventKind::Overflow, i, 1));
     show();
     const QCPGraph* graph =
-        graphNamed(*m_stack, QLatin1String(nameOf(EventKind::Overflow)) + u"/B"_qs);
+        graphNamed(*m_stack, QLatin1String(nameOf(EventKind::Overflow)) + QStringLiteral("/B"));
     // one per two pixels is enough, and no gap opens between them
     QVERIFY(graph->data()->size() <= 700 / 2 + 1);
     QVERIFY(graph->data()->size() >= 200);
