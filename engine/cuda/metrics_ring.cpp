@@ -14,10 +14,10 @@ namespace {
 constexpr size_t kSlots = 4;
 constexpr size_t kSequenceBytes = 64; ///< before the slots, on a cache line of its own
 constexpr int kSpins = 4096;          ///< some microseconds: what a small step takes
-constexpr int kYields = 1 << 16;      ///< 10 ms or more; who waits longer need not wake so fast
-constexpr int kYieldsPerCheck = 1024; ///< of the device's health
-constexpr int kNapsPerCheck = 64;
+// By the clock: on a busy machine a processor that is given away comes back after milliseconds.
+constexpr std::chrono::milliseconds kYielding{10}; ///< who waits longer need not wake so fast
 constexpr std::chrono::microseconds kNap{50};
+constexpr std::chrono::microseconds kBetweenChecks{300}; ///< of the device's health
 
 size_t slotBytes(size_t rowBytes) { return (rowBytes + 63) / 64 * 64; }
 
@@ -76,14 +76,19 @@ void MetricsRing::read(uint32_t number, std::span<std::byte> row) const {
     const auto waiting = [&] {
         return static_cast<int32_t>(sequence.load(std::memory_order_acquire) - number) < 0;
     };
-    for (int turn = 0; waiting(); ++turn) {
-        if (turn < kSpins) continue;
-        const bool yields = turn < kSpins + kYields;
-        if (yields)
+    using Clock = std::chrono::steady_clock;
+    for (int spin = 0; spin < kSpins && waiting(); ++spin) {
+    }
+    const Clock::time_point start = Clock::now();
+    Clock::time_point checked = start;
+    while (waiting()) {
+        const Clock::time_point now = Clock::now();
+        if (now - start < kYielding)
             std::this_thread::yield();
         else
             std::this_thread::sleep_for(kNap);
-        if (turn % (yields ? kYieldsPerCheck : kNapsPerCheck) != 0) continue;
+        if (now - checked < kBetweenChecks) continue;
+        checked = now;
         const CUresult state = m_device.driver().cuStreamQuery(m_device.stream());
         if (state == CUDA_ERROR_NOT_READY) continue;
         m_device.check(state, "waiting for the metrics of a step");
