@@ -41,20 +41,23 @@ private slots:
                         << lane << tiles;
     }
     void chains() {
-        if (gpuDevice() != "cuda") QSKIP("only CUDA has chains");
-        QFETCH(int, lane);
-        QFETCH(int, tiles);
-        const StepCase c = tiles == 0 ? checkerboardCase(37, 200) : checkerboardCase(64, 256);
-        cuda::SourceOptions options{.chainElements = 1,
-                                    .keepOperands = tiles != 1,
-                                    .tiles = kTiles[tiles],
-                                    .searchSeconds = 0};
-        compareFirstSteps(*cudaRunner(c, lane, options),
-                          *cudaRunner(c, lane, {.chains = cuda::Chains::Unfused}), kLanes[lane]);
-        const auto first = cudaRunner(c, lane, options), second = cudaRunner(c, lane, options);
-        first->run(3);
-        second->run(3);
-        QCOMPARE(firstDifference(storedStates(*first), storedStates(*second)), std::string());
+        telling([&] {
+            if (gpuDevice() != "cuda") QSKIP("only CUDA has chains");
+            QFETCH(int, lane);
+            QFETCH(int, tiles);
+            const StepCase c = tiles == 0 ? checkerboardCase(37, 200) : checkerboardCase(64, 256);
+            cuda::SourceOptions options{.chainElements = 1,
+                                        .keepOperands = tiles != 1,
+                                        .tiles = kTiles[tiles],
+                                        .searchSeconds = 0};
+            compareFirstSteps(*cudaRunner(c, lane, options),
+                              *cudaRunner(c, lane, {.chains = cuda::Chains::Unfused}),
+                              kLanes[lane]);
+            const auto first = cudaRunner(c, lane, options), second = cudaRunner(c, lane, options);
+            first->run(3);
+            second->run(3);
+            QCOMPARE(firstDifference(storedStates(*first), storedStates(*second)), std::string());
+        });
     }
 };
 

@@ -13,20 +13,27 @@ private slots:
     void initTestCase() { SKIP_WITHOUT_GPU(); }
 
     void devicesAreListed() {
-        const DeviceList list = listDevices();
-        if (gpuDevice() == "cuda") QVERIFY(list.devices.size() >= 2);
-        for (const DeviceEntry& entry : list.devices) {
-            QVERIFY2(!entry.info.name.empty() && !entry.info.libraries.empty(), entry.id.c_str());
-            QVERIFY2(entry.info.memoryBytes > (size_t{1} << 28), entry.id.c_str());
-        }
+        telling([&] {
+            const DeviceList list = listDevices();
+            if (gpuDevice() == "cuda") QVERIFY(list.devices.size() >= 2);
+            for (const DeviceEntry& entry : list.devices) {
+                QVERIFY2(!entry.info.name.empty() && !entry.info.libraries.empty(),
+                         entry.id.c_str());
+                QVERIFY2(entry.info.memoryBytes > (size_t{1} << 28), entry.id.c_str());
+            }
+        });
     }
     void executorIsOfItsDevice() {
-        const DeviceInfo info = gpuExecutor()->device();
-        QCOMPARE(info.kind, gpuDevice().substr(0, gpuDevice().find(':')));
+        telling([&] {
+            const DeviceInfo info = gpuExecutor()->device();
+            QCOMPARE(info.kind, gpuDevice().substr(0, gpuDevice().find(':')));
+        });
     }
     void absentIndexIsRefused() {
-        const std::string words = thrownBy<EngineError>([] { makeExecutor("cuda:99"); });
-        QVERIFY2(words.starts_with("device cuda:99 is not there: "), words.c_str());
+        telling([&] {
+            const std::string words = thrownBy<EngineError>([] { makeExecutor("cuda:99"); });
+            QVERIFY2(words.starts_with("device cuda:99 is not there: "), words.c_str());
+        });
     }
 };
 

@@ -126,51 +126,63 @@ private slots:
         addTypes({DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::Bool});
     }
     void elementwise() {
-        QFETCH(int, type);
-        NodeBench bench;
-        addElementwise(bench, static_cast<DType>(type));
-        check(bench);
+        telling([&] {
+            QFETCH(int, type);
+            NodeBench bench;
+            addElementwise(bench, static_cast<DType>(type));
+            check(bench);
+        });
     }
 
     void products_data() { addTypes({DType::F32, DType::F16, DType::BF16, DType::F64}); }
     void products() {
-        QFETCH(int, type);
-        NodeBench bench;
-        addProducts(bench, static_cast<DType>(type));
-        check(bench);
+        telling([&] {
+            QFETCH(int, type);
+            NodeBench bench;
+            addProducts(bench, static_cast<DType>(type));
+            check(bench);
+        });
     }
     void tf32() {
-        NodeBench bench;
-        bench.b.setMathMode(MathMode::TF32);
-        addProducts(bench, DType::F32);
-        addFamily(bench, "convolutions", DType::F32);
-        check(bench);
+        telling([&] {
+            NodeBench bench;
+            bench.b.setMathMode(MathMode::TF32);
+            addProducts(bench, DType::F32);
+            addFamily(bench, "convolutions", DType::F32);
+            check(bench);
+        });
     }
 
     void family_data() { familyData(); }
     void family() {
-        NodeBench bench;
-        addFamilyOfRow(bench);
-        check(bench);
+        telling([&] {
+            NodeBench bench;
+            addFamilyOfRow(bench);
+            check(bench);
+        });
     }
 
     void updatesAndMore() {
-        NodeBench bench;
-        addUpdates(bench);
-        addMore(bench);
-        check(bench);
+        telling([&] {
+            NodeBench bench;
+            addUpdates(bench);
+            addMore(bench);
+            check(bench);
+        });
     }
 
     void functions_data() { addTypes({DType::F32, DType::F16, DType::BF16}); }
     void functions() {
-        QFETCH(int, type);
-        static std::set<std::string> seen;
-        constexpr size_t kAtOnce = 25; // one compilation each
-        const std::string wrong =
-            checkFunctions(static_cast<DType>(type), kAtOnce,
-                           [](const NodeBench& bench) { return checked(bench, seen); });
-        QVERIFY2(wrong.empty(), wrong.c_str());
-        QVERIFY(!seen.empty());
+        telling([&] {
+            QFETCH(int, type);
+            static std::set<std::string> seen;
+            constexpr size_t kAtOnce = 25; // one compilation each
+            const std::string wrong =
+                checkFunctions(static_cast<DType>(type), kAtOnce,
+                               [](const NodeBench& bench) { return checked(bench, seen); });
+            QVERIFY2(wrong.empty(), wrong.c_str());
+            QVERIFY(!seen.empty());
+        });
     }
 };
 

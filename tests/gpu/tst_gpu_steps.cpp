@@ -6,6 +6,7 @@
 #include "tests/support/gpu_steps.h"
 #include "tests/support/thrown.h"
 
+#include <chrono>
 #include <cmath>
 
 using namespace halfscope;
@@ -47,142 +48,177 @@ private slots:
 
     /// For compute-sanitizer: one step in each precision, small enough to be watched.
     void smallStep() {
-        for (const char* lane : kLanes) {
-            const auto runner = runnerOf(checkerboardCase(8, 16), lane);
-            runner->run(1);
-            QVERIFY(std::isfinite(runner->metrics()[kLossMetric]));
-        }
+        telling([&] {
+            for (const char* lane : kLanes) {
+                const auto runner = runnerOf(checkerboardCase(8, 16), lane);
+                runner->run(1);
+                const double loss = runner->metrics()[kLossMetric];
+                QVERIFY2(std::isfinite(loss), told("%s: the loss is %g", lane, loss).c_str());
+            }
+        });
     }
 
     void capturedIsStepwise_data() { rows(); }
     void capturedIsStepwise() {
-        const auto [c, lane] = row();
-        const auto captured = runnerOf(c, lane), single = runnerOf(c, lane);
-        captured->run(5);
-        stepwise(*single, 5);
-        QCOMPARE(firstDifference(storedStates(*captured), storedStates(*single)), std::string());
-        captured->run(2); // and from one to the other in the middle of a training
-        stepwise(*captured, 1);
-        stepwise(*single, 1);
-        single->run(2);
-        QCOMPARE(firstDifference(storedStates(*captured), storedStates(*single)), std::string());
+        telling([&] {
+            const auto [c, lane] = row();
+            const auto captured = runnerOf(c, lane), single = runnerOf(c, lane);
+            captured->run(5);
+            stepwise(*single, 5);
+            QCOMPARE(firstDifference(storedStates(*captured), storedStates(*single)),
+                     std::string());
+            captured->run(2); // and from one to the other in the middle of a training
+            stepwise(*captured, 1);
+            stepwise(*single, 1);
+            single->run(2);
+            QCOMPARE(firstDifference(storedStates(*captured), storedStates(*single)),
+                     std::string());
+        });
     }
 
     void sameBitsTwice_data() { rows(); }
     void sameBitsTwice() {
-        const auto [c, lane] = row();
-        const auto first = runnerOf(c, lane), second = runnerOf(c, lane);
-        first->run(20);
-        second->run(20);
-        QCOMPARE(firstDifference(storedStates(*first), storedStates(*second)), std::string());
+        telling([&] {
+            const auto [c, lane] = row();
+            const auto first = runnerOf(c, lane), second = runnerOf(c, lane);
+            first->run(20);
+            second->run(20);
+            QCOMPARE(firstDifference(storedStates(*first), storedStates(*second)), std::string());
+        });
     }
 
     /// Batches that travel while steps run: each step sees its own, whole.
     void batchesBesideSteps() {
-        constexpr int64_t kCount = 300'007;
-        const Adder adder(kCount);
-        const auto executor = gpuExecutor();
-        executor->load(adder.program);
-        std::vector<float> wanted(kCount), total(kCount);
-        for (int64_t step = 1; step <= 20; ++step) {
-            const std::vector<float> batch = batchOf(step, kCount);
-            const auto bytes = std::as_bytes(std::span(batch));
-            executor->worksAhead() ? executor->stage(adder.x, bytes)
-                                   : executor->upload(adder.x, bytes);
-            executor->takeStaged();
-            QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
+        telling([&] {
+            constexpr int64_t kCount = 300'007;
+            const Adder adder(kCount);
+            const auto executor = gpuExecutor();
+            executor->load(adder.program);
+            std::vector<float> wanted(kCount), total(kCount);
+            for (int64_t step = 1; step <= 20; ++step) {
+                const std::vector<float> batch = batchOf(step, kCount);
+                const auto bytes = std::as_bytes(std::span(batch));
+                executor->worksAhead() ? executor->stage(adder.x, bytes)
+                                       : executor->upload(adder.x, bytes);
+                executor->takeStaged();
+                QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
+                for (size_t i = 0; i < wanted.size(); ++i)
+                    wanted[i] += batch[i];
+            }
+            executor->download(adder.total, std::as_writable_bytes(std::span(total)));
             for (size_t i = 0; i < wanted.size(); ++i)
-                wanted[i] += batch[i];
-        }
-        executor->download(adder.total, std::as_writable_bytes(std::span(total)));
-        QVERIFY(total == wanted);
+                QVERIFY2(total[i] == wanted[i],
+                         told("element %zu is %.9g instead of %.9g", i,
+                              static_cast<double>(total[i]), static_cast<double>(wanted[i]))
+                             .c_str());
+        });
     }
 
     /// Lanes that stand in the device's queue together have the bits of lanes one after the other.
     void lanesInLine() {
-        const RunConfig config = manyBatches({Precision::Fp32, Precision::AmpFp16}, gpuDevice());
-        Experiment together(config), apart(config);
-        std::vector<StepRecord> records;
-        std::vector<Event> events;
-        while (!together.finished())
-            QVERIFY(together.advance(records, events));
-        for (int lane = 0; lane < together.lanes(); ++lane) {
-            std::vector<StepRecord> own;
-            for (const StepRecord& record : records)
-                if (record.lane == lane) own.push_back(record);
-            QVERIFY(sameBits(own, trained(apart.lane(lane), config.steps)));
-        }
+        telling([&] {
+            const RunConfig config =
+                manyBatches({Precision::Fp32, Precision::AmpFp16}, gpuDevice());
+            Experiment together(config), apart(config);
+            std::vector<StepRecord> records;
+            std::vector<Event> events;
+            while (!together.finished())
+                QVERIFY(together.advance(records, events));
+            for (int lane = 0; lane < together.lanes(); ++lane) {
+                std::vector<StepRecord> own;
+                for (const StepRecord& record : records)
+                    if (record.lane == lane) own.push_back(record);
+                QVERIFY(sameBits(own, trained(apart.lane(lane), config.steps)));
+            }
+        });
     }
 
     void lanesInTurns() {
-        const StepCase c = checkerboardCase(24, 16);
-        const auto aloneA = runnerOf(c, "fp32"), aloneB = runnerOf(c, "amp-fp16");
-        aloneA->run(6);
-        aloneB->run(6);
-        const auto a = runnerOf(c, "fp32"), b = runnerOf(c, "amp-fp16");
-        for (int i = 0; i < 6; ++i) {
-            a->run(1);
-            b->run(1);
-        }
-        QCOMPARE(firstDifference(storedStates(*aloneA), storedStates(*a)), std::string());
-        QCOMPARE(firstDifference(storedStates(*aloneB), storedStates(*b)), std::string());
+        telling([&] {
+            const StepCase c = checkerboardCase(24, 16);
+            const auto aloneA = runnerOf(c, "fp32"), aloneB = runnerOf(c, "amp-fp16");
+            aloneA->run(6);
+            aloneB->run(6);
+            const auto a = runnerOf(c, "fp32"), b = runnerOf(c, "amp-fp16");
+            for (int i = 0; i < 6; ++i) {
+                a->run(1);
+                b->run(1);
+            }
+            QCOMPARE(firstDifference(storedStates(*aloneA), storedStates(*a)), std::string());
+            QCOMPARE(firstDifference(storedStates(*aloneB), storedStates(*b)), std::string());
+        });
     }
 
     /// One step from the same start. A fused sum may run in another order than an unfused one, so
     /// losses differ by roundings of f32 and, with half or TF32 products, by those that they tip.
     void fusedIsUnfused_data() { rows(); }
     void fusedIsUnfused() {
-        const auto [c, lane] = row();
-        compareFirstSteps(*runnerOf(c, lane), *runnerOf(c, lane, FuseOptions::None), lane);
+        telling([&] {
+            const auto [c, lane] = row();
+            compareFirstSteps(*runnerOf(c, lane), *runnerOf(c, lane, FuseOptions::None), lane);
+        });
     }
 
     /// The device's own ways of doing a step: launches merged and not, with and without libraries.
     void waysOfLaunching_data() { lanes(); }
     void waysOfLaunching() {
-        if (gpuDevice() != "cuda") QSKIP("only CUDA has launches");
-        QFETCH(int, lane);
-        const StepCase c = checkerboardCase(64, 64);
-        const auto usual = cudaRunner(c, lane, {});
-        const auto oneByOne = cudaRunner(c, lane, {.merge = cuda::Merge::OneByOne});
-        usual->run(3);
-        oneByOne->run(3);
-        QCOMPARE(firstDifference(storedStates(*usual), storedStates(*oneByOne)), std::string());
-        compareFirstSteps(*cudaRunner(c, lane, {}),
-                          *cudaRunner(c, lane, {.libraries = cuda::Libraries::Unused}),
-                          kLanes[lane]);
+        telling([&] {
+            if (gpuDevice() != "cuda") QSKIP("only CUDA has launches");
+            QFETCH(int, lane);
+            const StepCase c = checkerboardCase(64, 64);
+            const auto usual = cudaRunner(c, lane, {});
+            const auto oneByOne = cudaRunner(c, lane, {.merge = cuda::Merge::OneByOne});
+            usual->run(3);
+            oneByOne->run(3);
+            QCOMPARE(firstDifference(storedStates(*usual), storedStates(*oneByOne)), std::string());
+            compareFirstSteps(*cudaRunner(c, lane, {}),
+                              *cudaRunner(c, lane, {.libraries = cuda::Libraries::Unused}),
+                              kLanes[lane]);
+        });
     }
 
     /// A forced overflow: the step is skipped, the scale halves, nothing but the scaler moves.
     void overflowIsSkipped() {
-        StepCase c = regressionCase();
-        LaneConfig lane = parseLanes("amp-fp16").front();
-        lane.scaler.initScale = std::ldexp(1.0, 30);
-        const auto runner = makeRunner(c, lane, gpuExecutor());
-        const BytesByName before = storedStates(*runner);
-        runner->run(1);
-        const MetricsRow row = runner->metrics();
-        QCOMPARE(row[kFoundInfMetric], 1.0);
-        QCOMPARE(row[kNextScaleMetric], std::ldexp(1.0, 29));
-        const BytesByName after = storedStates(*runner);
-        for (const StateInfo& state : runner->graph().states())
-            if (state.role == StateRole::Parameter || state.role == StateRole::Moment)
-                QVERIFY2(before.at(state.name) == after.at(state.name), state.name.c_str());
+        telling([&] {
+            StepCase c = regressionCase();
+            LaneConfig lane = parseLanes("amp-fp16").front();
+            lane.scaler.initScale = std::ldexp(1.0, 30);
+            const auto runner = makeRunner(c, lane, gpuExecutor());
+            const BytesByName before = storedStates(*runner);
+            runner->run(1);
+            const MetricsRow row = runner->metrics();
+            QCOMPARE(row[kFoundInfMetric], 1.0);
+            QCOMPARE(row[kNextScaleMetric], std::ldexp(1.0, 29));
+            const BytesByName after = storedStates(*runner);
+            for (const StateInfo& state : runner->graph().states())
+                if (state.role == StateRole::Parameter || state.role == StateRole::Moment)
+                    QVERIFY2(before.at(state.name) == after.at(state.name), state.name.c_str());
+        });
     }
 
     void tooLargeIsToldAndSurvived() {
-        StepCase c = checkerboardCase(4096, 4096);
-        const std::string words = thrownBy<EngineError>([&] { runnerOf(c, "fp32"); });
-        QVERIFY2(words.find("GiB") != std::string::npos, words.c_str());
-        const auto runner = runnerOf(checkerboardCase(8, 16), "fp32");
-        runner->run(1);
-        QVERIFY(std::isfinite(runner->metrics()[kLossMetric]));
+        telling([&] {
+            StepCase c = checkerboardCase(4096, 4096);
+            const std::string words = thrownBy<EngineError>([&] { runnerOf(c, "fp32"); });
+            QVERIFY2(words.find("GiB") != std::string::npos, words.c_str());
+            const auto runner = runnerOf(checkerboardCase(8, 16), "fp32");
+            runner->run(1);
+            QVERIFY(std::isfinite(runner->metrics()[kLossMetric]));
+        });
     }
 
     void deviceTimeIsMeasured() {
-        const auto runner = runnerOf(checkerboardCase(64, 64), "fp32");
-        const double wall = runner->run(1);
-        const double device = runner->executor().lastStepSeconds();
-        QVERIFY(device > 0 && device <= wall);
+        telling([&] {
+            using Clock = std::chrono::steady_clock;
+            const auto runner = runnerOf(checkerboardCase(64, 64), "fp32");
+            const auto start = Clock::now();
+            runner->run(1);
+            // waits for the event behind the step, which the device reaches after the row is there
+            const double device = runner->executor().lastStepSeconds();
+            const double wall = std::chrono::duration<double>(Clock::now() - start).count();
+            QVERIFY2(device > 0 && device <= wall,
+                     told("device %.9g s, wall %.9g s", device, wall).c_str());
+        });
     }
 
 private:

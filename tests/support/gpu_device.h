@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,17 @@ inline std::string gpuMissing() {
 }
 
 inline std::unique_ptr<Executor> gpuExecutor() { return makeExecutor(gpuDevice()); }
+
+/// Runs the body of a test. What the engine throws fails this row, with its words; Qt Test would
+/// end the program without them, and no later row would run.
+template <class Body>
+void telling(const Body& body) {
+    try {
+        body();
+    } catch (const std::exception& error) {
+        QFAIL(error.what());
+    }
+}
 
 } // namespace halfscope::test
 

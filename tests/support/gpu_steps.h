@@ -8,6 +8,9 @@
 #include "tests/support/stored_values.h"
 
 #include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <string>
 
 namespace halfscope::test {
 
@@ -20,6 +23,16 @@ inline std::unique_ptr<StepRunner> cudaRunner(const StepCase& c, int lane,
     return makeRunner(c, config, makeCudaExecutor(0, options));
 }
 
+/// As std::printf says it.
+[[gnu::format(printf, 1, 2)]] inline std::string told(const char* format, ...) {
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
 inline void compareFirstSteps(StepRunner& a, StepRunner& b, const std::string& lane) {
     a.run(1);
     b.run(1);
@@ -28,13 +41,18 @@ inline void compareFirstSteps(StepRunner& a, StepRunner& b, const std::string& l
     // a loss is a mean of squares of outputs that five layers have rounded
     const double bound = 16 * u * std::abs(y[kLossMetric]);
     QVERIFY2(std::abs(x[kLossMetric] - y[kLossMetric]) <= bound,
-             qPrintable(QString("%1 %2").arg(x[kLossMetric]).arg(y[kLossMetric])));
+             told("%s: loss %.9g instead of %.9g, bound %.3g", lane.c_str(), x[kLossMetric],
+                  y[kLossMetric], bound)
+                 .c_str());
     // on the way back f32 sums over all rows, thousands, come in; in half precision their roundings
     // are the smaller ones, and those of the layers count as in the loss
     const double norm = y[kGradientNormMetric], apart = x[kGradientNormMetric] - norm;
+    const double most = (lane == "fp32" ? 4096 : 16) * u * std::abs(norm);
     QVERIFY2(x[kGradientNormMetric] == norm || // infinite where the step overflows
-                 std::abs(apart) <= (lane == "fp32" ? 4096 : 16) * u * std::abs(norm),
-             qPrintable(QString("gradient %1 %2").arg(x[kGradientNormMetric]).arg(norm)));
+                 std::abs(apart) <= most,
+             told("%s: gradient norm %.9g instead of %.9g, bound %.3g", lane.c_str(),
+                  x[kGradientNormMetric], norm, most)
+                 .c_str());
     QCOMPARE(x[kFoundInfMetric], y[kFoundInfMetric]);
     QCOMPARE(x[kNextScaleMetric], y[kNextScaleMetric]);
 }

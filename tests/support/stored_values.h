@@ -3,7 +3,11 @@
 
 #include "engine/train/step_runner.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -34,10 +38,26 @@ inline BytesByName storedValues(StepRunner& runner) {
     return values;
 }
 
-/// The first name whose bytes differ, or nothing.
+/// The first name whose bytes differ, with the first byte that does in its word of four, or
+/// nothing.
 inline std::string firstDifference(const BytesByName& a, const BytesByName& b) {
-    for (const auto& [name, bytes] : a)
-        if (b.at(name) != bytes) return name;
+    for (const auto& [name, bytes] : a) {
+        const std::vector<std::byte>& others = b.at(name);
+        if (bytes == others) continue;
+        size_t count = 0, first = bytes.size();
+        for (size_t i = 0; i < std::min(bytes.size(), others.size()); ++i)
+            if (bytes[i] != others[i] && ++count == 1) first = i / 4 * 4;
+        const auto wordOf = [&](const std::vector<std::byte>& from) {
+            uint32_t word = 0;
+            if (first < from.size())
+                std::memcpy(&word, from.data() + first, std::min<size_t>(4, from.size() - first));
+            return word;
+        };
+        char text[128];
+        std::snprintf(text, sizeof text, ": %zu of %zu bytes differ, at %zu %08x and %08x", count,
+                      bytes.size(), first, wordOf(bytes), wordOf(others));
+        return name + text;
+    }
     return {};
 }
 
