@@ -20,9 +20,17 @@ cli="$programs/halfscope-cli"
 mkdir -p "$out" || exit 2
 out="$(cd "$out" && pwd)"
 details="$(mktemp -d)" # packed into DIR after each part
-trap 'pack; rm -rf "$details"' EXIT
-trap 'kill $(jobs -p) 2>/dev/null; exit 1' INT TERM
 exec > >(tee "$out/check.log") 2>&1
+log=$!
+# The last lines are the most telling ones: they must be out before whoever waits sees the end.
+finish() {
+    pack
+    rm -rf "$details"
+    exec >&- 2>&-
+    wait "$log"
+}
+trap finish EXIT
+trap 'kill $(jobs -p) 2>/dev/null; exit 1' INT TERM
 : >"$details/parts.tsv"
 started="$SECONDS"
 limit="${HALFSCOPE_CHECK_SECONDS:-460}"
@@ -61,9 +69,16 @@ skipped() {
     printf '%s\tskipped: %s\t0\n' "$1" "$2" >>"$details/parts.tsv"
     printf '%-44s skipped: %s\n' "$1" "$2"
 }
-# The words of a failure, short.
+# The words of a failure: a test's first one with the values that it tells in the lines below, or
+# the first line that speaks of an error.
 reasonIn() {
-    grep -aE 'FAIL!|failed|error|Error|not supported|WRONG' "$1" | head -n 1 | cut -c 1-200 | tr -d '"\\\t'
+    awk '/FAIL!|^QFATAL/ && !found { found = 1; text = $0; next }
+        found == 1 && /^   (Actual|Expected)|^%/ && ++more <= 2 { text = text " |" $0; next }
+        found == 1 { found = 2 }
+        /what\(\)/ && !what { what = $0 }
+        !any && /failed|error|Error|not supported|WRONG/ { any = $0 }
+        END { print (text != "" ? text : any) (what != "" ? " |" what : "") }' "$1" 2>/dev/null |
+        tr -s ' \t' '  ' | tr -d '"\\' | cut -c 1-"${2:-320}"
 }
 # part NAME LIMIT COMMAND...: its output to NAME.log, one line to parts.tsv
 part() {
@@ -82,8 +97,10 @@ part() {
         *) result="failed ($code)" ;;
     esac
     if [ "$code" != 0 ]; then
-        local reason
+        local reason count
         reason="$(reasonIn "$details/$name.log")"
+        count="$(grep -ac '^FAIL!' "$details/$name.log")"
+        if [ "$count" -gt 1 ]; then reason="$count rows, the first: $reason"; fi
         result="$result${reason:+: $reason}"
     fi
     told "$name" "$result" "$((SECONDS - begun))"
@@ -131,7 +148,15 @@ dissect() {
 timeout 60 "$cli" devices >"$details/devices.log" 2>&1
 cat "$details/devices.log"
 if ! grep -q '^cuda:0' "$details/devices.log"; then
-    printf 'gpu-check: nothing can be checked without a CUDA device (see the line above)\n' >&2
+    printf 'What is there:\n'
+    {
+        nvidia-smi -L
+        ls -d /dev/nvidia* /usr/local/cuda* /usr/local/nvidia*
+        ldconfig -p | grep -E 'libcuda\.so|libnvrtc\.so|libcublasLt\.so|libcudnn\.so'
+        printf 'LD_LIBRARY_PATH=%s\n' "${LD_LIBRARY_PATH:-}"
+        if [ -f "$programs/libhalfscope_cuda.so" ]; then ldd "$programs/libhalfscope_cuda.so" | grep -i 'not found'; fi
+    } 2>&1 | cut -c 1-1000 | tee "$details/nothing.log"
+    printf 'gpu-check: nothing can be checked without a CUDA device (the first lines say why)\n' >&2
     exit 3
 fi
 timeout 20 nvidia-smi -q -d CLOCK,MEMORY,PERFORMANCE >"$details/nvidia-smi.log" 2>&1
@@ -162,18 +187,51 @@ fi
 verify() { "$cli" verify --device cuda --json >"$out/verify.json"; }
 export -f verify
 export cli out
-# at the same time: most of it is compiling, and nothing is timed
+# A test program's rows, dealt out to as many processes as make the longest one short: most of a row is
+# compiling, by one thread. Rows of the same name stay together, since they compile the same texts.
+deal() { # TEST: writes $details/TEST.rows.N
+    timeout 20 "$1" -datatags 2>/dev/null </dev/null | awk -v to="$details/$(basename "$1").rows" '
+        { tag = substr($0, length($1) + length($2) + 3); row[NR] = $2 (tag != "" ? ":" tag : "")
+          key = tag != "" ? tag : $2; if (!(key in order)) order[key] = keys++; dealt[NR] = order[key] }
+        END { parts = int(NR / 25); if (parts > 4) parts = 4
+            for (i = 1; parts > 1 && i <= NR; ++i) print row[i] >(to "." dealt[i] % parts) }'
+}
+testPart() { # TEST [ROWS-FILE]
+    local name rows=()
+    name="$(basename "$1")"
+    if [ -n "${2:-}" ]; then
+        mapfile -t rows <"$2"
+        name="$name-${2##*.}"
+    fi
+    part "$name" 200 "$1" "${rows[@]}"
+}
+# All of a program's processes passed.
+passed() {
+    awk -F'\t' -v name="$1" '{ n = $1; sub(/-[0-9]$/, "", n) } n == name { if ($2 == "passed") ++good; else ++bad }
+        END { exit !(good && !bad) }' "$details/parts.tsv"
+}
+# at the same time: nothing is timed
 packs=0
 for test in "${tests[@]}"; do
-    if [ -x "$test" ]; then part "$(basename "$test")" 170 "$test" & fi
+    if [ ! -x "$test" ]; then continue; fi
+    deal "$test"
+    if [ -f "$details/$(basename "$test").rows.0" ]; then
+        for rows in "$details/$(basename "$test")".rows.?; do testPart "$test" "$rows" & done
+    else
+        testPart "$test" &
+    fi
 done
-part verify 170 bash -c verify &
-wait $(jobs -p)
+part verify 200 bash -c verify &
+for job in $(jobs -p); do
+    if [ "$job" != "$log" ]; then wait "$job"; fi
+done
 packs=1
 pack
-passed() { awk -F'\t' -v name="$1" '$1 == name && $2 == "passed" { found = 1 } END { exit !found }' "$details/parts.tsv"; }
 for test in "${tests[@]}"; do
-    if [ -x "$test" ] && ! passed "$(basename "$test")"; then dissect "$(basename "$test")" "$test"; fi
+    name="$(basename "$test")"
+    if [ ! -x "$test" ] || passed "$name"; then continue; fi
+    if [ -f "$details/$name.rows.0" ]; then cat "$details/$name"-[0-9].log >"$details/$name.log" 2>/dev/null; fi
+    dissect "$name" "$test"
 done
 passed verify || debugged verify-debugged 40 bash -c verify
 
@@ -295,8 +353,13 @@ fi
 
 report
 if [ -f "$out/table.txt" ]; then cat "$out/table.txt"; fi
+notPassed="$(printf '\t')(failed|timed out|skipped: no time)"
+if grep -qE "$notPassed" "$details/parts.tsv"; then
+    printf '\nWhat failed or was left out:\n'
+    grep -E "$notPassed" "$details/parts.tsv" | head -n 16 | awk -F'\t' '{ printf "  %s %s\n", $1, substr($2, 1, 240) }'
+fi
 failed=0
-if grep -qE "$(printf '\t')(failed|timed out|skipped: no time)" "$details/parts.tsv"; then failed=1; fi
+if grep -qE "$notPassed" "$details/parts.tsv"; then failed=1; fi
 printf '\n%s in %s s; everything is in %s\n' \
     "$([ "$failed" = 0 ] && echo 'All green' || echo 'Something failed or was left out')" "$((SECONDS - started))" "$out"
 exit "$failed"

@@ -88,12 +88,61 @@ echo 'the text' >"$HALFSCOPE_CUDA_DEBUG/step.cu"
 echo 'FAIL!  : T::bad(float16 x) illegal'
 exit 1
 TEST
-check 1 'tst_gpu_two +failed \(2\): FAIL!' 'bad-float16-x.*: FAIL!' 'at launch 3 of 9, launch3: matmul layer 1' \
+check 1 'tst_gpu_two +failed \(2\): 2 rows, the first: FAIL! : T::bad' 'bad-float16-x.*: FAIL!' 'at launch 3 of 9, launch3: matmul layer 1' \
     'two-after.*: passes launch by launch' 'tst_gpu_one +passed' 'Something failed'
 if ! tar -xzOf "$work/out/details.tar.gz" ./tst_gpu_two-bad-float16-x-/step.cu 2>/dev/null | grep -q 'the text'; then
     echo "FAIL: the step's text is not in details.tar.gz: $(tar -tzf "$work/out/details.tar.gz")"
     failures=$((failures + 1))
 fi
+
+# Values stand below the line that says FAIL!, and what is thrown is told at the very end; what failed
+# is told again after the table.
+fresh
+program tst_gpu_two <<'TEST'
+printf 'PASS   : T::good()\nFAIL!  : T::sum() Compared values are not the same\n   Actual   (x): weights: 1 of 4 bytes differ\n   Expected ("") : nothing\n   Loc: [a.cpp(1)]\n'
+exit 1
+TEST
+program tst_gpu_thrown <<'TEST'
+printf 'FAIL!  : T::a() Caught unhandled exception\n   Loc: [b.cpp(2)]\n'
+echo "  what():  loading the kernels: no kernel image" >&2
+exit 134
+TEST
+check 1 'tst_gpu_two +failed \(1\): .*not the same \| Actual \(x\): weights: 1 of 4 bytes differ' \
+    'tst_gpu_thrown +failed \(134\): .*unhandled exception \| what\(\): loading the kernels: no kernel image' \
+    '^  tst_gpu_thrown failed \(134\)'
+told="$(PATH="$work/path:$PATH" bash "$here/check.sh" "$work/programs" "$work/out" 2>&1 | tail -n 4)" || true
+if ! grep -q '^  tst_gpu_two failed' <<<"$told" || ! grep -q 'everything is in' <<<"$told"; then
+    echo "FAIL: the last lines do not say what failed: $told"
+    failures=$((failures + 1))
+fi
+
+# Many rows are dealt out to several processes: each is run once, those of one name by one process.
+fresh
+program tst_gpu_many <<TEST
+if [ "\${1:-}" = -datatags ]; then
+    for i in \$(seq 60); do echo "T one name \$i"; echo "T other name \$i"; done
+    exit 0
+fi
+printf '%s\n' "\$@" >>"$work/rows"
+printf '%s\n' "\$@" >"$work/rows.\$\$"
+for row in "\$@"; do
+    if [ "\$row" = 'one:name 7' ]; then echo 'FAIL!  : T::one(name 7) wrong'; bad=1; else echo "PASS   : T::\${row%%:*}(\${row#*:})"; fi
+done
+exit "\${bad:-0}"
+TEST
+rm -f "$work"/rows*
+check 1 'tst_gpu_many-0 ' 'tst_gpu_many-3 ' 'failed \(1\): FAIL! : T::one\(name 7\) wrong'
+sort "$work/rows" | uniq -c | awk '$1 != ($2 == "one:name" && $3 == 7 ? 2 : 1)' >"$work/odd"
+if [ -s "$work/odd" ] || [ "$(sort -u "$work/rows" | wc -l)" != 120 ]; then
+    echo "FAIL: rows that were not run once: $(cat "$work/odd")"
+    failures=$((failures + 1))
+fi
+for file in "$work"/rows.*; do
+    if [ "$(wc -l <"$file")" -gt 1 ] && ! cmp -s <(sed -n 's/^one://p' "$file" | sort) <(sed -n 's/^other://p' "$file" | sort); then
+        echo "FAIL: rows of one name are in two processes: $(cat "$file")"
+        failures=$((failures + 1))
+    fi
+done
 
 # A hang costs its limit, and what was learnt before it is there.
 fresh
@@ -136,7 +185,7 @@ fi
 
 fresh
 program halfscope-cli <<<'echo "cpu  a CPU"; echo "No CUDA: no driver"'
-check 3 'No CUDA: no driver' 'nothing can be checked'
+check 3 'No CUDA: no driver' 'What is there:' '^LD_LIBRARY_PATH=' 'nothing can be checked'
 
 rm "$work/programs/halfscope-cli"
 check 2 'no halfscope-cli in'
