@@ -362,7 +362,7 @@ void TestCudaLibraries::libraryCallsMayFail_data() {
 }
 
 // Any call of a library: one sentence or, where an algorithm is tried, the right result by another
-// one; nothing left behind.
+// one; nothing left behind. A library that cannot start is done without.
 void TestCudaLibraries::libraryCallsMayFail() {
     QFETCH(std::string, function);
     QFETCH(bool, convolution);
@@ -374,6 +374,7 @@ void TestCudaLibraries::libraryCallsMayFail() {
     }
     const int count = fakeCuda().calls[function];
     const bool cleansUp = function.find("Destroy") != std::string::npos;
+    const bool starts = function == "cublasLtCreate" || function == "cudnnCreate";
     int errors = 0;
     for (int call = 1; call <= count; ++call) {
         test::resetFakeCuda();
@@ -396,7 +397,7 @@ void TestCudaLibraries::libraryCallsMayFail() {
         QCOMPARE(fakeCuda().live, 0);
         QCOMPARE(fakeCuda().complaint, std::string());
     }
-    QVERIFY(errors > 0 || cleansUp);
+    QCOMPARE(errors > 0, !cleansUp && !starts);
 }
 
 void TestCudaLibraries::withoutLibraries() {

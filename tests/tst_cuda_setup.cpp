@@ -38,6 +38,7 @@ private slots:
     void searchOfLibraries();
     void librariesOfPython();
     void versionsOfLibraries();
+    void whatDnnNeeds();
     void theModuleItself();
 };
 
@@ -266,6 +267,18 @@ void TestCudaSetup::versionsOfLibraries() {
     QCOMPARE(cudaLibraryNames("nvrtc", 0), both);
     QCOMPARE(openLibrary({"libnone.so.13", "libnone.so.12"}, {}, "install it").reason,
              std::string("libnone.so.13 or libnone.so.12 was not found (install it)"));
+    const std::string lacks = whatDnnLacks(99, {});
+    QVERIFY2(lacks.starts_with("cuDNN is of CUDA 99 and needs cuBLASLt: libcublasLt.so.99 was not "
+                               "found ("),
+             lacks.c_str());
+}
+
+// cuDNN's cuBLASLt is opened, so that it is found by its plain name.
+void TestCudaSetup::whatDnnNeeds() {
+    const QTemporaryDir folder;
+    QVERIFY(QFile::copy(HALFSCOPE_FAKE_MODULES "/libfake_good.so",
+                        folder.filePath("libcublasLt.so.98")));
+    QCOMPARE(whatDnnLacks(98, {folder.path().toStdString()}), std::string());
 }
 
 // As it was built, on this machine, whatever that has.

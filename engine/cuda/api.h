@@ -100,6 +100,7 @@ namespace halfscope::cuda {
 
 #define HALFSCOPE_DNN_FUNCTIONS(X)                                                                 \
     X(cudnnGetVersion)                                                                             \
+    X(cudnnGetCudartVersion)                                                                       \
     X(cudnnGetErrorString)                                                                         \
     X(cudnnCreate)                                                                                 \
     X(cudnnDestroy)                                                                                \

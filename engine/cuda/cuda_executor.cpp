@@ -87,9 +87,11 @@ CudaExecutor::Version CudaExecutor::withLibraries(const Make& make) const {
     for (;;) { // ends: each of the two libraries is left out once
         try {
             return make(options);
-        } catch (const NoConvolution&) {
+        } catch (const NoConvolution& reason) {
+            keepForDebugging("no_cudnn.txt", reason.what());
             options.convolutions = Libraries::Unused;
-        } catch (const NoAlgorithm&) {
+        } catch (const NoAlgorithm& reason) {
+            keepForDebugging("no_cublaslt.txt", reason.what());
             options.libraries = Libraries::Unused;
         }
     }

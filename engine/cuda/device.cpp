@@ -145,7 +145,11 @@ void Device::check(cudnnStatus_t status, const std::string& what) const {
 cudnnHandle_t Device::dnn() {
     if (!m_dnn) {
         cudnnHandle_t handle = nullptr;
-        check(m_api.dnn.cudnnCreate(&handle), "cuDNN cannot start");
+        if (const auto status = m_api.dnn.cudnnCreate(&handle); status != CUDNN_STATUS_SUCCESS) {
+            checkStream("cuDNN cannot start");
+            throw NoConvolution("cuDNN cannot start: " +
+                                std::string(m_api.dnn.cudnnGetErrorString(status)));
+        }
         m_dnn = DnnHandle(handle, m_api.dnn.cudnnDestroy);
     }
     return m_dnn.get();
@@ -199,7 +203,12 @@ float Device::millisecondsBetween(const EventHandle& start, const EventHandle& s
 cublasLtHandle_t Device::blas() {
     if (!m_blas) {
         cublasLtHandle_t handle = nullptr;
-        check(m_api.blas.cublasLtCreate(&handle), "cuBLASLt cannot start");
+        if (const auto status = m_api.blas.cublasLtCreate(&handle);
+            status != CUBLAS_STATUS_SUCCESS) {
+            checkStream("cuBLASLt cannot start");
+            throw NoAlgorithm("cuBLASLt cannot start: " +
+                              std::string(m_api.blas.cublasLtGetStatusString(status)));
+        }
         m_blas = BlasHandle(handle, m_api.blas.cublasLtDestroy);
     }
     return m_blas.get();

@@ -107,9 +107,11 @@ public:
     /// run alike, whatever the disk keeps. Used in one's turn.
     std::map<std::string, std::string>& choices() { return m_choices; }
 
-    cublasLtHandle_t blas(); ///< made at the first call
+    /// Made at the first call; NoAlgorithm and NoConvolution where the library cannot start, as of
+    /// a version that the driver does not run.
+    cublasLtHandle_t blas();
 #ifdef HALFSCOPE_CUDNN
-    cudnnHandle_t dnn(); ///< made at the first call; its stream is set at every use
+    cudnnHandle_t dnn(); ///< its stream is set at every use
 #endif
 
     /// EngineError when something that was enqueued has failed; does not wait.

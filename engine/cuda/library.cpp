@@ -282,6 +282,12 @@ Library openLibrary(const std::vector<std::string>& names, const std::vector<std
     return {nullptr, {}, reason};
 }
 
+std::string whatDnnLacks(int cudaMajor, const std::vector<std::string>& folders) {
+    const Library blas = openLibrary({soname("cublasLt", cudaMajor)}, folders, kWhere);
+    if (blas.handle != nullptr) return {};
+    return "cuDNN is of CUDA " + std::to_string(cudaMajor) + " and needs cuBLASLt: " + blas.reason;
+}
+
 void loadCompiler(Api& api) {
     const std::vector<std::string> folders = libraryFolders();
     const Library nvrtc =
@@ -301,6 +307,8 @@ Api loadApi() {
          api.noBlas);
 #ifdef HALFSCOPE_CUDNN
     fill(openLibrary({soname("cudnn", CUDNN_MAJOR)}, folders, kWhere), api.dnn, api.noDnn);
+    if (api.noDnn.empty())
+        api.noDnn = whatDnnLacks(static_cast<int>(api.dnn.cudnnGetCudartVersion() / 1000), folders);
 #else
     api.noDnn = "this build has no cuDNN";
 #endif

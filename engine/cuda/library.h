@@ -35,4 +35,10 @@ struct Library {
 Library openLibrary(const std::vector<std::string>& names, const std::vector<std::string>& folders,
                     std::string_view howToGet);
 
+/// Why a cuDNN that was built with this major version of CUDA cannot be used; empty where it can.
+/// When it first convolves it opens that version's cuBLASLt by its plain name, and ends the program
+/// where there is none (NVIDIA's installation guide names it a need of the legacy convolutions): so
+/// it is opened here, and found by its name from then on.
+std::string whatDnnLacks(int cudaMajor, const std::vector<std::string>& folders);
+
 } // namespace halfscope::cuda

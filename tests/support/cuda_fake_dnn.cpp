@@ -59,6 +59,7 @@ cudnnStatus_t destroy(const char* function, Handle handle) {
 }
 
 size_t version() { return 91900; }
+size_t cudartVersion() { return CUDA_VERSION; }
 const char* errorString(cudnnStatus_t) { return "CUDNN_STATUS_FAKE"; }
 cudnnStatus_t handleCreate(cudnnHandle_t* handle) { return create<Dnn>("cudnnCreate", handle); }
 cudnnStatus_t handleDestroy(cudnnHandle_t handle) {
@@ -261,6 +262,7 @@ cudnnStatus_t backwardFilter(cudnnHandle_t handle, const void* alpha, cudnnTenso
 
 void fillDnn(cuda::DnnApi& api) {
     api.cudnnGetVersion = version;
+    api.cudnnGetCudartVersion = cudartVersion;
     api.cudnnGetErrorString = errorString;
     api.cudnnCreate = handleCreate;
     api.cudnnDestroy = handleDestroy;
