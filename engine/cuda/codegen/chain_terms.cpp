@@ -33,7 +33,9 @@ public:
         if (it.dtype != DType::F32 || isLeaf(id)) return whole;
         switch (it.op) {
         case Op::Constant: return constant(id);
-        case Op::Expand: return isOverRows(id) ? Terms{{1, {id}, kNoNode, kNoNode}} : whole;
+        case Op::Expand:
+            if (!isOverRows(id)) return whole;
+            return {{1, {id}, kNoNode, kNoNode}};
         case Op::Neg: return times(of(it.in[0]), {-1, {}, kNoNode, kNoNode});
         case Op::Add: return sum(id);
         case Op::Mul: return product(id);
