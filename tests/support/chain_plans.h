@@ -45,9 +45,10 @@ inline std::string textOf(const std::vector<cuda::KernelText>& texts) {
     for (const char* name : {"product", "product_merge"})
         if (text.find(std::string("void ") + name + "(") != std::string::npos)
             text += std::string("extern \"C\" __global__ void run_") + name +
-                    "(char* arena, char* scratch, unsigned* tickets) {\n"
-                    "HS_DYNAMIC_SHARED(shared);\nhs::awaitEarlierLaunch();\n" +
-                    name + "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
+                    "(char* arena, char* scratch, unsigned* tickets) {\n" +
+                    (texts[0].warpgroups ? "HS_GROUP_SHARED" : "HS_DYNAMIC_SHARED") +
+                    "(shared);\nhs::awaitEarlierLaunch();\n" + name +
+                    "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
     return text;
 }
 

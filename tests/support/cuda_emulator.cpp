@@ -38,7 +38,7 @@ struct Snapshot {
 };
 
 struct Thread {
-    enum class State : uint8_t { Ready, AtBarrier, AtExchange, Done } state = State::Ready;
+    enum class State : uint8_t { Ready, AtBarrier, AtExchange, AtGroup, Done } state = State::Ready;
     int line = 0;
     unsigned mask = 0;
     std::array<char, kSlotBytes> given{};
@@ -76,6 +76,12 @@ struct EmulatedModule::Impl {
 
     static void body(void* self, int thread);
     static void barrier(void* self, int line);
+    static void meetGroup(void* self, int line);
+    void pause(Thread::State until, int line) {
+        running().state = until;
+        running().line = line;
+        fibers->yield(current);
+    }
     static const char* exchange(void* self, unsigned mask, const void* mine, int bytes, int line);
     static void access(void* self, const void* at, size_t bytes, bool isWrite);
     static void atomic(void* self, const void* at);
@@ -87,6 +93,7 @@ struct EmulatedModule::Impl {
     void runBlock(int threadCount, const std::vector<int>& order);
     bool releaseExchanges(int warp);
     bool releaseExchange(int warp, unsigned mask, int line);
+    bool releaseGroup(int warp);
     bool releaseBarrier();
     [[noreturn]] void failStuck() const;
 };
@@ -99,10 +106,11 @@ void EmulatedModule::Impl::body(void* self, int thread) {
 }
 
 void EmulatedModule::Impl::barrier(void* self, int line) {
-    auto& impl = *static_cast<Impl*>(self);
-    impl.running().state = Thread::State::AtBarrier;
-    impl.running().line = line;
-    impl.fibers->yield(impl.current);
+    static_cast<Impl*>(self)->pause(Thread::State::AtBarrier, line);
+}
+
+void EmulatedModule::Impl::meetGroup(void* self, int line) {
+    static_cast<Impl*>(self)->pause(Thread::State::AtGroup, line);
 }
 
 const char* EmulatedModule::Impl::exchange(void* self, unsigned mask, const void* mine, int bytes,
@@ -157,6 +165,7 @@ void EmulatedModule::Impl::connect() {
     state->context = this;
     state->barrier = barrier;
     state->exchange = exchange;
+    state->meetGroup = meetGroup;
     state->misaligned = misaligned;
     state->ahead = ahead;
     state->access = searches ? access : nullptr;
@@ -193,7 +202,7 @@ void EmulatedModule::Impl::runBlock(int threadCount, const std::vector<int>& ord
         checkFaults();
         bool released = false;
         for (int warp = 0; warp * kLanes < threadCount; ++warp)
-            released = releaseExchanges(warp) || released;
+            released = releaseExchanges(warp) || releaseGroup(warp) || released;
         if (released) continue;
         if (std::all_of(threads.begin(), threads.end(),
                         [](const Thread& t) { return t.state == Thread::State::Done; }))
@@ -244,6 +253,20 @@ bool EmulatedModule::Impl::releaseExchange(int warp, unsigned mask, int line) {
     return true;
 }
 
+/// Only when every thread of the warpgroup that begins with this warp waits at the same line.
+bool EmulatedModule::Impl::releaseGroup(int warp) {
+    constexpr size_t kThreads = 4 * kLanes;
+    const size_t begin = static_cast<size_t>(warp * kLanes);
+    if (begin % kThreads != 0 || begin + kThreads > threads.size()) return false;
+    const auto first = threads.begin() + static_cast<std::ptrdiff_t>(begin), end = first + kThreads;
+    if (!std::all_of(first, end, [&](const Thread& thread) {
+            return thread.state == Thread::State::AtGroup && thread.line == first->line;
+        }))
+        return false;
+    std::for_each(first, end, [](Thread& thread) { thread.state = Thread::State::Ready; });
+    return true;
+}
+
 /// Only when every thread of the block waits at the same line.
 bool EmulatedModule::Impl::releaseBarrier() {
     const int line = threads.front().line;
@@ -264,6 +287,8 @@ void EmulatedModule::Impl::failStuck() const {
             place = "at the barrier of line " + std::to_string(thread.line);
         else if (thread.state == Thread::State::AtExchange)
             place = "at the exchange of line " + std::to_string(thread.line);
+        else if (thread.state == Thread::State::AtGroup)
+            place = "at the meeting of its warpgroup in line " + std::to_string(thread.line);
         auto& [count, first] = places[place];
         if (count++ == 0) first = i;
     }

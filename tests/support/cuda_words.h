@@ -39,6 +39,8 @@ struct State {
     /// until the thread's next call.
     const char* (*exchange)(void* context, unsigned mask, const void* mine, int bytes,
                             int line) = nullptr;
+    /// Returns when all threads of the warpgroup have come to this line.
+    void (*meetGroup)(void* context, int line) = nullptr;
     // of instrumented texts alone
     void (*access)(void* context, const void* at, size_t bytes, bool isWrite) = nullptr;
     void (*atomic)(void* context, const void* at) = nullptr;
@@ -70,6 +72,8 @@ hs_emulated::State hs_emulated_state = {};
 namespace hs_emulated {
 
 inline void barrier(int line) { hs_emulated_state.barrier(hs_emulated_state.context, line); }
+
+inline void meetGroup(int line) { hs_emulated_state.meetGroup(hs_emulated_state.context, line); }
 
 inline void ahead(const void* at) { hs_emulated_state.ahead(hs_emulated_state.context, at); }
 

@@ -33,6 +33,9 @@ std::map<std::string, KernelCost> costsIn(const std::string& log) {
         if (std::regex_search(line, found, kUsed)) current->registers = std::stoi(found[1]);
         if (std::regex_search(line, found, kShared)) current->sharedBytes = std::stoi(found[1]);
     }
+    if (log.find("instructions are serialized") != std::string::npos)
+        for (auto& [name, cost] : costs)
+            cost.isSerialized = true;
     return costs;
 }
 

@@ -11,6 +11,7 @@ namespace halfscope::test {
 /// What ptxas says of one kernel.
 struct KernelCost {
     int registers = 0, spillBytes = 0, stackBytes = 0, sharedBytes = 0;
+    bool isSerialized = false; ///< some kernel of the text waits for each product of a warpgroup
 };
 
 class Nvrtc {

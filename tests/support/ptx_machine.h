@@ -38,6 +38,25 @@ struct Copies {
     std::deque<std::vector<Copy>> groups; ///< oldest first
 };
 
+/// A product of a warpgroup that this warp has begun.
+struct GroupProduct {
+    const Instruction* instruction = nullptr;
+    uint64_t a = 0, b = 0; ///< descriptors
+    bool adds = false;     ///< to what the sums hold
+};
+struct GroupState {
+    std::vector<GroupProduct> open;               ///< since the last commit
+    std::deque<std::vector<GroupProduct>> groups; ///< oldest first
+    /// By register: the columns of the product that has it, and when it was last used otherwise.
+    std::vector<int> held;
+    std::vector<uint64_t> touched;
+    uint64_t now = 1, fenced = 0;
+    std::vector<uint64_t> done; ///< since the last barrier: lines and descriptors
+
+    /// What another instruction does to registers.
+    void use(const Block&, const Instruction&);
+};
+
 struct Warp {
     int index = 0;
     std::vector<uint32_t> file;
@@ -48,6 +67,7 @@ struct Warp {
     uint32_t all = 0, live = 0, waiting = 0; ///< lanes: waiting at the barrier
     uint32_t overlapping = 0; ///< lanes that have not waited for the launch before yet
     std::array<Copies, kLanes> copies;
+    GroupState group;
 
     uint32_t* at(const Operand& operand) { return file.data() + operand.offset; }
     template <class T>
@@ -110,8 +130,14 @@ public:
     Races* races() { return m_races; }
     uint64_t parameter(uint64_t at) const { return m_parameters.at(at / 8); }
     [[noreturn]] void fault(const std::string& what, int thread = -1) const;
+    /// The thread shows what it wrote to shared memory to products of warpgroups.
+    void showWrites(int thread);
+    /// Who wrote one of these bytes and has not shown it; -1: nobody.
+    int unshownWriter(uint64_t address, size_t bytes) const;
 
 private:
+    void noteWrite(size_t at, size_t bytes, int thread);
+    void checkGroups(bool isOver);
     void start(Warp& warp, int blocks, int threads);
     void runWarp(Warp& warp);
     void runGroup(Warp& warp, int pc, uint32_t mask, int until);
@@ -129,6 +155,8 @@ private:
     std::vector<char> m_local;
     std::vector<uint8_t> m_localWritten;
     std::vector<Warp> m_warps;
+    std::vector<int> m_writers; ///< by byte of shared memory: thread + 1, until it shows it
+    std::vector<std::vector<std::pair<size_t, size_t>>> m_unshown; ///< by thread
     Races* m_races;
     int m_index = 0;
     const Instruction* m_current = nullptr;
@@ -145,6 +173,7 @@ using Table = std::map<std::string, Meaning, std::less<>>;
 void addLanes(Table&);       ///< what each lane does for itself: ptx_lanes.cpp
 void addConversions(Table&); ///< ptx_conversions.cpp
 void addCarries(Table&);     ///< ptx_carry.cpp
+void addGroups(Table&);      ///< products of warpgroups: ptx_groups.cpp
 void addWarps(Table&);       ///< what lanes do together, and branches: ptx_warps.cpp
 /// Memory's names have too many forms for a table: ptx_memory.cpp. False: it is none of them.
 bool memoryMeaning(std::string_view name, Meaning&);

@@ -337,6 +337,7 @@ Bytes Block::access(Space space, uint64_t address, int bytes, bool isWrite, int 
             return {m_local.data() + own, m_localWritten.data() + own};
         }
         if (m_races != nullptr && !isAtomic) m_races->access(thread, m_shared + at, size, isWrite);
+        if (isWrite && m_kernel.hasGroups) noteWrite(at, size, thread);
         return {m_shared + at, m_sharedWritten.data() + at};
     }
     char* at = reinterpret_cast<char*>(address);

@@ -14,7 +14,9 @@ namespace ptx {
 Block::Block(const Program& program, const Kernel& kernel, std::vector<Area> areas,
              std::array<uint64_t, 3> parameters, size_t sharedBytes, Races* races)
     : m_program(program), m_kernel(kernel), m_areas(std::move(areas)), m_parameters(parameters),
-      m_sharedBytes((kernel.sharedBytes + 15) / 16 * 16 + sharedBytes), m_races(races) {
+      m_sharedBytes(std::max((kernel.sharedBytes + 15) / 16 * 16, kernel.dynamicStart) +
+                    sharedBytes),
+      m_races(races) {
     m_sharedMemory.resize(m_sharedBytes + 64);
     m_sharedWritten.resize(m_sharedBytes);
     const size_t skew = reinterpret_cast<uintptr_t>(m_sharedMemory.data()) % 64;
@@ -29,7 +31,9 @@ void Block::fault(const std::string& what, int thread) const {
     if (m_current != nullptr) {
         const auto line = static_cast<size_t>(m_current->line);
         place = ", line " + std::to_string(line);
-        if (line - 1 < m_program.lines.size()) place += ":" + m_program.lines[line - 1];
+        constexpr size_t kMost = 120; // a product names 128 registers
+        if (line - 1 < m_program.lines.size())
+            place += ":" + m_program.lines[line - 1].substr(0, kMost);
     }
     throw std::runtime_error("PTX: " + m_kernel.name + ", block " + std::to_string(m_index) +
                              (thread >= 0 ? ", thread " + std::to_string(thread) : "") + place +
@@ -47,6 +51,11 @@ void Block::start(Warp& warp, int blocks, int threads) {
     warp.copies.fill({});
     warp.file.assign(m_kernel.words, 0xFFFFFFFFu); // NaN in every type of float
     warp.wild.assign(m_kernel.registers, kAllLanes);
+    warp.group = {};
+    if (m_kernel.hasGroups) {
+        warp.group.held.assign(m_kernel.registers, 0);
+        warp.group.touched.assign(m_kernel.registers, 0);
+    }
     const auto put = [&](const Operand& at, auto valueOf) {
         for (int lane = 0; lane < kLanes; ++lane)
             warp.set<uint64_t>(at, lane, static_cast<uint64_t>(valueOf(lane)));
@@ -82,6 +91,8 @@ void Block::run(int index, int blocks, int threads, const std::vector<int>& warp
     m_local.assign(localBytes, static_cast<char>(0xFF));
     m_localWritten.assign(localBytes, 0);
     m_warps.resize(warpOrder.size());
+    m_unshown.assign(static_cast<size_t>(threads), {});
+    if (m_kernel.hasGroups) m_writers.assign(m_sharedBytes, 0);
     if (m_races != nullptr) m_races->startBlock(index, m_shared, m_sharedBytes);
     for (size_t w = 0; w < m_warps.size(); ++w) {
         m_warps[w].index = static_cast<int>(w);
@@ -95,6 +106,7 @@ void Block::run(int index, int blocks, int threads, const std::vector<int>& warp
         for (const int w : warpOrder)
             runWarp(m_warps[static_cast<size_t>(w)]);
         if (m_races != nullptr && !m_races->fault().empty()) fault(m_races->fault());
+        if (m_kernel.hasGroups) checkGroups(none([](const Warp& warp) { return warp.live; }));
         if (none([](const Warp& warp) { return warp.waiting; })) continue; // all have ended
         for (Warp& warp : m_warps) {
             if (warp.waiting != warp.all)

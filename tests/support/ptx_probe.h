@@ -19,10 +19,10 @@ inline const Nvrtc& compiler() {
     return nvrtc;
 }
 
-/// What one launch of three blocks of that body says. `before`: what it does before it waits for
-/// the launch before.
+/// What one launch of three blocks of that body says, which have 256 threads each. `before`: what
+/// it does before it waits for the launch before.
 inline std::string failureOf(const std::string& body, const std::string& prelude = cuda::prelude(),
-                             const std::string& before = "") {
+                             const std::string& before = "", size_t sharedBytes = 1024) {
     const std::string text =
         prelude +
         "extern \"C\" __global__ void entry(char* arena, char* scratch, unsigned* tickets) {\n"
@@ -37,7 +37,7 @@ inline std::string failureOf(const std::string& body, const std::string& prelude
         cuda::Launch launch;
         launch.entry = "entry";
         launch.blocks = 3;
-        launch.sharedBytes = 1024;
+        launch.sharedBytes = sharedBytes;
         std::vector<double> arena(512), scratch(64);
         unsigned ticket = 0;
         module.launch(launch, reinterpret_cast<std::byte*>(arena.data()),

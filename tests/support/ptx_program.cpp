@@ -59,6 +59,7 @@ private:
     Operand constant(uint64_t bits, bool wide);
     Operand operandOf(std::string_view text, bool wide);
     std::optional<uint64_t> addressOf(std::string_view name) const;
+    uint64_t dynamicStart(const std::string& name) const;
     std::optional<Special> specialOf(std::string_view name) const;
 
     std::string m_owned;
@@ -73,6 +74,7 @@ private:
     std::vector<std::pair<size_t, std::string>> m_jumps;
     std::map<std::pair<uint64_t, bool>, Operand> m_constants;
     std::map<std::string, uint64_t> m_local, m_sharedOfModule;
+    std::map<std::string, uint64_t> m_alignments; ///< of dynamic shared memory's names
     uint64_t m_moduleSharedBytes = 0;
     bool m_wide = false;
 };
@@ -151,6 +153,7 @@ void Parser::variable(std::string_view statement) {
     };
     if (space == ".shared" && isExtern) {
         m_sharedOfModule[name] = ~uint64_t{0}; // behind the static ones
+        m_alignments[name] = std::max<uint64_t>(align, 16);
     } else if (space == ".shared") {
         m_sharedOfModule[name] = kSharedStart + placed(m_moduleSharedBytes);
     } else if (space == ".local" || space == ".param") { // those of calls
@@ -231,12 +234,18 @@ Operand Parser::constant(uint64_t bits, bool wide) {
     return found->second;
 }
 
+uint64_t Parser::dynamicStart(const std::string& name) const {
+    const uint64_t align = m_alignments.at(name);
+    const uint64_t at = (kSharedStart + m_moduleSharedBytes + align - 1) / align * align;
+    m_kernel->dynamicStart = std::max(m_kernel->dynamicStart, at - kSharedStart);
+    return at;
+}
+
 std::optional<uint64_t> Parser::addressOf(std::string_view view) const {
     const std::string name(view);
     if (const auto found = m_local.find(name); found != m_local.end()) return found->second;
     if (const auto found = m_sharedOfModule.find(name); found != m_sharedOfModule.end())
-        return found->second == ~uint64_t{0} ? kSharedStart + (m_moduleSharedBytes + 15) / 16 * 16
-                                             : found->second;
+        return found->second == ~uint64_t{0} ? dynamicStart(name) : found->second;
     if (const auto found = m_program->variables.find(name); found != m_program->variables.end())
         return reinterpret_cast<uint64_t>(found->second.data());
     if (m_kernel != nullptr)
@@ -371,6 +380,7 @@ void Parser::instruction(std::string_view statement) {
     const Meaning meaning = meaningOf(name);
     made.run = meaning.run;
     made.flow = meaning.flow;
+    m_kernel->hasGroups = m_kernel->hasGroups || made.flow == Flow::Group;
     made.space = meaning.space;
     made.bytes = meaning.bytes;
     made.count = meaning.count;

@@ -43,6 +43,7 @@ enum class Flow : uint8_t {
     Exit,    ///< ends the thread
     Barrier, ///< of the block
     Warp,    ///< of all lanes of the warp (.aligned)
+    Group,   ///< ... and of the warps of its warpgroup: whoever waits for them, it is not the warp
     Members  ///< of the lanes of a mask: the last operand
 };
 
@@ -90,6 +91,8 @@ struct Kernel {
     uint32_t words = 0;                       ///< of a warp's registers, in units of 4 bytes
     uint32_t registers = 0;                   ///< counted, constants included
     uint64_t localBytes = 0, sharedBytes = 0; ///< static ones
+    uint64_t dynamicStart = 0; ///< of the dynamic ones behind them, as far as it is aligned to
+    bool hasGroups = false;    ///< products of warpgroups
     int maxThreads = 1024;
 };
 

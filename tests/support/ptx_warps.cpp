@@ -195,6 +195,7 @@ Meaning meaningOf(const std::string& name) {
         addConversions(made);
         addCarries(made);
         addWarps(made);
+        addGroups(made);
         return made;
     }();
     if (const auto found = table.find(name); found != table.end() && found->second.run != nullptr)
@@ -225,7 +226,8 @@ bool Block::canGo(const Warp& warp, const Instruction& instruction, uint32_t mas
     case Flow::Branch:
     case Flow::Exit: return true;
     case Flow::Barrier:
-    case Flow::Warp: return mask == warp.all;
+    case Flow::Warp:
+    case Flow::Group: return mask == warp.all;
     case Flow::Members: break;
     }
     const auto membersOf = [&](int lane) {
@@ -265,6 +267,8 @@ void Block::runGroup(Warp& warp, int pc, uint32_t mask, int until) {
         m_current = &instruction;
         if (!first && instruction.flow >= Flow::Barrier && !canGo(warp, instruction, mask)) break;
         first = false;
+        if (m_kernel.hasGroups && instruction.flow != Flow::Group)
+            warp.group.use(*this, instruction);
         const uint32_t lanes = allowed(warp, instruction, mask);
         switch (instruction.flow) {
         case Flow::Branch:
@@ -292,6 +296,7 @@ void Block::runGroup(Warp& warp, int pc, uint32_t mask, int until) {
             leave(mask, pc + 1);
             return;
         case Flow::Warp:
+        case Flow::Group:
         case Flow::Members:
             if (lanes != mask && (lanes != 0 || instruction.flow == Flow::Members))
                 fault("an instruction of all lanes for some of them");

@@ -106,6 +106,12 @@ int widestOf(const ChainShape& shape, bool half, const TileLimits& limits) {
                                                                 : 128);
 }
 
+/// Whether warpgroups multiply: two of them have 64 rows of a tile each.
+bool byWarpgroups(const ChainTiles& tiles, bool half, const DeviceTraits& traits) {
+    return traits.tiles.warpgroups && traits.capability == kWarpgroupCapability && half &&
+           tiles.rows == kTileRows;
+}
+
 std::optional<ChainTiles> rowsTiles(const Graph& graph, const ChainShape& shape,
                                     const DeviceTraits& traits) {
     const bool half = operandBytes(graph, shape) == 2;
@@ -125,6 +131,7 @@ std::optional<ChainTiles> rowsTiles(const Graph& graph, const ChainShape& shape,
                 const int blocks = blocksEach(traits) * traits.multiprocessors;
                 tiles.parts =
                     static_cast<int>(std::clamp<int64_t>(blocks / tiles.acrossOf(shape), 1, most));
+                tiles.warpgroups = byWarpgroups(tiles, half, traits);
                 return tiles;
             }
     return std::nullopt;
@@ -145,6 +152,7 @@ std::optional<ChainTiles> deepTiles(const Graph& graph, const ChainShape& shape,
         const int64_t steps = ceilDiv(depthOf(graph, shape), tiles.depth);
         const int blocks = blocksEach(traits) * traits.multiprocessors;
         tiles.parts = static_cast<int>(std::clamp<int64_t>(blocks / results, 1, steps));
+        tiles.warpgroups = byWarpgroups(tiles, bytes == 2, traits);
         return tiles;
     }
     return std::nullopt;
@@ -210,8 +218,9 @@ private:
                number("kGroup", groupOf(m_shape, m_limits.form)) + flag("kReversed", isReversed()) +
                flag("kHeld", m_shape.kind == ChainKind::Deep) +
                flag("kColumnSums", !m_shape.columnSums.empty()) + flag("kLean", m_limits.lean) +
-               flag("kAAlongK", !attrs.transposeA) + flag("kBAlongK", attrs.transposeB) +
-               number("kN", m_shape.columns) + number("kParts", m_tiles.parts) +
+               flag("kWarpgroups", m_tiles.warpgroups) + flag("kAAlongK", !attrs.transposeA) +
+               flag("kBAlongK", attrs.transposeB) + number("kN", m_shape.columns) +
+               number("kParts", m_tiles.parts) +
                number("kSharedBytes", static_cast<int64_t>(m_tiles.sharedBytes));
     }
     std::string sourcesText() const {
@@ -276,6 +285,7 @@ private:
                                           scratchText("double", 0, false) + ", shared, block)");
         first.blocks = m_tiles.parts * m_tiles.acrossOf(m_shape);
         first.sharedBytes = m_tiles.sharedBytes;
+        first.warpgroups = m_tiles.warpgroups;
         if (partials == 0) return {first};
         first.scratchBytes =
             aligned(static_cast<size_t>(m_tiles.parts) * static_cast<size_t>(partials) *
@@ -314,6 +324,7 @@ private:
         first.blocks = m_tiles.parts * m_tiles.acrossOf(m_shape) *
                        static_cast<int>(ceilDiv(m_shape.rows, m_tiles.rows));
         first.sharedBytes = m_tiles.sharedBytes;
+        first.warpgroups = m_tiles.warpgroups;
         first.scratchBytes = aligned(products + sums);
         second.function = functionText(m_site.name + "_merge",
                                        "hs::mergeRuns<hs::" + config + ">(arena, " +

@@ -12,6 +12,7 @@ struct ChainTiles {
     bool resident = false; ///< operand b stays in shared memory (Rows)
     int parts = 1;         ///< blocks that share the rows
     size_t sharedBytes = 0;
+    bool warpgroups = false; ///< multiply (kernels/warpgroup.cuh)
 
     int acrossOf(const ChainShape& shape) const {
         return static_cast<int>((shape.columns + columns - 1) / columns);

@@ -10,6 +10,8 @@ namespace halfscope::cuda {
 
 /// Threads of every generated block. Kernels count on it.
 inline constexpr int kThreads = 256;
+/// The only capability whose devices have products of warpgroups.
+inline constexpr int kWarpgroupCapability = 90;
 
 /// How f32 elements of fused chains are computed.
 enum class ElementForm : uint8_t {
@@ -27,6 +29,9 @@ struct TileLimits {
     /// Fewer instructions a step of a product around its elements: memory is asked ahead by
     /// straight code, values of a row are widened where they are used.
     bool lean = false;
+    /// Products in 16 bits by warpgroups (kernels/warpgroup.cuh), in tiles of 128 rows, where the
+    /// device has capability 9.0.
+    bool warpgroups = false;
 };
 
 /// What of a device decides the text.
@@ -62,6 +67,7 @@ struct KernelText {
     size_t sharedBytes = 0;  ///< of the shared area, 16-byte aligned
     size_t scratchBytes = 0; ///< from scratchOffset on
     int tickets = 0;         ///< from firstTicket on
+    bool warpgroups = false; ///< multiply: the shared area begins at a multiple of 1024 bytes
 };
 
 KernelText writeLoop(const KernelSite&, const DeviceTraits&); ///< a fused loop (Kernel::loop)

@@ -30,6 +30,7 @@ struct Written {
     std::string name;
     int blocks = 1;
     size_t sharedBytes = 0;
+    bool warpgroups = false;
 };
 
 class StepWriter {
@@ -110,7 +111,7 @@ private:
         if (texts.front().scratchBytes > 0)
             hold(site.scratchOffset + texts.front().scratchBytes, m_lastLaunch.at(unit.kernel));
         const auto written = [](const std::string& functionName, const KernelText& text) {
-            return Written{functionName, text.blocks, text.sharedBytes};
+            return Written{functionName, text.blocks, text.sharedBytes, text.warpgroups};
         };
         if (texts.size() > 1) m_laterPhase[unit.kernel] = written(name + "_merge", texts[1]);
         return written(name, texts.front());
@@ -193,7 +194,8 @@ private:
             if (!text.empty()) text += barrier;
             for (size_t unit : phase) {
                 const Written written = write(unit);
-                require(written.blocks == 1, "cuda: a unit of a chain wants many blocks");
+                require(written.blocks == 1 && !written.warpgroups,
+                        "cuda: a unit of a chain wants many blocks, or all shared memory");
                 const size_t bytes = alignedTo(written.sharedBytes, kSharedAlignment);
                 if (offset > 0 && offset + bytes > m_traits.sharedBytes) {
                     text += barrier;
@@ -214,6 +216,7 @@ private:
         std::string call;
         if (m_plan.units[first].wide) {
             const Written written = write(first);
+            m_hasWarpgroups = m_hasWarpgroups || written.warpgroups;
             launch.blocks += written.blocks;
             launch.sharedBytes = std::max(launch.sharedBytes, written.sharedBytes);
             call = "        " + written.name + "(arena, scratch, tickets, shared, block - " +
@@ -229,6 +232,7 @@ private:
     void writeEntry(Launch& launch, const PlannedLaunch& planned) {
         launch.entry = "launch" + std::to_string(m_launch);
         launch.blocks = 0;
+        m_hasWarpgroups = false;
         std::string body;
         for (const Strand& head : planned.heads)
             body += headText(head, launch);
@@ -245,7 +249,9 @@ private:
                          std::to_string(kThreads) + ", " + std::to_string(blocksEachOf(launch)) +
                          ") " + launch.entry +
                          "(char* arena, char* scratch, unsigned* tickets) {\n"
-                         "    HS_DYNAMIC_SHARED(shared);\n"
+                         "    " +
+                         (m_hasWarpgroups ? "HS_GROUP_SHARED" : "HS_DYNAMIC_SHARED") +
+                         "(shared);\n"
                          "    hs::awaitEarlierLaunch();\n"
                          "    const int block = static_cast<int>(blockIdx.x);\n" +
                          body + "}\n\n";
@@ -270,6 +276,7 @@ private:
     const DeviceTraits& m_traits;
     const std::map<size_t, TileLimits>& m_tilesOf;
     size_t m_launch = 0, m_scratchEnd = 0;
+    bool m_hasWarpgroups = false;                  ///< multiply in the launch that is written
     std::vector<std::pair<size_t, size_t>> m_held; ///< last launch, end of its scratch
     std::map<size_t, size_t> m_lastLaunch;         ///< by kernel
     std::map<size_t, Written> m_laterPhase;        ///< by kernel

@@ -13,6 +13,7 @@ namespace hs {
 /// warps multiply first and half compute first, so that each scheduler has both kinds of work.
 /// kReversed runs from the last row to the first: a chain that starts where the one before it ended
 /// finds those rows in the second-level cache.
+/// With kWarpgroups all threads compute while their products are multiplied.
 /// More of C: Out (a sink, see Panel), kM, kN, kK, kParts (blocks that share the rows), kResident.
 template <class C>
 struct RowProduct {
@@ -46,19 +47,30 @@ struct RowProduct {
         Sink sink{shared + kOffsetExchange, reinterpret_cast<double*>(shared + kOffsetRunning)};
         sink.begin();
         if (steps > 0) start(arena, shared, part, column0, nextA, nextB);
+        if constexpr (C::kWarpgroups) showToGroups();
         __syncthreads();
         for (int step = 0; step < steps; ++step) {
             const int k = step % kSteps;
             if constexpr (C::kLean) ask(arena, part, step + 2, steps, column0);
-            HS_UNROLL_BY(1)
-            for (int turn = 0; turn < 2; ++turn) {
-                if ((turn == 0) == (warp < 4)) {
-                    if (C::kLean && k == 0) clear(sums);
-                    T::Multiply::add(areaA(shared, step), areaB(shared, C::kResident ? k : step),
-                                     warp / T::kWarpsN * T::kWarpRows,
-                                     warp % T::kWarpsN * T::kWarpColumns, sums);
-                } else {
-                    prepare(arena, shared, part, step + 1, steps, column0, nextA, nextB);
+            if constexpr (C::kWarpgroups) {
+                typename T::Multiply multiply;
+                multiply.begin(areaA(shared, step), areaB(shared, C::kResident ? k : step), k > 0,
+                               sums);
+                prepare(arena, shared, part, step + 1, steps, column0, nextA, nextB);
+                showToGroups();
+                multiply.end(sums);
+            } else {
+                HS_UNROLL_BY(1)
+                for (int turn = 0; turn < 2; ++turn) {
+                    if ((turn == 0) == (warp < 4)) {
+                        if (C::kLean && k == 0) clear(sums);
+                        T::Multiply::add(areaA(shared, step),
+                                         areaB(shared, C::kResident ? k : step),
+                                         warp / T::kWarpsN * T::kWarpRows,
+                                         warp % T::kWarpsN * T::kWarpColumns, sums);
+                    } else {
+                        prepare(arena, shared, part, step + 1, steps, column0, nextA, nextB);
+                    }
                 }
             }
             if (k == kSteps - 1) epilogue(arena, shared, rowOf(part, step), column0, sums, sink);
@@ -121,21 +133,23 @@ private:
 
     /// Two halves of the tile, one after the other: the warps that hold it stage the rounded
     /// product, then all threads go over it in rows.
+    static constexpr int kHalfWarps = kThreads / kWarp / 2;
     static HS_D void epilogue(char* arena, char* shared, int row0, int column0,
                               float (&sums)[T::kTilesM][T::kTilesN][4], Sink& sink) {
         const int thread = static_cast<int>(threadIdx.x), warp = thread / kWarp;
         char* staged = shared + kOffsetStaging;
         HS_UNROLL_BY(1)
         for (int half = 0; half < 2; ++half) {
-            if (warp / T::kWarpsN == half) stage(staged, warp % T::kWarpsN, sums);
+            if (warp / kHalfWarps == half) stage(staged, warp % kHalfWarps, sums);
             __syncthreads();
-            sink.template add<true>(arena, row0 + half * T::kWarpRows, column0, staged);
+            sink.template add<true>(arena, row0 + half * (C::kTileM / 2), column0, staged);
             __syncthreads();
         }
     }
-    static HS_D void stage(char* staged, int warpN, float (&sums)[T::kTilesM][T::kTilesN][4]) {
+    static HS_D void stage(char* staged, int warp, float (&sums)[T::kTilesM][T::kTilesN][4]) {
         const int lane = static_cast<int>(threadIdx.x) % kWarp, g = lane / 4, t = lane % 4;
-        Stored* to = reinterpret_cast<Stored*>(staged) + warpN * T::kWarpColumns;
+        Stored* to = reinterpret_cast<Stored*>(staged) +
+                     warp * (C::kWarpgroups ? T::kWarpRows * Sink::kStagedRow : T::kWarpColumns);
         HS_UNROLL
         for (int i = 0; i < T::kTilesM; ++i)
             HS_UNROLL
@@ -146,7 +160,8 @@ private:
                 pair.set(1, sums[i][j][2 * half + 1]);
                 pair.store(to + T::Multiply::rowOf(2 * i + half, g) * Sink::kStagedRow +
                            T::Multiply::columnOf(2 * j, t));
-                if (!C::kLean) sums[i][j][2 * half] = sums[i][j][2 * half + 1] = 0;
+                if (!C::kLean && !C::kWarpgroups)
+                    sums[i][j][2 * half] = sums[i][j][2 * half + 1] = 0;
             }
     }
     /// Lean: before a tile's first products, whose instructions then take zeros for the sums.
@@ -192,6 +207,7 @@ struct DeepProduct {
             T::fetchB(b, arena, n0, innerOf(first, count, 0));
             prepare(arena, shared, first, count, 0, m0, n0, a, b);
         }
+        if constexpr (C::kWarpgroups) showToGroups();
         __syncthreads();
         if constexpr (C::kLean) ask(arena, first, count, 1 + T::kAhead, m0, n0);
         int origin = first, at = C::kReversed ? first + count - 1 : first;
@@ -201,14 +217,22 @@ struct DeepProduct {
                 ask(arena, origin, count, step + 2 + T::kAhead, m0, n0);
                 advance<C::kReversed ? -1 : 1>(at);
             }
-            HS_UNROLL_BY(1)
-            for (int turn = 0; turn < 2; ++turn) {
-                if ((turn == 0) == (warp < 4))
-                    T::Multiply::add(areaA(shared, step), areaB(shared, step),
-                                     warp / T::kWarpsN * T::kWarpRows,
-                                     warp % T::kWarpsN * T::kWarpColumns, sums);
-                else
-                    prepare(arena, shared, origin, count, step + 1, m0, n0, a, b);
+            if constexpr (C::kWarpgroups) {
+                typename T::Multiply multiply;
+                multiply.begin(areaA(shared, step), areaB(shared, step), true, sums);
+                prepare(arena, shared, origin, count, step + 1, m0, n0, a, b);
+                showToGroups();
+                multiply.end(sums);
+            } else {
+                HS_UNROLL_BY(1)
+                for (int turn = 0; turn < 2; ++turn) {
+                    if ((turn == 0) == (warp < 4))
+                        T::Multiply::add(areaA(shared, step), areaB(shared, step),
+                                         warp / T::kWarpsN * T::kWarpRows,
+                                         warp % T::kWarpsN * T::kWarpColumns, sums);
+                    else
+                        prepare(arena, shared, origin, count, step + 1, m0, n0, a, b);
+                }
             }
             __syncthreads();
         }

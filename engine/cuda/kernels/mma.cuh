@@ -137,6 +137,13 @@ inline void emulatedMma(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1, Wide w
 }
 #endif
 
+/// The rows and columns of lane 4 g + t in results of products, two columns at a time neighbours:
+/// as multiply's d.
+struct TensorLayout {
+    static HS_D int rowOf(int i, int g) { return 8 * i + g; }
+    static HS_D int columnOf(int c, int t) { return 8 * (c / 2) + 2 * t + c % 2; }
+};
+
 /// d (16, 8) += a (16, 16) b (16, 8) in f32, operands in F16 or BF16. With lane = 4 g + t: d holds
 /// (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1); a the pairs at (g, 2t), (g + 8, 2t),
 /// (g, 2t + 8), (g + 8, 2t + 8); b those at (2t, g), (2t + 8, g), neighbours along the inner axis.

@@ -4,22 +4,12 @@
 
 namespace hs {
 
-/// The place for other instructions (those of whole warpgroups, for one): a Math with its Product,
-/// and an Area in the layout that they read. Sources, sinks and the walk over tiles stay as they
-/// are.
-///
 /// sums (m, n) of a warp += a b over kInner, where the warp's part is TilesM x 16 rows and
 /// TilesN x 8 columns from (row0, column0) of the areas. A lane has 2 TilesM rows and 2 TilesN
 /// columns: rowOf and columnOf, of lane 4 g + t, of which two columns at a time are neighbours.
 /// Its element (row i, column c) is sums[i / 2][c / 2][2 (i % 2) + c % 2].
 template <class Math, class A, class B, int TilesM, int TilesN, bool AAlongK, bool BAlongK>
 struct Product;
-
-/// As multiply's d.
-struct TensorLayout {
-    static HS_D int rowOf(int i, int g) { return 8 * i + g; }
-    static HS_D int columnOf(int c, int t) { return 8 * (c / 2) + 2 * t + c % 2; }
-};
 
 template <class T, class A, class B, int TilesM, int TilesN, bool AAlongK, bool BAlongK>
 struct Product<HalfMath<T>, A, B, TilesM, TilesN, AAlongK, BAlongK> : TensorLayout {
@@ -186,26 +176,44 @@ private:
 
 // ---- what kernels of products share -------------------------------------------------------------
 
+template <bool IsFirst, class First, class Second>
+struct Either {
+    using Type = First;
+};
+template <class First, class Second>
+struct Either<false, First, Second> {
+    using Type = Second;
+};
+
 /// What both kinds of product share. C names Math, A, B (sources), kTileM, kTileN, kTileK,
-/// kAAlongK, kBAlongK, and kGroup, how many columns a thread computes side by side. An operand of
-/// which every step takes the same columns keeps what belongs to them in registers.
+/// kAAlongK, kBAlongK, kWarpgroups (warpgroup.cuh's product), and kGroup, how many columns a thread
+/// computes side by side. An operand of which every step takes the same columns keeps what belongs
+/// to them in registers.
 template <class C>
 struct ProductTiles {
     using Math = typename C::Math;
     static constexpr int kBytes = Math::kBytes;
-    using AreaA = Area<kBytes, C::kAAlongK ? C::kTileM : C::kTileK,
-                       C::kAAlongK ? C::kTileK : C::kTileM, C::kAAlongK, C::kLean>;
-    using AreaB = Area<kBytes, C::kBAlongK ? C::kTileN : C::kTileK,
-                       C::kBAlongK ? C::kTileK : C::kTileN, C::kBAlongK, C::kLean>;
+    template <int Outer, int Inner, bool AlongK>
+    using AreaOf =
+        typename Either<C::kWarpgroups, GroupArea<kBytes, Outer, Inner, AlongK, C::kLean>,
+                        Area<kBytes, Outer, Inner, AlongK, C::kLean>>::Type;
+    using AreaA = AreaOf<C::kAAlongK ? C::kTileM : C::kTileK, C::kAAlongK ? C::kTileK : C::kTileM,
+                         C::kAAlongK>;
+    using AreaB = AreaOf<C::kBAlongK ? C::kTileN : C::kTileK, C::kBAlongK ? C::kTileK : C::kTileN,
+                         C::kBAlongK>;
     using LoaderA = Loader<typename C::A, Math, AreaA, C::kGroup, C::kHeld, C::kColumnSums>;
     using LoaderB = Loader<typename C::B, Math, AreaB, C::kGroup, C::kHeld, false>;
-    static constexpr int kWarpsN = 4, kWarpsM = 2;
+    static constexpr int kWarpsN = C::kWarpgroups ? 1 : 4;
+    static constexpr int kWarpsM = kThreads / kWarp / kWarpsN;
     static constexpr int kWarpRows = C::kTileM / kWarpsM, kWarpColumns = C::kTileN / kWarpsN;
     static constexpr int kTilesM = kWarpRows / 16, kTilesN = kWarpColumns / 8;
     /// Steps between asking the memory for an operand and reading it into registers: these are too
     /// few to hide how long that takes.
     static constexpr int kAhead = 3;
-    using Multiply = Product<Math, AreaA, AreaB, kTilesM, kTilesN, C::kAAlongK, C::kBAlongK>;
+    static_assert(!C::kWarpgroups || C::kTileM == 2 * kGroupRows, "each warpgroup has its rows");
+    using Multiply = typename Either<
+        C::kWarpgroups, GroupProduct<Math, AreaA, AreaB, kTilesN, C::kAAlongK, C::kBAlongK>,
+        Product<Math, AreaA, AreaB, kTilesM, kTilesN, C::kAAlongK, C::kBAlongK>>::Type;
 
     static HS_D void fetchA(LoaderA& loader, const char* arena, int m, int k) {
         if constexpr (C::kAAlongK)
