@@ -40,7 +40,7 @@ private slots:
 };
 
 void TestCudaVariants::theListBeginsWithTheUsual() {
-    const std::vector<Variant> variants = variantsOf(options());
+    const std::vector<Variant> variants = variantsOf(options(), 90);
     QCOMPARE(variants.front().name, std::string("usual"));
     QVERIFY(variants.size() >= 6);
     for (const Variant& variant : variants) {
@@ -48,9 +48,17 @@ void TestCudaVariants::theListBeginsWithTheUsual() {
         QVERIFY(variant.name.find('|') == std::string::npos); // ends a name on disk
         QVERIFY(variant.name.find(',') == std::string::npos); // ends a name in a list
     }
+    const auto byWarpgroups = [](int capability) {
+        const std::vector<Variant> all = variantsOf(options(), capability);
+        return std::count_if(all.begin(), all.end(),
+                             [](const Variant& each) { return each.options.tiles.warpgroups; });
+    };
+    QCOMPARE(byWarpgroups(90), std::ptrdiff_t{2});
+    for (const int other : {80, 89, 100, 120})
+        QCOMPARE(byWarpgroups(other), std::ptrdiff_t{0});
     SourceOptions unfused;
     unfused.chains = Chains::Unfused;
-    QCOMPARE(variantsOf(unfused).size(), size_t{1});
+    QCOMPARE(variantsOf(unfused, 90).size(), size_t{1});
 }
 
 /// Two blocks of a chain on a multiprocessor: half its registers each, and twice the blocks; and
@@ -77,9 +85,13 @@ void TestCudaVariants::twoBlocksShareRegisters() {
     QVERIFY(mixed.text != one.text && mixed.text != two.text);
     how.tilesOf.begin()->second.form = ElementForm::Collected;
     how.tilesOf.begin()->second.lean = true;
+    how.tilesOf.begin()->second.warpgroups = true;
     const std::map<size_t, TileLimits> read = tilesIn(tilesText(how.tilesOf));
     QCOMPARE(read.begin()->second.blocks, 2);
-    QVERIFY(read.begin()->second.form == ElementForm::Collected && read.begin()->second.lean);
+    QVERIFY(read.begin()->second.form == ElementForm::Collected && read.begin()->second.lean &&
+            read.begin()->second.warpgroups);
+    how.tilesOf.begin()->second.warpgroups = false;
+    QVERIFY(!tilesIn(tilesText(how.tilesOf)).begin()->second.warpgroups);
     QVERIFY(!has(one.text, "float g0;")); // a factor put together for a column
     how.tiles.form = ElementForm::Collected;
     QVERIFY(has(written(how).text, "float g0;"));
@@ -221,8 +233,8 @@ void TestCudaVariants::namedByTheEnvironment() {
     QVERIFY(machine.executor->variants().empty());
     QVERIFY(!has(machine.executor->sourceText(), "kTileM = "));
     qputenv("HALFSCOPE_CUDA_VARIANT", "unfused, overlapped"); // as a table tells it
-    QCOMPARE(variantsOf(options()).size(), size_t{1});
-    QCOMPARE(variantsOf(options()).front().name, std::string("unfused"));
+    QCOMPARE(variantsOf(options(), 90).size(), size_t{1});
+    QCOMPARE(variantsOf(options(), 90).front().name, std::string("unfused"));
     qputenv("HALFSCOPE_CUDA_VARIANT", "fast");
     const std::string words = thrownBy<EngineError>([&] { machine.load(); });
     qunsetenv("HALFSCOPE_CUDA_VARIANT");

@@ -109,7 +109,7 @@ CudaExecutor::Version CudaExecutor::makeMain(const SourceOptions& options) {
     if (std::none_of(states.begin(), states.end(),
                      [](const StateInfo& state) { return state.next != kNoNode; }))
         searched.searchSeconds = 0;
-    Version version = search.fastest(variantsOf(searched));
+    Version version = search.fastest(variantsOf(searched, m_device->traits().capability));
     m_variants = search.times();
     return version;
 }

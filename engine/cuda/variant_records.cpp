@@ -120,7 +120,7 @@ std::string tilesText(const std::map<size_t, TileLimits>& tilesOf) {
         text += (text.empty() ? "" : " ") + std::to_string(kernel) + ":" +
                 std::to_string(tiles.rows) + "x" + std::to_string(tiles.columns) + "x" +
                 std::to_string(tiles.depth) + "x" + std::to_string(tiles.blocks) +
-                (tiles.lean ? "l" : "") +
+                (tiles.lean ? "l" : "") + (tiles.warpgroups ? "w" : "") +
                 (tiles.form == ElementForm::AsWritten   ? ""
                  : tiles.form == ElementForm::Collected ? "c"
                                                         : "o");
@@ -136,6 +136,7 @@ std::map<size_t, TileLimits> tilesIn(const std::string& text) {
         if (std::sscanf(word.c_str(), "%zu:%dx%dx%dx%d", &kernel, &tiles.rows, &tiles.columns,
                         &tiles.depth, &tiles.blocks) == 5) {
             tiles.lean = word.find('l') != std::string::npos;
+            tiles.warpgroups = word.find('w') != std::string::npos;
             if (word.back() == 'c') tiles.form = ElementForm::Collected;
             if (word.back() == 'o') tiles.form = ElementForm::OnePass;
             tilesOf[kernel] = tiles;

@@ -9,7 +9,7 @@
 namespace halfscope::cuda {
 namespace {
 
-std::vector<Variant> allOf(const SourceOptions& usual) {
+std::vector<Variant> allOf(const SourceOptions& usual, int capability) {
     std::vector<Variant> variants{{"usual", usual}};
     const auto add = [&](const char* name, Chains chains, TileLimits tiles, bool keepOperands) {
         Variant variant{name, usual};
@@ -28,6 +28,13 @@ std::vector<Variant> allOf(const SourceOptions& usual) {
     add("collected and lean", Chains::Fused, {0, 0, 0, 0, collected, true}, true);
     add("collected in one pass and lean", Chains::Fused, {0, 0, 0, 0, ElementForm::OnePass, true},
         true);
+    // Hardly any instructions for products in 16 bits, which run while all warps compute.
+    if (capability == kWarpgroupCapability) {
+        add("collected and lean by warpgroups", Chains::Fused, {0, 0, 0, 0, collected, true, true},
+            true);
+        add("collected in one pass and lean by warpgroups", Chains::Fused,
+            {0, 0, 0, 0, ElementForm::OnePass, true, true}, true);
+    }
     // Registers against shared memory: which of them a device is short of.
     add("tiles of 128 x 128", Chains::Fused, {128, 128, 0}, true);
     add("tiles of 64 x 256", Chains::Fused, {64, 256, 0}, true);
@@ -47,9 +54,9 @@ std::vector<Variant> allOf(const SourceOptions& usual) {
 
 } // namespace
 
-std::vector<Variant> variantsOf(const SourceOptions& usual) {
+std::vector<Variant> variantsOf(const SourceOptions& usual, int capability) {
     if (usual.chains != Chains::Fused || usual.searchSeconds <= 0) return {{"usual", usual}};
-    std::vector<Variant> variants = allOf(usual);
+    std::vector<Variant> variants = allOf(usual, capability);
     const char* named = std::getenv("HALFSCOPE_CUDA_VARIANT");
     if (named == nullptr) return variants;
     // as tables tell it; whether launches overlap is measured all the same

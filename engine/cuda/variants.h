@@ -17,8 +17,9 @@ struct Variant {
 /// What the name of a way ends with when its launches overlap (overlap.h).
 inline constexpr std::string_view kOverlappedEnding = ", overlapped";
 
-/// The given one first, as "usual". Some may give the same text for a program.
-/// HALFSCOPE_CUDA_VARIANT=NAME leaves that one alone; EngineError where it names none.
-std::vector<Variant> variantsOf(const SourceOptions&);
+/// Those that a device of that compute capability (10 * major + minor) may have: the given one
+/// first, as "usual". Some may give the same text for a program. HALFSCOPE_CUDA_VARIANT=NAME leaves
+/// that one alone; EngineError where it names none.
+std::vector<Variant> variantsOf(const SourceOptions&, int capability);
 
 } // namespace halfscope::cuda

@@ -14,7 +14,9 @@ constexpr cuda::TileLimits kTiles[] = {{0, 0, 0},
                                        {0, 0, 0, 0, cuda::ElementForm::Collected},
                                        {0, 0, 0, 0, cuda::ElementForm::OnePass},
                                        {0, 0, 0, 0, cuda::ElementForm::Collected, true},
-                                       {0, 0, 0, 0, cuda::ElementForm::OnePass, true}};
+                                       {0, 0, 0, 0, cuda::ElementForm::OnePass, true},
+                                       {0, 0, 0, 0, cuda::ElementForm::Collected, true, true},
+                                       {0, 0, 0, 0, cuda::ElementForm::OnePass, true, true}};
 constexpr const char* kForms[] = {"", " collected", " one pass"}; ///< by ElementForm
 
 } // namespace
@@ -34,10 +36,11 @@ private slots:
             for (int tiles = 0; tiles < static_cast<int>(std::size(kTiles)); ++tiles)
                 // one lane in 2 bytes and two in 4 have them all
                 if (tiles == 0 || lane <= 2)
-                    QTest::addRow("%s %dx%d%s%s", kLanes[lane], kTiles[tiles].rows,
+                    QTest::addRow("%s %dx%d%s%s%s", kLanes[lane], kTiles[tiles].rows,
                                   kTiles[tiles].columns,
                                   kForms[static_cast<int>(kTiles[tiles].form)],
-                                  kTiles[tiles].lean ? " lean" : "")
+                                  kTiles[tiles].lean ? " lean" : "",
+                                  kTiles[tiles].warpgroups ? " by warpgroups" : "")
                         << lane << tiles;
     }
     void chains() {
