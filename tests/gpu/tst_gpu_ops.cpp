@@ -7,6 +7,7 @@
 #include "tests/support/node_rows.h"
 #include "tests/support/node_truth.h"
 
+#include <algorithm>
 #include <regex>
 #include <set>
 
@@ -108,6 +109,29 @@ void check(const NodeBench& bench) {
     QVERIFY(!seen.empty());
 }
 
+/// What is left to cuBLASLt: products from 2^25 multiply-adds on, operands turned both ways, rows
+/// that begin at multiples of 16 bytes and not, a batch.
+void addLibraryProducts(NodeBench& bench, DType type) {
+    const auto add = [&](const Shape& a, const Shape& b, const MatmulAttrs& attrs) {
+        bench.output(bench.b.matmul(bench.random(a, type), bench.random(b, type), attrs));
+    };
+    add({384, 288}, {288, 320}, {false, false});
+    add({385, 289}, {321, 289}, {false, true});
+    add({3, 239, 231}, {3, 239, 223}, {true, false});
+    add({288, 384}, {320, 288}, {true, true});
+}
+
+/// What is left to cuDNN.
+void addLibraryConvolution(NodeBench& bench, Op op, DType type) {
+    const Shape image{4, 16, 20, 20}, weight{24, 16, 3, 3}, output{4, 24, 20, 20};
+    ConvAttrs attrs{{1, 1}, {1, 1}, {}};
+    if (op == Op::Conv2dInputGrad) attrs.target = {20, 20};
+    if (op == Op::Conv2dWeightGrad) attrs.target = {3, 3};
+    const NodeId a = bench.random(op == Op::Conv2dInputGrad ? output : image, type);
+    const NodeId b = bench.random(op == Op::Conv2dWeightGrad ? output : weight, type);
+    bench.output(bench.b.emit(op, {a, b}, attrs));
+}
+
 void addTypes(std::initializer_list<DType> types) {
     QTest::addColumn<int>("type");
     for (const DType type : types)
@@ -150,6 +174,46 @@ private slots:
             addProducts(bench, DType::F32);
             addFamily(bench, "convolutions", DType::F32);
             check(bench);
+        });
+    }
+
+    /// The libraries compute what the graph says, and are in use where they are there.
+    void libraries_data() {
+        QTest::addColumn<int>("op");
+        QTest::addColumn<int>("type");
+        QTest::addColumn<bool>("tf32");
+        for (const Op op : {Op::Matmul, Op::Conv2d, Op::Conv2dInputGrad, Op::Conv2dWeightGrad}) {
+            for (const DType type : {DType::F32, DType::F16, DType::BF16})
+                QTest::addRow("%s %s", nameOf(op).data(), nameOf(type).data())
+                    << static_cast<int>(op) << static_cast<int>(type) << false;
+            QTest::addRow("%s tf32", nameOf(op).data())
+                << static_cast<int>(op) << static_cast<int>(DType::F32) << true;
+        }
+    }
+    void libraries() {
+        telling([&] {
+            if (gpuDevice() != "cuda") QSKIP("only CUDA has libraries");
+            QFETCH(int, op);
+            QFETCH(int, type);
+            QFETCH(bool, tf32);
+            const bool product = static_cast<Op>(op) == Op::Matmul;
+            NodeBench bench;
+            if (tf32) bench.b.setMathMode(MathMode::TF32);
+            product ? addLibraryProducts(bench, static_cast<DType>(type))
+                    : addLibraryConvolution(bench, static_cast<Op>(op), static_cast<DType>(type));
+            const auto executor = gpuExecutor();
+            const NodeTruth truth(bench.graph, bench.leaves);
+            std::set<std::string> seen;
+            const std::string wrong = Isolation(truth, seen).check(*executor);
+            QVERIFY2(wrong.empty(), wrong.c_str());
+            const std::string libraries = executor->device().libraries;
+            if (libraries.find(product ? "own matrix" : "own conv") != std::string::npos)
+                QSKIP(libraries.c_str());
+            const std::vector<LaunchTime> launches = executor->profile();
+            // of a library's kernels nobody tells the registers
+            QVERIFY2(std::any_of(launches.begin(), launches.end(),
+                                 [](const LaunchTime& launch) { return launch.registers == 0; }),
+                     (libraries + ": none of its algorithms is in use").c_str());
         });
     }
 
