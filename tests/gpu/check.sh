@@ -108,7 +108,7 @@ part() {
 }
 # debugged NAME LIMIT COMMAND...: once more, slowly, leaving the step's text and the launch at fault
 debugged() {
-    local name="$1" most="$2" launch
+    local name="$1" most="$2" launch reason
     shift 2
     if [ "$(left)" -lt 10 ]; then return 0; fi
     if [ "$most" -gt "$(left)" ]; then most="$(left)"; fi
@@ -122,6 +122,10 @@ debugged() {
     printf '    %s: %s\n' "$name" "$(reasonIn "$details/$name/log")"
     launch="$(grep -a '^launch' "$details/$name/launch.txt" 2>/dev/null | head -n 1)"
     if [ -n "$launch" ]; then printf '        at %s\n' "$launch"; fi
+    # why a library is done without
+    for reason in "$details/$name"/no_*.txt; do
+        if [ -f "$reason" ]; then printf '        %s\n' "$(head -c 200 "$reason")"; fi
+    done
     if [ -f "$details/$name/failed.log" ]; then
         printf '        %s\n' "$(grep -a error "$details/$name/failed.log" | head -n 1 | cut -c 1-200)"
     fi
@@ -164,22 +168,32 @@ timeout 20 nvidia-smi -q -d CLOCK,MEMORY,PERFORMANCE >"$details/nvidia-smi.log" 
 # ---- the smallest step, then where the time goes -----------------------------------------------
 
 tests=("$programs"/tst_gpu_*)
+healthy=1 # 0: the tests, which say what is wrong, come before the profile of large steps
 if [ -x "$programs/tst_gpu_steps" ]; then
-    part first-step 60 "$programs/tst_gpu_steps" smallStep ||
+    part first-step 60 "$programs/tst_gpu_steps" smallStep || {
+        healthy=0
         debugged first-step-debugged 60 "$programs/tst_gpu_steps" smallStep
+    }
 fi
+debugs=1 # one row is run again slowly: what is wrong in many is told by the tests
 profile() { # ROW LANE LIMIT
-    part "profile-$1-$2" "$3" "$programs/gpu-profile" "$details" "$1" "$2" ||
+    if part "profile-$1-$2" "$3" "$programs/gpu-profile" "$details" "$1" "$2"; then return 0; fi
+    if [ "$debugs" = 1 ]; then
+        debugs=0
         debugged "profile-$1-$2-debugged" 60 "$programs/gpu-profile" "$details/profile-$1-$2-debugged" "$1" "$2"
+    fi
+    return 1
 }
-if [ -x "$programs/gpu-profile" ]; then
-    profile mlp-10-20-1 amp-fp16 30
+profileLarge() {
+    if [ ! -x "$programs/gpu-profile" ]; then return 0; fi
     part ceilings 40 "$programs/gpu-profile" "$details" ceilings
     profile checkerboard-512-w256 amp-fp16 75
     profile checkerboard-512-w256 tf32 75
     profile checkerboard-512-w256 fp32 75
     profile checkerboard-64-w256 amp-fp16 45
-fi
+}
+if [ -x "$programs/gpu-profile" ]; then profile mlp-10-20-1 amp-fp16 30 || healthy=0; fi
+if [ "$healthy" = 1 ]; then profileLarge; fi
 
 # ---- tests -------------------------------------------------------------------------------------
 
@@ -234,6 +248,7 @@ for test in "${tests[@]}"; do
     dissect "$name" "$test"
 done
 passed verify || debugged verify-debugged 40 bash -c verify
+if [ "$healthy" = 0 ]; then profileLarge; fi
 
 # ---- speed -------------------------------------------------------------------------------------
 

@@ -144,6 +144,17 @@ for file in "$work"/rows.*; do
     fi
 done
 
+# Where the smallest steps are wrong, tests come before the profile of large ones, and one row alone
+# is run again slowly.
+fresh
+program gpu-profile <<<'echo "$2: WRONG"; exit 1'
+check 1 'profile-mlp-10-20-1-amp-fp16 +failed' 'profile-checkerboard-512-w256-fp32 +failed'
+if [ "$(grep -nE '^(tst_gpu_one|ceilings) ' "$work/out/check.log" | cut -d' ' -f1 | cut -d: -f2 | head -n 1)" != tst_gpu_one ] ||
+    [ "$(grep -c 'debugged: ' "$work/out/check.log")" != 1 ]; then
+    echo "FAIL: not the tests first, or not one row debugged: $(cat "$work/out/check.log")"
+    failures=$((failures + 1))
+fi
+
 # A hang costs its limit, and what was learnt before it is there.
 fresh
 program tst_gpu_two <<'TEST'
