@@ -1,6 +1,7 @@
 // What a fault of a step is mended by, away from the machine that shows it: with
-// HALFSCOPE_CUDA_DEBUG=FOLDER a step leaves its text, the compiler's log, its launches and the
-// launch that it is at in that folder, and every launch is waited for. Slow, for this alone.
+// HALFSCOPE_CUDA_DEBUG=FOLDER a step leaves its text, the compiler's log, its launches, the launch
+// that it is at, and why a library is done without, in that folder, and every launch is waited for.
+// Slow, for this alone.
 #pragma once
 
 #include <string>

@@ -27,7 +27,10 @@ finish() {
     pack
     rm -rf "$details"
     exec >&- 2>&-
-    wait "$log"
+    for _ in $(seq 50); do # a program that cannot be killed may hold the log open
+        if ! kill -0 "$log" 2>/dev/null; then break; fi
+        sleep 0.1
+    done
 }
 trap finish EXIT
 trap 'kill $(jobs -p) 2>/dev/null; exit 1' INT TERM
