@@ -143,6 +143,7 @@ CUresult memoryInfo(size_t* free, size_t* total) {
 }
 CUresult memoryAllocate(CUdeviceptr* at, size_t bytes) {
     FAKE_ENTER("cuMemAlloc");
+    if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
     if (bytes > gpu(0).bytes - fakeCuda().used) return CUDA_ERROR_OUT_OF_MEMORY;
     fakeCuda().used += bytes;
     *at = allocate(bytes, false);
@@ -152,8 +153,11 @@ CUresult memoryFree(CUdeviceptr at) {
     deallocate(at);
     return fake::entered("cuMemFree");
 }
-CUresult hostAllocate(void** at, size_t bytes, unsigned) {
+CUresult hostAllocate(void** at, size_t bytes, unsigned flags) {
     FAKE_ENTER("cuMemHostAlloc");
+    if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+    if ((flags & CU_MEMHOSTALLOC_WRITECOMBINED) != 0)
+        fake::complain("pinned memory that the processor reads at a crawl");
     *at = reinterpret_cast<void*>(allocate(bytes, true));
     return CUDA_SUCCESS;
 }
@@ -166,19 +170,28 @@ CUresult devicePointer(CUdeviceptr* device, void* host, unsigned) {
     *device = reinterpret_cast<CUdeviceptr>(host);
     return CUDA_SUCCESS;
 }
+/// What the driver makes of copies and fills of nothing is nowhere written.
+void refuseNothing(const char* function, size_t bytes) {
+    if (bytes == 0) fake::complain(std::string(function) + " of no bytes");
+}
 CUresult copyToDevice(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
     FAKE_ENTER("cuMemcpyHtoDAsync");
+    refuseNothing("cuMemcpyHtoDAsync", bytes);
     // read late: the bytes must still be there
     fake::enqueue(stream, [=] { std::memcpy(fake::memoryAt(to, bytes, "upload"), from, bytes); });
     return CUDA_SUCCESS;
 }
 CUresult copyToHost(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
     FAKE_ENTER("cuMemcpyDtoHAsync");
+    refuseNothing("cuMemcpyDtoHAsync", bytes);
     fake::enqueue(stream, [=] { std::memcpy(to, fake::memoryAt(from, bytes, "download"), bytes); });
     return CUDA_SUCCESS;
 }
 CUresult copyOnDevice(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
     FAKE_ENTER("cuMemcpyDtoDAsync");
+    refuseNothing("cuMemcpyDtoDAsync", bytes);
+    if (to < from + bytes && from < to + bytes && bytes > 0)
+        fake::complain("a copy between places that overlap");
     fake::enqueue(stream, [=] {
         std::memmove(fake::memoryAt(to, bytes, "copy"), fake::memoryAt(from, bytes, "copy"), bytes);
     });
@@ -186,6 +199,7 @@ CUresult copyOnDevice(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream s
 }
 CUresult fillMemory(CUdeviceptr at, unsigned char value, size_t bytes, CUstream stream) {
     FAKE_ENTER("cuMemsetD8Async");
+    refuseNothing("cuMemsetD8Async", bytes);
     fake::enqueue(stream, [=] { std::memset(fake::memoryAt(at, bytes, "fill"), value, bytes); });
     return CUDA_SUCCESS;
 }

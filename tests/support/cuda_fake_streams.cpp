@@ -22,6 +22,7 @@ struct Stream {
     std::unique_ptr<Graph> capturing;
 };
 struct Event {
+    bool timed = true;
     bool recorded = false;
     int waiting = 0; ///< records that the stream has not come to; the last one counts
     int reached = 0; ///< records that it has come to
@@ -66,8 +67,10 @@ void drain(Stream& stream) {
 
 // ---- streams, graphs, events -------------------------------------------------------------------
 
-CUresult streamCreate(CUstream* stream, unsigned) {
+CUresult streamCreate(CUstream* stream, unsigned flags) {
     FAKE_ENTER("cuStreamCreate");
+    if (flags != CU_STREAM_NON_BLOCKING)
+        fake::complain("a stream that waits for whatever a library does on the default one");
     auto* made = new Stream; // given back by cuStreamDestroy
     state.streams.push_back(made);
     *stream = reinterpret_cast<CUstream>(made);
@@ -113,8 +116,9 @@ CUresult endCapture(CUstream stream, CUgraph* graph) {
     ++fakeCuda().live;
     return CUDA_SUCCESS;
 }
-CUresult graphInstantiate(CUgraphExec* executable, CUgraph graph, unsigned long long) {
+CUresult graphInstantiate(CUgraphExec* executable, CUgraph graph, unsigned long long flags) {
     FAKE_ENTER("cuGraphInstantiate");
+    if (flags != 0) fake::complain("a graph with flags, of which none is wanted");
     *executable = reinterpret_cast<CUgraphExec>(new Graph(*as<Graph>(graph)));
     ++fakeCuda().live;
     return CUDA_SUCCESS;
@@ -142,9 +146,9 @@ CUresult graphExecDestroy(CUgraphExec executable) {
     --fakeCuda().live;
     return fake::entered("cuGraphExecDestroy");
 }
-CUresult eventCreate(CUevent* event, unsigned) {
+CUresult eventCreate(CUevent* event, unsigned flags) {
     FAKE_ENTER("cuEventCreate");
-    *event = reinterpret_cast<CUevent>(new Event);
+    *event = reinterpret_cast<CUevent>(new Event{.timed = (flags & CU_EVENT_DISABLE_TIMING) == 0});
     ++fakeCuda().live;
     return CUDA_SUCCESS;
 }
@@ -194,6 +198,10 @@ CUresult eventElapsed(float* milliseconds, CUevent start, CUevent stop) {
         fake::complain("the time between events of which one was never recorded");
         return CUDA_ERROR_INVALID_HANDLE;
     }
+    if (!as<Event>(start)->timed || !as<Event>(stop)->timed) {
+        fake::complain("the time between events of which one takes none");
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
     if (as<Event>(start)->waiting > 0 || as<Event>(stop)->waiting > 0) return CUDA_ERROR_NOT_READY;
     if (as<Event>(stop)->time < as<Event>(start)->time)
         fake::complain("the time to an event from a later one");
@@ -205,6 +213,8 @@ CUresult eventElapsed(float* milliseconds, CUevent start, CUevent stop) {
 
 CUresult moduleLoad(CUmodule* module, const void* image) {
     FAKE_ENTER("cuModuleLoadData");
+    if (reinterpret_cast<uintptr_t>(image) % 8 != 0)
+        fake::complain("machine code, which is an ELF file of 64 bits, at an odd address");
     const std::string text = fake::textOfCode(image);
     // a module holds the stacks of a block's threads, and a process may map so many areas only
     if (!state.compiled.contains(text) && state.compiled.size() >= kMostCompiled)
