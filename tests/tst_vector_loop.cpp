@@ -53,22 +53,29 @@ public:
         m_step = step(op, in, placeAt(to, kOut), rounded);
     }
 
-    /// What is wrong, or nothing; `still` is the value of a spot that has one.
-    QByteArray run(VectorSet set, float still) {
+    /// What is wrong, or nothing; `stills` are the values in turn of a spot that has one.
+    QByteArray run(VectorSet set, std::span<const float> stills) {
         const size_t wanted[] = {m_step.out.offset};
         const auto loop = VectorLoop::compile(set, std::span(&m_step, 1), wanted);
         if (!loop) return "not compiled";
-        fill(still);
-        const std::vector<float> expected = this->expected();
-        loop->run(m_arena.data(), m_scratch.data(), 0, 0, kRows, kColumns);
-        m_result.resize(m_n);
-        if (m_to.inArena)
-            loadAsFloat(m_to.dtype, m_arena.data() + m_step.out.offset, m_result.data(), m_n);
-        else
-            std::copy_n(m_scratch.data() + kOut * m_n, m_n, m_result.data());
-        return difference(m_result, expected);
+        m_results.clear();
+        for (const float still : stills) {
+            fill(still);
+            const std::vector<float> expected = this->expected();
+            loop->run(m_arena.data(), m_scratch.data(), 0, 0, kRows, kColumns);
+            std::vector<float> result(m_n);
+            if (m_to.inArena)
+                loadAsFloat(m_to.dtype, m_arena.data() + m_step.out.offset, result.data(), m_n);
+            else
+                std::copy_n(m_scratch.data() + kOut * m_n, m_n, result.data());
+            const QByteArray wrong = difference(result, expected);
+            if (!wrong.isEmpty()) return wrong;
+            m_results.insert(m_results.end(), result.begin(), result.end());
+        }
+        return {};
     }
-    const std::vector<float>& result() const { return m_result; }
+    /// Of all runs.
+    const std::vector<float>& results() const { return m_results; }
 
     static constexpr size_t kRows = 13, kColumns = 208; ///< four times each value, all pairs
 
@@ -124,7 +131,7 @@ private:
     std::vector<float> m_special;
     size_t m_n;
     VectorStep m_step;
-    std::vector<float> m_scratch, m_result;
+    std::vector<float> m_scratch, m_results;
     std::vector<float> m_inputs[3]; ///< by element, as the op sees them
     std::vector<std::byte> m_arena;
 };
@@ -178,19 +185,18 @@ void TestVectorLoop::ops() {
             for (const Spot& to : kSpots) {
                 if (to.walk != Walk::Elements) continue;
                 OpRun run(static_cast<Op>(op), static_cast<DType>(rounded), varied, from, to);
-                const bool still = from.walk == Walk::Still;
-                for (const float value : still ? specialValues() : std::vector<float>{0}) {
-                    const QByteArray wrong = run.run(set, value);
-                    QVERIFY2(wrong.isEmpty(), qPrintable(QString("input %1 from %2, to %3: %4")
-                                                             .arg(varied)
-                                                             .arg(from.name, to.name, wrong)));
-                    if (set == VectorSet::Avx2) continue;
-                    // To each bit of a NaN, which only the sets agree on.
-                    const std::vector<float> wide = run.result();
-                    run.run(VectorSet::Avx2, value);
-                    QVERIFY(std::memcmp(wide.data(), run.result().data(),
-                                        wide.size() * sizeof(float)) == 0);
-                }
+                const std::vector<float> stills =
+                    from.walk == Walk::Still ? specialValues() : std::vector<float>{0};
+                const QByteArray wrong = run.run(set, stills);
+                QVERIFY2(wrong.isEmpty(), qPrintable(QString("input %1 from %2, to %3: %4")
+                                                         .arg(varied)
+                                                         .arg(from.name, to.name, wrong)));
+                if (set == VectorSet::Avx2) continue;
+                // To each bit of a NaN, which only the sets agree on.
+                const std::vector<float> wide = run.results();
+                run.run(VectorSet::Avx2, stills);
+                QVERIFY(std::memcmp(wide.data(), run.results().data(),
+                                    wide.size() * sizeof(float)) == 0);
             }
 }
 
