@@ -41,14 +41,19 @@ std::vector<float> packed(const std::vector<float>& b, Second kind, int64_t k, i
 class TestPanelGemm : public QObject {
     Q_OBJECT
 private slots:
-    void initTestCase();
+    void initTestCase_data() {
+        QTest::addColumn<int>("set");
+        for (const VectorSet set : {VectorSet::Avx2, VectorSet::Avx512})
+            QTest::newRow(nameOf(set)) << static_cast<int>(set);
+    }
+    void init() {
+        QFETCH_GLOBAL(int, set);
+        if (!hasPanelGemm(static_cast<VectorSet>(set)))
+            QSKIP("this processor has not got the instructions");
+    }
     void values_data();
     void values();
 };
-
-void TestPanelGemm::initTestCase() {
-    if (!hasVectorSet(VectorSet::Avx512)) QSKIP("this processor has no AVX-512");
-}
 
 void TestPanelGemm::values_data() {
     QTest::addColumn<int>("m");
@@ -64,6 +69,7 @@ void TestPanelGemm::values() {
     QFETCH(int, m);
     QFETCH(int, n);
     QFETCH(int, k);
+    QFETCH_GLOBAL(int, set);
     const int64_t lda = k + 3, ldc = n + 2;
     const std::vector<float> a = normal(m * lda, 1), b = normal(int64_t{k} * n, 2),
                              before = normal(m * ldc, 3);
@@ -73,8 +79,12 @@ void TestPanelGemm::values() {
             for (int64_t i = 0; i < m; ++i)
                 for (int64_t j = n; j < ldc; ++j)
                     c[static_cast<size_t>(i * ldc + j)] = kGuard;
-            multiplyPanels({m, n, k, lda, ldc, accumulate}, a.data(), packed(b, kind, k, n).data(),
-                           c.data());
+            const PanelShape shape{m, n, k, lda, ldc, accumulate};
+            const std::vector<float> panels = packed(b, kind, k, n);
+            std::vector<float> narrow = c;
+            multiplyPanels(static_cast<VectorSet>(set), shape, a.data(), panels.data(), c.data());
+            multiplyPanels(VectorSet::Avx2, shape, a.data(), panels.data(), narrow.data());
+            QVERIFY(c == narrow); // whichever the set is
             for (int64_t i = 0; i < m; ++i)
                 for (int64_t j = 0; j < ldc; ++j) {
                     const auto at = static_cast<size_t>(i * ldc + j);
@@ -93,7 +103,7 @@ void TestPanelGemm::values() {
                         size += std::fabs(term);
                     }
                     // one rounding a term of a block, one a block
-                    const auto roundings = static_cast<double>(std::min<int64_t>(k, kPanelDepth) +
+                    const auto roundings = static_cast<double>(std::min(int64_t{k}, kPanelDepth) +
                                                                k / kPanelDepth + 1);
                     const double bound = roundings * 0x1p-24 * size;
                     QVERIFY2(std::fabs(static_cast<double>(c[at]) - exact) <= bound,

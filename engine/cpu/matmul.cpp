@@ -59,7 +59,7 @@ MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type),
     large = !isSmallGemm({m, n, k, transposeA});
     // A few rows are not worth the packing.
     panels = large && !split() && !transposeA && m >= kTileRows && n >= kPanelColumns &&
-             widestVectorSet() == VectorSet::Avx512;
+             hasPanelGemm(widestVectorSet());
     tileRows = panels ? kPanelTileRows : kTileRows;
     tileColumns = panels ? n : std::min(n, kTileColumns);
     rowTiles = ceilDiv(m, tileRows);
@@ -241,7 +241,7 @@ void Matmul::tileF32(int64_t batch, int64_t row, int64_t column, int thread) con
     float* c = direct ? static_cast<float*>(m_call.out) + first : threadArea(thread);
     const int64_t ldc = direct ? p.n : columns;
     if (p.panels) {
-        multiplyPanels({rows, columns, p.k, p.k, ldc, false}, a, m_scratch, c);
+        multiplyPanels(widestVectorSet(), {rows, columns, p.k, p.k, ldc, false}, a, m_scratch, c);
     } else {
         const float* b = static_cast<const float*>(m_call.in[1].data) + batch * p.k * p.n +
                          (p.transposeB ? column * p.k : column);
@@ -265,7 +265,7 @@ void Matmul::tileLow(int64_t batch, int64_t row, int64_t column, int thread) con
         else
             widen(p, m_call.in[0].data, base + row * p.k + k, p.k, rows, depth, wideA);
         if (p.panels) {
-            multiplyPanels({rows, columns, depth, depth, columns, k > 0}, wideA,
+            multiplyPanels(widestVectorSet(), {rows, columns, depth, depth, columns, k > 0}, wideA,
                            m_scratch + panelOffset(p.k, p.n, k, 0), c);
             continue;
         }

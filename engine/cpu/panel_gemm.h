@@ -1,8 +1,10 @@
-// The f32 product of a long matrix with a matrix that is packed once, for processors with AVX-512
-// (VectorSet::Avx512).
+// The f32 product of a long matrix with a matrix that is packed once, for processors with AVX2 or
+// AVX-512: the same bits with either.
 // A library packs both operands in every call; here rows of `a` are read where they lie, so that a
 // few rows at a time are as fast as many and what they need stays in L2 (row_chain.h).
 #pragma once
+
+#include "engine/core/vector_set.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +14,7 @@ namespace halfscope {
 /// Inner indices of one partial sum: a panel of them and the rows that meet it fill most of L1. An
 /// element is c = c + s over the blocks, s = fma(a[k], b[k], s) from s = 0 in ascending k.
 inline constexpr int64_t kPanelDepth = 256;
-inline constexpr int64_t kPanelColumns = 32; ///< a panel's width: two vectors
+inline constexpr int64_t kPanelColumns = 32; ///< a panel's width: two vectors of AVX-512
 
 /// Floats of b (k, n) packed: the blocks of the inner axis, each a row of panels.
 size_t panelFloats(int64_t k, int64_t n);
@@ -30,6 +32,12 @@ struct PanelShape {
     int64_t lda = 0, ldc = 0;
     bool accumulate = false;
 };
-void multiplyPanels(const PanelShape&, const float* a, const float* panels, float* c);
+void multiplyPanels(VectorSet, const PanelShape&, const float* a, const float* panels, float* c);
+/// Whether multiplyPanels takes the set, in this program on this processor; never Portable.
+bool hasPanelGemm(VectorSet);
+
+// one for each compiled file
+void multiplyPanelsAvx2(const PanelShape&, const float* a, const float* panels, float* c);
+void multiplyPanelsAvx512(const PanelShape&, const float* a, const float* panels, float* c);
 
 } // namespace halfscope

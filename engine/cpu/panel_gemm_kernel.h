@@ -1,0 +1,142 @@
+// The kernel of panel_gemm.h, for the files that compile it for a set of instructions. `V` names
+// the set: its vector of floats, multiply-add, parts of a vector, and how many rows by two vectors
+// of the result its registers hold. Each step of the inner axis takes two vectors of the panel and
+// a number of `a` for each of those rows. Calls nothing inline from outside: a function compiled
+// here carries the set along.
+#pragma once
+
+#include "engine/cpu/panel_gemm.h"
+
+namespace halfscope {
+namespace {
+
+/// Rows that go through all panels together: one tile with the widest set.
+constexpr int kGroupRows = 12;
+
+int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/// One block of the inner axis of some columns of a panel.
+struct Panel {
+    const float* b;
+    int64_t depth, columns; ///< columns from b on that there are, more than a tile has or fewer
+    bool accumulate;
+};
+
+/// A store with a mask is slow (Zen 5), full or not.
+template <class V>
+[[gnu::always_inline]] inline void addOrStore(float* to, int64_t columns, bool accumulate,
+                                              typename V::Type sum) {
+    if (columns >= V::kLanes) {
+        V::store(to, accumulate ? V::add(V::load(to), sum) : sum);
+    } else if (columns > 0) {
+        const auto part = V::first(static_cast<int>(columns));
+        V::storePart(to, part, accumulate ? V::add(V::loadPart(to, part), sum) : sum);
+    }
+}
+
+/// Row indices as a parameter pack. With it sums are in registers for certain; of an array in a
+/// loop GCC keeps a copy in memory, which takes 3 % of a product.
+template <int... Row>
+struct Tile {};
+
+template <class V, int... Row>
+void multiplyTile(Tile<Row...>, const float* a, int64_t lda, const Panel& panel, float* c,
+                  int64_t ldc) {
+    using Type = typename V::Type;
+    Type left[] = {((void)Row, V::zero())...};
+    Type right[] = {((void)Row, V::zero())...};
+    const float* b = panel.b;
+    for (int64_t k = 0; k < panel.depth; ++k, b += kPanelColumns) {
+        const Type first = V::load(b), second = V::load(b + V::kLanes);
+        const auto add = [&](float value, Type& l, Type& r) {
+            const Type x = V::broadcast(value);
+            l = V::multiplyAdd(x, first, l);
+            r = V::multiplyAdd(x, second, r);
+        };
+        (add(a[Row * lda + k], left[Row], right[Row]), ...);
+    }
+    const auto put = [&](float* to, Type l, Type r) {
+        addOrStore<V>(to, panel.columns, panel.accumulate, l);
+        addOrStore<V>(to + V::kLanes, panel.columns - V::kLanes, panel.accumulate, r);
+    };
+    (put(c + Row * ldc, left[Row], right[Row]), ...);
+}
+
+template <class V>
+void multiplyTile(int rows, const float* a, int64_t lda, const Panel& panel, float* c,
+                  int64_t ldc) {
+    if constexpr (V::kRows >= 12)
+        if (rows == 12)
+            return multiplyTile<V>(Tile<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11>{}, a, lda, panel, c,
+                                   ldc);
+    if constexpr (V::kRows >= 8)
+        if (rows == 8)
+            return multiplyTile<V>(Tile<0, 1, 2, 3, 4, 5, 6, 7>{}, a, lda, panel, c, ldc);
+    switch (rows) {
+    case 6: return multiplyTile<V>(Tile<0, 1, 2, 3, 4, 5>{}, a, lda, panel, c, ldc);
+    case 4: return multiplyTile<V>(Tile<0, 1, 2, 3>{}, a, lda, panel, c, ldc);
+    case 2: return multiplyTile<V>(Tile<0, 1>{}, a, lda, panel, c, ldc);
+    default: return multiplyTile<V>(Tile<0>{}, a, lda, panel, c, ldc);
+    }
+}
+
+/// The next part of `left` rows that there is a tile for.
+template <class V>
+int tileRows(int64_t left) {
+    constexpr int kTiles[] = {12, 8, 6, 4, 2};
+    for (const int rows : kTiles)
+        if (rows <= V::kRows && left >= rows) return rows;
+    return 1;
+}
+
+/// Some rows by all columns of a panel.
+template <class V>
+void multiplyGroup(int64_t rows, const float* a, int64_t lda, const Panel& whole, float* c,
+                   int64_t ldc) {
+    constexpr int64_t kColumns = 2 * V::kLanes;
+    static_assert(kPanelColumns % kColumns == 0);
+    Panel part = whole;
+    for (int64_t column = 0; column < least(whole.columns, kPanelColumns); column += kColumns) {
+        part.b = whole.b + column;
+        part.columns = whole.columns - column;
+        for (int64_t row = 0; row < rows;) {
+            const int count = tileRows<V>(rows - row);
+            multiplyTile<V>(count, a + row * lda, lda, part, c + row * ldc + column, ldc);
+            row += count;
+        }
+    }
+}
+
+/// Asks for the lines of a panel's width from `column` on in each of some rows. A tile takes rows
+/// too slowly, and too many side by side, for the hardware to run ahead: 7 % of a product that
+/// streams.
+void prefetchRows(const float* x, int64_t ld, int64_t rows, int64_t column, int64_t columns) {
+    constexpr int64_t kLine = 64 / sizeof(float);
+    for (int64_t r = 0; r < rows; ++r)
+        for (int64_t i = column; i < least(column + kPanelColumns, columns); i += kLine)
+            __builtin_prefetch(x + r * ld + i);
+}
+
+template <class V>
+void multiply(const PanelShape& s, const float* a, const float* panels, float* c) {
+    constexpr int64_t kStoreBound = 32; // the result is what takes the time: 3 times as fast
+    for (int64_t first = 0; first < s.k; first += kPanelDepth) {
+        Panel panel{nullptr, least(kPanelDepth, s.k - first), 0, s.accumulate || first > 0};
+        for (int64_t row = 0, rows = 0; row < s.m; row += rows) {
+            rows = least(kGroupRows, s.m - row);
+            const int64_t ahead = least(kGroupRows, s.m - row - rows);
+            const float* at = a + row * s.lda + first;
+            for (int64_t column = 0; column < s.n; column += kPanelColumns) {
+                panel.b = panels + panelOffset(s.k, s.n, first, column);
+                panel.columns = s.n - column;
+                prefetchRows(at + rows * s.lda, s.lda, ahead, column, panel.depth);
+                if (s.k <= kStoreBound)
+                    prefetchRows(c + (row + rows) * s.ldc, s.ldc, ahead, column, s.n);
+                multiplyGroup<V>(rows, at, s.lda, panel, c + row * s.ldc + column, s.ldc);
+            }
+        }
+    }
+}
+
+} // namespace
+} // namespace halfscope
