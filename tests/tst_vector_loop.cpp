@@ -162,6 +162,8 @@ private slots:
     void moreValuesThanRegisters();
     void columnsAndSums();
     void unwantedScratchIsNotWritten();
+    void valuesByRow_data();
+    void valuesByRow();
     void refusedPagesAreNoFault();
 };
 
@@ -307,6 +309,36 @@ void TestVectorLoop::unwantedScratchIsNotWritten() {
     loop->run(nullptr, scratch.data(), 0, 0, 1, 16);
     QCOMPARE(scratch[16], 2.0F);
     QCOMPARE(scratch[32], 16.0F);
+}
+
+void TestVectorLoop::valuesByRow_data() {
+    QTest::addColumn<int>("dtype");
+    for (DType dtype : {DType::F32, DType::F16, DType::BF16})
+        QTest::addRow("%s", std::string(nameOf(dtype)).c_str()) << int(dtype);
+}
+
+/// One value a row of the arena, from a row on that is not the first, joins each element of it.
+void TestVectorLoop::valuesByRow() {
+    QFETCH(int, dtype);
+    const auto type = static_cast<DType>(dtype);
+    const std::vector<float> values = specialValues();
+    constexpr size_t kColumns = 32, kFirst = 3;
+    const size_t rows = values.size() - kFirst, n = rows * kColumns;
+    std::vector<std::byte> arena(values.size() * bytesOf(type));
+    storeFromFloat(type, values.data(), arena.data(), values.size());
+    std::vector<float> seen(values.size());
+    loadAsFloat(type, arena.data(), seen.data(), seen.size());
+    const VectorPlace byRow{false, 0, type, Walk::Rows}, spread = scratchAt(2 * n, Walk::Still);
+    const std::vector steps{step(Op::Cast, {byRow}, spread),
+                            step(Op::Mul, {scratchAt(0), spread}, scratchAt(n))};
+    const size_t wanted[] = {n * sizeof(float)};
+    const auto loop = VectorLoop::compile(rowsSet(), steps, wanted);
+    QVERIFY(loop != nullptr);
+    std::vector<float> scratch(2 * n + VectorLoop::kLanes, 3), expected(n);
+    for (size_t i = 0; i < n; ++i)
+        expected[i] = 3 * seen[kFirst + i / kColumns];
+    loop->run(arena.data(), scratch.data(), 0, kFirst, static_cast<int64_t>(rows), kColumns);
+    QCOMPARE(difference(std::span(scratch).subspan(n, n), expected), QByteArray());
 }
 
 #ifdef __linux__
