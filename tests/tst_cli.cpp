@@ -257,6 +257,22 @@ void TestCli::vectorSets() {
             QVERIFY2(outcome.out.contains(QByteArray(", ") + nameOf(set) + " vectors\n"),
                      outcome.out);
         }
+    // All products of this step have rows enough (engine/cpu/matmul.cpp): the same bits.
+    if (hasVectorSet(VectorSet::Avx512)) {
+        QByteArray steps[2];
+        for (const VectorSet set : {VectorSet::Avx2, VectorSet::Avx512}) {
+            QTemporaryDir folder;
+            const QString out = folder.filePath("out");
+            qputenv(kVectorVariable, nameOf(set));
+            const Outcome run = call({"run", "--preset", "checkerboard", "--steps", "4", "--device",
+                                      "cpu", "--quiet", "--out", out});
+            qunsetenv(kVectorVariable);
+            QVERIFY2(run.code == 0, run.error);
+            steps[set == VectorSet::Avx2 ? 0 : 1] = contentOf(out + "/steps.csv");
+        }
+        QVERIFY(!steps[0].isEmpty());
+        QCOMPARE(steps[0], steps[1]);
+    }
     const Outcome wrong = devices("sse");
     QCOMPARE(wrong.code, 3);
     QCOMPARE(wrong.error, QByteArray("halfscope-cli: HALFSCOPE_CPU_VECTORS: \"sse\" is none of "

@@ -57,9 +57,10 @@ MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type),
     // By the whole of it: many rows have small tiles, but a training with many rows is large, and
     // double sums of one or two products take three times as long as what they are for.
     large = !isSmallGemm({m, n, k, transposeA});
-    // A few rows are not worth the packing.
-    panels = large && !split() && !transposeA && m >= kTileRows && n >= kPanelColumns &&
-             hasPanelGemm(widestVectorSet());
+    // A few rows are not worth the packing. A split product packs its pieces of b as it goes.
+    panels = large && n >= kPanelColumns && hasPanelGemm(widestVectorSet()) &&
+             (split() ? transposeA && !transposeB && m >= kPanelColumns
+                      : !transposeA && m >= kPanelTileRows);
     tileRows = panels ? kPanelTileRows : kTileRows;
     tileColumns = panels ? n : std::min(n, kTileColumns);
     rowTiles = ceilDiv(m, tileRows);
@@ -82,7 +83,9 @@ size_t MatmulPlan::wideFloats() const {
 
 size_t MatmulPlan::threadFloats() const {
     const bool direct = split() || (!low() && out == DType::F32);
-    return wideFloats() + (direct ? 0 : areaFloats(std::min(tileRows, m) * tileColumns));
+    const size_t pieceOfB =
+        split() && panels ? areaFloats(static_cast<int64_t>(panelFloats(kPanelDepth, n))) : 0;
+    return wideFloats() + pieceOfB + (direct ? 0 : areaFloats(std::min(tileRows, m) * tileColumns));
 }
 
 int64_t MatmulPlan::tasks() const {
@@ -241,7 +244,7 @@ void Matmul::tileF32(int64_t batch, int64_t row, int64_t column, int thread) con
     float* c = direct ? static_cast<float*>(m_call.out) + first : threadArea(thread);
     const int64_t ldc = direct ? p.n : columns;
     if (p.panels) {
-        multiplyPanels(widestVectorSet(), {rows, columns, p.k, p.k, ldc, false}, a, m_scratch, c);
+        multiplyPanels(widestVectorSet(), {rows, columns, p.k, p.k, ldc}, a, m_scratch, c);
     } else {
         const float* b = static_cast<const float*>(m_call.in[1].data) + batch * p.k * p.n +
                          (p.transposeB ? column * p.k : column);
@@ -265,8 +268,8 @@ void Matmul::tileLow(int64_t batch, int64_t row, int64_t column, int thread) con
         else
             widen(p, m_call.in[0].data, base + row * p.k + k, p.k, rows, depth, wideA);
         if (p.panels) {
-            multiplyPanels(widestVectorSet(), {rows, columns, depth, depth, columns, k > 0}, wideA,
-                           m_scratch + panelOffset(p.k, p.n, k, 0), c);
+            multiplyPanels(widestVectorSet(), {rows, columns, depth, depth, columns, false, k > 0},
+                           wideA, m_scratch + panelOffset(p.k, p.n, k, 0), c);
             continue;
         }
         const float* b = m_scratch + (p.transposeB ? column * p.k + k : k * p.n + column);
@@ -312,7 +315,19 @@ void Matmul::splitChunk(int64_t k, bool accumulate, int thread, float* c) const 
         a = wideA;
         b = wideB;
     }
-    product({p.m, p.n, depth, p.transposeA, p.transposeB, lda, ldb, p.n, accumulate}, a, b, c);
+    if (!p.panels) {
+        product({p.m, p.n, depth, p.transposeA, p.transposeB, lda, ldb, p.n, accumulate}, a, b, c);
+        return;
+    }
+    float* panels = threadArea(thread) + p.wideFloats();
+    for (int64_t first = 0; first < depth; first += kPanelDepth) {
+        const int64_t rows = std::min(kPanelDepth, depth - first);
+        for (int64_t column = 0; column < p.n; column += kPanelColumns)
+            packPanel(b + first * ldb + column, ldb, 1, rows, std::min(kPanelColumns, p.n - column),
+                      panels + panelOffset(rows, p.n, 0, column));
+        multiplyPanels(widestVectorSet(), {p.m, p.n, rows, lda, p.n, true, accumulate || first > 0},
+                       a + first * lda, panels, c);
+    }
 }
 
 size_t cpuMatmulScratchBytes(const Graph& graph, NodeId id, int threads) {

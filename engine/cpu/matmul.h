@@ -21,7 +21,7 @@ struct MatmulPlan {
     bool low() const { return in != DType::F32 || tf32; }
     bool split() const { return parts > 1; }
     bool large = false; ///< not for the small product in a fixed order (small_gemm.h)
-    /// b is packed once for the product by panels (panel_gemm.h).
+    /// By panels (panel_gemm.h): b is packed once, where it is split piece by piece.
     bool panels = false;
     int64_t tileRows = 1, tileColumns = 1, rowTiles = 1, columnTiles = 1;
     /// b is written anew before the tiles: widened, or packed.

@@ -21,6 +21,11 @@ size_t panelOffset(int64_t k, int64_t n, int64_t first, int64_t column) {
 
 void packPanel(const float* b, int64_t rowStep, int64_t columnStep, int64_t depth, int64_t columns,
                float* panel) {
+    if (columnStep == 1 && columns == kPanelColumns) { // several times as fast
+        for (int64_t i = 0; i < depth; ++i)
+            std::copy_n(b + i * rowStep, kPanelColumns, panel + i * kPanelColumns);
+        return;
+    }
     for (int64_t i = 0; i < depth; ++i)
         for (int64_t j = 0; j < kPanelColumns; ++j)
             panel[i * kPanelColumns + j] = j < columns ? b[i * rowStep + j * columnStep] : 0.0f;

@@ -25,12 +25,12 @@ size_t panelOffset(int64_t k, int64_t n, int64_t first, int64_t column);
 void packPanel(const float* b, int64_t rowStep, int64_t columnStep, int64_t depth, int64_t columns,
                float* panel);
 
-/// c (m, n) = a (m, k) b + (accumulate ? c : 0), row-major, leading dimensions in floats, on the
-/// calling thread.
+/// c (m, n) = op(a) (m, k) b + (accumulate ? c : 0), row-major, leading dimensions in floats, on
+/// the calling thread; a is (k, m) where it is transposed.
 struct PanelShape {
     int64_t m = 0, n = 0, k = 0;
     int64_t lda = 0, ldc = 0;
-    bool accumulate = false;
+    bool transposeA = false, accumulate = false;
 };
 void multiplyPanels(VectorSet, const PanelShape&, const float* a, const float* panels, float* c);
 /// Whether multiplyPanels takes the set, in this program on this processor; never Portable.

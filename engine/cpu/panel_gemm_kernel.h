@@ -34,13 +34,22 @@ template <class V>
     }
 }
 
+/// Where element (row, k) of some rows of `a` lies.
+struct InPlace {
+    int64_t ld;
+    int64_t operator()(int64_t row, int64_t k) const { return row * ld + k; }
+};
+struct Packed {
+    int64_t operator()(int64_t row, int64_t k) const { return k * kGroupRows + row; }
+};
+
 /// Row indices as a parameter pack. With it sums are in registers for certain; of an array in a
 /// loop GCC keeps a copy in memory, which takes 3 % of a product.
 template <int... Row>
 struct Tile {};
 
-template <class V, int... Row>
-void multiplyTile(Tile<Row...>, const float* a, int64_t lda, const Panel& panel, float* c,
+template <class V, class Order, int... Row>
+void multiplyTile(Tile<Row...>, const float* a, Order order, const Panel& panel, float* c,
                   int64_t ldc) {
     using Type = typename V::Type;
     Type left[] = {((void)Row, V::zero())...};
@@ -53,7 +62,7 @@ void multiplyTile(Tile<Row...>, const float* a, int64_t lda, const Panel& panel,
             l = V::multiplyAdd(x, first, l);
             r = V::multiplyAdd(x, second, r);
         };
-        (add(a[Row * lda + k], left[Row], right[Row]), ...);
+        (add(a[order(Row, k)], left[Row], right[Row]), ...);
     }
     const auto put = [&](float* to, Type l, Type r) {
         addOrStore<V>(to, panel.columns, panel.accumulate, l);
@@ -62,21 +71,21 @@ void multiplyTile(Tile<Row...>, const float* a, int64_t lda, const Panel& panel,
     (put(c + Row * ldc, left[Row], right[Row]), ...);
 }
 
-template <class V>
-void multiplyTile(int rows, const float* a, int64_t lda, const Panel& panel, float* c,
+template <class V, class Order>
+void multiplyTile(int rows, const float* a, Order order, const Panel& panel, float* c,
                   int64_t ldc) {
     if constexpr (V::kRows >= 12)
         if (rows == 12)
-            return multiplyTile<V>(Tile<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11>{}, a, lda, panel, c,
+            return multiplyTile<V>(Tile<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11>{}, a, order, panel, c,
                                    ldc);
     if constexpr (V::kRows >= 8)
         if (rows == 8)
-            return multiplyTile<V>(Tile<0, 1, 2, 3, 4, 5, 6, 7>{}, a, lda, panel, c, ldc);
+            return multiplyTile<V>(Tile<0, 1, 2, 3, 4, 5, 6, 7>{}, a, order, panel, c, ldc);
     switch (rows) {
-    case 6: return multiplyTile<V>(Tile<0, 1, 2, 3, 4, 5>{}, a, lda, panel, c, ldc);
-    case 4: return multiplyTile<V>(Tile<0, 1, 2, 3>{}, a, lda, panel, c, ldc);
-    case 2: return multiplyTile<V>(Tile<0, 1>{}, a, lda, panel, c, ldc);
-    default: return multiplyTile<V>(Tile<0>{}, a, lda, panel, c, ldc);
+    case 6: return multiplyTile<V>(Tile<0, 1, 2, 3, 4, 5>{}, a, order, panel, c, ldc);
+    case 4: return multiplyTile<V>(Tile<0, 1, 2, 3>{}, a, order, panel, c, ldc);
+    case 2: return multiplyTile<V>(Tile<0, 1>{}, a, order, panel, c, ldc);
+    default: return multiplyTile<V>(Tile<0>{}, a, order, panel, c, ldc);
     }
 }
 
@@ -90,8 +99,8 @@ int tileRows(int64_t left) {
 }
 
 /// Some rows by all columns of a panel.
-template <class V>
-void multiplyGroup(int64_t rows, const float* a, int64_t lda, const Panel& whole, float* c,
+template <class V, class Order>
+void multiplyGroup(int64_t rows, const float* a, Order order, const Panel& whole, float* c,
                    int64_t ldc) {
     constexpr int64_t kColumns = 2 * V::kLanes;
     static_assert(kPanelColumns % kColumns == 0);
@@ -101,7 +110,7 @@ void multiplyGroup(int64_t rows, const float* a, int64_t lda, const Panel& whole
         part.columns = whole.columns - column;
         for (int64_t row = 0; row < rows;) {
             const int count = tileRows<V>(rows - row);
-            multiplyTile<V>(count, a + row * lda, lda, part, c + row * ldc + column, ldc);
+            multiplyTile<V>(count, a + order(row, 0), order, part, c + row * ldc + column, ldc);
             row += count;
         }
     }
@@ -117,25 +126,47 @@ void prefetchRows(const float* x, int64_t ld, int64_t rows, int64_t column, int6
             __builtin_prefetch(x + r * ld + i);
 }
 
+/// A group of rows of a transposed `a`, which lie side by side: as columns they would be a whole
+/// row apart, often a power of two, and drive each other out of L1.
+void packRows(const float* a, int64_t lda, int64_t rows, int64_t depth, float* packed) {
+    for (int64_t k = 0; k < depth; ++k, a += lda, packed += kGroupRows) {
+        if (rows == kGroupRows)
+            __builtin_memcpy(packed, a, kGroupRows * sizeof(float));
+        else
+            for (int64_t row = 0; row < rows; ++row)
+                packed[row] = a[row];
+    }
+}
+
+/// One group of rows, one block of the inner axis from `first` on, all panels.
 template <class V>
-void multiply(const PanelShape& s, const float* a, const float* panels, float* c) {
+void multiplyRows(const PanelShape& s, const float* a, const float* panels, float* c, int64_t first,
+                  int64_t row) {
     constexpr int64_t kStoreBound = 32; // the result is what takes the time: 3 times as fast
-    for (int64_t first = 0; first < s.k; first += kPanelDepth) {
-        Panel panel{nullptr, least(kPanelDepth, s.k - first), 0, s.accumulate || first > 0};
-        for (int64_t row = 0, rows = 0; row < s.m; row += rows) {
-            rows = least(kGroupRows, s.m - row);
-            const int64_t ahead = least(kGroupRows, s.m - row - rows);
-            const float* at = a + row * s.lda + first;
-            for (int64_t column = 0; column < s.n; column += kPanelColumns) {
-                panel.b = panels + panelOffset(s.k, s.n, first, column);
-                panel.columns = s.n - column;
-                prefetchRows(at + rows * s.lda, s.lda, ahead, column, panel.depth);
-                if (s.k <= kStoreBound)
-                    prefetchRows(c + (row + rows) * s.ldc, s.ldc, ahead, column, s.n);
-                multiplyGroup<V>(rows, at, s.lda, panel, c + row * s.ldc + column, s.ldc);
-            }
+    const int64_t rows = least(kGroupRows, s.m - row), ahead = least(kGroupRows, s.m - row - rows);
+    Panel panel{nullptr, least(kPanelDepth, s.k - first), 0, s.accumulate || first > 0};
+    float packed[kGroupRows * kPanelDepth];
+    const float* at = s.transposeA ? packed : a + row * s.lda + first;
+    if (s.transposeA) packRows(a + first * s.lda + row, s.lda, rows, panel.depth, packed);
+    for (int64_t column = 0; column < s.n; column += kPanelColumns) {
+        panel.b = panels + panelOffset(s.k, s.n, first, column);
+        panel.columns = s.n - column;
+        float* to = c + row * s.ldc + column;
+        if (s.k <= kStoreBound) prefetchRows(c + (row + rows) * s.ldc, s.ldc, ahead, column, s.n);
+        if (s.transposeA) {
+            multiplyGroup<V>(rows, at, Packed{}, panel, to, s.ldc);
+        } else {
+            prefetchRows(at + rows * s.lda, s.lda, ahead, column, panel.depth);
+            multiplyGroup<V>(rows, at, InPlace{s.lda}, panel, to, s.ldc);
         }
     }
+}
+
+template <class V>
+void multiply(const PanelShape& s, const float* a, const float* panels, float* c) {
+    for (int64_t first = 0; first < s.k; first += kPanelDepth)
+        for (int64_t row = 0; row < s.m; row += kGroupRows)
+            multiplyRows<V>(s, a, panels, c, first, row);
 }
 
 } // namespace
