@@ -92,7 +92,7 @@ QString helpText() {
                "marked \u201clive\u201d act at the next step, the others when the run starts "
                "again."),
             tr("Drop a picture on the window to let the networks paint it, or an experiment file "
-               "to open it."),
+               "or the folder of a saved run to open it."),
             tr("Words"), words(), tr("Marks under the plots (click one to go there)"), marks(),
             tr("Keys"), keys());
 }

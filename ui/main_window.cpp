@@ -216,6 +216,13 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
             return true;
         }
     }
+    // a box would take the address of a dropped file for text to insert
+    if (event->type() == QEvent::DragEnter && qobject_cast<QLineEdit*>(watched) &&
+        isAncestorOf(static_cast<QWidget*>(watched)) &&
+        static_cast<QDragEnterEvent*>(event)->mimeData()->hasUrls()) {
+        event->ignore(); // the window gets it then
+        return true;
+    }
     if (event->type() == QEvent::ShortcutOverride) {
         const KeyGoes goes = whereGoes(*static_cast<QKeyEvent*>(event), *watched);
         if (goes != KeyGoes::AsUsual) {

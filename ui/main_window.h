@@ -49,7 +49,7 @@ public:
     void openExperiment(const QString& path);
     /// Lets the networks paint a PNG or JPEG file.
     void openPicture(const QString& path);
-    /// Either of them, by the name's ending.
+    /// Either of them, by the name's ending; of a folder, the experiment of the run saved there.
     void openFile(const QString& path);
     /// The same, with the sentence of an error as banner: then nothing is opened and it gives
     /// false.

@@ -85,7 +85,10 @@ void MainWindow::openPicture(const QString& path) {
 }
 
 void MainWindow::openFile(const QString& path) {
-    namesPicture(path) ? openPicture(path) : openExperiment(path);
+    if (QFileInfo(path).isDir())
+        openExperiment(QDir(path).filePath(kExperimentFile));
+    else
+        namesPicture(path) ? openPicture(path) : openExperiment(path);
 }
 
 bool MainWindow::tryFile(const QString& path) {

@@ -1,0 +1,131 @@
+// Files that come to the window from outside: dropped on it and on its boxes, and folders of saved
+// runs.
+#include "tests/support/opened_window.h"
+#include "ui/panels/setup_panel.h"
+
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QUrl>
+
+using namespace halfscope;
+
+namespace {
+
+/// As the window system does it: whoever accepts what enters gets the drop.
+bool drop(QWidget& on, QMimeData& data) {
+    const QPoint place = on.rect().center();
+    QDragEnterEvent enter(place, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&on, &enter);
+    if (!enter.isAccepted()) return false;
+    QDropEvent event(place, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&on, &event);
+    return event.isAccepted();
+}
+
+/// Other programs offer the address as text, too.
+bool dropFile(QWidget& on, const QString& path) {
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(path)});
+    data.setText(data.urls().front().toString());
+    return drop(on, data);
+}
+
+/// A line of the settings, by itself or in a box with arrows.
+QLineEdit* lineOf(MainWindow& window, bool withArrows) {
+    for (QLineEdit* line : window.findChild<SetupPanel*>()->findChildren<QLineEdit*>()) {
+        const bool inSpin = line->objectName() == QStringLiteral("qt_spinbox_lineedit");
+        if (line->isVisible() && inSpin == withArrows) return line;
+    }
+    return nullptr;
+}
+
+} // namespace
+
+class TestWindowDrops : public QObject {
+    Q_OBJECT
+private slots:
+    void filesOnBoxesAreOpened_data();
+    void filesOnBoxesAreOpened();
+    void textGoesIntoTheBox();
+    void severalFilesAreRefused();
+    void aSavedRunIsItsFolder();
+};
+
+void TestWindowDrops::filesOnBoxesAreOpened_data() {
+    QTest::addColumn<bool>("withArrows");
+    QTest::newRow("line") << false;
+    QTest::newRow("number with arrows") << true;
+}
+
+/// Half of the window is boxes, and a line edit takes any address for text.
+void TestWindowDrops::filesOnBoxesAreOpened() {
+    QFETCH(const bool, withArrows);
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    RunConfig other = tinyConfig(33);
+    other.title = "Dropped";
+    const QString path = write(opened.folder, QStringLiteral("other.json"), configText(other));
+    QLineEdit* line = lineOf(window, withArrows);
+    QVERIFY(line);
+    QVERIFY(dropFile(*line, path));
+    QCOMPARE(window.windowTitle(), QStringLiteral("Dropped – Halfscope"));
+    QCOMPARE(window.config().config().steps, int64_t{33});
+    for (const QLineEdit* each : window.findChildren<QLineEdit*>())
+        QVERIFY2(!each->text().contains(QStringLiteral("json")), qPrintable(each->text()));
+}
+
+void TestWindowDrops::textGoesIntoTheBox() {
+    Opened opened(tinyConfig(20));
+    QLineEdit* line = lineOf(opened.window, false);
+    QVERIFY(line);
+    QMimeData data;
+    data.setText(QStringLiteral("77"));
+    QVERIFY(drop(*line, data));
+    QVERIFY2(line->text().contains(QStringLiteral("77")), qPrintable(line->text()));
+}
+
+void TestWindowDrops::severalFilesAreRefused() {
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    const QString before = window.windowTitle();
+    QMimeData two, page;
+    two.setUrls({QUrl::fromLocalFile(QStringLiteral("/a.json")),
+                 QUrl::fromLocalFile(QStringLiteral("/b.json"))});
+    page.setUrls({QUrl(QStringLiteral("https://example.org/a.json"))});
+    QLineEdit* line = lineOf(window, false);
+    for (QWidget* widget : {static_cast<QWidget*>(&window), static_cast<QWidget*>(line)}) {
+        QVERIFY(!drop(*widget, two));
+        QVERIFY(!drop(*widget, page));
+    }
+    QCOMPARE(window.windowTitle(), before);
+    QCOMPARE(window.bannerText(), QString());
+}
+
+void TestWindowDrops::aSavedRunIsItsFolder() {
+    RunConfig config = tinyConfig(7);
+    config.title = "Saved";
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    const QString folder = opened.folder.filePath(QStringLiteral("results"));
+    window.saveResults(folder);
+    window.openPreset(QStringLiteral("regression"));
+    QVERIFY(dropFile(window, folder));
+    QCOMPARE(window.windowTitle(), QStringLiteral("Saved – Halfscope"));
+    QCOMPARE(configText(window.config().config()), configText(config));
+    // of another folder it says what is missing there
+    const QString empty = opened.folder.filePath(QStringLiteral("empty"));
+    QVERIFY(QDir().mkpath(empty));
+    QVERIFY(dropFile(window, empty));
+    QVERIFY2(window.bannerText().startsWith(empty + QStringLiteral("/experiment.json: ")),
+             qPrintable(window.bannerText()));
+    QCOMPARE(window.windowTitle(), QStringLiteral("Saved – Halfscope"));
+}
+
+QTEST_MAIN(TestWindowDrops)
+#include "tst_window_drops.moc"
