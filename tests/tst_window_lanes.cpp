@@ -2,6 +2,7 @@
 // their own, their loss scale is set by hand, while a run goes on that has other lanes.
 #include "tests/support/opened_window.h"
 #include "ui/images/compare_view.h"
+#include "ui/models/lane_titles.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/layers_dialog.h"
 #include "ui/panels/scale_dialog.h"
@@ -16,6 +17,8 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QToolButton>
+
+#include <cmath>
 
 using namespace halfscope;
 
@@ -54,6 +57,7 @@ private slots:
     void scaleSetByHand();
     void scalerSwitchedLive();
     void layersChosen();
+    void floorNamesTheLaneAsTheWindowDoes();
 };
 
 void TestWindowLanes::lanesComeAndGoByClick_data() {
@@ -223,6 +227,25 @@ void TestWindowLanes::layersChosen() {
     QCOMPARE(box(*dialog, "layer 1")->currentText(), QStringLiteral("float32"));
     dialog->reject();
     QCOMPARE(window.config().config().lanes[1].layers, wanted);
+}
+
+/// A lane of two alike is "amp-fp16-2" in files; here it has the name that stands on its card.
+void TestWindowLanes::floorNamesTheLaneAsTheWindowDoes() {
+    RunConfig config = tinyConfig(20);
+    config.lanes = parseLanes("amp-fp16,amp-fp16");
+    ScalerConfig& scaler = config.lanes[1].scaler;
+    scaler.initScale = scaler.rules.floor = std::ldexp(1.0, 40);
+    scaler.rules.atFloor = FloorAction::Stop;
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Failed));
+    QTRY_VERIFY(!window.bannerText().isEmpty());
+    const QString label = briefLabel(laneLabel(1, window.run().lane(1).title));
+    QVERIFY2(label.startsWith(QStringLiteral("B init_scale 2^40")), qPrintable(label));
+    const QString told = QStringLiteral(" in lane %1 at step 1 and gradients still overflow");
+    QVERIFY2(window.bannerText().contains(told.arg(label)), qPrintable(window.bannerText()));
 }
 
 QTEST_MAIN(TestWindowLanes)

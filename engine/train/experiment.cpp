@@ -116,9 +116,11 @@ size_t Experiment::beginLanes() {
     return begun;
 }
 
-std::string Experiment::stopReason() const {
-    for (const auto& lane : m_lanes)
-        if (!lane->stopReason().empty()) return lane->stopReason();
+std::string Experiment::stopReason(std::span<const std::string> names) const {
+    for (size_t i = 0; i < m_lanes.size(); ++i) {
+        const std::string reason = m_lanes[i]->stopReason(i < names.size() ? names[i] : m_names[i]);
+        if (!reason.empty()) return reason;
+    }
     return {};
 }
 

@@ -48,8 +48,8 @@ public:
     int64_t step() const { return m_step; }
     bool finished() const { return m_step >= m_config.steps; }
     /// Why no further step is allowed (a lane's scale reached its floor, scaler.at_floor stop);
-    /// empty otherwise.
-    std::string stopReason() const;
+    /// empty otherwise. The sentence calls the lanes by `names`, by default laneName().
+    std::string stopReason(std::span<const std::string> names = {}) const;
     /// Advances every lane by one step; rows (one for each lane, in order) and events are appended.
     /// Lanes of one GPU are queued there together, lanes of several GPUs work at the same time.
     /// False when requestStop() came in between: the unfinished lanes go on with the next call.

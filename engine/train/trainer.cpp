@@ -264,12 +264,16 @@ StepRecord Trainer::end(std::vector<Event>& events) {
     const auto scaleAfter = static_cast<float>(row[kNextScaleMetric]);
     describeStep(record, scaleAfter, impl.culprit, !impl.lossWasBad, events);
     impl.lossWasBad = lossIsBad;
-    if (record.flags & kAtFloor)
-        m_stopReason = "The loss scale reached its floor " + scaleText(record.scale) + " in lane " +
-                       m_name + " at step " + std::to_string(step) +
-                       " and gradients still overflow: the run ends. A lower learning rate or "
-                       "clipped gradients may help; scaler.at_floor=continue goes on.";
+    if (record.flags & kAtFloor) m_atFloor = record;
     return record;
+}
+
+std::string Trainer::stopReason(const std::string& name) const {
+    if (!m_atFloor) return {};
+    return "The loss scale reached its floor " + scaleText(m_atFloor->scale) + " in lane " +
+           (name.empty() ? m_name : name) + " at step " + std::to_string(m_atFloor->step) +
+           " and gradients still overflow: the run ends. A lower learning rate or clipped "
+           "gradients may help; scaler.at_floor=continue goes on.";
 }
 
 std::vector<float> Trainer::prediction() {
@@ -320,7 +324,7 @@ void Trainer::setScaler(const ScalerConfig& scaler) {
     m_executor->upload(m_impl->rules, bytesOfAll(slotsOf(actingRules(lane))));
     if (scalesLoss(lane) != scaledBefore)
         m_executor->upload(m_impl->scaler, bytesOfAll(firstScaler(lane)));
-    m_stopReason.clear();
+    m_atFloor.reset();
 }
 
 void Trainer::rebuild(const LaneConfig& lane) {
@@ -355,7 +359,7 @@ void Trainer::setScale(float scale) {
     // The tracker stays, as in GradScaler.update(new_scale).
     values[kScaleSlot] = static_cast<double>(scale);
     m_executor->upload(m_impl->scaler, bytesOfAll(values));
-    m_stopReason.clear();
+    m_atFloor.reset();
 }
 
 void Trainer::setLearningRate(double lr) {

@@ -90,8 +90,9 @@ public:
     ScalerState scaler();
     int64_t skipped() const { return m_skipped; }
     /// Why the lane must not go on: its scale reached the floor and its rules ask to stop there.
-    /// Empty otherwise, and after a new scale or new rules.
-    const std::string& stopReason() const { return m_stopReason; }
+    /// Empty otherwise, and after a new scale or new rules. The sentence calls the lane `name`, by
+    /// default what it was made with.
+    std::string stopReason(const std::string& name = {}) const;
 
 private:
     struct Impl;
@@ -102,7 +103,7 @@ private:
     std::unique_ptr<Impl> m_impl;
     int64_t m_skipped = 0;
     double m_deviceSeconds = 0;
-    std::string m_stopReason;
+    std::optional<StepRecord> m_atFloor; ///< the step that must be the last one
 };
 
 } // namespace halfscope

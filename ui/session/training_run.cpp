@@ -1,5 +1,10 @@
-// The real experiment behind the worker's interface: every call passes straight on.
+// The real experiment behind the worker's interface: every call passes straight on;
+// only lanes have the names of the window.
 #include "ui/session/training_run.h"
+
+#include "engine/core/error.h"
+#include "ui/models/lane_titles.h"
+#include "ui/theme.h"
 
 namespace halfscope {
 namespace {
@@ -27,7 +32,13 @@ public:
     int64_t step() const override { return m_experiment.step(); }
     bool finished() const override { return m_experiment.finished(); }
     bool advance(std::vector<StepRecord>& records, std::vector<Event>& events) override {
-        return m_experiment.advance(records, events);
+        try {
+            return m_experiment.advance(records, events);
+        } catch (const RunError&) {
+            const std::string reason = m_experiment.stopReason(titles());
+            if (reason.empty()) throw;
+            throw RunError(reason);
+        }
     }
     void requestStop() override { m_experiment.requestStop(); }
     void clearStop() override { m_experiment.clearStop(); }
@@ -40,6 +51,14 @@ public:
     std::vector<GradientRange> gradientRanges() override { return m_experiment.gradientRanges(); }
 
 private:
+    /// What the window calls the lanes; a live edit may change it.
+    std::vector<std::string> titles() const {
+        std::vector<std::string> titles;
+        for (const QString& label : laneLabels(laneTitles(m_experiment.config())))
+            titles.push_back(briefLabel(label).toStdString());
+        return titles;
+    }
+
     Experiment m_experiment;
     std::stop_token m_stop;
 };
