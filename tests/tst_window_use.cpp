@@ -19,6 +19,8 @@
 #include <QHelpEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QRegularExpression>
+#include <QScopeGuard>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QSpinBox>
@@ -93,6 +95,7 @@ private slots:
     void plotsMenuSaves();
     void remembersTheWindow();
     void everythingLarger();
+    void fontsInPixels();
     void saysWhatIsBeingBuilt();
 };
 
@@ -473,6 +476,26 @@ void TestWindowUse::everythingLarger() {
 }
 
 void TestWindowUse::saysWhatIsBeingBuilt() {
+/// A desktop or a style sheet may give sizes in pixels, and such a font has none in points.
+void TestWindowUse::fontsInPixels() {
+    const QFont usual = QApplication::font();
+    QFont pixels = usual;
+    pixels.setPixelSize(20);
+    QApplication::setFont(pixels);
+    const auto restore = qScopeGuard([&] { QApplication::setFont(usual); });
+    QTest::failOnWarning(QRegularExpression(QStringLiteral("QFont")));
+    Opened opened(tinyConfig(10));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTest::keyClick(&window, Qt::Key_G);
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    window.grab();
+    QCOMPARE(window.findChild<QWidget*>(QStringLiteral("play"))->font().pixelSize(), 23);
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QVERIFY(headline->font().pixelSize() >= 20);
+}
+
     FakeScript script;
     script.slowBuild = true;
     WindowOptions options;

@@ -345,8 +345,7 @@ void MainWindow::showFigures() {
 
 void MainWindow::setHeadline(const QString& text, double size) {
     m_headlineSize = size;
-    QFont sized = font();
-    sized.setPointSizeF(sized.pointSizeF() * size);
+    const QFont sized = scaledFont(font(), size);
     const QSize room = m_headline->contentsRect().size();
     const QFont chosen = heightOf(text, sized, room.width()) <= room.height() ? sized : font();
     m_headline->setFont(chosen);

@@ -9,6 +9,15 @@
 
 namespace halfscope {
 
+QFont scaledFont(const QFont& font, double factor) {
+    QFont scaled = font;
+    if (font.pointSizeF() > 0)
+        scaled.setPointSizeF(font.pointSizeF() * factor);
+    else
+        scaled.setPixelSize(std::max(1, qRound(font.pixelSize() * factor)));
+    return scaled;
+}
+
 int heightOf(const QString& text, const QFont& font, int width) {
     constexpr int kAnyHeight = 1 << 20;
     const QRect room(0, 0, width, kAnyHeight);

@@ -10,6 +10,8 @@ class QSize;
 
 namespace halfscope {
 
+/// The font so many times as large, whether its size is in points or in pixels.
+QFont scaledFont(const QFont&, double factor);
 /// The height that the words need in so many pixels of width.
 int heightOf(const QString& text, const QFont&, int width);
 /// The text, or as many of its words as there is room for, with an ellipsis: half a line would look

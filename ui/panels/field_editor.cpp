@@ -7,6 +7,7 @@
 #include "ui/icons.h"
 #include "ui/owned.h"
 #include "ui/panels/layers_dialog.h"
+#include "ui/text_fit.h"
 #include "ui/theme.h"
 
 #include <QCheckBox>
@@ -121,8 +122,7 @@ void FieldEditor::buildRow(const Field& field) {
     m_effect->setFixedWidth(kEffectWidth);
     m_effect->setToolTip(live ? tr("Acts at the next step") : tr("Acts when the run starts again"));
     m_effect->setAccessibleName(m_effect->toolTip());
-    QFont small = font();
-    small.setPointSizeF(small.pointSizeF() * 0.8);
+    const QFont small = scaledFont(font(), 0.8);
     m_effect->setFont(small);
     m_revert = make<QToolButton>(this);
     m_revert->setAutoRaise(true);

@@ -113,9 +113,7 @@ void LaneCard::addScale(QGridLayout& grid, int row) {
     m_setScale->setAccessibleName(tr("Set the loss scale of lane %1").arg(laneLetter(m_lane)));
     m_setScale->setFocusPolicy(Qt::TabFocus); // a click leaves Space to Play
     m_setScale->setEnabled(false);
-    QFont small = font();
-    small.setPointSizeF(small.pointSizeF() * 0.85);
-    m_setScale->setFont(small);
+    m_setScale->setFont(scaledFont(font(), 0.85));
     // no taller than a line of figures
     m_setScale->setFixedHeight(fontMetrics().lineSpacing() + 2);
     grid.addWidget(m_setScale, row, 3);

@@ -6,6 +6,7 @@
 #include "ui/owned.h"
 #include "ui/panels/preset_box.h"
 #include "ui/plots/tickers.h"
+#include "ui/text_fit.h"
 
 #include <QActionGroup>
 #include <QEvent>
@@ -68,9 +69,8 @@ void TransportBar::buildButtons() {
                         tr("Start again from step 0 with the settings at the left (R)"));
     m_play = newButton(QStringLiteral("play"), tr("Play"), tr("Train (Space)"));
     m_step = newButton(QStringLiteral("step"), tr("Step"), tr("One step of every lane (.)"));
-    QFont big = m_play->font();
+    QFont big = scaledFont(m_play->font(), 1.15);
     big.setBold(true);
-    big.setPointSizeF(big.pointSizeF() * 1.15);
     m_play->setFont(big);
     m_play->setMinimumSize(QFontMetrics(big).horizontalAdvance(tr("Continue")) + 56, 36);
     m_play->setDefault(true);

@@ -30,10 +30,7 @@ constexpr int kHalfZero = -25, kHalfNormal = -14, kHalfInfinite = 16;
 constexpr double kSmallFont = 0.85;
 constexpr int kShade = 70; // of 255
 
-QFont small(QFont font) {
-    font.setPointSizeF(font.pointSizeF() * kSmallFont);
-    return font;
-}
+QFont small(const QFont& font) { return scaledFont(font, kSmallFont); }
 
 QString percent(int64_t part, int64_t all) {
     const double share = all > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(all) : 0;
