@@ -27,6 +27,7 @@ private slots:
     void littleRoomFoldsPlots();
     void laneWithoutScaleHasNone();
     void headersCutNoNumber();
+    void sixLanesFitAtTheUsualSize();
     void readouts();
     void headersExplainThemselves();
     void tinySizes();
@@ -149,6 +150,26 @@ void TestPlotLayout::headersCutNoNumber() {
             needed += metrics.horizontalAdvance(text);
         if (texts.size() > 2) QVERIFY2(needed <= width, qPrintable(texts.join(u'|')));
     }
+}
+
+/// Long values in every lane, in the room that a window of 1280 pixels has for a plot's header
+/// beside the slider.
+void TestPlotLayout::sixLanesFitAtTheUsualSize() {
+    constexpr int kRoom = 430;
+    m_stack->setLanes(QStringList(6, QStringLiteral("amp-fp16, init_scale 2^24")));
+    const auto fits = [this](float loss) {
+        for (int lane = 0; lane < 6; ++lane)
+            m_stack->append(lane, record(m_stack->lastStep() + 1, lane, loss));
+        show(664);
+        const QStringList texts = header(0)->textsIn(kRoom);
+        return texts.size() == 7 && texts.last() != QStringLiteral("…") ? QString()
+                                                                        : texts.join(u'|');
+    };
+    QCOMPARE(fits(1.2345e-5f), QString());
+    QCOMPARE(header(0)->textsIn(kRoom).last(), QStringLiteral("F 1.2e-5"));
+    QCOMPARE(fits(0.012345f), QString());
+    QCOMPARE(fits(kNan), QString());
+    QCOMPARE(header(0)->textsIn(kRoom).last(), QStringLiteral("F inf/nan"));
 }
 
 void TestPlotLayout::readouts() {

@@ -22,6 +22,7 @@ constexpr double kRateShare = 0.02; // of the time so far: short runs get about 
 constexpr double kPadding = 0.06;   // of the y span, on each side
 constexpr double kFineWidth = 1.6;  // pixels
 
+constexpr QLatin1String kLongPower("e-0");
 QString tr(const char* text) { return QCoreApplication::translate("PlotPanel", text); }
 
 QString titleOf(Measure measure) {
@@ -360,10 +361,11 @@ void PlotPanel::showValues(std::optional<qint64> step) {
         const Lane& lane = m_lanes[static_cast<size_t>(i)];
         const QString text = textAt(lane, step);
         // "65536 = 2^16" is as well told by its power, "45.4k" by "45k"
-        QString brief = text.section(QStringLiteral(" = "), -1);
+        QString brief =
+            text == tr("not finite") ? tr("inf/nan") : text.section(QStringLiteral(" = "), -1);
         static const QRegularExpression fraction(QStringLiteral("(?<=\\d\\d)\\.\\d+"));
         if (m_measure == Measure::Throughput) brief.remove(fraction);
-        if (const double real = text.toDouble(); real > 0 && showsDigits(m_measure))
+        if (const double real = text.toDouble(); real > 0 && showsDigits(m_measure)) {
             brief = QString::number(real, 'g', 3);
         entries.append({m_colors.lanePen(i), m_colors.laneText(i), lane.label,
                         text + trendAt(lane, step), brief});
@@ -381,3 +383,7 @@ QString PlotPanel::spoken(std::optional<qint64> step) const {
 }
 
 } // namespace halfscope
+            // no longer than "0.0123"
+            if (brief.contains(u'e'))
+                brief = QString::number(real, 'g', 2).replace(kLongPower, QLatin1String("e-"));
+        }

@@ -27,23 +27,29 @@ void ReadoutItem::setEntries(QVector<ReadoutEntry> entries) { m_entries = std::m
 
 int ReadoutItem::heightFor(const QFont& font) { return QFontMetrics(font).height() + 4; }
 
-int ReadoutItem::sampleWidth(Form form) { return form == Form::Shortest ? 12 : 22; }
-int ReadoutItem::spacing(Form form) { return form == Form::Shortest ? 9 : 16; }
+/// The last form tells lanes by letter and colour alone.
+int ReadoutItem::sampleWidth(Form form) {
+    return form == Form::NoSamples ? 0 : form == Form::Shortest ? 12 + kGap : 22 + kGap;
+}
+int ReadoutItem::spacing(Form form) {
+    return form == Form::NoSamples ? 7 : form == Form::Shortest ? 9 : 16;
+}
 
 const QString& ReadoutItem::titleIn(Form form) const {
-    return form == Form::ShortTitle || form == Form::Shortest ? m_shortTitle : m_title;
+    return form == Form::ShortTitle || isShort(form) ? m_shortTitle : m_title;
 }
 
 QString ReadoutItem::labelled(const ReadoutEntry& entry, Form form) {
     const QString label = form == Form::Full    ? entry.label
                           : form == Form::Brief ? briefLabel(entry.label)
                                                 : entry.label.left(1);
-    const QString value = form == Form::Shortest ? entry.shortValue : entry.value;
-    return value.isEmpty() ? label : label + u' ' + u' ' + value;
+    const QString value = isShort(form) ? entry.shortValue : entry.value;
+    const QString gap(form == Form::NoSamples ? 1 : 2, u' ');
+    return value.isEmpty() ? label : label + gap + value;
 }
 
 int ReadoutItem::entryWidth(const ReadoutEntry& entry, Form form, const QFontMetrics& metrics) {
-    return sampleWidth(form) + kGap + metrics.horizontalAdvance(labelled(entry, form));
+    return sampleWidth(form) + metrics.horizontalAdvance(labelled(entry, form));
 }
 
 int ReadoutItem::titleWidth(Form form) const {
@@ -53,9 +59,10 @@ int ReadoutItem::titleWidth(Form form) const {
 }
 
 ReadoutItem::Form ReadoutItem::formFor(int width) const {
-    for (const Form form : {Form::Full, Form::Brief, Form::Letters, Form::ShortTitle})
+    for (const Form form :
+         {Form::Full, Form::Brief, Form::Letters, Form::ShortTitle, Form::Shortest})
         if (fitting(width, form) == m_entries.size()) return form;
-    return Form::Shortest;
+    return Form::NoSamples;
 }
 
 /// How many entries there is room for.
@@ -110,9 +117,10 @@ void ReadoutItem::draw(QCPPainter* painter) {
         pen.setWidthF(2); // a short sample, drawn once a frame: may be thick
         painter->setPen(pen);
         const double middle = line.center().y() + 1;
-        painter->drawLine(QLineF(line.left(), middle, line.left() + sampleWidth(form), middle));
+        if (const int sample = sampleWidth(form) - kGap; sample > 0)
+            painter->drawLine(QLineF(line.left(), middle, line.left() + sample, middle));
         painter->setPen(entry.textColor);
-        painter->drawText(line.adjusted(sampleWidth(form) + kGap, 0, 0, 0), kWhere, texts[i + 1]);
+        painter->drawText(line.adjusted(sampleWidth(form), 0, 0, 0), kWhere, texts[i + 1]);
         line.setLeft(line.left() + entryWidth(entry, form, metrics) + spacing(form));
     }
     painter->restore();

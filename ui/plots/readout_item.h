@@ -39,11 +39,12 @@ protected:
 
 private:
     /// What there is room for, from the richest to the barest.
-    enum class Form { Full, Brief, Letters, ShortTitle, Shortest };
+    enum class Form { Full, Brief, Letters, ShortTitle, Shortest, NoSamples };
     static int sampleWidth(Form);
     static int spacing(Form);
     static QString labelled(const ReadoutEntry&, Form);
     static int entryWidth(const ReadoutEntry&, Form, const QFontMetrics&);
+    static bool isShort(Form form) { return form == Form::Shortest || form == Form::NoSamples; }
     const QString& titleIn(Form) const;
     Form formFor(int width) const;
     qsizetype fitting(int width, Form) const;
