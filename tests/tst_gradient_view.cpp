@@ -228,6 +228,25 @@ private slots:
         QVERIFY(two.sizeHint().height() >= two.minimumSizeHint().height());
     }
 
+    /// Where a lane's whole title does not fit beside its figures, what sets it apart does.
+    void longTitlesAreToldInBrief() {
+        const auto drawn = [](const QString& title) {
+            GradientView view;
+            view.setLanes({QStringLiteral("fp32"), title});
+            GradientRange range = rangeOf(DType::F16);
+            at(range.outputs, 0) = 1;
+            view.setRanges({range, range});
+            view.resize(300, view.sizeHint().height());
+            return view.grab().toImage();
+        };
+        const QImage brief = drawn(QStringLiteral("init_scale 2^24"));
+        QVERIFY(drawn(QStringLiteral("amp-fp16, init_scale 2^24")) == brief);
+        QVERIFY(drawn(QString()) != brief); // more than the letter
+        // and with neither room for that, the letter stands alone
+        QVERIFY(drawn(QStringLiteral("amp-fp16, init_scale 2^24, growth_interval 2000")) ==
+                drawn(QString()));
+    }
+
     void countsOnlyWhenWatched() {
         FakeScript script;
         ExperimentController controller(fakeFactory(script));
