@@ -3,6 +3,7 @@
 
 #include "app/cli_options.h"
 #include "app/cli_output.h"
+#include "app/cli_signals.h"
 
 #include "engine/core/text.h"
 #include "engine/verify/matches.h"
@@ -131,16 +132,20 @@ void VerifyCommandOptions::addTo(CLI::App& command) {
 }
 
 int verifyCommand(const VerifyCommandOptions& options) {
+    SignalWatch signals;    // before the engine starts threads
+    signals.setStop([] {}); // looked at after each case
     Line line;
+    VerifyProgress last;
     VerifyOptions how;
     how.folder = options.golden;
     how.device = options.device;
     for (const std::string& list : options.only)
         for (const std::string_view suite : partsOf(list, ','))
             how.suites.emplace_back(suite); // verify() names an empty one
-    how.progress = [&line](const VerifyProgress& progress) {
+    how.progress = [&](const VerifyProgress& progress) {
         line.show(progress);
-        return true;
+        last = progress;
+        return !signals.interrupted();
     };
     struct Clear {
         Line& line;
@@ -151,11 +156,15 @@ int verifyCommand(const VerifyCommandOptions& options) {
         const Clear clear{line};
         report = verify(how);
     }
-    if (options.markdown && report.passed() && report.illPosed() == 0)
+    if (options.markdown && report.passed() && report.illPosed() == 0 && !report.stopped)
         print(matchesReference(report));
     else
         print(options.json ? verifyJson(report) : textOf(report));
-    return report.passed() ? 0 : 1;
+    if (!report.stopped) return report.passed() ? 0 : 1;
+    printNote("Interrupted in " + last.suite + " after " + std::to_string(last.done) + " of " +
+              std::to_string(last.cases) + (last.cases == 1 ? " case" : " cases") +
+              "; those before it are told\n");
+    return kInterruptedExit;
 }
 
 } // namespace halfscope::cli

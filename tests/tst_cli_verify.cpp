@@ -6,10 +6,15 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <nlohmann/json.hpp>
+
+#include <sys/types.h>
+
+#include <csignal>
 
 using namespace halfscope::test;
 
@@ -137,6 +142,53 @@ private slots:
         QCOMPARE(run.code, 1);
         QVERIFY2(run.out.contains("runs failed: checkerboard seed 1 float64: step 42: loss "),
                  run.out);
+    }
+
+    void interruptTellsWhatWasCompared_data() {
+        QTest::addColumn<bool>("json");
+        QTest::newRow("table") << false;
+        QTest::newRow("json") << true;
+    }
+
+    /// Every run here is wrong, and judging a wrong one takes dozens of trainings in float64.
+    void interruptTellsWhatWasCompared() {
+        QFETCH(const bool, json);
+        QFile source(kGolden + "training_runs.json");
+        QVERIFY(source.open(QIODevice::ReadOnly));
+        const QByteArray text = source.readAll().replace("Infinity", "null");
+        nlohmann::json runs = nlohmann::json::parse(text.toStdString());
+        for (nlohmann::json& run : runs)
+            if (nlohmann::json& loss = run["trace"].back()["loss"]; loss.is_number())
+                loss = 1.01 * loss.get<double>();
+        const QTemporaryDir folder;
+        QFile file(folder.filePath("training_runs.json"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(QByteArray::fromStdString(runs.dump()));
+        file.close();
+        QProcess process;
+        QStringList arguments{"verify", "--device", "cpu", "--golden", folder.path()};
+        if (json) arguments << "--json";
+        process.start(program(), arguments);
+        QVERIFY(process.waitForStarted(kPatience));
+        QTest::qWait(300);
+        QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
+        const Outcome outcome = outcomeOf(process);
+        QVERIFY2(outcome.code == 130 && !outcome.crashed, outcome.error);
+        static const QRegularExpression told(
+            "^Interrupted in runs after (\\d+) of (\\d+) cases; those before it are told\n$");
+        const QRegularExpressionMatch match = told.match(outcome.error);
+        QVERIFY2(match.hasMatch(), outcome.error);
+        const int done = match.captured(1).toInt();
+        QCOMPARE(match.captured(2).toInt(), static_cast<int>(runs.size()));
+        QVERIFY(done > 0 && done < match.captured(2).toInt());
+        if (!json) {
+            QVERIFY2(outcome.out.contains("\nruns   " + QByteArray::number(done) + " "),
+                     outcome.out);
+            return;
+        }
+        const QJsonObject report = QJsonDocument::fromJson(outcome.out).object();
+        QCOMPARE(report["stopped"].toBool(), true);
+        QCOMPARE(report["suites"][0]["cases"].toInt(), done);
     }
 
     /// Neither passed nor failed, and said so.

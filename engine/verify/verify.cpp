@@ -190,6 +190,7 @@ std::string verifyJson(const VerifyReport& report) {
                                   {"notes", suite.notes}});
     }
     json["left_out"] = report.leftOut;
+    json["stopped"] = report.stopped;
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -54,7 +54,7 @@ VerifyReport verify(const VerifyOptions&);
 
 /// {"device", "suites": [{"name", "cases", "passed", "worst", "bound", "ill_posed", "failed",
 /// "notes"}],
-/// "left_out"}; a deviation that is not finite is null.
+/// "left_out", "stopped"}; a deviation that is not finite is null.
 std::string verifyJson(const VerifyReport&);
 
 } // namespace halfscope
