@@ -60,6 +60,8 @@ private slots:
     void transportFigures();
     void transportFiguresInLittleRoom();
     void scalerCards();
+    void memoryHasThreeDigits_data();
+    void memoryHasThreeDigits();
     void eventsShowWholeRows();
     void eventsJump();
     void bannerComesAndGoes();
@@ -211,6 +213,28 @@ void TestPanels::scalerCards() {
     QCOMPARE(bars.size(), 1);
     QCOMPARE(bars.front()->value(), 500);
     QCOMPARE(bars.front()->maximum(), 2000);
+}
+
+void TestPanels::memoryHasThreeDigits_data() {
+    QTest::addColumn<quint64>("bytes");
+    QTest::addColumn<QString>("told");
+    QTest::newRow("KiB") << quint64{512} << "0.5 KiB";
+    QTest::newRow("under a MiB") << quint64{999} * 1024 << "999 KiB";
+    QTest::newRow("four digits") << quint64{1000} * 1024 << "0.977 MiB";
+    QTest::newRow("under a GiB") << (quint64{657} << 20) << "657 MiB";
+    QTest::newRow("GiB") << (quint64{1300} << 20) << "1.27 GiB";
+    QTest::newRow("many") << (quint64{141} << 30) << "141 GiB";
+}
+
+void TestPanels::memoryHasThreeDigits() {
+    QFETCH(const quint64, bytes);
+    QFETCH(const QString, told);
+    ScalerPanel panel;
+    panel.setLanes({{true, static_cast<size_t>(bytes), {}}});
+    QStringList texts;
+    for (QLabel* label : panel.findChildren<QLabel*>())
+        texts << label->text();
+    QVERIFY2(texts.contains(told), qPrintable(texts.join(u'|')));
 }
 
 void TestPanels::eventsShowWholeRows() {

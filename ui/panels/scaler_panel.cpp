@@ -27,6 +27,20 @@ void setColor(QWidget* widget, QPalette::ColorRole role, const QColor& color) {
     widget->setPalette(own);
 }
 
+/// Three digits, in a unit that leaves no more before the point.
+QString memoryText(size_t bytes) {
+    constexpr double kKibi = 1 << 10, kMebi = 1 << 20, kGibi = 1 << 30;
+    const auto size = static_cast<double>(bytes);
+    const double sizes[] = {kKibi, kMebi, kGibi};
+    const QString units[] = {LaneCard::tr("%1 KiB"), LaneCard::tr("%1 MiB"),
+                             LaneCard::tr("%1 GiB")};
+    constexpr double kNext = 999.5; // would be four digits
+    size_t unit = 0;
+    while (unit + 1 < std::size(sizes) && size / sizes[unit] >= kNext)
+        ++unit;
+    return units[unit].arg(numberText(size / sizes[unit], 3));
+}
+
 // Rows of a card's grid; the scaler's figures have kScaleRow and the three after it.
 constexpr int kTitleRow = 0, kLossRow = 1, kMemoryRow = 2, kScaleRow = 3, kEventRow = 7, kRows = 8;
 
@@ -68,11 +82,8 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
 }
 
 void LaneCard::addMemory(QGridLayout& grid, int row, size_t bytes) {
-    constexpr double kKibi = 1 << 10, kMebi = 1 << 20;
-    const auto size = static_cast<double>(bytes);
     FigureLabel* memory = addFigure(grid, row, tr("Memory"));
-    memory->showFigure(size < kMebi ? tr("%1 KiB").arg(numberText(size / kKibi, 3))
-                                    : tr("%1 MiB").arg(numberText(size / kMebi, 3)));
+    memory->showFigure(memoryText(bytes));
     memory->setToolTip(tr("The most that a step of this lane holds at once: weights, what the "
                           "backward pass needs again, gradients, the optimizer's averages"));
 }
