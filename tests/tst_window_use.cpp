@@ -97,6 +97,7 @@ private slots:
     void everythingLarger();
     void fontsInPixels();
     void saysWhatIsBeingBuilt();
+    void firstStepOfSeconds();
 };
 
 void TestWindowUse::everythingSeenIsTold() {
@@ -475,7 +476,6 @@ void TestWindowUse::everythingLarger() {
     QSettings().remove(QStringLiteral("zoom"));
 }
 
-void TestWindowUse::saysWhatIsBeingBuilt() {
 /// A desktop or a style sheet may give sizes in pixels, and such a font has none in points.
 void TestWindowUse::fontsInPixels() {
     const QFont usual = QApplication::font();
@@ -496,6 +496,7 @@ void TestWindowUse::fontsInPixels() {
     QVERIFY(headline->font().pixelSize() >= 20);
 }
 
+void TestWindowUse::saysWhatIsBeingBuilt() {
     FakeScript script;
     script.slowBuild = true;
     WindowOptions options;
@@ -507,6 +508,26 @@ void TestWindowUse::fontsInPixels() {
     const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
     QTRY_VERIFY2(headline->text().contains(QStringLiteral("Press Play")),
                  qPrintable(headline->text()));
+}
+
+/// Nobody is asked to press what was pressed.
+void TestWindowUse::firstStepOfSeconds() {
+    FakeScript script;
+    script.endless = true;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(20), options);
+    MainWindow& window = opened.window;
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTRY_VERIFY(headline->text().endsWith(QStringLiteral("side by side. Press Play.")));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Running));
+    QTRY_VERIFY2(headline->text().endsWith(QStringLiteral("side by side.")),
+                 qPrintable(headline->text()));
+    window.pause();
+    QVERIFY(reaches(window, SessionState::Paused));
+    QTRY_VERIFY(headline->text().endsWith(QStringLiteral("Press Play.")));
 }
 
 QTEST_MAIN(TestWindowUse)

@@ -62,10 +62,9 @@ bool laneScales(const RunConfig& config, int lane) {
 }
 
 QString invitation(qsizetype lanes) {
-    if (lanes < 2) return MainWindow::tr("Train a network. Press Play; add a lane to compare.");
-    if (lanes == 2)
-        return MainWindow::tr("Train the same network twice, side by side. Press Play.");
-    return MainWindow::tr("Train the same network %n times, side by side. Press Play.", nullptr,
+    if (lanes < 2) return MainWindow::tr("Train a network; add a lane to compare.");
+    if (lanes == 2) return MainWindow::tr("Train the same network twice, side by side.");
+    return MainWindow::tr("Train the same network %n times, side by side.", nullptr,
                           static_cast<int>(lanes));
 }
 
@@ -212,10 +211,11 @@ void MainWindow::showBuilt() {
 /// Says what Play would show; from the first moment on, because large networks take a while to
 /// build.
 void MainWindow::invite() {
-    if (m_about.isEmpty())
-        setHeadline(invitation(static_cast<qsizetype>(m_config.config().lanes.size())), kTitleSize);
-    else
-        setHeadline(tr("%1 Press Play.").arg(m_about), 1.0);
+    const bool plain = m_about.isEmpty();
+    const QString text =
+        plain ? invitation(static_cast<qsizetype>(m_config.config().lanes.size())) : m_about;
+    setHeadline(m_controller->running() ? text : tr("%1 Press Play.").arg(text),
+                plain ? kTitleSize : 1.0);
 }
 
 void MainWindow::updateGrowthIntervals() {
@@ -270,6 +270,8 @@ void MainWindow::showState() {
     switch (state) {
     case SessionState::Building: m_stateLabel->setText(tr("Building the networks…")); break;
     case SessionState::Ready: m_stateLabel->setText(tr("Ready. Press Play (Space).")); break;
+    const bool waits = state == SessionState::Running || state == SessionState::Paused;
+    if (waits && m_run.step() == 0 && m_news.isEmpty()) invite(); // a first step may take seconds
     case SessionState::Running: m_stateLabel->setText(tr("Training.")); break;
     case SessionState::Paused: m_stateLabel->setText(tr("Paused. Space goes on.")); break;
     case SessionState::Finished:
