@@ -10,7 +10,10 @@
 #include <QtTest>
 #include <qcustomplot.h>
 
+#include <sys/resource.h>
+
 #include <cmath>
+#include <csignal>
 #include <limits>
 
 using namespace halfscope;
@@ -50,6 +53,7 @@ private slots:
     void recordsOfUnknownLanes();
     void clearing();
     void exports();
+    void exportsThatFindNoRoom();
     void themesRecolourEverything();
 };
 
@@ -272,6 +276,29 @@ void TestPlots::exports() {
             !(asSvg ? m_stack->exportSvg(nowhere, &error) : m_stack->exportPng(nowhere, &error)));
         QVERIFY(error.contains(nowhere));
     }
+}
+
+/// A limit on the size of files fails the write, as a full disk does; the reason is told.
+void TestPlots::exportsThatFindNoRoom() {
+    for (int i = 1; i <= 500; ++i)
+        m_stack->append(0, record(i, 0, 0.5f / static_cast<float>(i)));
+    show();
+    QTemporaryDir folder;
+    rlimit before{};
+    QCOMPARE(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto restore = qScopeGuard([&] { ::setrlimit(RLIMIT_FSIZE, &before); });
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{1000, before.rlim_max};
+    QCOMPARE(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    for (const bool asSvg : {true, false}) {
+        const QString path = folder.filePath(QStringLiteral("a"));
+        QString error;
+        const bool saved =
+            asSvg ? m_stack->exportSvg(path, &error) : m_stack->exportPng(path, &error);
+        QVERIFY2(!saved, qPrintable(QString::number(QFileInfo(path).size())));
+        QCOMPARE(error, path + QStringLiteral(": cannot write: File too large"));
+    }
+    QCOMPARE(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden), QStringList());
 }
 
 void TestPlots::themesRecolourEverything() {

@@ -2,14 +2,16 @@
 // plot_stack_input.cpp mouse and keys.
 #include "ui/plots/plot_stack.h"
 
+#include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
 #include "ui/owned.h"
 
 #include <qcustomplot.h>
 
+#include <QBuffer>
 #include <QEvent>
 #include <QLocale>
 #include <QPainter>
-#include <QSaveFile>
 #include <QSvgGenerator>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -24,6 +26,17 @@ namespace {
 constexpr double kEmptyEnd = 10;     // steps shown before there are any
 constexpr double kMarkRoom = 7;      // pixels beside the first and the newest step, for their marks
 constexpr int kDescribeEvery = 1000; // milliseconds: screen readers must not be flooded
+
+/// False, and a sentence, when the file cannot be written.
+bool written(const QString& path, const QByteArray& bytes, QString* error) {
+    try {
+        writeFileAtomically(path.toStdString(), bytes.toStdString());
+        return true;
+    } catch (const RunError& failure) {
+        if (error) *error = QString::fromUtf8(failure.what());
+        return false;
+    }
+}
 } // namespace
 
 PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique<QCustomPlot>()) {
@@ -279,15 +292,11 @@ void PlotStack::drawFinely(Draw draw) {
 }
 
 bool PlotStack::exportSvg(const QString& path, QString* error) {
-    QSaveFile file(path);
-    const auto fail = [&] {
-        if (error) *error = tr("%1: %2").arg(path, file.errorString());
-        return false;
-    };
-    if (!file.open(QIODevice::WriteOnly)) return fail();
+    QBuffer buffer; // drawn there, a full disk would be no more than an unknown error
+    buffer.open(QIODevice::WriteOnly);
     drawFinely([&] {
         QSvgGenerator generator;
-        generator.setOutputDevice(&file);
+        generator.setOutputDevice(&buffer);
         generator.setSize(m_plot->size());
         generator.setViewBox(QRect(QPoint(0, 0), m_plot->size()));
         generator.setTitle(tr("Halfscope plots"));
@@ -295,17 +304,15 @@ bool PlotStack::exportSvg(const QString& path, QString* error) {
         painter.begin(&generator);
         m_plot->toPainter(&painter, m_plot->width(), m_plot->height());
     });
-    return file.commit() || fail();
+    return written(path, buffer.data(), error);
 }
 
 bool PlotStack::exportPng(const QString& path, QString* error) {
-    QSaveFile file(path);
     QPixmap picture;
     drawFinely([&] { picture = m_plot->toPixmap(0, 0, 2.0); });
-    const bool written =
-        file.open(QIODevice::WriteOnly) && picture.save(&file, "PNG") && file.commit();
-    if (!written && error) *error = tr("%1: %2").arg(path, file.errorString());
-    return written;
+    QBuffer buffer;
+    picture.save(&buffer, "PNG");
+    return written(path, buffer.data(), error);
 }
 
 double PlotStack::refreshMilliseconds() const { return m_plot->replotTime(true); }
