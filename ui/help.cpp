@@ -72,6 +72,8 @@ QString keys() {
         {tr("4"), tr("Only the last picture, as large as can be")},
         {tr("Ctrl++, Ctrl+-, Ctrl+0"), tr("Zoom the pictures; show all of them")},
         {tr("F"), tr("Plots follow the newest step")},
+        {tr("B"), tr("The losses of the run before, faint behind those of now: change a setting, "
+                     "reset, compare")},
         {tr("G"), tr("Gradients by size: what fp16 rounds to zero or makes infinite")},
         {tr("Arrows, +, -"), tr("In the plots: crosshair and zoom. In the pictures: the pixel that "
                                 "is read, and zoom")},

@@ -252,6 +252,7 @@ void MainWindow::restoreLayout() {
         settings.value(QStringLiteral("layout/settingsShown"), true).toBool());
     m_gradientsAction->setChecked(
         settings.value(QStringLiteral("layout/gradientsShown"), false).toBool());
+    m_previousAction->setChecked(settings.value(QStringLiteral("plots/previous")).toBool());
     m_plots->setSmoothing(settings.value(QStringLiteral("plots/smoothing")).toDouble());
     m_rightByHand = settings.value(QStringLiteral("layout/rightByHand")).toBool();
     if (m_rightByHand)
@@ -270,6 +271,7 @@ void MainWindow::saveLayout() const {
     settings.setValue(QStringLiteral("layout/settingsShown"), m_settingsAction->isChecked());
     settings.setValue(QStringLiteral("layout/gradientsShown"), m_gradientsAction->isChecked());
     settings.setValue(QStringLiteral("plots/smoothing"), m_plots->smoothing());
+    settings.setValue(QStringLiteral("plots/previous"), m_previousAction->isChecked());
     settings.setValue(QStringLiteral("theme"), nameOf(m_options.theme));
 }
 

@@ -180,6 +180,7 @@ private:
     std::vector<LaneFacts> m_facts; ///< by lane of the run
     double m_headlineSize = 1;      ///< of the window's font
     QString m_about;                ///< of a preset that needs words; else empty
+    bool m_otherExperiment = true;  ///< than the run before; until it is built
     qint64 m_stopStride = 300;      ///< how many more steps Continue asks for
 
     TransportBar* m_transport = nullptr; ///< child, as all below
@@ -201,6 +202,7 @@ private:
     QAction* m_fullScreenAction = nullptr;
     QAction* m_settingsAction = nullptr;
     QAction* m_gradientsAction = nullptr;
+    QAction* m_previousAction = nullptr;
     QWidget* m_help = nullptr;
 };
 

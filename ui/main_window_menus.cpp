@@ -66,6 +66,10 @@ void MainWindow::fillViewMenu(QMenu& view) {
     connect(m_followAction, &QAction::triggered, m_plots, &PlotStack::setFollow);
     connect(m_plots, &PlotStack::followChanged, m_followAction, &QAction::setChecked);
     fillSmoothingMenu(*view.addMenu(tr("S&mooth the loss")));
+    m_previousAction = view.addAction(tr("Losses of the &run before"));
+    m_previousAction->setShortcut(Qt::Key_B);
+    m_previousAction->setCheckable(true);
+    connect(m_previousAction, &QAction::toggled, m_plots, &PlotStack::showPrevious);
     addGradientsAction(view);
     view.addSeparator();
     using Shows = CompareView::Shows;

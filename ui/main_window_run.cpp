@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <utility>
 
 namespace halfscope {
 namespace {
@@ -122,6 +123,7 @@ void MainWindow::load(const RunConfig& config, const QString& preset, const QStr
     m_about = about;
     m_config.clearRunning();
     m_config.load(config);
+    m_otherExperiment = true;
     m_stopStride = config.steps;
     m_transport->showExperiment(preset, title);
     setWindowTitle(tr("%1 – Halfscope").arg(title));
@@ -177,6 +179,7 @@ void MainWindow::showLanes(const SessionInfo& info) {
         m_facts.push_back({scales.back(), lane < info.laneBytes.size() ? info.laneBytes[lane] : 0,
                            about.value(i)});
     }
+    std::exchange(m_otherExperiment, false) ? m_plots->forgetLosses() : m_plots->keepLosses();
     m_plots->setLanes(names, scales, extraMeasures(info.config));
     m_scaler->setLanes(m_facts);
     m_gradients->setLanes(names);
@@ -267,11 +270,11 @@ void MainWindow::showState() {
     m_plots->setResting(state != SessionState::Running);
     m_quietFrames = 0;
     m_newFigures = m_newFigures || state == SessionState::Finished; // the headline sums up
+    const bool waits = state == SessionState::Running || state == SessionState::Paused;
+    if (waits && m_run.step() == 0 && m_news.isEmpty()) invite(); // a first step may take seconds
     switch (state) {
     case SessionState::Building: m_stateLabel->setText(tr("Building the networks…")); break;
     case SessionState::Ready: m_stateLabel->setText(tr("Ready. Press Play (Space).")); break;
-    const bool waits = state == SessionState::Running || state == SessionState::Paused;
-    if (waits && m_run.step() == 0 && m_news.isEmpty()) invite(); // a first step may take seconds
     case SessionState::Running: m_stateLabel->setText(tr("Training.")); break;
     case SessionState::Paused: m_stateLabel->setText(tr("Paused. Space goes on.")); break;
     case SessionState::Finished:

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace halfscope {
 
@@ -21,8 +22,8 @@ constexpr double kRateWindow = 0.1; // seconds
 constexpr double kRateShare = 0.02; // of the time so far: short runs get about 50 points too
 constexpr double kPadding = 0.06;   // of the y span, on each side
 constexpr double kFineWidth = 1.6;  // pixels
-
 constexpr QLatin1String kLongPower("e-0");
+
 QString tr(const char* text) { return QCoreApplication::translate("PlotPanel", text); }
 
 QString titleOf(Measure measure) {
@@ -111,6 +112,7 @@ PlotPanel::PlotPanel(QCustomPlot& plot, QCPAxisRect& rect, QCPLayer& overlay, Me
 
 PlotPanel::~PlotPanel() {
     setLanes({});
+    setPrevious({});
     m_plot.removeItem(m_readout);
 }
 
@@ -230,6 +232,28 @@ void PlotPanel::setAbsent(int lane, bool absent) {
     showValues(std::nullopt);
 }
 
+std::vector<Series> PlotPanel::takeSeries() {
+    std::vector<Series> all;
+    for (Lane& lane : m_lanes)
+        all.push_back(std::exchange(lane.series, Series()));
+    clear();
+    return all;
+}
+
+void PlotPanel::setPrevious(const std::vector<const Series*>& all) {
+    for (const Previous& previous : m_previous)
+        if (previous.graph) m_plot.removeGraph(previous.graph);
+    m_previous.clear();
+    for (const Series* series : all) {
+        m_previous.push_back({series, nullptr, {}});
+        if (!series) continue;
+        CurveGraph* graph = newGraph(title() + QStringLiteral("/before/%1").arg(m_previous.size()));
+        graph->setLayer(QStringLiteral("grid")); // behind the curves of now
+        m_previous.back().graph = graph;
+    }
+    showValues(std::nullopt);
+}
+
 void PlotPanel::append(int lane, qint64 step, double value) {
     if (lane < 0 || lane >= static_cast<int>(m_lanes.size())) return;
     Lane& to = m_lanes[static_cast<size_t>(lane)];
@@ -239,14 +263,18 @@ void PlotPanel::append(int lane, qint64 step, double value) {
 void PlotPanel::update(double from, double to, int pixels) {
     if (m_folded) return;
     double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
-    for (Lane& lane : m_lanes) {
-        lane.series.sample(from, to, pixels, lane.xs, lane.ys);
-        for (const double y : lane.ys) {
+    const auto take = [&](const Series& series, Points& points) {
+        series.sample(from, to, pixels, points.xs, points.ys);
+        for (const double y : points.ys) {
             if (logarithmic() && y <= 0) continue;
             lowest = std::min(lowest, y);
             highest = std::max(highest, y);
         }
-    }
+    };
+    for (Lane& lane : m_lanes)
+        take(lane.series, lane.points);
+    for (Previous& previous : m_previous)
+        if (previous.series) take(*previous.series, previous.points);
     fitRange(lowest, highest);
     // as many labels as fit without touching
     const int line = QFontMetrics(m_plot.font()).height();
@@ -256,37 +284,42 @@ void PlotPanel::update(double from, double to, int pixels) {
         Lane& lane = m_lanes[i];
         const QPen pen = m_colors.lanePen(static_cast<int>(i));
         const bool trend = lane.trend.weight() > 0;
-        fillGraph(*lane.graph, lane, trend ? m_colors.faint(pen) : pen, pixels);
+        fillGraph(*lane.graph, lane.points, trend ? m_colors.faint(pen) : pen, pixels);
         if (lane.trendGraph) fillTrend(lane, from, to, pen, pixels);
+    }
+    for (size_t i = 0; i < m_previous.size(); ++i) {
+        QPen pen = m_colors.faint(m_colors.lanePen(static_cast<int>(i)));
+        pen.setStyle(Qt::DotLine);
+        if (m_previous[i].graph) fillGraph(*m_previous[i].graph, m_previous[i].points, pen, pixels);
     }
 }
 
 void PlotPanel::fillTrend(Lane& lane, double from, double to, const QPen& pen, int pixels) {
     lane.trend.update(lane.series);
-    lane.trend.series().sample(from, to, pixels, lane.xs, lane.ys);
-    fillGraph(*lane.trendGraph, lane, pen, pixels);
+    lane.trend.series().sample(from, to, pixels, lane.points.xs, lane.points.ys);
+    fillGraph(*lane.trendGraph, lane.points, pen, pixels);
 }
 
-void PlotPanel::fillGraph(CurveGraph& graph, const Lane& lane, QPen pen, int pixels) {
+void PlotPanel::fillGraph(CurveGraph& graph, const Points& points, QPen pen, int pixels) {
     const double floor = m_rect.axis(QCPAxis::atLeft)->range().lower;
     // zero and below have no place on a logarithmic axis: they lie on its lower edge
     const auto heightOf = [&](double y) { return logarithmic() && y <= 0 ? floor : y; };
     QVector<QCPGraphData> data;
-    data.reserve(lane.xs.size());
+    data.reserve(points.xs.size());
     qsizetype turns = 0;
     double before = 0;
-    for (qsizetype i = 0; i < lane.xs.size(); ++i) {
-        const double y = heightOf(lane.ys[i]);
+    for (qsizetype i = 0; i < points.xs.size(); ++i) {
+        const double y = heightOf(points.ys[i]);
         const qsizetype n = data.size();
-        if (n > 0 && i + 1 < lane.xs.size()) {
+        if (n > 0 && i + 1 < points.xs.size()) {
             const bool level = y == data[n - 1].value;
             // the middle of a level stretch adds nothing but work
-            if (level && heightOf(lane.ys[i + 1]) == y) continue;
+            if (level && heightOf(points.ys[i + 1]) == y) continue;
             const double rise = y - data[n - 1].value;
             turns += rise * before < 0;
             if (!level) before = rise;
         }
-        data.append(QCPGraphData(lane.xs[i], y));
+        data.append(QCPGraphData(points.xs[i], y));
     }
     // In dense noise dashes cannot be seen, and they cost as much as all the rest.
     if (data.size() > pixels && 2 * turns > data.size()) pen.setStyle(Qt::SolidLine);
@@ -344,6 +377,18 @@ QString PlotPanel::trendAt(const Lane& lane, std::optional<qint64> step) const {
     return i < 0 ? QString() : tr(" (trend %1)").arg(valueText(m_measure, trend.value(i)));
 }
 
+QString PlotPanel::previousAt(size_t lane, std::optional<qint64> step) const {
+    if (lane >= m_previous.size() || !m_previous[lane].series) return {};
+    const Series& now = m_lanes[lane].series;
+    const Series& before = *m_previous[lane].series;
+    // the newest value is compared with the one after as many steps
+    if (!step && now.isEmpty()) return {};
+    const qint64 at = step ? *step : now.step(now.size() - 1);
+    const qsizetype i = before.indexAt(static_cast<double>(at));
+    if (i < 0 || at > before.step(before.size() - 1)) return {};
+    return tr(" (before %1)").arg(valueText(m_measure, before.value(i)));
+}
+
 QString PlotPanel::textAt(const Lane& lane, std::optional<qint64> step) const {
     if (lane.absent) return tr("none");
     const auto& bad = lane.series.nonFiniteSteps();
@@ -367,23 +412,25 @@ void PlotPanel::showValues(std::optional<qint64> step) {
         if (m_measure == Measure::Throughput) brief.remove(fraction);
         if (const double real = text.toDouble(); real > 0 && showsDigits(m_measure)) {
             brief = QString::number(real, 'g', 3);
+            // no longer than "0.0123"
+            if (brief.contains(u'e'))
+                brief = QString::number(real, 'g', 2).replace(kLongPower, QLatin1String("e-"));
+        }
         entries.append({m_colors.lanePen(i), m_colors.laneText(i), lane.label,
-                        text + trendAt(lane, step), brief});
+                        text + trendAt(lane, step) + previousAt(static_cast<size_t>(i), step),
+                        brief});
     }
     m_readout->setEntries(std::move(entries));
 }
 
 QString PlotPanel::spoken(std::optional<qint64> step) const {
     QStringList parts;
-    for (const Lane& lane : m_lanes)
-        if (const QString value = textAt(lane, step); !value.isEmpty())
-            parts << lane.label + u' ' + value + trendAt(lane, step);
+    for (size_t i = 0; i < m_lanes.size(); ++i)
+        if (const QString value = textAt(m_lanes[i], step); !value.isEmpty())
+            parts << m_lanes[i].label + u' ' + value + trendAt(m_lanes[i], step) +
+                         previousAt(i, step);
     return parts.isEmpty() ? QString()
                            : title() + QStringLiteral(", ") + parts.join(QStringLiteral(", "));
 }
 
 } // namespace halfscope
-            // no longer than "0.0123"
-            if (brief.contains(u'e'))
-                brief = QString::number(real, 'g', 2).replace(kLongPower, QLatin1String("e-"));
-        }

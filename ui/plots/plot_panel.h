@@ -68,6 +68,11 @@ public:
     /// Draws the trend of each curve over the curve itself, which is faint then; 0: no trend. Of
     /// the loss: the other measures are not noisy.
     void setSmoothing(double weight);
+    /// Curves of an earlier run, by lane, that are drawn faint behind this one's, with their values
+    /// beside its; null where a lane has none. They must outlive the panel or the next call.
+    void setPrevious(const std::vector<const Series*>&);
+    /// Hands out what was plotted, by lane; nothing is left.
+    std::vector<Series> takeSeries();
     /// Thicker, smooth lines where a curve has few points: for a plot that is not drawn 30 times a
     /// second.
     void setFine(bool fine) { m_fine = fine; }
@@ -88,6 +93,10 @@ public:
     QString spoken(std::optional<qint64> step) const;
 
 private:
+    /// What is drawn of a curve; kept to spare allocations.
+    struct Points {
+        QVector<double> xs, ys;
+    };
     struct Lane {
         QString label;
         Series series;
@@ -95,15 +104,17 @@ private:
         SmoothedSeries trend;
         CurveGraph* graph = nullptr;      ///< owned by the plot
         CurveGraph* trendGraph = nullptr; ///< owned by the plot; null where nothing is smoothed
-        QVector<double> xs, ys;           ///< of the last update; kept to spare allocations
+        Points points;                    ///< of the last update
     };
     QString textAt(const Lane&, std::optional<qint64> step) const;
     /// " (trend 0.0123)", or nothing.
     QString trendAt(const Lane&, std::optional<qint64> step) const;
+    /// " (before 0.0123)": the earlier run at the same step; or nothing.
+    QString previousAt(size_t lane, std::optional<qint64> step) const;
     CurveGraph* newGraph(const QString& name);
     bool logarithmic() const;
     void setUpAxes();
-    void fillGraph(CurveGraph&, const Lane&, QPen, int pixels);
+    void fillGraph(CurveGraph&, const Points&, QPen, int pixels);
     void fillTrend(Lane&, double from, double to, const QPen&, int pixels);
     void fitRange(double lowest, double highest);
 
@@ -115,6 +126,12 @@ private:
     double m_smoothing = 0; ///< weight of what came before
     bool m_folded = false, m_fine = false;
     std::vector<Lane> m_lanes;
+    struct Previous {
+        const Series* series = nullptr;
+        CurveGraph* graph = nullptr; ///< owned by the plot
+        Points points;
+    };
+    std::vector<Previous> m_previous;
     Colors m_colors;
 };
 

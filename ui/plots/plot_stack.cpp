@@ -90,6 +90,7 @@ void PlotStack::setLanes(const QStringList& names, const std::vector<bool>& scal
     measures.insert(measures.end(), extra.begin(), extra.end());
     measures.insert(measures.end(), {Measure::Throughput, Measure::Skipped});
     buildPanels(measures);
+    m_names = names;
     m_labels = laneLabels(names);
     for (auto& panel : m_panels)
         panel->setLanes(m_labels);
@@ -97,13 +98,44 @@ void PlotStack::setLanes(const QStringList& names, const std::vector<bool>& scal
         setScales(static_cast<int>(i), scales[i]);
     m_events->setLanes(names);
     clear();
+    matchPrevious();
     applyMargins();
     placeOverlays();
     applyColors();
 }
 
+void PlotStack::keepLosses() {
+    m_panels[kLossPanel]->setPrevious({}); // they point into m_kept
+    std::vector<Series> losses = m_panels[kLossPanel]->takeSeries();
+    if (std::any_of(losses.begin(), losses.end(), [](const Series& s) { return !s.isEmpty(); }))
+        m_kept = {m_names, std::move(losses)};
+}
+
+void PlotStack::forgetLosses() {
+    m_panels[kLossPanel]->setPrevious({});
+    m_kept = {};
+}
+
+void PlotStack::showPrevious(bool shows) {
+    m_showsPrevious = shows;
+    matchPrevious();
+    updateReadouts();
+}
+
+void PlotStack::matchPrevious() {
+    std::vector<const Series*> previous;
+    const bool alike = m_kept.names.size() == m_names.size();
+    for (qsizetype i = 0; i < m_names.size() && m_showsPrevious && !m_kept.series.empty(); ++i) {
+        const qsizetype from = alike ? i : m_kept.names.indexOf(m_names[i]);
+        previous.push_back(from < 0 ? nullptr : &m_kept.series[static_cast<size_t>(from)]);
+    }
+    m_panels[kLossPanel]->setPrevious(previous);
+    m_dirty = true;
+}
+
 void PlotStack::renameLanes(const QStringList& names) {
-    m_labels = laneLabels(names.first(std::min(names.size(), m_labels.size())));
+    m_names = names.first(std::min(names.size(), m_labels.size()));
+    m_labels = laneLabels(m_names);
     for (auto& panel : m_panels)
         panel->renameLanes(m_labels);
     m_dirty = true;

@@ -37,6 +37,14 @@ public:
     /// and skipped steps. Clears all curves and events.
     void setLanes(const QStringList& names, const std::vector<bool>& scales = {},
                   const std::vector<Measure>& extra = {});
+    /// Before setLanes(), for a run of the same experiment: the losses that are plotted now can be
+    /// seen behind its, see showPrevious(). Those of a run without steps change nothing.
+    void keepLosses();
+    void forgetLosses();
+    /// Whether kept losses are drawn, faint, behind those of now. Lanes are the same ones where
+    /// there are as many, else where they have the same name.
+    void showPrevious(bool);
+    bool showsPrevious() const { return m_showsPrevious; }
     /// Other names for the same lanes; what is plotted stays.
     void renameLanes(const QStringList& names);
     /// From here on a lane has a loss scale or none; what is plotted stays.
@@ -124,12 +132,21 @@ private:
     QString helpAt(const QPoint& position) const;
     int plotWidth() const;
     void updatePanels();
+    void matchPrevious();
     void finishRates();
     /// Draws with fine lines, whatever the run does.
     template <class Draw>
     void drawFinely(Draw);
 
+    struct Losses {
+        QStringList names; ///< without the letter
+        std::vector<Series> series;
+    };
+
     std::unique_ptr<QCustomPlot> m_plot;
+    Losses m_kept; ///< of the run before; outlives the panels
+    bool m_showsPrevious = false;
+    QStringList m_names;
     std::vector<std::unique_ptr<PlotPanel>> m_panels;
     QCPAxisRect* m_eventRect = nullptr; ///< owned by the plot's layout
     std::unique_ptr<EventLane> m_events;

@@ -86,8 +86,9 @@ void PlotStack::buildPlot() {
     m_stepTag->setVisible(false);
 }
 
-/// The axes of a rect behind everything else, and the crosshair's part in it.
+/// A rect and its axes behind everything else, and the crosshair's part in it.
 void PlotStack::addCrosshairLine(QCPAxisRect& rect) {
+    rect.setLayer(QStringLiteral("background")); // it fills its place
     for (QCPAxis* axis : rect.axes())
         axis->setLayer(QStringLiteral("axes"));
     rect.setAutoMargins(QCP::msNone);

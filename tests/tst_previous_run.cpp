@@ -1,0 +1,181 @@
+// The losses of the run before, faint behind those of now: whose they are, what is said of them,
+// and when the window keeps them.
+#include "tests/support/opened_window.h"
+#include "tests/support/shown_plots.h"
+#include "ui/plots/readout_item.h"
+
+#include <QAction>
+
+using namespace halfscope;
+
+namespace {
+
+const QString kBeforeA = QStringLiteral("Loss/before/1"),
+              kBeforeB = QStringLiteral("Loss/before/2");
+
+ReadoutItem* lossHeader(const PlotStack& stack) {
+    for (int i = 0; i < plotOf(stack).itemCount(); ++i)
+        if (auto* item = qobject_cast<ReadoutItem*>(plotOf(stack).item(i))) return item;
+    return nullptr;
+}
+
+int pointsOf(const PlotStack& stack, const QString& name) {
+    const QCPGraph* graph = graphNamed(stack, name);
+    return graph ? graph->data()->size() : -1;
+}
+
+/// Whether its colour is in the picture, where its second point is and beside it.
+bool isDrawn(const QCPGraph& graph) {
+    QCustomPlot& plot = *graph.parentPlot();
+    const QImage image = plot.toPixmap().toImage();
+    const QCPGraphData& last = *(graph.data()->constEnd() - 1);
+    const int y = qRound(graph.valueAxis()->coordToPixel(last.value));
+    const int right = qRound(graph.keyAxis()->coordToPixel(last.key));
+    for (int x = right - 40; x < right; ++x)
+        for (int dy = -1; dy <= 1; ++dy)
+            if (image.pixelColor(x, y + dy).rgb() == graph.pen().color().rgb()) return true;
+    return false;
+}
+
+} // namespace
+
+class TestPreviousRun : public QObject, private ShownPlots {
+    Q_OBJECT
+private slots:
+    void init() { makeStack(); }
+    void comesBehindTheNewCurves();
+    void valuesAreOfTheSameStep();
+    void runsWithoutStepsChangeNothing();
+    void lanesAreMatched();
+    void plotsMayChange();
+    void theWindowKeepsIt();
+
+private:
+    void train(int steps, float loss) {
+        for (int i = 1; i <= steps; ++i)
+            for (int lane = 0; lane < m_stack->lanes(); ++lane)
+                m_stack->append(lane, record(i, lane, loss * static_cast<float>(lane + 1)));
+    }
+    void startAgain(const QStringList& names = {QStringLiteral("fp32"), QStringLiteral("amp-fp16")},
+                    const std::vector<Measure>& extra = {}) {
+        m_stack->keepLosses();
+        m_stack->setLanes(names, {}, extra);
+    }
+};
+
+void TestPreviousRun::comesBehindTheNewCurves() {
+    train(20, 0.5f);
+    startAgain();
+    train(20, 0.25f);
+    show();
+    QCOMPARE(pointsOf(*m_stack, kBeforeA), -1); // not asked for
+    m_stack->showPrevious(true);
+    draw();
+    QCOMPARE(pointsOf(*m_stack, kBeforeB), 2); // a level curve
+    const QCPGraph* before = graphNamed(*m_stack, kBeforeB);
+    const QCPGraph* now = graphNamed(*m_stack, QStringLiteral("Loss/B amp-fp16"));
+    QCOMPARE(before->data()->constBegin()->value, 1.0);
+    QVERIFY(before->layer()->index() < now->layer()->index());
+    QVERIFY(before->pen() != now->pen());
+    QVERIFY(isDrawn(*before));
+    // and the axis has room for both
+    QVERIFY(before->valueAxis()->range().contains(1.0));
+    m_stack->showPrevious(false);
+    draw();
+    QCOMPARE(pointsOf(*m_stack, kBeforeA), -1);
+    QVERIFY(!now->valueAxis()->range().contains(1.0));
+}
+
+void TestPreviousRun::valuesAreOfTheSameStep() {
+    for (int i = 1; i <= 20; ++i)
+        m_stack->append(0, record(i, 0, 1.0f / static_cast<float>(i)));
+    startAgain();
+    m_stack->showPrevious(true);
+    for (int i = 1; i <= 30; ++i) {
+        m_stack->append(0, record(i, 0, 2.0f / static_cast<float>(i)));
+        if (i != 10) continue;
+        show();
+        QCOMPARE(lossHeader(*m_stack)->entries()[0].value, QStringLiteral("0.2 (before 0.1)"));
+        QCOMPARE(lossHeader(*m_stack)->entries()[0].shortValue, QStringLiteral("0.2"));
+        QCOMPARE(lossHeader(*m_stack)->entries()[1].value, QString());
+    }
+    draw(); // beyond the end of the run before there is nothing to compare with
+    QCOMPARE(lossHeader(*m_stack)->entries()[0].value, QStringLiteral("0.06667"));
+    m_stack->pinCrosshair(5);
+    QCOMPARE(lossHeader(*m_stack)->entries()[0].value, QStringLiteral("0.4 (before 0.2)"));
+    QTest::qWait(1100); // screen readers hear of it once a second
+    m_stack->pinCrosshair(4);
+    QVERIFY2(m_stack->accessibleDescription().contains(QStringLiteral("A fp32 0.5 (before 0.25)")),
+             qPrintable(m_stack->accessibleDescription()));
+}
+
+void TestPreviousRun::runsWithoutStepsChangeNothing() {
+    m_stack->showPrevious(true);
+    train(5, 0.5f);
+    startAgain();
+    startAgain(); // nothing was trained in between
+    train(3, 0.25f);
+    show();
+    QCOMPARE(pointsOf(*m_stack, kBeforeA), 2);
+    m_stack->forgetLosses();
+    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
+    draw();
+    QCOMPARE(pointsOf(*m_stack, kBeforeA), -1);
+}
+
+/// As many lanes are the same ones, whatever they were changed to; else names tell.
+void TestPreviousRun::lanesAreMatched() {
+    m_stack->showPrevious(true);
+    train(5, 0.5f); // B has twice that
+    startAgain({QStringLiteral("fp32"), QStringLiteral("amp-bf16")});
+    show();
+    QCOMPARE(graphNamed(*m_stack, kBeforeB)->data()->constBegin()->value, 1.0);
+    startAgain({QStringLiteral("amp-fp16")});
+    draw();
+    QCOMPARE(graphNamed(*m_stack, kBeforeA)->data()->constBegin()->value, 1.0);
+    startAgain({QStringLiteral("amp-bf16")});
+    startAgain({QStringLiteral("tf32"), QStringLiteral("amp-fp16"), QStringLiteral("fp32")});
+    draw();
+    QVERIFY(!graphNamed(*m_stack, kBeforeA));
+    QCOMPARE(graphNamed(*m_stack, kBeforeB)->data()->constBegin()->value, 1.0);
+}
+
+/// Plots that come or go are built anew.
+void TestPreviousRun::plotsMayChange() {
+    m_stack->showPrevious(true);
+    train(5, 0.5f);
+    startAgain({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {Measure::LearningRate});
+    show();
+    QCOMPARE(pointsOf(*m_stack, kBeforeB), 2);
+    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
+    draw();
+    QCOMPARE(pointsOf(*m_stack, kBeforeB), 2);
+}
+
+void TestPreviousRun::theWindowKeepsIt() {
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTest::keyClick(&window, Qt::Key_B);
+    QVERIFY(window.plots().showsPrevious());
+    const auto train = [&window] {
+        if (!reaches(window, SessionState::Ready)) return false;
+        window.play();
+        return reaches(window, SessionState::Finished) &&
+               QTest::qWaitFor([&] { return window.run().step() == 20; }, kPatience);
+    };
+    QVERIFY(train());
+    const int before = pointsOf(window.plots(), QStringLiteral("Loss/A fp32"));
+    window.restart();
+    QVERIFY(train());
+    QTRY_COMPARE_WITH_TIMEOUT(pointsOf(window.plots(), kBeforeA), before, kPatience);
+    // another experiment's losses are no measure of this one's
+    window.openExperiment(opened.folder.filePath(QStringLiteral("small.json")));
+    QVERIFY(train());
+    QTRY_VERIFY_WITH_TIMEOUT(pointsOf(window.plots(), QStringLiteral("Loss/A fp32")) > 0,
+                             kPatience);
+    QVERIFY(!graphNamed(window.plots(), kBeforeA));
+}
+
+QTEST_MAIN(TestPreviousRun)
+#include "tst_previous_run.moc"
