@@ -16,6 +16,7 @@
 #include <QLocale>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTableView>
@@ -62,6 +63,7 @@ private slots:
     void scalerCards();
     void memoryHasThreeDigits_data();
     void memoryHasThreeDigits();
+    void copyingNothingIsNoFault();
     void eventsShowWholeRows();
     void eventsJump();
     void bannerComesAndGoes();
@@ -235,6 +237,19 @@ void TestPanels::memoryHasThreeDigits() {
     for (QLabel* label : panel.findChildren<QLabel*>())
         texts << label->text();
     QVERIFY2(texts.contains(told), qPrintable(texts.join(u'|')));
+}
+
+/// Ctrl+C in a list without a chosen row asks the model for a place that is none.
+void TestPanels::copyingNothingIsNoFault() {
+    QTest::failOnWarning(QRegularExpression(QStringLiteral("QModelIndex")));
+    EventModel model;
+    EventPanel panel(model);
+    panel.show();
+    auto* table = panel.findChild<QTableView*>();
+    QVERIFY(table);
+    QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
+    model.append(std::vector<Event>(3));
+    QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
 }
 
 void TestPanels::eventsShowWholeRows() {

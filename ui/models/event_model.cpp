@@ -144,7 +144,8 @@ QString EventModel::whyText(const Event& event) {
 }
 
 QVariant EventModel::data(const QModelIndex& index, int role) const {
-    if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+    // a table asks so for what Ctrl+C copies while no row is chosen
+    if (!index.isValid() || !checkIndex(index)) return {};
     const Event& row = eventAt(index.row());
     switch (role) {
     case StepRole: return static_cast<qlonglong>(row.step);

@@ -106,7 +106,8 @@ int VerifyModel::columnCount(const QModelIndex& parent) const {
 }
 
 QVariant VerifyModel::data(const QModelIndex& index, int role) const {
-    if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+    // a table asks so for what Ctrl+C copies while no row is chosen
+    if (!index.isValid() || !checkIndex(index)) return {};
     const SuiteResult& suite = m_report.suites[static_cast<size_t>(index.row())];
     if (role == PassedRole) return suite.failed.empty();
     if (role == Qt::TextAlignmentRole) return alignmentOf(index.column());
