@@ -188,9 +188,9 @@ int runWindow(QApplication& app, const Options& options) {
                           : Theme::Auto);
     MainWindow window(settings);
     if (options.size) window.resize(*options.size);
-    // at a larger size the first window may be too large for the screen
-    if (!options.size && startFactor(app.arguments()) > 1)
-        window.resize(window.size().boundedTo(window.screen()->availableSize()));
+    // a screenshot has the same size everywhere
+    if (!options.size && settings.remember)
+        window.resize(startSize(window.size(), window.screen()->availableSize()));
     window.openPreset(options.preset); // what a picture takes its network and lanes from
     if (!options.file.isEmpty() && !openGiven(window, options)) {
         window.show();

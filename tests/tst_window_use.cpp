@@ -95,6 +95,7 @@ private slots:
     void plotsMenuSaves();
     void remembersTheWindow();
     void everythingLarger();
+    void startsWithinTheScreen();
     void fontsInPixels();
     void saysWhatIsBeingBuilt();
     void firstStepOfSeconds();
@@ -474,6 +475,18 @@ void TestWindowUse::everythingLarger() {
     rememberZoom(100000); // a settings file may hold anything
     QCOMPARE(startFactor(plain), 1.0);
     QSettings().remove(QStringLiteral("zoom"));
+}
+
+/// With its frame, also where 125 % leave a common screen of 1366 x 768 little room.
+void TestWindowUse::startsWithinTheScreen() {
+    const QSize usual(1280, 800);
+    QCOMPARE(startSize(usual, {1920, 1080}), usual);
+    for (const QSize& screen : {QSize(1366, 768), QSize(1093, 614), QSize(1024, 2000)}) {
+        const QSize size = startSize(usual, screen);
+        QVERIFY(size.width() < screen.width() && size.height() < screen.height());
+        QVERIFY(size.width() == usual.width() || screen.width() - size.width() < 50);
+        QVERIFY(size.height() == usual.height() || screen.height() - size.height() < 50);
+    }
 }
 
 /// A desktop or a style sheet may give sizes in pixels, and such a font has none in points.

@@ -33,4 +33,9 @@ double startFactor(const QStringList& arguments) {
     return screenshot ? 1 : rememberedZoom() / 100.0;
 }
 
+QSize startSize(const QSize& usual, const QSize& screen) {
+    constexpr QSize kFrame(8, 36); // of the window, about: it is not there yet
+    return usual.boundedTo(screen - kFrame);
+}
+
 } // namespace halfscope
