@@ -57,7 +57,9 @@ MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type),
     // By the whole of it: many rows have small tiles, but a training with many rows is large, and
     // double sums of one or two products take three times as long as what they are for.
     large = !isSmallGemm({m, n, k, transposeA});
-    // A few rows are not worth the packing. A split product packs its pieces of b as it goes.
+    // A few rows are not worth the packing. A split product packs its pieces of b as it goes: that
+    // takes 0 to 8 % longer than the library's from 128 columns on, and gives bits that AVX2 and
+    // AVX-512 share.
     panels = large && n >= kPanelColumns && hasPanelGemm(widestVectorSet()) &&
              (split() ? transposeA && !transposeB && m >= kPanelColumns
                       : !transposeA && m >= kPanelTileRows);
