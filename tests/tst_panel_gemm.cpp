@@ -63,7 +63,7 @@ void TestPanelGemm::values_data() {
     QTest::addColumn<int>("m");
     QTest::addColumn<int>("n");
     QTest::addColumn<int>("k");
-    for (int m : {1, 2, 7, 12, 31, 128})
+    for (int m : {1, 3, 11, 12, 16, 31, 128}) // tiles of each number of rows
         for (int n : {16, 31, 32, 33, 48, 257})
             for (int k : {1, 2, 33, 256, 257, 700})
                 QTest::addRow("%dx%dx%d", m, n, k) << m << n << k;
