@@ -205,7 +205,7 @@ void TestCudaPtx::steps_data() {
     QTest::addColumn<int>("index");
     QTest::addColumn<int>("capability");
     for (const int capability : {75, 80, 90, 120})
-        for (int i = 0; i < 7; ++i)
+        for (int i = 0; i < 8; ++i)
             if (capability == 90 ? i != 1 : i == (capability == 80 ? 1 : 0))
                 QTest::addRow("%d, step %d", capability, i) << i << capability;
 }
@@ -225,7 +225,11 @@ void TestCudaPtx::steps() {
         {"penalty, collected in small tiles",
          Precision::AmpFp16,
          {"gradients.penalty=0.25", "task.side=13", "model.width=20"},
-         {64, 128, 0, 0, cuda::ElementForm::Collected}}};
+         {64, 128, 0, 0, cuda::ElementForm::Collected}},
+        {"by warpgroups",
+         Precision::AmpFp16,
+         {},
+         {0, 0, 0, 0, cuda::ElementForm::OnePass, true, true}}};
     const Step& step = all.at(static_cast<size_t>(index));
     if (!compiler().supports(capability)) QSKIP("this NVRTC does not know the architecture");
     EmulationOptions options = spread(capability);
