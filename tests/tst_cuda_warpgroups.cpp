@@ -312,32 +312,18 @@ void TestCudaWarpgroups::steps_data() {
 void TestCudaWarpgroups::steps() {
     QFETCH(int, precision);
     QFETCH(ElementForm, form);
-    const RunConfig config = test::checkerboard(24, 64);
-    const LaneConfig lane = defaultLane(static_cast<Precision>(precision));
-    std::vector<std::vector<double>> states;
-    for (const bool isGrouped : {false, true}) {
-        TileLimits tiles;
-        tiles.form = form;
-        tiles.lean = true;
-        tiles.warpgroups = isGrouped;
-        auto made = std::make_unique<test::ChainedExecutor>(test::traitsFor(tiles),
-                                                            test::ofAllSizes(), cuda::Merge::Full);
-        test::ChainedExecutor& executor = *made;
-        const StepRunner runner = test::trained(config, lane, std::move(made), 1);
-        const Program& program = executor.program();
-        const test::ChainCheck::Values values = test::runVisited(executor, program);
-        for (const Kernel& kernel : program.kernels) {
-            if (!isGrouped || !cuda::isChain(kernel)) continue;
-            const test::ChainCheck check(program, kernel, values, form);
-            QVERIFY2(check.firstFault().empty(), check.firstFault().c_str());
-        }
-        states.emplace_back();
-        for (const StateInfo& state : program.graph.states())
-            for (double x : test::valuesOf(executor, program.graph[state.node], state.node))
-                states.back().push_back(x);
-    }
-    QVERIFY(std::any_of(states[0].begin(), states[0].end(), [](double x) { return x != 0; }));
-    QVERIFY(states[0] == states[1]);
+    TileLimits tiles;
+    tiles.form = form;
+    tiles.lean = true;
+    const auto step = [&] {
+        return test::stepInTiles(static_cast<Precision>(precision), test::traitsFor(tiles));
+    };
+    const test::TiledStep before = step();
+    tiles.warpgroups = true;
+    const test::TiledStep after = step();
+    QVERIFY2(after.fault.empty(), after.fault.c_str());
+    QVERIFY(std::any_of(after.states.begin(), after.states.end(), [](double x) { return x != 0; }));
+    QVERIFY(before.states == after.states);
 }
 
 void TestCudaWarpgroups::compilesWithoutWaits_data() {

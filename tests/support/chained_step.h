@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tests/support/chain_check.h"
+#include "tests/support/chain_plans.h"
 #include "tests/support/emulated_executor.h"
 #include "tests/support/run_program.h"
 
@@ -83,6 +84,28 @@ inline StepRunner trained(const RunConfig& config, const LaneConfig& lane,
     for (int step = 0; step < steps; ++step)
         runner.executor().run(RunMode::Captured);
     return runner;
+}
+
+/// A step of a small checkerboard with all that fuses.
+struct TiledStep {
+    std::vector<double> states; ///< after it
+    std::string fault; ///< the first of its chains that stores beyond its bound; else empty
+};
+inline TiledStep stepInTiles(Precision precision, const cuda::DeviceTraits& traits) {
+    auto made = std::make_unique<ChainedExecutor>(traits, ofAllSizes(), cuda::Merge::Full);
+    ChainedExecutor& executor = *made;
+    const StepRunner runner =
+        trained(checkerboard(24, 64), defaultLane(precision), std::move(made), 1);
+    const Program& program = executor.program();
+    const ChainCheck::Values values = runVisited(executor, program);
+    TiledStep step;
+    for (const Kernel& kernel : program.kernels)
+        if (cuda::isChain(kernel) && step.fault.empty())
+            step.fault = ChainCheck(program, kernel, values, traits.tiles.form).firstFault();
+    for (const StateInfo& state : program.graph.states())
+        for (double x : valuesOf(executor, program.graph[state.node], state.node))
+            step.states.push_back(x);
+    return step;
 }
 
 } // namespace halfscope::test
