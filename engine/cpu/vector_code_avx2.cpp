@@ -17,7 +17,8 @@ public:
 
     void fillConstants() override {}
     void placeConstants() override {
-        align(kBytes);
+        while (getSize() % kBytes != 0) // not align(): some Xbyaks refuse it where code may grow
+            db(0);
         L(m_table);
         for (const uint32_t bits : kBits)
             for (int lane = 0; lane < kLanes; ++lane)
@@ -29,7 +30,7 @@ protected:
         return m_constants[static_cast<size_t>(c)];
     }
     Register inRegister(Constant c) override {
-        vmovaps(spare(), constant(c));
+        vmovups(spare(), constant(c));
         return spare();
     }
     void valueOrZero(const Register& out, const Register& a, const Xbyak::Operand& b,
