@@ -11,7 +11,6 @@ namespace halfscope {
 
 /// The part of the step that emitted a node.
 enum class Phase : uint8_t { Forward, Loss, Backward, Unscale, Optimizer, Scaler, Metrics };
-inline constexpr int kPhaseCount = 7;
 std::string_view nameOf(Phase);
 
 /// Why a node exists. `forward` is the forward node whose gradient it serves (kNoNode otherwise);

@@ -47,7 +47,6 @@ public:
     std::string rawLoaded() const;
     std::string output() const;
     std::string rawOutput() const;
-    size_t inputOffset(size_t i) const { return offsetOf(m_node.in[i]); }
     size_t loadedOffset() const { return offsetOf(loaded()); }
     std::string scratch() const;
     std::string tickets() const;

@@ -28,7 +28,6 @@ private:
     PlannedLaunch launchOf(const Cut&) const;
     bool inLevels(size_t unit, size_t first, size_t end) const;
     double chainTime(size_t level) const;
-    bool hasWide(size_t level) const;
 
     const std::vector<Unit>& m_units;
     const std::vector<std::vector<size_t>>& m_before;
