@@ -4,8 +4,8 @@
 #include "engine/cuda/codegen/chain.h"
 #include "engine/cuda/codegen/chain_order.h"
 #include "engine/cuda/codegen/chain_shape.h"
+#include "engine/cuda/codegen/chain_tiles.h"
 #include "engine/cuda/codegen/chain_values.h"
-#include "engine/cuda/codegen/gemm_source.h"
 #include "engine/passes/fuse.h"
 #include "engine/passes/plan.h"
 

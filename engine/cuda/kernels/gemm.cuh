@@ -1,6 +1,7 @@
 // Matrix products of fused chains. The operands are computed tile by tile from what lies in memory
 // (prologue), the results go through further elementwise values and sums before they leave the chip
-// (epilogue). Sizes, sources and sinks come from the generated text (codegen/chain_source).
+// (epilogue). Sizes, sources and sinks come from the generated text (codegen/chain_source, sizes by
+// chain_tiles).
 #pragma once
 
 namespace hs {

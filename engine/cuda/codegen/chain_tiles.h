@@ -1,4 +1,5 @@
-// Chains as text: tile sizes for the device, sources and sinks (chain_text), and the two phases.
+// How a chain is cut into tiles: what its blocks and threads have at once. Leaves the text to
+// chain_source.
 #pragma once
 
 #include "engine/cuda/codegen/chain.h"
@@ -21,6 +22,11 @@ struct ChainTiles {
 
 /// Nothing when the device has too little shared memory, or the arithmetic is not for it.
 std::optional<ChainTiles> chainTiles(const Graph&, const ChainShape&, const DeviceTraits&);
+
+/// Columns that a thread computes side by side.
+int groupOf(const ChainShape&, ElementForm);
+/// Inner extent of its product.
+int64_t depthOf(const Graph&, const ChainShape&);
 
 /// Whether writeChain() can write a kernel of this shape.
 bool canWriteChain(const Graph&, const Kernel&, const ChainShape&, const DeviceTraits&);

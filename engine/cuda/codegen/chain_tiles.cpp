@@ -1,0 +1,197 @@
+// Tile sizes of chains for the device at hand, and which chains there are tiles for.
+#include "engine/cuda/codegen/chain_tiles.h"
+
+#include "engine/passes/fuse.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace halfscope::cuda {
+
+namespace {
+
+constexpr int kTileRows = 128;
+/// Inner extent of a tile; of a weight gradient's with operands in 4 bytes, half of it.
+constexpr int kRowsDepth = 32, kDeepDepth = 32;
+constexpr int kPassRows = 64;     ///< of a pass at once
+constexpr int kBlocksPerPass = 2; ///< blocks of a pass that share a multiprocessor
+
+// Columns that a thread computes side by side. Few: values of columns fit in registers. Many: wider
+// accesses; a sum over a row needs all its threads in one warp.
+constexpr int kRowsGroup = 4, kDeepGroup = 2, kSinkGroup = 2, kPassGroup = 4, kDotGroup = 8;
+constexpr int kCollectedDeepGroup = 4; ///< collected, a column has few values
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+size_t operandBytes(const Graph& graph, const ChainShape& shape) {
+    return bytesOf(graph[graph[shape.product].in[0]].dtype);
+}
+
+/// Panel's exchange and running sums for `rows` rows at once, `group` columns a thread
+/// (kernels/panel.cuh, which checks that it is enough).
+size_t panelBytes(const ChainShape& shape, int rows, int width, int group) {
+    const int groups = width / group, lanes = kThreads / groups;
+    const int batch = std::min(rows / lanes, 32 / group);
+    const size_t lines = shape.sums.size() * static_cast<size_t>(lanes) +
+                         2 * shape.stats.size() * static_cast<size_t>(rows / batch);
+    return lines * static_cast<size_t>(group * (groups + 32 / group)) * sizeof(float);
+}
+size_t runningBytes(int partials, int width) {
+    return static_cast<size_t>(partials * width) * sizeof(double);
+}
+/// Of RowProduct (kernels/gemm.cuh), which checks that it is enough.
+size_t rowsBytes(const Graph& graph, const ChainShape& shape, const ChainTiles& tiles) {
+    const size_t bytes = operandBytes(graph, shape);
+    const size_t areaA = static_cast<size_t>(tiles.rows * tiles.depth) * bytes;
+    const size_t areaB = static_cast<size_t>(tiles.columns * tiles.depth) * bytes;
+    const size_t steps = static_cast<size_t>(ceilDiv(depthOf(graph, shape), tiles.depth));
+    const size_t staged = static_cast<size_t>(tiles.rows / 2 * (tiles.columns + 8)) *
+                          bytesOf(graph[shape.product].dtype);
+    return 2 * areaA + (tiles.resident ? steps : 2) * areaB + staged +
+           panelBytes(shape, tiles.rows / 2, tiles.columns, kSinkGroup) +
+           runningBytes(shape.partials(), tiles.columns);
+}
+
+int widthFor(int64_t columns) { return columns <= 64 ? 64 : columns <= 128 ? 128 : 256; }
+
+bool hasArithmetic(const Graph& graph, NodeId product, const DeviceTraits& traits) {
+    const Node& node = graph[product];
+    const DType a = graph[node.in[0]].dtype, b = graph[node.in[1]].dtype;
+    if (a != b || a != node.dtype) return false;
+    if (node.math == MathMode::F32FromHalf)
+        return a == DType::F16 || (a == DType::BF16 && traits.capability >= 80);
+    if (a != DType::F32) return false;
+    return node.math == MathMode::F32 || traits.capability >= 80;
+}
+
+int upTo(int limit, int usual) { return limit > 0 ? std::min(limit, usual) : usual; }
+
+int blocksEach(const DeviceTraits& traits) { return std::max(1, traits.tiles.blocks); }
+/// Shared memory of a block where several share a multiprocessor: each costs the device one KiB
+/// more, which what one block may ask for leaves out once.
+size_t sharedOfEach(const DeviceTraits& traits) {
+    constexpr size_t kReserved = 1 << 10;
+    const auto blocks = static_cast<size_t>(blocksEach(traits));
+    return (traits.sharedBytes + kReserved) / blocks - kReserved;
+}
+
+/// Rows of a tile: half of them before capability 9.0, where operand b does not fit into shared
+/// memory and takes registers on its way there (ptxas would spill up to 290 bytes a thread).
+int tallestOf(const DeviceTraits& traits) {
+    return upTo(traits.tiles.rows, traits.capability >= 90 ? kTileRows : kTileRows / 2);
+}
+/// Columns of a tile: half of them for 4-byte operands, of which 256 and what is read ahead are
+/// more than the registers.
+int widestOf(const ChainShape& shape, bool half, const TileLimits& limits) {
+    return std::min(widthFor(shape.columns), limits.columns > 0 ? limits.columns
+                                             : half             ? 256
+                                                                : 128);
+}
+
+/// Whether warpgroups multiply: two of them have 64 rows of a tile each.
+bool byWarpgroups(const ChainTiles& tiles, bool half, const DeviceTraits& traits) {
+    return traits.tiles.warpgroups && traits.capability == kWarpgroupCapability && half &&
+           tiles.rows == kTileRows;
+}
+
+std::optional<ChainTiles> rowsTiles(const Graph& graph, const ChainShape& shape,
+                                    const DeviceTraits& traits) {
+    const bool half = operandBytes(graph, shape) == 2;
+    const TileLimits& limits = traits.tiles;
+    const int rows = tallestOf(traits);
+    const int deepest = std::max(limits.depth > 0 ? limits.depth : kRowsDepth, half ? 32 : 16);
+    for (int width = widestOf(shape, half, limits); width >= 64; width /= 2)
+        for (int depth : {64, 32, 16})
+            for (bool resident : {true, false}) {
+                if (depth > deepest || depth < (half ? 32 : 16) || depth > (half ? 64 : 32))
+                    continue;
+                if (depth == 16 && width == 64) continue; // fewer groups than threads
+                ChainTiles tiles{rows, width, depth, resident, 1, 0};
+                tiles.sharedBytes = rowsBytes(graph, shape, tiles);
+                if (tiles.sharedBytes > sharedOfEach(traits)) continue;
+                const int64_t most = ceilDiv(shape.rows, rows);
+                const int blocks = blocksEach(traits) * traits.multiprocessors;
+                tiles.parts =
+                    static_cast<int>(std::clamp<int64_t>(blocks / tiles.acrossOf(shape), 1, most));
+                tiles.warpgroups = byWarpgroups(tiles, half, traits);
+                return tiles;
+            }
+    return std::nullopt;
+}
+
+std::optional<ChainTiles> deepTiles(const Graph& graph, const ChainShape& shape,
+                                    const DeviceTraits& traits) {
+    const size_t bytes = operandBytes(graph, shape);
+    const TileLimits& limits = traits.tiles;
+    const int rows = tallestOf(traits);
+    const int depth = upTo(limits.depth, bytes == 2 ? kDeepDepth : kDeepDepth / 2);
+    for (int width = widestOf(shape, bytes == 2, limits); width >= 64; width /= 2) {
+        ChainTiles tiles{rows, width, depth, false, 1, 0};
+        tiles.sharedBytes =
+            2 * static_cast<size_t>((tiles.rows + tiles.columns) * tiles.depth) * bytes;
+        if (tiles.sharedBytes > sharedOfEach(traits)) continue;
+        const int64_t results = ceilDiv(shape.rows, tiles.rows) * tiles.acrossOf(shape);
+        const int64_t steps = ceilDiv(depthOf(graph, shape), tiles.depth);
+        const int blocks = blocksEach(traits) * traits.multiprocessors;
+        tiles.parts = static_cast<int>(std::clamp<int64_t>(blocks / results, 1, steps));
+        tiles.warpgroups = byWarpgroups(tiles, bytes == 2, traits);
+        return tiles;
+    }
+    return std::nullopt;
+}
+
+ChainTiles passTiles(const ChainShape& shape, const DeviceTraits& traits) {
+    ChainTiles tiles{kPassRows, widthFor(shape.columns), 0, false, 1, 0};
+    tiles.sharedBytes =
+        panelBytes(shape, kPassRows, tiles.columns, groupOf(shape, traits.tiles.form)) +
+        runningBytes(shape.partials(), tiles.columns);
+    tiles.parts = static_cast<int>(
+        std::clamp<int64_t>(kBlocksPerPass * traits.multiprocessors / tiles.acrossOf(shape), 1,
+                            ceilDiv(shape.rows, kPassRows)));
+    return tiles;
+}
+
+/// Whether an Expand reads what a source can: a value of the column, the row or all.
+bool canExpand(const Graph& graph, NodeId id) {
+    const Shape strides = loadStrides(graph, id);
+    if (strides.rank() != 2) return true; // of columns: resolved by index
+    return (strides[0] == 0 && strides[1] <= 1) || strides[1] == 0;
+}
+
+} // namespace
+
+int groupOf(const ChainShape& shape, ElementForm form) {
+    if (shape.kind == ChainKind::Pass) return shape.dot == kNoNode ? kPassGroup : kDotGroup;
+    if (shape.kind != ChainKind::Deep) return kRowsGroup;
+    return form == ElementForm::AsWritten ? kDeepGroup : kCollectedDeepGroup;
+}
+
+int64_t depthOf(const Graph& graph, const ChainShape& shape) {
+    const Shape& a = graph[graph[shape.product].in[0]].shape;
+    return shape.kind == ChainKind::Deep ? a[0] : a[1];
+}
+
+std::optional<ChainTiles> chainTiles(const Graph& graph, const ChainShape& shape,
+                                     const DeviceTraits& traits) {
+    if (shape.kind == ChainKind::Pass) {
+        if (shape.dot != kNoNode && shape.columns > widthFor(shape.columns)) return std::nullopt;
+        const ChainTiles tiles = passTiles(shape, traits);
+        return tiles.sharedBytes <= traits.sharedBytes ? std::optional(tiles) : std::nullopt;
+    }
+    if (!hasArithmetic(graph, shape.product, traits)) return std::nullopt;
+    return shape.kind == ChainKind::Deep ? deepTiles(graph, shape, traits)
+                                         : rowsTiles(graph, shape, traits);
+}
+
+bool canWriteChain(const Graph& graph, const Kernel& kernel, const ChainShape& shape,
+                   const DeviceTraits& traits) {
+    if (shape.rows == 0 || shape.rows > INT32_MAX || shape.columns > INT32_MAX / kNarrow)
+        return false;
+    const auto known = [&](NodeId id) { return graph[id].dtype != DType::F64; };
+    if (!std::all_of(kernel.loads.begin(), kernel.loads.end(), known)) return false;
+    for (NodeId id : kernel.members)
+        if (!known(id) || (graph[id].op == Op::Expand && !canExpand(graph, id))) return false;
+    return chainTiles(graph, shape, traits).has_value();
+}
+
+} // namespace halfscope::cuda
