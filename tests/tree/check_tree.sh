@@ -69,11 +69,11 @@ grep -E '^(app|engine|ui|tests)/.*\.(h|cpp|cu|cuh|sh|txt)$|^(dev|CMakeLists\.txt
 grep -vE '^(LICENSE|tests/golden/)|\.(png|jpe?g)$' <<<"$files" | search '/(home|Users)/[a-z]' |
     report 'a path of one machine'
 
-if [ -f README.md ]; then
-    grep -oE '\]\([^)#:]+\)' README.md | sed 's/^](//; s/)$//' | while IFS= read -r link; do
-        if [ ! -e "$link" ]; then echo "$link"; fi
-    done | report 'the README links to a missing file'
-fi
+grep -E '(^|/)README\.md$' <<<"$files" | while IFS= read -r readme; do
+    grep -oE '\]\([^)#:]+\)' "$readme" | sed 's/^](//; s/)$//' | while IFS= read -r link; do
+        if [ ! -e "$(dirname "$readme")/$link" ]; then echo "$readme: $link"; fi
+    done
+done | report 'a README links to a missing file'
 
 # Only version 14: others break lines elsewhere.
 for tool in clang-format-14 clang-format; do

@@ -58,7 +58,8 @@ row engine/core/b.cpp "// TO""DO: later" 'unfinished'
 row tests/tst_b.cpp '// FIX''ME' 'unfinished'
 row engine/core/c.h 'int x;' 'no #pragma once'
 row notes/b.md 'words' 'top level holds more than the agreed layout' notes
-row README.md '![a picture](resources/a.png)' 'the README links to a missing file' resources/a.png
+row README.md '![a picture](resources/a.png)' 'a README links to a missing file' 'README.md: resources/a.png'
+row engine/README.md '[the ops](ops/a.cpp)' 'a README links to a missing file' 'engine/README.md: ops/a.cpp'
 row resources/b.txt 'see /ho''me/me/file' 'a path of one machine'
 
 bare() { # a file without its first comment
