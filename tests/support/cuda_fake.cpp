@@ -1,5 +1,5 @@
 // The fake driver: devices, and memory with guard bands. What is enqueued is in
-// cuda_fake_streams.cpp.
+// cuda_fake_streams.cpp, kernels are in cuda_fake_kernels.cpp.
 #include "tests/support/cuda_fake.h"
 
 #include "tests/support/cuda_fake_parts.h"
@@ -266,10 +266,12 @@ void fillDriver(cuda::DriverApi& api) {
     api.cuMemcpyDtoDAsync = copyOnDevice;
     api.cuMemsetD8Async = fillMemory;
     fillStreams(api);
+    fillKernels(api);
 }
 
 void resetDriver() {
     resetStreams(); // what is enqueued there may point to memory
+    resetKernels();
     memory.clear();
     contexts.clear();
     held.clear();

@@ -33,6 +33,9 @@ bool isCapturing();
 void spoilCapture(const char* function);
 /// Whether the calling thread's calls go to a context that exists.
 bool hasContext();
+/// The last thing that the stream's capture took is a kernel of a generated text; whether it is.
+void noteKernel(CUstream);
+bool endsInKernel(CUstream);
 /// Does all that is enqueued, on every stream.
 void drainAll();
 /// Milliseconds that the work at hand takes on the fake clock.
@@ -44,11 +47,13 @@ std::byte* memoryAt(CUdeviceptr, size_t bytes, const char* who);
 
 void fillDriver(cuda::DriverApi&);
 void fillStreams(cuda::DriverApi&);
+void fillKernels(cuda::DriverApi&);
 void fillCompiler(cuda::CompilerApi&);
 void fillBlas(cuda::BlasApi&);
 void fillDnn(cuda::DnnApi&);
 void resetDriver();
 void resetStreams();
+void resetKernels();
 /// The text behind what the fake compiler gave out as machine code.
 std::string textOfCode(const void* image);
 

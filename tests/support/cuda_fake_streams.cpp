@@ -1,17 +1,12 @@
-// The fake driver's streams, whose work waits until somebody waits for it, graphs, events on a fake
-// clock, and kernels, run by the emulator.
-#include "tests/support/cuda_emulator.h"
+// The fake driver's streams, whose work waits until somebody waits for it, graphs, and events on a
+// fake clock. Leaves kernels to cuda_fake_kernels.cpp.
 #include "tests/support/cuda_fake_parts.h"
 
 #include <algorithm>
 #include <deque>
-#include <exception>
 
 namespace halfscope::test {
 namespace {
-
-constexpr size_t kMostCompiled = 24;             ///< texts that are kept
-constexpr unsigned kPlainSharedBytes = 48 << 10; ///< that every function may have
 
 struct Graph {
     std::vector<fake::Task> tasks;
@@ -29,20 +24,8 @@ struct Event {
     double time = 0;
     Stream* stream = nullptr;
 };
-struct Module {
-    std::shared_ptr<EmulatedModule> code;
-    std::string text;
-};
-struct Function {
-    Module* module;
-    std::string entry;
-    unsigned sharedBytes = kPlainSharedBytes;
-};
-
 struct State {
     std::vector<Stream*> streams;
-    std::map<std::string, std::shared_ptr<EmulatedModule>> compiled; ///< by text, kept for speed
-    std::vector<std::unique_ptr<Function>> functions;
     double clock = 0;
     int graphLaunches = 0;
     bool spoilt = false;          ///< the capture at hand
@@ -64,8 +47,6 @@ void drain(Stream& stream) {
     while (!stream.waiting.empty())
         step(stream);
 }
-
-// ---- streams, graphs, events -------------------------------------------------------------------
 
 CUresult streamCreate(CUstream* stream, unsigned flags) {
     FAKE_ENTER("cuStreamCreate");
@@ -209,122 +190,6 @@ CUresult eventElapsed(float* milliseconds, CUevent start, CUevent stop) {
     return CUDA_SUCCESS;
 }
 
-// ---- kernels -----------------------------------------------------------------------------------
-
-CUresult moduleLoad(CUmodule* module, const void* image) {
-    FAKE_ENTER("cuModuleLoadData");
-    if (reinterpret_cast<uintptr_t>(image) % 8 != 0)
-        fake::complain("machine code, which is an ELF file of 64 bits, at an odd address");
-    const std::string text = fake::textOfCode(image);
-    // a module holds the stacks of a block's threads, and a process may map so many areas only
-    if (!state.compiled.contains(text) && state.compiled.size() >= kMostCompiled)
-        state.compiled.clear();
-    std::shared_ptr<EmulatedModule>& code = state.compiled[text];
-    if (!code) code = std::make_shared<EmulatedModule>(text);
-    *module = reinterpret_cast<CUmodule>(new Module{code, text});
-    ++fakeCuda().live;
-    return CUDA_SUCCESS;
-}
-CUresult moduleUnload(CUmodule module) {
-    fake::drainAll();
-    delete as<Module>(module);
-    --fakeCuda().live;
-    return fake::entered("cuModuleUnload");
-}
-CUresult moduleFunction(CUfunction* function, CUmodule module, const char* entry) {
-    FAKE_ENTER("cuModuleGetFunction");
-    state.functions.push_back(std::make_unique<Function>(Function{as<Module>(module), entry}));
-    *function = reinterpret_cast<CUfunction>(state.functions.back().get());
-    return CUDA_SUCCESS;
-}
-CUresult functionCost(int* value, CUfunction_attribute which, CUfunction function) {
-    FAKE_ENTER("cuFuncGetAttribute");
-    if (as<Function>(function)->module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    *value = which == CU_FUNC_ATTRIBUTE_NUM_REGS           ? 64
-             : which == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES ? 16
-                                                           : -1;
-    return CUDA_SUCCESS;
-}
-CUresult functionAttribute(CUfunction function, CUfunction_attribute which, int value) {
-    FAKE_ENTER("cuFuncSetAttribute");
-    if (which != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
-        value > fakeCuda().gpus.at(0).sharedBytes)
-        return CUDA_ERROR_INVALID_VALUE;
-    as<Function>(function)->sharedBytes = static_cast<unsigned>(value);
-    return CUDA_SUCCESS;
-}
-CUresult launched(CUfunction function, const CUlaunchConfig& config, void** arguments,
-                  bool overlaps) {
-    if (config.gridDimY * config.gridDimZ * config.blockDimY * config.blockDimZ != 1)
-        fake::complain("a launch of more than one dimension");
-    const Function& what = *as<Function>(function);
-    const unsigned x = config.gridDimX, threads = config.blockDimX, shared = config.sharedMemBytes;
-    if (shared > what.sharedBytes || threads > 1024 || x == 0) {
-        fake::complain("a launch beyond what the function may have");
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    cuda::Launch how;
-    how.entry = what.entry;
-    how.blocks = static_cast<int>(x);
-    how.threads = static_cast<int>(threads);
-    how.sharedBytes = shared;
-    CUdeviceptr pointers[3];
-    for (size_t i = 0; i < 3; ++i)
-        pointers[i] = *static_cast<CUdeviceptr*>(arguments[i]);
-    const std::shared_ptr<EmulatedModule> code = what.module->code;
-    const auto& time = fakeCuda().millisecondsOf;
-    const double own = time ? time(what.module->text, what.entry) : 0;
-    CUstream stream = config.hStream;
-    fake::enqueue(stream, [=, first = pointers[0], second = pointers[1], third = pointers[2]] {
-        fake::spend(overlaps  ? fakeCuda().overlappedMilliseconds
-                    : own > 0 ? own
-                              : fakeCuda().launchMilliseconds);
-        if (overlaps && fakeCuda().overlapForgets) return;
-        try {
-            code->launch(how, reinterpret_cast<std::byte*>(first),
-                         reinterpret_cast<std::byte*>(second), reinterpret_cast<unsigned*>(third),
-                         fakeCuda().order);
-        } catch (const std::exception& error) {
-            fake::complain(error.what());
-        }
-    });
-    if (auto* graph = as<Stream>(stream)->capturing.get()) graph->endsInKernel = true;
-    return CUDA_SUCCESS;
-}
-
-CUresult launch(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned threads,
-                unsigned threadsY, unsigned threadsZ, unsigned shared, CUstream stream,
-                void** arguments, void**) {
-    FAKE_ENTER("cuLaunchKernel");
-    CUlaunchConfig config{};
-    config.gridDimX = x, config.gridDimY = y, config.gridDimZ = z;
-    config.blockDimX = threads, config.blockDimY = threadsY, config.blockDimZ = threadsZ;
-    config.sharedMemBytes = shared;
-    config.hStream = stream;
-    return launched(function, config, arguments, false);
-}
-
-/// Of launches that overlap, in a capture, behind a kernel that gives leave; each waits itself.
-CUresult launchWith(const CUlaunchConfig* config, CUfunction function, void** arguments, void**) {
-    FAKE_ENTER("cuLaunchKernelEx");
-    if (config->numAttrs != 1 ||
-        config->attrs[0].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION ||
-        config->attrs[0].value.programmaticStreamSerializationAllowed != 1) {
-        fake::complain("a launch with attributes that the fake does not know");
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    const Graph* graph = as<Stream>(config->hStream)->capturing.get();
-    if (graph == nullptr || !graph->endsInKernel)
-        fake::complain("a launch overlaps with something that is no kernel of a step");
-    const Function& what = *as<Function>(function);
-    const std::string& text = what.module->text;
-    const size_t entry = text.find(" " + what.entry + "(char* arena"),
-                 wait = text.find("hs::awaitEarlierLaunch();", entry);
-    if (wait == std::string::npos || wait > text.find(" arena", text.find('{', entry)))
-        fake::complain(what.entry + " overlaps and does not wait first");
-    return launched(function, *config, arguments, true);
-}
-
 } // namespace
 
 namespace fake {
@@ -391,6 +256,14 @@ void enqueue(CUstream stream, Task task) {
     if (fakeCuda().eager && to != state.streams.front() && !to->capturing) drain(*to);
 }
 
+void noteKernel(CUstream stream) {
+    if (auto* graph = as<Stream>(stream)->capturing.get()) graph->endsInKernel = true;
+}
+bool endsInKernel(CUstream stream) {
+    const Graph* graph = as<Stream>(stream)->capturing.get();
+    return graph != nullptr && graph->endsInKernel;
+}
+
 void spend(double milliseconds) { state.clock += milliseconds; }
 
 void fillStreams(cuda::DriverApi& api) {
@@ -411,20 +284,9 @@ void fillStreams(cuda::DriverApi& api) {
     api.cuEventRecord = eventRecord;
     api.cuEventSynchronize = eventSynchronize;
     api.cuEventElapsedTime = eventElapsed;
-    api.cuModuleLoadData = moduleLoad;
-    api.cuModuleUnload = moduleUnload;
-    api.cuModuleGetFunction = moduleFunction;
-    api.cuFuncGetAttribute = functionCost;
-    api.cuFuncSetAttribute = functionAttribute;
-    api.cuLaunchKernel = launch;
-    if (fakeCuda().overlaps) api.cuLaunchKernelEx = launchWith;
 }
 
-void resetStreams() {
-    auto compiled = std::move(state.compiled);
-    state = {};
-    state.compiled = std::move(compiled);
-}
+void resetStreams() { state = {}; }
 
 } // namespace fake
 
