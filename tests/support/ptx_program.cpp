@@ -113,63 +113,29 @@ void Parser::directive(std::string_view statement) {
         variable(statement);
 }
 
-/// `.space .align N .type name[count] = {...}`
 void Parser::variable(std::string_view statement) {
-    std::string_view space, rest = statement;
-    uint64_t align = 1;
-    int bytes = 0;
-    bool isExtern = false;
-    while (!rest.empty() && rest[0] == '.') {
-        const auto [word, after] = firstWord(rest);
-        rest = after;
-        if (word == ".align") {
-            align = std::stoull(std::string(rest));
-            rest = firstWord(rest).second;
-        } else if (word == ".extern") {
-            isExtern = true;
-        } else if (word == ".global" || word == ".shared" || word == ".local" || word == ".const" ||
-                   word == ".param") {
-            space = word;
-        } else if (word != ".visible" && word != ".weak") {
-            bytes = bytesOfType(word);
-            if (bytes == 0) throw std::runtime_error("a directive that is not known");
-        }
-    }
-    const size_t equals = rest.find('=');
-    const std::string_view declared = trimmed(rest.substr(0, equals));
-    const size_t bracket = declared.find('[');
-    const std::string name(declared.substr(0, bracket));
-    uint64_t count = 1;
-    if (bracket != std::string_view::npos)
-        count = declared[bracket + 1] == ']'
-                    ? 0
-                    : std::stoull(std::string(declared.substr(bracket + 1)));
-    const uint64_t size = count * static_cast<uint64_t>(bytes);
+    const Declaration made = declarationIn(statement);
     const auto placed = [&](uint64_t& end) {
-        end = (end + align - 1) / align * align;
+        end = (end + made.align - 1) / made.align * made.align;
         const uint64_t at = end;
-        end += size;
+        end += made.size();
         return at;
     };
-    if (space == ".shared" && isExtern) {
-        m_sharedOfModule[name] = ~uint64_t{0}; // behind the static ones
-        m_alignments[name] = std::max<uint64_t>(align, 16);
-    } else if (space == ".shared") {
-        m_sharedOfModule[name] = kSharedStart + placed(m_moduleSharedBytes);
-    } else if (space == ".local" || space == ".param") { // those of calls
-        m_local[name] = kLocalStart + placed(m_kernel->localBytes);
+    if (made.space == ".shared" && made.isExtern) {
+        m_sharedOfModule[made.name] = ~uint64_t{0}; // behind the static ones
+        m_alignments[made.name] = std::max<uint64_t>(made.align, 16);
+    } else if (made.space == ".shared") {
+        m_sharedOfModule[made.name] = kSharedStart + placed(m_moduleSharedBytes);
+    } else if (made.space == ".local" || made.space == ".param") { // those of calls
+        m_local[made.name] = kLocalStart + placed(m_kernel->localBytes);
     } else {
-        auto& words = m_program->variables[name];
-        words.assign(size / 8 + 2, 0);
-        m_program->variableBytes[name] = size;
-        if (equals == std::string_view::npos) return;
-        std::string_view values = trimmed(rest.substr(equals + 1));
-        if (values.starts_with("{")) values = values.substr(1, values.size() - 2);
+        auto& words = m_program->variables[made.name];
+        words.assign(made.size() / 8 + 2, 0);
+        m_program->variableBytes[made.name] = made.size();
         auto* at = reinterpret_cast<unsigned char*>(words.data());
-        for (const std::string_view value : parts(values)) {
-            const uint64_t bits = literal(value).value();
-            std::memcpy(at, &bits, static_cast<size_t>(bytes));
-            at += bytes;
+        for (const uint64_t bits : made.values) {
+            std::memcpy(at, &bits, static_cast<size_t>(made.bytes));
+            at += made.bytes;
         }
     }
 }

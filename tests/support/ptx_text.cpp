@@ -50,13 +50,11 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-/// The words before and after the first blank.
 std::pair<std::string_view, std::string_view> firstWord(std::string_view text) {
     const size_t end = std::min(text.find_first_of(kBlanks), text.size());
     return {text.substr(0, end), trimmed(text.substr(end))};
 }
 
-/// Parts between commas outside brackets.
 std::vector<std::string_view> parts(std::string_view text) {
     std::vector<std::string_view> found;
     int depth = 0;
@@ -72,7 +70,6 @@ std::vector<std::string_view> parts(std::string_view text) {
     return found;
 }
 
-/// The bytes of a type such as ".b64"; pred counts as 4.
 int bytesOfType(std::string_view type) {
     if (type == ".pred") return 4;
     const size_t digits = type.find_first_of("0123456789");
@@ -91,6 +88,41 @@ std::optional<uint64_t> literal(std::string_view text) {
     if (read != digits.size() && digits.substr(read) != "U")
         throw std::runtime_error("a number in a form that is not known: " + std::string(text));
     return bits;
+}
+
+Declaration declarationIn(std::string_view statement) {
+    Declaration made;
+    std::string_view rest = statement;
+    while (!rest.empty() && rest[0] == '.') {
+        const auto [word, after] = firstWord(rest);
+        rest = after;
+        if (word == ".align") {
+            made.align = std::stoull(std::string(rest));
+            rest = firstWord(rest).second;
+        } else if (word == ".extern") {
+            made.isExtern = true;
+        } else if (word == ".global" || word == ".shared" || word == ".local" || word == ".const" ||
+                   word == ".param") {
+            made.space = word;
+        } else if (word != ".visible" && word != ".weak") {
+            made.bytes = bytesOfType(word);
+            if (made.bytes == 0) throw std::runtime_error("a directive that is not known");
+        }
+    }
+    const size_t equals = rest.find('=');
+    const std::string_view declared = trimmed(rest.substr(0, equals));
+    const size_t bracket = declared.find('[');
+    made.name = declared.substr(0, bracket);
+    if (bracket != std::string_view::npos)
+        made.count = declared[bracket + 1] == ']'
+                         ? 0
+                         : std::stoull(std::string(declared.substr(bracket + 1)));
+    if (equals == std::string_view::npos) return made;
+    std::string_view values = trimmed(rest.substr(equals + 1));
+    if (values.starts_with("{")) values = values.substr(1, values.size() - 2);
+    for (const std::string_view value : parts(values))
+        made.values.push_back(literal(value).value());
+    return made;
 }
 
 bool Statements::next() {

@@ -46,6 +46,20 @@ private:
     int m_line = 1, m_lineAt = 1;
 };
 
+/// `.space .align N .type name[count] = {...}`: memory that has a name.
+struct Declaration {
+    std::string_view space; ///< ".shared", ...; empty: of the module
+    std::string name;
+    bool isExtern = false;
+    uint64_t align = 1, count = 1; ///< count: of elements; "[]" is none
+    int bytes = 0;                 ///< of an element
+    std::vector<uint64_t> values;  ///< of the first elements
+
+    uint64_t size() const { return count * static_cast<uint64_t>(bytes); }
+};
+/// Throws std::runtime_error for words that are not known.
+Declaration declarationIn(std::string_view statement);
+
 /// A .func of the text: calls of it are written out where they stand.
 struct Function {
     std::string name, body;
