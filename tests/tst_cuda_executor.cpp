@@ -164,6 +164,11 @@ void TestCudaExecutor::visitorSeesEveryStoredValue() {
         ++changed;
     }
     QVERIFY(changed > 0);
+    // It is the step that is captured otherwise: of these states, on these inputs.
+    const auto captured = test::fakeExecutor(platform);
+    lane.start(*captured);
+    captured->run(RunMode::Captured);
+    QVERIFY(test::valuesOf(*executor, lane.graph()) == test::valuesOf(*captured, lane.graph()));
 }
 
 void TestCudaExecutor::visitorWithoutMemory() {
@@ -177,6 +182,13 @@ void TestCudaExecutor::visitorWithoutMemory() {
     QCOMPARE(executor->run(RunMode::Stepwise, never), RunResult::Stopped);
     QVERIFY(test::valuesOf(*executor, lane.graph()) == before);
     QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
+    fakeCuda().gpus[0].bytes = test::FakeGpu{}.bytes;
+    QCOMPARE(executor->run(RunMode::Stepwise, never), RunResult::Stopped); // not tried again
+    lane.start(*executor);
+    int shown = 0;
+    const Visitor counts = [&](NodeId, std::span<const std::byte>) { ++shown; };
+    QCOMPARE(executor->run(RunMode::Stepwise, counts), RunResult::Done);
+    QVERIFY(shown > 0);
 }
 
 void TestCudaExecutor::noWaitingInsideAStep() {

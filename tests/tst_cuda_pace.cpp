@@ -1,7 +1,10 @@
 // How far CudaExecutor runs ahead and what that leaves to a stop: few steps in flight, long steps
 // in pieces, times and memory of what really ran, threads that take over. On the fake machine.
+#include "engine/cuda/codegen/prelude.h"
+#include "engine/cuda/metrics_ring.h"
 #include "engine/graph/builder.h"
 #include "tests/support/cuda_lane.h"
+#include "tests/support/nvrtc.h"
 
 #include <QTest>
 
@@ -46,6 +49,8 @@ private slots:
     void fewStepsAhead_data();
     void fewStepsAhead();
     void longStepsStopInBetween();
+    void stoppedStepsAreWholeOrUndone();
+    void rowsAreThereBeforeTheirNumber();
     void anyThread();
     void memoryOfWhatRuns();
 };
@@ -122,6 +127,59 @@ void TestCudaPace::longStepsStopInBetween() {
     QVERIFY(test::valuesOf(*executor, lane.graph()) == truth);
     QCOMPARE(calls("cuGraphLaunch"), 0);
     QVERIFY(executor->launchTimes().empty());
+}
+
+// Whatever launch the stop comes with: no state has changed, or all have.
+void TestCudaPace::stoppedStepsAreWholeOrUndone() {
+    const test::Loaded lane(test::smallRun(Precision::AmpFp16), test::kSmallBatch);
+    Platform platform(fakeCuda().api());
+    const auto statesOf = [&](Executor& executor) {
+        auto values = test::valuesOf(executor, lane.graph());
+        values.resize(lane.graph().states().size());
+        return values;
+    };
+    const auto executor = test::fakeExecutor(platform, oneByOne());
+    lane.start(*executor);
+    const auto before = statesOf(*executor);
+    QCOMPARE(executor->run(RunMode::Stepwise), RunResult::Done);
+    const auto after = statesOf(*executor);
+    QVERIFY(before != after);
+    const auto launches = static_cast<int>(executor->launchTimes().size());
+    int undone = 0;
+    for (int last = 1; last <= launches; ++last) {
+        for (size_t i = 0; i < before.size(); ++i)
+            executor->upload(lane.graph().states()[i].node, before[i]);
+        int launched = 0;
+        fakeCuda().watch = [&](const std::string& function) {
+            if (function == "cuLaunchKernel" && ++launched == last) executor->requestStop();
+        };
+        const RunResult result = executor->run(RunMode::Stepwise);
+        fakeCuda().watch = {};
+        QVERIFY2(statesOf(*executor) == (result == RunResult::Done ? after : before),
+                 std::to_string(last).c_str());
+        if (result == RunResult::Done) {
+            QCOMPARE(executor->run(RunMode::Stepwise), RunResult::Stopped); // is answered now
+        } else {
+            QCOMPARE(++undone, last); // from some launch on, none is undone
+            QCOMPARE(launched, last);
+        }
+    }
+    QVERIFY(undone > 0 && undone < launches - 1);
+}
+
+// What the host sees of the metrics: all threads' words, then, behind a fence for the whole system,
+// the number that says so. Of the instructions, since no machine that runs them here has a host
+// that looks on.
+void TestCudaPace::rowsAreThereBeforeTheirNumber() {
+    const test::Nvrtc nvrtc;
+    if (!nvrtc.unavailable().empty()) QSKIP(nvrtc.unavailable().c_str());
+    const std::string ptx = nvrtc.ptx(prelude() + publishText(256, 80), 90);
+    const size_t entry = ptx.find(kPublishEntry), words = ptx.rfind("st.global.u64"),
+                 barrier = ptx.find("bar.sync", entry), number = ptx.find("st.volatile", entry);
+    const size_t fence = std::min(ptx.find("membar.sys", entry), ptx.find(".sys;", entry));
+    QVERIFY2(words != std::string::npos && words < barrier && barrier < fence && fence < number &&
+                 number != std::string::npos,
+             ptx.substr(entry).c_str());
 }
 
 // Built by one thread, run by another, given up by a third.
