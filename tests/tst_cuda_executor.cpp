@@ -1,5 +1,5 @@
 // CudaExecutor as a whole without a GPU: trainings on the fake machine beside the CPU's, captured,
-// stepwise and visited, transfers, times, stops, and no waiting inside a step.
+// stepwise and visited, transfers, and no waiting inside a step. Times and stops: tst_cuda_pace.
 #include "engine/core/error.h"
 #include "engine/graph/builder.h"
 #include "engine/train/step_graph.h"
@@ -52,8 +52,6 @@ private slots:
     void metricsWithoutSynchronisation();
     void transfersLargerThanTheBuffer();
     void uploadKeepsItsOwnCopy();
-    void timesOfTheDevice();
-    void stops();
     void loadsAgain();
     void lanesShareOneDevice();
     void muchSharedMemory();
@@ -291,51 +289,6 @@ void TestCudaExecutor::uploadKeepsItsOwnCopy() {
     executor->download(program->graph.state("total"), std::as_writable_bytes(std::span(back)));
     QCOMPARE(back.front(), 55.0f);
     QCOMPARE(back.back(), 55.0f);
-}
-
-void TestCudaExecutor::timesOfTheDevice() {
-    const test::Loaded lane(Precision::Fp32);
-    Platform platform(fakeCuda().api());
-    const auto executor = test::fakeExecutor(platform);
-    QCOMPARE(executor->lastStepSeconds(), 0.0);
-    lane.start(*executor);
-    QCOMPARE(executor->lastStepSeconds(), 0.0);
-    executor->run(RunMode::Stepwise);
-    const double step = executor->lastStepSeconds();
-    const std::vector<LaunchTime> times = executor->launchTimes();
-    QVERIFY(!times.empty());
-    double sum = 0;
-    for (const LaunchTime& time : times) {
-        QVERIFY(!time.what.empty());
-        // each launch is one kernel, and takes 10 µs of the fake's clock
-        QVERIFY(std::abs(time.seconds - 1e-5) < 1e-9);
-        sum += time.seconds;
-    }
-    QVERIFY(std::abs(step - (sum + 1e-5)) < 1e-9); // and the one that gives out the metrics
-    executor->run(RunMode::Captured);
-    QVERIFY(executor->launchTimes().empty());
-    QVERIFY(std::abs(executor->lastStepSeconds() - step) < 1e-9);
-}
-
-void TestCudaExecutor::stops() {
-    const test::Loaded lane(Precision::AmpFp16);
-    Platform platform(fakeCuda().api());
-    const auto executor = test::fakeExecutor(platform);
-    lane.start(*executor);
-    const auto before = test::valuesOf(*executor, lane.graph());
-    executor->requestStop();
-    QCOMPARE(executor->run(RunMode::Captured), RunResult::Stopped);
-    executor->requestStop();
-    QCOMPARE(executor->run(RunMode::Stepwise), RunResult::Stopped);
-    int visited = 0;
-    QCOMPARE(executor->run(RunMode::Stepwise,
-                           [&](NodeId, std::span<const std::byte>) {
-                               if (++visited == 3) executor->requestStop();
-                           }),
-             RunResult::Stopped);
-    QVERIFY(test::valuesOf(*executor, lane.graph()) == before);
-    QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
-    QVERIFY(test::valuesOf(*executor, lane.graph()) != before);
 }
 
 void TestCudaExecutor::loadsAgain() {

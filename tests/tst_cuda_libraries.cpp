@@ -1,49 +1,27 @@
-// cuBLASLt and cuDNN as the module asks for them: descriptors, dtypes, strictness, failures and the
-// choice of algorithms, on the fake machine.
+// What cuBLASLt and cuDNN compute for the module, descriptors, dtypes and memory being right, and
+// what it does where they fail or are not there. On the fake machine. Which of their algorithms are
+// taken: tst_cuda_algorithms.
 #include "engine/core/error.h"
 #include "engine/graph/builder.h"
 #include "engine/train/step_runner.h"
-#include "tests/support/cuda_lane.h"
+#include "tests/support/library_steps.h"
 #include "tests/support/thrown.h"
 
-#include <QTemporaryDir>
 #include <QTest>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <set>
 
 using namespace halfscope;
 using namespace halfscope::cuda;
+using test::boundOf;
+using test::executorOf;
 using test::fakeCuda;
+using test::productOf;
+using test::resultOf;
+using test::smallProduct;
 
 namespace {
-
-bool isProduct(Op op) {
-    return op == Op::Matmul || op == Op::Conv2d || op == Op::Conv2dInputGrad ||
-           op == Op::Conv2dWeightGrad;
-}
-
-/// Steps in which the libraries do every product, however small.
-StepSource writeForLibraries(const Program& program, const DeviceTraits& traits,
-                             const SourceOptions& options) {
-    SourceOptions plain = options;
-    plain.libraries = Libraries::Unused;
-    plain.merge = Merge::OneByOne;
-    plain.chains = Chains::Unfused;
-    StepSource source = writeStep(program, traits, plain);
-    for (Launch& launch : source.launches) {
-        if (launch.kernels.size() != 1 || options.libraries == Libraries::Unused) continue;
-        const NodeId node = source.program.kernels[launch.kernels.front()].members.front();
-        const Op op = source.program.graph[node].op;
-        if (!isProduct(op)) continue;
-        if (op != Op::Matmul && options.convolutions == Libraries::Unused) continue;
-        launch.kind = op == Op::Matmul ? LaunchKind::Matmul : LaunchKind::Convolution;
-        launch.node = node;
-    }
-    return source;
-}
 
 /// A chain in two launches, between which is a product of which no other kernel knows: the
 /// library's, where there is one.
@@ -73,55 +51,6 @@ StepSource writeProductBetween(const Program& program, const DeviceTraits& trait
     return source;
 }
 
-std::unique_ptr<Executor>
-executorOf(Platform& platform, const std::string& cache = {},
-           StepSource (*write)(const Program&, const DeviceTraits&,
-                               const SourceOptions&) = writeForLibraries) {
-    return std::make_unique<CudaExecutor>(platform.open(0), StepWriter{write, describeLaunch},
-                                          SourceOptions{}, FileCache(cache));
-}
-
-/// One product with inputs "a" and "b" and output "y".
-std::shared_ptr<const Program> productOf(Op op, const Shape& a, const Shape& b, DType dtype,
-                                         const Attrs& attrs, MathMode math = MathMode::F32) {
-    Graph graph;
-    Builder builder(graph);
-    builder.setMathMode(math);
-    builder.setLabel("layer 1");
-    const NodeId x = builder.input("a", a, dtype), w = builder.input("b", b, dtype);
-    graph.addOutput("y", builder.emit(op, {x, w}, attrs));
-    return std::make_shared<const Program>(compile(graph));
-}
-
-/// A product of 16-bit operands with enough of each extent.
-std::shared_ptr<const Program> smallProduct(bool convolution) {
-    if (convolution)
-        return productOf(Op::Conv2d, {1, 2, 5, 5}, {2, 2, 3, 3}, DType::F16, ConvAttrs{});
-    return productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F16, MatmulAttrs{});
-}
-
-/// Output "y" on normal inputs.
-std::vector<float> resultOf(Executor& executor, const std::shared_ptr<const Program>& program) {
-    const Graph& graph = program->graph;
-    executor.load(program);
-    uint64_t stream = 1;
-    for (const InputInfo& input : graph.inputs()) {
-        std::vector<float> values(static_cast<size_t>(graph[input.node].elements()));
-        Philox(9, stream++).fillNormal(values);
-        uploadFloats(executor, graph, input.node, values);
-    }
-    executor.run(RunMode::Captured);
-    return downloadFloats(executor, graph, graph.output("y"));
-}
-
-/// A sum of `terms` products in f32, in any order, then one rounding to the dtype: of the sum of
-/// the terms' sizes, which normal inputs keep below `terms` (a mean of 2/pi each).
-double boundOf(DType dtype, int64_t terms, double value) {
-    const double f32 = formatOf(DType::F32).unitRoundoff();
-    return 2 * static_cast<double>(terms) * static_cast<double>(terms) * f32 +
-           2 * formatOf(dtype).unitRoundoff() * std::abs(value);
-}
-
 } // namespace
 
 class TestCudaLibraries : public QObject {
@@ -136,14 +65,6 @@ private slots:
     void convolution();
     void partialSumsOutliveAProduct();
     void lanesShareTheLibraries();
-    void onlyAlgorithmsOfFixedOrder();
-    void strictFloatRefusesTensorCores();
-    void choiceIsOfTheSameBits();
-    void choiceIsKept();
-    void slowProductsAreTriedOnce();
-    void convolutionThatCudnnLacks();
-    void withoutAnAlgorithm_data();
-    void withoutAnAlgorithm();
     void libraryCallsMayFail_data();
     void libraryCallsMayFail();
     void withoutLibraries();
@@ -271,129 +192,6 @@ void TestCudaLibraries::lanesShareTheLibraries() {
     QCOMPARE(resultOf(*first, product), resultOf(*second, product));
     QCOMPARE(fakeCuda().calls["cudnnCreate"], int(test::kHasDnn));
     QCOMPARE(fakeCuda().calls["cublasLtCreate"], 1);
-}
-
-void TestCudaLibraries::onlyAlgorithmsOfFixedOrder() {
-    if (!test::kHasDnn) QSKIP("built without cuDNN");
-    Platform platform(fakeCuda().api());
-    const Shape image{1, 2, 5, 5}, weight{2, 2, 3, 3}, output{1, 2, 3, 3};
-    const auto used = [&](Op op, const Shape& a, const Shape& b, const ConvAttrs& attrs) {
-        fakeCuda().dnnUsed.clear();
-        resultOf(*executorOf(platform), productOf(op, a, b, DType::F16, attrs));
-        return std::set<int>(fakeCuda().dnnUsed.begin(), fakeCuda().dnnUsed.end());
-    };
-    // Forward: implicit GEMM with and without tables; the fake's GEMM has no fixed order.
-    QCOMPARE(used(Op::Conv2d, image, weight, {}), (std::set<int>{0, 1}));
-    QCOMPARE(used(Op::Conv2dInputGrad, output, weight, {{1, 1}, {0, 0}, {5, 5}}), std::set<int>{1});
-    QCOMPARE(used(Op::Conv2dWeightGrad, image, output, {{1, 1}, {0, 0}, {3, 3}}), std::set<int>{1});
-}
-
-void TestCudaLibraries::strictFloatRefusesTensorCores() {
-    Platform platform(fakeCuda().api());
-    const auto program = productOf(Op::Conv2d, {1, 2, 5, 5}, {2, 2, 3, 3}, DType::F32, ConvAttrs{});
-    fakeCuda().dnnOffers = 1; // CUDNN_TENSOR_OP_MATH
-    resultOf(*executorOf(platform), program);
-    QVERIFY(fakeCuda().dnnUsed.empty()); // a generated kernel did it
-    fakeCuda().dnnOffers = 0;            // CUDNN_DEFAULT_MATH: TF32 where nobody forbids it
-    resultOf(*executorOf(platform), program);
-    QVERIFY(!fakeCuda().dnnUsed.empty());
-    for (const int used : fakeCuda().dnnMath)
-        QCOMPARE(used, 3); // CUDNN_FMA_MATH
-}
-
-void TestCudaLibraries::choiceIsOfTheSameBits() {
-    Platform platform(fakeCuda().api());
-    const auto program = productOf(Op::Matmul, {16, 300}, {300, 8}, DType::F32, MatmulAttrs{});
-    const auto chosen = resultOf(*executorOf(platform), program);
-    // The second is the fastest and adds in another order; the third is faster than the first.
-    QCOMPARE(fakeCuda().blasUsed.back(), 2);
-    fakeCuda().blasCandidates = 1;
-    QCOMPARE(resultOf(*executorOf(platform), program), chosen);
-    QCOMPARE(fakeCuda().blasUsed.back(), 0);
-    fakeCuda().blasCandidates = 2;
-    QCOMPARE(resultOf(*executorOf(platform), program), chosen);
-    QCOMPARE(fakeCuda().blasUsed.back(), 0);
-}
-
-void TestCudaLibraries::choiceIsKept() {
-    QTemporaryDir folder;
-    const std::string cache = folder.path().toStdString();
-    Platform platform(fakeCuda().api());
-    const auto program = productOf(Op::Matmul, {4, 6}, {6, 8}, DType::F32, MatmulAttrs{});
-    const auto usedBy = [&](const auto& what) {
-        fakeCuda().blasUsed.clear();
-        resultOf(*executorOf(platform, cache), what);
-        return fakeCuda().blasUsed;
-    };
-    QVERIFY(usedBy(program).size() > 4);
-    // tried once, warmed up, captured
-    QCOMPARE(usedBy(program), (std::vector<int>{2, 2, 2}));
-    // another size, other dtypes, a transpose: chosen anew
-    QVERIFY(usedBy(productOf(Op::Matmul, {4, 6}, {6, 9}, DType::F32, MatmulAttrs{})).size() > 4);
-    QVERIFY(usedBy(productOf(Op::Matmul, {4, 6}, {6, 8}, DType::F16, MatmulAttrs{})).size() > 4);
-    QVERIFY(
-        usedBy(productOf(Op::Matmul, {6, 4}, {6, 8}, DType::F32, MatmulAttrs{true, false})).size() >
-        4);
-    // a library that offers less than when the choice was made
-    fakeCuda().blasCandidates = 2;
-    QVERIFY(usedBy(program).size() > 4);
-    QCOMPARE(fakeCuda().blasUsed.back(), 0);
-}
-
-// 600 ms a run: the first candidate will do, instead of sixteen times four runs.
-void TestCudaLibraries::slowProductsAreTriedOnce() {
-    Platform platform(fakeCuda().api());
-    fakeCuda().blasSlowness = 200;
-    const auto program = productOf(Op::Matmul, {4, 6}, {6, 8}, DType::F32, MatmulAttrs{});
-    const auto wanted = resultOf(*makeCpuExecutor(1), program);
-    QCOMPARE(resultOf(*executorOf(platform), program).size(), wanted.size());
-    QVERIFY(!fakeCuda().blasUsed.empty());
-    for (const int used : fakeCuda().blasUsed)
-        QCOMPARE(used, 0);
-    // tried, timed, twice to see how long a step takes, then launched as it is
-    QCOMPARE(fakeCuda().blasUsed.size(), size_t{5});
-}
-
-// Its convolutions are generated; products of the same step stay with cuBLASLt.
-void TestCudaLibraries::convolutionThatCudnnLacks() {
-    if (!test::kHasDnn) QSKIP("built without cuDNN");
-    Graph graph;
-    Builder builder(graph);
-    const NodeId image = builder.input("image", {1, 2, 5, 5}, DType::F32);
-    const NodeId weight = builder.input("weight", {2, 2, 3, 3}, DType::F32);
-    const NodeId a = builder.input("a", {5, 7}, DType::F32);
-    const NodeId b = builder.input("b", {7, 3}, DType::F32);
-    graph.addOutput("z", builder.emit(Op::Matmul, {a, b}, MatmulAttrs{}));
-    graph.addOutput("y", builder.emit(Op::Conv2d, {image, weight}, ConvAttrs{}));
-    const auto program = std::make_shared<const Program>(compile(graph));
-    fakeCuda().dnnSupports = false;
-    Platform platform(fakeCuda().api());
-    const auto wanted = resultOf(*makeCpuExecutor(1), program);
-    const auto got = resultOf(*executorOf(platform), program);
-    for (size_t i = 0; i < got.size(); ++i)
-        QVERIFY(std::abs(double(got[i]) - double(wanted[i])) <=
-                boundOf(DType::F32, 18, double(wanted[i])));
-    QVERIFY(fakeCuda().dnnUsed.empty());
-    QVERIFY(!fakeCuda().blasUsed.empty());
-}
-
-void TestCudaLibraries::withoutAnAlgorithm_data() {
-    QTest::addColumn<bool>("refuses");
-    QTest::newRow("offers none") << false;
-    QTest::newRow("refuses what it offered") << true;
-}
-
-void TestCudaLibraries::withoutAnAlgorithm() {
-    QFETCH(bool, refuses);
-    fakeCuda().blasCandidates = refuses ? 3 : 0;
-    fakeCuda().refuseBlas = refuses;
-    Platform platform(fakeCuda().api());
-    const auto program = productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F32, MatmulAttrs{});
-    const auto wanted = resultOf(*makeCpuExecutor(1), program);
-    const auto got = resultOf(*executorOf(platform), program);
-    QVERIFY(fakeCuda().blasUsed.empty());
-    for (size_t i = 0; i < got.size(); ++i)
-        QVERIFY(std::abs(double(got[i]) - double(wanted[i])) <= boundOf(DType::F32, 7, 0));
 }
 
 void TestCudaLibraries::libraryCallsMayFail_data() {

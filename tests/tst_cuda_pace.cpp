@@ -45,7 +45,9 @@ class TestCudaPace : public QObject {
 private slots:
     void init() { test::resetFakeCuda(); }
     void cleanup() { test::checkFakeCuda(); }
+    void timesOfTheDevice();
     void timesAfterAStop();
+    void stops();
     void fewStepsAhead_data();
     void fewStepsAhead();
     void longStepsStopInBetween();
@@ -54,6 +56,30 @@ private slots:
     void anyThread();
     void memoryOfWhatRuns();
 };
+
+void TestCudaPace::timesOfTheDevice() {
+    const test::Loaded lane(Precision::Fp32);
+    Platform platform(fakeCuda().api());
+    const auto executor = test::fakeExecutor(platform);
+    QCOMPARE(executor->lastStepSeconds(), 0.0);
+    lane.start(*executor);
+    QCOMPARE(executor->lastStepSeconds(), 0.0);
+    executor->run(RunMode::Stepwise);
+    const double step = executor->lastStepSeconds();
+    const std::vector<LaunchTime> times = executor->launchTimes();
+    QVERIFY(!times.empty());
+    double sum = 0;
+    for (const LaunchTime& time : times) {
+        QVERIFY(!time.what.empty());
+        // each launch is one kernel, and takes 10 µs of the fake's clock
+        QVERIFY(std::abs(time.seconds - 1e-5) < 1e-9);
+        sum += time.seconds;
+    }
+    QVERIFY(std::abs(step - (sum + 1e-5)) < 1e-9); // and the one that gives out the metrics
+    executor->run(RunMode::Captured);
+    QVERIFY(executor->launchTimes().empty());
+    QVERIFY(std::abs(executor->lastStepSeconds() - step) < 1e-9);
+}
 
 void TestCudaPace::timesAfterAStop() {
     const test::Loaded lane(Precision::Fp32);
@@ -69,6 +95,27 @@ void TestCudaPace::timesAfterAStop() {
     fakeCuda().watch = {};
     QCOMPARE(executor->lastStepSeconds(), step); // of the last one that was finished
     QVERIFY(executor->launchTimes().empty());
+}
+
+void TestCudaPace::stops() {
+    const test::Loaded lane(Precision::AmpFp16);
+    Platform platform(fakeCuda().api());
+    const auto executor = test::fakeExecutor(platform);
+    lane.start(*executor);
+    const auto before = test::valuesOf(*executor, lane.graph());
+    executor->requestStop();
+    QCOMPARE(executor->run(RunMode::Captured), RunResult::Stopped);
+    executor->requestStop();
+    QCOMPARE(executor->run(RunMode::Stepwise), RunResult::Stopped);
+    int visited = 0;
+    QCOMPARE(executor->run(RunMode::Stepwise,
+                           [&](NodeId, std::span<const std::byte>) {
+                               if (++visited == 3) executor->requestStop();
+                           }),
+             RunResult::Stopped);
+    QVERIFY(test::valuesOf(*executor, lane.graph()) == before);
+    QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
+    QVERIFY(test::valuesOf(*executor, lane.graph()) != before);
 }
 
 void TestCudaPace::fewStepsAhead_data() {

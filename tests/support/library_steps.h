@@ -1,0 +1,87 @@
+// Steps whose products a library does, on the fake CUDA machine.
+#pragma once
+
+#include "engine/graph/builder.h"
+#include "tests/support/cuda_lane.h"
+
+#include <cmath>
+
+namespace halfscope::test {
+
+inline bool isProduct(Op op) {
+    return op == Op::Matmul || op == Op::Conv2d || op == Op::Conv2dInputGrad ||
+           op == Op::Conv2dWeightGrad;
+}
+
+/// Steps in which the libraries do every product, however small.
+inline cuda::StepSource writeForLibraries(const Program& program, const cuda::DeviceTraits& traits,
+                                          const cuda::SourceOptions& options) {
+    cuda::SourceOptions plain = options;
+    plain.libraries = cuda::Libraries::Unused;
+    plain.merge = cuda::Merge::OneByOne;
+    plain.chains = cuda::Chains::Unfused;
+    cuda::StepSource source = cuda::writeStep(program, traits, plain);
+    for (cuda::Launch& launch : source.launches) {
+        if (launch.kernels.size() != 1 || options.libraries == cuda::Libraries::Unused) continue;
+        const NodeId node = source.program.kernels[launch.kernels.front()].members.front();
+        const Op op = source.program.graph[node].op;
+        if (!isProduct(op)) continue;
+        if (op != Op::Matmul && options.convolutions == cuda::Libraries::Unused) continue;
+        launch.kind = op == Op::Matmul ? cuda::LaunchKind::Matmul : cuda::LaunchKind::Convolution;
+        launch.node = node;
+    }
+    return source;
+}
+
+inline std::unique_ptr<Executor>
+executorOf(cuda::Platform& platform, const std::string& cache = {},
+           cuda::StepSource (*write)(const Program&, const cuda::DeviceTraits&,
+                                     const cuda::SourceOptions&) = writeForLibraries) {
+    return std::make_unique<cuda::CudaExecutor>(platform.open(0),
+                                                cuda::StepWriter{write, cuda::describeLaunch},
+                                                cuda::SourceOptions{}, cuda::FileCache(cache));
+}
+
+/// One product with inputs "a" and "b" and output "y".
+inline std::shared_ptr<const Program> productOf(Op op, const Shape& a, const Shape& b, DType dtype,
+                                                const Attrs& attrs, MathMode math = MathMode::F32) {
+    Graph graph;
+    Builder builder(graph);
+    builder.setMathMode(math);
+    builder.setLabel("layer 1");
+    const NodeId x = builder.input("a", a, dtype), w = builder.input("b", b, dtype);
+    graph.addOutput("y", builder.emit(op, {x, w}, attrs));
+    return std::make_shared<const Program>(compile(graph));
+}
+
+/// A product of 16-bit operands with enough of each extent.
+inline std::shared_ptr<const Program> smallProduct(bool convolution) {
+    if (convolution)
+        return productOf(Op::Conv2d, {1, 2, 5, 5}, {2, 2, 3, 3}, DType::F16, ConvAttrs{});
+    return productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F16, MatmulAttrs{});
+}
+
+/// Output "y" on normal inputs.
+inline std::vector<float> resultOf(Executor& executor,
+                                   const std::shared_ptr<const Program>& program) {
+    const Graph& graph = program->graph;
+    executor.load(program);
+    uint64_t stream = 1;
+    for (const InputInfo& input : graph.inputs()) {
+        std::vector<float> values(static_cast<size_t>(graph[input.node].elements()));
+        Philox(9, stream++).fillNormal(values);
+        uploadFloats(executor, graph, input.node, values);
+    }
+    executor.run(RunMode::Captured);
+    return downloadFloats(executor, graph, graph.output("y"));
+}
+
+/// A sum of `terms` products in f32, in any order, then one rounding to the dtype: of the sum of
+/// the terms' sizes, which normal inputs keep below `terms` (a mean of 2/pi each).
+inline double boundOf(DType dtype, int64_t terms, double value) {
+    const double f32 = formatOf(DType::F32).unitRoundoff();
+    return 2 * static_cast<double>(terms) * static_cast<double>(terms) * f32 +
+           2 * formatOf(dtype).unitRoundoff() * std::abs(value);
+}
+
+} // namespace halfscope::test

@@ -1,0 +1,160 @@
+// Which algorithms of cuBLASLt and cuDNN the module takes: of fixed order, as strict as the graph,
+// the fastest of those with the same bits; and what it does where there is none. On the fake
+// machine.
+#include "tests/support/library_steps.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <set>
+
+using namespace halfscope;
+using namespace halfscope::cuda;
+using test::boundOf;
+using test::executorOf;
+using test::fakeCuda;
+using test::productOf;
+using test::resultOf;
+using test::smallProduct;
+
+class TestCudaAlgorithms : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init() { test::resetFakeCuda(); }
+    void cleanup() { test::checkFakeCuda(); }
+    void onlyAlgorithmsOfFixedOrder();
+    void strictFloatRefusesTensorCores();
+    void choiceIsOfTheSameBits();
+    void choiceIsKept();
+    void slowProductsAreTriedOnce();
+    void convolutionThatCudnnLacks();
+    void withoutAnAlgorithm_data();
+    void withoutAnAlgorithm();
+};
+
+void TestCudaAlgorithms::onlyAlgorithmsOfFixedOrder() {
+    if (!test::kHasDnn) QSKIP("built without cuDNN");
+    Platform platform(fakeCuda().api());
+    const Shape image{1, 2, 5, 5}, weight{2, 2, 3, 3}, output{1, 2, 3, 3};
+    const auto used = [&](Op op, const Shape& a, const Shape& b, const ConvAttrs& attrs) {
+        fakeCuda().dnnUsed.clear();
+        resultOf(*executorOf(platform), productOf(op, a, b, DType::F16, attrs));
+        return std::set<int>(fakeCuda().dnnUsed.begin(), fakeCuda().dnnUsed.end());
+    };
+    // Forward: implicit GEMM with and without tables; the fake's GEMM has no fixed order.
+    QCOMPARE(used(Op::Conv2d, image, weight, {}), (std::set<int>{0, 1}));
+    QCOMPARE(used(Op::Conv2dInputGrad, output, weight, {{1, 1}, {0, 0}, {5, 5}}), std::set<int>{1});
+    QCOMPARE(used(Op::Conv2dWeightGrad, image, output, {{1, 1}, {0, 0}, {3, 3}}), std::set<int>{1});
+}
+
+void TestCudaAlgorithms::strictFloatRefusesTensorCores() {
+    Platform platform(fakeCuda().api());
+    const auto program = productOf(Op::Conv2d, {1, 2, 5, 5}, {2, 2, 3, 3}, DType::F32, ConvAttrs{});
+    fakeCuda().dnnOffers = 1; // CUDNN_TENSOR_OP_MATH
+    resultOf(*executorOf(platform), program);
+    QVERIFY(fakeCuda().dnnUsed.empty()); // a generated kernel did it
+    fakeCuda().dnnOffers = 0;            // CUDNN_DEFAULT_MATH: TF32 where nobody forbids it
+    resultOf(*executorOf(platform), program);
+    QVERIFY(!fakeCuda().dnnUsed.empty());
+    for (const int used : fakeCuda().dnnMath)
+        QCOMPARE(used, 3); // CUDNN_FMA_MATH
+}
+
+void TestCudaAlgorithms::choiceIsOfTheSameBits() {
+    Platform platform(fakeCuda().api());
+    const auto program = productOf(Op::Matmul, {16, 300}, {300, 8}, DType::F32, MatmulAttrs{});
+    const auto chosen = resultOf(*executorOf(platform), program);
+    // The second is the fastest and adds in another order; the third is faster than the first.
+    QCOMPARE(fakeCuda().blasUsed.back(), 2);
+    fakeCuda().blasCandidates = 1;
+    QCOMPARE(resultOf(*executorOf(platform), program), chosen);
+    QCOMPARE(fakeCuda().blasUsed.back(), 0);
+    fakeCuda().blasCandidates = 2;
+    QCOMPARE(resultOf(*executorOf(platform), program), chosen);
+    QCOMPARE(fakeCuda().blasUsed.back(), 0);
+}
+
+void TestCudaAlgorithms::choiceIsKept() {
+    QTemporaryDir folder;
+    const std::string cache = folder.path().toStdString();
+    Platform platform(fakeCuda().api());
+    const auto program = productOf(Op::Matmul, {4, 6}, {6, 8}, DType::F32, MatmulAttrs{});
+    const auto usedBy = [&](const auto& what) {
+        fakeCuda().blasUsed.clear();
+        resultOf(*executorOf(platform, cache), what);
+        return fakeCuda().blasUsed;
+    };
+    QVERIFY(usedBy(program).size() > 4);
+    // tried once, warmed up, captured
+    QCOMPARE(usedBy(program), (std::vector<int>{2, 2, 2}));
+    // another size, other dtypes, a transpose: chosen anew
+    QVERIFY(usedBy(productOf(Op::Matmul, {4, 6}, {6, 9}, DType::F32, MatmulAttrs{})).size() > 4);
+    QVERIFY(usedBy(productOf(Op::Matmul, {4, 6}, {6, 8}, DType::F16, MatmulAttrs{})).size() > 4);
+    QVERIFY(
+        usedBy(productOf(Op::Matmul, {6, 4}, {6, 8}, DType::F32, MatmulAttrs{true, false})).size() >
+        4);
+    // a library that offers less than when the choice was made
+    fakeCuda().blasCandidates = 2;
+    QVERIFY(usedBy(program).size() > 4);
+    QCOMPARE(fakeCuda().blasUsed.back(), 0);
+}
+
+// 600 ms a run: the first candidate will do, instead of sixteen times four runs.
+void TestCudaAlgorithms::slowProductsAreTriedOnce() {
+    Platform platform(fakeCuda().api());
+    fakeCuda().blasSlowness = 200;
+    const auto program = productOf(Op::Matmul, {4, 6}, {6, 8}, DType::F32, MatmulAttrs{});
+    const auto wanted = resultOf(*makeCpuExecutor(1), program);
+    QCOMPARE(resultOf(*executorOf(platform), program).size(), wanted.size());
+    QVERIFY(!fakeCuda().blasUsed.empty());
+    for (const int used : fakeCuda().blasUsed)
+        QCOMPARE(used, 0);
+    // tried, timed, twice to see how long a step takes, then launched as it is
+    QCOMPARE(fakeCuda().blasUsed.size(), size_t{5});
+}
+
+// Its convolutions are generated; products of the same step stay with cuBLASLt.
+void TestCudaAlgorithms::convolutionThatCudnnLacks() {
+    if (!test::kHasDnn) QSKIP("built without cuDNN");
+    Graph graph;
+    Builder builder(graph);
+    const NodeId image = builder.input("image", {1, 2, 5, 5}, DType::F32);
+    const NodeId weight = builder.input("weight", {2, 2, 3, 3}, DType::F32);
+    const NodeId a = builder.input("a", {5, 7}, DType::F32);
+    const NodeId b = builder.input("b", {7, 3}, DType::F32);
+    graph.addOutput("z", builder.emit(Op::Matmul, {a, b}, MatmulAttrs{}));
+    graph.addOutput("y", builder.emit(Op::Conv2d, {image, weight}, ConvAttrs{}));
+    const auto program = std::make_shared<const Program>(compile(graph));
+    fakeCuda().dnnSupports = false;
+    Platform platform(fakeCuda().api());
+    const auto wanted = resultOf(*makeCpuExecutor(1), program);
+    const auto got = resultOf(*executorOf(platform), program);
+    for (size_t i = 0; i < got.size(); ++i)
+        QVERIFY(std::abs(double(got[i]) - double(wanted[i])) <=
+                boundOf(DType::F32, 18, double(wanted[i])));
+    QVERIFY(fakeCuda().dnnUsed.empty());
+    QVERIFY(!fakeCuda().blasUsed.empty());
+}
+
+void TestCudaAlgorithms::withoutAnAlgorithm_data() {
+    QTest::addColumn<bool>("refuses");
+    QTest::newRow("offers none") << false;
+    QTest::newRow("refuses what it offered") << true;
+}
+
+void TestCudaAlgorithms::withoutAnAlgorithm() {
+    QFETCH(bool, refuses);
+    fakeCuda().blasCandidates = refuses ? 3 : 0;
+    fakeCuda().refuseBlas = refuses;
+    Platform platform(fakeCuda().api());
+    const auto program = productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F32, MatmulAttrs{});
+    const auto wanted = resultOf(*makeCpuExecutor(1), program);
+    const auto got = resultOf(*executorOf(platform), program);
+    QVERIFY(fakeCuda().blasUsed.empty());
+    for (size_t i = 0; i < got.size(); ++i)
+        QVERIFY(std::abs(double(got[i]) - double(wanted[i])) <= boundOf(DType::F32, 7, 0));
+}
+
+QTEST_GUILESS_MAIN(TestCudaAlgorithms)
+#include "tst_cuda_algorithms.moc"
