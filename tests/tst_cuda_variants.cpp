@@ -27,6 +27,7 @@ private slots:
     void theListBeginsWithTheUsual();
     void twoBlocksShareRegisters();
     void fastestIsTaken();
+    void alikeWaysKeepTheUsual();
     void clockOfAnIdleDevice();
     void trialsLeaveNothing();
     void choiceIsKept();
@@ -109,6 +110,29 @@ void TestCudaVariants::fastestIsTaken() {
         QVERIFY2(variant.note.empty(), variant.note.c_str());
         QVERIFY(variant.chosen || variant.seconds > variantOf(*machine.executor, kLow).seconds);
     }
+}
+
+/// Ways that are alike must not take turns from start to start, since their bits differ: a few
+/// percent are no reason to leave the usual one.
+void TestCudaVariants::alikeWaysKeepTheUsual() {
+    SourceOptions unsearched = options();
+    unsearched.searchSeconds = 0;
+    Machine plain({}, unsearched);
+    plain.load();
+    const std::string usual = plain.executor->sourceText();
+    fakeCuda().compile = [&](const std::string& text) { // no others
+        return text == usual || isLowWay(text) ? NVRTC_SUCCESS : NVRTC_ERROR_COMPILATION;
+    };
+    const auto chosenWhere = [&](double low) {
+        fakeCuda().millisecondsOf = [low](const std::string& text, const std::string&) {
+            return kKernel * (isLowWay(text) ? low : 1);
+        };
+        Machine machine;
+        machine.load();
+        return chosenOf(*machine.executor);
+    };
+    QCOMPARE(chosenWhere(0.98), std::string("usual"));
+    QCOMPARE(chosenWhere(0.95), std::string(kLow));
 }
 
 /// An idle device runs slower at first: that speaks for none that is tried later.
