@@ -8,6 +8,7 @@
 #include "engine/core/error.h"
 #include "engine/train/experiment.h"
 #include "engine/train/run_files.h"
+#include "engine/train/skips.h"
 
 #include <optional>
 
@@ -46,6 +47,19 @@ std::string closingTable(Experiment& experiment, std::span<const LaneTotals> tot
     return text;
 }
 
+/// Of each lane that skipped steps, whether that is normal.
+std::string skipNotes(const Experiment& experiment, std::span<const SkipTally> tallies) {
+    std::string text;
+    for (size_t i = 0; i < tallies.size(); ++i) {
+        const LaneConfig& lane = experiment.config().lanes[i];
+        const bool dynamic = lane.scaler.rules.mode == ScalerMode::Dynamic;
+        const std::string sentence = tallies[i].sentence(dynamic);
+        if (sentence.empty()) continue;
+        text += experiment.laneName(static_cast<int>(i)) + ": " + sentence + "\n";
+    }
+    return text;
+}
+
 RunOutcome outcomeOf(const Experiment& experiment) {
     if (experiment.finished()) return RunOutcome::Finished;
     return experiment.stopReason().empty() ? RunOutcome::Interrupted : RunOutcome::Stopped;
@@ -55,7 +69,8 @@ RunOutcome outcomeOf(const Experiment& experiment) {
 class Loop {
 public:
     Loop(Experiment& experiment, const RunOptions& options)
-        : m_experiment(experiment), m_totals(static_cast<size_t>(experiment.lanes())) {
+        : m_experiment(experiment), m_totals(static_cast<size_t>(experiment.lanes())),
+          m_skips(m_totals.size()) {
         if (!options.out.empty()) m_files.emplace(options.out, experiment);
         if (!options.quiet) {
             m_progress.emplace(laneNames(experiment.config()), experiment.config().steps);
@@ -74,6 +89,7 @@ public:
             events.clear();
             for (const StepRecord& record : records) {
                 m_totals[static_cast<size_t>(record.lane)].add(record);
+                m_skips[static_cast<size_t>(record.lane)].add(record);
             }
             if (m_progress) m_progress->show(records);
         }
@@ -88,13 +104,17 @@ public:
             print("Interrupted after step " + std::to_string(m_experiment.step()) + " of " +
                   std::to_string(m_experiment.config().steps) + "\n");
         }
-        if (m_experiment.step() > 0) print(closingTable(m_experiment, m_totals));
+        if (m_experiment.step() > 0) {
+            print(closingTable(m_experiment, m_totals));
+            print(skipNotes(m_experiment, m_skips));
+        }
         if (m_files) print("Files: " + options.out + "\n");
     }
 
 private:
     Experiment& m_experiment;
     std::vector<LaneTotals> m_totals;
+    std::vector<SkipTally> m_skips; // by lane
     std::optional<RunFiles> m_files;
     std::optional<Progress> m_progress;
 };

@@ -189,6 +189,14 @@ void TestCliRun::closingTable() {
         if (line.startsWith("fp32 ") || line.startsWith("amp-fp16 "))
             scales.push_back(line.simplified().split(' ').at(3));
     QCOMPARE(scales, (QStringList{"-", "1"}));
+    QVERIFY2(!outcome.out.contains("normal"), outcome.out); // nothing was skipped
+    const Outcome skipping =
+        call(smallRun(folder.filePath("s"), {"--set", "scaler.init_scale=1e30"}));
+    QVERIFY2(
+        skipping.out.contains("\namp-fp16: all 12 steps were skipped. That is normal: the loss "
+                              "scale is coming down.\n"),
+        skipping.out);
+    QVERIFY2(!skipping.out.contains("fp32:"), skipping.out);
 }
 
 void TestCliRun::progressLines() {

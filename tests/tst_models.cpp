@@ -191,6 +191,24 @@ void TestModels::sumsUp() {
     QCOMPARE(model.summary(),
              QStringLiteral("After step 300 the loss is: A fp32 0.03125, B amp-fp16 not a number "
                             "(300 skipped). B learnt nothing: every step was skipped."));
+    // three lanes: one looked for its scale, one never found it, one has none
+    StepRecord c = record(2, 300, 1, 1);
+    a.flags = kSkipped | kBackedOff;
+    a.skippedSoFar = 1;
+    b.skippedSoFar = 0;
+    const auto summaryOf = [&](uint32_t flagsOfB, bool moreLanes) {
+        model.start({"fp32", "amp-fp16", "amp-bf16"});
+        for (const int lane : {0, 1})
+            model.setGrowthInterval(lane, 2000);
+        b.flags = flagsOfB;
+        b.skippedSoFar = flagsOfB ? 299 : 0;
+        model.append(moreLanes ? std::vector{a, b, c} : std::vector{b, c}, {});
+        return model.summary();
+    };
+    QVERIFY(summaryOf(0, true).endsWith(QStringLiteral(" These skips are normal.")));
+    QVERIFY(summaryOf(kSkipped | kLossNotFinite, true)
+                .endsWith(QStringLiteral(" B skipped more than is normal.")));
+    QVERIFY(!summaryOf(0, false).contains(QStringLiteral("normal")));
     // names would be too long a sentence
     model.start({"a", "b", "c", "d"});
     model.append(

@@ -3,6 +3,7 @@
 #include "tests/support/fake_run.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
+#include "ui/panels/figure_label.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
@@ -215,6 +216,22 @@ void TestPanels::scalerCards() {
     QCOMPARE(bars.size(), 1);
     QCOMPARE(bars.front()->value(), 500);
     QCOMPARE(bars.front()->maximum(), 2000);
+    // whether the skips are normal, at their number
+    const auto tipOfSkips = [&panel, &run] {
+        panel.refresh(run);
+        QString tip;
+        for (const auto* figure : panel.findChildren<FigureLabel*>())
+            if (figure->toolTip().startsWith(QStringLiteral("Steps whose gradients"))) {
+                tip = figure->toolTip();
+            }
+        return tip;
+    };
+    QVERIFY(tipOfSkips().endsWith(QStringLiteral("the share of all steps.")));
+    ++b.step;
+    b.flags = kSkipped | kBackedOff;
+    run.append(std::vector{b}, {});
+    QVERIFY2(tipOfSkips().contains(QStringLiteral("\n\n1 of 2 steps was skipped. That is normal")),
+             qPrintable(tipOfSkips()));
 }
 
 void TestPanels::memoryHasThreeDigits_data() {

@@ -64,6 +64,7 @@ void RunModel::append(std::span<const StepRecord> records, std::span<const Event
         if (record.lane < 0 || record.lane >= lanes()) continue;
         Lane& lane = m_lanes[static_cast<size_t>(record.lane)];
         lane.status.last = record;
+        lane.status.skips.add(record);
         lane.rate.add(record);
     }
     for (const Event& event : events)
@@ -100,7 +101,8 @@ int64_t RunModel::step() const {
 
 QString RunModel::summary() const {
     constexpr int kNamed = 3; // lanes whose names fit
-    QStringList losses, idle;
+    QStringList losses, idle, often;
+    bool normal = false; // a lane skipped as it should
     for (int i = 0; i < lanes(); ++i) {
         const LaneStatus& status = lane(i);
         QString label =
@@ -111,7 +113,12 @@ QString RunModel::summary() const {
         if (skipped > 0)
             text += tr(" (%1 skipped)").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
         losses << text;
-        if (skipped > 0 && skipped == status.last.step) idle << laneTag(i);
+        const SkipVerdict verdict = status.skipVerdict();
+        normal = normal || verdict == SkipVerdict::Normal;
+        if (skipped > 0 && skipped == status.last.step)
+            idle << laneTag(i);
+        else if (verdict == SkipVerdict::TooMany)
+            often << laneTag(i);
     }
     QString text = tr("After step %1 the loss is: %2.")
                        .arg(QLocale().toString(static_cast<qlonglong>(step())),
@@ -119,6 +126,9 @@ QString RunModel::summary() const {
     if (!idle.isEmpty())
         text +=
             tr(" %1 learnt nothing: every step was skipped.").arg(idle.join(QStringLiteral(", ")));
+    if (!often.isEmpty())
+        text += tr(" %1 skipped more than is normal.").arg(often.join(QStringLiteral(", ")));
+    if (normal && idle.isEmpty() && often.isEmpty()) text += tr(" These skips are normal.");
     return text;
 }
 

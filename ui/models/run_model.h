@@ -2,6 +2,7 @@
 // of the last second. The curves' points are kept by the plots, not here.
 #pragma once
 
+#include "engine/train/skips.h"
 #include "engine/train/step_record.h"
 #include "ui/models/step_rate.h"
 
@@ -33,6 +34,9 @@ struct LaneStatus {
     QString lastEvent;          ///< in words
     QString lastWhat;           ///< in a few words: "Overflow, scale halved"
     int64_t lastEventStep = 0;
+    SkipTally skips;
+    bool grows() const { return growthInterval > 0; }
+    SkipVerdict skipVerdict() const { return skips.verdict(grows()); }
     /// The one that the next step uses; `last` has the one that the last step used.
     float scale() const { return last.step == scaleStep ? scaleAfter : last.scale; }
     double skippedShare() const {
@@ -72,7 +76,8 @@ public:
     const LaneStatus& lane(int i) const { return m_lanes[static_cast<size_t>(i)].status; }
     /// The step that every lane has finished.
     int64_t step() const;
-    /// How the lanes stand, in a sentence: last losses, skipped steps, and who learnt nothing.
+    /// How the lanes stand, in a sentence: last losses, skipped steps, and whether those are
+    /// normal.
     QString summary() const;
     /// Speed of lane B over lane A; 0 when unknown.
     double speedRatio() const;

@@ -91,8 +91,7 @@ void LaneCard::addMemory(QGridLayout& grid, int row, size_t bytes) {
 void LaneCard::addScaler(QGridLayout& grid, int row) {
     addScale(grid, row);
     m_skipped = addFigure(grid, row + 1, tr("Skipped steps"));
-    m_skipped->setToolTip(tr("Steps whose gradients were not finite: the weights stayed as they "
-                             "were; in brackets, the share of all steps"));
+    showSkipVerdict({}); // what is counted, until there is a count
     m_clean = addFigure(grid, row + 2, tr("Clean steps"));
     m_clean->setToolTip(
         tr("Steps in a row without overflow; at the growth interval the loss scale grows"));
@@ -143,7 +142,7 @@ void LaneCard::show(const LaneStatus& status) {
     m_title->setToolTip(m_about.isEmpty() ? m_label : m_label + u'\n' + m_about);
     m_event->setToolTip(wrappedTip(status.lastEvent));
     fitWords();
-    const bool grows = status.growthInterval > 0;
+    const bool grows = status.grows();
     if (m_progress) m_progress->setVisible(grows);
     if (status.last.step == 0) return;
     const QLocale locale;
@@ -157,6 +156,7 @@ void LaneCard::show(const LaneStatus& status) {
         tr("%1 (%2 %)")
             .arg(locale.toString(static_cast<qlonglong>(status.last.skippedSoFar)),
                  locale.toString(100.0 * status.skippedShare(), 'f', 2)));
+    showSkipVerdict(status);
     m_clean->showFigure(
         grows ? tr("%1 of %2")
                     .arg(locale.toString(status.last.growthTracker),
@@ -167,6 +167,18 @@ void LaneCard::show(const LaneStatus& status) {
     const int maximum = static_cast<int>(std::min<int64_t>(status.growthInterval, 1000000000));
     m_progress->setRange(0, maximum);
     m_progress->setValue(std::min(status.last.growthTracker, maximum));
+}
+
+/// Whether the skips are normal, where one asks for it: at their number.
+void LaneCard::showSkipVerdict(const LaneStatus& status) {
+    QString text = tr("Steps whose gradients were not finite: the weights stayed as they were; in "
+                      "brackets, the share of all steps.");
+    QString sentence = QString::fromStdString(status.skips.sentence(status.grows()));
+    if (!sentence.isEmpty()) {
+        sentence[0] = sentence[0].toUpper();
+        text += QStringLiteral("\n\n") + sentence;
+    }
+    m_skipped->setToolTip(text);
 }
 
 /// One line each, whatever they say: the tool tips have all of it.

@@ -38,6 +38,7 @@ protected:
     void resizeEvent(QResizeEvent*) override;
 
 private:
+    void showSkipVerdict(const LaneStatus&);
     void fitWords();
     FigureLabel* addFigure(QGridLayout&, int row, const QString& name, int columns = 2);
     void addMemory(QGridLayout&, int row, size_t bytes);

@@ -1,0 +1,92 @@
+// The counts, what is normal of them, and the sentences.
+#include "engine/train/skips.h"
+
+#include "engine/train/overflow.h"
+
+namespace halfscope {
+
+namespace {
+
+/// Clean steps in a row after which the scale has found its place. A few come by chance while it is
+/// one halving too high and some batches fit.
+constexpr int kSettled = 20;
+/// A usual scaler skips once in a growth interval. One step in ten, of those that neither the start
+/// nor a growth explains, is far from that; of fewer than kFew no share can be told.
+constexpr int64_t kOften = 10, kFew = 4;
+/// Scalers forgive one or two overflows before the scale falls; not so many in a row.
+constexpr int64_t kForgiven = 10;
+
+std::string joined(const std::string& before, int64_t count, const char* words) {
+    if (count == 0) return before;
+    return (before.empty() ? "" : before + ", ") + std::to_string(count) + words;
+}
+
+} // namespace
+
+void SkipTally::add(const StepRecord& record) {
+    const auto has = [&record](StepFlag flag) { return (record.flags & flag) != 0; };
+    ++m_steps;
+    const bool crossed = m_fell && m_scale >= 1;
+    m_belowOne = record.scale < 1 && (m_belowOne || crossed);
+    m_fell = has(kBackedOff);
+    m_scale = record.scale;
+    if (!has(kLossNotFinite))
+        m_lossLostAt = 0;
+    else if (m_lossLostAt == 0)
+        m_lossLostAt = record.step;
+    if (has(kSkipped)) {
+        ++(!m_settled ? m_start : m_trial ? m_trials : m_others);
+        m_trial = false;
+    }
+    m_unanswered = has(kSkipped) && !has(kBackedOff) ? m_unanswered + 1 : 0;
+    m_settled = m_settled || has(kGrew) || record.growthTracker >= kSettled;
+    m_trial = m_trial || has(kGrew);
+}
+
+bool SkipTally::held(bool dynamic) const { return !dynamic || m_unanswered > kForgiven; }
+
+bool SkipTally::tooOften() const {
+    return m_others >= kFew && m_others * kOften > m_steps - m_start;
+}
+
+SkipVerdict SkipTally::verdict(bool dynamic) const {
+    if (skipped() == 0) return SkipVerdict::None;
+    const bool bad = m_lossLostAt > 0 || m_belowOne || held(dynamic) || tooOften();
+    return bad ? SkipVerdict::TooMany : SkipVerdict::Normal;
+}
+
+std::string SkipTally::countText() const {
+    const bool all = skipped() == m_steps;
+    const std::string of = all ? "" : " of " + std::to_string(m_steps);
+    return (all && m_steps > 1 ? "all " : "") + std::to_string(skipped()) + of +
+           (m_steps == 1 ? " step" : " steps") + (skipped() == 1 ? " was" : " were") + " skipped";
+}
+
+std::string SkipTally::sentence(bool dynamic) const {
+    if (skipped() == 0) return {};
+    const std::string count = countText();
+    if (m_lossLostAt > 0)
+        return count + ". That is not normal: the loss is not finite from step " +
+               std::to_string(m_lossLostAt) +
+               " on. No loss scale cures that; a lower learning rate, clipping or a wider type "
+               "may.";
+    if (m_belowOne)
+        return count + ". That is not normal: the loss scale fell below 1, so that gradients "
+                       "overflow by themselves. A lower learning rate, clipping or bf16 may help.";
+    if (held(dynamic))
+        return count + ". That is not normal: the loss scale stays at " + scaleText(m_scale) +
+               ", at which gradients overflow. One that is smaller, or may fall, helps.";
+    if (tooOften())
+        return count + ". That is not normal: " + std::to_string(m_others) +
+               " of them had no growth of the loss scale before. Gradients vary much, or the "
+               "backoff factor is near 1; clipping or a lower learning rate may help.";
+    if (skipped() == m_steps) return count + ". That is normal: the loss scale is coming down.";
+    std::string parts;
+    parts =
+        joined(parts, m_start, " at the start, until the loss scale had come down to what fits");
+    parts = joined(parts, m_trials, " where a growth had tried too large a scale");
+    parts = joined(parts, m_others, " where gradients had grown");
+    return count + ". That is normal: " + parts + ".";
+}
+
+} // namespace halfscope
