@@ -1,6 +1,7 @@
 // The dialogs by keyboard and for a screen reader: every control has a name, Tab leads to each of
 // them and back to the first, Esc closes, Enter does what the default button says.
 #include "tests/support/opened_window.h"
+#include "ui/help.h"
 #include "ui/panels/layers_dialog.h"
 #include "ui/panels/scale_dialog.h"
 #include "ui/panels/verify_dialog.h"
@@ -10,17 +11,23 @@
 #include <QApplication>
 #include <QLineEdit>
 #include <QPointer>
+#include <QScrollBar>
 #include <QSignalSpy>
+#include <QTextBlock>
+#include <QTextBrowser>
+#include <QUrl>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
+#include <vector>
 
 using namespace halfscope;
 
 namespace {
 
-const char* const kDialogs[] = {"help", "about", "verify", "layers", "scale"};
+const char* const kDialogs[] = {"help", "questions", "about", "verify", "layers", "scale"};
 
 /// What a screen reader says of a control: its name or its text.
 QString nameOfControl(const QWidget& widget) {
@@ -39,6 +46,17 @@ std::set<QWidget*> stopsOf(QWidget& dialog) {
     return stops;
 }
 
+/// Where the links of a text lead, in its order.
+QStringList linksOf(const QTextBrowser& text) {
+    QStringList links;
+    const QTextDocument& document = *text.document();
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
+        for (auto it = block.begin(); !it.atEnd(); ++it)
+            if (const QString link = it.fragment().charFormat().anchorHref(); !link.isEmpty())
+                links << link;
+    return links;
+}
+
 } // namespace
 
 class TestDialogs : public QObject {
@@ -53,6 +71,8 @@ private slots:
     void escapeCloses();
     void layersByKeyboard();
     void wrongScaleStays();
+    void helpLeadsToItsParts();
+    void answersOpenExperiments();
 
 private:
     /// As the user opens it; of those that need a running window, with one.
@@ -85,7 +105,7 @@ QDialog* TestDialogs::open(const QString& name) {
         return dialog.release();
     }
     const std::map<QString, QString> titles{
-        {"help", "Help and"}, {"about", "About"}, {"verify", "Verify"}};
+        {"help", "Help and"}, {"questions", "Questions"}, {"about", "About"}, {"verify", "Verify"}};
     for (QAction* action : window.findChildren<QAction*>())
         if (action->text().remove(u'&').startsWith(titles.at(name))) action->trigger();
     const auto dialogs = window.findChildren<QDialog*>();
@@ -104,7 +124,10 @@ void TestDialogs::walk() {
     for (const QWidget* stop : stops)
         QVERIFY2(!nameOfControl(*stop).isEmpty(), stop->metaObject()->className());
     std::set<QWidget*> reached;
-    for (size_t i = 0; i < stops.size(); ++i) {
+    // in a text, Tab leads from link to link first
+    const auto* text = dialog->findChild<QTextBrowser*>();
+    const size_t links = text ? static_cast<size_t>(linksOf(*text).size()) : 0;
+    for (size_t i = 0; i < stops.size() + links; ++i) {
         if (QWidget* now = dialog->focusWidget()) reached.insert(now);
         QTest::keyClick(dialog->focusWidget() ? dialog->focusWidget() : dialog, Qt::Key_Tab);
     }
@@ -156,6 +179,42 @@ void TestDialogs::wrongScaleStays() {
     QTest::keyClick(dialog, Qt::Key_Return);
     QCOMPARE(chosen.count(), 1);
     QVERIFY(!dialog->isVisible());
+}
+
+/// The links at the top, and the menu's way to the questions.
+void TestDialogs::helpLeadsToItsParts() {
+    auto* text = open(QStringLiteral("help"))->findChild<QTextBrowser*>();
+    QVERIFY(text);
+    QTRY_VERIFY(text->verticalScrollBar()->maximum() > 0);
+    std::vector<int> places;
+    for (const QString& link : linksOf(*text)) {
+        if (!link.startsWith(u'#')) continue;
+        text->verticalScrollBar()->setValue(0);
+        emit text->anchorClicked(QUrl(link));
+        places.push_back(text->verticalScrollBar()->value());
+        QVERIFY2(places.back() > 0, qPrintable(link));
+    }
+    QCOMPARE(places.size(), size_t{4});
+    QVERIFY(std::is_sorted(places.begin(), places.end()));
+    text->verticalScrollBar()->setValue(0);
+    QVERIFY(open(QStringLiteral("questions")));
+    QCOMPARE(text->verticalScrollBar()->value(), places[1]);
+}
+
+/// Each link names an experiment of the list; a wrong one would end the program.
+void TestDialogs::answersOpenExperiments() {
+    auto* text = open(QStringLiteral("questions"))->findChild<QTextBrowser*>();
+    int presets = 0;
+    for (const QString& link : linksOf(*text)) {
+        const QUrl url(link);
+        if (url.scheme() != QLatin1String(kPresetScheme)) continue;
+        ++presets;
+        QCOMPARE(presetNamed(url.path().toStdString()).name, url.path().toStdString());
+    }
+    QVERIFY(presets > 5);
+    emit text->anchorClicked(QUrl(QStringLiteral("preset:overflow")));
+    QVERIFY(m_opened->window.windowTitle().startsWith(QStringLiteral("Overflow")));
+    QVERIFY(text->isVisible()); // the answer stays beside the experiment
 }
 
 QTEST_MAIN(TestDialogs)

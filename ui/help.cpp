@@ -1,4 +1,4 @@
-// The sentences of the help window.
+// The sentences of the help window, but for its questions (help_questions.cpp).
 #include "ui/help.h"
 
 #include <QCoreApplication>
@@ -88,15 +88,29 @@ QString keys() {
 } // namespace
 
 QString helpText() {
-    return QStringLiteral("<p>%1</p><p>%2</p><h4>%3</h4>%4<h4>%5</h4>%6<h4>%7</h4>%8")
+    const std::pair<const char*, QString> parts[] = {
+        {kHelpWords, tr("Words")},
+        {kHelpQuestions, tr("Questions")},
+        {kHelpMarks, tr("Marks under the plots (click one to go there)")},
+        {kHelpKeys, tr("Keys")}};
+    const QString texts[] = {words(), questionsText(), marks(), keys()};
+    QStringList links;
+    QString body;
+    for (size_t i = 0; i < std::size(parts); ++i) {
+        const QLatin1String name(parts[i].first);
+        links << QStringLiteral("<a href='#%1'>%2</a>")
+                     .arg(name, parts[i].second.section(u' ', 0, 0));
+        body +=
+            QStringLiteral("<h4><a name='%1'></a>%2</h4>%3").arg(name, parts[i].second, texts[i]);
+    }
+    return QStringLiteral("<p>%1</p><p>%2</p><p>%3</p>%4")
         .arg(
             tr("The same network is trained in each lane, with another precision in each. Settings "
                "marked \u201clive\u201d act at the next step, the others when the run starts "
                "again."),
             tr("Drop a picture on the window to let the networks paint it, or an experiment file "
                "or the folder of a saved run to open it."),
-            tr("Words"), words(), tr("Marks under the plots (click one to go there)"), marks(),
-            tr("Keys"), keys());
+            links.join(QStringLiteral(" \u00b7 ")), body);
 }
 
 QString aboutText() {

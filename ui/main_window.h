@@ -26,6 +26,7 @@ class Banner;
 class CompareView;
 class EventPanel;
 class GradientView;
+class HelpDialog;
 class PlotStack;
 class SetupPanel;
 class TransportBar;
@@ -113,6 +114,7 @@ private:
     void fillZoomMenu(QMenu&);
     void addShortcut(const QKeySequence&, void (MainWindow::*)());
     void showHelp();
+    void showHelpPart(const QString& anchor);
     void showVerification();
     void showAbout();
 
@@ -203,7 +205,7 @@ private:
     QAction* m_settingsAction = nullptr;
     QAction* m_gradientsAction = nullptr;
     QAction* m_previousAction = nullptr;
-    QWidget* m_help = nullptr;
+    HelpDialog* m_help = nullptr;
 };
 
 } // namespace halfscope

@@ -5,6 +5,7 @@
 #include "ui/main_window.h"
 #include "ui/owned.h"
 #include "ui/panels/event_panel.h"
+#include "ui/panels/help_dialog.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
 #include "ui/panels/verify_dialog.h"
@@ -12,15 +13,11 @@
 #include "ui/plots/plot_stack.h"
 #include "ui/zoom.h"
 
-#include <QDialogButtonBox>
 #include <QMenuBar>
 #include <QMessageBox>
-#include <QScreen>
 #include <QShortcut>
 #include <QSplitter>
 #include <QStatusBar>
-#include <QTextBrowser>
-#include <QVBoxLayout>
 
 #include <cmath>
 #include <utility>
@@ -49,6 +46,8 @@ void MainWindow::buildMenus() {
     QMenu* help = menuBar()->addMenu(tr("&Help"));
     help->addAction(tr("&Help and shortcuts"), QKeySequence::HelpContents, this,
                     &MainWindow::showHelp);
+    help->addAction(tr("&Questions about AMP"), this,
+                    [this] { showHelpPart(QLatin1String(kHelpQuestions)); });
     help->addAction(tr("&Verify against PyTorch…"), this, &MainWindow::showVerification);
     help->addAction(tr("&About Halfscope"), this, &MainWindow::showAbout);
     addShortcut(Qt::Key_Space, &MainWindow::playOrPause);
@@ -164,24 +163,15 @@ void MainWindow::addShortcut(const QKeySequence& keys, void (MainWindow::*action
     connect(shortcut, &QShortcut::activated, this, action);
 }
 
-void MainWindow::showHelp() {
+void MainWindow::showHelp() { showHelpPart(QString()); }
+
+/// Not modal: the shortcuts can be tried. It opens where it was left, or at a part of it.
+void MainWindow::showHelpPart(const QString& anchor) {
     if (!m_help) {
-        auto* dialog = make<QDialog>(this); // not modal: the shortcuts can be tried
-        dialog->setWindowTitle(tr("Halfscope help"));
-        auto* text = make<QTextBrowser>(dialog);
-        text->setAccessibleName(dialog->windowTitle());
-        text->setHtml(helpText());
-        auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Close, dialog);
-        connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
-        auto* column = make<QVBoxLayout>(dialog);
-        column->addWidget(text);
-        column->addWidget(buttons);
-        constexpr QSize kRoom(560, 780); // for all of it; it scrolls on a smaller screen
-        dialog->resize(kRoom.boundedTo(screen()->availableSize() - QSize(40, 80)));
-        m_help = dialog;
+        m_help = make<HelpDialog>(this);
+        connect(m_help, &HelpDialog::presetChosen, this, &MainWindow::openPreset);
     }
-    m_help->show();
-    m_help->raise();
+    m_help->showPart(anchor);
 }
 
 void MainWindow::showVerification() {

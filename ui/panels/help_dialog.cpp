@@ -1,0 +1,44 @@
+// A browser that stays in its text: a link leads to a part of it or asks for an experiment.
+#include "ui/panels/help_dialog.h"
+
+#include "ui/help.h"
+#include "ui/owned.h"
+
+#include <QDialogButtonBox>
+#include <QScreen>
+#include <QTextBrowser>
+#include <QUrl>
+#include <QVBoxLayout>
+
+namespace halfscope {
+
+HelpDialog::HelpDialog(QWidget* parent) : QDialog(parent) {
+    setWindowTitle(tr("Halfscope help"));
+    m_text = make<QTextBrowser>(this);
+    m_text->setAccessibleName(windowTitle());
+    m_text->setOpenLinks(false);
+    m_text->setHtml(helpText());
+    connect(m_text, &QTextBrowser::anchorClicked, this, &HelpDialog::follow);
+    auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Close, this);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    auto* column = make<QVBoxLayout>(this);
+    column->addWidget(m_text);
+    column->addWidget(buttons);
+    constexpr QSize kRoom(600, 780); // a part of it; the rest scrolls
+    resize(kRoom.boundedTo(screen()->availableSize() - QSize(40, 80)));
+}
+
+void HelpDialog::showPart(const QString& anchor) {
+    show();
+    raise();
+    m_text->scrollToAnchor(anchor);
+}
+
+void HelpDialog::follow(const QUrl& link) {
+    if (link.scheme() == QLatin1String(kPresetScheme))
+        emit presetChosen(link.path());
+    else
+        m_text->scrollToAnchor(link.fragment());
+}
+
+} // namespace halfscope
