@@ -232,6 +232,10 @@ void TestPanels::scalerCards() {
     run.append(std::vector{b}, {});
     QVERIFY2(tipOfSkips().contains(QStringLiteral("\n\n1 of 2 steps was skipped. That is normal")),
              qPrintable(tipOfSkips()));
+    int pointedAt = 0; // the name and the figure
+    for (const auto* label : panel.findChildren<QLabel*>())
+        pointedAt += label->toolTip() == tipOfSkips();
+    QCOMPARE(pointedAt, 2);
 }
 
 void TestPanels::memoryHasThreeDigits_data() {

@@ -84,8 +84,8 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
 void LaneCard::addMemory(QGridLayout& grid, int row, size_t bytes) {
     FigureLabel* memory = addFigure(grid, row, tr("Memory"));
     memory->showFigure(memoryText(bytes));
-    memory->setToolTip(tr("The most that a step of this lane holds at once: weights, what the "
-                          "backward pass needs again, gradients, the optimizer's averages"));
+    explain(memory, tr("The most that a step of this lane holds at once: weights, what the "
+                       "backward pass needs again, gradients, the optimizer's averages"));
 }
 
 void LaneCard::addScaler(QGridLayout& grid, int row) {
@@ -93,8 +93,8 @@ void LaneCard::addScaler(QGridLayout& grid, int row) {
     m_skipped = addFigure(grid, row + 1, tr("Skipped steps"));
     showSkipVerdict({}); // what is counted, until there is a count
     m_clean = addFigure(grid, row + 2, tr("Clean steps"));
-    m_clean->setToolTip(
-        tr("Steps in a row without overflow; at the growth interval the loss scale grows"));
+    explain(m_clean,
+            tr("Steps in a row without overflow; at the growth interval the loss scale grows"));
     m_progress = make<QProgressBar>(this);
     m_progress->setTextVisible(false);
     m_progress->setFixedHeight(5);
@@ -105,6 +105,7 @@ void LaneCard::addScaler(QGridLayout& grid, int row) {
 FigureLabel* LaneCard::addFigure(QGridLayout& grid, int row, const QString& name, int columns) {
     auto* label = make<QLabel>(name, this);
     auto* value = make<FigureLabel>(name, this);
+    label->setBuddy(value);
     value->showFigure(QStringLiteral("–"));
     value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     value->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -113,9 +114,16 @@ FigureLabel* LaneCard::addFigure(QGridLayout& grid, int row, const QString& name
     return value;
 }
 
+/// Of a figure and of its name: one points at either.
+void LaneCard::explain(FigureLabel* figure, const QString& tip) {
+    figure->setToolTip(tip);
+    for (QLabel* name : findChildren<QLabel*>())
+        if (name->buddy() == figure) name->setToolTip(tip);
+}
+
 void LaneCard::addScale(QGridLayout& grid, int row) {
     m_scale = addFigure(grid, row, tr("Loss scale"), 1);
-    m_scale->setToolTip(tr("The one that the next step uses; the plot shows what each step used"));
+    explain(m_scale, tr("The one that the next step uses; the plot shows what each step used"));
     m_setScale = make<QToolButton>(this);
     m_setScale->setText(tr("Set…"));
     m_setScale->setToolTip(tr("Another loss scale from the next step on; the growth tracker stays, "
@@ -178,7 +186,7 @@ void LaneCard::showSkipVerdict(const LaneStatus& status) {
         sentence[0] = sentence[0].toUpper();
         text += QStringLiteral("\n\n") + sentence;
     }
-    m_skipped->setToolTip(text);
+    explain(m_skipped, text);
 }
 
 /// One line each, whatever they say: the tool tips have all of it.

@@ -38,6 +38,7 @@ protected:
     void resizeEvent(QResizeEvent*) override;
 
 private:
+    void explain(FigureLabel* figure, const QString& tip);
     void showSkipVerdict(const LaneStatus&);
     void fitWords();
     FigureLabel* addFigure(QGridLayout&, int row, const QString& name, int columns = 2);
