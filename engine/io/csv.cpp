@@ -1,0 +1,128 @@
+// Lines are taken out of large blocks; a record goes on over line ends while a quotation mark is
+// open.
+#include "engine/io/csv.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace halfscope {
+namespace {
+
+constexpr size_t kBlockBytes = size_t{1} << 18;
+
+std::string reasonOf(const std::error_code& error) { return error.message(); }
+
+} // namespace
+
+CsvReader::CsvReader(std::string path) : m_path(std::move(path)) {
+    std::error_code error;
+    const auto status = std::filesystem::status(m_path, error);
+    const auto fail = [this](const std::string& reason) {
+        throw InputError(m_path + ": cannot read: " + reason);
+    };
+    // an absent file has no error of its own here
+    if (status.type() == std::filesystem::file_type::not_found)
+        fail(reasonOf(std::make_error_code(std::errc::no_such_file_or_directory)));
+    if (error) fail(reasonOf(error));
+    if (!std::filesystem::is_regular_file(status)) fail("it is no file with rows");
+    m_size = static_cast<int64_t>(std::filesystem::file_size(m_path, error));
+    if (error) fail(reasonOf(error));
+    errno = 0;
+    m_stream.open(m_path, std::ios::binary);
+    if (!m_stream) fail(reasonOf({errno == 0 ? EIO : errno, std::generic_category()}));
+}
+
+double CsvReader::share() const {
+    const auto taken = m_read - static_cast<int64_t>(m_block.size() - m_at);
+    return m_size > 0 ? std::min(1.0, static_cast<double>(taken) / static_cast<double>(m_size)) : 1;
+}
+
+bool CsvReader::fill() {
+    m_block.resize(kBlockBytes);
+    m_stream.read(m_block.data(), static_cast<std::streamsize>(kBlockBytes));
+    m_block.resize(static_cast<size_t>(m_stream.gcount()));
+    m_at = 0;
+    m_read += m_stream.gcount();
+    if (m_stream.bad()) throw InputError(m_path + ": cannot read: the device fails");
+    return !m_block.empty();
+}
+
+bool CsvReader::appendLine() {
+    const size_t before = m_record.size();
+    for (;;) {
+        if (m_at == m_block.size() && !fill()) {
+            if (m_record.size() == before) return false;
+            throw InputError(place() + ": " + quotedText(m_record) +
+                             " is cut off: every line ends with a line end");
+        }
+        const size_t end = m_block.find('\n', m_at);
+        m_record.append(m_block, m_at, std::min(end, m_block.size()) - m_at);
+        m_at = std::min(end, m_block.size() - 1) + 1;
+        if (m_record.size() - before > kMostLineBytes)
+            throw InputError(place() + ": " + quotedText(m_record) +
+                             " is too long: a line has at most " + std::to_string(kMostLineBytes) +
+                             " bytes");
+        if (end == std::string::npos) continue;
+        ++m_lines;
+        return true;
+    }
+}
+
+bool CsvReader::next(std::vector<std::string_view>& fields) {
+    m_firstLine = m_lines + 1;
+    m_record.clear();
+    m_texts.clear();
+    fields.clear();
+    if (!appendLine()) return false;
+    while (std::count(m_record.begin(), m_record.end(), '"') % 2 != 0) {
+        m_record += '\n';
+        const bool more = m_record.size() <= kMostLineBytes && appendLine();
+        if (!more)
+            throw InputError(place() + ": " + quotedText(m_record) +
+                             " has a quotation mark without its pair");
+    }
+    if (m_record.ends_with('\r')) m_record.pop_back(); // written on Windows
+    split(fields);
+    return true;
+}
+
+void CsvReader::split(std::vector<std::string_view>& fields) {
+    const std::string_view record = m_record;
+    for (size_t at = 0;;) {
+        if (at < record.size() && record[at] == '"') {
+            fields.push_back(quotedField(at));
+        } else {
+            const size_t end = std::min(record.find(',', at), record.size());
+            fields.push_back(record.substr(at, end - at));
+            at = end;
+        }
+        if (at == record.size()) return;
+        ++at; // the comma
+    }
+}
+
+/// `at` goes from the opening quotation mark to the comma behind the closing one.
+std::string_view CsvReader::quotedField(size_t& at) {
+    std::string& text = m_texts.emplace_back();
+    for (++at;; ++at) {
+        const size_t mark = m_record.find('"', at);
+        if (mark == std::string::npos) // its pair is inside an unquoted field
+            throw InputError(place() + ": " + quotedText(m_record) +
+                             " has a quotation mark without its pair");
+        text.append(m_record, at, mark - at);
+        at = mark + 1;
+        if (at == m_record.size() || m_record[at] == ',') return text;
+        if (m_record[at] != '"')
+            throw InputError(place() + ": " + quotedText(m_record) +
+                             " has text behind a quoted one: a comma is allowed there");
+        text += '"';
+    }
+}
+
+} // namespace halfscope

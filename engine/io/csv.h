@@ -1,0 +1,53 @@
+// Reads a csv file record by record, as RFC 4180 has them: commas, quoted texts that may hold
+// commas, line ends and doubled quotation marks. What the fields mean is the callers' business.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halfscope {
+
+class CsvReader {
+public:
+    /// No line of the program's files is as long; a file without line ends must not fill the
+    /// memory.
+    static constexpr size_t kMostLineBytes = size_t{1} << 20;
+
+    /// InputError "PATH: cannot read: REASON", also for what is no regular file: a device or a pipe
+    /// has no end.
+    explicit CsvReader(std::string path);
+
+    /// The fields of the next record, which hold until the next call; false at the end of the file.
+    /// InputError with path and line: a last line without an end (the file was cut off), a
+    /// quotation mark without its pair, a line of more than kMostLineBytes.
+    bool next(std::vector<std::string_view>& fields);
+    /// The last record as it stands in the file, without its line end.
+    std::string_view text() const { return m_record; }
+    /// "PATH, line 4": where the last record begins, lines counted from 1.
+    std::string place() const { return m_path + ", line " + std::to_string(m_firstLine); }
+    /// Of the file, 0 to 1: how much was read.
+    double share() const;
+
+private:
+    bool appendLine();
+    bool fill();
+    void split(std::vector<std::string_view>& fields);
+    std::string_view quotedField(size_t& at);
+
+    std::string m_path;
+    std::ifstream m_stream;
+    std::string m_block;             ///< read, and from m_at on not taken yet
+    size_t m_at = 0;                 ///< in m_block
+    int64_t m_size = 0;              ///< bytes of the file when it was opened
+    int64_t m_read = 0;              ///< bytes before the end of m_block
+    int64_t m_lines = 0;             ///< taken
+    int64_t m_firstLine = 0;         ///< of the record
+    std::string m_record;            ///< without its line end
+    std::deque<std::string> m_texts; ///< fields whose quotation marks were taken away
+};
+
+} // namespace halfscope
