@@ -81,10 +81,11 @@ Options parse(QApplication& app) {
          {QStringLiteral("theme"), tr("auto, light or dark."), QStringLiteral("name")},
          {QStringLiteral("size"), tr("Size of the window, like 1280x800."),
           QStringLiteral("WxH")}});
-    parser.addPositionalArgument(
-        QStringLiteral("file"),
-        tr("An experiment file, or a PNG or JPEG picture for the networks to paint."),
-        QStringLiteral("[experiment.json|picture]"));
+    parser.addPositionalArgument(QStringLiteral("file"),
+                                 tr("An experiment file, the folder of a saved run, or a PNG or "
+                                    "JPEG picture for the networks "
+                                    "to paint."),
+                                 QStringLiteral("[experiment.json|folder|picture]"));
     if (!parser.parse(app.arguments())) throw InputError(parser.errorText().toStdString());
     if (parser.isSet(help)) parser.showHelp(0);
     if (parser.isSet(version)) parser.showVersion();

@@ -108,8 +108,8 @@ QString helpText() {
             tr("The same network is trained in each lane, with another precision in each. Settings "
                "marked \u201clive\u201d act at the next step, the others when the run starts "
                "again."),
-            tr("Drop a picture on the window to let the networks paint it, or an experiment file "
-               "or the folder of a saved run to open it."),
+            tr("Drop a picture on the window to let the networks paint it, an experiment file to "
+               "open it, or the folder of a saved run to see its curves again."),
             links.join(QStringLiteral(" \u00b7 ")), body);
 }
 

@@ -10,6 +10,7 @@
 #include "ui/panels/scaler_panel.h"
 #include "ui/session/edit_history.h"
 #include "ui/session/experiment_controller.h"
+#include "ui/session/saved_run_job.h"
 #include "ui/theme.h"
 
 #include <QElapsedTimer>
@@ -46,11 +47,12 @@ public:
 
     /// InputError for an unknown name.
     void openPreset(const QString& name);
-    /// An experiment file. InputError.
+    /// An experiment file; experiment.json beside the rows of a saved run shows that run, too.
+    /// InputError.
     void openExperiment(const QString& path);
     /// Lets the networks paint a PNG or JPEG file.
     void openPicture(const QString& path);
-    /// Either of them, by the name's ending; of a folder, the experiment of the run saved there.
+    /// Either of them, by the name's ending; of a folder or its steps.csv, the run saved there.
     void openFile(const QString& path);
     /// The same, with the sentence of an error as banner: then nothing is opened and it gives
     /// false.
@@ -76,6 +78,8 @@ public:
     PlotStack& plots() { return *m_plots; }
     GradientView& gradients() { return *m_gradients; }
     QString bannerText() const;
+    /// What is seen is a saved run: nothing is trained yet.
+    bool showsSaved() const { return m_showsSaved; }
 
 signals:
     /// Nothing has arrived and nothing was drawn for some frames, and nothing is running.
@@ -125,7 +129,9 @@ private:
     void startRun();
     void showBuilt();
     void invite();
-    void showLanes(const SessionInfo&);
+    /// An empty run of lanes that are set as in the config.
+    void showRun(const SessionInfo&, const RunConfig&);
+    void showLanes(const SessionInfo&, const RunConfig&);
     void showState();
     void frame();
     void playOrPause();
@@ -154,6 +160,14 @@ private:
         return false;
     }
 
+    // saved runs (main_window_saved.cpp)
+    void readSaved(const QString& folder, const RunConfig&);
+    void forgetSaved();
+    /// What the frame has to show of a training; shows some of a saved run while there is more.
+    SessionBatch nextBatch();
+    void showSomeOfSaved();
+    static QString savedText(const SavedRun&);
+
     // files (main_window_files.cpp)
     void chooseFile();
     void chooseExperimentFile();
@@ -179,11 +193,20 @@ private:
     QString m_news;                           ///< the last event in words
     int m_quietFrames = 0;
     bool m_dividedByHand = false, m_rightByHand = false;
-    std::vector<LaneFacts> m_facts; ///< by lane of the run
-    double m_headlineSize = 1;      ///< of the window's font
-    QString m_about;                ///< of a preset that needs words; else empty
-    bool m_otherExperiment = true;  ///< than the run before; until it is built
-    qint64 m_stopStride = 300;      ///< how many more steps Continue asks for
+    std::vector<LaneFacts> m_facts;          ///< by lane of the run
+    double m_headlineSize = 1;               ///< of the window's font
+    QString m_about;                         ///< of a preset that needs words; else empty
+    bool m_otherExperiment = true;           ///< than the run before; until it is built
+    qint64 m_stopStride = 300;               ///< how many more steps Continue asks for
+    std::unique_ptr<SavedRunJob> m_savedJob; ///< reads; null otherwise
+    SavedResultsPtr m_saved;                 ///< read and not all shown yet; null otherwise
+    struct SavedShown {
+        size_t pieces = 0, events = 0;
+    } m_savedShown;
+    bool m_showsSaved = false;
+    QString m_savedText;        ///< which run is shown, in a sentence
+    QElapsedTimer m_savedClock; ///< since reading began
+    SessionBatch m_held;        ///< what came of the run that is built while a saved one is shown
 
     TransportBar* m_transport = nullptr; ///< child, as all below
     Banner* m_banner = nullptr;

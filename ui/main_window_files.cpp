@@ -1,6 +1,7 @@
 // Files of the window: experiments and pictures to open, experiments and plots to save.
 #include "engine/io/atomic_file.h"
 #include "engine/train/run_files.h"
+#include "engine/train/saved_run.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/main_window.h"
@@ -40,6 +41,7 @@ void writeEvents(const EventModel& events, std::span<const std::string> lanes,
 constexpr const char* kExperimentFile = "experiment.json";
 constexpr const char* kStepsFile = "steps.csv";
 constexpr const char* kEventsFile = "events.csv";
+constexpr const char* kTimesFile = "timing.csv";
 constexpr const char* kPlotsFile = "plots.svg";
 constexpr const char* kTargetFile = "target.png";
 
@@ -73,6 +75,10 @@ void MainWindow::openExperiment(const QString& path) {
     const QString title = config.title.empty() ? QFileInfo(path).completeBaseName()
                                                : QString::fromStdString(config.title);
     load(config, {}, title);
+    const QFileInfo file(path);
+    if (file.fileName() == QLatin1String(kExperimentFile) &&
+        holdsSavedRun(file.path().toStdString()))
+        readSaved(file.path(), config);
 }
 
 void MainWindow::openPicture(const QString& path) {
@@ -85,8 +91,11 @@ void MainWindow::openPicture(const QString& path) {
 }
 
 void MainWindow::openFile(const QString& path) {
-    if (QFileInfo(path).isDir())
+    const QFileInfo file(path);
+    if (file.isDir())
         openExperiment(QDir(path).filePath(kExperimentFile));
+    else if (file.fileName() == QLatin1String(kStepsFile))
+        openExperiment(file.dir().filePath(kExperimentFile));
     else
         namesPicture(path) ? openPicture(path) : openExperiment(path);
 }
@@ -97,7 +106,7 @@ bool MainWindow::tryFile(const QString& path) {
 
 void MainWindow::chooseFile() {
     const QString path = QFileDialog::getOpenFileName(
-        this, tr("Open an experiment, or a picture to paint"), {},
+        this, tr("Open an experiment, a saved run's experiment.json, or a picture to paint"), {},
         tr("Experiments and pictures (*.json *.png *.jpg *.jpeg);;All files (*)"));
     if (!path.isEmpty()) tryFile(path);
 }
@@ -119,7 +128,8 @@ const RunConfig& MainWindow::trainedConfig() const {
 
 /// The lanes' pictures come last, in order.
 QStringList MainWindow::resultNames() const {
-    QStringList names{kExperimentFile, kStepsFile, kEventsFile, kPlotsFile, kTargetFile};
+    QStringList names{kExperimentFile, kStepsFile, kEventsFile,
+                      kTimesFile,      kPlotsFile, kTargetFile};
     for (int lane = 0; lane < m_run.lanes(); ++lane)
         names << QStringLiteral("output_%1.png").arg(m_run.lane(lane).name);
     return names;
@@ -141,11 +151,12 @@ QStringList MainWindow::saveResults(const QString& folder) {
     } catch (const InputError&) { // said by who asked for the files
     }
     m_steps.write(pathOf(kStepsFile));
+    m_steps.writeTimes(pathOf(kTimesFile));
     writeEvents(m_events, lanes, pathOf(kEventsFile));
     QString error;
     if (!m_plots->exportSvg(QDir(folder).filePath(kPlotsFile), &error))
         throw RunError(error.toStdString());
-    written << kStepsFile << kEventsFile << kPlotsFile;
+    written << kStepsFile << kEventsFile << kTimesFile << kPlotsFile;
     const QStringList pictures = resultNames().sliced(resultNames().indexOf(kTargetFile));
     for (int i = 0; i < pictures.size(); ++i) {
         const Picture& picture = i == 0 ? m_pictures->target() : m_pictures->view(i - 1).picture();

@@ -121,6 +121,7 @@ void MainWindow::connectSession() {
 void MainWindow::load(const RunConfig& config, const QString& preset, const QString& title,
                       const QString& about) {
     m_about = about;
+    forgetSaved();
     m_config.clearRunning();
     m_config.load(config);
     m_otherExperiment = true;
@@ -169,39 +170,35 @@ void MainWindow::startRun() {
     });
 }
 
-void MainWindow::showLanes(const SessionInfo& info) {
-    const QStringList names = laneTitles(info.config), about = aboutLanes(info.config);
+void MainWindow::showLanes(const SessionInfo& info, const RunConfig& config) {
+    const QStringList names = laneTitles(config), about = aboutLanes(config);
     std::vector<bool> scales;
     m_facts.clear();
     for (int i = 0; i < names.size(); ++i) {
         const auto lane = static_cast<size_t>(i);
-        scales.push_back(laneScales(info.config, i));
+        scales.push_back(laneScales(config, i));
         m_facts.push_back({scales.back(), lane < info.laneBytes.size() ? info.laneBytes[lane] : 0,
                            about.value(i)});
     }
     std::exchange(m_otherExperiment, false) ? m_plots->forgetLosses() : m_plots->keepLosses();
-    m_plots->setLanes(names, scales, extraMeasures(info.config));
+    m_plots->setLanes(names, scales, extraMeasures(config));
     m_scaler->setLanes(m_facts);
     m_gradients->setLanes(names);
-    const bool scatter = info.config.task.kind == TaskKind::Regression;
+    const bool scatter = config.task.kind == TaskKind::Regression;
     m_pictures->setLanes(names, about,
                          scatter ? CompareView::Kind::Scatter : CompareView::Kind::Painted);
     m_pictures->setTarget(info.target);
     divideCentre();
 }
 
-void MainWindow::showBuilt() {
-    const SessionInfo& info = *m_controller->info();
+void MainWindow::showRun(const SessionInfo& info, const RunConfig& config) {
+    m_showsSaved = false;
     m_run.start(info.laneNames);
-    m_run.setTitles(laneTitles(info.config));
+    m_run.setTitles(laneTitles(config));
     m_steps.start(info.laneNames);
     m_events.clear();
-    showLanes(info);
-    m_transport->setDevice(info.device, QString::fromStdString(info.cudaReason));
+    showLanes(info, config);
     m_transport->setFigures(m_run);
-    m_deviceLabel->setText(QString::fromStdString(info.device.name));
-    m_deviceLabel->setToolTip(QString::fromStdString(info.cudaReason));
-    m_config.setRunning(info.config);
     updateGrowthIntervals();
     m_scaler->refresh(m_run);
     divideRight();
@@ -209,6 +206,20 @@ void MainWindow::showBuilt() {
     m_figuresShown = m_clock.elapsed() - kFiguresMs;
     m_news.clear();
     invite();
+}
+
+void MainWindow::showBuilt() {
+    const SessionInfo& info = *m_controller->info();
+    m_held = {};
+    m_savedShown = {}; // what was seen of a saved run gave way
+    m_transport->setDevice(info.device, QString::fromStdString(info.cudaReason));
+    m_deviceLabel->setText(QString::fromStdString(info.device.name));
+    m_deviceLabel->setToolTip(QString::fromStdString(info.cudaReason));
+    showRun(info, info.config);
+    m_config.setRunning(info.config);
+    updateGrowthIntervals();
+    m_scaler->refresh(m_run);
+    divideRight();
 }
 
 /// Says what Play would show; from the first moment on, because large networks take a while to
@@ -274,7 +285,11 @@ void MainWindow::showState() {
     if (waits && m_run.step() == 0 && m_news.isEmpty()) invite(); // a first step may take seconds
     switch (state) {
     case SessionState::Building: m_stateLabel->setText(tr("Building the networks…")); break;
-    case SessionState::Ready: m_stateLabel->setText(tr("Ready. Press Play (Space).")); break;
+    case SessionState::Ready:
+        m_stateLabel->setText(m_showsSaved && !m_saved
+                                  ? tr("%1 Play (Space) trains it anew.").arg(m_savedText)
+                                  : tr("Ready. Press Play (Space)."));
+        break;
     case SessionState::Running: m_stateLabel->setText(tr("Training.")); break;
     case SessionState::Paused: m_stateLabel->setText(tr("Paused. Space goes on.")); break;
     case SessionState::Finished:
@@ -288,8 +303,8 @@ void MainWindow::showState() {
 }
 
 void MainWindow::frame() {
-    SessionBatch batch = m_controller->drain();
-    const bool arrived = !batch.empty();
+    SessionBatch batch = nextBatch();
+    const bool arrived = !batch.empty() || m_savedJob || m_saved;
     batch.events = withoutEchoes(std::move(batch.events));
     for (const StepRecord& record : batch.records)
         m_plots->append(record.lane, record);
@@ -344,7 +359,9 @@ void MainWindow::showFigures() {
     if (m_news.isEmpty() && m_run.step() > 0)
         m_news = tr("Every lane learns from the same batches. No step was skipped so far.");
     const bool finished = m_controller->state() == SessionState::Finished && m_run.step() > 0;
-    const QString text = finished ? tr("Finished. %1").arg(m_run.summary()) : m_news;
+    const QString text = m_showsSaved ? tr("%1 %2").arg(m_savedText, m_run.summary())
+                         : finished   ? tr("Finished. %1").arg(m_run.summary())
+                                      : m_news;
     if (!text.isEmpty() && text != m_headline->toolTip()) setHeadline(text, 1.0);
 }
 

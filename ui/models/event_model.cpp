@@ -59,12 +59,21 @@ QString sentence(QString text) {
 } // namespace
 
 std::vector<Event> withoutEchoes(std::vector<Event> events) {
-    for (size_t i = events.size(); i-- > 1;) {
+    const auto isEcho = [&events](size_t i) {
         const Event& cause = events[i - 1];
-        if (events[i].kind == EventKind::Backoff && cause.kind == EventKind::Overflow &&
-            events[i].step == cause.step && events[i].lane == cause.lane)
-            events.erase(events.begin() + static_cast<std::ptrdiff_t>(i));
+        return events[i].kind == EventKind::Backoff && cause.kind == EventKind::Overflow &&
+               events[i].step == cause.step && events[i].lane == cause.lane;
+    };
+    // from the first one on, which is what the next one is compared with; a run may have a million
+    size_t kept = 0;
+    bool echo = false;
+    for (size_t i = 0; i < events.size(); ++i) {
+        const bool next = i + 1 < events.size() && isEcho(i + 1);
+        if (!echo && kept != i) events[kept] = std::move(events[i]);
+        if (!echo) ++kept;
+        echo = next;
     }
+    events.resize(kept);
     return events;
 }
 

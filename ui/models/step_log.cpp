@@ -15,29 +15,43 @@ void StepLog::start(std::vector<std::string> laneNames) {
 void StepLog::append(std::span<const StepRecord> records) {
     for (const StepRecord& record : records) {
         if (record.lane < 0 || static_cast<size_t>(record.lane) >= m_lanes.size()) continue;
-        m_rows.push_back({record.loss, record.scale, record.learningRate, record.gradientNorm,
+        m_rows.push_back({record.deviceSeconds, record.wallSeconds, record.loss, record.scale,
+                          record.learningRate, record.gradientNorm,
                           static_cast<uint32_t>(record.step),
                           static_cast<uint32_t>(record.skippedSoFar), record.growthTracker,
                           static_cast<uint16_t>(record.flags), static_cast<int16_t>(record.lane)});
     }
 }
 
+StepRecord StepLog::unpacked(const Row& row) {
+    StepRecord record;
+    record.step = row.step;
+    record.lane = row.lane;
+    record.flags = row.flags;
+    record.loss = row.loss;
+    record.scale = row.scale;
+    record.growthTracker = row.growthTracker;
+    record.learningRate = row.learningRate;
+    record.gradientNorm = row.gradientNorm;
+    record.deviceSeconds = row.deviceSeconds;
+    record.wallSeconds = row.wallSeconds;
+    record.skippedSoFar = row.skippedSoFar;
+    return record;
+}
+
 void StepLog::write(const std::string& path) const {
     GrowingFile file(path);
     file.append(kStepHeader);
-    for (const Row& row : m_rows) {
-        StepRecord record;
-        record.step = row.step;
-        record.lane = row.lane;
-        record.flags = row.flags;
-        record.loss = row.loss;
-        record.scale = row.scale;
-        record.growthTracker = row.growthTracker;
-        record.learningRate = row.learningRate;
-        record.gradientNorm = row.gradientNorm;
-        record.skippedSoFar = row.skippedSoFar;
-        file.append(stepLine(record, m_lanes));
-    }
+    for (const Row& row : m_rows)
+        file.append(stepLine(unpacked(row), m_lanes));
+    file.finish();
+}
+
+void StepLog::writeTimes(const std::string& path) const {
+    GrowingFile file(path);
+    file.append(kTimingHeader);
+    for (const Row& row : m_rows)
+        file.append(timingLine(unpacked(row), m_lanes));
     file.finish();
 }
 

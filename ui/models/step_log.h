@@ -1,5 +1,5 @@
-// Every step of the run that is seen, for the table that the user saves: the file steps.csv of the
-// command line, byte for byte. Knows no widgets.
+// Every step of the run that is seen, for the tables that the user saves: the file steps.csv of the
+// command line, byte for byte, and timing.csv. Knows no widgets.
 #pragma once
 
 #include "engine/train/step_record.h"
@@ -19,16 +19,21 @@ public:
     size_t size() const { return m_rows.size(); }
     /// RunError when the file cannot be written.
     void write(const std::string& path) const;
+    /// The file timing.csv of the command line. RunError.
+    void writeTimes(const std::string& path) const;
 
 private:
-    /// What the file has of a StepRecord: half of its bytes.
+    /// What the files have of a StepRecord: three quarters of its bytes.
     struct Row {
+        double deviceSeconds, wallSeconds;
         float loss, scale, learningRate, gradientNorm;
         uint32_t step, skippedSoFar; ///< run.steps ends at 10^9
         int32_t growthTracker;
         uint16_t flags;
         int16_t lane;
     };
+    static StepRecord unpacked(const Row&);
+
     std::vector<std::string> m_lanes;
     std::deque<Row> m_rows; ///< grows without copying
 };

@@ -1,0 +1,352 @@
+// Saved runs in the window: what was seen when the run was saved is seen again, a training takes
+// its place and has its losses behind its own, and what cannot be read is told in a sentence.
+#include "engine/train/run_files.h"
+#include "tests/support/opened_window.h"
+#include "tests/support/plot_parts.h"
+
+#include <QLabel>
+
+#include <algorithm>
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int64_t kTrained = 30;
+
+RunConfig skippingConfig() {
+    RunConfig config = tinyConfig(kTrained);
+    config.title = "Kept";
+    config.lanes[1].scaler.initScale = 1e30; // overflows
+    return config;
+}
+
+std::string contentOf(const QString& folder, const char* name) {
+    return readFile(QDir(folder).filePath(QLatin1String(name)).toStdString());
+}
+
+void put(const QString& folder, const char* name, const std::string& text) {
+    writeFileAtomically(QDir(folder).filePath(QLatin1String(name)).toStdString(), text);
+}
+
+std::vector<double> pointsOf(MainWindow& window, const char* graph) {
+    std::vector<double> points;
+    const QCPGraph* found = graphNamed(window.plots(), QLatin1String(graph));
+    for (int i = 0; found && i < found->data()->size(); ++i) {
+        points.push_back(found->data()->at(i)->key);
+        points.push_back(found->data()->at(i)->value);
+    }
+    return points;
+}
+
+QString stateOf(MainWindow& window) {
+    return window.findChild<QLabel*>(QStringLiteral("state"))->text();
+}
+
+bool trains(MainWindow& window) {
+    window.play();
+    return reaches(window, SessionState::Finished) &&
+           QTest::qWaitFor([&] { return !window.showsSaved() && window.run().step() == kTrained; },
+                           kPatience);
+}
+
+/// Until all of it is shown and drawn.
+bool showsSaved(MainWindow& window) {
+    return QTest::qWaitFor(
+               [&] {
+                   return window.showsSaved() &&
+                          stateOf(window).startsWith(QLatin1String("Saved run of"));
+               },
+               kPatience) &&
+           QTest::qWaitFor([&] { return !pointsOf(window, "Loss/A fp32").empty(); }, kPatience);
+}
+
+/// Rows of a run of two lanes, as long as a run may be.
+std::string longTable(int64_t steps) {
+    const std::vector<std::string> lanes = laneNames(tinyConfig(kTrained));
+    std::string text = kStepHeader;
+    StepRecord record;
+    record.loss = 0.5f;
+    for (record.step = 1; record.step <= steps; ++record.step)
+        for (record.lane = 0; record.lane < 2; ++record.lane)
+            text += stepLine(record, lanes);
+    return text;
+}
+
+} // namespace
+
+class TestSavedWindow : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase();
+    void looksAsItWasSaved();
+    void playMakesItTheRunBefore();
+    void playMayComeBeforeIt();
+    void resetMakesItTheRunBefore();
+    void editsCountFromTheFirstStep();
+    void ofTheCommandLine();
+    void withoutTheOtherTables();
+    void anExperimentAloneIsNoRun();
+    void badFilesLeaveTheSettings_data();
+    void badFilesLeaveTheSettings();
+    void longTablesComeInSlices();
+    void anotherExperimentEndsReading();
+
+private:
+    QString copyOfResults();
+    QTemporaryDir m_folder;
+    QString m_results; ///< saved by a window
+    std::vector<double> m_losses, m_scales, m_speeds;
+    QStringList m_sentences; ///< of the event list
+    int m_copies = 0;
+};
+
+QStringList sentencesOf(MainWindow& window) {
+    QStringList sentences;
+    for (int row = 0; row < window.events().rowCount(); ++row)
+        sentences << EventModel::sentenceOf(window.events().eventAt(row));
+    return sentences;
+}
+
+void TestSavedWindow::initTestCase() {
+    QLocale::setDefault(QLocale::c());
+    Opened opened(skippingConfig());
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(trains(opened.window));
+    QTRY_VERIFY_WITH_TIMEOUT(pointsOf(opened.window, "Loss/A fp32").size() == 2 * kTrained,
+                             kPatience);
+    m_losses = pointsOf(opened.window, "Loss/A fp32");
+    m_scales = pointsOf(opened.window, "Loss scale/B amp-fp16");
+    m_speeds = pointsOf(opened.window, "Throughput (steps/s)/A fp32");
+    m_sentences = sentencesOf(opened.window);
+    QVERIFY(!m_scales.empty() && !m_speeds.empty() && !m_sentences.isEmpty());
+    m_results = m_folder.filePath(QStringLiteral("results"));
+    opened.window.saveResults(m_results);
+}
+
+/// To be spoilt.
+QString TestSavedWindow::copyOfResults() {
+    const QString copy = m_folder.filePath(QStringLiteral("copy%1").arg(++m_copies));
+    QDir().mkpath(copy);
+    for (const QString& name : QDir(m_results).entryList(QDir::Files))
+        QFile::copy(QDir(m_results).filePath(name), QDir(copy).filePath(name));
+    return copy;
+}
+
+void TestSavedWindow::looksAsItWasSaved() {
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    window.openFile(m_results);
+    QVERIFY(showsSaved(window));
+    QCOMPARE(window.windowTitle(), QStringLiteral("Kept – Halfscope"));
+    QCOMPARE(stateOf(window),
+             QStringLiteral("Saved run of 30 steps. Play (Space) trains it anew."));
+    QVERIFY(window.findChild<QLabel*>(QStringLiteral("headline"))
+                ->toolTip()
+                .startsWith(QStringLiteral("Saved run of 30 steps. After step 30 the loss is: ")));
+    QCOMPARE(window.run().step(), kTrained);
+    QCOMPARE(pointsOf(window, "Loss/A fp32"), m_losses);
+    QCOMPARE(pointsOf(window, "Loss scale/B amp-fp16"), m_scales);
+    QCOMPARE(pointsOf(window, "Throughput (steps/s)/A fp32"), m_speeds);
+    QCOMPARE(sentencesOf(window), m_sentences);
+    // and is saved again as it was
+    const QString again = m_folder.filePath(QStringLiteral("again"));
+    window.saveResults(again);
+    for (const char* name : {"experiment.json", "steps.csv", "events.csv", "timing.csv",
+                             "output_fp32.png", "output_amp-fp16.png", "target.png"})
+        QVERIFY2(contentOf(again, name) == contentOf(m_results, name), name);
+}
+
+void TestSavedWindow::playMakesItTheRunBefore() {
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    window.openFile(m_results);
+    QVERIFY(showsSaved(window));
+    QTest::keyClick(&window, Qt::Key_B);
+    QVERIFY(window.plots().showsPrevious());
+    QVERIFY(pointsOf(window, "Loss/before/1").empty());
+    QVERIFY(trains(window)); // all of it, from the first step on
+    QTRY_COMPARE_WITH_TIMEOUT(pointsOf(window, "Loss/before/1"), m_losses, kPatience);
+    QCOMPARE(pointsOf(window, "Loss/A fp32"), m_losses); // the same seed, the same bits
+    QCOMPARE(sentencesOf(window), m_sentences);
+    QVERIFY(stateOf(window).startsWith(QStringLiteral("Finished.")));
+}
+
+/// As with `halfscope FOLDER --play`.
+void TestSavedWindow::playMayComeBeforeIt() {
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    window.plots().showPrevious(true);
+    window.openFile(m_results);
+    QVERIFY(trains(window));
+    QTRY_COMPARE_WITH_TIMEOUT(pointsOf(window, "Loss/before/1"), m_losses, kPatience);
+    QCOMPARE(sentencesOf(window), m_sentences);
+}
+
+void TestSavedWindow::resetMakesItTheRunBefore() {
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    window.plots().showPrevious(true);
+    window.openFile(QDir(m_results).filePath(QStringLiteral("steps.csv")));
+    QVERIFY(showsSaved(window));
+    window.restart();
+    QTRY_VERIFY_WITH_TIMEOUT(!pointsOf(window, "Loss/before/1").empty(), kPatience);
+    const std::vector<double> before = pointsOf(window, "Loss/before/1"); // as far as is in view
+    QVERIFY(std::equal(before.begin(), before.end(), m_losses.begin()));
+    QVERIFY(!window.showsSaved());
+    QCOMPARE(window.run().step(), int64_t{0});
+    QCOMPARE(window.events().rowCount(), 0);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(stateOf(window), QStringLiteral("Ready. Press Play (Space)."));
+}
+
+void TestSavedWindow::editsCountFromTheFirstStep() {
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    window.openFile(m_results);
+    QVERIFY(showsSaved(window));
+    QVERIFY(reaches(window, SessionState::Ready));
+    ConfigModel& model = window.config();
+    QVERIFY(
+        model.setData(model.index(model.rowOf("scaler.growth_interval", 1)), QStringLiteral("7")));
+    QTest::qWait(200); // some frames
+    QCOMPARE(sentencesOf(window), m_sentences);
+    QVERIFY(trains(window));
+    const auto edits = sentencesOf(window).filter(QStringLiteral("From step 1: "));
+    QCOMPARE(edits.size(), qsizetype(1));
+}
+
+/// Its events.csv has the echoes too, its times are exact.
+void TestSavedWindow::ofTheCommandLine() {
+    const QString folder = m_folder.filePath(QStringLiteral("cli"));
+    Experiment experiment(skippingConfig());
+    {
+        RunFiles files(folder.toStdString(), experiment);
+        while (!experiment.finished()) {
+            std::vector<StepRecord> records;
+            std::vector<Event> events;
+            experiment.advance(records, events);
+            files.append(experiment, records, events);
+        }
+        files.finish(experiment, RunOutcome::Finished, "test");
+    }
+    Opened opened(tinyConfig(7));
+    opened.window.openFile(folder);
+    QVERIFY(showsSaved(opened.window));
+    QCOMPARE(pointsOf(opened.window, "Loss/A fp32"), m_losses);
+    QCOMPARE(sentencesOf(opened.window), m_sentences);
+}
+
+void TestSavedWindow::withoutTheOtherTables() {
+    const QString folder = copyOfResults();
+    for (const char* name : {"events.csv", "timing.csv", "output_fp32.png", "target.png"})
+        QVERIFY(QFile::remove(QDir(folder).filePath(QLatin1String(name))));
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    window.openFile(folder);
+    QVERIFY(showsSaved(window));
+    QCOMPARE(stateOf(window), QStringLiteral("Saved run of 30 steps, without events.csv. Play "
+                                             "(Space) trains it anew."));
+    QCOMPARE(pointsOf(window, "Loss/A fp32"), m_losses);
+    QVERIFY(pointsOf(window, "Throughput (steps/s)/A fp32").empty());
+    QCOMPARE(window.events().rowCount(), 0);
+}
+
+void TestSavedWindow::anExperimentAloneIsNoRun() {
+    const QString folder = copyOfResults();
+    QVERIFY(QFile::remove(QDir(folder).filePath(QStringLiteral("steps.csv"))));
+    QVERIFY(QFile::copy(QDir(m_results).filePath(QStringLiteral("experiment.json")),
+                        QDir(m_results).filePath(QStringLiteral("other.json"))));
+    for (const QString& path : {folder, QDir(m_results).filePath(QStringLiteral("other.json"))}) {
+        Opened opened(tinyConfig(7));
+        opened.window.openFile(path);
+        QVERIFY(reaches(opened.window, SessionState::Ready));
+        QTest::qWait(100);
+        QCOMPARE(opened.window.windowTitle(), QStringLiteral("Kept – Halfscope"));
+        QVERIFY(!opened.window.showsSaved());
+        QCOMPARE(opened.window.bannerText(), QString());
+    }
+}
+
+void TestSavedWindow::badFilesLeaveTheSettings_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("part");
+    QTest::addColumn<bool>("cutsOff");
+    QTest::newRow("rows cut off") << "steps.csv"
+                                  << "is cut off" << true;
+    QTest::newRow("events cut off") << "events.csv"
+                                    << "is cut off" << true;
+    QTest::newRow("nonsense") << "timing.csv"
+                              << ", line 1: \"nonsense\" is not allowed" << false;
+    QTest::newRow("no picture") << "output_fp32.png"
+                                << "output_fp32.png: " << false;
+}
+
+void TestSavedWindow::badFilesLeaveTheSettings() {
+    QFETCH(const QString, name);
+    QFETCH(const QString, part);
+    QFETCH(const bool, cutsOff);
+    const QString folder = copyOfResults();
+    const QByteArray file = name.toLatin1();
+    const std::string whole = contentOf(folder, file.constData());
+    put(folder, file.constData(), cutsOff ? whole.substr(0, whole.size() - 3) : "nonsense\n");
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    window.openFile(folder);
+    QTRY_VERIFY_WITH_TIMEOUT(!window.bannerText().isEmpty(), kPatience);
+    const QString banner = window.bannerText();
+    QVERIFY2(banner.startsWith(QDir(folder).filePath(name)), qPrintable(banner));
+    QVERIFY2(banner.contains(part), qPrintable(banner));
+    QVERIFY2(
+        banner.endsWith(QStringLiteral(". The settings are open, without the curves of the run.")),
+        qPrintable(banner));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(configText(window.config().config()), configText(skippingConfig()));
+    QVERIFY(!window.showsSaved());
+    QCOMPARE(window.run().step(), int64_t{0});
+    QVERIFY(trains(window));
+}
+
+void TestSavedWindow::longTablesComeInSlices() {
+    constexpr int64_t kSteps = 150000;
+    const QString folder = copyOfResults();
+    put(folder, "steps.csv", longTable(kSteps));
+    QVERIFY(QFile::remove(QDir(folder).filePath(QStringLiteral("timing.csv"))));
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    window.openFile(folder);
+    int between = 0;
+    QTRY_VERIFY_WITH_TIMEOUT((between += window.run().step() > 0 && window.run().step() < kSteps,
+                              window.run().step() == kSteps),
+                             kPatience);
+    QVERIFY(between > 0); // or the window stood still meanwhile
+    QVERIFY(showsSaved(window));
+    QCOMPARE(stateOf(window),
+             QStringLiteral("Saved run of 150000 steps. Play (Space) trains it anew."));
+    QVERIFY(trains(window));
+}
+
+void TestSavedWindow::anotherExperimentEndsReading() {
+    const QString folder = copyOfResults();
+    put(folder, "steps.csv", longTable(100000));
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    window.openFile(folder);
+    window.openExperiment(opened.folder.filePath(QStringLiteral("small.json")));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTest::qWait(500);
+    QVERIFY(!window.showsSaved());
+    QCOMPARE(window.run().step(), int64_t{0});
+    QCOMPARE(window.bannerText(), QString());
+    // nor does one that is shown outlive it
+    window.openFile(folder);
+    QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved() || !window.bannerText().isEmpty(), kPatience);
+    window.openExperiment(opened.folder.filePath(QStringLiteral("small.json")));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTest::qWait(200);
+    QVERIFY(!window.showsSaved());
+    QCOMPARE(window.run().step(), int64_t{0});
+}
+
+QTEST_MAIN(TestSavedWindow)
+#include "tst_saved_window.moc"

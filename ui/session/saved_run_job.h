@@ -1,0 +1,48 @@
+// Reads the results of a saved run on a thread of its own: long tables take seconds.
+#pragma once
+
+#include "engine/io/picture.h"
+#include "engine/train/saved_run.h"
+
+#include <QObject>
+#include <memory>
+#include <thread>
+
+namespace halfscope {
+
+struct SavedResults {
+    std::vector<std::string> lanes; ///< their names, see laneNames()
+    SavedRun run;
+    std::vector<Picture> outputs; ///< by lane; empty unless every lane has one
+};
+using SavedResultsPtr = std::shared_ptr<SavedResults>;
+
+class SavedRunJob : public QObject {
+    Q_OBJECT
+public:
+    /// Of a run whose lanes have these names.
+    SavedRunJob(std::string folder, std::vector<std::string> lanes);
+    /// Stops after a few thousand rows and joins the thread.
+    ~SavedRunJob() override;
+    SavedRunJob(const SavedRunJob&) = delete;
+    SavedRunJob& operator=(const SavedRunJob&) = delete;
+
+    /// Once. done() or failed() is the last signal, unless the job is destroyed before.
+    void start();
+
+signals:
+    /// How much is read, 0 to 1; at most one in a frame's time.
+    void progressed(double share);
+    /// Events without echoes, see withoutEchoes().
+    void done(halfscope::SavedResultsPtr results);
+    void failed(const QString& reason);
+
+private:
+    void run(const std::stop_token&);
+
+    std::string m_folder;
+    std::vector<std::string> m_lanes;
+    std::jthread m_thread; ///< last: it uses the rest
+};
+
+} // namespace halfscope
