@@ -82,6 +82,7 @@ private slots:
     void looksAsItWasSaved();
     void playMakesItTheRunBefore();
     void playMayComeBeforeIt();
+    void playMayComeWhileItIsRead();
     void resetMakesItTheRunBefore();
     void editsCountFromTheFirstStep();
     void ofTheCommandLine();
@@ -90,6 +91,7 @@ private slots:
     void badFilesLeaveTheSettings_data();
     void badFilesLeaveTheSettings();
     void longTablesComeInSlices();
+    void aResetMeanwhileShowsItAnew();
     void anotherExperimentEndsReading();
 
 private:
@@ -181,6 +183,27 @@ void TestSavedWindow::playMayComeBeforeIt() {
     QVERIFY(trains(window));
     QTRY_COMPARE_WITH_TIMEOUT(pointsOf(window, "Loss/before/1"), m_losses, kPatience);
     QCOMPARE(sentencesOf(window), m_sentences);
+}
+
+/// Then what is trained waits until the saved run was seen.
+void TestSavedWindow::playMayComeWhileItIsRead() {
+    const QString folder = copyOfResults();
+    put(folder, "steps.csv", longTable(200000));
+    QVERIFY(QFile::remove(QDir(folder).filePath(QStringLiteral("timing.csv"))));
+    FakeScript script; // built and trained in no time
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(7), options);
+    MainWindow& window = opened.window;
+    window.plots().showPrevious(true);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTest::qWait(300); // its first frames are long ones
+    window.openFile(folder);
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(!window.showsSaved() && window.run().step() == kTrained, kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(!pointsOf(window, "Loss/before/1").empty(), kPatience);
+    QCOMPARE(pointsOf(window, "Loss/A fp32").at(1), 1.0); // the loss of a FakeRun's first step
 }
 
 void TestSavedWindow::resetMakesItTheRunBefore() {
@@ -324,6 +347,26 @@ void TestSavedWindow::longTablesComeInSlices() {
     QCOMPARE(stateOf(window),
              QStringLiteral("Saved run of 150000 steps. Play (Space) trains it anew."));
     QVERIFY(trains(window));
+}
+
+void TestSavedWindow::aResetMeanwhileShowsItAnew() {
+    constexpr int64_t kSteps = 150000;
+    const QString folder = copyOfResults();
+    put(folder, "steps.csv", longTable(kSteps));
+    QVERIFY(QFile::remove(QDir(folder).filePath(QStringLiteral("timing.csv"))));
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    window.openFile(folder);
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 0, kPatience);
+    QVERIFY(window.run().step() < kSteps);
+    window.restart();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), kSteps, kPatience);
+    QVERIFY(showsSaved(window));
+    const std::vector<double> points = pointsOf(window, "Loss/A fp32");
+    QCOMPARE(points.front(), 1.0); // all of it, from the first step on
+    const QString again = m_folder.filePath(QStringLiteral("reset"));
+    window.saveResults(again);
+    QVERIFY(contentOf(again, "steps.csv") == contentOf(folder, "steps.csv"));
 }
 
 void TestSavedWindow::anotherExperimentEndsReading() {
