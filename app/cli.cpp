@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include <exception>
+#include <initializer_list>
 #include <new>
 
 namespace {
@@ -24,20 +25,29 @@ enum Exit : int { kDone = 0, kFailed = 1, kBadInput = 2, kDeviceFailed = 3 };
 
 constexpr const char* kCommands =
     "run, verify, bench, presets, devices, describe or settings (--help tells more)";
-constexpr const char* kFooter =
+constexpr const char* kExitCodes =
     "Exit codes:\n"
     "  0    done\n"
     "  1    the run failed, such as a file that could not be written, or a check of verify\n"
     "  2    wrong usage or input; one line names the field or file, the value and what is allowed\n"
     "  3    the device failed, is not there or has too little memory\n"
-    "  130  interrupted; what was finished is on disk\n"
-    "\n"
-    "Examples:\n"
-    "  halfscope-cli run --preset checkerboard --out out\n"
-    "  halfscope-cli run --preset overflow --set scaler.init_scale=1e6 --steps 200\n"
-    "  halfscope-cli run out/experiment.json --lanes fp32,amp-bf16\n"
-    "  halfscope-cli describe --preset checkerboard --lane amp-fp16\n"
-    "  halfscope-cli verify --device cpu";
+    "  130  interrupted; what was finished is on disk";
+
+/// The end of a help page: what people type first.
+std::string footer(std::initializer_list<const char*> examples) {
+    std::string text = kExitCodes;
+    if (examples.size() > 0) text += "\n\nExamples:";
+    for (const char* each : examples)
+        text += std::string("\n  halfscope-cli ") + each;
+    return text;
+}
+
+constexpr const char* kRunPreset = "run --preset checkerboard --out out";
+constexpr const char* kRunChanged =
+    "run --preset overflow --set scaler.init_scale=2^20 --steps 200";
+constexpr const char* kRunAgain = "run out --lanes fp32,amp-bf16";
+constexpr const char* kDescribe = "describe --preset checkerboard --lane amp-fp16";
+constexpr const char* kVerify = "verify --device cpu";
 
 struct Commands {
     CLI::App app{
@@ -61,7 +71,7 @@ struct Commands {
     Commands() {
         app.set_version_flag("--version", "halfscope-cli " HALFSCOPE_VERSION,
                              "Print the version and exit");
-        app.footer(kFooter);
+        app.footer(footer({kRunPreset, kRunChanged, kRunAgain, kDescribe, kVerify}));
         run = app.add_subcommand("run", "Train the lanes of an experiment in lock-step");
         runOptions.experiment.addTo(*run);
         textOption(*run, "--out", runOptions.out,
@@ -88,6 +98,12 @@ struct Commands {
         CLI::Option* dotFlag = describe->add_flag("--dot", dot, "As a Graphviz graph");
         describe->add_flag("--json", json, "As JSON")->excludes(dotFlag);
         settings = app.add_subcommand("settings", "Print the reference of all settings (Markdown)");
+        run->footer(footer({kRunPreset, kRunChanged, kRunAgain}));
+        verify->footer(footer({kVerify, "verify --only scaler,runs --json"}));
+        bench->footer(footer({"bench --only checkerboard-64 --lanes fp32,amp-fp16"}));
+        describe->footer(footer({kDescribe, "describe --dot | dot -Tsvg -o step.svg"}));
+        for (CLI::App* each : {presets, devices, settings})
+            each->footer(footer({}));
         app.require_subcommand(0, 1); // a second one is an argument too many
     }
 

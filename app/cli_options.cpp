@@ -6,6 +6,7 @@
 #include "engine/core/text.h"
 
 #include <charconv>
+#include <filesystem>
 
 namespace halfscope::cli {
 
@@ -42,8 +43,9 @@ void deviceOption(CLI::App& command, std::string& to) {
 }
 
 void ExperimentOptions::addTo(CLI::App& command) {
-    textOption(command, "experiment", file, "An experiment file (JSON); without it the preset",
-               "FILE", "the path of an experiment file");
+    textOption(command, "experiment", file,
+               "An experiment file (JSON) or the folder of a run; without it the preset", "FILE",
+               "the path of an experiment file");
     textOption(command, "--preset", preset, "A preset by name (default: checkerboard)", "NAME",
                "the name of a preset, such as checkerboard");
     textOption(command, "--lanes", lanes,
@@ -59,18 +61,29 @@ void ExperimentOptions::addTo(CLI::App& command) {
     field("--threads", threads, "run.threads", "Threads of the CPU device, 0 for all", "N");
     command
         .add_option("--set", settings,
-                    "Any setting, such as scaler.init_scale=1024, or lanes.1.KEY=VALUE for one "
+                    "Any setting, such as scaler.init_scale=2^10, or lanes.1.KEY=VALUE for one "
                     "lane; may be given again")
         ->type_name("KEY=VALUE")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+namespace {
+
+/// The folder that run --out wrote stands for the experiment in it.
+std::string experimentIn(const std::string& path) {
+    std::error_code ignored; // what cannot be looked at cannot be read, which says why
+    const bool folder = std::filesystem::is_directory(path, ignored);
+    return folder ? (std::filesystem::path(path) / "experiment.json").string() : path;
+}
+
+} // namespace
+
 RunConfig ExperimentOptions::config() const {
     if (!file.empty() && !preset.empty()) {
         throw InputError("an experiment file and --preset: give one of them");
     }
-    RunConfig config = !file.empty() ? readConfig(file)
+    RunConfig config = !file.empty() ? readConfig(experimentIn(file))
                                      : presetNamed(preset.empty() ? "checkerboard" : preset).config;
     if (!lanes.empty()) config.lanes = parseLanes(lanes);
     const std::pair<const char*, const std::string&> named[] = {

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
@@ -91,9 +92,15 @@ std::string shortNumber(double x, int digits) {
     return buffer.data();
 }
 
+std::string rateText(double perSecond) {
+    constexpr double kWhole = 100; // from here on the digits behind the point say nothing
+    return perSecond < kWhole ? shortNumber(perSecond, 3)
+                              : std::to_string(std::llround(std::min(perSecond, 1e15)));
+}
+
 std::string scaleText(float scale) {
     int exponent = 0;
-    if (scale > 1 && std::frexp(scale, &exponent) == 0.5f) {
+    if (scale != 1 && std::frexp(scale, &exponent) == 0.5f) {
         return "2^" + std::to_string(exponent - 1);
     }
     return shortNumber(static_cast<double>(scale));

@@ -32,7 +32,9 @@ std::string barText(double share, size_t width);
 std::string bytesText(size_t bytes);
 /// "%.<digits>g" of a number.
 std::string shortNumber(double x, int digits = 4);
-/// "2^16" for a power of two, else the number.
+/// "9151", "41.3": a rate, without an exponent.
+std::string rateText(double perSecond);
+/// "2^16" for a power of two but 1, else the number.
 std::string scaleText(float scale);
 /// Padded with spaces to the right.
 std::string padded(std::string text, size_t width);

@@ -3,6 +3,8 @@
 
 #include "app/cli_output.h"
 
+#include "engine/train/precision.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -32,8 +34,11 @@ std::string timeText(double seconds) {
 
 } // namespace
 
-Progress::Progress(std::vector<std::string> lanes, int64_t steps)
-    : m_lanes(std::move(lanes)), m_steps(steps), m_terminal(noteIsTerminal()) {}
+Progress::Progress(const RunConfig& config)
+    : m_lanes(laneNames(config)), m_steps(config.steps), m_terminal(noteIsTerminal()) {
+    for (const LaneConfig& lane : config.lanes)
+        m_scales.push_back(scalesLoss(lane));
+}
 
 bool Progress::isTime(int64_t step) const {
     if (step == m_steps || m_shownStep == 0) return true;
@@ -46,7 +51,7 @@ std::string Progress::laneText(const StepRecord& record) const {
     // A terminal is narrow: what the words would say, the order says.
     std::string text = m_lanes[static_cast<size_t>(record.lane)];
     text += (m_terminal ? " " : " loss ") + shortNumber(static_cast<double>(record.loss));
-    if (record.scale != 1) text += " scale " + scaleText(record.scale);
+    if (m_scales[static_cast<size_t>(record.lane)]) text += " scale " + scaleText(record.scale);
     if (record.skippedSoFar > 0) text += " skips " + std::to_string(record.skippedSoFar);
     return text;
 }
@@ -59,8 +64,7 @@ std::string Progress::text(std::span<const StepRecord> records) const {
     std::string text;
     if (m_terminal) text += barText(share, kBarWidth) + " ";
     text += std::to_string(static_cast<int>(share * 100)) + (m_terminal ? " %  " : " %  step ") +
-            std::to_string(step) + "/" + std::to_string(m_steps) + "  " + shortNumber(rate, 3) +
-            " it/s";
+            std::to_string(step) + "/" + std::to_string(m_steps) + "  " + rateText(rate) + " it/s";
     if (step < m_steps && rate > 0) {
         text += "  ETA " + timeText(static_cast<double>(m_steps - step) / rate);
     }

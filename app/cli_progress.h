@@ -2,6 +2,7 @@
 // about every 5 % or 2 s elsewhere.
 #pragma once
 
+#include "engine/train/run_config.h"
 #include "engine/train/step_record.h"
 
 #include <chrono>
@@ -14,7 +15,7 @@ namespace halfscope::cli {
 
 class Progress {
 public:
-    Progress(std::vector<std::string> lanes, int64_t steps);
+    explicit Progress(const RunConfig&);
     /// After each step; `records`: one for each lane. Draws only when it is time to.
     void show(std::span<const StepRecord> records);
     /// Leaves the line; call before other output.
@@ -28,6 +29,7 @@ private:
     std::string laneText(const StepRecord&) const;
 
     std::vector<std::string> m_lanes;
+    std::vector<bool> m_scales; ///< by lane: it has a loss scale
     int64_t m_steps;
     bool m_terminal;
     bool m_drawn = false;

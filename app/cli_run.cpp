@@ -40,7 +40,7 @@ std::string closingTable(Experiment& experiment, std::span<const LaneTotals> tot
         text += padded(experiment.laneName(i), width) + "  " +
                 padded(shortNumber(static_cast<double>(last.loss), 6), 12) +
                 padded(std::to_string(last.skippedSoFar), 9) +
-                padded(scalesLoss(config) ? scaleText(last.scale) : "-", 12) +
+                padded(scalesLoss(config) ? scaleText(lane.scaleAfter()) : "-", 12) +
                 padded(shortNumber(ms, 3), 11) + bytesText(experiment.lane(i).memory().peakBytes) +
                 "\n";
     }
@@ -73,7 +73,7 @@ public:
           m_skips(m_totals.size()) {
         if (!options.out.empty()) m_files.emplace(options.out, experiment);
         if (!options.quiet) {
-            m_progress.emplace(laneNames(experiment.config()), experiment.config().steps);
+            m_progress.emplace(experiment.config());
         }
     }
 
@@ -86,6 +86,8 @@ public:
             // Events of a step that was stopped midway are left out, as its records are.
             if (!m_experiment.advance(records, events)) continue;
             if (m_files) m_files->append(m_experiment, records, events);
+            for (const Event& event : events)
+                if (event.lane >= 0) m_totals[static_cast<size_t>(event.lane)].add(event);
             events.clear();
             for (const StepRecord& record : records) {
                 m_totals[static_cast<size_t>(record.lane)].add(record);

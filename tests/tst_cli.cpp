@@ -55,7 +55,7 @@ void TestCli::wrongUsage_data() {
     row("file and preset", {"run", "a.json", "--preset", "overflow"},
         "an experiment file and --preset: give one of them");
     row("missing file", {"run", "no/such.json"}, "no/such.json: cannot read: ");
-    row("folder as file", {"run", "/"}, "/: cannot read: ");
+    row("folder without a run", {"run", "/"}, "/experiment.json: cannot read: ");
     row("steps", {"run", "--steps", "many"},
         "run.steps: \"many\" is not allowed: a whole number from 1 to 1000000000");
     row("no steps", {"run", "--steps", "0"}, "run.steps: 0 is not allowed");
@@ -116,6 +116,15 @@ void TestCli::helpAndVersion() {
             QVERIFY2(help.out.contains(word), help.out);
         }
     }
+    // the examples are of the command that was asked for
+    for (const char* command : {"run", "verify", "bench", "describe", "presets", "settings"}) {
+        const QByteArray help = call({command, "--help"}).out;
+        const QByteArray examples = help.mid(help.indexOf("interrupted;"));
+        QCOMPARE(examples.count("halfscope-cli "),
+                 examples.count(QByteArray("halfscope-cli ") + command + " "));
+        QCOMPARE(help.count("Exit codes:"), qsizetype{1});
+    }
+    QVERIFY(call({"run", "--help"}).out.contains("halfscope-cli run --preset checkerboard"));
 }
 
 void TestCli::lists() {

@@ -31,6 +31,7 @@ private slots:
     void stopAtTheFloorKeepsFiles();
     void quietSaysNothing();
     void closingTable();
+    void finalScale();
     void progressLines();
     void progressOnATerminal();
     void csvLines();
@@ -131,6 +132,10 @@ void TestCliRun::savedExperimentRunsAgain() {
         QVERIFY2(contentOf(first + file) == contentOf(second + file), file);
     }
     QVERIFY(contentOf(first + "/events.csv").contains(",growth,"));
+    // The folder stands for the experiment in it.
+    const QString again = folder.filePath("again");
+    QVERIFY(call({"run", first, "--out", again}).code == 0);
+    QCOMPARE(contentOf(again + "/steps.csv"), contentOf(first + "/steps.csv"));
     // One thread or two: the same bits, but for the setting itself.
     const QString third = folder.filePath("third");
     QVERIFY(call({"run", first + "/experiment.json", "--out", third, "--threads", "1"}).code == 0);
@@ -189,7 +194,8 @@ void TestCliRun::closingTable() {
         if (line.startsWith("fp32 ") || line.startsWith("amp-fp16 "))
             scales.push_back(line.simplified().split(' ').at(3));
     QCOMPARE(scales, (QStringList{"-", "1"}));
-    QVERIFY2(!outcome.out.contains("normal"), outcome.out); // nothing was skipped
+    QVERIFY2(outcome.error.contains(" scale 1\n"), outcome.error); // held, and one all the same
+    QVERIFY2(!outcome.out.contains("normal"), outcome.out);        // nothing was skipped
     const Outcome skipping =
         call(smallRun(folder.filePath("s"), {"--set", "scaler.init_scale=1e30"}));
     QVERIFY2(
@@ -197,6 +203,34 @@ void TestCliRun::closingTable() {
                               "scale is coming down.\n"),
         skipping.out);
     QVERIFY2(!skipping.out.contains("fp32:"), skipping.out);
+}
+
+/// The one that the next step would use, in the table and in the summary; rows have what steps
+/// used.
+void TestCliRun::finalScale() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("f");
+    const auto run = [&](const QString& first, const QString& interval) {
+        return call(smallRun(out, {"--steps", "3", "--set", "scaler.init_scale=" + first, "--set",
+                                   "scaler.growth_interval=" + interval}));
+    };
+    const auto finalScales = [&] {
+        const QByteArray text = contentOf(out + "/summary.json");
+        const QJsonArray lanes = QJsonDocument::fromJson(text).object()["lanes"].toArray();
+        const auto scale = [](const QJsonValue& lane) {
+            return static_cast<float>(lane["final_scale"].toDouble());
+        };
+        return std::pair(scale(lanes[0]), scale(lanes[1]));
+    };
+    const Outcome falling = run("2^100", "2000");
+    QVERIFY2(falling.out.contains(" 2^97 "), falling.out);
+    QCOMPARE(finalScales(), std::pair(1.0f, 0x1p97f));
+    const Outcome growing = run("2^-4", "3");
+    QVERIFY2(growing.out.contains(" 2^-3 "), growing.out);
+    QCOMPARE(finalScales(), std::pair(1.0f, 0x1p-3f));
+    const Outcome staying = run("2^-4", "4");
+    QVERIFY2(staying.out.contains(" 2^-4 "), staying.out);
+    QCOMPARE(finalScales(), std::pair(1.0f, 0x1p-4f));
 }
 
 void TestCliRun::progressLines() {
@@ -207,6 +241,7 @@ void TestCliRun::progressLines() {
     const qsizetype lines = outcome.error.count(" it/s");
     QVERIFY2(lines >= 20 && lines <= 60, outcome.error); // 5 % each, more on a slow machine
     QVERIFY2(outcome.error.contains("100 %  step 200/200"), outcome.error);
+    QVERIFY2(!outcome.error.contains("e+03 it/s"), outcome.error); // as people write it
     QVERIFY2(!outcome.error.contains(" skips "), outcome.error);
     const Outcome skipping =
         call(smallRun(folder.filePath("s"), {"--set", "scaler.init_scale=1e30"}));

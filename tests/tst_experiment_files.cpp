@@ -85,7 +85,7 @@ void TestExperimentFiles::mistakes_data() {
     row("a list", "[1]",
         "a list is not an experiment: an object with version, task, model, optimizer, schedule, "
         "gradients, run and lanes");
-    row("no version", "{}", "version: missing: 1");
+    row("no version", "{}", "version: missing; allowed is 1");
     row("newer version", "{\"version\": 2}",
         "version: 2 is not allowed: 1, the version that this program reads");
     row("version as text", "{\"version\": \"1\"}",
@@ -141,7 +141,7 @@ void TestExperimentFiles::mistakes_data() {
     row("lane of wrong type", "{\"version\": 1, \"lanes\": [\"fp32\"]}",
         "lanes.0: \"fp32\" is not allowed: an object such as {\"precision\": \"fp32\"}");
     row("lane without precision", "{\"version\": 1, \"lanes\": [{}]}",
-        "lanes.0.precision: missing: " + precisions);
+        "lanes.0.precision: missing; allowed is " + precisions);
     row("wrong precision", "{\"version\": 1, \"lanes\": [{\"precision\": \"fp8\"}]}",
         "lanes.0.precision: \"fp8\" is not allowed: " + precisions);
     row("unknown key in a lane",

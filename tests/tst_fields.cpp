@@ -226,8 +226,8 @@ void TestFields::wrongSettings_data() {
         QTest::newRow(setting) << QByteArray(setting) << QByteArray(message);
     };
     row("scaler.init_scale",
-        "\"scaler.init_scale\" is not a setting: KEY=VALUE, such as scaler.init_scale=1024");
-    row("=3", "\"=3\" is not a setting: KEY=VALUE, such as scaler.init_scale=1024");
+        "\"scaler.init_scale\" is not a setting: KEY=VALUE, such as scaler.init_scale=2^10");
+    row("=3", "\"=3\" is not a setting: KEY=VALUE, such as scaler.init_scale=2^10");
     row("scaler.initscale=1",
         "\"scaler.initscale\" is an unknown setting; the nearest known one is scaler.init_scale");
     row("lr=1", "\"lr\" is an unknown setting; the nearest known one is optimizer.lr");
@@ -252,6 +252,13 @@ void TestFields::wrongSettings_data() {
     row("scaler.preset=tensorflow",
         "scaler.preset: \"tensorflow\" is not allowed: one of pytorch, apex, keras, deepspeed, "
         "megatron, jmp, fairseq, static, apex-static, custom");
+    row("scaler.init_scale=2^", "scaler.init_scale: \"2^\" is not allowed: a number above 0 and at "
+                                "most 3.4e+38");
+    row("scaler.init_scale=3^2", "scaler.init_scale: \"3^2\" is not allowed: a number above 0 and "
+                                 "at most 3.4e+38");
+    row("scaler.init_scale=2^9999",
+        "scaler.init_scale: inf is not allowed: a number above 0 and at most 3.4e+38");
+    row("model.width=2^-1", "model.width: 0.5 is not allowed: a whole number from 1 to 4096");
     row("run.steps=", "run.steps: an empty value is not allowed: a whole number from 1 to "
                       "1000000000");
     row("run.steps=12x", "run.steps: \"12x\" is not allowed: a whole number from 1 to 1000000000");

@@ -158,7 +158,7 @@ private slots:
         whole("version 2", "{'version': 2}", "version: 2 is not allowed");
         whole("base", "{'version': 1, 'name': 'm', 'base': 'torch'}",
               "base: \"torch\" is not allowed: one of none, torch cuda float16, ");
-        whole("no base", "{'version': 1, 'name': 'm'}", "base: missing: one of none");
+        whole("no base", "{'version': 1, 'name': 'm'}", "base: missing; allowed is one of none");
         whole("no low", "{'version': 1, 'name': 'm', 'base': 'none'}", "low: missing");
         whole("no name", "{'version': 1, 'base': 'apex O1'}", "name: missing");
         whole("ops of layers",

@@ -118,7 +118,7 @@ const Json& objectAt(const Json& root, const char* key) {
 CastPolicy baseOf(const Json& root) {
     const std::string allowed = "one of " + quotedList(policyBases());
     const auto given = root.find("base");
-    if (given == root.end()) throw InputError("base: missing: " + allowed);
+    if (given == root.end()) throw InputError("base: missing; allowed is " + allowed);
     const std::string word = wordOf("base", *given, allowed);
     CastPolicy policy;
     bool known = false;
@@ -131,7 +131,7 @@ CastPolicy baseOf(const Json& root) {
     const auto low = root.find("low");
     const bool free = word == "none" || word == "apex O1";
     if (low == root.end()) {
-        if (word == "none") throw InputError("low: missing: one of float16, bfloat16");
+        if (word == "none") throw InputError("low: missing; allowed is one of float16, bfloat16");
         return policy;
     }
     const DType wanted = dtypeOf("low", *low, true);
@@ -149,7 +149,7 @@ void checkKeys(const Json& root) {
                              nearestHint(key, known, "the nearest known one is"));
     }
     const auto version = root.find("version");
-    if (version == root.end()) throw InputError("version: missing: 1");
+    if (version == root.end()) throw InputError("version: missing; allowed is 1");
     if (!version->is_number_integer() || *version != kVersion)
         refuse("version", *version, "1, the version that this program reads");
 }
@@ -161,7 +161,7 @@ CastPolicy policyFrom(const Json& root) {
     checkKeys(root);
     CastPolicy policy = baseOf(root);
     const auto name = root.find("name");
-    if (name == root.end()) throw InputError("name: missing: one line of text");
+    if (name == root.end()) throw InputError("name: missing; allowed is one line of text");
     const std::string word = wordOf("name", *name, "one line of text");
     if (word.empty() || word.size() > kMaxNameBytes || !isPlainText(word))
         refuse("name", *name, "one line of text, 1 to 100 bytes");

@@ -109,7 +109,7 @@ void readLane(RunConfig& config, int lane, const Json& json) {
     const Field& precision = *findField("precision");
     const auto given = json.find("precision");
     if (given == json.end()) {
-        throw InputError(path + ".precision: missing: " + allowedText(precision));
+        throw InputError(path + ".precision: missing; allowed is " + allowedText(precision));
     }
     // Before the rest: it brings the scaler's defaults.
     precision.set(config, lane, valueOf(precision, path + ".precision", *given));
@@ -152,7 +152,7 @@ void readTitle(RunConfig& config, const Json& json) {
 void checkVersion(const Json& root) {
     const auto version = root.find("version");
     if (version == root.end()) {
-        throw InputError("version: missing: " + std::to_string(kVersion));
+        throw InputError("version: missing; allowed is " + std::to_string(kVersion));
     }
     if (!version->is_number_integer() || *version != kVersion) {
         refuse("version", shown(*version),

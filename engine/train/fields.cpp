@@ -93,6 +93,15 @@ std::optional<Number> numberFrom(std::string_view text) {
     return number;
 }
 
+/// "2^10", with or without spaces: scales are thought of as powers. Infinite where it is too large
+/// for a double.
+std::optional<double> powerFrom(std::string_view text) {
+    const size_t hat = text.find('^');
+    if (hat == std::string_view::npos || trimmed(text.substr(0, hat)) != "2") return std::nullopt;
+    const auto exponent = numberFrom<int>(trimmed(text.substr(hat + 1)));
+    return exponent ? std::optional(std::exp2(static_cast<double>(*exponent))) : std::nullopt;
+}
+
 } // namespace
 
 const Field* findField(std::string_view key) {
@@ -140,6 +149,8 @@ FieldValue parseValue(const Field& field, std::string_view given) {
             value = *whole;
         } else if (const auto real = numberFrom<double>(text)) {
             value = *real;
+        } else if (const auto power = powerFrom(text)) {
+            value = *power;
         }
         if (std::holds_alternative<std::string>(value)) {
             refuse(field, text.empty() ? "an empty value" : quotedText(text), allowedText(field));
@@ -231,7 +242,7 @@ void applySetting(RunConfig& config, std::string_view assignment) {
     const size_t equals = assignment.find('=');
     if (equals == std::string_view::npos || equals == 0) {
         throw InputError(quotedText(assignment) +
-                         " is not a setting: KEY=VALUE, such as scaler.init_scale=1024");
+                         " is not a setting: KEY=VALUE, such as scaler.init_scale=2^10");
     }
     std::string_view key = trimmed(assignment.substr(0, equals));
     int lane = -1;

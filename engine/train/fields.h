@@ -53,7 +53,7 @@ std::string keyHint(std::string_view key);
 /// Checks kind and range; InputError "scaler.init_scale: -1 is not allowed: a number above 0 and at
 /// most 3.4e+38".
 void checkValue(const Field&, const FieldValue&);
-/// Parses text ("1024", "true", "adam") for a field and checks it.
+/// Parses text ("1024", "2^10", "true", "adam") for a field and checks it.
 FieldValue parseValue(const Field&, std::string_view text);
 std::string valueText(const FieldValue&);
 /// What is allowed, in words: "a whole number from 1 to 8".

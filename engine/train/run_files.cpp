@@ -93,7 +93,7 @@ Json laneJson(const std::string& name, const LaneConfig& config, const LaneTotal
     lane["precision"] = nameOf(config.precision);
     lane["steps"] = totals.steps();
     lane["final_loss"] = totals.steps() > 0 ? jsonNumber(last.loss) : Json();
-    lane["final_scale"] = totals.steps() > 0 ? jsonNumber(last.scale) : Json();
+    lane["final_scale"] = totals.steps() > 0 ? jsonNumber(totals.scaleAfter()) : Json();
     lane["skipped_steps"] = last.skippedSoFar;
     lane["median_device_seconds"] = jsonNumber(totals.medianDeviceSeconds());
     lane["peak_bytes"] = memory.peakBytes;
@@ -157,6 +157,12 @@ void LaneTotals::add(const StepRecord& record) {
     m_last = record;
 }
 
+void LaneTotals::add(const Event& event) {
+    if (event.scaleAfter == event.scaleBefore) return;
+    m_scaleStep = event.step;
+    m_scaleAfter = event.scaleAfter;
+}
+
 double LaneTotals::medianDeviceSeconds() const {
     if (m_deviceSeconds.empty()) return 0;
     std::vector<float> sorted = m_deviceSeconds;
@@ -189,8 +195,10 @@ void RunFiles::append(Experiment& experiment, std::span<const StepRecord> record
     }
     m_steps.append(steps);
     m_timing.append(timing);
-    for (const Event& event : events)
+    for (const Event& event : events) {
         m_events.append(eventLine(event, m_lanes));
+        if (event.lane >= 0) m_totals[static_cast<size_t>(event.lane)].add(event);
+    }
     const double seconds =
         std::transform_reduce(records.begin(), records.end(), 0.0, std::plus<>(),
                               [](const StepRecord& record) { return record.deviceSeconds; });

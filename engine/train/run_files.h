@@ -31,14 +31,20 @@ std::string timingLine(const StepRecord&, std::span<const std::string> lanes);
 class LaneTotals {
 public:
     void add(const StepRecord&);
+    /// An event of this lane, before or after the row of its step.
+    void add(const Event&);
     int64_t steps() const { return m_steps; }
     const StepRecord& last() const { return m_last; }
+    /// The loss scale that the last step left; last() has the one that it used.
+    float scaleAfter() const { return m_last.step == m_scaleStep ? m_scaleAfter : m_last.scale; }
     /// Of the latest 2^20 steps; 0 without steps.
     double medianDeviceSeconds() const;
 
 private:
     int64_t m_steps = 0;
     StepRecord m_last;
+    int64_t m_scaleStep = 0;            ///< the last one after which the scale was another
+    float m_scaleAfter = 1;             ///< then
     std::vector<float> m_deviceSeconds; ///< a ring, so that a run of days needs 4 MiB
 };
 

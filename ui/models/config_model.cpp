@@ -3,7 +3,6 @@
 #include "ui/models/config_model.h"
 
 #include "engine/core/error.h"
-#include "ui/models/typed_number.h"
 
 #include <algorithm>
 #include <numeric>
@@ -232,11 +231,7 @@ bool ConfigModel::setData(const QModelIndex& index, const QVariant& value, int r
     if (!checkIndex(index, CheckIndexOption::IndexIsValid) || role != Qt::EditRole) return false;
     const Field& field = *row(index.row()).field;
     try {
-        const bool number = field.kind == FieldKind::Integer || field.kind == FieldKind::Real;
-        const QString typed = value.toString();
-        return apply(
-            index.row(),
-            parseValue(field, (number ? typedNumber(typed) : typed.trimmed()).toStdString()));
+        return apply(index.row(), parseValue(field, value.toString().trimmed().toStdString()));
     } catch (const InputError&) {
         m_errors[static_cast<size_t>(index.row())] =
             tr("Allowed: %1").arg(QString::fromStdString(allowedText(field)));

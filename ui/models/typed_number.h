@@ -1,4 +1,4 @@
-// Numbers as people type them.
+// A loss scale as people type it.
 #pragma once
 
 #include "engine/train/fields.h"
@@ -7,9 +7,6 @@
 
 namespace halfscope {
 
-/// "2^10" as "1024", because scales are thought of as powers; anything else as it was typed,
-/// without the spaces around it.
-QString typedNumber(const QString& text);
 /// A loss scale for the next step (kLiveScale). InputError for what is none.
 FieldValue parseScale(const QString& text);
 
