@@ -52,6 +52,7 @@ private slots:
     void runSpeedsOfTheLastSecond();
     void oneStepHeldUpIsNotTheSpeed();
     void sumsUp();
+    void whyAnOverflow();
     void eventsNewestFirst();
     void overflowAndBackoffAreOneEvent();
     void editsSayWhatChanged();
@@ -216,6 +217,19 @@ void TestModels::sumsUp() {
         {});
     QVERIFY(!model.summary().contains(QStringLiteral("A a")));
     QVERIFY(model.summary().startsWith(QStringLiteral("After step 1 the loss is: A ")));
+}
+
+/// A scale that stays, as a static one does, is not explained by one that falls.
+void TestModels::whyAnOverflow() {
+    Event event;
+    event.kind = EventKind::Overflow;
+    event.scaleBefore = 1024;
+    event.scaleAfter = 512;
+    QVERIFY(
+        EventModel::whyText(event).contains(QStringLiteral("trying a smaller scale is normal")));
+    event.scaleAfter = 1024;
+    QVERIFY(!EventModel::whyText(event).contains(QStringLiteral("smaller")));
+    QVERIFY(EventModel::whyText(event).contains(QStringLiteral("65504")));
 }
 
 void TestModels::eventsNewestFirst() {

@@ -110,9 +110,9 @@ std::string OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
         cause.label == "loss" || cause.label == "scaled loss" || cause.label == kInverseLabel;
     const std::string label = ofLoss ? "the " + cause.label : cause.label;
     switch (cause.phase) {
-    case Phase::Forward: return "forward of " + label;
+    case Phase::Forward: return "forward pass of " + label;
     case Phase::Loss: return label;
-    case Phase::Backward: return "backward of " + label;
+    case Phase::Backward: return (ofLoss ? "gradient of " : "backward pass of ") + label;
     case Phase::Unscale:
     case Phase::Optimizer:
     case Phase::Scaler:

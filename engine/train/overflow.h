@@ -13,7 +13,9 @@ namespace halfscope {
 
 /// A tensor that holds inf or nan while what it was computed from does not.
 struct Culprit {
-    std::string tensor; ///< "gradient of layers.1.weight", "forward of layer 1"; empty: not known
+    /// "gradient of layers.1.weight", "gradient of the loss", "forward pass of layer 1"; empty: not
+    /// known.
+    std::string tensor;
     bool reachedInf = false;
 };
 

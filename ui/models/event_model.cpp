@@ -137,8 +137,13 @@ QString EventModel::whyText(const Event& event) {
     case EventKind::Overflow:
         return tr("Why: gradients are those of the loss times the loss scale. One grew beyond what "
                   "its type can hold (fp16: 65504) and became inf or nan, and so would the "
-                  "weights. Leaving the step out and trying a smaller scale is normal now and "
-                  "then; at every step it is not.");
+                  "weights.") +
+               u' ' +
+               (event.scaleAfter == event.scaleBefore
+                    ? tr("The scale stays, so the next step may overflow as well; where every step "
+                         "does, nothing is learnt.")
+                    : tr("Leaving the step out and trying a smaller scale is normal now and then; "
+                         "at every step it is not."));
     case EventKind::Growth:
         return tr("Why: enough clean steps in a row. A larger scale keeps more of the small "
                   "gradients from rounding to zero; if it is too large, the next overflow takes it "
