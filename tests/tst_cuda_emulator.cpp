@@ -55,7 +55,8 @@ void TestCudaEmulator::sumsOverBlocks() {
         "    using namespace hs;\n"
         "    const int i = blockIdx.x * kThreads + threadIdx.x;\n"
         "    double* partials = (double*)scratch;\n"
-        "    const double sum = blockSum(wide(((const F16*)arena)[i]), (double*)shared);\n"
+        "    const double sum = lanesSum<kThreads>(wide(((const F16*)arena)[i]), "
+        "(double*)shared);\n"
         "    if (threadIdx.x == 0) partials[blockIdx.x] = sum;\n"
         "    if (!isLastBlock(tickets, gridDim.x, shared)) return;\n"
         "    mergeParts(partials, gridDim.x, 1, 1, (double*)shared,\n"
@@ -153,8 +154,17 @@ void TestCudaEmulator::sumsNeedAllTheirBarriers() {
         "    HS_DYNAMIC_SHARED(shared);\n"
         "    using namespace hs;\n"
         "    double* parts = (double*)scratch;\n"
-        "    const double one = blockSum(1, (double*)shared), two = blockSum(2, (double*)shared);\n"
-        "    if (threadIdx.x == 32) parts[blockIdx.x] = one + two;\n"
+        "    const double one = lanesSum<kThreads>(1, (double*)shared),\n"
+        "                 two = lanesSum<kThreads>(2, (double*)shared);\n"
+        "    const double four = lanesSum<64>(1, (double*)shared) / 16,\n"
+        "                 eight = lanesSum<64>(2, (double*)shared) / 16;\n"
+        "    double columns = 0;\n"
+        "    const double mine[2] = {1, 2};\n"
+        "    for (int i = 0; i < 2; ++i)\n" // 8 rows of threads, a column of 1 and one of 2 each
+        "        columnSums<32, 2>(mine, (double*)shared,\n"
+        "                          [&](int column, double sum) { columns += sum; });\n"
+        "    const double all = lanesSum<kThreads>(columns, (double*)shared);\n"
+        "    if (threadIdx.x == 32) parts[blockIdx.x] = one + two + four + eight + all;\n"
         "    if (!isLastBlock(tickets, gridDim.x, shared)) return;\n"
         "    for (int i = 0; i < 2; ++i)\n"
         "        mergeParts(parts, gridDim.x, 1, 1, (double*)shared,\n"
@@ -165,7 +175,7 @@ void TestCudaEmulator::sumsNeedAllTheirBarriers() {
         cuda::Launch launch;
         launch.entry = "entry";
         launch.blocks = 5;
-        launch.sharedBytes = 2048;
+        launch.sharedBytes = 4096;
         double total = 0;
         std::vector<double> parts(5);
         unsigned ticket = 0;
@@ -175,20 +185,21 @@ void TestCudaEmulator::sumsNeedAllTheirBarriers() {
         } catch (const std::runtime_error& error) {
             return error.what();
         }
-        return total == 5 * 256 * 3 ? "" : "a wrong sum";
+        return total == 5 * (256 * 3 + 12 + 2 * 256 * 3) ? "" : "a wrong sum";
     };
     const std::string whole = cuda::prelude();
     QCOMPARE(failureWith(whole), std::string());
     int left = 0;
-    for (const auto& [function, next] : {std::pair{"double blockSum(", "fenceBlocks() {"},
+    for (const auto& [function, next] : {std::pair{"double lanesSum(", "fenceBlocks() {"},
                                          std::pair{"bool isLastBlock(", "double fresh("},
-                                         std::pair{"void mergeParts(", "void mergeBlocks("}})
+                                         std::pair{"void mergeParts(", "void mergeBlocks("},
+                                         std::pair{"void columnSums(", "void copyBytes("}})
         for (const std::string word : {"__syncthreads();", "fenceBlocks();"})
             for (size_t at = whole.find(word, whole.find(function)); at < whole.find(next);
                  at = whole.find(word, at + 1), ++left)
                 QVERIFY2(!failureWith(std::string(whole).erase(at, word.size())).empty(),
                          (function + std::to_string(left)).c_str());
-    QCOMPARE(left, 9);
+    QCOMPARE(left, 11);
 }
 
 QTEST_GUILESS_MAIN(TestCudaEmulator)

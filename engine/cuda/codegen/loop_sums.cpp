@@ -194,7 +194,7 @@ void LoopWriter::finishAll() {
     int64_t number = 0;
     forEach(ReduceKind::All, [&](const LoopReduction& reduction) {
         line("{");
-        line("const double total = blockSum(sum" + std::to_string(reduction.node) +
+        line("const double total = lanesSum<kThreads>(sum" + std::to_string(reduction.node) +
              ", (double*)shared);");
         line("if (thread == 0)");
         line("    " +

@@ -13,20 +13,27 @@ HS_D double laneSum(double x) {
     return x;
 }
 
-/// The sum over all threads of the block, in every thread: warps by exchange, then the warps in
-/// order. `shared`: (kThreads / kWarp) doubles; free again when it returns.
-HS_D double blockSum(double x, double* shared) {
-    constexpr int kWarps = kThreads / kWarp;
-    const int thread = static_cast<int>(threadIdx.x);
-    x = laneSum<kWarp>(x);
-    if (thread % kWarp == 0) shared[thread / kWarp] = x;
-    __syncthreads();
-    double sum = 0;
-    HS_UNROLL
-    for (int warp = 0; warp < kWarps; ++warp)
-        sum += shared[warp];
-    __syncthreads();
-    return sum;
+/// The sum over groups of `Lanes` neighbouring threads (a power of two up to kThreads: the block),
+/// in each of them: warps by exchange, then the warps in order. Lanes > 32: called by all threads
+/// of the block; `shared`: kThreads / kWarp doubles, free again when it returns.
+template <int Lanes>
+HS_D double lanesSum(double x, double* shared) {
+    if constexpr (Lanes <= kWarp) {
+        return laneSum<Lanes>(x);
+    } else {
+        constexpr int kWarps = Lanes / kWarp;
+        const int thread = static_cast<int>(threadIdx.x);
+        x = laneSum<kWarp>(x);
+        if (thread % kWarp == 0) shared[thread / kWarp] = x;
+        __syncthreads();
+        const int first = thread / Lanes * kWarps;
+        double sum = 0;
+        HS_UNROLL
+        for (int warp = 0; warp < kWarps; ++warp)
+            sum += shared[first + warp];
+        __syncthreads();
+        return sum;
+    }
 }
 
 /// Orders what this thread knows of, and with it what its block did before the last barrier,
@@ -125,29 +132,6 @@ HS_D void mergeBlocks(double* parts, int part, unsigned* tickets, double* shared
             [&](int item, double sum) { groups[static_cast<i64>(group) * Items + item] = sum; });
         if (isLastBlock(tickets, kGroups, flag))
             mergeParts(groups, kGroups, Items, Items, shared, take);
-    }
-}
-
-/// The sum over groups of `Lanes` neighbouring threads (a power of two up to kThreads), in each of
-/// them. Lanes > 32: called by all threads of the block; `shared`: kThreads / kWarp doubles, free
-/// again when it returns.
-template <int Lanes>
-HS_D double lanesSum(double x, double* shared) {
-    if constexpr (Lanes <= kWarp) {
-        return laneSum<Lanes>(x);
-    } else {
-        constexpr int kWarps = Lanes / kWarp;
-        const int thread = static_cast<int>(threadIdx.x);
-        x = laneSum<kWarp>(x);
-        if (thread % kWarp == 0) shared[thread / kWarp] = x;
-        __syncthreads();
-        const int first = thread / Lanes * kWarps;
-        double sum = 0;
-        HS_UNROLL
-        for (int warp = 0; warp < kWarps; ++warp)
-            sum += shared[first + warp];
-        __syncthreads();
-        return sum;
     }
 }
 
