@@ -139,6 +139,7 @@ private slots:
     void trainingsFollowPyTorch();
     void statesStayUntilThePointOfNoReturn();
     void sumsSideBySideKeepApart();
+    void sharedAreasTakeTurns();
     void unsafePlanIsSeen();
 
 private:
@@ -272,6 +273,30 @@ void TestCudaSteps::sumsSideBySideKeepApart() {
     QCOMPARE(executor.source().launches.size(), size_t{1});
     QVERIFY(executor.source().tickets >= 2);
     QVERIFY(values == recorded::runGraph(*makeCpuExecutor(1), graph, leaves));
+}
+
+/// Kernels of one phase whose shared areas do not fit side by side: a barrier lies between them.
+void TestCudaSteps::sharedAreasTakeTurns() {
+    constexpr int64_t kLong = 600; // scanned by the block
+    Graph graph;
+    Builder b(graph);
+    const Shape shape{1, kLong};
+    const NodeId x = b.input("x", shape, DType::F32);
+    RefTensor values{shape, {}};
+    for (int64_t i = 0; i < kLong; ++i)
+        values.values.push_back(static_cast<double>(i * 37 % 101) - 50);
+    const NodeId doubled = b.add(x, x);
+    const NodeId running = b.emit(Op::Cumsum, {doubled}, ScanAttrs{1, false});
+    const NodeId largest = b.emit(Op::ReduceMax, {doubled}, AxesAttrs{{1}});
+    graph.addOutput("y", b.add(running, b.expand(largest, shape)));
+    EmulationOptions options = shuffled(chained());
+    options.traits.sharedBytes = 5000; // for each of the two, not for both
+    EmulatedExecutor executor(options);
+    const auto got = recorded::runGraph(executor, graph, {{x, values}}, {}, 8);
+    QCOMPARE(executor.source().launches.size(), size_t{1});
+    const size_t bytes = executor.source().launches[0].sharedBytes;
+    QVERIFY(bytes > options.traits.sharedBytes / 2 && bytes <= options.traits.sharedBytes);
+    QVERIFY(got == recorded::runGraph(*makeCpuExecutor(1), graph, {{x, values}}));
 }
 
 /// That the comparisons above would see a launch too many or too early.
