@@ -6,8 +6,11 @@
 
 namespace halfscope::recorded {
 
+/// By next() of grad_scaler.h, from update to update.
 CaseResult replayRules(const Golden& trace);
+/// By GradScaler of scaler_api.h: who stepped, and every error, too.
 CaseResult replayCalls(const Golden& trace);
+/// By Op::ScalerUpdate in a graph.
 CaseResult replayOnDevice(const Golden& trace, Executor&);
 
 } // namespace halfscope::recorded

@@ -54,6 +54,7 @@ struct LoopFacts {
     bool has(Level) const;
 };
 
+/// Of a kernel with Kernel::loop.
 LoopFacts factsOf(const Program&, const Kernel&);
 
 /// Where elements go. Flat: blocks walk over the elements in batches of kThreads packs, and rows
@@ -76,6 +77,7 @@ struct LoopLayout {
     bool ownsColumns() const { return !flat && columnSteps == 1; }
 };
 
+/// In at most so many blocks: 1 where the loop is one of several kernels of a block.
 LoopLayout layOut(const LoopFacts&, int maxBlocks, const DeviceTraits&);
 
 } // namespace halfscope::cuda
