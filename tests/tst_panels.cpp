@@ -81,7 +81,7 @@ void TestPanels::transportStates_data() {
         QTest::newRow(name) << static_cast<int>(state) << QString::fromLatin1(play) << canPlay
                             << canStep;
     };
-    row("building", SessionState::Building, "Play", false, false);
+    row("building", SessionState::Building, "Play", true, false);
     row("ready", SessionState::Ready, "Play", true, true);
     row("running", SessionState::Running, "Pause", true, false);
     row("paused", SessionState::Paused, "Play", true, true);

@@ -16,6 +16,7 @@
 #include <QHelpEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QScopeGuard>
 #include <QSettings>
@@ -85,6 +86,7 @@ private slots:
     void startsWithinTheScreen();
     void fontsInPixels();
     void saysWhatIsBeingBuilt();
+    void playWaitsForTheBuild();
     void firstStepOfSeconds();
 };
 
@@ -376,6 +378,48 @@ void TestWindowUse::saysWhatIsBeingBuilt() {
     const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
     QTRY_VERIFY2(headline->text().contains(QStringLiteral("Press Play")),
                  qPrintable(headline->text()));
+}
+
+/// By Space and by the button; a second time takes it back, and both say so.
+void TestWindowUse::playWaitsForTheBuild() {
+    FakeScript script;
+    script.slowBuild = true;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(20), options);
+    MainWindow& window = opened.window;
+    QTRY_VERIFY_WITH_TIMEOUT(script.building, kPatience);
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    auto* button = window.findChild<QPushButton*>(QStringLiteral("play"));
+    const auto* state = window.findChild<QLabel*>(QStringLiteral("state"));
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    const QString waits =
+        QStringLiteral("Building the networks… Then they train; Space stops that.");
+    for (int i = 0; i < 2; ++i) {
+        QCOMPARE(button->text(), QStringLiteral("Play"));
+        QCOMPARE(state->text(), QStringLiteral("Building the networks…"));
+        QVERIFY(headline->toolTip().endsWith(QStringLiteral("Press Play.")));
+        QTest::keyClick(&window, Qt::Key_Space);
+        QCOMPARE(button->text(), QStringLiteral("Pause"));
+        QCOMPARE(state->text(), waits);
+        QVERIFY(!headline->toolTip().endsWith(QStringLiteral("Press Play.")));
+        QTest::mouseClick(button, Qt::LeftButton);
+    }
+    script.slowBuild = false;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTest::qWait(100);
+    QCOMPARE(script.steps, int64_t{0});
+    QCOMPARE(window.controller().state(), SessionState::Ready);
+    // the third time it is not taken back
+    script.slowBuild = true;
+    script.building = false;
+    window.restart();
+    QTRY_VERIFY_WITH_TIMEOUT(script.building, kPatience);
+    QTest::mouseClick(button, Qt::LeftButton);
+    QCOMPARE(state->text(), waits);
+    script.slowBuild = false;
+    QVERIFY(reaches(window, SessionState::Finished));
+    QCOMPARE(script.steps, int64_t{20});
 }
 
 /// Nobody is asked to press what was pressed.

@@ -152,7 +152,7 @@ void MainWindow::stepOnce() { m_controller->stepOnce(); }
 void MainWindow::followNewest() { m_plots->setFollow(true); }
 
 void MainWindow::playOrPause() {
-    if (m_controller->running())
+    if (m_controller->running() || m_controller->playWaits())
         pause();
     else
         play();
@@ -228,7 +228,7 @@ void MainWindow::invite() {
     const bool plain = m_about.isEmpty();
     const QString text =
         plain ? invitation(static_cast<qsizetype>(m_config.config().lanes.size())) : m_about;
-    setHeadline(m_controller->running() ? text : tr("%1 Press Play.").arg(text),
+    setHeadline(m_controller->willTrain() ? text : tr("%1 Press Play.").arg(text),
                 plain ? kTitleSize : 1.0);
 }
 
@@ -277,14 +277,19 @@ void MainWindow::setScale(int lane, const QString& text) {
 
 void MainWindow::showState() {
     const SessionState state = m_controller->state();
-    m_transport->setState(state);
+    m_transport->setState(state, m_controller->playWaits());
     m_plots->setResting(state != SessionState::Running);
     m_quietFrames = 0;
     m_newFigures = m_newFigures || state == SessionState::Finished; // the headline sums up
     const bool waits = state == SessionState::Running || state == SessionState::Paused;
-    if (waits && m_run.step() == 0 && m_news.isEmpty()) invite(); // a first step may take seconds
+    const bool fresh = waits && m_run.step() == 0 && m_news.isEmpty();
+    if (fresh || state == SessionState::Building) invite(); // a first step may take seconds
     switch (state) {
-    case SessionState::Building: m_stateLabel->setText(tr("Building the networks…")); break;
+    case SessionState::Building:
+        m_stateLabel->setText(m_controller->playWaits()
+                                  ? tr("Building the networks… Then they train; Space stops that.")
+                                  : tr("Building the networks…"));
+        break;
     case SessionState::Ready:
         m_stateLabel->setText(m_showsSaved && !m_saved
                                   ? tr("%1 Play (Space) trains it anew.").arg(m_savedText)

@@ -158,16 +158,19 @@ void TransportBar::showExperiment(const QString& preset, const QString& title) {
 
 QMenu* TransportBar::presetMenu() const { return m_presets->menu(); }
 
-void TransportBar::setState(SessionState state) {
-    m_state = state;
+void TransportBar::setState(SessionState state, bool playWaits) {
     const bool running = state == SessionState::Running;
-    const bool built = state != SessionState::Building && state != SessionState::Failed;
-    const QString text = running                           ? tr("Pause")
+    const bool building = state == SessionState::Building;
+    const bool built = !building && state != SessionState::Failed;
+    m_stops = running || playWaits;
+    const QString text = m_stops                           ? tr("Pause")
                          : state == SessionState::Finished ? tr("Continue")
                                                            : tr("Play");
     m_play->setText(text);
     m_play->setAccessibleName(text);
-    m_play->setToolTip(running                           ? tr("Pause after this step (Space)")
+    m_play->setToolTip(playWaits  ? tr("Do not train when the networks are built (Space)")
+                       : running  ? tr("Pause after this step (Space)")
+                       : building ? tr("Train as soon as the networks are built (Space)")
                        : state == SessionState::Finished ? tr("Train as many steps again (Space)")
                                                          : tr("Train (Space)"));
     const auto enable = [this](QPushButton* button, bool on) {
@@ -175,9 +178,9 @@ void TransportBar::setState(SessionState state) {
         if (!on && button->hasFocus() && parentWidget()) parentWidget()->setFocus();
         button->setEnabled(on);
     };
-    enable(m_play, built);
+    enable(m_play, built || building);
     enable(m_step, built && !running && state != SessionState::Finished);
-    enable(m_reset, state != SessionState::Building);
+    enable(m_reset, !building);
     applyColors();
 }
 
@@ -279,8 +282,7 @@ void TransportBar::applyColors() {
             .arg(fill.name(), ink.name(), enabled ? fill.lighter(112).name() : fill.name(),
                  colors.text.name());
     if (m_play->styleSheet() != style) m_play->setStyleSheet(style);
-    m_play->setIcon(themedIcon(
-        m_state == SessionState::Running ? QStringLiteral("pause") : QStringLiteral("play"), ink));
+    m_play->setIcon(themedIcon(m_stops ? QStringLiteral("pause") : QStringLiteral("play"), ink));
     m_reset->setIcon(themedIcon(QStringLiteral("reset"), colors.text));
     m_step->setIcon(themedIcon(QStringLiteral("step"), colors.text));
     m_theme->setIcon(themedIcon(QStringLiteral("theme"), colors.text));

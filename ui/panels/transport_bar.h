@@ -28,7 +28,8 @@ public:
 
     /// A preset's name; for anything else the title is shown as an entry of its own.
     void showExperiment(const QString& preset, const QString& title);
-    void setState(SessionState);
+    /// `playWaits`: a Play was asked for that has to wait until the run is built.
+    void setState(SessionState, bool playWaits = false);
     void setStopStep(qint64 steps);
     void setFigures(const RunModel&);
     /// `reason`: why the GPU is not used; may be empty.
@@ -75,7 +76,7 @@ private:
     QMenu* m_themeMenu = nullptr;
     QActionGroup* m_themes = nullptr;
     QStringList m_speedForms; ///< the same figures, from the fullest form to the shortest
-    SessionState m_state = SessionState::Building;
+    bool m_stops = false;     ///< the large button does
 };
 
 } // namespace halfscope

@@ -70,11 +70,16 @@ void ExperimentController::reset(const RunConfig& config) {
 void ExperimentController::play() {
     m_asked = true;
     train(PlayCommand{});
+    if (playWaits()) emit stateChanged(m_state);
 }
 
 void ExperimentController::pause() {
     m_whenBuilt.reset();
     m_asked = false;
+    if (m_state == SessionState::Building && !m_info) { // nothing was posted that could be stopped
+        emit stateChanged(m_state);
+        return;
+    }
     m_channel->post(PauseCommand{});
     m_impatience.start();
 }

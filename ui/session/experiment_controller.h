@@ -22,6 +22,8 @@ public:
     bool running() const { return m_state == SessionState::Running; }
     /// Whether it trains, or will by what it was asked for and has not answered yet.
     bool willTrain() const { return m_asked.value_or(running()); }
+    /// Whether a Play waits for the run to be built; a pause takes it back.
+    bool playWaits() const { return m_state == SessionState::Building && willTrain(); }
     /// What the current run was built as; null until it is built.
     const SessionInfoPtr& info() const { return m_info; }
 
@@ -43,6 +45,7 @@ public:
     SessionBatch drain() { return m_info ? m_channel->take(m_number) : SessionBatch(); }
 
 signals:
+    /// Also when a Play begins or ends to wait for the run to be built.
     void stateChanged(halfscope::SessionState state);
     void built();
     void failed(const QString& reason);
