@@ -16,7 +16,7 @@ std::vector<std::byte> toBytes(const Node& node, const std::vector<double>& valu
         if (node.dtype == DType::F64) {
             std::memcpy(to, &values[i], sizeof(double));
         } else if (node.dtype == DType::I32) {
-            const auto value = static_cast<int32_t>(values[i]);
+            const auto value = static_cast<int32_t>(roundTo(node.dtype, values[i])); // saturates
             std::memcpy(to, &value, sizeof value);
         } else {
             const auto value = static_cast<float>(roundTo(node.dtype, values[i]));
