@@ -7,6 +7,7 @@
 
 #include "engine/core/error.h"
 #include "engine/train/experiment.h"
+#include "engine/train/lane_titles.h"
 #include "engine/train/run_files.h"
 #include "engine/train/skips.h"
 
@@ -32,6 +33,7 @@ std::string closingTable(Experiment& experiment, std::span<const LaneTotals> tot
     }
     std::string text =
         padded("lane", width) + "  final loss  skipped  scale       ms/step    peak\n";
+    const std::vector<LaneTitle> titles = laneTitleParts(experiment.config());
     for (int i = 0; i < experiment.lanes(); ++i) {
         const LaneTotals& lane = totals[static_cast<size_t>(i)];
         const StepRecord& last = lane.last();
@@ -41,8 +43,10 @@ std::string closingTable(Experiment& experiment, std::span<const LaneTotals> tot
                 padded(shortNumber(static_cast<double>(last.loss), 6), 12) +
                 padded(std::to_string(last.skippedSoFar), 9) +
                 padded(scalesLoss(config) ? scaleText(lane.scaleAfter()) : "-", 12) +
-                padded(shortNumber(ms, 3), 11) + bytesText(experiment.lane(i).memory().peakBytes) +
-                "\n";
+                padded(shortNumber(ms, 3), 11);
+        const std::string peak = bytesText(experiment.lane(i).memory().peakBytes);
+        const std::string apart = differencesText(titles[static_cast<size_t>(i)]);
+        text += apart.empty() ? peak + "\n" : padded(peak, 10) + apart + "\n";
     }
     return text;
 }

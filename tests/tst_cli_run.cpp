@@ -156,6 +156,16 @@ void TestCliRun::optionsActInOrder() {
     QCOMPARE(config.steps, int64_t{3});
     QCOMPARE(config.seed, uint64_t{5});
     QVERIFY(filesOf(out).contains("output_amp-fp16-2.png"));
+    // which of the lanes alike is which, in the table and in the summary
+    QStringList rows;
+    for (const QString& line : QString::fromUtf8(outcome.out).split('\n'))
+        if (line.startsWith("fp16 ") || line.startsWith("amp-fp16"))
+            rows.push_back(line.section("KiB", 1).trimmed());
+    QCOMPARE(rows.mid(0, 3), (QStringList{"", "init_scale 8", "init_scale 16"}));
+    const QByteArray summary = contentOf(out + "/summary.json");
+    QVERIFY2(summary.contains("\"title\": \"fp16\"") &&
+                 summary.contains("\"title\": \"amp-fp16, init_scale 16\""),
+             summary);
 }
 
 void TestCliRun::stopAtTheFloorKeepsFiles() {

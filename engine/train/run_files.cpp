@@ -2,6 +2,7 @@
 #include "engine/train/run_files.h"
 
 #include "engine/core/text.h"
+#include "engine/train/lane_titles.h"
 
 #include <nlohmann/json.hpp>
 
@@ -85,11 +86,12 @@ Json memoryJson(const MemoryUse& memory) {
     return causes;
 }
 
-Json laneJson(const std::string& name, const LaneConfig& config, const LaneTotals& totals,
-              const MemoryUse& memory) {
+Json laneJson(const std::string& name, const std::string& title, const LaneConfig& config,
+              const LaneTotals& totals, const MemoryUse& memory) {
     const StepRecord& last = totals.last();
     Json lane;
     lane["name"] = name;
+    lane["title"] = title;
     lane["precision"] = nameOf(config.precision);
     lane["steps"] = totals.steps();
     lane["final_loss"] = totals.steps() > 0 ? jsonNumber(last.loss) : Json();
@@ -230,10 +232,11 @@ void RunFiles::finish(Experiment& experiment, RunOutcome outcome, std::string_vi
                          {"libraries", device.libraries},
                          {"memory_bytes", device.memoryBytes}};
     summary["versions"] = {{"halfscope", programVersion}, {"compiler", __VERSION__}};
+    const std::vector<LaneTitle> titles = laneTitleParts(experiment.config());
     Json& lanes = summary["lanes"] = Json::array();
     for (size_t i = 0; i < m_lanes.size(); ++i) {
-        lanes.push_back(laneJson(m_lanes[i], experiment.config().lanes[i], m_totals[i],
-                                 experiment.lane(static_cast<int>(i)).memory()));
+        lanes.push_back(laneJson(m_lanes[i], titleText(titles[i]), experiment.config().lanes[i],
+                                 m_totals[i], experiment.lane(static_cast<int>(i)).memory()));
     }
     writeFileAtomically(pathTo("summary.json"),
                         summary.dump(4, ' ', false, Json::error_handler_t::replace) + "\n");
