@@ -77,6 +77,10 @@ struct Commands {
         textOption(*run, "--out", runOptions.out,
                    "Write experiment.json, csv files, pictures and summary.json into this folder",
                    "DIR", "the path of a folder");
+        countOption(*run, "--gradients", runOptions.countGradients,
+                    "Count gradients by size every N steps (1, 1 + N, ...): what rounds to zero; a "
+                    "table, and gradients.csv",
+                    1, 1000000000);
         run->add_flag("--quiet", runOptions.quiet, "Print errors only");
         verify = app.add_subcommand("verify", "Check that this machine computes what PyTorch does, "
                                               "against values recorded from it");

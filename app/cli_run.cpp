@@ -26,11 +26,15 @@ std::string startText(const Experiment& experiment) {
     return text;
 }
 
-std::string closingTable(Experiment& experiment, std::span<const LaneTotals> totals) {
-    size_t width = 4;
-    for (int i = 0; i < experiment.lanes(); ++i) {
+size_t nameWidth(const Experiment& experiment) {
+    size_t width = 4; // "lane"
+    for (int i = 0; i < experiment.lanes(); ++i)
         width = std::max(width, experiment.laneName(i).size());
-    }
+    return width;
+}
+
+std::string closingTable(Experiment& experiment, std::span<const LaneTotals> totals) {
+    const size_t width = nameWidth(experiment);
     std::string text =
         padded("lane", width) + "  final loss  skipped  scale       ms/step    peak\n";
     const std::vector<LaneTitle> titles = laneTitleParts(experiment.config());
@@ -64,6 +68,26 @@ std::string skipNotes(const Experiment& experiment, std::span<const SkipTally> t
     return text;
 }
 
+/// What the lanes' gradients were last: in which dtype, and which shares of them are lost in it.
+std::string gradientTable(const Experiment& experiment, std::span<const GradientRange> ranges) {
+    if (ranges.empty()) return {};
+    const size_t width = nameWidth(experiment);
+    std::string text = "Gradients of step " + std::to_string(ranges.front().step) +
+                       ", times the loss scale:\n" + padded("lane", width) +
+                       "  dtype     zero       subnormal  inf or nan\n";
+    for (size_t i = 0; i < ranges.size(); ++i) {
+        const GradientRange& range = ranges[i];
+        const auto total = static_cast<double>(std::max<int64_t>(1, range.total()));
+        const auto share = [total](int64_t count) {
+            return shortNumber(100 * static_cast<double>(count) / total, 3) + " %";
+        };
+        text += padded(experiment.laneName(static_cast<int>(i)), width) + "  " +
+                padded(std::string(nameOf(range.type)), 10) + padded(share(range.zeros()), 11) +
+                padded(share(range.subnormals()), 11) + share(range.notFinite()) + "\n";
+    }
+    return text;
+}
+
 RunOutcome outcomeOf(const Experiment& experiment) {
     if (experiment.finished()) return RunOutcome::Finished;
     return experiment.stopReason().empty() ? RunOutcome::Interrupted : RunOutcome::Stopped;
@@ -74,7 +98,7 @@ class Loop {
 public:
     Loop(Experiment& experiment, const RunOptions& options)
         : m_experiment(experiment), m_totals(static_cast<size_t>(experiment.lanes())),
-          m_skips(m_totals.size()) {
+          m_skips(m_totals.size()), m_countEvery(options.countGradients) {
         if (!options.out.empty()) m_files.emplace(options.out, experiment);
         if (!options.quiet) {
             m_progress.emplace(experiment.config());
@@ -87,6 +111,7 @@ public:
         while (!m_experiment.finished() && m_experiment.stopReason().empty() &&
                !signals.interrupted()) {
             records.clear();
+            countGradients();
             // Events of a step that was stopped midway are left out, as its records are.
             if (!m_experiment.advance(records, events)) continue;
             if (m_files) m_files->append(m_experiment, records, events);
@@ -113,14 +138,29 @@ public:
         if (m_experiment.step() > 0) {
             print(closingTable(m_experiment, m_totals));
             print(skipNotes(m_experiment, m_skips));
+            print(gradientTable(m_experiment, m_ranges));
         }
         if (m_files) print("Files: " + options.out + "\n");
     }
 
 private:
+    /// Those of the step that comes next, where it is one to count.
+    void countGradients() {
+        const int64_t step = m_experiment.step();
+        if (m_countEvery == 0 || step % m_countEvery != 0 || step == m_counted) return;
+        std::vector<GradientRange> ranges = m_experiment.gradientRanges();
+        if (ranges.empty()) return; // in the middle of a step, or none to be had
+        if (m_files) m_files->append(ranges);
+        m_ranges = std::move(ranges);
+        m_counted = step;
+    }
+
     Experiment& m_experiment;
     std::vector<LaneTotals> m_totals;
     std::vector<SkipTally> m_skips; // by lane
+    const int m_countEvery;
+    std::vector<GradientRange> m_ranges; // the last ones that were counted
+    int64_t m_counted = -1;              // after this step
     std::optional<RunFiles> m_files;
     std::optional<Progress> m_progress;
 };

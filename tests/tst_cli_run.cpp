@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 
@@ -32,6 +33,7 @@ private slots:
     void quietSaysNothing();
     void closingTable();
     void finalScale();
+    void gradients();
     void progressLines();
     void progressOnATerminal();
     void csvLines();
@@ -241,6 +243,44 @@ void TestCliRun::finalScale() {
     const Outcome staying = run("2^-4", "4");
     QVERIFY2(staying.out.contains(" 2^-4 "), staying.out);
     QCOMPARE(finalScales(), std::pair(1.0f, 0x1p-4f));
+}
+
+/// Counted beside the training, which goes on as if nothing had been.
+void TestCliRun::gradients() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("g");
+    const QStringList lanes{"--set", "lanes.1.scaler.mode=static", "--set",
+                            "lanes.1.scaler.init_scale=2^-16"};
+    QVERIFY(call(smallRun(out, lanes)).code == 0);
+    const QByteArray steps = contentOf(out + "/steps.csv");
+    QVERIFY(!filesOf(out).contains("gradients.csv"));
+    const Outcome outcome = call(smallRun(out, lanes + QStringList{"--gradients", "5"}));
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QCOMPARE(contentOf(out + "/steps.csv"), steps);
+    const QList<QByteArray> lines = contentOf(out + "/gradients.csv").trimmed().split('\n');
+    QVERIFY(lines[0].startsWith("lane,first_step,last_step,counted_step,zero,2^-40,2^-39,"));
+    QVERIFY(lines[0].endsWith(",2^23,not_finite"));
+    QCOMPARE(lines.size(), qsizetype{1 + 3 * 2}); // before steps 1, 6 and 11
+    QVERIFY2(lines[6].startsWith("amp-fp16,11,11,11,"), lines[6]);
+    for (const QByteArray& line : lines.mid(1)) {
+        const QList<QByteArray> fields = line.split(',');
+        QCOMPARE(fields.size(), lines[0].split(',').size());
+        double sum = 0;
+        for (const QByteArray& share : fields.mid(4))
+            sum += share.toDouble();
+        // each of 66 shares is a float32, rounded once
+        QVERIFY2(std::abs(sum - 1) < 66 * 0x1p-24, line);
+    }
+    // the table has the last ones, in percent
+    QVERIFY2(outcome.out.contains("Gradients of step 11, times the loss scale:\n"), outcome.out);
+    const auto row =
+        QString::fromUtf8(outcome.out).section("\namp-fp16  float16 ", 1).section('\n', 0, 0);
+    QVERIFY2(lines[6].split(',')[4].toDouble() > 0.5, lines[6]); // too small a scale
+    const double percent = 100 * lines[6].split(',')[4].toDouble();
+    QVERIFY2(std::abs(row.section('%', 0, 0).toDouble() - percent) <= 0.005 * percent, outcome.out);
+    // another run's file does not stay
+    QVERIFY(call(smallRun(out, lanes)).code == 0);
+    QVERIFY(!filesOf(out).contains("gradients.csv"));
 }
 
 void TestCliRun::progressLines() {

@@ -28,6 +28,7 @@ const char* nameOf(RunOutcome outcome) {
     return "";
 }
 
+constexpr const char* kGradientsFile = "gradients.csv";
 constexpr double kSlowStepSeconds = 0.05; // reading the pictures back costs little beside it
 constexpr size_t kTimedSteps = size_t{1} << 20;
 
@@ -114,7 +115,8 @@ void removeEarlierRun(const std::string& folder) {
         if (std::filesystem::is_symlink(path, ignored)) return; // written through, as it was
         if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
     };
-    for (const char* name : {"summary.json", "steps.csv", "events.csv", "timing.csv"})
+    for (const char* name :
+         {"summary.json", "steps.csv", "events.csv", "timing.csv", kGradientsFile})
         remove(name);
     for (const PrecisionPreset& preset : precisionPresets())
         for (int number = 1; number <= static_cast<int>(kMaxLanes); ++number)
@@ -146,6 +148,25 @@ std::string eventLine(const Event& event, std::span<const std::string> lanes) {
 std::string timingLine(const StepRecord& record, std::span<const std::string> lanes) {
     return csvLine({numberText(record.step), laneText(record.lane, lanes),
                     numberText(record.deviceSeconds), numberText(record.wallSeconds)});
+}
+
+std::string gradientHeader() {
+    std::string line = "lane,first_step,last_step,counted_step,zero";
+    for (int i = 0; i < MagnitudeCounts::kBuckets; ++i)
+        line += ",2^" + std::to_string(MagnitudeCounts::kLowest + i);
+    return line + ",not_finite\n";
+}
+
+std::string gradientLine(const GradientRange& range, const std::string& lane) {
+    const auto total = static_cast<double>(std::max<int64_t>(1, range.total()));
+    const auto share = [total](int64_t count) {
+        return ',' + numberText(static_cast<float>(static_cast<double>(count) / total));
+    };
+    const std::string step = ',' + numberText(range.step);
+    std::string line = csvText(lane) + step + step + step + share(range.zeros());
+    for (size_t i = 0; i < range.outputs.buckets.size(); ++i)
+        line += share(range.outputs.buckets[i] + range.weights.buckets[i]);
+    return line + share(range.notFinite()) + '\n';
 }
 
 void LaneTotals::add(const StepRecord& record) {
@@ -207,10 +228,22 @@ void RunFiles::append(Experiment& experiment, std::span<const StepRecord> record
     if (seconds >= kSlowStepSeconds) m_pictures = experiment.snapshot();
 }
 
+void RunFiles::append(std::span<const GradientRange> ranges) {
+    std::string lines;
+    for (size_t i = 0; i < ranges.size(); ++i)
+        lines += gradientLine(ranges[i], m_lanes[i]);
+    if (!m_gradients) {
+        m_gradients.emplace(pathTo(kGradientsFile));
+        m_gradients->append(gradientHeader());
+    }
+    m_gradients->append(lines);
+}
+
 void RunFiles::finish(Experiment& experiment, RunOutcome outcome, std::string_view programVersion) {
     m_steps.finish();
     m_events.finish();
     m_timing.finish();
+    if (m_gradients) m_gradients->finish();
     if (experiment.step() > 0) {
         const bool kept = m_pictures && m_pictures->step == experiment.step();
         if (!kept) m_pictures = experiment.snapshot();

@@ -19,6 +19,10 @@ namespace halfscope {
 ///               backed_off,loss_not_finite,skipped_so_far
 ///   events.csv  step,lane,kind,scale_before,scale_after,tensor,text
 ///   timing.csv  step,lane,device_seconds,wall_seconds
+///   gradients.csv  lane,first_step,last_step,counted_step,zero,2^-40,...,2^23,not_finite: shares
+///   of
+///               a step's gradients, times the loss scale; 2^e holds 2^e <= |x| < 2^(e+1), the
+///               first and the last one what lies beyond. The three steps are one here.
 /// Lanes go by name, flags are 0 or 1, numbers read back as the same value ("nan", "inf", "-inf").
 extern const char* const kStepHeader;
 extern const char* const kEventHeader;
@@ -26,6 +30,8 @@ extern const char* const kTimingHeader;
 std::string stepLine(const StepRecord&, std::span<const std::string> lanes);
 std::string eventLine(const Event&, std::span<const std::string> lanes);
 std::string timingLine(const StepRecord&, std::span<const std::string> lanes);
+std::string gradientHeader();
+std::string gradientLine(const GradientRange&, const std::string& lane);
 
 /// What the records of a lane add up to.
 class LaneTotals {
@@ -60,6 +66,8 @@ public:
     RunFiles(std::string folder, const Experiment&);
     /// After each step with what it left.
     void append(Experiment&, std::span<const StepRecord>, std::span<const Event>);
+    /// gradients.csv, which a run has that counts them: one range for each lane.
+    void append(std::span<const GradientRange>);
     /// The rest: the csv files get their names, output_<lane>.png, summary.json. `programVersion`
     /// is "0.1.0". Without this call the destructors still keep the csv files.
     void finish(Experiment&, RunOutcome, std::string_view programVersion);
@@ -75,6 +83,7 @@ private:
     /// pass before it ends.
     std::optional<Snapshot> m_pictures;
     GrowingFile m_steps, m_events, m_timing;
+    std::optional<GrowingFile> m_gradients; ///< from the first count on
 };
 
 } // namespace halfscope
