@@ -5,6 +5,7 @@
 #include "ui/panels/layers_dialog.h"
 #include "ui/panels/scale_dialog.h"
 #include "ui/panels/verify_dialog.h"
+#include "ui/theme.h"
 
 #include <QAbstractButton>
 #include <QAction>
@@ -73,6 +74,7 @@ private slots:
     void wrongScaleStays();
     void helpLeadsToItsParts();
     void answersOpenExperiments();
+    void linksReadInEitherTheme();
 
 private:
     /// As the user opens it; of those that need a running window, with one.
@@ -215,6 +217,29 @@ void TestDialogs::answersOpenExperiments() {
     emit text->anchorClicked(QUrl(QStringLiteral("preset:overflow")));
     QVERIFY(m_opened->window.windowTitle().startsWith(QStringLiteral("Overflow")));
     QVERIFY(text->isVisible()); // the answer stays beside the experiment
+}
+
+/// Also of those that were written in the other theme's colour.
+void TestDialogs::linksReadInEitherTheme() {
+    auto* text = open(QStringLiteral("questions"))->findChild<QTextBrowser*>();
+    for (const Theme theme : {Theme::Dark, Theme::Light}) {
+        applyTheme(*qApp, theme);
+        QCoreApplication::processEvents();
+        const int place = text->verticalScrollBar()->value();
+        QVERIFY(place > 0); // where it was
+        const QColor background = text->palette().color(QPalette::Base);
+        int links = 0;
+        const QTextDocument& document = *text->document();
+        for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
+            for (auto it = block.begin(); !it.atEnd(); ++it) {
+                const QTextCharFormat format = it.fragment().charFormat();
+                if (format.anchorHref().isEmpty()) continue;
+                ++links;
+                QVERIFY2(contrast(format.foreground().color(), background) >= 4.5,
+                         qPrintable(it.fragment().text()));
+            }
+        QVERIFY(links > 10);
+    }
 }
 
 QTEST_MAIN(TestDialogs)

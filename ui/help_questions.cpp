@@ -44,6 +44,12 @@ QList<Question> aboutScales() {
         {tr("Does bf16 need a loss scale?"),
          tr("No: it has the range of FP32. It has fewer digits than fp16 instead."),
          "checkerboard-bf16"},
+        {tr("Was this step skipped?"),
+         tr("PyTorch does not say; but then the scale is smaller after update() than before. Here "
+            "red marks tell it, the list of events, and a column of the saved steps.csv.")},
+        {tr("After resuming, steps are skipped again"),
+         tr("The scaler began anew at 65536. Save and load scaler.state_dict() beside those of the "
+            "model and the optimizer.")},
         {tr("Two losses: one scale or two?"),
          tr("One GradScaler for both. An overflow in one optimizer\u2019s gradients skips that "
             "optimizer alone, and the scale falls for both."),
@@ -61,6 +67,10 @@ QList<Question> aboutCalls() {
         {tr("\u201cAttempting to unscale FP16 gradients\u201d"),
          tr("The weights themselves are fp16, as after model.half(). Autocast wants them in FP32: "
             "small updates vanish otherwise."),
+         "pure-fp16"},
+        {tr("Adam in fp16 gives inf or nan"),
+         tr("Its epsilon of 1e-8 is zero there, and so are small squares: it divides by zero. With "
+            "AMP the optimizer computes in FP32."),
          "pure-fp16"},
         {tr("\u201cunscale_() has already been called\u201d"),
          tr("Once for each optimizer between two update() calls. With accumulation, unscale, step "

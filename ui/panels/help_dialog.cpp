@@ -5,7 +5,9 @@
 #include "ui/owned.h"
 
 #include <QDialogButtonBox>
+#include <QEvent>
 #include <QScreen>
+#include <QScrollBar>
 #include <QTextBrowser>
 #include <QUrl>
 #include <QVBoxLayout>
@@ -17,7 +19,7 @@ HelpDialog::HelpDialog(QWidget* parent) : QDialog(parent) {
     m_text = make<QTextBrowser>(this);
     m_text->setAccessibleName(windowTitle());
     m_text->setOpenLinks(false);
-    m_text->setHtml(helpText());
+    showText();
     connect(m_text, &QTextBrowser::anchorClicked, this, &HelpDialog::follow);
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Close, this);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
@@ -32,6 +34,18 @@ void HelpDialog::showPart(const QString& anchor) {
     show();
     raise();
     m_text->scrollToAnchor(anchor);
+}
+
+/// Links take the colour that the theme has while the text is read.
+void HelpDialog::showText() {
+    const int place = m_text->verticalScrollBar()->value();
+    m_text->setHtml(helpText());
+    m_text->verticalScrollBar()->setValue(place);
+}
+
+void HelpDialog::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::PaletteChange && m_text) showText();
+    QDialog::changeEvent(event);
 }
 
 void HelpDialog::follow(const QUrl& link) {

@@ -20,7 +20,11 @@ signals:
     /// An experiment of the list by name, for the main window to open.
     void presetChosen(const QString& name);
 
+protected:
+    void changeEvent(QEvent*) override;
+
 private:
+    void showText();
     void follow(const QUrl&);
 
     QTextBrowser* m_text = nullptr; ///< child
