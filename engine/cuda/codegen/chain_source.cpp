@@ -1,4 +1,4 @@
-// Writes the structs and functions of chains (kernels/gemm.cuh).
+// Writes the structs and functions of chains (kernels/chain.cuh).
 #include "engine/core/error.h"
 #include "engine/cuda/codegen/chain.h"
 #include "engine/cuda/codegen/chain_text.h"

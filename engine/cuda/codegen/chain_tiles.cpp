@@ -39,7 +39,7 @@ size_t panelBytes(const ChainShape& shape, int rows, int width, int group) {
 size_t runningBytes(int partials, int width) {
     return static_cast<size_t>(partials * width) * sizeof(double);
 }
-/// Of RowProduct (kernels/gemm.cuh), which checks that it is enough.
+/// Of RowProduct (kernels/chain.cuh), which checks that it is enough.
 size_t rowsBytes(const Graph& graph, const ChainShape& shape, const ChainTiles& tiles) {
     const size_t bytes = operandBytes(graph, shape);
     const size_t areaA = static_cast<size_t>(tiles.rows * tiles.depth) * bytes;

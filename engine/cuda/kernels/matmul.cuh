@@ -1,6 +1,6 @@
 // Matrix products of any shape and dtype, and what convolution makes of them: a tile in shared
 // memory, or a few lanes for each result where the product is small. Sums run over k in ascending
-// order, in parts that depend on the sizes alone. Large 16-bit products belong to gemm.cuh.
+// order, in parts that depend on the sizes alone. Large 16-bit products belong to chain.cuh.
 #pragma once
 
 namespace hs {

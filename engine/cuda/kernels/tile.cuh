@@ -1,4 +1,4 @@
-// Operand tiles of the chain kernels (gemm.cuh): computed from what lies in memory, rounded, put
+// Operand tiles of the chain kernels (chain.cuh): computed from what lies in memory, rounded, put
 // into shared memory, from where product.cuh multiplies them.
 #pragma once
 

@@ -1,7 +1,7 @@
-// Matrix products of fused chains. The operands are computed tile by tile from what lies in memory
-// (prologue), the results go through further elementwise values and sums before they leave the chip
-// (epilogue). Sizes, sources and sinks come from the generated text (codegen/chain_source, sizes by
-// chain_tiles).
+// Fused chains: matrix products whose operands are computed tile by tile from what lies in memory
+// (prologue), and whose results go through further elementwise values and sums before they leave
+// the chip (epilogue); and passes of sums alone. The text of the chain (codegen/chain_source) has
+// the sources and sinks, and the sizes that codegen/chain_tiles chose.
 #pragma once
 
 namespace hs {
