@@ -8,7 +8,9 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <thread>
@@ -53,6 +55,7 @@ private slots:
     void longStepsStopInBetween();
     void stoppedStepsAreWholeOrUndone();
     void rowsAreThereBeforeTheirNumber();
+    void stepNumbersWrap();
     void anyThread();
     void memoryOfWhatRuns();
 };
@@ -227,6 +230,19 @@ void TestCudaPace::rowsAreThereBeforeTheirNumber() {
     QVERIFY2(words != std::string::npos && words < barrier && barrier < fence && fence < number &&
                  number != std::string::npos,
              ptx.substr(entry).c_str());
+}
+
+// After 2^32 steps numbers begin anew: the row of a step before is there when a small number is.
+void TestCudaPace::stepNumbersWrap() {
+    Platform platform(fakeCuda().api());
+    const MetricsRing ring(*platform.open(0), sizeof(double));
+    auto* const words = reinterpret_cast<double*>(ring.ring()); // which the fake has on the host
+    std::fill_n(words, 40, 42.0);                               // all slots
+    const uint32_t reached = 1;
+    std::memcpy(words, &reached, sizeof reached);
+    double row = 0;
+    ring.read(0xFFFFFFFEu, std::as_writable_bytes(std::span(&row, 1)));
+    QCOMPARE(row, 42.0);
 }
 
 // Built by one thread, run by another, given up by a third.
