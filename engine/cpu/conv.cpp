@@ -1,6 +1,6 @@
 // Convolution on the CPU: image columns (im2col) and one matrix product a tile, tiles over all
 // threads. Tiles and partial sums depend on the sizes alone, so any number of threads gives the
-// same bits. Also the scratch sizes of all kernels.
+// same bits.
 #include "engine/cpu/support.h"
 #include "engine/cpu/tf32.h"
 
@@ -312,30 +312,10 @@ void cpuConv2dWeightGrad(const CpuCall& call) {
     });
 }
 
-size_t cpuScratchBytes(const Graph& graph, NodeId id, int threads) {
+size_t cpuConvScratchFloats(const Graph& graph, NodeId id, int threads) {
     const Node& node = graph[id];
-    size_t floats = 0;
-    switch (node.op) {
-    case Op::Matmul: return cpuMatmulScratchBytes(graph, id, threads);
-    case Op::Conv2d:
-    case Op::Conv2dInputGrad:
-    case Op::Conv2dWeightGrad: {
-        const ConvPlan p = planOf(node, graph[node.in[0]].shape, graph[node.in[1]].shape);
-        floats = scratchOf(node.op, p).floats(threads);
-        break;
-    }
-    case Op::Sum:
-    case Op::Mean:
-    case Op::ReduceMax:
-    case Op::ReduceMin:
-    case Op::Prod: floats = cpuReduceScratchFloats(graph, id); break;
-    case Op::ScatterAdd: floats = cpuScatterScratchFloats(graph, id, threads); break;
-    case Op::MaxPool2dIndex:
-    case Op::AvgPool2d:
-    case Op::AvgPool2dGrad: floats = cpuPoolScratchFloats(graph, id, threads); break;
-    default: break;
-    }
-    return floats * sizeof(float);
+    const ConvPlan p = planOf(node, graph[node.in[0]].shape, graph[node.in[1]].shape);
+    return scratchOf(node.op, p).floats(threads);
 }
 
 } // namespace halfscope

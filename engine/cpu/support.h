@@ -29,7 +29,8 @@ inline float* scratchFloats(const CpuCall& call) {
     return reinterpret_cast<float*>(call.scratch.data());
 }
 
-// floats of scratch that the kernels want, by file
+// floats of scratch that the kernels want, by file, for cpuScratchBytes (scratch.cpp)
+size_t cpuConvScratchFloats(const Graph&, NodeId, int threads);
 size_t cpuReduceScratchFloats(const Graph&, NodeId);
 size_t cpuScatterScratchFloats(const Graph&, NodeId, int threads);
 size_t cpuPoolScratchFloats(const Graph&, NodeId, int threads);
