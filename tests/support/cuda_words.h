@@ -1,6 +1,6 @@
-// CUDA's words for generated text on the CPU: threadIdx, barriers, exchanges between lanes,
-// atomics. The emulator (cuda_emulator.cpp) compiles a text behind this file and runs its threads
-// as fibers.
+// CUDA's words for generated text on the CPU, as far as texts use them: threadIdx, barriers,
+// exchanges between lanes, atomics. The emulator (cuda_emulator.cpp) compiles a text behind this
+// file and runs its threads as fibers.
 #pragma once
 
 #include <math.h>
@@ -13,11 +13,8 @@
 #define __device__
 #define __host__
 #define __forceinline__ inline
-#define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
-#define __restrict__
 #define __align__(n) __attribute__((aligned(n)))
-#define __constant__ static const
 // Blocks run one after another, so one static object is the block's. Filled anew for no block:
 // kernels take the shared area that they are given (HS_DYNAMIC_SHARED).
 #define __shared__ static
@@ -93,69 +90,18 @@ inline Gathered<T> gather(unsigned mask, const T& mine, int line) {
     return {hs_emulated_state.exchange(hs_emulated_state.context, mask, &mine, sizeof(T), line)};
 }
 
-template <class T>
-inline T shuffle(unsigned mask, T mine, int from, int line) {
-    return gather(mask, mine, line)[from & 31];
-}
 inline int lane() { return static_cast<int>(hs_emulated_state.thread.x & 31u); }
 
 template <class T>
-inline T shuffleDown(unsigned mask, T mine, unsigned delta, int width, int line) {
-    const int at = lane(), to = at + static_cast<int>(delta);
-    return shuffle(mask, mine, to / width == at / width ? to : at, line);
-}
-template <class T>
-inline T shuffleUp(unsigned mask, T mine, unsigned delta, int width, int line) {
-    const int at = lane(), to = at - static_cast<int>(delta);
-    return shuffle(mask, mine, to >= at / width * width ? to : at, line);
-}
-template <class T>
-inline T shuffleXor(unsigned mask, T mine, int bits, int width, int line) {
-    const int at = lane(), to = at ^ bits;
-    return shuffle(mask, mine, to < (at / width + 1) * width ? to : at, line);
-}
-template <class T>
-inline T shuffleFrom(unsigned mask, T mine, int from, int width, int line) {
-    return shuffle(mask, mine, lane() / width * width + from % width, line);
-}
-inline unsigned ballot(unsigned mask, bool mine, int line) {
-    const auto all = gather(mask, mine, line);
-    unsigned bits = 0;
-    for (int i = 0; i < 32; ++i)
-        if ((mask >> i & 1u) != 0 && all[i]) bits |= 1u << i;
-    return bits;
-}
-
-// the optional width
-template <class T>
-inline T shuffleDown(unsigned mask, T mine, unsigned delta, int line) {
-    return shuffleDown(mask, mine, delta, 32, line);
-}
-template <class T>
-inline T shuffleUp(unsigned mask, T mine, unsigned delta, int line) {
-    return shuffleUp(mask, mine, delta, 32, line);
-}
-template <class T>
 inline T shuffleXor(unsigned mask, T mine, int bits, int line) {
-    return shuffleXor(mask, mine, bits, 32, line);
-}
-template <class T>
-inline T shuffleFrom(unsigned mask, T mine, int from, int line) {
-    return shuffleFrom(mask, mine, from, 32, line);
+    return gather(mask, mine, line)[lane() ^ bits];
 }
 
 } // namespace hs_emulated
 
 #define __syncthreads() hs_emulated::barrier(__LINE__)
 #define __syncwarp(...) ((void)hs_emulated::gather(0xFFFFFFFFu, 0, __LINE__))
-#define __shfl_sync(...) hs_emulated::shuffleFrom(__VA_ARGS__, __LINE__)
-#define __shfl_down_sync(...) hs_emulated::shuffleDown(__VA_ARGS__, __LINE__)
-#define __shfl_up_sync(...) hs_emulated::shuffleUp(__VA_ARGS__, __LINE__)
 #define __shfl_xor_sync(...) hs_emulated::shuffleXor(__VA_ARGS__, __LINE__)
-#define __ballot_sync(mask, predicate)                                                             \
-    hs_emulated::ballot((mask), static_cast<bool>(predicate), __LINE__)
-#define __any_sync(mask, predicate) (__ballot_sync(mask, predicate) != 0u)
-#define __all_sync(mask, predicate) (__ballot_sync(mask, predicate) == (mask))
 
 // One host thread runs all: fences and atomics matter to the search for races alone.
 #define HS_UNSEEN __attribute__((noinline, no_sanitize("thread")))
@@ -163,47 +109,16 @@ HS_UNSEEN inline void __threadfence() {
     if (hs_emulated_state.fence != nullptr) hs_emulated_state.fence(hs_emulated_state.context);
 }
 inline void __threadfence_system() { __threadfence(); }
-template <class Change>
-HS_UNSEEN inline unsigned atomically(unsigned* at, Change change) {
+HS_UNSEEN inline unsigned atomicAdd(unsigned* at, unsigned by) {
     if (hs_emulated_state.atomic != nullptr)
         hs_emulated_state.atomic(hs_emulated_state.context, at);
     const unsigned old = *at;
-    *at = change(old);
+    *at = old + by;
     return old;
-}
-inline unsigned atomicAdd(unsigned* at, unsigned by) {
-    return atomically(at, [by](unsigned old) { return old + by; });
-}
-inline unsigned atomicExch(unsigned* at, unsigned to) {
-    return atomically(at, [to](unsigned) { return to; });
-}
-inline unsigned atomicOr(unsigned* at, unsigned bits) {
-    return atomically(at, [bits](unsigned old) { return old | bits; });
-}
-inline unsigned atomicMax(unsigned* at, unsigned with) {
-    return atomically(at, [with](unsigned old) { return old > with ? old : with; });
 }
 template <class T>
 inline T __ldcg(const T* from) {
     return *from;
-}
-template <class T>
-inline T __ldg(const T* from) {
-    return *from;
-}
-inline unsigned __umulhi(unsigned a, unsigned b) {
-    return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
-}
-inline int __popc(unsigned x) { return __builtin_popcount(x); }
-inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
-inline int __ffs(int x) { return __builtin_ffs(x); }
-template <class T>
-inline T min(T a, T b) {
-    return b < a ? b : a;
-}
-template <class T>
-inline T max(T a, T b) {
-    return a < b ? b : a;
 }
 
 // What the compiler calls before an access, where it is asked to look for races or for pointers
