@@ -1,6 +1,8 @@
 // Trials of ways to run a step: what does not compile, does not run or gives other results is left
 // out; what a fault leaves behind; searches that are stopped.
 #include "engine/core/error.h"
+#include "engine/cuda/trial_values.h"
+#include "engine/graph/builder.h"
 #include "engine/train/step_graph.h"
 #include "tests/support/cuda_emulator.h"
 #include "tests/support/cuda_ways.h"
@@ -10,6 +12,7 @@
 #include <QTest>
 
 #include <filesystem>
+#include <limits>
 
 using namespace halfscope;
 using namespace halfscope::cuda;
@@ -40,6 +43,7 @@ private slots:
     void stoppedSearch();
     void stopBeforeTheLoad();
     void aForwardPassIsNotTimed();
+    void howFarResultsMayBeApart();
 };
 
 /// The usual one is there at once; what was not compiled or tried in time is told.
@@ -301,6 +305,30 @@ void TestCudaTrials::aForwardPassIsNotTimed() {
         compile(buildForward(config, config.lanes[0], {128, 2, 1}))));
     QVERIFY(machine.executor->variants().empty());
     QCOMPARE(fakeCuda().calls["cuModuleLoadData"], 1);
+}
+
+void TestCudaTrials::howFarResultsMayBeApart() {
+    const auto differ = [](DType type, const char* name, float want, float got) {
+        Graph graph;
+        Builder(graph).input("x", {2}, type);
+        return !differenceOf(graph, {{name, {1, want}}}, {{name, {1, got}}}).empty();
+    };
+    constexpr const char *kStates = "states of m", *kMetrics = "output metrics";
+    QVERIFY(!differ(DType::F32, kStates, 0.5f, 0.5f + 0x1p-11f));
+    QVERIFY(differ(DType::F32, kStates, 0.5f, 0.5f + 0x1p-9f));
+    QVERIFY(!differ(DType::F16, kStates, 0.5f, 0.5f + 0x1p-9f));
+    QVERIFY(differ(DType::F16, kStates, 0.5f, 0.5f + 0x1p-3f));
+    // beside the largest of its kind, or alone
+    QVERIFY(!differ(DType::F32, kStates, 0x1p-11f, 0));
+    QVERIFY(differ(DType::F32, kMetrics, 0x1p-11f, 0));
+    QVERIFY(!differ(DType::F32, kMetrics, 1000, 1000.5f));
+    constexpr float kInf = std::numeric_limits<float>::infinity();
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    QVERIFY(!differ(DType::F32, kStates, kInf, nan));
+    for (const float bad : {kInf, -kInf, nan}) {
+        QVERIFY(differ(DType::F32, kStates, bad, 0.5f));
+        QVERIFY(differ(DType::F32, kStates, 0.5f, bad));
+    }
 }
 
 QTEST_GUILESS_MAIN(TestCudaTrials)

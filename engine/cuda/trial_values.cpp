@@ -145,8 +145,11 @@ std::string differenceOf(const Graph& graph, const TrialResults& wanted, const T
                 largest = std::max(largest, std::fabs(static_cast<double>(value)));
         for (size_t i = 0; i < want.size(); ++i) {
             const double x = static_cast<double>(want[i]), y = static_cast<double>(is[i]);
-            if (!std::isfinite(x) && !std::isfinite(y)) continue;
-            if (std::fabs(y - x) <= bound * std::max(largest, std::fabs(x))) continue;
+            if (!std::isfinite(x) || !std::isfinite(y)) {
+                if (std::isfinite(x) == std::isfinite(y)) continue;
+            } else if (std::fabs(y - x) <= bound * std::max(largest, std::fabs(x))) {
+                continue;
+            }
             char text[128];
             std::snprintf(text, sizeof text, "element %zu of %s is %.6g instead of %.6g", i,
                           wanted[at].name.c_str(), y, x);

@@ -28,7 +28,10 @@ TrialResults resultsOfTrial(const Device&, const StepVersion&);
 /// All outputs and states as they lie in memory. Waits for the copies.
 std::vector<std::byte> bitsOfTrial(const Device&, const StepVersion&);
 
-/// The first value that is too far from the wanted one, or nothing.
+/// The first value that is too far from the wanted one, or nothing: farther than 2^-10 (with short
+/// operands 2^-4) of the largest value of its kind, or of its own size where an output has few
+/// values, of which each means something else. inf and nan may stand for each other, not for a
+/// number.
 std::string differenceOf(const Graph&, const TrialResults& wanted, const TrialResults& got);
 
 } // namespace halfscope::cuda
