@@ -49,8 +49,8 @@ public:
         m_cpu.run(1);
         const MetricsRow mine = m_device.metrics(), wanted = m_cpu.metrics();
         const double bound = relativeBound();
-        if (std::fabs(mine[kLossMetric] - wanted[kLossMetric]) >
-            bound * std::fabs(wanted[kLossMetric]))
+        const double apart = std::fabs(mine[kLossMetric] - wanted[kLossMetric]);
+        if (!(apart <= bound * std::fabs(wanted[kLossMetric]))) // nor is nan a loss
             return "loss " + std::to_string(mine[kLossMetric]) + ", CPU " +
                    std::to_string(wanted[kLossMetric]);
         // Scale, skips, tracker and rate follow from whether anything overflowed: exact.
