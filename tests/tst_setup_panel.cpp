@@ -7,9 +7,12 @@
 
 #include <QComboBox>
 #include <QLabel>
+#include <QLayout>
 #include <QLineEdit>
 #include <QLocale>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTest>
@@ -44,7 +47,9 @@ private slots:
     void setupWrongValueIsExplained();
     void setupHidesWhatDoesNotApply();
     void setupChangedIsBoldAndGoesBack();
+    void boldLabelsMoveNothing();
     void setupRestartNote();
+    void noteLeavesTheEditInView();
     void setupLanesComeAndGo();
     void setupUnitsFollowTheNumber();
     void setupStripLeadsToLanes();
@@ -132,6 +137,33 @@ void TestSetupPanel::setupChangedIsBoldAndGoesBack() {
     QVERIFY(!editor->findChild<QLabel*>()->font().bold());
 }
 
+void TestSetupPanel::boldLabelsMoveNothing() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.resize(320, 800);
+    panel.show();
+    for (const FieldEditor* editor : panel.findChildren<FieldEditor*>()) {
+        QLabel* label = nullptr;
+        for (QLabel* each : editor->findChildren<QLabel*>())
+            if (each->buddy() == editor->control()) label = each;
+        QVERIFY(label);
+        int heights[2];
+        for (const bool bold : {false, true}) {
+            QFont font = label->font();
+            font.setBold(bold);
+            label->setFont(font);
+            editor->layout()->invalidate();
+            heights[bold] = editor->layout()->totalHeightForWidth(editor->width());
+        }
+        QVERIFY2(heights[0] == heights[1], qPrintable(label->text()));
+    }
+    // most have room for one line
+    const FieldEditor* penalty = panel.editor("gradients.penalty");
+    const FieldEditor* rate = panel.editor("optimizer.lr");
+    QCOMPARE(penalty->layout()->totalHeightForWidth(penalty->width()),
+             rate->layout()->totalHeightForWidth(rate->width()));
+}
+
 void TestSetupPanel::setupRestartNote() {
     ConfigModel model;
     SetupPanel panel(model);
@@ -147,6 +179,29 @@ void TestSetupPanel::setupRestartNote() {
     QCOMPARE(restart.count(), 1);
     model.setRunning(model.config());
     QVERIFY(!panel.restartShown());
+}
+
+/// The note takes its room from the settings: not from the one that brought it.
+void TestSetupPanel::noteLeavesTheEditInView() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.resize(320, 400);
+    panel.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&panel));
+    model.setRunning(model.config());
+    auto* scroll = panel.findChild<QScrollArea*>();
+    auto* edit = controlOf<QLineEdit>(panel, "optimizer.beta1");
+    const auto bottom = [&] {
+        return edit->mapTo(scroll->viewport(), QPoint(0, edit->height())).y();
+    };
+    edit->setFocus();
+    auto* bar = scroll->verticalScrollBar();
+    bar->setValue(bar->value() + bottom() - scroll->viewport()->height()); // the last row in view
+    QVERIFY(bottom() > scroll->viewport()->height() - edit->height());
+    type(edit, QStringLiteral("0.5"));
+    QVERIFY(panel.restartShown());
+    QTRY_VERIFY(bottom() <= scroll->viewport()->height());
+    QVERIFY(bottom() > edit->height());
 }
 
 void TestSetupPanel::setupLanesComeAndGo() {

@@ -26,7 +26,7 @@
 
 namespace halfscope {
 namespace {
-constexpr int kLabelWidth = 104;
+constexpr int kLabelWidth = 118; // "Second optimizer" in bold
 constexpr int kEffectWidth = 40;
 constexpr std::string_view kLayersKey = "precision.layers";
 constexpr std::string_view kThreadsKey = "run.threads";
@@ -206,6 +206,8 @@ void FieldEditor::refresh() {
     QFont bold = m_label->font();
     bold.setBold(changed);
     m_label->setFont(bold);
+    bold.setBold(true); // the room of that form at all times: an edit must move no row below it
+    m_label->setMinimumHeight(heightOf(m_label->text(), bold, kLabelWidth));
     m_revert->setVisible(changed);
     m_revert->setToolTip(tr("Back to %1").arg(m_model.presetText(m_index.row())));
     QFont effect = m_effect->font();

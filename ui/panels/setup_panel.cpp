@@ -227,7 +227,11 @@ void SetupPanel::refresh() {
         if (group.lane >= 0) group.section->setTitle(laneLabel(group.lane, names[group.lane]));
     }
     refreshStrip();
+    const bool appears = m_restart->isHidden() && m_model.restartNeeded();
     m_restart->setVisible(m_model.restartNeeded());
+    if (!appears || !m_scroll->isAncestorOf(focusWidget())) return;
+    layout()->activate(); // with less room for the settings
+    m_scroll->ensureWidgetVisible(focusWidget());
 }
 
 FieldEditor* SetupPanel::editor(std::string_view key, int lane) const {
