@@ -100,10 +100,9 @@ private slots:
 void TestSkips::normal_data() {
     QTest::addColumn<SkipTally>("tally");
     QTest::addColumn<QString>("sentence");
-    QTest::newRow("the first step")
-        << History(65536).skip(1).clean(299).tally()
-        << "1 of 300 steps was skipped. That is normal: 1 at the start, "
-           "until the loss scale had come down to what fits.";
+    QTest::newRow("the first step") << History(65536).skip(1).clean(299).tally()
+                                    << "1 of 300 steps was skipped. That is normal: at the start, "
+                                       "until the loss scale had come down to what fits.";
     QTest::newRow("nothing else yet")
         << History(16777216).skip(3).tally()
         << "all 3 steps were skipped. That is normal: the loss scale is coming down.";
@@ -119,16 +118,16 @@ void TestSkips::normal_data() {
     // a scale that someone set below 1 has not fallen there
     QTest::newRow("a small first scale")
         << History(0.25f).clean(30).grow().skip(1).clean(1).tally()
-        << "1 of 33 steps was skipped. That is normal: 1 where a growth had tried too large a "
+        << "1 of 33 steps was skipped. That is normal: where a growth had tried too large a "
            "scale.";
     // cured: the loss was infinite for two steps
     QTest::newRow("a loss that came back")
         << History(65536).lose(2).clean(10).tally()
-        << "2 of 12 steps were skipped. That is normal: 2 at the start, until the loss scale had "
+        << "2 of 12 steps were skipped. That is normal: at the start, until the loss scale had "
            "come down to what fits.";
     QTest::newRow("a floor that was touched")
         << History(128).skipAtFloor(6).clean(1).skipAtFloor(10).tally()
-        << "16 of 17 steps were skipped. That is normal: 16 at the start, until the loss scale had "
+        << "16 of 17 steps were skipped. That is normal: at the start, until the loss scale had "
            "come down to what fits.";
 }
 

@@ -16,9 +16,11 @@ constexpr int64_t kOften = 10, kFew = 4;
 /// Scalers forgive one or two overflows before the scale falls; not so many in a row.
 constexpr int64_t kForgiven = 10;
 
-std::string joined(const std::string& before, int64_t count, const char* words) {
-    if (count == 0) return before;
-    return (before.empty() ? "" : before + ", ") + std::to_string(count) + words;
+/// Adds a cause; one that explains all needs no number.
+void addCause(std::string& causes, int64_t count, int64_t all, const char* words) {
+    if (count == 0) return;
+    if (!causes.empty()) causes += ", ";
+    causes += count == all ? words : std::to_string(count) + ' ' + words;
 }
 
 } // namespace
@@ -81,12 +83,12 @@ std::string SkipTally::sentence(bool dynamic) const {
                " of them had no growth of the loss scale before. Gradients vary much, or the "
                "backoff factor is near 1; clipping or a lower learning rate may help.";
     if (skipped() == m_steps) return count + ". That is normal: the loss scale is coming down.";
-    std::string parts;
-    parts =
-        joined(parts, m_start, " at the start, until the loss scale had come down to what fits");
-    parts = joined(parts, m_trials, " where a growth had tried too large a scale");
-    parts = joined(parts, m_others, " where gradients had grown");
-    return count + ". That is normal: " + parts + ".";
+    const int64_t all = skipped();
+    std::string causes;
+    addCause(causes, m_start, all, "at the start, until the loss scale had come down to what fits");
+    addCause(causes, m_trials, all, "where a growth had tried too large a scale");
+    addCause(causes, m_others, all, "where gradients had grown");
+    return count + ". That is normal: " + causes + ".";
 }
 
 } // namespace halfscope
