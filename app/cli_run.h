@@ -9,9 +9,9 @@ namespace halfscope::cli {
 
 struct RunOptions {
     ExperimentOptions experiment;
-    std::string out; ///< empty: no files
-    bool quiet = false;
-    int countGradients = 0; ///< every so many steps; 0: never ///< only errors
+    std::string out;        ///< empty: no files
+    bool quiet = false;     ///< only errors
+    int countGradients = 0; ///< every so many steps; 0: never
 };
 
 /// The exit code: 0 done, 130 interrupted. Throws the engine's errors.

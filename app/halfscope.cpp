@@ -83,8 +83,7 @@ Options parse(QApplication& app) {
           QStringLiteral("WxH")}});
     parser.addPositionalArgument(QStringLiteral("file"),
                                  tr("An experiment file, the folder of a saved run, or a PNG or "
-                                    "JPEG picture for the networks "
-                                    "to paint."),
+                                    "JPEG picture for the networks to paint."),
                                  QStringLiteral("[experiment.json|folder|picture]"));
     if (!parser.parse(app.arguments())) throw InputError(parser.errorText().toStdString());
     if (parser.isSet(help)) parser.showHelp(0);
