@@ -52,6 +52,7 @@ private slots:
     void stops();
     void fewStepsAhead_data();
     void fewStepsAhead();
+    void loadingIsNoStepsTime();
     void longStepsStopInBetween();
     void stoppedStepsAreWholeOrUndone();
     void rowsAreThereBeforeTheirNumber();
@@ -147,6 +148,21 @@ void TestCudaPace::fewStepsAhead() {
         QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
     QCOMPARE(calls("cuGraphLaunch"), kSteps);
     QCOMPARE(calls("cuEventSynchronize"), kSteps - ahead); // each for the oldest step
+}
+
+// The first run of a step includes what its kernels load: that makes no short step a long one.
+void TestCudaPace::loadingIsNoStepsTime() {
+    Platform platform(fakeCuda().api());
+    const auto executor = test::fakeExecutor(platform);
+    fakeCuda().launchMilliseconds = 60;
+    fakeCuda().watch = [](const std::string& function) {
+        if (function == "cuEventElapsedTime") fakeCuda().launchMilliseconds = 0.01;
+    };
+    executor->load(counter());
+    fakeCuda().watch = {};
+    fakeCuda().calls.clear();
+    QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
+    QCOMPARE(calls("cuGraphLaunch"), 1); // a long one goes launch by launch
 }
 
 // A step that takes seconds: what is enqueued when the stop comes is two launches, not the rest.

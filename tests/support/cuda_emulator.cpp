@@ -7,6 +7,7 @@
 #include "tests/support/cuda_races.h"
 #include "tests/support/cuda_words.h"
 #include "tests/support/fibers.h"
+#include "tests/support/launch_order.h"
 #include "tests/support/ptx_module.h"
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <vector>
@@ -342,24 +342,6 @@ EmulatedModule::~EmulatedModule() = default;
 
 void EmulatedModule::watchAhead(std::set<std::ptrdiff_t>* asked) const { m_impl->asked = asked; }
 
-namespace {
-
-/// 0: ascending, 1: descending, else a permutation from that seed.
-std::vector<int> permutation(int count, int seed) {
-    std::vector<int> order(static_cast<size_t>(count));
-    std::iota(order.begin(), order.end(), 0);
-    if (seed == 1) std::reverse(order.begin(), order.end());
-    if (seed <= 1) return order;
-    uint64_t random = static_cast<uint64_t>(seed) * 0x9E3779B97F4A7C15u;
-    for (size_t i = order.size(); i > 1; --i) {
-        random = random * 6364136223846793005u + 1442695040888963407u; // Knuth's MMIX generator
-        std::swap(order[i - 1], order[(random >> 33) % i]);
-    }
-    return order;
-}
-
-} // namespace
-
 void EmulatedModule::launch(const cuda::Launch& launch, std::byte* arena, std::byte* scratch,
                             unsigned* tickets, int order, AreaSizes sizes) const {
     Impl& impl = *m_impl;
@@ -390,8 +372,8 @@ void EmulatedModule::launch(const cuda::Launch& launch, std::byte* arena, std::b
     char* area = shared.data() + kGuardBytes + (kSlotBytes - skew) % kSlotBytes;
     state.shared = area;
     // Threads in another order too: who runs first between two barriers must not matter.
-    const std::vector<int> threads = permutation(launch.threads, order);
-    for (int block : permutation(launch.blocks, order)) {
+    const std::vector<int> threads = launchOrder(launch.threads, order);
+    for (int block : launchOrder(launch.blocks, order)) {
         std::fill(shared.begin(), shared.end(), kGuard);
         std::fill_n(area, launch.sharedBytes, kGarbage);
         state.block = {static_cast<unsigned>(block), 0, 0};

@@ -1,11 +1,11 @@
 // A launch: areas, blocks one after the other, warps in turn between barriers.
 #include "tests/support/ptx_module.h"
 
+#include "tests/support/launch_order.h"
 #include "tests/support/nvrtc.h"
 #include "tests/support/ptx_machine.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 namespace halfscope::test {
@@ -133,19 +133,6 @@ PtxModule::PtxModule(const std::string& text, int capability)
 }
 PtxModule::~PtxModule() = default;
 
-namespace {
-
-/// 0: ascending, 1: descending, else turned by that many.
-std::vector<int> turned(int count, int order) {
-    std::vector<int> all(static_cast<size_t>(count));
-    std::iota(all.begin(), all.end(), 0);
-    if (order == 1) std::reverse(all.begin(), all.end());
-    if (order > 1) std::rotate(all.begin(), all.begin() + order % count, all.end());
-    return all;
-}
-
-} // namespace
-
 void PtxModule::launch(const cuda::Launch& launch, std::byte* arena, std::byte* scratch,
                        unsigned* tickets, AreaSizes sizes, int order) {
     Impl& impl = *m_impl;
@@ -172,8 +159,8 @@ void PtxModule::launch(const cuda::Launch& launch, std::byte* arena, std::byte* 
                       reinterpret_cast<uint64_t>(tickets)},
                      launch.sharedBytes, searches ? &impl.races : nullptr);
     const int warps = (launch.threads + ptx::kLanes - 1) / ptx::kLanes;
-    for (const int index : turned(launch.blocks, order))
-        block.run(index, launch.blocks, launch.threads, turned(warps, order));
+    for (const int index : launchOrder(launch.blocks, order))
+        block.run(index, launch.blocks, launch.threads, launchOrder(warps, order));
 }
 
 } // namespace halfscope::test
