@@ -114,6 +114,21 @@ private slots:
         QCOMPARE(calls("cuStreamWaitEvent"), 2);
     }
 
+    /// What was taken does not come back over what has been uploaded since.
+    void isTakenOnce() {
+        const Adder adder(8);
+        cuda::Platform platform(fakeCuda().api());
+        const auto executor = test::fakeExecutor(platform);
+        executor->load(adder.program);
+        const std::vector<float> staged = batchOf(1, 8), uploaded = batchOf(2, 8);
+        executor->stage(adder.x, std::as_bytes(std::span(staged)));
+        executor->takeStaged();
+        QCOMPARE(valuesAt(*executor, adder.x, 8), staged);
+        executor->upload(adder.x, std::as_bytes(std::span(uploaded)));
+        executor->takeStaged(); // there is nothing
+        QCOMPARE(valuesAt(*executor, adder.x, 8), uploaded);
+    }
+
     /// A program that is loaded has nothing staged, whatever the one before had.
     void forgetsWithTheProgram() {
         const Adder adder(8);
