@@ -8,7 +8,6 @@
 #include "ui/plots/tickers.h"
 
 #include <QCoreApplication>
-#include <QRegularExpression>
 
 #include <algorithm>
 #include <cmath>
@@ -18,96 +17,17 @@ namespace halfscope {
 
 namespace {
 
-constexpr double kRateWindow = 0.1; // seconds
-constexpr double kRateShare = 0.02; // of the time so far: short runs get about 50 points too
-constexpr double kPadding = 0.06;   // of the y span, on each side
-constexpr double kFineWidth = 1.6;  // pixels
-constexpr QLatin1String kLongPower("e-0");
+constexpr double kFineWidth = 1.6; // pixels
 
 QString tr(const char* text) { return QCoreApplication::translate("PlotPanel", text); }
 
-QString titleOf(Measure measure) {
-    switch (measure) {
-    case Measure::Loss: return tr("Loss");
-    case Measure::LossScale: return tr("Loss scale");
-    case Measure::LearningRate: return tr("Learning rate");
-    case Measure::GradientNorm: return tr("Gradient norm");
-    case Measure::Throughput: return tr("Throughput (steps/s)");
-    case Measure::Skipped: break;
-    }
-    return tr("Skipped steps");
-}
-
-/// For where the whole title leaves too little room.
-QString shortTitleOf(Measure measure) {
-    switch (measure) {
-    case Measure::Loss: return tr("Loss");
-    case Measure::LossScale: return tr("Scale");
-    case Measure::LearningRate: return tr("Rate");
-    case Measure::GradientNorm: return tr("Norm");
-    case Measure::Throughput: return tr("Steps/s");
-    case Measure::Skipped: break;
-    }
-    return tr("Skipped");
-}
-
-/// Numbers with as many digits as there is room for.
-bool showsDigits(Measure measure) {
-    return measure == Measure::Loss || measure == Measure::LearningRate ||
-           measure == Measure::GradientNorm;
-}
-
-QSharedPointer<SpacedTicker> tickerOf(Measure measure) {
-    switch (measure) {
-    case Measure::Loss:
-    case Measure::GradientNorm: return QSharedPointer<PowerTicker>::create(10);
-    case Measure::LossScale: return QSharedPointer<PowerTicker>::create(2);
-    case Measure::LearningRate:
-    case Measure::Throughput: return QSharedPointer<PrefixTicker>::create(false);
-    case Measure::Skipped: break;
-    }
-    return QSharedPointer<PrefixTicker>::create(true);
-}
-
 } // namespace
 
-std::optional<double> RateMeter::add(const StepRecord& record) {
-    if (!(record.deviceSeconds > 0) || !std::isfinite(record.deviceSeconds)) return std::nullopt;
-    m_rate.add(record);
-    m_step = record.step;
-    m_total += record.deviceSeconds;
-    m_window += record.deviceSeconds;
-    if (m_window < std::min(kRateWindow, kRateShare * m_total)) return std::nullopt;
-    return rest();
-}
-
-std::optional<double> RateMeter::rest() {
-    if (m_window == 0) return std::nullopt;
-    m_window = 0;
-    return m_rate.perSecond();
-}
-
-QString valueText(Measure measure, double value) {
-    switch (measure) {
-    case Measure::Loss:
-    case Measure::LearningRate:
-    case Measure::GradientNorm: return QString::number(value, 'g', 4);
-    case Measure::LossScale: {
-        const QString power = powerOfTwo(value);
-        if (value >= 2 && value <= 16777216 && power.startsWith(QLatin1String("2^")))
-            return QStringLiteral("%1 = %2").arg(value, 0, 'f', 0).arg(power);
-        return value == 1 ? QStringLiteral("1") : power;
-    }
-    case Measure::Throughput: return withPrefix(value);
-    case Measure::Skipped: break;
-    }
-    return QString::number(value, 'f', 0);
-}
-
 PlotPanel::PlotPanel(QCustomPlot& plot, QCPAxisRect& rect, QCPLayer& overlay, Measure measure)
-    : m_plot(plot), m_rect(rect), m_readout(make<ReadoutItem>(plot, rect)), m_measure(measure) {
+    : StackedPlot(rect), m_plot(plot), m_readout(make<ReadoutItem>(plot, rect)),
+      m_measure(measure) {
     m_readout->setLayer(&overlay);
-    setUpAxes();
+    setUpAxis();
 }
 
 PlotPanel::~PlotPanel() {
@@ -116,51 +36,12 @@ PlotPanel::~PlotPanel() {
     m_plot.removeItem(m_readout);
 }
 
-QString PlotPanel::title() const { return titleOf(m_measure); }
-
-QString PlotPanel::explanation() const {
-    switch (m_measure) {
-    case Measure::Loss:
-        return tr("How wrong the network is, which training makes smaller: the loss of each step's "
-                  "batch, before it is scaled. The axis is logarithmic.");
-    case Measure::LossScale:
-        return tr("What the loss is multiplied by before the backward pass, in powers of two. It "
-                  "falls at an overflow and grows after enough clean steps.");
-    case Measure::LearningRate:
-        return tr("The size of a step as the schedule has it, also where the step is skipped.");
-    case Measure::GradientNorm:
-        return tr("The length of all gradients together (L2 norm), unscaled and before they are "
-                  "clipped. It is not finite where they overflow. The axis is logarithmic.");
-    case Measure::Throughput:
-        return tr("Steps per second of each lane: what the device needed for most of the last "
-                  "second's steps. One that was held up does not count.");
-    case Measure::Skipped: break;
-    }
-    return tr("Steps of which nothing was learnt, because a gradient was not finite; counted from "
-              "the start.");
-}
-
-bool PlotPanel::logarithmic() const {
-    return m_measure == Measure::Loss || m_measure == Measure::LossScale ||
-           m_measure == Measure::GradientNorm;
-}
-
-void PlotPanel::setUpAxes() {
+void PlotPanel::setUpAxis() {
+    setUpAxes();
     QCPAxis* value = m_rect.axis(QCPAxis::atLeft);
-    QCPAxis* step = m_rect.axis(QCPAxis::atBottom);
     m_ticker = tickerOf(m_measure);
     value->setTicker(m_ticker);
-    value->setScaleType(logarithmic() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-    value->setSubTicks(false);
-    step->setTicker(QSharedPointer<StepTicker>::create());
-    step->setTickLabels(false);
-    step->setSubTicks(false);
-    for (QCPAxis* axis : {value, step}) {
-        axis->setTickLengthIn(0);
-        axis->setTickLengthOut(3);
-        axis->grid()->setZeroLinePen(Qt::NoPen);
-        axis->grid()->setVisible(true);
-    }
+    value->setScaleType(isLogarithmic(m_measure) ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     fitRange(1, 0);
 }
 
@@ -219,14 +100,6 @@ void PlotPanel::setSmoothing(double weight) {
 
 void PlotPanel::keepFree(int width) { m_readout->keepFree(width); }
 
-void PlotPanel::setFolded(bool folded) {
-    constexpr int kNothing = 1, kLeastHeight = 8, kLeastWidth = 20; // pixels
-    m_folded = folded;
-    m_rect.setVisible(!folded); // with its axes and curves
-    m_rect.setMinimumSize(kLeastWidth, folded ? kNothing : kLeastHeight);
-    m_rect.setMaximumSize(QWIDGETSIZE_MAX, folded ? kNothing : QWIDGETSIZE_MAX);
-}
-
 void PlotPanel::setAbsent(int lane, bool absent) {
     m_lanes[static_cast<size_t>(lane)].absent = absent;
     showValues(std::nullopt);
@@ -261,12 +134,12 @@ void PlotPanel::append(int lane, qint64 step, double value) {
 }
 
 void PlotPanel::update(double from, double to, int pixels) {
-    if (m_folded) return;
+    if (folded()) return;
     double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
     const auto take = [&](const Series& series, Points& points) {
         series.sample(from, to, pixels, points.xs, points.ys);
         for (const double y : points.ys) {
-            if (logarithmic() && y <= 0) continue;
+            if (isLogarithmic(m_measure) && y <= 0) continue;
             lowest = std::min(lowest, y);
             highest = std::max(highest, y);
         }
@@ -303,7 +176,7 @@ void PlotPanel::fillTrend(Lane& lane, double from, double to, const QPen& pen, i
 void PlotPanel::fillGraph(CurveGraph& graph, const Points& points, QPen pen, int pixels) {
     const double floor = m_rect.axis(QCPAxis::atLeft)->range().lower;
     // zero and below have no place on a logarithmic axis: they lie on its lower edge
-    const auto heightOf = [&](double y) { return logarithmic() && y <= 0 ? floor : y; };
+    const auto heightOf = [&](double y) { return isLogarithmic(m_measure) && y <= 0 ? floor : y; };
     QVector<QCPGraphData> data;
     data.reserve(points.xs.size());
     qsizetype turns = 0;
@@ -336,31 +209,7 @@ void PlotPanel::fillGraph(CurveGraph& graph, const Points& points, QPen pen, int
 
 /// lowest > highest: nothing to show.
 void PlotPanel::fitRange(double lowest, double highest) {
-    QCPAxis* axis = m_rect.axis(QCPAxis::atLeft);
-    const bool empty = lowest > highest;
-    switch (m_measure) {
-    case Measure::Loss:
-    case Measure::GradientNorm: {
-        const double low = std::log10(empty ? 0.1 : lowest), high = std::log10(empty ? 1 : highest);
-        const double pad = std::max(kPadding * (high - low), 0.02);
-        axis->setRange(std::pow(10, low - pad), std::pow(10, high + pad));
-        break;
-    }
-    case Measure::LossScale: {
-        // at least two octaves, or a constant scale would have no scale to be read on
-        const double low = std::floor(std::log2(empty ? 1 : lowest));
-        const double high = std::max(std::ceil(std::log2(empty ? 1 : highest)), low + 1);
-        axis->setRange(std::exp2(low - 0.5), std::exp2(high + 0.5));
-        break;
-    }
-    case Measure::LearningRate:
-    case Measure::Throughput:
-        axis->setRange(0, empty || highest <= 0 ? 1 : highest * (1 + 2 * kPadding));
-        break;
-    case Measure::Skipped:
-        axis->setRange(0, std::max(empty ? 1.0 : highest, 1.0) * (1 + 3 * kPadding));
-        break;
-    }
+    m_rect.axis(QCPAxis::atLeft)->setRange(rangeOf(m_measure, lowest, highest));
 }
 
 void PlotPanel::setColors(const Colors& colors) {
@@ -405,17 +254,8 @@ void PlotPanel::showValues(std::optional<qint64> step) {
     for (int i = 0; i < static_cast<int>(m_lanes.size()); ++i) {
         const Lane& lane = m_lanes[static_cast<size_t>(i)];
         const QString text = textAt(lane, step);
-        // "65536 = 2^16" is as well told by its power, "45.4k" by "45k"
-        QString brief =
-            text == tr("not finite") ? tr("inf/nan") : text.section(QStringLiteral(" = "), -1);
-        static const QRegularExpression fraction(QStringLiteral("(?<=\\d\\d)\\.\\d+"));
-        if (m_measure == Measure::Throughput) brief.remove(fraction);
-        if (const double real = text.toDouble(); real > 0 && showsDigits(m_measure)) {
-            brief = QString::number(real, 'g', 3);
-            // no longer than "0.0123"
-            if (brief.contains(u'e'))
-                brief = QString::number(real, 'g', 2).replace(kLongPower, QLatin1String("e-"));
-        }
+        const QString brief =
+            text == tr("not finite") ? tr("inf/nan") : shortValueText(m_measure, text);
         entries.append({m_colors.lanePen(i), m_colors.laneText(i), lane.label,
                         text + trendAt(lane, step) + previousAt(static_cast<size_t>(i), step),
                         brief});

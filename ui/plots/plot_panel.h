@@ -2,10 +2,10 @@
 // with title and values. Draws into an axis rect of PlotStack's QCustomPlot.
 #pragma once
 
-#include "engine/train/step_record.h"
-#include "ui/models/step_rate.h"
+#include "ui/plots/measure.h"
 #include "ui/plots/series.h"
 #include "ui/plots/smoothing.h"
+#include "ui/plots/stacked_plot.h"
 #include "ui/theme.h"
 
 #include <QSharedPointer>
@@ -25,42 +25,19 @@ class CurveGraph;
 class ReadoutItem;
 class SpacedTicker;
 
-enum class Measure { Loss, LossScale, LearningRate, GradientNorm, Throughput, Skipped };
-
-/// When the plot of the throughput gets a point: at the first step, and later about ten times a
-/// second, or the noise of single steps hides the trend. The point is the StepRate then.
-class RateMeter {
-public:
-    std::optional<double> add(const StepRecord&);
-    /// The steps since the last point, where there are any.
-    std::optional<double> rest();
-    qint64 lastStep() const { return m_step; }
-
-private:
-    StepRate m_rate;
-    double m_total = 0, m_window = 0; ///< device seconds
-    qint64 m_step = 0;
-};
-
-/// The value with its unit: "0.0123", "65536 = 2^16", "812 steps/s".
-QString valueText(Measure, double value);
-
-class PlotPanel {
+class PlotPanel : public StackedPlot {
 public:
     /// The rect belongs to the plot's layout; `overlay` is the layer of header and crosshair.
     PlotPanel(QCustomPlot&, QCPAxisRect&, QCPLayer& overlay, Measure);
     /// Takes its curves and header out of the plot; the rect stays.
-    ~PlotPanel();
-    PlotPanel(const PlotPanel&) = delete;
-    PlotPanel& operator=(const PlotPanel&) = delete;
+    ~PlotPanel() override;
 
     Measure measure() const { return m_measure; }
-    QString title() const;
-    /// What is plotted, for who does not know the word.
-    QString explanation() const;
+    QString title() const { return titleOf(m_measure); }
+    QString explanation() const override { return explanationOf(m_measure); }
+    double stretch() const override { return stretchOf(m_measure); }
     void setLanes(const QStringList& labels);
-    /// Other labels for the same lanes; what is plotted stays.
-    void renameLanes(const QStringList& labels);
+    void renameLanes(const QStringList& labels) override;
     /// Such a lane has no value here: the loss scale of a lane that scales nothing.
     void setAbsent(int lane, bool absent);
     void clear();
@@ -78,19 +55,13 @@ public:
     void setFine(bool fine) { m_fine = fine; }
     /// Pixels at the right end of the header that something else covers.
     void keepFree(int width);
-    /// Shows the header alone, for where there is no room for more.
-    void setFolded(bool);
-    bool folded() const { return m_folded; }
     const Series& series(int lane) const { return m_lanes[static_cast<size_t>(lane)].series; }
-    QCPAxisRect& rect() { return m_rect; }
 
     /// Samples [from, to] into the graphs and fits the y range to what is finite there.
-    void update(double from, double to, int pixels);
-    void setColors(const Colors&);
-    /// Values at a step, or the newest ones.
-    void showValues(std::optional<qint64> step);
-    /// "B amp-fp16 0.0123" for each lane with a value, for screen readers.
-    QString spoken(std::optional<qint64> step) const;
+    void update(double from, double to, int pixels) override;
+    void setColors(const Colors&) override;
+    void showValues(std::optional<qint64> step) override;
+    QString spoken(std::optional<qint64> step) const override;
 
 private:
     /// What is drawn of a curve; kept to spare allocations.
@@ -112,19 +83,17 @@ private:
     /// " (before 0.0123)": the earlier run at the same step; or nothing.
     QString previousAt(size_t lane, std::optional<qint64> step) const;
     CurveGraph* newGraph(const QString& name);
-    bool logarithmic() const;
-    void setUpAxes();
+    void setUpAxis();
     void fillGraph(CurveGraph&, const Points&, QPen, int pixels);
     void fillTrend(Lane&, double from, double to, const QPen&, int pixels);
     void fitRange(double lowest, double highest);
 
     QCustomPlot& m_plot;
-    QCPAxisRect& m_rect;
     ReadoutItem* m_readout = nullptr; ///< owned by the plot
     QSharedPointer<SpacedTicker> m_ticker;
     Measure m_measure;
     double m_smoothing = 0; ///< weight of what came before
-    bool m_folded = false, m_fine = false;
+    bool m_fine = false;
     std::vector<Lane> m_lanes;
     struct Previous {
         const Series* series = nullptr;

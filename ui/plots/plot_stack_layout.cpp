@@ -18,19 +18,6 @@ namespace {
 constexpr int kBelowPlot = 5; // pixels between a plot and the next header
 constexpr int kSliderSteps = 100, kSliderWidth = 80, kBesideSlider = 10; // the last two in pixels
 constexpr int kLeastForSlider = 480; // pixels: below, the header needs its width for figures
-
-/// Its share of the height, beside the others'.
-double stretchOf(Measure measure) {
-    switch (measure) {
-    case Measure::Loss: return 3;
-    case Measure::LossScale: return 2;
-    case Measure::LearningRate:
-    case Measure::GradientNorm:
-    case Measure::Throughput: return 1.5;
-    case Measure::Skipped: break;
-    }
-    return 1.2;
-}
 } // namespace
 
 void PlotStack::buildSmoothing() {
