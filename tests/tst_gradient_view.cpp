@@ -65,7 +65,7 @@ std::vector<GradientRange> nextOf(ExperimentController& controller) {
     const bool came = QTest::qWaitFor(
         [&] {
             SessionBatch batch = controller.drain();
-            found = std::move(batch.gradients);
+            if (!batch.gradients.empty()) found = std::move(batch.gradients.back());
             return !found.empty();
         },
         kPatience);

@@ -74,7 +74,8 @@ QString keys() {
         {tr("F"), tr("Plots follow the newest step")},
         {tr("B"), tr("The losses of the run before, faint behind those of now: change a setting, "
                      "reset, compare")},
-        {tr("G"), tr("Gradients by size: what fp16 rounds to zero or makes infinite")},
+        {tr("G"), tr("Gradients by size, of the newest step and over time: what fp16 rounds to "
+                     "zero or makes infinite")},
         {tr("Arrows, +, -"), tr("In the plots: crosshair and zoom. In the pictures: the pixel that "
                                 "is read, and zoom")},
         {tr("Enter, Esc"), tr("In the plots: pin the crosshair, as a click does; take it away")},

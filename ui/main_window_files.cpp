@@ -5,6 +5,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/main_window.h"
+#include "ui/models/gradient_table.h"
 #include "ui/panels/banner.h"
 #include "ui/plots/plot_stack.h"
 
@@ -42,6 +43,7 @@ constexpr const char* kExperimentFile = "experiment.json";
 constexpr const char* kStepsFile = "steps.csv";
 constexpr const char* kEventsFile = "events.csv";
 constexpr const char* kTimesFile = "timing.csv";
+constexpr const char* kGradientsFile = "gradients.csv";
 constexpr const char* kPlotsFile = "plots.svg";
 constexpr const char* kTargetFile = "target.png";
 
@@ -128,8 +130,8 @@ const RunConfig& MainWindow::trainedConfig() const {
 
 /// The lanes' pictures come last, in order.
 QStringList MainWindow::resultNames() const {
-    QStringList names{kExperimentFile, kStepsFile, kEventsFile,
-                      kTimesFile,      kPlotsFile, kTargetFile};
+    QStringList names{kExperimentFile, kStepsFile, kEventsFile, kTimesFile,
+                      kGradientsFile,  kPlotsFile, kTargetFile};
     for (int lane = 0; lane < m_run.lanes(); ++lane)
         names << QStringLiteral("output_%1.png").arg(m_run.lane(lane).name);
     return names;
@@ -153,10 +155,15 @@ QStringList MainWindow::saveResults(const QString& folder) {
     m_steps.write(pathOf(kStepsFile));
     m_steps.writeTimes(pathOf(kTimesFile));
     writeEvents(m_events, lanes, pathOf(kEventsFile));
+    const bool counted = writeGradients(m_plots->gradients(), lanes, pathOf(kGradientsFile));
+    // of an earlier run; a saved one that is shown may have its own there
+    if (!counted && !m_showsSaved) QFile::remove(QDir(folder).filePath(kGradientsFile));
     QString error;
     if (!m_plots->exportSvg(QDir(folder).filePath(kPlotsFile), &error))
         throw RunError(error.toStdString());
-    written << kStepsFile << kEventsFile << kTimesFile << kPlotsFile;
+    written << kStepsFile << kEventsFile << kTimesFile;
+    if (counted) written << kGradientsFile;
+    written << kPlotsFile;
     const QStringList pictures = resultNames().sliced(resultNames().indexOf(kTargetFile));
     for (int i = 0; i < pictures.size(); ++i) {
         const Picture& picture = i == 0 ? m_pictures->target() : m_pictures->view(i - 1).picture();

@@ -137,6 +137,7 @@ void MainWindow::addGradientsAction(QMenu& view) {
                                      "time now and then goes into counting them"));
     connect(m_gradientsAction, &QAction::toggled, this, [this](bool on) {
         m_gradients->setVisible(on);
+        m_plots->showGradients(on);
         m_controller->watchGradients(on);
         divideRight();
     });

@@ -311,6 +311,8 @@ void MainWindow::frame() {
     SessionBatch batch = nextBatch();
     const bool arrived = !batch.empty() || m_savedJob || m_saved;
     batch.events = withoutEchoes(std::move(batch.events));
+    for (const auto& gradients : batch.gradients) // before the rows of their steps
+        m_plots->addGradients(gradients);
     for (const StepRecord& record : batch.records)
         m_plots->append(record.lane, record);
     for (const Event& event : batch.events)
@@ -322,7 +324,7 @@ void MainWindow::frame() {
         m_pictures->setPictures(
             batch.snapshot->step,
             QVector<Picture>(batch.snapshot->outputs.begin(), batch.snapshot->outputs.end()));
-    if (!batch.gradients.empty()) m_gradients->setRanges(std::move(batch.gradients));
+    if (!batch.gradients.empty()) m_gradients->setRanges(std::move(batch.gradients.back()));
     m_newFigures = m_newFigures || !batch.records.empty() || !batch.events.empty();
     for (const Event& event : batch.events)
         if (!movesTheStop(event)) m_news = newsOf(event, m_run);

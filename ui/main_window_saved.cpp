@@ -72,9 +72,14 @@ SessionBatch MainWindow::nextBatch() {
     };
     hold(m_held.events, batch.events); // edits, which count from the first step on
     if (batch.snapshot) m_held.snapshot = std::exchange(batch.snapshot, std::nullopt);
-    if (batch.records.empty()) return batch;
+    if (batch.records.empty()) {
+        if (!batch.gradients.empty()) m_held.gradients = batch.gradients; // of the first step
+        return batch;
+    }
+    hold(m_held.gradients, batch.gradients);
     showRun(*m_controller->info(), trainedConfig());
     batch.events = std::exchange(m_held.events, {});
+    batch.gradients = std::exchange(m_held.gradients, {});
     batch.snapshot = std::exchange(m_held.snapshot, std::nullopt);
     return batch;
 }

@@ -1,7 +1,9 @@
 // Painted by hand: a few hundred rectangles a second need no plot.
 #include "ui/plots/gradient_view.h"
 
+#include "ui/models/half_limits.h"
 #include "ui/models/lane_titles.h"
+#include "ui/plots/tickers.h"
 #include "ui/text_fit.h"
 #include "ui/theme.h"
 
@@ -24,19 +26,13 @@ using Counts = MagnitudeCounts;
 constexpr int kMargin = 8, kGap = 4;
 constexpr int kBarHeight = 34, kLeastBarHeight = 20;
 constexpr int kColumns = Counts::kBuckets + 4; // zeros and inf at the ends, each with a gap
-// fp16: less than half of its smallest subnormal rounds to zero, below 2^-14 digits are lost, and
-// what rounds to 2^16 is infinite.
-constexpr int kHalfZero = -25, kHalfNormal = -14, kHalfInfinite = 16;
 constexpr double kSmallFont = 0.85;
 constexpr int kShade = 70; // of 255
 
 QFont small(const QFont& font) { return scaledFont(font, kSmallFont); }
 
 QString percent(int64_t part, int64_t all) {
-    const double share = all > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(all) : 0;
-    if (part > 0 && share < 0.1) return QStringLiteral("<0.1 %");
-    const bool fine = part > 0 && share < 10;
-    return QStringLiteral("%1 %").arg(QLocale().toString(share, 'f', fine ? 1 : 0));
+    return percentText(all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0);
 }
 
 /// Of values that are not zero yet, those that fp16 would round to zero.

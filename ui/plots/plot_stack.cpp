@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "ui/owned.h"
+#include "ui/plots/gradient_map.h"
 
 #include <qcustomplot.h>
 
@@ -56,6 +57,7 @@ PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique
     connect(m_live, &QToolButton::clicked, this, [this] { setFollow(true); });
     buildSmoothing();
     buildPlot();
+    buildLaneBox();
     connectMouse();
     setLanes({});
     m_described.start();
@@ -70,8 +72,8 @@ PlotStack::~PlotStack() {
 void PlotStack::applyColors() {
     m_colors = colorsFor(palette());
     m_plot->setBackground(QBrush(m_colors.background));
-    for (auto& panel : m_panels)
-        panel->setColors(m_colors);
+    for (StackedPlot* plot : shownPlots())
+        plot->setColors(m_colors);
     m_events->setColors(m_colors);
     QPen pen(m_colors.text, 0);
     for (QCPItemStraightLine* line : m_crosshairLines)
@@ -89,7 +91,10 @@ void PlotStack::setLanes(const QStringList& names, const std::vector<bool>& scal
     std::vector<Measure> measures{Measure::Loss, Measure::LossScale};
     measures.insert(measures.end(), extra.begin(), extra.end());
     measures.insert(measures.end(), {Measure::Throughput, Measure::Skipped});
+    const bool gradients = showsGradients();
+    showGradients(false);
     buildPanels(measures);
+    startGradients(names, scales);
     m_names = names;
     m_labels = laneLabels(names);
     for (auto& panel : m_panels)
@@ -99,6 +104,8 @@ void PlotStack::setLanes(const QStringList& names, const std::vector<bool>& scal
     m_events->setLanes(names);
     clear();
     matchPrevious();
+    showGradients(gradients);
+    showGradientLane();
     applyMargins();
     placeOverlays();
     applyColors();
@@ -136,8 +143,9 @@ void PlotStack::matchPrevious() {
 void PlotStack::renameLanes(const QStringList& names) {
     m_names = names.first(std::min(names.size(), m_labels.size()));
     m_labels = laneLabels(m_names);
-    for (auto& panel : m_panels)
-        panel->renameLanes(m_labels);
+    for (StackedPlot* plot : shownPlots())
+        plot->renameLanes(m_labels);
+    showGradientLane();
     m_dirty = true;
 }
 
@@ -151,6 +159,7 @@ void PlotStack::append(int lane, const StepRecord& record) {
     for (auto& panel : m_panels)
         if (const auto value = valueOf(panel->measure(), lane, record))
             panel->append(lane, record.step, *value);
+    m_gradients[static_cast<size_t>(lane)].stepDone(record);
     m_lastStep = std::max(m_lastStep, qint64{record.step});
     m_dirty = true;
 }
@@ -176,6 +185,8 @@ void PlotStack::addEvent(const Event& event) {
 void PlotStack::clear() {
     for (auto& panel : m_panels)
         panel->clear();
+    for (GradientHistory& history : m_gradients)
+        history.clear();
     m_events->clear();
     m_rates.assign(static_cast<size_t>(m_labels.size()), RateMeter());
     m_lastStep = 0;
@@ -205,10 +216,11 @@ bool PlotStack::refresh() {
 }
 
 void PlotStack::updatePanels() {
-    for (auto& panel : m_panels) {
-        panel->rect().axis(QCPAxis::atBottom)->setRange(m_from, m_to);
+    for (auto& panel : m_panels)
         panel->setFine(m_resting);
-        panel->update(m_from, m_to, plotWidth());
+    for (StackedPlot* plot : shownPlots()) {
+        plot->rect().axis(QCPAxis::atBottom)->setRange(m_from, m_to);
+        plot->update(m_from, m_to, plotWidth());
     }
 }
 
@@ -274,8 +286,8 @@ void PlotStack::moveCrosshair(std::optional<qint64> step) {
 }
 
 void PlotStack::updateReadouts() {
-    for (auto& panel : m_panels)
-        panel->showValues(m_crosshair);
+    for (StackedPlot* plot : shownPlots())
+        plot->showValues(m_crosshair);
     for (QCPItemStraightLine* line : m_crosshairLines) {
         line->setVisible(m_crosshair.has_value());
         if (m_crosshair) {
@@ -301,8 +313,8 @@ void PlotStack::describe(bool now) {
     if (!now && m_described.isValid() && m_described.elapsed() < kDescribeEvery) return;
     m_described.start();
     QStringList parts;
-    for (const auto& panel : m_panels)
-        if (const QString text = panel->spoken(m_crosshair); !text.isEmpty()) parts << text;
+    for (const StackedPlot* plot : shownPlots())
+        if (const QString text = plot->spoken(m_crosshair); !text.isEmpty()) parts << text;
     const int events = m_events->count();
     parts << (events == 1 ? tr("1 event") : tr("%n events", nullptr, events));
     setAccessibleDescription(tr("Step %1: %2")

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/train/step_record.h"
+#include "ui/models/gradient_history.h"
 #include "ui/plots/event_lane.h"
 #include "ui/plots/plot_panel.h"
 #include "ui/theme.h"
@@ -16,15 +17,19 @@
 #include <optional>
 #include <vector>
 
+class QCPAxisRect;
 class QCPItemStraightLine;
 class QCPItemText;
 class QCPLayer;
 class QCustomPlot;
 class QLabel;
+class QMenu;
 class QSlider;
 class QToolButton;
 
 namespace halfscope {
+
+class GradientMap;
 
 class PlotStack : public QWidget {
     Q_OBJECT
@@ -52,6 +57,17 @@ public:
     /// Cheap: nothing is drawn before refresh().
     void append(int lane, const StepRecord&);
     void addEvent(const Event&);
+    /// The plot of gradients over time, below the loss scale's. What was counted stays while it is
+    /// hidden; of steps that are trained then nothing is known.
+    void showGradients(bool);
+    bool showsGradients() const { return m_map != nullptr; }
+    /// By lane; before the row of the step that has them.
+    void addGradients(const std::vector<GradientRange>&);
+    /// What was counted, by lane.
+    const std::vector<GradientHistory>& gradients() const { return m_gradients; }
+    /// Whose gradients are shown: at first the first lane with a loss scale.
+    int gradientLane() const { return m_gradientLane; }
+    void chooseGradientLane(int lane);
     void clear();
     /// Draws what changed since the last call; returns at once when nothing did. Whether it drew.
     bool refresh();
@@ -114,6 +130,12 @@ private:
     std::optional<double> valueOf(Measure, int lane, const StepRecord&);
     void buildSmoothing();
     void placeOverlays();
+    void buildLaneBox();
+    void placeLaneBox();
+    void showGradientLane();
+    void startGradients(const QStringList& names, const std::vector<bool>& scales);
+    /// All that are there, from above.
+    std::vector<StackedPlot*> shownPlots() const;
     void connectMouse();
     void applyColors();
     void applyMargins();
@@ -148,14 +170,21 @@ private:
     bool m_showsPrevious = false;
     QStringList m_names;
     std::vector<std::unique_ptr<PlotPanel>> m_panels;
+    std::vector<GradientHistory> m_gradients; ///< by lane
+    int m_gradientLane = 0;
+    bool m_laneChosen = false;          ///< by the user
+    std::unique_ptr<GradientMap> m_map; ///< null where it is not shown
     QCPAxisRect* m_eventRect = nullptr; ///< owned by the plot's layout
     std::unique_ptr<EventLane> m_events;
-    std::vector<QCPItemStraightLine*> m_crosshairLines; ///< owned by the plot; events first
+    std::vector<QCPItemStraightLine*> m_crosshairLines; ///< owned by the plot; events first,
+                                                        ///< gradients over time last
     QCPItemText* m_stepTag = nullptr;                   ///< owned by the plot
     QCPLayer* m_overlay = nullptr;                      ///< owned by the plot
     QToolButton* m_live = nullptr;                      ///< child, as the next three
     QWidget* m_smoothingBox = nullptr;                  ///< over the loss' header
     QLabel* m_smoothingLabel = nullptr;
+    QToolButton* m_laneBox = nullptr; ///< child, over the header of the gradients over time
+    QMenu* m_laneMenu = nullptr;      ///< its
     QSlider* m_slider = nullptr;
     Colors m_colors;
     QStringList m_labels;

@@ -92,10 +92,10 @@ void PlotStack::pinOrUnpin(qint64 step) {
 
 QString PlotStack::helpAt(const QPoint& position) const {
     const int header = ReadoutItem::heightFor(m_plot->font());
-    for (const auto& panel : m_panels) {
-        const QRect plot = panel->rect().rect();
+    for (const StackedPlot* shown : shownPlots()) {
+        const QRect plot = shown->rect().rect();
         if (QRect(plot.left(), plot.top() - header, plot.width(), header).contains(position))
-            return panel->explanation();
+            return shown->explanation();
     }
     const QRect events = m_eventRect->rect();
     if (QRect(0, events.top(), events.left(), events.height()).contains(position))

@@ -1,5 +1,6 @@
 // Where the plots, their headers and what lies over them are, by font and size.
 #include "ui/owned.h"
+#include "ui/plots/gradient_map.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/plots/readout_item.h"
 
@@ -129,9 +130,8 @@ void PlotStack::applyMargins() {
     // room for half of the last step's label
     const int right = metrics.horizontalAdvance(QStringLiteral("9,999,999")) / 2 + 2;
     const int header = ReadoutItem::heightFor(m_plot->font());
-    for (auto& panel : m_panels) {
-        panel->rect().setMargins(QMargins(left, header, right, kBelowPlot));
-    }
+    for (StackedPlot* plot : shownPlots())
+        plot->rect().setMargins(QMargins(left, header, right, kBelowPlot));
     m_eventRect->setMargins(QMargins(left, 4, right, 2 * metrics.height() + 10));
     const int height = EventLane::heightFor(static_cast<int>(m_labels.size()));
     m_eventRect->setMinimumSize(20, height);
@@ -147,18 +147,19 @@ void PlotStack::foldPlots() {
     const QMargins events = m_eventRect->margins();
     double room = height() - 2 * kFocusBorder - events.top() - events.bottom() -
                   m_eventRect->minimumSize().height();
-    const auto share = [this](size_t i) { return stretchOf(m_panels[i]->measure()); };
+    const std::vector<StackedPlot*> plots = shownPlots();
+    const auto share = [&plots](size_t i) { return plots[i]->stretch(); };
     double stretch = 0;
-    for (size_t i = 0; i < m_panels.size(); ++i)
+    for (size_t i = 0; i < plots.size(); ++i)
         stretch += share(i);
-    size_t open = m_panels.size();
+    size_t open = plots.size();
     while (open > 1 && room * share(open - 1) / stretch - around < line) {
         --open;
         stretch -= share(open);
         room -= around;
     }
-    for (size_t i = 0; i < m_panels.size(); ++i)
-        m_panels[i]->setFolded(i >= open);
+    for (size_t i = 0; i < plots.size(); ++i)
+        plots[i]->setFolded(i >= open);
 }
 
 void PlotStack::resizeEvent(QResizeEvent* event) {

@@ -79,6 +79,10 @@ qsizetype ReadoutItem::fitting(int width, Form form) const {
     return m_entries.size();
 }
 
+int ReadoutItem::room() const { return m_rect.rect().width() - m_covered; }
+
+bool ReadoutItem::fits() const { return fitting(room(), formFor(room())) == m_entries.size(); }
+
 QStringList ReadoutItem::textsIn(int width) const {
     const Form form = formFor(width);
     const qsizetype count = fitting(width, form);

@@ -31,6 +31,8 @@ public:
     /// What a header of so many pixels says: the title, then a text for each lane; "…" at the end
     /// where lanes are left out, because half a number would be another number.
     QStringList textsIn(int width) const;
+    /// Whether the header, as wide as it is, leaves no lane out.
+    bool fits() const;
 
     double selectTest(const QPointF&, bool, QVariant* = nullptr) const override { return -1; }
 
@@ -49,6 +51,8 @@ private:
     Form formFor(int width) const;
     qsizetype fitting(int width, Form) const;
     int titleWidth(Form) const;
+
+    int room() const;
 
     QCPAxisRect& m_rect;
     QString m_title, m_shortTitle;

@@ -20,6 +20,13 @@ QString withPrefix(double value) {
     return shortNumber(value) + QLatin1String(kPrefixes[prefix]);
 }
 
+QString percentText(double share) {
+    const double percent = 100 * share;
+    if (percent > 0 && percent < 0.1) return QStringLiteral("<0.1 %");
+    const bool fine = percent > 0 && percent < 10;
+    return QStringLiteral("%1 %").arg(QLocale().toString(percent, 'f', fine ? 1 : 0));
+}
+
 QString powerOfTwo(double value) {
     int exponent = 0;
     if (value > 0 && std::frexp(value, &exponent) == 0.5)

@@ -10,6 +10,8 @@ namespace halfscope {
 QString shortNumber(double value);
 /// "812", "1.93k", "12M".
 QString withPrefix(double value);
+/// "12 %" of a share from 0 to 1; a digit more below 10 %, "<0.1 %" where it is nearly none.
+QString percentText(double share);
 /// "2^16"; other numbers as shortNumber.
 QString powerOfTwo(double value);
 

@@ -98,8 +98,16 @@ void SessionChannel::publish(uint32_t run, Snapshot snapshot) {
 
 void SessionChannel::publish(uint32_t run, std::vector<GradientRange> gradients) {
     const std::lock_guard lock(m_mutex);
-    m_gradients = std::move(gradients);
+    if (m_gradientsRun != run) m_gradients.clear();
     m_gradientsRun = run;
+    if (m_gradients.size() == kMostCounts) m_gradients.pop_back(); // the newest is always told
+    m_gradients.push_back(std::move(gradients));
+}
+
+bool SessionChannel::gradientsWanted() const {
+    if (!m_watchGradients) return false;
+    const std::lock_guard lock(m_mutex);
+    return m_gradients.size() < kMostCounts;
 }
 
 bool SessionChannel::commandWaits() const {

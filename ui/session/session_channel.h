@@ -50,8 +50,8 @@ struct SessionInfo {
 struct SessionBatch {
     std::vector<StepRecord> records;
     std::vector<Event> events;
-    std::optional<Snapshot> snapshot;     ///< the newest, when there is a new one
-    std::vector<GradientRange> gradients; ///< by lane, the newest; empty when there are no new ones
+    std::optional<Snapshot> snapshot;                  ///< the newest, when there is a new one
+    std::vector<std::vector<GradientRange>> gradients; ///< in order of counting; each by lane
     bool empty() const {
         return records.empty() && events.empty() && !snapshot && gradients.empty();
     }
@@ -61,6 +61,8 @@ class SessionChannel {
 public:
     /// 1.4 MiB: half a second of frames at 30,000 rows a second.
     static constexpr size_t kRows = 16384;
+    /// 2 MiB for two lanes: more counts than a frame's time has room for.
+    static constexpr size_t kMostCounts = 1024;
 
     explicit SessionChannel(size_t rows = kRows) : m_rows(rows) {}
 
@@ -88,6 +90,8 @@ public:
     /// The window has taken the last picture.
     bool pictureWanted() const;
     bool gradientsWatched() const { return m_watchGradients; }
+    /// They are watched, and the window has not left kMostCounts of them.
+    bool gradientsWanted() const;
     /// Something is to be obeyed; what can wait should.
     bool commandWaits() const;
 
@@ -110,7 +114,7 @@ private:
     uint32_t m_eventsRun = 0;
     std::optional<Snapshot> m_snapshot;
     uint32_t m_snapshotRun = 0;
-    std::vector<GradientRange> m_gradients;
+    std::vector<std::vector<GradientRange>> m_gradients;
     uint32_t m_gradientsRun = 0;
     std::atomic<bool> m_watchGradients{false}; ///< outlives a reset, which drops commands
 };

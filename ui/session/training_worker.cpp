@@ -14,9 +14,6 @@ using namespace std::chrono_literals;
 // Pictures: at most 10 a second, at least one, and in between a hundredth of the time.
 constexpr std::chrono::nanoseconds kPictureInterval = 100ms, kSlowestPictures = 1s;
 constexpr int kPictureShare = 99;
-// Gradients: a step that stores all its values takes longer than one that trains.
-constexpr std::chrono::nanoseconds kGradientInterval = 250ms, kSlowestGradients = 2s;
-constexpr int kGradientShare = 49;
 
 template <class... F>
 struct Overloaded : F... {
@@ -24,6 +21,10 @@ struct Overloaded : F... {
 };
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>; // C++20 has it by itself, clang 14 has not
+
+double secondsOf(Clock::time_point time) {
+    return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
 
 } // namespace
 
@@ -81,6 +82,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
     m_records.clear();
     m_events.clear();
     m_number = reset.run;
+    m_pace = {};
     setState(SessionState::Building);
     try {
         m_run = m_factory(reset.config, m_channel->newRun());
@@ -141,7 +143,8 @@ void TrainingWorker::advance() {
         const bool done = m_run->finished();
         if (done || onlyOne || (Clock::now() >= m_nextPicture && m_channel->pictureWanted()))
             showPicture();
-        if (m_channel->gradientsWatched() && Clock::now() >= m_nextGradients) showGradients();
+        if (m_channel->gradientsWanted() && m_pace.due(m_run->step() + 1, secondsOf(Clock::now())))
+            showGradients();
         if (done)
             setState(SessionState::Finished);
         else if (onlyOne)
@@ -166,9 +169,8 @@ bool TrainingWorker::showGradients() {
     const bool there = !ranges.empty();
     if (there) m_channel->publish(m_number, std::move(ranges));
     const auto end = Clock::now();
-    m_nextGradients =
-        end + std::clamp<std::chrono::nanoseconds>(kGradientShare * (end - start),
-                                                   kGradientInterval, kSlowestGradients);
+    // at rest it costs nothing
+    m_pace.counted(m_run->step() + 1, secondsOf(busy() ? start : end), secondsOf(end));
     return there;
 }
 

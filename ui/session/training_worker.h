@@ -3,6 +3,7 @@
 // channel.
 #pragma once
 
+#include "ui/session/gradient_pace.h"
 #include "ui/session/session_channel.h"
 
 #include <QObject>
@@ -55,7 +56,8 @@ private:
     bool m_quit = false;
     std::vector<StepRecord> m_records; ///< not yet in the channel
     std::vector<Event> m_events;
-    std::chrono::steady_clock::time_point m_nextPicture{}, m_nextGradients{};
+    std::chrono::steady_clock::time_point m_nextPicture{};
+    GradientPace m_pace; ///< of the run
 };
 
 } // namespace halfscope

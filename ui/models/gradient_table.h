@@ -1,0 +1,20 @@
+// The gradients that were counted over a run, as a csv file beside steps.csv.
+#pragma once
+
+#include "ui/models/gradient_history.h"
+
+#include <span>
+#include <string>
+
+namespace halfscope {
+
+/// A line for each stretch of steps with the same shares, lane by lane:
+///   lane,first_step,last_step,counted_step,zero,2^-40,...,2^23,not_finite
+/// counted_step is the step whose gradients were counted, empty where the shares are the mean of
+/// several; other steps of the stretch have them as its loss scale moves them. 2^e is the share of
+/// 2^e <= |x| < 2^(e+1), of scaled gradients; the first and the last one hold what lies beyond.
+/// Writes nothing and gives false where nothing was counted. RunError.
+bool writeGradients(std::span<const GradientHistory> lanes, std::span<const std::string> names,
+                    const std::string& path);
+
+} // namespace halfscope

@@ -1,0 +1,184 @@
+// Axis, header and words of the plot of gradients over time.
+#include "ui/plots/gradient_map.h"
+
+#include "ui/owned.h"
+#include "ui/plots/axis_colors.h"
+#include "ui/plots/gradient_map_item.h"
+#include "ui/plots/readout_item.h"
+#include "ui/plots/tickers.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace halfscope {
+
+namespace {
+
+using Counts = MagnitudeCounts;
+
+constexpr double kBeyond = 0.05; // of the values that "mostly" leaves out, at either end
+
+QString tr(const char* text) { return QCoreApplication::translate("GradientMap", text); }
+
+QString title() { return tr("Gradients over time"); }
+
+/// The power of two below which so large a part of the finite values lies.
+int quantile(const GradientShares& shares, double part, double all) {
+    double sum = 0;
+    int bucket = 0;
+    for (; bucket < Counts::kBuckets - 1; ++bucket) {
+        sum += static_cast<double>(shares.buckets[static_cast<size_t>(bucket)]);
+        if (sum >= part * all) break;
+    }
+    return Counts::kLowest + bucket;
+}
+
+QString stepText(int64_t step) { return QLocale().toString(static_cast<qlonglong>(step)); }
+
+} // namespace
+
+QStringList gradientFigures(const GradientShares& shares, bool half) {
+    const double finite = shares.between(Counts::kLowest, Counts::kLowest + Counts::kBuckets);
+    const auto infinite = static_cast<double>(shares.notFinite);
+    QStringList parts;
+    if (finite > 0)
+        parts << tr("mostly 2^%1 to 2^%2")
+                     .arg(quantile(shares, kBeyond, finite))
+                     .arg(quantile(shares, 1 - kBeyond, finite) + 1);
+    if (infinite > 0) parts << tr("%1 inf or nan").arg(percentText(infinite));
+    if (half) {
+        if (const double few = shares.between(kHalfZero, kHalfNormal); few > 0)
+            parts << tr("%1 subnormal").arg(percentText(few));
+    } else {
+        const double lost = shares.between(Counts::kLowest, kHalfZero);
+        const double large = shares.between(kHalfInfinite, Counts::kLowest + Counts::kBuckets);
+        if (large > 0) parts << tr("fp16: %1 inf").arg(percentText(large));
+        if (lost > 0) parts << tr("fp16: %1 lost").arg(percentText(lost));
+    }
+    parts << tr("%1 zero").arg(percentText(static_cast<double>(shares.zeros)));
+    return parts;
+}
+
+GradientMap::GradientMap(QCustomPlot& plot, QCPAxisRect& rect, QCPLayer& overlay)
+    : StackedPlot(rect), m_plot(plot), m_item(make<GradientMapItem>(plot, rect)),
+      m_readout(make<ReadoutItem>(plot, rect)),
+      m_ticker(QSharedPointer<QCPAxisTickerText>::create()) {
+    m_readout->setLayer(&overlay);
+    setUpAxes();
+    QCPAxis* value = m_rect.axis(QCPAxis::atLeft);
+    value->setTicker(m_ticker);
+    value->setRange(GradientMapItem::kBottom, GradientMapItem::kTop);
+    value->grid()->setVisible(false); // the limits are its lines
+}
+
+GradientMap::~GradientMap() {
+    m_plot.removeItem(m_item);
+    m_plot.removeItem(m_readout);
+}
+
+QString GradientMap::explanation() const {
+    return tr("How the gradients of one lane, times its loss scale, are spread over the powers of "
+              "two: the darker, the larger the share. Zeros are the lowest strip, inf and nan the "
+              "highest, red where a step was skipped. Dotted: fp16 rounds to zero below 2^-25, "
+              "holds fewer digits below 2^-14, and has no finite value from 2^16 on. Between two "
+              "counted steps the last count stands, moved as the loss scale moves. \"Mostly\" is "
+              "nine tenths of those that are neither zero nor inf.");
+}
+
+void GradientMap::setLane(int lane, const QString& label, const GradientHistory& history) {
+    m_lane = lane;
+    m_label = label;
+    m_history = &history;
+    m_item->setColors(m_colors, lane);
+}
+
+void GradientMap::renameLanes(const QStringList& labels) { m_label = labels.value(m_lane); }
+
+void GradientMap::keepFree(int width) { m_readout->keepFree(width); }
+
+void GradientMap::update(double from, double to, int pixels) {
+    m_item->setVisible(!folded());
+    if (folded() || !m_history) return;
+    placeTicks();
+    m_item->setHistory(*m_history, from, to, pixels);
+}
+
+/// The labels that there is room for, the most telling first.
+void GradientMap::placeTicks() {
+    struct Tick {
+        double at;
+        QString label;
+    };
+    using Item = GradientMapItem;
+    const auto power = [](int exponent) {
+        return Tick{static_cast<double>(exponent), QStringLiteral("2^%1").arg(exponent)};
+    };
+    const Tick ticks[] = {{(Item::kInfBottom + Item::kTop) / 2.0, tr("inf")},
+                          {(Item::kBottom + Item::kZerosTop) / 2.0, tr("0")},
+                          power(kHalfNormal),
+                          power(0),
+                          power(kHalfZero),
+                          power(kHalfInfinite)};
+    const double row = m_rect.height() / double{Item::kTop - Item::kBottom};
+    const int line = QFontMetrics(m_plot.font()).height();
+    m_ticker->clear();
+    std::vector<double> taken;
+    for (const Tick& tick : ticks) {
+        const bool touches = std::any_of(taken.begin(), taken.end(), [&](double at) {
+            return std::abs(at - tick.at) * row < line;
+        });
+        if (touches) continue;
+        taken.push_back(tick.at);
+        m_ticker->addTick(tick.at, tick.label);
+    }
+}
+
+void GradientMap::setColors(const Colors& colors) {
+    m_colors = colors;
+    setColorsOf(m_rect, colors, m_plot.font());
+    m_item->setColors(colors, m_lane);
+    m_readout->setTitle(title(), tr("Gradients"), colors.text);
+}
+
+QStringList GradientMap::textsAt(std::optional<qint64> step) const {
+    if (!m_history) return {};
+    const auto column = m_history->at(step);
+    if (!column && m_history->empty()) return {tr("counted from the next step on")};
+    if (!column) return {};
+    const QStringList parts = gradientFigures(column->shares, m_history->type() == DType::F16);
+    const QString all = parts.join(QStringLiteral(", "));
+    const qint64 at = step.value_or(m_history->lastStep());
+    QStringList texts{all};
+    if (column->merged)
+        texts.prepend(
+            all + tr(" (steps %1 to %2)").arg(stepText(column->from), stepText(column->to - 1)));
+    else if (column->counted != at)
+        texts.prepend(all + tr(" (counted at step %1)").arg(stepText(column->counted)));
+    if (parts.size() > 1) texts << parts.first(2).join(QStringLiteral(", "));
+    texts << parts.first();
+    return texts;
+}
+
+void GradientMap::showValues(std::optional<qint64> step) {
+    const auto show = [this](const QString& text) {
+        m_readout->setEntries(
+            {{m_colors.lanePen(m_lane), m_colors.laneText(m_lane), m_label, text, text}});
+        return m_readout->fits();
+    };
+    QStringList texts = textsAt(step);
+    if (texts.isEmpty()) texts << QString();
+    // half a number would be another number: whole parts are left out
+    for (const QString& text : texts)
+        if (show(text)) return;
+}
+
+QString GradientMap::spoken(std::optional<qint64> step) const {
+    const QString text = textsAt(step).value(0);
+    return text.isEmpty() ? QString() : title() + QStringLiteral(", ") + m_label + u' ' + text;
+}
+
+} // namespace halfscope

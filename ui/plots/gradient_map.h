@@ -1,0 +1,60 @@
+// The plot of one lane's scaled gradients over the steps, in the stack of plots: its axis, header,
+// and what it says at a step. GradientMapItem draws the picture.
+#pragma once
+
+#include "ui/models/gradient_history.h"
+#include "ui/plots/stacked_plot.h"
+#include "ui/theme.h"
+
+#include <QSharedPointer>
+
+class QCPAxisTickerText;
+class QCPLayer;
+class QCustomPlot;
+
+namespace halfscope {
+
+class GradientMapItem;
+class ReadoutItem;
+
+/// "mostly 2^-6 to 2^4", "0.2 % inf or nan", "3 % subnormal", "52 % zero", the most telling first:
+/// nine tenths of those that are neither zero nor inf lie between the two powers. `half`: they are
+/// fp16's; else what fp16 would make of them.
+QStringList gradientFigures(const GradientShares&, bool half);
+
+class GradientMap : public StackedPlot {
+public:
+    /// Both must outlive it, as must the lane's history until the next setLane().
+    GradientMap(QCustomPlot&, QCPAxisRect&, QCPLayer& overlay);
+    /// Takes its picture and header out of the plot; the rect stays.
+    ~GradientMap() override;
+
+    /// What is shown: a lane by its number and label.
+    void setLane(int lane, const QString& label, const GradientHistory&);
+    /// Pixels at the right end of the header that something else covers.
+    void keepFree(int width);
+
+    double stretch() const override { return 3.6; } // fifty rows need it
+    QString explanation() const override;
+    void renameLanes(const QStringList& labels) override;
+    void update(double from, double to, int pixels) override;
+    void setColors(const Colors&) override;
+    void showValues(std::optional<qint64> step) override;
+    QString spoken(std::optional<qint64> step) const override;
+
+private:
+    /// From the richest to the barest; none where there is nothing to tell.
+    QStringList textsAt(std::optional<qint64> step) const;
+    void placeTicks();
+
+    QCustomPlot& m_plot;
+    GradientMapItem* m_item = nullptr; ///< owned by the plot, as the next one
+    ReadoutItem* m_readout = nullptr;
+    QSharedPointer<QCPAxisTickerText> m_ticker;
+    const GradientHistory* m_history = nullptr;
+    int m_lane = 0;
+    QString m_label;
+    Colors m_colors;
+};
+
+} // namespace halfscope
