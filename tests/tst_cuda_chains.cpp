@@ -1,6 +1,7 @@
 // Fused chains in the emulator against their members in double: products of any size, whole steps.
 #include "tests/support/chain_plans.h"
 #include "tests/support/chained_step.h"
+#include "tests/support/one_product.h"
 
 #include "engine/cuda/codegen/chain_tiles.h"
 #include "engine/graph/builder.h"
@@ -100,60 +101,28 @@ void TestCudaChains::products() {
     QFETCH(int, sharedBytes);
     QFETCH(cuda::TileLimits, tiles);
     const DType dtype = type == "f16" ? DType::F16 : type == "bf16" ? DType::BF16 : DType::F32;
-    Graph graph;
-    Builder b(graph);
-    const NodeId left = b.input("a", transposeA ? Shape{k, m} : Shape{m, k}, dtype);
-    const NodeId right = b.input("b", transposeB ? Shape{n, k} : Shape{k, n}, dtype);
-    if (type == "tf32") b.setMathMode(MathMode::TF32);
-    graph.addOutput("c", b.matmul(left, right, {transposeA, transposeB}));
-    Program program = compile(graph);
+    const test::ProductCase product{dtype,
+                                    type == "tf32" ? MathMode::TF32 : MathMode::F32,
+                                    m,
+                                    n,
+                                    k,
+                                    {transposeA, transposeB},
+                                    static_cast<size_t>(sharedBytes),
+                                    tiles};
+    const test::ProductOutcome outcome = test::outcomeOf(product, tiles);
+    const Program& program = outcome.program;
     QCOMPARE(program.kernels.size(), size_t{1});
-
-    cuda::StepSource source;
-    cuda::DeviceTraits traits = small(static_cast<size_t>(sharedBytes));
-    traits.tiles = tiles;
-    const auto texts = cuda::writeChain({program, 0, "product", 1000, 0, 0}, traits);
     if (tiles.blocks == 2) { // on each multiprocessor, whose memory they share
-        QVERIFY(texts[0].blocks > traits.multiprocessors);
-        QVERIFY(2 * (texts[0].sharedBytes + 1024) <= kH200Shared + 1024);
-    }
-    const std::string text = test::textOf(texts);
-    const test::EmulatedModule module(text);
-
-    std::mt19937 random(static_cast<unsigned>(m * 31 + n * 7 + k));
-    std::uniform_real_distribution<double> uniform(-2, 2);
-    constexpr size_t kGuard = 512;
-    constexpr std::byte kPattern{0xA5};
-    std::vector<std::byte> arena(program.memory.arenaBytes + 2 * kGuard, kPattern);
-    std::vector<std::byte> scratch(texts[0].scratchBytes + 2 * kGuard, kPattern);
-    test::ChainCheck::Values values;
-    for (NodeId id : program.kernels[0].loads) {
-        std::vector<double> x(static_cast<size_t>(program.graph[id].elements()));
-        for (double& element : x)
-            element = roundTo(dtype, uniform(random));
-        const auto bytes = test::toBytes(program.graph[id], x);
-        std::copy(bytes.begin(), bytes.end(),
-                  arena.data() + kGuard + program.memory.offset[static_cast<size_t>(id)]);
-        values[id] = std::move(x);
-    }
-    const std::vector<std::byte> before = arena;
-    for (size_t phase = 0; phase < texts.size(); ++phase) {
-        cuda::Launch launch;
-        launch.entry = phase == 0 ? "run_product" : "run_product_merge";
-        launch.blocks = texts[phase].blocks;
-        launch.sharedBytes = texts[phase].sharedBytes;
-        module.launch(launch, arena.data() + kGuard, scratch.data() + kGuard, nullptr, 7);
+        const cuda::KernelText& first = outcome.texts[0];
+        QVERIFY(first.blocks > test::traitsFor(tiles).multiprocessors);
+        QVERIFY(2 * (first.sharedBytes + 1024) <= kH200Shared + 1024);
     }
     const NodeId out = program.kernels[0].stores[0];
-    const size_t begin = kGuard + program.memory.offset[static_cast<size_t>(out)],
-                 end = begin + program.graph[out].bytes();
-    for (size_t i = 0; i < arena.size(); ++i)
-        if (i < begin || i >= end) QVERIFY2(arena[i] == before[i], "writes outside its result");
-    for (size_t i = 0; i < kGuard; ++i)
-        QVERIFY(scratch[i] == kPattern && scratch[scratch.size() - 1 - i] == kPattern);
-    values[out] =
-        test::fromBytes(program.graph[out], {arena.begin() + static_cast<std::ptrdiff_t>(begin),
-                                             arena.begin() + static_cast<std::ptrdiff_t>(end)});
+    const auto at = outcome.arena.begin() +
+                    static_cast<std::ptrdiff_t>(program.memory.offset[static_cast<size_t>(out)]);
+    test::ChainCheck::Values values = outcome.loads;
+    values[out] = test::fromBytes(
+        program.graph[out], {at, at + static_cast<std::ptrdiff_t>(program.graph[out].bytes())});
     const test::ChainCheck check(program, program.kernels[0], values);
     QVERIFY2(check.firstFault().empty(), check.firstFault().c_str());
 }

@@ -8,6 +8,8 @@
 #include "engine/cuda/codegen/chain.h"
 #include "engine/graph/builder.h"
 
+#include <algorithm>
+#include <map>
 #include <random>
 #include <set>
 #include <stdexcept>
@@ -33,13 +35,31 @@ struct ProductCase {
     cuda::TileLimits tiles{};
 };
 
-/// What a product leaves in memory, and what it asks for ahead.
+/// What a product reads, leaves in memory, and asks for ahead.
 struct ProductOutcome {
+    Program program;
+    std::vector<cuda::KernelText> texts;
+    std::map<NodeId, std::vector<double>> loads;
     std::vector<std::byte> arena;
     std::set<std::ptrdiff_t> asked;
 };
 
-/// One product alone; of its text, `part` replaced by `by` wherever it stands.
+/// The product's text, `part` of it replaced by `by` wherever it stands.
+inline std::string changedText(const ProductOutcome& outcome, const std::string& part,
+                               const std::string& by) {
+    std::string text = textOf(outcome.texts);
+    bool isReplaced = part.empty();
+    for (size_t at = 0; !part.empty() && (at = text.find(part, at)) != std::string::npos;
+         at += by.size()) {
+        text.replace(at, part.size(), by);
+        isReplaced = true;
+    }
+    if (!isReplaced) throw std::runtime_error("the text has no " + part);
+    return text;
+}
+
+/// One product alone, with what changedText() makes of its text. Throws std::runtime_error where it
+/// writes outside its result and its scratch area.
 inline ProductOutcome outcomeOf(const ProductCase& c, const cuda::TileLimits& tiles,
                                 const std::string& part = "", const std::string& by = "") {
     Graph graph;
@@ -50,40 +70,51 @@ inline ProductOutcome outcomeOf(const ProductCase& c, const cuda::TileLimits& ti
         b.input("b", c.attrs.transposeB ? Shape{c.n, c.k} : Shape{c.k, c.n}, c.dtype);
     if (c.math == MathMode::TF32) b.setMathMode(MathMode::TF32);
     graph.addOutput("c", b.matmul(left, right, c.attrs));
-    const Program program = compile(graph);
-    const auto texts =
+    ProductOutcome outcome{compile(graph), {}, {}, {}, {}};
+    const Program& program = outcome.program;
+    outcome.texts =
         cuda::writeChain({program, 0, "product", 1000, 0, 0}, traitsFor(tiles, c.sharedBytes));
-    std::string text = textOf(texts);
-    bool isReplaced = part.empty();
-    for (size_t at = 0; !part.empty() && (at = text.find(part, at)) != std::string::npos;
-         at += by.size()) {
-        text.replace(at, part.size(), by);
-        isReplaced = true;
-    }
-    if (!isReplaced) throw std::runtime_error("the text has no " + part);
-
-    const EmulatedModule module(text);
-    ProductOutcome outcome{std::vector<std::byte>(program.memory.arenaBytes), {}};
+    const EmulatedModule module(changedText(outcome, part, by));
     module.watchAhead(&outcome.asked);
+
+    constexpr std::byte kPattern{0xA5};
+    constexpr size_t kGuard = 512;
+    const size_t arenaBytes = program.memory.arenaBytes,
+                 scratchBytes = outcome.texts[0].scratchBytes;
+    std::vector<std::byte> arena(arenaBytes + 2 * kGuard, kPattern),
+        scratch(scratchBytes + 2 * kGuard, kPattern);
+    const auto placeOf = [&](NodeId id) {
+        return arena.begin() +
+               static_cast<std::ptrdiff_t>(kGuard + program.memory.offset[static_cast<size_t>(id)]);
+    };
     std::mt19937 random(static_cast<unsigned>(c.m * 31 + c.n * 7 + c.k));
     std::uniform_real_distribution<double> uniform(-2, 2);
     for (NodeId id : program.kernels[0].loads) {
-        std::vector<double> x(static_cast<size_t>(program.graph[id].elements()));
+        std::vector<double>& x = outcome.loads[id];
+        x.resize(static_cast<size_t>(program.graph[id].elements()));
         for (double& element : x)
             element = roundTo(c.dtype, uniform(random));
         const auto bytes = toBytes(program.graph[id], x);
-        std::copy(bytes.begin(), bytes.end(),
-                  outcome.arena.data() + program.memory.offset[static_cast<size_t>(id)]);
+        std::copy(bytes.begin(), bytes.end(), placeOf(id));
     }
-    std::vector<std::byte> scratch(texts[0].scratchBytes);
-    for (size_t phase = 0; phase < texts.size(); ++phase) {
+    std::vector<std::byte> before = arena;
+    for (size_t phase = 0; phase < outcome.texts.size(); ++phase) {
         cuda::Launch launch;
         launch.entry = phase == 0 ? "run_product" : "run_product_merge";
-        launch.blocks = texts[phase].blocks;
-        launch.sharedBytes = texts[phase].sharedBytes;
-        module.launch(launch, outcome.arena.data(), scratch.data(), nullptr, 7,
-                      {outcome.arena.size(), scratch.size(), 0});
+        launch.blocks = outcome.texts[phase].blocks;
+        launch.sharedBytes = outcome.texts[phase].sharedBytes;
+        module.launch(launch, arena.data() + kGuard, scratch.data() + kGuard, nullptr, 7,
+                      {arenaBytes, scratchBytes, 0});
     }
+    const NodeId out = program.kernels[0].stores[0];
+    std::copy_n(placeOf(out), program.graph[out].bytes(),
+                before.begin() + (placeOf(out) - arena.begin()));
+    const auto isWhole = [&](auto from) {
+        return std::all_of(from, from + kGuard, [](std::byte x) { return x == kPattern; });
+    };
+    if (arena != before || !isWhole(scratch.begin()) || !isWhole(scratch.end() - kGuard))
+        throw std::runtime_error("the product writes outside its result");
+    outcome.arena.assign(arena.begin() + kGuard, arena.end() - kGuard);
     return outcome;
 }
 
