@@ -106,6 +106,9 @@ void TestSkips::normal_data() {
     QTest::newRow("nothing else yet")
         << History(16777216).skip(3).tally()
         << "all 3 steps were skipped. That is normal: the loss scale is coming down.";
+    QTest::newRow("from the largest usual scale")
+        << History(0x1p32f).skip(32).tally()
+        << "all 32 steps were skipped. That is normal: the loss scale is coming down.";
     QTest::newRow("one step alone")
         << History(65536).skip(1).tally()
         << "1 step was skipped. That is normal: the loss scale is coming down.";
@@ -150,6 +153,13 @@ void TestSkips::tooMany_data() {
                             << "the loss scale stays at 65536 (2^16)";
     QTest::newRow("a floor") << History(128).skipAtFloor(11).tally() << true
                              << "the loss scale stays at 128 (2^7)";
+    QTest::newRow("a long start") << History(0x1p100f).skip(33).clean(1).tally() << true
+                                  << "33 of them at the start";
+    History trials(65536);
+    for (int i = 0; i < 10; ++i)
+        trials.clean(7).grow().skip(1);
+    QTest::newRow("a short growth interval")
+        << trials.tally() << true << "10 of them where a growth had tried";
     History often(16777216);
     for (int i = 0; i < 5; ++i)
         often.clean(15).grow().skip(1).clean(1).skip(3);

@@ -10,9 +10,11 @@ namespace {
 /// Clean steps in a row after which the scale has found its place. A few come by chance while it is
 /// one halving too high and some batches fit.
 constexpr int kSettled = 20;
-/// A usual scaler skips once in a growth interval. One step in ten, of those that neither the start
-/// nor a growth explains, is far from that; of fewer than kFew no share can be told.
+/// A usual scaler skips once in a growth interval, which is long. One step in ten, after the start,
+/// is far from that; of fewer than kFew no share can be told.
 constexpr int64_t kOften = 10, kFew = 4;
+/// From the largest first scale that a known scaler has, 2^32, down to 1 by halves.
+constexpr int64_t kLongStart = 32;
 /// Scalers forgive one or two overflows before the scale falls; not so many in a row.
 constexpr int64_t kForgiven = 10;
 
@@ -47,13 +49,14 @@ void SkipTally::add(const StepRecord& record) {
 
 bool SkipTally::held(bool dynamic) const { return !dynamic || m_unanswered > kForgiven; }
 
-bool SkipTally::tooOften() const {
-    return m_others >= kFew && m_others * kOften > m_steps - m_start;
+bool SkipTally::often(int64_t count) const {
+    return count >= kFew && count * kOften > m_steps - m_start;
 }
 
 SkipVerdict SkipTally::verdict(bool dynamic) const {
     if (skipped() == 0) return SkipVerdict::None;
-    const bool bad = m_lossLostAt > 0 || m_belowOne || held(dynamic) || tooOften();
+    const bool bad = m_lossLostAt > 0 || m_belowOne || held(dynamic) || often(m_others) ||
+                     often(m_trials) || m_start > kLongStart;
     return bad ? SkipVerdict::TooMany : SkipVerdict::Normal;
 }
 
@@ -78,7 +81,15 @@ std::string SkipTally::sentence(bool dynamic) const {
     if (held(dynamic))
         return count + ". That is not normal: the loss scale stays at " + scaleText(m_scale) +
                ", at which gradients overflow. One that is smaller, or may fall, helps.";
-    if (tooOften())
+    if (m_start > kLongStart)
+        return count + ". That is not normal: " + std::to_string(m_start) +
+               " of them at the start, in which the loss scale came down. A smaller first scale or "
+               "backoff factor shortens that.";
+    if (often(m_trials))
+        return count + ". That is not normal: " + std::to_string(m_trials) +
+               " of them where a growth had tried too large a scale. A longer growth interval "
+               "tries that less often.";
+    if (often(m_others))
         return count + ". That is not normal: " + std::to_string(m_others) +
                " of them had no growth of the loss scale before. Gradients vary much, or the "
                "backoff factor is near 1; clipping or a lower learning rate may help.";

@@ -40,7 +40,8 @@ private:
     std::string countText() const;
     /// The scale does not fall although steps are skipped: a static one, or one at its floor.
     bool held(bool dynamic) const;
-    bool tooOften() const;
+    /// So many skips of one cause, after the start, are too many.
+    bool often(int64_t count) const;
 
     int64_t m_steps = 0, m_start = 0, m_trials = 0, m_others = 0;
     int64_t m_lossLostAt = 0; ///< the step from which on the loss is not finite; 0: it is
