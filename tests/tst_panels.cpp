@@ -24,6 +24,8 @@
 #include <QTest>
 #include <QToolButton>
 
+#include <algorithm>
+
 using namespace halfscope;
 
 namespace {
@@ -62,6 +64,7 @@ private slots:
     void transportFigures();
     void transportFiguresInLittleRoom();
     void scalerCards();
+    void longScaleMakesNoCardWider();
     void memoryHasThreeDigits_data();
     void memoryHasThreeDigits();
     void copyingNothingIsNoFault();
@@ -236,6 +239,41 @@ void TestPanels::scalerCards() {
     for (const auto* label : panel.findChildren<QLabel*>())
         pointedAt += label->toolTip() == tipOfSkips();
     QCOMPARE(pointedAt, 2);
+}
+
+/// A long scale takes its short form rather than to push the figures under the scroll bar.
+void TestPanels::longScaleMakesNoCardWider() {
+    ScalerPanel panel;
+    RunModel run;
+    run.start({"amp-fp16"});
+    panel.setLanes({{true, 0, {}}});
+    panel.show();
+    const auto widthAt = [&](float scale) {
+        StepRecord record;
+        record.step = run.step() + 1;
+        record.scale = scale;
+        run.append(std::vector{record}, {});
+        panel.refresh(run);
+        QCoreApplication::processEvents();
+        return panel.widget()->minimumSizeHint().width();
+    };
+    const auto shows = [&panel](const char* text) {
+        const auto labels = panel.findChildren<QLabel*>();
+        return std::any_of(labels.begin(), labels.end(), [text](const QLabel* label) {
+            return label->text() == QString::fromLatin1(text);
+        });
+    };
+    panel.resize(600, 300);
+    const int narrow = widthAt(2);
+    QCOMPARE(widthAt(8388608), narrow);
+    QVERIFY(shows("8388608 = 2^23"));
+    panel.resize(narrow, 300);
+    QCoreApplication::processEvents();
+    QVERIFY(shows("2^23"));
+    QVERIFY(panel.widget()->width() <= panel.viewport()->width());
+    panel.resize(600, 300);
+    QCoreApplication::processEvents();
+    QVERIFY(shows("8388608 = 2^23"));
 }
 
 void TestPanels::memoryHasThreeDigits_data() {

@@ -123,6 +123,8 @@ void LaneCard::explain(FigureLabel* figure, const QString& tip) {
 
 void LaneCard::addScale(QGridLayout& grid, int row) {
     m_scale = addFigure(grid, row, tr("Loss scale"), 1);
+    // gives way before the card becomes wider than the panel, see fitWords()
+    m_scale->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("8.888e+88")));
     explain(m_scale, tr("The one that the next step uses; the plot shows what each step used"));
     m_setScale = make<QToolButton>(this);
     m_setScale->setText(tr("Set…"));
@@ -159,7 +161,7 @@ void LaneCard::show(const LaneStatus& status) {
     if (!m_scales) return;
     m_lastScale = static_cast<double>(status.scale());
     m_setScale->setEnabled(true);
-    m_scale->showFigure(scaleText(m_lastScale));
+    fitScale();
     m_skipped->showFigure(
         tr("%1 (%2 %)")
             .arg(locale.toString(static_cast<qlonglong>(status.last.skippedSoFar)),
@@ -195,6 +197,14 @@ void LaneCard::fitWords() {
     const QString title = widest(labelForms(m_label), bold, m_title->width());
     if (title != m_title->text()) m_title->setText(title);
     m_event->showFigure(fontMetrics().elidedText(m_news, Qt::ElideRight, m_event->width()));
+    if (m_scales && m_lastScale > 0) fitScale();
+}
+
+/// "1048576 = 2^20", or the power alone where a scroll bar or large letters leave no room.
+void LaneCard::fitScale() {
+    const QString full = scaleText(m_lastScale);
+    const QStringList forms{full, full.section(QStringLiteral(" = "), -1)};
+    m_scale->showFigure(widest(forms, m_scale->fontMetrics(), m_scale->width()));
 }
 
 void LaneCard::resizeEvent(QResizeEvent* event) {

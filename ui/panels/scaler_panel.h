@@ -41,6 +41,7 @@ private:
     void explain(FigureLabel* figure, const QString& tip);
     void showSkipVerdict(const LaneStatus&);
     void fitWords();
+    void fitScale();
     FigureLabel* addFigure(QGridLayout&, int row, const QString& name, int columns = 2);
     void addMemory(QGridLayout&, int row, size_t bytes);
     void addScaler(QGridLayout&, int row);
