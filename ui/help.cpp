@@ -66,6 +66,8 @@ QString keys() {
         {tr("Space"), tr("Play or pause")},
         {tr("."), tr("One step of every lane")},
         {tr("R"), tr("Reset: start again with the settings at the left")},
+        {tr("Shift+R"), tr("Bring back the run that a reset or another experiment took the place "
+                           "of, but for its weights")},
         {tr("Ctrl+Z, Ctrl+Shift+Z"), tr("Undo or redo a change of the settings")},
         {tr("1, 2, 3"),
          tr("The last picture: target, difference, or swipe from one lane to another")},

@@ -276,6 +276,7 @@ void MainWindow::saveLayout() const {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+    if (!mayClose()) return event->ignore();
     m_frameTimer.stop();
     if (m_options.remember) saveLayout();
     m_controller->pause();

@@ -37,6 +37,8 @@ struct WindowOptions {
     bool remember = false;
     Theme theme = Theme::Auto;
     RunFactory factory = makeExperimentRun;
+    /// Closing asks before it loses a run that trained as long, in seconds, and was not saved.
+    double askAfterSeconds = 60;
 };
 
 class MainWindow : public QMainWindow {
@@ -68,6 +70,10 @@ public:
     void pause();
     void stepOnce();
     void restart();
+    /// The run that a reset or another experiment took the place of: its settings, curves, events
+    /// and pictures, as those of a saved run. The one that it takes the place of is then kept.
+    void bringBack();
+    bool canBringBack() const { return m_before.has_value(); }
     void chooseTheme(Theme);
 
     ExperimentController& controller() { return *m_controller; }
@@ -93,7 +99,7 @@ protected:
     bool eventFilter(QObject*, QEvent*) override;
 
 private:
-    static constexpr int kSetupWidth = 320, kRightWidth = 280; ///< of the outer columns, at first
+    static constexpr int kSetupWidth = 334, kRightWidth = 280; ///< of the outer columns, at first
 
     // layout (main_window.cpp)
     void buildCentre();
@@ -168,11 +174,23 @@ private:
     void showSomeOfSaved();
     static QString savedText(const SavedRun&);
 
+    // the run before (main_window_kept.cpp)
+    void addBringBack(QMenu&);
+    /// Before the settings become those of another run than the one that is shown.
+    void aboutToLeave();
+    void keepRun();
+    /// How long the run that is shown was trained, in seconds, pauses left out.
+    double trainedSeconds() const;
+    /// Whether a run would be lost that nobody wants to train twice.
+    bool unsaved() const;
+    /// Asks where a run would be lost; false: stay.
+    bool mayClose();
+
     // files (main_window_files.cpp)
     void chooseFile();
     void chooseExperimentFile();
     void savePlots();
-    void chooseResultsFolder();
+    bool chooseResultsFolder(); ///< whether they were saved
     QStringList resultNames() const;
     /// What was trained, where it is known; the settings may be ahead of it.
     const RunConfig& trainedConfig() const;
@@ -207,6 +225,24 @@ private:
     QString m_savedText;        ///< which run is shown, in a sentence
     QElapsedTimer m_savedClock; ///< since reading began
     SessionBatch m_held;        ///< what came of the run that is built while a saved one is shown
+    /// Which run it is, apart from what it left.
+    struct Identity {
+        RunConfig config;
+        QString preset, title, about;
+    };
+    struct KeptRun {
+        Identity identity;
+        std::vector<std::string> lanes;
+        StepLog steps;
+        int64_t step = 0;
+        std::vector<Event> events;
+        std::vector<Picture> outputs; ///< by lane, or empty
+        bool saved = false;
+    };
+    QString m_preset, m_title;         ///< of the experiment
+    std::optional<Identity> m_leaving; ///< the run that is shown until the next one is built
+    std::optional<KeptRun> m_before;
+    size_t m_savedRows = 0; ///< rows of m_steps that are on disk
 
     TransportBar* m_transport = nullptr; ///< child, as all below
     Banner* m_banner = nullptr;
@@ -228,6 +264,7 @@ private:
     QAction* m_settingsAction = nullptr;
     QAction* m_gradientsAction = nullptr;
     QAction* m_previousAction = nullptr;
+    QAction* m_bringBackAction = nullptr;
     HelpDialog* m_help = nullptr;
 };
 

@@ -171,12 +171,13 @@ QStringList MainWindow::saveResults(const QString& folder) {
         writePng(picture, pathOf(pictures[i]));
         written << pictures[i];
     }
+    m_savedRows = m_steps.size();
     return written;
 }
 
-void MainWindow::chooseResultsFolder() {
+bool MainWindow::chooseResultsFolder() {
     const QString folder = QFileDialog::getExistingDirectory(this, tr("Folder for the results"));
-    if (folder.isEmpty()) return;
+    if (folder.isEmpty()) return false;
     QStringList there;
     for (const QString& name : resultNames())
         if (QFileInfo::exists(QDir(folder).filePath(name))) there << name;
@@ -185,16 +186,19 @@ void MainWindow::chooseResultsFolder() {
         QMessageBox::question(this, tr("Save results"),
                               ask.arg(folder, there.join(QStringLiteral(", ")))) !=
             QMessageBox::Yes)
-        return;
+        return false;
+    bool saved = false;
     QGuiApplication::setOverrideCursor(Qt::WaitCursor); // long runs have long tables
     guarded([&] {
         constexpr int kSeen = 8000; // ms
         const QString names = saveResults(folder).join(QStringLiteral(", "));
+        saved = true;
         statusBar()->showMessage(tr("Saved in %1: %2").arg(folder, names), kSeen);
         m_banner->hide();
         checkConfig(trainedConfig()); // why experiment.json may be missing
     });
     QGuiApplication::restoreOverrideCursor();
+    return saved;
 }
 
 void MainWindow::savePlots() {

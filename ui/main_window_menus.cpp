@@ -42,6 +42,7 @@ void MainWindow::buildMenus() {
     QAction* redo = m_history.stack().createRedoAction(this, tr("&Redo"));
     redo->setShortcut(QKeySequence::Redo);
     edit->addActions({undo, redo});
+    addBringBack(*edit);
     fillViewMenu(*menuBar()->addMenu(tr("&View")));
     QMenu* help = menuBar()->addMenu(tr("&Help"));
     help->addAction(tr("&Help and shortcuts"), QKeySequence::HelpContents, this,

@@ -94,6 +94,7 @@ void MainWindow::connectSession() {
     connect(m_controller.get(), &ExperimentController::stateChanged, this, &MainWindow::showState);
     connect(m_controller.get(), &ExperimentController::refused, this, &MainWindow::showError);
     connect(m_controller.get(), &ExperimentController::failed, this, [this](const QString& reason) {
+        aboutToLeave();
         m_config.clearRunning();
         showError(reason);
     });
@@ -120,7 +121,10 @@ void MainWindow::connectSession() {
 
 void MainWindow::load(const RunConfig& config, const QString& preset, const QString& title,
                       const QString& about) {
+    aboutToLeave();
     m_about = about;
+    m_preset = preset;
+    m_title = title;
     forgetSaved();
     m_config.clearRunning();
     m_config.load(config);
@@ -158,7 +162,10 @@ void MainWindow::playOrPause() {
         play();
 }
 
-void MainWindow::restart() { startRun(); }
+void MainWindow::restart() {
+    aboutToLeave();
+    startRun();
+}
 
 void MainWindow::startRun() {
     m_banner->hide();
@@ -192,7 +199,9 @@ void MainWindow::showLanes(const SessionInfo& info, const RunConfig& config) {
 }
 
 void MainWindow::showRun(const SessionInfo& info, const RunConfig& config) {
+    keepRun();
     m_showsSaved = false;
+    m_savedRows = 0;
     m_run.start(info.laneNames);
     m_run.setTitles(laneTitles(config));
     m_steps.start(info.laneNames);

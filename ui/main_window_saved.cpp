@@ -77,6 +77,7 @@ SessionBatch MainWindow::nextBatch() {
         return batch;
     }
     hold(m_held.gradients, batch.gradients);
+    aboutToLeave();
     showRun(*m_controller->info(), trainedConfig());
     batch.events = std::exchange(m_held.events, {});
     batch.gradients = std::exchange(m_held.gradients, {});
@@ -123,6 +124,7 @@ void MainWindow::showSomeOfSaved() {
             return sameSize(each, target);
         }))
         m_pictures->setPictures(run.steps, QVector<Picture>(outputs.begin(), outputs.end()));
+    m_savedRows = m_saved->onDisk ? m_steps.size() : 0;
     m_saved.reset();
     showState();
 }

@@ -3,6 +3,7 @@
 
 #include "engine/train/run_files.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace halfscope {
@@ -37,6 +38,15 @@ StepRecord StepLog::unpacked(const Row& row) {
     record.wallSeconds = row.wallSeconds;
     record.skippedSoFar = row.skippedSoFar;
     return record;
+}
+
+std::vector<StepRecord> StepLog::rows(size_t from, size_t count) const {
+    const size_t end = std::min(m_rows.size(), from + count);
+    std::vector<StepRecord> records;
+    records.reserve(end - from);
+    for (size_t i = from; i < end; ++i)
+        records.push_back(unpacked(m_rows[i]));
+    return records;
 }
 
 void StepLog::write(const std::string& path) const {

@@ -17,6 +17,8 @@ public:
     void start(std::vector<std::string> laneNames);
     void append(std::span<const StepRecord>);
     size_t size() const { return m_rows.size(); }
+    /// As many rows from one on, or as there are.
+    std::vector<StepRecord> rows(size_t from, size_t count) const;
     /// RunError when the file cannot be written.
     void write(const std::string& path) const;
     /// The file timing.csv of the command line. RunError.

@@ -14,6 +14,7 @@ struct SavedResults {
     std::vector<std::string> lanes; ///< their names, see laneNames()
     SavedRun run;
     std::vector<Picture> outputs; ///< by lane; empty unless every lane has one
+    bool onDisk = true;           ///< else it was kept in memory and never saved
 };
 using SavedResultsPtr = std::shared_ptr<SavedResults>;
 

@@ -1,0 +1,259 @@
+// What a slip must not lose: the run that a reset or another experiment took the place of comes
+// back with all that can be seen and saved of it, and a window asks before it closes over one that
+// was long.
+#include "engine/io/atomic_file.h"
+#include "tests/support/opened_window.h"
+#include "tests/support/plot_parts.h"
+
+#include <QLabel>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QStatusBar>
+#include <QTimer>
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int64_t kTrained = 25;
+
+RunConfig skippingConfig() {
+    RunConfig config = tinyConfig(kTrained);
+    config.title = "Dear";
+    config.lanes[1].scaler.initScale = 1e30; // overflows
+    return config;
+}
+
+bool trains(MainWindow& window, int64_t steps = kTrained) {
+    if (!reaches(window, SessionState::Ready)) return false;
+    window.play();
+    return reaches(window, SessionState::Finished) &&
+           QTest::qWaitFor([&] { return window.run().step() == steps; }, kPatience);
+}
+
+QString stateOf(MainWindow& window) {
+    return window.findChild<QLabel*>(QStringLiteral("state"))->text();
+}
+
+bool isBack(MainWindow& window, int64_t steps = kTrained) {
+    const QString text =
+        QStringLiteral("Run of %1 steps, brought back. Play (Space) trains it anew.").arg(steps);
+    return QTest::qWaitFor([&] { return stateOf(window) == text; }, kPatience) &&
+           window.showsSaved() && window.run().step() == steps;
+}
+
+bool isEmptyAgain(MainWindow& window) {
+    return reaches(window, SessionState::Ready) &&
+           QTest::qWaitFor([&] { return window.run().step() == 0; }, kPatience);
+}
+
+/// Every file of the results but the plots, whose pixels may differ.
+std::string resultsOf(MainWindow& window, const QTemporaryDir& folder, const char* name) {
+    const QString path = folder.filePath(QLatin1String(name));
+    std::string all;
+    for (const QString& file : window.saveResults(path))
+        if (!file.endsWith(QLatin1String(".svg")))
+            all += file.toStdString() + '\n' + readFile(QDir(path).filePath(file).toStdString()) +
+                   '\n';
+    return all;
+}
+
+} // namespace
+
+class TestKeptRun : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void aResetCanBeTakenBack();
+    void anotherExperimentCanBeTakenBack();
+    void itTakesTurns();
+    void whatFailedIsKeptToo();
+    void aTrainingTakesItsPlace();
+    void longOnesAreTold();
+    void closingAsks();
+    void closingAsksForNoShortOrSavedRun();
+};
+
+void TestKeptRun::aResetCanBeTakenBack() {
+    Opened opened(skippingConfig());
+    MainWindow& window = opened.window;
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(trains(window));
+    const std::string before = resultsOf(window, opened.folder, "before");
+    QVERIFY(before.find("overflow") != std::string::npos);
+    QVERIFY(!window.canBringBack());
+    QTest::keyClick(&window, Qt::Key_R);
+    QVERIFY(isEmptyAgain(window));
+    QVERIFY(window.canBringBack());
+    QTest::keyClick(&window, Qt::Key_R, Qt::ShiftModifier);
+    QVERIFY(isBack(window));
+    QVERIFY(!window.canBringBack());
+    QCOMPARE(QString::fromStdString(resultsOf(window, opened.folder, "after")),
+             QString::fromStdString(before));
+}
+
+void TestKeptRun::anotherExperimentCanBeTakenBack() {
+    Opened opened(skippingConfig());
+    MainWindow& window = opened.window;
+    QVERIFY(trains(window));
+    const std::string before = resultsOf(window, opened.folder, "before");
+    const RunConfig config = window.config().config();
+    window.openPreset(QStringLiteral("regression"));
+    QVERIFY(isEmptyAgain(window));
+    QVERIFY(window.windowTitle() != QStringLiteral("Dear – Halfscope"));
+    window.bringBack();
+    QVERIFY(isBack(window));
+    QCOMPARE(window.windowTitle(), QStringLiteral("Dear – Halfscope"));
+    QCOMPARE(configText(window.config().config()), configText(config));
+    QCOMPARE(QString::fromStdString(resultsOf(window, opened.folder, "after")),
+             QString::fromStdString(before));
+}
+
+void TestKeptRun::itTakesTurns() {
+    Opened opened(skippingConfig());
+    MainWindow& window = opened.window;
+    QVERIFY(trains(window));
+    RunConfig other = tinyConfig(9);
+    other.title = "Other";
+    window.openExperiment(write(opened.folder, QStringLiteral("other.json"), configText(other)));
+    QVERIFY(trains(window, 9));
+    for (int i = 0; i < 2; ++i) {
+        window.bringBack();
+        QVERIFY(isBack(window));
+        QCOMPARE(window.windowTitle(), QStringLiteral("Dear – Halfscope"));
+        window.bringBack();
+        QVERIFY(isBack(window, 9));
+        QCOMPARE(window.windowTitle(), QStringLiteral("Other – Halfscope"));
+    }
+}
+
+void TestKeptRun::whatFailedIsKeptToo() {
+    FakeScript script;
+    script.failAt = 6;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(20), options);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Failed));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t{5}, kPatience);
+    script.failAt = 0;
+    ConfigModel& model = window.config();
+    const std::string trained = configText(model.config());
+    QVERIFY(model.setData(model.index(model.rowOf("model.width")), QStringLiteral("16")));
+    window.restart();
+    QVERIFY(isEmptyAgain(window));
+    window.bringBack();
+    QVERIFY(isBack(window, 5));
+    QCOMPARE(configText(model.config()), trained);
+}
+
+/// It is the run before then, with its losses behind the new ones, and comes back once more.
+void TestKeptRun::aTrainingTakesItsPlace() {
+    Opened opened(skippingConfig());
+    MainWindow& window = opened.window;
+    window.plots().showPrevious(true);
+    QVERIFY(trains(window));
+    window.restart();
+    QVERIFY(isEmptyAgain(window));
+    window.bringBack();
+    QVERIFY(isBack(window));
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(!window.showsSaved() && window.run().step() == kTrained, kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(graphNamed(window.plots(), QStringLiteral("Loss/before/1")),
+                             kPatience);
+    QVERIFY(window.canBringBack());
+    window.bringBack();
+    QVERIFY(isBack(window));
+}
+
+void TestKeptRun::longOnesAreTold() {
+    for (const double seconds : {0.0, 3600.0}) {
+        WindowOptions options;
+        options.askAfterSeconds = seconds;
+        Opened opened(tinyConfig(kTrained), options);
+        QVERIFY(trains(opened.window));
+        opened.window.restart();
+        QVERIFY(isEmptyAgain(opened.window));
+        QCOMPARE(opened.window.statusBar()->currentMessage(),
+                 seconds > 0 ? QString()
+                             : QStringLiteral("The run before is kept: Edit > Bring back the run "
+                                              "before (Shift+R)."));
+        opened.window.bringBack();
+        QCOMPARE(opened.window.statusBar()->currentMessage(), QString());
+    }
+}
+
+/// Closes the window and answers, or gives up: what was asked.
+QString askedOnClosing(MainWindow& window, QMessageBox::StandardButton answer) {
+    QString asked;
+    QTimer::singleShot(0, &window, [&] {
+        auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+        if (!box) return;
+        asked = box->text();
+        box->button(answer)->click();
+    });
+    window.close();
+    QTest::qWait(50); // the timer must not outlive what it writes to
+    return asked;
+}
+
+void TestKeptRun::closingAsks() {
+    WindowOptions options;
+    options.askAfterSeconds = 0;
+    Opened opened(tinyConfig(kTrained), options);
+    MainWindow& window = opened.window;
+    QVERIFY(trains(window));
+    QVERIFY(askedOnClosing(window, QMessageBox::Cancel).endsWith(QStringLiteral("is not saved.")));
+    QVERIFY(window.isVisible());
+    const int64_t drawn = window.plots().lastStep();
+    window.play(); // it lives on
+    QTRY_VERIFY_WITH_TIMEOUT(window.plots().lastStep() > drawn, kPatience);
+    QVERIFY(reaches(window, SessionState::Finished));
+    window.saveResults(opened.folder.filePath(QStringLiteral("saved")));
+    window.restart();
+    QVERIFY(isEmptyAgain(window));
+    window.setStopStep(5); // fewer rows than were saved, but others
+    QVERIFY(trains(window, 5));
+    QVERIFY(!askedOnClosing(window, QMessageBox::Discard).isEmpty());
+    QVERIFY(!window.isVisible());
+}
+
+void TestKeptRun::closingAsksForNoShortOrSavedRun() {
+    FakeScript script;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    options.askAfterSeconds = 2.5;
+    { // of a millisecond each
+        Opened opened(tinyConfig(2400), options);
+        QVERIFY(trains(opened.window, 2400));
+        QCOMPARE(askedOnClosing(opened.window, QMessageBox::Cancel), QString());
+    }
+    Opened opened(tinyConfig(3100), options);
+    MainWindow& window = opened.window;
+    const QString question = QStringLiteral("This run trained for 3 seconds and is not saved.");
+    QVERIFY(trains(window, 3100));
+    QCOMPARE(askedOnClosing(window, QMessageBox::Cancel), question);
+    QVERIFY(window.isVisible());
+    window.restart(); // and brought back it is as it was
+    QVERIFY(isEmptyAgain(window));
+    window.bringBack();
+    QVERIFY(isBack(window, 3100));
+    QCOMPARE(askedOnClosing(window, QMessageBox::Cancel), question);
+    QVERIFY(window.isVisible());
+    const QString folder = opened.folder.filePath(QStringLiteral("saved"));
+    window.saveResults(folder);
+    Opened again(tinyConfig(7), options); // on disk it is safe
+    again.window.openFile(folder);
+    QTRY_VERIFY_WITH_TIMEOUT(stateOf(again.window).startsWith(QStringLiteral("Saved run")),
+                             kPatience);
+    for (MainWindow* each : {&window, &again.window}) {
+        QCOMPARE(askedOnClosing(*each, QMessageBox::Cancel), QString());
+        QVERIFY(!each->isVisible());
+    }
+}
+
+QTEST_MAIN(TestKeptRun)
+#include "tst_kept_run.moc"
