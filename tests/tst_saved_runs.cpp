@@ -287,7 +287,7 @@ void TestSavedRuns::refusesRows_data() {
     row("skips that do not add up", "1,fp32,0.5,1,0,0.01,1,1,0,0,0,0\n",
         ", line 2, skipped_so_far: \"0\" is not allowed: 1");
     row("cut off in a row", good + "2,fp32,0.",
-        ", line 3: \"2,fp32,0.\" is cut off: every line ends with a line end");
+        ", line 3: the file is cut off behind \"2,fp32,0.\"");
     row("too few fields", good + "2,fp32,0.5\n",
         ", line 3: \"2,fp32,0.5\" has 3 fields: 12 are wanted");
     row("an empty line", good + "\n", ", line 3: \"\" has 1 fields: 12 are wanted");

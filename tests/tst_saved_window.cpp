@@ -258,6 +258,11 @@ void TestSavedWindow::ofTheCommandLine() {
     QVERIFY(showsSaved(opened.window));
     QCOMPARE(pointsOf(opened.window, "Loss/A fp32"), m_losses);
     QCOMPARE(sentencesOf(opened.window), m_sentences);
+    opened.window.saveResults(folder);
+    QVERIFY(QDir(folder).exists(QStringLiteral("summary.json"))); // still that of this run
+    QVERIFY(trains(opened.window));
+    opened.window.saveResults(folder);
+    QVERIFY(!QDir(folder).exists(QStringLiteral("summary.json")));
 }
 
 void TestSavedWindow::withoutTheOtherTables() {
@@ -296,9 +301,9 @@ void TestSavedWindow::badFilesLeaveTheSettings_data() {
     QTest::addColumn<QString>("part");
     QTest::addColumn<bool>("cutsOff");
     QTest::newRow("rows cut off") << "steps.csv"
-                                  << "is cut off" << true;
+                                  << ": the file is cut off behind" << true;
     QTest::newRow("events cut off") << "events.csv"
-                                    << "is cut off" << true;
+                                    << ": the file is cut off behind" << true;
     QTest::newRow("nonsense") << "timing.csv"
                               << ", line 1: \"nonsense\" is not allowed" << false;
     QTest::newRow("no picture") << "output_fp32.png"

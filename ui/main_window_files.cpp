@@ -44,6 +44,8 @@ constexpr const char* kStepsFile = "steps.csv";
 constexpr const char* kEventsFile = "events.csv";
 constexpr const char* kTimesFile = "timing.csv";
 constexpr const char* kGradientsFile = "gradients.csv";
+/// The command line writes it, the window does not: an earlier run's would pass for this one's.
+constexpr const char* kSummaryFile = "summary.json";
 constexpr const char* kPlotsFile = "plots.svg";
 constexpr const char* kTargetFile = "target.png";
 
@@ -158,6 +160,7 @@ QStringList MainWindow::saveResults(const QString& folder) {
     const bool counted = writeGradients(m_plots->gradients(), lanes, pathOf(kGradientsFile));
     // of an earlier run; a saved one that is shown may have its own there
     if (!counted && !m_showsSaved) QFile::remove(QDir(folder).filePath(kGradientsFile));
+    if (!m_showsSaved) QFile::remove(QDir(folder).filePath(kSummaryFile));
     QString error;
     if (!m_plots->exportSvg(QDir(folder).filePath(kPlotsFile), &error))
         throw RunError(error.toStdString());
@@ -178,9 +181,10 @@ QStringList MainWindow::saveResults(const QString& folder) {
 bool MainWindow::chooseResultsFolder() {
     const QString folder = QFileDialog::getExistingDirectory(this, tr("Folder for the results"));
     if (folder.isEmpty()) return false;
-    QStringList there;
-    for (const QString& name : resultNames())
-        if (QFileInfo::exists(QDir(folder).filePath(name))) there << name;
+    QStringList there = resultNames();
+    if (!m_showsSaved) there.append(kSummaryFile);
+    there.removeIf(
+        [&](const QString& name) { return !QFileInfo::exists(QDir(folder).filePath(name)); });
     const auto ask = tr("%1 holds results already. Replace %2?");
     if (!there.isEmpty() &&
         QMessageBox::question(this, tr("Save results"),

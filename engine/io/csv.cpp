@@ -58,8 +58,7 @@ bool CsvReader::appendLine() {
     for (;;) {
         if (m_at == m_block.size() && !fill()) {
             if (m_record.size() == before) return false;
-            throw InputError(place() + ": " + quotedText(m_record) +
-                             " is cut off: every line ends with a line end");
+            throw InputError(place() + ": the file is cut off behind " + quotedText(m_record));
         }
         const size_t end = m_block.find('\n', m_at);
         m_record.append(m_block, m_at, std::min(end, m_block.size()) - m_at);
