@@ -382,6 +382,8 @@ void TestGradientMap::startsAgain() {
     m_stack->renameLanes({QStringLiteral("x"), QStringLiteral("y")});
     draw();
     QCOMPARE(itemOf<ReadoutItem>()->entries().value(0).label, QStringLiteral("B y"));
+    m_stack->clear();
+    QVERIFY(m_stack->gradients()[1].empty());
 }
 
 void TestGradientMap::isExported() {
