@@ -348,7 +348,8 @@ Program fuseChains(const Program& program, const DeviceTraits& traits,
     Program& best = bytesMoved(many) < bytesMoved(few) ? many : few;
     const bool costs =
         bytesMoved(best) > bytesMoved(program) && best.memory.peakBytes >= program.memory.peakBytes;
-    return costs ? program : std::move(best);
+    if (costs) return program;
+    return std::move(best);
 }
 
 } // namespace halfscope::cuda
