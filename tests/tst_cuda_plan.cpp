@@ -81,6 +81,8 @@ private slots:
     void randomStepsReplay();
     void smallNetworksAreFewLaunches();
     void bigNetworkLaunchesWithItsBarriers();
+    void bigNetworkFitsItsMemory_data();
+    void bigNetworkFitsItsMemory();
     void optimizersShareALaunch();
     void countsBeforeCasts();
     void smallValuesKeepTheirBytes();
@@ -170,6 +172,36 @@ void TestCudaPlan::bigNetworkLaunchesWithItsBarriers() {
             large += unit.alone;
         QVERIFY(plan.launches.size() <= large + 8);
     }
+}
+
+void TestCudaPlan::bigNetworkFitsItsMemory_data() {
+    QTest::addColumn<int>("precision");
+    QTest::addColumn<int>("mostMebibytes");
+    // PyTorch took 910 MiB for the step in fp16, and a network in float32 has all twice as long.
+    QTest::newRow("amp-fp16") << static_cast<int>(Precision::AmpFp16) << 450;
+    QTest::newRow("amp-bf16") << static_cast<int>(Precision::AmpBf16) << 450;
+    QTest::newRow("fp32") << static_cast<int>(Precision::Fp32) << 900;
+}
+
+/// Of what a step asks a device for, all but the libraries' workspaces, of which only chains that
+/// are left unfused have some.
+void TestCudaPlan::bigNetworkFitsItsMemory() {
+    QFETCH(int, precision);
+    QFETCH(int, mostMebibytes);
+    const StepCase big = checkerboardCase(512, 256);
+    const LaneConfig lane = defaultLane(static_cast<Precision>(precision));
+    const Program program = compile(buildStep(big.config, lane, {512 * 512, 2, 1}));
+    cuda::DeviceTraits h200;
+    h200.multiprocessors = 132;
+    h200.sharedBytes = 232448;
+    const cuda::StepSource source = cuda::writeStep(program, h200);
+    const size_t bytes = source.program.memory.arenaBytes + source.scratchBytes +
+                         static_cast<size_t>(source.tickets) * sizeof(unsigned);
+    qInfo("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+    QVERIFY(bytes <= static_cast<size_t>(mostMebibytes) << 20);
+    // no less than its pictures' worth of the widest value that the backward pass wants again
+    QVERIFY(bytes >=
+            512 * 512 * 256 * bytesOf(lane.precision == Precision::Fp32 ? DType::F32 : DType::F16));
 }
 
 void TestCudaPlan::optimizersShareALaunch() {

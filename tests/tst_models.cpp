@@ -206,6 +206,8 @@ void TestModels::sumsUp() {
         model.append(moreLanes ? std::vector{a, b, c} : std::vector{b, c}, {});
         return model.summary();
     };
+    QVERIFY(summaryOf(0, true).endsWith(QStringLiteral(" This skip is normal.")));
+    a.skippedSoFar = 2;
     QVERIFY(summaryOf(0, true).endsWith(QStringLiteral(" These skips are normal.")));
     QVERIFY(summaryOf(kSkipped | kLossNotFinite, true)
                 .endsWith(QStringLiteral(" B skipped more than is normal.")));

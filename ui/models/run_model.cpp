@@ -103,6 +103,7 @@ QString RunModel::summary() const {
     constexpr int kNamed = 3; // lanes whose names fit
     QStringList losses, idle, often;
     bool normal = false; // a lane skipped as it should
+    int64_t skips = 0;   // of all lanes
     for (int i = 0; i < lanes(); ++i) {
         const LaneStatus& status = lane(i);
         QString label =
@@ -113,6 +114,7 @@ QString RunModel::summary() const {
         if (skipped > 0)
             text += tr(" (%1 skipped)").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
         losses << text;
+        skips += skipped;
         const SkipVerdict verdict = status.skipVerdict();
         normal = normal || verdict == SkipVerdict::Normal;
         if (skipped > 0 && skipped == status.last.step)
@@ -128,7 +130,8 @@ QString RunModel::summary() const {
             tr(" %1 learnt nothing: every step was skipped.").arg(idle.join(QStringLiteral(", ")));
     if (!often.isEmpty())
         text += tr(" %1 skipped more than is normal.").arg(often.join(QStringLiteral(", ")));
-    if (normal && idle.isEmpty() && often.isEmpty()) text += tr(" These skips are normal.");
+    if (normal && idle.isEmpty() && often.isEmpty())
+        text += skips == 1 ? tr(" This skip is normal.") : tr(" These skips are normal.");
     return text;
 }
 
