@@ -36,6 +36,7 @@ private slots:
     void failingCalls();
     void otherResults();
     void noRoomForASecond();
+    void noRoomForTheUsual();
     void lostInATrial();
     void endedInATrial();
     void wrongGradients();
@@ -165,6 +166,47 @@ void TestCudaTrials::noRoomForASecond() {
     fakeCuda().gpus[0].bytes = size_t{1} << 30;
     machine.load();
     (void)machine.step();
+}
+
+/// A way that needs less memory runs where the usual one has none, as long as that is so.
+void TestCudaTrials::noRoomForTheUsual() {
+    constexpr const char* kFrugal = "operands computed again";
+    RunConfig config = smallRun(Precision::AmpFp16);
+    config.model = {16, 2, Norm::BatchNorm, Activation::Relu};
+    const Loaded deep(config, {256, 2, 1}); // two hidden layers keep more than partial sums take
+    SourceOptions frugal = options();
+    frugal.searchSeconds = 0;
+    frugal.keepOperands = false;
+    const auto values = [&](Executor& executor) {
+        deep.upload(executor);
+        executor.run(RunMode::Captured);
+        return valuesOf(executor, deep.graph());
+    };
+    size_t least = 0;
+    std::vector<std::vector<std::byte>> expected;
+    {
+        Machine machine({}, frugal);
+        machine.executor->load(deep.program);
+        least = fakeCuda().used;
+        expected = values(*machine.executor);
+    }
+    QTemporaryDir folder;
+    const std::string cache = folder.path().toStdString();
+    const auto chosen = [&](size_t memory) {
+        fakeCuda().gpus[0].bytes = memory;
+        Machine machine(cache);
+        machine.executor->load(deep.program);
+        if (memory == least) {
+            const std::string note = variantOf(*machine.executor, "usual").note;
+            if (!has(note, "out of memory")) return "the usual one: " + note;
+            if (values(*machine.executor) != expected) return std::string("other values");
+        }
+        return chosenOf(*machine.executor);
+    };
+    QCOMPARE(chosen(least), std::string(kFrugal));
+    // with room again it is looked for again, and what is then chosen does not last for ever either
+    QVERIFY(chosen(size_t{1} << 30) != kFrugal);
+    QCOMPARE(chosen(least), std::string(kFrugal));
 }
 
 /// A kernel that faults takes the device; the next program leaves that variant alone.

@@ -78,7 +78,7 @@ std::unique_ptr<StepVersion> VariantSearch::fastest(const std::vector<Variant>& 
         if (!stopped()) tryMixed();
         if (!stopped()) tryOverlapped();
         m_times = m_records.times();
-        m_cut ? m_records.giveUp() : m_records.finish();
+        m_cut || m_short ? m_records.giveUp() : m_records.finish();
         return std::move(m_best);
     }
     m_times = m_records.times();
@@ -131,17 +131,22 @@ VariantSearch::kept(const std::vector<WrittenVariant>& variants) const {
         const std::string code = compileText(m_device, m_cache, variant.written.text());
         std::unique_ptr<StepVersion> version = make(std::move(variant), code);
         return isAsRecorded(*version) ? std::move(version) : nullptr;
-    } catch (const OutOfMemory&) {
-        throw;
-    } catch (const EngineError&) {
-        m_device.activate(); // throws where the device is lost
+    } catch (const EngineError&) { // also where there is less memory than there was
+        m_device.activate();       // throws where the device is lost
         return nullptr;
     }
 }
 
 void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
+    const auto bytes = [](const WrittenVariant& variant) {
+        return variant.written.source.program.memory.arenaBytes;
+    };
+    const size_t least = bytes(*std::min_element(
+        variants.begin(), variants.end(),
+        [&](const WrittenVariant& a, const WrittenVariant& b) { return bytes(a) < bytes(b); }));
+    const bool isLeast = bytes(variants.front()) == least;
     // what is too large is told before all of it is compiled
-    (void)m_device.allocate(variants.front().written.source.program.memory.arenaBytes, "arena");
+    (void)m_device.allocate(least, "arena");
     std::vector<std::string> texts;
     for (const WrittenVariant& variant : variants)
         texts.push_back(variant.written.text());
@@ -165,9 +170,11 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
         } catch (const EngineError& error) {
             if (i == 0) first = std::current_exception();
             leaveOut(m_records[i], error);
-            const bool impossible = dynamic_cast<const NoAlgorithm*>(&error) != nullptr ||
-                                    dynamic_cast<const OutOfMemory*>(&error) != nullptr;
+            const bool noRoom = dynamic_cast<const OutOfMemory*>(&error) != nullptr;
+            const bool impossible =
+                dynamic_cast<const NoAlgorithm*>(&error) != nullptr || (noRoom && isLeast);
             if (i == 0 && impossible) throw;
+            m_short = m_short || (i == 0 && noRoom);
         }
     };
     for (size_t i = 0; i < variants.size(); ++i)

@@ -30,9 +30,10 @@ public:
                   std::function<bool()> isStopped);
 
     /// The first is the usual one, which is taken where the search is short of time, and whose
-    /// results count. A search that is stopped takes the best so far and leaves the choice to the
-    /// next one. Throws what makes it impossible to run: OutOfMemory, NoAlgorithm and NoConvolution
-    /// of the usual one; its error where no other works either.
+    /// results count. Where there is no memory for it, one that needs less is taken. A search that
+    /// is stopped, or short of memory, takes the best so far and leaves the choice to the next one.
+    /// Throws what makes it impossible to run: OutOfMemory of the one that needs least, NoAlgorithm
+    /// and NoConvolution of the usual one; its error where no other works either.
     std::unique_ptr<StepVersion> fastest(const std::vector<Variant>&);
     /// What came of each; empty where there was one alone, on a device whose launches do not
     /// overlap.
@@ -76,6 +77,7 @@ private:
     const MetricsRing* m_ring;
     const std::function<bool()> m_isStopped;
     std::atomic<bool> m_cut{false}; ///< stopped() was once true: the choice does not count
+    bool m_short = false; ///< of memory for the usual one: there may be more the next time
     SourceOptions m_usual;
     std::vector<std::vector<size_t>> m_kernels; ///< of the usual one's launches
     std::vector<Tiled> m_tiled;
