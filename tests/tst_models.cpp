@@ -194,6 +194,7 @@ void TestModels::sumsUp() {
                             "(300 skipped). B learnt nothing: every step was skipped."));
     // three lanes: one looked for its scale, one never found it, one has none
     StepRecord c = record(2, 300, 1, 1);
+    c.skippedSoFar = 0;
     a.flags = kSkipped | kBackedOff;
     a.skippedSoFar = 1;
     b.skippedSoFar = 0;
