@@ -11,6 +11,7 @@
 
 #include <QtTest>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -33,7 +34,7 @@ std::map<NodeId, RefTensor> leavesOf(const test::RandomGraph& random, const Grap
 }
 
 /// Every leaf filled by number(random, element, number of the leaf), rounded to its dtype; masks
-/// with 0 and 1.
+/// with 0 and 1, integers with what float32 holds, in which loops compute them.
 template <class Number>
 void uploadNumbers(Executor& executor, const Graph& graph, Number number) {
     size_t leaf = 0;
@@ -42,6 +43,9 @@ void uploadNumbers(Executor& executor, const Graph& graph, Number number) {
         std::vector<double> values(static_cast<size_t>(graph[id].elements()));
         for (size_t i = 0; i < values.size(); ++i)
             values[i] = number(random, i, leaf);
+        if (graph[id].dtype == DType::I32)
+            for (double& value : values)
+                value = std::clamp(value, -0x1p31, 0x1.fffffep30);
         executor.upload(id, test::toBytes(graph[id], values));
         ++leaf;
     };
