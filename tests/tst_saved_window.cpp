@@ -96,6 +96,7 @@ private slots:
 
 private:
     QString copyOfResults();
+    QString longResults(int64_t steps);
     QTemporaryDir m_folder;
     QString m_results; ///< saved by a window
     std::vector<double> m_losses, m_scales, m_speeds;
@@ -133,6 +134,13 @@ QString TestSavedWindow::copyOfResults() {
     for (const QString& name : QDir(m_results).entryList(QDir::Files))
         QFile::copy(QDir(m_results).filePath(name), QDir(copy).filePath(name));
     return copy;
+}
+/// Without times, which a long table has none of.
+QString TestSavedWindow::longResults(int64_t steps) {
+    QString folder = copyOfResults();
+    put(folder, "steps.csv", longTable(steps));
+    if (!QFile::remove(QDir(folder).filePath(QStringLiteral("timing.csv")))) return {};
+    return folder;
 }
 
 void TestSavedWindow::looksAsItWasSaved() {
@@ -187,9 +195,7 @@ void TestSavedWindow::playMayComeBeforeIt() {
 
 /// Then what is trained waits until the saved run was seen.
 void TestSavedWindow::playMayComeWhileItIsRead() {
-    const QString folder = copyOfResults();
-    put(folder, "steps.csv", longTable(200000));
-    QVERIFY(QFile::remove(QDir(folder).filePath(QStringLiteral("timing.csv"))));
+    const QString folder = longResults(200000);
     FakeScript script; // built and trained in no time
     WindowOptions options;
     options.factory = fakeFactory(script);
@@ -337,9 +343,7 @@ void TestSavedWindow::badFilesLeaveTheSettings() {
 
 void TestSavedWindow::longTablesComeInSlices() {
     constexpr int64_t kSteps = 150000;
-    const QString folder = copyOfResults();
-    put(folder, "steps.csv", longTable(kSteps));
-    QVERIFY(QFile::remove(QDir(folder).filePath(QStringLiteral("timing.csv"))));
+    const QString folder = longResults(kSteps);
     Opened opened(tinyConfig(7));
     MainWindow& window = opened.window;
     window.openFile(folder);
@@ -356,9 +360,7 @@ void TestSavedWindow::longTablesComeInSlices() {
 
 void TestSavedWindow::aResetMeanwhileShowsItAnew() {
     constexpr int64_t kSteps = 150000;
-    const QString folder = copyOfResults();
-    put(folder, "steps.csv", longTable(kSteps));
-    QVERIFY(QFile::remove(QDir(folder).filePath(QStringLiteral("timing.csv"))));
+    const QString folder = longResults(kSteps);
     Opened opened(tinyConfig(7));
     MainWindow& window = opened.window;
     window.openFile(folder);
