@@ -51,6 +51,7 @@ private slots:
     void bucketsAreInTheirPlace();
     void stepsAreInTheirPlace();
     void limitsAreMarked();
+    void limitsAreNamedAtOnce();
     void skippedStepsAreRed();
     void shadesAreEven();
     void comesAndGoes();
@@ -184,6 +185,18 @@ void TestGradientMap::limitsAreMarked() {
             QCOMPARE(image.pixel(x, yOf(beyond)) != background, type == DType::F16);
         QCOMPARE(image.pixel(x, yOf(-7.5)), background);
     }
+}
+
+/// Also where nothing is trained that would draw it a second time.
+void TestGradientMap::limitsAreNamedAtOnce() {
+    train(1, 10);
+    show(700, 700);
+    m_stack->showGradients(true);
+    QVERIFY(m_stack->refresh());
+    plotOf(*m_stack).replot();
+    const QVector<QString> labels = mapRect().axis(QCPAxis::atLeft)->tickVectorLabels();
+    for (const char* label : {"inf", "0", "2^-14", "2^0"})
+        QVERIFY2(labels.contains(QLatin1String(label)), label);
 }
 
 void TestGradientMap::skippedStepsAreRed() {

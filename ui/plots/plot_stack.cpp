@@ -198,6 +198,7 @@ bool PlotStack::refresh() {
     if (!m_dirty) return false;
     m_dirty = false;
     if (m_resting) finishRates();
+    layOut();
     const int pixels = plotWidth();
     if (m_following) {
         // a little more at both ends, or the marks there are cut in half

@@ -140,6 +140,7 @@ private:
     void applyColors();
     void applyMargins();
     void foldPlots();
+    void layOut();
     void setRange(double from, double to);
     void zoom(double about, double factor);
     void updateReadouts();
@@ -199,6 +200,7 @@ private:
     bool m_resting = false;
     bool m_following = true;
     bool m_dirty = true;
+    bool m_moved = true; ///< plots have other places than when they were drawn last
     QElapsedTimer m_described;
 };
 

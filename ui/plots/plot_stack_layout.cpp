@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace halfscope {
 
@@ -160,6 +161,15 @@ void PlotStack::foldPlots() {
     }
     for (size_t i = 0; i < plots.size(); ++i)
         plots[i]->setFolded(i >= open);
+    m_moved = true;
+}
+
+/// The plot does so when it draws: too late for what is chosen by a rect's pixels.
+void PlotStack::layOut() {
+    if (!std::exchange(m_moved, false)) return;
+    using Element = QCPLayoutElement;
+    for (const auto phase : {Element::upPreparation, Element::upMargins, Element::upLayout})
+        m_plot->plotLayout()->update(phase);
 }
 
 void PlotStack::resizeEvent(QResizeEvent* event) {
