@@ -139,7 +139,6 @@ private:
     void showRun(const SessionInfo&, const RunConfig&);
     void showLanes(const SessionInfo&, const RunConfig&);
     void showState();
-    void frame();
     void playOrPause();
     void followNewest();
     void showError(const QString&);
@@ -148,10 +147,6 @@ private:
     void updateScalers();
     void updateTitles();
     void setScale(int lane, const QString& text);
-    void showFigures();
-    void pace();
-    void setHeadline(const QString& text, double size);
-    void updateFrameRate();
     /// Runs the action and shows the sentence of an error as banner.
     template <class Action>
     bool guarded(Action action) {
@@ -165,6 +160,14 @@ private:
         }
         return false;
     }
+
+    // one frame (main_window_frame.cpp)
+    void startFrames();
+    void frame();
+    void showFigures();
+    void pace();
+    void setHeadline(const QString& text, double size);
+    void updateFrameRate();
 
     // saved runs (main_window_saved.cpp)
     void readSaved(const QString& folder, const RunConfig&);
@@ -207,7 +210,7 @@ private:
     std::vector<qint64> m_frameTimes;         ///< ms, of the last second
     double m_usedBefore = 0, m_frameCost = 0; ///< processor time of this thread, ms
     bool m_newFigures = false;                ///< not shown yet
-    qint64 m_figuresShown = 0;                ///< ms of m_clock
+    std::optional<qint64> m_figuresShown;     ///< ms of m_clock; nothing yet of this run
     QString m_news;                           ///< the last event in words
     int m_quietFrames = 0;
     bool m_dividedByHand = false, m_rightByHand = false;
