@@ -83,6 +83,7 @@ private slots:
     void playMakesItTheRunBefore();
     void playMayComeBeforeIt();
     void playMayComeWhileItIsRead();
+    void playAtTheEndCountsTrainedSteps();
     void resetMakesItTheRunBefore();
     void editsCountFromTheFirstStep();
     void ofTheCommandLine();
@@ -210,6 +211,32 @@ void TestSavedWindow::playMayComeWhileItIsRead() {
     QTRY_VERIFY_WITH_TIMEOUT(!window.showsSaved() && window.run().step() == kTrained, kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(!pointsOf(window, "Loss/before/1").empty(), kPatience);
     QCOMPARE(pointsOf(window, "Loss/A fp32").at(1), 1.0); // the loss of a FakeRun's first step
+}
+
+/// Continue asks for more than was trained, also before a row of that has come.
+void TestSavedWindow::playAtTheEndCountsTrainedSteps() {
+    constexpr int64_t kSteps = 200;
+    const QString folder = longResults(kSteps);
+    FakeScript script;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(7), options);
+    MainWindow& window = opened.window;
+    window.openFile(folder);
+    QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved() && window.run().step() == kSteps, kPatience);
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.setStopStep(3);
+    bool sawSaved = false;
+    connect(&window.controller(), &ExperimentController::stateChanged, &window,
+            [&](SessionState state) {
+                if (state != SessionState::Finished || sawSaved) return;
+                sawSaved = window.showsSaved() && window.run().step() == kSteps;
+                window.play();
+            });
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(sawSaved, kPatience);
+    QCOMPARE(window.config().config().steps, 3 + kTrained);
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), 3 + kTrained, kPatience);
 }
 
 void TestSavedWindow::resetMakesItTheRunBefore() {

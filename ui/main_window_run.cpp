@@ -104,12 +104,11 @@ void MainWindow::setStopStep(qint64 steps) {
 
 void MainWindow::play() {
     if (m_controller->state() == SessionState::Finished) {
-        // the last rows may not have arrived yet
+        // the last rows may not have arrived yet, or none: then those of a saved run are shown
+        const qint64 arrived = m_showsSaved ? 0 : m_run.step();
         const qint64 planned = m_config.running() ? m_config.running()->steps : 0;
-        m_history.without([&] {
-            setStopStep(std::max<qint64>(m_run.step(), planned) +
-                        std::max<qint64>(1, m_stopStride));
-        });
+        m_history.without(
+            [&] { setStopStep(std::max(arrived, planned) + std::max<qint64>(1, m_stopStride)); });
     }
     m_controller->play();
 }
