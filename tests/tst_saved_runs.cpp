@@ -60,7 +60,7 @@ class TestSavedRuns : public QObject {
 private slots:
     void init() {
         QVERIFY(m_folder.isValid());
-        for (const char* name : {"steps.csv", "events.csv", "timing.csv"})
+        for (const char* name : {"steps.csv", "events.csv", "timing.csv", "summary.json"})
             std::filesystem::remove(path(name));
     }
     void realRun();

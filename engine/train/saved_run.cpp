@@ -2,13 +2,12 @@
 #include "engine/train/saved_run.h"
 
 #include "engine/core/error.h"
-#include "engine/core/text.h"
-#include "engine/io/csv.h"
+#include "engine/io/atomic_file.h"
 #include "engine/train/run_files.h"
+#include "engine/train/saved_summary.h"
+#include "engine/train/saved_table.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <utility>
@@ -19,110 +18,22 @@ namespace {
 constexpr const char* kSteps = "steps.csv";
 constexpr const char* kEvents = "events.csv";
 constexpr const char* kTimings = "timing.csv";
-constexpr const char* kAllLanes = "all";
+constexpr const char* kSummary = "summary.json";
 constexpr int64_t kMostSteps = 1'000'000'000; // run.steps ends there
-
-/// A table with the header that its writer gives it, and fields that are taken one after the other.
-class Table {
-public:
-    Table(const std::string& path, std::string_view header) : m_reader(path) {
-        header.remove_suffix(1); // its line end
-        m_columns = partsOf(header, ',');
-        const bool there = m_reader.next(m_fields);
-        if (!there || m_reader.text() != header)
-            throw InputError(m_reader.place() + ": " + quotedText(there ? m_reader.text() : "") +
-                             " is not allowed: the columns of this version are " +
-                             std::string(header));
-    }
-
-    /// The next row; false at the end.
-    bool next() {
-        if (!m_reader.next(m_fields)) return false;
-        if (m_fields.size() != m_columns.size())
-            throw InputError(m_reader.place() + ": " + quotedText(m_reader.text()) + " has " +
-                             std::to_string(m_fields.size()) +
-                             " fields: " + std::to_string(m_columns.size()) + " are wanted");
-        if (++m_rows > SavedRun::kMostRows)
-            throw InputError(m_reader.place() + ": at most " + std::to_string(SavedRun::kMostRows) +
-                             " rows are read");
-        m_column = 0;
-        return true;
-    }
-
-    std::string_view text() { return m_fields[m_column++]; }
-
-    int64_t whole(int64_t least, int64_t most) {
-        const std::string_view field = text();
-        int64_t value = 0;
-        if (!parsed(field, value) || value < least || value > most)
-            refuse(least == most ? std::to_string(least)
-                                 : "a whole number from " + std::to_string(least) + " to " +
-                                       std::to_string(most));
-        return value;
-    }
-
-    template <class Number>
-    Number number() {
-        Number value = 0;
-        if (!parsed(text(), value)) refuse("a number, nan, inf or -inf");
-        return value;
-    }
-
-    /// A scale or a time: neither negative nor nan.
-    template <class Number>
-    Number numberFromZero() {
-        Number value = 0;
-        if (!parsed(text(), value) || !(value >= 0)) refuse("a number from 0 or inf");
-        return value;
-    }
-
-    /// The index of a name; -1 for "all" where that may be.
-    int32_t lane(std::span<const std::string> names, bool mayBeAll) {
-        const std::string_view field = text();
-        if (mayBeAll && field == kAllLanes) return -1;
-        const auto found = std::find(names.begin(), names.end(), field);
-        if (found != names.end()) return static_cast<int32_t>(found - names.begin());
-        std::string allowed = "of the lanes of experiment.json";
-        for (const std::string& name : names)
-            allowed += (&name == names.data() ? ", " : " or ") + name;
-        refuse("one " + allowed + (mayBeAll ? " or all" : ""));
-    }
-
-    /// Throws about the field that was taken last.
-    [[noreturn]] void refuse(const std::string& allowed) const {
-        const size_t column = m_column - 1;
-        throw InputError(m_reader.place() + ", " + std::string(m_columns[column]) + ": " +
-                         quotedText(m_fields[column]) + " is not allowed: " + allowed);
-    }
-
-    const CsvReader& reader() const { return m_reader; }
-
-private:
-    template <class Number>
-    static bool parsed(std::string_view field, Number& value) {
-        const char* const last = field.data() + field.size();
-        const auto [end, error] = std::from_chars(field.data(), last, value);
-        return error == std::errc() && end == last;
-    }
-
-    CsvReader m_reader;
-    std::vector<std::string_view> m_columns, m_fields;
-    size_t m_column = 0; ///< the next one
-    int64_t m_rows = 0;
-};
 
 /// What the rows of a lane have to go on from.
 struct LaneEnd {
     int64_t step = 0, skipped = 0;
 };
 
-StepRecord readStep(Table& table, std::span<const std::string> lanes, std::vector<LaneEnd>& ends) {
+StepRecord readStep(SavedTable& table, std::span<const std::string> lanes,
+                    std::vector<LaneEnd>& ends) {
     StepRecord record;
     record.step = table.whole(1, kMostSteps);
     record.lane = table.lane(lanes, false);
     LaneEnd& end = ends[static_cast<size_t>(record.lane)];
     if (record.step != end.step + 1)
-        throw InputError(table.reader().place() + ", step: \"" + std::to_string(record.step) +
+        throw InputError(table.place() + ", step: \"" + std::to_string(record.step) +
                          "\" is not allowed: the next step of " +
                          lanes[static_cast<size_t>(record.lane)] + " is " +
                          std::to_string(end.step + 1));
@@ -140,7 +51,7 @@ StepRecord readStep(Table& table, std::span<const std::string> lanes, std::vecto
     return record;
 }
 
-EventKind readKind(Table& table) {
+EventKind readKind(SavedTable& table) {
     const std::string_view field = table.text();
     std::string allowed;
     for (const EventKind kind : {EventKind::Overflow, EventKind::Growth, EventKind::Backoff,
@@ -151,7 +62,7 @@ EventKind readKind(Table& table) {
     table.refuse("one of " + allowed);
 }
 
-Event readEvent(Table& table, std::span<const std::string> lanes, int64_t lastStep) {
+Event readEvent(SavedTable& table, std::span<const std::string> lanes, int64_t lastStep) {
     Event event;
     event.step = table.whole(0, lastStep + 2); // an edit is of the next step, or the one after it
     event.lane = table.lane(lanes, true);
@@ -163,7 +74,7 @@ Event readEvent(Table& table, std::span<const std::string> lanes, int64_t lastSt
     return event;
 }
 
-void readTime(Table& table, std::span<const std::string> lanes, StepRecord& record) {
+void readTime(SavedTable& table, std::span<const std::string> lanes, StepRecord& record) {
     table.whole(record.step, record.step);
     if (table.lane(lanes, false) != record.lane)
         table.refuse(lanes[static_cast<size_t>(record.lane)] + ", as in this row of steps.csv");
@@ -186,6 +97,7 @@ public:
         const bool done =
             (!isThere(kTimings) || readTimes()) && (!isThere(kEvents) || readEvents());
         if (!done) return std::nullopt;
+        readSummary();
         return std::move(m_run);
     }
 
@@ -198,23 +110,26 @@ private:
         const auto bytes = std::filesystem::file_size(pathTo(name), ignored);
         return ignored ? 0.0 : static_cast<double>(bytes);
     }
-    bool isThere(const char* name) {
+    bool exists(const char* name) const {
         std::error_code ignored;
-        if (std::filesystem::exists(pathTo(name), ignored)) return true;
+        return std::filesystem::exists(pathTo(name), ignored);
+    }
+    bool isThere(const char* name) {
+        if (exists(name)) return true;
         m_run.missing.push_back(name);
         return false;
     }
 
     /// After each row.
-    bool goesOn(const Table& table, const char* name) {
+    bool goesOn(const SavedTable& table, const char* name) {
         if (!m_goesOn || ++m_sinceTold < SavedRun::kPieceRows) return true;
         m_sinceTold = 0;
-        const double bytes = m_before + table.reader().share() * bytesOf(name);
+        const double bytes = m_before + table.share() * bytesOf(name);
         return m_goesOn(m_all > 0 ? std::min(1.0, bytes / m_all) : 1.0);
     }
 
     bool readSteps() {
-        Table table(pathTo(kSteps), kStepHeader);
+        SavedTable table(pathTo(kSteps), kStepHeader);
         std::vector<LaneEnd> ends(m_lanes.size());
         while (table.next()) {
             const StepRecord record = readStep(table, m_lanes, ends);
@@ -234,7 +149,7 @@ private:
     }
 
     bool readTimes() {
-        Table table(pathTo(kTimings), kTimingHeader);
+        SavedTable table(pathTo(kTimings), kTimingHeader);
         const auto fail = [&](int64_t rows) {
             throw InputError(pathTo(kTimings) + ": " + std::to_string(rows) +
                              " rows are not allowed: as many as in steps.csv, " +
@@ -254,12 +169,18 @@ private:
     }
 
     bool readEvents() {
-        Table table(pathTo(kEvents), kEventHeader);
+        SavedTable table(pathTo(kEvents), kEventHeader);
         while (table.next()) {
             m_run.events.push_back(readEvent(table, m_lanes, m_last));
             if (!goesOn(table, kEvents)) return false;
         }
         return true;
+    }
+
+    void readSummary() {
+        if (!exists(kSummary)) return; // the window writes none
+        m_run.summary = readFile(pathTo(kSummary));
+        m_run.trainedOn = trainedOnOf(m_run.summary, pathTo(kSummary), m_lanes, m_run.steps);
     }
 
     const std::string& m_folder;
@@ -272,6 +193,10 @@ private:
 };
 
 } // namespace
+
+bool SavedRun::lacks(std::string_view file) const {
+    return std::find(missing.begin(), missing.end(), file) != missing.end();
+}
 
 bool holdsSavedRun(const std::string& folder) {
     std::error_code ignored;

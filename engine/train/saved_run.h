@@ -1,8 +1,9 @@
 // What a finished run left in its folder, read back: the rows of steps.csv, and of events.csv and
-// timing.csv where they are there. The weights are in no file: a saved run can be looked at, not
-// continued. experiment.json is run_config's, pictures are io/picture's.
+// timing.csv where they are there, and summary.json. The weights are in no file: a saved run can be
+// looked at, not continued. experiment.json is run_config's, pictures are io/picture's.
 #pragma once
 
+#include "engine/train/saved_summary.h"
 #include "engine/train/step_record.h"
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace halfscope {
@@ -17,8 +19,6 @@ namespace halfscope {
 struct SavedRun {
     /// Rows of a piece: so that they can be handed on, and freed, a piece at a time.
     static constexpr size_t kPieceRows = size_t{1} << 13;
-    /// Of a table; more would not fit into a common machine's memory.
-    static constexpr int64_t kMostRows = int64_t{1} << 25;
 
     /// In the file's order; all pieces but the last one are full. Flags that steps.csv does not
     /// have are 0, times without timing.csv too.
@@ -26,7 +26,11 @@ struct SavedRun {
     std::vector<Event> events;
     std::vector<std::string> missing; ///< "events.csv", "timing.csv": not there
     int64_t rows = 0;
-    int64_t steps = 0; ///< that every lane has finished
+    int64_t steps = 0;                  ///< that every lane has finished
+    std::optional<TrainedOn> trainedOn; ///< nothing without summary.json
+    std::string summary;                ///< all of summary.json
+
+    bool lacks(std::string_view file) const;
 };
 
 /// Whether the folder holds a saved run's rows (a file steps.csv).
@@ -36,7 +40,7 @@ bool holdsSavedRun(const std::string& folder);
 /// back as the same bits. `goesOn` hears how much is read, 0 to 1, after each piece; when it says
 /// no, there is no result. InputError "PATH, line 4, loss: "abc" is not allowed: ..." for whatever
 /// no run writes: another header, another lane, a value out of range, steps that do not follow each
-/// other, a file that was cut off.
+/// other, a file that was cut off, a summary of another run.
 std::optional<SavedRun> readSavedRun(const std::string& folder, std::span<const std::string> lanes,
                                      const std::function<bool(double)>& goesOn = {});
 

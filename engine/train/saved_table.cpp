@@ -1,0 +1,62 @@
+// Rows and fields of a run's tables, and the words in which they are refused.
+#include "engine/train/saved_table.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+
+#include <algorithm>
+
+namespace halfscope {
+namespace {
+constexpr const char* kAllLanes = "all";
+} // namespace
+
+SavedTable::SavedTable(const std::string& path, std::string_view header)
+    : m_reader(path), m_header(header.substr(0, header.size() - 1)) {
+    m_columns = partsOf(m_header, ',');
+    const bool there = m_reader.next(m_fields);
+    if (!there || m_reader.text() != m_header)
+        throw InputError(place() + ": " + quotedText(there ? m_reader.text() : "") +
+                         " is not allowed: the columns of this version are " + m_header);
+}
+
+bool SavedTable::next() {
+    if (!m_reader.next(m_fields)) return false;
+    if (m_fields.size() != m_columns.size())
+        throw InputError(place() + ": " + quotedText(m_reader.text()) + " has " +
+                         std::to_string(m_fields.size()) +
+                         " fields: " + std::to_string(m_columns.size()) + " are wanted");
+    if (++m_rows > kMostRows)
+        throw InputError(place() + ": at most " + std::to_string(kMostRows) + " rows are read");
+    m_column = 0;
+    return true;
+}
+
+int64_t SavedTable::whole(int64_t least, int64_t most) {
+    const std::string_view field = text();
+    int64_t value = 0;
+    if (!parsed(field, value) || value < least || value > most)
+        refuse(least == most ? std::to_string(least)
+                             : "a whole number from " + std::to_string(least) + " to " +
+                                   std::to_string(most));
+    return value;
+}
+
+int32_t SavedTable::lane(std::span<const std::string> names, bool mayBeAll) {
+    const std::string_view field = text();
+    if (mayBeAll && field == kAllLanes) return -1;
+    const auto found = std::find(names.begin(), names.end(), field);
+    if (found != names.end()) return static_cast<int32_t>(found - names.begin());
+    std::string allowed = "of the lanes of experiment.json";
+    for (const std::string& name : names)
+        allowed += (&name == names.data() ? ", " : " or ") + name;
+    refuse("one " + allowed + (mayBeAll ? " or all" : ""));
+}
+
+void SavedTable::refuse(const std::string& allowed) const {
+    const size_t column = m_column - 1;
+    throw InputError(place() + ", " + std::string(m_columns[column]) + ": " +
+                     quotedText(m_fields[column]) + " is not allowed: " + allowed);
+}
+
+} // namespace halfscope
