@@ -1,10 +1,6 @@
 // Saved runs in the window: what was seen when the run was saved is seen again, a training takes
 // its place and has its losses behind its own, and what cannot be read is told in a sentence.
-#include "engine/train/run_files.h"
-#include "tests/support/opened_window.h"
-#include "tests/support/plot_parts.h"
-
-#include <QLabel>
+#include "tests/support/saved_run_parts.h"
 
 #include <algorithm>
 
@@ -21,44 +17,11 @@ RunConfig skippingConfig() {
     return config;
 }
 
-std::string contentOf(const QString& folder, const char* name) {
-    return readFile(QDir(folder).filePath(QLatin1String(name)).toStdString());
-}
-
-void put(const QString& folder, const char* name, const std::string& text) {
-    writeFileAtomically(QDir(folder).filePath(QLatin1String(name)).toStdString(), text);
-}
-
-std::vector<double> pointsOf(MainWindow& window, const char* graph) {
-    std::vector<double> points;
-    const QCPGraph* found = graphNamed(window.plots(), QLatin1String(graph));
-    for (int i = 0; found && i < found->data()->size(); ++i) {
-        points.push_back(found->data()->at(i)->key);
-        points.push_back(found->data()->at(i)->value);
-    }
-    return points;
-}
-
-QString stateOf(MainWindow& window) {
-    return window.findChild<QLabel*>(QStringLiteral("state"))->text();
-}
-
 bool trains(MainWindow& window) {
     window.play();
     return reaches(window, SessionState::Finished) &&
            QTest::qWaitFor([&] { return !window.showsSaved() && window.run().step() == kTrained; },
                            kPatience);
-}
-
-/// Until all of it is shown and drawn.
-bool showsSaved(MainWindow& window) {
-    return QTest::qWaitFor(
-               [&] {
-                   return window.showsSaved() &&
-                          stateOf(window).startsWith(QLatin1String("Saved run of"));
-               },
-               kPatience) &&
-           QTest::qWaitFor([&] { return !pointsOf(window, "Loss/A fp32").empty(); }, kPatience);
 }
 
 /// Rows of a run of two lanes, as long as a run may be.
@@ -104,13 +67,6 @@ private:
     QStringList m_sentences; ///< of the event list
     int m_copies = 0;
 };
-
-QStringList sentencesOf(MainWindow& window) {
-    QStringList sentences;
-    for (int row = 0; row < window.events().rowCount(); ++row)
-        sentences << EventModel::sentenceOf(window.events().eventAt(row));
-    return sentences;
-}
 
 void TestSavedWindow::initTestCase() {
     QLocale::setDefault(QLocale::c());
@@ -275,17 +231,7 @@ void TestSavedWindow::editsCountFromTheFirstStep() {
 /// Its events.csv has the echoes too, its times are exact.
 void TestSavedWindow::ofTheCommandLine() {
     const QString folder = m_folder.filePath(QStringLiteral("cli"));
-    Experiment experiment(skippingConfig());
-    {
-        RunFiles files(folder.toStdString(), experiment);
-        while (!experiment.finished()) {
-            std::vector<StepRecord> records;
-            std::vector<Event> events;
-            experiment.advance(records, events);
-            files.append(experiment, records, events);
-        }
-        files.finish(experiment, RunOutcome::Finished, "test");
-    }
+    trainInto(folder, skippingConfig());
     Opened opened(tinyConfig(7));
     opened.window.openFile(folder);
     QVERIFY(showsSaved(opened.window));

@@ -131,6 +131,7 @@ void MainWindow::buildStatusBar() {
     m_stateLabel = make<QLabel>(this);
     m_rateLabel = make<QLabel>(this);
     m_deviceLabel = make<QLabel>(this);
+    m_deviceLabel->setObjectName(QStringLiteral("statusDevice"));
     m_stateLabel->setObjectName(QStringLiteral("state"));
     m_stateLabel->setIndent(6);
     m_rateLabel->setContentsMargins(8, 0, 6, 0);

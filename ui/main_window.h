@@ -172,16 +172,22 @@ private:
     // saved runs (main_window_saved.cpp)
     void readSaved(const QString& folder, const RunConfig&);
     void forgetSaved();
+    void beginSaved();
+    void endSaved();
     /// What the frame has to show of a training; shows some of a saved run while there is more.
     SessionBatch nextBatch();
     void showSomeOfSaved();
     static QString savedText(const SavedRun&);
+    /// The device that trained what is shown, wherever the window names one.
+    void showDevice();
 
     // the run before (main_window_kept.cpp)
     void addBringBack(QMenu&);
     /// Before the settings become those of another run than the one that is shown.
     void aboutToLeave();
     void keepRun();
+    /// What is shown of a training, without rows and pictures.
+    SavedResultsPtr shownResults() const;
     /// How long the run that is shown was trained, in seconds, pauses left out.
     double trainedSeconds() const;
     /// Whether a run would be lost that nobody wants to train twice.
@@ -195,7 +201,9 @@ private:
     void savePlots();
     bool chooseResultsFolder(); ///< whether they were saved
     QStringList resultNames() const;
-    /// What was trained, where it is known; the settings may be ahead of it.
+    /// Of the run that is built, where it is known; the settings may be ahead of it.
+    const RunConfig& builtConfig() const;
+    /// Of the run whose rows are shown.
     const RunConfig& trainedConfig() const;
 
     WindowOptions m_options;
@@ -221,6 +229,9 @@ private:
     qint64 m_stopStride = 300;               ///< how many more steps Continue asks for
     std::unique_ptr<SavedRunJob> m_savedJob; ///< reads; null otherwise
     SavedResultsPtr m_saved;                 ///< read and not all shown yet; null otherwise
+    /// The rows that are shown are of this run, which has them no more; null otherwise.
+    SavedResultsPtr m_shownSaved;
+    std::optional<TrainedOn> m_trainedOn; ///< what is shown; nothing where no file tells
     struct SavedShown {
         size_t pieces = 0, events = 0;
     } m_savedShown;
@@ -235,12 +246,8 @@ private:
     };
     struct KeptRun {
         Identity identity;
-        std::vector<std::string> lanes;
         StepLog steps;
-        int64_t step = 0;
-        std::vector<Event> events;
-        std::vector<Picture> outputs; ///< by lane, or empty
-        bool saved = false;
+        SavedResultsPtr results; ///< without its rows
     };
     QString m_preset, m_title;         ///< of the experiment
     std::optional<Identity> m_leaving; ///< the run that is shown until the next one is built

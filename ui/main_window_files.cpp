@@ -126,8 +126,13 @@ void MainWindow::chooseExperimentFile() {
     if (!path.isEmpty()) guarded([&] { saveExperiment(path); });
 }
 
-const RunConfig& MainWindow::trainedConfig() const {
+const RunConfig& MainWindow::builtConfig() const {
     return m_config.running() ? *m_config.running() : m_config.config();
+}
+
+const RunConfig& MainWindow::trainedConfig() const {
+    if (m_leaving && !m_controller->info()) return m_leaving->config; // the next one is not built
+    return m_shownSaved ? m_shownSaved->config : builtConfig();
 }
 
 /// The lanes' pictures come last, in order.

@@ -45,21 +45,16 @@ void MainWindow::aboutToLeave() {
 void MainWindow::keepRun() {
     std::optional<Identity> leaving = std::exchange(m_leaving, std::nullopt);
     if (!leaving || m_run.step() < 1) return; // its last rows may have come after it was left
-    KeptRun kept;
-    kept.identity = std::move(*leaving);
     const bool worth = unsaved();
-    kept.saved = m_savedRows == m_steps.size();
-    kept.step = m_run.step();
-    kept.steps = std::exchange(m_steps, {});
+    SavedResultsPtr results = m_shownSaved ? m_shownSaved : shownResults();
+    results->config = leaving->config;
+    results->onDisk = m_savedRows == m_steps.size();
     for (int lane = 0; lane < m_run.lanes(); ++lane) {
-        kept.lanes.push_back(m_run.lane(lane).name.toStdString());
         const Picture& picture = m_pictures->view(lane).picture();
-        if (picture.width > 0) kept.outputs.push_back(picture);
+        if (picture.width > 0) results->outputs.push_back(picture);
     }
-    if (kept.outputs.size() != kept.lanes.size()) kept.outputs.clear();
-    for (int row = m_events.rowCount(); row-- > 0;) // the newest comes first there
-        kept.events.push_back(m_events.eventAt(row));
-    m_before = std::move(kept);
+    if (results->outputs.size() != results->lanes.size()) results->outputs.clear();
+    m_before = KeptRun{std::move(*leaving), std::exchange(m_steps, {}), std::move(results)};
     m_bringBackAction->setEnabled(true);
     constexpr int kReadable = 8000; // ms
     if (worth)
@@ -67,28 +62,34 @@ void MainWindow::keepRun() {
             tr("The run before is kept: Edit > Bring back the run before (Shift+R)."), kReadable);
 }
 
+SavedResultsPtr MainWindow::shownResults() const {
+    auto results = std::make_shared<SavedResults>();
+    for (int lane = 0; lane < m_run.lanes(); ++lane)
+        results->lanes.push_back(m_run.lane(lane).name.toStdString());
+    results->run.steps = m_run.step();
+    results->run.rows = static_cast<int64_t>(m_steps.size());
+    results->run.trainedOn = m_trainedOn;
+    for (int row = m_events.rowCount(); row-- > 0;) // the newest comes first there
+        results->run.events.push_back(m_events.eventAt(row));
+    return results;
+}
+
 void MainWindow::bringBack() {
     if (!m_before) return;
     guarded([this] {
         checkConfig(m_before->identity.config); // a live edit may have left one that is not allowed
-        const KeptRun kept = std::move(*std::exchange(m_before, std::nullopt));
+        KeptRun kept = std::move(*std::exchange(m_before, std::nullopt));
         m_bringBackAction->setEnabled(false);
         statusBar()->clearMessage(); // which may have told of it
         const Identity& run = kept.identity;
         load(run.config, run.preset, run.title, run.about);
-        auto results = std::make_shared<SavedResults>();
-        results->lanes = kept.lanes;
-        results->outputs = kept.outputs;
-        results->onDisk = kept.saved;
-        results->run.events = kept.events;
-        results->run.rows = static_cast<int64_t>(kept.steps.size());
-        results->run.steps = kept.step;
+        m_saved = std::move(kept.results);
+        m_saved->events = withoutEchoes(m_saved->run.events);
         for (size_t from = 0; from < kept.steps.size(); from += SavedRun::kPieceRows)
-            results->run.pieces.push_back(kept.steps.rows(from, SavedRun::kPieceRows));
-        m_saved = std::move(results);
+            m_saved->run.pieces.push_back(kept.steps.rows(from, SavedRun::kPieceRows));
         m_savedShown = {};
         m_savedText = tr("Run of %1 steps, brought back.")
-                          .arg(QLocale().toString(static_cast<qlonglong>(kept.step)));
+                          .arg(QLocale().toString(static_cast<qlonglong>(m_saved->run.steps)));
         m_savedClock.start();
     });
 }

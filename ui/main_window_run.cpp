@@ -163,6 +163,9 @@ void MainWindow::showLanes(const SessionInfo& info, const RunConfig& config) {
 void MainWindow::showRun(const SessionInfo& info, const RunConfig& config) {
     keepRun();
     m_showsSaved = false;
+    m_shownSaved.reset();
+    m_trainedOn = TrainedOn{info.device, info.laneBytes};
+    showDevice();
     m_savedRows = 0;
     m_run.start(info.laneNames);
     m_run.setTitles(laneTitles(config));
@@ -183,9 +186,6 @@ void MainWindow::showBuilt() {
     const SessionInfo& info = *m_controller->info();
     m_held = {};
     m_savedShown = {}; // what was seen of a saved run gave way
-    m_transport->setDevice(info.device, QString::fromStdString(info.cudaReason));
-    m_deviceLabel->setText(QString::fromStdString(info.device.name));
-    m_deviceLabel->setToolTip(QString::fromStdString(info.cudaReason));
     showRun(info, info.config);
     m_config.setRunning(info.config);
     updateGrowthIntervals();

@@ -3,7 +3,8 @@
 // built stands before its first step, and the first step of a training takes the saved run's place.
 #include "ui/images/compare_view.h"
 #include "ui/main_window.h"
-#include "ui/panels/event_panel.h"
+#include "ui/panels/scaler_panel.h"
+#include "ui/panels/transport_bar.h"
 #include "ui/plots/plot_stack.h"
 
 #include <QLabel>
@@ -28,7 +29,7 @@ bool sameSize(const Picture& a, const Picture& b) {
 
 void MainWindow::readSaved(const QString& folder, const RunConfig& config) {
     m_savedClock.start();
-    m_savedJob = std::make_unique<SavedRunJob>(folder.toStdString(), laneNames(config));
+    m_savedJob = std::make_unique<SavedRunJob>(folder.toStdString(), config);
     connect(m_savedJob.get(), &SavedRunJob::progressed, this, [this](double share) {
         if (m_savedClock.elapsed() < kSilentMs || share <= 0) return;
         m_stateLabel->setText(tr("Reading the saved run… %1 %")
@@ -78,7 +79,7 @@ SessionBatch MainWindow::nextBatch() {
     }
     hold(m_held.gradients, batch.gradients);
     aboutToLeave();
-    showRun(*m_controller->info(), trainedConfig());
+    showRun(*m_controller->info(), builtConfig());
     batch.events = std::exchange(m_held.events, {});
     batch.gradients = std::exchange(m_held.gradients, {});
     batch.snapshot = std::exchange(m_held.snapshot, std::nullopt);
@@ -90,7 +91,7 @@ void MainWindow::showSomeOfSaved() {
         forgetSaved();
         return showState();
     }
-    m_showsSaved = true;
+    if (!m_showsSaved) beginSaved();
     QElapsedTimer slice;
     slice.start();
     SavedShown& shown = m_savedShown;
@@ -102,11 +103,12 @@ void MainWindow::showSomeOfSaved() {
         m_run.append(piece, {});
         m_steps.append(piece);
     }
-    while (shown.pieces == run.pieces.size() && shown.events < run.events.size() &&
+    const std::vector<Event>& all = m_saved->events;
+    while (shown.pieces == run.pieces.size() && shown.events < all.size() &&
            slice.elapsed() < kSliceMs) {
-        const auto events = std::span(run.events)
+        const auto events = std::span(all)
                                 .subspan(shown.events)
-                                .first(std::min(kEventSlice, run.events.size() - shown.events));
+                                .first(std::min(kEventSlice, all.size() - shown.events));
         for (const Event& event : events)
             m_plots->addEvent(event);
         m_run.append({}, events);
@@ -114,27 +116,74 @@ void MainWindow::showSomeOfSaved() {
         shown.events += events.size();
     }
     m_newFigures = true;
-    if (shown.pieces < run.pieces.size() || shown.events < run.events.size()) {
+    if (shown.pieces < run.pieces.size() || shown.events < all.size()) {
         if (m_savedClock.elapsed() > kSilentMs) m_stateLabel->setText(tr("Showing the saved run…"));
         return;
     }
+    endSaved();
+}
+
+/// The figures of the networks that were built give way to those of the run.
+void MainWindow::beginSaved() {
+    m_showsSaved = true;
+    m_trainedOn = m_saved->run.trainedOn;
+    showDevice();
+    for (size_t lane = 0; lane < m_facts.size(); ++lane)
+        m_facts[lane].bytes =
+            m_trainedOn && lane < m_trainedOn->laneBytes.size() ? m_trainedOn->laneBytes[lane] : 0;
+    m_scaler->setLanes(m_facts);
+}
+
+void MainWindow::endSaved() {
     const std::vector<Picture>& outputs = m_saved->outputs;
     const Picture& target = m_controller->info()->target;
     if (!outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](const Picture& each) {
             return sameSize(each, target);
         }))
-        m_pictures->setPictures(run.steps, QVector<Picture>(outputs.begin(), outputs.end()));
+        m_pictures->setPictures(m_saved->run.steps,
+                                QVector<Picture>(outputs.begin(), outputs.end()));
     m_savedRows = m_saved->onDisk ? m_steps.size() : 0;
-    m_saved.reset();
+    m_shownSaved = std::exchange(m_saved, nullptr);
+    m_shownSaved->run.pieces.clear();
+    m_shownSaved->events.clear();
+    m_shownSaved->outputs.clear();
     showState();
 }
 
 QString MainWindow::savedText(const SavedRun& run) {
     const QString steps = QLocale().toString(static_cast<qlonglong>(run.steps));
-    const bool withoutEvents =
-        std::find(run.missing.begin(), run.missing.end(), "events.csv") != run.missing.end();
+    const bool withoutEvents = run.lacks("events.csv");
+    if (run.trainedOn) {
+        const QString device = QString::fromStdString(run.trainedOn->device.name);
+        return withoutEvents ? tr("Saved run of %1 steps, trained on %2, without events.csv.")
+                                   .arg(steps, device)
+                             : tr("Saved run of %1 steps, trained on %2.").arg(steps, device);
+    }
     return withoutEvents ? tr("Saved run of %1 steps, without events.csv.").arg(steps)
                          : tr("Saved run of %1 steps.").arg(steps);
+}
+
+void MainWindow::showDevice() {
+    const SessionInfo& info = *m_controller->info();
+    const DeviceInfo* device = m_trainedOn ? &m_trainedOn->device : nullptr;
+    const QString name = device ? QString::fromStdString(device->name) : tr("Device not saved");
+    QStringList lines;
+    if (!m_showsSaved)
+        lines << tr("Trains on %1").arg(name);
+    else if (device)
+        lines << tr("This run was trained on %1").arg(name);
+    else
+        lines << tr("No file of this run tells on which device it was trained");
+    if (device && !device->libraries.empty())
+        lines << tr("With %1").arg(QString::fromStdString(device->libraries));
+    if (m_showsSaved)
+        lines << tr("Play trains on %1").arg(QString::fromStdString(info.device.name));
+    if (!info.cudaReason.empty())
+        lines << tr("Why not the GPU: %1").arg(QString::fromStdString(info.cudaReason));
+    const QString tip = lines.join(u'\n');
+    m_transport->setDevice(device, tip);
+    m_deviceLabel->setText(name);
+    m_deviceLabel->setToolTip(tip);
 }
 
 } // namespace halfscope

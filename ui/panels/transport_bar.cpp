@@ -237,16 +237,15 @@ void TransportBar::showSpeeds() {
     m_speeds->setAccessibleName(tr("Speeds: %1").arg(plainText(m_speedForms.value(0))));
 }
 
-void TransportBar::setDevice(const DeviceInfo& device, const QString& reason) {
-    const QString name = QString::fromStdString(device.name);
-    const bool cpu = device.kind == "cpu";
-    m_device->setText(cpu ? tr("CPU") : tr("GPU: %1").arg(name));
-    QStringList lines{tr("Trains on %1").arg(name)};
-    if (!device.libraries.empty())
-        lines << tr("With %1").arg(QString::fromStdString(device.libraries));
-    if (!reason.isEmpty()) lines << tr("Why not the GPU: %1").arg(reason);
-    m_device->setToolTip(lines.join(u'\n'));
-    m_device->setAccessibleDescription(m_device->toolTip());
+void TransportBar::setDevice(const DeviceInfo* device, const QString& tip) {
+    if (!device)
+        m_device->setText(tr("Device not saved"));
+    else if (device->kind == "cpu")
+        m_device->setText(tr("CPU"));
+    else
+        m_device->setText(tr("GPU: %1").arg(QString::fromStdString(device->name)));
+    m_device->setToolTip(tip);
+    m_device->setAccessibleDescription(tip);
 }
 
 bool TransportBar::eventFilter(QObject* watched, QEvent* event) {

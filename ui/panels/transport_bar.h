@@ -32,8 +32,8 @@ public:
     void setState(SessionState, bool playWaits = false);
     void setStopStep(qint64 steps);
     void setFigures(const RunModel&);
-    /// `reason`: why the GPU is not used; may be empty.
-    void setDevice(const DeviceInfo&, const QString& reason);
+    /// Null where it is not known; `tip` tells more.
+    void setDevice(const DeviceInfo*, const QString& tip);
     void setTheme(Theme);
     /// The experiments that come with the program, in groups.
     QMenu* presetMenu() const;

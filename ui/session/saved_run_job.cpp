@@ -26,8 +26,8 @@ std::vector<Picture> readOutputs(const std::string& folder, const std::vector<st
 
 } // namespace
 
-SavedRunJob::SavedRunJob(std::string folder, std::vector<std::string> lanes)
-    : m_folder(std::move(folder)), m_lanes(std::move(lanes)) {}
+SavedRunJob::SavedRunJob(std::string folder, RunConfig config)
+    : m_folder(std::move(folder)), m_config(std::move(config)) {}
 
 SavedRunJob::~SavedRunJob() = default;
 
@@ -45,13 +45,14 @@ void SavedRunJob::run(const std::stop_token& stop) {
         return !stop.stop_requested();
     };
     try {
-        std::optional<SavedRun> read = readSavedRun(m_folder, m_lanes, goesOn);
-        if (!read) return;
         auto results = std::make_shared<SavedResults>();
-        results->lanes = m_lanes;
+        results->config = m_config;
+        results->lanes = laneNames(m_config);
+        std::optional<SavedRun> read = readSavedRun(m_folder, results->lanes, goesOn);
+        if (!read) return;
         results->run = std::move(*read);
-        results->run.events = withoutEchoes(std::move(results->run.events));
-        results->outputs = readOutputs(m_folder, m_lanes);
+        results->events = withoutEchoes(results->run.events);
+        results->outputs = readOutputs(m_folder, results->lanes);
         emit done(std::move(results));
     } catch (const std::exception& error) {
         emit failed(QString::fromUtf8(error.what()));

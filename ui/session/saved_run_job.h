@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/io/picture.h"
+#include "engine/train/run_config.h"
 #include "engine/train/saved_run.h"
 
 #include <QObject>
@@ -11,8 +12,10 @@
 namespace halfscope {
 
 struct SavedResults {
+    RunConfig config;
     std::vector<std::string> lanes; ///< their names, see laneNames()
     SavedRun run;
+    std::vector<Event> events;    ///< to be seen: the run's without echoes, see withoutEchoes()
     std::vector<Picture> outputs; ///< by lane; empty unless every lane has one
     bool onDisk = true;           ///< else it was kept in memory and never saved
 };
@@ -21,8 +24,8 @@ using SavedResultsPtr = std::shared_ptr<SavedResults>;
 class SavedRunJob : public QObject {
     Q_OBJECT
 public:
-    /// Of a run whose lanes have these names.
-    SavedRunJob(std::string folder, std::vector<std::string> lanes);
+    /// Of a run with the settings of its experiment.json.
+    SavedRunJob(std::string folder, RunConfig);
     /// Stops after a few thousand rows and joins the thread.
     ~SavedRunJob() override;
     SavedRunJob(const SavedRunJob&) = delete;
@@ -34,7 +37,6 @@ public:
 signals:
     /// How much is read, 0 to 1; at most one in a frame's time.
     void progressed(double share);
-    /// Events without echoes, see withoutEchoes().
     void done(halfscope::SavedResultsPtr results);
     void failed(const QString& reason);
 
@@ -42,7 +44,7 @@ private:
     void run(const std::stop_token&);
 
     std::string m_folder;
-    std::vector<std::string> m_lanes;
+    RunConfig m_config;
     std::jthread m_thread; ///< last: it uses the rest
 };
 

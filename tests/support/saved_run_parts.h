@@ -1,0 +1,70 @@
+// Folders of saved runs, and what a window shows of one, for the tests of saved runs in the window.
+#pragma once
+
+#include "engine/io/atomic_file.h"
+#include "engine/train/run_files.h"
+#include "tests/support/opened_window.h"
+#include "tests/support/plot_parts.h"
+
+#include <QDir>
+#include <QLabel>
+
+namespace halfscope {
+
+inline std::string contentOf(const QString& folder, const char* name) {
+    return readFile(QDir(folder).filePath(QLatin1String(name)).toStdString());
+}
+
+inline void put(const QString& folder, const char* name, const std::string& text) {
+    writeFileAtomically(QDir(folder).filePath(QLatin1String(name)).toStdString(), text);
+}
+
+/// As the command line does with --out, and with --gradients where they are counted.
+inline void trainInto(const QString& folder, const RunConfig& config, int64_t countEvery = 0) {
+    Experiment experiment(config);
+    RunFiles files(folder.toStdString(), experiment);
+    while (!experiment.finished()) {
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        if (countEvery > 0 && experiment.step() % countEvery == 0)
+            files.append(experiment.gradientRanges());
+        experiment.advance(records, events);
+        files.append(experiment, records, events);
+    }
+    files.finish(experiment, RunOutcome::Finished, "test");
+}
+
+inline QString stateOf(MainWindow& window) {
+    return window.findChild<QLabel*>(QStringLiteral("state"))->text();
+}
+
+/// A curve's steps and values, one after the other.
+inline std::vector<double> pointsOf(MainWindow& window, const char* graph) {
+    std::vector<double> points;
+    const QCPGraph* found = graphNamed(window.plots(), QLatin1String(graph));
+    for (int i = 0; found && i < found->data()->size(); ++i) {
+        points.push_back(found->data()->at(i)->key);
+        points.push_back(found->data()->at(i)->value);
+    }
+    return points;
+}
+
+inline QStringList sentencesOf(MainWindow& window) {
+    QStringList sentences;
+    for (int row = 0; row < window.events().rowCount(); ++row)
+        sentences << EventModel::sentenceOf(window.events().eventAt(row));
+    return sentences;
+}
+
+/// Until all of it is shown and drawn.
+inline bool showsSaved(MainWindow& window) {
+    return QTest::qWaitFor(
+               [&] {
+                   return window.showsSaved() &&
+                          stateOf(window).startsWith(QLatin1String("Saved run of"));
+               },
+               kPatience) &&
+           QTest::qWaitFor([&] { return !pointsOf(window, "Loss/A fp32").empty(); }, kPatience);
+}
+
+} // namespace halfscope
