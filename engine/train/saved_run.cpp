@@ -124,7 +124,7 @@ private:
     bool goesOn(const SavedTable& table, const char* name) {
         if (!m_goesOn || ++m_sinceTold < SavedRun::kPieceRows) return true;
         m_sinceTold = 0;
-        const double bytes = m_before + table.share() * bytesOf(name);
+        const double bytes = m_before + table.shareRead() * bytesOf(name);
         return m_goesOn(m_all > 0 ? std::min(1.0, bytes / m_all) : 1.0);
     }
 

@@ -42,6 +42,19 @@ int64_t SavedTable::whole(int64_t least, int64_t most) {
     return value;
 }
 
+std::optional<int64_t> SavedTable::wholeOrNothing(int64_t least, int64_t most) {
+    if (!m_fields[m_column].empty()) return whole(least, most);
+    ++m_column;
+    return std::nullopt;
+}
+
+float SavedTable::share(float rounding) {
+    float value = 0;
+    if (!parsed(text(), value) || !(value >= 0 && value <= 1 + rounding))
+        refuse("a number from 0 to 1");
+    return value;
+}
+
 int32_t SavedTable::lane(std::span<const std::string> names, bool mayBeAll) {
     const std::string_view field = text();
     if (mayBeAll && field == kAllLanes) return -1;

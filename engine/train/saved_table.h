@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,10 @@ public:
 
     std::string_view text() { return m_fields[m_column++]; }
     int64_t whole(int64_t least, int64_t most);
+    /// Nothing for an empty field.
+    std::optional<int64_t> wholeOrNothing(int64_t least, int64_t most);
+    /// From 0 to 1; a sum of roundings may be so much larger.
+    float share(float rounding);
     template <class Number>
     Number number() {
         Number value = 0;
@@ -50,8 +55,8 @@ public:
     [[noreturn]] void refuse(const std::string& allowed) const;
     /// "PATH, line 4" of the row.
     std::string place() const { return m_reader.place(); }
-    /// Of the file, 0 to 1: how much was read.
-    double share() const { return m_reader.share(); }
+    /// Of the file, 0 to 1.
+    double shareRead() const { return m_reader.share(); }
 
 private:
     template <class Number>

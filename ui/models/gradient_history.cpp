@@ -89,6 +89,10 @@ GradientShares GradientShares::scaled(double octaves, bool half) const {
 }
 
 void GradientHistory::add(const GradientRange& range) {
+    if (m_saved) {
+        m_type = range.type;
+        return;
+    }
     if (range.step <= m_lastStep) return; // what came too late would be out of order
     while (!m_waiting.empty() && m_waiting.back().step >= range.step)
         m_waiting.pop_back();
@@ -159,12 +163,16 @@ void GradientHistory::begin(int64_t step, const GradientShares& shares, int64_t 
 void GradientHistory::close(int64_t at) {
     if (!m_current || m_current->from >= at) return;
     m_current->to = at;
+    keep(*m_current);
+}
+
+void GradientHistory::keep(const GradientColumn& column) {
     GradientColumn* last = m_columns.empty() ? nullptr : &m_columns.back();
-    if (last && last->from / m_grain == m_current->from / m_grain)
-        merge(*last, *m_current);
+    if (last && last->from / m_grain == column.from / m_grain)
+        merge(*last, column);
     else
-        m_columns.push_back(*m_current);
-    while (m_columns.size() > kMostColumns)
+        m_columns.push_back(column);
+    while (m_columns.size() > (m_saved ? kMostSaved : kMostColumns))
         coarsen();
 }
 
@@ -182,6 +190,21 @@ void GradientHistory::coarsen() {
     m_columns.resize(kept + 1);
 }
 
+GradientHistory GradientHistory::ofSavedRun() {
+    GradientHistory history;
+    history.m_saved = true;
+    return history;
+}
+
+void GradientHistory::addSaved(const GradientColumn& column) { keep(column); }
+
+GradientHistory GradientHistory::asSaved() const {
+    GradientHistory history = ofSavedRun();
+    history.m_columns = columns();
+    history.m_type = m_type;
+    return history;
+}
+
 GradientColumn GradientHistory::current() const {
     GradientColumn column = *m_current;
     column.to = m_lastStep + 1;
@@ -195,6 +218,7 @@ std::vector<GradientColumn> GradientHistory::columns() const {
 }
 
 std::optional<GradientColumn> GradientHistory::at(std::optional<int64_t> step) const {
+    if (m_saved && !step && !m_columns.empty()) return m_columns.back();
     const int64_t wanted = step.value_or(m_lastStep);
     if (m_current && wanted >= m_current->from)
         return wanted <= m_lastStep ? std::optional(current()) : std::nullopt;

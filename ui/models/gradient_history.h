@@ -44,6 +44,7 @@ struct GradientColumn {
 class GradientHistory {
 public:
     static constexpr size_t kMostColumns = 2048; ///< 0.6 MiB
+    static constexpr size_t kMostSaved = 65536;  ///< columns of a saved run; 19 MiB
     static constexpr size_t kSkipBins = 4096;
 
     /// Gradients of a step whose row may come later: they count when it does. A second count of the
@@ -55,10 +56,19 @@ public:
     void interrupt();
     void clear() { *this = GradientHistory(); }
 
+    /// Of a saved run, which addSaved() fills before the rows come: its columns stand as they were
+    /// saved, and what is counted of networks that are built like its tells the type alone.
+    static GradientHistory ofSavedRun();
+    /// In order of steps.
+    void addSaved(const GradientColumn&);
+    /// The same columns and type as those of a saved run, without rows.
+    GradientHistory asSaved() const;
+    bool isSaved() const { return m_saved; }
+
     bool empty() const { return m_columns.empty() && !m_current; }
     /// In order of steps; the last one reaches to the last finished step.
     std::vector<GradientColumn> columns() const;
-    /// Of a step, or the newest one.
+    /// Of a step, or the newest one; of a saved run the newest that there is.
     std::optional<GradientColumn> at(std::optional<int64_t> step) const;
     /// The mean over [from, to) in steps, where 3.5 is the end of step 3; nothing where nothing is
     /// known.
@@ -66,8 +76,8 @@ public:
     /// Whether a step in [from, to) was skipped; in long runs steps are told in groups of up to
     /// 2/kSkipBins of them all.
     bool skipped(double from, double to) const;
-    /// The narrowest type that the gradients are stored in.
-    DType type() const { return m_type; }
+    /// The narrowest type that the gradients are stored in; nothing where it is not known.
+    std::optional<DType> type() const { return m_type; }
     int64_t lastStep() const { return m_lastStep; }
 
 private:
@@ -75,6 +85,7 @@ private:
     void follow(const StepRecord&);
     void countSkip(const StepRecord&);
     void close(int64_t at);
+    void keep(const GradientColumn&);
     void coarsen();
     GradientColumn current() const;
 
@@ -90,7 +101,8 @@ private:
     std::optional<Count> m_source; ///< the last finite one: what a new scale moves
     double m_scale = 1;            ///< of the current column
     bool m_infSkips = false;       ///< a step is skipped where the gradients hold inf
-    DType m_type = DType::F32;
+    std::optional<DType> m_type;
+    bool m_saved = false;
     int64_t m_lastStep = 0;
     int64_t m_grain = 1; ///< steps of a column, at least, once there were too many
     int64_t m_skipGrain = 1;

@@ -3,8 +3,11 @@
 
 #include "ui/models/gradient_history.h"
 
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace halfscope {
 
@@ -16,5 +19,13 @@ namespace halfscope {
 /// Writes nothing and gives false where nothing was counted. RunError.
 bool writeGradients(std::span<const GradientHistory> lanes, std::span<const std::string> names,
                     const std::string& path);
+
+/// What that wrote, or `halfscope-cli run --gradients`, of a run of so many steps: by lane, as of a
+/// saved run, see GradientHistory; of more columns than that keeps neighbours become one. The file
+/// has no types. `goesOn` hears now and then how much is read, 0 to 1; when it says no, there is no
+/// result. InputError as of readSavedRun(), also where shares do not add up to 1.
+std::optional<std::vector<GradientHistory>>
+readGradients(const std::string& path, std::span<const std::string> names, int64_t steps,
+              const std::function<bool(double)>& goesOn = {});
 
 } // namespace halfscope

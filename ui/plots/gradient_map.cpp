@@ -41,7 +41,7 @@ QString stepText(int64_t step) { return QLocale().toString(static_cast<qlonglong
 
 } // namespace
 
-QStringList gradientFigures(const GradientShares& shares, bool half) {
+QStringList gradientFigures(const GradientShares& shares, std::optional<bool> half) {
     const double finite = shares.between(Counts::kLowest, Counts::kLowest + Counts::kBuckets);
     const auto infinite = static_cast<double>(shares.notFinite);
     QStringList parts;
@@ -50,10 +50,10 @@ QStringList gradientFigures(const GradientShares& shares, bool half) {
                      .arg(quantile(shares, kBeyond, finite))
                      .arg(quantile(shares, 1 - kBeyond, finite) + 1);
     if (infinite > 0) parts << tr("%1 inf or nan").arg(percentText(infinite));
-    if (half) {
+    if (half == true) {
         if (const double few = shares.between(kHalfZero, kHalfNormal); few > 0)
             parts << tr("%1 subnormal").arg(percentText(few));
-    } else {
+    } else if (half == false) {
         const double lost = shares.between(Counts::kLowest, kHalfZero);
         const double large = shares.between(kHalfInfinite, Counts::kLowest + Counts::kBuckets);
         if (large > 0) parts << tr("fp16: %1 inf").arg(percentText(large));
@@ -147,9 +147,13 @@ void GradientMap::setColors(const Colors& colors) {
 QStringList GradientMap::textsAt(std::optional<qint64> step) const {
     if (!m_history) return {};
     const auto column = m_history->at(step);
-    if (!column && m_history->empty()) return {tr("counted from the next step on")};
+    if (!column && m_history->empty())
+        return {m_history->isSaved() ? tr("not counted in this run")
+                                     : tr("counted from the next step on")};
     if (!column) return {};
-    const QStringList parts = gradientFigures(column->shares, m_history->type() == DType::F16);
+    const auto type = m_history->type();
+    const QStringList parts =
+        gradientFigures(column->shares, type ? std::optional(*type == DType::F16) : std::nullopt);
     const QString all = parts.join(QStringLiteral(", "));
     const qint64 at = step.value_or(m_history->lastStep());
     QStringList texts{all};

@@ -19,8 +19,8 @@ class ReadoutItem;
 
 /// "mostly 2^-6 to 2^4", "0.2 % inf or nan", "3 % subnormal", "52 % zero", the most telling first:
 /// nine tenths of those that are neither zero nor inf lie between the two powers. `half`: they are
-/// fp16's; else what fp16 would make of them.
-QStringList gradientFigures(const GradientShares&, bool half);
+/// fp16's; false: what fp16 would make of them; nothing where their type is not known.
+QStringList gradientFigures(const GradientShares&, std::optional<bool> half);
 
 class GradientMap : public StackedPlot {
 public:
