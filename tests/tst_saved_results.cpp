@@ -2,9 +2,14 @@
 // saving it again loses and invents nothing.
 #include "engine/io/strict_json.h"
 #include "tests/support/saved_run_parts.h"
+#include "ui/plots/gradient_view.h"
 
 #include <QAbstractButton>
+#include <QApplication>
+#include <QFocusEvent>
 #include <QToolButton>
+
+#include <algorithm>
 
 using namespace halfscope;
 
@@ -51,6 +56,40 @@ QString wordsOf(MainWindow& window) {
     return words.join(u'\n');
 }
 
+bool sameColumns(const GradientHistory& a, const GradientHistory& b) {
+    const auto first = a.columns(), second = b.columns();
+    return std::equal(first.begin(), first.end(), second.begin(), second.end(),
+                      [](const GradientColumn& x, const GradientColumn& y) {
+                          return x.from == y.from && x.to == y.to && x.counted == y.counted &&
+                                 x.merged == y.merged && x.shares.buckets == y.shares.buckets &&
+                                 x.shares.zeros == y.shares.zeros &&
+                                 x.shares.notFinite == y.shares.notFinite;
+                      });
+}
+
+bool sameSkips(const GradientHistory& a, const GradientHistory& b) {
+    for (double step = 1; step <= kTrained; ++step)
+        if (a.skipped(step - 0.4, step + 0.4) != b.skipped(step - 0.4, step + 0.4)) return false;
+    return a.lastStep() == b.lastStep();
+}
+
+QList<QByteArray> sortedLines(const std::string& text) {
+    QList<QByteArray> lines = QByteArray::fromStdString(text).split('\n');
+    std::sort(lines.begin(), lines.end());
+    return lines;
+}
+
+/// To those who cannot see them.
+bool plotsSay(MainWindow& window, const QString& words) {
+    return QTest::qWaitFor(
+        [&] {
+            QFocusEvent focus(QEvent::FocusIn); // then they are described at once
+            QApplication::sendEvent(&window.plots(), &focus);
+            return window.plots().accessibleDescription().contains(words);
+        },
+        kPatience);
+}
+
 } // namespace
 
 class TestSavedResults : public QObject {
@@ -60,6 +99,10 @@ private slots:
     void tellsWhatTrainedIt();
     void withoutSummary();
     void anotherSummaryIsRefused();
+    void gradientsLookAsTrained();
+    void gradientsOfTheCommandLine();
+    void withoutGradients();
+    void otherGradientsAreRefused();
 
 private:
     QString copyOfResults();
@@ -129,8 +172,8 @@ void TestSavedResults::tellsWhatTrainedIt() {
     QVERIFY(reaches(window, SessionState::Ready));
     QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved() && window.run().step() == kTrained, kPatience);
     window.bringBack(); // what was trained here
-    QTRY_COMPARE_WITH_TIMEOUT(statusDeviceOf(window), QLatin1String(kHere), kPatience);
-    QVERIFY(window.showsSaved());
+    QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved() && statusDeviceOf(window) == QLatin1String(kHere),
+                             kPatience);
     QCOMPARE(memoriesOf(window), QStringList(2, QStringLiteral("1.5 MiB")));
 }
 
@@ -172,6 +215,112 @@ void TestSavedResults::anotherSummaryIsRefused() {
     QVERIFY(reaches(window, SessionState::Ready));
     QVERIFY(!window.showsSaved());
     QVERIFY(!deviceOf(window).contains(QStringLiteral("H200")));
+}
+
+/// Zones of fp16 included, which need the type that no file has; and again when it is brought back.
+void TestSavedResults::gradientsLookAsTrained() {
+    Opened opened(skippingConfig());
+    MainWindow& trained = opened.window;
+    QVERIFY(reaches(trained, SessionState::Ready));
+    QTest::keyClick(&trained, Qt::Key_G);
+    QTRY_VERIFY_WITH_TIMEOUT(!trained.gradients().figures(1).isEmpty(), kPatience);
+    trained.play();
+    QVERIFY(reaches(trained, SessionState::Finished));
+    const std::vector<GradientHistory>& live = trained.plots().gradients();
+    QTRY_COMPARE_WITH_TIMEOUT(live[1].lastStep(), kTrained, kPatience);
+    QVERIFY(live[1].columns().size() > 3);
+    QVERIFY(live[1].skipped(1, 5));
+    QCOMPARE(live[1].type(), std::optional(DType::F16));
+    const QString folder = m_folder.filePath(QStringLiteral("counted"));
+    trained.saveResults(folder);
+
+    Opened other(tinyConfig(7));
+    MainWindow& window = other.window;
+    window.openFile(folder);
+    QVERIFY(showsSaved(window));
+    const std::vector<GradientHistory>& saved = window.plots().gradients();
+    QVERIFY(!saved[1].type());
+    QTest::keyClick(&window, Qt::Key_G);
+    QVERIFY(window.plots().showsGradients());
+    for (size_t lane = 0; lane < live.size(); ++lane) {
+        QVERIFY(sameColumns(saved[lane], live[lane]));
+        QVERIFY(sameSkips(saved[lane], live[lane]));
+        QTRY_VERIFY_WITH_TIMEOUT(saved[lane].type() == live[lane].type(), kPatience);
+    }
+    const QString again = m_folder.filePath(QStringLiteral("counted again"));
+    window.saveResults(again);
+    QVERIFY(contentOf(again, "gradients.csv") == contentOf(folder, "gradients.csv"));
+
+    for (MainWindow* each : {&trained, &window}) {
+        const std::vector<GradientHistory> before = each->plots().gradients();
+        each->restart();
+        QTRY_VERIFY_WITH_TIMEOUT(each->run().step() == 0, kPatience);
+        QVERIFY(each->plots().gradients()[1].columns().empty());
+        each->bringBack();
+        QTRY_VERIFY_WITH_TIMEOUT(stateOf(*each).startsWith(QStringLiteral("Run of 30 steps, ")),
+                                 kPatience);
+        for (size_t lane = 0; lane < before.size(); ++lane) {
+            const GradientHistory& after = each->plots().gradients()[lane];
+            QVERIFY(sameColumns(after, before[lane]) && sameSkips(after, before[lane]));
+            QVERIFY(after.type() == before[lane].type());
+        }
+    }
+}
+
+/// They are known of the steps that were counted, and of no others.
+void TestSavedResults::gradientsOfTheCommandLine() {
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTest::keyClick(&window, Qt::Key_G);
+    QVERIFY(window.plots().showsGradients());
+    window.openFile(m_results);
+    QVERIFY(showsSaved(window));
+    const GradientHistory& lane = window.plots().gradients()[1];
+    QCOMPARE(lane.columns().size(), size_t{8});
+    for (int64_t step = 1; step <= kTrained; ++step)
+        QCOMPARE(lane.at(step).has_value(), step % 4 == 1);
+    QVERIFY(lane.at(1)->shares.notFinite > 0);
+    QTRY_COMPARE_WITH_TIMEOUT(lane.type(), std::optional(DType::F16), kPatience);
+    QVERIFY(plotsSay(window, QStringLiteral("(counted at step 29)")));
+    const QString again = m_folder.filePath(QStringLiteral("cli again"));
+    window.saveResults(again);
+    QCOMPARE(sortedLines(contentOf(again, "gradients.csv")),
+             sortedLines(contentOf(m_results, "gradients.csv")));
+}
+
+void TestSavedResults::withoutGradients() {
+    const QString folder = copyOfResults();
+    QVERIFY(QFile::remove(QDir(folder).filePath(QStringLiteral("gradients.csv"))));
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTest::keyClick(&window, Qt::Key_G);
+    QVERIFY(window.plots().showsGradients());
+    window.openFile(folder);
+    QVERIFY(showsSaved(window));
+    QVERIFY(plotsSay(window, QStringLiteral("not counted in this run")));
+    QTRY_VERIFY_WITH_TIMEOUT(!window.gradients().figures(1).isEmpty(), kPatience);
+    QVERIFY(window.plots().gradients()[1].columns().empty()); // those are of the next training
+    QVERIFY(!window.saveResults(m_folder.filePath(QStringLiteral("uncounted")))
+                 .contains(QStringLiteral("gradients.csv")));
+}
+
+void TestSavedResults::otherGradientsAreRefused() {
+    const QString folder = copyOfResults();
+    std::string text = contentOf(folder, "gradients.csv");
+    text.replace(text.find("\nfp32,1,1,1,"), 12, "\nfp32,1,1,7,");
+    put(folder, "gradients.csv", text);
+    Opened opened(tinyConfig(7));
+    opened.window.openFile(folder);
+    QTRY_COMPARE_WITH_TIMEOUT(
+        opened.window.bannerText(),
+        QDir(folder).filePath(QStringLiteral("gradients.csv")) +
+            QStringLiteral(
+                ", line 2, counted_step: \"7\" is not allowed: 1. The settings are open, "
+                "without the curves of the run."),
+        kPatience);
+    QVERIFY(!opened.window.showsSaved());
 }
 
 QTEST_MAIN(TestSavedResults)

@@ -4,6 +4,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/main_window.h"
+#include "ui/plots/plot_stack.h"
 
 #include <QAbstractButton>
 #include <QLocale>
@@ -48,6 +49,8 @@ void MainWindow::keepRun() {
     const bool worth = unsaved();
     SavedResultsPtr results = m_shownSaved ? m_shownSaved : shownResults();
     results->config = leaving->config;
+    for (const GradientHistory& history : m_plots->gradients())
+        results->gradients.push_back(history.asSaved());
     results->onDisk = m_savedRows == m_steps.size();
     for (int lane = 0; lane < m_run.lanes(); ++lane) {
         const Picture& picture = m_pictures->view(lane).picture();

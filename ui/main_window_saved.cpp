@@ -132,6 +132,7 @@ void MainWindow::beginSaved() {
         m_facts[lane].bytes =
             m_trainedOn && lane < m_trainedOn->laneBytes.size() ? m_trainedOn->laneBytes[lane] : 0;
     m_scaler->setLanes(m_facts);
+    m_plots->setSavedGradients(m_saved->gradients);
 }
 
 void MainWindow::endSaved() {
@@ -146,6 +147,7 @@ void MainWindow::endSaved() {
     m_shownSaved = std::exchange(m_saved, nullptr);
     m_shownSaved->run.pieces.clear();
     m_shownSaved->events.clear();
+    m_shownSaved->gradients.clear(); // the plots have them
     m_shownSaved->outputs.clear();
     showState();
 }

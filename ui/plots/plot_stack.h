@@ -63,6 +63,8 @@ public:
     bool showsGradients() const { return m_map != nullptr; }
     /// By lane; before the row of the step that has them.
     void addGradients(const std::vector<GradientRange>&);
+    /// Of a saved run, by lane, before its rows.
+    void setSavedGradients(const std::vector<GradientHistory>&);
     /// What was counted, by lane.
     const std::vector<GradientHistory>& gradients() const { return m_gradients; }
     /// Whose gradients are shown: at first the first lane with a loss scale.

@@ -66,6 +66,13 @@ void PlotStack::addGradients(const std::vector<GradientRange>& ranges) {
     if (!m_map) return; // counted before it was known that nobody looks
     for (size_t lane = 0; lane < std::min(ranges.size(), m_gradients.size()); ++lane)
         m_gradients[lane].add(ranges[lane]);
+    m_dirty = true;
+}
+
+void PlotStack::setSavedGradients(const std::vector<GradientHistory>& histories) {
+    std::copy_n(histories.begin(), std::min(histories.size(), m_gradients.size()),
+                m_gradients.begin()); // in place: the plot looks at one of them
+    m_dirty = true;
 }
 
 void PlotStack::chooseGradientLane(int lane) {

@@ -4,6 +4,7 @@
 #include "engine/io/picture.h"
 #include "engine/train/run_config.h"
 #include "engine/train/saved_run.h"
+#include "ui/models/gradient_history.h"
 
 #include <QObject>
 #include <memory>
@@ -15,9 +16,10 @@ struct SavedResults {
     RunConfig config;
     std::vector<std::string> lanes; ///< their names, see laneNames()
     SavedRun run;
-    std::vector<Event> events;    ///< to be seen: the run's without echoes, see withoutEchoes()
-    std::vector<Picture> outputs; ///< by lane; empty unless every lane has one
-    bool onDisk = true;           ///< else it was kept in memory and never saved
+    std::vector<Event> events; ///< to be seen: the run's without echoes, see withoutEchoes()
+    std::vector<GradientHistory> gradients; ///< by lane, as of a saved run
+    std::vector<Picture> outputs;           ///< by lane; empty unless every lane has one
+    bool onDisk = true;                     ///< else it was kept in memory and never saved
 };
 using SavedResultsPtr = std::shared_ptr<SavedResults>;
 
