@@ -1,5 +1,5 @@
-// What the folder of a saved run tells besides its curves: the machine that trained it, and that
-// saving it again loses and invents nothing.
+// What the folder of a saved run tells besides its curves: the machine that trained it, and its
+// gradients over the steps.
 #include "engine/io/strict_json.h"
 #include "tests/support/saved_run_parts.h"
 #include "ui/plots/gradient_view.h"
@@ -17,13 +17,6 @@ namespace {
 
 constexpr int64_t kTrained = 30;
 constexpr const char* kHere = "Test device"; // a FakeRun's
-
-RunConfig skippingConfig() {
-    RunConfig config = tinyConfig(kTrained);
-    config.title = "Kept";
-    config.lanes[1].scaler.initScale = 1e30; // overflows
-    return config;
-}
 
 QString deviceOf(MainWindow& window) {
     return window.findChild<QToolButton*>(QStringLiteral("device"))->text();
@@ -73,12 +66,6 @@ bool sameSkips(const GradientHistory& a, const GradientHistory& b) {
     return a.lastStep() == b.lastStep();
 }
 
-QList<QByteArray> sortedLines(const std::string& text) {
-    QList<QByteArray> lines = QByteArray::fromStdString(text).split('\n');
-    std::sort(lines.begin(), lines.end());
-    return lines;
-}
-
 /// To those who cannot see them.
 bool plotsSay(MainWindow& window, const QString& words) {
     return QTest::qWaitFor(
@@ -105,7 +92,9 @@ private slots:
     void otherGradientsAreRefused();
 
 private:
-    QString copyOfResults();
+    QString copyOfResults() {
+        return copyOf(m_results, m_folder.filePath(QStringLiteral("copy%1").arg(++m_copies)));
+    }
     QTemporaryDir m_folder;
     QString m_results; ///< as trained by the command line on another machine, gradients counted
     int m_copies = 0;
@@ -114,23 +103,7 @@ private:
 void TestSavedResults::initTestCase() {
     QLocale::setDefault(QLocale::c());
     m_results = m_folder.filePath(QStringLiteral("results"));
-    trainInto(m_results, skippingConfig(), 4);
-    Json summary = Json::parse(contentOf(m_results, "summary.json"));
-    summary["device"] = {{"name", "NVIDIA H200"},
-                         {"kind", "cuda"},
-                         {"libraries", "cuDNN 9.7"},
-                         {"memory_bytes", 150754820096}};
-    summary["lanes"][0]["peak_bytes"] = 5 << 20;
-    summary["lanes"][1]["peak_bytes"] = 7 << 20;
-    put(m_results, "summary.json", summary.dump(2));
-}
-
-QString TestSavedResults::copyOfResults() {
-    const QString copy = m_folder.filePath(QStringLiteral("copy%1").arg(++m_copies));
-    QDir().mkpath(copy);
-    for (const QString& name : QDir(m_results).entryList(QDir::Files))
-        QFile::copy(QDir(m_results).filePath(name), QDir(copy).filePath(name));
-    return copy;
+    trainElsewhere(m_results, skippingConfig(kTrained));
 }
 
 /// And not the machine that shows it, until that trains.
@@ -219,7 +192,7 @@ void TestSavedResults::anotherSummaryIsRefused() {
 
 /// Zones of fp16 included, which need the type that no file has; and again when it is brought back.
 void TestSavedResults::gradientsLookAsTrained() {
-    Opened opened(skippingConfig());
+    Opened opened(skippingConfig(kTrained));
     MainWindow& trained = opened.window;
     QVERIFY(reaches(trained, SessionState::Ready));
     QTest::keyClick(&trained, Qt::Key_G);

@@ -10,13 +10,6 @@ namespace {
 
 constexpr int64_t kTrained = 30;
 
-RunConfig skippingConfig() {
-    RunConfig config = tinyConfig(kTrained);
-    config.title = "Kept";
-    config.lanes[1].scaler.initScale = 1e30; // overflows
-    return config;
-}
-
 bool trains(MainWindow& window) {
     window.play();
     return reaches(window, SessionState::Finished) &&
@@ -59,7 +52,9 @@ private slots:
     void anotherExperimentEndsReading();
 
 private:
-    QString copyOfResults();
+    QString copyOfResults() {
+        return copyOf(m_results, m_folder.filePath(QStringLiteral("copy%1").arg(++m_copies)));
+    }
     QString longResults(int64_t steps);
     QTemporaryDir m_folder;
     QString m_results; ///< saved by a window
@@ -70,7 +65,7 @@ private:
 
 void TestSavedWindow::initTestCase() {
     QLocale::setDefault(QLocale::c());
-    Opened opened(skippingConfig());
+    Opened opened(skippingConfig(kTrained));
     QVERIFY(reaches(opened.window, SessionState::Ready));
     QVERIFY(trains(opened.window));
     QTRY_VERIFY_WITH_TIMEOUT(pointsOf(opened.window, "Loss/A fp32").size() == 2 * kTrained,
@@ -84,14 +79,6 @@ void TestSavedWindow::initTestCase() {
     opened.window.saveResults(m_results);
 }
 
-/// To be spoilt.
-QString TestSavedWindow::copyOfResults() {
-    const QString copy = m_folder.filePath(QStringLiteral("copy%1").arg(++m_copies));
-    QDir().mkpath(copy);
-    for (const QString& name : QDir(m_results).entryList(QDir::Files))
-        QFile::copy(QDir(m_results).filePath(name), QDir(copy).filePath(name));
-    return copy;
-}
 /// Without times, which a long table has none of.
 QString TestSavedWindow::longResults(int64_t steps) {
     QString folder = copyOfResults();
@@ -231,7 +218,7 @@ void TestSavedWindow::editsCountFromTheFirstStep() {
 /// Its events.csv has the echoes too, its times are exact.
 void TestSavedWindow::ofTheCommandLine() {
     const QString folder = m_folder.filePath(QStringLiteral("cli"));
-    trainInto(folder, skippingConfig());
+    trainInto(folder, skippingConfig(kTrained));
     Opened opened(tinyConfig(7));
     opened.window.openFile(folder);
     QVERIFY(showsSaved(opened.window));
@@ -308,7 +295,7 @@ void TestSavedWindow::badFilesLeaveTheSettings() {
         banner.endsWith(QStringLiteral(". The settings are open, without the curves of the run.")),
         qPrintable(banner));
     QVERIFY(reaches(window, SessionState::Ready));
-    QCOMPARE(configText(window.config().config()), configText(skippingConfig()));
+    QCOMPARE(configText(window.config().config()), configText(skippingConfig(kTrained)));
     QVERIFY(!window.showsSaved());
     QCOMPARE(window.run().step(), int64_t{0});
     QVERIFY(trains(window));

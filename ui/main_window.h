@@ -62,8 +62,9 @@ public:
     /// The settings as they are. InputError when the file could not be opened again; RunError.
     void saveExperiment(const QString& path);
     /// What `halfscope-cli run --out` writes, as far as the window has it, and the plots; without
-    /// experiment.json where that could not be opened again. Gives the names of the files, of which
-    /// earlier ones are replaced. RunError.
+    /// experiment.json where that could not be opened again. Of a saved run the files that were
+    /// read. Gives the names of the files, of which earlier ones are replaced, or go where this run
+    /// has none. RunError, also while a saved run is not shown yet.
     QStringList saveResults(const QString& folder);
     void setStopStep(qint64 steps);
     void play();

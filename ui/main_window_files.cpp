@@ -29,13 +29,12 @@ QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
     return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
 }
 
-/// As the list shows them: without the backoffs that an overflow explains, the newest 20,000.
-void writeEvents(const EventModel& events, std::span<const std::string> lanes,
+void writeEvents(std::span<const Event> events, std::span<const std::string> lanes,
                  const std::string& path) {
     GrowingFile file(path);
     file.append(kEventHeader);
-    for (int row = events.rowCount(); row-- > 0;) // the newest comes first there
-        file.append(eventLine(events.eventAt(row), lanes));
+    for (const Event& event : events)
+        file.append(eventLine(event, lanes));
     file.finish();
 }
 
@@ -44,7 +43,7 @@ constexpr const char* kStepsFile = "steps.csv";
 constexpr const char* kEventsFile = "events.csv";
 constexpr const char* kTimesFile = "timing.csv";
 constexpr const char* kGradientsFile = "gradients.csv";
-/// The command line writes it, the window does not: an earlier run's would pass for this one's.
+/// The command line writes it, the window does not, but for that of a saved run.
 constexpr const char* kSummaryFile = "summary.json";
 constexpr const char* kPlotsFile = "plots.svg";
 constexpr const char* kTargetFile = "target.png";
@@ -137,8 +136,8 @@ const RunConfig& MainWindow::trainedConfig() const {
 
 /// The lanes' pictures come last, in order.
 QStringList MainWindow::resultNames() const {
-    QStringList names{kExperimentFile, kStepsFile, kEventsFile, kTimesFile,
-                      kGradientsFile,  kPlotsFile, kTargetFile};
+    QStringList names{kExperimentFile, kStepsFile,   kEventsFile, kTimesFile,
+                      kGradientsFile,  kSummaryFile, kPlotsFile,  kTargetFile};
     for (int lane = 0; lane < m_run.lanes(); ++lane)
         names << QStringLiteral("output_%1.png").arg(m_run.lane(lane).name);
     return names;
@@ -148,10 +147,12 @@ QStringList MainWindow::saveResults(const QString& folder) {
     const auto pathOf = [&folder](const QString& name) {
         return QDir(folder).filePath(name).toStdString();
     };
+    if ((m_savedJob || m_saved) && m_controller->info()) // in part, or another run before it
+        throw RunError(
+            tr("The saved run is not shown yet: save its results when it is").toStdString());
     makeOutputFolder(folder.toStdString());
-    std::vector<std::string> lanes;
-    for (int lane = 0; lane < m_run.lanes(); ++lane)
-        lanes.push_back(m_run.lane(lane).name.toStdString());
+    const SavedResultsPtr results = m_shownSaved ? m_shownSaved : shownResults();
+    const SavedRun& run = results->run;
     QStringList written;
     try {
         checkConfig(trainedConfig());
@@ -160,17 +161,25 @@ QStringList MainWindow::saveResults(const QString& folder) {
     } catch (const InputError&) { // said by who asked for the files
     }
     m_steps.write(pathOf(kStepsFile));
-    m_steps.writeTimes(pathOf(kTimesFile));
-    writeEvents(m_events, lanes, pathOf(kEventsFile));
-    const bool counted = writeGradients(m_plots->gradients(), lanes, pathOf(kGradientsFile));
-    // of an earlier run; a saved one that is shown may have its own there
-    if (!counted && !m_showsSaved) QFile::remove(QDir(folder).filePath(kGradientsFile));
-    if (!m_showsSaved) QFile::remove(QDir(folder).filePath(kSummaryFile));
+    written << kStepsFile;
+    // an earlier run's file would pass for this one's
+    const auto told = [&](const char* name, bool there) {
+        if (there)
+            written << name;
+        else
+            QFile::remove(QDir(folder).filePath(name));
+        return there;
+    };
+    if (told(kEventsFile, !run.lacks(kEventsFile)))
+        writeEvents(run.events, results->lanes, pathOf(kEventsFile));
+    if (told(kTimesFile, !run.lacks(kTimesFile))) m_steps.writeTimes(pathOf(kTimesFile));
+    told(kGradientsFile,
+         writeGradients(m_plots->gradients(), results->lanes, pathOf(kGradientsFile)));
+    if (told(kSummaryFile, !run.summary.empty()))
+        writeFileAtomically(pathOf(kSummaryFile), run.summary);
     QString error;
     if (!m_plots->exportSvg(QDir(folder).filePath(kPlotsFile), &error))
         throw RunError(error.toStdString());
-    written << kStepsFile << kEventsFile << kTimesFile;
-    if (counted) written << kGradientsFile;
     written << kPlotsFile;
     const QStringList pictures = resultNames().sliced(resultNames().indexOf(kTargetFile));
     for (int i = 0; i < pictures.size(); ++i) {
@@ -187,7 +196,6 @@ bool MainWindow::chooseResultsFolder() {
     const QString folder = QFileDialog::getExistingDirectory(this, tr("Folder for the results"));
     if (folder.isEmpty()) return false;
     QStringList there = resultNames();
-    if (!m_showsSaved) there.append(kSummaryFile);
     there.removeIf(
         [&](const QString& name) { return !QFileInfo::exists(QDir(folder).filePath(name)); });
     const auto ask = tr("%1 holds results already. Replace %2?");

@@ -72,6 +72,7 @@ SavedResultsPtr MainWindow::shownResults() const {
     results->run.steps = m_run.step();
     results->run.rows = static_cast<int64_t>(m_steps.size());
     results->run.trainedOn = m_trainedOn;
+    // as the list shows them: without the backoffs that an overflow explains, the newest 20,000
     for (int row = m_events.rowCount(); row-- > 0;) // the newest comes first there
         results->run.events.push_back(m_events.eventAt(row));
     return results;

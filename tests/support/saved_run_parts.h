@@ -2,12 +2,15 @@
 #pragma once
 
 #include "engine/io/atomic_file.h"
+#include "engine/io/strict_json.h"
 #include "engine/train/run_files.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
 
 #include <QDir>
 #include <QLabel>
+
+#include <algorithm>
 
 namespace halfscope {
 
@@ -32,6 +35,40 @@ inline void trainInto(const QString& folder, const RunConfig& config, int64_t co
         files.append(experiment, records, events);
     }
     files.finish(experiment, RunOutcome::Finished, "test");
+}
+
+inline RunConfig skippingConfig(int64_t steps) {
+    RunConfig config = tinyConfig(steps);
+    config.title = "Kept";
+    config.lanes[1].scaler.initScale = 1e30; // overflows
+    return config;
+}
+
+/// On an H200, with 5 and 7 MiB for its two lanes and gradients counted every 4 steps.
+inline void trainElsewhere(const QString& folder, const RunConfig& config) {
+    trainInto(folder, config, 4);
+    Json summary = Json::parse(contentOf(folder, "summary.json"));
+    summary["device"] = {{"name", "NVIDIA H200"},
+                         {"kind", "cuda"},
+                         {"libraries", "cuDNN 9.7"},
+                         {"memory_bytes", 150754820096}};
+    summary["lanes"][0]["peak_bytes"] = 5 << 20;
+    summary["lanes"][1]["peak_bytes"] = 7 << 20;
+    put(folder, "summary.json", summary.dump(2));
+}
+
+/// To be spoilt.
+inline QString copyOf(const QString& folder, const QString& copy) {
+    QDir().mkpath(copy);
+    for (const QString& name : QDir(folder).entryList(QDir::Files))
+        QFile::copy(QDir(folder).filePath(name), QDir(copy).filePath(name));
+    return copy;
+}
+
+inline QList<QByteArray> sortedLines(const std::string& text) {
+    QList<QByteArray> lines = QByteArray::fromStdString(text).split('\n');
+    std::sort(lines.begin(), lines.end());
+    return lines;
 }
 
 inline QString stateOf(MainWindow& window) {

@@ -1,0 +1,141 @@
+// A saved run that is opened and saved again: nothing is lost and nothing invented.
+#include "tests/support/saved_run_parts.h"
+#include "tests/support/thrown.h"
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int64_t kTrained = 30;
+
+} // namespace
+
+class TestSavedAgain : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase();
+    void itIsTheSame();
+    void itHasNoMore();
+    void withItsOwnSettings();
+    void onceItIsShown();
+
+private:
+    QString copyOfResults() {
+        return copyOf(m_results, m_folder.filePath(QStringLiteral("copy%1").arg(++m_copies)));
+    }
+    QTemporaryDir m_folder;
+    QString m_results; ///< as trained by the command line on another machine, gradients counted
+    int m_copies = 0;
+};
+
+void TestSavedAgain::initTestCase() {
+    QLocale::setDefault(QLocale::c());
+    m_results = m_folder.filePath(QStringLiteral("results"));
+    trainElsewhere(m_results, skippingConfig(kTrained));
+}
+
+/// All files, also those that the window shows in part; and once more after it was brought back.
+void TestSavedAgain::itIsTheSame() {
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    window.openFile(m_results);
+    QVERIFY(showsSaved(window));
+    QVERIFY(contentOf(m_results, "events.csv").find(",backoff,") != std::string::npos);
+    for (const char* name : {"saved once", "saved twice"}) {
+        const QString again = m_folder.filePath(QLatin1String(name));
+        const QStringList written = window.saveResults(again);
+        QVERIFY(written.contains(QStringLiteral("summary.json")));
+        for (const QString& file : QDir(m_results).entryList(QDir::Files)) {
+            QVERIFY2(written.contains(file), qPrintable(file));
+            const QByteArray each = file.toLatin1();
+            if (file == QLatin1String("gradients.csv")) // lane by lane there
+                QCOMPARE(sortedLines(contentOf(again, each.constData())),
+                         sortedLines(contentOf(m_results, each.constData())));
+            else
+                QVERIFY2(contentOf(again, each.constData()) ==
+                             contentOf(m_results, each.constData()),
+                         each.constData());
+        }
+        window.restart();
+        QTRY_VERIFY_WITH_TIMEOUT(window.run().step() == 0, kPatience);
+        window.bringBack();
+        QTRY_VERIFY_WITH_TIMEOUT(stateOf(window).startsWith(QStringLiteral("Run of 30 steps, ")),
+                                 kPatience);
+    }
+}
+
+/// Neither times of zero, nor files of the run that was in the folder before.
+void TestSavedAgain::itHasNoMore() {
+    const QStringList lacking{QStringLiteral("events.csv"), QStringLiteral("timing.csv"),
+                              QStringLiteral("gradients.csv"), QStringLiteral("summary.json")};
+    const QString folder = copyOfResults(), other = copyOfResults();
+    for (const QString& name : lacking)
+        QVERIFY(QFile::remove(QDir(folder).filePath(name)));
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    window.openFile(folder);
+    QVERIFY(showsSaved(window));
+    const QStringList written = window.saveResults(other);
+    QVERIFY(contentOf(other, "steps.csv") == contentOf(m_results, "steps.csv"));
+    for (const QString& name : lacking) {
+        QVERIFY2(!written.contains(name), qPrintable(name));
+        QVERIFY2(!QDir(other).exists(name), qPrintable(name));
+    }
+}
+
+/// An edit counts for the training to come.
+void TestSavedAgain::withItsOwnSettings() {
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    window.openFile(m_results);
+    QVERIFY(showsSaved(window));
+    QVERIFY(reaches(window, SessionState::Ready));
+    ConfigModel& model = window.config();
+    QVERIFY(
+        model.setData(model.index(model.rowOf("scaler.growth_interval", 1)), QStringLiteral("7")));
+    QCOMPARE(model.running()->lanes[1].scaler.rules.growthInterval, int64_t{7});
+    const QString again = m_folder.filePath(QStringLiteral("own settings"));
+    window.saveResults(again);
+    QVERIFY(contentOf(again, "experiment.json") == contentOf(m_results, "experiment.json"));
+    // nor those of the experiment that is built next
+    window.openPreset(QStringLiteral("regression"));
+    window.saveResults(again);
+    QVERIFY(contentOf(again, "experiment.json") == contentOf(m_results, "experiment.json"));
+    QVERIFY(contentOf(again, "steps.csv") == contentOf(m_results, "steps.csv"));
+    QVERIFY(contentOf(again, "summary.json") == contentOf(m_results, "summary.json"));
+}
+
+/// What is read or shown in part would be saved in part.
+void TestSavedAgain::onceItIsShown() {
+    FakeScript script; // built in no time
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    const QString folder = copyOfResults();
+    std::string rows = kStepHeader;
+    StepRecord record;
+    for (record.step = 1; record.step <= 100000; ++record.step)
+        for (record.lane = 0; record.lane < 2; ++record.lane)
+            rows += stepLine(record, laneNames(skippingConfig(kTrained)));
+    put(folder, "steps.csv", rows);
+    for (const char* name : {"timing.csv", "summary.json"})
+        QVERIFY(QFile::remove(QDir(folder).filePath(QLatin1String(name))));
+    Opened opened(tinyConfig(7), options);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.openFile(folder);
+    int refused = 0;
+    const auto isShown = [&] {
+        if (window.controller().info() && !stateOf(window).startsWith(u"Saved run of")) {
+            refused += thrownBy<RunError>([&] { window.saveResults(folder); }) ==
+                       "The saved run is not shown yet: save its results when it is";
+        }
+        return stateOf(window).startsWith(u"Saved run of");
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(isShown(), kPatience);
+    QVERIFY(refused > 0);
+    window.saveResults(folder);
+    QVERIFY(contentOf(folder, "steps.csv") == rows);
+}
+
+QTEST_MAIN(TestSavedAgain)
+#include "tst_saved_again.moc"
