@@ -201,7 +201,8 @@ void TestCudaCycles::penaltySteps() {
     StepComparison comparison(runner, plain);
     const std::string difference = comparison.step();
     QVERIFY2(difference.empty(), difference.c_str());
-    qInfo("largest deviation: %.2g of its bound", comparison.worst);
+    qInfo("largest deviation: %.2g of its bound, of a gradient norm %.2g", comparison.worst,
+          comparison.worstNorm);
 }
 
 /// Nearly all of second order fuse: of every hundred some 15 have cycles.

@@ -47,20 +47,12 @@ public:
         }
         m_device.run(1);
         m_cpu.run(1);
-        const MetricsRow mine = m_device.metrics(), wanted = m_cpu.metrics();
         const double bound = relativeBound();
-        const double apart = std::fabs(mine[kLossMetric] - wanted[kLossMetric]);
-        if (!(apart <= bound * std::fabs(wanted[kLossMetric]))) // nor is nan a loss
-            return "loss " + std::to_string(mine[kLossMetric]) + ", CPU " +
-                   std::to_string(wanted[kLossMetric]);
-        // Scale, skips, tracker and rate follow from whether anything overflowed: exact.
-        for (size_t slot = 0; slot < mine.size(); ++slot)
-            if (slot != kLossMetric && slot != kGradientNormMetric && mine[slot] != wanted[slot])
-                return "metric " + std::to_string(slot) + ": " + std::to_string(mine[slot]) +
-                       ", CPU " + std::to_string(wanted[slot]);
-        return compareStates(before, bound);
+        const std::string difference = compareMetrics(bound);
+        return difference.empty() ? compareStates(before, bound) : difference;
     }
-    double worst = 0; ///< largest deviation in parts of its bound
+    double worst = 0;     ///< largest deviation of a state in parts of its bound
+    double worstNorm = 0; ///< of a gradient norm
 
 private:
     const Graph& graph() const { return m_cpu.graph(); }
@@ -72,6 +64,33 @@ private:
         std::vector<std::byte> bytes(graph()[id].bytes());
         runner.executor().download(id, bytes);
         return recorded::fromBytes(graph()[id], bytes);
+    }
+
+    /// All that a StepRecord is made of.
+    std::string compareMetrics(double bound) {
+        const MetricsRow mine = m_device.metrics(), wanted = m_cpu.metrics();
+        const auto unlike = [&](const std::string& name, size_t slot) {
+            return name + " " + std::to_string(mine[slot]) + ", CPU " +
+                   std::to_string(wanted[slot]);
+        };
+        const auto apart = [&](size_t slot) { return std::fabs(mine[slot] - wanted[slot]); };
+        const auto allowed = [&](size_t slot) { return bound * std::fabs(wanted[slot]); };
+        if (!(apart(kLossMetric) <= allowed(kLossMetric))) // nor is nan a loss
+            return unlike("loss", kLossMetric);
+        // Each gradient deviates by up to the bound of the largest one, as good as at random: along
+        // the gradient, which alone changes its length, that is as much as one of them does, and
+        // the largest is no longer than the norm.
+        constexpr size_t kNorm = kGradientNormMetric;
+        if (std::isfinite(wanted[kNorm]) != std::isfinite(mine[kNorm]) ||
+            (std::isfinite(wanted[kNorm]) && !(apart(kNorm) <= allowed(kNorm))))
+            return unlike("gradient norm", kNorm);
+        if (std::isfinite(wanted[kNorm]) && wanted[kNorm] > 0)
+            worstNorm = std::max(worstNorm, apart(kNorm) / allowed(kNorm));
+        // Scale, skips, tracker and rate follow from whether anything overflowed: exact.
+        for (size_t slot = 0; slot < mine.size(); ++slot)
+            if (slot != kLossMetric && slot != kNorm && mine[slot] != wanted[slot])
+                return unlike("metric " + std::to_string(slot) + ":", slot);
+        return "";
     }
 
     std::string compareStates(const std::map<std::string, std::vector<double>>& before,
