@@ -50,6 +50,8 @@ private slots:
     void masksOfRoundedValues_data();
     void masksOfRoundedValues();
     void varianceOfLargeMeans();
+    void operandsStoredOnce_data();
+    void operandsStoredOnce();
 };
 
 void TestCudaChains::products_data() {
@@ -336,6 +338,56 @@ void TestCudaChains::varianceOfLargeMeans() {
             const test::ChainCheck check(program, kernel, values);
             QVERIFY2(check.firstFault().empty(), check.firstFault().c_str());
         }
+}
+
+void TestCudaChains::operandsStoredOnce_data() {
+    QTest::addColumn<bool>("lean");
+    QTest::newRow("as usual") << false;
+    QTest::newRow("lean") << true;
+}
+
+/// The blocks of every tile of columns compute a product's operand. Where the chain also stores it,
+/// one of them does: from the others the emulator would see a race, and a device would write the
+/// same bits as often as there are tiles.
+void TestCudaChains::operandsStoredOnce() {
+    QFETCH(bool, lean);
+    const Shape shape{400, 100};
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", shape, DType::F32);
+    NodeId value = x;
+    for (int i = 0; i < 6; ++i) // dear enough to be stored
+        value = b.unary(Op::Relu, b.add(value, x));
+    const NodeId operand = b.cast(value, DType::F16);
+    const NodeId product = b.matmul(operand, b.input("weights", {100, 100}, DType::F16));
+    graph.addOutput("product", product);
+    graph.addOutput("gradient",
+                    b.matmul(operand, product, {.transposeA = true, .transposeB = false}));
+    cuda::DeviceTraits traits = small();
+    traits.tiles = {.rows = 64, .columns = 64, .depth = 32, .lean = lean};
+    cuda::ChainOptions options;
+    options.leastElements = 1;
+    ChainedExecutor executor(traits, options, cuda::Merge::Full);
+    executor.load(std::make_shared<const Program>(compile(graph)));
+    const Program& program = executor.program();
+    for (const InputInfo& input : program.graph.inputs()) {
+        const Node& node = program.graph[input.node];
+        std::vector<double> values(static_cast<size_t>(node.elements()));
+        for (size_t i = 0; i < values.size(); ++i)
+            values[i] = static_cast<double>(i * 37 % 101) / 512 - 0.09375;
+        executor.upload(input.node, test::toBytes(node, values));
+    }
+    const test::ChainCheck::Values values = runVisited(executor, program);
+    int tiles = 0;
+    for (const Kernel& kernel : program.kernels) {
+        if (!isChain(kernel)) continue;
+        const auto chain = cuda::chainShape(program.graph, kernel);
+        if (chain->storesOperand)
+            tiles = cuda::chainTiles(program.graph, *chain, traits)->acrossOf(*chain);
+        const test::ChainCheck check(program, kernel, values);
+        QVERIFY2(check.firstFault().empty(), check.firstFault().c_str());
+    }
+    QCOMPARE(tiles, 2);
 }
 
 QTEST_GUILESS_MAIN(TestCudaChains)
