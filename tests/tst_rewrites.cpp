@@ -162,6 +162,9 @@ void TestRewrites::otherProductsStay_data() {
     QTest::addRow("nothing thin") << 40 << 9 << 5 << int(MathMode::F32);
     QTest::addRow("small") << 39 << 9 << 1 << int(MathMode::F32);
     QTest::addRow("TF32") << 40 << 9 << 1 << int(MathMode::TF32);
+    QTest::addRow("nothing to sum") << 40 << 9 << 0 << int(MathMode::F32);
+    QTest::addRow("no columns") << 40 << 0 << 9 << int(MathMode::F32);
+    QTest::addRow("no rows") << 0 << 40 << 9 << int(MathMode::F32);
 }
 
 void TestRewrites::otherProductsStay() {

@@ -21,6 +21,7 @@ public:
           m_k(b.shapeOf(left)[m_how.transposeA ? 0 : 1]) {}
 
     NodeId byElement(int64_t fewest) {
+        if (std::min({m_m, m_n, m_k}) == 0) return kNoNode; // there is no vector to begin with
         if (m_k <= kThin && m_m * m_n >= fewest && std::min(m_m, m_n) > kThin)
             return m_b.cast(sumOfOuterProducts(), m_dtype);
         if (m_n <= kThin && m_m * m_k >= fewest)
