@@ -56,6 +56,10 @@ void TestPasses::loadKinds() {
     QCOMPARE(loadKind(space, 1, {0, 0, 0}), LoadKind::Scalar);
     QCOMPARE(loadKind(space, 1, {0, 1, 0}), LoadKind::Strided);
     QCOMPARE(loadKind({1, 3}, 1, {0, 1}), LoadKind::Full);
+    constexpr int64_t kWide = int64_t{1} << 32; // a stride times the columns is 2^64 and more
+    QCOMPARE(loadKind({2, 2, kWide}, 2, {2, 1, 0}), LoadKind::Column);
+    QCOMPARE(loadKind({2, 2, kWide}, 2, {2 + kWide, 1, 0}), LoadKind::Strided);
+    QCOMPARE(loadKind({2, 2, 0}, 2, {2, 1, 0}), LoadKind::Column);
 }
 
 void TestPasses::reduceKinds() {

@@ -361,7 +361,8 @@ LoadKind loadKind(const Shape& space, int split, const Shape& strides) {
         scalar = scalar && strides[axis] == 0;
         if (axis < split) {
             row = row && strides[axis] == 0;
-            column = column && strides[axis] * columns == dense[axis];
+            // divided: the product of stride and columns may be beyond int64
+            column = column && (columns == 0 || strides[axis] == dense[axis] / columns);
         } else {
             row = row && strides[axis] == dense[axis];
             column = column && strides[axis] == 0;
