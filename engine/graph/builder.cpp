@@ -277,7 +277,7 @@ NodeId Builder::emit(Op op, std::span<const NodeId> in, Attrs attrs) {
 
     Node node{.op = op,
               .in = operandIds,
-              .attrs = std::move(attrs),
+              .attrs = attrs,
               .shape = type.shape,
               .dtype = type.dtype,
               .math = MathMode::F32,

@@ -36,7 +36,7 @@ public:
     /// shape rule refuses.
     NodeId emit(Op op, std::span<const NodeId> in, Attrs attrs = {});
     NodeId emit(Op op, std::initializer_list<NodeId> in, Attrs attrs = {}) {
-        return emit(op, std::span<const NodeId>(in.begin(), in.size()), std::move(attrs));
+        return emit(op, std::span<const NodeId>(in.begin(), in.size()), attrs);
     }
 
     // strict shorthands: operands of one shape and dtype

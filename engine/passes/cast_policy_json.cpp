@@ -89,6 +89,7 @@ std::vector<std::string> findOps() {
 
 CastRule ruleNamed(const std::string& key, const Json& value) {
     std::vector<std::string> words;
+    words.reserve(kCastRuleCount);
     for (int i = 0; i < kCastRuleCount; ++i)
         words.emplace_back(ruleWord(static_cast<CastRule>(i)));
     const std::string allowed = "one of " + quotedList(words);
