@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/cuda/trial_values.h"
 #include "engine/graph/builder.h"
+#include "engine/train/precision_plan.h"
 #include "engine/train/step_graph.h"
 #include "tests/support/cuda_emulator.h"
 #include "tests/support/cuda_ways.h"
@@ -344,7 +345,7 @@ void TestCudaTrials::aForwardPassIsNotTimed() {
     Machine machine;
     RunConfig config = chained().config;
     machine.executor->load(std::make_shared<const Program>(
-        compile(buildForward(config, config.lanes[0], {128, 2, 1}))));
+        compile(buildForward(config, planOf(config.lanes[0]), {128, 2, 1}))));
     QVERIFY(machine.executor->variants().empty());
     QCOMPARE(fakeCuda().calls["cuModuleLoadData"], 1);
 }

@@ -11,6 +11,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 using namespace halfscope;
@@ -128,6 +129,29 @@ private slots:
         QCOMPARE(roots, 1);
         QVERIFY(squares > 0);
         QCOMPARE(unscaled, squares); // one each for a parameter
+    }
+
+    /// A training goes by the file as it was at the start, whatever becomes of it.
+    void trainingKeepsItsPolicy() {
+        const QTemporaryDir folder;
+        LaneConfig lane = defaultLane(Precision::User);
+        lane.policyFile = folder.filePath("mine.json").toStdString();
+        std::ofstream(lane.policyFile) << quoted(kMine);
+        RunConfig config = configOf(lane);
+        config.task.kind = TaskKind::Regression;
+        config.task.batch = kShape.rows;
+        const auto data = makeDataset(config);
+        Trainer trainer(config, 0, "lane", *data, makeCpuExecutor(1));
+        const std::vector<float> before = trainer.preview();
+        QVERIFY(std::filesystem::remove(lane.policyFile));
+        QCOMPARE(trainer.preview(), before);
+        ScalerConfig scaler = lane.scaler;
+        scaler.onOverflow = OverflowAction::Step; // another step, which is compiled anew
+        trainer.setScaler(scaler);
+        const Graph& graph = trainer.program().graph;
+        QVERIFY(contains(graphText(graph), "[linear: layer 1 in float32 (mine)]"));
+        std::vector<Event> events;
+        QVERIFY(trainer.step(1, events));
     }
 
     void mistakes_data() {

@@ -29,8 +29,7 @@ public:
     StepBuilder(Graph& graph, const RunConfig& config, const LaneConfig& lane)
         : m_b(graph), m_config(config), m_lane(lane), m_schedule(m_b, config.schedule) {}
 
-    void build(const ForwardFn& forward) {
-        const PrecisionPlan plan = planOf(m_lane);
+    void build(const PrecisionPlan& plan, const ForwardFn& forward) {
         m_policy = plan.policy ? &*plan.policy : nullptr;
         m_b.setMathMode(plan.math);
         Forward f;
@@ -302,8 +301,13 @@ private:
 } // namespace
 
 Graph buildStepWith(const RunConfig& config, const LaneConfig& lane, const ForwardFn& forward) {
+    return buildStepWith(config, lane, planOf(lane), forward);
+}
+
+Graph buildStepWith(const RunConfig& config, const LaneConfig& lane, const PrecisionPlan& plan,
+                    const ForwardFn& forward) {
     Graph graph;
-    StepBuilder(graph, config, lane).build(forward);
+    StepBuilder(graph, config, lane).build(plan, forward);
     return graph;
 }
 

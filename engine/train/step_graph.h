@@ -11,6 +11,8 @@
 
 namespace halfscope {
 
+struct PrecisionPlan;
+
 /// What a forward hands to the rest of the step.
 struct Forward {
     NodeId prediction = kNoNode;
@@ -30,9 +32,12 @@ using ForwardFn = std::function<Forward(Builder&, DType storage)>;
 /// clip -> optimizer -> scaler -> metrics. Differentiates by all states of role Parameter. With a
 /// gradient penalty there is an output "penalty": its value before the weight.
 Graph buildStepWith(const RunConfig&, const LaneConfig&, const ForwardFn&);
-
+/// The same by a plan that was made once: a policy file may change while a training goes on.
+Graph buildStepWith(const RunConfig&, const LaneConfig&, const PrecisionPlan&, const ForwardFn&);
+/// As buildStep() of trainer.h, by such a plan.
+Graph buildStep(const RunConfig&, const LaneConfig&, const PrecisionPlan&, const BatchShape&);
 /// The network alone: input "x", output "prediction", the same parameters by name.
-Graph buildForward(const RunConfig&, const LaneConfig&, const BatchShape&);
+Graph buildForward(const RunConfig&, const PrecisionPlan&, const BatchShape&);
 
 /// The label of 1 / scale, which is inf at a scale below 2^-128.
 inline constexpr const char* kInverseLabel = "inverse loss scale";

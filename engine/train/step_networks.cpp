@@ -56,8 +56,12 @@ Networks emitNetworks(Builder& b, const RunConfig& config, const BatchShape& sha
 } // namespace
 
 Graph buildStep(const RunConfig& config, const LaneConfig& lane, const BatchShape& shape) {
-    const PrecisionPlan plan = planOf(lane);
-    return buildStepWith(config, lane, [&](Builder& b, DType) {
+    return buildStep(config, lane, planOf(lane), shape);
+}
+
+Graph buildStep(const RunConfig& config, const LaneConfig& lane, const PrecisionPlan& plan,
+                const BatchShape& shape) {
+    return buildStepWith(config, lane, plan, [&](Builder& b, DType) {
         Networks networks = emitNetworks(b, config, shape, plan);
         Forward f{networks.prediction, kNoNode, std::move(networks.running)};
         const NodeId target = b.input("target", {shape.rows, shape.outputs}, DType::F32);
@@ -75,10 +79,9 @@ Graph buildStep(const RunConfig& config, const LaneConfig& lane, const BatchShap
     });
 }
 
-Graph buildForward(const RunConfig& config, const LaneConfig& lane, const BatchShape& shape) {
+Graph buildForward(const RunConfig& config, const PrecisionPlan& plan, const BatchShape& shape) {
     Graph graph;
     Builder b(graph);
-    const PrecisionPlan plan = planOf(lane);
     b.setMathMode(plan.math);
     AutocastScope scope(b, plan.policy ? &*plan.policy : nullptr);
     const Networks networks = emitNetworks(b, config, shape, plan);

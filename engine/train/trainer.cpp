@@ -6,6 +6,7 @@
 #include "engine/core/philox.h"
 #include "engine/exec/device_list.h"
 #include "engine/train/overflow.h"
+#include "engine/train/precision_plan.h"
 #include "engine/train/schedule.h"
 #include "engine/train/step_graph.h"
 #include "engine/train/step_runner.h"
@@ -120,6 +121,7 @@ Weights initialWeights(const Graph& graph, uint64_t seed, const std::stop_token&
 struct Trainer::Impl {
     const RunConfig config;
     LaneConfig lane;
+    const PrecisionPlan plan; ///< of the lane as it started
     int laneIndex;
     const Dataset& dataset;
     NodeId x, target, prediction, metrics, scaler, rules, table;
@@ -134,13 +136,13 @@ struct Trainer::Impl {
     Culprit culprit; ///< of the last step; kept while the loss stays bad
     bool lossWasBad = false;
 
-    Impl(const RunConfig& runConfig, const LaneConfig& laneConfig, int index, const Dataset& data,
-         const Graph& graph)
-        : config(runConfig), lane(laneConfig), laneIndex(index), dataset(data), x(graph.input("x")),
-          target(graph.input("target")), prediction(graph.output("prediction")),
-          metrics(graph.output("metrics")), scaler(graph.state("scaler")),
-          rules(graph.state("scaler.rules")), table(graph.state("schedule.table")),
-          xValues(static_cast<size_t>(graph[x].elements())),
+    Impl(const RunConfig& runConfig, const LaneConfig& laneConfig, PrecisionPlan lanePlan,
+         int index, const Dataset& data, const Graph& graph)
+        : config(runConfig), lane(laneConfig), plan(std::move(lanePlan)), laneIndex(index),
+          dataset(data), x(graph.input("x")), target(graph.input("target")),
+          prediction(graph.output("prediction")), metrics(graph.output("metrics")),
+          scaler(graph.state("scaler")), rules(graph.state("scaler.rules")),
+          table(graph.state("schedule.table")), xValues(static_cast<size_t>(graph[x].elements())),
           targetValues(static_cast<size_t>(graph[target].elements())), finder(graph),
           gradients(graph) {}
 
@@ -193,7 +195,8 @@ Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Data
                  std::unique_ptr<Executor> executor, const std::stop_token& stop)
     : m_name(std::move(name)), m_executor(std::move(executor)) {
     const LaneConfig& laneConfig = config.lanes[static_cast<size_t>(lane)];
-    const Graph graph = buildStep(config, laneConfig, dataset.shape());
+    PrecisionPlan plan = planOf(laneConfig);
+    const Graph graph = buildStep(config, laneConfig, plan, dataset.shape());
     throwIfStopped(stop);
     m_program = std::make_shared<const Program>(compile(graph, m_executor->compileOptions()));
     throwIfStopped(stop);
@@ -202,7 +205,8 @@ Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Data
         const std::stop_callback onStop(stop, [this] { m_executor->requestStop(); });
         m_executor->load(m_program);
     }
-    m_impl = std::make_unique<Impl>(config, laneConfig, lane, dataset, m_program->graph);
+    m_impl = std::make_unique<Impl>(config, laneConfig, std::move(plan), lane, dataset,
+                                    m_program->graph);
     uploadWeights(*m_executor, m_program->graph,
                   initialWeights(m_program->graph, config.seed, stop), stop);
     uploadSettings(*m_executor, m_program->graph, config, laneConfig);
@@ -283,7 +287,7 @@ std::vector<float> Trainer::prediction() {
 
 std::vector<float> Trainer::preview(const std::stop_token& stop) {
     Impl& impl = *m_impl;
-    const Graph forward = buildForward(impl.config, impl.lane, impl.dataset.shape());
+    const Graph forward = buildForward(impl.config, impl.plan, impl.dataset.shape());
     const auto program = std::make_shared<const Program>(compile(forward));
     const Graph& graph = program->graph;
     const std::string name =
@@ -329,16 +333,16 @@ void Trainer::setScaler(const ScalerConfig& scaler) {
 
 void Trainer::rebuild(const LaneConfig& lane) {
     Impl& old = *m_impl;
-    const auto program = std::make_shared<const Program>(
-        compile(buildStep(old.config, lane, old.dataset.shape()), m_executor->compileOptions()));
+    const auto program = std::make_shared<const Program>(compile(
+        buildStep(old.config, lane, old.plan, old.dataset.shape()), m_executor->compileOptions()));
     std::map<std::string, std::vector<std::byte>> values;
     for (const StateInfo& state : m_program->graph.states()) {
         std::vector<std::byte>& bytes = values[state.name];
         bytes.resize(m_program->graph[state.node].bytes());
         m_executor->download(state.node, bytes);
     }
-    auto next =
-        std::make_unique<Impl>(old.config, lane, old.laneIndex, old.dataset, program->graph);
+    auto next = std::make_unique<Impl>(old.config, lane, old.plan, old.laneIndex, old.dataset,
+                                       program->graph);
     if (old.lastStep > 0) next->keptPrediction = prediction();
     next->lastStep = old.lastStep;
     next->culprit = old.culprit;
