@@ -14,9 +14,9 @@ enum class Phase : uint8_t { Forward, Loss, Backward, Unscale, Optimizer, Scaler
 std::string_view nameOf(Phase);
 
 /// Why a node exists. `forward` is the forward node whose gradient it serves (kNoNode otherwise);
-/// `label` is the layer or tensor in words ("layer2.weight"); `rule` the autocast rule that put a
-/// cast here ("linear: lower precision (torch cuda float16)"), `decision` the one of the function
-/// that emitted the node, whether it cast anything or not.
+/// `label` is the layer or tensor ("layer 2", "layers.2.weight gradient"); `rule` the autocast rule
+/// that put a cast here ("linear: lower precision (torch cuda float16)"), `decision` the one of the
+/// function that emitted the node, whether it cast anything or not.
 struct Cause {
     Phase phase = Phase::Forward;
     NodeId forward = kNoNode;
@@ -39,7 +39,7 @@ struct Node {
     size_t bytes() const { return static_cast<size_t>(elements()) * bytesOf(dtype); }
 };
 
-/// What a state is for: memory by cause, diagnosis and checkpoints sort by it.
+/// What a state is for: memory by cause and the diagnosis of overflows sort by it.
 enum class StateRole : uint8_t {
     Parameter,
     Moment,

@@ -55,8 +55,7 @@ CastPolicy layerPolicy(std::string name, DType low);
 /// Applies the builder's policy to the inputs of op `name`. Eligible is F32, F16 or BF16; F64,
 /// integers and masks pass. Returns the inputs, cast where the rule says so, each cast with the
 /// rule as its cause, and tells the builder what it decided. Without a policy the inputs come back
-/// unchanged. Throws InputError for a
-/// banned op and for Widest with a foreign low dtype.
+/// unchanged. Throws InputError for a banned op and for Widest with a foreign low dtype.
 std::vector<NodeId> castInputs(Builder&, std::string_view name, std::span<const NodeId> in);
 
 } // namespace halfscope

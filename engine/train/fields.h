@@ -75,8 +75,8 @@ RunConfig parseConfig(std::string_view json, const std::string& name);
 RunConfig readConfig(const std::string& path);
 /// Complete: every field that exists, version first.
 std::string configText(const RunConfig&);
-/// Checks what one field alone cannot: lanes 1 to 6, batch <= samples, image present for the image
-/// task.
+/// Checks every field, and what one alone cannot: lanes 1 to 6, batch <= samples, a first scale
+/// within the scaler's guards, what optimizers, schedules and precisions refuse. InputError.
 void checkConfig(const RunConfig&);
 
 /// Replaces the lanes by presets, "fp32,amp-fp16".
