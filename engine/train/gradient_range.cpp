@@ -1,13 +1,14 @@
 // Finds the gradients of a step's graph and counts them by their exponents.
 #include "engine/train/gradient_range.h"
 
+#include "engine/train/step_runner.h"
+
 #include <algorithm>
 #include <bit>
 #include <map>
 #include <numeric>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace halfscope {
 
@@ -30,19 +31,6 @@ NodeId moved(const Graph& graph, NodeId id) {
 }
 
 int smallestNormal(DType type) { return type == DType::F16 ? -14 : -126; }
-
-/// Every state that a step writes, as bytes.
-std::vector<std::pair<NodeId, std::vector<std::byte>>> savedStates(Executor& executor,
-                                                                   const Graph& graph) {
-    std::vector<std::pair<NodeId, std::vector<std::byte>>> saved;
-    for (const StateInfo& state : graph.states()) {
-        if (state.next == kNoNode) continue;
-        std::vector<std::byte> bytes(graph[state.node].bytes());
-        executor.download(state.node, bytes);
-        saved.emplace_back(state.node, std::move(bytes));
-    }
-    return saved;
-}
 
 } // namespace
 
@@ -109,7 +97,7 @@ void GradientSampler::markWeights(const Graph& graph, NodeId at, int parameter) 
 }
 
 bool GradientSampler::sample(Executor& executor, const Graph& graph, GradientRange& range) const {
-    const auto saved = savedStates(executor, graph);
+    const StateBytes saved = downloadWritten(executor, graph);
     range = {};
     std::vector<bool> counted(static_cast<size_t>(m_parameters));
     const auto add = [&range](MagnitudeCounts& counts, DType type,
@@ -128,8 +116,7 @@ bool GradientSampler::sample(Executor& executor, const Graph& graph, GradientRan
             counted[static_cast<size_t>(parameter)] = true;
             add(range.weights, type, bytes);
         });
-    for (const auto& [state, bytes] : saved)
-        executor.upload(state, bytes);
+    uploadStates(executor, saved);
     return result == RunResult::Done;
 }
 

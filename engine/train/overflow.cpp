@@ -4,6 +4,7 @@
 #include "engine/core/text.h"
 #include "engine/train/grad_scaler.h"
 #include "engine/train/step_graph.h"
+#include "engine/train/step_runner.h"
 
 #include <algorithm>
 #include <array>
@@ -35,20 +36,6 @@ NonFinite scan(DType type, std::span<const std::byte> bytes) {
         if (found.inf) break;
     }
     return found;
-}
-
-/// Whether one of two optimizers may step while the other one skips.
-bool hasTwoOptimizers(const Graph& graph) {
-    const auto& states = graph.states();
-    return std::any_of(states.begin(), states.end(), [](const StateInfo& state) {
-        return state.role == StateRole::Counter && state.name == "optimizer2.step";
-    });
-}
-
-/// States that a step changes which its only optimizer skips.
-bool changesOnSkip(const StateInfo& state) {
-    return state.next != kNoNode && state.role != StateRole::Parameter &&
-           state.role != StateRole::Moment;
 }
 
 bool onlyCarries(Op op) { return op == Op::Cast || op == Op::Reshape || op == Op::Transpose; }
@@ -122,15 +109,9 @@ std::string OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
 }
 
 Culprit OverflowFinder::find(Executor& executor, const Graph& graph, float scaleBefore) const {
-    std::vector<std::pair<NodeId, std::vector<std::byte>>> saved;
-    const bool two = hasTwoOptimizers(graph);
-    for (const StateInfo& state : graph.states()) {
-        const bool changes = two ? state.next != kNoNode : changesOnSkip(state);
-        if (!changes) continue;
-        std::vector<std::byte> bytes(graph[state.node].bytes());
-        executor.download(state.node, bytes);
-        saved.emplace_back(state.node, std::move(bytes));
-    }
+    // Those that a skip leaves alone too: a GPU shows values of a step that is not fused, and its
+    // roundings may keep below inf what overflowed by a last bit.
+    const StateBytes saved = downloadWritten(executor, graph);
     ScalerSlots scaler{};
     scaler[kScaleSlot] = static_cast<double>(scaleBefore);
     executor.upload(graph.state("scaler"), std::as_bytes(std::span(scaler)));
@@ -144,8 +125,7 @@ Culprit OverflowFinder::find(Executor& executor, const Graph& graph, float scale
             if (!found.inf && !found.nan) return;
             culprit = {nameOfNode(graph, id), found.inf};
         });
-    for (const auto& [state, bytes] : saved)
-        executor.upload(state, bytes);
+    uploadStates(executor, saved);
     return result == RunResult::Done ? culprit : Culprit{};
 }
 

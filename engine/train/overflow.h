@@ -26,7 +26,8 @@ public:
 
     /// Runs the last step again, stepwise, with the scale that it used, and names the first stored
     /// value that is not finite. Only for a skipped step, which left parameters and moments alone;
-    /// all other states are put back afterwards. Not known when the run is stopped midway.
+    /// all states are put back afterwards. Not known when the run is stopped midway, or rounds
+    /// otherwise and is finite.
     Culprit find(Executor&, const Graph&, float scaleBefore) const;
 
 private:
