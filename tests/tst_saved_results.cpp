@@ -275,6 +275,15 @@ void TestSavedResults::withoutGradients() {
     QVERIFY(plotsSay(window, QStringLiteral("not counted in this run")));
     QTRY_VERIFY_WITH_TIMEOUT(!window.gradients().figures(1).isEmpty(), kPatience);
     QVERIFY(window.plots().gradients()[1].columns().empty()); // those are of the next training
+    QCOMPARE(window.gradients().heading(), QStringLiteral("Gradients of step 1 when trained anew"));
+    window.stepOnce();
+    QTRY_VERIFY_WITH_TIMEOUT(!window.showsSaved(), kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(window.gradients().heading(),
+                              QStringLiteral("Scaled gradients of step 2"), kPatience);
+    window.bringBack();
+    QTRY_VERIFY_WITH_TIMEOUT(stateOf(window).startsWith(QStringLiteral("Run of 30 steps, ")),
+                             kPatience);
+    QVERIFY(plotsSay(window, QStringLiteral("not counted in this run")));
     QVERIFY(!window.saveResults(m_folder.filePath(QStringLiteral("uncounted")))
                  .contains(QStringLiteral("gradients.csv")));
 }

@@ -73,7 +73,8 @@ void MainWindow::frame() {
         m_pictures->setPictures(
             batch.snapshot->step,
             QVector<Picture>(batch.snapshot->outputs.begin(), batch.snapshot->outputs.end()));
-    if (!batch.gradients.empty()) m_gradients->setRanges(std::move(batch.gradients.back()));
+    if (!batch.gradients.empty())
+        m_gradients->setRanges(std::move(batch.gradients.back()), m_showsSaved);
     m_newFigures = m_newFigures || !batch.records.empty() || !batch.events.empty();
     for (const Event& event : batch.events)
         if (!movesTheStop(event)) m_news = newsOf(event, m_run);

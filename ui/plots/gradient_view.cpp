@@ -83,16 +83,18 @@ void GradientView::renameLanes(const QStringList& names) {
     update();
 }
 
-void GradientView::setRanges(std::vector<GradientRange> ranges) {
+void GradientView::setRanges(std::vector<GradientRange> ranges, bool anew) {
     m_ranges = std::move(ranges);
+    m_anew = anew;
     describe();
     update();
 }
 
 QString GradientView::heading() const {
     if (m_ranges.empty()) return tr("Scaled gradients");
-    return tr("Scaled gradients of step %1")
-        .arg(QLocale().toString(static_cast<qlonglong>(m_ranges.front().step)));
+    const QString step = QLocale().toString(static_cast<qlonglong>(m_ranges.front().step));
+    return m_anew ? tr("Gradients of step %1 when trained anew").arg(step)
+                  : tr("Scaled gradients of step %1").arg(step);
 }
 
 QString GradientView::figures(int lane) const {

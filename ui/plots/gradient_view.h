@@ -23,8 +23,8 @@ public:
     void setLanes(const QStringList& names);
     /// Other names for the same lanes.
     void renameLanes(const QStringList& names);
-    /// By lane.
-    void setRanges(std::vector<GradientRange>);
+    /// By lane. `anew`: of a training that would take the place of the run that is shown.
+    void setRanges(std::vector<GradientRange>, bool anew = false);
     /// "0.1 % zero, 12 % subnormal" of a lane; empty before there are gradients.
     QString figures(int lane) const;
     QString heading() const;
@@ -48,6 +48,7 @@ private:
 
     QStringList m_names;
     std::vector<GradientRange> m_ranges;
+    bool m_anew = false;
 };
 
 } // namespace halfscope
