@@ -142,6 +142,10 @@ void TestKeptRun::whatFailedIsKeptToo() {
     ConfigModel& model = window.config();
     const std::string trained = configText(model.config());
     QVERIFY(model.setData(model.index(model.rowOf("model.width")), QStringLiteral("16")));
+    const QString folder = opened.folder.filePath(QStringLiteral("failed"));
+    window.saveResults(folder);
+    QCOMPARE(readFile(QDir(folder).filePath(QStringLiteral("experiment.json")).toStdString()),
+             trained);
     window.restart();
     QVERIFY(isEmptyAgain(window));
     window.bringBack();

@@ -130,7 +130,7 @@ const RunConfig& MainWindow::builtConfig() const {
 }
 
 const RunConfig& MainWindow::trainedConfig() const {
-    if (m_leaving && !m_controller->info()) return m_leaving->config; // the next one is not built
+    if (m_leaving && !m_config.running()) return m_leaving->config; // the next one is not built
     return m_shownSaved ? m_shownSaved->config : builtConfig();
 }
 
