@@ -165,6 +165,9 @@ void TestSavedSummary::refusesOtherFiles_data() {
     QTest::newRow("cut off") << QByteArray("{\"version\": 1,\n")
                              << QByteArray("line 2, column 1: not valid JSON: ");
     QTest::newRow("a list") << QByteArray("[]") << QByteArray("a list is no summary: an object ");
+    QTest::newRow("no summary's length")
+        << QByteArray((1 << 20) + 1, ' ')
+        << QByteArray("1048577 bytes are not allowed: at most 1048576");
     QTest::newRow("a key twice") << QByteArray("{\"steps\": 1, \"steps\": 60}")
                                  << QByteArray("steps: the key stands twice in its object");
 }

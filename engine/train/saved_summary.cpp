@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kVersion = 1;
 constexpr size_t kMostTextBytes = 200;
+constexpr size_t kMostBytes = size_t{1} << 20; // six lanes have 10,000; values take far more memory
 
 [[noreturn]] void refuse(const std::string& key, const Json& value, const std::string& allowed) {
     throw InputError(key + ": " + shown(value) + " is not allowed: " + allowed);
@@ -113,6 +114,9 @@ TrainedOn readRoot(const Json& root, std::span<const std::string> lanes, int64_t
 TrainedOn trainedOnOf(std::string_view text, const std::string& path,
                       std::span<const std::string> lanes, int64_t steps) {
     try {
+        if (text.size() > kMostBytes)
+            throw InputError(std::to_string(text.size()) + " bytes are not allowed: at most " +
+                             std::to_string(kMostBytes));
         return readRoot(parseStrictJson(text), lanes, steps);
     } catch (const InputError& error) {
         throw InputError(path + ": " + error.what());
