@@ -271,7 +271,7 @@ void TestSavedWindow::badFilesLeaveTheSettings_data() {
     QTest::newRow("events cut off") << "events.csv"
                                     << ": the file is cut off behind" << true;
     QTest::newRow("nonsense") << "timing.csv"
-                              << ", line 1: \"nonsense\" is not allowed" << false;
+                              << ", line 1, column 1: \"nonsense\" is not allowed" << false;
     QTest::newRow("no picture") << "output_fp32.png"
                                 << "output_fp32.png: " << false;
 }

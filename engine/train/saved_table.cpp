@@ -14,10 +14,16 @@ constexpr const char* kAllLanes = "all";
 SavedTable::SavedTable(const std::string& path, std::string_view header)
     : m_reader(path), m_header(header.substr(0, header.size() - 1)) {
     m_columns = partsOf(m_header, ',');
-    const bool there = m_reader.next(m_fields);
-    if (!there || m_reader.text() != m_header)
-        throw InputError(place() + ": " + quotedText(there ? m_reader.text() : "") +
-                         " is not allowed: the columns of this version are " + m_header);
+    if (!m_reader.next(m_fields)) m_fields.clear();
+    const auto [found, wanted] =
+        std::mismatch(m_fields.begin(), m_fields.end(), m_columns.begin(), m_columns.end());
+    if (found == m_fields.end() && wanted == m_columns.end()) return;
+    // the first that is wrong: all of seventy columns would hide it
+    throw InputError(place() + ", column " + std::to_string(found - m_fields.begin() + 1) + ": " +
+                     quotedText(found == m_fields.end() ? "" : *found) +
+                     " is not allowed: in this version " +
+                     (wanted == m_columns.end() ? "the columns end before it"
+                                                : "it is " + std::string(*wanted)));
 }
 
 bool SavedTable::next() {
