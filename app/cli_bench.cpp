@@ -10,8 +10,8 @@
 #include "engine/core/text.h"
 #include "engine/core/thread_pool.h"
 #include "engine/cpu/cpu_kernels.h"
-#include "engine/exec/device_list.h"
-#include "engine/train/fields.h"
+#include "engine/devices/device_list.h"
+#include "engine/settings/fields.h"
 #include "engine/train/step_cases.h"
 
 #include <nlohmann/json.hpp>

@@ -5,10 +5,10 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/exec/device_list.h"
+#include "engine/data/dataset.h"
+#include "engine/devices/device_list.h"
 #include "engine/exec/variant_table.h"
-#include "engine/graph/inspect.h"
-#include "engine/train/dataset.h"
+#include "engine/ops/inspect.h"
 #include "engine/train/trainer.h"
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // Which experiment a command works on: a file or a preset, with changes from the command line.
 #pragma once
 
-#include "engine/train/fields.h"
+#include "engine/settings/fields.h"
 
 #include <CLI/CLI.hpp>
 

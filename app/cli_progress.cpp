@@ -3,7 +3,7 @@
 
 #include "app/cli_output.h"
 
-#include "engine/train/precision.h"
+#include "engine/settings/precision.h"
 
 #include <algorithm>
 #include <cmath>

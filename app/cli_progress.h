@@ -2,8 +2,8 @@
 // about every 5 % or 2 s elsewhere.
 #pragma once
 
-#include "engine/train/run_config.h"
-#include "engine/train/step_record.h"
+#include "engine/runs/step_record.h"
+#include "engine/settings/run_config.h"
 
 #include <chrono>
 #include <cstdint>

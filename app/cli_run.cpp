@@ -6,10 +6,10 @@
 #include "app/cli_signals.h"
 
 #include "engine/core/error.h"
+#include "engine/runs/run_files.h"
+#include "engine/runs/skips.h"
+#include "engine/settings/lane_titles.h"
 #include "engine/train/experiment.h"
-#include "engine/train/lane_titles.h"
-#include "engine/train/run_files.h"
-#include "engine/train/skips.h"
 
 #include <optional>
 

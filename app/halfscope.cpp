@@ -2,8 +2,8 @@
 // Everything that is seen is in ui/.
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
-#include "ui/main_window.h"
-#include "ui/zoom.h"
+#include "ui/look/zoom.h"
+#include "ui/window/main_window.h"
 
 #include <QApplication>
 #include <QCommandLineParser>

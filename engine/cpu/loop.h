@@ -4,7 +4,7 @@
 
 #include "engine/core/thread_pool.h"
 #include "engine/cpu/vector_loop.h"
-#include "engine/exec/program.h"
+#include "engine/graph/program.h"
 #include "engine/passes/fuse.h"
 
 #include <atomic>

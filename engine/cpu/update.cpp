@@ -2,7 +2,7 @@
 // scaler's update, which is next() itself.
 #include "engine/cpu/support.h"
 
-#include "engine/train/grad_scaler.h"
+#include "engine/scaler/grad_scaler.h"
 
 #include <atomic>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/cuda/candidates.h"
-#include "engine/exec/program.h"
+#include "engine/graph/program.h"
 
 #include <memory>
 

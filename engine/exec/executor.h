@@ -1,7 +1,7 @@
 // Runs a Program on a device. CPU here; CUDA comes as a module behind the same interface.
 #pragma once
 
-#include "engine/exec/program.h"
+#include "engine/graph/program.h"
 
 #include <atomic>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Norms and softmax put together from primitives, with autocast off inside; and StopGradient, the
 // identity that they need for a shift whose gradient is zero by mathematics. Losses lie beside.
 #include "engine/core/error.h"
-#include "engine/ops/elementwise_loops.h"
+#include "engine/cpu/elementwise_loops.h"
 #include "engine/ops/families.h"
 #include "engine/ops/functional.h"
 #include "engine/ops/functional_detail.h"

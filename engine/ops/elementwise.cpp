@@ -1,9 +1,9 @@
 // The elementwise ops: shape rule, gradient and double reference of each, joined to rows at the
 // end. Gradient conventions are PyTorch's. Leaves the f32 loops to elementwise_loops.cpp.
-#include "engine/ops/elementwise_loops.h"
+#include "engine/cpu/elementwise_loops.h"
 
 #include "engine/core/error.h"
-#include "engine/graph/builder.h"
+#include "engine/ops/builder.h"
 #include "engine/ops/families.h"
 
 #include <cmath>

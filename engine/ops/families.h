@@ -1,5 +1,5 @@
-// The families of op rows. Each file in engine/ops defines one list; engine/graph/op.cpp joins them
-// to the table that infoOf reads, and refuses a missing or doubled row.
+// The families of op rows. Each file in engine/ops defines one list; engine/ops/op_table.cpp joins
+// them to the table that infoOf reads, and refuses a missing or doubled row.
 #pragma once
 
 #include "engine/core/error.h"

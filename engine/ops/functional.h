@@ -3,8 +3,8 @@
 // inside, as the wrapped kernels do in PyTorch. Axes may be negative.
 #pragma once
 
-#include "engine/graph/builder.h"
-#include "engine/passes/autocast.h"
+#include "engine/autocast/cast_policy.h"
+#include "engine/ops/builder.h"
 
 namespace halfscope::fn {
 

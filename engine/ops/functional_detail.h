@@ -2,8 +2,8 @@
 // composite computes in. Not for callers of functional.h.
 #pragma once
 
-#include "engine/graph/builder.h"
-#include "engine/passes/autocast.h"
+#include "engine/autocast/cast_policy.h"
+#include "engine/ops/builder.h"
 
 #include <string>
 #include <vector>

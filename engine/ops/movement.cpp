@@ -2,7 +2,7 @@
 // are closed under differentiation: slice and pad, expand and sum, gather and scatter_add.
 #include "engine/core/error.h"
 #include "engine/cpu/cpu_kernels.h"
-#include "engine/graph/builder.h"
+#include "engine/ops/builder.h"
 #include "engine/ops/families.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 // function does to engine/ops/functional*.h.
 #pragma once
 
-#include "engine/graph/builder.h"
-#include "engine/passes/autocast.h"
+#include "engine/autocast/cast_policy.h"
+#include "engine/ops/builder.h"
 
 #include <span>
 #include <string_view>

@@ -2,7 +2,7 @@
 // the average with its gradient, which are each other's gradients.
 #include "engine/core/error.h"
 #include "engine/cpu/cpu_kernels.h"
-#include "engine/graph/builder.h"
+#include "engine/ops/builder.h"
 #include "engine/ops/families.h"
 
 #include <algorithm>

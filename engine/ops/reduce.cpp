@@ -2,7 +2,7 @@
 // order of the sums, and that 16-bit data accumulate in f32, to the kernel.
 #include "engine/core/error.h"
 #include "engine/cpu/cpu_kernels.h"
-#include "engine/graph/builder.h"
+#include "engine/ops/builder.h"
 #include "engine/ops/families.h"
 
 #include <algorithm>

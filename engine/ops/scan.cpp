@@ -3,7 +3,7 @@
 // need no special case.
 #include "engine/core/error.h"
 #include "engine/cpu/cpu_kernels.h"
-#include "engine/graph/builder.h"
+#include "engine/ops/builder.h"
 #include "engine/ops/families.h"
 
 namespace halfscope {

@@ -1,9 +1,9 @@
 // The ops of the step's end: the count of non-finite values and the loss scaler's update. The rule
-// itself is in engine/train/grad_scaler.h, the optimizers are elementwise composites.
+// itself is in engine/scaler/grad_scaler.h, the optimizers are elementwise composites.
 #include "engine/core/error.h"
 #include "engine/cpu/cpu_kernels.h"
 #include "engine/ops/families.h"
-#include "engine/train/grad_scaler.h"
+#include "engine/scaler/grad_scaler.h"
 
 #include <cmath>
 

@@ -2,7 +2,7 @@
 // can be differentiated again.
 #pragma once
 
-#include "engine/graph/builder.h"
+#include "engine/ops/builder.h"
 
 namespace halfscope {
 

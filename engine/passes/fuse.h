@@ -2,7 +2,7 @@
 // members and nothing needs the gradient of a group.
 #pragma once
 
-#include "engine/exec/program.h"
+#include "engine/graph/program.h"
 
 namespace halfscope {
 

@@ -2,7 +2,7 @@
 // live together, results in place of an input that dies, next values in place of their states.
 #pragma once
 
-#include "engine/exec/program.h"
+#include "engine/graph/program.h"
 
 namespace halfscope {
 

@@ -1,7 +1,7 @@
 // Passes from graph to graph: node by node into a new one, each kept as it is or replaced.
 #pragma once
 
-#include "engine/graph/builder.h"
+#include "engine/ops/builder.h"
 
 #include <functional>
 

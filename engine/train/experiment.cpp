@@ -4,9 +4,9 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/exec/device_list.h"
+#include "engine/devices/device_list.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/overflow.h"
-#include "engine/train/step_graph.h"
 
 #include <chrono>
 #include <cmath>

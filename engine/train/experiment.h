@@ -3,7 +3,7 @@
 // come from any.
 #pragma once
 
-#include "engine/train/fields.h"
+#include "engine/settings/fields.h"
 #include "engine/train/trainer.h"
 
 #include <atomic>

@@ -2,8 +2,8 @@
 #include "engine/train/overflow.h"
 
 #include "engine/core/text.h"
-#include "engine/train/grad_scaler.h"
-#include "engine/train/step_graph.h"
+#include "engine/scaler/grad_scaler.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 
 #include <algorithm>

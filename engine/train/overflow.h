@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/exec/executor.h"
-#include "engine/train/step_record.h"
+#include "engine/runs/step_record.h"
 
 #include <map>
 #include <string>

@@ -2,9 +2,9 @@
 #include "engine/train/step_cases.h"
 
 #include "engine/core/philox.h"
+#include "engine/models/network.h"
 #include "engine/ops/functional.h"
-#include "engine/train/models.h"
-#include "engine/train/step_graph.h"
+#include "engine/step/step_graph.h"
 
 namespace halfscope {
 

@@ -3,8 +3,8 @@
 #include "engine/train/step_runner.h"
 
 #include "engine/core/error.h"
-#include "engine/train/schedule.h"
-#include "engine/train/step_graph.h"
+#include "engine/step/schedule.h"
+#include "engine/step/step_graph.h"
 
 #include <chrono>
 

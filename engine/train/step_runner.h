@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/exec/executor.h"
-#include "engine/train/run_config.h"
+#include "engine/settings/run_config.h"
 #include "engine/train/trainer.h"
 
 #include <array>

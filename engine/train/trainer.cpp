@@ -4,11 +4,11 @@
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
-#include "engine/exec/device_list.h"
+#include "engine/devices/device_list.h"
+#include "engine/settings/precision_plan.h"
+#include "engine/step/schedule.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/overflow.h"
-#include "engine/train/precision_plan.h"
-#include "engine/train/schedule.h"
-#include "engine/train/step_graph.h"
 #include "engine/train/step_runner.h"
 
 #include <algorithm>

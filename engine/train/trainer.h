@@ -2,11 +2,11 @@
 // StepRecords and events. The graph holds the whole step; nothing is read by the host inside it.
 #pragma once
 
+#include "engine/data/dataset.h"
 #include "engine/exec/executor.h"
-#include "engine/train/dataset.h"
+#include "engine/runs/step_record.h"
+#include "engine/settings/run_config.h"
 #include "engine/train/gradient_range.h"
-#include "engine/train/run_config.h"
-#include "engine/train/step_record.h"
 
 #include <map>
 #include <memory>

@@ -1,7 +1,7 @@
 // A data set of given numbers: one batch that never changes, or several in turn.
 #pragma once
 
-#include "engine/train/dataset.h"
+#include "engine/data/dataset.h"
 
 #include <algorithm>
 

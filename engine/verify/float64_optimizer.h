@@ -3,7 +3,7 @@
 // of torch.optim.SGD, Adam, AdamW and RMSprop.
 #pragma once
 
-#include "engine/train/run_config.h"
+#include "engine/settings/run_config.h"
 #include "engine/verify/conditioning.h"
 
 #include <span>

@@ -1,7 +1,7 @@
 // Recorded optimizers, schedules and clippings: their settings as ours, and the comparison.
 #pragma once
 
-#include "engine/train/run_config.h"
+#include "engine/settings/run_config.h"
 #include "engine/verify/optimizer_run.h"
 #include "engine/verify/suites.h"
 

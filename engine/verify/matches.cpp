@@ -3,9 +3,9 @@
 
 #include "engine/core/error.h"
 #include "engine/ops/op_suite.h"
-#include "engine/train/fields.h"
-#include "engine/train/precision.h"
-#include "engine/train/scaler_presets.h"
+#include "engine/scaler/scaler_presets.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/precision.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #include "engine/verify/optimizer_run.h"
 
 #include "engine/core/error.h"
-#include "engine/train/optimizer.h"
+#include "engine/step/optimizer.h"
 
 namespace halfscope::recorded {
 

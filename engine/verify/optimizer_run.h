@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/exec/executor.h"
-#include "engine/train/run_config.h"
+#include "engine/settings/run_config.h"
 
 #include <map>
 #include <memory>

@@ -1,6 +1,6 @@
 // Optimizers on the device by the emitters of a training step, schedules, and clipping.
-#include "engine/train/clip.h"
-#include "engine/train/schedule.h"
+#include "engine/step/clip.h"
+#include "engine/step/schedule.h"
 #include "engine/verify/golden_optim.h"
 #include "engine/verify/judge_optimizer.h"
 #include "engine/verify/run_graph.h"

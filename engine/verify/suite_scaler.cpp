@@ -1,8 +1,8 @@
 // Recorded histories of the loss scaler, exactly: scale, growth tracker and who stepped.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/graph/builder.h"
-#include "engine/train/scaler_api.h"
+#include "engine/ops/builder.h"
+#include "engine/scaler/scaler_api.h"
 #include "engine/verify/golden_scaler.h"
 
 #include <array>

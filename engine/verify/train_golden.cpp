@@ -1,9 +1,9 @@
 // Trains what was recorded: by Trainer, or by hand for the loss that no task has.
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
+#include "engine/models/network.h"
 #include "engine/ops/functional.h"
-#include "engine/train/models.h"
-#include "engine/train/step_graph.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 #include "engine/verify/fixed_dataset.h"
 #include "engine/verify/golden_optim.h"

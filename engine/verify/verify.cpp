@@ -3,7 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/exec/device_list.h"
+#include "engine/devices/device_list.h"
 #include "engine/verify/suites.h"
 
 #include <algorithm>

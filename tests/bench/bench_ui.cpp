@@ -2,8 +2,8 @@
 // 100,000 steps, and training speed with the window open, and with its gradients shown, against the
 // same training without one.
 #include "engine/train/experiment.h"
-#include "ui/main_window.h"
 #include "ui/plots/plot_stack.h"
+#include "ui/window/main_window.h"
 
 #include <QAction>
 #include <QApplication>

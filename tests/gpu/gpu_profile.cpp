@@ -7,10 +7,10 @@
 // device failed.
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
-#include "engine/exec/device_list.h"
+#include "engine/devices/device_list.h"
 #include "engine/exec/variant_table.h"
-#include "engine/graph/builder.h"
-#include "engine/train/fields.h"
+#include "engine/ops/builder.h"
+#include "engine/settings/fields.h"
 #include "engine/train/step_cases.h"
 
 #include <algorithm>

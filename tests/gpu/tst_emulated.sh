@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What runs first on a GPU, on one that is none (tests/support/fake_gpu_module.cpp): the smallest step,
+# What runs first on a GPU, on one that is none (tests/fake_cuda/fake_gpu_module.cpp): the smallest step,
 # the profile of a step with its tables, its files while debugging.
 #   tst_emulated.sh BUILD MODULE
 set -euo pipefail

@@ -1,7 +1,7 @@
 // Every op on the GPU: each node of the op rows and of the functions of the autocast tables, with
 // both orders of gradients, alone on the operands that the CPU has there. The rows are those that
 // the emulator runs (tst_cuda_nodes).
-#include "engine/graph/inspect.h"
+#include "engine/ops/inspect.h"
 #include "engine/train/step_runner.h"
 #include "tests/support/gpu_device.h"
 #include "tests/support/node_rows.h"

@@ -1,7 +1,7 @@
 // Trainings and programs whose batches change with every step.
 #pragma once
 
-#include "engine/graph/builder.h"
+#include "engine/ops/builder.h"
 #include "engine/train/experiment.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 
 #include "engine/exec/executor.h"
 #include "engine/passes/fuse.h"
-#include "tests/support/cuda_emulator.h"
+#include "tests/emulator/cuda_emulator.h"
 #include "tests/support/node_truth.h"
 
 #include <cstring>

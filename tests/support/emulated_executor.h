@@ -2,7 +2,7 @@
 // on the CPU. Guard bands stand around the arena, the scratch area and the tickets.
 #pragma once
 
-#include "tests/support/cuda_emulator.h"
+#include "tests/emulator/cuda_emulator.h"
 
 #include "engine/core/error.h"
 #include "engine/exec/executor.h"

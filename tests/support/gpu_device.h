@@ -2,7 +2,7 @@
 // the tests themselves hold).
 #pragma once
 
-#include "engine/exec/device_list.h"
+#include "engine/devices/device_list.h"
 
 #include <QTest>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/cuda/codegen/step_source.h"
-#include "engine/train/fields.h"
+#include "engine/settings/fields.h"
 #include "engine/train/step_cases.h"
 #include "tests/support/gpu_device.h"
 #include "tests/support/stored_values.h"

@@ -4,7 +4,7 @@
 
 #include "engine/core/philox.h"
 #include "engine/exec/reference.h"
-#include "engine/graph/builder.h"
+#include "engine/ops/builder.h"
 #include "engine/passes/autodiff.h"
 
 #include <cmath>

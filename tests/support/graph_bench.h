@@ -1,7 +1,7 @@
 // A small graph with one input of each kind, to build single nodes on. Leaves values to the tests.
 #pragma once
 
-#include "engine/graph/builder.h"
+#include "engine/ops/builder.h"
 
 #include <string>
 

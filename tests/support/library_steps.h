@@ -1,7 +1,7 @@
 // Steps whose products a library does, on the fake CUDA machine.
 #pragma once
 
-#include "engine/graph/builder.h"
+#include "engine/ops/builder.h"
 #include "tests/support/cuda_lane.h"
 
 #include <cmath>

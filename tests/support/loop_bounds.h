@@ -3,7 +3,7 @@
 // the reference at the ends of its operands' intervals.
 #pragma once
 
-#include "engine/exec/program.h"
+#include "engine/graph/program.h"
 #include "tests/support/library_ops.h"
 
 #include <algorithm>

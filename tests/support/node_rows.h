@@ -6,7 +6,7 @@
 #include "engine/core/error.h"
 #include "engine/ops/op_suite.h"
 #include "engine/passes/autodiff.h"
-#include "engine/train/grad_scaler.h"
+#include "engine/scaler/grad_scaler.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/kernel_rows.h"
 

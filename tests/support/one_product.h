@@ -1,12 +1,12 @@
 // One matrix product as a chain in the emulator, from random operands, in any tiles.
 #pragma once
 
+#include "tests/emulator/cuda_emulator.h"
 #include "tests/support/chain_plans.h"
-#include "tests/support/cuda_emulator.h"
 #include "tests/support/run_program.h"
 
 #include "engine/cuda/codegen/chain.h"
-#include "engine/graph/builder.h"
+#include "engine/ops/builder.h"
 
 #include <algorithm>
 #include <map>

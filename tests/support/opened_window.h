@@ -1,8 +1,8 @@
 // A window on a small real experiment, for the tests of the whole window.
 #pragma once
 
-#include "tests/support/fake_run.h"
-#include "ui/main_window.h"
+#include "tests/fake_cuda/fake_run.h"
+#include "ui/window/main_window.h"
 
 #include <QFile>
 #include <QTemporaryDir>

@@ -2,9 +2,9 @@
 // float32 may be from what a rule says, for the tests of PyTorch's recipes.
 #pragma once
 
-#include "engine/train/dataset.h"
-#include "engine/train/fields.h"
-#include "engine/train/step_graph.h"
+#include "engine/data/dataset.h"
+#include "engine/settings/fields.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 
 #include <QTest>

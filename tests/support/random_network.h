@@ -5,7 +5,7 @@
 
 #include "engine/ops/functional.h"
 #include "engine/passes/autodiff.h"
-#include "engine/train/penalty.h"
+#include "engine/step/penalty.h"
 #include "tests/support/gradient_check.h"
 
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include "engine/io/atomic_file.h"
 #include "engine/io/strict_json.h"
-#include "engine/train/run_files.h"
+#include "engine/runs/run_files.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
 

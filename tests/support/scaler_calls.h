@@ -1,7 +1,7 @@
-// The loss scaler's calls as a training makes them, for tests of engine/train/scaler_api.h.
+// The loss scaler's calls as a training makes them, for tests of engine/scaler/scaler_api.h.
 #pragma once
 
-#include "engine/train/scaler_api.h"
+#include "engine/scaler/scaler_api.h"
 
 #include <limits>
 #include <span>

@@ -1,7 +1,7 @@
 // Histories of a loss scaler for its tests: rules of a few steps, and the scales that they give.
 #pragma once
 
-#include "engine/train/scaler_presets.h"
+#include "engine/scaler/scaler_presets.h"
 
 #include <QString>
 

@@ -2,8 +2,8 @@
 // and an activation that not every policy lists.
 #pragma once
 
-#include "engine/graph/inspect.h"
-#include "engine/train/fields.h"
+#include "engine/ops/inspect.h"
+#include "engine/settings/fields.h"
 #include "engine/train/trainer.h"
 
 namespace halfscope::test {

@@ -45,7 +45,7 @@ row engine/CMakeLists.txt 'target_link_libraries(e Qt6::Core)' 'Qt in the engine
 row app/cli_run.cpp '#include <QCoreApplication>' 'Qt in the command line'
 row engine/train/b.cpp '#include <cuda_runtime.h>' 'CUDA outside engine/cuda'
 row ui/b.cpp '#include <cublas_v2.h>' 'CUDA outside engine/cuda'
-row engine/core/b.cpp '#include "ui/theme.h"' 'include upwards'
+row engine/core/b.cpp '#include "ui/look/theme.h"' 'include upwards'
 row engine/core/b.cpp '#include "app/cli.h"' 'include upwards'
 row ui/b.cpp '#include "app/cli.h"' 'include upwards'
 row app/b.cpp '#include "tests/support.h"' 'include upwards'

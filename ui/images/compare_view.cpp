@@ -2,8 +2,8 @@
 #include "ui/images/compare_view.h"
 
 #include "ui/images/image_view.h"
-#include "ui/owned.h"
-#include "ui/theme.h"
+#include "ui/look/owned.h"
+#include "ui/look/theme.h"
 
 #include <QComboBox>
 #include <QEvent>

@@ -2,7 +2,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/images/picture_image.h"
-#include "ui/theme.h"
+#include "ui/look/theme.h"
 
 #include <QFocusEvent>
 #include <QKeyEvent>

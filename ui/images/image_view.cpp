@@ -2,9 +2,9 @@
 #include "ui/images/image_view.h"
 
 #include "ui/images/picture_image.h"
+#include "ui/look/text_fit.h"
+#include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
-#include "ui/text_fit.h"
-#include "ui/theme.h"
 
 #include <QMouseEvent>
 #include <QPainter>

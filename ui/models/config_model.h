@@ -2,7 +2,7 @@
 // is allowed, what differs from the preset and what waits for a restart. Starts nothing by itself.
 #pragma once
 
-#include "engine/train/fields.h"
+#include "engine/settings/fields.h"
 
 #include <QAbstractListModel>
 #include <QString>

@@ -2,7 +2,7 @@
 // that explains it. Shown by the event list; a bounded number is kept.
 #pragma once
 
-#include "engine/train/step_record.h"
+#include "engine/runs/step_record.h"
 
 #include <QAbstractTableModel>
 #include <deque>

@@ -2,8 +2,8 @@
 // no widgets.
 #pragma once
 
+#include "engine/runs/step_record.h"
 #include "engine/train/gradient_range.h"
-#include "engine/train/step_record.h"
 
 #include <array>
 #include <cstdint>

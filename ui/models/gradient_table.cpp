@@ -3,8 +3,8 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/train/run_files.h"
-#include "engine/train/saved_table.h"
+#include "engine/runs/run_files.h"
+#include "engine/runs/saved_table.h"
 
 #include <algorithm>
 #include <cmath>

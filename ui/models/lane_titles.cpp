@@ -1,7 +1,7 @@
 // The engine says what sets lanes apart; how briefly it is written is decided here.
 #include "ui/models/lane_titles.h"
 
-#include "engine/train/lane_titles.h"
+#include "engine/settings/lane_titles.h"
 
 namespace halfscope {
 namespace {

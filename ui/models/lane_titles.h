@@ -1,7 +1,7 @@
 // What the window calls the lanes of an experiment. Files and the command line keep laneNames().
 #pragma once
 
-#include "engine/train/run_config.h"
+#include "engine/settings/run_config.h"
 
 #include <QStringList>
 

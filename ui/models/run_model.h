@@ -2,8 +2,8 @@
 // of the last second. The curves' points are kept by the plots, not here.
 #pragma once
 
-#include "engine/train/skips.h"
-#include "engine/train/step_record.h"
+#include "engine/runs/skips.h"
+#include "engine/runs/step_record.h"
 #include "ui/models/step_rate.h"
 
 #include <QAbstractTableModel>

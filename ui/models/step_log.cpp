@@ -1,7 +1,7 @@
 // Rows are packed as they come and unpacked into the engine's lines when they are written.
 #include "ui/models/step_log.h"
 
-#include "engine/train/run_files.h"
+#include "engine/runs/run_files.h"
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 // command line, byte for byte, and timing.csv. Knows no widgets.
 #pragma once
 
-#include "engine/train/step_record.h"
+#include "engine/runs/step_record.h"
 
 #include <deque>
 #include <span>

@@ -1,7 +1,7 @@
 // How fast a lane trains: one number for the figures above the plots and for the plot itself.
 #pragma once
 
-#include "engine/train/step_record.h"
+#include "engine/runs/step_record.h"
 
 #include <deque>
 

@@ -1,7 +1,7 @@
 // A loss scale as people type it.
 #pragma once
 
-#include "engine/train/fields.h"
+#include "engine/settings/fields.h"
 
 #include <QString>
 

@@ -1,9 +1,9 @@
 // The error line: coloured edge, selectable text, close button.
 #include "ui/panels/banner.h"
 
-#include "ui/icons.h"
-#include "ui/owned.h"
-#include "ui/theme.h"
+#include "ui/look/icons.h"
+#include "ui/look/owned.h"
+#include "ui/look/theme.h"
 
 #include <QAccessible>
 #include <QEvent>

@@ -1,9 +1,9 @@
 // A table for everyone and for screen readers: the same facts as the marks under the plots.
 #include "ui/panels/event_panel.h"
 
-#include "ui/owned.h"
-#include "ui/text_fit.h"
-#include "ui/theme.h"
+#include "ui/look/owned.h"
+#include "ui/look/text_fit.h"
+#include "ui/look/theme.h"
 
 #include <QEvent>
 #include <QFontMetrics>

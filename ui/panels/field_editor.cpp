@@ -3,12 +3,12 @@
 #include "ui/panels/field_editor.h"
 
 #include "engine/core/error.h"
-#include "engine/train/layers.h"
-#include "ui/icons.h"
-#include "ui/owned.h"
-#include "ui/panels/layers_dialog.h"
-#include "ui/text_fit.h"
-#include "ui/theme.h"
+#include "engine/settings/layers.h"
+#include "ui/dialogs/layers_dialog.h"
+#include "ui/look/icons.h"
+#include "ui/look/owned.h"
+#include "ui/look/text_fit.h"
+#include "ui/look/theme.h"
 
 #include <QCheckBox>
 #include <QComboBox>

@@ -1,8 +1,8 @@
 // A combo box, for its looks, its keys and what screen readers know of it, with a menu for a list.
 #include "ui/panels/preset_box.h"
 
-#include "engine/train/fields.h"
-#include "ui/owned.h"
+#include "engine/settings/fields.h"
+#include "ui/look/owned.h"
 
 #include <QActionGroup>
 #include <QMenu>

@@ -1,11 +1,11 @@
 // Cards keep their size whatever the figures are: text that grows must not move what is below it.
 #include "ui/panels/scaler_panel.h"
 
+#include "ui/dialogs/scale_dialog.h"
+#include "ui/look/owned.h"
+#include "ui/look/text_fit.h"
+#include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
-#include "ui/owned.h"
-#include "ui/panels/scale_dialog.h"
-#include "ui/text_fit.h"
-#include "ui/theme.h"
 
 #include <QEvent>
 #include <QGridLayout>

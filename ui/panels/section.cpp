@@ -1,9 +1,9 @@
 // Heading with an arrow, a thin line, and a column of widgets below.
 #include "ui/panels/section.h"
 
+#include "ui/look/owned.h"
+#include "ui/look/text_fit.h"
 #include "ui/models/lane_titles.h"
-#include "ui/owned.h"
-#include "ui/text_fit.h"
 
 #include <QHBoxLayout>
 #include <QLabel>

@@ -1,12 +1,12 @@
 // Groups are generated from the field table through the model; rebuilt when lanes come or go.
 #include "ui/panels/setup_panel.h"
 
-#include "ui/icons.h"
+#include "ui/look/icons.h"
+#include "ui/look/owned.h"
+#include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
-#include "ui/owned.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/section.h"
-#include "ui/theme.h"
 
 #include <QEvent>
 #include <QGuiApplication>

@@ -2,11 +2,11 @@
 // that Space keeps its meaning.
 #include "ui/panels/transport_bar.h"
 
-#include "ui/icons.h"
-#include "ui/owned.h"
+#include "ui/look/icons.h"
+#include "ui/look/owned.h"
+#include "ui/look/text_fit.h"
 #include "ui/panels/preset_box.h"
 #include "ui/plots/tickers.h"
-#include "ui/text_fit.h"
 
 #include <QActionGroup>
 #include <QEvent>

@@ -2,9 +2,9 @@
 // it is, how fast, on which device. Only signals; the window decides.
 #pragma once
 
+#include "ui/look/theme.h"
 #include "ui/models/run_model.h"
 #include "ui/session/session_channel.h"
-#include "ui/theme.h"
 
 #include <QStringList>
 #include <QWidget>

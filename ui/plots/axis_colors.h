@@ -1,7 +1,7 @@
 // A theme's colours on the axes of a plot.
 #pragma once
 
-#include "ui/theme.h"
+#include "ui/look/theme.h"
 
 #include <qcustomplot.h>
 

@@ -2,8 +2,8 @@
 // axis rect that PlotStack owns; keeps a copy of the newest events' sentences for tool tips.
 #pragma once
 
-#include "engine/train/step_record.h"
-#include "ui/theme.h"
+#include "engine/runs/step_record.h"
+#include "ui/look/theme.h"
 
 #include <QString>
 #include <QStringList>

@@ -1,7 +1,7 @@
 // Axis, header and words of the plot of gradients over time.
 #include "ui/plots/gradient_map.h"
 
-#include "ui/owned.h"
+#include "ui/look/owned.h"
 #include "ui/plots/axis_colors.h"
 #include "ui/plots/gradient_map_item.h"
 #include "ui/plots/readout_item.h"

@@ -2,9 +2,9 @@
 // and what it says at a step. GradientMapItem draws the picture.
 #pragma once
 
+#include "ui/look/theme.h"
 #include "ui/models/gradient_history.h"
 #include "ui/plots/stacked_plot.h"
-#include "ui/theme.h"
 
 #include <QSharedPointer>
 

@@ -1,7 +1,7 @@
 // Shades are the full colour over the background, so that zones shine through where few values are.
 #include "ui/plots/gradient_map_item.h"
 
-#include "ui/text_fit.h"
+#include "ui/look/text_fit.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // What can be plotted over the steps: its names, what it means, its axis and how its values read.
 #pragma once
 
-#include "engine/train/step_record.h"
+#include "engine/runs/step_record.h"
 #include "ui/models/step_rate.h"
 
 #include <qcustomplot.h>

@@ -1,7 +1,7 @@
 // Curves, y range and values of one plot.
 #include "ui/plots/plot_panel.h"
 
-#include "ui/owned.h"
+#include "ui/look/owned.h"
 #include "ui/plots/axis_colors.h"
 #include "ui/plots/curve_graph.h"
 #include "ui/plots/readout_item.h"

@@ -2,11 +2,11 @@
 // with title and values. Draws into an axis rect of PlotStack's QCustomPlot.
 #pragma once
 
+#include "ui/look/theme.h"
 #include "ui/plots/measure.h"
 #include "ui/plots/series.h"
 #include "ui/plots/smoothing.h"
 #include "ui/plots/stacked_plot.h"
-#include "ui/theme.h"
 
 #include <QSharedPointer>
 #include <QString>

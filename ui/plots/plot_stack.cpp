@@ -4,7 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
-#include "ui/owned.h"
+#include "ui/look/owned.h"
 #include "ui/plots/gradient_map.h"
 
 #include <qcustomplot.h>

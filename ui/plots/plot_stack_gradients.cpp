@@ -1,6 +1,6 @@
 // The plot of gradients over time among the others: when it is there, and whose gradients it shows.
+#include "ui/look/owned.h"
 #include "ui/models/lane_titles.h"
-#include "ui/owned.h"
 #include "ui/plots/gradient_map.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/plots/readout_item.h"

@@ -1,9 +1,9 @@
 // Mouse, wheel, keys and menu of the plots.
 #include "ui/plots/plot_stack.h"
 
-#include "ui/owned.h"
+#include "ui/look/owned.h"
+#include "ui/look/text_fit.h"
 #include "ui/plots/readout_item.h"
-#include "ui/text_fit.h"
 
 #include <qcustomplot.h>
 

@@ -1,5 +1,5 @@
 // Where the plots, their headers and what lies over them are, by font and size.
-#include "ui/owned.h"
+#include "ui/look/owned.h"
 #include "ui/plots/gradient_map.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/plots/readout_item.h"

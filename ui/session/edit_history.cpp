@@ -2,7 +2,7 @@
 // (a precision brings its loss scaler), and both come back together.
 #include "ui/session/edit_history.h"
 
-#include "engine/train/scaler_presets.h"
+#include "engine/scaler/scaler_presets.h"
 
 #include <QUndoCommand>
 

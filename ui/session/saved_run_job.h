@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/io/picture.h"
-#include "engine/train/run_config.h"
-#include "engine/train/saved_run.h"
+#include "engine/runs/saved_run.h"
+#include "engine/settings/run_config.h"
 #include "ui/models/gradient_history.h"
 
 #include <QObject>

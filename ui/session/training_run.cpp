@@ -3,8 +3,8 @@
 #include "ui/session/training_run.h"
 
 #include "engine/core/error.h"
+#include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
-#include "ui/theme.h"
 
 namespace halfscope {
 namespace {

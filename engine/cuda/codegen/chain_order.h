@@ -2,7 +2,7 @@
 // which of them to part. A step of the matcher (chain_match.cpp).
 #pragma once
 
-#include "engine/exec/program.h"
+#include "engine/graph/program.h"
 
 #include <functional>
 #include <optional>

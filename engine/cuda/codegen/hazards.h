@@ -2,7 +2,7 @@
 // write: values share memory, states are written over in place, views read other values' bytes.
 #pragma once
 
-#include "engine/exec/program.h"
+#include "engine/graph/program.h"
 
 #include <vector>
 

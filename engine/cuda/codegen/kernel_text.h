@@ -2,7 +2,7 @@
 // Knows no CUDA library, so that texts are made and tested on every machine.
 #pragma once
 
-#include "engine/exec/program.h"
+#include "engine/graph/program.h"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // The elementwise ops, one function an op, in float and in double: what the CPU's loops
-// (ops/elementwise_loops.cpp) and references (ops/elementwise.cpp) compute. + - * / and square
+// (cpu/elementwise_loops.cpp) and references (ops/elementwise.cpp) compute. + - * / and square
 // roots give their bits; the others err by a few ulp of float. Leaves rounding to storage to the
 // caller.
 #pragma once
@@ -97,7 +97,7 @@ HS_HD inline Real signOf(Real x) { // 0 for NaN, as PyTorch gives
 HS_HD inline double erfinvOf(double x) {
     const double size = fabs(x);
     if (!(size < 1.0)) return size == 1.0 ? x * doubleOf(kInfinityBits) : doubleOf(kNanBits);
-    // Winitzki's approximation, then Halley's steps on erf itself (see ops/elementwise_loops.cpp)
+    // Winitzki's approximation, then Halley's steps on erf itself (see cpu/elementwise_loops.cpp)
     constexpr double kA = 0.147, kPi = 3.141592653589793, kInvSqrtPi = 0.5641895835477563;
     const double log = log1p(-size * size), half = 2.0 / (kPi * kA) + log / 2.0;
     const double square = sqrt(half * half - log / kA) - half;

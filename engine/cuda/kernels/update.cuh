@@ -1,5 +1,5 @@
 // The end of a step: how many values are not finite, read from the bits, and the loss scaler, whose
-// rule is train/scaler_rule.h itself.
+// rule is scaler/scaler_rule.h itself.
 #pragma once
 
 namespace hs {

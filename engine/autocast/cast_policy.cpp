@@ -1,0 +1,323 @@
+// The autocast lists of torch.amp as data, and the casts that they ask for. Emits casts only; which
+// op asks is up to engine/ops/functional.h.
+#include "engine/autocast/cast_policy.h"
+
+#include "engine/core/error.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+namespace halfscope {
+namespace {
+
+using Names = std::initializer_list<const char*>;
+
+// The lists follow aten/src/ATen/autocast_mode.h of PyTorch 2.11, under the names of its functions.
+constexpr Names kLower = {"conv1d",
+                          "conv2d",
+                          "conv3d",
+                          "conv_tbc",
+                          "conv_transpose1d",
+                          "conv_transpose2d",
+                          "convolution",
+                          "conv_transpose3d",
+                          "prelu",
+                          "addmm",
+                          "addmv",
+                          "addr",
+                          "matmul",
+                          "einsum",
+                          "mm",
+                          "mv",
+                          "vecdot",
+                          "linear",
+                          "addbmm",
+                          "baddbmm",
+                          "bmm",
+                          "chain_matmul",
+                          "multi_dot",
+                          "lstm_cell",
+                          "gru_cell",
+                          "rnn_tanh_cell",
+                          "rnn_relu_cell",
+                          "scaled_dot_product_attention"};
+
+constexpr Names kFull = {
+    // pointwise
+    "acos", "asin", "cosh", "erfinv", "exp", "expm1", "log", "log10", "log2", "log1p", "reciprocal",
+    "rsqrt", "sinh", "tan", "softplus", "pow",
+    // norms and distances
+    "layer_norm", "native_layer_norm", "group_norm", "frobenius_norm", "nuclear_norm",
+    "cosine_similarity", "dist", "pdist", "cdist", "renorm", "logsumexp",
+    // losses
+    "poisson_nll_loss", "cosine_embedding_loss", "nll_loss", "nll_loss2d", "hinge_embedding_loss",
+    "kl_div", "l1_loss", "smooth_l1_loss", "huber_loss", "mse_loss", "margin_ranking_loss",
+    "multilabel_margin_loss", "soft_margin_loss", "triplet_margin_loss", "multi_margin_loss",
+    "binary_cross_entropy_with_logits",
+    // resize
+    "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_linear1d",
+    "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d"};
+
+constexpr Names kFullBySet = {"prod", "softmax",     "log_softmax", "cumprod", "cumsum",
+                              "sum",  "vector_norm", "matrix_norm", "norm"};
+
+constexpr Names kWidest = {"addcdiv", "addcmul",     "atan2",     "bilinear",  "cross",      "dot",
+                           "vdot",    "grid_sample", "index_put", "tensordot", "scatter_add"};
+
+// The CPU lists (same file): no transcendentals, norms or softmax, whose 16-bit kernels compute in
+// float32 inside and are held to be safe; more losses, pools and resizes. float16 shares them.
+constexpr Names kCpuLower = {"conv1d",
+                             "conv2d",
+                             "conv3d",
+                             "conv_tbc",
+                             "conv_transpose1d",
+                             "conv_transpose2d",
+                             "conv_transpose3d",
+                             "bmm",
+                             "mm",
+                             "vecdot",
+                             "baddbmm",
+                             "addmm",
+                             "addbmm",
+                             "linear",
+                             "matmul",
+                             "mkldnn_rnn_layer",
+                             "prelu",
+                             "scaled_dot_product_attention"};
+
+constexpr Names kCpuFull = {"avg_pool3d",
+                            "binary_cross_entropy",
+                            "grid_sample",
+                            "polar",
+                            "prod",
+                            "quantile",
+                            "nanquantile",
+                            "stft",
+                            "cdist",
+                            "trace",
+                            "view_as_complex",
+                            "cholesky",
+                            "cholesky_inverse",
+                            "cholesky_solve",
+                            "inverse",
+                            "lu_solve",
+                            "orgqr",
+                            "ormqr",
+                            "pinverse",
+                            "max_pool3d",
+                            "max_unpool2d",
+                            "max_unpool3d",
+                            "adaptive_avg_pool3d",
+                            "adaptive_max_pool3d",
+                            "fractional_max_pool2d",
+                            "fractional_max_pool3d",
+                            "reflection_pad1d",
+                            "reflection_pad2d",
+                            "replication_pad1d",
+                            "replication_pad2d",
+                            "replication_pad3d",
+                            "mse_loss",
+                            "cosine_embedding_loss",
+                            "nll_loss",
+                            "nll_loss2d",
+                            "hinge_embedding_loss",
+                            "poisson_nll_loss",
+                            "smooth_l1_loss",
+                            "cross_entropy",
+                            "l1_loss",
+                            "huber_loss",
+                            "margin_ranking_loss",
+                            "soft_margin_loss",
+                            "triplet_margin_loss",
+                            "multi_margin_loss",
+                            "ctc_loss",
+                            "kl_div",
+                            "multilabel_margin_loss",
+                            "binary_cross_entropy_with_logits",
+                            "qr",
+                            "svd",
+                            "triangular_solve"};
+
+constexpr Names kCpuWidest = {"stack", "cat", "index_copy"};
+
+// Apex's level O1: gelu, std, var and interpolation in float32 unlike torch.amp; sums and softmax
+// have their inputs cast; add and its kin promote. Sources: apex/amp/lists/functional_overrides.py,
+// torch_overrides.py, tensor_overrides.py.
+constexpr Names kApexLower = {"conv1d",
+                              "conv2d",
+                              "conv3d",
+                              "conv_transpose1d",
+                              "conv_transpose2d",
+                              "conv_transpose3d",
+                              "conv_tbc",
+                              "prelu",
+                              "addmm",
+                              "addmv",
+                              "addr",
+                              "matmul",
+                              "mm",
+                              "mv",
+                              "linear",
+                              "bmm",
+                              "addbmm",
+                              "baddbmm"};
+
+constexpr Names kApexFull = {
+    "acos", "asin", "cosh", "erfinv", "exp", "expm1", "log", "log10", "log2", "reciprocal", "rsqrt",
+    "sinh", "tan", "pow", "cumprod", "cumsum", "dist", "norm", "prod", "std", "sum", "var",
+    "renorm", "interpolate", "grid_sample", "softplus", "softmin", "log_softmax", "softmax", "gelu",
+    "layer_norm", "group_norm", "local_response_norm", "normalize", "cosine_similarity",
+    // losses
+    "poisson_nll_loss", "cosine_embedding_loss", "cross_entropy", "hinge_embedding_loss", "kl_div",
+    "l1_loss", "mse_loss", "margin_ranking_loss", "multilabel_margin_loss",
+    "multilabel_soft_margin_loss", "multi_margin_loss", "nll_loss",
+    "binary_cross_entropy_with_logits", "smooth_l1_loss", "soft_margin_loss",
+    "triplet_margin_loss"};
+
+constexpr Names kApexWidest = {"addcdiv", "addcmul", "atan2", "cross", "bilinear", "dot",
+                               "add",     "div",     "mul",   "cat",   "stack"};
+
+void list(CastPolicy& policy, Names names, CastRule rule) {
+    for (const char* name : names)
+        policy.rules.emplace(name, rule);
+}
+
+bool eligible(DType type) { return type == DType::F32 || isLow(type); }
+
+/// The dtype of the wide one among the inputs, or of the policy; a foreign low dtype is refused.
+DType widest(Builder& b, const CastPolicy& policy, std::string_view name,
+             std::span<const NodeId> in) {
+    DType target = policy.low;
+    for (const NodeId x : in) {
+        if (x == kNoNode) continue;
+        const DType type = b.dtypeOf(x);
+        if (isLow(type) && type != policy.low) {
+            throw InputError(std::string(name) + ": an input of " + std::string(nameOf(type)) +
+                             " under the policy " + policy.name + "; allowed are float32 and " +
+                             std::string(nameOf(policy.low)));
+        }
+        if (type == DType::F32) target = DType::F32;
+    }
+    return target;
+}
+
+bool isNorm(std::string_view name) {
+    return name == "batch_norm" || name == "layer_norm" || name == "group_norm" ||
+           name == "instance_norm";
+}
+
+/// What a policy wants of an op's inputs: the first `inputs` of them in `target`.
+struct Decision {
+    size_t inputs = 0;
+    DType target = DType::F32;
+    std::string reason; ///< "linear: lower precision (torch cuda float16)"
+};
+
+Decision decide(Builder& b, const CastPolicy& policy, std::string_view name,
+                std::span<const NodeId> in) {
+    const std::string op(name), from = " (" + policy.name + ")";
+    if (const auto layer = policy.layerDType(b.label(), b.phase())) {
+        const bool norm = isNorm(name);
+        const std::string where = b.label().empty() ? std::string("no layer") : b.label();
+        return {norm ? 1 : in.size(), *layer,
+                op + ": " + where + " in " + std::string(nameOf(*layer)) + from};
+    }
+    const CastRule rule = policy.ruleOf(name);
+    Decision decision{in.size(), DType::F32, op + ": " + std::string(nameOf(rule)) + from};
+    switch (rule) {
+    case CastRule::Follow: decision.inputs = 0; break;
+    case CastRule::Banned:
+        if (name != "binary_cross_entropy")
+            throw InputError(op + ": banned by the policy " + policy.name);
+        throw InputError(op + ": unsafe under autocast" + from +
+                         "; use binary_cross_entropy_with_logits, which takes the logits");
+    case CastRule::Lower: decision.target = policy.low; break;
+    case CastRule::Full: break;
+    case CastRule::FullBySet: decision.inputs = 1; break;
+    case CastRule::Widest: decision.target = widest(b, policy, name, in); break;
+    }
+    return decision;
+}
+
+} // namespace
+
+std::string_view nameOf(CastRule rule) {
+    constexpr std::array<std::string_view, 6> kNames = {
+        "follows its inputs", "lower precision", "float32",
+        "float32 result",     "widest input",    "banned"};
+    return kNames[static_cast<size_t>(rule)];
+}
+
+CastRule CastPolicy::ruleOf(std::string_view op) const {
+    const auto found = rules.find(op);
+    return found == rules.end() ? CastRule::Follow : found->second;
+}
+
+CastPolicy torchCudaPolicy(DType low) {
+    require(isLow(low), "torchCudaPolicy: the low dtype must be float16 or bfloat16");
+    CastPolicy policy;
+    policy.name = "torch cuda " + std::string(nameOf(low));
+    policy.low = low;
+    list(policy, kLower, CastRule::Lower);
+    list(policy, kFull, CastRule::Full);
+    list(policy, kFullBySet, CastRule::FullBySet);
+    list(policy, kWidest, CastRule::Widest);
+    list(policy, {"binary_cross_entropy"}, CastRule::Banned);
+    return policy;
+}
+
+CastPolicy torchCpuPolicy(DType low) {
+    require(isLow(low), "torchCpuPolicy: the low dtype must be float16 or bfloat16");
+    CastPolicy policy;
+    policy.name = "torch cpu " + std::string(nameOf(low));
+    policy.low = low;
+    list(policy, kCpuLower, CastRule::Lower);
+    list(policy, kCpuFull, CastRule::Full);
+    list(policy, kCpuWidest, CastRule::Widest);
+    return policy;
+}
+
+CastPolicy apexPolicy(DType low) {
+    require(isLow(low), "apexPolicy: the low dtype must be float16 or bfloat16");
+    CastPolicy policy;
+    policy.name = "apex O1";
+    policy.low = low;
+    list(policy, kApexLower, CastRule::Lower);
+    list(policy, kApexFull, CastRule::Full);
+    list(policy, kApexWidest, CastRule::Widest);
+    list(policy, {"binary_cross_entropy"}, CastRule::Banned);
+    return policy;
+}
+
+CastPolicy layerPolicy(std::string name, DType low) {
+    CastPolicy policy;
+    policy.name = std::move(name);
+    policy.low = low;
+    policy.everyLayer = low;
+    return policy;
+}
+
+std::optional<DType> CastPolicy::layerDType(std::string_view label, Phase phase) const {
+    const auto found = layers.find(label);
+    if (found != layers.end()) return found->second;
+    if (!everyLayer) return std::nullopt;
+    return phase == Phase::Forward ? *everyLayer : DType::F32;
+}
+
+std::vector<NodeId> castInputs(Builder& b, std::string_view name, std::span<const NodeId> in) {
+    std::vector<NodeId> out(in.begin(), in.end());
+    if (b.policy() == nullptr) return out;
+    const Decision decision = decide(b, *b.policy(), name, in);
+    b.setRule(decision.reason);
+    for (size_t i = 0; i < std::min(decision.inputs, out.size()); ++i) {
+        if (out[i] == kNoNode) continue;
+        const DType type = b.dtypeOf(out[i]);
+        if (eligible(type) && type != decision.target) out[i] = b.cast(out[i], decision.target);
+    }
+    b.setRule({});
+    b.setDecision(decision.reason);
+    return out;
+}
+
+} // namespace halfscope

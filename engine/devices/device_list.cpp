@@ -1,0 +1,173 @@
+// Finds the CUDA module, asks it for its devices, and says in one sentence why there are none. The
+// executors themselves are elsewhere.
+#include "engine/devices/device_list.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/cuda/codegen/step_writer.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <dlfcn.h>
+
+namespace halfscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kModuleName = "libhalfscope_cuda.so";
+constexpr const char* kModuleVariable = "HALFSCOPE_CUDA_MODULE"; ///< a file or its folder
+
+/// The module's functions, or why there are none.
+struct Module {
+    CudaModuleApi api;
+    int devices = 0;
+    std::string unavailable; ///< empty: `devices` is at least 1
+};
+
+Module unavailable(std::string why) {
+    Module module;
+    module.unavailable = std::move(why);
+    return module;
+}
+
+fs::path programFolder() {
+    std::error_code error;
+    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    return error ? fs::path() : program.parent_path();
+}
+
+/// Where the module is; the plain name where only the loader's own search is left.
+std::string moduleFile(const std::string& modulePath) {
+    std::error_code ignored;
+    if (!modulePath.empty()) {
+        const fs::path given(modulePath);
+        return (fs::is_directory(given, ignored) ? given / kModuleName : given).string();
+    }
+    const fs::path here = programFolder();
+    for (const fs::path& folder :
+         {here, here.parent_path() / "lib", here.parent_path() / "lib" / "halfscope"})
+        if (const fs::path file = folder / kModuleName; fs::exists(file, ignored))
+            return file.string();
+    return kModuleName;
+}
+
+std::string notFound(const std::string& modulePath) {
+    if (!modulePath.empty()) return "CUDA module not installed: " + modulePath + " was not found";
+    return std::string("CUDA module not installed: ") + kModuleName +
+           " was not found beside the program";
+}
+
+Module checked(void* handle, const std::string& file) {
+    const auto entry = reinterpret_cast<CudaModuleEntry>(::dlsym(handle, kCudaModuleEntry));
+    if (entry == nullptr) return unavailable(file + " is not a CUDA module of Halfscope");
+    Module module;
+    entry(&module.api);
+    if (module.api.abi != kCudaModuleAbi)
+        return unavailable(file + " is for another version of Halfscope (module " +
+                           std::to_string(module.api.abi) + ", program " +
+                           std::to_string(kCudaModuleAbi) + ")");
+    const char* reason = nullptr;
+    module.devices = module.api.deviceCount(&reason);
+    if (module.devices > 0) return module;
+    return unavailable(reason != nullptr ? reason : "the CUDA module found no device");
+}
+
+Module loadModule(std::string modulePath) {
+    const char* named = std::getenv(kModuleVariable);
+    if (modulePath.empty() && named != nullptr) modulePath = named;
+    const std::string file = moduleFile(modulePath);
+    const bool searched = modulePath.empty() && file == kModuleName;
+    std::error_code ignored;
+    if (!searched && !fs::exists(file, ignored)) return unavailable(notFound(modulePath));
+    // NODELETE: executors, the exceptions they throw and the module's messages need its code until
+    // the program ends, and the CUDA libraries do not like to be unloaded.
+    void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (handle != nullptr) return checked(handle, file);
+    const char* text = ::dlerror();
+    const std::string reason = text != nullptr ? text : "unknown reason";
+    // The loader names first what it did not find: the module itself, or a library that it needs.
+    if (searched && reason.starts_with(kModuleName)) return unavailable(notFound(modulePath));
+    return unavailable("CUDA module cannot be loaded: " + reason);
+}
+
+std::string cudaId(int index) { return "cuda:" + std::to_string(index); }
+
+std::unique_ptr<Executor> createExecutor(const Module& module, int index,
+                                         const cuda::SourceOptions& options = {}) {
+    if (index >= module.devices) {
+        const std::string last = module.devices == 1 ? "" : " to " + cudaId(module.devices - 1);
+        throw EngineError("device " + cudaId(index) + " is not there: this machine has " +
+                          cudaId(0) + last);
+    }
+    const cuda::StepWriter writer = cuda::stepWriter();
+    std::unique_ptr<Executor> executor(module.api.createExecutor(index, &writer, &options));
+    require(executor != nullptr, "the CUDA module made no executor");
+    return executor;
+}
+
+/// The index in "cuda" or "cuda:<index>"; nothing for any other text.
+std::optional<int> cudaIndex(std::string_view device) {
+    if (device == "cuda") return 0;
+    constexpr std::string_view kPrefix = "cuda:";
+    if (!device.starts_with(kPrefix)) return std::nullopt;
+    const std::string_view digits = device.substr(kPrefix.size());
+    int index = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+    if (error != std::errc() || end != digits.data() + digits.size() || index < 0)
+        return std::nullopt;
+    return index;
+}
+
+} // namespace
+
+DeviceList listDevices(const std::string& modulePath) {
+    DeviceList list;
+    list.devices.push_back({"cpu", makeCpuExecutor()->device()});
+    const Module module = loadModule(modulePath);
+    list.cudaUnavailable = module.unavailable;
+    for (int index = 0; index < module.devices; ++index) {
+        DeviceEntry entry{cudaId(index), {}};
+        module.api.deviceInfo(index, &entry.info);
+        list.devices.push_back(std::move(entry));
+    }
+    return list;
+}
+
+DeviceChoice chooseDevice(const std::string& device, int threads, const std::string& modulePath) {
+    if (device == "cpu") return {makeCpuExecutor(threads), {}};
+    const std::optional<int> index = cudaIndex(device);
+    const bool open = device == "auto";
+    if (!open && !index)
+        throw InputError("device: " + quotedText(device) +
+                         " is not known; allowed are auto, cpu, cuda and cuda:<index>");
+    const Module module = loadModule(modulePath);
+    if (module.devices == 0) {
+        if (!open) throw EngineError("device " + device + " is not there: " + module.unavailable);
+        return {makeCpuExecutor(threads), module.unavailable};
+    }
+    try {
+        return {createExecutor(module, index.value_or(0)), {}};
+    } catch (const EngineError& error) {
+        if (!open) throw;
+        return {makeCpuExecutor(threads), error.what()};
+    }
+}
+
+std::unique_ptr<Executor> makeExecutor(const std::string& device, int threads,
+                                       const std::string& modulePath) {
+    return chooseDevice(device, threads, modulePath).executor;
+}
+
+std::unique_ptr<Executor> makeCudaExecutor(int index, const cuda::SourceOptions& options,
+                                           const std::string& modulePath) {
+    const Module module = loadModule(modulePath);
+    if (module.devices > 0) return createExecutor(module, index, options);
+    throw EngineError("device " + cudaId(index) + " is not there: " + module.unavailable);
+}
+
+} // namespace halfscope

@@ -1,0 +1,393 @@
+// Emission: shape rule, exact folding, node reuse, cause. Leaves broadcasting and dtype promotion
+// to engine/ops/functional.h, and everything that changes a rounded value to nobody: folds are
+// exact.
+#include "engine/ops/builder.h"
+
+#include "engine/core/error.h"
+#include "engine/ops/families.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace halfscope {
+
+namespace {
+
+// ---- identity of nodes -------------------------------------------------------------------------
+
+/// A node's identity as numbers, doubles by their bits, so that 0 and -0 differ and NaN equals NaN.
+class KeyWriter {
+public:
+    void write(int64_t v) { m_key.push_back(v); }
+    void write(double v) { write(std::bit_cast<int64_t>(v)); }
+    void write(const Shape& s) {
+        write(int64_t{s.rank()});
+        for (const int64_t extent : s)
+            write(extent);
+    }
+    void write(std::array<int64_t, 2> pair) {
+        write(pair[0]);
+        write(pair[1]);
+    }
+    std::vector<int64_t> take() { return std::move(m_key); }
+
+    void operator()(const NoAttrs&) {}
+    void operator()(const ConstantAttrs& a) { write(a.value); }
+    void operator()(const CastAttrs& a) { write(static_cast<int64_t>(a.to)); }
+    void operator()(const RangeAttrs& a) {
+        write(a.low);
+        write(a.high);
+    }
+    void operator()(const MatmulAttrs& a) { write(int64_t{a.transposeA} * 2 + a.transposeB); }
+    void operator()(const ConvAttrs& a) {
+        write(a.stride);
+        write(a.padding);
+        write(a.target);
+    }
+    void operator()(const PoolAttrs& a) {
+        write(a.kernel);
+        write(a.stride);
+        write(a.padding);
+        write(a.target);
+    }
+    void operator()(const AxesAttrs& a) { write(a.axes); }
+    void operator()(const ShapeAttrs& a) { write(a.shape); }
+    void operator()(const SliceAttrs& a) {
+        write(a.begin);
+        write(a.end);
+        write(a.step);
+    }
+    void operator()(const PadAttrs& a) {
+        write(a.before);
+        write(a.after);
+        write(a.between);
+        write(a.value);
+    }
+    void operator()(const AxisAttrs& a) {
+        write(int64_t{a.axis});
+        write(a.extent);
+    }
+    void operator()(const ScanAttrs& a) { write(int64_t{a.axis} * 2 + a.reverse); }
+    void operator()(const RandomAttrs& a) {
+        write(a.shape);
+        write(static_cast<int64_t>(a.seed));
+        write(static_cast<int64_t>(a.stream));
+    }
+
+private:
+    std::vector<int64_t> m_key;
+};
+
+std::vector<int64_t> keyOf(const Node& node) {
+    KeyWriter key;
+    key.write(static_cast<int64_t>(node.op));
+    key.write(static_cast<int64_t>(node.dtype));
+    key.write(static_cast<int64_t>(node.math));
+    key.write(node.shape);
+    key.write(static_cast<int64_t>(node.in.size()));
+    for (const NodeId in : node.in)
+        key.write(int64_t{in});
+    key.write(static_cast<int64_t>(node.attrs.index()));
+    std::visit(key, node.attrs);
+    return key.take();
+}
+
+size_t hashOf(const std::vector<int64_t>& key) {
+    uint64_t hash = 0xcbf29ce484222325u; // FNV-1a, a word at a time
+    for (const int64_t word : key) {
+        hash = (hash ^ static_cast<uint64_t>(word)) * 0x100000001b3u;
+        hash ^= hash >> 29;
+    }
+    return static_cast<size_t>(hash);
+}
+
+// ---- exact folds -------------------------------------------------------------------------------
+
+std::optional<double> constantValue(const Builder& b, NodeId id) {
+    if (b[id].op != Op::Constant) return std::nullopt;
+    return std::get<ConstantAttrs>(b[id].attrs).value;
+}
+
+bool isConstant(const Builder& b, NodeId id, double value) {
+    const auto held = constantValue(b, id);
+    return held && std::bit_cast<uint64_t>(*held) == std::bit_cast<uint64_t>(value);
+}
+
+/// An elementwise op of constants: the reference's value, which the new constant rounds once.
+std::optional<NodeId> foldConstants(Builder& b, Op op, std::span<const NodeId> in,
+                                    const Attrs& attrs, const NodeType& type) {
+    const OpInfo& info = infoOf(op);
+    if (!info.flags.has(OpFlag::Elementwise)) return std::nullopt;
+    std::vector<RefTensor> values;
+    for (const NodeId id : in) {
+        const auto value = constantValue(b, id);
+        if (!value) return std::nullopt;
+        values.push_back({Shape{}, {*value}});
+    }
+    RefTensor out{Shape{}, {0.0}};
+    info.reference(values, attrs, out);
+    return b.constant(out.values[0], type.shape, type.dtype);
+}
+
+std::optional<NodeId> foldCast(Builder& b, NodeId x, DType to) {
+    if (b.dtypeOf(x) == to) return x;
+    if (b[x].op != Op::Cast) return std::nullopt;
+    const NodeId original = b[x].in[0];
+    if (!holdsAll(b.dtypeOf(x), b.dtypeOf(original))) return std::nullopt;
+    return b.cast(original, to);
+}
+
+/// Identities that hold for every x, -0, infinities and NaN included. x + 0 is not among them: it
+/// turns -0 into 0.
+std::optional<NodeId> foldArithmetic(Builder& b, Op op, std::span<const NodeId> in) {
+    switch (op) {
+    case Op::Neg:
+        if (b[in[0]].op == Op::Neg) return b[in[0]].in[0];
+        break;
+    case Op::Add:
+        if (isConstant(b, in[1], -0.0)) return in[0];
+        if (isConstant(b, in[0], -0.0)) return in[1];
+        break;
+    case Op::Sub:
+        if (isConstant(b, in[1], 0.0)) return in[0];
+        break;
+    case Op::Mul:
+        if (isConstant(b, in[1], 1.0)) return in[0];
+        if (isConstant(b, in[0], 1.0)) return in[1];
+        break;
+    case Op::Div:
+    case Op::Pow:
+        if (isConstant(b, in[1], 1.0)) return in[0];
+        break;
+    case Op::Where:
+        if (in[1] == in[2]) return in[1];
+        if (const auto condition = constantValue(b, in[0])) return *condition != 0 ? in[1] : in[2];
+        break;
+    default: break;
+    }
+    return std::nullopt;
+}
+
+std::optional<NodeId> foldTranspose(Builder& b, NodeId x, const Shape& axes) {
+    bool identity = true;
+    for (int i = 0; i < axes.rank(); ++i)
+        identity = identity && axes[i] == i;
+    if (identity) return x;
+    if (b[x].op != Op::Transpose) return std::nullopt;
+    const Shape inner = std::get<AxesAttrs>(b[x].attrs).axes;
+    Shape joined;
+    for (const int64_t axis : axes)
+        joined.push(inner[static_cast<int>(axis)]);
+    return b.transpose(b[x].in[0], joined);
+}
+
+bool allZero(const Shape& s) {
+    return std::all_of(s.begin(), s.end(), [](int64_t v) { return v == 0; });
+}
+
+std::optional<NodeId> foldMovement(Builder& b, Op op, std::span<const NodeId> in,
+                                   const Attrs& attrs, const NodeType& type) {
+    const NodeId x = in[0];
+    const bool sameShape = b.shapeOf(x) == type.shape;
+    const auto value = constantValue(b, x);
+    switch (op) {
+    case Op::Reshape:
+    case Op::Expand:
+        if (sameShape) return x;
+        if (value) return b.constant(*value, type.shape, type.dtype);
+        if (b[x].op == op) return b.emit(op, {b[x].in[0]}, attrs);
+        break;
+    case Op::Transpose:
+        if (value) return b.constant(*value, type.shape, type.dtype);
+        return foldTranspose(b, x, std::get<AxesAttrs>(attrs).axes);
+    case Op::Slice:
+        if (sameShape) return x;
+        if (value) return b.constant(*value, type.shape, type.dtype);
+        break;
+    case Op::Pad: {
+        const auto& pad = std::get<PadAttrs>(attrs);
+        if (allZero(pad.before) && allZero(pad.after) && sameShape) return x;
+        break;
+    }
+    case Op::Concat:
+        if (in.size() == 1) return x;
+        break;
+    case Op::Sum:
+    case Op::Mean:
+    case Op::ReduceMax:
+    case Op::ReduceMin:
+    case Op::Prod: // a sum of one element, or over no axes
+        if (sameShape) return x;
+        break;
+    default: break;
+    }
+    return std::nullopt;
+}
+
+bool isContraction(Op op) {
+    return op == Op::Matmul || op == Op::Conv2d || op == Op::Conv2dInputGrad ||
+           op == Op::Conv2dWeightGrad;
+}
+
+} // namespace
+
+const Node& Builder::operator[](NodeId id) const {
+    require(id >= 0 && id < m_graph.size(), "builder: a node that does not exist");
+    return m_graph[id];
+}
+
+std::optional<NodeId> Builder::simplify(Op op, std::span<const NodeId> in, const Attrs& attrs,
+                                        const NodeType& type) {
+    if (op == Op::Cast)
+        if (const auto folded = foldCast(*this, in[0], type.dtype)) return folded;
+    if (const auto folded = foldConstants(*this, op, in, attrs, type)) return folded;
+    if (const auto folded = foldArithmetic(*this, op, in)) return folded;
+    return foldMovement(*this, op, in, attrs, type);
+}
+
+NodeId Builder::emit(Op op, std::span<const NodeId> in, Attrs attrs) {
+    const OpInfo& info = infoOf(op);
+    std::vector<NodeType> types;
+    std::string operands;
+    for (const NodeId id : in) {
+        require(id >= 0 && id < m_graph.size(),
+                std::string(info.name) + ": operand %" + std::to_string(id) + " does not exist");
+        types.push_back(m_graph[id].type());
+    }
+    const auto refuse = [&](const std::string& reason) {
+        for (const NodeType& t : types)
+            operands += (operands.empty() ? "" : ", ") + std::string(nameOf(t.dtype)) + " " +
+                        t.shape.text();
+        failInvariant(std::string(info.name) + "(" + operands + "): " + reason);
+    };
+    const bool arityFits = info.arity < 0 ? !in.empty() : in.size() == size_t(info.arity);
+    if (!arityFits) refuse("wrong number of operands");
+    NodeType type;
+    try {
+        type = info.infer(types, attrs);
+    } catch (const std::logic_error& error) {
+        refuse(refusalOf(error));
+    }
+    // A fold may grow the node list that `in` points into.
+    const std::vector<NodeId> operandIds(in.begin(), in.end());
+    if (const auto folded = simplify(op, operandIds, attrs, type)) return *folded;
+
+    Node node{.op = op,
+              .in = operandIds,
+              .attrs = attrs,
+              .shape = type.shape,
+              .dtype = type.dtype,
+              .math = MathMode::F32,
+              .cause = {}};
+    if (isContraction(op)) node.math = isLow(types[0].dtype) ? MathMode::F32FromHalf : m_math;
+    return addUnique(std::move(node));
+}
+
+NodeId Builder::addUnique(Node node) {
+    const std::vector<int64_t> key = keyOf(node);
+    const size_t hash = hashOf(key);
+    const auto [first, last] = m_byHash.equal_range(hash);
+    for (auto it = first; it != last; ++it)
+        if (keyOf(m_graph[it->second]) == key) return it->second;
+    node.cause = {m_phase, m_forward, m_label, m_rule, m_decision};
+    const NodeId id = m_graph.add(std::move(node));
+    m_byHash.emplace(hash, id);
+    return id;
+}
+
+// ---- leaves ------------------------------------------------------------------------------------
+
+NodeId Builder::input(std::string name, Shape shape, DType dtype) {
+    Node node{.op = Op::Input,
+              .in = {},
+              .attrs = {},
+              .shape = shape,
+              .dtype = dtype,
+              .math = MathMode::F32,
+              .cause = {m_phase, kNoNode, name, {}}};
+    const NodeId id = m_graph.add(std::move(node)); // never reused: two inputs are two values
+    m_graph.addInput({id, std::move(name)});
+    return id;
+}
+
+NodeId Builder::state(std::string name, Shape shape, DType dtype, StateRole role) {
+    Node node{.op = Op::State,
+              .in = {},
+              .attrs = {},
+              .shape = shape,
+              .dtype = dtype,
+              .math = MathMode::F32,
+              .cause = {m_phase, kNoNode, name, {}}};
+    const NodeId id = m_graph.add(std::move(node));
+    m_graph.addState({id, kNoNode, std::move(name), role});
+    return id;
+}
+
+NodeId Builder::constant(double value, Shape shape, DType dtype) {
+    double stored = roundTo(dtype, value);
+    if (std::isnan(stored)) stored = std::numeric_limits<double>::quiet_NaN(); // one NaN for reuse
+    return addUnique(Node{.op = Op::Constant,
+                          .in = {},
+                          .attrs = ConstantAttrs{stored},
+                          .shape = shape,
+                          .dtype = dtype,
+                          .math = MathMode::F32,
+                          .cause = {}});
+}
+
+NodeId Builder::iota(Shape shape, int axis, DType dtype) {
+    require(shape.rank() > 0, "iota: needs an axis");
+    require(dtype != DType::Bool, "iota: counts in numbers, not in bool");
+    const int at = normalAxis(axis, shape.rank());
+    return addUnique(Node{.op = Op::Iota,
+                          .in = {},
+                          .attrs = AxisAttrs{at, shape[at]},
+                          .shape = shape,
+                          .dtype = dtype,
+                          .math = MathMode::F32,
+                          .cause = {}});
+}
+
+// ---- shorthands --------------------------------------------------------------------------------
+
+NodeId Builder::cast(NodeId x, DType dtype) { return emit(Op::Cast, {x}, CastAttrs{dtype}); }
+
+NodeId Builder::sumAll(NodeId x) {
+    Shape axes;
+    for (int i = 0; i < shapeOf(x).rank(); ++i)
+        axes.push(i);
+    return reshape(sum(x, axes), Shape{});
+}
+
+NodeId Builder::reshape(NodeId x, Shape shape) { return emit(Op::Reshape, {x}, ShapeAttrs{shape}); }
+
+NodeId Builder::expand(NodeId x, const Shape& shape) {
+    return emit(Op::Expand, {x}, ShapeAttrs{shape});
+}
+
+NodeId Builder::sumTo(NodeId x, const Shape& shape) {
+    const Shape from = shapeOf(x), to = shape; // copies: `shape` may lie in a node that moves
+    const int extra = from.rank() - to.rank();
+    const auto target = broadcastShape(from, to);
+    require(extra >= 0 && target && *target == from,
+            "sumTo: " + from.text() + " does not come from expanding " + to.text());
+    Shape axes;
+    for (int i = 0; i < from.rank(); ++i)
+        if (i < extra || (to[i - extra] == 1 && from[i] != 1)) axes.push(i);
+    return reshape(axes.empty() ? x : sum(x, axes), to);
+}
+
+NodeId Builder::slice(NodeId x, int axis, int64_t begin, int64_t end, int64_t step) {
+    const Shape shape = shapeOf(x);
+    const int at = normalAxis(axis, shape.rank());
+    SliceAttrs attrs{Shape::filled(shape.rank(), 0), shape, Shape::filled(shape.rank(), 1)};
+    attrs.begin[at] = begin;
+    attrs.end[at] = end;
+    attrs.step[at] = step;
+    return emit(Op::Slice, {x}, attrs);
+}
+
+} // namespace halfscope

@@ -1,0 +1,25 @@
+// Compiles a graph: keeps what outputs and next values need, checks it, groups it into kernels and
+// lays out its memory.
+#include "engine/graph/program.h"
+
+#include "engine/ops/inspect.h"
+#include "engine/passes/fuse.h"
+#include "engine/passes/linear_sums.h"
+#include "engine/passes/plan.h"
+#include "engine/passes/rewrite.h"
+#include "engine/passes/thin_products.h"
+
+namespace halfscope {
+
+Program compile(const Graph& graph, const CompileOptions& options) {
+    Program program;
+    program.graph = pruned(graph);
+    if (options.rewrites == Rewrites::SavePasses)
+        program.graph = linearSumsApart(thinProductsByElement(program.graph));
+    validate(program.graph);
+    program.kernels = fuse(program.graph, options.fuse);
+    program.memory = planMemory(program.graph, program.kernels, program.pointOfNoReturn);
+    return program;
+}
+
+} // namespace halfscope

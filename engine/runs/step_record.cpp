@@ -1,0 +1,17 @@
+// Names of the events, as files and the command line show them.
+#include "engine/runs/step_record.h"
+
+namespace halfscope {
+
+const char* nameOf(EventKind kind) {
+    switch (kind) {
+    case EventKind::Overflow: return "overflow";
+    case EventKind::Growth: return "growth";
+    case EventKind::Backoff: return "backoff";
+    case EventKind::LossNotFinite: return "loss-not-finite";
+    case EventKind::Edit: return "edit";
+    }
+    return "";
+}
+
+} // namespace halfscope

@@ -1,0 +1,257 @@
+// Experiment files: JSON to RunConfig and back, driven by the field table. Every refusal is one
+// line with the file, the key's path, the value, what is allowed, and for unknown keys the nearest
+// one.
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/strict_json.h"
+#include "engine/settings/fields.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+namespace halfscope {
+
+namespace {
+
+constexpr int kVersion = 1;
+constexpr size_t kMaxTitleBytes = 200;
+constexpr const char* kNearest = "the nearest known one is";
+
+/// A key of the file inside a message.
+std::string shownKey(const std::string& path, const std::string& key) {
+    const std::string whole = path.empty() ? key : path + "." + key;
+    const bool shows = !key.empty() && isPlainText(whole) && whole.size() <= 100;
+    return shows ? whole : quotedText(whole);
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& value,
+                         const std::string& allowed) {
+    throw InputError(path + ": " + value + " is not allowed: " + allowed);
+}
+
+FieldValue valueOf(const Field& field, const std::string& path, const Json& value) {
+    FieldValue result;
+    if (value.is_boolean()) {
+        result = value.get<bool>();
+    } else if (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{INT64_MAX}) {
+        if (field.kind != FieldKind::Real) refuse(path, value.dump(), allowedText(field));
+        result = static_cast<double>(value.get<uint64_t>());
+    } else if (value.is_number_integer()) {
+        result = value.get<int64_t>();
+    } else if (value.is_number_float()) {
+        result = value.get<double>();
+    } else if (value.is_string()) {
+        result = value.get<std::string>();
+    } else {
+        refuse(path, shown(value), allowedText(field));
+    }
+    try {
+        checkValue(field, result);
+    } catch (const InputError&) {
+        refuse(path, shown(value), allowedText(field, result));
+    }
+    return result;
+}
+
+/// Empty for a key that stands by its whole name: "precision", and "precision.policy", whose first
+/// part is a value already.
+std::string sectionOf(const Field& field) {
+    const size_t dot = field.key.find('.');
+    const std::string section = dot == std::string::npos ? std::string() : field.key.substr(0, dot);
+    return findField(section) ? std::string() : section;
+}
+
+/// The keys that may stand in the file's root (Run) or in a lane (Lane).
+std::vector<std::string> rootKeys(FieldScope scope) {
+    std::vector<std::string> keys;
+    if (scope == FieldScope::Run) keys = {"version", "title", "lanes"};
+    for (const Field& field : fieldTable()) {
+        if (field.scope != scope) continue;
+        const std::string section = sectionOf(field);
+        const std::string key = section.empty() ? field.key : section;
+        if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    }
+    return keys;
+}
+
+[[noreturn]] void unknownKey(const std::string& path, const std::string& key,
+                             const std::string& hint) {
+    throw InputError(shownKey(path, key) + ": unknown key" + hint);
+}
+
+void readKey(RunConfig& config, int lane, FieldScope scope, const std::string& path,
+             const std::string& section, const std::string& key, const Json& value) {
+    const std::string fieldKey = section + "." + key;
+    const Field* field = findField(fieldKey);
+    if (!field || field->scope != scope) {
+        unknownKey(path, key, keyHint(fieldKey));
+    }
+    field->set(config, lane, valueOf(*field, path + "." + key, value));
+}
+
+void readSection(RunConfig& config, int lane, FieldScope scope, const std::string& path,
+                 const std::string& section, const Json& json) {
+    if (!json.is_object()) refuse(path, shown(json), "an object with keys of " + section);
+    const auto preset = section == "scaler" ? json.find("preset") : json.end();
+    // Before the rest: it brings the values of all the others.
+    if (preset != json.end()) readKey(config, lane, scope, path, section, "preset", *preset);
+    for (const auto& [key, value] : json.items()) {
+        if (preset == json.end() || key != "preset")
+            readKey(config, lane, scope, path, section, key, value);
+    }
+}
+
+void readLane(RunConfig& config, int lane, const Json& json) {
+    const std::string path = "lanes." + std::to_string(lane);
+    if (!json.is_object()) refuse(path, shown(json), "an object such as {\"precision\": \"fp32\"}");
+    const Field& precision = *findField("precision");
+    const auto given = json.find("precision");
+    if (given == json.end()) {
+        throw InputError(path + ".precision: missing; allowed is " + allowedText(precision));
+    }
+    // Before the rest: it brings the scaler's defaults.
+    precision.set(config, lane, valueOf(precision, path + ".precision", *given));
+    const std::vector<std::string> known = rootKeys(FieldScope::Lane);
+    for (const auto& [key, value] : json.items()) {
+        if (key == "precision") continue;
+        if (std::find(known.begin(), known.end(), key) == known.end()) {
+            unknownKey(path, key, nearestHint(key, known, kNearest));
+        }
+        if (const Field* field = findField(key)) {
+            field->set(config, lane, valueOf(*field, path + "." + key, value));
+            continue;
+        }
+        readSection(config, lane, FieldScope::Lane, path + "." + key, key, value);
+    }
+}
+
+void readLanes(RunConfig& config, const Json& json) {
+    if (!json.is_array()) refuse("lanes", shown(json), "a list of 1 to 6 lanes");
+    if (json.empty() || json.size() > kMaxLanes) {
+        throw InputError("lanes: " + std::to_string(json.size()) + " lanes are not allowed: 1 to " +
+                         std::to_string(kMaxLanes));
+    }
+    config.lanes.assign(json.size(), defaultLane(Precision::Fp32));
+    for (size_t i = 0; i < json.size(); ++i)
+        readLane(config, static_cast<int>(i), json[i]);
+}
+
+void readTitle(RunConfig& config, const Json& json) {
+    const bool fits = json.is_string() &&
+                      json.get_ref<const std::string&>().size() <= kMaxTitleBytes &&
+                      isPlainText(json.get_ref<const std::string&>());
+    if (!fits) {
+        refuse("title", shown(json),
+               "one line of text, at most " + std::to_string(kMaxTitleBytes) + " bytes");
+    }
+    config.title = json.get<std::string>();
+}
+
+void checkVersion(const Json& root) {
+    const auto version = root.find("version");
+    if (version == root.end()) {
+        throw InputError("version: missing; allowed is " + std::to_string(kVersion));
+    }
+    if (!version->is_number_integer() || *version != kVersion) {
+        refuse("version", shown(*version),
+               std::to_string(kVersion) + ", the version that this program reads");
+    }
+}
+
+RunConfig readRoot(const Json& root) {
+    if (!root.is_object()) {
+        throw InputError(shown(root) +
+                         " is not an experiment: an object with version, task, model, "
+                         "optimizer, schedule, gradients, run and lanes");
+    }
+    checkVersion(root);
+    RunConfig config = defaultConfig();
+    const std::vector<std::string> known = rootKeys(FieldScope::Run);
+    const std::vector<std::string> ofLanes = rootKeys(FieldScope::Lane);
+    for (const auto& [key, value] : root.items()) {
+        if (key == "version") continue;
+        if (key == "title") {
+            readTitle(config, value);
+        } else if (key == "lanes") {
+            readLanes(config, value);
+        } else if (std::find(known.begin(), known.end(), key) != known.end()) {
+            readSection(config, -1, FieldScope::Run, key, key, value);
+        } else if (std::find(ofLanes.begin(), ofLanes.end(), key) != ofLanes.end()) {
+            throw InputError(key + ": not allowed here: it belongs into the objects of lanes");
+        } else {
+            unknownKey({}, key, nearestHint(key, known, kNearest));
+        }
+    }
+    checkConfig(config);
+    return config;
+}
+
+Json jsonOf(const FieldValue& value) {
+    if (const auto* truth = std::get_if<bool>(&value)) return *truth;
+    if (const auto* whole = std::get_if<int64_t>(&value)) return *whole;
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    const double real = std::get<double>(value);
+    // 65536 rather than 65536.0; below 2^53 a whole double and its integer are the same value.
+    // Minus zero keeps its point, and with it its sign.
+    const bool whole = std::abs(real) < 9007199254740992.0 && std::trunc(real) == real &&
+                       !(real == 0 && std::signbit(real));
+    return whole ? Json(static_cast<int64_t>(real)) : Json(real);
+}
+
+void put(Json& object, const Field& field, const RunConfig& config, int lane) {
+    const std::string section = sectionOf(field);
+    const Json value = jsonOf(field.get(config, lane));
+    if (section.empty()) {
+        object[field.key] = value;
+    } else {
+        object[section][field.key.substr(section.size() + 1)] = value;
+    }
+}
+
+} // namespace
+
+RunConfig parseConfig(std::string_view json, const std::string& name) {
+    try {
+        return readRoot(parseStrictJson(json));
+    } catch (const InputError& error) {
+        throw InputError(name + ": " + error.what());
+    }
+}
+
+RunConfig readConfig(const std::string& path) {
+    RunConfig config = parseConfig(readFile(path), path);
+    const std::filesystem::path image = config.task.image;
+    if (!image.empty() && image.is_relative()) {
+        const auto folder = std::filesystem::path(path).parent_path();
+        config.task.image = (folder / image).lexically_normal().string();
+    }
+    for (LaneConfig& lane : config.lanes) {
+        const std::filesystem::path policy = lane.policyFile;
+        if (policy.empty() || !policy.is_relative()) continue;
+        const auto folder = std::filesystem::path(path).parent_path();
+        lane.policyFile = (folder / policy).lexically_normal().string();
+    }
+    return config;
+}
+
+std::string configText(const RunConfig& config) {
+    Json root;
+    root["version"] = kVersion;
+    root["title"] = config.title;
+    for (const Field& field : fieldTable()) {
+        if (field.scope == FieldScope::Run) put(root, field, config, -1);
+    }
+    Json& lanes = root["lanes"] = Json::array();
+    for (size_t i = 0; i < config.lanes.size(); ++i) {
+        Json lane;
+        for (const Field& field : fieldTable()) {
+            if (field.scope == FieldScope::Lane) put(lane, field, config, static_cast<int>(i));
+        }
+        lanes.push_back(std::move(lane));
+    }
+    return root.dump(4) + "\n";
+}
+
+} // namespace halfscope

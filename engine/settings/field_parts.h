@@ -1,0 +1,151 @@
+// The parts that rows of the table of settings are put together from: words, ranges, conditions.
+// Leaves the rows to field_table and training_fields.
+#pragma once
+
+#include "engine/settings/fields.h"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace halfscope {
+
+/// Rows of the groups "Optimizer", "Schedule", "Gradients", and the scaler's.
+std::vector<Field> optimizerFields();
+std::vector<Field> specialOptimizerFields();
+std::vector<Field> scheduleFields();
+std::vector<Field> specialScheduleFields();
+std::vector<Field> gradientFields();
+std::vector<Field> scalerFields();
+
+} // namespace halfscope
+
+namespace halfscope::field_parts {
+
+/// The words of a field.
+struct Words {
+    const char* key;
+    const char* label;
+    const char* unit;
+    const char* help;
+};
+
+enum class Bound : uint8_t { Closed, AboveMinimum, BelowMaximum, Open };
+struct Range {
+    double minimum = 0, maximum = 0;
+    Bound bound = Bound::Closed;
+    bool logarithmic = false;
+};
+
+template <class T>
+FieldValue toValue(const T& x) {
+    if constexpr (std::is_enum_v<T>) {
+        return std::string(nameOf(x));
+    } else if constexpr (std::is_same_v<T, uint64_t>) {
+        return static_cast<int64_t>(x);
+    } else {
+        return x;
+    }
+}
+
+template <class Enum>
+std::vector<std::string> namesUpTo(Enum last) {
+    std::vector<std::string> names;
+    for (int i = 0; i <= static_cast<int>(last); ++i)
+        names.emplace_back(nameOf(Enum(i)));
+    return names;
+}
+
+template <class T>
+void fromValue(T& to, const FieldValue& value) {
+    if constexpr (std::is_enum_v<T>) {
+        const auto& name = std::get<std::string>(value);
+        int i = 0;
+        while (name != nameOf(T(i)) && *nameOf(T(i)) != '\0')
+            ++i;
+        to = T(i);
+    } else if constexpr (std::is_same_v<T, bool>) {
+        to = std::get<bool>(value);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        to = std::get<std::string>(value);
+    } else if (const auto* whole = std::get_if<int64_t>(&value)) {
+        to = static_cast<T>(*whole);
+    } else {
+        to = static_cast<T>(std::get<double>(value));
+    }
+}
+
+/// `at`: from a RunConfig, const or not, and a lane to the member.
+template <class Access>
+Field bound(FieldScope scope, const Words& words, Access at) {
+    Field field;
+    field.key = words.key;
+    field.label = words.label;
+    field.unit = words.unit;
+    field.help = words.help;
+    field.scope = scope;
+    field.applies = [](const RunConfig&, int) { return true; };
+    field.get = [at](const RunConfig& config, int lane) { return toValue(at(config, lane)); };
+    field.set = [at](RunConfig& config, int lane, const FieldValue& value) {
+        fromValue(at(config, lane), value);
+    };
+    using Member = std::remove_cvref_t<decltype(at(std::declval<RunConfig&>(), 0))>;
+    if constexpr (std::is_integral_v<Member>) field.kind = FieldKind::Integer;
+    if constexpr (std::is_same_v<Member, bool>) field.kind = FieldKind::Bool;
+    if constexpr (std::is_enum_v<Member>) field.kind = FieldKind::Choice;
+    if constexpr (std::is_same_v<Member, std::string>) field.kind = FieldKind::Text;
+    return field;
+}
+
+/// A field of the run; `at` takes the RunConfig.
+template <class Access>
+Field ofRun(const Words& words, Access at) {
+    return bound(
+        FieldScope::Run, words, [at](auto& config, int) -> auto& { return at(config); });
+}
+
+/// A field of a lane; `at` takes the LaneConfig. A negative lane reads the first.
+template <class Access>
+Field ofLane(const Words& words, Access at) {
+    return bound(
+        FieldScope::Lane, words, [at](auto& config, int lane) -> auto& {
+            return at(config.lanes.at(static_cast<size_t>(std::max(lane, 0))));
+        });
+}
+
+inline Field in(Field field, const Range& range) {
+    field.minimum = range.minimum;
+    field.maximum = range.maximum;
+    field.exclusiveMinimum = range.bound == Bound::AboveMinimum || range.bound == Bound::Open;
+    field.exclusiveMaximum = range.bound == Bound::BelowMaximum || range.bound == Bound::Open;
+    field.logarithmic = range.logarithmic;
+    return field;
+}
+
+inline Field oneOf(Field field, std::vector<std::string> choices) {
+    field.choices = std::move(choices);
+    return field;
+}
+
+inline Field live(Field field) {
+    field.effect = FieldEffect::Live;
+    return field;
+}
+
+/// `test` takes the RunConfig.
+template <class Test>
+Field when(Test test, Field field) {
+    field.applies = [test](const RunConfig& config, int) { return test(config); };
+    return field;
+}
+
+/// `test` takes a LaneConfig; a negative lane asks whether it holds for any.
+template <class Test>
+Field whenLane(Test test, Field field) {
+    field.applies = [test](const RunConfig& config, int lane) {
+        if (lane < 0) return std::any_of(config.lanes.begin(), config.lanes.end(), test);
+        return test(config.lanes.at(static_cast<size_t>(lane)));
+    };
+    return field;
+}
+
+} // namespace halfscope::field_parts

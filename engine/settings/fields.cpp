@@ -1,0 +1,362 @@
+// What can be done with a field: find it, check, parse and print a value, set it in a
+// configuration; the checks that need several fields; the reference of settings. The table is in
+// field_table.cpp.
+#include "engine/settings/fields.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/settings/precision_plan.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+namespace halfscope {
+
+namespace {
+
+constexpr double kExactWhole = 9007199254740992.0; // 2^53: above, a double skips whole numbers
+constexpr size_t kMaxTextBytes = 4096;
+constexpr std::string_view kDeviceKey = "run.device";
+constexpr std::string_view kLayersKey = "precision.layers";
+
+std::string shown(const FieldValue& value) {
+    if (const auto* text = std::get_if<std::string>(&value)) return quotedText(*text);
+    return valueText(value);
+}
+
+[[noreturn]] void refuse(const Field& field, const std::string& value, const std::string& allowed) {
+    throw InputError(field.key + ": " + value + " is not allowed: " + allowed);
+}
+
+/// "auto", or a device, or one for each lane.
+bool isDeviceText(std::string_view text) {
+    if (text == "auto") return true;
+    const size_t comma = text.find(',');
+    if (comma != std::string_view::npos && !isDeviceText(text.substr(comma + 1))) return false;
+    if (comma != std::string_view::npos && text.ends_with("auto")) return false;
+    std::string_view name = text.substr(0, comma);
+    if (name == "cpu" || name == "cuda") return true;
+    if (!name.starts_with("cuda:")) return false;
+    name.remove_prefix(5);
+    return !name.empty() && name.size() <= 3 &&
+           name.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool inRange(const Field& field, double x) {
+    if (!std::isfinite(x) || x < field.minimum || x > field.maximum) return false;
+    // Devices hold these values as float32: a factor that rounds to 1 there would be 1.
+    const float stored = static_cast<float>(x);
+    if (field.exclusiveMinimum && stored <= static_cast<float>(field.minimum)) return false;
+    return !(field.exclusiveMaximum && stored >= static_cast<float>(field.maximum));
+}
+
+bool isAllowed(const Field& field, const FieldValue& value) {
+    const auto* whole = std::get_if<int64_t>(&value);
+    const auto* real = std::get_if<double>(&value);
+    const auto* text = std::get_if<std::string>(&value);
+    switch (field.kind) {
+    case FieldKind::Bool: return std::holds_alternative<bool>(value);
+    case FieldKind::Integer:
+        if (real && (std::abs(*real) > kExactWhole || std::trunc(*real) != *real)) return false;
+        return (whole && inRange(field, static_cast<double>(*whole))) ||
+               (real && inRange(field, *real));
+    case FieldKind::Real:
+        return (whole && inRange(field, static_cast<double>(*whole))) ||
+               (real && inRange(field, *real));
+    case FieldKind::Choice:
+        return text &&
+               std::find(field.choices.begin(), field.choices.end(), *text) != field.choices.end();
+    case FieldKind::Path:
+    case FieldKind::Text:
+        if (!text || text->size() > kMaxTextBytes || !isPlainText(*text)) return false;
+        if (field.key == kLayersKey) return forcedLayers(*text).has_value();
+        return field.key != kDeviceKey || isDeviceText(*text);
+    }
+    return false;
+}
+
+/// The part after the last dot, which is what people remember of a key.
+std::string_view lastPart(std::string_view key) {
+    const size_t dot = key.rfind('.');
+    return dot == std::string_view::npos ? key : key.substr(dot + 1);
+}
+
+/// Nothing when the text is not wholly one number.
+template <class Number>
+std::optional<Number> numberFrom(std::string_view text) {
+    if (text.starts_with('+') && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
+    Number number{};
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+/// "2^10", with or without spaces: scales are thought of as powers. Infinite where it is too large
+/// for a double.
+std::optional<double> powerFrom(std::string_view text) {
+    const size_t hat = text.find('^');
+    if (hat == std::string_view::npos || trimmed(text.substr(0, hat)) != "2") return std::nullopt;
+    const auto exponent = numberFrom<int>(trimmed(text.substr(hat + 1)));
+    return exponent ? std::optional(std::exp2(static_cast<double>(*exponent))) : std::nullopt;
+}
+
+} // namespace
+
+const Field* findField(std::string_view key) {
+    const auto table = fieldTable();
+    const auto found = std::find_if(table.begin(), table.end(),
+                                    [key](const Field& field) { return field.key == key; });
+    return found == table.end() ? nullptr : &*found;
+}
+
+std::string nearestKey(std::string_view key) {
+    key = key.substr(0, 100); // longer is no misspelling
+    std::string best;
+    size_t fewest = ~size_t{0};
+    for (const Field& field : fieldTable()) {
+        // "lr" and "run.lr" both mean optimizer.lr: the last part counts most.
+        const size_t name = editDistance(lastPart(key), lastPart(field.key));
+        const size_t edits = 4 * name + editDistance(key, field.key);
+        if (edits < fewest) {
+            fewest = edits;
+            best = field.key;
+        }
+    }
+    return best;
+}
+
+std::string keyHint(std::string_view key) {
+    const std::string nearest = nearestKey(key);
+    if (isNear(key, nearest) || isNear(lastPart(key), lastPart(nearest)))
+        return "; the nearest known one is " + nearest;
+    return "; halfscope-cli settings lists all";
+}
+
+void checkValue(const Field& field, const FieldValue& value) {
+    if (!isAllowed(field, value)) refuse(field, shown(value), allowedText(field, value));
+}
+
+FieldValue parseValue(const Field& field, std::string_view given) {
+    const std::string_view text = trimmed(given);
+    FieldValue value = std::string(text);
+    if (field.kind == FieldKind::Bool) {
+        if (text == "true" || text == "false") value = text == "true";
+    } else if (field.kind == FieldKind::Integer || field.kind == FieldKind::Real) {
+        // Whole numbers first: a seed above 2^53 is not exact as a double.
+        if (const auto whole = numberFrom<int64_t>(text)) {
+            value = *whole;
+        } else if (const auto real = numberFrom<double>(text)) {
+            value = *real;
+        } else if (const auto power = powerFrom(text)) {
+            value = *power;
+        }
+        if (std::holds_alternative<std::string>(value)) {
+            refuse(field, text.empty() ? "an empty value" : quotedText(text), allowedText(field));
+        }
+    }
+    checkValue(field, value);
+    if (field.kind == FieldKind::Integer && std::holds_alternative<double>(value)) {
+        return static_cast<int64_t>(std::get<double>(value));
+    }
+    if (field.kind == FieldKind::Real && std::holds_alternative<int64_t>(value)) {
+        return static_cast<double>(std::get<int64_t>(value));
+    }
+    return value;
+}
+
+std::string valueText(const FieldValue& value) {
+    if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
+    if (const auto* whole = std::get_if<int64_t>(&value)) return numberText(*whole);
+    if (const auto* real = std::get_if<double>(&value)) return numberText(*real);
+    return std::get<std::string>(value);
+}
+
+std::string allowedText(const Field& field) {
+    const auto number = [&field](double x) {
+        const bool whole = field.kind == FieldKind::Integer;
+        if (!whole) return numberText(x);
+        // 2^63 as a double is one more than the largest whole number.
+        return numberText(x >= 9223372036854775807.0 ? INT64_MAX : static_cast<int64_t>(x));
+    };
+    switch (field.kind) {
+    case FieldKind::Bool: return "true or false";
+    case FieldKind::Integer:
+        return "a whole number from " + number(field.minimum) + " to " + number(field.maximum);
+    case FieldKind::Real:
+        if (!field.exclusiveMinimum && !field.exclusiveMaximum) {
+            return "a number from " + number(field.minimum) + " to " + number(field.maximum);
+        }
+        return "a number " + std::string(field.exclusiveMinimum ? "above " : "from ") +
+               number(field.minimum) + " and " + (field.exclusiveMaximum ? "below " : "at most ") +
+               number(field.maximum);
+    case FieldKind::Choice: {
+        std::string text = field.choices.size() > 1 ? "one of " : "";
+        for (size_t i = 0; i < field.choices.size(); ++i) {
+            text += (i > 0 ? ", " : "") + field.choices[i];
+        }
+        return text;
+    }
+    case FieldKind::Path: return "a file's path in plain UTF-8, or nothing";
+    case FieldKind::Text:
+        if (field.key == kLayersKey)
+            return "pairs such as layer 1=float32, output layer=float16 with each layer once and "
+                   "float32, float16 or bfloat16, or nothing";
+        return field.key == kDeviceKey
+                   ? "auto, cpu, cuda or cuda:INDEX, or one for each lane with commas between"
+                   : "plain UTF-8 text";
+    }
+    return {};
+}
+
+std::string allowedText(const Field& field, const FieldValue& refused) {
+    const auto* real = std::get_if<double>(&refused);
+    const bool rounds =
+        field.kind == FieldKind::Real && real && *real > field.minimum && *real < field.maximum;
+    if (!rounds) return allowedText(field);
+    return allowedText(field) + "; as float32 it is " + numberText(static_cast<float>(*real));
+}
+
+void setField(RunConfig& config, int lane, std::string_view key, const FieldValue& value) {
+    const Field* field = findField(key);
+    if (!field) {
+        throw InputError(std::string(key) + ": unknown setting" + keyHint(key));
+    }
+    checkValue(*field, value);
+    const int lanes = static_cast<int>(config.lanes.size());
+    if (field->scope == FieldScope::Run) {
+        field->set(config, lane, value);
+    } else if (lane >= lanes) {
+        throw InputError("lanes." + std::to_string(lane) + ": there is no such lane: 0 to " +
+                         std::to_string(lanes - 1));
+    } else if (lane >= 0) {
+        field->set(config, lane, value);
+    } else {
+        for (int each = 0; each < lanes; ++each)
+            field->set(config, each, value);
+    }
+}
+
+void applySetting(RunConfig& config, std::string_view assignment) {
+    const size_t equals = assignment.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+        throw InputError(quotedText(assignment) +
+                         " is not a setting: KEY=VALUE, such as scaler.init_scale=2^10");
+    }
+    std::string_view key = trimmed(assignment.substr(0, equals));
+    int lane = -1;
+    if (key.starts_with("lanes.")) {
+        const std::string_view rest = key.substr(6);
+        const size_t dot = std::min(rest.find('.'), rest.size());
+        const auto index = numberFrom<int>(rest.substr(0, dot));
+        if (!index || *index < 0 || dot == rest.size()) {
+            throw InputError(quotedText(key) + " is not a lane's setting: lanes.INDEX.KEY, such as "
+                                               "lanes.1.scaler.init_scale");
+        }
+        lane = *index;
+        key = rest.substr(dot + 1);
+    }
+    const Field* field = findField(key);
+    if (!field) {
+        throw InputError(quotedText(key) + " is an unknown setting" + keyHint(key));
+    }
+    if (lane >= 0 && field->scope == FieldScope::Run) {
+        throw InputError(field->key + " belongs to the whole run, not to a lane: set " +
+                         field->key + "=VALUE");
+    }
+    setField(config, lane, key, parseValue(*field, assignment.substr(equals + 1)));
+}
+
+namespace {
+
+/// A first scale outside the guards would be one that they never let the scale reach again.
+void checkScaler(const ScalerConfig& scaler, size_t lane) {
+    const ScalerRules& rules = scaler.rules;
+    if (rules.mode != ScalerMode::Dynamic) return;
+    const auto refuseBeyond = [&](const char* key, double limit, const char* allowed) {
+        throw InputError("lanes." + std::to_string(lane) +
+                         ".scaler.init_scale: " + numberText(scaler.initScale) +
+                         " is not allowed: " + allowed + " " + key + ", " + numberText(limit));
+    };
+    if (scaler.initScale < rules.floor) refuseBeyond("scaler.floor", rules.floor, "at least");
+    if (rules.ceiling > 0 && scaler.initScale > rules.ceiling)
+        refuseBeyond("scaler.ceiling", rules.ceiling, "at most");
+}
+
+/// The combinations that torch.optim.SGD and three phases of a cycle refuse.
+void checkTraining(const RunConfig& config) {
+    const OptimizerConfig& optimizer = config.optimizer;
+    const bool sgd = optimizer.kind == OptimizerKind::Sgd ||
+                     (config.model.networks > 1 && config.second.kind == OptimizerKind::Sgd);
+    if (sgd && optimizer.nesterov && (optimizer.momentum == 0 || optimizer.dampening != 0))
+        throw InputError("optimizer.nesterov: true is not allowed without optimizer.momentum or "
+                         "with optimizer.dampening: a momentum above 0 and a dampening of 0");
+    const ScheduleConfig& schedule = config.schedule;
+    if (schedule.kind == ScheduleKind::OneCycle && schedule.threePhase && schedule.pctStart > 0.5)
+        throw InputError("schedule.pct_start: " + numberText(schedule.pctStart) +
+                         " is not allowed with schedule.three_phase: at most 0.5, because the "
+                         "second phase is as long as the first");
+}
+
+} // namespace
+
+void checkConfig(const RunConfig& config) {
+    if (config.lanes.empty() || config.lanes.size() > kMaxLanes) {
+        throw InputError("lanes: " + std::to_string(config.lanes.size()) +
+                         " lanes are not allowed: 1 to " + std::to_string(kMaxLanes));
+    }
+    for (const Field& field : fieldTable()) {
+        const int lanes =
+            field.scope == FieldScope::Run ? 1 : static_cast<int>(config.lanes.size());
+        for (int lane = 0; lane < lanes; ++lane)
+            checkValue(field, field.get(config, lane));
+    }
+    for (size_t lane = 0; lane < config.lanes.size(); ++lane)
+        checkScaler(config.lanes[lane].scaler, lane);
+    for (size_t lane = 0; lane < config.lanes.size(); ++lane)
+        checkPrecision(config.lanes[lane], lane);
+    checkTraining(config);
+    if (config.task.kind != TaskKind::Regression) return;
+    if (config.task.batch > config.task.samples) {
+        throw InputError("task.batch: " + numberText(config.task.batch) +
+                         " is not allowed: at most task.samples, " +
+                         numberText(config.task.samples));
+    }
+    if (config.task.batch == 1 && config.model.norm == Norm::BatchNorm) {
+        throw InputError("task.batch: 1 is not allowed with model.norm batch: a variance over one "
+                         "sample does not exist; at least 2");
+    }
+}
+
+/// The precisions as well, which have too much to say for one row.
+std::string fieldReference() {
+    // Lane 1 is amp-fp16: the lane whose scaler does something.
+    const RunConfig defaults = defaultConfig();
+    std::string text;
+    std::string group;
+    for (const Field& field : fieldTable()) {
+        if (field.group != group) {
+            text += (group.empty() ? "### " : "\n### ") + field.group +
+                    "\n\n| key | default | allowed | an edit acts | meaning |\n"
+                    "| --- | --- | --- | --- | --- |\n";
+            group = field.group;
+        }
+        const std::string value = valueText(field.get(defaults, 1));
+        text += "| `" + field.key + "` | " + (value.empty() ? "" : "`" + value + "`") + " | " +
+                allowedText(field) + (field.unit.empty() ? "" : " (" + field.unit + ")") + " | " +
+                (field.effect == FieldEffect::Live ? "at the next step" : "at a restart") + " | " +
+                field.help + " |\n";
+    }
+    text += "\nThe defaults of precision and scaler are those of a lane with precision `amp-fp16`. "
+            "Each precision brings a scaler of its own:\n\n"
+            "| precision | means | loss scaling |\n| --- | --- | --- |\n";
+    for (const PrecisionPreset& preset : precisionPresets()) {
+        const std::string scaling = std::string(nameOf(preset.scalerMode)) + ", " + preset.scaler;
+        text += "| `" + std::string(preset.name) + "` | " + preset.about + " | " +
+                (preset.mayScale ? scaling : "none") + " |\n";
+    }
+    return text;
+}
+
+} // namespace halfscope

@@ -1,0 +1,100 @@
+// The one table of settings. It drives JSON files, checks, the command line, the window's panels,
+// tool tips and the reference in the README.
+#pragma once
+
+#include "engine/settings/run_config.h"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace halfscope {
+
+using FieldValue = std::variant<bool, int64_t, double, std::string>;
+
+enum class FieldKind : uint8_t { Bool, Integer, Real, Choice, Path, Text };
+enum class FieldScope : uint8_t { Run, Lane };
+/// When an edit acts: at the next step boundary, or when the run starts again.
+enum class FieldEffect : uint8_t { Live, Restart };
+
+struct Field {
+    std::string key;   ///< "scaler.growth_interval": its place in the file and in --set
+    std::string group; ///< "Task", "Network", "Optimizer", "Schedule", "Gradients", "Run", ...
+    std::string label; ///< "Growth interval"
+    std::string unit;  ///< "steps", "pixels", or empty
+    std::string help;  ///< one or two sentences, for tool tips and the reference
+    FieldKind kind = FieldKind::Real;
+    FieldScope scope = FieldScope::Run;
+    FieldEffect effect = FieldEffect::Restart;
+    double minimum = 0, maximum = 0;  ///< numbers; both included
+    bool exclusiveMinimum = false;    ///< the minimum itself is not allowed
+    bool exclusiveMaximum = false;    ///< the maximum itself is not allowed
+    bool logarithmic = false;         ///< a slider moves by powers of two (or ten)
+    std::vector<std::string> choices; ///< Choice
+    /// Whether the field means something for this configuration (frequency: only the checkerboard).
+    std::function<bool(const RunConfig&, int lane)> applies;
+    /// Run fields ignore `lane`.
+    std::function<FieldValue(const RunConfig&, int lane)> get;
+    std::function<void(RunConfig&, int lane, const FieldValue&)> set; ///< value is checked already
+};
+
+std::span<const Field> fieldTable();
+/// nullptr when there is none.
+const Field* findField(std::string_view key);
+/// The known key that is closest to a misspelt one.
+std::string nearestKey(std::string_view key);
+/// The end of a message about an unknown key: the nearest one where it can have been meant, else
+/// where they are listed.
+std::string keyHint(std::string_view key);
+
+/// Checks kind and range; InputError "scaler.init_scale: -1 is not allowed: a number above 0 and at
+/// most 3.4e+38".
+void checkValue(const Field&, const FieldValue&);
+/// Parses text ("1024", "2^10", "true", "adam") for a field and checks it.
+FieldValue parseValue(const Field&, std::string_view text);
+std::string valueText(const FieldValue&);
+/// What is allowed, in words: "a whole number from 1 to 8".
+std::string allowedText(const Field&);
+/// The same, and why a number inside the range is refused: devices hold it as float32, where it may
+/// be the end that is not allowed.
+std::string allowedText(const Field&, const FieldValue& refused);
+
+/// Sets a field of the run, or of one lane (lane < 0: of every lane). InputError for unknown keys,
+/// which names the nearest known one.
+void setField(RunConfig&, int lane, std::string_view key, const FieldValue&);
+/// "scaler.init_scale=1024", or "lanes.1.scaler.init_scale=1024" for one lane.
+void applySetting(RunConfig&, std::string_view assignment);
+
+/// Reads an experiment file's text; `name` is the file for messages. Absent keys keep their
+/// defaults. InputError for bad JSON (with line and column), unknown keys, wrong types, out of
+/// range.
+RunConfig parseConfig(std::string_view json, const std::string& name);
+RunConfig readConfig(const std::string& path);
+/// Complete: every field that exists, version first.
+std::string configText(const RunConfig&);
+/// Checks every field, and what one alone cannot: lanes 1 to 6, batch <= samples, a first scale
+/// within the scaler's guards, what optimizers, schedules and precisions refuse. InputError.
+void checkConfig(const RunConfig&);
+
+/// Replaces the lanes by presets, "fp32,amp-fp16".
+std::vector<LaneConfig> parseLanes(std::string_view list);
+
+struct Preset {
+    std::string name;  ///< "checkerboard"
+    std::string group; ///< "Examples": the heading under which lists and menus show it
+    std::string title; ///< "Checkerboard"
+    std::string about; ///< one sentence
+    RunConfig config;
+};
+/// Presets of a group stand together; the first one is what the window opens with.
+std::span<const Preset> presets();
+/// InputError names the nearest preset.
+const Preset& presetNamed(std::string_view name);
+
+/// The reference of settings as Markdown, for the README.
+std::string fieldReference();
+
+} // namespace halfscope

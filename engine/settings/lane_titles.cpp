@@ -1,0 +1,121 @@
+// Lanes of one precision are compared field by field; what all of them share is left out.
+#include "engine/settings/lane_titles.h"
+
+#include "engine/scaler/scaler_presets.h"
+#include "engine/settings/fields.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace halfscope {
+namespace {
+
+constexpr size_t kMost = 2; // differences that can be read at a glance
+constexpr const char* kGap = ", ";
+constexpr const char* kPrecision = "precision";
+constexpr const char* kScalerPreset = "scaler.preset";
+constexpr const char* kFirstScale = "scaler.init_scale";
+constexpr const char* kOfScaler = "scaler.";
+
+/// As one writes it by hand: scales are powers of two.
+std::string brief(const FieldValue& value) {
+    constexpr double kLarge = 1024, kSmall = 1.0 / 16; // between them digits are as short
+    const double* real = std::get_if<double>(&value);
+    int exponent = 0;
+    const bool power = real && std::frexp(*real, &exponent) == 0.5;
+    if (power && (*real >= kLarge || *real < kSmall)) return "2^" + std::to_string(exponent - 1);
+    return valueText(value);
+}
+
+/// The value with its name where it does not speak for itself; empty: nothing worth a word.
+std::string wordsFor(const Field& field, const FieldValue& value) {
+    const std::string text = brief(value);
+    if (text == "default" || text.empty()) return {};
+    if (field.kind == FieldKind::Path) return std::filesystem::path(text).stem().string();
+    if (field.kind == FieldKind::Text) return text;
+    const size_t dot = field.key.find('.');
+    const bool scaler = field.key == kScalerPreset; // "scaler", not "preset"
+    return (scaler ? field.key.substr(0, dot) : field.key.substr(dot + 1)) + ' ' + text;
+}
+
+/// The lanes that have the same precision as this one, itself among them.
+std::vector<int> peersOf(const RunConfig& config, size_t lane) {
+    std::vector<int> peers;
+    for (size_t i = 0; i < config.lanes.size(); ++i)
+        if (config.lanes[i].precision == config.lanes[lane].precision)
+            peers.push_back(static_cast<int>(i));
+    return peers;
+}
+
+/// Whether the names of their scalers tell the peers apart: two have different ones, none has a
+/// combination without a name.
+bool scalersTell(const RunConfig& config, const std::vector<int>& peers) {
+    std::set<std::string> names;
+    for (const int peer : peers)
+        names.insert(presetOf(config.lanes[static_cast<size_t>(peer)].scaler));
+    return names.size() > 1 && !names.contains(kCustomScaler);
+}
+
+/// Of `lane` against its peers; first what sets it apart from most of them.
+std::vector<std::string> differences(const RunConfig& config, size_t lane) {
+    const int own = static_cast<int>(lane);
+    const std::vector<int> peers = peersOf(config, lane);
+    const bool named = scalersTell(config, peers);
+    const bool dynamic = config.lanes[lane].scaler.rules.mode == ScalerMode::Dynamic;
+    std::vector<std::pair<std::ptrdiff_t, std::string>> found; // from how many peers, in words
+    for (const Field& field : fieldTable()) {
+        if (field.scope != FieldScope::Lane || field.key == kPrecision) continue;
+        if (field.applies && !field.applies(config, own)) continue;
+        const FieldValue value = field.get(config, own);
+        const auto others = std::count_if(
+            peers.begin(), peers.end(), [&](int peer) { return field.get(config, peer) != value; });
+        if (others == 0) continue;
+        // a scaler's name says what its rules are, and of a dynamic one where it starts
+        const bool says = field.key != kFirstScale || dynamic;
+        const bool ofScaler = field.key.starts_with(kOfScaler);
+        if (field.key == kScalerPreset ? !named : named && ofScaler && says) continue;
+        if (const std::string text = wordsFor(field, value); !text.empty())
+            found.emplace_back(others, text);
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<std::string> words;
+    for (const auto& each : found)
+        words.push_back(each.second);
+    return words;
+}
+
+} // namespace
+
+std::vector<LaneTitle> laneTitleParts(const RunConfig& config) {
+    std::vector<LaneTitle> titles;
+    std::map<std::string, int> seen;
+    for (size_t i = 0; i < config.lanes.size(); ++i) {
+        LaneTitle title{nameOf(config.lanes[i].precision), differences(config, i)};
+        title.more = title.words.size() > kMost;
+        if (title.more) title.words.resize(kMost);
+        ++seen[titleText(title)];
+        titles.push_back(std::move(title));
+    }
+    const std::vector<std::string> names = laneNames(config);
+    for (size_t i = 0; i < titles.size(); ++i) // alike after all: the number tells them apart
+        if (seen[titleText(titles[i])] > 1) titles[i].name = names[i];
+    return titles;
+}
+
+std::string differencesText(const LaneTitle& title) {
+    std::string text;
+    for (const std::string& each : title.words)
+        text += (text.empty() ? "" : kGap) + each;
+    return title.more ? text + kGap + "..." : text;
+}
+
+std::string titleText(const LaneTitle& title) {
+    return title.words.empty() ? title.name : title.name + kGap + differencesText(title);
+}
+
+} // namespace halfscope

@@ -1,0 +1,161 @@
+// The experiments that come with the program, and lanes by name ("fp32,amp-fp16").
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/settings/field_parts.h"
+#include "engine/settings/recipes.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+
+constexpr const char* kExamples = "Examples";
+constexpr const char* kPrecisions = "Precisions";
+constexpr const char* kScaling = "Loss scaling";
+
+Preset preset(const char* name, const char* group, const char* title, const char* about,
+              std::string_view lanes) {
+    Preset made{name, group, title, about, defaultConfig()};
+    made.config.title = title;
+    made.config.lanes = parseLanes(lanes);
+    return made;
+}
+
+/// The smallest network that paints every square in 300 steps; a few seconds on two cores.
+Preset checkerboard() {
+    return preset(
+        "checkerboard", kExamples, "Checkerboard",
+        "A network paints a checkerboard from pixel coordinates; with AMP it should learn "
+        "as well as in float32.",
+        "fp32,amp-fp16");
+}
+
+Preset checkerboardSeed() {
+    Preset made = preset("checkerboard-seed", kExamples, "Checkerboard, large",
+                         "512 x 512 pixels and 256 units: large enough for tensor cores to pay; a "
+                         "GPU is recommended.",
+                         "fp32,amp-fp16");
+    made.config.task.side = 512;
+    made.config.model.width = 256;
+    made.config.model.depth = 2;
+    made.config.steps = 500;
+    return made;
+}
+
+Preset bfloat16() {
+    return preset(
+        "checkerboard-bf16", kPrecisions, "float16 or bfloat16",
+        "The checkerboard in both half formats: bfloat16 has float32's range and needs no "
+        "loss scale, float16 has 8 times its precision.",
+        "fp32,amp-fp16,amp-bf16");
+}
+
+Preset pureFp16() {
+    return preset("pure-fp16", kPrecisions, "Why mixed",
+                  "Everything in float16, beside AMP: without float32 master weights and loss "
+                  "scaling, small updates vanish and Adam's epsilon becomes zero.",
+                  "fp32,amp-fp16,fp16");
+}
+
+Preset apexLevels() {
+    return preset("apex-levels", kPrecisions, "Apex O0 to O3",
+                  "The four levels of NVIDIA Apex: float32, casts around functions, a float16 "
+                  "network with master weights, and all in float16 without scaling.",
+                  "apex-o0,apex-o1,apex-o2,apex-o3");
+}
+
+Preset policies() {
+    return preset(
+        "policies", kPrecisions, "Four ways to mix",
+        "TF32 products, PyTorch's lists for CUDA and for the CPU, and Keras' layers, beside "
+        "float32: the same network, cast in different places.",
+        "fp32,tf32,amp-fp16,torch-cpu-fp16,keras-mixed-float16");
+}
+
+Preset regression() {
+    Preset made = preset("regression", kExamples, "Regression",
+                         "A small network fits random targets around 10 from random inputs, in "
+                         "batches of 64.",
+                         "fp32,amp-fp16");
+    made.config.task.kind = TaskKind::Regression;
+    made.config.model = {20, 1, Norm::None, Activation::Relu};
+    made.config.steps = 1000;
+    return made;
+}
+
+Preset overflow() {
+    Preset made = regression();
+    made.name = "overflow";
+    made.group = kScaling;
+    made.title = made.config.title = "Overflow";
+    made.about = "A first scale of 2^24 and growth after 20 clean steps: watch steps being skipped "
+                 "and the scale find its limit, again and again.";
+    made.config.steps = 300;
+    ScalerConfig& scaler = made.config.lanes[1].scaler;
+    scaler.initScale = std::ldexp(1.0, 24);
+    scaler.rules.growthInterval = 20;
+    return made;
+}
+
+Preset staticScales() {
+    Preset made = preset("static-scales", kScaling, "Scales held fixed",
+                         "AMP at fixed loss scales of 1/1024, 1 and 65536: at the smallest most "
+                         "gradients round to zero in float16, as deeper networks' do at 1.",
+                         "amp-fp16,amp-fp16,amp-fp16");
+    const double scales[] = {1.0 / 1024, 1, 65536};
+    for (size_t i = 0; i < made.config.lanes.size(); ++i) {
+        made.config.lanes[i].scaler.initScale = scales[i];
+        made.config.lanes[i].scaler.rules.mode = ScalerMode::Static;
+    }
+    return made;
+}
+
+Preset picture() {
+    Preset made = preset("picture", kExamples, "Picture",
+                         "The network paints a colour picture: coloured rings, or any PNG or JPEG "
+                         "of yours.",
+                         "fp32,amp-fp16");
+    made.config.task.kind = TaskKind::Image;
+    made.config.steps = 500;
+    return made;
+}
+
+} // namespace
+
+std::vector<LaneConfig> parseLanes(std::string_view list) {
+    const Field& field = *findField("precision");
+    std::vector<LaneConfig> lanes;
+    for (const std::string_view name : partsOf(list, ',')) {
+        Precision precision{};
+        field_parts::fromValue(precision, parseValue(field, name));
+        lanes.push_back(defaultLane(precision));
+    }
+    return lanes;
+}
+
+std::span<const Preset> presets() {
+    static const std::vector<Preset> all = [] {
+        std::vector<Preset> list{checkerboard(), checkerboardSeed(), regression(), picture(),
+                                 bfloat16(),     pureFp16(),         policies(),   apexLevels(),
+                                 overflow(),     staticScales()};
+        for (Preset& recipe : recipePresets())
+            list.push_back(std::move(recipe));
+        return list;
+    }();
+    return all;
+}
+
+const Preset& presetNamed(std::string_view name) {
+    const auto all = presets();
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [name](const Preset& each) { return each.name == name; });
+    if (found != all.end()) return *found;
+    std::vector<std::string> names;
+    for (const Preset& each : all)
+        names.push_back(each.name);
+    throw InputError(quotedText(name) + " is not a preset" + nearestHint(name, names));
+}
+
+} // namespace halfscope

@@ -1,0 +1,249 @@
+// What each recipe sets. The step itself is in step_graph, clip, penalty, schedule and optimizer.
+#include "engine/settings/recipes.h"
+
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+
+constexpr const char* kSteps = "Recipes: steps";
+constexpr const char* kClipping = "Recipes: clipping";
+constexpr const char* kSchedules = "Recipes: schedules";
+constexpr const char* kOptimizers = "Recipes: optimizers";
+
+/// A regression like the preset of that name, short enough to watch. Its first steps overflow at
+/// the usual first scale: every recipe shows what it does on a skipped step.
+Preset recipe(const char* name, const char* group, const char* title, const char* about) {
+    Preset made{name, group, title, about, defaultConfig()};
+    made.config.title = title;
+    made.config.lanes = parseLanes("fp32,amp-fp16");
+    made.config.task.kind = TaskKind::Regression;
+    made.config.model = {20, 1, Norm::None, Activation::Relu};
+    made.config.steps = 300;
+    return made;
+}
+
+Preset plain() {
+    return recipe("recipe-plain", kSteps, "Plain step",
+                  "Autocast around the forward pass and the loss, then scale, backward, step and "
+                  "update, as in PyTorch's first example of mixed precision.");
+}
+
+Preset accumulation() {
+    Preset made = recipe("recipe-accumulate", kSteps, "Accumulation",
+                         "Four batches of 16 make one update: scaled gradients add up, and scale, "
+                         "check and step wait for the last one.");
+    made.config.task.batch = 16;
+    made.config.gradients.accumulate = 4;
+    made.config.steps = 1200;
+    return made;
+}
+
+Preset penalty() {
+    Preset made = recipe("recipe-penalty", kSteps, "Gradient penalty",
+                         "The norm of the gradient is added to the loss: scaled gradients, "
+                         "unscaled for the norm, then a second backward pass through both.");
+    made.config.gradients.penalty = 1;
+    return made;
+}
+
+Preset twoOptimizers() {
+    Preset made = recipe("recipe-two-optimizers", kSteps, "Two optimizers",
+                         "Two networks, two losses over both outputs, Adam and SGD: the scale "
+                         "probes its limit every 20 steps, and where one optimizer alone skips, "
+                         "the scale falls for both.");
+    made.config.model.networks = 2;
+    made.config.second = {OptimizerKind::Sgd, 1e-5};
+    made.config.lanes[1].scaler.rules.growthInterval = 20; // or nearly all skips come together
+    return made;
+}
+
+/// Plain gradient descent at a learning rate where the weights overflow unless gradients are
+/// clipped: there no loss scale helps, and the scaler takes it down to 0.
+Preset clipped(const char* name, const char* title, const char* about, ClipKind kind,
+               double limit) {
+    Preset made = recipe(name, kClipping, title, about);
+    made.config.optimizer.kind = OptimizerKind::Sgd;
+    made.config.optimizer.momentum = 0;
+    made.config.optimizer.lr = 0.2;
+    made.config.gradients.clip = kind;
+    made.config.gradients.clipLimit = limit;
+    return made;
+}
+
+Preset oneCycle() {
+    Preset made = recipe("recipe-onecycle", kSchedules, "One cycle",
+                         "The learning rate rises to a peak and falls again while Adam's beta 1 "
+                         "runs against it; the schedule advances on skipped steps too.");
+    made.config.schedule.kind = ScheduleKind::OneCycle;
+    made.config.schedule.totalSteps = made.config.steps;
+    made.config.schedule.cycleMomentum = true;
+    return made;
+}
+
+Preset oneCycleLinear() {
+    Preset made = oneCycle();
+    made.name = "recipe-onecycle-linear";
+    made.title = made.config.title = "One cycle, linear";
+    made.about = "SGD's learning rate goes up and down in straight lines, its momentum down from "
+                 "0.95 and up again; AMP, whose first steps are skipped, starts on the way up.";
+    made.config.optimizer.kind = OptimizerKind::Sgd;
+    made.config.schedule.anneal = Anneal::Linear;
+    return made;
+}
+
+Preset oneCycleThreePhase() {
+    Preset made = oneCycle();
+    made.name = "recipe-onecycle-three-phase";
+    made.title = made.config.title = "One cycle, 3 phases";
+    made.about = "Up, down in as many steps, then on to nearly zero: the last updates are too "
+                 "small for float16, and only weights in float32, as AMP keeps them, still move.";
+    made.config.schedule.threePhase = true;
+    return made;
+}
+
+/// Adam at ten times its usual learning rate, so that a fall of it shows.
+Preset scheduled(const char* name, const char* title, const char* about, ScheduleKind kind) {
+    Preset made = recipe(name, kSchedules, title, about);
+    made.config.optimizer.lr = 1e-2;
+    made.config.schedule.kind = kind;
+    made.config.schedule.totalSteps = made.config.steps;
+    return made;
+}
+
+Preset stepDecay() {
+    Preset made = scheduled("recipe-schedule-step", "Step decay",
+                            "The learning rate falls to a tenth every 100 steps, and the loss "
+                            "settles; skipped steps count, so AMP has fewer of the long ones.",
+                            ScheduleKind::Step);
+    made.config.schedule.stepSize = 100;
+    made.config.schedule.gamma = 0.1;
+    return made;
+}
+
+Preset exponentialDecay() {
+    Preset made = scheduled("recipe-schedule-exponential", "Exponential decay",
+                            "The learning rate loses 1 % with every step, also with a skipped one: "
+                            "what AMP skips while it looks for its scale are the longest steps.",
+                            ScheduleKind::Exponential);
+    made.config.schedule.gamma = 0.99;
+    return made;
+}
+
+Preset cosineDecay() {
+    Preset made = scheduled("recipe-schedule-cosine", "Cosine decay",
+                            "Half a cosine from 0.01 down to 0.0001: scheduler.step() follows "
+                            "scaler.update(), so that both lanes end it at the same step, whatever "
+                            "was skipped.",
+                            ScheduleKind::Cosine);
+    made.config.schedule.minLr = 1e-4;
+    return made;
+}
+
+Preset warmUp() {
+    Preset made = scheduled("recipe-schedule-linear", "Linear warm-up",
+                            "From a tenth of the learning rate to all of it in 100 steps, with a "
+                            "first scale of 2^24: B's schedule runs on while steps are skipped, as "
+                            "in PyTorch, C's waits, as in Keras.",
+                            ScheduleKind::Linear);
+    made.config.schedule.totalSteps = 100;
+    made.config.lanes = parseLanes("fp32,amp-fp16,amp-fp16");
+    std::vector<LaneConfig>& lanes = made.config.lanes;
+    lanes[1].scaler.initScale = lanes[2].scaler.initScale = std::ldexp(1.0, 24);
+    lanes[2].scaler.holdSchedule = true;
+    return made;
+}
+
+Preset amsgrad() {
+    Preset made =
+        recipe("recipe-adam-amsgrad", kOptimizers, "Adam with AMSGrad",
+               "Adam divides by the largest mean square so far, in which one inf would "
+               "stay for good: a skipped step has to leave the optimizer's states alone.");
+    made.config.optimizer.lr = 1e-2;
+    made.config.optimizer.beta2 = 0.95; // at 0.999 a mean square does not fall within the run
+    made.config.optimizer.amsgrad = true;
+    return made;
+}
+
+Preset adamW() {
+    Preset made =
+        recipe("recipe-adamw", kOptimizers, "AdamW",
+               "Weights decay by themselves rather than through the gradient, so that no "
+               "loss scale reaches the decay; a skipped step must not decay them either.");
+    made.config.optimizer.kind = OptimizerKind::AdamW;
+    made.config.optimizer.lr = 1e-2;
+    made.config.optimizer.weightDecay = 0.5;
+    return made;
+}
+
+/// SGD with a momentum of 0.9.
+Preset momentumSgd(const char* name, const char* title, const char* about, double lr) {
+    Preset made = recipe(name, kOptimizers, title, about);
+    made.config.optimizer.kind = OptimizerKind::Sgd;
+    made.config.optimizer.lr = lr;
+    return made;
+}
+
+Preset nesterov() {
+    Preset made = momentumSgd("recipe-sgd-nesterov", "SGD with Nesterov",
+                              "SGD's steps are as long as its gradients are: forgetting to unscale "
+                              "would make them 65536 times too long, which Adam's division hides.",
+                              3e-3);
+    made.config.optimizer.nesterov = true;
+    return made;
+}
+
+Preset dampening() {
+    Preset made = momentumSgd("recipe-sgd-dampening", "SGD with dampening",
+                              "The momentum takes a tenth of every gradient, but all of the first "
+                              "one: with AMP that is the first step that is not skipped.",
+                              0.03);
+    made.config.optimizer.dampening = 0.9;
+    return made;
+}
+
+Preset rmsProp() {
+    Preset made = recipe("recipe-rmsprop", kOptimizers, "RMSprop",
+                         "Steps are divided by the root of a running mean of squared gradients: "
+                         "AMP keeps it in float32, since in float16 the square of 0.0001 is zero.");
+    made.config.optimizer.kind = OptimizerKind::RmsProp;
+    made.config.optimizer.momentum = 0; // PyTorch's default
+    made.config.optimizer.lr = 3e-3;
+    return made;
+}
+
+} // namespace
+
+std::vector<Preset> recipePresets() {
+    return {plain(),
+            accumulation(),
+            penalty(),
+            twoOptimizers(),
+            clipped("recipe-clip", "Clip by L2 norm",
+                    "Gradients are unscaled before their norm is cut to 5, so that the limit means "
+                    "the same at every scale; unclipped, these weights become nan and the scale 0.",
+                    ClipKind::Norm2, 5),
+            clipped("recipe-clip-inf", "Clip by inf norm",
+                    "One factor for all gradients brings the largest one down to 2, once they are "
+                    "unscaled; on an overflow it is infinite, and the step is skipped.",
+                    ClipKind::NormInf, 2),
+            clipped("recipe-clip-value", "Clip by value",
+                    "Each gradient is cut off at 0.1 by itself; were they not unscaled before, all "
+                    "but the smallest would be cut, and little more than their signs would stay.",
+                    ClipKind::Value, 0.1),
+            oneCycle(),
+            oneCycleLinear(),
+            oneCycleThreePhase(),
+            stepDecay(),
+            exponentialDecay(),
+            cosineDecay(),
+            warmUp(),
+            amsgrad(),
+            adamW(),
+            nesterov(),
+            dampening(),
+            rmsProp()};
+}
+
+} // namespace halfscope

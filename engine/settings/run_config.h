@@ -1,0 +1,119 @@
+// What an experiment is: task, network, optimizer, schedule, stop rule, seed, device, and its lanes
+// (precision and loss scaler). Plain values; engine/settings/fields.h reads, checks and writes
+// them.
+#pragma once
+
+#include "engine/scaler/grad_scaler.h"
+#include "engine/settings/precision.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+inline constexpr size_t kMaxLanes = 6;
+
+enum class TaskKind : uint8_t { Checkerboard, Image, Regression };
+enum class Norm : uint8_t { None, BatchNorm, LayerNorm };
+enum class Activation : uint8_t { Relu, Tanh, Sigmoid, Gelu, Silu, Softplus, Sin };
+enum class OptimizerKind : uint8_t { Adam, AdamW, Sgd, RmsProp };
+enum class ScheduleKind : uint8_t { Constant, OneCycle, Step, Exponential, Cosine, Linear };
+enum class Anneal : uint8_t { Cosine, Linear };
+enum class ClipKind : uint8_t { None, Norm2, NormInf, Value };
+
+struct TaskConfig {
+    TaskKind kind = TaskKind::Checkerboard;
+    int64_t side = 64;                        ///< pixels of a picture's side
+    double frequency = 8;                     ///< checkerboard: half periods over the side
+    std::string image;                        ///< image task: path of a PNG or JPEG
+    int64_t samples = 1024;                   ///< regression: samples in the data set
+    int64_t batch = 64;                       ///< regression: samples in a step
+    double targetMean = 10, targetSpread = 5; ///< regression: targets are spread * N(0,1) + mean
+};
+struct ModelConfig {
+    int64_t width = 128;
+    int64_t depth = 3; ///< hidden layers of width x width after the first
+    Norm norm = Norm::BatchNorm;
+    Activation activation = Activation::Relu;
+    int64_t networks = 1; ///< 2: two networks, two losses over both outputs, two optimizers
+};
+struct OptimizerConfig {
+    OptimizerKind kind = OptimizerKind::Adam;
+    double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0, momentum = 0.9;
+    double dampening = 0, alpha = 0.99; ///< SGD; RMSprop's decay of squared gradients
+    bool nesterov = false, amsgrad = false, centered = false;
+};
+/// What the optimizer of a second network has of its own; the rest it shares with the first.
+struct SecondOptimizerConfig {
+    OptimizerKind kind = OptimizerKind::Sgd;
+    double lr = 1e-3;
+};
+/// What happens to gradients between backward and optimizer, and the penalty on them.
+struct GradientConfig {
+    ClipKind clip = ClipKind::None;
+    double clipLimit = 1;   ///< a norm or a value
+    int64_t accumulate = 1; ///< micro-batches for each update
+    double penalty = 0;     ///< weight of the L2 norm of the loss gradient; 0: no penalty
+    double penaltyEps = 0;  ///< under that norm's square root, whose slope at zero is infinite
+};
+struct ScheduleConfig {
+    ScheduleKind kind = ScheduleKind::Constant;
+    double maxLr = 1e-2;
+    int64_t totalSteps = 300;
+    double pctStart = 0.3, divFactor = 25, finalDivFactor = 1e4;
+    Anneal anneal = Anneal::Cosine;
+    bool threePhase = false;
+    bool cycleMomentum = false; ///< the optimizer's momentum or beta1 runs against the rate
+    double baseMomentum = 0.85, maxMomentum = 0.95;
+    int64_t stepSize = 30;                   ///< Step: iterations between two falls
+    double gamma = 0.9;                      ///< Step, Exponential
+    double minLr = 0;                        ///< Cosine
+    double startFactor = 0.1, endFactor = 1; ///< Linear
+};
+struct LaneConfig {
+    Precision precision = Precision::Fp32;
+    ScalerConfig scaler;
+    std::string policyFile{}; ///< precision user: path of its policy
+    std::string layers{};     ///< forced layers: "layer 1=float32, output layer=float32"
+    Override masterWeights = Override::Default;
+    Override keepBatchnormF32 = Override::Default;
+};
+struct RunConfig {
+    std::string title; ///< shown by the preset box; may be empty
+    TaskConfig task;
+    ModelConfig model;
+    OptimizerConfig optimizer;
+    SecondOptimizerConfig second;
+    GradientConfig gradients;
+    ScheduleConfig schedule;
+    uint64_t seed = 0;
+    int64_t steps = 300;         ///< stop condition
+    std::string device = "auto"; ///< or one for each lane, see deviceOfLane
+    int64_t threads = 0;         ///< CPU threads; 0: all
+    std::vector<LaneConfig> lanes{LaneConfig{Precision::Fp32, {}},
+                                  LaneConfig{Precision::AmpFp16, {}}};
+};
+
+const char* nameOf(TaskKind);
+const char* nameOf(Norm);
+const char* nameOf(Activation);
+const char* nameOf(OptimizerKind);
+const char* nameOf(ScheduleKind);
+const char* nameOf(Anneal);
+const char* nameOf(ClipKind); ///< "none", "norm", "norm-inf", "value"
+const char* nameOf(ScalerMode);
+
+/// A lane as a precision starts it, with the scaler of its row: amp-fp16 scales dynamically from
+/// 65536, amp-bf16 does not (it has the range of f32), pure fp16 shows what happens without.
+LaneConfig defaultLane(Precision);
+/// What an empty experiment file means: the defaults above, with the lanes fp32 and amp-fp16.
+RunConfig defaultConfig();
+
+/// A lane's part of "cuda:0,cuda:1": lane 0 takes the first, and after the last the first again.
+std::string deviceOfLane(std::string_view devices, int lane);
+/// "fp32", "amp-fp16", and with a number where two are alike: "amp-fp16-2".
+std::string laneName(Precision, int number);
+std::vector<std::string> laneNames(const RunConfig&);
+
+} // namespace halfscope

@@ -1,0 +1,222 @@
+// Adam, AdamW, SGD and RMSprop as elementwise nodes, in the order of operations of PyTorch's
+// foreach implementation. Sources: the documentation of the classes of torch.optim.
+#include "engine/step/optimizer.h"
+
+#include "engine/core/error.h"
+
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+
+/// The parts of an update that all parameters share: rank 0, F32.
+struct Shared {
+    NodeId lr = kNoNode;
+    NodeId stepSize = kNoNode;   ///< Adam: lr / (1 - beta1^t)
+    NodeId secondRoot = kNoNode; ///< Adam: sqrt(1 - beta2^t)
+    NodeId decay = kNoNode;      ///< AdamW: lr * weight decay
+    NodeId first = kNoNode;      ///< Bool: nothing has been stepped yet (SGD with dampening)
+};
+
+class OptimizerEmitter {
+public:
+    OptimizerEmitter(Builder& b, const OptimizerConfig& config, NodeId lr, NodeId skip,
+                     const OptimizerExtras& extras)
+        : m_b(b), m_config(config), m_skip(skip), m_complement(extras.momentumComplement),
+          m_largestComplement(extras.largestComplement) {
+        m_shared.lr = lr;
+        LabelScope label(b, extras.name);
+        // F32 counts exactly to 2^24; there it stays, and every bias correction is 1 long before.
+        const NodeId step =
+            b.state(std::string(extras.name) + ".step", {}, DType::F32, StateRole::Counter);
+        const NodeId taken = b.shift(step, 1);
+        b.graph().setNext(step, select(step, taken));
+        if (config.dampening != 0)
+            m_shared.first = b.emit(Op::Equal, {step, b.constantLike(0, step)});
+        if (!isAdam()) return;
+        m_shared.stepSize = b.div(lr, firstCorrection(taken));
+        m_shared.secondRoot = b.unary(Op::Sqrt, biasCorrection(config.beta2, taken));
+        if (config.kind == OptimizerKind::AdamW) m_shared.decay = b.scale(lr, config.weightDecay);
+    }
+
+    void update(const ParameterGradient& pg) {
+        LabelScope label(m_b, pg.name);
+        const NodeId p = m_b.cast(pg.parameter, DType::F32);
+        store(pg.parameter, updated(pg, p));
+    }
+
+private:
+    bool isAdam() const {
+        return m_config.kind == OptimizerKind::Adam || m_config.kind == OptimizerKind::AdamW;
+    }
+
+    NodeId updated(const ParameterGradient& pg, NodeId p) {
+        switch (m_config.kind) {
+        case OptimizerKind::Adam:
+        case OptimizerKind::AdamW: return adam(pg, p);
+        case OptimizerKind::Sgd: return sgd(pg, p);
+        case OptimizerKind::RmsProp: return rmsProp(pg, p);
+        }
+        failInvariant("unknown optimizer");
+    }
+
+    /// 1 - beta^t without cancellation for beta near 1: -expm1(t log beta).
+    NodeId biasCorrection(double beta, NodeId t) {
+        if (beta == 0) return m_b.constantLike(1, t);
+        return m_b.neg(m_b.unary(Op::Expm1, m_b.scale(t, std::log(beta))));
+    }
+
+    /// That of beta1. As in PyTorch a cycled beta1 counts as if it had always been that.
+    NodeId firstCorrection(NodeId t) {
+        if (m_complement == kNoNode) return biasCorrection(m_config.beta1, t);
+        const NodeId log = m_b.unary(Op::Log1p, m_b.neg(m_complement));
+        return m_b.neg(m_b.unary(Op::Expm1, m_b.mul(t, log)));
+    }
+
+    NodeId select(NodeId old, NodeId next) {
+        if (m_skip == kNoNode) return next;
+        return m_b.where(m_b.expandLike(m_skip, old), old, next);
+    }
+
+    void store(NodeId state, NodeId valueF32) {
+        m_b.graph().setNext(state, select(state, m_b.cast(valueF32, m_b.dtypeOf(state))));
+    }
+
+    /// A moment's state; its value is read by value().
+    NodeId moment(const ParameterGradient& pg, const char* name) {
+        const Shape shape = m_b.shapeOf(pg.parameter);
+        const DType dtype = m_b.dtypeOf(pg.parameter);
+        return m_b.state(pg.name + "." + name, shape, dtype, StateRole::Moment);
+    }
+    NodeId value(NodeId state) { return m_b.cast(state, DType::F32); }
+
+    NodeId decayedGradient(const ParameterGradient& pg, NodeId p) {
+        if (m_config.weightDecay == 0) return pg.gradient;
+        return m_b.add(pg.gradient, m_b.scale(p, m_config.weightDecay));
+    }
+
+    bool hasMomentum() const { return m_complement != kNoNode || m_config.momentum != 0; }
+
+    /// x times the momentum.
+    NodeId timesMomentum(NodeId x) {
+        if (m_complement == kNoNode) return m_b.scale(x, m_config.momentum);
+        const NodeId momentum = m_b.shift(m_b.neg(m_complement), 1);
+        return m_b.mul(x, m_b.expandLike(momentum, x));
+    }
+
+    /// From x to the target by a share of the way, from the nearer end as torch.lerp does: a share
+    /// of 1 gives the target's every digit.
+    NodeId towards(NodeId x, NodeId target, double share) {
+        const NodeId way = m_b.sub(target, x);
+        if (share < 0.5) return m_b.add(x, m_b.scale(way, share));
+        return m_b.sub(target, m_b.scale(way, 1 - share));
+    }
+
+    /// Adam's mean of gradients: that by the share 1 - beta1.
+    NodeId nextMean(NodeId x, NodeId g) {
+        if (m_complement == kNoNode) return towards(x, g, 1 - m_config.beta1);
+        const NodeId way = m_b.sub(g, x);
+        const NodeId near = m_b.add(x, m_b.mul(way, m_b.expandLike(m_complement, way)));
+        if (m_largestComplement < 0.5) return near;
+        const NodeId far = m_b.sub(g, timesMomentum(way));
+        const NodeId half = m_b.constantLike(0.5, m_complement);
+        const NodeId isNear = m_b.emit(Op::Less, {m_complement, half});
+        return m_b.where(m_b.expandLike(isNear, way), near, far);
+    }
+
+    /// beta * v + (1 - beta) * g^2.
+    NodeId meanSquare(NodeId v, NodeId g, double beta) {
+        return m_b.add(m_b.scale(v, beta), m_b.scale(m_b.mul(g, g), 1 - beta));
+    }
+
+    NodeId sgd(const ParameterGradient& pg, NodeId p) {
+        const NodeId g = decayedGradient(pg, p);
+        NodeId direction = g;
+        if (hasMomentum()) {
+            const NodeId buffer = moment(pg, "momentum_buffer");
+            const NodeId kept = timesMomentum(value(buffer));
+            NodeId next = m_b.add(kept, m_b.scale(g, 1 - m_config.dampening));
+            // the buffer starts as the first gradient, which is not dampened
+            if (m_config.dampening != 0)
+                next = m_b.where(m_b.expandLike(m_shared.first, g), g, next);
+            store(buffer, next);
+            direction = m_config.nesterov ? m_b.add(g, timesMomentum(next)) : next;
+        }
+        return m_b.sub(p, m_b.mul(m_b.expandLike(m_shared.lr, p), direction));
+    }
+
+    NodeId rmsProp(const ParameterGradient& pg, NodeId p) {
+        const NodeId g = decayedGradient(pg, p);
+        const NodeId squares = moment(pg, "square_avg");
+        const NodeId nextSquares = meanSquare(value(squares), g, m_config.alpha);
+        store(squares, nextSquares);
+        NodeId spread = nextSquares;
+        if (m_config.centered) {
+            const NodeId mean = moment(pg, "grad_avg");
+            const NodeId next = towards(value(mean), g, 1 - m_config.alpha);
+            store(mean, next);
+            spread = m_b.sub(spread, m_b.mul(next, next));
+        }
+        const NodeId root = m_b.shift(m_b.unary(Op::Sqrt, spread), m_config.eps);
+        NodeId direction = m_b.div(g, root);
+        if (hasMomentum()) {
+            const NodeId buffer = moment(pg, "momentum_buffer");
+            direction = m_b.add(timesMomentum(value(buffer)), direction);
+            store(buffer, direction);
+        }
+        return m_b.sub(p, m_b.mul(m_b.expandLike(m_shared.lr, p), direction));
+    }
+
+    NodeId adam(const ParameterGradient& pg, NodeId p) {
+        const bool decoupled = m_config.kind == OptimizerKind::AdamW;
+        const NodeId g = decoupled ? pg.gradient : decayedGradient(pg, p);
+        const NodeId first = moment(pg, "exp_avg");
+        const NodeId second = moment(pg, "exp_avg_sq");
+        const NodeId nextM = nextMean(value(first), g);
+        const NodeId nextV = meanSquare(value(second), g, m_config.beta2);
+        store(first, nextM);
+        store(second, nextV);
+        NodeId largest = nextV;
+        if (m_config.amsgrad) {
+            const NodeId past = moment(pg, "max_exp_avg_sq");
+            largest = m_b.emit(Op::Maximum, {value(past), nextV});
+            store(past, largest);
+        }
+        const NodeId root = m_b.unary(Op::Sqrt, largest);
+        const NodeId corrected = m_b.div(root, m_b.expandLike(m_shared.secondRoot, p));
+        const NodeId ratio = m_b.div(nextM, m_b.shift(corrected, m_config.eps));
+        const NodeId step = m_b.mul(m_b.expandLike(m_shared.stepSize, p), ratio);
+        if (!decoupled) return m_b.sub(p, step);
+        // p - (p * decay + step) rather than PyTorch's p * (1 - decay) - step: the rounding of a
+        // factor near 1 would act on every step in the same direction, and one at p is enough.
+        return m_b.sub(p, m_b.add(m_b.mul(p, m_b.expandLike(m_shared.decay, p)), step));
+    }
+
+    Builder& m_b;
+    const OptimizerConfig& m_config;
+    NodeId m_skip, m_complement;
+    double m_largestComplement;
+    Shared m_shared;
+};
+
+} // namespace
+
+void emitOptimizer(Builder& b, const OptimizerConfig& config,
+                   std::span<const ParameterGradient> parameters, NodeId learningRate, NodeId skip,
+                   const OptimizerExtras& extras) {
+    PhaseScope phase(b, Phase::Optimizer);
+    AutocastScope off(b, nullptr);
+    OptimizerEmitter emitter(b, config, learningRate, skip, extras);
+    for (const ParameterGradient& pg : parameters)
+        emitter.update(pg);
+}
+
+OptimizerConfig secondOptimizer(const RunConfig& config) {
+    OptimizerConfig second = config.optimizer;
+    second.kind = config.second.kind;
+    second.lr = config.second.lr;
+    return second;
+}
+
+} // namespace halfscope

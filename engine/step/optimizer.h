@@ -1,0 +1,38 @@
+// Optimizers as nodes: each emits, for every parameter, the update by PyTorch's formulas and the
+// next values of its states. A step that found inf or nan keeps every old value.
+#pragma once
+
+#include "engine/ops/builder.h"
+#include "engine/settings/run_config.h"
+
+#include <span>
+#include <string>
+
+namespace halfscope {
+
+/// A parameter state and its unscaled gradient, F32, of the parameter's shape.
+struct ParameterGradient {
+    NodeId parameter = kNoNode;
+    NodeId gradient = kNoNode;
+    std::string name; ///< "layers.0.weight"
+};
+
+struct OptimizerExtras {
+    /// F32, rank 0: 1 - momentum (SGD, RMSprop) or 1 - beta1 (Adam) as a schedule has it; kNoNode:
+    /// the settings' own.
+    NodeId momentumComplement = kNoNode;
+    double largestComplement = 1;   ///< that it takes: below 0.5 a step needs fewer nodes
+    const char* name = "optimizer"; ///< before ".step"
+};
+
+/// Sets the next values of the parameters, of the moments ("layers.0.weight.exp_avg", stored in the
+/// parameter's dtype) and of "optimizer.step" (F32, steps taken). All arithmetic is in F32 and is
+/// rounded once to storage. `learningRate` is F32, rank 0; `skip` is Bool, rank 0, or kNoNode for
+/// an optimizer that always steps.
+void emitOptimizer(Builder&, const OptimizerConfig&, std::span<const ParameterGradient>,
+                   NodeId learningRate, NodeId skip, const OptimizerExtras& extras = {});
+
+/// The optimizer of the second network.
+OptimizerConfig secondOptimizer(const RunConfig&);
+
+} // namespace halfscope

@@ -1,0 +1,35 @@
+// The gradient penalty of PyTorch's notes on automatic mixed precision ("Gradient penalty").
+#include "engine/step/penalty.h"
+
+#include "engine/core/error.h"
+#include "engine/ops/functional.h"
+#include "engine/passes/autodiff.h"
+
+namespace halfscope {
+
+NodeId emitGradientPenalty(Builder& b, const PenaltyTerms& terms) {
+    PhaseScope phase(b, Phase::Loss);
+    LabelScope label(b, "gradient penalty");
+    std::vector<NodeId> unscaled;
+    {
+        const AutocastScope off(b, nullptr);
+        for (const auto& gradient : gradients(b, terms.scaledLoss, terms.parameters)) {
+            if (!gradient) continue; // a parameter of another loss
+            const NodeId g = b.cast(*gradient, DType::F32);
+            const NodeId inverse = terms.inverseScale;
+            unscaled.push_back(inverse == kNoNode ? g : b.mul(g, b.expandLike(inverse, g)));
+        }
+    }
+    require(!unscaled.empty(), "a gradient penalty wants a loss that depends on parameters");
+    NodeId total = kNoNode;
+    for (const NodeId g : unscaled) {
+        const NodeId term = fn::sum(b, fn::mul(b, g, g), {});
+        total = total == kNoNode ? term : fn::add(b, total, term);
+    }
+    total = b.cast(total, DType::F32);
+    if (terms.epsilon != 0) total = b.shift(total, terms.epsilon);
+    // where a policy of the user's lowers the root, the loss that it is added to stays as it is
+    return b.cast(fn::unary(b, Op::Sqrt, total), DType::F32);
+}
+
+} // namespace halfscope

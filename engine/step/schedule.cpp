@@ -1,0 +1,134 @@
+// Learning-rate schedules. Sources: the documentation of the classes of torch.optim.lr_scheduler
+// that schedule.h names.
+#include "engine/step/schedule.h"
+
+#include "engine/core/error.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace halfscope {
+
+namespace {
+
+/// A stretch of a cycle: it ends at an iteration, which counts from 0 and may fall between two.
+struct CyclePhase {
+    double end = 0;
+    double fromLr = 0, toLr = 0;
+    double fromMomentum = 0, toMomentum = 0;
+};
+struct CyclePhases {
+    std::array<CyclePhase, 3> list;
+    size_t count = 2;
+};
+
+CyclePhases phasesOf(const ScheduleConfig& s) {
+    const double initial = s.maxLr / s.divFactor;
+    const double last = initial / s.finalDivFactor;
+    const double total = static_cast<double>(s.totalSteps);
+    const double peak = s.pctStart * total - 1;
+    const double low = s.baseMomentum, high = s.maxMomentum;
+    const CyclePhase rise{peak, initial, s.maxLr, high, low};
+    if (!s.threePhase) return {{rise, {total - 1, s.maxLr, last, low, high}, {}}, 2};
+    const CyclePhase fall{2 * s.pctStart * total - 2, s.maxLr, initial, low, high};
+    return {{rise, fall, {total - 1, initial, last, high, high}}, 3};
+}
+
+double annealed(Anneal anneal, double from, double to, double fraction) {
+    if (anneal == Anneal::Linear) return from + (to - from) * fraction;
+    return to + (from - to) / 2 * (std::cos(std::numbers::pi * fraction) + 1);
+}
+
+enum class Cycled : uint8_t { LearningRate, Momentum };
+
+double oneCycle(const ScheduleConfig& s, Cycled what, int64_t tick) {
+    const CyclePhases phases = phasesOf(s);
+    const double at = static_cast<double>(std::min(tick, s.totalSteps - 1));
+    double start = 0;
+    for (size_t i = 0; i < phases.count; ++i) {
+        const CyclePhase& phase = phases.list[i];
+        const bool lr = what == Cycled::LearningRate;
+        const double from = lr ? phase.fromLr : phase.fromMomentum;
+        const double to = lr ? phase.toLr : phase.toMomentum;
+        if (at <= phase.end || i + 1 == phases.count) {
+            const double length = phase.end - start;
+            return annealed(s.anneal, from, to, length > 0 ? (at - start) / length : 1);
+        }
+        start = phase.end;
+    }
+    failInvariant("a cycle has a last phase");
+}
+
+double cosine(const ScheduleConfig& s, double baseLr, int64_t tick) {
+    const double total = static_cast<double>(s.totalSteps);
+    const auto at = static_cast<double>(tick % (2 * s.totalSteps)); // exact after any time
+    return s.minLr + (baseLr - s.minLr) * (1 + std::cos(std::numbers::pi * at / total)) / 2;
+}
+
+double linear(const ScheduleConfig& s, double baseLr, double at) {
+    if (s.totalSteps == 0) return baseLr * s.startFactor; // as LinearLR does
+    const double total = static_cast<double>(s.totalSteps);
+    return baseLr * (s.startFactor + (s.endFactor - s.startFactor) * at / total);
+}
+
+} // namespace
+
+double learningRate(const ScheduleConfig& s, double baseLr, int64_t tick) {
+    const int64_t last = std::min(tick, s.totalSteps);
+    const auto at = static_cast<double>(last);
+    switch (s.kind) {
+    case ScheduleKind::Constant: return baseLr;
+    case ScheduleKind::OneCycle: return oneCycle(s, Cycled::LearningRate, tick);
+    case ScheduleKind::Step:
+        return baseLr * std::pow(s.gamma, static_cast<double>(last / s.stepSize));
+    case ScheduleKind::Exponential: return baseLr * std::pow(s.gamma, at);
+    case ScheduleKind::Cosine: return cosine(s, baseLr, tick);
+    case ScheduleKind::Linear: return linear(s, baseLr, at);
+    }
+    failInvariant("unknown schedule");
+}
+
+bool cyclesMomentum(const ScheduleConfig& s) {
+    return s.kind == ScheduleKind::OneCycle && s.cycleMomentum;
+}
+
+double cycledMomentum(const ScheduleConfig& s, int64_t tick) {
+    return oneCycle(s, Cycled::Momentum, tick);
+}
+
+int64_t scheduleLength(const ScheduleConfig& s) {
+    switch (s.kind) {
+    case ScheduleKind::Constant: return 1;
+    case ScheduleKind::OneCycle: return s.totalSteps;
+    case ScheduleKind::Step:
+    case ScheduleKind::Exponential:
+    case ScheduleKind::Cosine:
+    case ScheduleKind::Linear: return s.totalSteps + 1; // the last rate is that after all steps
+    }
+    failInvariant("unknown schedule");
+}
+
+std::vector<float> learningRateTable(const ScheduleConfig& schedule, double baseLr) {
+    std::vector<float> table(static_cast<size_t>(scheduleLength(schedule)));
+    for (size_t i = 0; i < table.size(); ++i)
+        table[i] = static_cast<float>(learningRate(schedule, baseLr, static_cast<int64_t>(i)));
+    return table;
+}
+
+std::map<std::string, std::vector<float>> scheduleTables(const RunConfig& config) {
+    const ScheduleConfig& schedule = config.schedule;
+    std::map<std::string, std::vector<float>> tables;
+    tables["schedule.table"] = learningRateTable(schedule, config.optimizer.lr);
+    if (config.model.networks > 1)
+        tables["schedule.table2"] = learningRateTable(schedule, config.second.lr);
+    if (cyclesMomentum(schedule)) {
+        auto& table = tables["schedule.momentum_complement"];
+        for (int64_t i = 0; i < scheduleLength(schedule); ++i)
+            table.push_back(static_cast<float>(1 - cycledMomentum(schedule, i)));
+    }
+    return tables;
+}
+
+} // namespace halfscope

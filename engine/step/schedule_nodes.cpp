@@ -1,0 +1,37 @@
+// Emits the schedule's counting and reading. All of it is exact in F32: no tick is above 2^24.
+#include "engine/step/schedule_nodes.h"
+
+#include "engine/step/schedule.h"
+
+namespace halfscope {
+
+NodeId ScheduleEmitter::tick() {
+    if (m_tick == kNoNode) m_tick = m_b.state("schedule.tick", {1}, DType::F32, StateRole::Counter);
+    return m_tick;
+}
+
+NodeId ScheduleEmitter::following() {
+    const NodeId ahead = m_b.shift(tick(), 1); // of 2^24 it is 2^24
+    if (m_config.kind != ScheduleKind::Cosine) return ahead;
+    const auto period = static_cast<double>(2 * m_config.totalSteps);
+    const NodeId ends = m_b.emit(Op::LessEqual, {m_b.constantLike(period, ahead), ahead});
+    return m_b.where(ends, m_b.constantLike(0, ahead), ahead);
+}
+
+/// Its last value counts on; a cosine goes back from there to the first one.
+NodeId ScheduleEmitter::placeInTable(int64_t length) {
+    const NodeId last = m_b.constantLike(static_cast<double>(length - 1), tick());
+    if (m_config.kind != ScheduleKind::Cosine) return m_b.emit(Op::Minimum, {tick(), last});
+    return m_b.sub(last, m_b.unary(Op::Abs, m_b.sub(last, tick())));
+}
+
+NodeId ScheduleEmitter::valueOf(const char* table, const char* label) {
+    LabelScope scope(m_b, label);
+    const int64_t length = scheduleLength(m_config);
+    const NodeId values = m_b.state(table, {length}, DType::F32, StateRole::Setting);
+    if (length == 1) return m_b.reshape(values, {});
+    const NodeId index = m_b.cast(placeInTable(length), DType::I32);
+    return m_b.reshape(m_b.emit(Op::Gather, {values, index}, AxisAttrs{0, 0}), {});
+}
+
+} // namespace halfscope

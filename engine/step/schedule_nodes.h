@@ -1,0 +1,30 @@
+// The learning-rate schedule inside the step's graph: the tick, and the tables' values at it.
+// Leaves what the tables hold to schedule, and whether a step advances the tick to step_graph.
+#pragma once
+
+#include "engine/ops/builder.h"
+#include "engine/settings/run_config.h"
+
+namespace halfscope {
+
+class ScheduleEmitter {
+public:
+    ScheduleEmitter(Builder& b, const ScheduleConfig& config) : m_b(b), m_config(config) {}
+
+    /// State "schedule.tick", F32, shape (1): the iteration whose rate is next. Counts to the end
+    /// of a cosine's period and begins again; else to 2^24, past the end of any table.
+    NodeId tick();
+    /// The tick of the next iteration.
+    NodeId following();
+    /// A table's value at the tick, F32, rank 0. `table` is a state that scheduleTables() fills.
+    NodeId valueOf(const char* table, const char* label);
+
+private:
+    NodeId placeInTable(int64_t length);
+
+    Builder& m_b;
+    const ScheduleConfig& m_config;
+    NodeId m_tick = kNoNode;
+};
+
+} // namespace halfscope

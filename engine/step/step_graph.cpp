@@ -1,0 +1,314 @@
+// The training step as one graph, phase by phase. No host value enters it but through inputs and
+// states; a skipped step is a select. Rules of the scaler: torch.amp.GradScaler.
+#include "engine/step/step_graph.h"
+
+#include "engine/core/error.h"
+#include "engine/passes/autodiff.h"
+#include "engine/settings/precision_plan.h"
+#include "engine/step/clip.h"
+#include "engine/step/optimizer.h"
+#include "engine/step/penalty.h"
+#include "engine/step/schedule.h"
+#include "engine/step/schedule_nodes.h"
+#include "engine/train/trainer.h"
+
+#include <algorithm>
+#include <array>
+
+namespace halfscope {
+
+namespace {
+
+/// Element `slot` of a small vector, as rank 0.
+NodeId element(Builder& b, NodeId vector, int slot) {
+    return b.reshape(b.slice(vector, 0, slot, slot + 1), {});
+}
+
+class StepBuilder {
+public:
+    StepBuilder(Graph& graph, const RunConfig& config, const LaneConfig& lane)
+        : m_b(graph), m_config(config), m_lane(lane), m_schedule(m_b, config.schedule) {}
+
+    void build(const PrecisionPlan& plan, const ForwardFn& forward) {
+        m_policy = plan.policy ? &*plan.policy : nullptr;
+        m_b.setMathMode(plan.math);
+        Forward f;
+        {
+            AutocastScope scope(m_b, m_policy);
+            f = forward(m_b, plan.storage.weights);
+        }
+        if (m_policy != nullptr) checkLayers(*m_policy, m_lane, m_b.graph());
+        m_scaler = m_b.state("scaler", {kScalerSlots}, DType::F64, StateRole::Scaler);
+        takeScale();
+        groupParameters();
+        emitBoundary();
+        differentiate(f.loss);
+        NodeId loss = f.loss;
+        for (const NodeId further : f.furtherLosses) {
+            differentiate(further);
+            PhaseScope phase(m_b, Phase::Loss);
+            LabelScope label(m_b, "loss");
+            loss = m_b.add(loss, further);
+        }
+        accumulate();
+        unscale();
+        clip();
+        const NodeId lr = optimize();
+        updateScaler();
+        emitRunningStatistics(m_b, f.running);
+        m_b.graph().addOutput("loss", loss);
+        m_b.graph().addOutput("prediction", f.prediction);
+        if (m_penalty != kNoNode) m_b.graph().addOutput("penalty", m_penalty);
+        m_b.graph().addOutput("metrics", metrics(loss, lr));
+    }
+
+private:
+    /// The parameters of one optimizer, which steps or skips on its own.
+    struct Group {
+        std::vector<ParameterGradient> gradients;
+        NodeId found = kNoNode; ///< Bool: a gradient was not finite; kNoNode without scaling
+    };
+
+    void takeScale() {
+        PhaseScope phase(m_b, Phase::Loss);
+        LabelScope label(m_b, "scaled loss");
+        m_scale = m_b.cast(element(m_b, m_scaler, kScaleSlot), DType::F32);
+        if (!scalesLoss(m_lane)) return;
+        LabelScope inverse(m_b, kInverseLabel);
+        m_inverse = m_b.div(m_b.constant(1, {}, DType::F32), m_scale);
+    }
+
+    void groupParameters() {
+        m_groups.resize(1);
+        for (const StateInfo& state : m_b.graph().states()) {
+            if (state.role != StateRole::Parameter) continue;
+            const size_t group = state.name.starts_with(kSecondPrefix) ? 1 : 0;
+            m_groups.resize(std::max(m_groups.size(), group + 1));
+            m_groups[group].gradients.push_back({state.node, kNoNode, state.name});
+        }
+    }
+
+    /// Whether this micro-batch is the last one of its update.
+    void emitBoundary() {
+        const int64_t count = m_config.gradients.accumulate;
+        if (count <= 1) return;
+        PhaseScope phase(m_b, Phase::Backward);
+        LabelScope label(m_b, "accumulation");
+        const NodeId seen = m_b.state("accumulation.count", {}, DType::F32, StateRole::Counter);
+        const NodeId now = m_b.shift(seen, 1);
+        const NodeId last = m_b.constantLike(static_cast<double>(count), now);
+        m_boundary = m_b.emit(Op::LessEqual, {last, now});
+        m_b.graph().setNext(seen, m_b.where(m_boundary, m_b.constantLike(0, now), now));
+    }
+
+    /// `next` where an update is due, else `old`.
+    NodeId atBoundary(NodeId next, NodeId old) {
+        if (m_boundary == kNoNode) return next;
+        return m_b.where(m_b.expandLike(m_boundary, old), next, old);
+    }
+
+    NodeId timesScale(NodeId loss) { return scalesLoss(m_lane) ? m_b.mul(loss, m_scale) : loss; }
+
+    NodeId withPenalty(NodeId loss, std::span<const NodeId> parameters) {
+        const GradientConfig& config = m_config.gradients;
+        if (config.penalty == 0) return loss;
+        AutocastScope scope(m_b, m_policy);
+        const NodeId norm =
+            emitGradientPenalty(m_b, {timesScale(loss), m_inverse, parameters, config.penaltyEps});
+        m_penalty = sumOf(m_penalty, norm);
+        return m_b.add(loss, m_b.scale(norm, config.penalty));
+    }
+
+    /// Adds the gradients of one loss to those that are there.
+    void differentiate(NodeId loss) {
+        std::vector<NodeId> parameters;
+        for (const Group& group : m_groups)
+            for (const ParameterGradient& pg : group.gradients)
+                parameters.push_back(pg.parameter);
+        NodeId scaled = kNoNode;
+        {
+            PhaseScope phase(m_b, Phase::Loss);
+            LabelScope label(m_b, "scaled loss");
+            loss = withPenalty(loss, parameters);
+            const int64_t count = m_config.gradients.accumulate;
+            if (count > 1) loss = m_b.div(loss, m_b.constantLike(static_cast<double>(count), loss));
+            scaled = timesScale(loss);
+        }
+        PhaseScope phase(m_b, Phase::Backward);
+        const auto found = gradients(m_b, scaled, parameters);
+        size_t i = 0;
+        for (Group& group : m_groups)
+            for (ParameterGradient& pg : group.gradients) {
+                LabelScope label(m_b, pg.name + " over losses");
+                if (const auto& gradient = found[i++]) pg.gradient = sumOf(pg.gradient, *gradient);
+            }
+    }
+
+    /// The scaled gradients of the micro-batches so far; the scale is held until the last one.
+    void accumulate() {
+        PhaseScope phase(m_b, Phase::Backward);
+        for (Group& group : m_groups) {
+            for (ParameterGradient& pg : group.gradients) {
+                require(pg.gradient != kNoNode, pg.name + " does not reach the loss");
+                if (m_boundary == kNoNode) continue;
+                LabelScope label(m_b, pg.name + " accumulated");
+                const NodeId sum = m_b.state(pg.name + ".accumulated", m_b.shapeOf(pg.gradient),
+                                             m_b.dtypeOf(pg.gradient), StateRole::Gradient);
+                pg.gradient = m_b.add(sum, pg.gradient);
+                const NodeId none = m_b.constantLike(0, sum);
+                m_b.graph().setNext(sum, atBoundary(none, pg.gradient));
+            }
+        }
+    }
+
+    /// Checks the scaled gradients, as PyTorch does: what overflows in the multiplication is let
+    /// through unless the lane asks for a second check.
+    void unscale() {
+        PhaseScope phase(m_b, Phase::Unscale);
+        LabelScope all(m_b, "gradients");
+        NodeId squares = kNoNode;
+        for (Group& group : m_groups) {
+            NodeId count = kNoNode;
+            for (ParameterGradient& pg : group.gradients) {
+                LabelScope label(m_b, pg.name + " gradient");
+                if (scalesLoss(m_lane))
+                    count = sumOf(count, m_b.emit(Op::CountNonFinite, {pg.gradient}));
+                pg.gradient = m_b.cast(pg.gradient, DType::F32);
+                if (scalesLoss(m_lane))
+                    pg.gradient = m_b.mul(pg.gradient, m_b.expandLike(m_inverse, pg.gradient));
+                if (scalesLoss(m_lane) && m_lane.scaler.checkUnscaled)
+                    count = m_b.add(count, m_b.emit(Op::CountNonFinite, {pg.gradient}));
+                squares = sumOf(squares, m_b.sumAll(m_b.mul(pg.gradient, pg.gradient)));
+            }
+            if (count != kNoNode)
+                group.found = m_b.emit(Op::Less, {m_b.constantLike(0, count), count});
+        }
+        m_norm = m_b.unary(Op::Sqrt, squares);
+        m_foundInf = foundCode();
+    }
+
+    /// 1 for an overflow of the first optimizer plus 2 for one of the second; 0 between updates.
+    NodeId foundCode() {
+        NodeId code = kNoNode;
+        double weight = 1;
+        for (const Group& group : m_groups) {
+            if (group.found == kNoNode) continue;
+            code = sumOf(code, m_b.scale(m_b.cast(group.found, DType::F32), weight));
+            weight *= 2;
+        }
+        const NodeId none = m_b.constant(0, {}, DType::F32);
+        return code == kNoNode ? none : atBoundary(code, none);
+    }
+
+    NodeId sumOf(NodeId total, NodeId term) {
+        return total == kNoNode ? term : m_b.add(total, term);
+    }
+
+    /// Each optimizer's own norm, after unscaling: the limit is one of true gradients.
+    void clip() {
+        PhaseScope phase(m_b, Phase::Unscale);
+        for (Group& group : m_groups)
+            clipGradients(m_b, m_config.gradients.clip, m_config.gradients.clipLimit,
+                          group.gradients);
+    }
+
+    bool skipsOverflows() const {
+        return scalesLoss(m_lane) && m_lane.scaler.onOverflow == OverflowAction::Skip;
+    }
+
+    /// When an optimizer keeps what it has; kNoNode: it always steps.
+    NodeId skipOf(const Group& group) {
+        LabelScope label(m_b, "skip");
+        const NodeId found = skipsOverflows() ? group.found : kNoNode;
+        if (m_boundary == kNoNode) return found;
+        const NodeId early = m_b.unary(Op::LogicalNot, m_boundary);
+        return found == kNoNode ? early : m_b.emit(Op::LogicalOr, {early, found});
+    }
+
+    /// Updates every group and returns the first one's learning rate.
+    NodeId optimize() {
+        PhaseScope phase(m_b, Phase::Optimizer);
+        const NodeId lr = m_schedule.valueOf("schedule.table", "learning rate");
+        advanceSchedule();
+        const ScheduleConfig& schedule = m_config.schedule;
+        OptimizerExtras extras;
+        if (cyclesMomentum(schedule)) {
+            extras.momentumComplement =
+                m_schedule.valueOf("schedule.momentum_complement", "momentum");
+            extras.largestComplement = 1 - std::min(schedule.baseMomentum, schedule.maxMomentum);
+        }
+        emitOptimizer(m_b, m_config.optimizer, m_groups[0].gradients, lr, skipOf(m_groups[0]),
+                      extras);
+        if (m_groups.size() > 1) {
+            const NodeId second = m_schedule.valueOf("schedule.table2", "second learning rate");
+            extras.name = "optimizer2";
+            emitOptimizer(m_b, secondOptimizer(m_config), m_groups[1].gradients, second,
+                          skipOf(m_groups[1]), extras);
+        }
+        return lr;
+    }
+
+    /// The tick advances with every update of the scaler, on skips too, as PyTorch's recipe does,
+    /// unless the lane holds it there.
+    void advanceSchedule() {
+        LabelScope label(m_b, "learning rate");
+        const NodeId tick = m_schedule.tick();
+        NodeId ahead = m_schedule.following();
+        if (skipsOverflows() && m_lane.scaler.holdSchedule) {
+            const NodeId none = m_b.constantLike(0, m_foundInf);
+            const NodeId skips = m_b.emit(Op::Less, {none, m_foundInf});
+            ahead = m_b.where(m_b.expandLike(skips, ahead), tick, ahead);
+        }
+        m_b.graph().setNext(tick, atBoundary(ahead, tick));
+    }
+
+    void updateScaler() {
+        PhaseScope phase(m_b, Phase::Scaler);
+        LabelScope label(m_b, "loss scaler");
+        const Shape slots{kRuleSlots};
+        const NodeId rules = m_b.state("scaler.rules", slots, DType::F64, StateRole::Setting);
+        const NodeId next = m_b.emit(Op::ScalerUpdate, {m_scaler, rules, m_foundInf});
+        m_nextScaler = atBoundary(next, m_scaler);
+        m_b.graph().setNext(m_scaler, m_nextScaler);
+    }
+
+    NodeId metrics(NodeId loss, NodeId lr) {
+        PhaseScope phase(m_b, Phase::Metrics);
+        LabelScope label(m_b, "metrics");
+        std::array<NodeId, kNextScaleMetric> row{};
+        row[kLossMetric] = loss;
+        row[kScaleMetric] = m_scale;
+        row[kFoundInfMetric] = m_foundInf;
+        row[kLearningRateMetric] = lr;
+        row[kGradientNormMetric] = m_norm;
+        for (NodeId& value : row)
+            value = m_b.reshape(value, {1});
+        const std::array parts{m_b.cast(m_b.concat(row, 0), DType::F64), m_nextScaler};
+        return m_b.concat(parts, 0);
+    }
+
+    Builder m_b;
+    const RunConfig& m_config;
+    const LaneConfig& m_lane;
+    NodeId m_scaler = kNoNode, m_nextScaler = kNoNode, m_scale = kNoNode;
+    NodeId m_inverse = kNoNode, m_foundInf = kNoNode, m_norm = kNoNode, m_penalty = kNoNode;
+    NodeId m_boundary = kNoNode; ///< Bool; kNoNode: every step updates
+    ScheduleEmitter m_schedule;
+    const CastPolicy* m_policy = nullptr;
+    std::vector<Group> m_groups; ///< by optimizer
+};
+
+} // namespace
+
+Graph buildStepWith(const RunConfig& config, const LaneConfig& lane, const ForwardFn& forward) {
+    return buildStepWith(config, lane, planOf(lane), forward);
+}
+
+Graph buildStepWith(const RunConfig& config, const LaneConfig& lane, const PrecisionPlan& plan,
+                    const ForwardFn& forward) {
+    Graph graph;
+    StepBuilder(graph, config, lane).build(plan, forward);
+    return graph;
+}
+
+} // namespace halfscope

@@ -1,0 +1,45 @@
+// Builds the graph of a whole training step around any forward. engine/train/trainer.h declares
+// buildStep, the one that trainings use; this is for those that bring a forward of their own.
+#pragma once
+
+#include "engine/data/dataset.h"
+#include "engine/models/network.h"
+#include "engine/ops/builder.h"
+#include "engine/settings/run_config.h"
+
+#include <functional>
+
+namespace halfscope {
+
+struct PrecisionPlan;
+
+/// What a forward hands to the rest of the step.
+struct Forward {
+    NodeId prediction = kNoNode;
+    NodeId loss = kNoNode; ///< F32, rank 0
+    std::vector<RunningStatistic> running;
+    /// Further losses, each scaled and differentiated apart; gradients add up.
+    std::vector<NodeId> furtherLosses{};
+};
+/// Parameters whose name begins with it belong to a second optimizer, which skips on its own.
+inline constexpr std::string_view kSecondPrefix = "second.";
+
+/// Emits inputs, parameter states and nodes. The lane's autocast policy is on; `storage` is the
+/// dtype in which the lane keeps parameters and input.
+using ForwardFn = std::function<Forward(Builder&, DType storage)>;
+
+/// forward -> penalty -> loss x scale -> gradients -> accumulation -> unscale and finite check ->
+/// clip -> optimizer -> scaler -> metrics. Differentiates by all states of role Parameter. With a
+/// gradient penalty there is an output "penalty": its value before the weight.
+Graph buildStepWith(const RunConfig&, const LaneConfig&, const ForwardFn&);
+/// The same by a plan that was made once: a policy file may change while a training goes on.
+Graph buildStepWith(const RunConfig&, const LaneConfig&, const PrecisionPlan&, const ForwardFn&);
+/// As buildStep() of trainer.h, by such a plan.
+Graph buildStep(const RunConfig&, const LaneConfig&, const PrecisionPlan&, const BatchShape&);
+/// The network alone: input "x", output "prediction", the same parameters by name.
+Graph buildForward(const RunConfig&, const PrecisionPlan&, const BatchShape&);
+
+/// The label of 1 / scale, which is inf at a scale below 2^-128.
+inline constexpr const char* kInverseLabel = "inverse loss scale";
+
+} // namespace halfscope

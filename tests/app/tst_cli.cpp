@@ -1,0 +1,299 @@
+// halfscope-cli from outside: exit codes, one-line errors, what it lists and describes, full and
+// closed outputs. Runs and their files are in tst_cli_run.
+#include "engine/core/vector_set.h"
+#include "engine/settings/fields.h"
+#include "tests/support/cli.h"
+
+#include <QtTest>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+class TestCli : public QObject {
+    Q_OBJECT
+
+private slots:
+    void wrongUsage_data();
+    void wrongUsage();
+    void helpAndVersion();
+    void lists();
+    void describes_data();
+    void describes();
+    void describesWaysToRun();
+    void settingsReference();
+    void fullStandardOutput();
+    void closedPipe();
+    void missingDevice();
+    void vectorSets();
+    void noQt();
+};
+
+void TestCli::wrongUsage_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QByteArray>("message");
+    const auto row = [](const char* name, const QStringList& arguments, const char* message) {
+        QTest::newRow(name) << arguments << QByteArray(message);
+    };
+    row("nothing", {},
+        "a command is missing: run, verify, bench, presets, devices, describe or settings");
+    row("command", {"rum"}, "\"rum\" is not a command: run, verify, bench, presets, devices");
+    row("option", {"run", "--stepps=3"},
+        "\"--stepps\" is not an option of run; the nearest one is --steps\n");
+    row("foreign option", {"verify", "--colour"},
+        "\"--colour\" is not an option of verify; there are: --help, --golden, ");
+    row("option before a command", {"--steps", "3"},
+        "\"--steps\" is not an option of halfscope-cli; there are: ");
+    row("option without value", {"run", "--steps"}, "--steps: its value is missing\n");
+    row("too much", {"presets", "more"}, "\"more\" is one argument too many for presets\n");
+    row("two commands", {"presets", "devices"},
+        "\"devices\" is one argument too many for presets\n");
+    row("three words", {"presets", "bench", "x"},
+        "\"bench\" is one argument too many for presets\n");
+    row("two files", {"run", "a.json", "b.json"}, "\"b.json\" is one argument too many for run\n");
+    row("preset", {"run", "--preset", "overfow"},
+        "\"overfow\" is not a preset; the nearest one is overflow");
+    row("file and preset", {"run", "a.json", "--preset", "overflow"},
+        "an experiment file and --preset: give one of them");
+    row("missing file", {"run", "no/such.json"}, "no/such.json: cannot read: ");
+    row("folder without a run", {"run", "/"}, "/experiment.json: cannot read: ");
+    row("steps", {"run", "--steps", "many"},
+        "run.steps: \"many\" is not allowed: a whole number from 1 to 1000000000");
+    row("no steps", {"run", "--steps", "0"}, "run.steps: 0 is not allowed");
+    row("seed", {"run", "--seed", "-1"}, "run.seed: -1 is not allowed: a whole number from 0");
+    row("device", {"run", "--device", "tpu"},
+        "run.device: \"tpu\" is not allowed: auto, cpu, cuda or cuda:INDEX, or one for each "
+        "lane with commas between");
+    row("threads", {"run", "--threads", "-3"}, "run.threads: -3 is not allowed");
+    row("lanes", {"run", "--lanes", "fp32,fp8"},
+        "precision: \"fp8\" is not allowed: one of fp32, amp-fp16, amp-bf16, fp16, tf32");
+    row("seven lanes", {"run", "--lanes", "fp32,fp32,fp32,fp32,fp32,fp32,fp32"},
+        "lanes: 7 lanes are not allowed: 1 to 6");
+    row("empty lanes", {"run", "--lanes", ""},
+        "--lanes: \"\" is not allowed: one to six precisions, such as fp32,amp-fp16");
+    row("empty steps", {"run", "--steps", ""},
+        "--steps: \"\" is not allowed: a whole number from 1");
+    row("empty preset", {"run", "--preset", ""}, "--preset: \"\" is not allowed: the name of");
+    row("empty folder", {"run", "--out", ""}, "--out: \"\" is not allowed: the path of a folder");
+    row("empty lane", {"describe", "--lane", ""}, "--lane: \"\" is not allowed: the name of");
+    row("foreign preset", {"run", "--preset", "mnist"},
+        "\"mnist\" is not a preset; there are: checkerboard, ");
+    row("foreign setting", {"run", "--set", "foo=1"},
+        "\"foo\" is an unknown setting; halfscope-cli settings lists all\n");
+    row("foreign lane", {"describe", "--lane", "quantized"},
+        "\"quantized\" is not a lane of this experiment; there are: fp32, amp-fp16\n");
+    row("setting", {"run", "--set", "scaler.growth=1"},
+        "\"scaler.growth\" is an unknown setting; the nearest known one is scaler.growth_factor");
+    row("setting without value", {"run", "--set", "scaler.mode"},
+        "\"scaler.mode\" is not a setting: KEY=VALUE");
+    row("picture", {"run", "--preset", "picture", "--set", "task.image=no/such.png"},
+        "no/such.png");
+    row("lane of describe", {"describe", "--lane", "amp-fp61"},
+        "--lane: \"amp-fp61\" is not a lane of this experiment; the nearest one is amp-fp16");
+    row("settings that exclude each other", {"describe", "--set", "scaler.floor=1e9"},
+        "scaler.init_scale: 65536 is not allowed: at least scaler.floor, 1e+09");
+    row("name of two lines", {"run", "no\nsuch.json"}, "no such.json: cannot read: ");
+    row("two forms", {"describe", "--dot", "--json"}, "--dot excludes --json");
+}
+
+void TestCli::wrongUsage() {
+    QFETCH(const QStringList, arguments);
+    QFETCH(const QByteArray, message);
+    const Outcome outcome = call(arguments);
+    QCOMPARE(outcome.code, 2);
+    QCOMPARE(outcome.out, QByteArray());
+    QVERIFY2(outcome.error.contains(message) && outcome.saysOneLine(), outcome.error);
+}
+
+void TestCli::helpAndVersion() {
+    const Outcome version = call({"--version"});
+    QCOMPARE(version.code, 0);
+    QVERIFY2(version.out.startsWith("halfscope-cli 0."), version.out);
+    for (const QStringList& arguments : {QStringList{"--help"}, QStringList{"run", "--help"}}) {
+        const Outcome help = call(arguments);
+        QCOMPARE(help.code, 0);
+        QCOMPARE(help.error, QByteArray());
+        for (const char* word : {"Exit codes:", "130  interrupted", "--help"}) {
+            QVERIFY2(help.out.contains(word), help.out);
+        }
+    }
+    // the examples are of the command that was asked for
+    for (const char* command : {"run", "verify", "bench", "describe", "presets", "settings"}) {
+        const QByteArray help = call({command, "--help"}).out;
+        const QByteArray examples = help.mid(help.indexOf("interrupted;"));
+        QCOMPARE(examples.count("halfscope-cli "),
+                 examples.count(QByteArray("halfscope-cli ") + command + " "));
+        QCOMPARE(help.count("Exit codes:"), qsizetype{1});
+    }
+    QVERIFY(call({"run", "--help"}).out.contains("halfscope-cli run --preset checkerboard"));
+}
+
+void TestCli::lists() {
+    const Outcome list = call({"presets"});
+    QCOMPARE(list.code, 0);
+    // groups with a line of their own and an empty one between, presets below with their sentence
+    const QList<QByteArray> lines = list.out.split('\n');
+    qsizetype at = 0;
+    std::string group;
+    for (const Preset& preset : presets()) {
+        if (preset.group != group) {
+            if (at > 0) QCOMPARE(lines.value(at++), QByteArray());
+            QCOMPARE(lines.value(at++), QByteArray::fromStdString(preset.group));
+        }
+        group = preset.group;
+        const QByteArray line = lines.value(at++);
+        QVERIFY2(line.startsWith(("  " + preset.name + " ").c_str()), line);
+        QVERIFY2(line.endsWith((" " + preset.about).c_str()), line);
+    }
+    QCOMPARE(lines.size(), at + 1);
+    const Outcome table = call({"presets", "--markdown"});
+    QCOMPARE(table.code, 0);
+    for (const Preset& preset : presets()) {
+        const std::string row = "\n| `" + preset.name + "` | " + preset.about + " |\n";
+        QVERIFY2(table.out.contains(row.c_str()), table.out);
+        QVERIFY2(table.out.contains(("\n| **" + preset.group + "** | |\n").c_str()), table.out);
+    }
+    const Outcome devices = call({"devices"});
+    QCOMPARE(devices.code, 0);
+    QVERIFY2(devices.out.startsWith("cpu"), devices.out);
+    QVERIFY2(devices.out.contains("\ncuda:0") || devices.out.contains("\nNo CUDA: "), devices.out);
+}
+
+void TestCli::describes_data() {
+    QTest::addColumn<QStringList>("more");
+    QTest::addColumn<QByteArray>("start");
+    QTest::addColumn<QByteArray>("inside");
+    QTest::newRow("text") << QStringList{} << QByteArray("%0 = ") << QByteArray("cast(");
+    QTest::newRow("casts") << QStringList{} << QByteArray("%0 = ")
+                           << QByteArray("x float32 -> float16, ");
+    QTest::newRow("casts as json")
+        << QStringList{"--json"} << QByteArray("{")
+        << QByteArray("\"reason\": \"linear: lower precision (torch cuda float16)\"");
+    QTest::newRow("fp32") << QStringList{"--lane", "fp32"} << QByteArray("%0 = ")
+                          << QByteArray("matmul(");
+    QTest::newRow("dot") << QStringList{"--dot"} << QByteArray("digraph") << QByteArray("->");
+    QTest::newRow("json") << QStringList{"--json"} << QByteArray("{") << QByteArray("\"nodes\"");
+}
+
+void TestCli::describes() {
+    QFETCH(const QStringList, more);
+    QFETCH(const QByteArray, start);
+    QFETCH(const QByteArray, inside);
+    const Outcome outcome = call(QStringList{"describe", "--preset", "checkerboard"} + more);
+    QCOMPARE(outcome.code, 0);
+    QCOMPARE(outcome.error, QByteArray());
+    QVERIFY2(outcome.out.startsWith(start), outcome.out.left(200));
+    QVERIFY2(outcome.out.contains(inside), outcome.out.left(200));
+    // Half precision appears in the lane that has it, and only there.
+    QCOMPARE(outcome.out.contains("float16"), !more.contains("fp32"));
+    if (more.contains("--json")) QVERIFY(!QJsonDocument::fromJson(outcome.out).isNull());
+}
+
+void TestCli::describesWaysToRun() {
+    const auto describe = [](const char* module, const QStringList& more = {}) {
+        qputenv("HALFSCOPE_CUDA_MODULE",
+                QByteArray(HALFSCOPE_FAKE_MODULES "/lib") + module + ".so");
+        const Outcome outcome =
+            call(QStringList{"describe", "--preset", "regression", "--device", "cuda"} + more);
+        qunsetenv("HALFSCOPE_CUDA_MODULE");
+        return outcome;
+    };
+    const Outcome text = describe("fake_good");
+    QCOMPARE(text.code, 0);
+    QVERIFY(text.out.startsWith("%0 = "));
+    QVERIFY2(
+        text.out.endsWith("Ways to run this step on cuda (Fake 0), the one taken with a star:\n"
+                          "  usual                         2.0000 ms\n"
+                          "* other                         1.0000 ms\n"
+                          "  third                              -     no\n"),
+        text.out.right(400));
+    const QJsonObject json =
+        QJsonDocument::fromJson(describe("fake_good", {"--json"}).out).object();
+    QVERIFY(json.contains("nodes"));
+    const QJsonArray ways = json["device"].toObject()["ways"].toArray();
+    QCOMPARE(ways.size(), 3);
+    QCOMPARE(ways[1].toObject()["chosen"].toBool(), true);
+    const Outcome none = describe("fake_no_device");
+    QCOMPARE(none.code, 3);
+    QCOMPARE(none.out, QByteArray());
+    QCOMPARE(none.error, QByteArray("halfscope-cli: device cuda is not there: the NVIDIA driver is "
+                                    "too old: version 1, at least 2 needed\n"));
+}
+
+void TestCli::settingsReference() {
+    const Outcome outcome = call({"settings"});
+    QCOMPARE(outcome.code, 0);
+    QCOMPARE(outcome.out, QByteArray::fromStdString(fieldReference()));
+}
+
+void TestCli::fullStandardOutput() {
+    if (!QFile::exists("/dev/full")) QSKIP("this system has no /dev/full");
+    const Outcome outcome = callShell("\"$0\" presets > /dev/full");
+    QCOMPARE(outcome.code, 1);
+    QCOMPARE(outcome.error, QByteArray("halfscope-cli: standard output: cannot write: No space "
+                                       "left on device\n"));
+}
+
+void TestCli::closedPipe() {
+    // The reader leaves at once; a listing ends in peace, and a training still writes its files.
+    const Outcome list = callShell("{ \"$0\" settings; echo \"code $?\" >&2; } | true");
+    QCOMPARE(list.error, QByteArray("code 0\n"));
+    QTemporaryDir folder;
+    const QString out = folder.filePath("out");
+    const Outcome outcome =
+        callShell("{ \"$0\" \"$@\" 2>&1; echo $? > \"" + folder.filePath("code") + "\"; } | true",
+                  smallRun(out));
+    QVERIFY2(!outcome.crashed, outcome.error);
+    QCOMPARE(contentOf(folder.filePath("code")), QByteArray("0\n"));
+    QCOMPARE(filesOf(out), kRunFiles);
+}
+
+void TestCli::missingDevice() {
+    const Outcome outcome = call({"run", "--device", "cuda:99", "--steps", "1"});
+    QCOMPARE(outcome.code, 3);
+    QVERIFY2(outcome.saysOneLine(), outcome.error);
+}
+
+void TestCli::vectorSets() {
+    const auto devices = [](const char* wanted) {
+        qputenv(kVectorVariable, wanted);
+        const Outcome outcome = call({"devices"});
+        qunsetenv(kVectorVariable);
+        return outcome;
+    };
+    for (const VectorSet set : kVectorSets)
+        if (hasVectorSet(set)) {
+            const Outcome outcome = devices(nameOf(set));
+            QVERIFY2(outcome.out.contains(QByteArray(", ") + nameOf(set) + " vectors\n"),
+                     outcome.out);
+        }
+    // All products of this step have rows enough (engine/cpu/matmul.cpp): the same bits.
+    if (hasVectorSet(VectorSet::Avx512)) {
+        QByteArray steps[2];
+        for (const VectorSet set : {VectorSet::Avx2, VectorSet::Avx512}) {
+            QTemporaryDir folder;
+            const QString out = folder.filePath("out");
+            qputenv(kVectorVariable, nameOf(set));
+            const Outcome run = call({"run", "--preset", "checkerboard", "--steps", "4", "--device",
+                                      "cpu", "--quiet", "--out", out});
+            qunsetenv(kVectorVariable);
+            QVERIFY2(run.code == 0, run.error);
+            steps[set == VectorSet::Avx2 ? 0 : 1] = contentOf(out + "/steps.csv");
+        }
+        QVERIFY(!steps[0].isEmpty());
+        QCOMPARE(steps[0], steps[1]);
+    }
+    const Outcome wrong = devices("sse");
+    QCOMPARE(wrong.code, 3);
+    QCOMPARE(wrong.error, QByteArray("halfscope-cli: HALFSCOPE_CPU_VECTORS: \"sse\" is none of "
+                                     "portable, avx2, avx512\n"));
+}
+
+void TestCli::noQt() {
+    const QByteArray binary = contentOf(program());
+    QVERIFY(binary.startsWith("\x7f"
+                              "ELF"));
+    QVERIFY2(!binary.contains("libQt6"), "runs where no Qt is installed");
+}
+
+QTEST_GUILESS_MAIN(TestCli)
+#include "tst_cli.moc"

@@ -1,0 +1,290 @@
+// What ends a run before its time: signals and kills, full disks, closed streams and folders that
+// cannot be written; what was finished stays. The files of a whole run: tst_cli_run.
+#include "engine/settings/fields.h"
+#include "tests/support/cli.h"
+
+#include <QtTest>
+
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+/// Starts a run without an end and waits until it has told of a step.
+bool startEndless(QProcess& process, const QString& out, const QStringList& more = {}) {
+    process.start(program(), smallRun(out, more + QStringList{"--steps", "1000000000"}));
+    process.setReadChannel(QProcess::StandardError);
+    while (!process.peek(100000).contains(" it/s"))
+        if (!process.waitForReadyRead(kPatience)) return false;
+    return true;
+}
+
+int send(const QProcess& process, int signal) {
+    return ::kill(static_cast<pid_t>(process.processId()), signal);
+}
+
+} // namespace
+
+class TestCliInterrupts : public QObject {
+    Q_OBJECT
+
+private slots:
+    void ignoredSignalsStayIgnored();
+    void interruptKeepsFiles_data();
+    void interruptKeepsFiles();
+    void interruptedStepsAreThoseOfTheWholeRun();
+    void signalsAtOnceAreOne();
+    void secondInterruptEnds();
+    void oneRunInAFolder();
+    void failedStartKeepsTheEarlierRun();
+    void fileSizeLimit();
+    void killedRunLeavesWholeFiles();
+    void closedStandardFiles_data();
+    void closedStandardFiles();
+    void folderOfNoUtf8();
+    void readOnlyFolder();
+    void fullDisk();
+};
+
+/// As nohup starts a program, or a shell's `&`: a signal that is ignored stays so.
+void TestCliInterrupts::ignoredSignalsStayIgnored() {
+    QTemporaryDir folder;
+    const Outcome outcome =
+        callShell("trap '' HUP; \"$0\" \"$@\" & run=$!; sleep 0.2; kill -HUP $run; wait $run",
+                  smallRun(folder.filePath("h"), {"--steps", "30000"}));
+    QCOMPARE(outcome.code, 0);
+    QVERIFY2(outcome.error.contains("100 %  step 30000/30000"), outcome.error);
+}
+
+void TestCliInterrupts::interruptKeepsFiles_data() {
+    QTest::addColumn<int>("number");
+    QTest::newRow("SIGINT") << SIGINT;
+    QTest::newRow("SIGTERM") << SIGTERM;
+    QTest::newRow("SIGHUP") << SIGHUP;
+}
+
+void TestCliInterrupts::interruptKeepsFiles() {
+    QFETCH(const int, number);
+    QTemporaryDir folder;
+    const QString out = folder.filePath("i");
+    QProcess process;
+    QVERIFY(startEndless(process, out));
+    QCOMPARE(send(process, number), 0);
+    const Outcome outcome = outcomeOf(process);
+    QVERIFY2(outcome.code == 130 && !outcome.crashed, outcome.error);
+    QVERIFY2(outcome.out.contains("Interrupted after step "), outcome.out);
+    QCOMPARE(filesOf(out), kRunFiles);
+    const QJsonObject summary = QJsonDocument::fromJson(contentOf(out + "/summary.json")).object();
+    QCOMPARE(summary["outcome"].toString(), QString("interrupted"));
+    const int steps = summary["steps"].toInt();
+    QVERIFY(steps > 0);
+    QCOMPARE(contentOf(out + "/steps.csv").count('\n'), qsizetype{1 + 2 * steps});
+}
+
+void TestCliInterrupts::interruptedStepsAreThoseOfTheWholeRun() {
+    QTemporaryDir folder;
+    const QString part = folder.filePath("part");
+    const QStringList size{"--set", "task.side=96", "--set", "model.width=96"};
+    QProcess process;
+    QVERIFY(startEndless(process, part, size));
+    process.terminate();
+    QCOMPARE(outcomeOf(process).code, 130);
+    const QByteArray steps = contentOf(part + "/steps.csv");
+    const qsizetype count = (steps.count('\n') - 1) / 2;
+    QVERIFY(count > 0);
+    const QString whole = folder.filePath("whole");
+    QCOMPARE(call(smallRun(whole, size + QStringList{"--steps", QString::number(count)})).code, 0);
+    QCOMPARE(contentOf(whole + "/steps.csv"), steps);
+}
+
+/// As timeout sends them, to the program and to its group.
+void TestCliInterrupts::signalsAtOnceAreOne() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("s");
+    QProcess process;
+    QVERIFY(startEndless(process, out, {"--set", "task.side=256"}));
+    // Two that differ: of two alike one could melt into the other.
+    QCOMPARE(send(process, SIGINT), 0);
+    QCOMPARE(send(process, SIGTERM), 0);
+    const Outcome outcome = outcomeOf(process);
+    QVERIFY2(outcome.code == 130 && !outcome.crashed, outcome.error);
+    QCOMPARE(filesOf(out), kRunFiles);
+}
+
+void TestCliInterrupts::secondInterruptEnds() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("s");
+    QVERIFY(QDir().mkpath(out));
+    // A pipe that nobody reads: the run waits for ever and cannot end by itself.
+    QCOMPARE(::mkfifo((out + "/steps.csv").toUtf8().constData(), 0600), 0);
+    QProcess process;
+    process.setReadChannel(QProcess::StandardError);
+    process.start(program(), smallRun(out));
+    while (!process.peek(1000).contains(" steps on "))
+        QVERIFY(process.waitForReadyRead(kPatience));
+    QTest::qWait(100); // until it has come to the pipe
+    QCOMPARE(send(process, SIGINT), 0);
+    QTest::qWait(600); // what comes within half a second belongs to the first
+    QCOMPARE(process.state(), QProcess::Running);
+    QCOMPARE(send(process, SIGINT), 0);
+    const Outcome outcome = outcomeOf(process);
+    QVERIFY2(outcome.crashed, "the second signal ends the program itself");
+    QVERIFY2(outcome.error.contains("ended at once"), outcome.error);
+}
+
+/// Neither their files nor the sentence about it go into the folder of a run that lives.
+void TestCliInterrupts::oneRunInAFolder() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("one");
+    QProcess process;
+    QVERIFY(startEndless(process, out, {"--seed", "9"}));
+    const Outcome other = call(smallRun(out, {"--quiet"}));
+    QCOMPARE(other.code, 1);
+    QCOMPARE(other.error, "halfscope-cli: " + out.toUtf8() +
+                              ": another run is writing into this folder; one at a time is "
+                              "allowed\n");
+    process.terminate();
+    QCOMPARE(outcomeOf(process).code, 130);
+    QCOMPARE(filesOf(out), kRunFiles);
+    const QByteArray experiment = contentOf(out + "/experiment.json");
+    QCOMPARE(parseConfig(experiment.toStdString(), "one").seed, uint64_t{9});
+}
+
+/// A run that cannot begin leaves what an earlier one has written.
+void TestCliInterrupts::failedStartKeepsTheEarlierRun() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("e");
+    QCOMPARE(call(smallRun(out)).code, 0);
+    QVERIFY(QFile::remove(out + "/target.png"));
+    QVERIFY(QDir().mkdir(out + "/target.png")); // where a picture must be written
+    const QStringList kept{"/steps.csv", "/events.csv", "/experiment.json", "/summary.json"};
+    QList<QByteArray> before;
+    for (const QString& file : kept)
+        before.push_back(contentOf(out + file));
+    const Outcome outcome = call(smallRun(out, {"--seed", "9"}));
+    QCOMPARE(outcome.code, 1);
+    QVERIFY2(outcome.error.contains("/target.png: cannot write: Is a directory"), outcome.error);
+    for (qsizetype i = 0; i < kept.size(); ++i)
+        QVERIFY2(contentOf(out + kept[i]) == before[i], qPrintable(kept[i]));
+}
+
+/// A shell's limit on the size of files fails the write, as a full disk does.
+void TestCliInterrupts::fileSizeLimit() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("l");
+    const Outcome outcome =
+        callShell("ulimit -f 16; exec \"$0\" \"$@\"", smallRun(out, {"--steps", "20000"}));
+    QVERIFY(!outcome.crashed);
+    QCOMPARE(outcome.code, 1);
+    QVERIFY2(outcome.error.contains(".csv: cannot write: File too large"), outcome.error);
+    QVERIFY(contentOf(out + "/steps.csv").endsWith('\n'));
+}
+
+/// What is there after a kill is whole and of the killed run alone; the next run cleans up.
+void TestCliInterrupts::killedRunLeavesWholeFiles() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("k");
+    QCOMPARE(call(smallRun(out, {"--lanes", "fp32,amp-bf16,amp-bf16"})).code, 0);
+    QVERIFY(filesOf(out).contains("output_amp-bf16-2.png"));
+    QFile note(out + "/output_mine.png"); // not one of the program's
+    QVERIFY(note.open(QIODevice::WriteOnly));
+    QProcess process; // into the same folder
+    QVERIFY(startEndless(process, out, {"--seed", "9"}));
+    QCOMPARE(send(process, SIGKILL), 0);
+    QVERIFY(process.waitForFinished(kPatience));
+    QCOMPARE(QDir(out).entryList(QDir::Files, QDir::Name),
+             (QStringList{"experiment.json", "output_mine.png", "target.png"}));
+    const QByteArray experiment = contentOf(out + "/experiment.json");
+    QCOMPARE(parseConfig(experiment.toStdString(), "k").seed, uint64_t{9});
+    QCOMPARE(filesOf(out).filter(".tmp").size(), 3); // the rows so far
+    QVERIFY(note.remove());
+    QFile other(out + "/.steps.csv.1-0.tmp"); // of a process that lives
+    QVERIFY(other.open(QIODevice::WriteOnly));
+    QCOMPARE(call(smallRun(out)).code, 0);
+    QVERIFY(other.remove());
+    QCOMPARE(filesOf(out), kRunFiles);
+}
+
+void TestCliInterrupts::closedStandardFiles_data() {
+    QTest::addColumn<QString>("closed");
+    QTest::addColumn<int>("code");
+    QTest::newRow("none") << "" << 0;
+    QTest::newRow("output") << ">&-" << 1; // nobody got the table
+    QTest::newRow("error") << "2>&-" << 0;
+    QTest::newRow("all") << "<&- >&- 2>&-" << 1;
+}
+
+/// What is printed must not go into a file that got the number of a closed stream.
+void TestCliInterrupts::closedStandardFiles() {
+    QFETCH(const QString, closed);
+    QFETCH(const int, code);
+    QTemporaryDir folder;
+    QCOMPARE(call(smallRun(folder.filePath("whole"))).code, 0);
+    const QString out = folder.filePath("closed");
+    QCOMPARE(callShell("\"$0\" \"$@\" " + closed, smallRun(out)).code, code);
+    QCOMPARE(filesOf(out), kRunFiles);
+    for (const char* file : {"/steps.csv", "/events.csv", "/experiment.json", "/target.png"})
+        QCOMPARE(contentOf(out + file), contentOf(folder.filePath("whole") + file));
+    QVERIFY(contentOf(out + "/timing.csv").startsWith("step,lane,device_seconds,wall_seconds\n"));
+}
+
+/// experiment.json names the picture by its whole path, which must be text.
+void TestCliInterrupts::folderOfNoUtf8() {
+    QTemporaryDir folder;
+    const QByteArray odd = folder.path().toUtf8() + "/\xFF";
+    QCOMPARE(::mkdir(odd.constData(), 0755), 0);
+    const Outcome outcome = callShell(
+        "cd \"$1\"/?; shift; \"$0\" run --preset picture --set task.side=4 --set model.width=4 "
+        "--steps 1 --out here; cp here/target.png a.png; exec \"$0\" \"$@\"",
+        {folder.path(), "run", "--preset", "picture", "--set", "task.image=a.png", "--set",
+         "task.side=4", "--set", "model.width=4", "--steps", "1", "--quiet", "--out",
+         folder.filePath("out")});
+    QCOMPARE(outcome.code, 2);
+    QVERIFY2(outcome.error.contains("halfscope-cli: task.image: \"" + folder.path().toUtf8()),
+             outcome.error);
+    QVERIFY2(outcome.error.contains("is not allowed: a file's path in plain UTF-8"), outcome.error);
+}
+
+void TestCliInterrupts::readOnlyFolder() {
+    if (::geteuid() == 0) {
+        // Permissions do not hold root; a file in place of the folder does.
+        QTemporaryDir folder;
+        QFile file(folder.filePath("f"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        const Outcome outcome = call(smallRun(folder.filePath("f/out")));
+        QCOMPARE(outcome.code, 1);
+        QVERIFY2(outcome.error.contains(folder.filePath("f").toUtf8()), outcome.error);
+        return;
+    }
+    QTemporaryDir folder;
+    QCOMPARE(::chmod(folder.path().toUtf8().constData(), 0555), 0);
+    const Outcome outcome = call(smallRun(folder.filePath("out")));
+    ::chmod(folder.path().toUtf8().constData(), 0755);
+    QCOMPARE(outcome.code, 1);
+    QVERIFY2(outcome.error.contains(folder.path().toUtf8()), outcome.error);
+}
+
+void TestCliInterrupts::fullDisk() {
+    QTemporaryDir folder;
+    const QByteArray path = folder.path().toUtf8();
+    if (::mount("tmpfs", path.constData(), "tmpfs", 0, "size=64k") != 0) {
+        QSKIP("a small file system cannot be mounted here (needs root)");
+    }
+    const QString out = folder.filePath("out");
+    const Outcome outcome = call(smallRun(out, {"--steps", "100000"}));
+    const QStringList left = filesOf(out);
+    ::umount(path.constData());
+    QVERIFY2(outcome.code == 1, outcome.error);
+    QVERIFY2(outcome.error.contains("No space left on device"), outcome.error);
+    QVERIFY2(outcome.error.contains("csv: cannot write"), outcome.error);
+    QVERIFY(left.contains("experiment.json") && left.contains("target.png"));
+}
+
+QTEST_GUILESS_MAIN(TestCliInterrupts)
+#include "tst_cli_interrupts.moc"

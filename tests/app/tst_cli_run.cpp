@@ -1,0 +1,359 @@
+// halfscope-cli run from outside: the files of a run and their bytes, and what it tells meanwhile.
+// What ends it before its time: tst_cli_interrupts; what the numbers mean is tested with the
+// engine.
+#include "engine/runs/run_files.h"
+#include "engine/settings/fields.h"
+#include "tests/support/cli.h"
+
+#include <QtTest>
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+class TestCliRun : public QObject {
+    Q_OBJECT
+
+private slots:
+    void runWritesItsFiles();
+    void everyPresetRuns_data();
+    void everyPresetRuns();
+    void runTwiceSameBytes_data();
+    void runTwiceSameBytes();
+    void savedExperimentRunsAgain();
+    void optionsActInOrder();
+    void stopAtTheFloorKeepsFiles();
+    void quietSaysNothing();
+    void closingTable();
+    void finalScale();
+    void gradients();
+    void progressLines();
+    void progressOnATerminal();
+    void csvLines();
+};
+
+void TestCliRun::runWritesItsFiles() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("new/deep");
+    const Outcome outcome = call(smallRun(out));
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QVERIFY2(outcome.out.contains("amp-fp16") && outcome.out.contains("2^16"), outcome.out);
+    QCOMPARE(filesOf(out), kRunFiles);
+    const QByteArray steps = contentOf(out + "/steps.csv");
+    QCOMPARE(steps.count('\n'), qsizetype{1 + 2 * 12});
+    QVERIFY2(steps.startsWith("step,lane,loss,scale,"), steps);
+    QCOMPARE(contentOf(out + "/timing.csv").count('\n'), qsizetype{1 + 2 * 12});
+    const QJsonObject summary = QJsonDocument::fromJson(contentOf(out + "/summary.json")).object();
+    QCOMPARE(summary["outcome"].toString(), QString("finished"));
+    QCOMPARE(summary["steps"].toInt(), 12);
+    const QJsonArray lanes = summary["lanes"].toArray();
+    QCOMPARE(lanes.size(), qsizetype{2});
+    for (const QJsonValue& lane : lanes) {
+        // The same float in both files.
+        const QByteArray loss = QByteArray("12,") + lane["name"].toString().toUtf8() + ",";
+        const qsizetype at = steps.indexOf("\n" + loss) + 1 + loss.size();
+        const QByteArray text = steps.mid(at, steps.indexOf(',', at) - at);
+        QVERIFY2(lane["final_loss"].toDouble() == text.toDouble(), text);
+        QVERIFY(lane["peak_bytes"].toInt() > 0);
+        int sum = 0;
+        for (const QJsonValue& bytes : lane["peak_bytes_by_cause"].toObject())
+            sum += bytes.toInt();
+        QCOMPARE(sum, lane["peak_bytes"].toInt());
+    }
+    for (const char* picture : {"target", "output_fp32", "output_amp-fp16"}) {
+        QCOMPARE(QByteArray(contentOf(out + QString("/%1.png").arg(picture)).left(8)),
+                 QByteArray("\x89PNG\r\n\x1a\n"));
+    }
+}
+
+void TestCliRun::everyPresetRuns_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<int>("lanes");
+    for (const Preset& preset : presets())
+        QTest::newRow(preset.name.c_str())
+            << QString::fromStdString(preset.name) << static_cast<int>(preset.config.lanes.size());
+}
+
+/// Three steps of each; large pictures at the usual size.
+void TestCliRun::everyPresetRuns() {
+    QFETCH(QString, name);
+    QFETCH(int, lanes);
+    QTemporaryDir folder;
+    const QString out = folder.filePath("out");
+    const Outcome outcome = call({"run", "--preset", name, "--set", "task.side=64", "--steps", "3",
+                                  "--device", "cpu", "--threads", "1", "--quiet", "--out", out});
+    QCOMPARE(outcome.error, QByteArray());
+    QCOMPARE(outcome.code, 0);
+    QCOMPARE(contentOf(out + "/steps.csv").count('\n'), qsizetype{1 + 3 * lanes});
+}
+
+void TestCliRun::runTwiceSameBytes_data() {
+    QTest::addColumn<QString>("preset");
+    for (const char* preset : {"checkerboard", "checkerboard-bf16", "pure-fp16", "overflow",
+                               "regression", "picture", "static-scales"}) {
+        QTest::newRow(preset) << QString(preset);
+    }
+}
+
+void TestCliRun::runTwiceSameBytes() {
+    QFETCH(const QString, preset);
+    QTemporaryDir folder;
+    const QStringList run{"run",     "--preset", preset,  "--set",          "task.side=16",
+                          "--steps", "30",       "--set", "model.width=16", "--device",
+                          "cpu",     "--seed",   "7",     "--quiet",        "--out"};
+    for (const char* name : {"a", "b"}) {
+        const Outcome outcome = call(run + QStringList{folder.filePath(name)});
+        QVERIFY2(outcome.code == 0, outcome.error);
+    }
+    const QStringList files = filesOf(folder.filePath("a"));
+    QCOMPARE(files, filesOf(folder.filePath("b")));
+    for (const QString& file : files) {
+        if (file == "timing.csv" || file == "summary.json") continue; // the clock decides them
+        QVERIFY2(contentOf(folder.filePath("a/" + file)) == contentOf(folder.filePath("b/" + file)),
+                 qPrintable(file + " of seed 7"));
+    }
+}
+
+void TestCliRun::savedExperimentRunsAgain() {
+    QTemporaryDir folder;
+    const QString first = folder.filePath("first");
+    const QStringList more{"--set", "optimizer.lr=0.0123456789", "--set",
+                           "lanes.1.scaler.growth_interval=3"};
+    QVERIFY(call(smallRun(first, more)).code == 0);
+    const QString second = folder.filePath("second");
+    const Outcome outcome = call({"run", first + "/experiment.json", "--out", second});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    for (const char* file : {"/experiment.json", "/steps.csv", "/events.csv", "/output_fp32.png"}) {
+        QVERIFY2(contentOf(first + file) == contentOf(second + file), file);
+    }
+    QVERIFY(contentOf(first + "/events.csv").contains(",growth,"));
+    // The folder stands for the experiment in it.
+    const QString again = folder.filePath("again");
+    QVERIFY(call({"run", first, "--out", again}).code == 0);
+    QCOMPARE(contentOf(again + "/steps.csv"), contentOf(first + "/steps.csv"));
+    // One thread or two: the same bits, but for the setting itself.
+    const QString third = folder.filePath("third");
+    QVERIFY(call({"run", first + "/experiment.json", "--out", third, "--threads", "1"}).code == 0);
+    QCOMPARE(contentOf(third + "/steps.csv"), contentOf(first + "/steps.csv"));
+}
+
+void TestCliRun::optionsActInOrder() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("o");
+    const Outcome outcome = call(
+        smallRun(out, {"--lanes", "fp16,amp-fp16,amp-fp16", "--set", "scaler.init_scale=8", "--set",
+                       "lanes.2.scaler.init_scale=16", "--set", "run.steps=3", "--seed", "5"}));
+    QVERIFY2(outcome.code == 0, outcome.error);
+    const RunConfig config = readConfig((out + "/experiment.json").toStdString());
+    QCOMPARE(config.lanes.size(), size_t{3});
+    QCOMPARE(config.lanes[1].scaler.initScale, 8.0);
+    QCOMPARE(config.lanes[2].scaler.initScale, 16.0);
+    QCOMPARE(config.steps, int64_t{3});
+    QCOMPARE(config.seed, uint64_t{5});
+    QVERIFY(filesOf(out).contains("output_amp-fp16-2.png"));
+    // which of the lanes alike is which, in the table and in the summary
+    QStringList rows;
+    for (const QString& line : QString::fromUtf8(outcome.out).split('\n'))
+        if (line.startsWith("fp16 ") || line.startsWith("amp-fp16"))
+            rows.push_back(line.section("KiB", 1).trimmed());
+    QCOMPARE(rows.mid(0, 3), (QStringList{"", "init_scale 8", "init_scale 16"}));
+    const QByteArray summary = contentOf(out + "/summary.json");
+    QVERIFY2(summary.contains("\"title\": \"fp16\"") &&
+                 summary.contains("\"title\": \"amp-fp16, init_scale 16\""),
+             summary);
+}
+
+void TestCliRun::stopAtTheFloorKeepsFiles() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("f");
+    const Outcome outcome =
+        call(smallRun(out, {"--set", "scaler.preset=deepspeed", "--set", "scaler.init_scale=1e30",
+                            "--set", "scaler.floor=1e30", "--steps", "20", "--quiet"}));
+    QCOMPARE(outcome.code, 1);
+    QVERIFY2(outcome.error.startsWith("halfscope-cli: The loss scale reached its floor 1e+30 in "
+                                      "lane amp-fp16 at step 2 "),
+             outcome.error);
+    QCOMPARE(outcome.error.count('\n'), qsizetype{1});
+    QCOMPARE(filesOf(out), kRunFiles);
+    const QJsonObject summary = QJsonDocument::fromJson(contentOf(out + "/summary.json")).object();
+    QCOMPARE(summary["outcome"].toString(), QString("stopped"));
+    QCOMPARE(summary["steps"].toInt(), 2);
+}
+
+void TestCliRun::quietSaysNothing() {
+    QTemporaryDir folder;
+    const Outcome outcome = call(smallRun(folder.filePath("q"), {"--quiet"}));
+    QCOMPARE(outcome.code, 0);
+    QCOMPARE(outcome.out, QByteArray());
+    QCOMPARE(outcome.error, QByteArray());
+}
+
+/// A lane that does not scale has no scale; one that has come down to 1 has that.
+void TestCliRun::closingTable() {
+    QTemporaryDir folder;
+    const Outcome outcome = call(smallRun(
+        folder.filePath("t"), {"--set", "scaler.init_scale=1", "--set", "scaler.mode=static"}));
+    QCOMPARE(outcome.code, 0);
+    QStringList scales;
+    for (const QString& line : QString::fromUtf8(outcome.out).split('\n'))
+        if (line.startsWith("fp32 ") || line.startsWith("amp-fp16 "))
+            scales.push_back(line.simplified().split(' ').at(3));
+    QCOMPARE(scales, (QStringList{"-", "1"}));
+    QVERIFY2(outcome.error.contains(" scale 1\n"), outcome.error); // held, and one all the same
+    QVERIFY2(!outcome.out.contains("normal"), outcome.out);        // nothing was skipped
+    const Outcome skipping =
+        call(smallRun(folder.filePath("s"), {"--set", "scaler.init_scale=1e30"}));
+    QVERIFY2(
+        skipping.out.contains("\namp-fp16: all 12 steps were skipped. That is normal: the loss "
+                              "scale is coming down.\n"),
+        skipping.out);
+    QVERIFY2(!skipping.out.contains("fp32:"), skipping.out);
+}
+
+/// The one that the next step would use, in the table and in the summary; rows have what steps
+/// used.
+void TestCliRun::finalScale() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("f");
+    const auto run = [&](const QString& first, const QString& interval) {
+        return call(smallRun(out, {"--steps", "3", "--set", "scaler.init_scale=" + first, "--set",
+                                   "scaler.growth_interval=" + interval}));
+    };
+    const auto finalScales = [&] {
+        const QByteArray text = contentOf(out + "/summary.json");
+        const QJsonArray lanes = QJsonDocument::fromJson(text).object()["lanes"].toArray();
+        const auto scale = [](const QJsonValue& lane) {
+            return static_cast<float>(lane["final_scale"].toDouble());
+        };
+        return std::pair(scale(lanes[0]), scale(lanes[1]));
+    };
+    const Outcome falling = run("2^100", "2000");
+    QVERIFY2(falling.out.contains(" 2^97 "), falling.out);
+    QCOMPARE(finalScales(), std::pair(1.0f, 0x1p97f));
+    const Outcome growing = run("2^-4", "3");
+    QVERIFY2(growing.out.contains(" 2^-3 "), growing.out);
+    QCOMPARE(finalScales(), std::pair(1.0f, 0x1p-3f));
+    const Outcome staying = run("2^-4", "4");
+    QVERIFY2(staying.out.contains(" 2^-4 "), staying.out);
+    QCOMPARE(finalScales(), std::pair(1.0f, 0x1p-4f));
+}
+
+/// Counted beside the training, which goes on as if nothing had been.
+void TestCliRun::gradients() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("g");
+    const QStringList lanes{"--set", "lanes.1.scaler.mode=static", "--set",
+                            "lanes.1.scaler.init_scale=2^-16"};
+    QVERIFY(call(smallRun(out, lanes)).code == 0);
+    const QByteArray steps = contentOf(out + "/steps.csv");
+    QVERIFY(!filesOf(out).contains("gradients.csv"));
+    const Outcome outcome = call(smallRun(out, lanes + QStringList{"--gradients", "5"}));
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QCOMPARE(contentOf(out + "/steps.csv"), steps);
+    const QList<QByteArray> lines = contentOf(out + "/gradients.csv").trimmed().split('\n');
+    QVERIFY(lines[0].startsWith("lane,first_step,last_step,counted_step,zero,2^-40,2^-39,"));
+    QVERIFY(lines[0].endsWith(",2^23,not_finite"));
+    QCOMPARE(lines.size(), qsizetype{1 + 3 * 2}); // before steps 1, 6 and 11
+    QVERIFY2(lines[6].startsWith("amp-fp16,11,11,11,"), lines[6]);
+    for (const QByteArray& line : lines.mid(1)) {
+        const QList<QByteArray> fields = line.split(',');
+        QCOMPARE(fields.size(), lines[0].split(',').size());
+        double sum = 0;
+        for (const QByteArray& share : fields.mid(4))
+            sum += share.toDouble();
+        // each of 66 shares is a float32, rounded once
+        QVERIFY2(std::abs(sum - 1) < 66 * 0x1p-24, line);
+    }
+    // the table has the last ones, in percent
+    QVERIFY2(outcome.out.contains("Gradients of step 11, times the loss scale:\n"), outcome.out);
+    const auto row =
+        QString::fromUtf8(outcome.out).section("\namp-fp16  float16 ", 1).section('\n', 0, 0);
+    QVERIFY2(lines[6].split(',')[4].toDouble() > 0.5, lines[6]); // too small a scale
+    const double percent = 100 * lines[6].split(',')[4].toDouble();
+    QVERIFY2(std::abs(row.section('%', 0, 0).toDouble() - percent) <= 0.005 * percent, outcome.out);
+    // another run's file does not stay
+    QVERIFY(call(smallRun(out, lanes)).code == 0);
+    QVERIFY(!filesOf(out).contains("gradients.csv"));
+}
+
+void TestCliRun::progressLines() {
+    QTemporaryDir folder;
+    const Outcome outcome = call(smallRun(folder.filePath("p"), {"--steps", "200"}));
+    QCOMPARE(outcome.code, 0);
+    QVERIFY2(!outcome.error.contains('\r') && !outcome.error.contains('\033'), "no bar in a pipe");
+    const qsizetype lines = outcome.error.count(" it/s");
+    QVERIFY2(lines >= 20 && lines <= 60, outcome.error); // 5 % each, more on a slow machine
+    QVERIFY2(outcome.error.contains("100 %  step 200/200"), outcome.error);
+    QVERIFY2(!outcome.error.contains("e+03 it/s"), outcome.error); // as people write it
+    QVERIFY2(!outcome.error.contains(" skips "), outcome.error);
+    const Outcome skipping =
+        call(smallRun(folder.filePath("s"), {"--set", "scaler.init_scale=1e30"}));
+    QVERIFY2(skipping.error.contains(" skips "), skipping.error);
+}
+
+/// One line that is drawn again and again, never wider than the terminal, and then left.
+void TestCliRun::progressOnATerminal() {
+    const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0)
+        QSKIP("this system gives no terminal");
+    const winsize size{24, 40, 0, 0};
+    QCOMPARE(::ioctl(terminal, TIOCSWINSZ, &size), 0);
+    const QString name = ::ptsname(terminal);
+    QTemporaryDir folder;
+    const Outcome outcome =
+        callShell("TERM=xterm \"$0\" \"$@\" 2> " + name, smallRun(folder.filePath("t")));
+    QCOMPARE(outcome.code, 0);
+    QByteArray drawn(4096, '\0');
+    drawn.truncate(std::max<ssize_t>(::read(terminal, drawn.data(), 4096), 0));
+    ::close(terminal);
+    const qsizetype bar = drawn.indexOf("\r[");
+    QVERIFY2(bar > 0 && drawn.indexOf("\r[##########] 100 %  12/12") >= bar, drawn);
+    QVERIFY2(drawn.endsWith("\033[K\r\n"), drawn);
+    for (const QByteArray& line : drawn.mid(bar).split('\r'))
+        QVERIFY2(line.trimmed().isEmpty() || line.size() == 39 + 3, line); // cut, then "\033[K"
+}
+
+void TestCliRun::csvLines() {
+    const std::vector<std::string> lanes{"fp32", "a,b"};
+    StepRecord record;
+    record.step = 3;
+    record.lane = 1;
+    record.flags = kSkipped | kBackedOff;
+    record.loss = 0.1f;
+    record.scale = 16777216;
+    record.growthTracker = 7;
+    record.learningRate = 1e-8f;
+    record.gradientNorm = -std::numeric_limits<float>::quiet_NaN();
+    record.deviceSeconds = 0.1;
+    record.wallSeconds = std::numeric_limits<double>::infinity();
+    record.skippedSoFar = 9;
+    QCOMPARE(stepLine(record, lanes),
+             std::string("3,\"a,b\",0.1,16777216,7,1e-08,nan,1,0,1,0,9\n"));
+    QCOMPARE(timingLine(record, lanes), std::string("3,\"a,b\",0.1,inf\n"));
+    const Event event{EventKind::Edit, 4, -1, 2, 0.5f, "x \"y\"", "one\ntwo"};
+    QCOMPARE(eventLine(event, lanes),
+             std::string("4,all,edit,2,0.5,\"x \"\"y\"\"\",\"one\ntwo\"\n"));
+    for (const auto& [header, line] :
+         {std::pair(kStepHeader, stepLine(record, {{"l", "m"}})),
+          std::pair(kTimingHeader, timingLine(record, {{"l", "m"}}))}) {
+        QCOMPARE(QByteArray(header).count(','), QByteArray::fromStdString(line).count(','));
+    }
+    LaneTotals totals;
+    QCOMPARE(totals.medianDeviceSeconds(), 0.0);
+    for (const double seconds : {4.0, 1.0, 2.0}) {
+        record.deviceSeconds = seconds;
+        totals.add(record);
+    }
+    QCOMPARE(totals.medianDeviceSeconds(), 2.0);
+    QCOMPARE(totals.steps(), int64_t{3});
+}
+
+QTEST_GUILESS_MAIN(TestCliRun)
+#include "tst_cli_run.moc"

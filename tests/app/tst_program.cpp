@@ -1,0 +1,82 @@
+// The program with the window, started as a desktop and as a script start it.
+#include "tests/fake_cuda/fake_run.h"
+
+#include <QFile>
+#include <QImage>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int kPatience = 60000; // ms
+constexpr int kBadInput = 2;
+
+QString writeFile(const QTemporaryDir& folder, const char* name, const std::string& text) {
+    QFile file(folder.filePath(QString::fromLatin1(name)));
+    if (!file.open(QIODevice::WriteOnly)) return {};
+    file.write(text.data(), static_cast<qint64>(text.size()));
+    return file.fileName();
+}
+
+void start(QProcess& process, const QTemporaryDir& home, const QStringList& arguments) {
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen"));
+    environment.insert(QStringLiteral("XDG_CONFIG_HOME"), home.path());
+    process.setProcessEnvironment(environment);
+    process.setProgram(QStringLiteral(HALFSCOPE_BINARY_DIR "/halfscope"));
+    process.setArguments(arguments);
+    process.start();
+}
+
+} // namespace
+
+class TestProgram : public QObject {
+    Q_OBJECT
+private slots:
+    void takesAPicture();
+    void badFileOfAScript();
+    void badFileOfADesktop();
+};
+
+void TestProgram::takesAPicture() {
+    const QTemporaryDir folder;
+    const QString file = writeFile(folder, "small.json", configText(tinyConfig(3)));
+    const QString picture = folder.filePath(QStringLiteral("window.png"));
+    QProcess process;
+    start(process, folder, {file, "--play", "--size", "1000x700", "--screenshot", picture});
+    QVERIFY2(process.waitForFinished(kPatience), qPrintable(process.errorString()));
+    QCOMPARE(process.exitCode(), 0);
+    QCOMPARE(QImage(picture).size(), QSize(1000, 700));
+}
+
+void TestProgram::badFileOfAScript() {
+    const QTemporaryDir folder;
+    const QString file = writeFile(folder, "bad.json", R"({"version": 1, "lanes": 7})");
+    const QString picture = folder.filePath(QStringLiteral("window.png"));
+    QProcess process;
+    start(process, folder, {file, "--screenshot", picture});
+    QVERIFY2(process.waitForFinished(kPatience), qPrintable(process.errorString()));
+    QCOMPARE(process.exitCode(), kBadInput);
+    QVERIFY(process.readAllStandardError().contains("bad.json"));
+    QVERIFY(!QFile::exists(picture));
+}
+
+/// Who double-clicked a file sees no terminal: the window comes and says it.
+void TestProgram::badFileOfADesktop() {
+    const QTemporaryDir folder;
+    const QString file = writeFile(folder, "bad.json", R"({"version": 1, "lanes": 7})");
+    QProcess process;
+    start(process, folder, {file});
+    QByteArray said;
+    QVERIFY(QTest::qWaitFor(
+        [&] { return (said += process.readAllStandardError()).contains("bad.json"); }, kPatience));
+    QVERIFY(!process.waitForFinished(1000)); // a window that waits for its user
+    process.kill();
+    QVERIFY(process.waitForFinished(kPatience));
+}
+
+QTEST_MAIN(TestProgram)
+#include "tst_program.moc"

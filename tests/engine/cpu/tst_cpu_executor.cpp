@@ -1,0 +1,397 @@
+// The CPU executor: matrix products of every layout and type against the reference, fused loops at
+// odd sizes, the same bits for any number of threads, stopping, transfers, memory limits.
+#include "tests/support/run_program.h"
+
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+#include "engine/ops/builder.h"
+
+#include <QtTest>
+
+#include <cmath>
+#include <thread>
+
+using namespace halfscope;
+
+namespace {
+
+RefTensor randomTensor(const Shape& shape, DType dtype, uint64_t stream) {
+    const Philox random(20261, stream);
+    RefTensor tensor{shape, std::vector<double>(static_cast<size_t>(shape.elements()))};
+    for (size_t i = 0; i < tensor.values.size(); ++i)
+        tensor.values[i] = roundTo(dtype, static_cast<double>(random.normal(i)));
+    return tensor;
+}
+
+} // namespace
+
+class TestCpuExecutor : public QObject {
+    Q_OBJECT
+private slots:
+    void matmul_data();
+    void matmul();
+    void reductions_data();
+    void reductions();
+    void sumsOfNarrowRows_data();
+    void sumsOfNarrowRows();
+    void sameBitsForAnyThreads_data();
+    void sameBitsForAnyThreads();
+    void emptyTensors_data();
+    void emptyTensors();
+    void stopLeavesStates();
+    void stopTooLateLeavesNothingHalf();
+    void visitorSeesStoredValues();
+    void wrongTransferIsRefused();
+    void valuesAreRoundedOnce();
+    void tooMuchMemoryIsAnEngineError();
+    void smallStepsTakeLittleWorkspace();
+};
+
+void TestCpuExecutor::matmul_data() {
+    QTest::addColumn<int>("m");
+    QTest::addColumn<int>("n");
+    QTest::addColumn<int>("k");
+    QTest::addColumn<bool>("transposeA");
+    QTest::addColumn<bool>("transposeB");
+    QTest::addColumn<int>("dtype");
+    QTest::addColumn<int>("batch");
+    const int sizes[][3] = {{1, 1, 1},     {31, 33, 7},  {64, 2, 257},
+                            {513, 17, 65}, {3, 5, 1100}, {40, 57, 3000},
+                            {7, 1030, 12}, {2, 3, 0},    {600, 70, 1100}};
+    for (const auto& s : sizes)
+        for (int layout = 0; layout < 4; ++layout)
+            for (DType dtype : {DType::F32, DType::F16, DType::BF16})
+                for (int batch : {1, 3}) {
+                    if (s[2] >= 1024 && batch > 1) continue;
+                    QTest::addRow("%dx%dx%d %s%s %s batch %d", s[0], s[1], s[2],
+                                  layout & 1 ? "T" : "N", layout & 2 ? "T" : "N",
+                                  std::string(nameOf(dtype)).c_str(), batch)
+                        << s[0] << s[1] << s[2] << bool(layout & 1) << bool(layout & 2)
+                        << int(dtype) << batch;
+                }
+}
+
+void TestCpuExecutor::matmul() {
+    QFETCH(int, m);
+    QFETCH(int, n);
+    QFETCH(int, k);
+    QFETCH(bool, transposeA);
+    QFETCH(bool, transposeB);
+    QFETCH(int, dtype);
+    QFETCH(int, batch);
+    const auto type = static_cast<DType>(dtype);
+    Graph graph;
+    Builder b(graph);
+    const auto shape = [&](bool transposed, int rows, int columns) {
+        Shape s = batch > 1 ? Shape{batch} : Shape{};
+        s.push(transposed ? columns : rows);
+        s.push(transposed ? rows : columns);
+        return s;
+    };
+    const NodeId a = b.input("a", shape(transposeA, m, k), type),
+                 w = b.input("b", shape(transposeB, k, n), type);
+    graph.addOutput("y", b.matmul(a, w, {transposeA, transposeB}));
+    std::map<NodeId, RefTensor> leaves{{a, randomTensor(b.shapeOf(a), type, 1)},
+                                       {w, randomTensor(b.shapeOf(w), type, 2)}};
+    const NodeId y = graph.output("y");
+    const auto exact = evaluate(graph, leaves, std::vector{y}, RefRounding::None).at(y).values;
+    // |a| |b| bounds the terms of each sum, and with them the rounding of a sum of k products in
+    // f32.
+    auto magnitudes = leaves;
+    for (auto& [id, tensor] : magnitudes)
+        for (double& value : tensor.values)
+            value = std::fabs(value);
+    const auto size = evaluate(graph, magnitudes, std::vector{y}, RefRounding::None).at(y).values;
+    const auto got = test::runSteps(graph, leaves, FuseOptions::Full, 2, 1).at("y");
+    const double u32 = formatOf(DType::F32).unitRoundoff(), u = formatOf(type).unitRoundoff();
+    for (size_t i = 0; i < got.size(); ++i) {
+        const double bound = size[i] * (k + 1) * u32 +
+                             (type == DType::F32 ? 0 : std::fabs(exact[i]) * u * (1 + k * u32)) +
+                             formatOf(type).minSubnormal;
+        QVERIFY2(std::fabs(got[i] - exact[i]) <= bound,
+                 qPrintable(QString("element %1: %2, exact %3, bound %4")
+                                .arg(i)
+                                .arg(got[i])
+                                .arg(exact[i])
+                                .arg(bound)));
+    }
+}
+
+void TestCpuExecutor::reductions_data() {
+    QTest::addColumn<int>("rows");
+    QTest::addColumn<int>("columns");
+    QTest::addColumn<int>("dtype");
+    for (int rows : {1, 7, 300, 5000})
+        for (int columns : {1, 31, 257, 2049, 20000})
+            for (DType dtype : {DType::F32, DType::F16}) {
+                if (rows * columns > 3'000'000) continue;
+                QTest::addRow("%dx%d %s", rows, columns, std::string(nameOf(dtype)).c_str())
+                    << rows << columns << int(dtype);
+            }
+}
+
+void TestCpuExecutor::reductions() {
+    QFETCH(int, rows);
+    QFETCH(int, columns);
+    QFETCH(int, dtype);
+    const auto type = static_cast<DType>(dtype);
+    Graph graph;
+    Builder b(graph);
+    const Shape shape{rows, columns};
+    const NodeId x = b.input("x", shape, type);
+    const NodeId wide = b.cast(x, DType::F32);
+    const NodeId square = b.mul(wide, wide);
+    graph.addOutput("rows", b.sum(square, {0}));
+    graph.addOutput("columns", b.sum(square, {1}));
+    graph.addOutput("all", b.mean(square, {0, 1}));
+    graph.addOutput("shifted", b.sub(square, b.expand(b.mean(square, {0}), shape)));
+    const std::map<NodeId, RefTensor> leaves{{x, randomTensor(shape, type, 3)}};
+    const auto got = test::runSteps(graph, leaves, FuseOptions::Full, 2, 1);
+    for (const OutputInfo& output : graph.outputs()) {
+        const auto exact = evaluate(graph, leaves, std::vector{output.node}, RefRounding::None)
+                               .at(output.node)
+                               .values;
+        // Sums of squares: runs of at most 256 / 16 + 16 values in f32, the rest in double.
+        const double bound = 40 * formatOf(DType::F32).unitRoundoff();
+        for (size_t i = 0; i < exact.size(); ++i)
+            QVERIFY2(std::fabs(got.at(output.name)[i] - exact[i]) <=
+                         bound * (std::fabs(exact[i]) + (output.name == "shifted" ? 20 : 0)),
+                     qPrintable(QString("%1[%2]: %3, exact %4")
+                                    .arg(output.name.c_str())
+                                    .arg(i)
+                                    .arg(got.at(output.name)[i])
+                                    .arg(exact[i])));
+    }
+}
+
+void TestCpuExecutor::sumsOfNarrowRows_data() {
+    QTest::addColumn<int>("rows");
+    QTest::addColumn<int>("columns");
+    for (const int rows : {64, 576, 961})
+        for (const int columns : {1, 2, 16, 20, 31, 128, 255})
+            QTest::addRow("%dx%d", rows, columns) << rows << columns;
+}
+
+/// The mean over rows that batch norm takes, within the loop of what it sums: of 0.1, where all
+/// additions of float32 err to the same side. Four values a strand, then double, and one rounding.
+void TestCpuExecutor::sumsOfNarrowRows() {
+    QFETCH(int, rows);
+    QFETCH(int, columns);
+    const Shape shape{rows, columns};
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", shape, DType::F32);
+    const NodeId bias = b.input("bias", {1, columns}, DType::F32);
+    const NodeId y = b.add(x, b.expand(bias, shape));
+    graph.addOutput("y", y);
+    graph.addOutput("mean", b.mean(y, {0}));
+    const auto filled = [](const Shape& of, double value) {
+        return RefTensor{of, std::vector<double>(static_cast<size_t>(of.elements()), value)};
+    };
+    const double tenth = static_cast<double>(0.1f);
+    const auto outputs =
+        test::runSteps(graph, {{x, filled(shape, tenth)}, {bias, filled({1, columns}, 0)}},
+                       FuseOptions::Full, 2, 1);
+    constexpr double kStrand = 4, kUnit = 0x1p-24;
+    for (const double mean : outputs.at("mean"))
+        QVERIFY2(std::fabs(mean - tenth) <= kStrand * kUnit * tenth,
+                 qPrintable(QString::number((mean - tenth) / (kUnit * tenth))));
+}
+
+void TestCpuExecutor::sameBitsForAnyThreads_data() {
+    QTest::addColumn<int>("threads");
+    for (int threads : {2, 3, 5, 8})
+        QTest::addRow("%d threads", threads) << threads;
+}
+
+void TestCpuExecutor::sameBitsForAnyThreads() {
+    QFETCH(int, threads);
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {3000, 40}, DType::F16), w = b.input("w", {40, 40}, DType::F16);
+    const NodeId y = b.cast(b.matmul(x, w), DType::F32);
+    const NodeId mean = b.mean(y, {0});
+    graph.addOutput("mean", mean);
+    graph.addOutput("gram", b.matmul(x, b.cast(b.sub(y, b.expand(mean, {3000, 40})), DType::F16),
+                                     {.transposeA = true}));
+    graph.addOutput("all", b.sumAll(b.mul(y, y)));
+    const std::map<NodeId, RefTensor> leaves{{x, randomTensor({3000, 40}, DType::F16, 4)},
+                                             {w, randomTensor({40, 40}, DType::F16, 5)}};
+    QVERIFY(test::runSteps(graph, leaves, FuseOptions::Full, 1, 1) ==
+            test::runSteps(graph, leaves, FuseOptions::Full, threads, 1));
+}
+
+void TestCpuExecutor::emptyTensors_data() {
+    QTest::addColumn<int>("fuse");
+    QTest::newRow("fused") << int(FuseOptions::Full);
+    QTest::newRow("alone") << int(FuseOptions::None);
+}
+
+/// A mean over nothing is NaN, as in PyTorch; what has no elements is not computed.
+void TestCpuExecutor::emptyTensors() {
+    QFETCH(int, fuse);
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {0, 3}, DType::F32);
+    graph.addOutput("mean", b.mean(x, {0}));
+    graph.addOutput("sum", b.sum(x, {0}));
+    graph.addOutput("turned", b.transpose(x, {1, 0}));
+    graph.addOutput("both", b.concat(std::vector{x, x}, 0));
+    const std::map<NodeId, RefTensor> leaves{{x, RefTensor{{0, 3}, {}}}};
+    const auto got = test::runSteps(graph, leaves, static_cast<FuseOptions>(fuse), 2, 1);
+    for (const double mean : got.at("mean"))
+        QVERIFY(std::isnan(mean));
+    QCOMPARE(got.at("mean").size(), size_t{3});
+    QCOMPARE(got.at("sum"), std::vector<double>(3, 0.0));
+    QVERIFY(got.at("turned").empty());
+}
+
+void TestCpuExecutor::stopLeavesStates() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId w = b.state("w", {900, 900}, DType::F32, StateRole::Parameter);
+    NodeId y = w;
+    for (int i = 0; i < 60; ++i)
+        y = b.matmul(y, w);
+    graph.setNext(w, b.add(w, b.expand(b.sumAll(y), {900, 900})));
+    const auto program = std::make_shared<const Program>(compile(graph));
+    const auto executor = makeCpuExecutor(2);
+    executor->load(program);
+    const NodeId state = program->graph.state("w");
+    std::vector<std::byte> before(program->graph[state].bytes(), std::byte{1}),
+        after(before.size());
+    executor->upload(state, before);
+    std::thread stopper([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        executor->requestStop();
+    });
+    const RunResult result = executor->run(RunMode::Captured);
+    stopper.join();
+    QCOMPARE(result, RunResult::Stopped);
+    executor->download(state, after);
+    QVERIFY(before == after);
+}
+
+/// Once a state is written over, a step runs to its end whatever is asked.
+void TestCpuExecutor::stopTooLateLeavesNothingHalf() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId first = b.state("first", {4, 4}, DType::F32, StateRole::Parameter);
+    const NodeId second = b.state("second", {4, 4}, DType::F32, StateRole::Parameter);
+    graph.setNext(first, b.unary(Op::Neg, first));
+    NodeId product = b.matmul(second, second);
+    for (int i = 0; i < 3; ++i)
+        product = b.matmul(product, second);
+    graph.setNext(second, product);
+    const auto program = std::make_shared<const Program>(compile(graph));
+    QVERIFY(program->pointOfNoReturn + 1 < program->kernels.size());
+    const auto executor = makeCpuExecutor(1);
+    executor->load(program);
+    const auto upload = [&](const char* name, double value) {
+        const NodeId id = program->graph.state(name);
+        executor->upload(id,
+                         test::toBytes(program->graph[id], std::vector<double>(size_t{16}, value)));
+    };
+    upload("first", 3);
+    upload("second", 1);
+    size_t kernels = 0;
+    const RunResult result = executor->run(RunMode::Stepwise, [&](NodeId, const auto&) {
+        if (++kernels == program->pointOfNoReturn + 1) executor->requestStop();
+    });
+    QCOMPARE(result, RunResult::Done);
+    const auto valuesOf = [&](const char* name) {
+        const NodeId id = program->graph.state(name);
+        std::vector<std::byte> bytes(program->graph[id].bytes());
+        executor->download(id, bytes);
+        return test::fromBytes(program->graph[id], bytes);
+    };
+    QCOMPARE(valuesOf("first"), std::vector<double>(size_t{16}, -3));
+    QCOMPARE(valuesOf("second"), std::vector<double>(size_t{16}, 256)); // four products of 4
+    // the request ends with the step that it was made in
+    QCOMPARE(executor->run(RunMode::Stepwise, {}), RunResult::Done);
+    QCOMPARE(valuesOf("first"), std::vector<double>(size_t{16}, 3));
+}
+
+void TestCpuExecutor::visitorSeesStoredValues() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {4, 4}, DType::F32);
+    graph.addOutput("y", b.matmul(b.unary(Op::Relu, x), x));
+    const auto program = std::make_shared<const Program>(compile(graph));
+    const auto executor = makeCpuExecutor(1);
+    executor->load(program);
+    std::vector<Op> seen;
+    executor->run(RunMode::Stepwise, [&](NodeId id, std::span<const std::byte> bytes) {
+        seen.push_back(program->graph[id].op);
+        QCOMPARE(bytes.size(), program->graph[id].bytes());
+    });
+    QCOMPARE(seen, (std::vector{Op::Relu, Op::Matmul}));
+}
+
+void TestCpuExecutor::wrongTransferIsRefused() {
+    Graph graph;
+    Builder b(graph);
+    graph.addOutput("y", b.unary(Op::Neg, b.input("x", {3}, DType::F32)));
+    const auto program = std::make_shared<const Program>(compile(graph));
+    const auto executor = makeCpuExecutor(1);
+    executor->load(program);
+    std::vector<std::byte> bytes(11);
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, executor->upload(program->graph.input("x"), bytes));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error,
+                             executor->download(program->graph.output("y"), bytes));
+}
+
+/// A double just above the middle of two halves, and in float32 at it.
+void TestCpuExecutor::valuesAreRoundedOnce() {
+    Graph graph;
+    const NodeId x = Builder(graph).input("x", {1}, DType::F16);
+    const std::vector<std::byte> bytes = test::toBytes(graph[x], {0x1.002000001p0});
+    QCOMPARE(test::fromBytes(graph[x], bytes).at(0), 0x1.004p0);
+}
+
+void TestCpuExecutor::tooMuchMemoryIsAnEngineError() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {1 << 20, 1 << 20}, DType::F32);
+    graph.addOutput("y", b.sumAll(x));
+    const auto program = std::make_shared<const Program>(compile(graph));
+    const auto executor = makeCpuExecutor(1);
+    try { // before anything is allocated
+        executor->load(program);
+        QFAIL("4 TiB were taken");
+    } catch (const EngineError& error) {
+        const std::string start = "cpu: the step needs 4096.0 GiB of memory, the machine has ";
+        QCOMPARE(std::string(error.what()).substr(0, start.size()), start);
+    }
+    // not the program before it either: a run would use that one's memory for this one's sizes
+    Graph small;
+    small.addOutput("y", Builder(small).state("s", {4}, DType::F32, StateRole::Counter));
+    executor->load(std::make_shared<const Program>(compile(small)));
+    QVERIFY(executor->run(RunMode::Captured, {}) == RunResult::Done);
+    QVERIFY_THROWS_EXCEPTION(EngineError, executor->load(program));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, executor->run(RunMode::Captured, {}));
+}
+
+/// What lanes of a small network are compared by must not be the size of a tile or the number of
+/// threads.
+void TestCpuExecutor::smallStepsTakeLittleWorkspace() {
+    const int64_t m = 64, k = 10, n = 20;
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {m, k}, DType::F16), w = b.input("w", {k, n}, DType::F16);
+    graph.addOutput("y", b.unary(Op::Relu, b.matmul(x, w, {})));
+    const auto program = std::make_shared<const Program>(compile(graph));
+    const auto taken = [&](int threads) {
+        const auto executor = makeCpuExecutor(threads);
+        executor->load(program);
+        return executor->workspaceBytes();
+    };
+    // both operands and the result in f32, then the loop's values, of which two are held at a time
+    const auto bytes = sizeof(float) * static_cast<size_t>(m * k + k * n + 3 * m * n);
+    const size_t rounded = 8 * 64 * sizeof(float); // each area to whole lines, apart from the next
+    QVERIFY2(taken(1) <= bytes + rounded, qPrintable(QString::number(taken(1))));
+    QCOMPARE(taken(8), taken(1));
+}
+
+QTEST_GUILESS_MAIN(TestCpuExecutor)
+#include "tst_cpu_executor.moc"

@@ -1,0 +1,188 @@
+// What summary.json tells of the machine that trained a run: read back as it was written, and one
+// sentence about each thing that no run writes.
+#include "engine/core/error.h"
+#include "engine/io/strict_json.h"
+#include "engine/runs/run_files.h"
+#include "engine/runs/saved_run.h"
+#include "tests/support/thrown.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace halfscope;
+
+namespace {
+
+const std::vector<std::string> kLanes{"fp32", "amp-fp16"};
+constexpr int64_t kSteps = 60;
+
+Json goodSummary() {
+    return Json::parse(R"({
+        "version": 1, "outcome": "finished", "steps": 60, "wall_seconds": 1.5,
+        "device": {"name": "NVIDIA H200", "kind": "cuda", "libraries": "cuDNN 9.7",
+                   "memory_bytes": 150754820096},
+        "lanes": [{"name": "fp32", "peak_bytes": 123456}, {"name": "amp-fp16", "peak_bytes": 0}]
+    })");
+}
+
+} // namespace
+
+class TestSavedSummary : public QObject {
+    Q_OBJECT
+private slots:
+    void ofARun();
+    void ofAnotherMachine();
+    void isNotAlwaysThere();
+    void refusesValues_data();
+    void refusesValues();
+    void refusesOtherFiles_data();
+    void refusesOtherFiles();
+};
+
+void TestSavedSummary::ofARun() {
+    const QTemporaryDir folder;
+    RunConfig config = presetNamed("overflow").config;
+    config.task.side = 8;
+    config.model.width = 8;
+    config.steps = 3;
+    config.device = "cpu";
+    Experiment experiment(config);
+    {
+        RunFiles files(folder.path().toStdString(), experiment);
+        while (!experiment.finished()) {
+            std::vector<StepRecord> records;
+            std::vector<Event> events;
+            experiment.advance(records, events);
+            files.append(experiment, records, events);
+        }
+        files.finish(experiment, RunOutcome::Finished, "test");
+    }
+    const auto run = readSavedRun(folder.path().toStdString(), laneNames(config));
+    QVERIFY(run && run->trainedOn);
+    const DeviceInfo& device = run->trainedOn->device;
+    QCOMPARE(device.name, experiment.device().name);
+    QCOMPARE(device.kind, experiment.device().kind);
+    QCOMPARE(device.libraries, experiment.device().libraries);
+    QCOMPARE(device.memoryBytes, experiment.device().memoryBytes);
+    QCOMPARE(run->trainedOn->laneBytes.size(), static_cast<size_t>(experiment.lanes()));
+    for (int lane = 0; lane < experiment.lanes(); ++lane)
+        QCOMPARE(run->trainedOn->laneBytes[static_cast<size_t>(lane)],
+                 experiment.lane(lane).memory().peakBytes);
+    QCOMPARE(run->summary, readFile(folder.filePath("summary.json").toStdString()));
+}
+
+void TestSavedSummary::ofAnotherMachine() {
+    const TrainedOn trained = trainedOnOf(goodSummary().dump(), "f", kLanes, kSteps);
+    QCOMPARE(trained.device.name, std::string("NVIDIA H200"));
+    QCOMPARE(trained.device.kind, std::string("cuda"));
+    QCOMPARE(trained.device.libraries, std::string("cuDNN 9.7"));
+    QCOMPARE(trained.device.memoryBytes, size_t{150754820096});
+    QCOMPARE(trained.laneBytes, (std::vector<size_t>{123456, 0}));
+}
+
+void TestSavedSummary::isNotAlwaysThere() {
+    const QTemporaryDir folder;
+    writeFileAtomically(folder.filePath("steps.csv").toStdString(), kStepHeader);
+    const auto run = readSavedRun(folder.path().toStdString(), kLanes);
+    QVERIFY(run && !run->trainedOn);
+    QCOMPARE(run->summary, std::string());
+}
+
+void TestSavedSummary::refusesValues_data() {
+    QTest::addColumn<QByteArray>("place"); // a JSON pointer
+    QTest::addColumn<QByteArray>("value"); // empty: taken away
+    QTest::addColumn<QByteArray>("sentence");
+    const auto row = [](const char* name, const char* place, const QByteArray& value,
+                        const char* sentence) {
+        QTest::newRow(name) << QByteArray(place) << value << QByteArray(sentence);
+    };
+    row("another version", "/version", "2",
+        "version: 2 is not allowed: 1, the version that this program reads");
+    row("no version", "/version", "",
+        "version: missing; allowed is 1, the version that this program reads");
+    row("another run", "/steps", "59", "steps: 59 is not allowed: 60, as in steps.csv");
+    row("half a step", "/steps", "60.5", "steps: 60.5 is not allowed: 60, as in steps.csv");
+    row("huge steps", "/steps", "18446744073709551615",
+        "steps: 18446744073709551615 is not allowed: 60, as in steps.csv");
+    row("no device", "/device", "",
+        "device: missing; allowed is an object with name, kind, libraries and memory_bytes");
+    row("a name for a device", "/device", "\"NVIDIA H200\"",
+        "device: \"NVIDIA H200\" is not allowed: an object with name, kind, libraries and "
+        "memory_bytes");
+    row("no name", "/device/name", "",
+        "device.name: missing; allowed is one line of text, 1 to 200 bytes");
+    row("an empty name", "/device/name", "\"\"",
+        "device.name: \"\" is not allowed: one line of text, 1 to 200 bytes");
+    row("a number for a name", "/device/name", "5",
+        "device.name: 5 is not allowed: one line of text, 1 to 200 bytes");
+    row("a name of two lines", "/device/name", R"("a\nb")",
+        "device.name: \"a?b\" is not allowed: one line of text, 1 to 200 bytes");
+    row("a long name", "/device/name", '"' + QByteArray(201, 'x') + '"',
+        " is not allowed: one line of text, 1 to 200 bytes");
+    row("another kind", "/device/kind", "\"tpu\"",
+        "device.kind: \"tpu\" is not allowed: cpu or cuda");
+    row("libraries", "/device/libraries", "null",
+        "device.libraries: null is not allowed: one line of text, 0 to 200 bytes");
+    row("memory", "/device/memory_bytes", "-1",
+        "device.memory_bytes: -1 is not allowed: a whole number of bytes from 0");
+    row("no lanes", "/lanes", "",
+        "lanes: missing; allowed is a list of as many lanes as experiment.json has, 2");
+    row("lanes by name", "/lanes", "{}",
+        "lanes: an object is not allowed: a list of as many lanes as experiment.json has, 2");
+    row("one lane", "/lanes", R"([{"name": "fp32", "peak_bytes": 1}])",
+        "lanes: 1 lanes are not allowed: a list of as many lanes as experiment.json has, 2");
+    row("a number for a lane", "/lanes/1", "7",
+        "lanes.1: 7 is not allowed: an object with name and peak_bytes");
+    row("another lane", "/lanes/1/name", "\"amp-bf16\"",
+        "lanes.1.name: \"amp-bf16\" is not allowed: amp-fp16, as in experiment.json");
+    row("peak in words", "/lanes/0/peak_bytes", "\"much\"",
+        "lanes.0.peak_bytes: \"much\" is not allowed: a whole number of bytes from 0");
+    row("no peak", "/lanes/0/peak_bytes", "",
+        "lanes.0.peak_bytes: missing; allowed is a whole number of bytes from 0");
+}
+
+void TestSavedSummary::refusesValues() {
+    QFETCH(const QByteArray, place);
+    QFETCH(const QByteArray, value);
+    QFETCH(const QByteArray, sentence);
+    Json summary = goodSummary();
+    const Json::json_pointer at(place.toStdString());
+    if (value.isEmpty())
+        summary[at.parent_pointer()].erase(at.back());
+    else
+        summary[at] = Json::parse(value.toStdString());
+    const std::string text = thrownBy<InputError>(
+        [&] { trainedOnOf(summary.dump(), "a/summary.json", kLanes, kSteps); });
+    QVERIFY2(text.starts_with("a/summary.json: "), text.c_str());
+    QVERIFY2(text.ends_with(sentence.toStdString()), text.c_str());
+    QVERIFY2(text.size() < 200, text.c_str());
+}
+
+void TestSavedSummary::refusesOtherFiles_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<QByteArray>("sentence");
+    QTest::newRow("empty") << QByteArray() << QByteArray("the file is empty");
+    QTest::newRow("cut off") << QByteArray("{\"version\": 1,\n")
+                             << QByteArray("line 2, column 1: not valid JSON: ");
+    QTest::newRow("a list") << QByteArray("[]") << QByteArray("a list is no summary: an object ");
+    QTest::newRow("no summary's length")
+        << QByteArray((1 << 20) + 1, ' ')
+        << QByteArray("1048577 bytes are not allowed: at most 1048576");
+    QTest::newRow("a key twice") << QByteArray("{\"steps\": 1, \"steps\": 60}")
+                                 << QByteArray("steps: the key stands twice in its object");
+}
+
+void TestSavedSummary::refusesOtherFiles() {
+    QFETCH(const QByteArray, text);
+    QFETCH(const QByteArray, sentence);
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath("summary.json").toStdString();
+    writeFileAtomically(folder.filePath("steps.csv").toStdString(), kStepHeader);
+    writeFileAtomically(path, text.toStdString());
+    const std::string thrown =
+        thrownBy<InputError>([&] { readSavedRun(folder.path().toStdString(), kLanes); });
+    QVERIFY2(thrown.starts_with(path + ": " + sentence.toStdString()), thrown.c_str());
+}
+
+QTEST_GUILESS_MAIN(TestSavedSummary)
+#include "tst_saved_summary.moc"

@@ -1,0 +1,214 @@
+// Whether skipped steps are normal: by hand-made histories, each with one cause, and by trainings
+// of the list of experiments that are known to go well or wrong.
+#include "engine/runs/skips.h"
+#include "engine/settings/fields.h"
+#include "engine/train/experiment.h"
+
+#include <QTest>
+
+using namespace halfscope;
+
+namespace {
+
+/// A lane's steps as a scaler that halves and doubles would leave them.
+class History {
+public:
+    explicit History(float scale) : m_scale(scale) {}
+
+    History& clean(int steps) {
+        for (int i = 0; i < steps; ++i)
+            add(0);
+        return *this;
+    }
+    History& skip(int steps) {
+        for (int i = 0; i < steps; ++i)
+            add(kSkipped | kBackedOff);
+        return *this;
+    }
+    History& skipAtFloor(int steps) {
+        for (int i = 0; i < steps; ++i)
+            add(kSkipped);
+        return *this;
+    }
+    History& grow() { return add(kGrew), *this; }
+    History& lose(int steps) {
+        for (int i = 0; i < steps; ++i)
+            add(kSkipped | kBackedOff | kLossNotFinite);
+        return *this;
+    }
+    const SkipTally& tally() const { return m_tally; }
+
+private:
+    void add(uint32_t flags) {
+        StepRecord record;
+        record.step = m_tally.steps() + 1;
+        record.flags = flags;
+        record.scale = m_scale;
+        m_tracker = (flags & (kSkipped | kGrew)) ? 0 : m_tracker + 1;
+        record.growthTracker = m_tracker;
+        if (flags & kBackedOff) m_scale /= 2;
+        if (flags & kGrew) m_scale *= 2;
+        m_tally.add(record);
+    }
+    SkipTally m_tally;
+    float m_scale;
+    int m_tracker = 0;
+};
+
+/// What a lane of an experiment leaves.
+SkipTally trained(const RunConfig& config, size_t lane) {
+    Experiment experiment(config);
+    SkipTally tally;
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    while (!experiment.finished()) {
+        records.clear();
+        experiment.advance(records, events);
+        tally.add(records[lane]);
+    }
+    return tally;
+}
+
+RunConfig onCpu(const char* preset) {
+    RunConfig config = presetNamed(preset).config;
+    config.device = "cpu";
+    return config;
+}
+
+} // namespace
+
+class TestSkips : public QObject {
+    Q_OBJECT
+
+private slots:
+    void without() {
+        const SkipTally tally = History(65536).clean(5).tally();
+        QCOMPARE(tally.verdict(true), SkipVerdict::None);
+        QCOMPARE(tally.verdict(false), SkipVerdict::None); // FP32 has no scale to judge
+        QCOMPARE(tally.sentence(true), std::string());
+        QCOMPARE(SkipTally().sentence(true), std::string());
+    }
+
+    void normal_data();
+    void normal();
+    void tooMany_data();
+    void tooMany();
+    void counts();
+    void ofTrainings();
+};
+
+void TestSkips::normal_data() {
+    QTest::addColumn<SkipTally>("tally");
+    QTest::addColumn<QString>("sentence");
+    QTest::newRow("the first step") << History(65536).skip(1).clean(299).tally()
+                                    << "1 of 300 steps was skipped. That is normal: at the start, "
+                                       "until the loss scale had come down to what fits.";
+    QTest::newRow("nothing else yet")
+        << History(16777216).skip(3).tally()
+        << "all 3 steps were skipped. That is normal: the loss scale is coming down.";
+    QTest::newRow("from the largest usual scale")
+        << History(0x1p32f).skip(32).tally()
+        << "all 32 steps were skipped. That is normal: the loss scale is coming down.";
+    QTest::newRow("one step alone")
+        << History(65536).skip(1).tally()
+        << "1 step was skipped. That is normal: the loss scale is coming down.";
+    // a growth is tried, and taken back; later gradients grow by themselves
+    QTest::newRow("all causes")
+        << History(1024).skip(1).clean(2).skip(1).clean(40).grow().skip(1).clean(30).skip(1).tally()
+        << "4 of 77 steps were skipped. That is normal: 2 at the start, until the loss scale had "
+           "come down to what fits, 1 where a growth had tried too large a scale, 1 where "
+           "gradients had grown.";
+    // a scale that someone set below 1 has not fallen there
+    QTest::newRow("a small first scale")
+        << History(0.25f).clean(30).grow().skip(1).clean(1).tally()
+        << "1 of 33 steps was skipped. That is normal: where a growth had tried too large a "
+           "scale.";
+    // cured: the loss was infinite for two steps
+    QTest::newRow("a loss that came back")
+        << History(65536).lose(2).clean(10).tally()
+        << "2 of 12 steps were skipped. That is normal: at the start, until the loss scale had "
+           "come down to what fits.";
+    QTest::newRow("a floor that was touched")
+        << History(128).skipAtFloor(6).clean(1).skipAtFloor(10).tally()
+        << "16 of 17 steps were skipped. That is normal: at the start, until the loss scale had "
+           "come down to what fits.";
+}
+
+void TestSkips::normal() {
+    QFETCH(const SkipTally, tally);
+    QFETCH(const QString, sentence);
+    QCOMPARE(QString::fromStdString(tally.sentence(true)), sentence);
+    QCOMPARE(tally.verdict(true), SkipVerdict::Normal);
+}
+
+void TestSkips::tooMany_data() {
+    QTest::addColumn<SkipTally>("tally");
+    QTest::addColumn<bool>("dynamic");
+    QTest::addColumn<QString>("part");
+    QTest::newRow("the loss is lost") << History(65536).clean(7).lose(5).tally() << true
+                                      << "the loss is not finite from step 8 on";
+    QTest::newRow("down to 1/8") << History(4).skip(6).tally() << true << "fell below 1";
+    QTest::newRow("past 1") << History(1.5f).skip(1).clean(1).tally() << true << "fell below 1";
+    QTest::newRow("static") << History(65536).skipAtFloor(3).clean(1).tally() << false
+                            << "the loss scale stays at 65536 (2^16)";
+    QTest::newRow("a floor") << History(128).skipAtFloor(11).tally() << true
+                             << "the loss scale stays at 128 (2^7)";
+    QTest::newRow("a long start") << History(0x1p100f).skip(33).clean(1).tally() << true
+                                  << "33 of them at the start";
+    History trials(65536);
+    for (int i = 0; i < 10; ++i)
+        trials.clean(7).grow().skip(1);
+    QTest::newRow("a short growth interval")
+        << trials.tally() << true << "10 of them where a growth had tried";
+    History often(16777216);
+    for (int i = 0; i < 5; ++i)
+        often.clean(15).grow().skip(1).clean(1).skip(3);
+    QTest::newRow("without a growth before")
+        << often.tally() << true << "20 of 105 steps were skipped. That is not normal: 15 of them";
+}
+
+void TestSkips::tooMany() {
+    QFETCH(const SkipTally, tally);
+    QFETCH(const bool, dynamic);
+    QFETCH(const QString, part);
+    const QString sentence = QString::fromStdString(tally.sentence(dynamic));
+    QVERIFY2(sentence.contains(part), qPrintable(sentence));
+    QVERIFY2(sentence.contains(QStringLiteral("That is not normal: ")), qPrintable(sentence));
+    QCOMPARE(tally.verdict(dynamic), SkipVerdict::TooMany);
+}
+
+/// Where the start ends, and what a growth excuses: one skip, not two.
+void TestSkips::counts() {
+    const SkipTally early = History(65536).skip(1).clean(19).skip(1).tally();
+    QCOMPARE(early.atStart(), int64_t{2});
+    const SkipTally late = History(65536).skip(1).clean(20).skip(1).tally();
+    QCOMPARE(late.atStart(), int64_t{1});
+    QCOMPARE(late.others(), int64_t{1});
+    const SkipTally grown = History(65536).clean(3).grow().clean(5).skip(2).tally();
+    QCOMPARE(grown.atStart(), int64_t{0});
+    QCOMPARE(grown.afterGrowth(), int64_t{1});
+    QCOMPARE(grown.others(), int64_t{1});
+    QCOMPARE(grown.skipped(), int64_t{2});
+    QCOMPARE(grown.steps(), int64_t{11});
+}
+
+void TestSkips::ofTrainings() {
+    const SkipTally overflow = trained(onCpu("overflow"), 1);
+    QCOMPARE(overflow.atStart(), int64_t{13}); // from 2^24 down to 2^11
+    QVERIFY(overflow.afterGrowth() > 5);
+    QCOMPARE(overflow.verdict(true), SkipVerdict::Normal);
+    QCOMPARE(trained(onCpu("overflow"), 0).verdict(false), SkipVerdict::None);
+    RunConfig unclipped = onCpu("recipe-clip");
+    unclipped.gradients.clip = ClipKind::None;
+    QCOMPARE(trained(unclipped, 1).verdict(true), SkipVerdict::TooMany);
+    for (const Preset& preset : presets()) {
+        if (!preset.name.starts_with("recipe-")) continue;
+        const SkipTally tally = trained(onCpu(preset.name.c_str()), 1);
+        QVERIFY2(tally.skipped() > 0, preset.name.c_str());
+        QVERIFY2(tally.verdict(true) == SkipVerdict::Normal,
+                 (preset.name + ": " + tally.sentence(true)).c_str());
+    }
+}
+
+QTEST_GUILESS_MAIN(TestSkips)
+#include "tst_skips.moc"

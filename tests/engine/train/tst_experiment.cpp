@@ -1,0 +1,422 @@
+// Experiments: lanes that start alike and advance together, live edits, stopping and going on.
+#include "engine/core/error.h"
+#include "engine/settings/layers.h"
+#include "engine/train/experiment.h"
+#include "tests/support/thrown.h"
+#include "tests/support/training.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <thread>
+
+using namespace halfscope;
+using halfscope::test::differentBits;
+
+namespace {
+
+LaneConfig laneOf(Precision precision) {
+    LaneConfig lane;
+    lane.precision = precision;
+    if (precision != Precision::AmpFp16) lane.scaler.rules.mode = ScalerMode::Off;
+    return lane;
+}
+
+RunConfig smallConfig(TaskKind kind, const std::vector<Precision>& lanes) {
+    RunConfig config;
+    config.task.kind = kind;
+    config.task.side = 16;
+    config.task.samples = 256;
+    config.model.width = 12;
+    config.model.depth = 1;
+    config.seed = 5;
+    config.steps = 20;
+    config.device = "cpu";
+    config.threads = 1;
+    config.lanes.clear();
+    for (const Precision p : lanes)
+        config.lanes.push_back(laneOf(p));
+    return config;
+}
+
+const std::vector<Precision> kPair{Precision::Fp32, Precision::AmpFp16};
+
+struct Run {
+    Experiment experiment;
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+
+    explicit Run(const RunConfig& config) : experiment(config) {}
+    bool advance() { return experiment.advance(records, events); }
+    std::vector<float> losses() const {
+        std::vector<float> list;
+        for (const StepRecord& record : records)
+            list.push_back(record.loss);
+        return list;
+    }
+};
+
+void checkRecords(const Run& run) {
+    const auto lanes = static_cast<size_t>(run.experiment.lanes());
+    QCOMPARE(run.records.size() % lanes, size_t{0});
+    for (size_t i = 0; i < run.records.size(); ++i) {
+        QCOMPARE(run.records[i].step, static_cast<int64_t>(i / lanes) + 1);
+        QCOMPARE(run.records[i].lane, static_cast<int32_t>(i % lanes));
+        if (i > 0) QVERIFY(run.records[i].wallSeconds >= run.records[i - 1].wallSeconds);
+    }
+}
+
+} // namespace
+
+class TestExperiment : public QObject {
+    Q_OBJECT
+
+private slots:
+    void lanesStartAlike_data() {
+        QTest::addColumn<int>("task");
+        QTest::newRow("checkerboard") << static_cast<int>(TaskKind::Checkerboard);
+        QTest::newRow("regression") << static_cast<int>(TaskKind::Regression);
+    }
+    void lanesStartAlike() {
+        QFETCH(int, task);
+        Run run(smallConfig(static_cast<TaskKind>(task), {Precision::Fp32, Precision::Fp32}));
+        const Weights a = run.experiment.lane(0).weights(), b = run.experiment.lane(1).weights();
+        for (const auto& [name, values] : a)
+            QCOMPARE(differentBits(values, b.at(name)), 0);
+        // two lanes of one precision stay equal to the bit: same weights, same batches
+        while (!run.experiment.finished())
+            QVERIFY(run.advance());
+        checkRecords(run);
+        for (size_t i = 0; i < run.records.size(); i += 2)
+            QCOMPARE(std::bit_cast<uint32_t>(run.records[i].loss),
+                     std::bit_cast<uint32_t>(run.records[i + 1].loss));
+        QVERIFY(run.records.back().loss < run.records.front().loss);
+    }
+
+    void sixLanes() {
+        RunConfig config = smallConfig(TaskKind::Regression,
+                                       {Precision::Fp32, Precision::AmpFp16, Precision::AmpBf16,
+                                        Precision::Fp16, Precision::AmpFp16, Precision::AmpFp16});
+        config.lanes[5].scaler.initScale = std::ldexp(1.0, 24);
+        config.steps = 4;
+        Run run(config);
+        QCOMPARE(run.experiment.lanes(), 6);
+        const std::vector<std::string> names{"fp32", "amp-fp16",   "amp-bf16",
+                                             "fp16", "amp-fp16-2", "amp-fp16-3"};
+        for (int i = 0; i < 6; ++i) {
+            QCOMPARE(run.experiment.laneName(i), names[static_cast<size_t>(i)]);
+            QCOMPARE(run.experiment.lane(i).name(), names[static_cast<size_t>(i)]);
+        }
+        while (!run.experiment.finished())
+            QVERIFY(run.advance());
+        checkRecords(run);
+        // all see the same first batch with the same weights: they differ by rounding alone
+        for (size_t i = 1; i < 6; ++i)
+            QVERIFY(std::abs(run.records[i].loss / run.records[0].loss - 1) < 0.02f);
+        QVERIFY(run.records[5].flags & kSkipped);
+        for (const Event& event : run.events) {
+            const auto lane = static_cast<size_t>(event.lane);
+            QCOMPARE(config.lanes[lane].precision, Precision::AmpFp16);
+        }
+    }
+
+    void refusesWrongConfigurations() {
+        RunConfig config = smallConfig(TaskKind::Checkerboard, kPair);
+        config.lanes.resize(7, config.lanes[0]);
+        QVERIFY_THROWS_EXCEPTION(InputError, Experiment{config});
+        config = smallConfig(TaskKind::Checkerboard, kPair);
+        config.device = "tpu";
+        QVERIFY_THROWS_EXCEPTION(InputError, Experiment{config});
+    }
+
+    void liveEdits() {
+        Run run(smallConfig(TaskKind::Checkerboard, {Precision::AmpFp16, Precision::AmpFp16}));
+        for (int i = 0; i < 3; ++i)
+            QVERIFY(run.advance());
+        auto& [experiment, records, events] = run;
+        experiment.setLive(1, "scaler.growth_interval", int64_t{4}, events);
+        QCOMPARE(events.size(), size_t{1});
+        QCOMPARE(events[0].kind, EventKind::Edit);
+        QCOMPARE(events[0].step, int64_t{4});
+        QCOMPARE(events[0].lane, 1);
+        QCOMPARE(events[0].tensor, std::string("scaler.growth_interval"));
+        QCOMPARE(experiment.config().lanes[1].scaler.rules.growthInterval, int64_t{4});
+        QCOMPARE(experiment.config().lanes[0].scaler.rules.growthInterval, int64_t{2000});
+        QVERIFY(run.advance());
+        QVERIFY(!(records[6].flags & kGrew));
+        QVERIFY(records[7].flags & kGrew);
+
+        // a setting of the whole run, whichever lane it is given with
+        experiment.setLive(1, "optimizer.lr", 0.125, events);
+        QCOMPARE(events.back().lane, -1);
+        QVERIFY2(events.back().text.find("0.125") != std::string::npos, events.back().text.c_str());
+        experiment.setLive(-1, "scaler.growth_factor", 4.0, events);
+        experiment.setLive(-1, "run.steps", int64_t{6}, events);
+        QVERIFY(run.advance());
+        QCOMPARE(records[8].learningRate, 0.125f);
+        QCOMPARE(records[9].learningRate, 0.125f);
+        QVERIFY(run.advance());
+        QVERIFY(experiment.finished());
+        for (const LaneConfig& lane : experiment.config().lanes)
+            QCOMPARE(lane.scaler.rules.growthFactor, 4.0);
+    }
+
+    void liveScale() {
+        RunConfig config = smallConfig(TaskKind::Checkerboard,
+                                       {Precision::Fp32, Precision::AmpFp16, Precision::AmpFp16});
+        config.lanes[1].scaler.rules.growthInterval = 3;
+        Run run(config);
+        QVERIFY(run.advance());
+        auto& [experiment, records, events] = run;
+        experiment.setLive(1, kLiveScale, 1024.0, events);
+        QCOMPARE(events.back().text,
+                 std::string("From step 2: Loss scale is 1024 (2^10) in lane amp-fp16."));
+        QVERIFY(run.advance() && run.advance());
+        QCOMPARE(records[4].scale, 1024.0f);
+        QVERIFY(records[7].flags & kGrew); // the tracker went on
+        experiment.setLive(-1, kLiveScale, int64_t{8}, events);
+        QVERIFY(run.advance());
+        for (size_t i = 9; i < 12; ++i)
+            QCOMPARE(records[i].scale, i == 9 ? 1.0f : 8.0f);
+        // set once: from there the scaler's rules move it
+        QVERIFY(run.advance() && run.advance() && run.advance());
+        QVERIFY(records[16].flags & kGrew);
+        QCOMPARE(records[19].scale, 16.0f);
+        QVERIFY_THROWS_EXCEPTION(InputError, experiment.setLive(0, kLiveScale, 8.0, events));
+        QVERIFY_THROWS_EXCEPTION(InputError, experiment.setLive(1, kLiveScale, 0.0, events));
+    }
+
+    /// Every rule can be edited in the middle of a run and acts at the next step.
+    void liveGuards() {
+        RunConfig config = smallConfig(TaskKind::Regression, {Precision::AmpFp16});
+        config.lanes[0].scaler.initScale = std::ldexp(1.0, 40);
+        Run run(config);
+        auto& [experiment, records, events] = run;
+        experiment.setLive(0, "scaler.floor", std::ldexp(1.0, 39), events);
+        QVERIFY(run.advance() && run.advance());
+        QCOMPARE(experiment.lane(0).scaler().scale, std::ldexp(1.0f, 39));
+        experiment.setLive(0, "scaler.at_floor", std::string("stop"), events);
+        QVERIFY(run.advance());
+        QVERIFY(records.back().flags & kAtFloor);
+    }
+
+    /// A preset takes its rules at once and leaves the scale at hand alone.
+    void livePreset() {
+        Run run(smallConfig(TaskKind::Regression, {Precision::AmpFp16}));
+        QVERIFY(run.advance());
+        const float scale = run.experiment.lane(0).scaler().scale;
+        run.experiment.setLive(0, "scaler.preset", std::string("megatron"), run.events);
+        QCOMPARE(
+            run.events.back().text,
+            std::string("From step 2: Scaler is megatron (before: pytorch) in lane amp-fp16."));
+        const ScalerConfig& now = run.experiment.config().lanes[0].scaler;
+        QCOMPARE(now.rules.hysteresis, int64_t{2});
+        QCOMPARE(now.initScale, 65536.0);
+        QVERIFY(run.advance());
+        QCOMPARE(run.records.back().scale, scale);
+        run.experiment.setLive(0, "scaler.mode", std::string("off"), run.events);
+        QVERIFY(run.advance());
+        QCOMPARE(run.records.back().scale, 1.0f);
+    }
+
+    void stopsAtTheFloor() {
+        RunConfig config = smallConfig(TaskKind::Regression, kPair);
+        ScalerConfig& scaler = config.lanes[1].scaler;
+        scaler.initScale = scaler.rules.floor = std::ldexp(1.0, 40);
+        scaler.rules.atFloor = FloorAction::Stop;
+        Run run(config);
+        QVERIFY(run.experiment.stopReason().empty());
+        QVERIFY(run.advance()); // the rows of the step are delivered
+        QCOMPARE(run.records.size(), size_t{2});
+        const std::string reason = run.experiment.stopReason();
+        QVERIFY2(reason.starts_with("The loss scale reached its floor 1099511627776 (2^40) in lane "
+                                    "amp-fp16 at step 1 "),
+                 reason.c_str());
+        QVERIFY_THROWS_EXCEPTION(RunError, run.advance());
+        QCOMPARE(run.records.size(), size_t{2});
+        run.experiment.setLive(1, "scaler.at_floor", std::string("continue"), run.events);
+        QVERIFY(run.advance());
+        run.experiment.setLive(1, "scaler.at_floor", std::string("stop"), run.events);
+        QVERIFY(run.advance());
+        QVERIFY(!run.experiment.stopReason().empty());
+        run.experiment.setLive(1, kLiveScale, 1.0, run.events); // another way out
+        QVERIFY(run.experiment.stopReason().empty());
+        QVERIFY(run.advance());
+    }
+
+    void editsThatNeedARestartAreRefused() {
+        Run run(smallConfig(TaskKind::Checkerboard, kPair));
+        QVERIFY_THROWS_EXCEPTION(InputError,
+                                 run.experiment.setLive(-1, "model.width", int64_t{8}, run.events));
+        QVERIFY_THROWS_EXCEPTION(InputError,
+                                 run.experiment.setLive(-1, "optimizer.l", 0.1, run.events));
+        QVERIFY_THROWS_EXCEPTION(InputError,
+                                 run.experiment.setLive(-1, "optimizer.lr", -1.0, run.events));
+        QVERIFY(run.events.empty());
+        RunConfig config = smallConfig(TaskKind::Checkerboard, kPair);
+        config.schedule.kind = ScheduleKind::OneCycle;
+        Run cycle(config);
+        QVERIFY_THROWS_EXCEPTION(InputError,
+                                 cycle.experiment.setLive(-1, "optimizer.lr", 0.1, cycle.events));
+    }
+
+    void stopHoldsUntilCleared() {
+        Run run(smallConfig(TaskKind::Checkerboard, kPair));
+        QVERIFY(run.advance());
+        run.experiment.requestStop();
+        QVERIFY(!run.advance());
+        QCOMPARE(run.experiment.step(), int64_t{1});
+        QCOMPARE(run.records.size(), size_t{2});
+        run.experiment.clearStop();
+        QVERIFY(run.advance());
+        QCOMPARE(run.experiment.step(), int64_t{2});
+    }
+
+    /// Stops at any moment, in either lane, and edits while lanes wait in the middle of a step: the
+    /// run has the bits of one that was never stopped.
+    void stopAndGoOnGivesTheSameBits() {
+        RunConfig config = smallConfig(TaskKind::Checkerboard, kPair);
+        config.task.side = 64;
+        config.model.width = 64;
+        config.lanes[1].scaler.initScale = std::ldexp(1.0, 30);
+        Run calm(config), disturbed(config);
+        std::atomic<bool> done{false};
+        std::thread disturber([&] {
+            for (int i = 0; !done; ++i) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(3 + i % 11));
+                disturbed.experiment.requestStop();
+            }
+        });
+        std::vector<std::pair<int64_t, double>> edits; // the step at which they act, in order
+        std::vector<Snapshot> snapshots;
+        while (!disturbed.experiment.finished()) {
+            if (disturbed.advance()) continue;
+            snapshots.push_back(disturbed.experiment.snapshot());
+            const double rate = 0.001 + 0.0001 * static_cast<double>(edits.size());
+            disturbed.experiment.setLive(-1, "optimizer.lr", rate, disturbed.events);
+            edits.emplace_back(disturbed.events.back().step, rate);
+            if (edits.size() > 100) done = true;
+            disturbed.experiment.clearStop();
+        }
+        done = true;
+        disturber.join();
+        checkRecords(disturbed);
+
+        std::vector<Picture> painted; // by the first lane, in f32
+        size_t next = 0;
+        while (!calm.experiment.finished()) {
+            for (; next < edits.size() && edits[next].first == calm.experiment.step() + 1; ++next)
+                calm.experiment.setLive(-1, "optimizer.lr", edits[next].second, calm.events);
+            QVERIFY(calm.advance());
+            painted.push_back(calm.experiment.snapshot().outputs[0]);
+        }
+        QVERIFY(!edits.empty());
+        QCOMPARE(differentBits(calm.losses(), disturbed.losses()), 0);
+        for (const Snapshot& shot : snapshots) {
+            if (shot.step == 0) continue;
+            const Picture& wanted = painted[static_cast<size_t>(shot.step - 1)];
+            float largest = 0;
+            for (size_t i = 0; i < wanted.values.size(); ++i)
+                largest = std::max(largest, std::abs(wanted.values[i] - shot.outputs[0].values[i]));
+            // the same forward in other kernels; one step further moves a pixel by far more
+            QVERIFY2(largest < 1e-4f,
+                     qPrintable(QString("step %1: %2").arg(shot.step).arg(largest)));
+        }
+        const auto isEdit = [](const Event& event) { return event.kind == EventKind::Edit; };
+        std::erase_if(calm.events, isEdit);
+        std::erase_if(disturbed.events, isEdit);
+        QCOMPARE(calm.events.size(), disturbed.events.size());
+        for (int lane = 0; lane < 2; ++lane) {
+            const Weights a = calm.experiment.lane(lane).weights();
+            const Weights b = disturbed.experiment.lane(lane).weights();
+            for (const auto& [name, values] : a)
+                QCOMPARE(differentBits(values, b.at(name)), 0);
+        }
+    }
+
+    void snapshots() {
+        Run run(smallConfig(TaskKind::Checkerboard, kPair));
+        const Snapshot untrained = run.experiment.snapshot();
+        QCOMPARE(untrained.step, int64_t{0});
+        QVERIFY(run.advance());
+        const Snapshot first = run.experiment.snapshot();
+        QCOMPARE(first.step, int64_t{1});
+        for (size_t i = 0; i < 2; ++i) {
+            QCOMPARE(first.outputs[i].width, 16);
+            // the picture of step 1 is drawn by the weights before it
+            for (size_t p = 0; p < first.outputs[i].values.size(); ++p)
+                QVERIFY(std::abs(first.outputs[i].values[p] - untrained.outputs[i].values[p]) <
+                        0.01f);
+        }
+        for (int i = 0; i < 10; ++i)
+            QVERIFY(run.advance());
+        QVERIFY(run.experiment.snapshot().outputs[0].values != first.outputs[0].values);
+        QCOMPARE(run.experiment.target().width, 16);
+    }
+
+    void saysWhyThereIsNoCuda() {
+        RunConfig config = smallConfig(TaskKind::Checkerboard, kPair);
+        QVERIFY(Run(config).experiment.cudaReason().empty()); // the CPU was asked for
+        config.device = "auto";
+        const Run run(config);
+        QCOMPARE(run.experiment.cudaReason().empty(), run.experiment.device().kind == "cuda");
+    }
+
+    void stopsWhileItIsBuilt() {
+        const RunConfig config = smallConfig(TaskKind::Checkerboard, kPair);
+        std::stop_source stop;
+        Experiment experiment(config, stop.get_token());
+        QCOMPARE(experiment.snapshot(stop.get_token()).outputs.size(), size_t{2});
+        stop.request_stop();
+        // the first pictures of a wide network take as long as building it
+        QVERIFY_THROWS_EXCEPTION(RunError, experiment.snapshot(stop.get_token()));
+        QVERIFY_THROWS_EXCEPTION(RunError, Experiment(config, stop.get_token()));
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        QVERIFY(experiment.advance(records, events)); // a step is stopped by requestStop() alone
+    }
+
+    void stopReachesALongBuild() {
+        RunConfig config = smallConfig(TaskKind::Checkerboard, kPair);
+        config.task.side = 64;
+        config.model.width = 1024;
+        config.model.depth = 8;
+        std::stop_source stop;
+        std::thread other([&stop] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            stop.request_stop();
+        });
+        QVERIFY_THROWS_EXCEPTION(RunError,
+                                 Experiment(config, stop.get_token()).snapshot(stop.get_token()));
+        other.join();
+    }
+
+    void lanesFitTogether() {
+        const DeviceInfo device{"Small", "cpu", "none", size_t{3} << 30};
+        checkLanesFit(std::vector<size_t>{size_t{1} << 30, size_t{2} << 30}, device);
+        checkLanesFit(std::vector<size_t>{size_t{9} << 30}, {"Unknown", "cpu", "none", 0});
+        const std::vector<size_t> lanes{size_t{2} << 30, size_t{3} << 29};
+        QCOMPARE(thrownBy<EngineError>([&] { checkLanesFit(lanes, device); }),
+                 std::string("cpu: 2 lanes need 3.5 GiB of memory together, Small has 3 GiB (fewer "
+                             "lanes, a smaller picture, batch or width needs less)"));
+    }
+
+    /// What the window offers is what a network takes.
+    void layersCanBeForced() {
+        for (const Preset& preset : presets()) {
+            const std::vector<std::string> layers = layersOf(preset.config);
+            QVERIFY2(layers.size() > 2, preset.name.c_str());
+            LaneConfig lane = defaultLane(Precision::AmpFp16);
+            for (const std::string& layer : layers)
+                lane.layers += (lane.layers.empty() ? "" : ", ") + layer + "=float32";
+            QVERIFY2(forcedLayers(lane.layers).has_value(), lane.layers.c_str());
+            const Graph graph = buildStep(preset.config, lane, {4, 2, 1});
+            for (NodeId id = 0; id < graph.size(); ++id)
+                QVERIFY2(graph[id].cause.phase != Phase::Forward || graph[id].dtype != DType::F16,
+                         preset.name.c_str());
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestExperiment)
+#include "tst_experiment.moc"

@@ -1,0 +1,197 @@
+// Gradients counted by power of two: what is counted where, that the counts are those of the next
+// step, and that a training goes on as if nobody had looked.
+#include "engine/core/dtype.h"
+#include "engine/settings/fields.h"
+#include "tests/support/lane.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <limits>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+constexpr int64_t kBatch = 64, kInputs = 10, kUnits = 20;
+
+MagnitudeCounts counted(DType type, const std::vector<float>& values) {
+    std::vector<std::byte> bytes(values.size() * bytesOf(type));
+    storeFromFloat(type, values.data(), bytes.data(), values.size());
+    MagnitudeCounts counts;
+    counts.add(type, bytes);
+    return counts;
+}
+
+int64_t at(const MagnitudeCounts& counts, int exponent) {
+    return counts.buckets[static_cast<size_t>(exponent - MagnitudeCounts::kLowest)];
+}
+
+RunConfig scaled(Precision precision, double scale) {
+    RunConfig config = laneConfig(precision);
+    config.lanes[0].scaler.rules.mode = ScalerMode::Static;
+    config.lanes[0].scaler.initScale = static_cast<float>(scale);
+    return config;
+}
+
+GradientRange rangeOf(Lane& lane) {
+    const auto range = lane.trainer.gradientRange();
+    require(range.has_value(), "nobody asked to stop");
+    return *range;
+}
+
+} // namespace
+
+class TestGradientRange : public QObject {
+    Q_OBJECT
+
+private slots:
+    void countsByPowerOfTwo() {
+        const float inf = std::numeric_limits<float>::infinity();
+        const MagnitudeCounts half =
+            counted(DType::F16, {0, -0.0f, 0x1p-24f, -0x1p-15f, 0x1p-14f, 1, -1.5f, 65504, inf,
+                                 -inf, std::nanf("")});
+        QCOMPARE(half.zeros, int64_t{2});
+        QCOMPARE(half.notFinite, int64_t{3});
+        QCOMPARE(half.subnormals, int64_t{2});
+        QCOMPARE(half.total(), int64_t{11});
+        for (const int exponent : {-24, -15, -14, 15})
+            QCOMPARE(at(half, exponent), int64_t{1});
+        QCOMPARE(at(half, 0), int64_t{2});
+        // the first and the last bucket take what lies beyond them
+        const MagnitudeCounts wide =
+            counted(DType::F32, {0x1p-41f, 0x1p-40f, 0x1p-149f, 0x1p23f, -0x1p127f});
+        QCOMPARE(at(wide, -40), int64_t{3});
+        QCOMPARE(at(wide, 23), int64_t{2});
+        QCOMPARE(wide.subnormals, int64_t{1});
+        // more than one block of the loop
+        QCOMPARE(at(counted(DType::BF16, std::vector<float>(2500, 3)), 1), int64_t{2500});
+    }
+
+    /// Each layer's outputs and each parameter once, whatever the lane's precision stores.
+    void everyGradientIsCountedOnce_data() {
+        QTest::addColumn<Precision>("precision");
+        QTest::addColumn<DType>("type");
+        QTest::newRow("fp32") << Precision::Fp32 << DType::F32;
+        QTest::newRow("amp-fp16") << Precision::AmpFp16 << DType::F16;
+        QTest::newRow("amp-bf16") << Precision::AmpBf16 << DType::BF16;
+        QTest::newRow("fp16") << Precision::Fp16 << DType::F16;
+    }
+    void everyGradientIsCountedOnce() {
+        QFETCH(const Precision, precision);
+        QFETCH(const DType, type);
+        Lane lane(laneConfig(precision));
+        const GradientRange range = rangeOf(lane);
+        QCOMPARE(range.type, type);
+        QCOMPARE(range.step, int64_t{1});
+        int64_t parameters = 0;
+        for (const auto& [name, values] : lane.trainer.weights())
+            parameters += static_cast<int64_t>(values.size());
+        QCOMPARE(range.weights.total(), parameters);
+        // two layers of 20 units and the output
+        QCOMPARE(range.outputs.total(), kBatch * (2 * kUnits + 1));
+    }
+
+    /// A power of two multiplies exactly where nothing under- or overflows: bfloat16 can take it.
+    void aScaleMovesAllOfThem() {
+        Lane plain(scaled(Precision::AmpBf16, 1)), lifted(scaled(Precision::AmpBf16, 4096));
+        const GradientRange a = rangeOf(plain), b = rangeOf(lifted);
+        QCOMPARE(a.scale, 1.0f);
+        QCOMPARE(b.scale, 4096.0f);
+        QCOMPARE(b.zeros(), a.zeros());
+        constexpr int kShift = 12;
+        int filled = 0;
+        for (size_t i = 1; i + kShift < MagnitudeCounts::kBuckets - 1; ++i) {
+            QCOMPARE(b.outputs.buckets[i + kShift], a.outputs.buckets[i]);
+            QCOMPARE(b.weights.buckets[i + kShift], a.weights.buckets[i]);
+            filled += a.outputs.buckets[i] > 0;
+        }
+        QVERIFY2(filled > 5, "the test's gradients spread over several powers of two");
+    }
+
+    void smallScalesRoundToZero() {
+        Lane small(scaled(Precision::AmpFp16, 0x1p-20)), large(scaled(Precision::AmpFp16, 1024));
+        Lane exact(laneConfig(Precision::Fp32));
+        const GradientRange lost = rangeOf(small), kept = rangeOf(large);
+        const int64_t zeros = rangeOf(exact).outputs.zeros; // ReLU's
+        QCOMPARE(kept.outputs.zeros, zeros);
+        QVERIFY(lost.outputs.zeros > zeros + zeros / 10);
+        QVERIFY(lost.subnormals() > 0);
+    }
+
+    /// What is shown before a step is why that step is skipped or not.
+    void foretellsOverflows() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.lanes[0].scaler.initScale = 0x1p20f;
+        config.lanes[0].scaler.rules.growthInterval = 5;
+        Lane lane(config, {kBatch, kInputs, 1}, 4);
+        int skipped = 0;
+        constexpr int kSteps = 60;
+        for (int step = 1; step <= kSteps; ++step) {
+            const GradientRange range = rangeOf(lane);
+            const StepRecord record = lane.step(step);
+            QCOMPARE(range.step, record.step);
+            QCOMPARE(range.scale, record.scale);
+            const bool skips = (record.flags & kSkipped) != 0;
+            QVERIFY2((range.weights.notFinite > 0) == skips, qPrintable(QString::number(step)));
+            skipped += skips;
+        }
+        QVERIFY(skipped > 5 && skipped < kSteps - 5);
+    }
+
+    void lookingChangesNothing_data() {
+        QTest::addColumn<QStringList>("settings");
+        QTest::newRow("plain") << QStringList();
+        QTest::newRow("accumulated") << QStringList{"gradients.accumulate=3"};
+        QTest::newRow("penalty") << QStringList{"gradients.penalty=0.1"};
+        QTest::newRow("norms") << QStringList{"model.norm=batch"};
+        QTest::newRow("two networks") << QStringList{"model.networks=2"};
+        QTest::newRow("schedule") << QStringList{"schedule.kind=one-cycle",
+                                                 "schedule.cycle_momentum=true"};
+    }
+    void lookingChangesNothing() {
+        QFETCH(const QStringList, settings);
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.lanes[0].scaler.initScale = 0x1p20f; // some steps are skipped
+        for (const QString& setting : settings)
+            applySetting(config, setting.toStdString());
+        constexpr int kBatches = 3, kSteps = 12;
+        Lane watched(config, {kBatch, kInputs, 1}, kBatches);
+        Lane alone(config, {kBatch, kInputs, 1}, kBatches);
+        QVERIFY(rangeOf(watched).total() > 0);
+        for (int step = 1; step <= kSteps; ++step) {
+            const StepRecord a = alone.step(step), b = watched.step(step);
+            QCOMPARE(b.loss, a.loss);
+            QCOMPARE(b.flags, a.flags);
+            QCOMPARE(b.growthTracker, a.growthTracker);
+            rangeOf(watched);
+            rangeOf(watched);
+            QCOMPARE(watched.trainer.prediction(), alone.trainer.prediction());
+        }
+        QCOMPARE(differentWeights(watched.trainer.weights(), alone.trainer.weights()), 0);
+        QCOMPARE(watched.trainer.scaler(), alone.trainer.scaler());
+        for (size_t i = 0; i < alone.events.size(); ++i)
+            QCOMPARE(watched.events[i].text, alone.events[i].text);
+    }
+
+    /// With no step before, the picture of the look itself is there: the first step's.
+    void looksBeforeTheFirstStep() {
+        Lane lane(laneConfig(Precision::AmpFp16));
+        rangeOf(lane);
+        const std::vector<float> looked = lane.trainer.prediction();
+        lane.step(1);
+        QCOMPARE(differentBits(looked, lane.trainer.prediction()), 0);
+    }
+
+    void stopsMidway() {
+        Lane lane(laneConfig(Precision::AmpFp16)), other(laneConfig(Precision::AmpFp16));
+        lane.trainer.requestStop();
+        QVERIFY(!lane.trainer.gradientRange());
+        QVERIFY(lane.trainer.gradientRange().has_value());
+        QCOMPARE(lane.step(1).loss, other.step(1).loss);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestGradientRange)
+#include "tst_gradient_range.moc"

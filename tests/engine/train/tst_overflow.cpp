@@ -1,0 +1,331 @@
+// What a lane tells of a step that overflows: flags, scale, events, the name of the first tensor
+// that was not finite, the guards, and what goes through unseen, as in PyTorch.
+#include "engine/core/error.h"
+#include "engine/scaler/scaler_presets.h"
+#include "engine/train/overflow.h"
+#include "engine/train/trainer.h"
+#include "tests/support/lane.h"
+
+#include <QTest>
+
+#include <cmath>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+/// One input, and targets of 0.
+FixedDataset::Batch batchOf(size_t rows, float x) {
+    return {std::vector<float>(rows, x), std::vector<float>(rows, 0.0f)};
+}
+
+/// Weights of 1 and biases of 0, so that values and gradients are easy to say.
+Weights setOnes(Trainer& trainer) {
+    Weights weights = trainer.weights();
+    for (auto& [name, values] : weights)
+        std::fill(values.begin(), values.end(), name.ends_with("weight") ? 1.0f : 0.0f);
+    trainer.setWeights(weights);
+    return weights;
+}
+
+/// A device that rounds otherwise where it shows values, as a GPU does with kernels that are not
+/// fused: here so much that nothing overflows there.
+class OtherwiseRounding final : public Executor {
+public:
+    const DeviceInfo& device() const override { return m_inner->device(); }
+    void load(std::shared_ptr<const Program> program) override {
+        m_scaler = program->graph.state("scaler");
+        m_inner->load(std::move(program));
+    }
+    RunResult run(RunMode mode, const Visitor& visitor) override {
+        ScalerState state;
+        state.scale = 1;
+        const ScalerSlots small = slotsOf(state);
+        if (visitor) m_inner->upload(m_scaler, std::as_bytes(std::span(small)));
+        return m_inner->run(mode, visitor);
+    }
+    void upload(NodeId id, std::span<const std::byte> bytes) override {
+        m_inner->upload(id, bytes);
+    }
+    void download(NodeId id, std::span<std::byte> bytes) override { m_inner->download(id, bytes); }
+    void requestStop() override { m_inner->requestStop(); }
+    double lastStepSeconds() const override { return m_inner->lastStepSeconds(); }
+
+private:
+    std::unique_ptr<Executor> m_inner = makeCpuExecutor(1);
+    NodeId m_scaler = kNoNode;
+};
+
+} // namespace
+
+class TestOverflow : public QObject {
+    Q_OBJECT
+
+private slots:
+    void overflowSkipsAndHalves() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.lanes[0].scaler.initScale = 16777216;
+        Lane lane(config);
+        const Weights before = lane.trainer.weights();
+        const StepRecord record = lane.step(1);
+        QCOMPARE(record.flags, uint32_t{kSkipped | kBackedOff});
+        QCOMPARE(record.scale, 16777216.0f);
+        QCOMPARE(record.skippedSoFar, int64_t{1});
+        QCOMPARE(lane.trainer.scaler().scale, 8388608.0f);
+        QVERIFY(!std::isfinite(record.gradientNorm));
+        QVERIFY(std::isfinite(record.loss));
+        QCOMPARE(differentWeights(before, lane.trainer.weights()), 0);
+        QCOMPARE(lane.count(EventKind::Overflow), 1);
+        QCOMPARE(lane.count(EventKind::Backoff), 1);
+        const Event& event = lane.events.front();
+        QCOMPARE(event.scaleBefore, 16777216.0f);
+        QCOMPARE(event.scaleAfter, 8388608.0f);
+        QVERIFY2(!event.tensor.empty(), event.text.c_str());
+        const std::string wanted = "Step 1 skipped: " + event.tensor +
+                                   " reached inf at loss scale 16777216 (2^24); the scale falls to "
+                                   "8388608 (2^23).";
+        QCOMPARE(event.text, wanted);
+        QVERIFY2(event.tensor.find(" of ") != std::string::npos, event.tensor.c_str());
+    }
+
+    /// With one weight layer only dW can overflow first: x and dy are small, their product is not.
+    void namesTheGradientThatOverflowed() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.model = {4, 0, Norm::None, Activation::Relu};
+        config.lanes[0].scaler.initScale = 32;
+        Lane lane(config, {{256, 1, 1}, {batchOf(256, 100)}});
+        setOnes(lane.trainer);
+        // y = 400, dy = 2 * 400 / 256 * 32 = 100; dW1 = sum of 256 * 100 * 100 = 2.56e6 > 65504
+        QVERIFY(lane.step(1).flags & kSkipped);
+        QCOMPARE(lane.events.front().tensor, std::string("gradient of layers.1.weight"));
+    }
+
+    /// The overflow of an earlier batch is named at the update that it spoils, and looking for it
+    /// leaves no trace.
+    void namesTheTensorOfAnEarlierBatch() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.model = {4, 0, Norm::None, Activation::Relu};
+        config.lanes[0].scaler.initScale = 128; // divided among four batches
+        config.gradients.accumulate = 4;
+        const FixedDataset::Batch small = batchOf(256, 0.125f), large = batchOf(256, 100);
+        Lane lane(config, {{256, 1, 1}, {small, large, small, small}});
+        const Weights weights = setOnes(lane.trainer);
+        std::vector<float> losses;
+        for (int64_t step = 1; step <= 5; ++step) {
+            const StepRecord record = lane.step(step);
+            QCOMPARE((record.flags & kSkipped) != 0, step == 4);
+            losses.push_back(record.loss);
+            // 4 units of x each: the picture is of this batch, not of one that was searched
+            const float x = step == 2 ? 100.0f : 0.125f;
+            QCOMPARE(lane.trainer.prediction(), std::vector<float>(256, 4 * x));
+        }
+        QCOMPARE(lane.events.front().tensor, std::string("gradient of layers.1.weight"));
+        QCOMPARE(lane.events.front().step, int64_t{4});
+        QVERIFY(losses[4] == losses[0]); // the first batch again, on unchanged weights
+        QCOMPARE(differentWeights(lane.trainer.weights(), weights), 0);
+    }
+
+    /// A search that does not find the overflow again has taken the step: that must not count.
+    void aSearchLeavesNoTrace() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.lanes[0].scaler.initScale = 16777216;
+        Lane plain(config);
+        Trainer other(config, 0, "lane", plain.data, std::make_unique<OtherwiseRounding>());
+        std::vector<Event> events;
+        for (int64_t step = 1; step <= 24; ++step) {
+            const StepRecord wanted = plain.step(step);
+            const auto record = other.step(step, events);
+            QVERIFY(record && record->flags == wanted.flags && record->loss == wanted.loss);
+            QCOMPARE(differentWeights(plain.trainer.weights(), other.weights()), 0);
+        }
+        QVERIFY(plain.trainer.skipped() > 0 && plain.trainer.skipped() < 24);
+        QVERIFY(events.front().text.starts_with("Step 1 skipped: a gradient was not finite"));
+    }
+
+    void namesTheForwardThatOverflowed() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        Lane lane(config, {{64, 1, 1}, {batchOf(64, 60000)}});
+        setOnes(lane.trainer);
+        for (int64_t step = 1; step <= 3; ++step)
+            lane.step(step);
+        QCOMPARE(lane.events.front().tensor, std::string("forward pass of layer 1"));
+        std::vector<Event> losses;
+        for (const Event& event : lane.events)
+            if (event.kind == EventKind::LossNotFinite) losses.push_back(event);
+        QCOMPARE(losses.size(), size_t{1}); // told once, not at every step
+        QVERIFY2(losses[0].text.find("no loss scale can cure this") != std::string::npos,
+                 losses[0].text.c_str());
+        config.lanes[0].scaler.checkUnscaled = true; // another step is compiled for it
+        lane.trainer.setScaler(config.lanes[0].scaler);
+        QVERIFY(lane.step(4).flags & kLossNotFinite);
+        QCOMPARE(lane.count(EventKind::LossNotFinite), 1);
+    }
+
+    /// The scale stands at its floor, but a step that was taken all the same ends nothing.
+    void steppingOnTheFloorGoesOn() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        ScalerConfig& scaler = config.lanes[0].scaler;
+        scaler.onOverflow = OverflowAction::Step;
+        scaler.initScale = scaler.rules.floor = std::ldexp(1.0, 24);
+        scaler.rules.atFloor = FloorAction::Stop;
+        Lane lane(config);
+        QCOMPARE(lane.step(1).flags, uint32_t{kSteppedOnOverflow});
+        QVERIFY(lane.trainer.stopReason().empty());
+    }
+
+    /// Where the loss itself is finite and its scaled gradient is not.
+    void namesTheBackwardThatOverflowed() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.lanes[0].scaler.initScale = std::ldexp(1.0, 24);
+        Lane lane(config);
+        QVERIFY(lane.step(1).flags & kSkipped);
+        QCOMPARE(lane.events.front().tensor, std::string("gradient of the loss"));
+    }
+
+    /// A tensor with both has reached inf, wherever in it the first nan stands.
+    void infCountsBeforeNan() {
+        FixedDataset::Batch batch = batchOf(4096, 1);
+        batch.x.front() = NAN;
+        batch.x.back() = 1e6f; // beyond float16
+        Lane lane(laneConfig(Precision::AmpFp16), {{4096, 1, 1}, {batch}});
+        QVERIFY(lane.step(1).flags & kSkipped);
+        const std::string& text = lane.events.front().text;
+        QVERIFY2(text.find(" reached inf at loss scale") != std::string::npos, text.c_str());
+    }
+
+    /// The check stands before the multiplication, as in PyTorch: a gradient that only the inverse
+    /// of a tiny scale makes infinite is let through.
+    void unscalingIsNotChecked() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.lanes[0].scaler.initScale = std::ldexp(1.0, -130);
+        Lane lane(config);
+        const StepRecord record = lane.step(1);
+        QCOMPARE(record.flags, uint32_t{0});
+        QVERIFY(!std::isfinite(record.gradientNorm));
+        QVERIFY(std::isnan(lane.trainer.weights()["layers.2.bias"][0]));
+    }
+
+    /// The second check closes that: the step is skipped and says what became infinite.
+    void unscalingCanBeChecked() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.lanes[0].scaler.initScale = std::ldexp(1.0, -130);
+        config.lanes[0].scaler.checkUnscaled = true;
+        Lane lane(config);
+        const Weights before = lane.trainer.weights();
+        const StepRecord record = lane.step(1);
+        QCOMPARE(record.flags, uint32_t{kSkipped | kBackedOff});
+        QCOMPARE(differentWeights(before, lane.trainer.weights()), 0);
+        QCOMPARE(lane.events[0].tensor, std::string("the inverse loss scale"));
+        // where the inverse is finite it changes nothing
+        config.lanes[0].scaler.initScale = 1024;
+        Lane checked(config);
+        config.lanes[0].scaler.checkUnscaled = false;
+        Lane plain(config);
+        for (int64_t step = 1; step <= 3; ++step) {
+            checked.step(step);
+            plain.step(step);
+        }
+        QCOMPARE(differentWeights(checked.trainer.weights(), plain.trainer.weights()), 0);
+    }
+
+    void hysteresisForgivesAnOverflow() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.lanes[0].scaler.initScale = std::ldexp(1.0, 30);
+        config.lanes[0].scaler.rules.hysteresis = 2;
+        Lane lane(config);
+        QCOMPARE(lane.step(1).flags, uint32_t{kSkipped});
+        QVERIFY2(lane.events[0].text.ends_with("at loss scale 1073741824 (2^30); the scale stays."),
+                 lane.events[0].text.c_str());
+        QCOMPARE(lane.step(2).flags, uint32_t{kSkipped | kBackedOff});
+        QCOMPARE(lane.step(3).scale, std::ldexp(1.0f, 29));
+        lane.trainer.setScale(64); // a new scale leaves what the guards have counted
+        QCOMPARE(lane.trainer.scaler().absorbed, 2);
+    }
+
+    void stopsAtTheFloor() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        ScalerConfig& scaler = config.lanes[0].scaler;
+        scaler.initScale = std::ldexp(1.0, 30);
+        scaler.rules.floor = std::ldexp(1.0, 29);
+        scaler.rules.atFloor = FloorAction::Stop;
+        Lane lane(config);
+        QCOMPARE(lane.step(1).flags, uint32_t{kSkipped | kBackedOff});
+        QVERIFY(lane.trainer.stopReason().empty());
+        QCOMPARE(lane.step(2).flags, uint32_t{kSkipped | kAtFloor});
+        QVERIFY2(lane.events.back().text.ends_with("at loss scale 536870912 (2^29); the scale has "
+                                                   "reached its floor: the run ends."),
+                 lane.events.back().text.c_str());
+        QVERIFY2(lane.trainer.stopReason().starts_with(
+                     "The loss scale reached its floor 536870912 (2^29) in lane lane at step 2 "),
+                 lane.trainer.stopReason().c_str());
+        // new rules are a new try
+        scaler.rules.atFloor = FloorAction::Continue;
+        lane.trainer.setScaler(scaler);
+        QVERIFY(lane.trainer.stopReason().empty());
+        QCOMPARE(lane.step(3).flags, uint32_t{kSkipped});
+    }
+
+    void stepsOnOverflow_data() {
+        QTest::addColumn<QString>("preset");
+        QTest::addColumn<bool>("steps");
+        QTest::newRow("static") << QString("static") << false;
+        QTest::newRow("apex-static") << QString("apex-static") << true;
+        QTest::newRow("dynamic") << QString() << true;
+    }
+    /// As Apex at a static scale: the optimizer takes the step with what the gradients hold, the
+    /// schedule goes on, and it is told once, not in every step that nan weights spoil.
+    void stepsOnOverflow() {
+        QFETCH(QString, preset);
+        QFETCH(bool, steps);
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.schedule.kind = ScheduleKind::OneCycle;
+        config.schedule.totalSteps = 10;
+        ScalerConfig& scaler = config.lanes[0].scaler;
+        applyScalerPreset(scaler, preset.toStdString());
+        if (preset.isEmpty()) scaler.onOverflow = OverflowAction::Step;
+        scaler.initScale = std::ldexp(1.0, 24);
+        scaler.holdSchedule = true;
+        Lane lane(config);
+        const Weights before = lane.trainer.weights();
+        const StepRecord record = lane.step(1);
+        const uint32_t backsOff = preset.isEmpty() ? kBackedOff : 0u;
+        QCOMPARE(record.flags, (steps ? uint32_t{kSteppedOnOverflow} : kSkipped) | backsOff);
+        QCOMPARE(record.skippedSoFar, int64_t{steps ? 0 : 1});
+        QCOMPARE(differentWeights(before, lane.trainer.weights()) == 0, !steps);
+        QCOMPARE(lane.step(2).learningRate == record.learningRate, !steps);
+        lane.step(3);
+        QCOMPARE(lane.count(EventKind::Overflow), steps ? 1 : 3);
+        QCOMPARE(lane.count(EventKind::LossNotFinite), steps ? 1 : 0);
+        const std::string& text = lane.events.front().text;
+        if (steps)
+            QVERIFY2(text.starts_with("Step 1 overflowed and was taken all the same: a gradient "
+                                      "was not finite at loss scale 16777216 (2^24); the scale "),
+                     text.c_str());
+    }
+
+    /// Without a scaler nothing is checked: nan goes into the weights, as in PyTorch.
+    void withoutScalerNanGoesThrough() {
+        RunConfig config = laneConfig(Precision::Fp32);
+        Lane lane(config);
+        Weights weights = lane.trainer.weights();
+        weights["layers.2.bias"][0] = INFINITY;
+        lane.trainer.setWeights(weights);
+        const StepRecord record = lane.step(1);
+        QCOMPARE(record.flags, uint32_t{kLossNotFinite});
+        QCOMPARE(lane.count(EventKind::LossNotFinite), 1);
+        QCOMPARE(lane.count(EventKind::Overflow), 0);
+        QVERIFY(std::isnan(lane.trainer.weights()["layers.2.weight"][0]));
+    }
+
+    void scaleInWords() {
+        QCOMPARE(scaleText(65536), std::string("65536 (2^16)"));
+        QCOMPARE(scaleText(1), std::string("1 (2^0)"));
+        QCOMPARE(scaleText(1000), std::string("1000"));
+        QCOMPARE(scaleText(0.125f), std::string("0.125 (2^-3)"));
+        QCOMPARE(scaleText(0), std::string("0"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestOverflow)
+#include "tst_overflow.moc"

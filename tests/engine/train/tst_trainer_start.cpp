@@ -1,0 +1,193 @@
+// How one lane begins: its first weights, names of all its nodes, what is stored in 16 bits, the
+// first picture, weights and steps to start from, and stops while it is built.
+#include "engine/core/error.h"
+#include "engine/settings/fields.h"
+#include "engine/train/trainer.h"
+#include "tests/support/lane.h"
+#include "tests/support/thrown.h"
+
+#include <QTest>
+
+#include <atomic>
+#include <cmath>
+#include <stop_token>
+#include <thread>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+/// Loads until it is asked to stop.
+class SearchingExecutor final : public Executor {
+public:
+    const DeviceInfo& device() const override { return m_device; }
+    void load(std::shared_ptr<const Program>) override {
+        while (!m_stop)
+            std::this_thread::yield();
+    }
+    RunResult run(RunMode, const Visitor&) override { return RunResult::Stopped; }
+    void upload(NodeId, std::span<const std::byte>) override {}
+    void download(NodeId, std::span<std::byte>) override {}
+    void requestStop() override { m_stop = true; }
+    double lastStepSeconds() const override { return 0; }
+    CompileOptions compileOptions() const override {
+        ++compiled;
+        return {};
+    }
+    static inline std::atomic<int> compiled = 0; ///< how often options were asked for
+
+private:
+    DeviceInfo m_device{"Searching", "cuda", "none", 0};
+    std::atomic<bool> m_stop{false};
+};
+
+} // namespace
+
+class TestTrainerStart : public QObject {
+    Q_OBJECT
+
+private slots:
+    /// Whatever overflows first has a name in the event's sentence, and a place in describe.
+    void everyNodeHasALabel_data() {
+        QTest::addColumn<QString>("precision");
+        for (const PrecisionPreset& preset : precisionPresets())
+            if (preset.precision != Precision::User) QTest::newRow(preset.name) << preset.name;
+    }
+    void everyNodeHasALabel() {
+        QFETCH(const QString, precision);
+        RunConfig config;
+        config.lanes = parseLanes(precision.toStdString());
+        for (const char* setting :
+             {"model.networks=2", "model.norm=layer", "gradients.accumulate=2",
+              "gradients.penalty=0.1", "gradients.clip=norm", "schedule.kind=one-cycle",
+              "schedule.cycle_momentum=true", "scaler.check_unscaled=true",
+              "scaler.hold_schedule=true", "optimizer.kind=rmsprop", "model.norm=batch",
+              "schedule.kind=cosine", "gradients.accumulate=1", "model.networks=1"}) {
+            applySetting(config, setting);
+            const Graph graph = buildStep(config, config.lanes[0], {4, 3, 2});
+            for (NodeId id = 0; id < graph.size(); ++id) {
+                const Op op = graph[id].op;
+                if (op == Op::State || op == Op::Input || op == Op::Constant) continue;
+                QVERIFY2(!graph[id].cause.label.empty(),
+                         (std::string(setting) + ": " + std::string(nameOf(op))).c_str());
+            }
+        }
+    }
+
+    /// A GPU compares ways to run the step: who closes the window meanwhile does not wait for that.
+    void stopsWhileItLoads() {
+        const RunConfig config = laneConfig(Precision::Fp32);
+        const auto dataset = makeDataset(config);
+        std::stop_source stop;
+        std::jthread user([&stop] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            stop.request_stop();
+        });
+        const std::string words = thrownBy<RunError>([&] {
+            Trainer(config, 0, "a", *dataset, std::make_unique<SearchingExecutor>(),
+                    stop.get_token());
+        });
+        QVERIFY(!words.empty());
+    }
+
+    /// The longest part of the building on a CPU.
+    void stopsBeforeItCompiles() {
+        const RunConfig config = laneConfig(Precision::Fp32);
+        const auto dataset = makeDataset(config);
+        std::stop_source stop;
+        stop.request_stop();
+        const int before = SearchingExecutor::compiled;
+        QVERIFY_THROWS_EXCEPTION(RunError,
+                                 Trainer(config, 0, "a", *dataset,
+                                         std::make_unique<SearchingExecutor>(), stop.get_token()));
+        QCOMPARE(SearchingExecutor::compiled.load(), before);
+    }
+
+    /// The untrained network's output is what the first step computes.
+    void previewIsTheFirstForward_data() {
+        QTest::addColumn<int>("precision");
+        for (int p = 0; p <= static_cast<int>(Precision::Fp16); ++p)
+            QTest::newRow(nameOf(static_cast<Precision>(p))) << p;
+    }
+    void previewIsTheFirstForward() {
+        QFETCH(int, precision);
+        RunConfig config = laneConfig(static_cast<Precision>(precision));
+        config.model.norm = Norm::BatchNorm;
+        Lane lane(config, {64, 3, 2}, 2);
+        const Weights before = lane.trainer.weights();
+        const std::vector<float> preview = lane.trainer.preview();
+        QCOMPARE(differentWeights(before, lane.trainer.weights()), 0);
+        lane.step(1);
+        const std::vector<float> prediction = lane.trainer.prediction();
+        QCOMPARE(preview.size(), size_t{128});
+        // the same nodes, perhaps in other kernels: equal within a few roundings of the storage
+        const double u = precision == static_cast<int>(Precision::Fp32)      ? 0x1p-24
+                         : precision == static_cast<int>(Precision::AmpBf16) ? 0x1p-8
+                                                                             : 0x1p-11;
+        for (size_t i = 0; i < preview.size(); ++i)
+            QVERIFY(std::abs(double{preview[i]} - double{prediction[i]}) <= 64 * u);
+    }
+
+    void initialWeightsFollowTheRule() {
+        RunConfig config = laneConfig(Precision::Fp32);
+        config.model.norm = Norm::BatchNorm;
+        const Graph graph = buildStep(config, config.lanes[0], {64, 10, 1});
+        const Weights weights = initialWeights(graph, kLaneSeed);
+        QCOMPARE(weights.size(), size_t{14});
+        QCOMPARE(weights.at("norms.1.weight"), std::vector<float>(20, 1.0f));
+        QCOMPARE(weights.at("norms.1.running_var"), std::vector<float>(20, 1.0f));
+        QCOMPARE(weights.at("norms.0.bias"), std::vector<float>(20, 0.0f));
+        for (const auto& [name, fanIn] : std::map<std::string, double>{
+                 {"layers.0.weight", 10}, {"layers.0.bias", 10}, {"layers.1.weight", 20}}) {
+            float largest = 0;
+            for (const float w : weights.at(name))
+                largest = std::max(largest, std::abs(w));
+            const double bound = 1 / std::sqrt(fanIn);
+            QVERIFY2(double{largest} <= bound * (1 + 1e-6) && double{largest} > bound * 0.75,
+                     name.c_str());
+        }
+        // each parameter has a stream of its own
+        const double a = double{weights.at("layers.0.bias")[0]} * std::sqrt(10.0);
+        const double b = double{weights.at("layers.1.bias")[0]} * std::sqrt(20.0);
+        QVERIFY(std::abs(a - b) > 1e-6);
+        QVERIFY(initialWeights(graph, kLaneSeed + 1) != weights);
+        QCOMPARE(initialWeights(graph, kLaneSeed), weights);
+    }
+
+    /// A batch that does not change is uploaded all the same by a training that starts late.
+    void startsAtAnyStep() {
+        const RunConfig config = laneConfig(Precision::Fp32);
+        Lane first(config), late(config);
+        QCOMPARE(late.step(5).loss, first.step(1).loss);
+        QCOMPARE(late.step(6).loss, first.step(2).loss);
+    }
+
+    void wrongWeightsAreRefused() {
+        Lane lane(laneConfig(Precision::Fp32));
+        Weights weights = lane.trainer.weights();
+        weights["layers.9.weight"] = {1};
+        QVERIFY_THROWS_EXCEPTION(InputError, lane.trainer.setWeights(weights));
+        weights.erase("layers.9.weight");
+        weights["layers.0.bias"].pop_back();
+        QVERIFY_THROWS_EXCEPTION(InputError, lane.trainer.setWeights(weights));
+    }
+
+    /// Everything that the pure fp16 lane trains is stored in 16 bits, nothing that AMP trains is.
+    void storageOfTheLanes() {
+        for (const Precision p : {Precision::Fp32, Precision::AmpFp16, Precision::Fp16}) {
+            const RunConfig config = laneConfig(p);
+            const Graph graph = buildStep(config, config.lanes[0], {64, 10, 1});
+            const DType wanted = p == Precision::Fp16 ? DType::F16 : DType::F32;
+            for (const StateInfo& state : graph.states())
+                if (state.role == StateRole::Parameter || state.role == StateRole::Moment)
+                    QCOMPARE(graph[state.node].dtype, wanted);
+            QCOMPARE(graph[graph.output("loss")].dtype, DType::F32);
+            const DType output = p == Precision::Fp32 ? DType::F32 : DType::F16;
+            QCOMPARE(graph[graph.output("prediction")].dtype, output);
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTrainerStart)
+#include "tst_trainer_start.moc"

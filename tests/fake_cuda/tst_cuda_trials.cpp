@@ -1,0 +1,378 @@
+// Trials of ways to run a step: what does not compile, does not run or gives other results is left
+// out; what a fault leaves behind; searches that are stopped.
+#include "engine/core/error.h"
+#include "engine/cuda/trial_values.h"
+#include "engine/ops/builder.h"
+#include "engine/settings/precision_plan.h"
+#include "engine/step/step_graph.h"
+#include "tests/emulator/cuda_emulator.h"
+#include "tests/support/cuda_ways.h"
+#include "tests/support/thrown.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <filesystem>
+#include <limits>
+
+using namespace halfscope;
+using namespace halfscope::cuda;
+using namespace halfscope::test;
+
+class TestCudaTrials : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init() {
+        resetFakeCuda();
+        fakeCuda().launchMilliseconds = kKernel;
+    }
+    void cleanup() { checkFakeCuda(); }
+    void shortOfTime();
+    void shortOfTimeForTheOnlyOne();
+    void notCompiling();
+    void usualNotCompiling();
+    void noneCompiles();
+    void failingCalls_data();
+    void failingCalls();
+    void otherResults();
+    void noRoomForASecond();
+    void noRoomForTheUsual();
+    void lostInATrial();
+    void endedInATrial();
+    void wrongGradients();
+    void allEndedBadly();
+    void stoppedSearch();
+    void stopBeforeTheLoad();
+    void aForwardPassIsNotTimed();
+    void howFarResultsMayBeApart();
+};
+
+/// The usual one is there at once; what was not compiled or tried in time is told.
+void TestCudaTrials::shortOfTime() {
+    SourceOptions hasty = options();
+    hasty.searchSeconds = 1e-9;
+    Machine machine({}, hasty);
+    machine.load();
+    QCOMPARE(chosenOf(*machine.executor), std::string("usual"));
+    const VariantTime low = variantOf(*machine.executor, kLow);
+    QVERIFY2(has(low.note, "the search has taken long enough"), low.note.c_str());
+    (void)machine.step();
+}
+
+/// Time is up when it turns out that the usual one cannot be had.
+void TestCudaTrials::shortOfTimeForTheOnlyOne() {
+    fakeCuda().compile = [](std::string& text) {
+        return has(text, "kTileM = ") ? NVRTC_ERROR_COMPILATION : NVRTC_SUCCESS;
+    };
+    SourceOptions hasty = options();
+    hasty.searchSeconds = 1e-9;
+    Machine machine({}, hasty);
+    machine.load();
+    QVERIFY(has(variantOf(*machine.executor, "usual").note, "do not compile"));
+    QCOMPARE(chosenOf(*machine.executor), std::string("unfused"));
+    (void)machine.step();
+}
+
+void TestCudaTrials::notCompiling() {
+    makeLowFast();
+    fakeCuda().compile = [](std::string& text) {
+        return isLowWay(text) ? NVRTC_ERROR_COMPILATION : NVRTC_SUCCESS;
+    };
+    Machine machine;
+    machine.load();
+    QVERIFY(chosenOf(*machine.executor) != kLow && !chosenOf(*machine.executor).empty());
+    const VariantTime low = variantOf(*machine.executor, kLow);
+    QVERIFY2(has(low.note, "do not compile for sm_90a"), low.note.c_str());
+    QCOMPARE(low.seconds, 0.0);
+    (void)machine.step();
+}
+
+void TestCudaTrials::usualNotCompiling() {
+    fakeCuda().compile = [](std::string& text) {
+        return has(text, "kTileM = 128;") ? NVRTC_ERROR_COMPILATION : NVRTC_SUCCESS;
+    };
+    Machine machine;
+    machine.load();
+    QVERIFY(has(variantOf(*machine.executor, "usual").note, "do not compile"));
+    QVERIFY(!chosenOf(*machine.executor).empty());
+    (void)machine.step();
+}
+
+void TestCudaTrials::noneCompiles() {
+    fakeCuda().compile = [](std::string&) { return NVRTC_ERROR_COMPILATION; };
+    Machine machine;
+    const std::string words = thrownBy<EngineError>([&] { machine.load(); });
+    QVERIFY2(words.starts_with("the step's kernels do not compile for sm_90a"), words.c_str());
+    fakeCuda().compile = {};
+    machine.load();
+    (void)machine.step();
+}
+
+void TestCudaTrials::failingCalls_data() {
+    QTest::addColumn<std::string>("function");
+    for (const char* function : {"cuModuleLoadData", "cuGraphInstantiate", "cuLaunchKernel"})
+        QTest::newRow(function) << std::string(function);
+}
+
+/// A call that fails in the second trial drops that variant alone.
+void TestCudaTrials::failingCalls() {
+    QFETCH(std::string, function);
+    const int call = firstCallOfSecond(function);
+    fakeCuda().fault = {function, call, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES};
+    Machine machine;
+    machine.load();
+    const std::vector<VariantTime> variants = machine.executor->variants();
+    QVERIFY(variants.size() >= 4);
+    for (size_t i = 0; i < variants.size(); ++i) {
+        QCOMPARE(variants[i].seconds > 0, i != 1);
+        QCOMPARE(variants[i].note.empty(), i != 1);
+    }
+    (void)machine.step();
+}
+
+void TestCudaTrials::otherResults() {
+    if (test::emulatedCapability() != 0) QSKIP("the sum that is spoilt is the emulator's own");
+    makeLowFast();
+    fakeCuda().compile = [](std::string& text) {
+        const std::string sum = "d[j] = fmaf(top, right, d[j]);";
+        if (isLowWay(text))
+            text.replace(text.find(sum), sum.size(), "d[j] = fmaf(top, right, d[j] + 0.5f);");
+        return NVRTC_SUCCESS;
+    };
+    Machine machine;
+    machine.load();
+    const VariantTime low = variantOf(*machine.executor, kLow);
+    QVERIFY2(has(low.note, "other results than the usual one: element "), low.note.c_str());
+    QVERIFY(chosenOf(*machine.executor) != kLow);
+}
+
+void TestCudaTrials::noRoomForASecond() {
+    makeLowFast();
+    size_t used = 0;
+    {
+        SourceOptions usual = options();
+        usual.searchSeconds = 0;
+        Machine machine({}, usual);
+        machine.load();
+        used = fakeCuda().used;
+    }
+    fakeCuda().gpus[0].bytes = used + used / 4;
+    Machine machine;
+    machine.load();
+    QCOMPARE(chosenOf(*machine.executor), std::string("usual"));
+    QVERIFY(has(variantOf(*machine.executor, kLow).note, "out of memory"));
+    fakeCuda().gpus[0].bytes = used / 4; // not even for the first
+    QVERIFY(has(thrownBy<EngineError>([&] { machine.load(); }), "out of memory"));
+    fakeCuda().gpus[0].bytes = size_t{1} << 30;
+    machine.load();
+    (void)machine.step();
+}
+
+/// A way that needs less memory runs where the usual one has none, as long as that is so.
+void TestCudaTrials::noRoomForTheUsual() {
+    constexpr const char* kFrugal = "operands computed again";
+    RunConfig config = smallRun(Precision::AmpFp16);
+    config.model = {16, 2, Norm::BatchNorm, Activation::Relu};
+    const Loaded deep(config, {256, 2, 1}); // two hidden layers keep more than partial sums take
+    SourceOptions frugal = options();
+    frugal.searchSeconds = 0;
+    frugal.keepOperands = false;
+    const auto values = [&](Executor& executor) {
+        deep.upload(executor);
+        executor.run(RunMode::Captured);
+        return valuesOf(executor, deep.graph());
+    };
+    size_t least = 0;
+    std::vector<std::vector<std::byte>> expected;
+    {
+        Machine machine({}, frugal);
+        machine.executor->load(deep.program);
+        least = fakeCuda().used;
+        expected = values(*machine.executor);
+    }
+    QTemporaryDir folder;
+    const std::string cache = folder.path().toStdString();
+    const auto chosen = [&](size_t memory) {
+        fakeCuda().gpus[0].bytes = memory;
+        Machine machine(cache);
+        machine.executor->load(deep.program);
+        if (memory == least) {
+            const std::string note = variantOf(*machine.executor, "usual").note;
+            if (!has(note, "out of memory")) return "the usual one: " + note;
+            if (values(*machine.executor) != expected) return std::string("other values");
+        }
+        return chosenOf(*machine.executor);
+    };
+    QCOMPARE(chosen(least), std::string(kFrugal));
+    // with room again it is looked for again, and what is then chosen does not last for ever either
+    QVERIFY(chosen(size_t{1} << 30) != kFrugal);
+    QCOMPARE(chosen(least), std::string(kFrugal));
+}
+
+/// A kernel that faults takes the device; the next program leaves that variant alone.
+void TestCudaTrials::lostInATrial() {
+    QTemporaryDir folder;
+    const std::string cache = folder.path().toStdString();
+    const int launch = firstCallOfSecond("cuLaunchKernel");
+    {
+        Machine machine(cache);
+        fakeCuda().fault = {"cuLaunchKernel", launch, CUDA_ERROR_ILLEGAL_ADDRESS};
+        const std::string words = thrownBy<EngineError>([&] { machine.load(); });
+        QVERIFY2(words.starts_with("cuda:0 (Fake GPU) failed: "), words.c_str());
+    }
+    init(); // the program starts again
+    Machine machine(cache);
+    machine.load();
+    const std::vector<VariantTime> variants = machine.executor->variants();
+    for (size_t i = 0; i < variants.size(); ++i)
+        QCOMPARE(variants[i].note,
+                 std::string(i == 1 ? "not tried: the program ended in earlier trials" : ""));
+    (void)machine.step();
+}
+
+/// A program that hangs in a trial and is ended leaves its files as they were just then.
+void TestCudaTrials::endedInATrial() {
+    QTemporaryDir folder, left;
+    const std::string cache = folder.path().toStdString();
+    const int launch = firstCallOfSecond("cuLaunchKernel");
+    const auto notes = [&] {
+        Machine machine(left.path().toStdString());
+        int seen = 0;
+        fakeCuda().watch = [&](const std::string& function) {
+            if (function != "cuLaunchKernel" || ++seen != launch) return;
+            for (const auto& file : std::filesystem::directory_iterator(left.path().toStdString()))
+                std::filesystem::copy(file.path(), folder.path().toStdString(),
+                                      std::filesystem::copy_options::overwrite_existing);
+        };
+        machine.load();
+        fakeCuda().watch = {};
+        return machine.executor->variants().at(1).note;
+    };
+    // twice: what was on disk in the trial is where the next program begins
+    for (int program = 0; program < 2; ++program) {
+        QCOMPARE(notes(), std::string());
+        QVERIFY(left.remove());
+        left = QTemporaryDir();
+        for (const auto& file : std::filesystem::directory_iterator(cache))
+            std::filesystem::copy(file.path(), left.path().toStdString());
+    }
+    QCOMPARE(notes(), std::string("not tried: the program ended in earlier trials"));
+}
+
+/// A weight gradient that is wrong shows in no output of the same step.
+void TestCudaTrials::wrongGradients() {
+    makeLowFast();
+    fakeCuda().compile = [](std::string& text) {
+        const std::string put = "static HS_D void put(char* arena, i64 at, float x) {\n";
+        if (isLowWay(text)) text.insert(text.find(put) + put.size(), "        x = -x;\n");
+        return NVRTC_SUCCESS;
+    };
+    Machine machine;
+    machine.load();
+    const VariantTime low = variantOf(*machine.executor, kLow);
+    QVERIFY2(has(low.note, "other results than the usual one: element ") &&
+                 has(low.note, " of states of "),
+             low.note.c_str());
+    QVERIFY(chosenOf(*machine.executor) != kLow);
+}
+
+/// Every way took the device with it once: the program says so at its next start, and how to begin
+/// anew.
+void TestCudaTrials::allEndedBadly() {
+    QTemporaryDir folder;
+    const std::string cache = folder.path().toStdString();
+    std::string words;
+    for (int starts = 0; starts < 20; ++starts) {
+        init();
+        Machine machine(cache);
+        fakeCuda().fault = {"cuLaunchKernel", 1, CUDA_ERROR_ILLEGAL_ADDRESS, true};
+        words = thrownBy<EngineError>([&] { machine.load(); });
+        if (!has(words, "The next start leaves out the way to run the step")) break;
+    }
+    QVERIFY2(words.starts_with("cuda:0 (Fake GPU): each way to run this step ended the program or "
+                               "the device when it was tried; to have them tried again, remove "),
+             words.c_str());
+    init();
+    Machine machine(cache);
+    QCOMPARE(thrownBy<EngineError>([&] { machine.load(); }), words);
+    const size_t from = words.find("remove ") + 7;
+    QVERIFY(std::filesystem::remove(words.substr(from, words.find(". A new run") - from)));
+    Machine mended(cache);
+    mended.load();
+    (void)mended.step();
+}
+
+/// The best so far, and the next program searches again.
+void TestCudaTrials::stoppedSearch() {
+    makeLowFast();
+    QTemporaryDir folder;
+    const std::string cache = folder.path().toStdString();
+    {
+        Machine machine(cache);
+        int modules = 0;
+        fakeCuda().watch = [&](const std::string& function) {
+            if (function == "cuModuleLoadData" && ++modules == 2) machine.executor->requestStop();
+        };
+        machine.load();
+        fakeCuda().watch = {};
+        QCOMPARE(modules, 2);
+        QVERIFY(!chosenOf(*machine.executor).empty());
+        QCOMPARE(machine.executor->variants().back().note,
+                 std::string("not tried: the search was stopped"));
+        QCOMPARE(machine.executor->run(RunMode::Captured), RunResult::Stopped);
+        (void)machine.step();
+    }
+    Machine machine(cache);
+    machine.load();
+    QCOMPARE(chosenOf(*machine.executor), std::string(kLow));
+    for (const VariantTime& variant : machine.executor->variants())
+        QVERIFY2(variant.note.empty(), variant.note.c_str());
+}
+
+/// A request of which no run has heard yet is none to the search.
+void TestCudaTrials::stopBeforeTheLoad() {
+    makeLowFast();
+    Machine machine;
+    machine.executor->requestStop();
+    machine.load();
+    QCOMPARE(chosenOf(*machine.executor), std::string(kLow));
+    QCOMPARE(machine.executor->run(RunMode::Captured), RunResult::Stopped);
+    QCOMPARE(machine.executor->run(RunMode::Captured), RunResult::Done);
+}
+
+void TestCudaTrials::aForwardPassIsNotTimed() {
+    Machine machine;
+    RunConfig config = chained().config;
+    machine.executor->load(std::make_shared<const Program>(
+        compile(buildForward(config, planOf(config.lanes[0]), {128, 2, 1}))));
+    QVERIFY(machine.executor->variants().empty());
+    QCOMPARE(fakeCuda().calls["cuModuleLoadData"], 1);
+}
+
+void TestCudaTrials::howFarResultsMayBeApart() {
+    const auto differ = [](DType type, const char* name, float want, float got) {
+        Graph graph;
+        Builder(graph).input("x", {2}, type);
+        return !differenceOf(graph, {{name, {1, want}}}, {{name, {1, got}}}).empty();
+    };
+    constexpr const char *kStates = "states of m", *kMetrics = "output metrics";
+    QVERIFY(!differ(DType::F32, kStates, 0.5f, 0.5f + 0x1p-11f));
+    QVERIFY(differ(DType::F32, kStates, 0.5f, 0.5f + 0x1p-9f));
+    QVERIFY(!differ(DType::F16, kStates, 0.5f, 0.5f + 0x1p-9f));
+    QVERIFY(differ(DType::F16, kStates, 0.5f, 0.5f + 0x1p-3f));
+    // beside the largest of its kind, or alone
+    QVERIFY(!differ(DType::F32, kStates, 0x1p-11f, 0));
+    QVERIFY(differ(DType::F32, kMetrics, 0x1p-11f, 0));
+    QVERIFY(!differ(DType::F32, kMetrics, 1000, 1000.5f));
+    constexpr float kInf = std::numeric_limits<float>::infinity();
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    QVERIFY(!differ(DType::F32, kStates, kInf, nan));
+    for (const float bad : {kInf, -kInf, nan}) {
+        QVERIFY(differ(DType::F32, kStates, bad, 0.5f));
+        QVERIFY(differ(DType::F32, kStates, 0.5f, bad));
+    }
+}
+
+QTEST_GUILESS_MAIN(TestCudaTrials)
+#include "tst_cuda_trials.moc"

@@ -1,0 +1,246 @@
+// The dialogs by keyboard and for a screen reader: every control has a name, Tab leads to each of
+// them and back to the first, Esc closes, Enter does what the default button says.
+#include "tests/support/opened_window.h"
+#include "ui/dialogs/help.h"
+#include "ui/dialogs/layers_dialog.h"
+#include "ui/dialogs/scale_dialog.h"
+#include "ui/dialogs/verify_dialog.h"
+#include "ui/look/theme.h"
+
+#include <QAbstractButton>
+#include <QAction>
+#include <QApplication>
+#include <QLineEdit>
+#include <QPointer>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QTextBlock>
+#include <QTextBrowser>
+#include <QUrl>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+using namespace halfscope;
+
+namespace {
+
+const char* const kDialogs[] = {"help", "questions", "about", "verify", "layers", "scale"};
+
+/// What a screen reader says of a control: its name or its text.
+QString nameOfControl(const QWidget& widget) {
+    if (!widget.accessibleName().isEmpty()) return widget.accessibleName();
+    if (const auto* button = qobject_cast<const QAbstractButton*>(&widget)) return button->text();
+    return {};
+}
+
+/// The controls that Tab is to reach.
+std::set<QWidget*> stopsOf(QWidget& dialog) {
+    std::set<QWidget*> stops;
+    for (QWidget* each : dialog.findChildren<QWidget*>())
+        if ((each->focusPolicy() & Qt::TabFocus) && each->isVisible() && each->isEnabled() &&
+            !each->focusProxy() && each->window() == &dialog)
+            stops.insert(each);
+    return stops;
+}
+
+/// Where the links of a text lead, in its order.
+QStringList linksOf(const QTextBrowser& text) {
+    QStringList links;
+    const QTextDocument& document = *text.document();
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
+        for (auto it = block.begin(); !it.atEnd(); ++it)
+            if (const QString link = it.fragment().charFormat().anchorHref(); !link.isEmpty())
+                links << link;
+    return links;
+}
+
+} // namespace
+
+class TestDialogs : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void init();
+    void cleanup() { m_opened.reset(); }
+    void walk_data();
+    void walk();
+    void escapeCloses_data() { walk_data(); }
+    void escapeCloses();
+    void layersByKeyboard();
+    void wrongScaleStays();
+    void helpLeadsToItsParts();
+    void answersOpenExperiments();
+    void linksReadInEitherTheme();
+
+private:
+    /// As the user opens it; of those that need a running window, with one.
+    QDialog* open(const QString& name);
+    std::unique_ptr<Opened> m_opened;
+};
+
+void TestDialogs::init() {
+    m_opened = std::make_unique<Opened>(tinyConfig(100));
+    QVERIFY(reaches(m_opened->window, SessionState::Ready));
+}
+
+void TestDialogs::walk_data() {
+    QTest::addColumn<QString>("name");
+    for (const char* name : kDialogs)
+        QTest::newRow(name) << QString::fromLatin1(name);
+}
+
+QDialog* TestDialogs::open(const QString& name) {
+    MainWindow& window = m_opened->window;
+    if (name == QLatin1String("layers")) {
+        auto dialog = std::make_unique<LayersDialog>(
+            QStringLiteral("A"), QStringList{"layer 1", "layer 2"}, QString(), &window);
+        dialog->open();
+        return dialog.release(); // its parent has it
+    }
+    if (name == QLatin1String("scale")) {
+        auto dialog = std::make_unique<ScaleDialog>(QStringLiteral("B"), 1024, &window);
+        dialog->open();
+        return dialog.release();
+    }
+    const std::map<QString, QString> titles{
+        {"help", "Help and"}, {"questions", "Questions"}, {"about", "About"}, {"verify", "Verify"}};
+    for (QAction* action : window.findChildren<QAction*>())
+        if (action->text().remove(u'&').startsWith(titles.at(name))) action->trigger();
+    const auto dialogs = window.findChildren<QDialog*>();
+    return dialogs.isEmpty() ? nullptr : dialogs.back();
+}
+
+void TestDialogs::walk() {
+    QFETCH(const QString, name);
+    QDialog* dialog = open(name);
+    QVERIFY(dialog);
+    QVERIFY(!dialog->windowTitle().isEmpty());
+    QApplication::setActiveWindow(dialog);
+    QTRY_VERIFY(dialog->isActiveWindow());
+    const std::set<QWidget*> stops = stopsOf(*dialog);
+    QVERIFY(!stops.empty());
+    for (const QWidget* stop : stops)
+        QVERIFY2(!nameOfControl(*stop).isEmpty(), stop->metaObject()->className());
+    std::set<QWidget*> reached;
+    // in a text, Tab leads from link to link first
+    const auto* text = dialog->findChild<QTextBrowser*>();
+    const size_t links = text ? static_cast<size_t>(linksOf(*text).size()) : 0;
+    for (size_t i = 0; i < stops.size() + links; ++i) {
+        if (QWidget* now = dialog->focusWidget()) reached.insert(now);
+        QTest::keyClick(dialog->focusWidget() ? dialog->focusWidget() : dialog, Qt::Key_Tab);
+    }
+    if (QWidget* now = dialog->focusWidget()) reached.insert(now);
+    for (QWidget* stop : stops)
+        QVERIFY2(reached.contains(stop), qPrintable(nameOfControl(*stop)));
+}
+
+void TestDialogs::escapeCloses() {
+    QFETCH(const QString, name);
+    QPointer<QDialog> dialog = open(name);
+    QVERIFY(dialog);
+    QTest::keyClick(dialog.data(), Qt::Key_Escape);
+    QTRY_VERIFY(!dialog || !dialog->isVisible());
+    // the window's own keys work again
+    QVERIFY(m_opened->window.isEnabled());
+}
+
+void TestDialogs::layersByKeyboard() {
+    auto* dialog = qobject_cast<LayersDialog*>(open(QStringLiteral("layers")));
+    QVERIFY(dialog);
+    const QSignalSpy accepted(dialog, &QDialog::accepted);
+    QTest::keyClick(dialog->focusWidget(), Qt::Key_Down); // the first layer has the focus
+    QTest::keyClick(dialog, Qt::Key_Return);
+    QCOMPARE(accepted.count(), 1);
+    QCOMPARE(dialog->text(), QStringLiteral("layer 1=float32"));
+}
+
+void TestDialogs::wrongScaleStays() {
+    auto* dialog = qobject_cast<ScaleDialog*>(open(QStringLiteral("scale")));
+    QVERIFY(dialog);
+    const QSignalSpy chosen(dialog, &ScaleDialog::chosen);
+    auto* line = dialog->findChild<QLineEdit*>();
+    const int height = dialog->sizeHint().height();
+    for (const char* wrong : {"much", "0", "1e40", ""}) {
+        line->selectAll();
+        QTest::keyClick(line, Qt::Key_Delete);
+        QTest::keyClicks(line, QString::fromLatin1(wrong));
+        QTest::keyClick(dialog, Qt::Key_Return);
+        QVERIFY2(dialog->isVisible(), wrong);
+        QVERIFY2(dialog->errorText().contains(QStringLiteral("not allowed")),
+                 qPrintable(dialog->errorText()));
+        QCOMPARE(line->accessibleDescription(), dialog->errorText());
+        QCOMPARE(dialog->sizeHint().height(), height); // the buttons stay where they are
+    }
+    QCOMPARE(chosen.count(), 0);
+    QTest::keyClicks(line, QStringLiteral("2^7"));
+    QVERIFY(dialog->errorText().isEmpty());
+    QTest::keyClick(dialog, Qt::Key_Return);
+    QCOMPARE(chosen.count(), 1);
+    QVERIFY(!dialog->isVisible());
+}
+
+/// The links at the top, and the menu's way to the questions.
+void TestDialogs::helpLeadsToItsParts() {
+    auto* text = open(QStringLiteral("help"))->findChild<QTextBrowser*>();
+    QVERIFY(text);
+    QTRY_VERIFY(text->verticalScrollBar()->maximum() > 0);
+    std::vector<int> places;
+    for (const QString& link : linksOf(*text)) {
+        if (!link.startsWith(u'#')) continue;
+        text->verticalScrollBar()->setValue(0);
+        emit text->anchorClicked(QUrl(link));
+        places.push_back(text->verticalScrollBar()->value());
+        QVERIFY2(places.back() > 0, qPrintable(link));
+    }
+    QCOMPARE(places.size(), size_t{4});
+    QVERIFY(std::is_sorted(places.begin(), places.end()));
+    text->verticalScrollBar()->setValue(0);
+    QVERIFY(open(QStringLiteral("questions")));
+    QCOMPARE(text->verticalScrollBar()->value(), places[1]);
+}
+
+/// Each link names an experiment of the list; a wrong one would end the program.
+void TestDialogs::answersOpenExperiments() {
+    auto* text = open(QStringLiteral("questions"))->findChild<QTextBrowser*>();
+    int presets = 0;
+    for (const QString& link : linksOf(*text)) {
+        const QUrl url(link);
+        if (url.scheme() != QLatin1String(kPresetScheme)) continue;
+        ++presets;
+        QCOMPARE(presetNamed(url.path().toStdString()).name, url.path().toStdString());
+    }
+    QVERIFY(presets > 5);
+    emit text->anchorClicked(QUrl(QStringLiteral("preset:overflow")));
+    QVERIFY(m_opened->window.windowTitle().startsWith(QStringLiteral("Overflow")));
+    QVERIFY(text->isVisible()); // the answer stays beside the experiment
+}
+
+/// Also of those that were written in the other theme's colour.
+void TestDialogs::linksReadInEitherTheme() {
+    auto* text = open(QStringLiteral("questions"))->findChild<QTextBrowser*>();
+    for (const Theme theme : {Theme::Dark, Theme::Light}) {
+        applyTheme(*qApp, theme);
+        QCoreApplication::processEvents();
+        const int place = text->verticalScrollBar()->value();
+        QVERIFY(place > 0); // where it was
+        const QColor background = text->palette().color(QPalette::Base);
+        int links = 0;
+        const QTextDocument& document = *text->document();
+        for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
+            for (auto it = block.begin(); !it.atEnd(); ++it) {
+                const QTextCharFormat format = it.fragment().charFormat();
+                if (format.anchorHref().isEmpty()) continue;
+                ++links;
+                QVERIFY2(contrast(format.foreground().color(), background) >= 4.5,
+                         qPrintable(it.fragment().text()));
+            }
+        QVERIFY(links > 10);
+    }
+}
+
+QTEST_MAIN(TestDialogs)
+#include "tst_dialogs.moc"

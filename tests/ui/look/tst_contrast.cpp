@@ -1,0 +1,229 @@
+// Whether all that the window draws can be told from what lies behind it, in both themes: WCAG 2
+// AA, 4.5 for text and 3 for graphics; and lanes from each other, for the common colour blindnesses
+// too.
+#include "engine/settings/fields.h"
+#include "tests/support/opened_window.h"
+#include "ui/look/style.h"
+#include "ui/look/theme.h"
+
+#include <QAbstractButton>
+#include <QApplication>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+using namespace halfscope;
+
+namespace {
+
+constexpr double kText = 4.5, kGraphics = 3;
+constexpr int kLanes = 6;
+
+struct Pair {
+    QString what;
+    QColor front, back;
+    double least;
+};
+
+std::vector<Pair> pairsOfPalette(const QPalette& palette) {
+    const auto of = [&palette](QPalette::ColorRole role) { return palette.color(role); };
+    using P = QPalette;
+    std::vector<Pair> pairs;
+    for (const auto& [front, back] :
+         {std::pair(P::WindowText, P::Window), std::pair(P::Text, P::Base),
+          std::pair(P::Text, P::AlternateBase), std::pair(P::ButtonText, P::Button),
+          std::pair(P::ToolTipText, P::ToolTipBase), std::pair(P::HighlightedText, P::Highlight),
+          std::pair(P::PlaceholderText, P::Base), std::pair(P::Link, P::Base)})
+        pairs.push_back(
+            {QStringLiteral("palette %1 on %2").arg(front).arg(back), of(front), of(back), kText});
+    // what has the focus is framed with it
+    for (const auto back : {P::Window, P::Base})
+        pairs.push_back(
+            {QStringLiteral("focus on %1").arg(back), of(P::Highlight), of(back), kGraphics});
+    pairs.push_back(
+        {QStringLiteral("outline"), OutlinedStyle::outline(palette), of(P::Window), kGraphics});
+    return pairs;
+}
+
+std::vector<Pair> pairsOfColors(const Colors& colors) {
+    std::vector<Pair> pairs;
+    for (const auto& [name, text] :
+         {std::pair("text", colors.text), std::pair("muted", colors.muted),
+          std::pair("accent", colors.accent), std::pair("good", colors.good),
+          std::pair("warning", colors.warning), std::pair("error", colors.error)})
+        for (const auto& [place, behind] :
+             {std::pair("plots", colors.background), std::pair("panels", colors.window)})
+            pairs.push_back(
+                {QStringLiteral("%1 on %2").arg(QLatin1String(name), QLatin1String(place)), text,
+                 behind, kText});
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const auto add = [&](const char* what, const QColor& front, const QColor& back,
+                             double least) {
+            pairs.push_back({QLatin1String(what) + laneLetter(lane), front, back, least});
+        };
+        add("name in a plot, ", colors.laneText(lane), colors.background, kText);
+        add("name in a panel, ", colors.laneText(lane), colors.window, kText);
+        add("name on a button, ", colors.laneOnButton(lane), colors.button, kText);
+        add("curve, ", colors.lane(lane), colors.background, kGraphics);
+        add("swatch, ", colors.lane(lane), colors.window, kGraphics);
+        add("progress, ", colors.laneBar(lane), colors.grid, kGraphics);
+    }
+    return pairs;
+}
+
+/// Of the ink that differs most from the ground, as it is painted.
+double paintedContrast(QWidget& widget) {
+    const QImage image = widget.grab().toImage();
+    std::map<QRgb, int> counts;
+    for (int y = 0; y < image.height(); ++y)
+        for (int x = 0; x < image.width(); ++x)
+            ++counts[image.pixel(x, y)];
+    const auto ground =
+        std::max_element(counts.begin(), counts.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    double best = 0;
+    for (const auto& each : counts)
+        best = std::max(best, contrast(QColor(each.first), QColor(ground->first)));
+    return best;
+}
+
+QString textOf(const QWidget& widget) {
+    if (const auto* label = qobject_cast<const QLabel*>(&widget)) return label->text();
+    if (const auto* button = qobject_cast<const QAbstractButton*>(&widget)) return button->text();
+    if (const auto* box = qobject_cast<const QComboBox*>(&widget)) return box->currentText();
+    if (const auto* line = qobject_cast<const QLineEdit*>(&widget)) return line->text();
+    return {};
+}
+
+/// Texts that are painted with too little contrast.
+QStringList faintTexts(QWidget& window) {
+    QStringList faint;
+    for (QWidget* widget : window.findChildren<QWidget*>()) {
+        const QString text = textOf(*widget);
+        if (text.isEmpty() || !widget->isVisible() || !widget->isEnabled()) continue;
+        if (const double seen = paintedContrast(*widget); seen < kText)
+            faint << QStringLiteral("%1: %2").arg(text).arg(seen);
+    }
+    return faint;
+}
+
+/// A colour as it is seen without one of the three kinds of cones: Machado, Oliveira and Fernandes
+/// 2009, full severity, on linear RGB.
+using Sight = std::array<std::array<double, 3>, 3>;
+constexpr Sight kProtan{{{0.152286, 1.052583, -0.204868},
+                         {0.114503, 0.786281, 0.099216},
+                         {-0.003882, -0.048116, 1.051998}}};
+constexpr Sight kDeutan{{{0.367322, 0.860646, -0.227968},
+                         {0.280085, 0.672501, 0.047413},
+                         {-0.011820, 0.042940, 0.968881}}};
+constexpr Sight kTritan{{{1.255528, -0.076749, -0.178779},
+                         {-0.078411, 0.930809, 0.147602},
+                         {0.004733, 0.691367, 0.303900}}};
+
+/// CIE 1976 L*a*b* (D65).
+std::array<double, 3> labOf(const QColor& color, const Sight& sight) {
+    const auto linear = [](double v) {
+        return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+    };
+    const std::array<double, 3> rgb{linear(color.redF()), linear(color.greenF()),
+                                    linear(color.blueF())};
+    std::array<double, 3> seen{};
+    for (size_t i = 0; i < 3; ++i)
+        for (size_t j = 0; j < 3; ++j)
+            seen[i] += sight[i][j] * rgb[j];
+    for (double& each : seen)
+        each = std::clamp(each, 0.0, 1.0);
+    const auto [r, g, b] = seen;
+    const auto f = [](double t) { return t > 0.008856 ? std::cbrt(t) : 7.787 * t + 16.0 / 116; };
+    const double x = f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505);
+    const double y = f(0.2126 * r + 0.7152 * g + 0.0722 * b);
+    const double z = f((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089);
+    return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
+}
+} // namespace
+
+class TestContrast : public QObject {
+    Q_OBJECT
+private slots:
+    void themes_data();
+    void themes();
+    void lanesApart_data() { themes_data(); }
+    void lanesApart();
+    void paintedTexts_data() { themes_data(); }
+    void paintedTexts();
+};
+
+void TestContrast::themes_data() {
+    QTest::addColumn<int>("theme");
+    QTest::newRow("light") << int(Theme::Light);
+    QTest::newRow("dark") << int(Theme::Dark);
+}
+
+void TestContrast::themes() {
+    QFETCH(const int, theme);
+    applyTheme(*qApp, static_cast<Theme>(theme));
+    const QPalette palette = QApplication::palette();
+    std::vector<Pair> pairs = pairsOfPalette(palette);
+    const std::vector<Pair> more = pairsOfColors(colorsFor(palette));
+    pairs.insert(pairs.end(), more.begin(), more.end());
+    for (const Pair& pair : pairs) {
+        const double seen = contrast(pair.front, pair.back);
+        QVERIFY2(
+            seen >= pair.least,
+            qPrintable(QStringLiteral("%1: %2, not %3").arg(pair.what).arg(seen).arg(pair.least)));
+    }
+}
+
+/// By colour, several times what an eye can just tell (2.3), and by dashes for whom that is not
+/// enough on thin lines.
+void TestContrast::lanesApart() {
+    QFETCH(const int, theme);
+    constexpr double kApart = 9;
+    applyTheme(*qApp, static_cast<Theme>(theme));
+    const Colors colors = colorsFor(QApplication::palette());
+    for (const Sight& sight : {kProtan, kDeutan, kTritan})
+        for (int lane = 0; lane < kLanes; ++lane)
+            for (int other = 0; other < lane; ++other) {
+                const auto a = labOf(colors.lane(lane), sight);
+                const auto b = labOf(colors.lane(other), sight);
+                const double apart = std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+                QVERIFY2(apart > kApart,
+                         qPrintable(laneLetter(lane) + laneLetter(other) + QString::number(apart)));
+                QVERIFY(laneDash(lane) != laneDash(other));
+            }
+    QCOMPARE(colors.lanePen(0).widthF(), 1.0); // thicker is 20 to 60 times slower
+}
+
+/// Of the whole window, with its banner and the note on what waits for a restart, and the dialogs.
+void TestContrast::paintedTexts() {
+    QFETCH(const int, theme);
+    QFont large = QApplication::font();
+    large.setPointSizeF(20); // strokes of small letters are thinner than a pixel and never all ink
+    QApplication::setFont(large);
+    RunConfig config = tinyConfig(1000);
+    config.lanes = parseLanes("fp32,amp-fp16,amp-bf16,fp16,tf32,amp-fp16");
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    window.chooseTheme(static_cast<Theme>(theme));
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.stepOnce();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() == 1, kPatience);
+    window.resize(2400, 3000);
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("model.width")), 9));
+    QVERIFY(!model.setData(model.index(model.rowOf("optimizer.lr")), QStringLiteral("much")));
+    for (auto* about : window.findChildren<QAction*>())
+        if (about->text().contains(QLatin1String("About")) ||
+            about->text().contains(QLatin1String("Help and")))
+            about->trigger();
+    QTest::qWait(200);
+    QVERIFY2(faintTexts(window).isEmpty(), qPrintable(faintTexts(window).join(u'\n')));
+}
+
+QTEST_MAIN(TestContrast)
+#include "tst_contrast.moc"

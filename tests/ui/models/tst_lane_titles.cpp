@@ -1,0 +1,259 @@
+// What lanes are called on screen: by what sets lanes of one precision apart, as briefly as there
+// is room for; and the speed that plot and figures share.
+#include "engine/settings/fields.h"
+#include "tests/support/opened_window.h"
+#include "ui/images/compare_view.h"
+#include "ui/images/image_view.h"
+#include "ui/look/text_fit.h"
+#include "ui/models/lane_titles.h"
+#include "ui/panels/scaler_panel.h"
+#include "ui/panels/section.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/plots/plot_panel.h"
+#include "ui/plots/plot_stack.h"
+
+#include <QLabel>
+#include <QScrollArea>
+
+#include <set>
+
+using namespace halfscope;
+
+namespace {
+
+RunConfig withLanes(const char* lanes, std::initializer_list<const char*> settings = {}) {
+    RunConfig config = tinyConfig(1000000);
+    config.lanes = parseLanes(lanes);
+    for (const char* setting : settings)
+        applySetting(config, setting);
+    return config;
+}
+
+StepRecord record(int lane, int64_t step, double seconds, double wall) {
+    StepRecord made;
+    made.lane = lane;
+    made.step = step;
+    made.loss = 0.5f;
+    made.deviceSeconds = seconds;
+    made.wallSeconds = wall;
+    return made;
+}
+
+} // namespace
+
+class TestLaneTitles : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void titles_data();
+    void titles();
+    void presetsHaveTitlesOfTheirOwn();
+    void forms();
+    void shownEverywhere();
+    void longTitleMakesNothingWider();
+    void liveEditRenames();
+    void editToldByLetter();
+    void cardKeepsItsHeight();
+    void plotAndFigureAgree();
+};
+
+void TestLaneTitles::titles_data() {
+    QTest::addColumn<RunConfig>("config");
+    QTest::addColumn<QString>("titles");
+    const auto row = [](const char* name, const RunConfig& config, const char* titles) {
+        QTest::newRow(name) << config << QString::fromUtf8(titles);
+    };
+    row("nothing alike", withLanes("fp32,amp-fp16"), "fp32 | amp-fp16");
+    row("alike", withLanes("fp32,amp-fp16,amp-fp16"), "fp32 | amp-fp16 | amp-fp16-2");
+    row("first scale", withLanes("amp-fp16,amp-fp16,fp32", {"lanes.0.scaler.init_scale=16777216"}),
+        "amp-fp16, init_scale 2^24 | amp-fp16, init_scale 2^16 | fp32");
+    row("two of three", withLanes("amp-fp16,amp-fp16,amp-fp16", {"lanes.2.scaler.init_scale=3"}),
+        "amp-fp16, init_scale 2^16 | amp-fp16-2, init_scale 2^16 | amp-fp16, init_scale 3");
+    row("most telling first",
+        withLanes("amp-fp16,amp-fp16,amp-fp16",
+                  {"lanes.0.scaler.init_scale=1024", "lanes.1.scaler.init_scale=1024",
+                   "lanes.1.scaler.growth_interval=20"}),
+        "amp-fp16, init_scale 2^10, growth_interval 2000 | "
+        "amp-fp16, growth_interval 20, init_scale 2^10 | "
+        "amp-fp16, init_scale 2^16, growth_interval 2000");
+    row("scalers of other systems",
+        withLanes("amp-fp16,amp-fp16",
+                  {"lanes.0.scaler.preset=deepspeed", "lanes.1.scaler.preset=apex"}),
+        "amp-fp16, scaler deepspeed | amp-fp16, scaler apex");
+    row("mode", withLanes("amp-fp16,amp-fp16", {"lanes.0.scaler.mode=off"}),
+        "amp-fp16, mode off | amp-fp16, mode dynamic");
+    row("policy files",
+        withLanes("user,user", {"lanes.0.precision.policy=some/where/mine.json",
+                                "lanes.1.precision.policy=b.json"}),
+        "user, mine | user, b");
+    row("layers", withLanes("amp-fp16,amp-fp16", {"lanes.1.precision.layers=layer 1=float32"}),
+        "amp-fp16 | amp-fp16, layer 1=float32");
+    row("too much to say",
+        withLanes("amp-fp16,amp-fp16",
+                  {"lanes.1.scaler.init_scale=8", "lanes.1.scaler.growth_factor=4",
+                   "lanes.1.scaler.growth_interval=20"}),
+        "amp-fp16, init_scale 2^16, growth_factor 2, … | amp-fp16, init_scale 8, growth_factor 4, "
+        "…");
+}
+
+void TestLaneTitles::titles() {
+    QFETCH(const RunConfig, config);
+    QFETCH(const QString, titles);
+    QCOMPARE(laneTitles(config).join(QStringLiteral(" | ")), titles);
+}
+
+/// No two lanes of a preset are called the same, and none by a bare number.
+void TestLaneTitles::presetsHaveTitlesOfTheirOwn() {
+    for (const Preset& preset : presets()) {
+        QStringList titles = laneTitles(preset.config);
+        const auto lanes = titles.size();
+        for (const QString& title : titles)
+            QVERIFY2(!title.endsWith(QLatin1String("-2")), qPrintable(title));
+        titles.removeDuplicates();
+        QVERIFY2(titles.size() == lanes, preset.name.c_str());
+    }
+}
+
+void TestLaneTitles::forms() {
+    QCOMPARE(labelForms(QStringLiteral("A fp32")).join(u'|'), QStringLiteral("A fp32|A fp32"));
+    const QStringList forms =
+        labelForms(QStringLiteral("B amp-fp16, init_scale 2^24, growth_interval 20"));
+    QCOMPARE(forms.join(u'|'),
+             QStringLiteral("B amp-fp16, init_scale 2^24, growth_interval 20|"
+                            "B init_scale 2^24, growth_interval 20|B init_scale 2^24…|B 2^24"));
+    const QFontMetrics metrics{QFont()};
+    for (const QString& form : forms) // each where it just fits
+        QCOMPARE(widest(forms, metrics, metrics.horizontalAdvance(form)), form);
+    const QString cut = widest(forms, metrics, metrics.horizontalAdvance(forms.back()) - 1);
+    QVERIFY2(cut.contains(QChar(0x2026)), qPrintable(cut));
+}
+
+void TestLaneTitles::shownEverywhere() {
+    Opened opened(withLanes("amp-fp16,amp-fp16", {"lanes.1.scaler.init_scale=1024"}));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString label = QStringLiteral("B amp-fp16, init_scale 2^10");
+    const auto cards = window.findChildren<LaneCard*>();
+    QCOMPARE(cards.size(), 2);
+    QCOMPARE(cards[1]->accessibleName(), label);
+    QVERIFY(cards[1]->findChild<QLabel*>()->toolTip().startsWith(label));
+    QCOMPARE(window.findChild<CompareView*>()->view(1).title(), label);
+    QStringList sections;
+    for (const auto* section : window.setup().findChildren<Section*>())
+        sections << section->title();
+    QVERIFY(sections.contains(label));
+    window.stepOnce();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() == 1, kPatience);
+    QVERIFY2(window.run().summary().contains(QStringLiteral("B init_scale 2^10: ")),
+             qPrintable(window.run().summary()));
+    QTest::keyClick(&window.plots(), Qt::Key_End);
+    QVERIFY2(window.plots().accessibleDescription().contains(label),
+             qPrintable(window.plots().accessibleDescription()));
+    // files keep the names that the command line has
+    QCOMPARE(window.run().lane(1).name, QStringLiteral("amp-fp16-2"));
+}
+
+void TestLaneTitles::longTitleMakesNothingWider() {
+    Opened opened(withLanes("amp-fp16,amp-fp16",
+                            {"lanes.1.scaler.init_scale=1024", "lanes.1.scaler.growth_interval=20",
+                             "lanes.1.scaler.growth_factor=4"}));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    const auto* settings = opened.window.setup().findChild<QScrollArea*>();
+    QVERIFY(settings->widget()->width() <= settings->viewport()->width());
+    std::set<int> widths;
+    for (const auto* card : opened.window.findChildren<LaneCard*>())
+        widths.insert(card->minimumSizeHint().width());
+    opened.window.run().setTitles({QStringLiteral("a"), QStringLiteral("b")});
+    opened.window.findChild<ScalerPanel*>()->refresh(opened.window.run());
+    for (const auto* card : opened.window.findChildren<LaneCard*>())
+        widths.insert(card->minimumSizeHint().width());
+    QCOMPARE(widths.size(), size_t(1));
+}
+
+void TestLaneTitles::liveEditRenames() {
+    Opened opened(withLanes("amp-fp16,amp-fp16"));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.stepOnce();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() == 1, kPatience);
+    ConfigModel& config = window.config();
+    QVERIFY(config.setData(config.index(config.rowOf("scaler.growth_interval", 1)), 20));
+    const QString label = QStringLiteral("B amp-fp16, growth_interval 20");
+    QTRY_COMPARE_WITH_TIMEOUT(window.findChild<CompareView*>()->view(1).title(), label, kPatience);
+    QCOMPARE(window.findChildren<LaneCard*>()[1]->accessibleName(), label);
+    QCOMPARE(window.plots().lastStep(), qint64(1)); // what was plotted stays
+    QTest::keyClick(&window.plots(), Qt::Key_End);
+    QVERIFY(window.plots().accessibleDescription().contains(label));
+}
+
+void TestLaneTitles::editToldByLetter() {
+    Event event;
+    event.lane = 1;
+    event.text = "From step 9: Growth interval is 20 (before: 2000) in lane amp-fp16-2.";
+    QCOMPARE(EventModel::sentenceOf(event),
+             QStringLiteral("From step 9: Growth interval is 20 (before: 2000) in lane B."));
+    event.lane = -1;
+    event.text = "From step 9: Learning rate is 0.1.";
+    QCOMPARE(EventModel::sentenceOf(event), QString::fromStdString(event.text));
+}
+
+/// A card says what happened last in one line: the figures below must not move while it trains.
+void TestLaneTitles::cardKeepsItsHeight() {
+    ScalerPanel panel;
+    panel.setLanes({{true, 0, {}}});
+    panel.resize(280, 400);
+    panel.show();
+    RunModel run;
+    run.start({"amp-fp16"});
+    run.setGrowthInterval(0, 2000);
+    panel.refresh(run);
+    const int before = panel.contentHeight();
+    Event event;
+    event.kind = EventKind::Overflow;
+    event.step = 123456;
+    event.scaleBefore = 65536, event.scaleAfter = 32768;
+    event.text = "Step 123456 skipped: gradient of layers.12.running_something.weight reached inf "
+                 "at loss scale 65536 (2^16); the scale falls to 32768 (2^15).";
+    run.append(std::vector{record(0, 123456, 1e-3, 1)}, std::vector{event});
+    panel.refresh(run);
+    QCoreApplication::processEvents();
+    QCOMPARE(panel.contentHeight(), before);
+    const auto labels = panel.findChildren<QLabel*>();
+    const auto said = std::find_if(labels.begin(), labels.end(), [](const QLabel* label) {
+        return label->text().contains(QLatin1String("Overflow"));
+    });
+    QVERIFY(said != labels.end());
+    QVERIFY2((*said)->toolTip().contains(QStringLiteral("running_something")),
+             qPrintable((*said)->toolTip()));
+}
+
+/// One step that the system held up: neither the figure nor the plot falls, and both say the same.
+void TestLaneTitles::plotAndFigureAgree() {
+    RunModel run;
+    run.start({"fp32"});
+    PlotStack plots;
+    plots.setLanes({QStringLiteral("fp32")});
+    double wall = 0;
+    for (int step = 1; step <= 300; ++step) {
+        const double seconds = step == 150 ? 0.5 : 0.002 + 1e-6 * step;
+        wall += seconds;
+        const StepRecord made = record(0, step, seconds, wall);
+        run.append(std::vector{made}, {});
+        plots.append(0, made);
+    }
+    plots.show();
+    plots.setResting(true);
+    plots.refresh();
+    const auto spoken = [&plots](qint64 step) {
+        plots.showStep(step - 1);
+        QTest::keyClick(&plots, Qt::Key_Right);
+        const QString text = plots.accessibleDescription();
+        const QString lead = QStringLiteral("Throughput (steps/s), A fp32 ");
+        return text.mid(text.indexOf(lead) + lead.size()).section(u';', 0, 0);
+    };
+    QCOMPARE(spoken(300), valueText(Measure::Throughput, run.lane(0).stepsPerSecond));
+    QVERIFY2(spoken(160).toDouble() > 400, qPrintable(spoken(160)));
+}
+
+QTEST_MAIN(TestLaneTitles)
+#include "tst_lane_titles.moc"

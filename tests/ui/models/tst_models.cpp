@@ -1,0 +1,339 @@
+// The models of runs and events: they keep Qt's rules at every change (QAbstractItemModelTester)
+// and hold the right words and numbers.
+#include "tests/fake_cuda/fake_run.h"
+#include "ui/models/event_model.h"
+#include "ui/models/run_model.h"
+
+#include <QAbstractItemModelTester>
+#include <QLocale>
+#include <QTest>
+#include <cmath>
+#include <limits>
+
+using namespace halfscope;
+
+namespace {
+
+constexpr auto kFatal = QAbstractItemModelTester::FailureReportingMode::Fatal;
+
+StepRecord record(int lane, int64_t step, double deviceSeconds, double wallSeconds) {
+    StepRecord made;
+    made.lane = lane;
+    made.step = step;
+    made.loss = 0.25f;
+    made.scale = 65536;
+    made.growthTracker = static_cast<int32_t>(step);
+    made.skippedSoFar = step / 10;
+    made.deviceSeconds = deviceSeconds;
+    made.wallSeconds = wallSeconds;
+    return made;
+}
+
+Event eventOf(EventKind kind, int64_t step, int lane, const char* text) {
+    Event made;
+    made.kind = kind;
+    made.step = step;
+    made.lane = lane;
+    made.text = text;
+    return made;
+}
+
+} // namespace
+
+class TestModels : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void scaleWords_data();
+    void scaleWords();
+    void numberWords();
+    void runKeepsTheNewest();
+    void runScaleOfTheNextStep();
+    void runSpeedsOfTheLastSecond();
+    void oneStepHeldUpIsNotTheSpeed();
+    void sumsUp();
+    void whyAnOverflow();
+    void eventsNewestFirst();
+    void overflowAndBackoffAreOneEvent();
+    void editsSayWhatChanged();
+    void movingTheStopIsNoNewsOfALane();
+    void eventsAreBounded();
+};
+
+void TestModels::scaleWords_data() {
+    QTest::addColumn<double>("scale");
+    QTest::addColumn<QString>("text");
+    QTest::newRow("usual") << 65536.0 << "65536 = 2^16";
+    QTest::newRow("one") << 1.0 << "1 = 2^0";
+    QTest::newRow("large") << 16777216.0 << "16777216 = 2^24";
+    QTest::newRow("larger") << 33554432.0 << "2^25";
+    QTest::newRow("half") << 0.5 << "2^-1";
+    QTest::newRow("no power") << 1000.0 << "1000";
+    QTest::newRow("infinite") << double(std::numeric_limits<double>::infinity()) << "infinite";
+}
+
+void TestModels::scaleWords() {
+    QFETCH(double, scale);
+    QFETCH(QString, text);
+    QCOMPARE(scaleText(scale), text);
+}
+
+void TestModels::numberWords() {
+    QCOMPARE(numberText(0.123456), QStringLiteral("0.1235"));
+    QCOMPARE(numberText(std::nan("")), QStringLiteral("not a number"));
+    QCOMPARE(numberText(-std::numeric_limits<double>::infinity()), QStringLiteral("-infinite"));
+}
+
+void TestModels::runKeepsTheNewest() {
+    RunModel model;
+    const QAbstractItemModelTester tester(&model, kFatal);
+    model.start({"fp32", "amp-fp16"});
+    QCOMPARE(model.rowCount(), 2);
+    model.setGrowthInterval(1, 2000);
+    const std::vector<StepRecord> rows{record(0, 1, 1e-3, 0.1), record(1, 1, 1e-3, 0.1),
+                                       record(0, 2, 1e-3, 0.2)};
+    std::vector<Event> events{eventOf(EventKind::Overflow, 1, 1, "Step 1 was skipped.")};
+    events[0].scaleBefore = events[0].scaleAfter = 65536; // forgiven
+    model.append(rows, events);
+    QCOMPARE(model.step(), int64_t(1)); // lane B has not finished step 2
+    QCOMPARE(model.lane(0).last.step, int64_t(2));
+    QCOMPARE(model.index(1, RunModel::LaneColumn).data().toString(), QStringLiteral("B amp-fp16"));
+    QCOMPARE(model.index(1, RunModel::ScaleColumn).data().toString(),
+             QStringLiteral("65536 = 2^16"));
+    QCOMPARE(model.index(1, RunModel::TrackerColumn).data().toString(),
+             QStringLiteral("1 of 2000"));
+    QCOMPARE(model.index(0, RunModel::TrackerColumn).data().toString(), QString());
+    QCOMPARE(model.lane(1).lastEvent, QStringLiteral("Step 1 was skipped."));
+    QCOMPARE(model.lane(0).lastEvent, QString());
+    // the backoff of the same step is the same story, that of a later one is news
+    model.append({}, std::vector{eventOf(EventKind::Backoff, 1, 1, "The scale fell.")});
+    QCOMPARE(model.lane(1).lastEvent, QStringLiteral("Step 1 was skipped."));
+    model.append({}, std::vector{eventOf(EventKind::Backoff, 2, 1, "The scale fell.")});
+    QCOMPARE(model.lane(1).lastEvent, QStringLiteral("The scale fell."));
+    model.start({"fp32"});
+    QCOMPARE(model.rowCount(), 1);
+    QCOMPARE(model.step(), int64_t(0));
+}
+
+/// A step's row has the scale that it used; the next one's follows from its event, in either order.
+void TestModels::runScaleOfTheNextStep() {
+    for (const bool eventFirst : {true, false}) {
+        RunModel model;
+        model.start({"fp32", "amp-fp16"});
+        Event overflow = eventOf(EventKind::Overflow, 5, 1, "Step 5 skipped");
+        overflow.scaleBefore = 65536;
+        overflow.scaleAfter = 32768;
+        const std::vector rows{record(0, 5, 1e-3, 0.1), record(1, 5, 1e-3, 0.1)};
+        if (eventFirst) model.append({}, std::vector{overflow});
+        QCOMPARE(model.lane(1).scale(), 1.0f);
+        model.append(rows, {});
+        if (!eventFirst) model.append({}, std::vector{overflow});
+        QCOMPARE(model.lane(1).scale(), 32768.0f);
+        QCOMPARE(model.lane(0).scale(), 65536.0f);
+        QCOMPARE(model.index(1, RunModel::ScaleColumn).data().toString(),
+                 QStringLiteral("32768 = 2^15"));
+        StepRecord next = record(1, 6, 1e-3, 0.2);
+        next.scale = 1024; // set by hand
+        model.append(std::vector{next}, {});
+        QCOMPARE(model.lane(1).scale(), 1024.0f);
+    }
+}
+
+void TestModels::runSpeedsOfTheLastSecond() {
+    RunModel model;
+    model.start({"fp32", "amp-fp16"});
+    // 100 slow steps over 10 s, then 1000 fast ones over 1.1 s: only the fast ones count
+    for (int i = 1; i <= 100; ++i)
+        model.append(std::vector{record(0, i, 0.05, 0.1 * i), record(1, i, 0.05, 0.1 * i)}, {});
+    for (int i = 1; i <= 1000; ++i) {
+        const double wall = 10.0 + 1.1e-3 * i;
+        model.append(std::vector{record(0, 100 + i, 1e-3, wall), record(1, 100 + i, 5e-4, wall)},
+                     {});
+    }
+    QVERIFY2(std::abs(model.lane(0).stepsPerSecond - 1000) < 1,
+             qPrintable(QString::number(model.lane(0).stepsPerSecond)));
+    QVERIFY2(std::abs(model.speedRatio() - 2) < 1e-6,
+             qPrintable(QString::number(model.speedRatio())));
+}
+
+void TestModels::oneStepHeldUpIsNotTheSpeed() {
+    RunModel model;
+    model.start({"fp32", "amp-fp16"});
+    std::vector<StepRecord> rows;
+    for (int i = 1; i <= 300; ++i) {
+        const double heldUp = i % 50 == 0 ? 0.02 : 0; // as long as all the others together
+        rows.push_back(record(0, i, 1e-5 + heldUp, 1e-3 * i));
+        rows.push_back(record(1, i, 2e-5, 1e-3 * i));
+    }
+    model.append(rows, {});
+    QVERIFY(std::abs(model.lane(0).stepsPerSecond - 1e5) < 1);
+    QVERIFY(std::abs(model.speedRatio() - 0.5) < 1e-6);
+    // of a few steps too
+    model.start({"fp32"});
+    model.append(std::vector{record(0, 1, 1, 1), record(0, 2, 0.25, 1.2), record(0, 3, 0.25, 1.4)},
+                 {});
+    QVERIFY(std::abs(model.lane(0).stepsPerSecond - 4) < 1e-9);
+}
+
+void TestModels::sumsUp() {
+    RunModel model;
+    model.start({"fp32", "amp-fp16"});
+    StepRecord a = record(0, 300, 1, 1), b = record(1, 300, 1, 1);
+    a.loss = 0.03125f;
+    a.skippedSoFar = 0;
+    b.loss = 0.5f;
+    b.skippedSoFar = 24;
+    model.append(std::vector{a, b}, {});
+    QCOMPARE(model.summary(), QStringLiteral("After step 300 the loss is: A fp32 0.03125, "
+                                             "B amp-fp16 0.5 (24 skipped)."));
+    b.skippedSoFar = 300;
+    b.loss = std::nanf("");
+    model.append(std::vector{b}, {});
+    QCOMPARE(model.summary(),
+             QStringLiteral("After step 300 the loss is: A fp32 0.03125, B amp-fp16 not a number "
+                            "(300 skipped). B learnt nothing: every step was skipped."));
+    // three lanes: one looked for its scale, one never found it, one has none
+    StepRecord c = record(2, 300, 1, 1);
+    c.skippedSoFar = 0;
+    a.flags = kSkipped | kBackedOff;
+    a.skippedSoFar = 1;
+    b.skippedSoFar = 0;
+    const auto summaryOf = [&](uint32_t flagsOfB, bool moreLanes) {
+        model.start({"fp32", "amp-fp16", "amp-bf16"});
+        for (const int lane : {0, 1})
+            model.setGrowthInterval(lane, 2000);
+        b.flags = flagsOfB;
+        b.skippedSoFar = flagsOfB ? 299 : 0;
+        model.append(moreLanes ? std::vector{a, b, c} : std::vector{b, c}, {});
+        return model.summary();
+    };
+    QVERIFY(summaryOf(0, true).endsWith(QStringLiteral(" This skip is normal.")));
+    a.skippedSoFar = 2;
+    QVERIFY(summaryOf(0, true).endsWith(QStringLiteral(" These skips are normal.")));
+    QVERIFY(summaryOf(kSkipped | kLossNotFinite, true)
+                .endsWith(QStringLiteral(" B skipped more than is normal.")));
+    QVERIFY(!summaryOf(0, false).contains(QStringLiteral("normal")));
+    // names would be too long a sentence
+    model.start({"a", "b", "c", "d"});
+    model.append(
+        std::vector{record(0, 1, 1, 1), record(1, 1, 1, 1), record(2, 1, 1, 1), record(3, 1, 1, 1)},
+        {});
+    QVERIFY(!model.summary().contains(QStringLiteral("A a")));
+    QVERIFY(model.summary().startsWith(QStringLiteral("After step 1 the loss is: A ")));
+}
+
+/// A scale that stays, as a static one does, is not explained by one that falls.
+void TestModels::whyAnOverflow() {
+    Event event;
+    event.kind = EventKind::Overflow;
+    event.scaleBefore = 1024;
+    event.scaleAfter = 512;
+    QVERIFY(
+        EventModel::whyText(event).contains(QStringLiteral("trying a smaller scale is normal")));
+    event.scaleAfter = 1024;
+    QVERIFY(!EventModel::whyText(event).contains(QStringLiteral("smaller")));
+    QVERIFY(EventModel::whyText(event).contains(QStringLiteral("65504")));
+}
+
+void TestModels::eventsNewestFirst() {
+    EventModel model;
+    const QAbstractItemModelTester tester(&model, kFatal);
+    model.append(std::vector{eventOf(EventKind::Overflow, 7, 1, "first"),
+                             eventOf(EventKind::Growth, 8, 1, "second")});
+    model.append(std::vector{eventOf(EventKind::Edit, 9, -1, "third")});
+    QCOMPARE(model.rowCount(), 3);
+    QCOMPARE(model.index(0, EventModel::TextColumn).data().toString(), QStringLiteral("third"));
+    QCOMPARE(model.index(0, EventModel::LaneColumn).data().toString(), QStringLiteral("all"));
+    QCOMPARE(model.index(2, EventModel::TextColumn).data().toString(), QStringLiteral("first"));
+    QCOMPARE(model.index(2, EventModel::LaneColumn).data().toString(), QStringLiteral("B"));
+    QCOMPARE(model.index(2, EventModel::KindColumn).data().toString(),
+             QStringLiteral("Overflow, scale stays"));
+    QCOMPARE(model.index(2, 0).data(EventModel::StepRole).toLongLong(), 7);
+    model.append({});
+    QCOMPARE(model.total(), int64_t(3));
+    model.clear();
+    QCOMPARE(model.rowCount(), 0);
+    QCOMPARE(model.total(), int64_t(0));
+}
+
+void TestModels::overflowAndBackoffAreOneEvent() {
+    const auto change = [](EventKind kind, int64_t step, int lane, float before, float after) {
+        Event event = eventOf(kind, step, lane, "x");
+        event.scaleBefore = before;
+        event.scaleAfter = after;
+        return event;
+    };
+    const std::vector<Event> kept = withoutEchoes(
+        {change(EventKind::Overflow, 1, 0, 1024, 512), change(EventKind::Backoff, 1, 0, 1024, 512),
+         change(EventKind::Overflow, 1, 1, 8, 2), change(EventKind::Backoff, 1, 1, 8, 2),
+         change(EventKind::Growth, 2, 1, 2, 4), // and one without its overflow
+         change(EventKind::Backoff, 3, 1, 4, 2)});
+    // of another lane: no echo
+    QCOMPARE(withoutEchoes(
+                 {change(EventKind::Overflow, 1, 0, 8, 8), change(EventKind::Backoff, 1, 1, 8, 4)})
+                 .size(),
+             size_t{2});
+    EventModel model;
+    model.append(kept);
+    QStringList words;
+    for (int row = model.rowCount() - 1; row >= 0; --row)
+        words << model.index(row, EventModel::KindColumn).data().toString();
+    QCOMPARE(words, QStringList({QStringLiteral("Overflow, scale halved"),
+                                 QStringLiteral("Overflow, scale × 0.25"),
+                                 QStringLiteral("Scale doubled"), QStringLiteral("Scale halved")}));
+}
+
+void TestModels::editsSayWhatChanged() {
+    const std::pair<const char*, const char*> rows[] = {
+        {"From step 301: Stop after is 600 (before: 300).", "Stop after is 600"},
+        {"From step 7: Growth interval is 50 (before: 2000) in lane amp-fp16.",
+         "Growth interval is 50"},
+        {"From step 7: Loss scale is 1024 in lane amp-fp16.", "Loss scale is 1024"},
+        {"Anything else", "Anything else"},
+        {"", "Edit"}};
+    for (const auto& [text, words] : rows)
+        QCOMPARE(EventModel::whatText(eventOf(EventKind::Edit, 301, -1, text)),
+                 QString::fromLatin1(words));
+    // in the words that the engine really uses
+    Experiment experiment(tinyConfig(10));
+    std::vector<Event> events;
+    experiment.setLive(1, "scaler.growth_interval", FieldValue(int64_t(50)), events);
+    QCOMPARE(EventModel::whatText(events.at(0)), QStringLiteral("Growth interval is 50"));
+}
+
+void TestModels::movingTheStopIsNoNewsOfALane() {
+    RunModel model;
+    model.start({"fp32", "amp-fp16"});
+    Event skipped = eventOf(EventKind::Overflow, 1, 1, "Step 1 skipped");
+    Event stop = eventOf(EventKind::Edit, 9, -1, "Stop after is 600");
+    stop.tensor = "run.steps";
+    model.append({}, std::vector{skipped, stop});
+    QCOMPARE(model.lane(1).lastEvent, QStringLiteral("Step 1 skipped"));
+    Event rate = eventOf(EventKind::Edit, 10, -1, "Learning rate is 1");
+    rate.tensor = "optimizer.lr";
+    model.append({}, std::vector{rate});
+    QCOMPARE(model.lane(1).lastEvent, QStringLiteral("Learning rate is 1"));
+}
+
+void TestModels::eventsAreBounded() {
+    EventModel model(nullptr, 10);
+    const QAbstractItemModelTester tester(&model, kFatal);
+    for (int batch = 0; batch < 5; ++batch) {
+        std::vector<Event> events;
+        for (int i = 0; i < 7; ++i)
+            events.push_back(eventOf(EventKind::Overflow, batch * 7 + i, 0, "x"));
+        model.append(events);
+        QVERIFY2(model.rowCount() <= 10, qPrintable(QString::number(model.rowCount())));
+    }
+    QCOMPARE(model.rowCount(), 10);
+    QCOMPARE(model.total(), int64_t(35));
+    QCOMPARE(model.eventAt(0).step, int64_t(34));
+    QCOMPARE(model.eventAt(9).step, int64_t(25));
+    std::vector<Event> many(25, eventOf(EventKind::Growth, 100, 0, "y"));
+    model.append(many);
+    QCOMPARE(model.rowCount(), 10);
+    QCOMPARE(model.eventAt(9).step, int64_t(100));
+}
+
+QTEST_GUILESS_MAIN(TestModels)
+#include "tst_models.moc"

@@ -1,0 +1,381 @@
+// The panels beside the plots, but for the settings (tst_setup_panel): transport, loss scale,
+// events and banner show what the models say, and every control has a name for screen readers.
+#include "tests/fake_cuda/fake_run.h"
+#include "ui/panels/banner.h"
+#include "ui/panels/event_panel.h"
+#include "ui/panels/figure_label.h"
+#include "ui/panels/scaler_panel.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/panels/transport_bar.h"
+
+#include <QAbstractButton>
+#include <QAbstractSpinBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QLayout>
+#include <QLineEdit>
+#include <QLocale>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTableView>
+#include <QTest>
+#include <QToolButton>
+
+#include <algorithm>
+
+using namespace halfscope;
+
+namespace {
+
+/// Names of controls without an accessible name or a text.
+QStringList nameless(QWidget& root) {
+    QStringList found;
+    for (QWidget* widget : root.findChildren<QWidget*>()) {
+        const bool control = qobject_cast<QAbstractButton*>(widget) ||
+                             qobject_cast<QComboBox*>(widget) ||
+                             qobject_cast<QAbstractSpinBox*>(widget) ||
+                             qobject_cast<QLineEdit*>(widget) || qobject_cast<QTableView*>(widget);
+        // parts of Qt's own controls
+        if (!control || widget->objectName().startsWith(QLatin1String("qt_"))) continue;
+        const auto* button = qobject_cast<QAbstractButton*>(widget);
+        const bool inTable = qobject_cast<QTableView*>(widget->parentWidget());
+        const bool named =
+            !widget->accessibleName().isEmpty() || (button && !button->text().isEmpty());
+        if (!named && !inTable)
+            found << QString::fromLatin1(widget->metaObject()->className()) + u' ' +
+                         widget->objectName();
+    }
+    return found;
+}
+
+} // namespace
+
+class TestPanels : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void transportStates_data();
+    void transportStates();
+    void transportSignals();
+    void transportShowsForeignExperiments();
+    void transportFigures();
+    void transportFiguresInLittleRoom();
+    void scalerCards();
+    void longScaleMakesNoCardWider();
+    void memoryHasThreeDigits_data();
+    void memoryHasThreeDigits();
+    void copyingNothingIsNoFault();
+    void eventsShowWholeRows();
+    void eventsJump();
+    void bannerComesAndGoes();
+    void everyControlHasAName();
+};
+
+void TestPanels::transportStates_data() {
+    QTest::addColumn<int>("state");
+    QTest::addColumn<QString>("play");
+    QTest::addColumn<bool>("canPlay");
+    QTest::addColumn<bool>("canStep");
+    const auto row = [](const char* name, SessionState state, const char* play, bool canPlay,
+                        bool canStep) {
+        QTest::newRow(name) << static_cast<int>(state) << QString::fromLatin1(play) << canPlay
+                            << canStep;
+    };
+    row("building", SessionState::Building, "Play", true, false);
+    row("ready", SessionState::Ready, "Play", true, true);
+    row("running", SessionState::Running, "Pause", true, false);
+    row("paused", SessionState::Paused, "Play", true, true);
+    row("finished", SessionState::Finished, "Continue", true, false);
+    row("failed", SessionState::Failed, "Play", false, false);
+}
+
+void TestPanels::transportStates() {
+    QFETCH(int, state);
+    QFETCH(QString, play);
+    QFETCH(bool, canPlay);
+    QFETCH(bool, canStep);
+    TransportBar bar;
+    bar.setState(static_cast<SessionState>(state));
+    auto* button = bar.findChild<QPushButton*>(QStringLiteral("play"));
+    QCOMPARE(button->text(), play);
+    QCOMPARE(button->isEnabled(), canPlay);
+    QCOMPARE(bar.findChild<QPushButton*>(QStringLiteral("step"))->isEnabled(), canStep);
+}
+
+void TestPanels::transportSignals() {
+    TransportBar bar;
+    bar.setState(SessionState::Ready);
+    bar.show();
+    QSignalSpy play(&bar, &TransportBar::playRequested);
+    QSignalSpy step(&bar, &TransportBar::stepRequested);
+    QSignalSpy reset(&bar, &TransportBar::resetRequested);
+    QSignalSpy stop(&bar, &TransportBar::stopStepChosen);
+    QTest::mouseClick(bar.findChild<QPushButton*>(QStringLiteral("play")), Qt::LeftButton);
+    QTest::mouseClick(bar.findChild<QPushButton*>(QStringLiteral("step")), Qt::LeftButton);
+    QTest::mouseClick(bar.findChild<QPushButton*>(QStringLiteral("reset")), Qt::LeftButton);
+    QCOMPARE(play.count(), 1);
+    QCOMPARE(step.count(), 1);
+    QCOMPARE(reset.count(), 1);
+    bar.setStopStep(500); // shown, not chosen
+    QCOMPARE(stop.count(), 0);
+    bar.findChild<QSpinBox*>(QStringLiteral("stopAt"))->setValue(700);
+    QCOMPARE(stop.count(), 1);
+    QCOMPARE(stop.front().front().toLongLong(), 700);
+}
+
+void TestPanels::transportShowsForeignExperiments() {
+    TransportBar bar;
+    auto* box = bar.findChild<QComboBox*>(QStringLiteral("presets"));
+    const int count = box->count();
+    QCOMPARE(count, static_cast<int>(presets().size()));
+    bar.showExperiment({}, QStringLiteral("mine"));
+    QCOMPARE(box->currentText(), QStringLiteral("mine"));
+    bar.showExperiment({}, QStringLiteral("yours"));
+    QCOMPARE(box->currentText(), QStringLiteral("yours"));
+    QCOMPARE(box->count(), count + 1);
+    bar.showExperiment(QStringLiteral("overflow"), QStringLiteral("Overflow"));
+    QCOMPARE(box->currentText(), QStringLiteral("Overflow"));
+    QCOMPARE(box->count(), count);
+}
+
+void TestPanels::transportFigures() {
+    TransportBar bar;
+    RunModel run;
+    run.start({"fp32", "amp-fp16"});
+    bar.setFigures(run);
+    QCOMPARE(bar.findChild<QLabel*>(QStringLiteral("counter"))->text(), QStringLiteral("step 0"));
+    StepRecord a, b;
+    a.step = b.step = 1234;
+    b.lane = 1;
+    a.deviceSeconds = 0.01;
+    b.deviceSeconds = 0.004;
+    run.append(std::vector{a, b}, {});
+    bar.setFigures(run);
+    const QString text = bar.findChild<QLabel*>(QStringLiteral("speeds"))->text();
+    for (const char* part : {">A</b> 100 steps/s", ">B</b> 250 steps/s", "B/A ×2.50"})
+        QVERIFY2(text.contains(QString::fromUtf8(part)), qPrintable(text));
+    // the tool tip has the other lanes too
+    run.start({"fp32", "amp-fp16", "amp-bf16"});
+    b.lane = 2;
+    run.append(std::vector{a, b}, {});
+    bar.setFigures(run);
+    const QString tip = bar.findChild<QLabel*>(QStringLiteral("speeds"))->toolTip();
+    QVERIFY2(tip.endsWith(QStringLiteral("A fp32: 100 steps/s\nC amp-bf16: 250 steps/s")),
+             qPrintable(tip));
+}
+
+void TestPanels::transportFiguresInLittleRoom() {
+    TransportBar bar;
+    RunModel run;
+    run.start({"fp32", "amp-fp16"});
+    StepRecord a, b;
+    a.step = b.step = 1234;
+    b.lane = 1;
+    a.deviceSeconds = 1.0 / 110968;
+    b.deviceSeconds = 1.0 / 12670;
+    run.append(std::vector{a, b}, {});
+    bar.show();
+    bar.setFigures(run);
+    auto* speeds = bar.findChild<QLabel*>(QStringLiteral("speeds"));
+    QStringList forms;
+    for (int width = 1600; width >= 500; width -= 10) {
+        bar.resize(width, 50);
+        QTRY_COMPARE(bar.width(), std::max(width, bar.minimumSizeHint().width()));
+        QCoreApplication::processEvents();
+        QVERIFY2(speeds->sizeHint().width() <= speeds->width() || speeds->text().isEmpty(),
+                 qPrintable(speeds->text()));
+        if (forms.isEmpty() || forms.last() != speeds->text()) forms << speeds->text();
+    }
+    QVERIFY2(forms.size() >= 3, qPrintable(forms.join(u'\n')));
+    QVERIFY(forms[0].contains(QStringLiteral("110968 steps/s")));
+    QVERIFY(forms[1].contains(QStringLiteral("111k/s")));
+    QVERIFY(speeds->accessibleName().contains(QStringLiteral("110968 steps/s")));
+}
+
+void TestPanels::scalerCards() {
+    ScalerPanel panel;
+    RunModel run;
+    run.start({"fp32", "amp-fp16"});
+    run.setGrowthInterval(1, 2000);
+    panel.setLanes({{false, 0, {}}, {true, size_t{3} << 19, QStringLiteral("Mixed.")}});
+    StepRecord b;
+    b.step = 1000;
+    b.lane = 1;
+    b.scale = 65536;
+    b.growthTracker = 500;
+    b.skippedSoFar = 7;
+    run.append(std::vector{b}, {});
+    panel.refresh(run);
+    QStringList texts;
+    for (QLabel* label : panel.findChildren<QLabel*>())
+        texts << label->text();
+    for (const char* part : {"A fp32", "B amp-fp16", "no loss scale", "1.5 MiB", "65536 = 2^16",
+                             "7 (0.70 %)", "500 of 2000"})
+        QVERIFY2(texts.contains(QString::fromLatin1(part)), qPrintable(texts.join(u'|')));
+    const auto bars = panel.findChildren<QProgressBar*>();
+    QCOMPARE(bars.size(), 1);
+    QCOMPARE(bars.front()->value(), 500);
+    QCOMPARE(bars.front()->maximum(), 2000);
+    // whether the skips are normal, at their number
+    const auto tipOfSkips = [&panel, &run] {
+        panel.refresh(run);
+        QString tip;
+        for (const auto* figure : panel.findChildren<FigureLabel*>())
+            if (figure->toolTip().startsWith(QStringLiteral("Steps whose gradients"))) {
+                tip = figure->toolTip();
+            }
+        return tip;
+    };
+    QVERIFY(tipOfSkips().endsWith(QStringLiteral("the share of all steps.")));
+    ++b.step;
+    b.flags = kSkipped | kBackedOff;
+    run.append(std::vector{b}, {});
+    QVERIFY2(tipOfSkips().contains(QStringLiteral("\n\n1 of 2 steps was skipped. That is normal")),
+             qPrintable(tipOfSkips()));
+    int pointedAt = 0; // the name and the figure
+    for (const auto* label : panel.findChildren<QLabel*>())
+        pointedAt += label->toolTip() == tipOfSkips();
+    QCOMPARE(pointedAt, 2);
+}
+
+/// A long scale takes its short form rather than to push the figures under the scroll bar.
+void TestPanels::longScaleMakesNoCardWider() {
+    ScalerPanel panel;
+    RunModel run;
+    run.start({"amp-fp16"});
+    panel.setLanes({{true, 0, {}}});
+    panel.show();
+    const auto widthAt = [&](float scale) {
+        StepRecord record;
+        record.step = run.step() + 1;
+        record.scale = scale;
+        run.append(std::vector{record}, {});
+        panel.refresh(run);
+        QCoreApplication::processEvents();
+        return panel.widget()->minimumSizeHint().width();
+    };
+    const auto shows = [&panel](const char* text) {
+        const auto labels = panel.findChildren<QLabel*>();
+        return std::any_of(labels.begin(), labels.end(), [text](const QLabel* label) {
+            return label->text() == QString::fromLatin1(text);
+        });
+    };
+    panel.resize(600, 300);
+    const int narrow = widthAt(2);
+    QCOMPARE(widthAt(8388608), narrow);
+    QVERIFY(shows("8388608 = 2^23"));
+    panel.resize(narrow, 300);
+    QCoreApplication::processEvents();
+    QVERIFY(shows("2^23"));
+    QVERIFY(panel.widget()->width() <= panel.viewport()->width());
+    panel.resize(600, 300);
+    QCoreApplication::processEvents();
+    QVERIFY(shows("8388608 = 2^23"));
+}
+
+void TestPanels::memoryHasThreeDigits_data() {
+    QTest::addColumn<quint64>("bytes");
+    QTest::addColumn<QString>("told");
+    QTest::newRow("KiB") << quint64{512} << "0.5 KiB";
+    QTest::newRow("under a MiB") << quint64{999} * 1024 << "999 KiB";
+    QTest::newRow("four digits") << quint64{1000} * 1024 << "0.977 MiB";
+    QTest::newRow("under a GiB") << (quint64{657} << 20) << "657 MiB";
+    QTest::newRow("GiB") << (quint64{1300} << 20) << "1.27 GiB";
+    QTest::newRow("many") << (quint64{141} << 30) << "141 GiB";
+}
+
+void TestPanels::memoryHasThreeDigits() {
+    QFETCH(const quint64, bytes);
+    QFETCH(const QString, told);
+    ScalerPanel panel;
+    panel.setLanes({{true, static_cast<size_t>(bytes), {}}});
+    QStringList texts;
+    for (QLabel* label : panel.findChildren<QLabel*>())
+        texts << label->text();
+    QVERIFY2(texts.contains(told), qPrintable(texts.join(u'|')));
+}
+
+/// Ctrl+C in a list without a chosen row asks the model for a place that is none.
+void TestPanels::copyingNothingIsNoFault() {
+    QTest::failOnWarning(QRegularExpression(QStringLiteral("QModelIndex")));
+    EventModel model;
+    EventPanel panel(model);
+    panel.show();
+    auto* table = panel.findChild<QTableView*>();
+    QVERIFY(table);
+    QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
+    model.append(std::vector<Event>(3));
+    QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
+}
+
+void TestPanels::eventsShowWholeRows() {
+    EventModel model;
+    EventPanel panel(model);
+    std::vector<Event> events(100);
+    for (size_t i = 0; i < events.size(); ++i) {
+        events[i].step = static_cast<int64_t>(i + 1);
+        events[i].text = "A sentence that is long enough to need several lines in a panel that is "
+                         "no wider than a few words, which it is in this test.";
+    }
+    model.append(events);
+    panel.show();
+    for (int height = 170; height <= 500; height += 3) {
+        panel.resize(280, height);
+        QTRY_COMPARE(panel.height(), height);
+        panel.choose(99);
+        QCoreApplication::processEvents();
+        const int row = panel.table()->rowHeight(0);
+        QCOMPARE(panel.table()->viewport()->height() % row, 0);
+        QVERIFY(panel.rect().contains(panel.table()->geometry()));
+        QVERIFY2(panel.minimumSizeHint().height() <= height, // or it would grow without end
+                 qPrintable(QString::number(panel.minimumSizeHint().height())));
+    }
+}
+
+void TestPanels::eventsJump() {
+    EventModel model;
+    EventPanel panel(model);
+    panel.resize(300, 300);
+    panel.show();
+    QSignalSpy chosen(&panel, &EventPanel::stepChosen);
+    std::vector<Event> events(3);
+    for (size_t i = 0; i < events.size(); ++i)
+        events[i].step = static_cast<int64_t>(10 * (i + 1));
+    model.append(events);
+    const QRect rect = panel.table()->visualRect(model.index(0, 0));
+    QTest::mouseClick(panel.table()->viewport(), Qt::LeftButton, {}, rect.center());
+    QCOMPARE(chosen.count(), 1);
+    QCOMPARE(chosen.front().front().toLongLong(), 30);
+    panel.choose(0); // the first event is the last row
+    QCOMPARE(panel.table()->currentIndex().row(), 2);
+    panel.choose(99);
+    QCOMPARE(panel.table()->currentIndex().row(), 2);
+}
+
+void TestPanels::bannerComesAndGoes() {
+    Banner banner;
+    QVERIFY(banner.isHidden());
+    banner.showText(QStringLiteral("<b>not markup</b>"));
+    QVERIFY(banner.isVisible());
+    QCOMPARE(banner.text(), QStringLiteral("<b>not markup</b>"));
+    QTest::mouseClick(banner.findChild<QToolButton*>(), Qt::LeftButton);
+    QVERIFY(banner.isHidden());
+}
+
+void TestPanels::everyControlHasAName() {
+    ConfigModel model;
+    SetupPanel setup(model);
+    TransportBar transport;
+    EventModel events;
+    EventPanel eventPanel(events);
+    for (QWidget* panel : {static_cast<QWidget*>(&setup), static_cast<QWidget*>(&transport),
+                           static_cast<QWidget*>(&eventPanel)})
+        QVERIFY2(nameless(*panel).isEmpty(),
+                 qPrintable(nameless(*panel).join(QStringLiteral(", "))));
+}
+
+QTEST_MAIN(TestPanels)
+#include "tst_panels.moc"

@@ -1,0 +1,176 @@
+// The box of experiments: a menu in groups, by mouse and by keys, that tells what was chosen.
+#include "engine/settings/fields.h"
+#include "ui/panels/preset_box.h"
+
+#include <QAbstractItemModel>
+#include <QAction>
+#include <QMenu>
+#include <QSignalSpy>
+#include <QStyle>
+#include <QStyleOptionComboBox>
+#include <QTest>
+#include <QTextDocument>
+#include <QWheelEvent>
+
+using namespace halfscope;
+
+namespace {
+
+QString text(const std::string& words) { return QString::fromStdString(words); }
+
+/// The menu's entry of a preset, and the submenu that it stands in.
+struct Place {
+    QMenu* menu = nullptr;
+    QAction* action = nullptr;
+};
+Place placeOf(const PresetBox& box, const Preset& preset) {
+    QList<QMenu*> menus{box.menu()};
+    for (QAction* entry : box.menu()->actions())
+        if (entry->menu()) menus << entry->menu();
+    for (QMenu* menu : menus)
+        for (QAction* action : menu->actions())
+            if (action->text() == text(preset.title)) return {menu, action};
+    return {};
+}
+
+QString marked(const PresetBox& box) {
+    const QAction* active = box.menu()->activeAction();
+    return active ? active->text() : QString();
+}
+
+/// The menu that has the keys.
+QWidget* popup() { return QApplication::activePopupWidget(); }
+
+} // namespace
+
+class TestPresetBox : public QObject {
+    Q_OBJECT
+private slots:
+    void groups();
+    void everyEntryChoosesItsPreset();
+    void keysReachEveryGroup();
+    void titlesAreNotCut();
+    void marksWhatIsOpen();
+    void foreignExperiments();
+    void wheelChangesNothing();
+};
+
+/// Examples at once, the other groups in submenus of their names, each entry with its sentence.
+void TestPresetBox::groups() {
+    const PresetBox box;
+    QStringList submenus, groups;
+    for (QAction* entry : box.menu()->actions())
+        if (entry->menu()) submenus << entry->text();
+    int entries = 0;
+    for (const Preset& preset : presets()) {
+        const Place place = placeOf(box, preset);
+        QVERIFY2(place.action, preset.name.c_str());
+        QVERIFY(place.action->toolTip().contains(text(preset.about).toHtmlEscaped()));
+        QVERIFY(Qt::mightBeRichText(place.action->toolTip())); // or it would be one long line
+        QVERIFY(place.menu->toolTipsVisible());
+        const bool first = preset.group == presets().front().group;
+        QCOMPARE(place.menu == box.menu(), first);
+        if (!first) QCOMPARE(place.menu->title(), text(preset.group));
+        if (!first && !groups.contains(text(preset.group))) groups << text(preset.group);
+        ++entries;
+    }
+    QCOMPARE(submenus, groups);
+    QCOMPARE(box.count(), entries);
+    QCOMPARE(box.accessibleName(), QStringLiteral("Experiment"));
+}
+
+void TestPresetBox::everyEntryChoosesItsPreset() {
+    PresetBox box;
+    QSignalSpy chosen(&box, &PresetBox::chosen);
+    for (const Preset& preset : presets()) {
+        placeOf(box, preset).action->trigger();
+        QCOMPARE(chosen.size(), 1);
+        QCOMPARE(chosen.takeFirst().front().toString(), text(preset.name));
+        QCOMPARE(box.currentText(), text(preset.title));
+    }
+    QVERIFY(chosen.isEmpty());
+}
+
+/// Space opens the menu at what is open, arrows walk it, Right goes into a group, Enter chooses.
+void TestPresetBox::keysReachEveryGroup() {
+    PresetBox box;
+    box.show();
+    QVERIFY(QTest::qWaitForWindowActive(&box));
+    box.setFocus();
+    QSignalSpy chosen(&box, &PresetBox::chosen);
+    QTest::keyClick(&box, Qt::Key_Space);
+    QTRY_COMPARE(popup(), box.menu());
+    QCOMPARE(marked(box), box.currentText());
+    QTest::keyClick(popup(), Qt::Key_Up); // round to the last group
+    QTest::keyClick(popup(), Qt::Key_Right);
+    QTRY_VERIFY(popup() && popup() != box.menu());
+    QTest::keyClick(popup(), Qt::Key_Up);
+    QTest::keyClick(popup(), Qt::Key_Return);
+    QTRY_COMPARE(chosen.size(), 1);
+    QCOMPARE(chosen.front().front().toString(), text(presets().back().name));
+    QTRY_VERIFY(!popup());
+    // open again, with another experiment: its group is marked
+    const Preset& other = presetNamed("overflow");
+    box.showExperiment(text(other.name), text(other.title));
+    QTest::keyClick(&box, Qt::Key_F4);
+    QTRY_COMPARE(popup(), box.menu());
+    QCOMPARE(marked(box), text(other.group));
+    QTest::keyClick(popup(), Qt::Key_Escape);
+    QTRY_VERIFY(!popup());
+    QCOMPARE(chosen.size(), 1);
+}
+
+void TestPresetBox::titlesAreNotCut() {
+    PresetBox box;
+    box.resize(box.sizeHint());
+    QStyleOptionComboBox option;
+    option.initFrom(&box);
+    const QRect field = box.style()->subControlRect(QStyle::CC_ComboBox, &option,
+                                                    QStyle::SC_ComboBoxEditField, &box);
+    for (const Preset& preset : presets()) {
+        const int wanted = box.fontMetrics().horizontalAdvance(text(preset.title));
+        QVERIFY2(wanted <= field.width(), preset.title.c_str());
+    }
+}
+
+void TestPresetBox::marksWhatIsOpen() {
+    PresetBox box;
+    const QSignalSpy chosen(&box, &PresetBox::chosen);
+    for (const Preset& preset : presets()) {
+        box.showExperiment(text(preset.name), text(preset.title));
+        for (const Preset& other : presets())
+            QCOMPARE(placeOf(box, other).action->isChecked(), other.name == preset.name);
+        QVERIFY(box.toolTip().contains(text(preset.about).toHtmlEscaped()));
+        QCOMPARE(box.accessibleDescription(), text(preset.about));
+    }
+    QVERIFY(chosen.isEmpty());
+}
+
+void TestPresetBox::foreignExperiments() {
+    PresetBox box;
+    const int count = box.count();
+    for (const char* title : {"mine", "yours"}) {
+        box.showExperiment({}, QString::fromLatin1(title));
+        QCOMPARE(box.currentText(), QString::fromLatin1(title));
+        QCOMPARE(box.count(), count + 1);
+        for (const Preset& preset : presets())
+            QVERIFY(!placeOf(box, preset).action->isChecked());
+    }
+    box.showExperiment(QStringLiteral("overflow"), QStringLiteral("Overflow"));
+    QCOMPARE(box.currentText(), QStringLiteral("Overflow"));
+    QCOMPARE(box.count(), count);
+}
+
+void TestPresetBox::wheelChangesNothing() {
+    PresetBox box;
+    box.show();
+    const QSignalSpy chosen(&box, &PresetBox::chosen);
+    QWheelEvent down(QPointF(5, 5), box.mapToGlobal(QPointF(5, 5)), {}, QPoint(0, -120),
+                     Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(&box, &down);
+    QCOMPARE(box.currentIndex(), 0);
+    QVERIFY(chosen.isEmpty());
+}
+
+QTEST_MAIN(TestPresetBox)
+#include "tst_preset_box.moc"

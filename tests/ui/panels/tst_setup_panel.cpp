@@ -1,0 +1,292 @@
+// The panel of settings: what the user types reaches the model, what the model says is shown, lanes
+// come and go, and a control in a scrolled panel leaves the wheel alone.
+#include "tests/fake_cuda/fake_run.h"
+#include "ui/panels/field_editor.h"
+#include "ui/panels/section.h"
+#include "ui/panels/setup_panel.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QLayout>
+#include <QLineEdit>
+#include <QLocale>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTest>
+#include <QToolButton>
+#include <QWheelEvent>
+
+using namespace halfscope;
+
+namespace {
+
+template <class T>
+T* controlOf(SetupPanel& panel, const char* key, int lane = -1) {
+    FieldEditor* editor = panel.editor(key, lane);
+    return editor ? qobject_cast<T*>(editor->control()) : nullptr;
+}
+
+void type(QLineEdit* edit, const QString& text) {
+    edit->setFocus();
+    edit->selectAll();
+    QTest::keyClicks(edit, text);
+    QTest::keyClick(edit, Qt::Key_Return);
+}
+
+} // namespace
+
+class TestSetupPanel : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void setupShowsEveryField();
+    void setupEditsReachTheModel();
+    void setupWrongValueIsExplained();
+    void setupHidesWhatDoesNotApply();
+    void setupChangedIsBoldAndGoesBack();
+    void boldLabelsMoveNothing();
+    void setupRestartNote();
+    void noteLeavesTheEditInView();
+    void setupLanesComeAndGo();
+    void setupUnitsFollowTheNumber();
+    void setupStripLeadsToLanes();
+    void setupWheelScrollsOnly();
+};
+
+void TestSetupPanel::setupShowsEveryField() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    for (int row = 0; row < model.rowCount(); ++row) {
+        const ConfigModel::Row& each = model.row(row);
+        FieldEditor* editor = panel.editor(each.field->key, each.lane);
+        QVERIFY2(editor, each.field->key.c_str());
+        QCOMPARE(editor->isHidden(), !model.index(row).data(ConfigModel::AppliesRole).toBool());
+    }
+}
+
+void TestSetupPanel::setupEditsReachTheModel() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    type(controlOf<QLineEdit>(panel, "optimizer.lr"), QStringLiteral("2.5e-3"));
+    QCOMPARE(model.config().optimizer.lr, 2.5e-3);
+    controlOf<QSpinBox>(panel, "model.width")->setValue(48);
+    QCOMPARE(model.config().model.width, int64_t(48));
+    controlOf<QComboBox>(panel, "model.activation")->setCurrentText(QStringLiteral("tanh"));
+    QCOMPARE(model.config().model.activation, Activation::Tanh);
+    controlOf<QSpinBox>(panel, "scaler.growth_interval", 1)->setValue(12);
+    QCOMPARE(model.config().lanes[1].scaler.rules.growthInterval, int64_t(12));
+    // and the other way round
+    model.setData(model.index(model.rowOf("model.width")), QStringLiteral("40"));
+    QCOMPARE(controlOf<QSpinBox>(panel, "model.width")->value(), 40);
+    model.load(presetNamed("regression").config);
+    QCOMPARE(controlOf<QSpinBox>(panel, "model.width")->value(), 20);
+}
+
+void TestSetupPanel::setupWrongValueIsExplained() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    auto* edit = controlOf<QLineEdit>(panel, "optimizer.lr");
+    const double before = model.config().optimizer.lr;
+    type(edit, QStringLiteral("-3"));
+    FieldEditor* editor = panel.editor("optimizer.lr");
+    QVERIFY2(editor->errorText().contains(QStringLiteral("1000")), qPrintable(editor->errorText()));
+    QVERIFY(!edit->styleSheet().isEmpty());
+    QCOMPARE(edit->text(), QStringLiteral("-3")); // what was typed can be mended
+    QCOMPARE(model.config().optimizer.lr, before);
+    type(edit, QStringLiteral("0.5"));
+    QCOMPARE(editor->errorText(), QString());
+    QVERIFY(edit->styleSheet().isEmpty());
+    QCOMPARE(model.config().optimizer.lr, 0.5);
+    type(edit, QStringLiteral("x"));
+    QTest::keyClick(edit, Qt::Key_Escape);
+    QCOMPARE(edit->text(), QStringLiteral("0.5"));
+    QCOMPARE(editor->errorText(), QString());
+}
+
+void TestSetupPanel::setupHidesWhatDoesNotApply() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    QVERIFY(!panel.editor("task.frequency")->isHidden());
+    controlOf<QComboBox>(panel, "task.kind")->setCurrentText(QStringLiteral("regression"));
+    QVERIFY(panel.editor("task.frequency")->isHidden());
+    QVERIFY(!panel.editor("task.batch")->isHidden());
+    QVERIFY(panel.editor("scaler.mode", 0)->isHidden()); // fp32
+    controlOf<QComboBox>(panel, "precision", 0)->setCurrentText(QStringLiteral("amp-fp16"));
+    QVERIFY(!panel.editor("scaler.mode", 0)->isHidden());
+}
+
+void TestSetupPanel::setupChangedIsBoldAndGoesBack() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    FieldEditor* editor = panel.editor("model.width");
+    auto* revert = editor->findChild<QToolButton*>();
+    QVERIFY(revert);
+    QVERIFY(!revert->isVisible());
+    controlOf<QSpinBox>(panel, "model.width")->setValue(24);
+    QVERIFY(revert->isVisible());
+    QVERIFY(editor->findChild<QLabel*>()->font().bold());
+    QTest::mouseClick(revert, Qt::LeftButton);
+    QCOMPARE(model.config().model.width, model.preset().model.width);
+    QVERIFY(!revert->isVisible());
+    QVERIFY(!editor->findChild<QLabel*>()->font().bold());
+}
+
+void TestSetupPanel::boldLabelsMoveNothing() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.resize(320, 800);
+    panel.show();
+    for (const FieldEditor* editor : panel.findChildren<FieldEditor*>()) {
+        QLabel* label = nullptr;
+        for (QLabel* each : editor->findChildren<QLabel*>())
+            if (each->buddy() == editor->control()) label = each;
+        QVERIFY(label);
+        int heights[2];
+        for (const bool bold : {false, true}) {
+            QFont font = label->font();
+            font.setBold(bold);
+            label->setFont(font);
+            editor->layout()->invalidate();
+            heights[bold] = editor->layout()->totalHeightForWidth(editor->width());
+        }
+        QVERIFY2(heights[0] == heights[1], qPrintable(label->text()));
+    }
+    // most have room for one line
+    const FieldEditor* penalty = panel.editor("gradients.penalty");
+    const FieldEditor* rate = panel.editor("optimizer.lr");
+    QCOMPARE(penalty->layout()->totalHeightForWidth(penalty->width()),
+             rate->layout()->totalHeightForWidth(rate->width()));
+}
+
+void TestSetupPanel::setupRestartNote() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    QSignalSpy restart(&panel, &SetupPanel::restartRequested);
+    model.setRunning(model.config());
+    QVERIFY(!panel.restartShown());
+    type(controlOf<QLineEdit>(panel, "optimizer.lr"), QStringLiteral("0.5"));
+    QVERIFY(!panel.restartShown());
+    controlOf<QSpinBox>(panel, "model.depth")->setValue(5);
+    QVERIFY(panel.restartShown());
+    QTest::mouseClick(panel.findChild<QPushButton*>(QStringLiteral("restartNow")), Qt::LeftButton);
+    QCOMPARE(restart.count(), 1);
+    model.setRunning(model.config());
+    QVERIFY(!panel.restartShown());
+}
+
+/// The note takes its room from the settings: not from the one that brought it.
+void TestSetupPanel::noteLeavesTheEditInView() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.resize(320, 400);
+    panel.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&panel));
+    model.setRunning(model.config());
+    auto* scroll = panel.findChild<QScrollArea*>();
+    auto* edit = controlOf<QLineEdit>(panel, "optimizer.beta1");
+    const auto bottom = [&] {
+        return edit->mapTo(scroll->viewport(), QPoint(0, edit->height())).y();
+    };
+    edit->setFocus();
+    auto* bar = scroll->verticalScrollBar();
+    bar->setValue(bar->value() + bottom() - scroll->viewport()->height()); // the last row in view
+    QVERIFY(bottom() > scroll->viewport()->height() - edit->height());
+    type(edit, QStringLiteral("0.5"));
+    QVERIFY(panel.restartShown());
+    QTRY_VERIFY(bottom() <= scroll->viewport()->height());
+    QVERIFY(bottom() > edit->height());
+}
+
+void TestSetupPanel::setupLanesComeAndGo() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    const auto sections = [&] {
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+        QStringList titles;
+        for (Section* section : panel.findChildren<Section*>())
+            titles << section->title();
+        return titles;
+    };
+    QVERIFY(sections().contains(QStringLiteral("A fp32")));
+    QVERIFY(sections().contains(QStringLiteral("B amp-fp16")));
+    model.addLane();
+    QVERIFY2(sections().contains(QStringLiteral("C amp-fp16-2")),
+             qPrintable(sections().join(u',')));
+    // the remove button deletes the panel's content that it is part of
+    for (auto* button : panel.findChildren<QToolButton*>())
+        if (button->accessibleName() == QLatin1String("Remove lane A")) {
+            QTest::mouseClick(button, Qt::LeftButton);
+            break;
+        }
+    QCOMPARE(model.config().lanes.size(), size_t(2));
+    QVERIFY2(!sections().contains(QStringLiteral("A fp32")), qPrintable(sections().join(u',')));
+    QVERIFY(panel.editor("precision", 1) && !panel.editor("precision", 2));
+}
+
+void TestSetupPanel::setupUnitsFollowTheNumber() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    auto* batches = controlOf<QSpinBox>(panel, "gradients.accumulate");
+    QCOMPARE(batches->text(), QStringLiteral("1 batch"));
+    batches->setValue(4);
+    QCOMPARE(batches->text(), QStringLiteral("4 batches"));
+    auto* steps = controlOf<QSpinBox>(panel, "scaler.growth_interval", 1);
+    steps->setValue(1);
+    QCOMPARE(steps->text(), QStringLiteral("1 step"));
+    model.resetToPreset(model.rowOf("scaler.growth_interval", 1));
+    QCOMPARE(steps->text(), QStringLiteral("2000 steps"));
+    QCOMPARE(controlOf<QSpinBox>(panel, "run.threads")->text(), QStringLiteral("all"));
+}
+
+void TestSetupPanel::setupStripLeadsToLanes() {
+    ConfigModel model;
+    model.addLane();
+    SetupPanel panel(model);
+    panel.resize(320, 300);
+    panel.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&panel));
+    const auto jump = [&panel](const QString& tip) {
+        for (auto* button : panel.findChildren<QToolButton*>())
+            if (button->toolTip().contains(tip)) return button;
+        return static_cast<QToolButton*>(nullptr);
+    };
+    const auto inView = [&panel](const char* key, int lane) {
+        const QWidget* editor = panel.editor(key, lane);
+        const QRect all(editor->mapTo(&panel, QPoint(0, 0)), editor->size());
+        return editor->isVisible() && panel.rect().contains(all);
+    };
+    QVERIFY(inView("task.kind", -1) && !inView("precision", 1));
+    QVERIFY(jump(QStringLiteral("lane B amp-fp16")));
+    for (Section* section : panel.findChildren<Section*>())
+        section->setOpen(!section->title().startsWith(u'B')); // folded before
+    jump(QStringLiteral("lane B amp-fp16"))->click();
+    QTRY_VERIFY(inView("precision", 1));
+    jump(QStringLiteral("all lanes share"))->click();
+    QTRY_VERIFY(inView("task.kind", -1));
+    model.removeLane(2);
+    QVERIFY(QTest::qWaitFor([&] { return !jump(QStringLiteral("lane C")); }));
+}
+
+void TestSetupPanel::setupWheelScrollsOnly() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    auto* spin = controlOf<QSpinBox>(panel, "model.width");
+    const int before = spin->value();
+    spin->clearFocus();
+    QWheelEvent wheel(QPointF(5, 5), spin->mapToGlobal(QPointF(5, 5)), {}, QPoint(0, 120),
+                      Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(spin, &wheel);
+    QCOMPARE(spin->value(), before);
+}
+
+QTEST_MAIN(TestSetupPanel)
+#include "tst_setup_panel.moc"

@@ -1,0 +1,138 @@
+// What the plots are drawn with: colours of both themes, tick labels, and the speed's averaging.
+#include "ui/look/theme.h"
+#include "ui/plots/plot_panel.h"
+#include "ui/plots/tickers.h"
+
+#include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSlider>
+#include <QSpinBox>
+#include <QtTest>
+
+#include <cmath>
+#include <limits>
+
+using namespace halfscope;
+
+class TestAxes : public QObject {
+    Q_OBJECT
+private slots:
+    void controlsHaveOutlines_data();
+    void controlsHaveOutlines();
+    void tickLabels_data();
+    void tickLabels();
+    void prefixes();
+    void rateMeter();
+};
+
+void TestAxes::controlsHaveOutlines_data() {
+    QTest::addColumn<int>("theme");
+    QTest::newRow("light") << int(Theme::Light);
+    QTest::newRow("dark") << int(Theme::Dark);
+}
+
+/// Of what a control is recognised by at its edge, as it is painted.
+void TestAxes::controlsHaveOutlines() {
+    QFETCH(int, theme);
+    applyTheme(*qApp, static_cast<Theme>(theme));
+    QCheckBox check;
+    QLineEdit line;
+    QSpinBox spin;
+    QComboBox box;
+    QSlider slider(Qt::Horizontal);
+    const QColor window = QApplication::palette().color(QPalette::Window);
+    for (QWidget* control :
+         {static_cast<QWidget*>(&check), static_cast<QWidget*>(&line), static_cast<QWidget*>(&spin),
+          static_cast<QWidget*>(&box), static_cast<QWidget*>(&slider)}) {
+        control->resize(control->sizeHint());
+        const QImage image = control->grab().toImage();
+        const int middle = image.height() / 2;
+        double best = 0;
+        for (int x = 0; x < std::min(4, image.width()); ++x)
+            best = std::max(best, contrast(image.pixelColor(x, middle), window));
+        QVERIFY2(best >= 3, qPrintable(QStringLiteral("%1: %2")
+                                           .arg(QLatin1String(control->metaObject()->className()))
+                                           .arg(best)));
+    }
+}
+
+void TestAxes::tickLabels_data() {
+    QTest::addColumn<QString>("ticker");
+    QTest::addColumn<double>("lower");
+    QTest::addColumn<double>("upper");
+    QTest::addColumn<QStringList>("labels");
+    QTest::newRow("whole steps") << "step" << 0.0 << 7.2 << QStringList{"0", "2", "4", "6"};
+    QTest::newRow("octaves") << "two" << 0.7 << 5.5 << QStringList{"2^0", "2^1", "2^2"};
+    QTest::newRow("16 to 18") << "two" << 46341.0 << 370728.0
+                              << QStringList{"2^16", "2^17", "2^18"};
+    QTest::newRow("below one") << "two" << 0.1 << 0.6 << QStringList{"2^-3", "2^-2", "2^-1"};
+    QTest::newRow("decades") << "ten" << 0.005 << 1.5 << QStringList{"0.01", "0.1", "1"};
+    QTest::newRow("skipped") << "count" << 0.0 << 1.2 << QStringList{"0", "1"};
+    QTest::newRow("zero is not alone") << "low" << 0.0 << 154.0 << QStringList{"0", "100"};
+    QTest::newRow("many") << "count" << 0.0 << 5e6 << QStringList{"0", "2M", "4M"};
+}
+
+void TestAxes::tickLabels() {
+    QFETCH(QString, ticker);
+    QFETCH(double, lower);
+    QFETCH(double, upper);
+    QFETCH(QStringList, labels);
+    QSharedPointer<QCPAxisTicker> made;
+    if (ticker == QLatin1String("count") || ticker == QLatin1String("low"))
+        made = QSharedPointer<PrefixTicker>::create(true);
+    else if (ticker == QLatin1String("step"))
+        made = QSharedPointer<StepTicker>::create();
+    else
+        made = QSharedPointer<PowerTicker>::create(ticker == QLatin1String("two") ? 2 : 10);
+    made->setTickCount(ticker == QLatin1String("low") ? 1 : 3);
+    const QCPRange range(lower, upper);
+    QVector<double> ticks;
+    QVector<QString> texts;
+    made->generate(range, QLocale::c(), u'g', 6, ticks, nullptr, &texts);
+    QStringList inside;
+    for (qsizetype i = 0; i < ticks.size(); ++i)
+        if (range.contains(ticks[i])) inside << texts[i];
+    QCOMPARE(inside, labels);
+}
+
+/// Three digits at most, and never an exponent.
+void TestAxes::prefixes() {
+    QCOMPARE(withPrefix(0), QStringLiteral("0"));
+    QCOMPARE(withPrefix(999.4), QStringLiteral("999"));
+    QCOMPARE(withPrefix(999.6), QStringLiteral("1k"));
+    QCOMPARE(withPrefix(45400), QStringLiteral("45.4k"));
+    QCOMPARE(withPrefix(-2.5e6), QStringLiteral("-2.5M"));
+    QCOMPARE(withPrefix(7e9), QStringLiteral("7G"));
+}
+
+void TestAxes::rateMeter() {
+    RateMeter meter;
+    double wall = 0;
+    const auto add = [&](double seconds) {
+        StepRecord record;
+        record.deviceSeconds = seconds;
+        record.wallSeconds = wall += seconds > 0 ? seconds : 0;
+        ++record.step;
+        return meter.add(record);
+    };
+    QVERIFY(!add(0));
+    QVERIFY(!add(-1));
+    QVERIFY(!add(std::numeric_limits<double>::quiet_NaN()));
+    const auto first = add(0.01);
+    QVERIFY(first && std::abs(*first - 100) < 1e-9);
+    // later on a value covers a tenth of a second, here 100 steps of a millisecond
+    int values = 0;
+    double last = 0;
+    for (int i = 0; i < 100000; ++i)
+        if (const auto rate = add(0.001)) {
+            ++values;
+            last = *rate;
+        }
+    QVERIFY(std::abs(last - 1000) < 1e-6);
+    QVERIFY2(values > 900 && values < 1400, qPrintable(QString::number(values)));
+}
+
+QTEST_MAIN(TestAxes)
+#include "tst_axes.moc"

@@ -1,0 +1,180 @@
+// Plots that only some experiments have: the learning rate of a schedule, the norm of gradients
+// that are clipped or penalised.
+#include "engine/settings/fields.h"
+#include "tests/support/opened_window.h"
+#include "tests/support/plot_parts.h"
+
+#include <QTest>
+
+#include <limits>
+
+using namespace halfscope;
+
+namespace {
+
+const QStringList kLanes{QStringLiteral("fp32"), QStringLiteral("amp-fp16")};
+
+/// The titles of the curves' plots, from above.
+QStringList plotted(const PlotStack& stack) {
+    QStringList titles;
+    QCustomPlot& plot = plotOf(stack);
+    for (int i = 0; i < plot.axisRectCount(); ++i)
+        for (QCPGraph* graph : plot.axisRect(i)->graphs())
+            if (const QLatin1String lane("/A fp32"); graph->name().endsWith(lane))
+                titles << graph->name().chopped(lane.size());
+    return titles;
+}
+
+} // namespace
+
+class TestPlotMeasures : public QObject {
+    Q_OBJECT
+private slots:
+    void standBetweenScaleAndThroughput();
+    void showTheirValues();
+    void comeAndGo();
+    void littleRoomKeepsThem();
+    void windowChooses_data();
+    void windowChooses();
+};
+
+void TestPlotMeasures::standBetweenScaleAndThroughput() {
+    PlotStack stack;
+    stack.setLanes(kLanes);
+    const QStringList usual{QStringLiteral("Loss"), QStringLiteral("Loss scale"),
+                            QStringLiteral("Throughput (steps/s)"),
+                            QStringLiteral("Skipped steps")};
+    QCOMPARE(plotted(stack), usual);
+    stack.setLanes(kLanes, {}, {Measure::LearningRate, Measure::GradientNorm});
+    QStringList all = usual;
+    all.insert(2, QStringLiteral("Learning rate"));
+    all.insert(3, QStringLiteral("Gradient norm"));
+    QCOMPARE(plotted(stack), all);
+    stack.setLanes(kLanes);
+    QCOMPARE(plotted(stack), usual);
+}
+
+/// Rates from zero on an even axis, norms on a logarithmic one; an overflow has no norm.
+void TestPlotMeasures::showTheirValues() {
+    PlotStack stack;
+    stack.setLanes(kLanes, {}, {Measure::LearningRate, Measure::GradientNorm});
+    stack.resize(700, 600);
+    stack.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&stack));
+    for (int step = 1; step <= 4; ++step) {
+        StepRecord row = record(step, 1, 1);
+        row.learningRate = 0.01f / static_cast<float>(step);
+        row.gradientNorm =
+            step == 3 ? std::numeric_limits<float>::infinity() : 10 * static_cast<float>(step);
+        stack.append(1, row);
+    }
+    stack.refresh();
+    const QCPGraph* rate = graphNamed(stack, QStringLiteral("Learning rate/B amp-fp16"));
+    const QCPGraph* norm = graphNamed(stack, QStringLiteral("Gradient norm/B amp-fp16"));
+    QVERIFY(rate && norm);
+    QCOMPARE(rate->dataCount(), 4);
+    QCOMPARE(rate->dataMainValue(3), double{0.0025f});
+    QCOMPARE(rate->valueAxis()->scaleType(), QCPAxis::stLinear);
+    QCOMPARE(rate->valueAxis()->range().lower, 0.0);
+    QVERIFY(rate->valueAxis()->range().upper > 0.01);
+    QCOMPARE(norm->dataCount(), 3);
+    QCOMPARE(norm->dataMainValue(2), 40.0);
+    QCOMPARE(norm->valueAxis()->scaleType(), QCPAxis::stLogarithmic);
+    QVERIFY(norm->valueAxis()->range().contains(10) && norm->valueAxis()->range().contains(40));
+    stack.showStep(4);
+    QTest::keyClick(&stack, Qt::Key_Left); // says where it is
+    const QString spoken = stack.accessibleDescription();
+    QVERIFY2(spoken.contains(QStringLiteral("Learning rate, B amp-fp16 0.003333")),
+             qPrintable(spoken));
+    QVERIFY2(spoken.contains(QStringLiteral("Gradient norm, B amp-fp16 not finite")),
+             qPrintable(spoken));
+}
+
+/// From experiment to experiment: nothing of a plot that is gone stays in the picture.
+void TestPlotMeasures::comeAndGo() {
+    PlotStack stack;
+    stack.resize(700, 600);
+    stack.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&stack));
+    stack.setSmoothing(0.5);
+    stack.setLanes(kLanes);
+    QCustomPlot& plot = plotOf(stack);
+    const int rects = plot.axisRectCount(), graphs = plot.graphCount(), items = plot.itemCount();
+    const std::vector<std::vector<Measure>> turns{
+        {Measure::LearningRate}, {},
+        {Measure::GradientNorm}, {Measure::LearningRate, Measure::GradientNorm},
+        {Measure::LearningRate}, {}};
+    for (const std::vector<Measure>& extra : turns) {
+        stack.setLanes(kLanes, {}, extra);
+        stack.append(0, record(1, 0, 2));
+        stack.append(0, record(2, 0, 1));
+        stack.refresh();
+        stack.showStep(2);
+        plot.replot(QCustomPlot::rpImmediateRefresh);
+        const int more = static_cast<int>(extra.size());
+        QCOMPARE(plot.axisRectCount(), rects + more);
+        QCOMPARE(plot.plotLayout()->rowCount(), rects + more);
+        QCOMPARE(plot.graphCount(), graphs + 2 * more); // two lanes
+        QCOMPARE(plot.itemCount(), items + 2 * more);   // a header and the crosshair's line
+        const QCPGraph* trend = graphNamed(stack, QStringLiteral("Loss/A fp32/trend"));
+        QVERIFY(trend && trend->dataCount() == 2); // the smoothing holds
+        for (int i = 0; i + 1 < plot.axisRectCount(); ++i)
+            QVERIFY(plot.axisRect(i)->rect().bottom() < plot.axisRect(i + 1)->rect().top());
+    }
+}
+
+/// Where plots are folded the throughput goes first, not what the experiment is about.
+void TestPlotMeasures::littleRoomKeepsThem() {
+    PlotStack stack;
+    stack.setLanes(kLanes, {}, {Measure::LearningRate});
+    stack.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&stack));
+    const auto shown = [&](const char* title) {
+        const QString name = QString::fromLatin1(title) + QStringLiteral("/A fp32");
+        return graphNamed(stack, name)->keyAxis()->axisRect()->visible();
+    };
+    int alone = 0; // heights with the rate and without the throughput
+    for (int height = 600; height >= 150; height -= 10) {
+        stack.resize(700, height);
+        QTRY_COMPARE(stack.height(), height);
+        QVERIFY(shown("Loss") && (shown("Loss scale") || !shown("Learning rate")));
+        QVERIFY(shown("Learning rate") || !shown("Throughput (steps/s)"));
+        alone += shown("Learning rate") && !shown("Throughput (steps/s)");
+    }
+    QVERIFY(alone > 0);
+    QVERIFY(!shown("Learning rate")); // the sweep went low enough
+}
+
+void TestPlotMeasures::windowChooses_data() {
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<QStringList>("extra");
+    const QString rate = QStringLiteral("Learning rate"), norm = QStringLiteral("Gradient norm");
+    QTest::newRow("neither") << QStringLiteral("regression") << QStringList();
+    QTest::newRow("schedule") << QStringLiteral("recipe-schedule-step") << QStringList{rate};
+    QTest::newRow("clip") << QStringLiteral("recipe-clip-value") << QStringList{norm};
+    QTest::newRow("penalty") << QStringLiteral("recipe-penalty") << QStringList{norm};
+}
+
+void TestPlotMeasures::windowChooses() {
+    QFETCH(QString, preset);
+    QFETCH(QStringList, extra);
+    MainWindow window;
+    window.openPreset(preset);
+    window.show();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QStringList found;
+    for (const QString& title : plotted(window.plots()))
+        if (title == QStringLiteral("Learning rate") || title == QStringLiteral("Gradient norm"))
+            found << title;
+    QCOMPARE(found, extra);
+    window.setStopStep(40);
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.plots().lastStep(), qint64(40), kPatience);
+    window.plots().refresh();
+    for (const QString& title : extra)
+        QVERIFY(graphNamed(window.plots(), title + QStringLiteral("/B amp-fp16"))->dataCount() > 0);
+}
+
+QTEST_MAIN(TestPlotMeasures)
+#include "tst_plot_measures.moc"

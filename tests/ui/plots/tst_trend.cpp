@@ -1,0 +1,234 @@
+// The trend of the loss over its curve, fine lines where there is time for them, and how much the
+// marks of events remember.
+#include "tests/support/shown_plots.h"
+#include "ui/look/owned.h"
+#include "ui/plots/curve_graph.h"
+#include "ui/plots/smoothing.h"
+
+#include <QSignalSpy>
+#include <QSlider>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <cmath>
+#include <limits>
+
+using namespace halfscope;
+
+namespace {
+
+/// A loss with noise, the same at every call.
+float noisy(int step) {
+    return 1.0f / static_cast<float>(step) + 0.1f * static_cast<float>(step * 37 % 11);
+}
+
+/// TensorBoard's formula as its source has it: last * w + (1 - w) * x, divided by 1 - w^n.
+double trendAfter(int steps, double weight) {
+    double last = 0;
+    for (int step = 1; step <= steps; ++step)
+        last = last * weight + (1 - weight) * static_cast<double>(noisy(step));
+    return last / (1 - std::pow(weight, steps));
+}
+
+double valueAt(const QCPGraph& graph, double step) {
+    return graph.data()->findBegin(step, false)->value;
+}
+
+/// The marks of one lane in a plot of their own.
+struct LaneOfMarks {
+    LaneOfMarks() { lane.setLanes({QStringLiteral("fp32")}); }
+    static QCPAxisRect& onlyRect(QCustomPlot& plot) {
+        plot.plotLayout()->clear();
+        auto* rect = make<QCPAxisRect>(&plot); // the layout takes it
+        plot.plotLayout()->addElement(0, 0, rect);
+        return *rect;
+    }
+    QCustomPlot plot;
+    EventLane lane{plot, onlyRect(plot)};
+};
+
+} // namespace
+
+class TestTrend : public QObject, private ShownPlots {
+    Q_OBJECT
+private slots:
+    void init() {
+        makeStack();
+        show();
+    }
+    void followsTheFormula();
+    void curveStaysBehind();
+    void lossesThatAreNotFinite();
+    void growsAsTheCurveDoes();
+    void weightHasLimits();
+    void sliderAndValues();
+    void fineLinesAtRest();
+    void exportsAreFine();
+    void oldSentencesGiveWay();
+    void marksAtTheEdgesAreShown();
+
+private:
+    void append(int from, int to);
+    CurveGraph* graph(const char* name) const;
+};
+
+void TestTrend::append(int from, int to) {
+    for (int step = from; step <= to; ++step)
+        m_stack->append(0, record(step, 0, noisy(step)));
+}
+
+CurveGraph* TestTrend::graph(const char* name) const {
+    return qobject_cast<CurveGraph*>(graphNamed(*m_stack, QString::fromLatin1(name)));
+}
+
+void TestTrend::followsTheFormula() {
+    append(1, 50);
+    m_stack->setSmoothing(0.9);
+    draw();
+    const CurveGraph* trend = graph("Loss/A fp32/trend");
+    QVERIFY(trend && trend->data()->size() >= 40);
+    for (const int step : {1, 2, 50}) {
+        // kept as float32
+        const double wanted = trendAfter(step, 0.9);
+        QVERIFY(std::abs(valueAt(*trend, step) - wanted) <= std::ldexp(wanted, -24) * 1.01);
+    }
+}
+
+void TestTrend::curveStaysBehind() {
+    append(1, 50);
+    draw();
+    CurveGraph* raw = graph("Loss/A fp32");
+    const Colors colors = colorsFor(m_stack->palette());
+    QCOMPARE(raw->pen().color(), colors.lane(0));
+    QVERIFY(graph("Loss/A fp32/trend")->data()->isEmpty());
+    QVERIFY(!graph("Loss scale/A fp32/trend")); // is not noisy
+    m_stack->setSmoothing(0.6);
+    draw();
+    QCOMPARE(raw->data()->size(), 50);
+    QCOMPARE(valueAt(*raw, 7), static_cast<double>(noisy(7)));
+    const double seen = contrast(raw->pen().color(), colors.background);
+    QVERIFY(seen > 1.2 && seen < contrast(colors.lane(0), colors.background));
+    QCOMPARE(graph("Loss/A fp32/trend")->pen().color(), colors.lane(0));
+    m_stack->setSmoothing(0);
+    draw();
+    QCOMPARE(raw->pen().color(), colors.lane(0));
+    QVERIFY(graph("Loss/A fp32/trend")->data()->isEmpty());
+}
+
+void TestTrend::lossesThatAreNotFinite() {
+    m_stack->setSmoothing(0.9);
+    append(1, 10);
+    m_stack->append(0, record(11, 0, std::numeric_limits<float>::quiet_NaN()));
+    m_stack->append(0, record(12, 0, std::numeric_limits<float>::infinity()));
+    m_stack->append(0, record(13, 0, 0.5f));
+    draw();
+    const double after = valueAt(*graph("Loss/A fp32/trend"), 13);
+    QVERIFY(std::isfinite(after) && after > 0);
+}
+
+void TestTrend::growsAsTheCurveDoes() {
+    m_stack->setSmoothing(0.9);
+    for (int step = 1; step <= 40; ++step) {
+        append(step, step);
+        draw();
+    }
+    const double grown = valueAt(*graph("Loss/A fp32/trend"), 40);
+    m_stack->setSmoothing(0);
+    m_stack->setSmoothing(0.9); // of all points at once
+    draw();
+    QCOMPARE(valueAt(*graph("Loss/A fp32/trend"), 40), grown);
+    m_stack->clear();
+    append(1, 3);
+    draw();
+    QCOMPARE(graph("Loss/A fp32/trend")->data()->size(), 3);
+    QCOMPARE(valueAt(*graph("Loss/A fp32/trend"), 1), static_cast<double>(noisy(1)));
+}
+
+void TestTrend::weightHasLimits() {
+    QSignalSpy changed(m_stack.get(), &PlotStack::smoothingChanged);
+    m_stack->setSmoothing(7);
+    QCOMPARE(m_stack->smoothing(), Smoother::kMost);
+    m_stack->setSmoothing(-1);
+    QCOMPARE(m_stack->smoothing(), 0.0);
+    m_stack->setSmoothing(std::numeric_limits<double>::quiet_NaN());
+    QCOMPARE(m_stack->smoothing(), 0.0);
+    QCOMPARE(changed.count(), 2);
+}
+
+void TestTrend::sliderAndValues() {
+    append(1, 50);
+    auto* slider = m_stack->findChild<QSlider*>();
+    QVERIFY(slider->isVisible());
+    slider->setValue(90);
+    QCOMPARE(m_stack->smoothing(), 0.9);
+    m_stack->setSmoothing(0.5);
+    QCOMPARE(slider->value(), 50);
+    draw();
+    QTest::keyClick(m_stack.get(), Qt::Key_End); // tells screen readers at once
+    const QString told = QStringLiteral("(trend %1)").arg(trendAfter(50, 0.5), 0, 'g', 4);
+    QVERIFY2(m_stack->accessibleDescription().contains(told),
+             qPrintable(m_stack->accessibleDescription()));
+    m_stack->resize(300, 420); // the figures need the room
+    QTRY_VERIFY(!slider->isVisible());
+}
+
+void TestTrend::fineLinesAtRest() {
+    append(1, 50);
+    draw();
+    const CurveGraph* loss = graph("Loss/A fp32");
+    QVERIFY(loss->pen().widthF() <= 1 && !loss->antialiased());
+    m_stack->setResting(true);
+    draw();
+    QVERIFY(loss->pen().widthF() > 1 && loss->antialiased());
+    append(51, 5000); // more points than pixels: thick lines would cost and hide
+    draw();
+    QVERIFY(loss->pen().widthF() <= 1 && !loss->antialiased());
+}
+
+void TestTrend::exportsAreFine() {
+    append(1, 50);
+    draw();
+    QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("a.svg"));
+    QVERIFY(m_stack->exportSvg(path));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QVERIFY(file.readAll().contains("stroke-width=\"1.6\""));
+    draw();
+    QVERIFY(graph("Loss/A fp32")->pen().widthF() <= 1); // the window's lines are as they were
+}
+
+void TestTrend::oldSentencesGiveWay() {
+    LaneOfMarks marks;
+    EventLane& lane = marks.lane;
+    for (int i = 0; i < EventLane::kMostTexts + 2; ++i)
+        lane.add(eventOf(EventKind::Overflow, i + 1, 0, "the sentence"));
+    QCOMPARE(lane.text(0), QStringLiteral("Step 1"));
+    QCOMPARE(lane.text(2), QStringLiteral("the sentence"));
+    QCOMPARE(lane.text(lane.count() - 1), QStringLiteral("the sentence"));
+    QCOMPARE(lane.step(0), qint64(1));
+}
+
+/// A step at either end of the axis is drawn there: its mark is too.
+void TestTrend::marksAtTheEdgesAreShown() {
+    LaneOfMarks marks;
+    EventLane& lane = marks.lane;
+    for (const int64_t step : {9, 10, 11, 20, 21})
+        lane.add(eventOf(EventKind::Edit, step, 0));
+    const auto shown = [&](double from, double to, int pixels) {
+        lane.update(from, to, pixels);
+        std::vector<double> steps;
+        for (int i = 0; i < marks.plot.graphCount(); ++i)
+            for (const QCPGraphData& mark : *marks.plot.graph(i)->data())
+                steps.push_back(mark.key);
+        return steps;
+    };
+    QCOMPARE(shown(10, 20, 1000), (std::vector<double>{10, 11, 20}));
+    QCOMPARE(shown(10.5, 19.5, 1000), std::vector<double>{11});
+    // two pixels apart at the least: 11 would lie on 10's
+    QCOMPARE(shown(10, 20, 15), (std::vector<double>{10, 20}));
+    QCOMPARE(shown(10, 10, 0), std::vector<double>{10}); // a run of one step
+}
+
+QTEST_MAIN(TestTrend)
+#include "tst_trend.moc"

@@ -1,0 +1,441 @@
+// The way of rows, events and commands between the training thread and the window: nothing is lost
+// or mixed up, everything can be stopped, errors leave a session that works again.
+#include "tests/fake_cuda/fake_run.h"
+#include "ui/session/experiment_controller.h"
+
+#include <QSignalSpy>
+#include <QTest>
+#include <random>
+
+using namespace halfscope;
+
+namespace {
+
+/// What a window would have collected.
+struct Collected {
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    std::optional<Snapshot> picture;
+
+    void take(ExperimentController& controller) {
+        SessionBatch batch = controller.drain();
+        records.insert(records.end(), batch.records.begin(), batch.records.end());
+        events.insert(events.end(), batch.events.begin(), batch.events.end());
+        if (batch.snapshot) picture = std::move(batch.snapshot);
+    }
+    /// Every lane has each step from 1 on, once, in order. The number of steps, -1 if not.
+    int64_t wholeSteps(int lanes) const {
+        for (size_t i = 0; i < records.size(); ++i) {
+            const auto lane = static_cast<int32_t>(i % static_cast<size_t>(lanes));
+            const auto step = static_cast<int64_t>(i / static_cast<size_t>(lanes)) + 1;
+            if (records[i].lane != lane || records[i].step != step) return -1;
+        }
+        return static_cast<int64_t>(records.size()) / lanes;
+    }
+};
+
+/// A session as a window drives it: it takes rows all the time.
+struct Session : ExperimentController {
+    Session() = default;
+    explicit Session(FakeScript& script) : ExperimentController(fakeFactory(script)) {}
+
+    template <class Condition>
+    bool meets(const Condition& condition) {
+        const bool met = QTest::qWaitFor(
+            [&] {
+                seen.take(*this);
+                return condition();
+            },
+            30000);
+        seen.take(*this);
+        return met;
+    }
+    bool reaches(SessionState wanted) {
+        return meets([&] { return state() == wanted; });
+    }
+    bool isReady(const RunConfig& config) {
+        reset(config);
+        return reaches(SessionState::Ready);
+    }
+    bool playsInto(const std::atomic<bool>& step) {
+        play();
+        return meets([&] { return step.load(); });
+    }
+
+    Collected seen;
+};
+
+} // namespace
+
+class TestSession : public QObject {
+    Q_OBJECT
+private slots:
+    void ringLosesNothing_data();
+    void ringLosesNothing();
+    void ringTakesWhatFits();
+    void firstPictureBeforePlay();
+    void rowsWaitForASlowWindow();
+    void eventsOfAnOldRunAreDropped();
+    void resetOverridesWhatWaits();
+    void pauseReachesALongStep();
+    void pauseKeepsWhatWasTrained();
+    void closeReachesALongStep();
+    void closeReachesABuild();
+    void resetReachesABuild();
+    void stepOnceIsOneStep();
+    void resetDropsTheOldRun();
+    void secondResetWins();
+    void engineErrorThenReset();
+    void buildErrorThenReset();
+    void refusedEditKeepsTraining();
+    void continueAfterTheEnd();
+    void liveEditOfARealRun();
+    void manyCycles();
+    void manyRealCycles();
+};
+
+void TestSession::ringLosesNothing_data() {
+    QTest::addColumn<int>("capacity");
+    QTest::addColumn<int>("count");
+    for (const int capacity : {2, 3, 64, 4096})
+        QTest::addRow("capacity %d", capacity) << capacity << (capacity < 10 ? 3000 : 200000);
+}
+
+void TestSession::ringLosesNothing() {
+    QFETCH(int, capacity);
+    QFETCH(int, count);
+    StepRing<int> ring(static_cast<size_t>(capacity));
+    QVERIFY(ring.capacity() >= static_cast<size_t>(capacity));
+    std::thread producer([&] {
+        std::mt19937 random(7);
+        std::vector<int> rows;
+        for (int next = 0; next < count;) {
+            const int most = 1 + static_cast<int>(random() % 7);
+            while (static_cast<int>(rows.size()) < most && next < count)
+                rows.push_back(next++);
+            while (!rows.empty()) {
+                const size_t taken = ring.push(rows);
+                rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(taken));
+                if (taken == 0) std::this_thread::yield();
+            }
+        }
+    });
+    std::vector<int> seen;
+    while (static_cast<int>(seen.size()) < count)
+        if (ring.drain(seen) == 0) std::this_thread::yield();
+    producer.join();
+    for (int i = 0; i < count; ++i)
+        if (seen[static_cast<size_t>(i)] != i)
+            QFAIL(qPrintable(QStringLiteral("row %1, seed 7").arg(i)));
+    QCOMPARE(static_cast<int>(seen.size()), count);
+}
+
+void TestSession::ringTakesWhatFits() {
+    StepRing<int> ring(4);
+    const std::vector<int> rows{1, 2, 3, 4, 5, 6};
+    QCOMPARE(ring.push(rows), size_t(4));
+    QCOMPARE(ring.push(rows), size_t(0));
+    std::vector<int> seen;
+    QCOMPARE(ring.drain(seen), size_t(4));
+    QCOMPARE(seen, (std::vector<int>{1, 2, 3, 4}));
+    QCOMPARE(ring.push(std::span(rows).subspan(4)), size_t(2));
+    ring.drain(seen);
+    QCOMPARE(seen, rows);
+}
+
+void TestSession::firstPictureBeforePlay() {
+    FakeScript script;
+    Session session(script);
+    QSignalSpy built(&session, &ExperimentController::built);
+    session.reset(tinyConfig(10));
+    QVERIFY(session.info() == nullptr);
+    QVERIFY(session.reaches(SessionState::Ready));
+    QCOMPARE(built.count(), 1);
+    QCOMPARE(session.info()->laneNames.size(), size_t(2));
+    QCOMPARE(QString::fromStdString(session.info()->cudaReason),
+             QStringLiteral("a test needs none"));
+    QVERIFY(session.seen.picture.has_value());
+    QCOMPARE(session.seen.picture->step, int64_t(0));
+    QVERIFY(session.seen.records.empty());
+}
+
+void TestSession::rowsWaitForASlowWindow() {
+    FakeScript script;
+    Session session(script);
+    QVERIFY(session.isReady(tinyConfig(60000))); // 120,000 rows: many times what the ring holds
+    session.play();
+    // nobody takes anything: the worker must wait, and must still answer
+    QTest::qWait(100);
+    session.pause();
+    QTRY_COMPARE_WITH_TIMEOUT(session.state(), SessionState::Paused, 10000);
+    // two rows a step; the rows of one step may wait outside the ring
+    const auto most = static_cast<int64_t>(SessionChannel::kRows / 2 + 1);
+    QVERIFY2(script.steps <= most, qPrintable(QString::number(script.steps)));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    QVERIFY(session.meets([&] { return session.seen.records.size() >= 120000; }));
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(60000));
+    QCOMPARE(session.seen.picture->step, int64_t(60000));
+}
+
+/// What the window had not taken yet when the next run began.
+void TestSession::eventsOfAnOldRunAreDropped() {
+    SessionChannel channel;
+    std::vector<StepRecord> none;
+    std::vector<Event> old(2), fresh(1);
+    old[0].step = old[1].step = 7;
+    fresh[0].step = 1;
+    channel.publish(1, none, old);
+    channel.publish(2, none, fresh);
+    channel.publish(1, Snapshot{});
+    const SessionBatch batch = channel.take(2);
+    QVERIFY(!batch.snapshot);
+    QCOMPARE(batch.events.size(), size_t{1});
+    QCOMPARE(batch.events[0].step, int64_t{1});
+}
+
+/// Commands for the run that a reset ends are void, and one that waits stops what is being built.
+void TestSession::resetOverridesWhatWaits() {
+    SessionChannel channel;
+    QVERIFY(!channel.newRun().stop_requested());
+    channel.post(PlayCommand{});
+    channel.post(ResetCommand{tinyConfig(1), 2});
+    QVERIFY(channel.newRun().stop_requested());
+    const std::vector<Command> commands = channel.waitForCommands({});
+    QCOMPARE(commands.size(), size_t{1});
+    QVERIFY(std::holds_alternative<ResetCommand>(commands[0]));
+    QVERIFY(!channel.newRun().stop_requested());
+}
+
+void TestSession::pauseReachesALongStep() {
+    FakeScript script;
+    script.endless = true;
+    Session session(script);
+    QVERIFY(session.isReady(tinyConfig(10)));
+    QVERIFY(session.playsInto(script.insideStep));
+    session.pause();
+    QTRY_COMPARE_WITH_TIMEOUT(session.state(), SessionState::Paused, 10000);
+    script.endless = false; // the step is repeated, not skipped
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(10));
+}
+
+void TestSession::pauseKeepsWhatWasTrained() {
+    FakeScript script;
+    Session session(script);
+    QVERIFY(session.isReady(tinyConfig(1000000000)));
+    for (int i = 0; i < 20; ++i) {
+        session.play();
+        QVERIFY(session.reaches(SessionState::Running));
+        session.pause();
+        QVERIFY(session.reaches(SessionState::Paused));
+    }
+    QTest::qWait(20);
+    session.seen.take(session);
+    const size_t rows = session.seen.records.size();
+    QTest::qWait(50);
+    session.seen.take(session);
+    QCOMPARE(session.seen.records.size(), rows);
+    QVERIFY(session.seen.wholeSteps(2) > 0);
+    QCOMPARE(session.seen.picture->step,
+             session.seen.wholeSteps(2)); // the picture is of the step one stands at
+}
+
+void TestSession::closeReachesALongStep() {
+    FakeScript script;
+    script.endless = true;
+    {
+        Session session(script);
+        QVERIFY(session.isReady(tinyConfig(10)));
+        QVERIFY(session.playsInto(script.insideStep));
+    }
+    QCOMPARE(script.alive.load(), 0);
+}
+
+void TestSession::closeReachesABuild() {
+    FakeScript script;
+    script.slowBuild = true; // it never ends by itself
+    {
+        Session session(script);
+        session.reset(tinyConfig(10));
+        QTRY_VERIFY_WITH_TIMEOUT(script.building.load(), 30000);
+    }
+    QCOMPARE(script.alive.load(), 0);
+    QCOMPARE(script.built.load(), 0);
+}
+
+void TestSession::resetReachesABuild() {
+    FakeScript script;
+    script.slowBuild = true;
+    Session session(script);
+    QSignalSpy failed(&session, &ExperimentController::failed);
+    session.reset(tinyConfig(10));
+    QTRY_VERIFY_WITH_TIMEOUT(script.building.load(), 30000);
+    session.reset(tinyConfig(20));
+    QTest::qWait(20);
+    script.slowBuild = false;
+    QVERIFY(session.reaches(SessionState::Ready));
+    QCOMPARE(session.info()->config.steps, int64_t(20));
+    QCOMPARE(script.built.load(), 1);
+    QCOMPARE(failed.count(), 0); // what was given up on purpose is no failure
+}
+
+void TestSession::stepOnceIsOneStep() {
+    FakeScript script;
+    Session session(script);
+    QVERIFY(session.isReady(tinyConfig(3)));
+    for (int64_t step = 1; step <= 2; ++step) {
+        session.stepOnce();
+        QVERIFY(session.meets([&] { return session.seen.wholeSteps(2) == step; }));
+        QVERIFY(session.reaches(SessionState::Paused));
+        QCOMPARE(session.seen.picture->step, step);
+    }
+    session.stepOnce();
+    QVERIFY(session.reaches(SessionState::Finished));
+    session.stepOnce(); // nothing beyond the end
+    QTest::qWait(30);
+    session.seen.take(session);
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(3));
+}
+
+void TestSession::resetDropsTheOldRun() {
+    FakeScript script;
+    Session session(script);
+    QVERIFY(session.isReady(tinyConfig(1000000000)));
+    session.play();
+    QTest::qWait(20); // rows of the old run lie in the ring
+    session.seen = {};
+    RunConfig config = tinyConfig(5);
+    config.lanes.push_back(defaultLane(Precision::AmpBf16));
+    session.reset(config);
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    QCOMPARE(session.seen.wholeSteps(3), int64_t(5));
+    QCOMPARE(script.alive.load(), 1);
+}
+
+void TestSession::secondResetWins() {
+    FakeScript script;
+    Session session(script);
+    for (int i = 1; i <= 49; ++i)
+        session.reset(tinyConfig(i));
+    QVERIFY(session.isReady(tinyConfig(50)));
+    QCOMPARE(session.info()->config.steps, int64_t(50));
+    QVERIFY(script.built <= 50);
+    QCOMPARE(script.alive.load(), 1);
+}
+
+void TestSession::engineErrorThenReset() {
+    FakeScript script;
+    script.failAt = 5;
+    Session session(script);
+    QSignalSpy failed(&session, &ExperimentController::failed);
+    session.reset(tinyConfig(10));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Failed));
+    QTRY_COMPARE(failed.count(), 1);
+    QCOMPARE(failed.front().front().toString(), QStringLiteral("the device is gone"));
+    QTest::qWait(20);
+    session.seen.take(session);
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(4)); // what was trained before the error is kept
+    QCOMPARE(script.alive.load(), 0);
+    script.failAt = 0;
+    session.seen = {};
+    session.reset(tinyConfig(10));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(10));
+    QCOMPARE(failed.count(), 1);
+}
+
+void TestSession::buildErrorThenReset() {
+    Session session;
+    QSignalSpy failed(&session, &ExperimentController::failed);
+    RunConfig config = tinyConfig(3);
+    config.device = "cuda:99";
+    session.reset(config);
+    QVERIFY(session.reaches(SessionState::Failed));
+    QTRY_COMPARE(failed.count(), 1);
+    QVERIFY(!failed.front().front().toString().isEmpty());
+    session.reset(tinyConfig(3));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(3));
+}
+
+void TestSession::refusedEditKeepsTraining() {
+    FakeScript script;
+    Session session(script);
+    QSignalSpy refused(&session, &ExperimentController::refused);
+    QVERIFY(session.isReady(tinyConfig(10)));
+    session.edit(-1, "model.width", int64_t(8));
+    QTRY_COMPARE(refused.count(), 1);
+    QCOMPARE(refused.front().front().toString(), QStringLiteral("model.width needs a restart"));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+}
+
+void TestSession::continueAfterTheEnd() {
+    FakeScript script;
+    Session session(script);
+    session.reset(tinyConfig(5));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    session.play(); // no effect: it is at its end
+    session.edit(-1, "run.steps", int64_t(8));
+    QVERIFY(session.reaches(SessionState::Paused));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(8));
+    QCOMPARE(session.seen.events.size(), size_t(1));
+}
+
+void TestSession::liveEditOfARealRun() {
+    Session session;
+    RunConfig config = tinyConfig(40);
+    QVERIFY(session.isReady(config));
+    for (int i = 1; i <= 3; ++i) {
+        session.stepOnce();
+        QVERIFY(session.meets([&] { return session.seen.wholeSteps(2) == i; }));
+    }
+    session.edit(1, "scaler.growth_interval", int64_t(10));
+    session.play();
+    QVERIFY(session.reaches(SessionState::Finished));
+    QCOMPARE(session.seen.wholeSteps(2), int64_t(40));
+    QVERIFY(!session.seen.events.empty());
+    QCOMPARE(session.seen.events.front().kind, EventKind::Edit);
+    QCOMPARE(session.seen.events.front().step, int64_t(4)); // the next step after the third
+    // The interval acts: the tenth clean step lets the scale grow, which 2000 would not.
+    const auto grew = [](const StepRecord& record) {
+        return record.lane == 1 && (record.flags & kGrew);
+    };
+    const auto first = std::find_if(session.seen.records.begin(), session.seen.records.end(), grew);
+    QVERIFY(first != session.seen.records.end());
+    QCOMPARE(first->step, int64_t(10));
+}
+
+void TestSession::manyCycles() {
+    FakeScript script;
+    for (int i = 0; i < 200; ++i) {
+        Session session(script);
+        session.reset(tinyConfig(1000000000));
+        session.play();
+        if (i % 3 == 0) QTest::qWait(1);
+        if (i % 3 == 1) session.pause();
+    }
+    QCOMPARE(script.alive.load(), 0);
+}
+
+void TestSession::manyRealCycles() {
+    Session session;
+    for (int i = 0; i < 200; ++i) {
+        session.reset(tinyConfig(1000000));
+        session.play();
+        QVERIFY2(session.reaches(SessionState::Running), qPrintable(QString::number(i)));
+        if (i % 2) session.pause();
+    }
+}
+
+QTEST_GUILESS_MAIN(TestSession)
+#include "tst_session.moc"

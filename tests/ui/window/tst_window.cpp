@@ -1,0 +1,421 @@
+// The whole window with the real engine, offscreen: a session as a user has one, from the first
+// picture to closing it while it trains.
+#include "engine/settings/recipes.h"
+#include "tests/support/opened_window.h"
+#include "ui/dialogs/layers_dialog.h"
+#include "ui/dialogs/verify_dialog.h"
+#include "ui/images/compare_view.h"
+#include "ui/images/image_view.h"
+#include "ui/panels/event_panel.h"
+#include "ui/panels/field_editor.h"
+#include "ui/panels/scaler_panel.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/plots/plot_stack.h"
+
+#include <QAccessible>
+#include <QComboBox>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QLocale>
+#include <QMimeData>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTableView>
+#include <QTextBrowser>
+
+using namespace halfscope;
+
+namespace {
+
+/// What Tab or a click can reach tells a screen reader what it is.
+QStringList namelessIn(const QWidget& root) {
+    QStringList found;
+    for (const QWidget* widget : root.findChildren<QWidget*>()) {
+        if (!(widget->focusPolicy() & Qt::TabFocus) || widget->focusProxy()) continue;
+        // parts of Qt's own widgets: the lists of combo boxes, spin boxes' lines, tables' headers
+        if (widget->window() != &root || widget->objectName().startsWith(QLatin1String("qt_")))
+            continue;
+        if (qobject_cast<const QHeaderView*>(widget)) continue;
+        QAccessibleInterface* interface =
+            QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget));
+        if (!interface || interface->text(QAccessible::Name).isEmpty())
+            found << QString::fromLatin1(widget->metaObject()->className()) + u' ' +
+                         widget->objectName() + u' ' + widget->parentWidget()->objectName();
+    }
+    return found;
+}
+
+} // namespace
+
+class TestWindow : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void startsWithAPicture();
+    void keysPlayStepAndReset();
+    void spaceOnAButtonPressesIt();
+    void trainsToTheEndAndContinues();
+    void growthIntervalLive();
+    void overflowShowsAsEvent();
+    void restartFieldWaits();
+    void errorBecomesBanner();
+    void badFilesAreExplained();
+    void droppedPicture();
+    void opensEitherKindOfFile();
+    void presetsSayWhatTheyAreFor();
+    void everyRecipeRuns();
+    void countersAreNotCut();
+    void resizesAndChangesTheme();
+    void areaIsDividedByThePictures();
+    void everyWidgetInReachHasAName();
+    void closesWhileTraining();
+    void closesWhileBuilding();
+};
+
+void TestWindow::startsWithAPicture() {
+    MainWindow window;
+    QSignalSpy settled(&window, &MainWindow::settled);
+    window.openPreset(QStringLiteral("checkerboard"));
+    window.show();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTRY_VERIFY_WITH_TIMEOUT(settled.count() > 0, kPatience);
+    auto* pictures = window.findChild<CompareView*>();
+    QCOMPARE(pictures->panes(), 3);
+    QCOMPARE(pictures->view(0).picture().width, 64);
+    QVERIFY(window.findChild<QLabel*>(QStringLiteral("headline"))
+                ->text()
+                .contains(QStringLiteral("Press Play")));
+    QCOMPARE(window.run().step(), int64_t(0));
+    QVERIFY(window.bannerText().isEmpty());
+}
+
+void TestWindow::keysPlayStepAndReset() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    // As it comes up, and after a preset was chosen by mouse: keys go to where the focus is.
+    const auto press = [](Qt::Key key) { QTest::keyClick(QApplication::focusWidget(), key); };
+    QVERIFY(QApplication::focusWidget());
+    press(Qt::Key_Period);
+    QVERIFY(reaches(window, SessionState::Paused));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(1), kPatience);
+    auto* stopAt = window.findChild<QSpinBox*>(QStringLiteral("stopAt"));
+    stopAt->setFocus();
+    press(Qt::Key_Space);
+    QVERIFY(reaches(window, SessionState::Running));
+    window.plots().setFocus();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 5, kPatience);
+    QCOMPARE(window.findChild<QPushButton*>(QStringLiteral("play"))->text(),
+             QStringLiteral("Pause"));
+    QTest::keyClick(&window, Qt::Key_Space);
+    QVERIFY(reaches(window, SessionState::Paused));
+    QTest::keyClick(&window, Qt::Key_R);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(window.run().step(), int64_t(0));
+}
+
+void TestWindow::spaceOnAButtonPressesIt() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    auto* step = window.findChild<QPushButton*>(QStringLiteral("step"));
+    step->setFocus();
+    QTest::keyClick(step, Qt::Key_Space);
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(1), kPatience);
+    QVERIFY(!window.controller().running());
+}
+
+void TestWindow::trainsToTheEndAndContinues() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(30), kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(window.plots().lastStep(), qint64(30), kPatience);
+    QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("play")), Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(60), kPatience);
+    QCOMPARE(window.findChild<QSpinBox*>(QStringLiteral("stopAt"))->value(), 60);
+    QVERIFY(window.findChild<QLabel*>(QStringLiteral("speeds"))
+                ->text()
+                .contains(QStringLiteral("B/A")));
+}
+
+void TestWindow::growthIntervalLive() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 3, kPatience);
+    FieldEditor* editor = window.setup().editor("scaler.growth_interval", 1);
+    QVERIFY(editor);
+    if (auto* spin = qobject_cast<QSpinBox*>(editor->control())) spin->setValue(1000000);
+    const auto edited = [&window] { // the scale may have grown before
+        for (int row = 0; row < window.events().rowCount(); ++row)
+            if (window.events().eventAt(row).kind == EventKind::Edit)
+                return window.events().eventAt(row).lane == 1;
+        return false;
+    };
+    QVERIFY(QTest::qWaitFor(edited, kPatience));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lane(1).growthInterval, int64_t(1000000), kPatience);
+    QVERIFY(window.controller().running());
+    QVERIFY(!window.setup().restartShown());
+}
+
+void TestWindow::overflowShowsAsEvent() {
+    MainWindow window;
+    window.openPreset(QStringLiteral("overflow"));
+    window.show();
+    window.play();
+    const auto overflowed = [&] {
+        for (int row = 0; row < window.events().rowCount(); ++row)
+            if (window.events().eventAt(row).kind == EventKind::Overflow) return true;
+        return false;
+    };
+    QVERIFY(QTest::qWaitFor(overflowed, kPatience));
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().lane(1).last.skippedSoFar > 0, kPatience);
+    QVERIFY(!window.findChild<QLabel*>(QStringLiteral("headline"))->text().isEmpty());
+    window.pause();
+    // it may have come to its end before the pause
+    QTRY_VERIFY_WITH_TIMEOUT(!window.controller().running(), kPatience);
+    // A click on the event brings the plots to its step.
+    auto* table = window.findChild<EventPanel*>()->table();
+    const int last = window.events().rowCount() - 1;
+    table->scrollToBottom();
+    QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
+                      table->visualRect(window.events().index(last, 0)).center());
+    QCOMPARE(window.plots().crosshair().value_or(-1), qint64(window.events().eventAt(last).step));
+}
+
+void TestWindow::restartFieldWaits() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Running)); // rows can arrive before the word of it
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 3, kPatience);
+    qobject_cast<QSpinBox*>(window.setup().editor("model.width")->control())->setValue(16);
+    QVERIFY(window.setup().restartShown());
+    QVERIFY(window.controller().running());
+    QCOMPARE(window.controller().info()->config.model.width, int64_t(8));
+    QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("restartNow")), Qt::LeftButton);
+    QVERIFY(QTest::qWaitFor(
+        [&] {
+            return window.controller().info() &&
+                   window.controller().info()->config.model.width == 16;
+        },
+        kPatience));
+    QVERIFY(reaches(window, SessionState::Running)); // it trained before, so it goes on
+    QTRY_VERIFY_WITH_TIMEOUT(!window.setup().restartShown(), kPatience);
+}
+
+void TestWindow::errorBecomesBanner() {
+    FakeScript script;
+    script.failAt = 5;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    {
+        Opened opened(tinyConfig(20), options);
+        MainWindow& window = opened.window;
+        window.play();
+        QVERIFY(reaches(window, SessionState::Failed));
+        QTRY_COMPARE_WITH_TIMEOUT(window.bannerText(), QStringLiteral("the device is gone"),
+                                  kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(4), kPatience);
+        script.failAt = 0;
+        QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("reset")), Qt::LeftButton);
+        QVERIFY(reaches(window, SessionState::Ready));
+        QVERIFY(window.bannerText().isEmpty());
+        window.play();
+        QVERIFY(reaches(window, SessionState::Finished));
+    }
+    QCOMPARE(script.alive.load(), 0);
+}
+
+void TestWindow::badFilesAreExplained() {
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY_THROWS_EXCEPTION(InputError, window.openPreset(QStringLiteral("chekerboard")));
+    QVERIFY_THROWS_EXCEPTION(
+        InputError, window.openExperiment(opened.folder.filePath(QStringLiteral("absent.json"))));
+    const QString broken = write(opened.folder, QStringLiteral("broken.json"), "{ \"version\": }");
+    QVERIFY_THROWS_EXCEPTION(InputError, window.openExperiment(broken));
+    QVERIFY_THROWS_EXCEPTION(InputError, window.openPicture(broken));
+    QCOMPARE(window.controller().state(), SessionState::Ready); // what was open is still there
+}
+
+void TestWindow::droppedPicture() {
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString path = opened.folder.filePath(QStringLiteral("dot.png"));
+    writePng({2, 2, 1, {0, 1, 1, 0}}, path.toStdString());
+    const auto drop = [&window](const QString& file) {
+        QMimeData data;
+        data.setUrls({QUrl::fromLocalFile(file)});
+        QDragEnterEvent enter({5, 5}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(&window, &enter);
+        QDropEvent event({5, 5}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(&window, &event);
+        return enter.isAccepted();
+    };
+    QVERIFY(drop(path));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTRY_VERIFY_WITH_TIMEOUT(window.controller().info(), kPatience);
+    QCOMPARE(window.controller().info()->config.task.kind, TaskKind::Image);
+    drop(write(opened.folder, QStringLiteral("no.png"), "not a picture"));
+    QVERIFY2(window.bannerText().contains(QStringLiteral("no.png")),
+             qPrintable(window.bannerText()));
+}
+
+void TestWindow::opensEitherKindOfFile() {
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString path = opened.folder.filePath(QStringLiteral("dot.PNG"));
+    writePng({2, 2, 1, {0, 1, 1, 0}}, path.toStdString());
+    const auto kind = [&window] {
+        if (!QTest::qWaitFor([&] { return window.controller().info() != nullptr; }, kPatience))
+            return TaskKind::Regression;
+        return window.controller().info()->config.task.kind;
+    };
+    window.openFile(path);
+    QCOMPARE(kind(), TaskKind::Image);
+    window.openFile(opened.folder.filePath(QStringLiteral("small.json")));
+    QCOMPARE(kind(), TaskKind::Checkerboard);
+    QVERIFY_THROWS_EXCEPTION(InputError,
+                             window.openFile(opened.folder.filePath(QStringLiteral("absent.png"))));
+}
+
+void TestWindow::presetsSayWhatTheyAreFor() {
+    MainWindow window;
+    window.resize(1280, 800);
+    window.show();
+    window.openPreset(QStringLiteral("overflow"));
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString about = QString::fromStdString(presetNamed("overflow").about);
+    auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QTRY_VERIFY2(headline->toolTip().startsWith(about), qPrintable(headline->toolTip()));
+    QVERIFY(headline->toolTip().endsWith(QStringLiteral("Press Play.")));
+    auto* box = window.findChild<QComboBox*>(QStringLiteral("presets"));
+    QCOMPARE(box->accessibleDescription(), about);
+}
+
+/// Its whole sentence stands in the window as it comes up, and it trains.
+void TestWindow::everyRecipeRuns() {
+    MainWindow window;
+    window.resize(1280, 800);
+    window.show();
+    auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    for (const Preset& preset : recipePresets()) {
+        window.openPreset(QString::fromStdString(preset.name));
+        const QString told = QString::fromStdString(preset.about) + QStringLiteral(" Press Play.");
+        QTRY_COMPARE_WITH_TIMEOUT(headline->text(), told, kPatience);
+        window.setStopStep(25);
+        window.play();
+        QVERIFY2(reaches(window, SessionState::Finished), preset.name.c_str());
+        QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(25), kPatience);
+        // what AMP does on an overflow can be seen
+        QVERIFY2(window.run().lane(1).last.skippedSoFar > 0, preset.name.c_str());
+        QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+    }
+}
+
+/// The counters get the room that they need, the events the rest.
+void TestWindow::countersAreNotCut() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    window.resize(1280, 800);
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    auto* counters = window.findChild<ScalerPanel*>();
+    for (const QSize size : {QSize(1280, 800), QSize(1920, 1080)}) {
+        window.resize(size);
+        QTRY_VERIFY2(counters->height() >= counters->contentHeight(),
+                     qPrintable(QString::number(counters->height())));
+        QTRY_VERIFY(!counters->verticalScrollBar()->isVisible());
+    }
+}
+
+void TestWindow::resizesAndChangesTheme() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Running));
+    for (const QSize size :
+         {QSize(1280, 800), QSize(1920, 1080), QSize(1152, 700), QSize(920, 620)}) {
+        window.resize(size);
+        for (const Theme theme : {Theme::Dark, Theme::Light}) {
+            window.chooseTheme(theme);
+            QTest::qWait(50);
+            QVERIFY(window.controller().running());
+        }
+        QCOMPARE(window.size(), size); // the content must not ask for more room
+    }
+}
+
+void TestWindow::areaIsDividedByThePictures() {
+    RunConfig config = tinyConfig(10);
+    config.lanes.resize(6, defaultLane(Precision::AmpFp16));
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    auto* pictures = window.findChild<CompareView*>();
+    const auto filled = [pictures] {
+        const ImageView& last = pictures->view(6);
+        return !last.pictureRect().isEmpty() && last.height() - last.pictureRect().bottom() <= 8;
+    };
+    for (const QSize size : {QSize(1280, 800), QSize(1920, 1080), QSize(1152, 700)}) {
+        window.resize(size);
+        QTRY_VERIFY_WITH_TIMEOUT(filled(), 5000);
+    }
+}
+
+void TestWindow::everyWidgetInReachHasAName() {
+    Opened opened(tinyConfig(10));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(namelessIn(window), QStringList());
+    LayersDialog layers(QStringLiteral("A"), {QStringLiteral("layer 0")}, {});
+    QCOMPARE(namelessIn(layers), QStringList());
+    VerifyOptions options;
+    QTest::keyClick(&window, Qt::Key_F1);
+    auto* help = window.findChild<QTextBrowser*>();
+    QVERIFY(help && help->isVisible());
+    QVERIFY(help->toPlainText().contains(QStringLiteral("Loss scale")));
+    QCOMPARE(namelessIn(*help->window()), QStringList());
+    options.suites = {"scaler"};
+    VerifyDialog verification(options);
+    QCOMPARE(namelessIn(verification), QStringList());
+    QLineEdit nameless(&layers); // what the search must find
+    QCOMPARE(namelessIn(layers).size(), qsizetype(1));
+}
+
+void TestWindow::closesWhileBuilding() {
+    RunConfig config = tinyConfig(10);
+    config.model.width = 2048;
+    config.model.depth = 4;
+    Opened opened(config);
+    QVERIFY(opened.window.close()); // and is destroyed: the thread is joined
+}
+
+void TestWindow::closesWhileTraining() {
+    for (int i = 0; i < 5; ++i) {
+        Opened opened(tinyConfig(1000000));
+        QVERIFY(reaches(opened.window, SessionState::Ready));
+        opened.window.play();
+        QTRY_VERIFY_WITH_TIMEOUT(opened.window.run().step() > 0, kPatience);
+        QVERIFY(opened.window.close());
+    }
+}
+
+QTEST_MAIN(TestWindow)
+#include "tst_window.moc"

@@ -1,0 +1,173 @@
+// The window and files: results, pictures and plots that it writes, experiments that it saves and
+// opens again, and what it remembers of itself.
+#include "engine/runs/run_files.h"
+#include "tests/support/opened_window.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/plots/gradient_view.h"
+#include "ui/plots/plot_stack.h"
+
+#include <QFileDialog>
+#include <QLibraryInfo>
+#include <QScreen>
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QTimer>
+#include <QVersionNumber>
+
+using namespace halfscope;
+
+namespace {
+
+std::string readAll(const QString& path) { return readFile(path.toStdString()); }
+
+} // namespace
+
+class TestWindowFiles : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void savesResults();
+    void resultsThatCannotBeWritten();
+    void savesWhatCanBeOpened();
+    void picturesOfAnyName();
+    void plotsMenuSaves();
+    void remembersTheWindow();
+};
+
+void TestWindowFiles::savesResults() {
+    RunConfig config = tinyConfig(20);
+    config.lanes[1].scaler.initScale = 1e30; // overflows
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(20), kPatience);
+    const QDir folder(opened.folder.filePath(QStringLiteral("out")));
+    const QStringList names = window.saveResults(folder.path());
+    QCOMPARE(names.size(), qsizetype(8));
+    for (const QString& name : names)
+        QVERIFY2(folder.exists(name), qPrintable(name));
+    // the table of the command line, byte for byte
+    Experiment again(config);
+    std::string steps = kStepHeader;
+    const std::vector<std::string> lanes = laneNames(config);
+    while (!again.finished()) {
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        again.advance(records, events);
+        for (const StepRecord& record : records)
+            steps += stepLine(record, lanes);
+    }
+    QCOMPARE(QString::fromStdString(readAll(folder.filePath(QStringLiteral("steps.csv")))),
+             QString::fromStdString(steps));
+    const std::string events = readAll(folder.filePath(QStringLiteral("events.csv")));
+    QVERIFY(events.find("overflow") != std::string::npos);
+    QVERIFY(events.find(kEventHeader) == 0);
+    QCOMPARE(
+        configText(readConfig(folder.filePath(QStringLiteral("experiment.json")).toStdString())),
+        configText(config));
+    const Picture target = readPicture(folder.filePath(QStringLiteral("target.png")).toStdString());
+    QCOMPARE(target.width, again.target().width);
+}
+
+void TestWindowFiles::resultsThatCannotBeWritten() {
+    Opened opened(tinyConfig(20));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    const QString file = write(opened.folder, QStringLiteral("file"), "in the way");
+    QVERIFY_THROWS_EXCEPTION(RunError, opened.window.saveResults(file));
+}
+
+void TestWindowFiles::savesWhatCanBeOpened() {
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString path = opened.folder.filePath(QStringLiteral("saved.json"));
+    window.saveExperiment(path);
+    QCOMPARE(configText(readConfig(path.toStdString())), configText(window.config().config()));
+    ConfigModel& model = window.config(); // live: the scale may be above such a floor by now
+    QVERIFY(model.setData(model.index(model.rowOf("scaler.floor", 1)), QStringLiteral("1e9")));
+    QVERIFY_THROWS_EXCEPTION(InputError, checkConfig(model.config()));
+    QVERIFY_THROWS_EXCEPTION(InputError, window.saveExperiment(path));
+    readConfig(path.toStdString()); // the earlier file is still there
+    const QDir folder(opened.folder.filePath(QStringLiteral("out")));
+    const QStringList names = window.saveResults(folder.path());
+    QVERIFY(!names.contains(QStringLiteral("experiment.json")));
+    QVERIFY(names.contains(QStringLiteral("steps.csv")));
+}
+
+void TestWindowFiles::picturesOfAnyName() {
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    for (const QString& name : {QString(230, u'x'), QString(70, u'\u4e00'),
+                                QStringLiteral("left\u200eto  right"), QStringLiteral("\u200e")}) {
+        const QString path = opened.folder.filePath(name + QStringLiteral(".png"));
+        writePng({2, 2, 1, {0, 1, 1, 0}}, path.toStdString());
+        window.openPicture(path);
+        const QString saved = opened.folder.filePath(QStringLiteral("saved.json"));
+        window.saveExperiment(saved);
+        QVERIFY(!readConfig(saved.toStdString()).title.empty());
+    }
+}
+
+void TestWindowFiles::plotsMenuSaves() {
+    Opened opened(tinyConfig(20));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    const QString path = opened.folder.filePath(QStringLiteral("plots.svg"));
+    QTimer::singleShot(0, &opened.window, [&path] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        if (!dialog) return;
+        dialog->setDirectory(QFileInfo(path).path());
+        dialog->selectFile(path);
+        QMetaObject::invokeMethod(dialog, "accept");
+    });
+    emit opened.window.plots().saveRequested(); // the dialog runs in here
+    QVERIFY(QFileInfo::exists(path));
+}
+
+void TestWindowFiles::remembersTheWindow() {
+    QCoreApplication::setOrganizationName(QStringLiteral("HalfscopeTest"));
+    QCoreApplication::setApplicationName(QStringLiteral("tst_window_files"));
+    const QTemporaryDir folder;
+    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, folder.path());
+    WindowOptions options;
+    options.remember = true;
+    options.theme = Theme::Dark;
+    const QSize size(1111, 777);
+    {
+        Opened opened(tinyConfig(10), options);
+        opened.window.resize(size);
+        opened.window.plots().setSmoothing(0.9);
+        QVERIFY(QTest::qWaitForWindowActive(&opened.window));
+        QTest::keyClick(&opened.window, Qt::Key_F9);
+        QVERIFY(!opened.window.setup().isVisible());
+        QTest::keyClick(&opened.window, Qt::Key_G);
+        QVERIFY(opened.window.gradients().isVisible());
+        QVERIFY(opened.window.close());
+    }
+    QCOMPARE(QSettings().value(QStringLiteral("theme")).toString(), QStringLiteral("dark"));
+    {
+        Opened opened(tinyConfig(10), options);
+        // later versions of Qt keep a restored window within the screen, 800 x 800 offscreen
+        const QSize screen = opened.window.screen()->availableSize();
+        if (QLibraryInfo::version() < QVersionNumber(6, 5) || screen == screen.expandedTo(size))
+            QCOMPARE(opened.window.size(), size);
+        QCOMPARE(opened.window.plots().smoothing(), 0.9);
+        QVERIFY(opened.window.gradients().isVisible());
+        QTRY_VERIFY_WITH_TIMEOUT(!opened.window.gradients().figures(0).isEmpty(), kPatience);
+        QVERIFY(!opened.window.setup().isVisible());
+        QVERIFY(QTest::qWaitForWindowActive(&opened.window));
+        QTest::keyClick(&opened.window, Qt::Key_F9);
+        QVERIFY(opened.window.setup().isVisible());
+        // no place to write: it closes all the same
+        QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope,
+                           QStringLiteral("/proc/no/such/folder"));
+        QVERIFY(opened.window.close());
+    }
+    Opened fresh(tinyConfig(10), options);
+    QCOMPARE(fresh.window.plots().smoothing(), 0.0);
+    applyTheme(*qApp, Theme::Light);
+}
+
+QTEST_MAIN(TestWindowFiles)
+#include "tst_window_files.moc"

@@ -1,0 +1,252 @@
+// Lanes of the whole window by mouse and keyboard: they come and go, their layers get dtypes of
+// their own, their loss scale is set by hand, while a run goes on that has other lanes.
+#include "tests/support/opened_window.h"
+#include "ui/dialogs/layers_dialog.h"
+#include "ui/dialogs/scale_dialog.h"
+#include "ui/images/compare_view.h"
+#include "ui/models/lane_titles.h"
+#include "ui/panels/field_editor.h"
+#include "ui/panels/scaler_panel.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/plots/plot_stack.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QLocale>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QToolButton>
+
+#include <cmath>
+
+using namespace halfscope;
+
+namespace {
+
+/// A tool button of the setup panel, scrolled into view and clicked.
+bool clickButton(MainWindow& window, const QString& name) {
+    for (auto* button : window.setup().findChildren<QToolButton*>()) {
+        const bool meant = button->accessibleName() == name || button->text() == name;
+        if (!meant || !button->isVisible() || !button->isEnabled()) continue;
+        window.setup().findChild<QScrollArea*>()->ensureWidgetVisible(button);
+        QTest::mouseClick(button, Qt::LeftButton);
+        return true;
+    }
+    return false;
+}
+
+/// Plots, pictures and counters show the lanes of the run, and nothing of another one.
+bool showsLanes(MainWindow& window, int lanes) {
+    const auto cards = window.findChildren<LaneCard*>();
+    const auto* pictures = window.findChild<CompareView*>();
+    return window.run().lanes() == lanes && pictures->panes() == lanes + 1 &&
+           window.plots().lanes() == lanes && cards.size() == lanes && window.events().total() == 0;
+}
+
+} // namespace
+
+class TestWindowLanes : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void lanesComeAndGoByClick_data();
+    void lanesComeAndGoByClick();
+    void restartRightAfterPlay();
+    void stopStepAfterALaneWent();
+    void scaleSetByHand();
+    void scalerSwitchedLive();
+    void layersChosen();
+    void floorNamesTheLaneAsTheWindowDoes();
+};
+
+void TestWindowLanes::lanesComeAndGoByClick_data() {
+    QTest::addColumn<bool>("running");
+    QTest::newRow("running") << true;
+    QTest::newRow("paused") << false;
+}
+
+void TestWindowLanes::lanesComeAndGoByClick() {
+    QFETCH(const bool, running);
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 3, kPatience);
+    if (!running) window.pause();
+    if (!running) QVERIFY(reaches(window, SessionState::Paused));
+    const auto restarted = [&window, running](int lanes) {
+        QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("restartNow")),
+                          Qt::LeftButton);
+        if (!reaches(window, running ? SessionState::Running : SessionState::Ready)) return false;
+        return running ? QTest::qWaitFor([&] { return window.run().step() > 3; }, kPatience)
+                       : QTest::qWaitFor([&] { return showsLanes(window, lanes); }, kPatience);
+    };
+    QVERIFY(clickButton(window, QStringLiteral("Remove lane A")));
+    QVERIFY(!clickButton(window, QStringLiteral("Remove lane A"))); // one stays
+    QCOMPARE(window.run().lanes(), 2);                              // until the restart
+    QCOMPARE(window.plots().lanes(), 2);
+    QVERIFY(restarted(1));
+    QCOMPARE(window.run().lanes(), 1);
+    QCOMPARE(window.run().lane(0).name, QStringLiteral("amp-fp16"));
+    QCOMPARE(window.run().lane(0).growthInterval, int64_t(2000));
+    for (int lanes = 2; lanes <= 6; ++lanes)
+        QVERIFY(clickButton(window, QStringLiteral("Add a lane")));
+    QVERIFY(!clickButton(window, QStringLiteral("Add a lane")));
+    QVERIFY(restarted(6));
+    QCOMPARE(window.findChild<CompareView*>()->panes(), 7);
+    QCOMPARE(window.findChildren<LaneCard*>().size(), 6);
+    for (const char* lane : {"F", "E", "D", "C"})
+        QVERIFY(clickButton(window, QStringLiteral("Remove lane %1").arg(QLatin1String(lane))));
+    QVERIFY(restarted(2));
+    QCOMPARE(window.run().lanes(), 2);
+    QCOMPARE(window.plots().lanes(), 2);
+    QVERIFY(window.bannerText().isEmpty());
+}
+
+/// Rows of a run may be seen before the word that it runs: a restart then must not leave it
+/// standing.
+void TestWindowLanes::restartRightAfterPlay() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    emit window.setup().restartRequested(); // no event in between
+    QVERIFY(reaches(window, SessionState::Running));
+    window.pause();
+    emit window.setup().restartRequested();
+    QVERIFY(reaches(window, SessionState::Ready)); // nor start one that was not to run
+    QTest::qWait(200);
+    QCOMPARE(window.controller().state(), SessionState::Ready);
+}
+
+void TestWindowLanes::stopStepAfterALaneWent() {
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QVERIFY(clickButton(window, QStringLiteral("Remove lane A")));
+    // Continue still continues the run that is there
+    QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("play")), Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(40), kPatience);
+    QCOMPARE(window.run().lane(1).growthInterval, int64_t(2000)); // not that of another lane
+    QCOMPARE(window.run().lane(0).growthInterval, int64_t(0));
+}
+
+void TestWindowLanes::scaleSetByHand() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.stepOnce();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(1), kPatience);
+    const auto choose = [&window](const QString& text) {
+        auto* card = window.findChildren<LaneCard*>().at(1);
+        QTest::mouseClick(card->findChild<QToolButton*>(), Qt::LeftButton);
+        auto* dialog = window.findChild<ScaleDialog*>();
+        if (!dialog) return false;
+        QTest::keyClicks(dialog->findChild<QLineEdit*>(), text); // the old one is selected
+        QTest::keyClick(dialog, Qt::Key_Return);
+        return true;
+    };
+    QVERIFY(choose(QStringLiteral(" 2^5 ")));
+    window.stepOnce();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(2), kPatience);
+    QCOMPARE(window.run().lane(1).last.scale, 32.0f);
+    QVERIFY(window.events().total() > 0);
+    QVERIFY(window.bannerText().isEmpty());
+    QTRY_VERIFY(!window.findChild<ScaleDialog*>());
+    QVERIFY(choose(QStringLiteral("-1")));
+    // told where it was typed, to be mended there
+    auto* dialog = window.findChild<ScaleDialog*>();
+    QVERIFY(dialog && dialog->isVisible());
+    QVERIFY2(dialog->errorText().startsWith(QStringLiteral("loss scale: -1 is not allowed: ")),
+             qPrintable(dialog->errorText()));
+    QVERIFY(window.bannerText().isEmpty());
+    QTest::keyClicks(dialog->findChild<QLineEdit*>(), QStringLiteral("8"));
+    QVERIFY(dialog->errorText().isEmpty());
+    QTest::keyClick(dialog, Qt::Key_Return);
+    QTRY_VERIFY(!window.findChild<ScaleDialog*>());
+    window.stepOnce();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lane(1).last.scale, 8.0f, kPatience);
+}
+
+/// A scaler that is switched off while it trains takes its figures along, and brings them back.
+void TestWindowLanes::scalerSwitchedLive() {
+    FakeScript script;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(1000000), options);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 3, kPatience);
+    const auto saysNone = [&window] {
+        for (const auto* label : window.findChildren<LaneCard*>().at(1)->findChildren<QLabel*>())
+            if (label->text() == QStringLiteral("no loss scale")) return true;
+        return false;
+    };
+    auto* mode = qobject_cast<QComboBox*>(window.setup().editor("scaler.mode", 1)->control());
+    QVERIFY(mode && !saysNone());
+    mode->setCurrentText(QStringLiteral("off"));
+    QTRY_VERIFY(saysNone());
+    QVERIFY(!window.setup().restartShown());
+    mode->setCurrentText(QStringLiteral("dynamic"));
+    QTRY_VERIFY(!saysNone());
+    QCOMPARE(window.findChildren<LaneCard*>().size(), 2);
+}
+
+void TestWindowLanes::layersChosen() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    FieldEditor* editor = window.setup().editor("precision.layers", 1);
+    QVERIFY(editor);
+    const auto open = [&]() -> LayersDialog* {
+        QTest::mouseClick(editor->findChild<QToolButton*>(QString(), Qt::FindDirectChildrenOnly),
+                          Qt::LeftButton);
+        return editor->findChild<LayersDialog*>();
+    };
+    const auto box = [](LayersDialog& dialog, const char* layer) {
+        return dialog.findChild<QComboBox*>(QStringLiteral("layer:%1").arg(QLatin1String(layer)));
+    };
+    LayersDialog* dialog = open();
+    QVERIFY(dialog);
+    QTest::keyClicks(box(*dialog, "layer 1"), QStringLiteral("float3")); // as typed in a list
+    QTest::keyClick(box(*dialog, "output layer"), Qt::Key_End);
+    dialog->accept();
+    const std::string wanted = "layer 1=float32, output layer=bfloat16";
+    QCOMPARE(window.config().config().lanes[1].layers, wanted);
+    QCOMPARE(window.config().config().lanes[0].layers, std::string());
+    QTRY_VERIFY(!editor->findChild<LayersDialog*>());
+    QVERIFY(window.setup().restartShown());
+    QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("restartNow")), Qt::LeftButton);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(window.bannerText().isEmpty()); // the network has these layers
+    dialog = open();
+    QVERIFY(dialog);
+    QCOMPARE(box(*dialog, "layer 1")->currentText(), QStringLiteral("float32"));
+    dialog->reject();
+    QCOMPARE(window.config().config().lanes[1].layers, wanted);
+}
+
+/// A lane of two alike is "amp-fp16-2" in files; here it has the name that stands on its card.
+void TestWindowLanes::floorNamesTheLaneAsTheWindowDoes() {
+    RunConfig config = tinyConfig(20);
+    config.lanes = parseLanes("amp-fp16,amp-fp16");
+    ScalerConfig& scaler = config.lanes[1].scaler;
+    scaler.initScale = scaler.rules.floor = std::ldexp(1.0, 40);
+    scaler.rules.atFloor = FloorAction::Stop;
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Failed));
+    QTRY_VERIFY(!window.bannerText().isEmpty());
+    const QString label = briefLabel(laneLabel(1, window.run().lane(1).title));
+    QVERIFY2(label.startsWith(QStringLiteral("B init_scale 2^40")), qPrintable(label));
+    const QString told = QStringLiteral(" in lane %1 at step 1 and gradients still overflow");
+    QVERIFY2(window.bannerText().contains(told.arg(label)), qPrintable(window.bannerText()));
+}
+
+QTEST_MAIN(TestWindowLanes)
+#include "tst_window_lanes.moc"

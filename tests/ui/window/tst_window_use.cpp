@@ -1,0 +1,446 @@
+// The window as people use it who see little, work by keys, type what they like, and have small
+// screens or steps that take seconds.
+#include "tests/support/opened_window.h"
+#include "ui/images/compare_view.h"
+#include "ui/look/text_fit.h"
+#include "ui/look/zoom.h"
+#include "ui/panels/event_panel.h"
+#include "ui/panels/field_editor.h"
+#include "ui/panels/scaler_panel.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/plots/plot_stack.h"
+
+#include <QAccessible>
+#include <QAction>
+#include <QHeaderView>
+#include <QHelpEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QScopeGuard>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QStatusBar>
+#include <QTableView>
+#include <QTextDocument>
+#include <QToolButton>
+#include <QToolTip>
+
+using namespace halfscope;
+
+namespace {
+
+QString spokenName(QWidget& widget) {
+    QAccessibleInterface* interface = QAccessible::queryAccessibleInterface(&widget);
+    return interface ? interface->text(QAccessible::Name) : QString();
+}
+
+/// Texts on the screen that a screen reader does not tell.
+QStringList silentIn(const QWidget& root) {
+    QStringList found;
+    for (QLabel* label : root.findChildren<QLabel*>()) {
+        QTextDocument document;
+        document.setHtml(label->text());
+        const QString seen = document.toPlainText().simplified();
+        const QString told = spokenName(*label).simplified();
+        const bool help = label->accessibleName() == label->toolTip(); // the same, longer
+        if (label->isVisible() && !seen.isEmpty() && !told.contains(seen) && !help)
+            found << seen + QStringLiteral(" -> ") + told;
+    }
+    return found;
+}
+
+/// Which part of the window a widget belongs to, from the top and from left to right.
+int partOf(const MainWindow& window, const QWidget* widget) {
+    const QWidget* parts[] = {window.findChild<QWidget*>(QStringLiteral("play"))->parentWidget(),
+                              window.findChild<SetupPanel*>(),
+                              window.findChild<CompareView*>(),
+                              window.findChild<PlotStack*>(),
+                              window.findChild<ScalerPanel*>(),
+                              window.findChild<EventPanel*>()};
+    for (int i = 0; i < static_cast<int>(std::size(parts)); ++i)
+        if (parts[i] == widget || parts[i]->isAncestorOf(widget)) return i;
+    return -1;
+}
+
+} // namespace
+
+class TestWindowUse : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void everythingSeenIsTold();
+    void tabGoesFromLeftToRight();
+    void wrongValueIsTold();
+    void typedScales_data();
+    void typedScales();
+    void powersInFields();
+    void newLaneComesIntoView();
+    void fullScreenByOthers();
+    void eventsSayWhy();
+    void sentencesInLittleRoom();
+    void longTipsAreWrapped();
+    void rateOfAScheduleWaits();
+    void everythingLarger();
+    void startsWithinTheScreen();
+    void fontsInPixels();
+    void saysWhatIsBeingBuilt();
+    void playWaitsForTheBuild();
+    void firstStepOfSeconds();
+};
+
+void TestWindowUse::everythingSeenIsTold() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(30), kPatience);
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QTRY_VERIFY2_WITH_TIMEOUT(
+        headline->toolTip().startsWith(QStringLiteral("Finished. After step 30 the loss is: A ")),
+        qPrintable(headline->toolTip()), kPatience);
+    QCOMPARE(silentIn(window), QStringList());
+    QLabel silent(QStringLiteral("31.75"), &window); // what the search must find
+    silent.setAccessibleName(QStringLiteral("Loss"));
+    silent.show();
+    QCOMPARE(silentIn(window).size(), qsizetype(1));
+}
+
+void TestWindowUse::tabGoesFromLeftToRight() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().lanes() == 2, kPatience); // with their counters
+    QVERIFY(window.config().addLane());                             // the settings are made anew
+    QCoreApplication::processEvents();
+    auto* first = window.findChild<QWidget*>(QStringLiteral("presets"));
+    QVERIFY(first);
+    QList<int> parts;
+    QWidget* at = first;
+    do {
+        const bool reached = (at->focusPolicy() & Qt::TabFocus) && at->isVisible();
+        if (const int part = partOf(window, at); reached && part >= 0) parts << part;
+        at = at->nextInFocusChain();
+    } while (at != first);
+    QVERIFY(parts.contains(1) && parts.contains(5));
+    QVERIFY2(std::is_sorted(parts.begin(), parts.end()), qPrintable([&parts] {
+                 QString text;
+                 for (const int part : parts)
+                     text += QString::number(part) + u' ';
+                 return text;
+             }()));
+}
+
+void TestWindowUse::wrongValueIsTold() {
+    Opened opened(tinyConfig(30));
+    FieldEditor* editor = opened.window.setup().editor("optimizer.lr");
+    auto* line = qobject_cast<QLineEdit*>(editor->control());
+    QVERIFY(line->accessibleDescription().contains(QStringLiteral("Acts at the next step")));
+    line->setFocus();
+    line->selectAll();
+    QTest::keyClicks(line, QStringLiteral("fast"));
+    QTest::keyClick(line, Qt::Key_Return);
+    QVERIFY(!editor->errorText().isEmpty());
+    QVERIFY2(line->accessibleDescription().contains(editor->errorText()),
+             qPrintable(line->accessibleDescription()));
+    QTest::keyClick(line, Qt::Key_Escape);
+    QVERIFY(!line->accessibleDescription().contains(QStringLiteral("Not taken")));
+}
+
+void TestWindowUse::typedScales_data() {
+    QTest::addColumn<QString>("typed");
+    QTest::addColumn<double>("scale"); // 0: refused
+    QTest::newRow("number") << QStringLiteral("1024") << 1024.0;
+    QTest::newRow("power") << QStringLiteral(" 2^10 ") << 1024.0;
+    QTest::newRow("small power") << QStringLiteral("2^-3") << 0.125;
+    QTest::newRow("too large") << QStringLiteral("2^400") << 0.0;
+    QTest::newRow("no exponent") << QStringLiteral("2^99999999999") << 0.0;
+    QTest::newRow("below zero") << QStringLiteral("-1") << 0.0;
+    QTest::newRow("word") << QStringLiteral("much") << 0.0;
+    QTest::newRow("nothing") << QString() << 0.0;
+}
+
+void TestWindowUse::typedScales() {
+    QFETCH(QString, typed);
+    QFETCH(double, scale);
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    emit window.findChild<ScalerPanel*>()->scaleChosen(1, typed);
+    window.stepOnce();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(1), kPatience);
+    QCOMPARE(window.bannerText().isEmpty(), scale > 0);
+    const double first = tinyConfig(1).lanes[1].scaler.initScale;
+    QCOMPARE(static_cast<double>(window.run().lane(1).last.scale), scale > 0 ? scale : first);
+}
+
+void TestWindowUse::powersInFields() {
+    ConfigModel model;
+    model.load(tinyConfig(10));
+    const auto typed = [&model](std::string_view key, int lane, const char* text) {
+        const int row = model.rowOf(key, lane);
+        const bool taken = model.setData(model.index(row), QString::fromLatin1(text));
+        return taken ? model.text(row) : QString();
+    };
+    QCOMPARE(typed("scaler.init_scale", 1, "2^20"), QStringLiteral("1048576"));
+    QCOMPARE(typed("scaler.init_scale", 1, " 2 ^ -1 "), QStringLiteral("0.5"));
+    QCOMPARE(typed("scaler.init_scale", 1, "2^9999"), QString());
+    QCOMPARE(typed("model.width", -1, "2^4"), QStringLiteral("16"));
+    QCOMPARE(typed("model.width", -1, "2^-1"), QString()); // no whole number
+    QCOMPARE(typed("precision.layers", 1, "2^4"), QString());
+}
+
+void TestWindowUse::newLaneComesIntoView() {
+    Opened opened(tinyConfig(10));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QToolButton* add = nullptr;
+    for (QToolButton* button : window.setup().findChildren<QToolButton*>())
+        if (button->text() == QLatin1String("Add a lane")) add = button;
+    QVERIFY(add);
+    add->click();
+    const auto seen = [&window] {
+        const FieldEditor* editor = window.setup().editor("precision", 2);
+        return editor && !editor->visibleRegion().isEmpty();
+    };
+    QTRY_VERIFY(seen());
+}
+
+void TestWindowUse::fullScreenByOthers() {
+    Opened opened(tinyConfig(10));
+    MainWindow& window = opened.window;
+    QAction* action = nullptr;
+    for (QAction* each : window.findChildren<QAction*>())
+        if (each->shortcut() == QKeySequence(Qt::Key_F11)) action = each;
+    QVERIFY(action && !action->isChecked());
+    window.setWindowState(window.windowState() | Qt::WindowFullScreen); // the window manager
+    QTRY_VERIFY(action->isChecked());
+    action->trigger();
+    QTRY_VERIFY(!window.isFullScreen());
+    QVERIFY(!action->isChecked());
+}
+
+void TestWindowUse::eventsSayWhy() {
+    MainWindow window;
+    window.resize(1280, 800);
+    window.openPreset(QStringLiteral("overflow"));
+    window.show();
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(300), kPatience);
+    auto* panel = window.findChild<EventPanel*>();
+    const auto says = [panel](const char* words) {
+        for (const QLabel* label : panel->findChildren<QLabel*>())
+            if (label->text().contains(QLatin1String(words))) return true;
+        return false;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(says("65504"), kPatience); // an overflow is the gravest that happened
+    for (int row = 0; row < window.events().rowCount(); ++row) {
+        if (window.events().eventAt(row).kind != EventKind::Growth) continue;
+        panel->table()->selectRow(row);
+        break;
+    }
+    QVERIFY(says("rounding to zero"));
+    QVERIFY(!says("65504"));
+}
+
+void TestWindowUse::sentencesInLittleRoom() {
+    EventModel model;
+    EventPanel panel(model);
+    std::vector<Event> events(30);
+    for (Event& event : events) {
+        event.kind = EventKind::Overflow;
+        event.scaleBefore = 2;
+        event.text = "Step 1 skipped: gradient of layers.2.weight reached inf at loss scale 2.";
+    }
+    model.append(events);
+    panel.show();
+    const auto* sentence = panel.findChildren<QLabel*>().last();
+    const QHeaderView* header = panel.table()->horizontalHeader();
+    for (const int height : {180, 240, 600}) {
+        panel.resize(230, height);
+        panel.choose(29);
+        QTRY_COMPARE(panel.height(), height);
+        QCoreApplication::processEvents();
+        QVERIFY(heightOf(sentence->text(), sentence->font(), sentence->width()) <=
+                sentence->height());
+        QCOMPARE(sentence->text().endsWith(QChar(0x2026)), height < 600);
+        QVERIFY(sentence->toolTip().endsWith(QStringLiteral("it is not.")));
+        // a column that is cut off would hide that there is more
+        QCOMPARE(header->length(), panel.table()->viewport()->width());
+    }
+}
+
+void TestWindowUse::longTipsAreWrapped() {
+    Opened opened(tinyConfig(10));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    const auto tipOf = [](QWidget& widget) {
+        const QPoint place = widget.rect().center();
+        QHelpEvent event(QEvent::ToolTip, place, widget.mapToGlobal(place));
+        QApplication::sendEvent(&widget, &event);
+        return QToolTip::text();
+    };
+    QWidget* rate = opened.window.setup().editor("optimizer.lr")->control();
+    QVERIFY(rate->toolTip().size() > 80);
+    QVERIFY(Qt::mightBeRichText(tipOf(*rate))); // which has lines
+    auto* play = opened.window.findChild<QWidget*>(QStringLiteral("play"));
+    QCOMPARE(tipOf(*play), play->toolTip());
+}
+
+void TestWindowUse::rateOfAScheduleWaits() {
+    RunConfig config = tinyConfig(1000000);
+    config.schedule.kind = ScheduleKind::OneCycle;
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("schedule.kind")), QStringLiteral("constant")));
+    // shown from now on, but the run at hand goes by its schedule
+    QSignalSpy sent(&model, &ConfigModel::liveEdited);
+    QVERIFY(model.setData(model.index(model.rowOf("optimizer.lr")), QStringLiteral("0.5")));
+    QCOMPARE(sent.count(), 0);
+    QVERIFY(window.setup().restartShown());
+    window.stepOnce();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(1), kPatience);
+    QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+}
+
+void TestWindowUse::everythingLarger() {
+    QCoreApplication::setOrganizationName(QStringLiteral("HalfscopeTest"));
+    QCoreApplication::setApplicationName(QStringLiteral("tst_window_use"));
+    const QTemporaryDir folder;
+    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, folder.path());
+    QSettings().remove(QStringLiteral("zoom"));
+    const QStringList plain{QStringLiteral("--play")};
+    QCOMPARE(startFactor(plain), 1.0);
+    const auto choose = [](bool remember) {
+        WindowOptions options;
+        options.remember = remember;
+        Opened opened(tinyConfig(10), options);
+        for (QAction* action : opened.window.findChildren<QAction*>())
+            if (action->text() == QStringLiteral("150 %")) action->trigger();
+        return opened.window.statusBar()->currentMessage();
+    };
+    QVERIFY(choose(false).contains(QStringLiteral("150 % large when Halfscope starts again")));
+    QCOMPARE(rememberedZoom(), 100); // not of a window that keeps nothing
+    choose(true);
+    QCOMPARE(rememberedZoom(), 150);
+    QCOMPARE(startFactor(plain), 1.5);
+    for (const char* screenshot : {"--screenshot", "--screenshot=a.png", "-screenshot"})
+        QCOMPARE(startFactor(plain + QStringList{QString::fromLatin1(screenshot)}), 1.0);
+    rememberZoom(100000); // a settings file may hold anything
+    QCOMPARE(startFactor(plain), 1.0);
+    QSettings().remove(QStringLiteral("zoom"));
+}
+
+/// With its frame, also where 125 % leave a common screen of 1366 x 768 little room.
+void TestWindowUse::startsWithinTheScreen() {
+    const QSize usual(1280, 800);
+    QCOMPARE(startSize(usual, {1920, 1080}), usual);
+    for (const QSize& screen : {QSize(1366, 768), QSize(1093, 614), QSize(1024, 2000)}) {
+        const QSize size = startSize(usual, screen);
+        QVERIFY(size.width() < screen.width() && size.height() < screen.height());
+        QVERIFY(size.width() == usual.width() || screen.width() - size.width() < 50);
+        QVERIFY(size.height() == usual.height() || screen.height() - size.height() < 50);
+    }
+}
+
+/// A desktop or a style sheet may give sizes in pixels, and such a font has none in points.
+void TestWindowUse::fontsInPixels() {
+    const QFont usual = QApplication::font();
+    QFont pixels = usual;
+    pixels.setPixelSize(20);
+    QApplication::setFont(pixels);
+    const auto restore = qScopeGuard([&] { QApplication::setFont(usual); });
+    QTest::failOnWarning(QRegularExpression(QStringLiteral("QFont")));
+    Opened opened(tinyConfig(10));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTest::keyClick(&window, Qt::Key_G);
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    window.grab();
+    QCOMPARE(window.findChild<QWidget*>(QStringLiteral("play"))->font().pixelSize(), 23);
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QVERIFY(headline->font().pixelSize() >= 20);
+}
+
+void TestWindowUse::saysWhatIsBeingBuilt() {
+    FakeScript script;
+    script.slowBuild = true;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(20), options);
+    MainWindow& window = opened.window;
+    QTRY_VERIFY_WITH_TIMEOUT(script.building, kPatience);
+    QCOMPARE(window.controller().state(), SessionState::Building);
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QTRY_VERIFY2(headline->text().contains(QStringLiteral("Press Play")),
+                 qPrintable(headline->text()));
+}
+
+/// By Space and by the button; a second time takes it back, and both say so.
+void TestWindowUse::playWaitsForTheBuild() {
+    FakeScript script;
+    script.slowBuild = true;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(20), options);
+    MainWindow& window = opened.window;
+    QTRY_VERIFY_WITH_TIMEOUT(script.building, kPatience);
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    auto* button = window.findChild<QPushButton*>(QStringLiteral("play"));
+    const auto* state = window.findChild<QLabel*>(QStringLiteral("state"));
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    const QString waits =
+        QStringLiteral("Building the networks… Then they train; Space stops that.");
+    for (int i = 0; i < 2; ++i) {
+        QCOMPARE(button->text(), QStringLiteral("Play"));
+        QCOMPARE(state->text(), QStringLiteral("Building the networks…"));
+        QVERIFY(headline->toolTip().endsWith(QStringLiteral("Press Play.")));
+        QTest::keyClick(&window, Qt::Key_Space);
+        QCOMPARE(button->text(), QStringLiteral("Pause"));
+        QCOMPARE(state->text(), waits);
+        QVERIFY(!headline->toolTip().endsWith(QStringLiteral("Press Play.")));
+        QTest::mouseClick(button, Qt::LeftButton);
+    }
+    script.slowBuild = false;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTest::qWait(100);
+    QCOMPARE(script.steps, int64_t{0});
+    QCOMPARE(window.controller().state(), SessionState::Ready);
+    // the third time it is not taken back
+    script.slowBuild = true;
+    script.building = false;
+    window.restart();
+    QTRY_VERIFY_WITH_TIMEOUT(script.building, kPatience);
+    QTest::mouseClick(button, Qt::LeftButton);
+    QCOMPARE(state->text(), waits);
+    script.slowBuild = false;
+    QVERIFY(reaches(window, SessionState::Finished));
+    QCOMPARE(script.steps, int64_t{20});
+}
+
+/// Nobody is asked to press what was pressed.
+void TestWindowUse::firstStepOfSeconds() {
+    FakeScript script;
+    script.endless = true;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(20), options);
+    MainWindow& window = opened.window;
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTRY_VERIFY(headline->text().endsWith(QStringLiteral("side by side. Press Play.")));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Running));
+    QTRY_VERIFY2(headline->text().endsWith(QStringLiteral("side by side.")),
+                 qPrintable(headline->text()));
+    window.pause();
+    QVERIFY(reaches(window, SessionState::Paused));
+    QTRY_VERIFY(headline->text().endsWith(QStringLiteral("Press Play.")));
+}
+
+QTEST_MAIN(TestWindowUse)
+#include "tst_window_use.moc"

@@ -1,0 +1,61 @@
+// One line to type in, and room below it for why it was not taken.
+#include "ui/dialogs/scale_dialog.h"
+
+#include "engine/core/error.h"
+#include "ui/look/owned.h"
+#include "ui/look/theme.h"
+#include "ui/models/typed_number.h"
+
+#include <QDialogButtonBox>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QLineEdit>
+#include <QVBoxLayout>
+
+namespace halfscope {
+
+ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent) : QDialog(parent) {
+    setWindowTitle(tr("Loss scale of lane %1").arg(lane));
+    auto* label =
+        make<QLabel>(tr("&Loss scale from the next step on (such as 1024 or 2^10):"), this);
+    m_line = make<QLineEdit>(QString::number(scale, 'g', 9), this);
+    m_line->setAccessibleName(windowTitle());
+    m_line->selectAll();
+    label->setBuddy(m_line);
+    m_error = make<QLabel>(this);
+    m_error->setTextFormat(Qt::PlainText);
+    m_error->setWordWrap(true);
+    // room from the start: the buttons must not move under the pointer
+    m_error->setMinimumHeight(2 * fontMetrics().lineSpacing());
+    m_error->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    QPalette red = m_error->palette();
+    red.setColor(QPalette::WindowText, colorsFor(QGuiApplication::palette()).error);
+    m_error->setPalette(red);
+    auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
+    connect(buttons, &QDialogButtonBox::accepted, this, &ScaleDialog::accept);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    connect(m_line, &QLineEdit::textEdited, m_error, &QLabel::clear);
+    auto* column = make<QVBoxLayout>(this);
+    for (QWidget* each : {static_cast<QWidget*>(label), static_cast<QWidget*>(m_line),
+                          static_cast<QWidget*>(m_error), static_cast<QWidget*>(buttons)})
+        column->addWidget(each);
+    m_line->setFocus();
+}
+
+void ScaleDialog::accept() {
+    try {
+        parseScale(m_line->text());
+    } catch (const InputError& error) {
+        m_error->setText(QString::fromUtf8(error.what()));
+        m_line->setAccessibleDescription(m_error->text());
+        m_line->setFocus();
+        m_line->selectAll();
+        return;
+    }
+    emit chosen(m_line->text());
+    QDialog::accept();
+}
+
+QString ScaleDialog::errorText() const { return m_error->text(); }
+
+} // namespace halfscope

@@ -1,0 +1,50 @@
+// Icons are one-colour SVGs: their grey is replaced by the colour asked for and drawn at some
+// sizes.
+#include "ui/look/icons.h"
+
+#include <QFile>
+#include <QPainter>
+#include <QPixmap>
+#include <QSvgRenderer>
+
+// Needed once because the resources lie in a static library. Outside any namespace, says the macro.
+static void loadResources() { Q_INIT_RESOURCE(halfscope); }
+
+namespace halfscope {
+namespace {
+
+QPixmap drawn(const QByteArray& svg, int size) {
+    QSvgRenderer renderer(svg);
+    QPixmap pixmap(size, size);
+    pixmap.fill(Qt::transparent);
+    QPainter painter(&pixmap);
+    renderer.render(&painter);
+    return pixmap;
+}
+
+QByteArray readIcon(const QString& name) {
+    loadResources();
+    QFile file(QStringLiteral(":/icons/%1.svg").arg(name));
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+QIcon allSizes(const QByteArray& svg, std::initializer_list<int> sizes) {
+    QIcon icon;
+    for (const int size : sizes)
+        icon.addPixmap(drawn(svg, size));
+    return icon;
+}
+
+} // namespace
+
+QIcon themedIcon(const QString& name, const QColor& color) {
+    QByteArray svg = readIcon(name);
+    svg.replace("#808080", color.name().toLatin1());
+    return allSizes(svg, {16, 20, 24, 32, 48});
+}
+
+QIcon programIcon() {
+    return allSizes(readIcon(QStringLiteral("halfscope")), {16, 32, 48, 64, 128, 256});
+}
+
+} // namespace halfscope

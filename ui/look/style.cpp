@@ -1,0 +1,54 @@
+// Draws with Fusion, then the outline over Fusion's own.
+#include "ui/look/style.h"
+
+#include "ui/look/theme.h"
+
+#include <QPainter>
+#include <QStyleOption>
+
+namespace halfscope {
+namespace {
+
+void drawOutline(const QStyleOption& option, QPainter& painter, double radius) {
+    // a focused control has Fusion's ring in the highlight's colour
+    const bool focused = option.state & QStyle::State_HasFocus;
+    const bool enabled = option.state & QStyle::State_Enabled;
+    if (focused || !enabled) return;
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing, radius > 0);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(OutlinedStyle::outline(option.palette));
+    painter.translate(0.5, 0.5); // the middle of pixels
+    painter.drawRoundedRect(QRectF(option.rect.adjusted(0, 0, -1, -1)), radius, radius);
+    painter.restore();
+}
+
+} // namespace
+
+OutlinedStyle::OutlinedStyle() : QProxyStyle(QStringLiteral("Fusion")) {}
+
+QColor OutlinedStyle::outline(const QPalette& palette) {
+    constexpr double kControlContrast = 3;
+    const QColor window = palette.color(QPalette::Window);
+    return readable(palette.color(QPalette::Mid), window, kControlContrast);
+}
+
+void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option,
+                                  QPainter* painter, const QWidget* widget) const {
+    QProxyStyle::drawPrimitive(element, option, painter, widget);
+    if (element == PE_IndicatorCheckBox) drawOutline(*option, *painter, 0);
+    if (element == PE_FrameLineEdit) drawOutline(*option, *painter, 2);
+}
+
+void OutlinedStyle::drawComplexControl(ComplexControl control, const QStyleOptionComplex* option,
+                                       QPainter* painter, const QWidget* widget) const {
+    QProxyStyle::drawComplexControl(control, option, painter, widget);
+    if (control == CC_SpinBox || control == CC_ComboBox) drawOutline(*option, *painter, 2);
+    if (control == CC_Slider) {
+        QStyleOption handle = *option;
+        handle.rect = subControlRect(CC_Slider, option, SC_SliderHandle, widget);
+        drawOutline(handle, *painter, 2);
+    }
+}
+
+} // namespace halfscope

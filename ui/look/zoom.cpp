@@ -1,0 +1,41 @@
+// The choice of a size in the user's settings.
+#include "ui/look/zoom.h"
+
+#include <QSettings>
+
+#include <algorithm>
+#include <array>
+
+namespace halfscope {
+namespace {
+
+constexpr std::array kZooms{100, 125, 150, 200};
+
+QString key() { return QStringLiteral("zoom"); }
+
+} // namespace
+
+std::span<const int> zooms() { return kZooms; }
+
+int rememberedZoom() {
+    const int percent = QSettings().value(key()).toInt();
+    const bool known = std::find(kZooms.begin(), kZooms.end(), percent) != kZooms.end();
+    return known ? percent : kZooms.front();
+}
+
+void rememberZoom(int percent) { QSettings().setValue(key(), percent); }
+
+double startFactor(const QStringList& arguments) {
+    const bool screenshot =
+        std::any_of(arguments.begin(), arguments.end(), [](const QString& argument) {
+            return argument.contains(QLatin1String("-screenshot"));
+        });
+    return screenshot ? 1 : rememberedZoom() / 100.0;
+}
+
+QSize startSize(const QSize& usual, const QSize& screen) {
+    constexpr QSize kFrame(8, 36); // of the window, about: it is not there yet
+    return usual.boundedTo(screen - kFrame);
+}
+
+} // namespace halfscope

@@ -1,0 +1,231 @@
+// Files of the window: experiments and pictures to open, experiments and plots to save.
+#include "engine/io/atomic_file.h"
+#include "engine/runs/run_files.h"
+#include "engine/runs/saved_run.h"
+#include "ui/images/compare_view.h"
+#include "ui/images/image_view.h"
+#include "ui/models/gradient_table.h"
+#include "ui/panels/banner.h"
+#include "ui/plots/plot_stack.h"
+#include "ui/window/main_window.h"
+
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QMessageBox>
+#include <QStatusBar>
+
+namespace halfscope {
+namespace {
+
+/// A name typed without an ending gets that of `name`, before the dialog asks about overwriting.
+QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
+                     const QString& filter) {
+    QFileDialog dialog(parent, title, {}, filter);
+    dialog.setAcceptMode(QFileDialog::AcceptSave);
+    dialog.setDefaultSuffix(QFileInfo(name).suffix());
+    dialog.selectFile(name);
+    return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+}
+
+void writeEvents(std::span<const Event> events, std::span<const std::string> lanes,
+                 const std::string& path) {
+    GrowingFile file(path);
+    file.append(kEventHeader);
+    for (const Event& event : events)
+        file.append(eventLine(event, lanes));
+    file.finish();
+}
+
+constexpr const char* kExperimentFile = "experiment.json";
+constexpr const char* kStepsFile = "steps.csv";
+constexpr const char* kEventsFile = "events.csv";
+constexpr const char* kTimesFile = "timing.csv";
+constexpr const char* kGradientsFile = "gradients.csv";
+/// The command line writes it, the window does not, but for that of a saved run.
+constexpr const char* kSummaryFile = "summary.json";
+constexpr const char* kPlotsFile = "plots.svg";
+constexpr const char* kTargetFile = "target.png";
+
+/// A file may be called anything; a title is one short line.
+QString titleOf(const QString& path) {
+    constexpr qsizetype kLongest = 60; // 180 bytes of UTF-8 at most: an experiment's may have 200
+    QString title = QFileInfo(path).completeBaseName();
+    title.removeIf([](QChar c) { return !c.isPrint() && !c.isSpace() && !c.isSurrogate(); });
+    title = title.simplified().left(kLongest);
+    return title.isEmpty() ? MainWindow::tr("Picture") : title;
+}
+
+bool namesPicture(const QString& path) {
+    static const QStringList endings{QStringLiteral("png"), QStringLiteral("jpg"),
+                                     QStringLiteral("jpeg")};
+    return endings.contains(QFileInfo(path).suffix(), Qt::CaseInsensitive);
+}
+
+} // namespace
+
+void MainWindow::openPreset(const QString& name) {
+    const Preset& preset = presetNamed(name.toStdString());
+    // the first one needs no more words than how to start
+    const bool first = preset.name == presets()[0].name;
+    load(preset.config, name, QString::fromStdString(preset.title),
+         first ? QString() : QString::fromStdString(preset.about));
+}
+
+void MainWindow::openExperiment(const QString& path) {
+    const RunConfig config = readConfig(path.toStdString());
+    const QString title = config.title.empty() ? QFileInfo(path).completeBaseName()
+                                               : QString::fromStdString(config.title);
+    load(config, {}, title);
+    const QFileInfo file(path);
+    if (file.fileName() == QLatin1String(kExperimentFile) &&
+        holdsSavedRun(file.path().toStdString()))
+        readSaved(file.path(), config);
+}
+
+void MainWindow::openPicture(const QString& path) {
+    readPicture(path.toStdString()); // the error is better said now than when the run is built
+    RunConfig config = m_config.config();
+    config.task.kind = TaskKind::Image;
+    config.task.image = QFileInfo(path).absoluteFilePath().toStdString();
+    config.title = titleOf(path).toStdString();
+    load(config, {}, QString::fromStdString(config.title));
+}
+
+void MainWindow::openFile(const QString& path) {
+    const QFileInfo file(path);
+    if (file.isDir())
+        openExperiment(QDir(path).filePath(kExperimentFile));
+    else if (file.fileName() == QLatin1String(kStepsFile))
+        openExperiment(file.dir().filePath(kExperimentFile));
+    else
+        namesPicture(path) ? openPicture(path) : openExperiment(path);
+}
+
+bool MainWindow::tryFile(const QString& path) {
+    return guarded([&] { openFile(path); });
+}
+
+void MainWindow::chooseFile() {
+    const QString path = QFileDialog::getOpenFileName(
+        this, tr("Open an experiment, a saved run's experiment.json, or a picture to paint"), {},
+        tr("Experiments and pictures (*.json *.png *.jpg *.jpeg);;All files (*)"));
+    if (!path.isEmpty()) tryFile(path);
+}
+
+void MainWindow::saveExperiment(const QString& path) {
+    checkConfig(m_config.config());
+    writeFileAtomically(path.toStdString(), configText(m_config.config()));
+}
+
+void MainWindow::chooseExperimentFile() {
+    const QString path = chooseTarget(
+        this, tr("Save experiment"), QStringLiteral("experiment.json"), tr("Experiments (*.json)"));
+    if (!path.isEmpty()) guarded([&] { saveExperiment(path); });
+}
+
+const RunConfig& MainWindow::builtConfig() const {
+    return m_config.running() ? *m_config.running() : m_config.config();
+}
+
+const RunConfig& MainWindow::trainedConfig() const {
+    if (m_leaving && !m_config.running()) return m_leaving->config; // the next one is not built
+    return m_shownSaved ? m_shownSaved->config : builtConfig();
+}
+
+/// The lanes' pictures come last, in order.
+QStringList MainWindow::resultNames() const {
+    QStringList names{kExperimentFile, kStepsFile,   kEventsFile, kTimesFile,
+                      kGradientsFile,  kSummaryFile, kPlotsFile,  kTargetFile};
+    for (int lane = 0; lane < m_run.lanes(); ++lane)
+        names << QStringLiteral("output_%1.png").arg(m_run.lane(lane).name);
+    return names;
+}
+
+QStringList MainWindow::saveResults(const QString& folder) {
+    const auto pathOf = [&folder](const QString& name) {
+        return QDir(folder).filePath(name).toStdString();
+    };
+    if ((m_savedJob || m_saved) && m_controller->info()) // in part, or another run before it
+        throw RunError(
+            tr("The saved run is not shown yet: save its results when it is").toStdString());
+    makeOutputFolder(folder.toStdString());
+    const SavedResultsPtr results = m_shownSaved ? m_shownSaved : shownResults();
+    const SavedRun& run = results->run;
+    QStringList written;
+    try {
+        checkConfig(trainedConfig());
+        writeFileAtomically(pathOf(kExperimentFile), configText(trainedConfig()));
+        written << kExperimentFile;
+    } catch (const InputError&) { // said by who asked for the files
+    }
+    m_steps.write(pathOf(kStepsFile));
+    written << kStepsFile;
+    // an earlier run's file would pass for this one's
+    const auto told = [&](const char* name, bool there) {
+        if (there)
+            written << name;
+        else
+            QFile::remove(QDir(folder).filePath(name));
+        return there;
+    };
+    if (told(kEventsFile, !run.lacks(kEventsFile)))
+        writeEvents(run.events, results->lanes, pathOf(kEventsFile));
+    if (told(kTimesFile, !run.lacks(kTimesFile))) m_steps.writeTimes(pathOf(kTimesFile));
+    told(kGradientsFile,
+         writeGradients(m_plots->gradients(), results->lanes, pathOf(kGradientsFile)));
+    if (told(kSummaryFile, !run.summary.empty()))
+        writeFileAtomically(pathOf(kSummaryFile), run.summary);
+    QString error;
+    if (!m_plots->exportSvg(QDir(folder).filePath(kPlotsFile), &error))
+        throw RunError(error.toStdString());
+    written << kPlotsFile;
+    const QStringList pictures = resultNames().sliced(resultNames().indexOf(kTargetFile));
+    for (int i = 0; i < pictures.size(); ++i) {
+        const Picture& picture = i == 0 ? m_pictures->target() : m_pictures->view(i - 1).picture();
+        if (picture.width < 1) continue; // not painted yet
+        writePng(picture, pathOf(pictures[i]));
+        written << pictures[i];
+    }
+    m_savedRows = m_steps.size();
+    return written;
+}
+
+bool MainWindow::chooseResultsFolder() {
+    const QString folder = QFileDialog::getExistingDirectory(this, tr("Folder for the results"));
+    if (folder.isEmpty()) return false;
+    QStringList there = resultNames();
+    there.removeIf(
+        [&](const QString& name) { return !QFileInfo::exists(QDir(folder).filePath(name)); });
+    const auto ask = tr("%1 holds results already. Replace %2?");
+    if (!there.isEmpty() &&
+        QMessageBox::question(this, tr("Save results"),
+                              ask.arg(folder, there.join(QStringLiteral(", ")))) !=
+            QMessageBox::Yes)
+        return false;
+    bool saved = false;
+    QGuiApplication::setOverrideCursor(Qt::WaitCursor); // long runs have long tables
+    guarded([&] {
+        constexpr int kSeen = 8000; // ms
+        const QString names = saveResults(folder).join(QStringLiteral(", "));
+        saved = true;
+        statusBar()->showMessage(tr("Saved in %1: %2").arg(folder, names), kSeen);
+        m_banner->hide();
+        checkConfig(trainedConfig()); // why experiment.json may be missing
+    });
+    QGuiApplication::restoreOverrideCursor();
+    return saved;
+}
+
+void MainWindow::savePlots() {
+    const QString path = chooseTarget(this, tr("Save picture of the plots"),
+                                      QStringLiteral("plots.svg"), tr("SVG (*.svg);;PNG (*.png)"));
+    if (path.isEmpty()) return;
+    QString error;
+    const bool png = path.endsWith(QLatin1String(".png"), Qt::CaseInsensitive);
+    const bool saved = png ? m_plots->exportPng(path, &error) : m_plots->exportSvg(path, &error);
+    if (!saved) showError(error);
+}
+
+} // namespace halfscope
