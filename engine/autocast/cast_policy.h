@@ -1,11 +1,12 @@
 // Autocast policies as data: for each op, as PyTorch names it, the rule that decides the dtype of
-// its inputs. The rules act while the forward is emitted (engine/ops/functional.h asks castInputs),
+// its inputs. The rules act while the forward is emitted (castInputs in engine/ops/cast_inputs.h),
 // so casts are ordinary differentiable nodes and the backward inherits the forward's dtypes.
 #pragma once
 
-#include "engine/ops/builder.h"
+#include "engine/graph/graph.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,11 +52,5 @@ CastPolicy apexPolicy(DType low);
 /// No op has a rule: every layer computes in `low`. The affine parameters of norms keep their
 /// dtype, as in Keras.
 CastPolicy layerPolicy(std::string name, DType low);
-
-/// Applies the builder's policy to the inputs of op `name`. Eligible is F32, F16 or BF16; F64,
-/// integers and masks pass. Returns the inputs, cast where the rule says so, each cast with the
-/// rule as its cause, and tells the builder what it decided. Without a policy the inputs come back
-/// unchanged. Throws InputError for a banned op and for Widest with a foreign low dtype.
-std::vector<NodeId> castInputs(Builder&, std::string_view name, std::span<const NodeId> in);
 
 } // namespace halfscope

@@ -312,10 +312,10 @@ void cpuConv2dWeightGrad(const CpuCall& call) {
     });
 }
 
-size_t cpuConvScratchFloats(const Graph& graph, NodeId id, int threads) {
+size_t cpuConvScratchBytes(const Graph& graph, NodeId id, int threads) {
     const Node& node = graph[id];
     const ConvPlan p = planOf(node, graph[node.in[0]].shape, graph[node.in[1]].shape);
-    return scratchOf(node.op, p).floats(threads);
+    return scratchOf(node.op, p).floats(threads) * sizeof(float);
 }
 
 } // namespace halfscope

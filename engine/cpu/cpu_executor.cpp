@@ -6,6 +6,7 @@
 #include "engine/cpu/loop.h"
 #include "engine/cpu/row_chain.h"
 #include "engine/exec/executor.h"
+#include "engine/ops/op_info.h"
 
 #include <algorithm>
 #include <chrono>
@@ -236,8 +237,9 @@ void CpuExecutor::makeKernels() {
             m_loopThreads =
                 std::max(m_loopThreads, threadsFor(m_loops.back()->blocks(), m_pool.threads()));
         } else {
-            m_nodeBytes = std::max(
-                m_nodeBytes, cpuScratchBytes(graph(), kernel.members.front(), m_pool.threads()));
+            const NodeId id = kernel.members.front();
+            if (const CpuScratchFn scratch = cpuOpOf(graph()[id].op).scratch)
+                m_nodeBytes = std::max(m_nodeBytes, scratch(graph(), id, m_pool.threads()));
         }
     }
     findChains();
@@ -320,21 +322,22 @@ void CpuExecutor::runKernel(size_t index) {
 void CpuExecutor::runNode(NodeId id) {
     const Node& node = graph()[id];
     if (node.elements() == 0) return; // kernels divide by extents
-    const OpInfo& info = infoOf(node.op);
+    const CpuKernelFn kernel = cpuOpOf(node.op).kernel;
     const bool exact = std::any_of(node.in.begin(), node.in.end(),
                                    [&](NodeId in) { return graph()[in].dtype == DType::F64; });
-    if (info.cpu != nullptr && !exact && node.dtype != DType::F64) {
+    if (kernel != nullptr && !exact && node.dtype != DType::F64) {
         m_operands.clear();
         for (NodeId input : node.in)
             m_operands.push_back({at(input), &graph()[input].shape, graph()[input].dtype});
-        info.cpu({node,
-                  m_operands,
-                  at(id),
-                  m_pool,
-                  {m_workspace.data(), m_nodeBytes},
-                  m_mayStop ? &m_stop : nullptr});
+        kernel({node,
+                m_operands,
+                at(id),
+                m_pool,
+                {m_workspace.data(), m_nodeBytes},
+                m_mayStop ? &m_stop : nullptr});
         return;
     }
+    const OpInfo& info = infoOf(node.op);
     require(info.reference != nullptr, "cpu: an op cannot run: " + std::string(info.name));
     std::vector<RefTensor> in;
     for (NodeId input : node.in)

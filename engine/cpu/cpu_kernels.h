@@ -1,37 +1,13 @@
-// What a CPU kernel of one node gets, and the shared matrix product of the CPU engine.
+// The kernels of the CPU's table of ops, with the scratch memory they want, and the matrix product
+// that they share.
 #pragma once
 
-#include "engine/core/thread_pool.h"
-#include "engine/graph/graph.h"
+#include "engine/cpu/op_table.h"
 
-#include <atomic>
-#include <cstddef>
-#include <span>
+#include <cstdint>
+#include <string>
 
 namespace halfscope {
-
-/// A tensor in storage form: row-major, `dtype` elements.
-struct CpuTensor {
-    const void* data = nullptr;
-    const Shape* shape = nullptr;
-    DType dtype = DType::F32;
-};
-
-/// The operands of one node's kernel. `scratch` is bytes that the kernel asked for
-/// (cpuScratchBytes).
-struct CpuCall {
-    const Node& node;
-    std::span<const CpuTensor> in;
-    void* out = nullptr; ///< node.shape, node.dtype; never overlaps an input
-    ThreadPool& pool;
-    std::span<std::byte> scratch;
-    const std::atomic<bool>* stop =
-        nullptr; ///< a kernel may return early, unfinished, once it is true
-};
-
-/// Scratch bytes that the kernel of a node wants, for the memory plan.
-size_t cpuScratchBytes(const Graph&, NodeId, int threads);
-size_t cpuMatmulScratchBytes(const Graph&, NodeId, int threads); ///< its part for Matmul
 
 /// c (m, n) = op(a) op(b) + (accumulate ? c : 0), row-major f32, leading dimensions in elements, on
 /// the calling thread alone. Small products run in an order of our own (small_gemm.h) and have the
@@ -51,7 +27,7 @@ std::string gemmLibrary();
 /// its own, and oneDNN at widestVectorSet.
 void prepareGemmThread();
 
-// kernels of the op rows (OpInfo::cpu)
+// kernels (CpuOp::kernel)
 void cpuMatmul(const CpuCall&);
 void cpuConv2d(const CpuCall&);
 void cpuConv2dInputGrad(const CpuCall&);
@@ -70,5 +46,12 @@ void cpuAvgPool(const CpuCall&);
 void cpuAvgPoolGrad(const CpuCall&);
 void cpuCountNonFinite(const CpuCall&);
 void cpuScalerUpdate(const CpuCall&);
+
+// scratch memory (CpuOp::scratch)
+size_t cpuMatmulScratchBytes(const Graph&, NodeId, int threads);
+size_t cpuConvScratchBytes(const Graph&, NodeId, int threads);
+size_t cpuReduceScratchBytes(const Graph&, NodeId, int threads);
+size_t cpuScatterScratchBytes(const Graph&, NodeId, int threads);
+size_t cpuPoolScratchBytes(const Graph&, NodeId, int threads);
 
 } // namespace halfscope

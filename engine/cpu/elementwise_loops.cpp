@@ -3,13 +3,13 @@
 // and gradients to elementwise.cpp.
 #include "engine/cpu/elementwise_loops.h"
 
+#include "engine/core/erfinv.h"
 #include "engine/core/vector_clones.h"
 #include "engine/cpu/loop_math.h"
 
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
-#include <numbers>
 
 // Result i reads input i alone, so out over in[k] carries nothing from one turn to the next: the
 // pragma says so, and the loop needs no overlap check.
@@ -58,24 +58,6 @@ namespace {
 }
 float gelu(float x) { return static_cast<float>(0.5 * x * std::erfc(-x * std::sqrt(0.5))); }
 } // namespace
-
-double erfinvOf(double x) {
-    const double size = std::fabs(x);
-    if (!(size < 1)) return size == 1 ? std::copysign(HUGE_VAL, x) : std::nan("");
-    // Winitzki's approximation ("A handy approximation for the error function and its inverse",
-    // 2008), good to 2e-3; then Halley's steps, which cube the error, on erf itself.
-    constexpr double kA = 0.147;
-    const double log = std::log1p(-size * size), half = 2 / (std::numbers::pi * kA) + log / 2;
-    double z = std::sqrt(std::max(0.0, std::sqrt(half * half - log / kA) - half));
-    constexpr int kSteps = 3;
-    for (int i = 0; i < kSteps; ++i) {
-        // erfc for large arguments: 1 - erf would cancel
-        const double off = size < 0.5 ? std::erf(z) - size : (1 - size) - std::erfc(z);
-        const double newton = off * std::exp(z * z) / (2 * std::numbers::inv_sqrtpi);
-        z -= newton / (1 + z * newton);
-    }
-    return std::copysign(z, x);
-}
 
 // ---- one input ---------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 // rounded to storage (see LoopArgs). A result may be written over an input.
 #pragma once
 
-#include "engine/graph/op.h"
+#include "engine/cpu/op_table.h"
 
 namespace halfscope {
 
@@ -60,8 +60,5 @@ void loopNotEqual(const LoopArgs&);
 void loopLogicalAnd(const LoopArgs&);
 void loopLogicalOr(const LoopArgs&);
 void loopWhere(const LoopArgs&);
-
-/// The inverse of erf in double, for the loop and the reference: inf at 1, NaN beyond.
-double erfinvOf(double x);
 
 } // namespace halfscope

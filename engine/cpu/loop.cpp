@@ -3,6 +3,7 @@
 #include "engine/cpu/loop.h"
 
 #include "engine/cpu/loop_sums.h"
+#include "engine/cpu/op_table.h"
 
 #include <algorithm>
 #include <array>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/core/thread_pool.h"
+#include "engine/cpu/op_table.h"
 #include "engine/cpu/vector_loop.h"
 #include "engine/graph/program.h"
 #include "engine/passes/fuse.h"

@@ -3,6 +3,8 @@
 #include "engine/cpu/loop_lowering.h"
 
 #include "engine/core/error.h"
+#include "engine/cpu/op_table.h"
+#include "engine/ops/op_info.h"
 
 #include <algorithm>
 
@@ -170,7 +172,7 @@ void CpuLoop::Lowering::addCompute(NodeId id, int index) {
     const Node& node = m_graph[id];
     Instruction compute;
     compute.op = node.op;
-    compute.function = node.op == Op::Cast ? copyLoop : infoOf(node.op).loop;
+    compute.function = node.op == Op::Cast ? copyLoop : cpuOpOf(node.op).loop;
     require(compute.function != nullptr,
             "cpu loop: an op has no loop: " + std::string(nameOf(node.op)));
     compute.attrs = &node.attrs;

@@ -321,11 +321,11 @@ void cpuGather(const CpuCall& call) {
     }
 }
 
-size_t cpuScatterScratchFloats(const Graph& graph, NodeId id, int threads) {
+size_t cpuScatterScratchBytes(const Graph& graph, NodeId id, int threads) {
     const Node& node = graph[id];
     const ScatterPlan p =
         scatterPlan(graph[node.in[0]].shape, node.shape, attrsOf<AxisAttrs>(node.attrs).axis);
-    return static_cast<size_t>(2 * p.taskFloats() * threads);
+    return static_cast<size_t>(2 * p.taskFloats() * threads) * sizeof(float);
 }
 
 void cpuScatterAdd(const CpuCall& call) {

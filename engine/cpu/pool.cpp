@@ -55,9 +55,9 @@ float divisor(const PoolPlan& p) { return static_cast<float>(p.how.kernel[0] * p
 
 } // namespace
 
-size_t cpuPoolScratchFloats(const Graph& graph, NodeId id, int threads) {
-    return static_cast<size_t>(planOf(graph[id], graph[graph[id].in[0]].shape).perThread() *
-                               threads);
+size_t cpuPoolScratchBytes(const Graph& graph, NodeId id, int threads) {
+    const PoolPlan p = planOf(graph[id], graph[graph[id].in[0]].shape);
+    return static_cast<size_t>(p.perThread() * threads) * sizeof(float);
 }
 
 void cpuMaxPoolIndex(const CpuCall& call) {

@@ -341,12 +341,12 @@ void reduceAs(const CpuCall& call, const ReducePlan& plan) {
 
 } // namespace
 
-size_t cpuReduceScratchFloats(const Graph& graph, NodeId id) {
+size_t cpuReduceScratchBytes(const Graph& graph, NodeId id, int) {
     const Node& node = graph[id];
     const ReducePlan p = planOf(graph[node.in[0]].shape, attrsOf<AxesAttrs>(node.attrs).axes);
     if (p.parts == 1) return 0;
     const bool wide = node.dtype == DType::F64 || node.dtype == DType::I32;
-    return static_cast<size_t>(p.parts * p.outputs() * (wide ? 2 : 1));
+    return static_cast<size_t>(p.parts * p.outputs()) * (wide ? 8 : 4);
 }
 
 void cpuReduce(const CpuCall& call) {

@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/cpu/matmul.h"
+#include "engine/ops/op_info.h"
 
 #include <algorithm>
 #include <numeric>

@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
+#include "engine/ops/families.h"
 
 #include <array>
 #include <cmath>

@@ -1,9 +1,8 @@
-// What the CPU kernels share: sizes of scratch areas, element addresses, and the question whether
-// to give up. Holds no kernel.
+// What the CPU kernels share: alignment, element addresses, and the question whether to give up.
+// Holds no kernel.
 #pragma once
 
 #include "engine/cpu/cpu_kernels.h"
-#include "engine/ops/families.h"
 
 #include <algorithm>
 
@@ -28,11 +27,5 @@ inline bool stopped(const CpuCall& call) {
 inline float* scratchFloats(const CpuCall& call) {
     return reinterpret_cast<float*>(call.scratch.data());
 }
-
-// floats of scratch that the kernels want, by file, for cpuScratchBytes (scratch.cpp)
-size_t cpuConvScratchFloats(const Graph&, NodeId, int threads);
-size_t cpuReduceScratchFloats(const Graph&, NodeId);
-size_t cpuScatterScratchFloats(const Graph&, NodeId, int threads);
-size_t cpuPoolScratchFloats(const Graph&, NodeId, int threads);
 
 } // namespace halfscope

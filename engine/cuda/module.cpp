@@ -1,7 +1,7 @@
 // The one function that the module exports: devices and executors for the program that loads it.
 #include "engine/core/error.h"
 #include "engine/cuda/cuda_executor.h"
-#include "engine/devices/device_list.h"
+#include "engine/cuda/module_api.h"
 
 namespace halfscope::cuda {
 namespace {

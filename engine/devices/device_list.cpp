@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/cuda/codegen/step_writer.h"
+#include "engine/cuda/module_api.h"
 
 #include <charconv>
 #include <cstdlib>

@@ -10,8 +10,7 @@
 namespace halfscope {
 
 namespace cuda {
-struct SourceOptions;
-struct StepWriter;
+struct SourceOptions; // engine/cuda/codegen
 } // namespace cuda
 
 /// A device that can be asked for: "cpu", "cuda:0".
@@ -46,19 +45,5 @@ struct DeviceChoice {
 /// As makeExecutor(); "auto" takes the CPU when CUDA's first device cannot be opened, too.
 DeviceChoice chooseDevice(const std::string& device, int threads = 0,
                           const std::string& modulePath = {});
-
-/// The interface of the module: its exported function, named kCudaModuleEntry, fills this. `abi`
-/// must equal kCudaModuleAbi. Messages are static strings or live as long as the module.
-inline constexpr int kCudaModuleAbi = 5;
-inline constexpr const char* kCudaModuleEntry = "halfscopeCudaModule";
-struct CudaModuleApi {
-    int abi = 0;
-    int (*deviceCount)(const char** reason) = nullptr; ///< 0 with a reason when none
-    void (*deviceInfo)(int index, DeviceInfo* info) = nullptr;
-    /// Owned by the caller; throws EngineError. The pointers must last for the call alone.
-    Executor* (*createExecutor)(int index, const cuda::StepWriter*,
-                                const cuda::SourceOptions*) = nullptr;
-};
-using CudaModuleEntry = void (*)(CudaModuleApi*);
 
 } // namespace halfscope

@@ -1,7 +1,7 @@
 // Runs a Program on a device. CPU here; CUDA comes as a module behind the same interface.
 #pragma once
 
-#include "engine/graph/program.h"
+#include "engine/passes/compile.h"
 
 #include <atomic>
 #include <cstddef>

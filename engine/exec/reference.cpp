@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/random_rounding.h"
+#include "engine/ops/op_info.h"
 
 #include <algorithm>
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/graph/graph.h"
+#include "engine/ops/op_info.h"
 
 #include <map>
 

@@ -1,8 +1,9 @@
-// The operations of the graph: the Op enum, the attributes a node carries, and OpInfo, one row an
-// op, in which name, shape rule, gradient, reference and CPU loop stand together (see engine/ops).
+// The operations of the graph as data: the Op enum and the attributes that a node carries. What an
+// op means is in its row (engine/ops/op_info.h).
 #pragma once
 
 #include "engine/core/dtype.h"
+#include "engine/core/error.h"
 #include "engine/core/shape.h"
 
 #include <optional>
@@ -13,10 +14,6 @@
 #include <vector>
 
 namespace halfscope {
-
-class Builder;
-class Graph;
-struct Node;
 
 using NodeId = int32_t;
 inline constexpr NodeId kNoNode = -1;
@@ -207,95 +204,18 @@ using Attrs =
     std::variant<NoAttrs, ConstantAttrs, RangeAttrs, MatmulAttrs, ConvAttrs, PoolAttrs, AxesAttrs,
                  ShapeAttrs, SliceAttrs, PadAttrs, AxisAttrs, CastAttrs, ScanAttrs, RandomAttrs>;
 
-/// What kind of op it is, for the passes.
-enum class OpFlag : uint16_t {
-    Elementwise = 1, ///< output index i depends on input index i alone: may join a fused loop
-    Leaf = 2,        ///< no inputs, value comes from outside or from attributes
-    View = 4,        ///< same bytes in another shape: never a copy (Reshape)
-    StridedRead =
-        8, ///< reads its input at strides: may join a fused loop as a load (Expand, Transpose)
-    Reduction = 16,  ///< may end a fused loop
-    NoGradient = 32, ///< has no gradient by definition: masks, counts, indices
-    LinearGradient =
-        64, ///< the gradient rule only moves or scales dy exactly: no need to compute it in f32
-    KeepsPrecision =
-        128, ///< the result is an input, its negative, or 0 or 1: exact in the inputs' storage
-    Transcendental = 256, ///< costs many times an addition
-};
-struct OpFlags {
-    uint16_t bits = 0;
-    constexpr OpFlags() = default;
-    constexpr OpFlags(OpFlag f) : bits(static_cast<uint16_t>(f)) {}
-    constexpr bool has(OpFlag f) const { return (bits & static_cast<uint16_t>(f)) != 0; }
-    friend constexpr OpFlags operator|(OpFlags a, OpFlags b) {
-        OpFlags r;
-        r.bits = static_cast<uint16_t>(a.bits | b.bits);
-        return r;
-    }
-};
-constexpr OpFlags operator|(OpFlag a, OpFlag b) { return OpFlags(a) | OpFlags(b); }
-
-/// What a node is to be: the result of an op's shape rule.
+/// What a node holds.
 struct NodeType {
     Shape shape;
     DType dtype = DType::F32;
 };
 
-/// The operands of a gradient rule. For ops without LinearGradient all are in F32 already and the
-/// driver casts the results back to each input's dtype, so that a gradient is computed in f32 and
-/// rounded once, as in PyTorch's own kernels for gradients; gradients that PyTorch composes of
-/// several ops round, and overflow, at each of them.
-struct VjpArgs {
-    Builder& b;
-    NodeId y;                   ///< the op's own output
-    NodeId dy;                  ///< the gradient of the loss by y, shape and dtype of y
-    std::span<const NodeId> in; ///< the op's inputs
-    const Attrs& attrs;
-    std::span<const bool> needed; ///< which inputs want a gradient
-    std::span<NodeId> dIn;        ///< result: shape of the input, or kNoNode for none
-};
-
-/// A tensor of the reference evaluator: row-major doubles.
-struct RefTensor {
-    Shape shape;
-    std::vector<double> values;
-};
-
-/// The operands of an elementwise CPU loop: n values of each input as f32 (masks as 0 and 1), n
-/// results as f32, not yet rounded to storage. out may be in[i].
-struct LoopArgs {
-    std::array<const float*, 3> in{};
-    float* out = nullptr;
-    size_t n = 0;
-    const Attrs* attrs = nullptr;
-};
-
-struct CpuCall; // engine/cpu/cpu_kernels.h
-
-/// Result shape and dtype from the inputs' types; throws std::logic_error with the reason.
-using InferFn = NodeType (*)(std::span<const NodeType> in, const Attrs&);
-/// The gradient rule. It only emits nodes.
-using VjpFn = void (*)(const VjpArgs&);
-/// The op in double precision. out.shape is set and out.values sized by the caller.
-using ReferenceFn = void (*)(std::span<const RefTensor> in, const Attrs&, RefTensor& out);
-using LoopFn = void (*)(const LoopArgs&);
-using CpuFn = void (*)(const CpuCall&);
-
-/// One row an op. An elementwise op has a loop; every other op that computes has a cpu kernel.
-struct OpInfo {
-    Op op;
-    std::string_view name; ///< lower case, PyTorch's name where it has one
-    int arity;             ///< -1: any number from 1
-    OpFlags flags;
-    InferFn infer;
-    VjpFn vjp = nullptr;
-    ReferenceFn reference = nullptr;
-    LoopFn loop = nullptr;
-    CpuFn cpu = nullptr;
-};
-
-/// The row of an op. The table is put together once from the families in engine/ops.
-const OpInfo& infoOf(Op);
-inline std::string_view nameOf(Op op) { return infoOf(op).name; }
+/// The attributes that an op's rule works with; refuses a node that carries others.
+template <class T>
+const T& attrsOf(const Attrs& attrs) {
+    const T* held = std::get_if<T>(&attrs);
+    require(held != nullptr, "carries the attributes of another op");
+    return *held;
+}
 
 } // namespace halfscope

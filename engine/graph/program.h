@@ -10,14 +10,6 @@
 
 namespace halfscope {
 
-enum class FuseOptions : uint8_t { Full, None };
-
-/// What is written otherwise before it is fused.
-enum class Rewrites : uint8_t {
-    None,
-    SavePasses, ///< thin_products.h, linear_sums.h: for a device that waits for memory in loops
-};
-
 /// One kernel: a fused loop over elementwise nodes (with strided loads and final reductions), or a
 /// single node. Members stand in graph order; `stores` are those whose value other kernels, states
 /// or outputs need. In a loop a member may be computed again by another kernel rather than stored.
@@ -54,11 +46,6 @@ struct MemoryPlan {
     std::array<size_t, kMemoryCauses> peakByCause{};
 };
 
-struct CompileOptions {
-    FuseOptions fuse = FuseOptions::Full;
-    Rewrites rewrites = Rewrites::None;
-};
-
 struct Program {
     Graph graph;
     std::vector<Kernel> kernels;
@@ -67,8 +54,5 @@ struct Program {
     /// again, from it on the step is finished.
     size_t pointOfNoReturn = 0;
 };
-
-/// prune -> rewrite -> validate -> fuse -> order -> plan.
-Program compile(const Graph&, const CompileOptions& = {});
 
 } // namespace halfscope

@@ -1,6 +1,8 @@
 // Reasons in words, and the count.
 #include "engine/ops/cast_report.h"
 
+#include "engine/ops/op_info.h"
+
 #include <algorithm>
 
 namespace halfscope {

@@ -1,7 +1,6 @@
 // Norms and softmax put together from primitives, with autocast off inside; and StopGradient, the
 // identity that they need for a shift whose gradient is zero by mathematics. Losses lie beside.
 #include "engine/core/error.h"
-#include "engine/cpu/elementwise_loops.h"
 #include "engine/ops/families.h"
 #include "engine/ops/functional.h"
 #include "engine/ops/functional_detail.h"
@@ -18,8 +17,8 @@ void refStop(std::span<const RefTensor> in, const Attrs&, RefTensor& out) {
 
 const OpInfo kRows[] = {
     {Op::StopGradient, "detach", 1,
-     OpFlag::Elementwise | OpFlag::NoGradient | OpFlag::KeepsPrecision, inferStop, nullptr, refStop,
-     loopCast, nullptr},
+     OpFlag::Elementwise | OpFlag::NoGradient | OpFlag::KeepsPrecision, inferStop, nullptr,
+     refStop},
 };
 
 } // namespace

@@ -2,7 +2,6 @@
 // rules, gradients and double-precision loops. The fast loops are in engine/cpu and the CUDA
 // module.
 #include "engine/core/error.h"
-#include "engine/cpu/cpu_kernels.h"
 #include "engine/ops/builder.h"
 #include "engine/ops/families.h"
 
@@ -258,12 +257,12 @@ void refWeightGrad(std::span<const RefTensor> in, const Attrs& attrs, RefTensor&
 constexpr OpFlags kFlags = OpFlags(OpFlag::LinearGradient);
 
 const OpInfo kRows[] = {
-    {Op::Matmul, "matmul", 2, kFlags, inferMatmul, vjpMatmul, refMatmul, nullptr, cpuMatmul},
-    {Op::Conv2d, "conv2d", 2, kFlags, inferConv2d, vjpConv2d, refConv2d, nullptr, cpuConv2d},
+    {Op::Matmul, "matmul", 2, kFlags, inferMatmul, vjpMatmul, refMatmul},
+    {Op::Conv2d, "conv2d", 2, kFlags, inferConv2d, vjpConv2d, refConv2d},
     {Op::Conv2dInputGrad, "conv2d_input_grad", 2, kFlags, inferInputGrad, vjpInputGrad,
-     refInputGrad, nullptr, cpuConv2dInputGrad},
+     refInputGrad},
     {Op::Conv2dWeightGrad, "conv2d_weight_grad", 2, kFlags, inferWeightGrad, vjpWeightGrad,
-     refWeightGrad, nullptr, cpuConv2dWeightGrad},
+     refWeightGrad},
 };
 
 } // namespace

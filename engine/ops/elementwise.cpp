@@ -1,7 +1,7 @@
 // The elementwise ops: shape rule, gradient and double reference of each, joined to rows at the
-// end. Gradient conventions are PyTorch's. Leaves the f32 loops to elementwise_loops.cpp.
-#include "engine/cpu/elementwise_loops.h"
+// end. Gradient conventions are PyTorch's. The f32 loops are in engine/cpu/elementwise_loops.cpp.
 
+#include "engine/core/erfinv.h"
 #include "engine/core/error.h"
 #include "engine/ops/builder.h"
 #include "engine/ops/families.h"
@@ -306,80 +306,76 @@ constexpr OpFlags kPick = kLinear | OpFlag::KeepsPrecision;
 constexpr OpFlags kStep = OpFlag::Elementwise | OpFlag::NoGradient | OpFlag::KeepsPrecision;
 
 template <NodeId (*DX)(const VjpArgs&), double (*F)(double)>
-constexpr OpInfo unaryRow(Op op, std::string_view name, OpFlags flags, InferFn infer, LoopFn loop) {
-    return {op, name, 1, flags, infer, vjpUnary<DX>, refUnary<F>, loop, nullptr};
+constexpr OpInfo unaryRow(Op op, std::string_view name, OpFlags flags, InferFn infer) {
+    return {op, name, 1, flags, infer, vjpUnary<DX>, refUnary<F>};
 }
 template <NodeId (*DA)(const VjpArgs&), NodeId (*DB)(const VjpArgs&), double (*F)(double, double)>
-constexpr OpInfo binaryRow(Op op, std::string_view name, OpFlags flags, InferFn infer,
-                           LoopFn loop) {
-    return {op, name, 2, flags, infer, vjpBinary<DA, DB>, refBinary<F>, loop, nullptr};
+constexpr OpInfo binaryRow(Op op, std::string_view name, OpFlags flags, InferFn infer) {
+    return {op, name, 2, flags, infer, vjpBinary<DA, DB>, refBinary<F>};
 }
 /// An op whose slope is zero wherever it has one: no gradient.
 template <double (*F)(double)>
-constexpr OpInfo stepRow(Op op, std::string_view name, InferFn infer, LoopFn loop) {
-    return {op, name, 1, kStep, infer, nullptr, refUnary<F>, loop, nullptr};
+constexpr OpInfo stepRow(Op op, std::string_view name, InferFn infer) {
+    return {op, name, 1, kStep, infer, nullptr, refUnary<F>};
 }
 template <double (*F)(double, double)>
-constexpr OpInfo maskRow(Op op, std::string_view name, InferFn infer, LoopFn loop) {
-    return {op, name, 2, kStep, infer, nullptr, refBinary<F>, loop, nullptr};
+constexpr OpInfo maskRow(Op op, std::string_view name, InferFn infer) {
+    return {op, name, 2, kStep, infer, nullptr, refBinary<F>};
 }
 
 constexpr OpInfo kRows[] = {
-    unaryRow<dNeg, negOf>(Op::Neg, "neg", kPick, inferNumber, loopNeg),
-    unaryRow<dExp, expOf>(Op::Exp, "exp", kFunction, inferFloat, loopExp),
-    unaryRow<dExpm1, expm1Of>(Op::Expm1, "expm1", kFunction, inferFloat, loopExpm1),
-    unaryRow<dLog, logOf>(Op::Log, "log", kFunction, inferFloat, loopLog),
-    unaryRow<dLog1p, log1pOf>(Op::Log1p, "log1p", kFunction, inferFloat, loopLog1p),
-    unaryRow<dSqrt, sqrtOf>(Op::Sqrt, "sqrt", kSmooth, inferFloat, loopSqrt),
-    unaryRow<dRsqrt, rsqrtOf>(Op::Rsqrt, "rsqrt", kSmooth, inferFloat, loopRsqrt),
-    unaryRow<dReciprocal, reciprocalOf>(Op::Reciprocal, "reciprocal", kSmooth, inferFloat,
-                                        loopReciprocal),
-    unaryRow<dTanh, tanhOf>(Op::Tanh, "tanh", kFunction, inferFloat, loopTanh),
-    unaryRow<dSigmoid, sigmoidOf>(Op::Sigmoid, "sigmoid", kFunction, inferFloat, loopSigmoid),
-    unaryRow<dRelu, reluOf>(Op::Relu, "relu", kPick, inferNumber, loopRelu),
-    unaryRow<dGelu, geluOf>(Op::Gelu, "gelu", kFunction, inferFloat, loopGelu),
-    unaryRow<dSilu, siluOf>(Op::Silu, "silu", kFunction, inferFloat, loopSilu),
-    unaryRow<dSoftplus, softplusOf>(Op::Softplus, "softplus", kFunction, inferFloat, loopSoftplus),
-    unaryRow<dSin, sinOf>(Op::Sin, "sin", kFunction, inferFloat, loopSin),
-    unaryRow<dCos, cosOf>(Op::Cos, "cos", kFunction, inferFloat, loopCos),
-    unaryRow<dAbs, absOf>(Op::Abs, "abs", kPick, inferNumber, loopAbs),
-    stepRow<signOf>(Op::Sign, "sign", inferNumber, loopSign),
-    unaryRow<dErf, erfOf>(Op::Erf, "erf", kFunction, inferFloat, loopErf),
-    unaryRow<dErfinv, erfinvOf>(Op::Erfinv, "erfinv", kFunction, inferFloat, loopErfinv),
-    unaryRow<dTan, tanOf>(Op::Tan, "tan", kFunction, inferFloat, loopTan),
-    unaryRow<dAsin, asinOf>(Op::Asin, "asin", kFunction, inferFloat, loopAsin),
-    unaryRow<dAcos, acosOf>(Op::Acos, "acos", kFunction, inferFloat, loopAcos),
-    unaryRow<dSinh, sinhOf>(Op::Sinh, "sinh", kFunction, inferFloat, loopSinh),
-    unaryRow<dCosh, coshOf>(Op::Cosh, "cosh", kFunction, inferFloat, loopCosh),
-    unaryRow<dLog10, log10Of>(Op::Log10, "log10", kFunction, inferFloat, loopLog10),
-    unaryRow<dLog2, log2Of>(Op::Log2, "log2", kFunction, inferFloat, loopLog2),
-    stepRow<floorOf>(Op::Floor, "floor", inferFloat, loopFloor),
-    stepRow<ceilOf>(Op::Ceil, "ceil", inferFloat, loopCeil),
-    stepRow<roundOf>(Op::Round, "round", inferFloat, loopRound),
-    stepRow<truncOf>(Op::Trunc, "trunc", inferFloat, loopTrunc),
-    {Op::Clamp, "clamp", 1, kLinear, inferClamp, vjpUnary<dClamp>, refClamp, loopClamp, nullptr},
-    stepRow<isFiniteOf>(Op::IsFinite, "isfinite", inferIsFinite, loopIsFinite),
-    stepRow<notOf>(Op::LogicalNot, "logical_not", inferLogical, loopLogicalNot),
-    {Op::Cast, "cast", 1, kLinear, inferCast, vjpUnary<dCast>, refCast, loopCast, nullptr},
+    unaryRow<dNeg, negOf>(Op::Neg, "neg", kPick, inferNumber),
+    unaryRow<dExp, expOf>(Op::Exp, "exp", kFunction, inferFloat),
+    unaryRow<dExpm1, expm1Of>(Op::Expm1, "expm1", kFunction, inferFloat),
+    unaryRow<dLog, logOf>(Op::Log, "log", kFunction, inferFloat),
+    unaryRow<dLog1p, log1pOf>(Op::Log1p, "log1p", kFunction, inferFloat),
+    unaryRow<dSqrt, sqrtOf>(Op::Sqrt, "sqrt", kSmooth, inferFloat),
+    unaryRow<dRsqrt, rsqrtOf>(Op::Rsqrt, "rsqrt", kSmooth, inferFloat),
+    unaryRow<dReciprocal, reciprocalOf>(Op::Reciprocal, "reciprocal", kSmooth, inferFloat),
+    unaryRow<dTanh, tanhOf>(Op::Tanh, "tanh", kFunction, inferFloat),
+    unaryRow<dSigmoid, sigmoidOf>(Op::Sigmoid, "sigmoid", kFunction, inferFloat),
+    unaryRow<dRelu, reluOf>(Op::Relu, "relu", kPick, inferNumber),
+    unaryRow<dGelu, geluOf>(Op::Gelu, "gelu", kFunction, inferFloat),
+    unaryRow<dSilu, siluOf>(Op::Silu, "silu", kFunction, inferFloat),
+    unaryRow<dSoftplus, softplusOf>(Op::Softplus, "softplus", kFunction, inferFloat),
+    unaryRow<dSin, sinOf>(Op::Sin, "sin", kFunction, inferFloat),
+    unaryRow<dCos, cosOf>(Op::Cos, "cos", kFunction, inferFloat),
+    unaryRow<dAbs, absOf>(Op::Abs, "abs", kPick, inferNumber),
+    stepRow<signOf>(Op::Sign, "sign", inferNumber),
+    unaryRow<dErf, erfOf>(Op::Erf, "erf", kFunction, inferFloat),
+    unaryRow<dErfinv, erfinvOf>(Op::Erfinv, "erfinv", kFunction, inferFloat),
+    unaryRow<dTan, tanOf>(Op::Tan, "tan", kFunction, inferFloat),
+    unaryRow<dAsin, asinOf>(Op::Asin, "asin", kFunction, inferFloat),
+    unaryRow<dAcos, acosOf>(Op::Acos, "acos", kFunction, inferFloat),
+    unaryRow<dSinh, sinhOf>(Op::Sinh, "sinh", kFunction, inferFloat),
+    unaryRow<dCosh, coshOf>(Op::Cosh, "cosh", kFunction, inferFloat),
+    unaryRow<dLog10, log10Of>(Op::Log10, "log10", kFunction, inferFloat),
+    unaryRow<dLog2, log2Of>(Op::Log2, "log2", kFunction, inferFloat),
+    stepRow<floorOf>(Op::Floor, "floor", inferFloat),
+    stepRow<ceilOf>(Op::Ceil, "ceil", inferFloat),
+    stepRow<roundOf>(Op::Round, "round", inferFloat),
+    stepRow<truncOf>(Op::Trunc, "trunc", inferFloat),
+    {Op::Clamp, "clamp", 1, kLinear, inferClamp, vjpUnary<dClamp>, refClamp},
+    stepRow<isFiniteOf>(Op::IsFinite, "isfinite", inferIsFinite),
+    stepRow<notOf>(Op::LogicalNot, "logical_not", inferLogical),
+    {Op::Cast, "cast", 1, kLinear, inferCast, vjpUnary<dCast>, refCast},
 
-    binaryRow<passDy, passDy, addOf>(Op::Add, "add", kLinear, inferPair, loopAdd),
-    binaryRow<passDy, negDy, subOf>(Op::Sub, "sub", kLinear, inferPair, loopSub),
+    binaryRow<passDy, passDy, addOf>(Op::Add, "add", kLinear, inferPair),
+    binaryRow<passDy, negDy, subOf>(Op::Sub, "sub", kLinear, inferPair),
     // one multiplication each way, rounded once by its own storage: no detour over f32 either
-    binaryRow<dMulA, dMulB, mulOf>(Op::Mul, "mul", kLinear, inferPair, loopMul),
-    binaryRow<dDivA, dDivB, divOf>(Op::Div, "div", kSmooth, inferFloatPair, loopDiv),
-    binaryRow<dPowBase, dPowExponent, powOf>(Op::Pow, "pow", kFunction, inferFloatPair, loopPow),
-    binaryRow<dAtan2A, dAtan2B, atan2Of>(Op::Atan2, "atan2", kFunction, inferFloatPair, loopAtan2),
-    binaryRow<dMaximumA, dMaximumB, maximumOf>(Op::Maximum, "maximum", kPick, inferPair,
-                                               loopMaximum),
-    binaryRow<dMinimumA, dMinimumB, minimumOf>(Op::Minimum, "minimum", kPick, inferPair,
-                                               loopMinimum),
-    maskRow<lessOf>(Op::Less, "less", inferComparison, loopLess),
-    maskRow<lessEqualOf>(Op::LessEqual, "less_equal", inferComparison, loopLessEqual),
-    maskRow<equalOf>(Op::Equal, "equal", inferComparison, loopEqual),
-    maskRow<notEqualOf>(Op::NotEqual, "not_equal", inferComparison, loopNotEqual),
-    maskRow<andOf>(Op::LogicalAnd, "logical_and", inferLogical, loopLogicalAnd),
-    maskRow<orOf>(Op::LogicalOr, "logical_or", inferLogical, loopLogicalOr),
-    {Op::Where, "where", 3, kPick, inferWhere, vjpWhere, refWhere, loopWhere, nullptr},
+    binaryRow<dMulA, dMulB, mulOf>(Op::Mul, "mul", kLinear, inferPair),
+    binaryRow<dDivA, dDivB, divOf>(Op::Div, "div", kSmooth, inferFloatPair),
+    binaryRow<dPowBase, dPowExponent, powOf>(Op::Pow, "pow", kFunction, inferFloatPair),
+    binaryRow<dAtan2A, dAtan2B, atan2Of>(Op::Atan2, "atan2", kFunction, inferFloatPair),
+    binaryRow<dMaximumA, dMaximumB, maximumOf>(Op::Maximum, "maximum", kPick, inferPair),
+    binaryRow<dMinimumA, dMinimumB, minimumOf>(Op::Minimum, "minimum", kPick, inferPair),
+    maskRow<lessOf>(Op::Less, "less", inferComparison),
+    maskRow<lessEqualOf>(Op::LessEqual, "less_equal", inferComparison),
+    maskRow<equalOf>(Op::Equal, "equal", inferComparison),
+    maskRow<notEqualOf>(Op::NotEqual, "not_equal", inferComparison),
+    maskRow<andOf>(Op::LogicalAnd, "logical_and", inferLogical),
+    maskRow<orOf>(Op::LogicalOr, "logical_or", inferLogical),
+    {Op::Where, "where", 3, kPick, inferWhere, vjpWhere, refWhere},
 };
 
 } // namespace

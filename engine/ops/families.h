@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/core/error.h"
-#include "engine/graph/op.h"
+#include "engine/ops/op_info.h"
 
 #include <span>
 #include <stdexcept>
@@ -23,14 +23,6 @@ std::span<const OpInfo> compositeOps();   ///< StopGradient, the helper of the c
 
 /// The Philox stream of a random node at one value of its counter.
 uint64_t randomStream(const RandomAttrs&, double counter);
-
-/// The attributes that an op's rule works with; refuses a node that carries others.
-template <class T>
-const T& attrsOf(const Attrs& attrs) {
-    const T* held = std::get_if<T>(&attrs);
-    require(held != nullptr, "carries the attributes of another op");
-    return *held;
-}
 
 /// What a shape rule said against a node, without the words that failInvariant puts in front, so
 /// that the caller can name the node first.

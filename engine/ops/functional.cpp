@@ -5,6 +5,7 @@
 
 #include "engine/core/error.h"
 #include "engine/ops/functional_detail.h"
+#include "engine/ops/op_info.h"
 
 namespace halfscope::fn {
 

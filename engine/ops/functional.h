@@ -3,8 +3,7 @@
 // inside, as the wrapped kernels do in PyTorch. Axes may be negative.
 #pragma once
 
-#include "engine/autocast/cast_policy.h"
-#include "engine/ops/builder.h"
+#include "engine/ops/cast_inputs.h"
 
 namespace halfscope::fn {
 

@@ -2,8 +2,7 @@
 // composite computes in. Not for callers of functional.h.
 #pragma once
 
-#include "engine/autocast/cast_policy.h"
-#include "engine/ops/builder.h"
+#include "engine/ops/cast_inputs.h"
 
 #include <string>
 #include <vector>

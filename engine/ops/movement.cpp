@@ -1,7 +1,6 @@
 // The leaves and the movement ops: shape rule, gradient and double reference of each. Movement ops
 // are closed under differentiation: slice and pad, expand and sum, gather and scatter_add.
 #include "engine/core/error.h"
-#include "engine/cpu/cpu_kernels.h"
 #include "engine/ops/builder.h"
 #include "engine/ops/families.h"
 
@@ -325,8 +324,7 @@ constexpr OpInfo kLeafRows[] = {
     {Op::Input, "input", 0, OpFlag::Leaf, inferLeaf},
     {Op::State, "state", 0, OpFlag::Leaf, inferLeaf},
     {Op::Constant, "constant", 0, OpFlag::Leaf, inferLeaf, nullptr, refConstant},
-    {Op::Iota, "iota", 0, OpFlag::Leaf | OpFlag::NoGradient, inferLeaf, nullptr, refIota, nullptr,
-     cpuIota},
+    {Op::Iota, "iota", 0, OpFlag::Leaf | OpFlag::NoGradient, inferLeaf, nullptr, refIota},
 };
 
 constexpr OpFlags kLinear = OpFlag::LinearGradient;
@@ -335,15 +333,13 @@ constexpr OpFlags kStrided = OpFlag::StridedRead | OpFlag::LinearGradient;
 constexpr OpInfo kRows[] = {
     {Op::Reshape, "reshape", 1, OpFlag::View | OpFlag::LinearGradient, inferReshape, vjpReshape,
      refReshape},
-    {Op::Transpose, "transpose", 1, kStrided, inferTranspose, vjpTranspose, refTranspose, nullptr,
-     cpuCopyStrided},
-    {Op::Slice, "slice", 1, kLinear, inferSlice, vjpSlice, refSlice, nullptr, cpuCopyStrided},
-    {Op::Pad, "pad", 1, kLinear, inferPad, vjpPad, refPad, nullptr, cpuPad},
-    {Op::Concat, "concat", -1, kLinear, inferConcat, vjpConcat, refConcat, nullptr, cpuConcat},
-    {Op::Expand, "expand", 1, kStrided, inferExpand, vjpExpand, refExpand, nullptr, cpuCopyStrided},
-    {Op::Gather, "gather", 2, kLinear, inferGather, vjpGather, refGather, nullptr, cpuGather},
-    {Op::ScatterAdd, "scatter_add", 2, kLinear, inferScatterAdd, vjpScatterAdd, refScatterAdd,
-     nullptr, cpuScatterAdd},
+    {Op::Transpose, "transpose", 1, kStrided, inferTranspose, vjpTranspose, refTranspose},
+    {Op::Slice, "slice", 1, kLinear, inferSlice, vjpSlice, refSlice},
+    {Op::Pad, "pad", 1, kLinear, inferPad, vjpPad, refPad},
+    {Op::Concat, "concat", -1, kLinear, inferConcat, vjpConcat, refConcat},
+    {Op::Expand, "expand", 1, kStrided, inferExpand, vjpExpand, refExpand},
+    {Op::Gather, "gather", 2, kLinear, inferGather, vjpGather, refGather},
+    {Op::ScatterAdd, "scatter_add", 2, kLinear, inferScatterAdd, vjpScatterAdd, refScatterAdd},
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/ops/functional_more.h"
+#include "engine/ops/op_info.h"
 
 #include <algorithm>
 

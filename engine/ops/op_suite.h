@@ -3,8 +3,7 @@
 // function does to engine/ops/functional*.h.
 #pragma once
 
-#include "engine/autocast/cast_policy.h"
-#include "engine/ops/builder.h"
+#include "engine/ops/cast_inputs.h"
 
 #include <span>
 #include <string_view>

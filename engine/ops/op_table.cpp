@@ -1,6 +1,6 @@
 // The table of op rows: joins the families of engine/ops and checks that every op has one row with
 // what its kind needs. Leaves what an op does to its row.
-#include "engine/graph/op.h"
+#include "engine/ops/op_info.h"
 
 #include "engine/core/error.h"
 #include "engine/ops/families.h"
@@ -18,7 +18,6 @@ void checkRow(const OpInfo& row) {
     require(outside || row.reference != nullptr, name + ": no reference");
     const bool exempt = row.flags.has(OpFlag::Leaf) || row.flags.has(OpFlag::NoGradient);
     require(exempt || row.vjp != nullptr, name + ": no gradient rule");
-    require(!row.flags.has(OpFlag::Elementwise) || row.loop != nullptr, name + ": no loop");
 }
 
 OpTable joinFamilies() {

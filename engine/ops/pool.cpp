@@ -1,7 +1,6 @@
 // Pooling over NCHW images: the place of a window's maximum (the maximum itself is a gather), and
 // the average with its gradient, which are each other's gradients.
 #include "engine/core/error.h"
-#include "engine/cpu/cpu_kernels.h"
 #include "engine/ops/builder.h"
 #include "engine/ops/families.h"
 
@@ -137,11 +136,10 @@ void refAvgGrad(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& ou
 // LinearGradient: an average's gradient is one sum in f32, rounded once, whatever it is stored in.
 const OpInfo kRows[] = {
     {Op::MaxPool2dIndex, "max_pool2d_index", 1, OpFlags(OpFlag::NoGradient), inferMaxIndex, nullptr,
-     refMaxIndex, nullptr, cpuMaxPoolIndex},
-    {Op::AvgPool2d, "avg_pool2d", 1, OpFlags(OpFlag::LinearGradient), inferAvg, vjpAvg, refAvg,
-     nullptr, cpuAvgPool},
+     refMaxIndex},
+    {Op::AvgPool2d, "avg_pool2d", 1, OpFlags(OpFlag::LinearGradient), inferAvg, vjpAvg, refAvg},
     {Op::AvgPool2dGrad, "avg_pool2d_grad", 1, OpFlags(OpFlag::LinearGradient), inferAvgGrad,
-     vjpAvgGrad, refAvgGrad, nullptr, cpuAvgPoolGrad},
+     vjpAvgGrad, refAvgGrad},
 };
 
 } // namespace

@@ -3,7 +3,6 @@
 // every gradient, and two nodes never share a stream.
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
-#include "engine/cpu/cpu_kernels.h"
 #include "engine/ops/families.h"
 
 #include <cmath>
@@ -27,8 +26,7 @@ void refRandom(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out
 }
 
 const OpInfo kRows[] = {
-    {Op::Random, "random", 1, OpFlags(OpFlag::NoGradient), inferRandom, nullptr, refRandom, nullptr,
-     cpuRandom},
+    {Op::Random, "random", 1, OpFlags(OpFlag::NoGradient), inferRandom, nullptr, refRandom},
 };
 
 } // namespace

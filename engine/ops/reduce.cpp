@@ -1,7 +1,6 @@
 // The reductions: sum, mean, maximum, minimum, product over axes that stay as extent 1. Leaves the
 // order of the sums, and that 16-bit data accumulate in f32, to the kernel.
 #include "engine/core/error.h"
-#include "engine/cpu/cpu_kernels.h"
 #include "engine/ops/builder.h"
 #include "engine/ops/families.h"
 
@@ -136,15 +135,13 @@ void vjpProd(const VjpArgs& v) {
 constexpr OpFlags kLinear = OpFlag::Reduction | OpFlag::LinearGradient;
 
 constexpr OpInfo kRows[] = {
-    {Op::Sum, "sum", 1, kLinear, inferReduction, vjpSum, refSum, nullptr, cpuReduce},
+    {Op::Sum, "sum", 1, kLinear, inferReduction, vjpSum, refSum},
     // n may be no 16-bit number: divided in f32
-    {Op::Mean, "mean", 1, OpFlag::Reduction, inferMean, vjpMean, refMean, nullptr, cpuReduce},
+    {Op::Mean, "mean", 1, OpFlag::Reduction, inferMean, vjpMean, refMean},
     // counts of ties outgrow 16 bits
-    {Op::ReduceMax, "amax", 1, OpFlag::Reduction, inferExtremum, vjpExtremum, refExtremum<greater>,
-     nullptr, cpuReduce},
-    {Op::ReduceMin, "amin", 1, OpFlag::Reduction, inferExtremum, vjpExtremum, refExtremum<smaller>,
-     nullptr, cpuReduce},
-    {Op::Prod, "prod", 1, OpFlag::Reduction, inferMean, vjpProd, refProd, nullptr, cpuReduce},
+    {Op::ReduceMax, "amax", 1, OpFlag::Reduction, inferExtremum, vjpExtremum, refExtremum<greater>},
+    {Op::ReduceMin, "amin", 1, OpFlag::Reduction, inferExtremum, vjpExtremum, refExtremum<smaller>},
+    {Op::Prod, "prod", 1, OpFlag::Reduction, inferMean, vjpProd, refProd},
 };
 
 } // namespace

@@ -2,7 +2,6 @@
 // running sum from the other end; a running product's is made of running products, so that zeros
 // need no special case.
 #include "engine/core/error.h"
-#include "engine/cpu/cpu_kernels.h"
 #include "engine/ops/builder.h"
 #include "engine/ops/families.h"
 
@@ -91,9 +90,8 @@ void vjpCumprod(const VjpArgs& v) {
 }
 
 const OpInfo kRows[] = {
-    {Op::Cumsum, "cumsum", 1, OpFlags(OpFlag::LinearGradient), inferScan, vjpCumsum, refCumsum,
-     nullptr, cpuScan},
-    {Op::Cumprod, "cumprod", 1, {}, inferScan, vjpCumprod, refCumprod, nullptr, cpuScan},
+    {Op::Cumsum, "cumsum", 1, OpFlags(OpFlag::LinearGradient), inferScan, vjpCumsum, refCumsum},
+    {Op::Cumprod, "cumprod", 1, {}, inferScan, vjpCumprod, refCumprod},
 };
 
 } // namespace

@@ -1,7 +1,6 @@
 // The ops of the step's end: the count of non-finite values and the loss scaler's update. The rule
 // itself is in engine/scaler/grad_scaler.h, the optimizers are elementwise composites.
 #include "engine/core/error.h"
-#include "engine/cpu/cpu_kernels.h"
 #include "engine/ops/families.h"
 #include "engine/scaler/grad_scaler.h"
 
@@ -38,9 +37,9 @@ void refScaler(std::span<const RefTensor> in, const Attrs&, RefTensor& out) {
 
 const OpInfo kRows[] = {
     {Op::CountNonFinite, "count_non_finite", 1, OpFlags(OpFlag::NoGradient), inferCount, nullptr,
-     refCount, nullptr, cpuCountNonFinite},
+     refCount},
     {Op::ScalerUpdate, "scaler_update", 3, OpFlags(OpFlag::NoGradient), inferScaler, nullptr,
-     refScaler, nullptr, cpuScalerUpdate},
+     refScaler},
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "engine/passes/autodiff.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/op_info.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,6 +1,5 @@
-// Compiles a graph: keeps what outputs and next values need, checks it, groups it into kernels and
-// lays out its memory.
-#include "engine/graph/program.h"
+// The order of the passes.
+#include "engine/passes/compile.h"
 
 #include "engine/ops/inspect.h"
 #include "engine/passes/fuse.h"

@@ -4,6 +4,7 @@
 #include "engine/passes/fuse.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/op_info.h"
 
 #include <algorithm>
 #include <set>

@@ -2,7 +2,7 @@
 // members and nothing needs the gradient of a group.
 #pragma once
 
-#include "engine/graph/program.h"
+#include "engine/passes/compile.h"
 
 namespace halfscope {
 

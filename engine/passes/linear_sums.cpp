@@ -2,6 +2,7 @@
 // terms join. A sum is taken apart only where that frees it from waiting for another sum.
 #include "engine/passes/linear_sums.h"
 
+#include "engine/ops/op_info.h"
 #include "engine/passes/rewrite.h"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #include "engine/passes/plan.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/op_info.h"
 #include "engine/passes/fuse.h"
 
 #include <algorithm>

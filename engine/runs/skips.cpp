@@ -1,7 +1,7 @@
 // The counts, what is normal of them, and the sentences.
 #include "engine/runs/skips.h"
 
-#include "engine/train/overflow.h"
+#include "engine/scaler/grad_scaler.h"
 
 namespace halfscope {
 

@@ -2,7 +2,10 @@
 // layout as a tensor, and names.
 #include "engine/scaler/grad_scaler.h"
 
+#include "engine/core/text.h"
+
 #include <algorithm>
+#include <cmath>
 
 namespace halfscope {
 
@@ -91,6 +94,14 @@ const char* nameOf(HysteresisRefill refill) {
     case HysteresisRefill::AtCleanStep: return "clean-step";
     }
     return "";
+}
+
+std::string scaleText(float scale) {
+    std::string text = numberText(scale);
+    int exponent = 0;
+    if (std::isfinite(scale) && std::frexp(scale, &exponent) == 0.5f)
+        text += " (2^" + std::to_string(exponent - 1) + ")";
+    return text;
 }
 
 } // namespace halfscope

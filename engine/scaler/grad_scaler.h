@@ -51,4 +51,7 @@ const char* nameOf(FloorAction);      ///< "continue", "stop"
 const char* nameOf(OverflowAction);   ///< "skip", "step"
 const char* nameOf(HysteresisRefill); ///< "growth", "clean-step"
 
+/// A loss scale in words: "65536 (2^16)", "1000".
+std::string scaleText(float scale);
+
 } // namespace halfscope

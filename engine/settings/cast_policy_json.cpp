@@ -7,6 +7,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/strict_json.h"
 #include "engine/ops/functional.h"
+#include "engine/ops/op_info.h"
 #include "engine/ops/op_suite.h"
 
 #include <algorithm>

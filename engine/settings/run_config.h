@@ -71,6 +71,10 @@ struct ScheduleConfig {
     double minLr = 0;                        ///< Cosine
     double startFactor = 0.1, endFactor = 1; ///< Linear
 };
+/// Whether the optimizer's momentum (SGD, RMSprop) or beta1 (Adam) follows the schedule.
+inline bool cyclesMomentum(const ScheduleConfig& s) {
+    return s.kind == ScheduleKind::OneCycle && s.cycleMomentum;
+}
 struct LaneConfig {
     Precision precision = Precision::Fp32;
     ScalerConfig scaler;

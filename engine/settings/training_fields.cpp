@@ -1,6 +1,5 @@
 // The rows of the table of settings that shape a step of training: optimizer, schedule, gradients.
 #include "engine/settings/field_parts.h"
-#include "engine/step/schedule.h"
 
 namespace halfscope {
 

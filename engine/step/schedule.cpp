@@ -90,10 +90,6 @@ double learningRate(const ScheduleConfig& s, double baseLr, int64_t tick) {
     failInvariant("unknown schedule");
 }
 
-bool cyclesMomentum(const ScheduleConfig& s) {
-    return s.kind == ScheduleKind::OneCycle && s.cycleMomentum;
-}
-
 double cycledMomentum(const ScheduleConfig& s, int64_t tick) {
     return oneCycle(s, Cycled::Momentum, tick);
 }

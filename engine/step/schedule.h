@@ -20,9 +20,7 @@ namespace halfscope {
 /// the peak's rate.
 double learningRate(const ScheduleConfig&, double baseLr, int64_t tick);
 
-/// Whether the optimizer's momentum (SGD, RMSprop) or beta1 (Adam) follows the schedule.
-bool cyclesMomentum(const ScheduleConfig&);
-/// That momentum; only for a schedule that cycles it.
+/// The momentum of an iteration; only for a schedule that cycles it.
 double cycledMomentum(const ScheduleConfig&, int64_t tick);
 
 /// The values that a table of the step's graph holds: one for Constant. Of Cosine those of a fall;

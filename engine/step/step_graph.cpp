@@ -10,7 +10,6 @@
 #include "engine/step/penalty.h"
 #include "engine/step/schedule.h"
 #include "engine/step/schedule_nodes.h"
-#include "engine/train/trainer.h"
 
 #include <algorithm>
 #include <array>

@@ -1,17 +1,29 @@
-// Builds the graph of a whole training step around any forward. engine/train/trainer.h declares
-// buildStep, the one that trainings use; this is for those that bring a forward of their own.
+// Builds the graph of a whole training step: of the settings' network and loss, or around any
+// forward.
 #pragma once
 
 #include "engine/data/dataset.h"
 #include "engine/models/network.h"
 #include "engine/ops/builder.h"
+#include "engine/settings/precision_plan.h"
 #include "engine/settings/run_config.h"
 
 #include <functional>
 
 namespace halfscope {
 
-struct PrecisionPlan;
+enum MetricsSlot : int {
+    kLossMetric,
+    kScaleMetric,    ///< that the step used
+    kFoundInfMetric, ///< 1: the first optimizer skipped, 2: the second, 3: both
+    kLearningRateMetric,
+    kGradientNormMetric,
+    kNextScaleMetric, ///< from here on the scaler's state after the step, by ScalerSlot
+    kMetricsSlots = kNextScaleMetric + kScalerSlots
+};
+constexpr size_t metricOf(ScalerSlot slot) {
+    return static_cast<size_t>(kNextScaleMetric) + static_cast<size_t>(slot);
+}
 
 /// What a forward hands to the rest of the step.
 struct Forward {
@@ -34,7 +46,13 @@ using ForwardFn = std::function<Forward(Builder&, DType storage)>;
 Graph buildStepWith(const RunConfig&, const LaneConfig&, const ForwardFn&);
 /// The same by a plan that was made once: a policy file may change while a training goes on.
 Graph buildStepWith(const RunConfig&, const LaneConfig&, const PrecisionPlan&, const ForwardFn&);
-/// As buildStep() of trainer.h, by such a plan.
+/// The graph of one lane's training step. Inputs: "x", "target". Outputs: "loss", "prediction",
+/// "metrics" (F64, see MetricsSlot). States: parameters, moments, running statistics, "scaler"
+/// (F64, ScalerSlot), "scaler.rules" (F64, RuleSlot), "optimizer.step", "schedule.tick",
+/// "schedule.table"; where the settings want them "schedule.momentum_complement",
+/// "schedule.table2", "optimizer2.step", "accumulation.count" and accumulated gradients.
+Graph buildStep(const RunConfig&, const LaneConfig&, const BatchShape&);
+/// The same by such a plan.
 Graph buildStep(const RunConfig&, const LaneConfig&, const PrecisionPlan&, const BatchShape&);
 /// The network alone: input "x", output "prediction", the same parameters by name.
 Graph buildForward(const RunConfig&, const PrecisionPlan&, const BatchShape&);

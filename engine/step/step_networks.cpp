@@ -4,7 +4,6 @@
 #include "engine/settings/layers.h"
 #include "engine/settings/precision_plan.h"
 #include "engine/step/step_graph.h"
-#include "engine/train/trainer.h"
 
 #include <algorithm>
 

@@ -129,14 +129,6 @@ Culprit OverflowFinder::find(Executor& executor, const Graph& graph, float scale
     return result == RunResult::Done ? culprit : Culprit{};
 }
 
-std::string scaleText(float scale) {
-    std::string text = numberText(scale);
-    int exponent = 0;
-    if (std::isfinite(scale) && std::frexp(scale, &exponent) == 0.5f)
-        text += " (2^" + std::to_string(exponent - 1) + ")";
-    return text;
-}
-
 void describeStep(const StepRecord& record, float scaleAfter, const Culprit& culprit,
                   bool lossWasFinite, std::vector<Event>& events) {
     const std::string change = scaleText(record.scale) + " to " + scaleText(scaleAfter) + ".";

@@ -4,6 +4,7 @@
 
 #include "engine/exec/executor.h"
 #include "engine/runs/step_record.h"
+#include "engine/scaler/grad_scaler.h"
 
 #include <map>
 #include <string>
@@ -36,9 +37,6 @@ private:
     std::map<NodeId, std::string>
         m_gradients; ///< nodes that are a parameter's gradient, by its name
 };
-
-/// "65536 (2^16)", "1000".
-std::string scaleText(float scale);
 
 /// Appends the events of a step: overflow, backoff, growth, and a loss that was finite before and
 /// is not any more.

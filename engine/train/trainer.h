@@ -6,6 +6,7 @@
 #include "engine/exec/executor.h"
 #include "engine/runs/step_record.h"
 #include "engine/settings/run_config.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/gradient_range.h"
 
 #include <map>
@@ -18,26 +19,6 @@ namespace halfscope {
 
 /// Starting values by parameter name ("layers.0.weight"), f32, row-major.
 using Weights = std::map<std::string, std::vector<float>>;
-
-/// The graph of one lane's training step. Inputs: "x", "target". Outputs: "loss", "prediction",
-/// "metrics" (F64, see MetricsSlot). States: parameters, moments, running statistics, "scaler"
-/// (F64, ScalerSlot), "scaler.rules" (F64, RuleSlot), "optimizer.step", "schedule.tick",
-/// "schedule.table"; where the settings want them "schedule.momentum_complement",
-/// "schedule.table2", "optimizer2.step", "accumulation.count" and accumulated gradients.
-Graph buildStep(const RunConfig&, const LaneConfig&, const BatchShape&);
-
-enum MetricsSlot : int {
-    kLossMetric,
-    kScaleMetric,    ///< that the step used
-    kFoundInfMetric, ///< 1: the first optimizer skipped, 2: the second, 3: both
-    kLearningRateMetric,
-    kGradientNormMetric,
-    kNextScaleMetric, ///< from here on the scaler's state after the step, by ScalerSlot
-    kMetricsSlots = kNextScaleMetric + kScalerSlots
-};
-constexpr size_t metricOf(ScalerSlot slot) {
-    return static_cast<size_t>(kNextScaleMetric) + static_cast<size_t>(slot);
-}
 
 /// Deterministic initial weights, PyTorch's default rule (uniform in +-1/sqrt(fan in)), from the
 /// seed.

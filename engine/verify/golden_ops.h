@@ -1,6 +1,7 @@
 // A recorded op as a graph: value, gradients, and gradients of sum(gradient * vector).
 #pragma once
 
+#include "engine/ops/op_info.h"
 #include "engine/verify/suites.h"
 
 #include <map>

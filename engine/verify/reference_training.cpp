@@ -2,6 +2,7 @@
 #include "engine/verify/reference_training.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/op_info.h"
 #include "engine/train/step_runner.h"
 #include "engine/verify/run_graph.h"
 

@@ -2,6 +2,7 @@
 #include "engine/verify/run_graph.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/op_info.h"
 
 #include <cstring>
 #include <memory>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/exec/executor.h"
+#include "engine/ops/op_info.h"
 
 #include <map>
 #include <string>

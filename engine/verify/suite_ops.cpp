@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/exec/reference.h"
 #include "engine/ops/functional.h"
+#include "engine/ops/op_info.h"
 #include "engine/passes/autodiff.h"
 #include "engine/verify/golden_ops.h"
 #include "engine/verify/run_graph.h"

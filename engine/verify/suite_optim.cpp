@@ -1,4 +1,5 @@
 // Optimizers on the device by the emitters of a training step, schedules, and clipping.
+#include "engine/ops/op_info.h"
 #include "engine/step/clip.h"
 #include "engine/step/schedule.h"
 #include "engine/verify/golden_optim.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/exec/executor.h"
+#include "engine/ops/op_info.h"
 #include "engine/passes/fuse.h"
 #include "engine/verify/run_graph.h"
 #include "tests/emulator/cuda_emulator.h"

@@ -1,5 +1,6 @@
 // Fused loops as device code in the emulator, against the CPU executor: random graphs, shapes that
 // take each way of summing, every op, whole training steps. And what NVRTC says of the texts.
+#include "engine/ops/op_info.h"
 #include "tests/emulator/loop_emulation.h"
 #include "tests/emulator/nvrtc.h"
 #include "tests/support/random_graph.h"

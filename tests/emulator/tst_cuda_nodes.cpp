@@ -1,6 +1,7 @@
 // Kernels of single nodes as device code, in the emulator: every op and dtype at odd sizes, and the
 // functions of the autocast tables with both orders of gradients, against the CPU's values. What a
 // GPU makes of them is tests/gpu's to say.
+#include "engine/ops/op_info.h"
 #include "tests/emulator/nvrtc.h"
 #include "tests/support/cuda_nodes.h"
 #include "tests/support/node_rows.h"

@@ -1,5 +1,6 @@
 // Whole training steps as generated CUDA text, run by the emulator: against the CPU executor,
 // against themselves in other launches and orders, and against PyTorch's recorded trainings.
+#include "engine/ops/op_info.h"
 #include "tests/support/emulated_executor.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/run_program.h"

@@ -3,7 +3,7 @@
 // so be played before there is one.
 #include "engine/core/error.h"
 #include "engine/cuda/cuda_executor.h"
-#include "engine/devices/device_list.h"
+#include "engine/cuda/module_api.h"
 #include "tests/fake_cuda/cuda_fake.h"
 
 #include <cstdio>

@@ -2,6 +2,7 @@
 // both orders of gradients, alone on the operands that the CPU has there. The rows are those that
 // the emulator runs (tst_cuda_nodes).
 #include "engine/ops/inspect.h"
+#include "engine/ops/op_info.h"
 #include "engine/train/step_runner.h"
 #include "tests/support/gpu_device.h"
 #include "tests/support/node_rows.h"

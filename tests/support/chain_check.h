@@ -5,6 +5,7 @@
 #include "engine/cpu/tf32.h"
 #include "engine/cuda/codegen/chain.h"
 #include "engine/cuda/codegen/chain_shape.h"
+#include "engine/ops/op_info.h"
 #include "tests/support/chain_errors.h"
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 
 #include "engine/cpu/tf32.h"
 #include "engine/cuda/codegen/chain_shape.h"
+#include "engine/ops/op_info.h"
 
 #include <algorithm>
 #include <cmath>

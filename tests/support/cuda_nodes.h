@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/exec/executor.h"
+#include "engine/ops/op_info.h"
 #include "engine/passes/fuse.h"
 #include "tests/emulator/cuda_emulator.h"
 #include "tests/support/node_truth.h"

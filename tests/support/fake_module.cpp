@@ -1,7 +1,7 @@
 // A module in place of libhalfscope_cuda.so, for tst_devices alone: two devices, of which the first
 // makes an executor that counts its runs and the second fails. Built once for each way to be wrong.
 #include "engine/core/error.h"
-#include "engine/devices/device_list.h"
+#include "engine/cuda/module_api.h"
 
 namespace {
 

@@ -2,6 +2,7 @@
 // operands away from kinks and poles.
 #pragma once
 
+#include "engine/ops/op_info.h"
 #include "tests/support/gradient_check.h"
 
 #include <functional>

@@ -6,6 +6,7 @@
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/cuda/codegen/launch_plan.h"
+#include "engine/ops/op_info.h"
 #include "engine/passes/fuse.h"
 
 #include <algorithm>

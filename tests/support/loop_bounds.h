@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/graph/program.h"
+#include "engine/ops/op_info.h"
 #include "tests/support/library_ops.h"
 
 #include <algorithm>

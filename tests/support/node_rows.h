@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/core/error.h"
+#include "engine/ops/op_info.h"
 #include "engine/ops/op_suite.h"
 #include "engine/passes/autodiff.h"
 #include "engine/scaler/grad_scaler.h"

@@ -4,6 +4,7 @@
 
 #include "engine/cpu/tf32.h"
 #include "engine/exec/executor.h"
+#include "engine/ops/op_info.h"
 #include "engine/passes/fuse.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/library_ops.h"

@@ -5,6 +5,7 @@
 #include "engine/core/philox.h"
 #include "engine/exec/reference.h"
 #include "engine/ops/builder.h"
+#include "engine/ops/op_info.h"
 
 #include <map>
 #include <string>

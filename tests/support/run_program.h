@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/exec/reference.h"
+#include "engine/ops/op_info.h"
 #include "engine/verify/run_graph.h"
 
 namespace halfscope::test {

@@ -4,6 +4,7 @@
 
 #include "engine/exec/reference.h"
 #include "engine/ops/functional_more.h"
+#include "engine/ops/op_info.h"
 
 #include <limits>
 #include <string>

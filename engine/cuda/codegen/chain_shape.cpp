@@ -3,6 +3,7 @@
 #include "engine/cuda/codegen/chain_shape.h"
 
 #include "engine/cuda/codegen/chain_terms.h"
+#include "engine/ops/op_info.h"
 
 #include <algorithm>
 #include <map>

@@ -2,6 +2,7 @@
 // products or loops, as far as that costs little.
 #include "engine/cuda/codegen/chain_values.h"
 
+#include "engine/ops/op_info.h"
 #include "engine/passes/fuse.h"
 
 #include <algorithm>

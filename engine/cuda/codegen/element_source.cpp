@@ -3,6 +3,7 @@
 #include "engine/cuda/codegen/element_source.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/op_info.h"
 
 #include <algorithm>
 #include <bit>

@@ -6,6 +6,7 @@
 #include "engine/cuda/codegen/chain_shape.h"
 #include "engine/cuda/codegen/hazards.h"
 #include "engine/cuda/codegen/schedule.h"
+#include "engine/ops/op_info.h"
 #include "engine/passes/fuse.h"
 #include "engine/passes/plan.h"
 

@@ -11,6 +11,7 @@
 #include "engine/cuda/codegen/loop_layout.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/op_info.h"
 
 #include <algorithm>
 

@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/cuda/codegen/element_source.h"
+#include "engine/ops/op_info.h"
 
 #include <algorithm>
 #include <bit>

@@ -4,6 +4,7 @@
 
 #include "engine/cuda/codegen/chain.h"
 #include "engine/cuda/codegen/step_source.h"
+#include "engine/ops/op_info.h"
 
 namespace halfscope::cuda {
 

@@ -1,5 +1,6 @@
 // The CPU executor: matrix products of every layout and type against the reference, fused loops at
 // odd sizes, the same bits for any number of threads, stopping, transfers, memory limits.
+#include "engine/ops/op_info.h"
 #include "tests/support/run_program.h"
 
 #include "engine/core/error.h"

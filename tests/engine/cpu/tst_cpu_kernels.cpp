@@ -1,6 +1,7 @@
 // The CPU kernels of convolution, pooling, reduction and movement, one op a row, against the
 // reference: every dtype, odd sizes, bounds from the number of roundings, the same bits for any
 // threads.
+#include "engine/ops/op_info.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/kernel_rows.h"
 #include "tests/support/run_program.h"

@@ -2,6 +2,7 @@
 // operands and nothing else.
 #include "engine/cpu/tf32.h"
 #include "engine/ops/builder.h"
+#include "engine/ops/op_info.h"
 #include "tests/support/run_program.h"
 
 #include <QTest>

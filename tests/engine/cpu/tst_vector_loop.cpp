@@ -1,5 +1,7 @@
 // Machine code of loops, each set of instructions: every op, rounding and place against the ops'
 // own loops, bit for bit; more values than registers; sums. Whole kernels: tst_vector_kernels.
+#include "engine/cpu/op_table.h"
+#include "engine/ops/op_info.h"
 #include "tests/support/vector_steps.h"
 
 #include <algorithm>
@@ -118,7 +120,7 @@ private:
             args.in[i] = m_inputs[i].data();
         args.out = values.data();
         args.n = m_n;
-        m_info.loop(args);
+        cpuOpOf(m_info.op).loop(args);
         roundInPlace(m_rounded, values.data(), m_n);
         roundInPlace(m_to.dtype, values.data(), m_n);
         return values;

@@ -1,6 +1,7 @@
 // Which devices are found and why not: with real shared libraries in place of the CUDA module, each
 // wrong in its own way.
 #include "engine/core/error.h"
+#include "engine/cuda/module_api.h"
 #include "engine/devices/device_list.h"
 #include "engine/train/experiment.h"
 #include "tests/support/thrown.h"

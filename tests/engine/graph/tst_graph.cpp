@@ -1,9 +1,11 @@
 // Emission: shape rules that refuse, node reuse, causes, the op table. Exact folds: tst_folds; the
 // validator and the printed forms: tst_inspect; values of gradients: tst_autodiff; of loops:
 // tst_elementwise.
+#include "engine/cpu/op_table.h"
 #include "engine/exec/reference.h"
 #include "engine/ops/builder.h"
 #include "engine/ops/inspect.h"
+#include "engine/ops/op_info.h"
 #include "tests/support/graph_bench.h"
 
 #include <QtTest>
@@ -210,10 +212,12 @@ void TestGraph::everyOpHasItsRow() {
         const bool exempt = row.flags.has(OpFlag::Leaf) || row.flags.has(OpFlag::NoGradient);
         QVERIFY2(exempt == (row.vjp == nullptr), name);
         const bool elementwise = row.flags.has(OpFlag::Elementwise);
-        QVERIFY2(elementwise == (row.loop != nullptr), name);
+        const CpuOp& cpu = cpuOpOf(op);
+        QVERIFY2(cpu.op == op, name);
+        QVERIFY2(elementwise == (cpu.loop != nullptr), name);
         const bool moves =
             row.flags.has(OpFlag::View) || op == Op::Input || op == Op::State || op == Op::Constant;
-        QVERIFY2((elementwise || moves) == (row.cpu == nullptr), name);
+        QVERIFY2((elementwise || moves) == (cpu.kernel == nullptr), name);
     }
 }
 

@@ -1,6 +1,7 @@
 // The f32 loops of the elementwise rows against the double references: ordinary numbers, special
 // values, odd lengths, results written over an input. Storage and threads belong to the executor.
 #include "engine/core/philox.h"
+#include "engine/cpu/op_table.h"
 #include "engine/graph/op.h"
 #include "engine/ops/families.h"
 #include "tests/support/library_ops.h"
@@ -65,7 +66,7 @@ std::vector<float> runLoop(const OpInfo& row, const Columns& columns, float* out
     args.out = out != nullptr ? out : own.data();
     args.n = n;
     args.attrs = &attrsFor(row.op);
-    row.loop(args);
+    cpuOpOf(row.op).loop(args);
     return {args.out, args.out + n};
 }
 

@@ -2,6 +2,7 @@
 // corners, and dropout's random masks.
 #include "engine/core/error.h"
 #include "engine/ops/functional_more.h"
+#include "engine/ops/op_info.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/run_program.h"
 

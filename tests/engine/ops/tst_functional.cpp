@@ -2,6 +2,7 @@
 // executor in each storage type against the reference. Values and refusals: tst_function_values;
 // dtypes under autocast: tst_autocast.
 #include "engine/ops/functional_more.h"
+#include "engine/ops/op_info.h"
 #include "engine/ops/op_suite.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/run_program.h"

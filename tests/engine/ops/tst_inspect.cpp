@@ -3,6 +3,7 @@
 #include "engine/exec/reference.h"
 #include "engine/graph/program.h"
 #include "engine/ops/inspect.h"
+#include "engine/ops/op_info.h"
 #include "tests/support/graph_bench.h"
 #include "tests/support/thrown.h"
 

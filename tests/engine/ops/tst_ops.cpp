@@ -3,6 +3,7 @@
 // tst_op_values.
 #include "engine/core/error.h"
 #include "engine/ops/functional.h"
+#include "engine/ops/op_info.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/run_program.h"
 

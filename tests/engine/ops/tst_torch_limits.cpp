@@ -1,5 +1,6 @@
 // Functions and their gradients where definitions matter: ties, kinks, bounds, infinities and NaN,
 // as PyTorch has them, by the reference and by the CPU executor, fused and not.
+#include "engine/ops/op_info.h"
 #include "engine/passes/autodiff.h"
 #include "tests/support/run_program.h"
 #include "tests/support/torch_limits.h"

@@ -1,5 +1,6 @@
 // Fusion and the memory plan: hand-made graphs for what must be grouped, random graphs for what
 // must never go wrong.
+#include "engine/ops/op_info.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/run_program.h"
 

@@ -2,6 +2,7 @@
 // those are what the reference says, no plan loses a value, states go on from step to step, and
 // gradients of random networks are their differences.
 #include "engine/ops/inspect.h"
+#include "engine/ops/op_info.h"
 #include "engine/passes/plan.h"
 #include "tests/support/node_truth.h"
 #include "tests/support/random_step.h"

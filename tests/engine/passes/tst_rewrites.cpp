@@ -1,5 +1,6 @@
 // What the CPU's steps are written as before they are fused: thin products by element, sums of
 // linear terms apart. Same values, fewer passes, and nothing else touched.
+#include "engine/ops/op_info.h"
 #include "tests/support/run_program.h"
 
 #include "engine/core/philox.h"

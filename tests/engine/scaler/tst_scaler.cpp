@@ -1,6 +1,7 @@
 // The loss scaler: its rules by hand-made cases, the update op against next(), and every history
 // that was recorded from PyTorch's GradScaler.
 #include "engine/ops/builder.h"
+#include "engine/ops/op_info.h"
 #include "engine/scaler/grad_scaler.h"
 #include "engine/verify/golden_scaler.h"
 #include "tests/support/run_program.h"

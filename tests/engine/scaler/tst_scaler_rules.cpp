@@ -1,6 +1,7 @@
 // The scaler's rules, PyTorch's and the guards beyond it: the histories that the rules of six
 // systems give by hand, limits, layout. The systems' own books and tests: tst_scaler_systems.
 #include "engine/ops/builder.h"
+#include "engine/ops/op_info.h"
 #include "tests/support/run_program.h"
 #include "tests/support/scaler_histories.h"
 

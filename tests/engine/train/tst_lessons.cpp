@@ -3,6 +3,7 @@
 #include "engine/exec/executor.h"
 #include "engine/ops/builder.h"
 #include "engine/ops/functional.h"
+#include "engine/ops/op_info.h"
 #include "engine/scaler/scaler_api.h"
 #include "engine/train/trainer.h"
 #include "tests/support/run_program.h"

@@ -1,6 +1,7 @@
 // How one lane begins: its first weights, names of all its nodes, what is stored in 16 bits, the
 // first picture, weights and steps to start from, and stops while it is built.
 #include "engine/core/error.h"
+#include "engine/ops/op_info.h"
 #include "engine/settings/fields.h"
 #include "engine/train/trainer.h"
 #include "tests/support/lane.h"

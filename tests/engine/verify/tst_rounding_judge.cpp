@@ -5,6 +5,7 @@
 #include "engine/core/random_rounding.h"
 #include "engine/exec/reference.h"
 #include "engine/ops/builder.h"
+#include "engine/ops/op_info.h"
 #include "engine/verify/conditioning.h"
 #include "engine/verify/judge_optimizer.h"
 

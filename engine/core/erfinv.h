@@ -1,0 +1,9 @@
+// The inverse of the error function.
+#pragma once
+
+namespace halfscope {
+
+/// In double: +-inf at +-1, NaN beyond.
+double erfinvOf(double x);
+
+} // namespace halfscope

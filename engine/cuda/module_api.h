@@ -1,0 +1,27 @@
+// The interface of the CUDA module, which the engine loads at run time (engine/devices).
+#pragma once
+
+#include "engine/exec/executor.h"
+
+namespace halfscope {
+
+namespace cuda {
+struct SourceOptions;
+struct StepWriter;
+} // namespace cuda
+
+/// The interface of the module: its exported function, named kCudaModuleEntry, fills this. `abi`
+/// must equal kCudaModuleAbi. Messages are static strings or live as long as the module.
+inline constexpr int kCudaModuleAbi = 5;
+inline constexpr const char* kCudaModuleEntry = "halfscopeCudaModule";
+struct CudaModuleApi {
+    int abi = 0;
+    int (*deviceCount)(const char** reason) = nullptr; ///< 0 with a reason when none
+    void (*deviceInfo)(int index, DeviceInfo* info) = nullptr;
+    /// Owned by the caller; throws EngineError. The pointers must last for the call alone.
+    Executor* (*createExecutor)(int index, const cuda::StepWriter*,
+                                const cuda::SourceOptions*) = nullptr;
+};
+using CudaModuleEntry = void (*)(CudaModuleApi*);
+
+} // namespace halfscope

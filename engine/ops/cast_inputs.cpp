@@ -1,0 +1,87 @@
+// Asks the policy about an op's inputs and emits the casts that it wants; which op asks is up to
+// the functions (functional.h).
+#include "engine/ops/cast_inputs.h"
+
+#include "engine/core/error.h"
+
+#include <algorithm>
+#include <string>
+
+namespace halfscope {
+namespace {
+
+bool eligible(DType type) { return type == DType::F32 || isLow(type); }
+
+/// The dtype of the wide one among the inputs, or of the policy; a foreign low dtype is refused.
+DType widest(Builder& b, const CastPolicy& policy, std::string_view name,
+             std::span<const NodeId> in) {
+    DType target = policy.low;
+    for (const NodeId x : in) {
+        if (x == kNoNode) continue;
+        const DType type = b.dtypeOf(x);
+        if (isLow(type) && type != policy.low) {
+            throw InputError(std::string(name) + ": an input of " + std::string(nameOf(type)) +
+                             " under the policy " + policy.name + "; allowed are float32 and " +
+                             std::string(nameOf(policy.low)));
+        }
+        if (type == DType::F32) target = DType::F32;
+    }
+    return target;
+}
+
+bool isNorm(std::string_view name) {
+    return name == "batch_norm" || name == "layer_norm" || name == "group_norm" ||
+           name == "instance_norm";
+}
+
+/// What a policy wants of an op's inputs: the first `inputs` of them in `target`.
+struct Decision {
+    size_t inputs = 0;
+    DType target = DType::F32;
+    std::string reason; ///< "linear: lower precision (torch cuda float16)"
+};
+
+Decision decide(Builder& b, const CastPolicy& policy, std::string_view name,
+                std::span<const NodeId> in) {
+    const std::string op(name), from = " (" + policy.name + ")";
+    if (const auto layer = policy.layerDType(b.label(), b.phase())) {
+        const bool norm = isNorm(name);
+        const std::string where = b.label().empty() ? std::string("no layer") : b.label();
+        return {norm ? 1 : in.size(), *layer,
+                op + ": " + where + " in " + std::string(nameOf(*layer)) + from};
+    }
+    const CastRule rule = policy.ruleOf(name);
+    Decision decision{in.size(), DType::F32, op + ": " + std::string(nameOf(rule)) + from};
+    switch (rule) {
+    case CastRule::Follow: decision.inputs = 0; break;
+    case CastRule::Banned:
+        if (name != "binary_cross_entropy")
+            throw InputError(op + ": banned by the policy " + policy.name);
+        throw InputError(op + ": unsafe under autocast" + from +
+                         "; use binary_cross_entropy_with_logits, which takes the logits");
+    case CastRule::Lower: decision.target = policy.low; break;
+    case CastRule::Full: break;
+    case CastRule::FullBySet: decision.inputs = 1; break;
+    case CastRule::Widest: decision.target = widest(b, policy, name, in); break;
+    }
+    return decision;
+}
+
+} // namespace
+
+std::vector<NodeId> castInputs(Builder& b, std::string_view name, std::span<const NodeId> in) {
+    std::vector<NodeId> out(in.begin(), in.end());
+    if (b.policy() == nullptr) return out;
+    const Decision decision = decide(b, *b.policy(), name, in);
+    b.setRule(decision.reason);
+    for (size_t i = 0; i < std::min(decision.inputs, out.size()); ++i) {
+        if (out[i] == kNoNode) continue;
+        const DType type = b.dtypeOf(out[i]);
+        if (eligible(type) && type != decision.target) out[i] = b.cast(out[i], decision.target);
+    }
+    b.setRule({});
+    b.setDecision(decision.reason);
+    return out;
+}
+
+} // namespace halfscope

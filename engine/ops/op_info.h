@@ -1,0 +1,85 @@
+// OpInfo, one row an op, in which name, flags, shape rule, gradient and reference stand together.
+// The rows themselves are in the files of this folder, a family of ops each.
+#pragma once
+
+#include "engine/graph/op.h"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace halfscope {
+
+class Builder; // engine/ops/builder.h: gradient rules emit with it
+
+/// What kind of op it is, for the passes.
+enum class OpFlag : uint16_t {
+    Elementwise = 1, ///< output index i depends on input index i alone: may join a fused loop
+    Leaf = 2,        ///< no inputs, value comes from outside or from attributes
+    View = 4,        ///< same bytes in another shape: never a copy (Reshape)
+    StridedRead =
+        8, ///< reads its input at strides: may join a fused loop as a load (Expand, Transpose)
+    Reduction = 16,  ///< may end a fused loop
+    NoGradient = 32, ///< has no gradient by definition: masks, counts, indices
+    LinearGradient =
+        64, ///< the gradient rule only moves or scales dy exactly: no need to compute it in f32
+    KeepsPrecision =
+        128, ///< the result is an input, its negative, or 0 or 1: exact in the inputs' storage
+    Transcendental = 256, ///< costs many times an addition
+};
+struct OpFlags {
+    uint16_t bits = 0;
+    constexpr OpFlags() = default;
+    constexpr OpFlags(OpFlag f) : bits(static_cast<uint16_t>(f)) {}
+    constexpr bool has(OpFlag f) const { return (bits & static_cast<uint16_t>(f)) != 0; }
+    friend constexpr OpFlags operator|(OpFlags a, OpFlags b) {
+        OpFlags r;
+        r.bits = static_cast<uint16_t>(a.bits | b.bits);
+        return r;
+    }
+};
+constexpr OpFlags operator|(OpFlag a, OpFlag b) { return OpFlags(a) | OpFlags(b); }
+
+/// The operands of a gradient rule. For ops without LinearGradient all are in F32 already and the
+/// driver casts the results back to each input's dtype, so that a gradient is computed in f32 and
+/// rounded once, as in PyTorch's own kernels for gradients; gradients that PyTorch composes of
+/// several ops round, and overflow, at each of them.
+struct VjpArgs {
+    Builder& b;
+    NodeId y;                   ///< the op's own output
+    NodeId dy;                  ///< the gradient of the loss by y, shape and dtype of y
+    std::span<const NodeId> in; ///< the op's inputs
+    const Attrs& attrs;
+    std::span<const bool> needed; ///< which inputs want a gradient
+    std::span<NodeId> dIn;        ///< result: shape of the input, or kNoNode for none
+};
+
+/// A tensor of the reference evaluator: row-major doubles.
+struct RefTensor {
+    Shape shape;
+    std::vector<double> values;
+};
+
+/// Result shape and dtype from the inputs' types; throws std::logic_error with the reason.
+using InferFn = NodeType (*)(std::span<const NodeType> in, const Attrs&);
+/// The gradient rule. It only emits nodes.
+using VjpFn = void (*)(const VjpArgs&);
+/// The op in double precision. out.shape is set and out.values sized by the caller.
+using ReferenceFn = void (*)(std::span<const RefTensor> in, const Attrs&, RefTensor& out);
+
+/// One row an op. What computes it is in the tables of engine/cpu and engine/cuda.
+struct OpInfo {
+    Op op;
+    std::string_view name; ///< lower case, PyTorch's name where it has one
+    int arity;             ///< -1: any number from 1
+    OpFlags flags;
+    InferFn infer;
+    VjpFn vjp = nullptr;
+    ReferenceFn reference = nullptr;
+};
+
+/// The row of an op. The table is put together once from the families (op_table.cpp).
+const OpInfo& infoOf(Op);
+inline std::string_view nameOf(Op op) { return infoOf(op).name; }
+
+} // namespace halfscope

@@ -1,0 +1,25 @@
+// Compiles a graph to a Program: keeps what outputs and next values need, rewrites it, checks it,
+// groups it into kernels and lays out its memory.
+#pragma once
+
+#include "engine/graph/program.h"
+
+namespace halfscope {
+
+enum class FuseOptions : uint8_t { Full, None };
+
+/// What is written otherwise before it is fused.
+enum class Rewrites : uint8_t {
+    None,
+    SavePasses, ///< thin_products.h, linear_sums.h: for a device that waits for memory in loops
+};
+
+struct CompileOptions {
+    FuseOptions fuse = FuseOptions::Full;
+    Rewrites rewrites = Rewrites::None;
+};
+
+/// prune -> rewrite -> validate -> fuse -> order -> plan.
+Program compile(const Graph&, const CompileOptions& = {});
+
+} // namespace halfscope
