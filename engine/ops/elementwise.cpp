@@ -43,6 +43,8 @@ NodeType inferLogical(std::span<const NodeType> in, const Attrs&) {
     return in[0];
 }
 
+NodeType inferSame(std::span<const NodeType> in, const Attrs&) { return in[0]; }
+
 NodeType inferCast(std::span<const NodeType> in, const Attrs& attrs) {
     return {in[0].shape, attrsOf<CastAttrs>(attrs).to};
 }
@@ -145,6 +147,7 @@ double ceilOf(double x) { return std::ceil(x); }
 double roundOf(double x) { return std::nearbyint(x); } // halves to even
 double truncOf(double x) { return std::trunc(x); }
 double isFiniteOf(double x) { return std::isfinite(x) ? 1.0 : 0.0; }
+double sameOf(double x) { return x; }
 double notOf(double x) { return x == 0 ? 1.0 : 0.0; }
 double addOf(double a, double b) { return a + b; }
 double subOf(double a, double b) { return a - b; }
@@ -358,6 +361,8 @@ constexpr OpInfo kRows[] = {
     {Op::Clamp, "clamp", 1, kLinear, inferClamp, vjpUnary<dClamp>, refClamp},
     stepRow<isFiniteOf>(Op::IsFinite, "isfinite", inferIsFinite),
     stepRow<notOf>(Op::LogicalNot, "logical_not", inferLogical),
+    // for a shift that the result does not depend on, such as the maximum in softmax
+    stepRow<sameOf>(Op::StopGradient, "detach", inferSame),
     {Op::Cast, "cast", 1, kLinear, inferCast, vjpUnary<dCast>, refCast},
 
     binaryRow<passDy, passDy, addOf>(Op::Add, "add", kLinear, inferPair),

@@ -11,7 +11,7 @@
 namespace halfscope {
 
 std::span<const OpInfo> leafOps();        ///< Input, State, Constant, Iota
-std::span<const OpInfo> elementwiseOps(); ///< Neg to Cast, Add to Where
+std::span<const OpInfo> elementwiseOps(); ///< Neg to Where
 std::span<const OpInfo> contractionOps(); ///< Matmul and the convolution family
 std::span<const OpInfo> reduceOps();      ///< Sum, Mean, ReduceMax, ReduceMin, Prod
 std::span<const OpInfo> scanOps();        ///< Cumsum, Cumprod
@@ -19,7 +19,6 @@ std::span<const OpInfo> movementOps();    ///< Reshape to ScatterAdd
 std::span<const OpInfo> poolOps();        ///< MaxPool2dIndex, AvgPool2d, AvgPool2dGrad
 std::span<const OpInfo> randomOps();      ///< Random
 std::span<const OpInfo> updateOps();      ///< CountNonFinite, ScalerUpdate
-std::span<const OpInfo> compositeOps();   ///< StopGradient, the helper of the composites
 
 /// The Philox stream of a random node at one value of its counter.
 uint64_t randomStream(const RandomAttrs&, double counter);

@@ -2,7 +2,7 @@
 #include "engine/ops/op_suite.h"
 
 #include "engine/core/error.h"
-#include "engine/ops/functional_more.h"
+#include "engine/ops/functional.h"
 #include "engine/ops/op_info.h"
 
 #include <algorithm>

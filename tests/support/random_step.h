@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/core/philox.h"
-#include "engine/ops/functional_more.h"
+#include "engine/ops/functional.h"
 #include "engine/ops/op_info.h"
 #include "engine/passes/autodiff.h"
 #include "tests/support/gradient_check.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/exec/reference.h"
-#include "engine/ops/functional_more.h"
+#include "engine/ops/functional.h"
 #include "engine/ops/op_info.h"
 
 #include <limits>

@@ -3,7 +3,6 @@
 #include "engine/core/error.h"
 #include "engine/ops/cast_report.h"
 #include "engine/ops/functional.h"
-#include "engine/ops/functional_more.h"
 #include "engine/ops/inspect.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/precision_plan.h"

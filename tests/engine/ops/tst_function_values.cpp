@@ -1,7 +1,7 @@
 // Functions of the suite whose values follow from their definitions, what they refuse, slopes at
 // corners, and dropout's random masks.
 #include "engine/core/error.h"
-#include "engine/ops/functional_more.h"
+#include "engine/ops/functional.h"
 #include "engine/ops/op_info.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/run_program.h"

@@ -1,7 +1,7 @@
 // Every function of the suite: gradients of both orders against central differences, the CPU
 // executor in each storage type against the reference. Values and refusals: tst_function_values;
 // dtypes under autocast: tst_autocast.
-#include "engine/ops/functional_more.h"
+#include "engine/ops/functional.h"
 #include "engine/ops/op_info.h"
 #include "engine/ops/op_suite.h"
 #include "tests/support/gradient_check.h"

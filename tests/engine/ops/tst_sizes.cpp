@@ -1,6 +1,6 @@
 // Sizes at the ends: tensors without elements in values and gradients of both orders, extents that
 // 64 bits do not hold, operands whose extents do not belong together.
-#include "engine/ops/functional_more.h"
+#include "engine/ops/functional.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/run_program.h"
 #include "tests/support/thrown.h"

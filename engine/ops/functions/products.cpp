@@ -1,9 +1,13 @@
-// Products of matrices under their many names, all put together from one: matmul (and conv2d).
-#include "engine/core/error.h"
-#include "engine/ops/functional_detail.h"
-#include "engine/ops/functional_more.h"
+// Products of matrices under their many names and convolutions, all put together from matmul and
+// conv2d; attention and recurrent cells, which are made of them.
+#include "engine/ops/functions/products.h"
 
-#include <algorithm>
+#include "engine/core/error.h"
+#include "engine/ops/functions/activations.h"
+#include "engine/ops/functions/arithmetic.h"
+#include "engine/ops/functions/operands.h"
+#include "engine/ops/functions/reductions.h"
+
 #include <cmath>
 
 namespace halfscope::fn {
@@ -11,6 +15,31 @@ namespace halfscope::fn {
 using namespace detail;
 
 namespace {
+
+/// a (.., m, k) by a matrix (k, n): the leading axes become rows of one product.
+NodeId foldedMatmul(Builder& b, NodeId a, NodeId matrix, MatmulAttrs how) {
+    Shape shape = b.shapeOf(a);
+    require(!shape.empty(), "a product of matrices with a scalar operand");
+    const int64_t inner = shape.back();
+    int64_t rows = 1;
+    for (int i = 0; i + 1 < shape.rank(); ++i)
+        rows *= shape[i];
+    const NodeId y = b.matmul(b.reshape(a, Shape{rows, inner}), matrix, how);
+    shape[shape.rank() - 1] = b.shapeOf(y)[1];
+    return b.reshape(y, shape);
+}
+
+/// x with its batch axes (all but the last two) expanded to `batch`.
+NodeId withBatch(Builder& b, NodeId x, Shape batch) {
+    const Shape& shape = b.shapeOf(x);
+    batch.push(shape[shape.rank() - 2]);
+    batch.push(shape.back());
+    return b.expand(x, batch);
+}
+
+Shape batchOf(const Shape& shape) {
+    return Shape(std::span<const int64_t>(shape.begin(), static_cast<size_t>(shape.rank() - 2)));
+}
 
 void requireRank(const Builder& b, std::string_view name, NodeId x, int rank) {
     require(b.shapeOf(x).rank() == rank, std::string(name) + ": " + b.shapeOf(x).text() +
@@ -40,6 +69,41 @@ NodeId addedProduct(Builder& b, std::string_view name, NodeId x, NodeId a, NodeI
 }
 
 } // namespace
+
+NodeId matmul(Builder& b, NodeId x, NodeId y) {
+    const auto in = castInputs(b, "matmul", std::array{x, y});
+    const AutocastScope off(b, nullptr);
+    const DType type = promoted(b[in[0]].type(), b[in[1]].type());
+    x = b.cast(in[0], type);
+    y = b.cast(in[1], type);
+    const bool vectorX = b.shapeOf(x).rank() == 1, vectorY = b.shapeOf(y).rank() == 1;
+    require(!b.shapeOf(x).empty() && !b.shapeOf(y).empty(), "matmul: a scalar operand");
+    if (vectorX) x = b.reshape(x, Shape{1, b.shapeOf(x)[0]});
+    if (vectorY) y = b.reshape(y, Shape{b.shapeOf(y)[0], 1});
+    NodeId out = kNoNode;
+    if (b.shapeOf(y).rank() == 2) {
+        out = foldedMatmul(b, x, y, {});
+    } else {
+        const auto batch = broadcastShape(batchOf(b.shapeOf(x)), batchOf(b.shapeOf(y)));
+        require(batch.has_value(), "matmul: batch axes of " + b.shapeOf(x).text() + " and " +
+                                       b.shapeOf(y).text() + " do not broadcast");
+        out = b.matmul(withBatch(b, x, *batch), withBatch(b, y, *batch));
+    }
+    if (!vectorX && !vectorY) return out;
+    const Shape full = b.shapeOf(out);
+    Shape shape = batchOf(full);
+    if (!vectorX) shape.push(full[full.rank() - 2]);
+    if (!vectorY) shape.push(full.back());
+    return b.reshape(out, shape);
+}
+
+NodeId linear(Builder& b, NodeId x, NodeId weight, NodeId bias) {
+    const auto in = castInputs(b, "linear", std::array{x, weight, bias});
+    const AutocastScope off(b, nullptr);
+    const DType type = promoted(b[in[0]].type(), b[in[1]].type());
+    const NodeId y = foldedMatmul(b, b.cast(in[0], type), b.cast(in[1], type), {false, true});
+    return withBias(b, y, in[2], b.shapeOf(y).rank() - 1);
+}
 
 NodeId mm(Builder& b, NodeId a, NodeId c) { return product(b, "mm", a, c, 2, 2); }
 NodeId bmm(Builder& b, NodeId a, NodeId c) { return product(b, "bmm", a, c, 3, 3); }
@@ -222,23 +286,12 @@ NodeId cross(Builder& b, NodeId a, NodeId c, int axis) {
     return in.result(b, b.concat(parts, at));
 }
 
-NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId value) {
-    constexpr std::string_view kName = "scaled_dot_product_attention";
-    const auto in = castInputs(b, kName, std::array{query, key, value});
-    requireOneDType(b, kName, in);
+NodeId conv2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const ConvAttrs& attrs) {
+    const auto in = castInputs(b, "conv2d", std::array{x, weight, bias});
     const AutocastScope off(b, nullptr);
-    const int rank = b.shapeOf(in[1]).rank();
-    require(rank >= 2, "scaled_dot_product_attention: rank of at least 2 wanted");
-    Shape axes = allAxes(rank);
-    std::swap(axes[rank - 1], axes[rank - 2]);
-    const double root = std::sqrt(static_cast<double>(b.shapeOf(in[1]).back()));
-    const NodeId scores = matmul(b, in[0], b.transpose(in[1], axes));
-    b.setRule(std::string(kName) + ": softmax in float32");
-    const NodeId wide = widened(b, scores);
-    const NodeId share = softmax(b, b.scale(wide, 1 / root), -1);
-    const NodeId stored = b.cast(share, b.dtypeOf(in[2]));
-    b.setRule({});
-    return matmul(b, stored, in[2]);
+    const DType type = promoted(b[in[0]].type(), b[in[1]].type());
+    const NodeId y = b.emit(Op::Conv2d, {b.cast(in[0], type), b.cast(in[1], type)}, attrs);
+    return withBias(b, y, in[2], 1);
 }
 
 NodeId conv1d(Builder& b, NodeId x, NodeId weight, NodeId bias, int64_t stride, int64_t padding) {
@@ -303,6 +356,25 @@ NodeId convTranspose2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const C
     }
     // a transposed convolution is the gradient of a convolution by its image, weights as they lie
     return withBias(b, b.emit(Op::Conv2dInputGrad, {in[0], in[1]}, attrs), in[2], 1);
+}
+
+NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId value) {
+    constexpr std::string_view kName = "scaled_dot_product_attention";
+    const auto in = castInputs(b, kName, std::array{query, key, value});
+    requireOneDType(b, kName, in);
+    const AutocastScope off(b, nullptr);
+    const int rank = b.shapeOf(in[1]).rank();
+    require(rank >= 2, "scaled_dot_product_attention: rank of at least 2 wanted");
+    Shape axes = allAxes(rank);
+    std::swap(axes[rank - 1], axes[rank - 2]);
+    const double root = std::sqrt(static_cast<double>(b.shapeOf(in[1]).back()));
+    const NodeId scores = matmul(b, in[0], b.transpose(in[1], axes));
+    b.setRule(std::string(kName) + ": softmax in float32");
+    const NodeId wide = widened(b, scores);
+    const NodeId share = softmax(b, b.scale(wide, 1 / root), -1);
+    const NodeId stored = b.cast(share, b.dtypeOf(in[2]));
+    b.setRule({});
+    return matmul(b, stored, in[2]);
 }
 
 // ---- recurrent cells ---------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // Promotion, axes and operands of the functions. Holds no function of its own.
-#include "engine/ops/functional_detail.h"
+#include "engine/ops/functions/operands.h"
 
 #include "engine/core/error.h"
 
@@ -129,7 +129,8 @@ NodeId rootOf(Builder& b, NodeId squares) {
     return b.where(none, zero, root);
 }
 
-NodeId normOf(Builder& b, NodeId squares) {
+NodeId normOver(Builder& b, NodeId x, const Shape& axes) {
+    const NodeId squares = b.sum(b.mul(x, x), axes);
     const NodeId one = b.constantLike(1, squares), zero = b.constantLike(0, squares);
     const NodeId none = b.cast(b.emit(Op::Equal, {squares, zero}), b.dtypeOf(squares));
     return b.mul(b.unary(Op::Sqrt, b.add(squares, none)), b.sub(one, none));

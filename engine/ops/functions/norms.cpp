@@ -1,31 +1,14 @@
-// Norms and softmax put together from primitives, with autocast off inside; and StopGradient, the
-// identity that they need for a shift whose gradient is zero by mathematics. Losses lie beside.
-#include "engine/core/error.h"
-#include "engine/ops/families.h"
-#include "engine/ops/functional.h"
-#include "engine/ops/functional_detail.h"
+// Normalisation layers, put together from primitives with autocast off inside.
+#include "engine/ops/functions/norms.h"
 
+#include "engine/core/error.h"
+#include "engine/ops/functions/operands.h"
+
+#include <algorithm>
+#include <optional>
 #include <string>
 
-namespace halfscope {
-namespace {
-
-NodeType inferStop(std::span<const NodeType> in, const Attrs&) { return in[0]; }
-void refStop(std::span<const RefTensor> in, const Attrs&, RefTensor& out) {
-    out.values = in[0].values;
-}
-
-const OpInfo kRows[] = {
-    {Op::StopGradient, "detach", 1,
-     OpFlag::Elementwise | OpFlag::NoGradient | OpFlag::KeepsPrecision, inferStop, nullptr,
-     refStop},
-};
-
-} // namespace
-
-std::span<const OpInfo> compositeOps() { return kRows; }
-
-namespace fn {
+namespace halfscope::fn {
 
 using namespace detail;
 
@@ -48,13 +31,30 @@ NodeId scaled(Builder& b, NodeId centred, NodeId variance, NodeId weight, NodeId
     return bias == kNoNode ? y : b.add(y, b.expandLike(bias, centred));
 }
 
-/// The maximum along the axis. Softmax and its kin are shifted by it and do not depend on the
-/// shift, so no gradient flows through it, and ties need no rule.
-NodeId maximumAlong(Builder& b, NodeId x, int axis) {
-    return b.unary(Op::StopGradient, b.emit(Op::ReduceMax, {x}, AxesAttrs{Shape{axis}}));
+/// Each of `groups` groups of channels of one image to mean 0 and variance 1, then scaled.
+NodeId groupedNorm(Builder& b, std::string_view name, const Operands& in, int64_t groups,
+                   double eps) {
+    const Shape shape = b.shapeOf(in[0]);
+    if (shape.rank() < 2 || groups < 1 || shape[1] % groups != 0) {
+        throw InputError(std::string(name) + ": " + std::to_string(groups) + " groups of " +
+                         shape.text() + "; the channels (axis 1) must divide into them");
+    }
+    int64_t each = shape[1] / groups; // elements of a group; not by division: n may be 0
+    for (int axis = 2; axis < shape.rank(); ++axis)
+        each *= shape[axis];
+    const NodeId x = b.reshape(in[0], {shape[0] * groups, each});
+    const Centred c = centredOver(b, x, {1});
+    const NodeId factor = b.unary(Op::Rsqrt, b.shift(c.variance, eps));
+    NodeId y = b.reshape(b.mul(c.centred, b.expandLike(factor, c.centred)), shape);
+    if (in[1] != kNoNode) y = b.mul(y, b.expandLike(along(b, in[1], 1, y), y));
+    if (in[2] != kNoNode) y = b.add(y, b.expandLike(along(b, in[2], 1, y), y));
+    return in.result(b, y);
 }
-NodeId shiftedByMax(Builder& b, NodeId x, int axis) {
-    return b.sub(x, b.expandLike(maximumAlong(b, x, axis), x));
+
+/// The dtype of the layer that is emitted now, if the policy goes by layers there.
+std::optional<DType> layerDType(const Builder& b) {
+    if (b.policy() == nullptr) return std::nullopt;
+    return b.policy()->layerDType(b.label(), b.phase());
 }
 
 } // namespace
@@ -108,36 +108,19 @@ NodeId layerNorm(Builder& b, NodeId x, NodeId weight, NodeId bias, double eps) {
     return b.cast(y, b.dtypeOf(in[0]));
 }
 
-NodeId softmax(Builder& b, NodeId x, int axis) {
-    const NodeId in = castInputs(b, "softmax", std::array{x})[0];
-    const AutocastScope off(b, nullptr);
-    axis = normalAxis(axis, b.shapeOf(in).rank());
-    const NodeId e = b.unary(Op::Exp, shiftedByMax(b, widened(b, in), axis));
-    const NodeId y = b.div(e, b.expandLike(b.sum(e, Shape{axis}), e));
-    return b.cast(y, b.dtypeOf(in));
+NodeId groupNorm(Builder& b, NodeId x, int64_t groups, NodeId weight, NodeId bias, double eps) {
+    const std::optional<DType> layer = layerDType(b);
+    const Operands in(b, "group_norm", std::array{x, weight, bias});
+    const NodeId y = groupedNorm(b, "group_norm", in, groups, eps);
+    return layer ? b.cast(y, *layer) : y; // its weight and bias kept their dtype
 }
 
-NodeId logSoftmax(Builder& b, NodeId x, int axis) {
-    const NodeId in = castInputs(b, "log_softmax", std::array{x})[0];
-    const AutocastScope off(b, nullptr);
-    axis = normalAxis(axis, b.shapeOf(in).rank());
-    const NodeId s = shiftedByMax(b, widened(b, in), axis);
-    const NodeId logSum = b.unary(Op::Log, b.sum(b.unary(Op::Exp, s), Shape{axis}));
-    return b.cast(b.sub(s, b.expandLike(logSum, s)), b.dtypeOf(in));
+NodeId instanceNorm(Builder& b, NodeId x, NodeId weight, NodeId bias, double eps) {
+    const DType stored = layerDType(b).value_or(b.dtypeOf(x));
+    const Operands in(b, "instance_norm", std::array{x, weight, bias});
+    const int64_t channels = b.shapeOf(x).rank() < 2 ? 0 : b.shapeOf(x)[1];
+    // as batch_norm: the result has x's dtype, whatever weight and bias have
+    return b.cast(groupedNorm(b, "instance_norm", in, channels, eps), stored);
 }
 
-NodeId logsumexp(Builder& b, NodeId x, int axis) {
-    const NodeId in = castInputs(b, "logsumexp", std::array{x})[0];
-    const AutocastScope off(b, nullptr);
-    const Shape shape = b.shapeOf(in);
-    axis = normalAxis(axis, shape.rank());
-    const NodeId wide = widened(b, in), most = maximumAlong(b, wide, axis);
-    // no shift by an infinite maximum: inf - inf is NaN, and the result is the maximum itself
-    const NodeId shift = b.where(b.unary(Op::IsFinite, most), most, b.constantLike(0, most));
-    const NodeId powers = b.unary(Op::Exp, b.sub(wide, b.expandLike(shift, wide)));
-    const NodeId y = b.add(b.unary(Op::Log, b.sum(powers, Shape{axis})), shift);
-    return b.cast(b.reshape(y, keptShape(shape, Shape{axis})), b.dtypeOf(in));
-}
-
-} // namespace fn
-} // namespace halfscope
+} // namespace halfscope::fn

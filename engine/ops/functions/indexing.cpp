@@ -1,9 +1,8 @@
 // Functions that join and pick: concatenation, scatter and gather by index.
-#include "engine/core/error.h"
-#include "engine/ops/functional_detail.h"
-#include "engine/ops/functional_more.h"
+#include "engine/ops/functions/indexing.h"
 
-#include <algorithm>
+#include "engine/core/error.h"
+#include "engine/ops/functions/operands.h"
 
 namespace halfscope::fn {
 

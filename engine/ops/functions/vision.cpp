@@ -1,7 +1,8 @@
-// Functions on images: pooling to a given size, and reading at given places.
+// Functions on images: pooling by windows or to a given size, and reading at given places.
+#include "engine/ops/functions/vision.h"
+
 #include "engine/core/error.h"
-#include "engine/ops/functional_detail.h"
-#include "engine/ops/functional_more.h"
+#include "engine/ops/functions/operands.h"
 
 namespace halfscope::fn {
 
@@ -64,6 +65,24 @@ Inside insideOf(Builder& b, NodeId x, int64_t extent) {
 }
 
 } // namespace
+
+NodeId maxPool2d(Builder& b, NodeId x, const PoolAttrs& attrs) {
+    x = castInputs(b, "max_pool2d", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
+    const NodeId index = b.emit(Op::MaxPool2dIndex, {x}, attrs);
+    const Shape image = b.shapeOf(x), pooled = b.shapeOf(index);
+    const Shape flatImage{image[0], image[1], image[2] * image[3]};
+    const Shape flatPooled{pooled[0], pooled[1], pooled[2] * pooled[3]};
+    const NodeId flat = b.emit(Op::Gather, {b.reshape(x, flatImage), b.reshape(index, flatPooled)},
+                               AxisAttrs{2, 0});
+    return b.reshape(flat, pooled);
+}
+
+NodeId avgPool2d(Builder& b, NodeId x, const PoolAttrs& attrs) {
+    x = castInputs(b, "avg_pool2d", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
+    return b.emit(Op::AvgPool2d, {x}, attrs);
+}
 
 NodeId adaptiveAvgPool2d(Builder& b, NodeId x, std::array<int64_t, 2> size) {
     const Operands in = imageOf(b, "adaptive_avg_pool2d", x, size);

@@ -1,5 +1,5 @@
-// What the files of functional.h share: promotion, axes, and operands brought to the dtype that a
-// composite computes in. Not for callers of functional.h.
+// What the functions share: promotion, axes, and operands brought to the dtype that a composite
+// computes in. For the files of this folder, not for callers of engine/ops/functional.h.
 #pragma once
 
 #include "engine/ops/cast_inputs.h"
@@ -66,7 +66,8 @@ NodeId withBias(Builder&, NodeId y, NodeId bias, int axis);
 
 /// sqrt for deviations and distances, which have no gradient at 0 in PyTorch, whatever comes in.
 NodeId rootOf(Builder&, NodeId squares);
-/// sqrt for norms: at 0 they multiply the gradient by 0 there, so that inf and NaN stay visible.
-NodeId normOf(Builder&, NodeId squares);
+/// The norm of wide x over ascending axes, which stay. At 0 it multiplies the gradient by 0, so
+/// that inf and NaN stay visible.
+NodeId normOver(Builder&, NodeId x, const Shape& axes);
 
 } // namespace halfscope::fn::detail

@@ -1,27 +1,17 @@
-// Pointwise functions beyond the plain ops: activations with a slope, fused products, dropout.
+// Activations that are no op of their own, the softmax family, and dropout. Softmax and its kin are
+// put together from primitives with autocast off inside.
+#include "engine/ops/functions/activations.h"
+
 #include "engine/core/error.h"
-#include "engine/ops/functional_detail.h"
-#include "engine/ops/functional_more.h"
+#include "engine/ops/functions/operands.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace halfscope::fn {
 
 using namespace detail;
 
 namespace {
-
-/// All operands of one shape.
-std::vector<NodeId> together(Builder& b, std::string_view name, const Operands& in, size_t count) {
-    Shape shape = b.shapeOf(in[0]);
-    for (size_t i = 1; i < count; ++i)
-        shape = commonShape(b, name, b.constant(0, shape, DType::F32), in[i]);
-    std::vector<NodeId> out;
-    for (size_t i = 0; i < count; ++i)
-        out.push_back(b.expand(in[i], shape));
-    return out;
-}
 
 NodeId isAbove(Builder& b, NodeId x, double bound) {
     return b.emit(Op::Less, {b.constantLike(bound, x), x});
@@ -37,26 +27,16 @@ uint64_t freeStream(const Graph& graph) {
     return last + 1;
 }
 
+/// The maximum along the axis. Softmax and its kin are shifted by it and do not depend on the
+/// shift, so no gradient flows through it, and ties need no rule.
+NodeId maximumAlong(Builder& b, NodeId x, int axis) {
+    return b.unary(Op::StopGradient, b.emit(Op::ReduceMax, {x}, AxesAttrs{Shape{axis}}));
+}
+NodeId shiftedByMax(Builder& b, NodeId x, int axis) {
+    return b.sub(x, b.expandLike(maximumAlong(b, x, axis), x));
+}
+
 } // namespace
-
-NodeId square(Builder& b, NodeId x) { return powScalar(b, x, 2); }
-
-NodeId rpow(Builder& b, double base, NodeId exponent) {
-    const Operands in(b, "pow", std::array{exponent});
-    return in.result(b, b.emit(Op::Pow, {b.constantLike(base, in[0]), in[0]}));
-}
-
-NodeId frac(Builder& b, NodeId x) {
-    x = asFloat(b, castInputs(b, "frac", std::array{x})[0]);
-    const AutocastScope off(b, nullptr);
-    return b.sub(x, b.unary(Op::Trunc, x));
-}
-
-NodeId atan2(Builder& b, NodeId y, NodeId x) {
-    const Operands in(b, "atan2", std::array{y, x});
-    const auto p = together(b, "atan2", in, 2);
-    return in.result(b, b.emit(Op::Atan2, {p[0], p[1]}));
-}
 
 NodeId leakyRelu(Builder& b, NodeId x, double slope) {
     const Operands in(b, "leaky_relu", std::array{x});
@@ -103,28 +83,6 @@ NodeId prelu(Builder& b, NodeId x, NodeId weight) {
     return in.result(b, b.where(above, in[0], b.mul(below, slope)));
 }
 
-NodeId addcmul(Builder& b, NodeId x, NodeId a, NodeId c, double value) {
-    const Operands in(b, "addcmul", std::array{x, a, c});
-    const auto p = together(b, "addcmul", in, 3);
-    return in.result(b, b.add(p[0], b.mul(b.scale(p[1], value), p[2])));
-}
-
-NodeId addcdiv(Builder& b, NodeId x, NodeId a, NodeId c, double value) {
-    const Operands in(b, "addcdiv", std::array{x, a, c});
-    const auto p = together(b, "addcdiv", in, 3);
-    return in.result(b, b.add(p[0], b.div(b.scale(p[1], value), p[2])));
-}
-
-NodeId lerp(Builder& b, NodeId start, NodeId end, double weight) {
-    const Operands in(b, "lerp", std::array{start, end}, Mixing::Refuse);
-    const auto p = together(b, "lerp", in, 2);
-    const NodeId way = b.sub(p[1], p[0]);
-    // from the nearer end, so that weight 1 gives the end exactly
-    const NodeId y = std::fabs(weight) < 0.5 ? b.add(p[0], b.scale(way, weight))
-                                             : b.sub(p[1], b.scale(way, 1 - weight));
-    return in.result(b, y);
-}
-
 NodeId dropout(Builder& b, NodeId x, double p, NodeId counter, uint64_t seed) {
     if (!(p >= 0 && p <= 1))
         throw InputError("dropout: p is " + std::to_string(p) + "; allowed are 0 to 1");
@@ -135,6 +93,39 @@ NodeId dropout(Builder& b, NodeId x, double p, NodeId counter, uint64_t seed) {
     // A factor, not a choice: what is inf or NaN stays visible where it is dropped, as in PyTorch.
     const NodeId kept = b.constantLike(p < 1 ? 1 / (1 - p) : 0, in[0]);
     return in.result(b, b.mul(in[0], b.where(dropped, b.constantLike(0, in[0]), kept)));
+}
+
+NodeId softmax(Builder& b, NodeId x, int axis) {
+    const NodeId in = castInputs(b, "softmax", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
+    axis = normalAxis(axis, b.shapeOf(in).rank());
+    const NodeId e = b.unary(Op::Exp, shiftedByMax(b, widened(b, in), axis));
+    const NodeId y = b.div(e, b.expandLike(b.sum(e, Shape{axis}), e));
+    return b.cast(y, b.dtypeOf(in));
+}
+
+NodeId logSoftmax(Builder& b, NodeId x, int axis) {
+    const NodeId in = castInputs(b, "log_softmax", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
+    axis = normalAxis(axis, b.shapeOf(in).rank());
+    const NodeId s = shiftedByMax(b, widened(b, in), axis);
+    const NodeId logSum = b.unary(Op::Log, b.sum(b.unary(Op::Exp, s), Shape{axis}));
+    return b.cast(b.sub(s, b.expandLike(logSum, s)), b.dtypeOf(in));
+}
+
+NodeId softmin(Builder& b, NodeId x, int axis) { return softmax(b, b.neg(asFloat(b, x)), axis); }
+
+NodeId logsumexp(Builder& b, NodeId x, int axis) {
+    const NodeId in = castInputs(b, "logsumexp", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
+    const Shape shape = b.shapeOf(in);
+    axis = normalAxis(axis, shape.rank());
+    const NodeId wide = widened(b, in), most = maximumAlong(b, wide, axis);
+    // no shift by an infinite maximum: inf - inf is NaN, and the result is the maximum itself
+    const NodeId shift = b.where(b.unary(Op::IsFinite, most), most, b.constantLike(0, most));
+    const NodeId powers = b.unary(Op::Exp, b.sub(wide, b.expandLike(shift, wide)));
+    const NodeId y = b.add(b.unary(Op::Log, b.sum(powers, Shape{axis})), shift);
+    return b.cast(b.reshape(y, keptShape(shape, Shape{axis})), b.dtypeOf(in));
 }
 
 } // namespace halfscope::fn

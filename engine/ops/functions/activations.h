@@ -1,0 +1,23 @@
+// Activation functions that are no op of their own, the softmax family, and dropout.
+#pragma once
+
+#include "engine/ops/builder.h"
+
+namespace halfscope::fn {
+
+NodeId leakyRelu(Builder&, NodeId x, double slope = 0.01);
+NodeId elu(Builder&, NodeId x, double alpha = 1);
+NodeId hardtanh(Builder&, NodeId x, double low = -1, double high = 1);
+/// weight: one slope, or one for each channel (axis 1).
+NodeId prelu(Builder&, NodeId x, NodeId weight);
+/// x times 0 with probability p, else x / (1 - p). The mask comes from Philox by the counter (rank
+/// 0, a state that counts steps) and a stream number of this node alone, so two calls never share
+/// one, and gradients of any order see the mask of their forward.
+NodeId dropout(Builder&, NodeId x, double p, NodeId counter, uint64_t seed);
+
+NodeId softmax(Builder&, NodeId x, int axis);
+NodeId logSoftmax(Builder&, NodeId x, int axis);
+NodeId softmin(Builder&, NodeId x, int axis);
+NodeId logsumexp(Builder&, NodeId x, int axis); ///< the axis is removed
+
+} // namespace halfscope::fn

@@ -1,0 +1,18 @@
+// Functions that join tensors, and that read and write them by index.
+#pragma once
+
+#include "engine/ops/builder.h"
+
+#include <span>
+
+namespace halfscope::fn {
+
+NodeId cat(Builder&, std::span<const NodeId> in, int axis);
+NodeId stack(Builder&, std::span<const NodeId> in, int axis); ///< a new axis
+/// x plus the values of src at the places that index (shape of src, I32) names along the axis.
+NodeId scatterAdd(Builder&, NodeId x, int axis, NodeId index, NodeId src);
+NodeId indexSelect(Builder&, NodeId x, int axis, NodeId index); ///< index (n), I32
+/// x with rows index (n), I32, each at most once, replaced by those of values (n, ..).
+NodeId indexPut(Builder&, NodeId x, NodeId index, NodeId values);
+
+} // namespace halfscope::fn

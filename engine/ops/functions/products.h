@@ -1,0 +1,59 @@
+// Products of matrices, convolutions, and what is made of them: attention and recurrent cells.
+#pragma once
+
+#include "engine/ops/builder.h"
+
+#include <array>
+#include <span>
+#include <string_view>
+
+namespace halfscope::fn {
+
+/// torch.matmul for ranks 1 to kMaxRank, with broadcast batch axes.
+NodeId matmul(Builder&, NodeId a, NodeId b);
+/// x (.., in) times weight (out, in) transposed, plus bias (out) or kNoNode.
+NodeId linear(Builder&, NodeId x, NodeId weight, NodeId bias);
+
+// Inputs of mm, bmm, mv, dot and their kin must have one dtype, unless autocast makes it so.
+NodeId mm(Builder&, NodeId a, NodeId c);                ///< (m, k) (k, n)
+NodeId bmm(Builder&, NodeId a, NodeId c);               ///< (t, m, k) (t, k, n)
+NodeId mv(Builder&, NodeId matrix, NodeId x);           ///< (m, k) (k)
+NodeId dot(Builder&, NodeId a, NodeId c);               ///< (k) (k)
+NodeId addmm(Builder&, NodeId x, NodeId a, NodeId c);   ///< x + a c
+NodeId addmv(Builder&, NodeId x, NodeId a, NodeId c);   ///< x + a c, x and c vectors
+NodeId addbmm(Builder&, NodeId x, NodeId a, NodeId c);  ///< x + the sum of a[t] c[t]
+NodeId baddbmm(Builder&, NodeId x, NodeId a, NodeId c); ///< x[t] + a[t] c[t]
+NodeId chainMatmul(Builder&, std::span<const NodeId> in);
+/// Sums over the last `axes` of a and the first of c.
+NodeId tensordot(Builder&, NodeId a, NodeId c, int axes);
+/// Two operands, lower-case labels, no repeats and no ellipsis: "bij,jk->bik".
+NodeId einsum(Builder&, std::string_view equation, NodeId a, NodeId c);
+/// y[n, o] = a[n, i] weight[o, i, j] c[n, j] + bias[o]; bias may be kNoNode.
+NodeId bilinear(Builder&, NodeId a, NodeId c, NodeId weight, NodeId bias);
+NodeId cross(Builder&, NodeId a, NodeId c, int axis); ///< an axis of 3
+
+/// x (n, c, h, w), weight (out, c, kh, kw), bias (out) or kNoNode.
+NodeId conv2d(Builder&, NodeId x, NodeId weight, NodeId bias, const ConvAttrs& attrs);
+/// x (n, c, l), weight (out, c, k).
+NodeId conv1d(Builder&, NodeId x, NodeId weight, NodeId bias, int64_t stride, int64_t padding);
+/// x (n, c, d, h, w), weight (out, c, kd, kh, kw); stride 1, no padding.
+NodeId conv3d(Builder&, NodeId x, NodeId weight, NodeId bias);
+/// x (n, c, h, w), weight (c, out, kh, kw); the result is the smallest image that fits, plus
+/// `more` rows and columns.
+NodeId convTranspose2d(Builder&, NodeId x, NodeId weight, NodeId bias, const ConvAttrs&,
+                       std::array<int64_t, 2> more = {0, 0});
+
+/// softmax(query key^T / sqrt(d)) value over the last two axes (.., length, d).
+NodeId scaledDotProductAttention(Builder&, NodeId query, NodeId key, NodeId value);
+/// The weights of a recurrent cell: gates stacked as in PyTorch (GRU: reset, update, new; LSTM:
+/// input, forget, cell, output), (gates h, in) and (gates h, h); biases may be kNoNode.
+struct CellWeights {
+    NodeId input = kNoNode, hidden = kNoNode, inputBias = kNoNode, hiddenBias = kNoNode;
+};
+NodeId gruCell(Builder&, NodeId x, NodeId h, const CellWeights&); ///< (n, in), (n, h)
+struct LstmState {
+    NodeId h = kNoNode, c = kNoNode;
+};
+LstmState lstmCell(Builder&, NodeId x, LstmState state, const CellWeights&);
+
+} // namespace halfscope::fn
