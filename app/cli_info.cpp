@@ -9,6 +9,7 @@
 #include "engine/devices/device_list.h"
 #include "engine/exec/variant_table.h"
 #include "engine/ops/inspect.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/trainer.h"
 
 #include <nlohmann/json.hpp>

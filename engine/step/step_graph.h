@@ -7,23 +7,11 @@
 #include "engine/ops/builder.h"
 #include "engine/settings/precision_plan.h"
 #include "engine/settings/run_config.h"
+#include "engine/step/metrics_slots.h"
 
 #include <functional>
 
 namespace halfscope {
-
-enum MetricsSlot : int {
-    kLossMetric,
-    kScaleMetric,    ///< that the step used
-    kFoundInfMetric, ///< 1: the first optimizer skipped, 2: the second, 3: both
-    kLearningRateMetric,
-    kGradientNormMetric,
-    kNextScaleMetric, ///< from here on the scaler's state after the step, by ScalerSlot
-    kMetricsSlots = kNextScaleMetric + kScalerSlots
-};
-constexpr size_t metricOf(ScalerSlot slot) {
-    return static_cast<size_t>(kNextScaleMetric) + static_cast<size_t>(slot);
-}
 
 /// What a forward hands to the rest of the step.
 struct Forward {

@@ -5,6 +5,7 @@
 
 #include "engine/exec/executor.h"
 #include "engine/settings/run_config.h"
+#include "engine/step/metrics_slots.h"
 #include "engine/train/trainer.h"
 
 #include <array>

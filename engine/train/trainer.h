@@ -6,7 +6,6 @@
 #include "engine/exec/executor.h"
 #include "engine/runs/step_record.h"
 #include "engine/settings/run_config.h"
-#include "engine/step/step_graph.h"
 #include "engine/train/gradient_range.h"
 
 #include <map>

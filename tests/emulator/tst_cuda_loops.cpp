@@ -7,6 +7,7 @@
 #include "tests/support/run_program.h"
 
 #include "engine/settings/fields.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 #include "engine/train/trainer.h"
 

@@ -9,6 +9,7 @@
 #include "engine/cuda/codegen/schedule.h"
 #include "engine/ops/builder.h"
 #include "engine/passes/plan.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/step_cases.h"
 #include "engine/train/trainer.h"
 

@@ -4,6 +4,7 @@
 
 #include "engine/cuda/codegen/chain.h"
 #include "engine/cuda/codegen/step_source.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 
 #include <algorithm>

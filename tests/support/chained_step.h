@@ -8,6 +8,7 @@
 #include "tests/support/run_program.h"
 
 #include "engine/passes/fuse.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 
 #include <memory>

@@ -3,6 +3,7 @@
 
 #include "engine/core/philox.h"
 #include "engine/cuda/cuda_executor.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 #include "tests/fake_cuda/cuda_fake.h"
 #include "tests/support/lane.h"

@@ -4,6 +4,7 @@
 
 #include "engine/ops/inspect.h"
 #include "engine/settings/fields.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/trainer.h"
 
 namespace halfscope::test {

@@ -7,6 +7,7 @@
 #include "engine/cpu/loop.h"
 #include "engine/ops/functional.h"
 #include "engine/settings/fields.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/trainer.h"
 
 using namespace halfscope;

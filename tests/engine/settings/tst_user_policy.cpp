@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/ops/functional.h"
 #include "engine/settings/cast_policy_json.h"
+#include "engine/step/step_graph.h"
 #include "tests/support/graph_bench.h"
 #include "tests/support/step_graphs.h"
 #include "tests/support/thrown.h"

@@ -1,6 +1,7 @@
 // Experiments: lanes that start alike and advance together, live edits, stopping and going on.
 #include "engine/core/error.h"
 #include "engine/settings/layers.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/experiment.h"
 #include "tests/support/thrown.h"
 #include "tests/support/training.h"

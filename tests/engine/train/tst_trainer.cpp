@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/settings/fields.h"
 #include "engine/step/schedule.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/trainer.h"
 #include "tests/support/lane.h"
 

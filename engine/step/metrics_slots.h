@@ -1,0 +1,23 @@
+// The layout of a step's output "metrics": the numbers that one step tells the host.
+#pragma once
+
+#include "engine/scaler/scaler_rule.h"
+
+#include <cstddef>
+
+namespace halfscope {
+
+enum MetricsSlot : int {
+    kLossMetric,
+    kScaleMetric,    ///< that the step used
+    kFoundInfMetric, ///< 1: the first optimizer skipped, 2: the second, 3: both
+    kLearningRateMetric,
+    kGradientNormMetric,
+    kNextScaleMetric, ///< from here on the scaler's state after the step, by ScalerSlot
+    kMetricsSlots = kNextScaleMetric + kScalerSlots
+};
+constexpr size_t metricOf(ScalerSlot slot) {
+    return static_cast<size_t>(kNextScaleMetric) + static_cast<size_t>(slot);
+}
+
+} // namespace halfscope
