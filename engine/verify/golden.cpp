@@ -243,6 +243,8 @@ const char* goldenFileOf(std::string_view suite) {
     failInvariant("no such suite: " + std::string(suite));
 }
 
+Golden casesOf(const Golden& file) { return file.find("cases").value_or(file); }
+
 std::optional<Golden> openGolden(const std::string& folder, std::string_view suite) {
     const char* file = goldenFileOf(suite);
     if (folder.empty()) return Golden::parse(file, goldenData(file));

@@ -77,6 +77,10 @@ inline constexpr GoldenFileName kGoldenFiles[] = {{"autocast", "autocast_dtypes.
 /// "op_values.json" for "ops"; throws std::logic_error for an unknown suite.
 const char* goldenFileOf(std::string_view suite);
 
+/// The list of cases that a file holds beside its head, which tells what recorded them; a file
+/// without such a list is returned as it is.
+Golden casesOf(const Golden& file);
+
 /// A suite's file from a folder, or, without one, the copy inside the program. Nothing where the
 /// folder does not have it; InputError where it cannot be read.
 std::optional<Golden> openGolden(const std::string& folder, std::string_view suite);

@@ -304,7 +304,7 @@ CaseResult compareOnDevice(const Golden& row, Executor& executor, const CompileO
 
 SuiteCases opsSuite(const Golden& golden, VerifyDevice& device) {
     SuiteCases suite;
-    const std::vector<Golden> rows = golden.items();
+    const std::vector<Golden> rows = casesOf(golden).items();
     for (size_t i = 0; i < rows.size(); ++i) {
         suite.cases.push_back({opCaseName(rows[i], i), [row = rows[i], &device] {
                                    return compareOnDevice(row, *device.executor, {});

@@ -122,7 +122,7 @@ CaseResult compareRun(const Golden& run, const RunOutcome& outcome) {
 
 SuiteCases runsSuite(const Golden& golden, VerifyDevice& device) {
     SuiteCases suite;
-    for (const Golden& run : golden.items()) {
+    for (const Golden& run : casesOf(golden).items()) {
         suite.cases.push_back({runName(run), [run, &device] {
                                    const RunOutcome outcome = trainRun(run, device.make);
                                    const CaseResult result = compareRun(run, outcome);

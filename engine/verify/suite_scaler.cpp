@@ -180,7 +180,7 @@ CaseResult replayOnDevice(const Golden& trace, Executor& executor) {
 
 SuiteCases scalerSuite(const Golden& golden, VerifyDevice& device) {
     SuiteCases suite;
-    for (const Golden& trace : golden.items()) {
+    for (const Golden& trace : casesOf(golden).items()) {
         const std::string seed = "seed " + numberText(trace.at("seed").integer());
         suite.cases.push_back({seed + ", rules", [trace] { return replayRules(trace); }});
         suite.cases.push_back({seed + ", calls", [trace] { return replayCalls(trace); }});

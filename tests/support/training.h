@@ -28,11 +28,12 @@ inline FixedDataset randomRegression(BatchShape shape, int batches, uint64_t see
     return {shape, std::move(list)};
 }
 
-/// A suite's golden file: from the folder that the environment names, or from the sources.
+/// A suite's golden file, or the cases in it: from the folder that the environment names, or from
+/// the sources.
 inline recorded::Golden goldenOf(std::string_view suite) {
     const QString folder =
         qEnvironmentVariable("HALFSCOPE_GOLDEN_DIR", HALFSCOPE_SOURCE_DIR "/tests/golden");
-    return recorded::openGolden(folder.toStdString(), suite).value();
+    return recorded::casesOf(recorded::openGolden(folder.toStdString(), suite).value());
 }
 
 /// How many values differ in their bits; nan equals nan only with the same bits.

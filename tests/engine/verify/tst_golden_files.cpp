@@ -39,6 +39,8 @@ void TestGoldenFiles::refusesBadInput_data() {
     row("ops", "{}", "a list is wanted, not an object");
     row("ops", "[]", "there is no case in this file");
     row("ops", "[3]", "[0]: an object is wanted, not \"3\"");
+    row("ops", R"({"torch": "2.11.0", "cases": [3]})", "cases[0]: an object is wanted, not \"3\"");
+    row("ops", R"({"torch": "2.11.0", "cases": []})", "there is no case in this file");
     const auto op = [&](const char* name, void (*change)(json&), const char* told) {
         row("ops", bytes(wrongOp(name, change)), told);
     };
