@@ -85,7 +85,15 @@ RunConfig ExperimentOptions::config() const {
     }
     RunConfig config = !file.empty() ? readConfig(experimentIn(file))
                                      : presetNamed(preset.empty() ? "checkerboard" : preset).config;
-    if (!lanes.empty()) config.lanes = parseLanes(lanes);
+    if (!lanes.empty()) {
+        config.lanes = parseLanes(lanes);
+        config.forks.clear(); // what happened to other lanes
+        std::erase_if(config.edits, [](const LiveEdit& edit) {
+            return findField(edit.key) == nullptr || findField(edit.key)->scope == FieldScope::Lane;
+        });
+    }
+    if (!steps.empty())
+        std::erase_if(config.edits, [](const LiveEdit& edit) { return edit.key == "run.steps"; });
     const std::pair<const char*, const std::string&> named[] = {
         {"run.steps", steps}, {"run.seed", seed}, {"run.device", device}, {"run.threads", threads}};
     for (const auto& [key, text] : named) {

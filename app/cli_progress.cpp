@@ -34,8 +34,13 @@ std::string timeText(double seconds) {
 
 } // namespace
 
-Progress::Progress(const RunConfig& config)
-    : m_lanes(laneNames(config)), m_steps(config.steps), m_terminal(noteIsTerminal()) {
+Progress::Progress(const RunConfig& config) : m_steps(config.steps), m_terminal(noteIsTerminal()) {
+    setLanes(config);
+}
+
+void Progress::setLanes(const RunConfig& config) {
+    m_lanes = laneNames(config);
+    m_scales.clear();
     for (const LaneConfig& lane : config.lanes)
         m_scales.push_back(scalesLoss(lane));
 }

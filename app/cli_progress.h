@@ -16,6 +16,8 @@ namespace halfscope::cli {
 class Progress {
 public:
     explicit Progress(const RunConfig&);
+    /// After a lane was forked.
+    void setLanes(const RunConfig&);
     /// After each step; `records`: one for each lane. Draws only when it is time to.
     void show(std::span<const StepRecord> records);
     /// Leaves the line; call before other output.

@@ -114,6 +114,12 @@ public:
             countGradients();
             // Events of a step that was stopped midway are left out, as its records are.
             if (!m_experiment.advance(records, events)) continue;
+            const auto lanes = static_cast<size_t>(m_experiment.lanes());
+            if (lanes > m_totals.size()) { // one was forked
+                m_totals.resize(lanes);
+                m_skips.resize(lanes);
+                if (m_progress) m_progress->setLanes(m_experiment.config());
+            }
             if (m_files) m_files->append(m_experiment, records, events);
             for (const Event& event : events)
                 if (event.lane >= 0) m_totals[static_cast<size_t>(event.lane)].add(event);

@@ -70,10 +70,14 @@ RunConfig portable(RunConfig config) {
         config.task.image =
             std::filesystem::absolute(config.task.image).lexically_normal().string();
     }
-    for (LaneConfig& lane : config.lanes) {
-        if (lane.policyFile.empty()) continue;
+    const auto place = [](LaneConfig& lane) {
+        if (lane.policyFile.empty()) return;
         lane.policyFile = std::filesystem::absolute(lane.policyFile).lexically_normal().string();
-    }
+    };
+    for (LaneConfig& lane : config.lanes)
+        place(lane);
+    for (LaneFork& fork : config.forks)
+        place(fork.lane);
     checkConfig(config); // the folder's name may be none that JSON can hold
     return config;
 }
@@ -198,7 +202,7 @@ RunFiles::RunFiles(std::string folder, const Experiment& experiment)
     : m_folder((makeOutputFolder(folder), std::move(folder))), m_lock(m_folder),
       m_lanes(laneNames(experiment.config())), m_totals(m_lanes.size()),
       m_steps(pathTo("steps.csv")), m_events(pathTo("events.csv")), m_timing(pathTo("timing.csv")) {
-    const std::string text = configText(portable(experiment.config()));
+    const std::string text = configText(portable(experiment.recorded()));
     writePng(experiment.target(), pathTo("target.png"));
     writeFileAtomically(pathTo("experiment.json"), text); // last of what can fail: see run_files.h
     removeEarlierRun(m_folder);
@@ -209,6 +213,8 @@ RunFiles::RunFiles(std::string folder, const Experiment& experiment)
 
 void RunFiles::append(Experiment& experiment, std::span<const StepRecord> records,
                       std::span<const Event> events) {
+    m_lanes = laneNames(experiment.config()); // a fork adds one
+    m_totals.resize(m_lanes.size());
     std::string steps;
     std::string timing;
     for (const StepRecord& record : records) {
@@ -244,8 +250,11 @@ void RunFiles::finish(Experiment& experiment, RunOutcome outcome, std::string_vi
     m_events.finish();
     m_timing.finish();
     if (m_gradients) m_gradients->finish();
+    // with the forks and edits since the start
+    writeFileAtomically(pathTo("experiment.json"), configText(portable(experiment.recorded())));
     if (experiment.step() > 0) {
-        const bool kept = m_pictures && m_pictures->step == experiment.step();
+        const bool kept = m_pictures && m_pictures->step == experiment.step() &&
+                          m_pictures->outputs.size() == m_lanes.size();
         if (!kept) m_pictures = experiment.snapshot();
         for (size_t i = 0; i < m_lanes.size(); ++i) {
             writePng(m_pictures->outputs[i], pathTo(pictureName(m_lanes[i])));

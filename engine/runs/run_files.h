@@ -68,7 +68,8 @@ public:
     void append(Experiment&, std::span<const StepRecord>, std::span<const Event>);
     /// gradients.csv, which a run has that counts them: one range for each lane.
     void append(std::span<const GradientRange>);
-    /// The rest: the csv files get their names, output_<lane>.png, summary.json. `programVersion`
+    /// The rest: the csv files get their names, output_<lane>.png, summary.json, and
+    /// experiment.json the forks and edits that came on the way. `programVersion`
     /// is "0.1.0". Without this call the destructors still keep the csv files.
     void finish(Experiment&, RunOutcome, std::string_view programVersion);
 

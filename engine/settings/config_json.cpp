@@ -66,7 +66,7 @@ std::string sectionOf(const Field& field) {
 /// The keys that may stand in the file's root (Run) or in a lane (Lane).
 std::vector<std::string> rootKeys(FieldScope scope) {
     std::vector<std::string> keys;
-    if (scope == FieldScope::Run) keys = {"version", "title", "lanes"};
+    if (scope == FieldScope::Run) keys = {"version", "title", "lanes", "forks", "edits"};
     for (const Field& field : fieldTable()) {
         if (field.scope != scope) continue;
         const std::string section = sectionOf(field);
@@ -103,8 +103,7 @@ void readSection(RunConfig& config, int lane, FieldScope scope, const std::strin
     }
 }
 
-void readLane(RunConfig& config, int lane, const Json& json) {
-    const std::string path = "lanes." + std::to_string(lane);
+void readLane(RunConfig& config, int lane, const std::string& path, const Json& json) {
     if (!json.is_object()) refuse(path, shown(json), "an object such as {\"precision\": \"fp32\"}");
     const Field& precision = *findField("precision");
     const auto given = json.find("precision");
@@ -135,7 +134,85 @@ void readLanes(RunConfig& config, const Json& json) {
     }
     config.lanes.assign(json.size(), defaultLane(Precision::Fp32));
     for (size_t i = 0; i < json.size(); ++i)
-        readLane(config, static_cast<int>(i), json[i]);
+        readLane(config, static_cast<int>(i), "lanes." + std::to_string(i), json[i]);
+}
+
+/// An entry of `forks` or `edits`: nothing but `known` keys, and all `wanted` ones.
+void checkKeys(const Json& json, const std::string& path, const std::vector<std::string>& known,
+               const std::vector<std::string>& wanted) {
+    if (!json.is_object()) refuse(path, shown(json), "an object with " + wanted.front());
+    for (const auto& [key, value] : json.items())
+        if (std::find(known.begin(), known.end(), key) == known.end())
+            unknownKey(path, key, nearestHint(key, known, kNearest));
+    for (const std::string& key : wanted)
+        if (!json.contains(key)) throw InputError(path + "." + key + ": missing");
+}
+
+int64_t wholeNumber(const Json& object, const std::string& path, const char* key, int64_t absent,
+                    int64_t least, int64_t most) {
+    const auto found = object.find(key);
+    if (found == object.end()) return absent;
+    const bool fits = found->is_number_integer() &&
+                      !(found->is_number_unsigned() && found->get<uint64_t>() > INT64_MAX) &&
+                      found->get<int64_t>() >= least && found->get<int64_t>() <= most;
+    if (!fits)
+        refuse(path + "." + key, shown(*found),
+               "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    return found->get<int64_t>();
+}
+
+constexpr int64_t kMostSteps = 1000000000;
+constexpr int64_t kMostChanges = 1000000;
+
+const Json& listOf(const Json& json, const char* key) {
+    if (!json.is_array()) refuse(key, shown(json), "a list");
+    if (json.size() > static_cast<size_t>(kMostChanges))
+        refuse(key, std::to_string(json.size()) + " entries",
+               "at most " + std::to_string(kMostChanges));
+    return json;
+}
+
+void readForks(RunConfig& config, const Json& json) {
+    const std::vector<std::string> keys{"step", "parent", "after_edits", "lane"};
+    for (const Json& entry : listOf(json, "forks")) {
+        const std::string path = "forks." + std::to_string(config.forks.size());
+        checkKeys(entry, path, keys, {"step", "parent", "lane"});
+        RunConfig lane = config;
+        lane.lanes.assign(1, defaultLane(Precision::Fp32));
+        readLane(lane, 0, path + ".lane", entry["lane"]);
+        LaneFork& fork = config.forks.emplace_back();
+        fork.lane = lane.lanes.front();
+        fork.step = wholeNumber(entry, path, "step", 1, 1, kMostSteps + 1);
+        fork.parent = static_cast<int>(
+            wholeNumber(entry, path, "parent", 0, 0, static_cast<int64_t>(kMaxLanes) - 1));
+        fork.afterEdits = wholeNumber(entry, path, "after_edits", -1, 0, kMostChanges);
+    }
+}
+
+void readEdits(RunConfig& config, const Json& json) {
+    const std::vector<std::string> keys{"step", "lane", "key", "value"};
+    for (const Json& entry : listOf(json, "edits")) {
+        const std::string path = "edits." + std::to_string(config.edits.size());
+        checkKeys(entry, path, keys, {"step", "key", "value"});
+        if (!entry["key"].is_string()) refuse(path + ".key", shown(entry["key"]), "a live setting");
+        LiveEdit& edit = config.edits.emplace_back();
+        edit.key = entry["key"].get<std::string>();
+        const Field* field = findField(edit.key == kLiveScale ? "scaler.init_scale" : edit.key);
+        if (!field) unknownKey(path, "key " + edit.key, keyHint(edit.key));
+        edit.value = valueOf(*field, path + ".value", entry["value"]);
+        edit.step = wholeNumber(entry, path, "step", 1, 1, kMostSteps + 1);
+        edit.lane = static_cast<int>(
+            wholeNumber(entry, path, "lane", -1, 0, static_cast<int64_t>(kMaxLanes) - 1));
+    }
+}
+
+/// A fork that does not say so comes after the edits of its step.
+void placeForks(RunConfig& config) {
+    for (LaneFork& fork : config.forks)
+        if (fork.afterEdits < 0)
+            fork.afterEdits =
+                std::count_if(config.edits.begin(), config.edits.end(),
+                              [&](const LiveEdit& edit) { return edit.step <= fork.step; });
 }
 
 void readTitle(RunConfig& config, const Json& json) {
@@ -176,6 +253,10 @@ RunConfig readRoot(const Json& root) {
             readTitle(config, value);
         } else if (key == "lanes") {
             readLanes(config, value);
+        } else if (key == "forks") {
+            readForks(config, value);
+        } else if (key == "edits") {
+            readEdits(config, value);
         } else if (std::find(known.begin(), known.end(), key) != known.end()) {
             readSection(config, -1, FieldScope::Run, key, key, value);
         } else if (std::find(ofLanes.begin(), ofLanes.end(), key) != ofLanes.end()) {
@@ -184,6 +265,7 @@ RunConfig readRoot(const Json& root) {
             unknownKey({}, key, nearestHint(key, known, kNearest));
         }
     }
+    placeForks(config);
     checkConfig(config);
     return config;
 }
@@ -210,6 +292,39 @@ void put(Json& object, const Field& field, const RunConfig& config, int lane) {
     }
 }
 
+Json laneJson(const RunConfig& config, int index) {
+    Json lane;
+    for (const Field& field : fieldTable())
+        if (field.scope == FieldScope::Lane) put(lane, field, config, index);
+    return lane;
+}
+
+Json forksJson(const RunConfig& config) {
+    Json list = Json::array();
+    for (const LaneFork& fork : config.forks) {
+        RunConfig lane = config;
+        lane.lanes = {fork.lane};
+        list.push_back({{"step", fork.step},
+                        {"parent", fork.parent},
+                        {"after_edits", fork.afterEdits},
+                        {"lane", laneJson(lane, 0)}});
+    }
+    return list;
+}
+
+Json editsJson(const RunConfig& config) {
+    Json list = Json::array();
+    for (const LiveEdit& edit : config.edits) {
+        Json entry;
+        entry["step"] = edit.step;
+        if (edit.lane >= 0) entry["lane"] = edit.lane;
+        entry["key"] = edit.key;
+        entry["value"] = jsonOf(edit.value);
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
 } // namespace
 
 RunConfig parseConfig(std::string_view json, const std::string& name) {
@@ -227,12 +342,16 @@ RunConfig readConfig(const std::string& path) {
         const auto folder = std::filesystem::path(path).parent_path();
         config.task.image = (folder / image).lexically_normal().string();
     }
-    for (LaneConfig& lane : config.lanes) {
+    const auto place = [&path](LaneConfig& lane) {
         const std::filesystem::path policy = lane.policyFile;
-        if (policy.empty() || !policy.is_relative()) continue;
+        if (policy.empty() || !policy.is_relative()) return;
         const auto folder = std::filesystem::path(path).parent_path();
         lane.policyFile = (folder / policy).lexically_normal().string();
-    }
+    };
+    for (LaneConfig& lane : config.lanes)
+        place(lane);
+    for (LaneFork& fork : config.forks)
+        place(fork.lane);
     return config;
 }
 
@@ -244,13 +363,10 @@ std::string configText(const RunConfig& config) {
         if (field.scope == FieldScope::Run) put(root, field, config, -1);
     }
     Json& lanes = root["lanes"] = Json::array();
-    for (size_t i = 0; i < config.lanes.size(); ++i) {
-        Json lane;
-        for (const Field& field : fieldTable()) {
-            if (field.scope == FieldScope::Lane) put(lane, field, config, static_cast<int>(i));
-        }
-        lanes.push_back(std::move(lane));
-    }
+    for (size_t i = 0; i < config.lanes.size(); ++i)
+        lanes.push_back(laneJson(config, static_cast<int>(i)));
+    if (!config.forks.empty()) root["forks"] = forksJson(config);
+    if (!config.edits.empty()) root["edits"] = editsJson(config);
     return root.dump(4) + "\n";
 }
 

@@ -157,12 +157,14 @@ FieldValue parseValue(const Field& field, std::string_view given) {
         }
     }
     checkValue(field, value);
-    if (field.kind == FieldKind::Integer && std::holds_alternative<double>(value)) {
+    return valueFor(field, value);
+}
+
+FieldValue valueFor(const Field& field, const FieldValue& value) {
+    if (field.kind == FieldKind::Integer && std::holds_alternative<double>(value))
         return static_cast<int64_t>(std::get<double>(value));
-    }
-    if (field.kind == FieldKind::Real && std::holds_alternative<int64_t>(value)) {
+    if (field.kind == FieldKind::Real && std::holds_alternative<int64_t>(value))
         return static_cast<double>(std::get<int64_t>(value));
-    }
     return value;
 }
 
@@ -299,9 +301,78 @@ void checkTraining(const RunConfig& config) {
                          "second phase is as long as the first");
 }
 
+/// The lanes of a run once all its forks have begun.
+RunConfig withForks(const RunConfig& config) {
+    RunConfig whole = config;
+    for (size_t i = 0; i < config.forks.size(); ++i) {
+        const LaneFork& fork = config.forks[i];
+        const std::string path = "forks." + std::to_string(i);
+        const auto lanes = static_cast<int>(whole.lanes.size());
+        if (fork.step < 1 || (i > 0 && fork.step < config.forks[i - 1].step))
+            throw InputError(path + ".step: " + numberText(fork.step) +
+                             " is not allowed: at least 1 and the step of the fork before it");
+        if (fork.parent < 0 || fork.parent >= lanes)
+            throw InputError(path + ".parent: " + std::to_string(fork.parent) +
+                             " is not allowed: a lane that is there, 0 to " +
+                             std::to_string(lanes - 1));
+        const auto edits = static_cast<int64_t>(config.edits.size());
+        const int64_t least = i > 0 ? config.forks[i - 1].afterEdits : 0;
+        if (fork.afterEdits < least || fork.afterEdits > edits)
+            throw InputError(path + ".after_edits: " + numberText(fork.afterEdits) +
+                             " is not allowed: " + numberText(least) + " to the number of edits, " +
+                             numberText(edits));
+        whole.lanes.push_back(fork.lane);
+    }
+    return whole;
+}
+
+void checkEdits(const RunConfig& config) {
+    for (size_t i = 0; i < config.edits.size(); ++i) {
+        const LiveEdit& edit = config.edits[i];
+        const std::string path = "edits." + std::to_string(i);
+        if (edit.step < 1 || (i > 0 && edit.step < config.edits[i - 1].step))
+            throw InputError(path + ".step: " + numberText(edit.step) +
+                             " is not allowed: at least 1 and the step of the edit before it");
+        const auto forks =
+            std::count_if(config.forks.begin(), config.forks.end(), [i](const LaneFork& fork) {
+                return fork.afterEdits <= static_cast<int64_t>(i);
+            });
+        const int64_t lanes = static_cast<int64_t>(config.lanes.size()) + forks;
+        if (edit.lane < -1 || edit.lane >= lanes)
+            throw InputError(path + ".lane: " + std::to_string(edit.lane) +
+                             " is not allowed: a lane that is there, 0 to " +
+                             numberText(lanes - 1) + ", or none for all");
+        try {
+            checkLiveEdit(edit.key, edit.value);
+        } catch (const InputError& error) {
+            throw InputError(path + ": " + error.what());
+        }
+    }
+}
+
 } // namespace
 
-void checkConfig(const RunConfig& config) {
+void checkLiveEdit(std::string_view key, const FieldValue& value) {
+    const Field* field = findField(key == kLiveScale ? "scaler.init_scale" : key);
+    if (!field) throw InputError("unknown setting " + std::string(key) + keyHint(key));
+    Field edited = *field;
+    edited.key = key;
+    if (key != kLiveScale && field->effect != FieldEffect::Live)
+        throw InputError(field->key + " needs a restart: it cannot change during a run");
+    checkValue(edited, value);
+}
+
+void checkLane(const LaneConfig& lane, size_t index) {
+    RunConfig alone;
+    alone.lanes = {lane};
+    for (const Field& field : fieldTable())
+        if (field.scope == FieldScope::Lane) checkValue(field, field.get(alone, 0));
+    checkPrecision(lane, index);
+}
+
+void checkConfig(const RunConfig& start) {
+    checkEdits(start);
+    const RunConfig config = withForks(start);
     if (config.lanes.empty() || config.lanes.size() > kMaxLanes) {
         throw InputError("lanes: " + std::to_string(config.lanes.size()) +
                          " lanes are not allowed: 1 to " + std::to_string(kMaxLanes));
@@ -312,8 +383,9 @@ void checkConfig(const RunConfig& config) {
         for (int lane = 0; lane < lanes; ++lane)
             checkValue(field, field.get(config, lane));
     }
-    for (size_t lane = 0; lane < config.lanes.size(); ++lane)
-        checkScaler(config.lanes[lane].scaler, lane);
+    // a fork goes on with its parent's scale
+    for (size_t lane = 0; lane < start.lanes.size(); ++lane)
+        checkScaler(start.lanes[lane].scaler, lane);
     for (size_t lane = 0; lane < config.lanes.size(); ++lane)
         checkPrecision(config.lanes[lane], lane);
     checkTraining(config);

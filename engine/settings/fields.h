@@ -8,12 +8,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace halfscope {
-
-using FieldValue = std::variant<bool, int64_t, double, std::string>;
 
 enum class FieldKind : uint8_t { Bool, Integer, Real, Choice, Path, Text };
 enum class FieldScope : uint8_t { Run, Lane };
@@ -41,6 +38,9 @@ struct Field {
     std::function<void(RunConfig&, int lane, const FieldValue&)> set; ///< value is checked already
 };
 
+/// No field: the loss scale at hand, which a live edit can set.
+inline constexpr const char* kLiveScale = "scaler.scale";
+
 std::span<const Field> fieldTable();
 /// nullptr when there is none.
 const Field* findField(std::string_view key);
@@ -55,6 +55,8 @@ std::string keyHint(std::string_view key);
 void checkValue(const Field&, const FieldValue&);
 /// Parses text ("1024", "2^10", "true", "adam") for a field and checks it.
 FieldValue parseValue(const Field&, std::string_view text);
+/// A checked value in the type that the field's kind has: 8 for a real number is 8.0.
+FieldValue valueFor(const Field&, const FieldValue&);
 std::string valueText(const FieldValue&);
 /// What is allowed, in words: "a whole number from 1 to 8".
 std::string allowedText(const Field&);
@@ -76,8 +78,14 @@ RunConfig readConfig(const std::string& path);
 /// Complete: every field that exists, version first.
 std::string configText(const RunConfig&);
 /// Checks every field, and what one alone cannot: lanes 1 to 6, batch <= samples, a first scale
-/// within the scaler's guards, what optimizers, schedules and precisions refuse. InputError.
+/// within the scaler's guards, what optimizers, schedules and precisions refuse, forks and edits
+/// that the run can go through. InputError.
 void checkConfig(const RunConfig&);
+/// The part of it that a lane can be checked by alone, such as one that is forked.
+void checkLane(const LaneConfig&, size_t index);
+/// What a live edit may set: a live field, or kLiveScale, which takes what a first scale may be.
+/// InputError for any other key, and for a value that is not allowed.
+void checkLiveEdit(std::string_view key, const FieldValue&);
 
 /// Replaces the lanes by presets, "fp32,amp-fp16".
 std::vector<LaneConfig> parseLanes(std::string_view list);

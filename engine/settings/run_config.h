@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace halfscope {
@@ -83,6 +84,24 @@ struct LaneConfig {
     Override masterWeights = Override::Default;
     Override keepBatchnormF32 = Override::Default;
 };
+/// The value of a setting, as files and panels hold it.
+using FieldValue = std::variant<bool, int64_t, double, std::string>;
+
+/// A lane that began in the middle of a run, with the state that another one had there. It stands
+/// behind the lanes that are there already.
+struct LaneFork {
+    int64_t step = 1;       ///< the first one that it takes by itself
+    int parent = 0;         ///< lane
+    int64_t afterEdits = 0; ///< edits of the run that came before it
+    LaneConfig lane;
+};
+/// A setting that was changed while the run went on.
+struct LiveEdit {
+    int64_t step = 1; ///< the first one with the new value
+    int lane = -1;    ///< -1: all lanes, or the run
+    std::string key;
+    FieldValue value;
+};
 struct RunConfig {
     std::string title; ///< shown by the preset box; may be empty
     TaskConfig task;
@@ -97,6 +116,9 @@ struct RunConfig {
     int64_t threads = 0;         ///< CPU threads; 0: all
     std::vector<LaneConfig> lanes{LaneConfig{Precision::Fp32, {}},
                                   LaneConfig{Precision::AmpFp16, {}}};
+    /// What happens on the way, by step: a run that was recorded goes the same way again.
+    std::vector<LaneFork> forks{};
+    std::vector<LiveEdit> edits{};
 };
 
 const char* nameOf(TaskKind);

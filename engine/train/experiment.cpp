@@ -46,6 +46,11 @@ void checkLanesFit(std::span<const size_t> bytes, const DeviceInfo& device) {
 Experiment::Experiment(RunConfig config, const std::stop_token& stop)
     : m_config(std::move(config)) {
     checkConfig(m_config);
+    m_start = m_planned = m_config;
+    for (RunConfig* emptied : {&m_config, &m_start}) {
+        emptied->forks.clear();
+        emptied->edits.clear();
+    }
     m_names = laneNames(m_config);
     m_dataset = makeDataset(m_config);
     try {
@@ -60,7 +65,7 @@ Experiment::Experiment(RunConfig config, const std::stop_token& stop)
 }
 
 void Experiment::buildLanes(const std::string& device, const std::stop_token& stop) {
-    std::map<std::string, std::vector<size_t>> bytes; // of the lanes on a device
+    m_device = device;
     for (size_t i = 0; i < m_config.lanes.size(); ++i) {
         const std::string name = deviceOfLane(device, static_cast<int>(i));
         DeviceChoice choice = chooseDevice(name, static_cast<int>(m_config.threads));
@@ -68,15 +73,26 @@ void Experiment::buildLanes(const std::string& device, const std::stop_token& st
         if (choice.cudaUnavailable != m_cudaReason) throw EngineError(choice.cudaUnavailable);
         m_lanes.push_back(std::make_unique<Trainer>(m_config, static_cast<int>(i), m_names[i],
                                                     *m_dataset, std::move(choice.executor), stop));
-        bytes[name].push_back(m_lanes.back()->memory().bytes);
-        checkLanesFit(bytes[name], m_lanes.back()->device());
+        checkLaneFits(i);
     }
+}
+
+/// Beside those of the same device.
+void Experiment::checkLaneFits(size_t lane) const {
+    const auto deviceAt = [this](size_t i) { return deviceOfLane(m_device, static_cast<int>(i)); };
+    std::vector<size_t> bytes;
+    for (size_t i = 0; i <= lane; ++i)
+        if (deviceAt(i) == deviceAt(lane)) bytes.push_back(m_lanes[i]->memory().bytes);
+    checkLanesFit(bytes, m_lanes[lane]->device());
 }
 
 Experiment::~Experiment() = default;
 
 bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& events) {
-    if (m_pending.empty()) applyEdits();
+    if (m_pending.empty()) {
+        applyEdits();
+        replay(events);
+    }
     if (const std::string reason = stopReason(); m_pending.empty() && !reason.empty())
         throw RunError(reason);
     const Clock::time_point start = Clock::now();
@@ -94,7 +110,92 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
     records.insert(records.end(), m_pending.begin(), m_pending.end());
     m_pending.clear();
     ++m_step;
+    replay(events); // an edit may be the one that lets the run go on
     return true;
+}
+
+/// The recorded forks and edits whose step comes next.
+void Experiment::replay(std::vector<Event>& events) {
+    const auto due = [this](const auto& list, size_t next) {
+        return next < list.size() && list[next].step <= m_step + 1;
+    };
+    m_replaying = true;
+    for (;;) {
+        const auto edited = static_cast<int64_t>(m_start.edits.size());
+        if (due(m_planned.forks, m_nextFork) && m_planned.forks[m_nextFork].afterEdits <= edited) {
+            const LaneFork& next = m_planned.forks[m_nextFork++];
+            fork(next.parent, next.lane, events);
+        } else if (due(m_planned.edits, m_nextEdit)) {
+            const LiveEdit& next = m_planned.edits[m_nextEdit++];
+            setLive(next.lane, next.key, next.value, events);
+        } else {
+            break;
+        }
+    }
+    m_replaying = false;
+}
+
+RunConfig Experiment::recorded() const {
+    RunConfig config = m_start;
+    const auto append = [](auto& to, const auto& planned, size_t next) {
+        to.insert(to.end(), planned.begin() + static_cast<std::ptrdiff_t>(next), planned.end());
+    };
+    append(config.forks, m_planned.forks, m_nextFork);
+    append(config.edits, m_planned.edits, m_nextEdit);
+    return config;
+}
+
+/// An edit of now comes before the planned ones.
+void Experiment::record(LiveEdit edit) {
+    m_start.edits.push_back(std::move(edit));
+    if (m_replaying) return;
+    for (size_t i = m_nextFork; i < m_planned.forks.size(); ++i)
+        ++m_planned.forks[i].afterEdits;
+}
+
+/// A lane of now takes the number of the next planned one.
+void Experiment::record(LaneFork fork) {
+    fork.afterEdits = static_cast<int64_t>(m_start.edits.size());
+    m_start.forks.push_back(std::move(fork));
+    if (m_replaying) return;
+    const int added = lanes() - 1;
+    for (size_t i = m_nextFork; i < m_planned.forks.size(); ++i)
+        if (m_planned.forks[i].parent >= added) ++m_planned.forks[i].parent;
+    for (size_t i = m_nextEdit; i < m_planned.edits.size(); ++i)
+        if (m_planned.edits[i].lane >= added) ++m_planned.edits[i].lane;
+}
+
+int Experiment::fork(int parent, const LaneConfig& lane, std::vector<Event>& events) {
+    require(parent >= 0 && parent < lanes(), "no such lane");
+    if (!atStepBoundary())
+        throw RunError("a lane can be forked between two steps only: step " +
+                       std::to_string(m_step + 1) + " is not finished");
+    if (m_lanes.size() == kMaxLanes)
+        throw InputError("lanes: there are " + std::to_string(kMaxLanes) +
+                         " already, the most that a run has: no lane can be forked");
+    RunConfig with = m_config;
+    with.lanes.push_back(lane);
+    const size_t index = m_lanes.size();
+    checkLane(lane, index);
+    std::vector<std::string> names = laneNames(with);
+    const std::string device = deviceOfLane(m_device, static_cast<int>(index));
+    DeviceChoice choice = chooseDevice(device, static_cast<int>(with.threads));
+    if (!choice.cudaUnavailable.empty() && m_cudaReason.empty())
+        throw EngineError(choice.cudaUnavailable);
+    m_lanes.push_back(std::make_unique<Trainer>(with, static_cast<int>(index), names[index],
+                                                *m_dataset, std::move(choice.executor)));
+    try {
+        checkLaneFits(index);
+        m_lanes.back()->continueFrom(*m_lanes[static_cast<size_t>(parent)]);
+    } catch (...) {
+        m_lanes.pop_back();
+        throw;
+    }
+    m_config = std::move(with);
+    m_names = std::move(names);
+    record(LaneFork{m_step + 1, parent, 0, lane});
+    addForkEvent(parent, events);
+    return static_cast<int>(index);
 }
 
 /// Up to the first lane whose device does not work beside the host. Several lanes of one GPU stand
@@ -130,15 +231,14 @@ void Experiment::requestStop() {
         lane->requestStop();
 }
 
-void Experiment::setLive(int lane, std::string_view key, const FieldValue& value,
+void Experiment::setLive(int lane, std::string_view key, const FieldValue& given,
                          std::vector<Event>& events) {
     require(lane < lanes(), "no such lane");
-    if (key == kLiveScale) return setScale(lane, value, events);
+    if (key == kLiveScale) return setScale(lane, given, events);
+    checkLiveEdit(key, given);
     const Field* field = findField(key);
-    if (!field) throw InputError("unknown setting " + std::string(key) + keyHint(key));
+    const FieldValue value = valueFor(*field, given);
     const std::string name = field->label.empty() ? field->key : field->label;
-    if (field->effect != FieldEffect::Live)
-        throw InputError(field->key + " needs a restart: it cannot change during a run");
     if (key == "optimizer.lr" && m_config.schedule.kind == ScheduleKind::OneCycle)
         throw InputError("optimizer.lr cannot change while the one-cycle schedule sets the rate");
     if (field->scope == FieldScope::Run) lane = -1;
@@ -151,15 +251,16 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& value
     // Lanes that wait in the middle of a step finish it under the old setting.
     m_edits.push_back({lane, field->key});
     if (m_pending.empty()) applyEdits();
+    record(LiveEdit{nextFreeStep(), lane, field->key, value});
     addEditEvent(lane, field->key, name + " is " + valueText(value) + " (before: " + before + ")",
                  events);
 }
 
+/// The first step that an edit of now acts on in every lane.
+int64_t Experiment::nextFreeStep() const { return m_step + (m_pending.empty() ? 1 : 2); }
+
 void Experiment::setScale(int lane, const FieldValue& value, std::vector<Event>& events) {
-    Field field =
-        *findField("scaler.init_scale"); // what may be a scale at the start may be one now
-    field.key = kLiveScale;
-    checkValue(field, value);
+    checkLiveEdit(kLiveScale, value);
     const auto* whole = std::get_if<int64_t>(&value);
     const auto scale =
         static_cast<float>(whole ? static_cast<double>(*whole) : std::get<double>(value));
@@ -172,6 +273,7 @@ void Experiment::setScale(int lane, const FieldValue& value, std::vector<Event>&
     }
     if (!any) throw InputError(std::string(kLiveScale) + ": the lane does not scale its loss");
     if (m_pending.empty()) applyEdits();
+    record(LiveEdit{nextFreeStep(), lane, kLiveScale, static_cast<double>(scale)});
     addEditEvent(lane, kLiveScale, "Loss scale is " + scaleText(scale), events);
 }
 
@@ -179,12 +281,23 @@ void Experiment::addEditEvent(int lane, std::string_view key, const std::string&
                               std::vector<Event>& events) const {
     Event event;
     event.kind = EventKind::Edit;
-    event.step = m_step + (m_pending.empty() ? 1 : 2);
+    event.step = nextFreeStep();
     event.lane = lane;
     event.tensor = key;
     event.text = "From step " + std::to_string(event.step) + ": " + change;
     if (lane >= 0) event.text += " in lane " + m_names[static_cast<size_t>(lane)];
     event.text += ".";
+    events.push_back(std::move(event));
+}
+
+void Experiment::addForkEvent(int parent, std::vector<Event>& events) const {
+    Event event;
+    event.kind = EventKind::Edit;
+    event.step = m_step + 1;
+    event.lane = lanes() - 1;
+    event.tensor = "fork";
+    event.text = "From step " + std::to_string(event.step) + ": lane " + m_names.back() +
+                 " continues lane " + m_names[static_cast<size_t>(parent)] + ".";
     events.push_back(std::move(event));
 }
 

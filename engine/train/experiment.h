@@ -26,9 +26,6 @@ struct Snapshot {
 /// a word.
 void checkLanesFit(std::span<const size_t> bytes, const DeviceInfo&);
 
-/// No field: the loss scale at hand, which setLive() can set.
-inline constexpr const char* kLiveScale = "scaler.scale";
-
 class Experiment {
 public:
     /// Builds and compiles all lanes; with the device "auto" on the CPU when CUDA's fails.
@@ -36,7 +33,11 @@ public:
     explicit Experiment(RunConfig, const std::stop_token& stop = {});
     ~Experiment();
 
+    /// As it is now: lanes that were forked stand among the lanes, edits among the settings.
     const RunConfig& config() const { return m_config; }
+    /// As it was at the start, with the forks and edits since and those that are still to come: run
+    /// again, it gives the same bits on the same device.
+    RunConfig recorded() const;
     int lanes() const { return static_cast<int>(m_lanes.size()); }
     Trainer& lane(int i) { return *m_lanes[static_cast<size_t>(i)]; }
     const std::string& laneName(int i) const { return m_names[static_cast<size_t>(i)]; }
@@ -63,7 +64,12 @@ public:
     /// event. InputError for a field that needs a restart. kLiveScale sets the loss scale itself,
     /// as GradScaler.update(new_scale) does.
     void setLive(int lane, std::string_view key, const FieldValue&, std::vector<Event>& events);
-    void setStopStep(int64_t steps) { m_config.steps = steps; }
+    /// Whether all lanes stand after the same step, so that fork() is possible.
+    bool atStepBoundary() const { return m_pending.empty(); }
+    /// Adds a lane that goes on from the parent's present state under other precision or scaler
+    /// settings, and leaves an event. Its index. InputError for settings that are not allowed and
+    /// beyond six lanes; RunError in the middle of a step; EngineError where it does not fit.
+    int fork(int parent, const LaneConfig&, std::vector<Event>& events);
 
     Picture target() const;
     /// After step 0: the untrained networks' pictures. RunError when `stop` asks for it.
@@ -82,13 +88,24 @@ private:
     };
     /// All lanes on their devices. EngineError, also when "auto" would change it on the way.
     void buildLanes(const std::string& device, const std::stop_token& stop);
+    void checkLaneFits(size_t lane) const;
+    void replay(std::vector<Event>& events);
+    void record(LiveEdit);
+    void record(LaneFork);
+    void addForkEvent(int parent, std::vector<Event>& events) const;
     size_t beginLanes();
     void applyEdits();
+    int64_t nextFreeStep() const;
     void setScale(int lane, const FieldValue&, std::vector<Event>& events);
     void addEditEvent(int lane, std::string_view key, const std::string& change,
                       std::vector<Event>& events) const;
 
     RunConfig m_config;
+    RunConfig m_start;   ///< as given, with the forks and edits so far
+    RunConfig m_planned; ///< as given: its forks and edits from the next ones on are to come
+    size_t m_nextFork = 0, m_nextEdit = 0;
+    bool m_replaying = false;
+    std::string m_device; ///< that lanes are built on: as given, or "cpu"
     std::unique_ptr<Dataset> m_dataset;
     std::vector<std::unique_ptr<Trainer>> m_lanes;
     std::vector<std::string> m_names;

@@ -1,7 +1,7 @@
 // Finds the gradients of a step's graph and counts them by their exponents.
 #include "engine/train/gradient_range.h"
 
-#include "engine/train/step_runner.h"
+#include "engine/train/lane_state.h"
 
 #include <algorithm>
 #include <bit>
@@ -97,7 +97,7 @@ void GradientSampler::markWeights(const Graph& graph, NodeId at, int parameter) 
 }
 
 bool GradientSampler::sample(Executor& executor, const Graph& graph, GradientRange& range) const {
-    const StateBytes saved = downloadWritten(executor, graph);
+    const StateValues saved = downloadStates(executor, graph, WhichStates::Written);
     range = {};
     std::vector<bool> counted(static_cast<size_t>(m_parameters));
     const auto add = [&range](MagnitudeCounts& counts, DType type,
@@ -116,7 +116,7 @@ bool GradientSampler::sample(Executor& executor, const Graph& graph, GradientRan
             counted[static_cast<size_t>(parameter)] = true;
             add(range.weights, type, bytes);
         });
-    uploadStates(executor, saved);
+    uploadStates(executor, graph, saved);
     return result == RunResult::Done;
 }
 

@@ -4,7 +4,6 @@
 #include "engine/core/text.h"
 #include "engine/scaler/grad_scaler.h"
 #include "engine/step/step_graph.h"
-#include "engine/train/step_runner.h"
 
 #include <algorithm>
 #include <array>
@@ -111,7 +110,7 @@ std::string OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
 Culprit OverflowFinder::find(Executor& executor, const Graph& graph, float scaleBefore) const {
     // Those that a skip leaves alone too: a GPU shows values of a step that is not fused, and its
     // roundings may keep below inf what overflowed by a last bit.
-    const StateBytes saved = downloadWritten(executor, graph);
+    const StateValues saved = downloadStates(executor, graph, WhichStates::Written);
     ScalerSlots scaler{};
     scaler[kScaleSlot] = static_cast<double>(scaleBefore);
     executor.upload(graph.state("scaler"), std::as_bytes(std::span(scaler)));
@@ -125,7 +124,7 @@ Culprit OverflowFinder::find(Executor& executor, const Graph& graph, float scale
             if (!found.inf && !found.nan) return;
             culprit = {nameOfNode(graph, id), found.inf};
         });
-    uploadStates(executor, saved);
+    uploadStates(executor, graph, saved);
     return result == RunResult::Done ? culprit : Culprit{};
 }
 

@@ -5,20 +5,13 @@
 #include "engine/exec/executor.h"
 #include "engine/runs/step_record.h"
 #include "engine/scaler/grad_scaler.h"
+#include "engine/train/lane_state.h"
 
 #include <map>
 #include <string>
 #include <vector>
 
 namespace halfscope {
-
-/// A tensor that holds inf or nan while what it was computed from does not.
-struct Culprit {
-    /// "gradient of layers.1.weight", "gradient of the loss", "forward pass of layer 1"; empty: not
-    /// known.
-    std::string tensor;
-    bool reachedInf = false;
-};
 
 class OverflowFinder {
 public:

@@ -39,22 +39,6 @@ std::vector<float> downloadFloats(Executor& executor, const Graph& graph, NodeId
     return values;
 }
 
-StateBytes downloadWritten(Executor& executor, const Graph& graph) {
-    StateBytes states;
-    for (const StateInfo& state : graph.states()) {
-        if (state.next == kNoNode) continue;
-        std::vector<std::byte> bytes(graph[state.node].bytes());
-        executor.download(state.node, bytes);
-        states.emplace_back(state.node, std::move(bytes));
-    }
-    return states;
-}
-
-void uploadStates(Executor& executor, const StateBytes& states) {
-    for (const auto& [state, bytes] : states)
-        executor.upload(state, bytes);
-}
-
 ScalerRules actingRules(const LaneConfig& lane) {
     ScalerRules rules = lane.scaler.rules;
     if (!scalesLoss(lane)) rules.mode = ScalerMode::Off;

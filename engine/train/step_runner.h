@@ -25,10 +25,6 @@ void uploadFloats(Executor&, const Graph&, NodeId, std::span<const float> values
 /// The same for an input's next values, see Executor::stage().
 void stageFloats(Executor&, const Graph&, NodeId, std::span<const float> values);
 std::vector<float> downloadFloats(Executor&, const Graph&, NodeId);
-/// The states that a step writes, in storage form; put back, a run in between has changed none.
-using StateBytes = std::vector<std::pair<NodeId, std::vector<std::byte>>>;
-StateBytes downloadWritten(Executor&, const Graph&);
-void uploadStates(Executor&, const StateBytes&);
 /// The rules by which the lane's step updates its scaler: Off where it does not scale.
 ScalerRules actingRules(const LaneConfig&);
 /// The scaler's state as the lane begins to scale; a scale of 1 where it does not.

@@ -129,6 +129,7 @@ struct Trainer::Impl {
     int64_t batchStep = 0;  ///< the step whose batch lies on the device; 0: none
     int64_t stagedStep = 0; ///< the step whose batch lies there beside it; 0: none
     int64_t lastStep = 0;
+    bool hasOutputs = false; ///< of lastStep, on the device
     /// The last step's, where the search for a culprit has run other steps since.
     std::optional<std::vector<float>> keptPrediction;
     OverflowFinder finder;
@@ -152,6 +153,13 @@ struct Trainer::Impl {
         stageFloats(executor, graph, x, xValues);
         stageFloats(executor, graph, target, targetValues);
         stagedStep = step;
+    }
+
+    /// Before another step than the one whose batch was staged.
+    void dropStaged(Executor& executor) {
+        if (stagedStep == 0) return;
+        executor.takeStaged();
+        batchStep = std::exchange(stagedStep, 0);
     }
 
     void loadBatch(Executor& executor, const Graph& graph, int64_t step) {
@@ -225,6 +233,39 @@ void Trainer::setWeights(const Weights& weights) {
     uploadWeights(*m_executor, m_program->graph, weights, {});
 }
 
+LaneState Trainer::state() const {
+    const Impl& impl = *m_impl;
+    return {impl.lastStep, downloadStates(*m_executor, m_program->graph, WhichStates::All),
+            m_skipped,     impl.lossWasBad,
+            impl.culprit,  m_atFloor};
+}
+
+void Trainer::restore(const LaneState& state) {
+    Impl& impl = *m_impl;
+    for (const StateInfo& each : m_program->graph.states())
+        if (!state.states.contains(each.name))
+            throw InputError("lane state: " + each.name + " is missing");
+    uploadStates(*m_executor, m_program->graph, state.states);
+    impl.dropStaged(*m_executor);
+    impl.lastStep = state.step;
+    impl.hasOutputs = false;
+    impl.keptPrediction.reset();
+    impl.lossWasBad = state.lossWasBad;
+    impl.culprit = state.culprit;
+    m_skipped = state.skipped;
+    m_atFloor = state.atFloor;
+}
+
+void Trainer::continueFrom(Trainer& parent) {
+    restore(parent.state());
+    const LaneConfig& lane = m_impl->lane;
+    m_executor->upload(m_impl->rules, bytesOfAll(slotsOf(actingRules(lane))));
+    if (scalesLoss(lane) != scalesLoss(parent.m_impl->lane))
+        m_executor->upload(m_impl->scaler, bytesOfAll(firstScaler(lane)));
+    m_atFloor.reset();
+    if (m_impl->lastStep > 0) m_impl->keptPrediction = parent.prediction();
+}
+
 Weights Trainer::weights() {
     Weights weights;
     for (const StateInfo& state : m_program->graph.states())
@@ -244,6 +285,7 @@ bool Trainer::begin(int64_t step) {
     impl.keptPrediction.reset();
     if (m_executor->run(RunMode::Captured) == RunResult::Stopped) return false;
     impl.lastStep = step;
+    impl.hasOutputs = true;
     if (worksAhead()) impl.stageBatch(*m_executor, m_program->graph, step + 1);
     return true;
 }
@@ -268,7 +310,7 @@ StepRecord Trainer::end(std::vector<Event>& events) {
     const auto scaleAfter = static_cast<float>(row[kNextScaleMetric]);
     describeStep(record, scaleAfter, impl.culprit, !impl.lossWasBad, events);
     impl.lossWasBad = lossIsBad;
-    if (record.flags & kAtFloor) m_atFloor = record;
+    if (record.flags & kAtFloor) m_atFloor = {step, record.scale};
     return record;
 }
 
@@ -282,10 +324,16 @@ std::string Trainer::stopReason(const std::string& name) const {
 
 std::vector<float> Trainer::prediction() {
     if (m_impl->keptPrediction) return *m_impl->keptPrediction;
+    if (!m_impl->hasOutputs) return forward(std::max<int64_t>(m_impl->lastStep, 1), {});
     return downloadFloats(*m_executor, m_program->graph, m_impl->prediction);
 }
 
 std::vector<float> Trainer::preview(const std::stop_token& stop) {
+    return forward(m_impl->lastStep + 1, stop);
+}
+
+/// The output of the weights at hand on the batch of `step`.
+std::vector<float> Trainer::forward(int64_t step, const std::stop_token& stop) {
     Impl& impl = *m_impl;
     const Graph forward = buildForward(impl.config, impl.plan, impl.dataset.shape());
     const auto program = std::make_shared<const Program>(compile(forward));
@@ -296,10 +344,9 @@ std::vector<float> Trainer::preview(const std::stop_token& stop) {
         makeExecutor(name, static_cast<int>(impl.config.threads));
     executor->load(program);
     uploadWeights(*executor, graph, weights(), stop);
-    int64_t from = impl.lastStep + 1;
-    while (!impl.dataset.batch(from, impl.xValues, impl.targetValues)) {
-        --from;
-        require(from >= 1, kFirstBatch);
+    while (!impl.dataset.batch(step, impl.xValues, impl.targetValues)) {
+        --step;
+        require(step >= 1, kFirstBatch);
     }
     uploadFloats(*executor, graph, graph.input("x"), impl.xValues);
     const std::stop_callback onStop(stop, [&executor] { executor->requestStop(); });
@@ -335,26 +382,16 @@ void Trainer::rebuild(const LaneConfig& lane) {
     Impl& old = *m_impl;
     const auto program = std::make_shared<const Program>(compile(
         buildStep(old.config, lane, old.plan, old.dataset.shape()), m_executor->compileOptions()));
-    std::map<std::string, std::vector<std::byte>> values;
-    for (const StateInfo& state : m_program->graph.states()) {
-        std::vector<std::byte>& bytes = values[state.name];
-        bytes.resize(m_program->graph[state.node].bytes());
-        m_executor->download(state.node, bytes);
-    }
+    const LaneState before = state();
+    std::optional<std::vector<float>> shown;
+    if (old.lastStep > 0) shown = prediction();
     auto next = std::make_unique<Impl>(old.config, lane, old.plan, old.laneIndex, old.dataset,
                                        program->graph);
-    if (old.lastStep > 0) next->keptPrediction = prediction();
-    next->lastStep = old.lastStep;
-    next->culprit = old.culprit;
-    next->lossWasBad = old.lossWasBad;
     m_executor->load(program);
     m_program = program;
     m_impl = std::move(next);
-    for (const StateInfo& state : m_program->graph.states()) {
-        const auto found = values.find(state.name);
-        require(found != values.end(), "the new step has a state of its own: " + state.name);
-        m_executor->upload(state.node, found->second);
-    }
+    restore(before);
+    m_impl->keptPrediction = std::move(shown);
 }
 
 void Trainer::setScale(float scale) {

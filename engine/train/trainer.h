@@ -7,6 +7,7 @@
 #include "engine/runs/step_record.h"
 #include "engine/settings/run_config.h"
 #include "engine/train/gradient_range.h"
+#include "engine/train/lane_state.h"
 
 #include <map>
 #include <memory>
@@ -36,6 +37,15 @@ public:
 
     void setWeights(const Weights&);
     Weights weights();
+    /// All that the lane needs in order to go on from here, see LaneState.
+    LaneState state() const;
+    /// Goes on from there, whichever device the state comes from. States that this lane stores in
+    /// another dtype are converted. InputError, before anything is changed, where the state is not
+    /// one of this lane's step.
+    void restore(const LaneState&);
+    /// Takes the present state of another lane of the same experiment. Precision and scaler rules
+    /// stay this lane's own; its scale begins anew where one of the two does not scale its loss.
+    void continueFrom(Trainer& parent);
     /// Runs step number `step` (1 for the first) with its batch. Nothing when it was stopped
     /// midway: the same step can be run again.
     std::optional<StepRecord> step(int64_t step, std::vector<Event>& events);
@@ -50,7 +60,8 @@ public:
     double lastDeviceSeconds() const { return m_deviceSeconds; }
     void requestStop() { m_executor->requestStop(); }
 
-    /// The network's output on the last step's batch, f32, (rows, channels).
+    /// The network's output on the last step's batch, f32, (rows, channels). After restore(), and
+    /// before the next step, that of the restored weights.
     std::vector<float> prediction();
     /// Runs forward only for the first picture: prediction without a step (no state changes).
     /// RunError when `stop` asks for it.
@@ -77,13 +88,14 @@ public:
 private:
     struct Impl;
     void rebuild(const LaneConfig&);
+    std::vector<float> forward(int64_t step, const std::stop_token& stop);
     std::string m_name;
     std::unique_ptr<Executor> m_executor;
     std::shared_ptr<const Program> m_program;
     std::unique_ptr<Impl> m_impl;
     int64_t m_skipped = 0;
     double m_deviceSeconds = 0;
-    std::optional<StepRecord> m_atFloor; ///< the step that must be the last one
+    std::optional<FloorStop> m_atFloor; ///< the step that must be the last one
 };
 
 } // namespace halfscope

@@ -55,6 +55,7 @@ private slots:
     void loadsAgain();
     void lanesShareOneDevice();
     void muchSharedMemory();
+    void stateMovesBetweenDevices();
     void wrongUse();
 };
 
@@ -355,6 +356,29 @@ void TestCudaExecutor::muchSharedMemory() {
     const auto executor = test::fakeExecutor(platform, options);
     executor->load(program);
     QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
+}
+
+/// From the CPU to the device and back, while the device has a batch staged for another step.
+void TestCudaExecutor::stateMovesBetweenDevices() {
+    const RunConfig config = test::smallRun(Precision::AmpFp16);
+    test::Lane cpu(config, test::randomRegression(kBatch, 2, 3));
+    for (int64_t step = 1; step <= 5; ++step)
+        cpu.step(step);
+    FakeLane device(config), twin(config);
+    device.step(1);
+    device.trainer.restore(cpu.trainer.state());
+    twin.trainer.restore(cpu.trainer.state());
+    QVERIFY(device.trainer.state() == cpu.trainer.state());
+    for (int64_t step = 6; step <= 8; ++step)
+        QCOMPARE(device.step(step).loss, twin.step(step).loss);
+    const LaneState state = device.trainer.state();
+    QVERIFY(state == twin.trainer.state());
+    const StepRecord once = device.step(9);
+    device.trainer.restore(state);
+    QCOMPARE(device.step(9).loss, once.loss);
+    cpu.trainer.restore(state);
+    QVERIFY(cpu.trainer.state() == state);
+    QVERIFY(std::abs(cpu.step(9).loss / once.loss - 1) < 0.01f);
 }
 
 void TestCudaExecutor::wrongUse() {

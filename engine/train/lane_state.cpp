@@ -1,0 +1,72 @@
+// Moves states between a device and the host.
+#include "engine/train/lane_state.h"
+
+#include "engine/core/error.h"
+
+#include <algorithm>
+
+namespace halfscope {
+
+namespace {
+
+std::vector<std::byte> converted(const TypedBytes& from, DType to) {
+    const auto n = static_cast<size_t>(from.shape.elements());
+    std::vector<float> values(n);
+    loadAsFloat(from.dtype, from.bytes.data(), values.data(), n);
+    std::vector<std::byte> bytes(n * bytesOf(to));
+    storeFromFloat(to, values.data(), bytes.data(), n);
+    return bytes;
+}
+
+NodeId stateNamed(const Graph& graph, const std::string& name) {
+    const auto& states = graph.states();
+    const auto found = std::find_if(states.begin(), states.end(),
+                                    [&](const StateInfo& state) { return state.name == name; });
+    if (found == states.end()) throw InputError("lane state: the step has no state " + name);
+    return found->node;
+}
+
+void check(const Node& node, const std::string& name, const TypedBytes& values) {
+    const auto refuse = [&](const std::string& what) {
+        throw InputError("lane state: " + name + " " + what);
+    };
+    if (values.shape != node.shape)
+        refuse("has the shape " + values.shape.text() + ", the step wants " + node.shape.text());
+    const size_t wanted = static_cast<size_t>(node.elements()) * bytesOf(values.dtype);
+    if (values.bytes.size() != wanted)
+        refuse("has " + std::to_string(values.bytes.size()) + " bytes, " + std::to_string(wanted) +
+               " are wanted");
+}
+
+} // namespace
+
+StateValues downloadStates(Executor& executor, const Graph& graph, WhichStates which) {
+    StateValues states;
+    for (const StateInfo& state : graph.states()) {
+        if (which == WhichStates::Written && state.next == kNoNode) continue;
+        const Node& node = graph[state.node];
+        TypedBytes& values = states[state.name];
+        values = {node.dtype, node.shape, std::vector<std::byte>(node.bytes())};
+        executor.download(state.node, values.bytes);
+    }
+    return states;
+}
+
+void uploadStates(Executor& executor, const Graph& graph, const StateValues& states) {
+    std::vector<NodeId> nodes;
+    for (const auto& [name, values] : states) {
+        nodes.push_back(stateNamed(graph, name));
+        check(graph[nodes.back()], name, values);
+    }
+    size_t at = 0;
+    for (const auto& [name, values] : states) {
+        const NodeId node = nodes[at++];
+        const DType stored = graph[node].dtype;
+        if (stored == values.dtype)
+            executor.upload(node, values.bytes);
+        else
+            executor.upload(node, converted(values, stored));
+    }
+}
+
+} // namespace halfscope

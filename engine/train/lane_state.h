@@ -1,0 +1,69 @@
+// The state of a lane: every state of its step by name, as typed bytes. Checkpoint, fork, resume,
+// the rebuild of a lane's step and runs that must leave no trace are made of it. Files are left to
+// others.
+#pragma once
+
+#include "engine/exec/executor.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// A tensor's values in storage form, row-major.
+struct TypedBytes {
+    DType dtype = DType::F32;
+    Shape shape;
+    std::vector<std::byte> bytes;
+
+    bool operator==(const TypedBytes&) const = default;
+};
+using StateValues = std::map<std::string, TypedBytes>; ///< by the states' names
+
+/// A tensor that holds inf or nan while what it was computed from does not.
+struct Culprit {
+    /// "gradient of layers.1.weight", "gradient of the loss", "forward pass of layer 1"; empty: not
+    /// known.
+    std::string tensor;
+    bool reachedInf = false;
+
+    bool operator==(const Culprit&) const = default;
+};
+
+/// The step at which a loss scale reached its floor, where the lane's rules stop there.
+struct FloorStop {
+    int64_t step = 0;
+    float scale = 0;
+
+    bool operator==(const FloorStop&) const = default;
+};
+
+/// What a lane needs in order to go on after `step` with the same bits: on the same device, and
+/// with the same settings, every later row and event is the same.
+struct LaneState {
+    int64_t step = 0; ///< the last one that was taken; 0: none
+    StateValues states;
+    int64_t skipped = 0;     ///< steps so far
+    bool lossWasBad = false; ///< in the last step
+    Culprit culprit;         ///< of the last step; kept while the loss stays bad
+    std::optional<FloorStop> atFloor;
+
+    bool operator==(const LaneState&) const = default;
+};
+
+enum class WhichStates : uint8_t {
+    All,
+    Written, ///< those that the step changes: put back, a run in between has left no trace
+};
+StateValues downloadStates(Executor&, const Graph&, WhichStates);
+
+/// Puts values into the graph's states of those names. A state that is stored in another dtype is
+/// converted, with one rounding. InputError, before anything is changed, for a name that the step
+/// does not have, another shape, and bytes that are not as many as the shape wants.
+void uploadStates(Executor&, const Graph&, const StateValues&);
+
+} // namespace halfscope
