@@ -56,6 +56,7 @@ void ExperimentOptions::addTo(CLI::App& command) {
         textOption(command, name, to, help, type, allowedText(*findField(key)));
     };
     field("--steps", steps, "run.steps", "Stop after this many steps", "N");
+    field("--epochs", epochs, "run.epochs", "Stop after this many passes over the samples", "N");
     field("--seed", seed, "run.seed", "Seed of weights, data and batches", "N");
     deviceOption(command, device);
     field("--threads", threads, "run.threads", "Threads of the CPU device, 0 for all", "N");
@@ -83,6 +84,8 @@ RunConfig ExperimentOptions::config() const {
     if (!file.empty() && !preset.empty()) {
         throw InputError("an experiment file and --preset: give one of them");
     }
+    if (!steps.empty() && !epochs.empty())
+        throw InputError("--steps and --epochs: give one of them");
     RunConfig config = !file.empty() ? readConfig(experimentIn(file))
                                      : presetNamed(preset.empty() ? "checkerboard" : preset).config;
     if (!lanes.empty()) {
@@ -92,10 +95,15 @@ RunConfig ExperimentOptions::config() const {
             return findField(edit.key) == nullptr || findField(edit.key)->scope == FieldScope::Lane;
         });
     }
-    if (!steps.empty())
-        std::erase_if(config.edits, [](const LiveEdit& edit) { return edit.key == "run.steps"; });
-    const std::pair<const char*, const std::string&> named[] = {
-        {"run.steps", steps}, {"run.seed", seed}, {"run.device", device}, {"run.threads", threads}};
+    if (!steps.empty() || !epochs.empty())
+        std::erase_if(config.edits, [](const LiveEdit& edit) {
+            return edit.key == "run.steps" || edit.key == "run.epochs";
+        });
+    const std::pair<const char*, const std::string&> named[] = {{"run.steps", steps},
+                                                                {"run.epochs", epochs},
+                                                                {"run.seed", seed},
+                                                                {"run.device", device},
+                                                                {"run.threads", threads}};
     for (const auto& [key, text] : named) {
         if (!text.empty()) setField(config, -1, key, parseValue(*findField(key), text));
     }

@@ -22,7 +22,7 @@ CLI::Option& countOption(CLI::App&, const char* name, int& to, const char* help,
 void deviceOption(CLI::App&, std::string& to);
 
 struct ExperimentOptions {
-    std::string file, preset, lanes, steps, seed, device, threads;
+    std::string file, preset, lanes, steps, epochs, seed, device, threads;
     std::vector<std::string> settings;
 
     void addTo(CLI::App& command);

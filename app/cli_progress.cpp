@@ -34,7 +34,8 @@ std::string timeText(double seconds) {
 
 } // namespace
 
-Progress::Progress(const RunConfig& config) : m_steps(config.steps), m_terminal(noteIsTerminal()) {
+Progress::Progress(const RunConfig& config, const EpochPlan& epochs)
+    : m_steps(config.steps), m_epochs(epochs), m_terminal(noteIsTerminal()) {
     setLanes(config);
 }
 
@@ -69,7 +70,11 @@ std::string Progress::text(std::span<const StepRecord> records) const {
     std::string text;
     if (m_terminal) text += barText(share, kBarWidth) + " ";
     text += std::to_string(static_cast<int>(share * 100)) + (m_terminal ? " %  " : " %  step ") +
-            std::to_string(step) + "/" + std::to_string(m_steps) + "  " + rateText(rate) + " it/s";
+            std::to_string(step) + "/" + std::to_string(m_steps);
+    if (m_epochs.stepsPerEpoch() > 1)
+        text += "  epoch " + std::to_string(m_epochs.epochOf(step)) + "/" +
+                std::to_string(m_epochs.epochOf(m_steps));
+    text += "  " + rateText(rate) + " it/s";
     if (step < m_steps && rate > 0) {
         text += "  ETA " + timeText(static_cast<double>(m_steps - step) / rate);
     }

@@ -15,7 +15,7 @@ namespace halfscope::cli {
 
 class Progress {
 public:
-    explicit Progress(const RunConfig&);
+    Progress(const RunConfig&, const EpochPlan&);
     /// After a lane was forked.
     void setLanes(const RunConfig&);
     /// After each step; `records`: one for each lane. Draws only when it is time to.
@@ -33,6 +33,7 @@ private:
     std::vector<std::string> m_lanes;
     std::vector<bool> m_scales; ///< by lane: it has a loss scale
     int64_t m_steps;
+    EpochPlan m_epochs;
     bool m_terminal;
     bool m_drawn = false;
     Clock::time_point m_start = Clock::now();

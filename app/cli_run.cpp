@@ -101,7 +101,7 @@ public:
           m_skips(m_totals.size()), m_countEvery(options.countGradients) {
         if (!options.out.empty()) m_files.emplace(options.out, experiment);
         if (!options.quiet) {
-            m_progress.emplace(experiment.config());
+            m_progress.emplace(experiment.config(), experiment.epochs());
         }
     }
 

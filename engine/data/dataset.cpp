@@ -5,6 +5,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
+#include "engine/settings/run_length.h"
 
 #include <algorithm>
 #include <cmath>
@@ -111,7 +112,7 @@ Picture imagePicture(const TaskConfig& task) {
 class RegressionTask : public Dataset {
 public:
     explicit RegressionTask(const RunConfig& config)
-        : m_task(config.task), m_seed(config.seed),
+        : m_task(config.task), m_plan(epochPlanOf(config)), m_seed(config.seed),
           m_inputs(static_cast<size_t>(m_task.samples * kFeatures)),
           m_targets(static_cast<size_t>(m_task.samples)),
           m_order(static_cast<size_t>(m_task.samples)) {
@@ -124,6 +125,8 @@ public:
     }
 
     BatchShape shape() const override { return {m_task.batch, kFeatures, 1}; }
+    int64_t stepsPerEpoch() const override { return m_plan.stepsPerEpoch(); }
+    int64_t rows(int64_t step) const override { return m_plan.rowsOf(step); }
 
     bool batch(int64_t step, std::span<float> x, std::span<float> target) const override {
         if (wholeSet() && step > 1) return false;
@@ -160,18 +163,18 @@ public:
 private:
     bool wholeSet() const { return m_task.batch == m_task.samples; }
 
-    /// The samples of a step's batch. An epoch is as many whole batches as the set has.
+    /// The samples of a step's batch.
     std::vector<int32_t> rowsOf(int64_t step) const {
-        const int64_t batches = m_task.samples / m_task.batch;
-        const int64_t index = std::max<int64_t>(step, 1) - 1;
+        step = std::max<int64_t>(step, 1);
+        const int64_t epoch = m_plan.epochOf(step) - 1;
         const std::lock_guard lock(m_mutex);
-        if (!wholeSet() && m_epoch != index / batches) {
-            m_epoch = index / batches;
+        if (!wholeSet() && m_epoch != epoch) {
+            m_epoch = epoch;
             std::iota(m_order.begin(), m_order.end(), 0);
             shuffle(m_order, Philox(m_seed, kShuffleStream + static_cast<uint64_t>(m_epoch)));
         }
-        const auto first = m_order.begin() + (index % batches) * m_task.batch;
-        return {first, first + m_task.batch};
+        const auto first = m_order.begin() + m_plan.firstOf(step);
+        return {first, first + m_plan.rowsOf(step)};
     }
 
     /// Column of a value, or row from the bottom: mean - 4 spread to mean + 4 spread over the side.
@@ -202,6 +205,7 @@ private:
     }
 
     TaskConfig m_task;
+    EpochPlan m_plan;
     uint64_t m_seed;
     std::vector<float> m_inputs;  ///< (samples, kFeatures)
     std::vector<float> m_targets; ///< (samples)

@@ -1,6 +1,7 @@
 // Tasks as data: what a step sees. Every lane sees the same batches, from the seed alone.
 #pragma once
 
+#include "engine/data/epochs.h"
 #include "engine/io/picture.h"
 #include "engine/settings/run_config.h"
 
@@ -18,7 +19,11 @@ struct BatchShape {
 class Dataset {
 public:
     virtual ~Dataset() = default;
+    /// Of a whole batch.
     virtual BatchShape shape() const = 0;
+    virtual int64_t stepsPerEpoch() const { return 1; }
+    /// Of a step's batch; fewer than in shape() in the last one of an epoch.
+    virtual int64_t rows(int64_t /*step*/) const { return shape().rows; }
     /// Fills the batch of step `step` (1 for the first). Returns false when it is the same as the
     /// step before, so that nothing needs uploading.
     virtual bool batch(int64_t step, std::span<float> x, std::span<float> target) const = 0;

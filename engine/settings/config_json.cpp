@@ -94,11 +94,12 @@ void readKey(RunConfig& config, int lane, FieldScope scope, const std::string& p
 void readSection(RunConfig& config, int lane, FieldScope scope, const std::string& path,
                  const std::string& section, const Json& json) {
     if (!json.is_object()) refuse(path, shown(json), "an object with keys of " + section);
-    const auto preset = section == "scaler" ? json.find("preset") : json.end();
-    // Before the rest: it brings the values of all the others.
-    if (preset != json.end()) readKey(config, lane, scope, path, section, "preset", *preset);
+    // Before the rest: a preset brings the values of all the others, and steps take epochs back.
+    const std::string early = section == "scaler" ? "preset" : section == "run" ? "steps" : "";
+    const auto first = json.find(early);
+    if (first != json.end()) readKey(config, lane, scope, path, section, early, *first);
     for (const auto& [key, value] : json.items()) {
-        if (preset == json.end() || key != "preset")
+        if (first == json.end() || key != early)
             readKey(config, lane, scope, path, section, key, value);
     }
 }

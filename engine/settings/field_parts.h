@@ -9,6 +9,9 @@
 
 namespace halfscope {
 
+/// Updates of a schedule, see scheduleFields().
+inline constexpr double kLongestSchedule = 8e6;
+
 /// Rows of the groups "Optimizer", "Schedule", "Gradients", and the scaler's.
 std::vector<Field> optimizerFields();
 std::vector<Field> specialOptimizerFields();

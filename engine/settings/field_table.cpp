@@ -63,9 +63,17 @@ std::vector<Field> regressionFields() {
         when(regression, in(ofRun(
                                 {"task.batch", "Batch", "samples",
                                  "Samples in a step, at most as many as there are. Each epoch "
-                                 "shuffles them; an incomplete last batch is left out."},
+                                 "shuffles them."},
                                 [](auto& c) -> auto& { return c.task.batch; }),
                             {1, 1e6, Bound::Closed, true})));
+    fields.push_back(
+        when(regression, oneOf(ofRun(
+                                   {"data.last_batch", "Last batch", "",
+                                    "What an epoch does with samples that fill no whole batch: "
+                                    "keep takes a smaller step with them, as PyTorch's loader "
+                                    "does; drop leaves them out."},
+                                   [](auto& c) -> auto& { return c.data.lastBatch; }),
+                               namesUpTo(LastBatch::Drop))));
     fields.push_back(
         when(regression,
              in(ofRun(
@@ -119,6 +127,22 @@ std::vector<Field> networkFields() {
     };
 }
 
+Field stepsField() {
+    Field field =
+        live(in(ofRun(
+                    {"run.steps", "Stop after", "steps",
+                     "The run ends after this step. Skipped steps count: they took their batch "
+                     "and their time. run.epochs, where it is not 0, decides instead."},
+                    [](auto& c) -> auto& { return c.steps; }),
+                {1, 1e9, Bound::Closed, true}));
+    // The last one that is set decides.
+    field.set = [set = field.set](RunConfig& config, int lane, const FieldValue& value) {
+        set(config, lane, value);
+        config.epochs = 0;
+    };
+    return field;
+}
+
 std::vector<Field> runFields() {
     return {
         in(ofRun(
@@ -127,12 +151,13 @@ std::vector<Field> runFields() {
                 "seed gives the same bits on the same device."},
                [](auto& c) -> auto& { return c.seed; }),
            {0, kSeedMax}),
+        stepsField(),
         live(in(ofRun(
-                    {"run.steps", "Stop after", "steps",
-                     "The run ends after this step. Skipped steps count: they took their batch "
-                     "and their time."},
-                    [](auto& c) -> auto& { return c.steps; }),
-                {1, 1e9, Bound::Closed, true})),
+                    {"run.epochs", "Epochs", "epochs",
+                     "The run ends after so many passes over the training samples; 0: after the "
+                     "steps above. A new number of steps sets it back to 0."},
+                    [](auto& c) -> auto& { return c.epochs; }),
+                {0, 1e9, Bound::Closed, true})),
         ofRun(
             {"run.device", "Device", "",
              "auto takes the first CUDA device and otherwise the CPU. The CPU rounds as a GPU "

@@ -5,7 +5,9 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/settings/field_parts.h"
 #include "engine/settings/precision_plan.h"
+#include "engine/settings/run_length.h"
 
 #include <algorithm>
 #include <charconv>
@@ -286,6 +288,46 @@ void checkScaler(const ScalerConfig& scaler, size_t lane) {
         refuseBeyond("scaler.ceiling", rules.ceiling, "at most");
 }
 
+/// A schedule of one update has no end that differs from its start; one as long as the run must
+/// find room.
+void checkLengths(const RunConfig& config) {
+    constexpr int64_t kMostSteps = 1000000000;
+    const int64_t perEpoch = epochPlanOf(config).stepsPerEpoch();
+    if (config.epochs > kMostSteps / perEpoch)
+        throw InputError("run.epochs: " + numberText(config.epochs) + " is not allowed: at most " +
+                         numberText(kMostSteps / perEpoch) + ", for an epoch has " +
+                         numberText(perEpoch) + " steps");
+    if (config.schedule.kind == ScheduleKind::Constant) return;
+    if (config.schedule.totalSteps == 1)
+        throw InputError("schedule.total_steps: 1 is not allowed: 0, for as many as the run has, "
+                         "or at least 2");
+    const int64_t length = scheduleOf(config).totalSteps;
+    const auto longest = static_cast<int64_t>(kLongestSchedule);
+    if (length > longest)
+        throw InputError("schedule.total_steps: 0 is not allowed for a run of " +
+                         numberText(length) + " updates: a schedule has at most " +
+                         numberText(longest));
+}
+
+/// The last batch of an epoch has samples of its own: one alone has no variance.
+void checkBatches(const RunConfig& config) {
+    if (config.task.kind != TaskKind::Regression) return;
+    if (config.task.batch > config.task.samples) {
+        throw InputError("task.batch: " + numberText(config.task.batch) +
+                         " is not allowed: at most task.samples, " +
+                         numberText(config.task.samples));
+    }
+    if (config.model.norm != Norm::BatchNorm) return;
+    if (config.task.batch == 1) {
+        throw InputError("task.batch: 1 is not allowed with model.norm batch: a variance over one "
+                         "sample does not exist; at least 2");
+    }
+    if (epochPlanOf(config).lastRows() == 1)
+        throw InputError("data.last_batch: keep is not allowed with model.norm batch where one "
+                         "sample of task.samples " +
+                         numberText(config.task.samples) + " is left over: drop, or another batch");
+}
+
 /// The combinations that torch.optim.SGD and three phases of a cycle refuse.
 void checkTraining(const RunConfig& config) {
     const OptimizerConfig& optimizer = config.optimizer;
@@ -389,16 +431,8 @@ void checkConfig(const RunConfig& start) {
     for (size_t lane = 0; lane < config.lanes.size(); ++lane)
         checkPrecision(config.lanes[lane], lane);
     checkTraining(config);
-    if (config.task.kind != TaskKind::Regression) return;
-    if (config.task.batch > config.task.samples) {
-        throw InputError("task.batch: " + numberText(config.task.batch) +
-                         " is not allowed: at most task.samples, " +
-                         numberText(config.task.samples));
-    }
-    if (config.task.batch == 1 && config.model.norm == Norm::BatchNorm) {
-        throw InputError("task.batch: 1 is not allowed with model.norm batch: a variance over one "
-                         "sample does not exist; at least 2");
-    }
+    checkBatches(config);
+    checkLengths(config);
 }
 
 /// The precisions as well, which have too much to say for one row.

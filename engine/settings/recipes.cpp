@@ -77,7 +77,6 @@ Preset oneCycle() {
                          "The learning rate rises to a peak and falls again while Adam's beta 1 "
                          "runs against it; the schedule advances on skipped steps too.");
     made.config.schedule.kind = ScheduleKind::OneCycle;
-    made.config.schedule.totalSteps = made.config.steps;
     made.config.schedule.cycleMomentum = true;
     return made;
 }
@@ -108,7 +107,6 @@ Preset scheduled(const char* name, const char* title, const char* about, Schedul
     Preset made = recipe(name, kSchedules, title, about);
     made.config.optimizer.lr = 1e-2;
     made.config.schedule.kind = kind;
-    made.config.schedule.totalSteps = made.config.steps;
     return made;
 }
 

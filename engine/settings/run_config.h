@@ -3,6 +3,7 @@
 // them.
 #pragma once
 
+#include "engine/data/epochs.h"
 #include "engine/scaler/grad_scaler.h"
 #include "engine/settings/precision.h"
 
@@ -31,6 +32,9 @@ struct TaskConfig {
     int64_t samples = 1024;                   ///< regression: samples in the data set
     int64_t batch = 64;                       ///< regression: samples in a step
     double targetMean = 10, targetSpread = 5; ///< regression: targets are spread * N(0,1) + mean
+};
+struct DataConfig {
+    LastBatch lastBatch = LastBatch::Keep;
 };
 struct ModelConfig {
     int64_t width = 128;
@@ -61,7 +65,7 @@ struct GradientConfig {
 struct ScheduleConfig {
     ScheduleKind kind = ScheduleKind::Constant;
     double maxLr = 1e-2;
-    int64_t totalSteps = 300;
+    int64_t totalSteps = 0; ///< updates; 0: as many as the run has, see scheduleOf
     double pctStart = 0.3, divFactor = 25, finalDivFactor = 1e4;
     Anneal anneal = Anneal::Cosine;
     bool threePhase = false;
@@ -105,13 +109,15 @@ struct LiveEdit {
 struct RunConfig {
     std::string title; ///< shown by the preset box; may be empty
     TaskConfig task;
+    DataConfig data;
     ModelConfig model;
     OptimizerConfig optimizer;
     SecondOptimizerConfig second;
     GradientConfig gradients;
     ScheduleConfig schedule;
     uint64_t seed = 0;
-    int64_t steps = 300;         ///< stop condition
+    int64_t steps = 300;         ///< stop condition, where there are no epochs
+    int64_t epochs = 0;          ///< the run ends after so many; 0: after its steps
     std::string device = "auto"; ///< or one for each lane, see deviceOfLane
     int64_t threads = 0;         ///< CPU threads; 0: all
     std::vector<LaneConfig> lanes{LaneConfig{Precision::Fp32, {}},

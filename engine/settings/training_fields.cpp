@@ -141,14 +141,14 @@ std::vector<Field> scheduleFields() {
                            [](auto& c) -> auto& { return c.schedule.maxLr; }),
                        {0, 1000, Bound::AboveMinimum, true})),
         // The table of rates lies on the device as float32: 32 MB at the maximum, and the two falls
-        // of a cosine's period still count exactly in float32. Below two steps there is no end that
-        // differs from the start.
+        // of a cosine's period still count exactly in float32.
         when(changes, in(ofRun(
                              {"schedule.total_steps", "Schedule length", "steps",
-                              "Steps of the whole schedule; after them the last learning rate "
+                              "Steps of the whole schedule, where accumulated batches count as "
+                              "one; 0: as many as the run has. After them the last learning rate "
                               "stays. A cosine rises again in as many, as PyTorch's does."},
                              [](auto& c) -> auto& { return c.schedule.totalSteps; }),
-                         {2, 8e6, Bound::Closed, true})),
+                         {0, kLongestSchedule, Bound::Closed, true})),
         when(cycle, in(ofRun(
                            {"schedule.pct_start", "Warm-up share", "",
                             "The share of the cycle in which the learning rate rises."},

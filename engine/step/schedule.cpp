@@ -3,6 +3,7 @@
 #include "engine/step/schedule.h"
 
 #include "engine/core/error.h"
+#include "engine/settings/run_length.h"
 
 #include <algorithm>
 #include <array>
@@ -114,7 +115,7 @@ std::vector<float> learningRateTable(const ScheduleConfig& schedule, double base
 }
 
 std::map<std::string, std::vector<float>> scheduleTables(const RunConfig& config) {
-    const ScheduleConfig& schedule = config.schedule;
+    const ScheduleConfig schedule = scheduleOf(config);
     std::map<std::string, std::vector<float>> tables;
     tables["schedule.table"] = learningRateTable(schedule, config.optimizer.lr);
     if (config.model.networks > 1)

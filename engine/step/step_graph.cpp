@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/passes/autodiff.h"
 #include "engine/settings/precision_plan.h"
+#include "engine/settings/run_length.h"
 #include "engine/step/clip.h"
 #include "engine/step/optimizer.h"
 #include "engine/step/penalty.h"
@@ -26,7 +27,8 @@ NodeId element(Builder& b, NodeId vector, int slot) {
 class StepBuilder {
 public:
     StepBuilder(Graph& graph, const RunConfig& config, const LaneConfig& lane)
-        : m_b(graph), m_config(config), m_lane(lane), m_schedule(m_b, config.schedule) {}
+        : m_b(graph), m_config(config), m_lane(lane), m_rates(scheduleOf(config)),
+          m_schedule(m_b, m_rates) {}
 
     void build(const PrecisionPlan& plan, const ForwardFn& forward) {
         m_policy = plan.policy ? &*plan.policy : nullptr;
@@ -229,7 +231,7 @@ private:
         PhaseScope phase(m_b, Phase::Optimizer);
         const NodeId lr = m_schedule.valueOf("schedule.table", "learning rate");
         advanceSchedule();
-        const ScheduleConfig& schedule = m_config.schedule;
+        const ScheduleConfig& schedule = m_rates;
         OptimizerExtras extras;
         if (cyclesMomentum(schedule)) {
             extras.momentumComplement =
@@ -292,6 +294,7 @@ private:
     NodeId m_scaler = kNoNode, m_nextScaler = kNoNode, m_scale = kNoNode;
     NodeId m_inverse = kNoNode, m_foundInf = kNoNode, m_norm = kNoNode, m_penalty = kNoNode;
     NodeId m_boundary = kNoNode; ///< Bool; kNoNode: every step updates
+    const ScheduleConfig m_rates;
     ScheduleEmitter m_schedule;
     const CastPolicy* m_policy = nullptr;
     std::vector<Group> m_groups; ///< by optimizer

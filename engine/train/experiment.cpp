@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/devices/device_list.h"
+#include "engine/settings/run_length.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/overflow.h"
 
@@ -51,6 +52,9 @@ Experiment::Experiment(RunConfig config, const std::stop_token& stop)
         emptied->forks.clear();
         emptied->edits.clear();
     }
+    m_epochs = epochPlanOf(m_config);
+    m_config.steps = stepsOf(m_config);
+    m_scheduleSteps = scheduleOf(m_config).totalSteps;
     m_names = laneNames(m_config);
     m_dataset = makeDataset(m_config);
     try {
@@ -175,6 +179,8 @@ int Experiment::fork(int parent, const LaneConfig& lane, std::vector<Event>& eve
                          " already, the most that a run has: no lane can be forked");
     RunConfig with = m_config;
     with.lanes.push_back(lane);
+    RunConfig built = with; // the run may have become longer: its schedule has not
+    built.schedule.totalSteps = m_scheduleSteps;
     const size_t index = m_lanes.size();
     checkLane(lane, index);
     std::vector<std::string> names = laneNames(with);
@@ -182,7 +188,7 @@ int Experiment::fork(int parent, const LaneConfig& lane, std::vector<Event>& eve
     DeviceChoice choice = chooseDevice(device, static_cast<int>(with.threads));
     if (!choice.cudaUnavailable.empty() && m_cudaReason.empty())
         throw EngineError(choice.cudaUnavailable);
-    m_lanes.push_back(std::make_unique<Trainer>(with, static_cast<int>(index), names[index],
+    m_lanes.push_back(std::make_unique<Trainer>(built, static_cast<int>(index), names[index],
                                                 *m_dataset, std::move(choice.executor)));
     try {
         checkLaneFits(index);
@@ -245,6 +251,7 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& given
     const std::string before = valueText(field->get(m_config, std::max(lane, 0)));
     const std::vector<LaneConfig> running = m_config.lanes;
     setField(m_config, lane, key, value);
+    m_config.steps = stepsOf(m_config);
     // A preset of the scaler brings a first scale too, and that one acts at a restart.
     for (size_t i = 0; i < running.size(); ++i)
         m_config.lanes[i].scaler.initScale = running[i].scaler.initScale;

@@ -33,7 +33,8 @@ public:
     explicit Experiment(RunConfig, const std::stop_token& stop = {});
     ~Experiment();
 
-    /// As it is now: lanes that were forked stand among the lanes, edits among the settings.
+    /// As it is now, `steps` where epochs decide too: lanes that were forked stand among the lanes,
+    /// edits among the settings.
     const RunConfig& config() const { return m_config; }
     /// As it was at the start, with the forks and edits since and those that are still to come: run
     /// again, it gives the same bits on the same device.
@@ -45,6 +46,9 @@ public:
     /// Why CUDA is not used, when the configuration left it open; empty otherwise.
     const std::string& cudaReason() const { return m_cudaReason; }
 
+    /// How the samples become steps. An epoch is one pass over the train split.
+    const EpochPlan& epochs() const { return m_epochs; }
+    int64_t stepsPerEpoch() const { return m_epochs.stepsPerEpoch(); }
     /// Steps that every lane has finished.
     int64_t step() const { return m_step; }
     bool finished() const { return m_step >= m_config.steps; }
@@ -106,6 +110,8 @@ private:
     size_t m_nextFork = 0, m_nextEdit = 0;
     bool m_replaying = false;
     std::string m_device; ///< that lanes are built on: as given, or "cpu"
+    EpochPlan m_epochs;
+    int64_t m_scheduleSteps; ///< of the schedule since the start, whatever the run's length is now
     std::unique_ptr<Dataset> m_dataset;
     std::vector<std::unique_ptr<Trainer>> m_lanes;
     std::vector<std::string> m_names;

@@ -6,8 +6,10 @@
 #include "engine/core/philox.h"
 #include "engine/devices/device_list.h"
 #include "engine/settings/precision_plan.h"
+#include "engine/settings/run_length.h"
 #include "engine/step/schedule.h"
 #include "engine/step/step_graph.h"
+#include "engine/train/lane_step.h"
 #include "engine/train/overflow.h"
 #include "engine/train/step_runner.h"
 
@@ -27,8 +29,6 @@ constexpr uint64_t kWeightStreams = uint64_t{1} << 32;
 void throwIfStopped(const std::stop_token& stop) {
     if (stop.stop_requested()) throw RunError("stopped before the networks were built");
 }
-
-constexpr const char* kFirstBatch = "the first batch of a data set is always new";
 
 template <class T>
 std::span<const std::byte> bytesOfAll(const T& values) {
@@ -124,75 +124,66 @@ struct Trainer::Impl {
     const PrecisionPlan plan; ///< of the lane as it started
     int laneIndex;
     const Dataset& dataset;
-    NodeId x, target, prediction, metrics, scaler, rules, table;
-    std::vector<float> xValues, targetValues;
-    int64_t batchStep = 0;  ///< the step whose batch lies on the device; 0: none
-    int64_t stagedStep = 0; ///< the step whose batch lies there beside it; 0: none
+    /// For whole batches, and for the last one of an epoch where it is smaller.
+    std::vector<std::unique_ptr<LaneStep>> sizes;
+    LaneStep* at = nullptr; ///< the one that has the lane's states
     int64_t lastStep = 0;
     bool hasOutputs = false; ///< of lastStep, on the device
     /// The last step's, where the search for a culprit has run other steps since.
     std::optional<std::vector<float>> keptPrediction;
-    OverflowFinder finder;
-    GradientSampler gradients;
     Culprit culprit; ///< of the last step; kept while the loss stays bad
     bool lossWasBad = false;
 
-    Impl(const RunConfig& runConfig, const LaneConfig& laneConfig, PrecisionPlan lanePlan,
-         int index, const Dataset& data, const Graph& graph)
-        : config(runConfig), lane(laneConfig), plan(std::move(lanePlan)), laneIndex(index),
-          dataset(data), x(graph.input("x")), target(graph.input("target")),
-          prediction(graph.output("prediction")), metrics(graph.output("metrics")),
-          scaler(graph.state("scaler")), rules(graph.state("scaler.rules")),
-          table(graph.state("schedule.table")), xValues(static_cast<size_t>(graph[x].elements())),
-          targetValues(static_cast<size_t>(graph[target].elements())), finder(graph),
-          gradients(graph) {}
+    Impl(const RunConfig& runConfig, int index, const Dataset& data)
+        : config(runConfig), lane(config.lanes[static_cast<size_t>(index)]), plan(planOf(lane)),
+          laneIndex(index), dataset(data) {}
 
-    /// The batch of a step to come, while the device reads the one at hand.
-    void stageBatch(Executor& executor, const Graph& graph, int64_t step) {
-        if (stagedStep == step || !dataset.batch(step, xValues, targetValues)) return;
-        stageFloats(executor, graph, x, xValues);
-        stageFloats(executor, graph, target, targetValues);
-        stagedStep = step;
+    BatchShape shapeOf(int64_t rows) const {
+        BatchShape shape = dataset.shape();
+        shape.rows = rows;
+        return shape;
+    }
+    Graph graphFor(int64_t rows) const { return buildStep(config, lane, plan, shapeOf(rows)); }
+
+    std::unique_ptr<Executor> anotherExecutor() const {
+        const bool cpu = sizes.front()->executor().device().kind == "cpu";
+        return makeExecutor(cpu ? "cpu" : deviceOfLane(config.device, laneIndex),
+                            static_cast<int>(config.threads));
     }
 
-    /// Before another step than the one whose batch was staged.
-    void dropStaged(Executor& executor) {
-        if (stagedStep == 0) return;
-        executor.takeStaged();
-        batchStep = std::exchange(stagedStep, 0);
+    void addSize(std::unique_ptr<Executor> executor, int64_t rows, const std::stop_token& stop) {
+        const Graph graph = graphFor(rows);
+        throwIfStopped(stop);
+        sizes.push_back(
+            std::make_unique<LaneStep>(std::move(executor), graph, rows, dataset, stop));
     }
 
-    void loadBatch(Executor& executor, const Graph& graph, int64_t step) {
-        if (batchStep == step) return;
-        if (stagedStep == step) {
-            executor.takeStaged();
-            batchStep = std::exchange(stagedStep, 0);
-            return;
+    LaneStep& sizeFor(int64_t step) const {
+        const int64_t rows = sizes.size() > 1 ? dataset.rows(step) : sizes.front()->rows();
+        return rows == sizes.front()->rows() ? *sizes.front() : *sizes.back();
+    }
+
+    /// The step's batch, and the lane's states beside it.
+    void use(int64_t step) {
+        LaneStep& next = sizeFor(step);
+        if (&next != at) {
+            uploadStates(next.executor(), next.graph(),
+                         downloadStates(at->executor(), at->graph(), WhichStates::All));
+            at = &next;
         }
-        int64_t from = step;
-        // An unchanged batch is the one of an earlier step: go back to where it was made, unless
-        // that one is on the device.
-        while (!dataset.batch(from, xValues, targetValues)) {
-            if (--from == batchStep) break;
-            require(from >= 1, kFirstBatch);
-        }
-        if (from != batchStep) {
-            uploadFloats(executor, graph, x, xValues);
-            uploadFloats(executor, graph, target, targetValues);
-        }
-        batchStep = step;
+        at->loadBatch(step);
     }
 
     /// Why `step` was skipped: looks into its own batch, then into the earlier ones whose gradients
     /// were accumulated with it. Weights have not changed since those.
-    Culprit culpritOf(Executor& executor, const Graph& graph, int64_t step, float scale) {
+    Culprit culpritOf(int64_t step, float scale) {
         constexpr int64_t kSearched = 16; // each is a whole step, run value by value
-        keptPrediction = downloadFloats(executor, graph, prediction);
+        keptPrediction = at->prediction();
         const int64_t batches = std::min(config.gradients.accumulate, kSearched);
         Culprit found;
-        for (int64_t at = step; at > std::max<int64_t>(step - batches, 0); --at) {
-            loadBatch(executor, graph, at);
-            found = finder.find(executor, graph, scale);
+        for (int64_t each = step; each > std::max<int64_t>(step - batches, 0); --each) {
+            use(each);
+            found = at->finder().find(at->executor(), at->graph(), scale);
             if (!found.tensor.empty()) break;
         }
         return found;
@@ -201,52 +192,72 @@ struct Trainer::Impl {
 
 Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Dataset& dataset,
                  std::unique_ptr<Executor> executor, const std::stop_token& stop)
-    : m_name(std::move(name)), m_executor(std::move(executor)) {
-    const LaneConfig& laneConfig = config.lanes[static_cast<size_t>(lane)];
-    PrecisionPlan plan = planOf(laneConfig);
-    const Graph graph = buildStep(config, laneConfig, plan, dataset.shape());
-    throwIfStopped(stop);
-    m_program = std::make_shared<const Program>(compile(graph, m_executor->compileOptions()));
-    throwIfStopped(stop);
-    {
-        // a GPU compares ways to run the step
-        const std::stop_callback onStop(stop, [this] { m_executor->requestStop(); });
-        m_executor->load(m_program);
-    }
-    m_impl = std::make_unique<Impl>(config, laneConfig, std::move(plan), lane, dataset,
-                                    m_program->graph);
-    uploadWeights(*m_executor, m_program->graph,
-                  initialWeights(m_program->graph, config.seed, stop), stop);
-    uploadSettings(*m_executor, m_program->graph, config, laneConfig);
+    : m_name(std::move(name)), m_impl(std::make_unique<Impl>(config, lane, dataset)) {
+    Impl& impl = *m_impl;
+    impl.addSize(std::move(executor), dataset.shape().rows, stop);
+    const int64_t last = dataset.rows(dataset.stepsPerEpoch());
+    if (last != dataset.shape().rows) impl.addSize(impl.anotherExecutor(), last, stop);
+    impl.at = impl.sizes.front().get();
+    uploadWeights(impl.at->executor(), impl.at->graph(),
+                  initialWeights(impl.at->graph(), config.seed, stop), stop);
+    uploadSettings(impl.at->executor(), impl.at->graph(), config, impl.lane);
 }
 
 Trainer::~Trainer() = default;
 
+const Program& Trainer::program() const { return *m_impl->sizes.front()->program(); }
+const DeviceInfo& Trainer::device() const { return m_impl->sizes.front()->executor().device(); }
+bool Trainer::worksAhead() const { return m_impl->sizes.front()->executor().worksAhead(); }
+
+MemoryUse Trainer::memory() const {
+    MemoryUse sum;
+    for (const auto& size : m_impl->sizes) {
+        const MemoryUse use = memoryUse(size->executor(), *size->program());
+        sum.bytes += use.bytes;
+        sum.peakBytes += use.peakBytes;
+        for (size_t i = 0; i < sum.peakByCause.size(); ++i)
+            sum.peakByCause[i] += use.peakByCause[i];
+    }
+    return sum;
+}
+
+void Trainer::requestStop() {
+    for (const auto& size : m_impl->sizes)
+        size->executor().requestStop();
+}
+
 void Trainer::setWeights(const Weights& weights) {
-    const auto& states = m_program->graph.states();
+    const LaneStep& at = *m_impl->at;
+    const auto& states = at.graph().states();
     for (const auto& given : weights) {
         const bool known = std::any_of(states.begin(), states.end(), [&](const StateInfo& state) {
             return isWeight(state) && state.name == given.first;
         });
         if (!known) throw InputError("weights: the network has no " + given.first);
     }
-    uploadWeights(*m_executor, m_program->graph, weights, {});
+    uploadWeights(at.executor(), at.graph(), weights, {});
 }
 
 LaneState Trainer::state() const {
     const Impl& impl = *m_impl;
-    return {impl.lastStep, downloadStates(*m_executor, m_program->graph, WhichStates::All),
-            m_skipped,     impl.lossWasBad,
-            impl.culprit,  m_atFloor};
+    LaneState state;
+    state.step = impl.lastStep;
+    state.states = downloadStates(impl.at->executor(), impl.at->graph(), WhichStates::All);
+    state.skipped = m_skipped;
+    state.lossWasBad = impl.lossWasBad;
+    state.culprit = impl.culprit;
+    state.atFloor = m_atFloor;
+    return state;
 }
 
 void Trainer::restore(const LaneState& state) {
     Impl& impl = *m_impl;
-    for (const StateInfo& each : m_program->graph.states())
+    for (const StateInfo& each : impl.at->graph().states())
         if (!state.states.contains(each.name))
             throw InputError("lane state: " + each.name + " is missing");
-    uploadStates(*m_executor, m_program->graph, state.states);
-    impl.dropStaged(*m_executor);
+    uploadStates(impl.at->executor(), impl.at->graph(), state.states);
+    for (const auto& size : impl.sizes)
+        size->dropStaged();
     impl.lastStep = state.step;
     impl.hasOutputs = false;
     impl.keptPrediction.reset();
@@ -257,20 +268,21 @@ void Trainer::restore(const LaneState& state) {
 }
 
 void Trainer::continueFrom(Trainer& parent) {
+    Impl& impl = *m_impl;
     restore(parent.state());
-    const LaneConfig& lane = m_impl->lane;
-    m_executor->upload(m_impl->rules, bytesOfAll(slotsOf(actingRules(lane))));
-    if (scalesLoss(lane) != scalesLoss(parent.m_impl->lane))
-        m_executor->upload(m_impl->scaler, bytesOfAll(firstScaler(lane)));
+    impl.at->upload("scaler.rules", bytesOfAll(slotsOf(actingRules(impl.lane))));
+    if (scalesLoss(impl.lane) != scalesLoss(parent.m_impl->lane))
+        impl.at->upload("scaler", bytesOfAll(firstScaler(impl.lane)));
     m_atFloor.reset();
-    if (m_impl->lastStep > 0) m_impl->keptPrediction = parent.prediction();
+    if (impl.lastStep > 0) impl.keptPrediction = parent.prediction();
 }
 
 Weights Trainer::weights() {
+    const LaneStep& at = *m_impl->at;
     Weights weights;
-    for (const StateInfo& state : m_program->graph.states())
+    for (const StateInfo& state : at.graph().states())
         if (isWeight(state))
-            weights[state.name] = downloadFloats(*m_executor, m_program->graph, state.node);
+            weights[state.name] = downloadFloats(at.executor(), at.graph(), state.node);
     return weights;
 }
 
@@ -281,12 +293,12 @@ std::optional<StepRecord> Trainer::step(int64_t step, std::vector<Event>& events
 
 bool Trainer::begin(int64_t step) {
     Impl& impl = *m_impl;
-    impl.loadBatch(*m_executor, m_program->graph, step);
+    impl.use(step);
     impl.keptPrediction.reset();
-    if (m_executor->run(RunMode::Captured) == RunResult::Stopped) return false;
+    if (impl.at->executor().run(RunMode::Captured) == RunResult::Stopped) return false;
     impl.lastStep = step;
     impl.hasOutputs = true;
-    if (worksAhead()) impl.stageBatch(*m_executor, m_program->graph, step + 1);
+    if (worksAhead() && &impl.sizeFor(step + 1) == impl.at) impl.at->stageBatch(step + 1);
     return true;
 }
 
@@ -294,11 +306,11 @@ StepRecord Trainer::end(std::vector<Event>& events) {
     Impl& impl = *m_impl;
     const int64_t step = impl.lastStep;
     MetricsRow row{};
-    m_executor->download(impl.metrics, std::as_writable_bytes(std::span(row)));
+    impl.at->readMetrics(std::as_writable_bytes(std::span(row)));
     StepRecord record = recordOf(row, impl.config.model.networks, impl.lane.scaler.onOverflow);
     record.step = step;
     record.lane = impl.laneIndex;
-    record.deviceSeconds = m_deviceSeconds = m_executor->lastStepSeconds();
+    record.deviceSeconds = m_deviceSeconds = impl.at->executor().lastStepSeconds();
     if (record.flags & kSkipped) ++m_skipped;
     record.skippedSoFar = m_skipped;
 
@@ -306,7 +318,7 @@ StepRecord Trainer::end(std::vector<Event>& events) {
     if (!(record.flags & kSkipped))
         impl.culprit = {};
     else if (!lossIsBad || !impl.lossWasBad || impl.culprit.tensor.empty())
-        impl.culprit = impl.culpritOf(*m_executor, m_program->graph, step, record.scale);
+        impl.culprit = impl.culpritOf(step, record.scale);
     const auto scaleAfter = static_cast<float>(row[kNextScaleMetric]);
     describeStep(record, scaleAfter, impl.culprit, !impl.lossWasBad, events);
     impl.lossWasBad = lossIsBad;
@@ -325,7 +337,7 @@ std::string Trainer::stopReason(const std::string& name) const {
 std::vector<float> Trainer::prediction() {
     if (m_impl->keptPrediction) return *m_impl->keptPrediction;
     if (!m_impl->hasOutputs) return forward(std::max<int64_t>(m_impl->lastStep, 1), {});
-    return downloadFloats(*m_executor, m_program->graph, m_impl->prediction);
+    return m_impl->at->prediction();
 }
 
 std::vector<float> Trainer::preview(const std::stop_token& stop) {
@@ -335,20 +347,17 @@ std::vector<float> Trainer::preview(const std::stop_token& stop) {
 /// The output of the weights at hand on the batch of `step`.
 std::vector<float> Trainer::forward(int64_t step, const std::stop_token& stop) {
     Impl& impl = *m_impl;
-    const Graph forward = buildForward(impl.config, impl.plan, impl.dataset.shape());
-    const auto program = std::make_shared<const Program>(compile(forward));
+    const BatchShape shape = impl.shapeOf(impl.sizeFor(step).rows());
+    const auto program =
+        std::make_shared<const Program>(compile(buildForward(impl.config, impl.plan, shape)));
     const Graph& graph = program->graph;
-    const std::string name =
-        device().kind == "cpu" ? "cpu" : deviceOfLane(impl.config.device, impl.laneIndex);
-    const std::unique_ptr<Executor> executor =
-        makeExecutor(name, static_cast<int>(impl.config.threads));
+    const std::unique_ptr<Executor> executor = impl.anotherExecutor();
     executor->load(program);
     uploadWeights(*executor, graph, weights(), stop);
-    while (!impl.dataset.batch(step, impl.xValues, impl.targetValues)) {
-        --step;
-        require(step >= 1, kFirstBatch);
-    }
-    uploadFloats(*executor, graph, graph.input("x"), impl.xValues);
+    std::vector<float> x(static_cast<size_t>(shape.rows * shape.inputs));
+    std::vector<float> target(static_cast<size_t>(shape.rows * shape.outputs));
+    batchOf(impl.dataset, step, x, target);
+    uploadFloats(*executor, graph, graph.input("x"), x);
     const std::stop_callback onStop(stop, [&executor] { executor->requestStop(); });
     if (executor->run(RunMode::Stepwise) == RunResult::Stopped) throwIfStopped(stop);
     return downloadFloats(*executor, graph, graph.output("prediction"));
@@ -357,10 +366,11 @@ std::vector<float> Trainer::forward(int64_t step, const std::stop_token& stop) {
 std::optional<GradientRange> Trainer::gradientRange() {
     Impl& impl = *m_impl;
     if (impl.lastStep > 0) impl.keptPrediction = prediction(); // the last step's, not this one's
-    impl.loadBatch(*m_executor, m_program->graph, impl.lastStep + 1);
+    impl.use(impl.lastStep + 1);
     GradientRange range;
     const auto scale = static_cast<float>(scaler().scale);
-    if (!impl.gradients.sample(*m_executor, m_program->graph, range)) return std::nullopt;
+    const LaneStep& at = *impl.at;
+    if (!at.gradients().sample(at.executor(), at.graph(), range)) return std::nullopt;
     range.step = impl.lastStep + 1;
     range.scale = scale;
     return range;
@@ -372,49 +382,47 @@ void Trainer::setScaler(const ScalerConfig& scaler) {
     lane.scaler = scaler;
     if (hasOtherStep(lane, m_impl->lane)) rebuild(lane);
     m_impl->lane = lane;
-    m_executor->upload(m_impl->rules, bytesOfAll(slotsOf(actingRules(lane))));
+    m_impl->at->upload("scaler.rules", bytesOfAll(slotsOf(actingRules(lane))));
     if (scalesLoss(lane) != scaledBefore)
-        m_executor->upload(m_impl->scaler, bytesOfAll(firstScaler(lane)));
+        m_impl->at->upload("scaler", bytesOfAll(firstScaler(lane)));
     m_atFloor.reset();
 }
 
 void Trainer::rebuild(const LaneConfig& lane) {
-    Impl& old = *m_impl;
-    const auto program = std::make_shared<const Program>(compile(
-        buildStep(old.config, lane, old.plan, old.dataset.shape()), m_executor->compileOptions()));
+    Impl& impl = *m_impl;
     const LaneState before = state();
     std::optional<std::vector<float>> shown;
-    if (old.lastStep > 0) shown = prediction();
-    auto next = std::make_unique<Impl>(old.config, lane, old.plan, old.laneIndex, old.dataset,
-                                       program->graph);
-    m_executor->load(program);
-    m_program = program;
-    m_impl = std::move(next);
+    if (impl.lastStep > 0) shown = prediction();
+    impl.lane = lane;
+    for (const auto& size : impl.sizes)
+        size->load(impl.graphFor(size->rows()));
     restore(before);
-    m_impl->keptPrediction = std::move(shown);
+    impl.keptPrediction = std::move(shown);
 }
 
 void Trainer::setScale(float scale) {
     ScalerSlots values{};
-    m_executor->download(m_impl->scaler, std::as_writable_bytes(std::span(values)));
+    m_impl->at->download("scaler", std::as_writable_bytes(std::span(values)));
     // The tracker stays, as in GradScaler.update(new_scale).
     values[kScaleSlot] = static_cast<double>(scale);
-    m_executor->upload(m_impl->scaler, bytesOfAll(values));
+    m_impl->at->upload("scaler", bytesOfAll(values));
     m_atFloor.reset();
 }
 
 void Trainer::setLearningRate(double lr) {
-    const ScheduleConfig& schedule = m_impl->config.schedule;
+    const ScheduleConfig schedule = scheduleOf(m_impl->config);
     if (schedule.kind == ScheduleKind::OneCycle)
         throw InputError(
             "optimizer.lr cannot change during a one-cycle schedule: the schedule sets "
             "the learning rate");
-    uploadFloats(*m_executor, m_program->graph, m_impl->table, learningRateTable(schedule, lr));
+    const LaneStep& at = *m_impl->at;
+    uploadFloats(at.executor(), at.graph(), at.graph().state("schedule.table"),
+                 learningRateTable(schedule, lr));
 }
 
 ScalerState Trainer::scaler() {
     ScalerSlots values{};
-    m_executor->download(m_impl->scaler, std::as_writable_bytes(std::span(values)));
+    m_impl->at->download("scaler", std::as_writable_bytes(std::span(values)));
     return stateOf(values);
 }
 

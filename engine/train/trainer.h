@@ -31,9 +31,11 @@ public:
             const std::stop_token& stop = {});
     ~Trainer();
     const std::string& name() const { return m_name; }
-    const Program& program() const { return *m_program; }
-    const DeviceInfo& device() const { return m_executor->device(); }
-    MemoryUse memory() const { return memoryUse(*m_executor, *m_program); }
+    /// The step for whole batches.
+    const Program& program() const;
+    const DeviceInfo& device() const;
+    /// With what a smaller last batch of an epoch takes beside the whole ones.
+    MemoryUse memory() const;
 
     void setWeights(const Weights&);
     Weights weights();
@@ -55,10 +57,10 @@ public:
     bool begin(int64_t step);
     StepRecord end(std::vector<Event>& events);
     /// Whether begin() returns before the step is over.
-    bool worksAhead() const { return m_executor->worksAhead(); }
+    bool worksAhead() const;
     /// That the device worked on the last step; 0 before the first.
     double lastDeviceSeconds() const { return m_deviceSeconds; }
-    void requestStop() { m_executor->requestStop(); }
+    void requestStop();
 
     /// The network's output on the last step's batch, f32, (rows, channels). After restore(), and
     /// before the next step, that of the restored weights.
@@ -90,8 +92,6 @@ private:
     void rebuild(const LaneConfig&);
     std::vector<float> forward(int64_t step, const std::stop_token& stop);
     std::string m_name;
-    std::unique_ptr<Executor> m_executor;
-    std::shared_ptr<const Program> m_program;
     std::unique_ptr<Impl> m_impl;
     int64_t m_skipped = 0;
     double m_deviceSeconds = 0;

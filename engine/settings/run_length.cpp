@@ -1,0 +1,28 @@
+// Lengths that follow from several settings.
+#include "engine/settings/run_length.h"
+
+#include <algorithm>
+
+namespace halfscope {
+
+EpochPlan epochPlanOf(const RunConfig& config) {
+    const TaskConfig& task = config.task;
+    if (task.kind == TaskKind::Regression) return {task.samples, task.batch, config.data.lastBatch};
+    const int64_t pixels = task.side * task.side; // a step sees them all
+    return {pixels, pixels, config.data.lastBatch};
+}
+
+int64_t stepsOf(const RunConfig& config) {
+    if (config.epochs == 0) return config.steps;
+    return config.epochs * epochPlanOf(config).stepsPerEpoch();
+}
+
+ScheduleConfig scheduleOf(const RunConfig& config) {
+    constexpr int64_t kLeast = 2; // with one there is no end that differs from the start
+    ScheduleConfig schedule = config.schedule;
+    if (schedule.totalSteps == 0)
+        schedule.totalSteps = std::max(kLeast, stepsOf(config) / config.gradients.accumulate);
+    return schedule;
+}
+
+} // namespace halfscope

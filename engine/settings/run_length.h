@@ -1,0 +1,16 @@
+// How long a run is: its epochs, its steps, and the schedule that spans them.
+#pragma once
+
+#include "engine/data/epochs.h"
+#include "engine/settings/run_config.h"
+
+namespace halfscope {
+
+/// How the task's samples become steps.
+EpochPlan epochPlanOf(const RunConfig&);
+/// Steps of the run: as many as its epochs have, or run.steps where it counts none.
+int64_t stepsOf(const RunConfig&);
+/// The schedule with its length in updates: that of the run where schedule.total_steps is 0.
+ScheduleConfig scheduleOf(const RunConfig&);
+
+} // namespace halfscope
