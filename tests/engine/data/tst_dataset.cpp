@@ -33,6 +33,7 @@ RunConfig regression(int64_t samples, int64_t batch, uint64_t seed) {
     RunConfig config = presetNamed("regression").config;
     config.task.samples = samples;
     config.task.batch = batch;
+    config.data.lastBatch = LastBatch::Drop; // tst_epochs keeps it
     config.seed = seed;
     return config;
 }

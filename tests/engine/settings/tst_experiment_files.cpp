@@ -76,7 +76,8 @@ void TestExperimentFiles::mistakes_data() {
     row("number too large at the root", ("[1" + QByteArray(400, '0') + "]").constData(),
         "\"1" + std::string(59, '0') + "...\" is too large for a number");
     row("empty key", "{\"version\": 1, \"\": 1}",
-        "\"\": unknown key; there are: version, title, lanes, task, model, optimizer, schedule, "
+        "\"\": unknown key; there are: version, title, lanes, forks, edits, task, data, model, "
+        "optimizer, schedule, "
         "gradients, run");
     row("empty key in a section", "{\"version\": 1, \"task\": {\"\": 1}}",
         "\"task.\": unknown key; the nearest known one is task.kind");
