@@ -29,9 +29,10 @@ void check(const Api& api, nvrtcResult result, const std::string& what) {
 /// Destroys the program whatever happens.
 class Source {
 public:
-    Source(const Api& api, const std::string& text) : m_api(api) {
+    /// `file`: as messages and line numbers name the text.
+    Source(const Api& api, const std::string& text, const std::string& file) : m_api(api) {
         check(api,
-              api.compiler.nvrtcCreateProgram(&m_program, text.c_str(), "step.cu", 0, nullptr,
+              api.compiler.nvrtcCreateProgram(&m_program, text.c_str(), file.c_str(), 0, nullptr,
                                               nullptr),
               "compiling the step");
     }
@@ -87,19 +88,32 @@ std::string errorIn(const std::string& log) {
     return log.substr(from, std::min(log.find('\n', from), log.size()) - from);
 }
 
-std::string codeOf(const Device& device, const Source& source, const Target& target) {
+std::string ptxOf(const Device& device, const Source& source) {
     const CompilerApi& compiler = device.api().compiler;
     size_t bytes = 0;
-    check(device.api(),
-          target.machineCode ? compiler.nvrtcGetCUBINSize(source.get(), &bytes)
-                             : compiler.nvrtcGetPTXSize(source.get(), &bytes),
-          "compiling the step");
+    check(device.api(), compiler.nvrtcGetPTXSize(source.get(), &bytes), "compiling the step");
     std::string code(bytes, '\0');
-    check(device.api(),
-          target.machineCode ? compiler.nvrtcGetCUBIN(source.get(), code.data())
-                             : compiler.nvrtcGetPTX(source.get(), code.data()),
-          "compiling the step");
+    check(device.api(), compiler.nvrtcGetPTX(source.get(), code.data()), "compiling the step");
     return code;
+}
+
+std::string codeOf(const Device& device, const Source& source, const Target& target) {
+    if (!target.machineCode) return ptxOf(device, source);
+    const CompilerApi& compiler = device.api().compiler;
+    size_t bytes = 0;
+    check(device.api(), compiler.nvrtcGetCUBINSize(source.get(), &bytes), "compiling the step");
+    std::string code(bytes, '\0');
+    check(device.api(), compiler.nvrtcGetCUBIN(source.get(), code.data()), "compiling the step");
+    return code;
+}
+
+/// What a profiler or a disassembler wants beside the text.
+void keepCode(const std::string& text, const std::string& code, const std::string& ptx,
+              const Target& target) {
+    const std::string name = debugNameOf(text);
+    keepForDebugging(name + ".cu", text);
+    if (target.machineCode) keepForDebugging(name + ".cubin", code);
+    keepForDebugging(name + ".ptx", ptx);
 }
 
 } // namespace
@@ -112,17 +126,24 @@ std::string compileText(const Device& device, const FileCache& cache, const std:
     const std::string architecture = "--gpu-architecture=" + target.name;
     // --fmad=false: a * b + c rounds twice, as on the CPU. Division, root and subnormals are exact
     // by default.
-    const std::vector<const char*> options = {architecture.c_str(), "--fmad=false", "--std=c++20",
-                                              "--device-as-default-execution-space"};
+    std::vector<const char*> options = {architecture.c_str(), "--fmad=false", "--std=c++20",
+                                        "--device-as-default-execution-space"};
+    // Takes no time and leaves the instructions alone, but makes machine code three times as large.
+    if (debugging()) options.push_back("-lineinfo");
     int major = 0, minor = 0;
     check(api, api.compiler.nvrtcVersion(&major, &minor), "compiling the step");
     std::string key = "code NVRTC " + versionText(1000 * major + 10 * minor);
     for (const char* option : options)
         key += std::string(" ") + option;
     key += "\n" + text;
-    if (std::optional<std::string> kept = cache.get(key)) return *std::move(kept);
+    const std::optional<std::string> ptx = debugging() ? cache.get("PTX of " + key) : std::nullopt;
+    if (std::optional<std::string> kept = cache.get(key); kept && (ptx || !debugging())) {
+        if (debugging()) keepCode(text, *kept, *ptx, target);
+        return *std::move(kept);
+    }
 
-    const Source source(api, text);
+    const Source source(
+        api, text, debugging() ? debugFile(debugNameOf(text) + ".cu") : std::string("step.cu"));
     const nvrtcResult result = api.compiler.nvrtcCompileProgram(
         source.get(), static_cast<int>(options.size()), options.data());
     if (result != NVRTC_SUCCESS) {
@@ -134,6 +155,11 @@ std::string compileText(const Device& device, const FileCache& cache, const std:
     }
     std::string code = codeOf(device, source, target);
     cache.put(key, code);
+    if (debugging()) {
+        const std::string assembly = ptxOf(device, source);
+        cache.put("PTX of " + key, assembly);
+        keepCode(text, code, assembly, target);
+    }
     return code;
 }
 

@@ -68,6 +68,7 @@ void TestCudaSetup::codeForTheDevice() {
     };
     QVERIFY(has("--gpu-architecture=" + architecture));
     QVERIFY(has("--fmad=false"));
+    QVERIFY(!has("-lineinfo")); // three times the machine code
     for (const std::string& option : options)
         QVERIFY2(option.find("fast") == std::string::npos && !option.starts_with("--ftz"),
                  option.c_str());

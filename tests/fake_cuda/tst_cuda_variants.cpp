@@ -38,6 +38,7 @@ private slots:
     void withoutSearch();
     void profileOfLaunches();
     void debugFolder();
+    void debugFolderHasTheCode();
 };
 
 void TestCudaVariants::theListBeginsWithTheUsual() {
@@ -329,6 +330,8 @@ void TestCudaVariants::debugFolder() {
         QCOMPARE(kept("step.cu"), machine.executor->sourceText());
         QVERIFY2(has(kept("step.txt"), " launches, about "), kept("step.txt").c_str());
         QCOMPARE(kept("launch.txt"), std::string("none is running\n"));
+        const auto& compiled = fakeCuda().compileOptions;
+        QVERIFY(std::find(compiled.begin(), compiled.end(), "-lineinfo") != compiled.end());
         fakeCuda().calls.clear();
         machine.executor->run(RunMode::Captured);
         QCOMPARE(fakeCuda().calls["cuGraphLaunch"], 0);
@@ -350,6 +353,38 @@ void TestCudaVariants::debugFolder() {
     qunsetenv("HALFSCOPE_CUDA_DEBUG");
     QVERIFY(has(kept("failed.log"), "identifier \"nothing\" is undefined"));
     QCOMPARE(kept("failed.cu"), kept("step.cu"));
+}
+
+/// Each way's text with its machine code and PTX, also where a cache has them already.
+void TestCudaVariants::debugFolderHasTheCode() {
+    QTemporaryDir cache;
+    for (const int program : {0, 1}) {
+        QTemporaryDir folder;
+        qputenv("HALFSCOPE_CUDA_DEBUG", folder.path().toUtf8());
+        fakeCuda().compiled = 0;
+        Machine machine(cache.path().toStdString());
+        machine.load();
+        qunsetenv("HALFSCOPE_CUDA_DEBUG");
+        QCOMPARE(fakeCuda().compiled == 0, program == 1);
+        QFile ways(folder.filePath("ways.txt"));
+        QVERIFY(ways.open(QIODevice::ReadOnly));
+        const QStringList lines = QString(ways.readAll()).split('\n', Qt::SkipEmptyParts);
+        QVERIFY(program == 1 || lines.size() > 4);
+        bool found = false;
+        for (const QString& line : lines) {
+            const QString name = line.section("  ", 0, 0);
+            QFile text(folder.filePath(name + ".cu")), code(folder.filePath(name + ".cubin")),
+                ptx(folder.filePath(name + ".ptx"));
+            QVERIFY2(text.open(QIODevice::ReadOnly) && code.open(QIODevice::ReadOnly) &&
+                         ptx.open(QIODevice::ReadOnly),
+                     qPrintable(line));
+            const QByteArray written = text.readAll();
+            // as the fake compiler makes it: a mark and the text
+            QVERIFY(code.readAll().contains(written) && ptx.readAll().contains(written));
+            found = found || written.toStdString() == machine.executor->sourceText();
+        }
+        QVERIFY(found);
+    }
 }
 
 QTEST_GUILESS_MAIN(TestCudaVariants)
