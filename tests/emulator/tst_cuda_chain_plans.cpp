@@ -4,9 +4,12 @@
 #include "tests/support/chain_plans.h"
 
 #include "engine/cuda/codegen/chain_shape.h"
+#include "engine/ops/builder.h"
 #include "engine/passes/plan.h"
 
 #include <QtTest>
+
+#include <set>
 
 using namespace halfscope;
 using cuda::ElementForm;
@@ -28,6 +31,8 @@ private slots:
     void presetIsFused_data();
     void presetIsFused();
     void smallStaysUnfused();
+    void blocksAreOnTheDeviceAtOnce();
+    void rowsThatCanBeCounted();
     void compilesForDevices_data();
     void compilesForDevices();
 };
@@ -86,6 +91,58 @@ void TestCudaChainPlans::smallStaysUnfused() {
                     cuda::isNarrowDeep(fused.graph, id));
 }
 
+/// The blocks of a chain run through all tiles side by side: each is compiled with as few registers
+/// as their number on a multiprocessor needs.
+void TestCudaChainPlans::blocksAreOnTheDeviceAtOnce() {
+    const Program step = stepOf(checkerboard(512, 256), Precision::AmpFp16);
+    for (const int blocks : {0, 2})
+        for (const ElementForm form : kForms) {
+            const cuda::DeviceTraits device = h200();
+            cuda::SourceOptions options;
+            options.tiles = {128, 128, 0, blocks, form};
+            const cuda::StepSource source = cuda::writeStep(step, device, options);
+            cuda::DeviceTraits traits = device;
+            traits.tiles = options.tiles;
+            std::set<size_t> seen;
+            int shared = 0;
+            for (const cuda::Launch& launch : source.launches)
+                for (const size_t kernel : launch.kernels) {
+                    if (!isChain(source.program.kernels[kernel]) || !seen.insert(kernel).second)
+                        continue; // merges are launches of small blocks
+                    const cuda::KernelText chain =
+                        cuda::writeChain({source.program, kernel, "k", 1000, 0, 0}, traits).front();
+                    const size_t entry = source.text.find(" " + launch.entry + "(char* arena");
+                    const size_t bounds = source.text.rfind("__launch_bounds__(256, ", entry);
+                    const int each = source.text[bounds + 23] - '0';
+                    QVERIFY2(chain.blocks <= each * device.multiprocessors, launch.entry.c_str());
+                    QVERIFY(static_cast<size_t>(each) *
+                                (launch.sharedBytes + cuda::kReservedShared) <=
+                            device.sharedBytes + cuda::kReservedShared);
+                    shared += chain.blocks > device.multiprocessors ? 1 : 0;
+                }
+            QVERIFY(seen.size() >= 8);
+            QVERIFY(shared >= (blocks == 2 ? 7 : 2)); // two blocks of all chains, or of the passes
+        }
+}
+
+/// Rows of whole tiles are counted in 32 bits.
+void TestCudaChainPlans::rowsThatCanBeCounted() {
+    const auto chains = [](int64_t rows) {
+        Graph graph;
+        Builder b(graph);
+        const NodeId x = b.input("x", {rows, 8}, DType::F16);
+        const NodeId y = b.cast(b.mul(x, x), DType::F32);
+        graph.addOutput("sum", b.sum(y, {0}));
+        graph.addOutput("mean", b.mean(b.neg(y), {0}));
+        const NodeId d = b.matmul(x, b.neg(x), {.transposeA = true, .transposeB = false});
+        graph.addOutput("product", d);
+        return chainsOf(cuda::fuseChains(compile(graph), h200()));
+    };
+    constexpr int64_t kMost = (int64_t{1} << 31) - 128;
+    QVERIFY(chains(kMost) >= 1);
+    QCOMPARE(chains(kMost + 1), 0);
+}
+
 void TestCudaChainPlans::compilesForDevices_data() {
     QTest::addColumn<int>("capability");
     QTest::addColumn<int>("sharedBytes");
@@ -134,12 +191,14 @@ void TestCudaChainPlans::compilesForDevices() {
     for (size_t k = 0; k < program.kernels.size(); ++k) {
         if (!isChain(program.kernels[k])) continue;
         const std::string name = "chain" + std::to_string(k);
-        for (const cuda::KernelText& each :
-             cuda::writeChain({program, k, name, 1000, 0, 0}, traits)) {
+        const std::vector<cuda::KernelText> texts =
+            cuda::writeChain({program, k, name, 1000, 0, 0}, traits);
+        for (const cuda::KernelText& each : texts) {
             QVERIFY(each.sharedBytes <= traits.sharedBytes);
             text += each.function;
         }
-        text += "extern \"C\" __global__ void __launch_bounds__(256, 1) run_" + name +
+        text += "extern \"C\" __global__ void __launch_bounds__(256, " +
+                std::to_string(texts.front().blocksEach) + ") run_" + name +
                 "(char* arena, char* scratch, unsigned* tickets) {\nHS_DYNAMIC_SHARED(shared);\n"
                 "hs::awaitEarlierLaunch();\n" +
                 name + "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";

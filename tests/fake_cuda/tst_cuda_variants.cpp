@@ -1,6 +1,7 @@
 // The choice among ways to run a step: by the fake machine's clock, kept on disk, told.
 #include "engine/core/error.h"
 #include "engine/cuda/codegen/chain.h"
+#include "engine/cuda/codegen/chain_shape.h"
 #include "engine/cuda/variant_records.h"
 #include "tests/support/cuda_ways.h"
 #include "tests/support/thrown.h"
@@ -78,7 +79,8 @@ void TestCudaVariants::twoBlocksShareRegisters() {
     QVERIFY(has(two.text, "__launch_bounds__(256, 2) launch"));
     how.tiles = {};
     for (size_t kernel = 0; kernel < two.program.kernels.size(); ++kernel)
-        if (isChain(two.program.kernels[kernel])) {
+        if (isChain(two.program.kernels[kernel]) &&
+            chainShape(two.program.graph, two.program.kernels[kernel])->product != kNoNode) {
             how.tilesOf[kernel] = {128, 128, 0, 2};
             break;
         }

@@ -138,6 +138,7 @@ private:
         first.blocks = m_tiles.parts * m_tiles.acrossOf(m_shape);
         first.sharedBytes = m_tiles.sharedBytes;
         first.warpgroups = m_tiles.warpgroups;
+        first.blocksEach = m_tiles.blocksEach;
         if (partials == 0) return {first};
         first.scratchBytes =
             aligned(static_cast<size_t>(m_tiles.parts) * static_cast<size_t>(partials) *
@@ -177,6 +178,7 @@ private:
                        static_cast<int>(ceilDiv(m_shape.rows, m_tiles.rows));
         first.sharedBytes = m_tiles.sharedBytes;
         first.warpgroups = m_tiles.warpgroups;
+        first.blocksEach = m_tiles.blocksEach;
         first.scratchBytes = aligned(products + sums);
         second.function = functionText(m_site.name + "_merge",
                                        "hs::mergeRuns<hs::" + config + ">(arena, " +

@@ -13,8 +13,10 @@ namespace {
 constexpr int kTileRows = 128;
 /// Inner extent of a tile; of a weight gradient's with operands in 4 bytes, half of it.
 constexpr int kRowsDepth = 32, kDeepDepth = 32;
-constexpr int kPassRows = 64;     ///< of a pass at once
-constexpr int kBlocksPerPass = 2; ///< blocks of a pass that share a multiprocessor
+constexpr int kPassRows = 64; ///< of a pass at once
+/// Blocks of a pass that share a multiprocessor; one where rows follow from their dot products,
+/// which takes more than half of the registers.
+int blocksOfPass(const ChainShape& shape) { return shape.rowsFromDot ? 1 : 2; }
 
 // Columns that a thread computes side by side. Few: values of columns fit in registers. Many: wider
 // accesses; a sum over a row needs all its threads in one warp.
@@ -67,12 +69,10 @@ bool hasArithmetic(const Graph& graph, NodeId product, const DeviceTraits& trait
 int upTo(int limit, int usual) { return limit > 0 ? std::min(limit, usual) : usual; }
 
 int blocksEach(const DeviceTraits& traits) { return std::max(1, traits.tiles.blocks); }
-/// Shared memory of a block where several share a multiprocessor: each costs the device one KiB
-/// more, which what one block may ask for leaves out once.
+/// Shared memory of a block where several share a multiprocessor.
 size_t sharedOfEach(const DeviceTraits& traits) {
-    constexpr size_t kReserved = 1 << 10;
     const auto blocks = static_cast<size_t>(blocksEach(traits));
-    return (traits.sharedBytes + kReserved) / blocks - kReserved;
+    return (traits.sharedBytes + kReservedShared) / blocks - kReservedShared;
 }
 
 /// Rows of a tile: half of them before capability 9.0, where operand b does not fit into shared
@@ -114,6 +114,7 @@ std::optional<ChainTiles> rowsTiles(const Graph& graph, const ChainShape& shape,
                 tiles.parts =
                     static_cast<int>(std::clamp<int64_t>(blocks / tiles.acrossOf(shape), 1, most));
                 tiles.warpgroups = byWarpgroups(tiles, half, traits);
+                tiles.blocksEach = blocksEach(traits);
                 return tiles;
             }
     return std::nullopt;
@@ -135,6 +136,7 @@ std::optional<ChainTiles> deepTiles(const Graph& graph, const ChainShape& shape,
         const int blocks = blocksEach(traits) * traits.multiprocessors;
         tiles.parts = static_cast<int>(std::clamp<int64_t>(blocks / results, 1, steps));
         tiles.warpgroups = byWarpgroups(tiles, bytes == 2, traits);
+        tiles.blocksEach = blocksEach(traits);
         return tiles;
     }
     return std::nullopt;
@@ -146,8 +148,9 @@ ChainTiles passTiles(const ChainShape& shape, const DeviceTraits& traits) {
         panelBytes(shape, kPassRows, tiles.columns, groupOf(shape, traits.tiles.form)) +
         runningBytes(shape.partials(), tiles.columns);
     tiles.parts = static_cast<int>(
-        std::clamp<int64_t>(kBlocksPerPass * traits.multiprocessors / tiles.acrossOf(shape), 1,
+        std::clamp<int64_t>(blocksOfPass(shape) * traits.multiprocessors / tiles.acrossOf(shape), 1,
                             ceilDiv(shape.rows, kPassRows)));
+    tiles.blocksEach = blocksOfPass(shape);
     return tiles;
 }
 
@@ -185,7 +188,10 @@ std::optional<ChainTiles> chainTiles(const Graph& graph, const ChainShape& shape
 
 bool canWriteChain(const Graph& graph, const Kernel& kernel, const ChainShape& shape,
                    const DeviceTraits& traits) {
-    if (shape.rows == 0 || shape.rows > INT32_MAX || shape.columns > INT32_MAX / kNarrow)
+    // Kernels count the rows of whole tiles, and the inner extent of whole steps, in 32 bits.
+    constexpr int64_t kMost = int64_t{INT32_MAX} + 1 - kTileRows;
+    if (shape.rows == 0 || shape.rows > kMost || shape.columns > INT32_MAX / kNarrow ||
+        (shape.product != kNoNode && depthOf(graph, shape) > kMost))
         return false;
     const auto known = [&](NodeId id) { return graph[id].dtype != DType::F64; };
     if (!std::all_of(kernel.loads.begin(), kernel.loads.end(), known)) return false;

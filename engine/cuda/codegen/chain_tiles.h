@@ -14,6 +14,7 @@ struct ChainTiles {
     int parts = 1;         ///< blocks that share the rows
     size_t sharedBytes = 0;
     bool warpgroups = false; ///< multiply (kernels/warpgroup.cuh)
+    int blocksEach = 1;      ///< that share a multiprocessor
 
     int acrossOf(const ChainShape& shape) const {
         return static_cast<int>((shape.columns + columns - 1) / columns);

@@ -10,6 +10,9 @@ namespace halfscope::cuda {
 
 /// Threads of every generated block. Kernels count on it.
 inline constexpr int kThreads = 256;
+/// Bytes of shared memory that a block costs a multiprocessor beside what it asks for. What one
+/// block may ask for is all of a multiprocessor's but these.
+inline constexpr size_t kReservedShared = 1 << 10;
 /// The only capability whose devices have products of warpgroups.
 inline constexpr int kWarpgroupCapability = 90;
 
@@ -68,6 +71,8 @@ struct KernelText {
     size_t scratchBytes = 0; ///< from scratchOffset on
     int tickets = 0;         ///< from firstTicket on
     bool warpgroups = false; ///< multiply: the shared area begins at a multiple of 1024 bytes
+    /// Blocks that share a multiprocessor, and so its registers.
+    int blocksEach = 2;
 };
 
 KernelText writeLoop(const KernelSite&, const DeviceTraits&); ///< a fused loop (Kernel::loop)

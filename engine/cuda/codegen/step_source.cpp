@@ -18,8 +18,6 @@ namespace {
 constexpr size_t kScratchAlignment = 256;
 constexpr size_t kSharedAlignment = 16;
 constexpr int kBlocksEach = 8; ///< of kThreads on one multiprocessor: all that it holds at once
-/// Bytes of shared memory from which one block fills a multiprocessor: it may use all registers.
-constexpr size_t kWholeShared = 100 << 10;
 
 size_t alignedTo(size_t bytes, size_t alignment) {
     return (bytes + alignment - 1) / alignment * alignment;
@@ -31,6 +29,7 @@ struct Written {
     int blocks = 1;
     size_t sharedBytes = 0;
     bool warpgroups = false;
+    int blocksEach = 2;
 };
 
 class StepWriter {
@@ -111,7 +110,8 @@ private:
         if (texts.front().scratchBytes > 0)
             hold(site.scratchOffset + texts.front().scratchBytes, m_lastLaunch.at(unit.kernel));
         const auto written = [](const std::string& functionName, const KernelText& text) {
-            return Written{functionName, text.blocks, text.sharedBytes, text.warpgroups};
+            return Written{functionName, text.blocks, text.sharedBytes, text.warpgroups,
+                           text.blocksEach};
         };
         if (texts.size() > 1) m_laterPhase[unit.kernel] = written(name + "_merge", texts[1]);
         return written(name, texts.front());
@@ -217,6 +217,7 @@ private:
         if (m_plan.units[first].wide) {
             const Written written = write(first);
             m_hasWarpgroups = m_hasWarpgroups || written.warpgroups;
+            m_blocksEach = std::min(m_blocksEach, written.blocksEach);
             launch.blocks += written.blocks;
             launch.sharedBytes = std::max(launch.sharedBytes, written.sharedBytes);
             call = "        " + written.name + "(arena, scratch, tickets, shared, block - " +
@@ -233,6 +234,7 @@ private:
         launch.entry = "launch" + std::to_string(m_launch);
         launch.blocks = 0;
         m_hasWarpgroups = false;
+        m_blocksEach = Written{}.blocksEach;
         std::string body;
         for (const Strand& head : planned.heads)
             body += headText(head, launch);
@@ -243,11 +245,14 @@ private:
             launch.sharedBytes = std::max(launch.sharedBytes, kSharedAlignment);
             body += chainText(planned.tail, launch.sharedBytes, "    ");
         }
+        // one block alone may use all registers
+        if (2 * (launch.sharedBytes + kReservedShared) > m_traits.sharedBytes + kReservedShared)
+            m_blocksEach = 1;
         // The second number says that registers may be spent: without it ptxas sinks the loads of a
         // loop's batch to their uses and waits for them one by one (seen in SASS of sm_80 and 90).
         m_source.text += "extern \"C\" __global__ void __launch_bounds__(" +
-                         std::to_string(kThreads) + ", " + std::to_string(blocksEachOf(launch)) +
-                         ") " + launch.entry +
+                         std::to_string(kThreads) + ", " + std::to_string(m_blocksEach) + ") " +
+                         launch.entry +
                          "(char* arena, char* scratch, unsigned* tickets) {\n"
                          "    " +
                          (m_hasWarpgroups ? "HS_GROUP_SHARED" : "HS_DYNAMIC_SHARED") +
@@ -257,19 +262,6 @@ private:
                          body + "}\n\n";
     }
 
-    /// Blocks that share a multiprocessor at least, and so its registers. The tiles of chains lie
-    /// in all of them unless their limits say otherwise.
-    int blocksEachOf(const Launch& launch) const {
-        int blocks = 2;
-        bool chain = false;
-        for (const size_t kernel : launch.kernels)
-            if (isChain(m_program.kernels[kernel])) {
-                chain = true;
-                blocks = std::min(blocks, std::max(1, traitsOf(kernel).tiles.blocks));
-            }
-        return !chain && launch.sharedBytes > kWholeShared ? 1 : blocks;
-    }
-
     StepSource& m_source;
     const Program& m_program;
     const LaunchPlan& m_plan;
@@ -277,6 +269,7 @@ private:
     const std::map<size_t, TileLimits>& m_tilesOf;
     size_t m_launch = 0, m_scratchEnd = 0;
     bool m_hasWarpgroups = false;                  ///< multiply in the launch that is written
+    int m_blocksEach = 2;                          ///< of that launch, on one multiprocessor
     std::vector<std::pair<size_t, size_t>> m_held; ///< last launch, end of its scratch
     std::map<size_t, size_t> m_lastLaunch;         ///< by kernel
     std::map<size_t, Written> m_laterPhase;        ///< by kernel
