@@ -84,15 +84,12 @@ WrittenStep CudaExecutor::write(const SourceOptions& options, Publish publish) c
 template <class Make>
 CudaExecutor::Version CudaExecutor::withLibraries(const Make& make) const {
     SourceOptions options = optionsForLibraries();
-    for (;;) { // ends: each of the two libraries is left out once
+    for (;;) { // ends: the libraries are not asked again for a node that they refused
         try {
             return make(options);
-        } catch (const NoConvolution& reason) {
-            keepForDebugging("no_cudnn.txt", reason.what());
-            options.convolutions = Libraries::Unused;
-        } catch (const NoAlgorithm& reason) {
-            keepForDebugging("no_cublaslt.txt", reason.what());
-            options.libraries = Libraries::Unused;
+        } catch (const NodesRefused& reason) {
+            noteForDebugging("no_algorithm.txt", reason.what());
+            options.refused.insert(reason.nodes().begin(), reason.nodes().end());
         }
     }
 }

@@ -51,7 +51,7 @@ private:
     /// The usual way or, where the options let it search, the fastest.
     Version makeMain(const SourceOptions&);
     Version makeVisited(const SourceOptions&) const;
-    /// Again without libraries where they have no algorithm.
+    /// Again, with generated kernels for the nodes that the libraries refuse.
     template <class Make>
     Version withLibraries(const Make&) const;
     void clear();

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,15 +46,25 @@ public:
     using EngineError::EngineError;
 };
 
-/// A library cannot do a node: generated kernels can.
+/// A library cannot do a node, or nothing at all: generated kernels can.
 class NoAlgorithm : public EngineError {
 public:
     using EngineError::EngineError;
 };
-/// As it says, of cuDNN alone: matrix products may go on with cuBLASLt.
+/// The same of cuDNN.
 class NoConvolution : public NoAlgorithm {
 public:
     using NoAlgorithm::NoAlgorithm;
+};
+/// Some nodes of a step are not for the libraries; all others may be.
+class NodesRefused : public NoAlgorithm {
+public:
+    NodesRefused(const std::string& reasons, std::set<NodeId> nodes)
+        : NoAlgorithm(reasons), m_nodes(std::move(nodes)) {}
+    const std::set<NodeId>& nodes() const { return m_nodes; }
+
+private:
+    std::set<NodeId> m_nodes;
 };
 
 /// "3.2 GiB", "1.5 MiB"

@@ -11,6 +11,28 @@ namespace {
 constexpr size_t kPlainSharedBytes = 48 << 10; ///< more must be asked for
 constexpr size_t kWorkspaceAlignment = 256;    ///< as of any allocation, which libraries count on
 
+/// Goes on where a library refuses a node, so that all of them are known at once: each round
+/// without some costs a compilation.
+class Refusals {
+public:
+    template <class Attempt>
+    void attempt(NodeId node, const Attempt& attempt) {
+        try {
+            attempt();
+        } catch (const NoAlgorithm& reason) {
+            m_nodes.insert(node);
+            m_reasons += (m_reasons.empty() ? "" : "; ") + std::string(reason.what());
+        }
+    }
+    void throwIfAny() const {
+        if (!m_nodes.empty()) throw NodesRefused(m_reasons, m_nodes);
+    }
+
+private:
+    std::set<NodeId> m_nodes;
+    std::string m_reasons;
+};
+
 } // namespace
 
 LoadedStep::LoadedStep(Device& device, const StepWriter& writer, WrittenStep written,
@@ -20,6 +42,7 @@ LoadedStep::LoadedStep(Device& device, const StepWriter& writer, WrittenStep wri
     CUmodule module = nullptr;
     device.check(device.driver().cuModuleLoadData(&module, code.data()), "loading the kernels");
     m_module = ModuleHandle(module, device.driver().cuModuleUnload);
+    Refusals refusals;
     for (const Launch& launch : m_source.launches) {
         Work& work = m_work.emplace_back();
         work.cost.what = writer.describe(program(), launch);
@@ -34,12 +57,17 @@ LoadedStep::LoadedStep(Device& device, const StepWriter& writer, WrittenStep wri
             work.cost.registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS, work.function);
             work.cost.localBytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, work.function);
             break;
-        case LaunchKind::Matmul: work.matmul.emplace(device, program(), launch.node); break;
+        case LaunchKind::Matmul:
+            refusals.attempt(launch.node,
+                             [&] { work.matmul.emplace(device, program(), launch.node); });
+            break;
         case LaunchKind::Convolution:
-            work.convolution.emplace(device, program(), launch.node);
+            refusals.attempt(launch.node,
+                             [&] { work.convolution.emplace(device, program(), launch.node); });
             break;
         }
     }
+    refusals.throwIfAny();
     m_source.text.clear(); // it lies in m_text
     if (written.extra) {
         m_extra = function(written.extra->entry, 0);
@@ -92,10 +120,13 @@ void LoadedStep::prepare(const FileCache& cache, CUdeviceptr arena) {
     const CUdeviceptr workspace = m_scratch.get() + scratchBytes();
     m_tickets = m_device.allocate(static_cast<size_t>(m_source.tickets) * sizeof(unsigned),
                                   "counters of the kernels");
-    for (Work& work : m_work) {
-        if (work.matmul) work.matmul->tune(cache, arena, workspace);
-        if (work.convolution) work.convolution->tune(cache, arena, workspace);
-    }
+    Refusals refusals;
+    for (size_t i = 0; i < m_work.size(); ++i)
+        refusals.attempt(launch(i).node, [&, &work = m_work[i]] {
+            if (work.matmul) work.matmul->tune(cache, arena, workspace);
+            if (work.convolution) work.convolution->tune(cache, arena, workspace);
+        });
+    refusals.throwIfAny();
 }
 
 void LoadedStep::start(const Start& how, CUstream stream, Overlap overlap,

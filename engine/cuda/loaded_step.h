@@ -31,7 +31,8 @@ struct WrittenStep {
 
 class LoadedStep {
 public:
-    /// `code`: the compiled text. Makes the libraries' plans.
+    /// `code`: the compiled text. Makes the libraries' plans; NodesRefused names all nodes for
+    /// which there is none.
     LoadedStep(Device&, const StepWriter&, WrittenStep, const std::string& code);
 
     /// The program as it is launched: where values lie.
@@ -50,7 +51,8 @@ public:
     /// The launches in words.
     const std::string& plan() const { return m_source.plan; }
 
-    /// Gets its memory and chooses the libraries' algorithms. Overwrites the arena.
+    /// Gets its memory and chooses the libraries' algorithms. Overwrites the arena. NodesRefused
+    /// where every algorithm of a node fails.
     void prepare(const FileCache&, CUdeviceptr arena);
     /// `overlap`: of a generated kernel with the launch before it (overlap.h).
     void enqueue(size_t index, CUdeviceptr arena, CUstream, Overlap overlap = Overlap::No) const;

@@ -29,6 +29,7 @@ private slots:
     void choiceIsKept();
     void slowProductsAreTriedOnce();
     void convolutionThatCudnnLacks();
+    void directionThatCudnnLacks();
     void withoutAnAlgorithm_data();
     void withoutAnAlgorithm();
 };
@@ -135,6 +136,39 @@ void TestCudaAlgorithms::convolutionThatCudnnLacks() {
                 boundOf(DType::F32, 18, double(wanted[i])));
     QVERIFY(fakeCuda().dnnUsed.empty());
     QVERIFY(!fakeCuda().blasUsed.empty());
+}
+
+// One direction alone: the others stay with cuDNN.
+void TestCudaAlgorithms::directionThatCudnnLacks() {
+    if (!test::kHasDnn) QSKIP("built without cuDNN");
+    Graph graph;
+    Builder builder(graph);
+    const NodeId image = builder.input("image", {1, 2, 5, 5}, DType::F32);
+    const NodeId weight = builder.input("weight", {2, 2, 3, 3}, DType::F32);
+    const NodeId grad = builder.input("grad", {1, 2, 3, 3}, DType::F32);
+    graph.addOutput("y", builder.emit(Op::Conv2d, {image, weight}, ConvAttrs{}));
+    graph.addOutput(
+        "dx", builder.emit(Op::Conv2dInputGrad, {grad, weight}, ConvAttrs{{1, 1}, {0, 0}, {5, 5}}));
+    graph.addOutput(
+        "dw", builder.emit(Op::Conv2dWeightGrad, {image, grad}, ConvAttrs{{1, 1}, {0, 0}, {3, 3}}));
+    const auto program = std::make_shared<const Program>(compile(graph));
+    constexpr int kNoSuchShape = 3002; // CUDNN_STATUS_NOT_SUPPORTED_SHAPE
+    fakeCuda().fault = {"cudnnGetConvolutionBackwardDataAlgorithm_v7", 1, kNoSuchShape, true};
+    Platform platform(fakeCuda().api());
+    const auto device = executorOf(platform), cpu = makeCpuExecutor(1);
+    (void)resultOf(*cpu, program);
+    (void)resultOf(*device, program);
+    for (const OutputInfo& output : program->graph.outputs()) {
+        const auto got = downloadFloats(*device, program->graph, output.node),
+                   wanted = downloadFloats(*cpu, program->graph, output.node);
+        for (size_t i = 0; i < got.size(); ++i)
+            QVERIFY2(std::abs(double(got[i]) - double(wanted[i])) <=
+                         boundOf(DType::F32, 18, double(wanted[i])),
+                     output.name.c_str());
+    }
+    QCOMPARE(fakeCuda().calls["cudnnConvolutionBackwardData"], 0);
+    QVERIFY(fakeCuda().calls["cudnnConvolutionForward"] > 0);
+    QVERIFY(fakeCuda().calls["cudnnConvolutionBackwardFilter"] > 0);
 }
 
 void TestCudaAlgorithms::withoutAnAlgorithm_data() {

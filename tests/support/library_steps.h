@@ -27,6 +27,7 @@ inline cuda::StepSource writeForLibraries(const Program& program, const cuda::De
         const Op op = source.program.graph[node].op;
         if (!isProduct(op)) continue;
         if (op != Op::Matmul && options.convolutions == cuda::Libraries::Unused) continue;
+        if (options.refused.contains(node)) continue;
         launch.kind = op == Op::Matmul ? cuda::LaunchKind::Matmul : cuda::LaunchKind::Convolution;
         launch.node = node;
     }

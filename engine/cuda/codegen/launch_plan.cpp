@@ -50,7 +50,7 @@ LaunchKind kindOf(const Graph& graph, const Kernel& kernel, const SourceOptions&
                        std::all_of(node.in.begin(), node.in.end(),
                                    [&](NodeId in) { return isLibraryType(graph[in].dtype); });
     if (options.libraries == Libraries::Unused || kernel.loop || kernel.members.size() != 1 ||
-        !typed || node.elements() == 0)
+        !typed || node.elements() == 0 || options.refused.contains(kernel.members.front()))
         return LaunchKind::Generated;
     if (isConvolution(node.op))
         return options.convolutions == Libraries::Used ? LaunchKind::Convolution

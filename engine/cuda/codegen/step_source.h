@@ -5,6 +5,7 @@
 #include "engine/cuda/codegen/kernel_text.h"
 
 #include <map>
+#include <set>
 #include <vector>
 
 namespace halfscope::cuda {
@@ -45,6 +46,7 @@ struct SourceOptions {
     Chains chains = Chains::Fused;
     Libraries libraries = Libraries::Used;
     Libraries convolutions = Libraries::Used; ///< Unused: without cuDNN, whatever `libraries` says
+    std::set<NodeId> refused{}; ///< products and convolutions that the libraries cannot do
     /// Results of fewer elements stay out of chains: their loops are small launches that merge.
     int64_t chainElements = int64_t{1} << 20;
     /// Whether a chain stores what is dear to compute for those that need it again.
