@@ -30,16 +30,6 @@ double limitOf(const Shape& weight) {
     return std::sqrt(3.0 * static_cast<double>(weight[0]) / static_cast<double>(weight.elements()));
 }
 
-/// How far results of two variants may be apart, relative to the largest: sums in another order,
-/// and with short operands the roundings that they tip, through all layers.
-double toleranceOf(const Graph& graph) {
-    for (NodeId id = 0; id < graph.size(); ++id)
-        if (graph[id].dtype == DType::F16 || graph[id].dtype == DType::BF16 ||
-            graph[id].math == MathMode::TF32)
-            return 0x1p-4;
-    return 0x1p-10;
-}
-
 std::vector<std::byte> bytesOf(const Device& device, const StepVersion& version, NodeId id) {
     std::vector<std::byte> bytes(version.program().graph[id].bytes());
     device.check(device.driver().cuMemcpyDtoHAsync(bytes.data(), version.at(id), bytes.size(),
@@ -97,24 +87,21 @@ void fillForTrial(const Device& device, const StepVersion& version) {
     }
 }
 
-TrialResults resultsOfTrial(const Device& device, const StepVersion& version) {
+std::vector<StepResult> resultsOfTrial(const Device& device, const StepVersion& version) {
+    constexpr int64_t kFew = 64; // the metrics, of which each has a size of its own
     const Graph& graph = version.program().graph;
-    const auto isThere = [&](NodeId id) { return version.isStored(id) && graph[id].bytes() > 0; };
-    TrialResults results;
-    for (const OutputInfo& output : graph.outputs())
-        if (isThere(output.node))
-            results.push_back({"output " + output.name, valuesOf(device, version, output.node)});
-    const size_t outputs = results.size();
-    for (const StateInfo& state : graph.states()) {
-        if (!isCompared(state.role) || !isThere(state.node)) continue;
-        const std::string name = "states of " + state.name.substr(state.name.rfind('.') + 1);
-        auto kind =
-            std::find_if(results.begin() + static_cast<std::ptrdiff_t>(outputs), results.end(),
-                         [&](const TrialResult& known) { return known.name == name; });
-        if (kind == results.end()) kind = results.insert(results.end(), {name, {}});
-        const std::vector<float> values = valuesOf(device, version, state.node);
-        kind->values.insert(kind->values.end(), values.begin(), values.end());
+    std::vector<StepResult> results;
+    const auto add = [&](NodeId id, const std::string& name, const std::string& kind) {
+        if (version.isStored(id) && graph[id].bytes() > 0)
+            results.push_back({name, kind, valuesOf(device, version, id)});
+    };
+    for (const OutputInfo& output : graph.outputs()) {
+        const std::string name = "output " + output.name;
+        add(output.node, name, graph[output.node].elements() > kFew ? name : "");
     }
+    for (const StateInfo& state : graph.states())
+        if (isCompared(state.role))
+            add(state.node, state.name, state.name.substr(state.name.rfind('.') + 1));
     return results;
 }
 
@@ -131,32 +118,6 @@ std::vector<std::byte> bitsOfTrial(const Device& device, const StepVersion& vers
     for (const StateInfo& state : graph.states())
         add(state.node);
     return bits;
-}
-
-std::string differenceOf(const Graph& graph, const TrialResults& wanted, const TrialResults& got) {
-    constexpr size_t kFew = 64; // the metrics, of which each has a size of its own
-    const double bound = toleranceOf(graph);
-    for (size_t at = 0; at < got.size(); ++at) {
-        const std::vector<float>&want = wanted[at].values, &is = got[at].values;
-        double largest = 0x1p-10;
-        const bool alike = want.size() > kFew || wanted[at].name.starts_with("states");
-        for (const float value : want)
-            if (std::isfinite(value) && alike)
-                largest = std::max(largest, std::fabs(static_cast<double>(value)));
-        for (size_t i = 0; i < want.size(); ++i) {
-            const double x = static_cast<double>(want[i]), y = static_cast<double>(is[i]);
-            if (!std::isfinite(x) || !std::isfinite(y)) {
-                if (std::isfinite(x) == std::isfinite(y)) continue;
-            } else if (std::fabs(y - x) <= bound * std::max(largest, std::fabs(x))) {
-                continue;
-            }
-            char text[128];
-            std::snprintf(text, sizeof text, "element %zu of %s is %.6g instead of %.6g", i,
-                          wanted[at].name.c_str(), y, x);
-            return text;
-        }
-    }
-    return {};
 }
 
 } // namespace halfscope::cuda

@@ -239,10 +239,11 @@ void VariantSearch::trial(WrittenVariant variant, const std::string& code, Varia
         version = make(std::move(variant), code);
         fillForTrial(m_device, *version);
         version->enqueueAll(m_device.stream());
-        TrialResults results = resultsOfTrial(m_device, *version);
+        std::vector<StepResult> results = resultsOfTrial(m_device, *version);
         if (m_truth.empty())
             m_truth = std::move(results);
-        else if (const std::string wrong = differenceOf(version->program().graph, m_truth, results);
+        else if (const std::string wrong =
+                     stepDistance(version->program().graph, m_truth, results).fault;
                  !wrong.empty())
             throw EngineError("other results than the usual one: " + wrong);
         record.time.seconds = secondsOf(*version);

@@ -85,7 +85,7 @@ private:
     std::vector<VariantTime> m_times;
     std::unique_ptr<StepVersion> m_best;
     double m_bestSeconds = 0;
-    TrialResults m_truth; ///< the first one's
+    std::vector<StepResult> m_truth; ///< the first one's
 };
 
 } // namespace halfscope::cuda

@@ -1,0 +1,146 @@
+// Every way to run a step at the size that benches time, against the unfused step: all gradients,
+// moments and running statistics after one step, the same bits again, captured and launch by
+// launch. Here blocks have several tiles each, which smaller pictures (tst_gpu_chains) do not give
+// them.
+#include "engine/cuda/step_distance.h"
+#include "engine/cuda/variants.h"
+#include "tests/support/gpu_steps.h"
+
+#include <map>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+constexpr int kSteps = 3; ///< whose bits are compared
+constexpr const char* kUnfused = "unfused";
+
+/// All ways that a device with products of warpgroups has. Others write the same text for some.
+const std::vector<cuda::Variant>& ways() {
+    static const std::vector<cuda::Variant> all =
+        cuda::variantsOf(cuda::SourceOptions{}, cuda::kWarpgroupCapability);
+    return all;
+}
+cuda::SourceOptions optionsOf(const std::string& name) {
+    for (const cuda::Variant& way : ways())
+        if (way.name == name) {
+            cuda::SourceOptions options = way.options;
+            options.searchSeconds = 0;
+            return options;
+        }
+    throw std::invalid_argument("no way is named " + name);
+}
+
+/// What one step leaves.
+struct Left {
+    std::vector<cuda::StepResult> results;
+    MetricsRow metrics{};
+};
+Left oneStep(StepRunner& runner) {
+    runner.run(1);
+    Left left{{}, runner.metrics()};
+    for (const StateInfo& state : runner.graph().states())
+        if (state.role == StateRole::Moment || state.role == StateRole::Gradient ||
+            state.role == StateRole::RunningStatistic)
+            left.results.push_back(
+                {state.name, state.name.substr(state.name.rfind('.') + 1), runner.get(state.node)});
+    return left;
+}
+
+/// Of the lane, once a process.
+const Left& unfused(int lane, const StepCase& c) {
+    static std::map<int, Left> known;
+    const auto found = known.find(lane);
+    if (found != known.end()) return found->second;
+    return known[lane] = oneStep(*cudaRunner(c, lane, optionsOf(kUnfused)));
+}
+
+} // namespace
+
+class TestGpuWays : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() {
+        SKIP_WITHOUT_GPU();
+        if (gpuDevice() != "cuda") QSKIP("only CUDA has several ways");
+    }
+
+    void ways_data() {
+        QTest::addColumn<int>("lane");
+        QTest::addColumn<std::string>("way");
+        for (const cuda::Variant& way : ::ways())
+            for (const int lane : {2, 0, 1, 3, 4}) { // amp-fp16 first
+                const bool half = lane >= 2;
+                if (way.name == kUnfused || (way.options.tiles.warpgroups && !half)) continue;
+                QTest::addRow("%s %s", kLanes[lane], way.name.c_str()) << lane << way.name;
+            }
+    }
+    void ways() {
+        telling([&] {
+            QFETCH(int, lane);
+            QFETCH(std::string, way);
+            const StepCase c = checkerboardCase(512, 256);
+            const Left& want = unfused(lane, c);
+            // a step that is skipped would leave zeros, which are all alike
+            QCOMPARE(want.metrics[kFoundInfMetric], 0.0);
+            BytesByName states;
+            {
+                const auto runner = cudaRunner(c, lane, optionsOf(way));
+                const Left got = oneStep(*runner);
+                QCOMPARE(got.metrics[kFoundInfMetric], 0.0);
+                const cuda::StepDistance distance =
+                    cuda::stepDistance(runner->graph(), want.results, got.results);
+                qInfo("largest distance %.2g, %.2g of what is allowed", distance.relative,
+                      distance.part);
+                QVERIFY2(distance.fault.empty(), distance.fault.c_str());
+                const double bound = cuda::distanceBound(runner->graph());
+                for (const size_t slot : {size_t{kLossMetric}, size_t{kGradientNormMetric}})
+                    QVERIFY2(std::abs(got.metrics[slot] - want.metrics[slot]) <=
+                                 bound * std::abs(want.metrics[slot]),
+                             told("metric %zu: %.9g instead of %.9g, bound %.3g", slot,
+                                  got.metrics[slot], want.metrics[slot], bound)
+                                 .c_str());
+                runner->run(kSteps - 1);
+                states = storedStates(*runner);
+            }
+            {
+                const auto again = cudaRunner(c, lane, optionsOf(way));
+                again->run(kSteps);
+                QCOMPARE(firstDifference(states, storedStates(*again)), std::string());
+            }
+            const auto single = cudaRunner(c, lane, optionsOf(way));
+            for (int step = 0; step < kSteps; ++step)
+                QCOMPARE(single->executor().run(RunMode::Stepwise), RunResult::Done);
+            QCOMPARE(firstDifference(states, storedStates(*single)), std::string());
+        });
+    }
+
+    /// For compute-sanitizer: chains of 9 million elements, whose blocks have two or three tiles
+    /// each on 132 multiprocessors, and more on fewer.
+    void manyTiles_data() {
+        QTest::addColumn<int>("lane");
+        QTest::addColumn<std::string>("way");
+        for (const char* way : {"usual", "collected and lean by warpgroups",
+                                "collected in one pass and lean", "two blocks of 128 x 128"})
+            for (const int lane : {2, 0, 1}) {
+                if (lane != 2 && std::string(way) != "usual") continue;
+                QTest::addRow("%s %s", kLanes[lane], way) << lane << std::string(way);
+            }
+    }
+    void manyTiles() {
+        telling([&] {
+            QFETCH(int, lane);
+            QFETCH(std::string, way);
+            const auto runner = cudaRunner(checkerboardCase(192, 256), lane, optionsOf(way));
+            runner->run(1);
+            const MetricsRow row = runner->metrics();
+            QVERIFY(std::isfinite(row[kLossMetric]) && row[kLossMetric] > 0);
+            QCOMPARE(row[kFoundInfMetric], 0.0);
+        });
+    }
+};
+
+QTEST_GUILESS_MAIN(TestGpuWays)
+#include "tst_gpu_ways.moc"
