@@ -2,6 +2,7 @@
 // wrote, not what the text says to the host's. Finds misaligned and stray accesses, values that
 // nobody wrote, warp-wide instructions that not all lanes reach, wrong operands of inline PTX, and
 // races. Says nothing of ptxas, which makes machine code of it, nor of speed.
+// Frozen: no further instruction is modelled here or in the other ptx_ files; a GPU decides.
 #pragma once
 
 #include "tests/emulator/cuda_emulator.h"

@@ -1,6 +1,6 @@
 // A CUDA machine that is none: every function of engine/cuda/api.h, on host memory, with kernels
 // run by the emulator. What is enqueued is done late, as on a device, and anything can be made to
-// fail.
+// fail. Frozen: nothing is added to it; a GPU decides.
 #pragma once
 
 #include "engine/cuda/api.h"
