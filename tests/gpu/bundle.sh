@@ -32,13 +32,13 @@ ldd "${programs[@]}" "${modules[@]}" | awk '$2 == "=>" && $3 ~ /^\// { print $1,
 # Packed: most of it is oneDNN's code for other processors, ICU's data for other languages, and the
 # engine in each program.
 tar -C "$folder" -czf "$folder/packed.tar.gz" lib programs
-rm -r "$folder/lib" "$folder/programs"
+rm -r "${folder:?}/lib" "${folder:?}/programs"
 
 cp "$here/check.sh" "$here/torch_step.py" "$folder/"
-cat >"$folder/check" <<'LAUNCHER'
-#!/usr/bin/env bash
-# Checks the CUDA engine on this machine: ./check [DIR]. Results go to DIR (default: gpu-check).
-set -euo pipefail
+git -C "$here" rev-parse --short HEAD >"$folder/commit" 2>/dev/null || rm -f "$folder/commit"
+cat >"$folder/environment.sh" <<'ENVIRONMENT'
+# For check and run, which source it: unpacks the programs at the first start and says where they find
+# their libraries. `unpacked` is then the folder that holds lib and programs.
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 unpacked="$here"
 if [ ! -d "$here/lib" ]; then
@@ -66,13 +66,39 @@ print(":".join(d for p in sys.path + site.getsitepackages() for d in glob.glob(p
 fi
 export HALFSCOPE_PLAIN_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" # for programs that are not ours
 export LD_LIBRARY_PATH="$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}$cuda"
+ENVIRONMENT
+cat >"$folder/check" <<'LAUNCHER'
+#!/usr/bin/env bash
+# Checks the CUDA engine on this machine: ./check [correct|speed|record] [DIR]. Results go to DIR
+# (default: gpu-check).
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 exec bash "$here/check.sh" "$unpacked/programs" "$@"
 LAUNCHER
-chmod +x "$folder/check" "$folder/check.sh"
+cat >"$folder/run" <<'LAUNCHER'
+#!/usr/bin/env bash
+# Starts one program of the bundle: ./run PROGRAM [ARGUMENTS], behind WITH="COMMAND ..." where that is
+# set (compute-sanitizer, ncu). Without PROGRAM lists them.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+if [ "$#" = 0 ]; then
+    ls "$unpacked/programs"
+    exit 0
+fi
+program="$unpacked/programs/$1"
+if [ ! -x "$program" ]; then
+    printf 'run: no program "%s"; there are: %s\n' "$1" "$(cd "$unpacked/programs" && echo *)" >&2
+    exit 2
+fi
+shift
+# shellcheck disable=SC2086
+exec ${WITH:-} "$program" "$@"
+LAUNCHER
+chmod +x "$folder/check" "$folder/run" "$folder/check.sh"
 
 bytes="$(du -sb "$folder" | cut -f1)"
 if [ "$bytes" -gt "$limit" ]; then
     printf 'gpu-bundle: %s has %s bytes, at most %s are wanted\n' "$folder" "$bytes" "$limit" >&2
     exit 1
 fi
-printf 'The bundle is in %s (%s bytes): copy it to a machine with a GPU and start ./check there.\n' "$folder" "$bytes"
+printf 'The bundle is in %s (%s bytes): copy it to a machine with a GPU and start ./check or ./run there.\n' "$folder" "$bytes"

@@ -1,10 +1,13 @@
 // Where the time of one training step goes on a GPU: the ways to run it that the device compared,
 // and each of its launches against what memory and arithmetic allow. One row a process, so that a
 // fault or a hang costs that row alone.
-//   gpu-profile FOLDER ceilings | gpu-profile FOLDER ROW LANE
+//   gpu-profile FOLDER ceilings | gpu-profile FOLDER ROW LANE | gpu-profile FOLDER ROW LANE step
 // Adds to FOLDER/profile.txt (to read) and profile.tsv; leaves the step's text in
-// FOLDER/ROW-LANE.cu. Exit codes: 0 done, 1 the first step is not the CPU's, 2 wrong usage, 3 the
-// device failed.
+// FOLDER/ROW-LANE.cu. With `step` it runs two steps and measures nothing, for a profiler.
+// Ended by SIGTERM or SIGINT it says what it was doing, stops the search for the fastest way, and
+// tells what it has so far within three seconds.
+// Exit codes: 0 done, 1 the first step is not the CPU's, 2 wrong usage, 3 the device failed, 124
+// ended by a signal.
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/devices/device_list.h"
@@ -15,13 +18,19 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <thread>
+
+#include <pthread.h>
+#include <unistd.h>
 
 using namespace halfscope;
 
@@ -33,7 +42,12 @@ struct Ceilings {
     std::map<std::string, double> flops{{"fp32", 50e12}, {"tf32", 350e12}, {"fp16", 700e12}};
 };
 
+constexpr int kEnded = 124; ///< the exit code of `timeout`, too
+
 std::string folder;
+std::atomic<const char*> stage{"starting"};
+std::atomic<bool> ended{false};
+std::atomic<Executor*> searching{nullptr}; ///< while it loads
 
 /// To the terminal and to profile.txt, at once.
 [[gnu::format(printf, 1, 2)]] void tell(const char* format, ...) {
@@ -53,6 +67,25 @@ std::string number(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%.6g", value);
     return text;
+}
+
+/// Waits for a signal that ends the program. Before any other thread, which inherits the mask.
+void watchForTheEnd() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGTERM, SIGINT})
+        sigaddset(&signals, signal);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    std::thread([signals] {
+        int signal = 0;
+        sigwait(&signals, &signal);
+        ended = true;
+        tell("    ended while %s\n", stage.load());
+        if (Executor* executor = searching) executor->requestStop();
+        std::this_thread::sleep_for(std::chrono::seconds(3));
+        tell("    still %s\n", stage.load());
+        _exit(kEnded); // the device may never answer
+    }).detach();
 }
 
 // ---- ceilings ----------------------------------------------------------------------------------
@@ -127,13 +160,13 @@ StepCase caseOf(const std::string& row) {
     throw InputError("no row is named " + row);
 }
 
-/// The first step here and on the CPU: sums in another order, and with short operands the roundings
-/// that they tip, as in tst_gpu_steps.
-bool isTheCpus(StepRunner& here, const StepCase& c, const LaneConfig& lane) {
-    here.run(1);
+/// The first step's loss here and on the CPU: sums in another order, and with short operands the
+/// roundings that they tip, as in tst_gpu_steps.
+bool isTheCpus(double got, const StepCase& c, const LaneConfig& lane) {
+    stage = "running the first step on the CPU";
     const auto cpu = makeRunner(c, lane, makeCpuExecutor());
     cpu->run(1);
-    const double got = here.metrics()[kLossMetric], want = cpu->metrics()[kLossMetric];
+    const double want = cpu->metrics()[kLossMetric];
     const double u = std::ldexp(1.0, lane.precision == Precision::Fp32 ? -24 : -8);
     const bool same = std::fabs(got - want) <= 16 * u * std::fabs(want);
     tell("    first loss %.9g, the CPU's %.9g%s\n", got, want, same ? "" : ": WRONG");
@@ -163,12 +196,32 @@ void tellVariants(const std::string& name, const Executor& executor) {
                   "\t" + (variant.chosen ? "chosen" : "") + "\t" + variant.note);
 }
 
+/// The longest launches of one step that runs launch by launch: less exact than what follows, and
+/// there at once.
+void tellLongest(Executor& executor) {
+    constexpr size_t kMost = 8;
+    stage = "timing a step launch by launch";
+    for (int step = 0; step < 2; ++step) // the first one makes events
+        executor.run(RunMode::Stepwise);
+    const std::vector<LaunchTime> launches = executor.launchTimes();
+    std::vector<size_t> order;
+    for (size_t i = 0; i < launches.size(); ++i)
+        order.push_back(i);
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return launches[a].seconds > launches[b].seconds; });
+    tell("    longest launches, in us:");
+    for (size_t i = 0; i < std::min(kMost, order.size()); ++i)
+        tell(" #%zu %.1f", order[i], 1e6 * launches[order[i]].seconds);
+    tell("\n");
+}
+
 void tellLaunches(const std::string& name, Executor& executor, const Ceilings& ceilings,
                   double flopsCeiling) {
     tell("    %3s %9s %9s %8s %8s %8s %9s %6s %5s %6s  %s\n", "#", "us", "MB", "GB/s", "GFLOP",
          "TFLOP/s", "floor us", "of it", "regs", "local", "what");
     double sum = 0, floors = 0;
     int index = 0;
+    stage = "profiling launches";
     for (const LaunchTime& launch : executor.profile()) {
         const double floor = std::max(launch.bytes / ceilings.bytes, launch.flops / flopsCeiling);
         sum += launch.seconds;
@@ -194,37 +247,56 @@ bool profileRow(const std::string& row, const std::string& laneName) {
     const Ceilings ceilings = readCeilings();
     const std::string name = row + "\t" + laneName;
     const auto start = Clock::now();
-    const auto runner = makeRunner(c, lane, makeExecutor("cuda"));
+    stage = "loading: compiling, and trying ways to run the step";
+    std::unique_ptr<Executor> made = makeExecutor("cuda");
+    searching = made.get();
+    const auto runner = makeRunner(c, lane, std::move(made));
+    searching = nullptr;
     const double loading = std::chrono::duration<double>(Clock::now() - start).count();
     std::ofstream(folder + "/" + row + "-" + laneName + ".cu") << runner->executor().sourceText();
     tell("%s %s: loaded in %.1f s\n", row.c_str(), laneName.c_str(), loading);
-    const bool same = isTheCpus(*runner, c, lane);
+    stage = "running steps";
+    if (ended) runner->executor().run(RunMode::Captured); // takes the stop
+    runner->run(1);
+    const double loss = runner->metrics()[kLossMetric];
     const double seconds = secondsOfAStep(*runner);
     tell("    %.4f ms a step, %.4f ms by the device's clock\n", 1e3 * seconds,
          1e3 * runner->executor().lastStepSeconds());
     tellTable("step\t" + name + "\t" + number(1e3 * seconds) + "\t" +
               number(1e3 * runner->executor().lastStepSeconds()) + "\t" + number(loading));
     tellVariants(name, runner->executor());
+    tellLongest(runner->executor());
+    const bool same = isTheCpus(loss, c, lane);
     tellLaunches(name, runner->executor(), ceilings,
                  ceilings.flops.at(arithmeticOf(lane.precision)));
     return same;
+}
+
+void twoSteps(const std::string& row, const std::string& laneName) {
+    makeRunner(caseOf(row), parseLanes(laneName).front(), makeExecutor("cuda"))->run(2);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
     const bool ceilings = argc == 3 && std::string(argv[2]) == "ceilings";
-    if (!ceilings && argc != 4) {
-        std::fputs("usage: gpu-profile FOLDER ceilings | gpu-profile FOLDER ROW LANE\n", stderr);
+    const bool stepAlone = argc == 5 && std::string(argv[4]) == "step";
+    if (!ceilings && !stepAlone && argc != 4) {
+        std::fputs("usage: gpu-profile FOLDER ceilings | gpu-profile FOLDER ROW LANE [step]\n",
+                   stderr);
         return 2;
     }
     folder = argv[1];
+    watchForTheEnd();
     try {
-        if (ceilings) {
+        bool same = true;
+        if (ceilings)
             measureCeilings();
-            return 0;
-        }
-        return profileRow(argv[2], argv[3]) ? 0 : 1;
+        else if (stepAlone)
+            twoSteps(argv[2], argv[3]);
+        else
+            same = profileRow(argv[2], argv[3]);
+        return ended ? kEnded : same ? 0 : 1;
     } catch (const InputError& error) {
         std::fprintf(stderr, "gpu-profile: %s\n", error.what());
         return 2;

@@ -1,24 +1,64 @@
 #!/usr/bin/env bash
-# check.sh without a GPU: programs that only play their parts show that failures, hangs and a missing
-# device are told, and that the table joins figures and targets.
+# check.sh without a GPU: programs that only play their parts show that each part does its checks, and
+# that failures, hangs, signals and a missing device are told in the last lines.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 failures=0
+export HALFSCOPE_CHECK_JOBS=4
 
 # program NAME, its text on standard input
 program() {
     { echo '#!/usr/bin/env bash'; cat; } >"$work/programs/$1"
     chmod +x "$work/programs/$1"
 }
+# rows NAME CLASS ROW...: a test program of these rows, "function" or "function:tag". A row whose name
+# holds BAD fails, one with GONE ends the program, one with LONG hangs.
+rows() {
+    local name="$1" class="$2"
+    shift 2
+    printf '%s\n' "$@" >"$work/$name.all"
+    program "$name" <<TEST
+if [ "\${1:-}" = -datatags ]; then sed 's/^\([^:]*\):/\1 /; s/^/$class /' "$work/$name.all"; exit 0; fi
+bad=0
+for row in "\$@"; do
+    echo "\$row" >>"$work/$name.ran"
+    name="\${row%%:*}" tag=""
+    if [ "\$name" != "\$row" ]; then tag="\${row#*:}"; fi
+    case "\$row" in
+        *BAD*)
+            if [ -n "\${HALFSCOPE_CUDA_DEBUG:-}" ]; then
+                echo 'launch 3 of 9, launch3: matmul layer 1' >"\$HALFSCOPE_CUDA_DEBUG/launch.txt"
+                echo 'the text' >"\$HALFSCOPE_CUDA_DEBUG/step.cu"
+                echo 'the code' >"\$HALFSCOPE_CUDA_DEBUG/code-1.cubin"
+            fi
+            printf 'FAIL!  : $class::%s(%s) values are not the same\n   Actual   (x): 1 of 4\n   Loc: [a.cpp(1)]\n' "\$name" "\$tag"
+            bad=1 ;;
+        *GONE*)
+            if [ -z "\${HALFSCOPE_CUDA_DEBUG:-}" ]; then
+                echo "  what():  an illegal memory access" >&2
+                exit 134
+            fi
+            echo "PASS   : $class::\$name(\$tag)" ;;
+        *LONG*) exec sleep 60 ;;
+        *) echo "PASS   : $class::\$name(\$tag)" ;;
+    esac
+done
+exit "\$bad"
+TEST
+}
 fresh() {
-    rm -rf "$work/programs" "$work/out"
+    rm -rf "$work/programs" "$work/out" "$work"/*.all "$work"/*.ran "$work/ran-twice"
     mkdir -p "$work/programs"
     program halfscope-cli <<'CLI'
 case "$1" in
     devices) echo "cpu  a CPU"; echo "cuda:0  Fake 9000" ;;
     verify) echo '{"device": "Fake 9000", "suites": []}' ;;
+    run)
+        while [ "$1" != --out ]; do shift; done
+        mkdir -p "$2"
+        printf 'step,lane,loss,scale\n499,fp32,0.5,1\n500,fp32,0.09,1\n500,amp-fp16,0.1,1\n' >"$2/steps.csv" ;;
     bench) # --device cuda --only ROW --json
         case "$5" in
             mlp) row=mlp-10-20-1 ms=0.5 ;;
@@ -29,178 +69,212 @@ case "$1" in
         ;;
 esac
 CLI
-    program tst_gpu_one <<<'exit 0'
+    rows tst_gpu_steps TestGpuSteps smallStep sameBits:fp32 sameBits:amp
+    rows tst_gpu_ways TestGpuWays 'ways:amp-fp16 usual' 'ways:fp32 usual' 'manyTiles:amp-fp16 usual' 'manyTiles:fp32 usual'
+    rows tst_gpu_device TestGpuDevice absentIndexIsRefused
     program gpu-profile <<'PROFILE'
-echo "$2 ${3:-}: profiled" >>"$1/profile.txt"
-echo "step	$2	${3:-}" >>"$1/profile.tsv"
+if [ "${4:-}" = step ]; then exit 0; fi
+echo "$2 ${3:-}: profiled" | tee -a "$1/profile.txt"
+printf 'launch\t%s\t%s\t%s\t%s\n' "$2" "${3:-}" 0 5 "$2" "${3:-}" 7 90 "$2" "${3:-}" 3 80 >>"$1/profile.tsv"
+printf 'variant\t%s\t%s\tcollected and lean\t1\tchosen\t\n' "$2" "${3:-}" >>"$1/profile.tsv"
 PROFILE
 }
-# check CODE WORDS...: the exit code, and words that the output must hold
+fail() {
+    echo "FAIL: $*"
+    failures=$((failures + 1))
+}
+# check PART CODE WORDS...: the exit code, and words that the last 60 lines of the output must hold
 check() {
-    local wanted="$1" code=0 output words
-    shift
+    local part="$1" wanted="$2" code=0 words
+    shift 2
     rm -rf "$work/out"
-    output="$(PATH="$work/path:$PATH" bash "$here/check.sh" "$work/programs" "$work/out" 2>&1)" || code=$?
-    if [ "$code" != "$wanted" ]; then
-        echo "FAIL: exit code $code, not $wanted: $output"
-        failures=$((failures + 1))
-    fi
+    PATH="$work/path:$PATH" bash "$here/check.sh" "$work/programs" "$part" "$work/out" >"$work/said" 2>&1 || code=$?
+    tail -n 60 "$work/said" >"$work/told"
+    if [ "$code" != "$wanted" ]; then fail "$part: exit code $code, not $wanted: $(cat "$work/said")"; fi
     for words in "$@"; do
-        if ! grep -qE "$words" <<<"$output"; then
-            echo "FAIL: '$words' is not in: $output"
-            failures=$((failures + 1))
-        fi
+        if ! grep -qE -- "$words" "$work/told"; then fail "$part: '$words' is not in: $(cat "$work/said")"; fi
     done
+}
+has() { # FILE WORDS
+    if ! grep -qE -- "$2" "$1"; then fail "'$2' is not in $1: $(cat "$1")"; fi
 }
 mkdir -p "$work/path"
 printf '#!/bin/sh\nexit 1\n' >"$work/path/python3" # no PyTorch
-printf '#!/bin/sh\nexit 0\n' >"$work/path/compute-sanitizer"
+printf '#!/bin/sh\nshift 4; exec "$@"\n' >"$work/path/compute-sanitizer"
+printf '#!/bin/sh\necho "$@" >"%s/ncu-said"; exit 0\n' "$work" >"$work/path/ncu"
 chmod +x "$work/path"/*
 
-fresh
-check 0 'tst_gpu_one +passed' 'verify +passed' 'sanitizer-racecheck +passed' 'pytorch +skipped' \
-    'checkerboard-512-w256 +amp-fp16 +0.7500 +- +- +0.90 met$' 'mlp-10-20-1 .* 0.020 missed' 'All green'
-if ! grep -q '"row": "mlp-10-20-1", "lane": "amp-fp16", "ms": 0.5' "$work/out/summary.json"; then
-    echo "FAIL: summary.json: $(cat "$work/out/summary.json")"
-    failures=$((failures + 1))
-fi
+# ---- correct -----------------------------------------------------------------------------------
 
-# few files, whatever was run: what a machine gives back may be few
-if [ "$(find "$work/out" -type f | wc -l)" -gt 8 ] || ! grep -q 'checkerboard-512-w256 amp-fp16: profiled' "$work/out/profile.txt"; then
-    echo "FAIL: the folder of results: $(ls "$work/out")"
-    failures=$((failures + 1))
-fi
-if ! python3 -c 'import json, sys; assert len(json.load(open(sys.argv[1]))) == 2' "$work/out/bench.json"; then
-    echo "FAIL: bench.json: $(cat "$work/out/bench.json")"
-    failures=$((failures + 1))
-fi
-
-# A fault takes the context and all rows after it: those that did not pass run again, one process
-# each, and leave what is needed to mend them.
 fresh
-program tst_gpu_two <<'TEST'
-if [ "${1:-}" = -datatags ]; then printf 'T good\nT bad float16 x\nT after\n'; exit 0; fi
-if [ -z "${1:-}" ]; then printf 'PASS   : T::good()\nFAIL!  : T::bad(float16 x) illegal\nFAIL!  : T::after() given up\n'; exit 2; fi
-if [ "$1" = after ]; then exit 0; fi
-if [ "$1" != 'bad:float16 x' ]; then echo "who asked for $1?"; exit 7; fi
-echo 'launch 3 of 9, launch3: matmul layer 1' >"$HALFSCOPE_CUDA_DEBUG/launch.txt"
-echo 'the text' >"$HALFSCOPE_CUDA_DEBUG/step.cu"
-echo 'FAIL!  : T::bad(float16 x) illegal'
-exit 1
+check correct 0 '^first-step +passed' '^tst_gpu_ways \(4 rows\) +passed' '^tst_gpu_steps \(3 rows\) +passed' '^verify +passed' \
+    '^memcheck-amp-fp16-usual +passed' '^racecheck-fp32-usual +passed' '^synccheck-' '^initcheck-' '^All green'
+python3 - "$work/out/correct.json" <<'PYTHON' || fail "correct.json: $(cat "$work/out/correct.json")"
+import json, sys
+told = json.load(open(sys.argv[1]))
+assert told["part"] == "correct" and len(told["checks"]) > 8 and told["device"] == "Fake 9000"
+PYTHON
+if grep -q 'profile\|bench' "$work/said"; then fail "correct does what speed does: $(cat "$work/said")"; fi
+# each row once; the sanitizers those of large chains, with four tools
+for test in ways steps device; do
+    sort "$work/tst_gpu_$test.ran" | uniq -c | awk -v test="$test" '
+        { wanted = $2 ~ /^manyTiles/ ? 5 : $2 == "smallStep" ? 3 : 1 } $1 != wanted { print test, $0 }'
+done >"$work/odd"
+if [ -s "$work/odd" ]; then fail "rows that did not run as often as wanted: $(cat "$work/odd")"; fi
+
+# What fails is told with its values, runs again alone, and leaves what is needed to mend it.
+fresh
+rows tst_gpu_ways TestGpuWays 'ways:good' 'ways:BAD one' 'ways:GONE' 'ways:after'
+check correct 1 '^tst_gpu_ways \(4 rows\) +failed, ' '^  tst_gpu_ways ways:BAD one: FAIL! : .*not the same \| Actual \(x\): 1 of 4 \| alone: FAIL!' \
+    '^  tst_gpu_ways ways:GONE: it did not come to its end \| alone: passes launch by launch' '^  tst_gpu_ways .4 rows. failed: 2 of 4 rows' 'Something failed'
+has "$work/said" 'at launch 3 of 9, launch3: matmul layer 1'
+tar -xzf "$work/out/correct-details.tar.gz" -C "$work/programs"
+has "$work/programs/tst_gpu_ways-ways-BAD-one/step.cu" 'the text'
+has "$work/programs/tst_gpu_ways.log" 'PASS .*ways\(good\)'
+
+# A fault takes all rows that come after it in the process: they run alone, and pass.
+fresh
+rows tst_gpu_ways TestGpuWays 'ways:GONE' 'other:GONE' 'third:GONE'
+HALFSCOPE_CHECK_JOBS=1 check correct 1 'ways:GONE: it did not' 'other:GONE: it did not .* passes launch by launch' 'third:GONE'
+
+# Many failures: the last 60 lines still name each check.
+fresh
+mapfile -t many < <(seq -f 'ways:BAD %g' 60)
+rows tst_gpu_ways TestGpuWays "${many[@]}"
+rows tst_gpu_steps TestGpuSteps smallStep sameBits:BAD
+check correct 1 '^first-step +passed' '^tst_gpu_ways \(60 rows\) +failed' 'failed: 60 of 60 rows' '^  tst_gpu_steps .* failed: 1 of 2' '^verify +passed' 'everything is in'
+
+# All rows of one name are in one process.
+fresh
+mapfile -t many < <(seq -f 'one:name %g' 30; seq -f 'other:name %g' 30)
+rows tst_gpu_ways TestGpuWays "${many[@]}"
+check correct 0 '^tst_gpu_ways \(60 rows\) +passed'
+awk -F'name ' '{ if (seen[$2]++ == 1 && last != $2) far++; last = $2 } END { exit far > 45 }' "$work/tst_gpu_ways.ran" || fail "rows of one name run apart"
+
+# A program that skips everything proves nothing.
+fresh
+program tst_gpu_ways <<'TEST'
+if [ "$1" = -datatags ]; then echo 'TestGpuWays ways a'; exit 0; fi
+echo 'SKIP   : TestGpuWays::initTestCase() there is no device'
 TEST
-check 1 'tst_gpu_two +failed \(2\): 2 rows, the first: FAIL! : T::bad' 'bad-float16-x.*: FAIL!' 'at launch 3 of 9, launch3: matmul layer 1' \
-    'two-after.*: passes launch by launch' 'tst_gpu_one +passed' 'Something failed'
-if ! tar -xzOf "$work/out/details.tar.gz" ./tst_gpu_two-bad-float16-x-/step.cu 2>/dev/null | grep -q 'the text'; then
-    echo "FAIL: the step's text is not in details.tar.gz: $(tar -tzf "$work/out/details.tar.gz")"
-    failures=$((failures + 1))
-fi
-
-# Values stand below the line that says FAIL!, and what is thrown is told at the very end; what failed
-# is told again after the table.
-fresh
-program tst_gpu_two <<'TEST'
-printf 'PASS   : T::good()\nFAIL!  : T::sum() Compared values are not the same\n   Actual   (x): weights: 1 of 4 bytes differ\n   Expected ("") : nothing\n   Loc: [a.cpp(1)]\n'
-exit 1
-TEST
-program tst_gpu_thrown <<'TEST'
-printf 'FAIL!  : T::a() Caught unhandled exception\n   Loc: [b.cpp(2)]\n'
-echo "  what():  loading the kernels: no kernel image" >&2
-exit 134
-TEST
-check 1 'tst_gpu_two +failed \(1\): .*not the same \| Actual \(x\): weights: 1 of 4 bytes differ' \
-    'tst_gpu_thrown +failed \(134\): .*unhandled exception \| what\(\): loading the kernels: no kernel image' \
-    '^  tst_gpu_thrown failed \(134\)'
-told="$(PATH="$work/path:$PATH" bash "$here/check.sh" "$work/programs" "$work/out" 2>&1 | tail -n 4)" || true
-if ! grep -q '^  tst_gpu_two failed' <<<"$told" || ! grep -q 'everything is in' <<<"$told"; then
-    echo "FAIL: the last lines do not say what failed: $told"
-    failures=$((failures + 1))
-fi
-
-# Many rows are dealt out to several processes: each is run once, those of one name by one process.
-fresh
-program tst_gpu_many <<TEST
-if [ "\${1:-}" = -datatags ]; then
-    for i in \$(seq 60); do echo "T one name \$i"; echo "T other name \$i"; done
-    exit 0
-fi
-printf '%s\n' "\$@" >>"$work/rows"
-printf '%s\n' "\$@" >"$work/rows.\$\$"
-for row in "\$@"; do
-    if [ "\$row" = 'one:name 7' ]; then echo 'FAIL!  : T::one(name 7) wrong'; bad=1; else echo "PASS   : T::\${row%%:*}(\${row#*:})"; fi
-done
-exit "\${bad:-0}"
-TEST
-rm -f "$work"/rows*
-check 1 'tst_gpu_many-0 ' 'tst_gpu_many-3 ' 'failed \(1\): FAIL! : T::one\(name 7\) wrong'
-sort "$work/rows" | uniq -c | awk '$1 != ($2 == "one:name" && $3 == 7 ? 2 : 1)' >"$work/odd"
-if [ -s "$work/odd" ] || [ "$(sort -u "$work/rows" | wc -l)" != 120 ]; then
-    echo "FAIL: rows that were not run once: $(cat "$work/odd")"
-    failures=$((failures + 1))
-fi
-for file in "$work"/rows.*; do
-    if [ "$(wc -l <"$file")" -gt 1 ] && ! cmp -s <(sed -n 's/^one://p' "$file" | sort) <(sed -n 's/^other://p' "$file" | sort); then
-        echo "FAIL: rows of one name are in two processes: $(cat "$file")"
-        failures=$((failures + 1))
-    fi
-done
-
-# Where the smallest steps are wrong, tests come before the profile of large ones, and one row alone
-# is run again slowly.
-fresh
-program gpu-profile <<<'echo "$2: WRONG"; exit 1'
-check 1 'profile-mlp-10-20-1-amp-fp16 +failed' 'profile-checkerboard-512-w256-fp32 +failed'
-if [ "$(grep -nE '^(tst_gpu_one|ceilings) ' "$work/out/check.log" | cut -d' ' -f1 | cut -d: -f2 | head -n 1)" != tst_gpu_one ] ||
-    [ "$(grep -c 'debugged: ' "$work/out/check.log")" != 1 ]; then
-    echo "FAIL: not the tests first, or not one row debugged: $(cat "$work/out/check.log")"
-    failures=$((failures + 1))
-fi
+check correct 1 'tst_gpu_ways .* failed: all rows were skipped: SKIP .*there is no device'
 
 # A hang costs its limit, and what was learnt before it is there.
 fresh
-program tst_gpu_two <<'TEST'
-if [ "${1:-}" = -datatags ]; then exit 0; fi
-exec sleep 60
-TEST
-HALFSCOPE_CHECK_SECONDS=11 check 1 'tst_gpu_one +passed' 'tst_gpu_two +timed out after' 'verify +passed' 'bench-mlp +skipped: no time is left' \
-    '^  tst_gpu_two timed out'
-if ! grep -q '"name": "tst_gpu_two", "result": "timed out' "$work/out/summary.json"; then
-    echo "FAIL: summary.json does not tell of the hang: $(cat "$work/out/summary.json")"
-    failures=$((failures + 1))
-fi
+rows tst_gpu_ways TestGpuWays 'ways:LONG' 'ways:good'
+HALFSCOPE_CHECK_SECONDS=12 check correct 1 '^tst_gpu_steps .* passed' '^tst_gpu_ways .* failed' '^  tst_gpu_ways ways:LONG: it did not come to its end' '^verify +passed'
+has "$work/out/correct.json" '"name": "tst_gpu_ways \(2 rows\)", "result": "failed: 1 of 2 rows"'
 
-# No time at all: nothing is told but that
+# No time at all: nothing is told but that.
 fresh
-HALFSCOPE_CHECK_SECONDS=1 check 1 'tst_gpu_one +skipped: no time is left' 'Something failed or was left out'
-if grep -q 'No such file' "$work/out/check.log"; then
-    echo "FAIL: parts that did not run are looked at: $(cat "$work/out/check.log")"
-    failures=$((failures + 1))
-fi
+HALFSCOPE_CHECK_SECONDS=1 check correct 1 '^first-step +skipped: no time is left' 'Something failed or was left out'
+if grep -q 'No such file' "$work/said"; then fail "checks that did not run are looked at: $(cat "$work/said")"; fi
 
-# A virtual machine without a debugging interface
+# A fault that a sanitizer finds; a virtual machine without a debugging interface.
 fresh
+printf '#!/bin/sh\nif [ "$2" = racecheck ]; then echo "Error: Race reported"; exit 9; fi\n' >"$work/path/compute-sanitizer"
+check correct 1 '^racecheck-amp-fp16-usual +failed' '^  racecheck-amp-fp16-usual failed \(9\): Error: Race reported' '^memcheck-amp-fp16-usual +passed'
 printf '#!/bin/sh\necho "Error: Device not supported"; exit 1\n' >"$work/path/compute-sanitizer"
-check 0 'sanitizer +skipped: compute-sanitizer does not support this device' 'All green'
+check correct 0 '^sanitizer +skipped: compute-sanitizer does not support' '^All green'
 printf '#!/bin/sh\nexit 0\n' >"$work/path/compute-sanitizer"
 
-# PyTorch's fastest way stands beside ours, as a ratio
+# ---- speed -------------------------------------------------------------------------------------
+
 fresh
+check speed 0 '^ceilings +passed' '^profile-checkerboard-512-w256-amp-fp16 +passed' '^profile-mlp-784-256-10-amp-fp16 +passed' '^pytorch +skipped' '^ncu +passed' \
+    'checkerboard-512-w256 +amp-fp16 +0.7500 +- +- +0.90 met$' 'mlp-10-20-1 .* 0.020 missed' '^All green'
+if grep -q 'tst_gpu' "$work/said"; then fail "speed does what correct does: $(cat "$work/said")"; fi
+has "$work/ncu-said" 'regex:\^\(launch7\|launch3\|launch0\)\$' # the longest first
+has "$work/out/profile.txt" 'checkerboard-512-w256 amp-fp16: profiled'
+has "$work/out/speed.json" '"row": "mlp-10-20-1", "lane": "amp-fp16", "ms": 0.5'
+# few files, whatever was run: what a machine gives back may be few
+if [ "$(find "$work/out" -type f | wc -l)" -gt 9 ]; then fail "the folder of results: $(ls "$work/out")"; fi
+python3 -c 'import json, sys; assert len(json.load(open(sys.argv[1]))) == 2' "$work/out/bench.json" || fail "bench.json: $(cat "$work/out/bench.json")"
+printf '#!/bin/sh\necho "==ERROR== ERR_NVGPUCTRPERM - no permission"; exit 1\n' >"$work/path/ncu"
+check speed 0 '^ncu +skipped: the system refuses it' '^All green'
+
+# A wrong first loss: told, one row again slowly, and the others all the same.
+fresh
+program gpu-profile <<<'echo "$2: WRONG"; exit 1'
+check speed 1 '^profile-mlp-10-20-1-amp-fp16 +failed' '^  profile-checkerboard-512-w256-fp32 failed \(1\): checkerboard-512-w256: WRONG' '^bench-mlp +passed'
+if [ "$(grep -c 'debugged: ' "$work/said")" != 1 ]; then fail "not one row debugged: $(cat "$work/said")"; fi
+
+# A profile that is cut off tells what it has.
+fresh
+program gpu-profile <<'PROFILE'
+if [ "$2" != mlp-10-20-1 ]; then exit 0; fi
+trap 'echo "    ended while profiling launches"; exit 124' TERM
+echo "0.0123 ms a step"
+sleep 60 & wait $!
+PROFILE
+HALFSCOPE_CHECK_SECONDS=11 check speed 1 '^profile-mlp-10-20-1-amp-fp16 +timed out' '^  profile-mlp-10-20-1-amp-fp16 timed out .*last words: ended while profiling launches'
+
+# So does the whole part that is ended by a signal.
+fresh
+program gpu-profile <<'PROFILE'
+if [ "$2" != mlp-10-20-1 ]; then exit 0; fi
+trap 'echo "    ended while running steps"; exit 124' TERM
+sleep 60 & wait $!
+PROFILE
+PATH="$work/path:$PATH" bash "$here/check.sh" "$work/programs" speed "$work/out" >"$work/said" 2>&1 &
+script=$!
+for _ in $(seq 300); do
+    if grep -q '^profile-checkerboard-512-w256-tf32 ' "$work/said"; then break; fi
+    sleep 0.1
+done
+sleep 1
+kill -TERM "$script"
+code=0
+wait "$script" || code=$?
+if [ "$code" != 1 ]; then fail "ended by a signal with $code"; fi
+has "$work/said" '^profile-checkerboard-512-w256-tf32 +passed'
+has "$work/said" '^  profile-mlp-10-20-1-amp-fp16 ended by a signal; its last words: ended while running steps'
+has "$work/said" '^  the rest not run: ended by a signal'
+has "$work/out/speed.json" 'ended by a signal'
+
+# PyTorch's fastest way stands beside ours, as a ratio.
+fresh
+mv "$work/path/python3" "$work/no-torch"
 cat >"$work/path/python3" <<'PYTHON'
 #!/bin/sh
 if [ "$1" = -c ]; then exit 0; fi
 printf 'mlp-10-20-1\tamp-fp16\teager\t2.0\nmlp-10-20-1\tamp-fp16\tgraph\t1.0\n' >"$2"
 PYTHON
-check 0 'mlp-10-20-1 +amp-fp16 +0.5000 +1.0000 +2.00 x'
-if ! grep -q '"pytorch": "graph"' "$work/out/summary.json"; then
-    echo "FAIL: summary.json names no way of PyTorch's"
-    failures=$((failures + 1))
-fi
+chmod +x "$work/path/python3"
+check speed 0 'mlp-10-20-1 +amp-fp16 +0.5000 +1.0000 +2.00 x'
+has "$work/out/speed.json" '"pytorch": "graph"'
+
+# ---- record ------------------------------------------------------------------------------------
+
+check record 0 '^same-runs +passed' 'bench-checkerboard-96 +passed' 'mlp-10-20-1 +amp-fp16 +0.5000 +1.0000 +2.00 x' '^All green'
+has "$work/out/results.md" '^Fake 9000, driver .*, 20[0-9-]+, commit [0-9a-f]+'
+has "$work/out/results.md" '^\| mlp-10-20-1 \| amp-fp16 \| 0.5000 \| 1.0000 \| 2.00 x \| 0.020 missed \|$'
+has "$work/out/results.md" '^\| checkerboard-512-w256 \| amp-fp16 \| 0.7500 \| - \| - \| 0.90 met \|$'
+has "$work/out/steps.csv" '^500,fp32,0.09'
+mv "$work/no-torch" "$work/path/python3"
+# two runs that differ, and one that did not learn
+fresh
+sed -i 's/0.09,1/0.09$RANDOM,1/; s/printf .step,lane/printf "step,lane/; s/0.1,1.n. >/0.1,1\\n" >/' "$work/programs/halfscope-cli"
+check record 1 '^  same-runs failed \(1\): .*(differ|WRONG)'
+fresh
+sed -i 's/amp-fp16,0.1,1/amp-fp16,0.9,1/' "$work/programs/halfscope-cli"
+check record 1 '^  same-runs failed \(1\): WRONG: amp-fp16: final loss 0.9'
+
+# ---- all of it, and wrong use ------------------------------------------------------------------
+
+fresh
+code=0
+PATH="$work/path:$PATH" bash "$here/check.sh" "$work/programs" "$work/out" >"$work/said" 2>&1 || code=$?
+if [ "$code" != 0 ] || [ "$(grep -c '^All green' "$work/said")" != 3 ]; then fail "all parts: $code: $(cat "$work/said")"; fi
+if [ "$(grep -oE '^== [a-z]+$' "$work/said" | tr '\n' ' ')" != '== correct == speed == record ' ]; then fail "not in that order: $(grep '^==' "$work/said")"; fi
+check fast 2 'unknown part "fast" \(correct, speed or record\)'
 
 fresh
 program halfscope-cli <<<'echo "cpu  a CPU"; echo "No CUDA: no driver"'
-check 3 'No CUDA: no driver' 'What is there:' '^LD_LIBRARY_PATH=' 'nothing can be checked'
+check correct 3 'No CUDA: no driver' 'What is there:' '^LD_LIBRARY_PATH=' 'nothing can be checked'
 
 rm "$work/programs/halfscope-cli"
-check 2 'no halfscope-cli in'
+check correct 2 'no halfscope-cli in'
 
 [ "$failures" = 0 ] && echo "check.sh does what it says"
 exit "$((failures > 0))"

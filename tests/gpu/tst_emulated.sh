@@ -27,12 +27,19 @@ HALFSCOPE_CUDA_DEBUG="$work/debug" "$build/gpu-profile" "$work" mlp-10-20-1 amp-
 has "$work/profile.txt" '^mlp-10-20-1 amp-fp16: loaded in [0-9.]+ s'
 has "$work/profile.txt" "first loss [0-9.]+, the CPU's [0-9.]+$"
 has "$work/profile.txt" '[0-9.]+ ms a step, [0-9.]+ ms by the device'
+has "$work/profile.txt" '^    longest launches, in us: #[0-9]+ [0-9.]+'
 has "$work/profile.txt" '^ +0 +[0-9.]+ +[0-9.]+ .* 64 +16  [a-z0-9]'
 has "$work/profile.txt" '^ +all +[0-9.]+ us, floor [0-9.]+ us'
 has "$work/profile.tsv" "^launch	mlp-10-20-1	amp-fp16	0	"
 has "$work/profile.tsv" "^step	mlp-10-20-1	amp-fp16	"
 has "$work/mlp-10-20-1-amp-fp16.cu" '__global__'
 has "$work/debug/step.cu" '__global__'
+has "$work/debug/ways.txt" '^code-[0-9a-f]{16}  usual$'
+way="$(sed -n 's/  usual$//p' "$work/debug/ways.txt" | head -n 1)"
+has "$work/debug/$way.cu" '__global__'
+has "$work/debug/$way.ptx" '.'
+has "$work/debug/$way.cubin" '.'
+HALFSCOPE_CUDA_VARIANT=usual "$build/gpu-profile" "$work" mlp-10-20-1 amp-fp16 step
 has "$work/debug/launch.txt" 'none is running'
 cmp -s "$work/printed" "$work/profile.txt" || { echo "FAIL: profile.txt is not what was printed"; failures=$((failures + 1)); }
 [ "$failures" = 0 ] && echo "the first steps on a GPU can be played"
