@@ -84,7 +84,9 @@ void tellPresets(PresetForm form) {
             print(table ? "| **" + preset.group + "** | |\n" : gap + preset.group + "\n");
         }
         group = preset.group;
-        print(table ? "| `" + preset.name + "` | " + preset.about + " |\n"
+        // the window opens what such a link names
+        print(table ? "| [`" + preset.name + "`](preset:" + preset.name + ") | " + preset.about +
+                          " |\n"
                     : "  " + padded(preset.name, width) + "  " + preset.about + "\n");
     }
 }

@@ -13,7 +13,7 @@ struct VerifyCommandOptions {
     std::string device = "auto";
     std::vector<std::string> only;
     bool json = false;
-    bool markdown = false; ///< the README's page instead of a table
+    bool markdown = false; ///< the page of the manual instead of a table
 
     void addTo(CLI::App& command);
 };

@@ -443,7 +443,7 @@ std::string fieldReference() {
     std::string group;
     for (const Field& field : fieldTable()) {
         if (field.group != group) {
-            text += (group.empty() ? "### " : "\n### ") + field.group +
+            text += (group.empty() ? "## " : "\n## ") + field.group +
                     "\n\n| key | default | allowed | an edit acts | meaning |\n"
                     "| --- | --- | --- | --- | --- |\n";
             group = field.group;
@@ -454,7 +454,8 @@ std::string fieldReference() {
                 (field.effect == FieldEffect::Live ? "at the next step" : "at a restart") + " | " +
                 field.help + " |\n";
     }
-    text += "\nThe defaults of precision and scaler are those of a lane with precision `amp-fp16`. "
+    text += "\n## Precisions and their scalers\n\nThe defaults of precision and scaler are those "
+            "of a lane with precision `amp-fp16`. "
             "Each precision brings a scaler of its own:\n\n"
             "| precision | means | loss scaling |\n| --- | --- | --- |\n";
     for (const PrecisionPreset& preset : precisionPresets()) {

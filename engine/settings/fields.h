@@ -1,5 +1,5 @@
 // The one table of settings. It drives JSON files, checks, the command line, the window's panels,
-// tool tips and the reference in the README.
+// tool tips and the reference in the manual.
 #pragma once
 
 #include "engine/settings/run_config.h"
@@ -102,7 +102,7 @@ std::span<const Preset> presets();
 /// InputError names the nearest preset.
 const Preset& presetNamed(std::string_view name);
 
-/// The reference of settings as Markdown, for the README.
+/// The reference of settings as Markdown, for the manual.
 std::string fieldReference();
 
 } // namespace halfscope

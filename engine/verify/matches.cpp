@@ -86,24 +86,24 @@ std::string matchesReference(const VerifyReport& report) {
     std::string tables;
     for (const char* table : kTables)
         tables += std::string(tables.empty() ? "`" : ", `") + table + "`";
-    return "### What matches PyTorch\n\n"
+    return "## What matches\n\n"
            "`halfscope-cli verify` runs these suites on any device, against values recorded from "
-           "PyTorch 2.11 on a GPU, within the bounds that stand with the command above. In files "
-           "of your own a case whose roundings alone leave the bound counts as ill-posed, neither "
-           "passed nor failed:\n\n" +
+           "PyTorch 2.11 on a GPU. [Verification](verify.md) lists their bounds, and says when a "
+           "case in a file of your own counts as ill-posed.\n\n" +
            suitesTable(report) + "\nOutput dtypes are checked for " +
            std::to_string(autocastCases().size()) + " functions under " + tables +
-           ", each with its inputs all float32, all in the lower precision, and mixed. The rules "
-           "behind them:\n" +
+           ", with inputs that are all float32, all in the lower precision, or mixed. These are "
+           "the rules behind them.\n" +
            functionsTable() +
-           "\n### What goes beyond\n\n"
-           "The loss scaler has guards that `torch.amp.GradScaler` lacks. At their defaults it is "
-           "PyTorch's, value for value:\n\n" +
+           "\n## What goes beyond\n\n"
+           "The loss scaler has guards that `torch.amp.GradScaler` lacks. At their defaults it "
+           "reproduces PyTorch's value for value.\n\n" +
            scalerFields() +
-           "\nPolicies and scalers of other systems stand beside PyTorch's own:\n\n" +
+           "\nBesides PyTorch's own, there are the policies and scalers of other systems.\n\n" +
            presetsTable() +
-           "\nAn overflow names the first tensor that was not finite, a step tells whether it "
-           "stepped or why not, and a lane's own policy may set rules by operation or by layer.\n";
+           "\nAn overflow names the first tensor that was not finite, a step says whether the "
+           "optimizer stepped or why it did not, and a lane can have a policy of its own, with "
+           "rules by operation or by layer.\n";
 }
 
 } // namespace halfscope

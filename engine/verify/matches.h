@@ -1,4 +1,4 @@
-// The README's page on what matches PyTorch and what goes beyond, made from the tables that tests
+// The manual's page on what matches PyTorch and what goes beyond, made from the tables that tests
 // and program work with.
 #pragma once
 

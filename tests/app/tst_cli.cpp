@@ -148,7 +148,8 @@ void TestCli::lists() {
     const Outcome table = call({"presets", "--markdown"});
     QCOMPARE(table.code, 0);
     for (const Preset& preset : presets()) {
-        const std::string row = "\n| `" + preset.name + "` | " + preset.about + " |\n";
+        const std::string row =
+            "\n| [`" + preset.name + "`](preset:" + preset.name + ") | " + preset.about + " |\n";
         QVERIFY2(table.out.contains(row.c_str()), table.out);
         QVERIFY2(table.out.contains(("\n| **" + preset.group + "** | |\n").c_str()), table.out);
     }

@@ -1,58 +1,294 @@
-// A browser that stays in its text: a link leads to a part of it or asks for an experiment.
+// A list beside a browser. The list has the contents, or, while words stand in the search line, the
+// places where they occur.
 #include "ui/dialogs/help_dialog.h"
 
-#include "ui/dialogs/help.h"
 #include "ui/look/owned.h"
 
+#include <QDesktopServices>
 #include <QDialogButtonBox>
 #include <QEvent>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QLocale>
+#include <QMessageBox>
+#include <QPushButton>
 #include <QScreen>
 #include <QScrollBar>
+#include <QShortcut>
+#include <QSplitter>
 #include <QTextBrowser>
+#include <QToolButton>
+#include <QTreeWidget>
 #include <QUrl>
 #include <QVBoxLayout>
 
-namespace halfscope {
+#include <algorithm>
 
-HelpDialog::HelpDialog(QWidget* parent) : QDialog(parent) {
+namespace halfscope {
+namespace {
+
+constexpr int kPageRole = Qt::UserRole, kHitRole = Qt::UserRole + 1;
+constexpr int kNone = -1;
+constexpr qsizetype kMostHits = 300; // more say that the words are too common
+
+QTreeWidgetItem* addItem(QTreeWidgetItem* parent, const QString& text, int page, int hit) {
+    auto* item = make<QTreeWidgetItem>(parent, QStringList(text));
+    item->setData(0, kPageRole, page);
+    item->setData(0, kHitRole, hit);
+    return item;
+}
+
+/// A heading of the list: no place to open, but one to fold.
+QTreeWidgetItem* addGroup(QTreeWidget& list, const QString& text) {
+    auto* group = addItem(list.invisibleRootItem(), text, kNone, kNone);
+    QFont bold = list.font();
+    bold.setBold(true);
+    group->setFont(0, bold);
+    group->setExpanded(true);
+    return group;
+}
+
+} // namespace
+
+HelpDialog::HelpDialog(QWidget* parent)
+    : QDialog(parent), m_manual(QLocale().name().section(u'_', 0, 0)) {
     setWindowTitle(tr("Halfscope help"));
+    buildWays();
+    buildSearch();
+    buildText();
+    arrange();
+    showContents();
+    turnTo(0);
+}
+
+void HelpDialog::buildWays() {
+    const auto button = [this](const QString& text, const QString& tip,
+                               QKeySequence::StandardKey keys, Qt::ArrowType arrow) {
+        auto* way = make<QToolButton>(this);
+        way->setArrowType(arrow);
+        way->setAutoRaise(true);
+        way->setAccessibleName(text);
+        way->setToolTip(tip);
+        way->setShortcut(QKeySequence(keys));
+        return way;
+    };
+    m_goBack = button(tr("Back"),
+                      tr("Back to the page before (%1)")
+                          .arg(QKeySequence(QKeySequence::Back).toString(QKeySequence::NativeText)),
+                      QKeySequence::Back, Qt::LeftArrow);
+    m_goForward =
+        button(tr("Forward"),
+               tr("Forward again (%1)")
+                   .arg(QKeySequence(QKeySequence::Forward).toString(QKeySequence::NativeText)),
+               QKeySequence::Forward, Qt::RightArrow);
+    connect(m_goBack, &QToolButton::clicked, this, [this] { go(m_back, m_forward); });
+    connect(m_goForward, &QToolButton::clicked, this, [this] { go(m_forward, m_back); });
+}
+
+void HelpDialog::buildSearch() {
+    m_search = make<QLineEdit>(this);
+    m_search->setPlaceholderText(tr("Search all pages (Ctrl+F)"));
+    m_search->setAccessibleName(tr("Search all pages"));
+    m_search->setClearButtonEnabled(true);
+    connect(m_search, &QLineEdit::textChanged, this, &HelpDialog::search);
+    connect(m_search, &QLineEdit::returnPressed, this, &HelpDialog::openFirstHit);
+    auto* find = make<QShortcut>(QKeySequence(QKeySequence::Find), this);
+    connect(find, &QShortcut::activated, this, [this] {
+        m_search->setFocus(Qt::ShortcutFocusReason);
+        m_search->selectAll();
+    });
+    m_found = make<QLabel>(this);
+    m_found->hide();
+    m_list = make<QTreeWidget>(this);
+    m_list->setHeaderHidden(true);
+    m_list->setRootIsDecorated(false);
+    m_list->setAccessibleName(tr("Contents"));
+    m_list->setTextElideMode(Qt::ElideRight);
+    connect(m_list, &QTreeWidget::currentItemChanged, this, &HelpDialog::openItem);
+    connect(m_list, &QTreeWidget::itemClicked, this, &HelpDialog::openItem);
+}
+
+void HelpDialog::buildText() {
     m_text = make<QTextBrowser>(this);
     m_text->setAccessibleName(windowTitle());
     m_text->setOpenLinks(false);
-    showText();
     connect(m_text, &QTextBrowser::anchorClicked, this, &HelpDialog::follow);
+}
+
+void HelpDialog::arrange() {
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Close, this);
+    // Enter in the search line is for the search
+    for (QAbstractButton* each : buttons->buttons())
+        if (auto* push = qobject_cast<QPushButton*>(each)) push->setAutoDefault(false);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    auto* left = make<QWidget>(this);
+    auto* ways = make<QHBoxLayout>();
+    ways->addWidget(m_goBack);
+    ways->addWidget(m_goForward);
+    ways->addWidget(m_search, 1);
+    auto* leftColumn = make<QVBoxLayout>(left);
+    leftColumn->setContentsMargins({});
+    leftColumn->addLayout(ways);
+    leftColumn->addWidget(m_found);
+    leftColumn->addWidget(m_list, 1);
+    auto* halves = make<QSplitter>(this);
+    halves->addWidget(left);
+    halves->addWidget(m_text);
+    halves->setStretchFactor(1, 1);
+    halves->setChildrenCollapsible(false);
     auto* column = make<QVBoxLayout>(this);
-    column->addWidget(m_text);
+    column->addWidget(halves, 1);
     column->addWidget(buttons);
-    constexpr QSize kRoom(600, 780); // a part of it; the rest scrolls
+    constexpr QSize kRoom(1000, 760);
+    constexpr int kLeft = 260;
     resize(kRoom.boundedTo(screen()->availableSize() - QSize(40, 80)));
+    halves->setSizes({kLeft, width() - kLeft});
 }
 
-void HelpDialog::showPart(const QString& anchor) {
-    show();
+void HelpDialog::showPart(const QString& address) {
+    show(); // first, so that the page has its width and its headings their places
     raise();
-    m_text->scrollToAnchor(anchor);
+    activateWindow();
+    if (!address.isEmpty()) open(Manual::placeNamed(address));
 }
 
-/// Links take the colour that the theme has while the text is read.
-void HelpDialog::showText() {
-    const int place = m_text->verticalScrollBar()->value();
-    m_text->setHtml(helpText());
-    m_text->verticalScrollBar()->setValue(place);
+void HelpDialog::showContents() {
+    m_list->clear();
+    m_hits.clear();
+    m_found->hide();
+    m_list->setAccessibleName(tr("Contents"));
+    QTreeWidgetItem* group = m_list->invisibleRootItem();
+    QString name;
+    for (int i = 0; i < m_manual.pages().size(); ++i) {
+        const ManualPage& page = m_manual.pages()[i];
+        if (page.group != name) group = addGroup(*m_list, page.group);
+        name = page.group;
+        addItem(group, page.title, i, kNone)->setSelected(i == m_page);
+    }
 }
 
-void HelpDialog::changeEvent(QEvent* event) {
-    if (event->type() == QEvent::PaletteChange && m_text) showText();
-    QDialog::changeEvent(event);
+void HelpDialog::search() {
+    const QString words = m_search->text();
+    if (words.trimmed().isEmpty()) {
+        showContents();
+        return;
+    }
+    m_list->clear();
+    m_hits = m_manual.search(words);
+    m_list->setAccessibleName(tr("Places found"));
+    m_found->setText(m_hits.isEmpty() ? tr("Nothing found")
+                                      : tr("Places found: %1").arg(m_hits.size()));
+    m_found->show();
+    QTreeWidgetItem* group = nullptr;
+    for (int i = 0; i < std::min(m_hits.size(), kMostHits); ++i) {
+        const ManualHit& hit = m_hits[i];
+        if (i == 0 || hit.page != m_hits[i - 1].page)
+            group = addGroup(*m_list, m_manual.pages()[hit.page].title);
+        addItem(group, hit.excerpt, hit.page, i)->setToolTip(0, hit.excerpt);
+    }
+}
+
+void HelpDialog::openItem(QTreeWidgetItem* item) {
+    if (!item) return;
+    const int page = item->data(0, kPageRole).toInt(), hit = item->data(0, kHitRole).toInt();
+    if (hit != kNone)
+        openHit(m_hits[hit]);
+    else if (page != kNone && page != m_page)
+        turnTo(page);
+}
+
+void HelpDialog::openFirstHit() {
+    if (m_hits.isEmpty()) return;
+    m_list->setCurrentItem(m_list->topLevelItem(0)->child(0));
+    m_list->setFocus();
 }
 
 void HelpDialog::follow(const QUrl& link) {
     if (link.scheme() == QLatin1String(kPresetScheme))
         emit presetChosen(link.path());
+    else if (link.scheme() == QLatin1String("https"))
+        askForBrowser(link);
     else
-        m_text->scrollToAnchor(link.fragment());
+        open(m_manual.placeOf(link, m_page));
+}
+
+/// Nothing leaves this machine unasked.
+void HelpDialog::askForBrowser(const QUrl& link) {
+    auto* box = make<QMessageBox>(QMessageBox::Question, windowTitle(),
+                                  tr("Open this page in the web browser?"),
+                                  QMessageBox::Open | QMessageBox::Cancel, this);
+    box->setInformativeText(link.toDisplayString());
+    box->setTextFormat(Qt::PlainText);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    connect(box, &QDialog::finished, this, [link](int answer) {
+        if (answer == QMessageBox::Open) QDesktopServices::openUrl(link);
+    });
+    box->open();
+}
+
+void HelpDialog::open(const ManualPlace& place) {
+    const int page = m_manual.indexOf(place.page);
+    if (page < 0) return;
+    turnTo(page);
+    if (!place.heading.isEmpty()) m_text->scrollToAnchor(place.heading);
+}
+
+void HelpDialog::openHit(const ManualHit& hit) {
+    if (hit.page != m_page) turnTo(hit.page);
+    QTextCursor cursor(m_text->document());
+    cursor.setPosition(hit.position);
+    cursor.setPosition(hit.position + hit.length, QTextCursor::KeepAnchor);
+    m_text->moveCursor(QTextCursor::End); // so that the place comes to stand with room below it
+    m_text->setTextCursor(cursor);
+}
+
+void HelpDialog::turnTo(int page) {
+    if (m_page >= 0) {
+        m_back.append(shown());
+        m_forward.clear();
+    }
+    if (page != m_page) render(page);
+    m_text->verticalScrollBar()->setValue(0);
+    updateWays();
+}
+
+/// Anew where the theme changes: links and lines have its colours.
+void HelpDialog::render(int page) {
+    m_page = page;
+    auto document = m_manual.render(page);
+    m_text->setDocument(document.get());
+    m_document = std::move(document);
+    if (!m_hits.isEmpty()) return;
+    for (QTreeWidgetItemIterator it(m_list); *it; ++it)
+        (*it)->setSelected((*it)->data(0, kPageRole).toInt() == page);
+}
+
+HelpDialog::View HelpDialog::shown() const {
+    return {m_page, m_text->verticalScrollBar()->value()};
+}
+
+void HelpDialog::go(QList<View>& from, QList<View>& to) {
+    if (from.isEmpty()) return;
+    to.append(shown());
+    const View view = from.takeLast();
+    render(view.page);
+    m_text->verticalScrollBar()->setValue(view.scroll);
+    updateWays();
+}
+
+void HelpDialog::updateWays() {
+    m_goBack->setEnabled(!m_back.isEmpty());
+    m_goForward->setEnabled(!m_forward.isEmpty());
+}
+
+void HelpDialog::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::PaletteChange && m_page >= 0) {
+        const View view = shown();
+        render(view.page);
+        m_text->verticalScrollBar()->setValue(view.scroll);
+    }
+    QDialog::changeEvent(event);
 }
 
 } // namespace halfscope

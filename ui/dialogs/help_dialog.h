@@ -1,11 +1,19 @@
-// The help window: words, questions, marks and keys in one text, with links to its parts and to the
-// experiments that show what an answer says. What it says is in ui/help.
+// The help window: the pages of the manual, their contents or the places that a search found at the
+// left, and the way back. What the pages say is in resources/manual.
 #pragma once
 
-#include <QDialog>
+#include "ui/dialogs/manual.h"
 
+#include <QDialog>
+#include <QList>
+
+class QAction;
+class QLabel;
+class QLineEdit;
 class QTextBrowser;
-class QUrl;
+class QToolButton;
+class QTreeWidget;
+class QTreeWidgetItem;
 
 namespace halfscope {
 
@@ -13,8 +21,8 @@ class HelpDialog : public QDialog {
     Q_OBJECT
 public:
     explicit HelpDialog(QWidget* parent = nullptr);
-    /// A part of helpText(), such as kHelpQuestions, at the top of the window.
-    void showPart(const QString& anchor);
+    /// Opens at a place such as kHelpQuestions; where the window was left for an empty one.
+    void showPart(const QString& address);
 
 signals:
     /// An experiment of the list by name, for the main window to open.
@@ -24,10 +32,41 @@ protected:
     void changeEvent(QEvent*) override;
 
 private:
-    void showText();
-    void follow(const QUrl&);
+    /// What was shown, to come back to.
+    struct View {
+        int page = 0;
+        int scroll = 0; ///< pixels from the top
+    };
 
-    QTextBrowser* m_text = nullptr; ///< child
+    void buildWays();
+    void buildSearch();
+    void buildText();
+    void arrange();
+    void showContents();
+    void search();
+    void openItem(QTreeWidgetItem*);
+    void openFirstHit();
+    void follow(const QUrl&);
+    void askForBrowser(const QUrl&);
+    void open(const ManualPlace&);
+    void openHit(const ManualHit&);
+    /// Remembers what is shown now, then shows the page.
+    void turnTo(int page);
+    void render(int page);
+    void go(QList<View>& from, QList<View>& to);
+    View shown() const;
+    void updateWays();
+
+    Manual m_manual;
+    QList<View> m_back, m_forward;
+    QList<ManualHit> m_hits;
+    int m_page = -1;                                         ///< of m_manual; -1 before the first
+    std::unique_ptr<ManualDocument> m_document;              ///< that m_text shows
+    QToolButton *m_goBack = nullptr, *m_goForward = nullptr; ///< children, as all below
+    QLineEdit* m_search = nullptr;
+    QLabel* m_found = nullptr; ///< how many places a search found
+    QTreeWidget* m_list = nullptr;
+    QTextBrowser* m_text = nullptr;
 };
 
 } // namespace halfscope

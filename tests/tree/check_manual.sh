@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# check_manual.sh ROOT: what the README and the manual name exists. Every file in code font that begins with a
+# folder of the source, every relative link, and every page of the manual in the window's resources.
+set -euo pipefail
+cd "$1"
+failed=0
+complain() { printf '%s\n' "$*" >&2; failed=1; }
+
+for page in README.md engine/README.md resources/manual/*/*.md; do
+    while IFS= read -r path; do
+        compgen -G "$path" >/dev/null || complain "$page: there is no file $path"
+    done < <(grep -oE '`(app|engine|resources|tests|ui)/[^` ]*`' "$page" | tr -d '`')
+    while IFS= read -r link; do
+        target="$(dirname "$page")/${link%%#*}"
+        [ -z "${link%%#*}" ] || [ -e "$target" ] || complain "$page: the link to $link leads nowhere"
+    done < <(grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//' | grep -vE '^[a-z]+:' || true)
+done
+for page in resources/manual/*/*.md; do
+    grep -qF "<file>${page#resources/}</file>" resources/halfscope.qrc ||
+        complain "$page: not in resources/halfscope.qrc, so the window does not have it"
+done
+for page in resources/manual/en/*.md; do
+    name="$(basename "$page")"
+    [ "$name" = index.md ] || grep -qF "]($name)" resources/manual/en/index.md ||
+        complain "$page: not in the list of index.md, so nobody finds it"
+done
+exit "$failed"
