@@ -1,11 +1,9 @@
-// Layout, which widget a key goes to, and what is remembered of both. Menus are in
-// main_window_menus.cpp, what happens to a run is in main_window_run.cpp.
+// Layout of the window's parts, what is connected with what, and what is remembered.
 #include "ui/window/main_window.h"
 
 #include "ui/images/compare_view.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
-#include "ui/look/text_fit.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/scaler_panel.h"
@@ -13,36 +11,26 @@
 #include "ui/panels/transport_bar.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
+#include "ui/window/headline.h"
+#include "ui/window/window_borders.h"
 
-#include <QAbstractButton>
-#include <QAbstractSpinBox>
 #include <QApplication>
 #include <QCloseEvent>
-#include <QComboBox>
 #include <QDragEnterEvent>
-#include <QHelpEvent>
-#include <QKeyEvent>
 #include <QLabel>
-#include <QLineEdit>
 #include <QMimeData>
 #include <QSettings>
 #include <QSplitter>
 #include <QStatusBar>
-#include <QToolTip>
 #include <QUrl>
 #include <QVBoxLayout>
 
-#include <algorithm>
 #include <utility>
 
 namespace halfscope {
 namespace {
 // Raised when the layout changes: older saved layouts are then forgotten.
 constexpr int kLayoutVersion = 1;
-// Of the middle column: pictures beside a full set of plots.
-constexpr double kMostPictures = 0.42;
-// Of the right column: counters above the events.
-constexpr double kMostCounters = 0.62, kMostBesideGradients = 0.42;
 } // namespace
 
 MainWindow::MainWindow(WindowOptions options) : m_options(std::move(options)) {
@@ -54,17 +42,26 @@ MainWindow::MainWindow(WindowOptions options) : m_options(std::move(options)) {
     m_controller = std::make_unique<ExperimentController>(m_options.factory);
     buildCentre();
     buildStatusBar();
-    buildMenus();
-    connectPanels();
-    connectSession();
+    m_figures.emplace(m_models, m_parts);
+    m_shown = std::make_unique<ShownRun>(m_models, *m_controller, *m_figures, m_parts);
+    m_shown->setWorth(m_options.askAfterSeconds);
+    m_files = std::make_unique<WindowFiles>(m_models, *m_controller, *m_shown, m_parts, *this);
+    m_menus = std::make_unique<WindowMenus>(m_models, *m_controller, *m_shown, *m_files, m_parts,
+                                            *this, m_options.remember);
+    m_frames = std::make_unique<FrameLoop>(*m_parts.rate);
+    m_closing = std::make_unique<CloseGuard>(*m_shown, *m_files, *this, m_options.askAfterSeconds);
+    m_keys = std::make_unique<KeyRouter>(*this);
+    connectParts();
     if (m_options.remember) restoreLayout();
     chooseTheme(m_options.theme);
-    qApp->installEventFilter(this);
+    m_frames->start([this] { return frame(); });
 }
 
 MainWindow::~MainWindow() {
-    qApp->removeEventFilter(this);
-    m_frameTimer.stop();
+    m_frames->stop();
+    m_controller->disconnect();
+    m_keys.reset();
+    m_menus.reset();
     m_controller.reset(); // joins the thread before the models go
 }
 
@@ -75,210 +72,161 @@ void MainWindow::buildCentre() {
     auto* column = make<QVBoxLayout>(page);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    m_transport = make<TransportBar>(page);
-    m_banner = make<Banner>(page);
-    m_columns = make<QSplitter>(Qt::Horizontal, page);
-    column->addWidget(m_transport);
-    column->addWidget(m_banner);
-    column->addWidget(m_columns, 1);
-
-    m_setup = make<SetupPanel>(m_config, m_columns);
-    m_setup->setMinimumWidth(270);
-
-    auto* middle = make<QWidget>(m_columns);
-    auto* middleColumn = make<QVBoxLayout>(middle);
-    middleColumn->setContentsMargins(4, 4, 4, 0);
-    middleColumn->setSpacing(4);
-    m_headline = make<QLabel>(middle);
-    m_headline->setObjectName(QStringLiteral("headline"));
-    m_headline->setTextFormat(Qt::PlainText);
-    m_headline->setAlignment(Qt::AlignCenter);
-    m_headline->setWordWrap(true);
-    // room for two lines, so that a longer sentence does not move the pictures
-    m_headline->setFixedHeight(2 * m_headline->fontMetrics().lineSpacing() + 4);
-    m_centre = make<QSplitter>(Qt::Vertical, middle);
-    m_pictures = make<CompareView>(m_centre);
-    m_plots = make<PlotStack>(m_centre);
-    m_centre->setChildrenCollapsible(false);
-    connect(m_centre, &QSplitter::splitterMoved, this, [this] { m_dividedByHand = true; });
-    middleColumn->addWidget(m_headline);
-    middleColumn->addWidget(m_centre, 1);
-
-    m_right = make<QSplitter>(Qt::Vertical, m_columns);
-    m_scaler = make<ScalerPanel>(m_right);
-    auto* lower = make<QWidget>(m_right);
-    auto* lowerColumn = make<QVBoxLayout>(lower);
-    lowerColumn->setContentsMargins(0, 0, 0, 0);
-    m_gradients = make<GradientView>(lower);
-    m_gradients->hide();
-    m_eventPanel = make<EventPanel>(m_events, lower);
-    lowerColumn->addWidget(m_gradients);
-    lowerColumn->addWidget(m_eventPanel, 1);
-    m_right->setMinimumWidth(230);
-    connect(m_right, &QSplitter::splitterMoved, this, [this] { m_rightByHand = true; });
-    m_right->setChildrenCollapsible(false);
-    m_right->setStretchFactor(0, 0);
-    m_right->setStretchFactor(1, 1);
-    m_columns->setStretchFactor(0, 0);
-    m_columns->setStretchFactor(1, 1);
-    m_columns->setStretchFactor(2, 0);
-    m_columns->setSizes({kSetupWidth, 700, kRightWidth});
+    m_parts.transport = make<TransportBar>(page);
+    m_parts.banner = make<Banner>(page);
+    m_parts.columns = make<QSplitter>(Qt::Horizontal, page);
+    column->addWidget(m_parts.transport);
+    column->addWidget(m_parts.banner);
+    column->addWidget(m_parts.columns, 1);
+    m_parts.setup = make<SetupPanel>(m_models.config, m_parts.columns);
+    m_parts.setup->setMinimumWidth(270);
+    buildMiddle();
+    buildRight();
+    m_parts.columns->setStretchFactor(0, 0);
+    m_parts.columns->setStretchFactor(1, 1);
+    m_parts.columns->setStretchFactor(2, 0);
+    m_parts.columns->setSizes(columnWidths(width()));
+    m_parts.borders = make<WindowBorders>(m_parts, this);
     setCentralWidget(page);
     page->setFocus();
 }
 
+void MainWindow::buildMiddle() {
+    auto* middle = make<QWidget>(m_parts.columns);
+    auto* column = make<QVBoxLayout>(middle);
+    column->setContentsMargins(4, 4, 4, 0);
+    column->setSpacing(4);
+    m_parts.headline = make<Headline>(middle);
+    m_parts.centre = make<QSplitter>(Qt::Vertical, middle);
+    m_parts.pictures = make<CompareView>(m_parts.centre);
+    m_parts.plots = make<PlotStack>(m_parts.centre);
+    m_parts.centre->setChildrenCollapsible(false);
+    column->addWidget(m_parts.headline);
+    column->addWidget(m_parts.centre, 1);
+}
+
+void MainWindow::buildRight() {
+    m_parts.right = make<QSplitter>(Qt::Vertical, m_parts.columns);
+    m_parts.scaler = make<ScalerPanel>(m_parts.right);
+    auto* lower = make<QWidget>(m_parts.right);
+    auto* column = make<QVBoxLayout>(lower);
+    column->setContentsMargins(0, 0, 0, 0);
+    m_parts.gradients = make<GradientView>(lower);
+    m_parts.gradients->hide();
+    m_parts.events = make<EventPanel>(m_models.events, lower);
+    column->addWidget(m_parts.gradients);
+    column->addWidget(m_parts.events, 1);
+    m_parts.right->setMinimumWidth(230);
+    m_parts.right->setChildrenCollapsible(false);
+    m_parts.right->setStretchFactor(0, 0);
+    m_parts.right->setStretchFactor(1, 1);
+}
+
 void MainWindow::buildStatusBar() {
-    m_stateLabel = make<QLabel>(this);
-    m_rateLabel = make<QLabel>(this);
-    m_deviceLabel = make<QLabel>(this);
-    m_deviceLabel->setObjectName(QStringLiteral("statusDevice"));
-    m_stateLabel->setObjectName(QStringLiteral("state"));
-    m_stateLabel->setIndent(6);
-    m_rateLabel->setContentsMargins(8, 0, 6, 0);
-    statusBar()->addWidget(m_stateLabel, 1);
-    statusBar()->addPermanentWidget(m_deviceLabel);
+    m_parts.state = make<QLabel>(this);
+    m_parts.rate = make<QLabel>(this);
+    m_parts.device = make<QLabel>(this);
+    m_parts.device->setObjectName(QStringLiteral("statusDevice"));
+    m_parts.state->setObjectName(QStringLiteral("state"));
+    m_parts.state->setIndent(6);
+    m_parts.rate->setContentsMargins(8, 0, 6, 0);
+    statusBar()->addWidget(m_parts.state, 1);
+    statusBar()->addPermanentWidget(m_parts.device);
     // room for three digits, so that a new one is not cut off until the next layout
-    const QMargins margins = m_rateLabel->contentsMargins();
-    m_rateLabel->setMinimumWidth(
-        m_rateLabel->fontMetrics().horizontalAdvance(tr("%1 frames/s").arg(999)) + margins.left() +
+    const QMargins margins = m_parts.rate->contentsMargins();
+    m_parts.rate->setMinimumWidth(
+        m_parts.rate->fontMetrics().horizontalAdvance(tr("%1 frames/s").arg(999)) + margins.left() +
         margins.right());
-    statusBar()->addPermanentWidget(m_rateLabel);
+    statusBar()->addPermanentWidget(m_parts.rate);
     statusBar()->setSizeGripEnabled(false);
 }
 
-void MainWindow::changeEvent(QEvent* event) {
-    // the window manager and a remembered layout change it too
-    if (event->type() == QEvent::WindowStateChange && m_fullScreenAction)
-        m_fullScreenAction->setChecked(isFullScreen());
-    QMainWindow::changeEvent(event);
+void MainWindow::connectParts() {
+    const WindowParts& parts = m_parts;
+    ShownRun* shown = m_shown.get();
+    connect(parts.transport, &TransportBar::presetChosen, m_files.get(), &WindowFiles::openPreset);
+    connect(parts.transport, &TransportBar::resetRequested, shown, &ShownRun::restart);
+    connect(parts.transport, &TransportBar::playRequested, shown, &ShownRun::playOrPause);
+    connect(parts.transport, &TransportBar::stepRequested, this, &MainWindow::stepOnce);
+    connect(parts.transport, &TransportBar::stopStepChosen, shown, &ShownRun::setStopStep);
+    connect(parts.transport, &TransportBar::themeChosen, this, &MainWindow::chooseTheme);
+    connect(parts.transport, &TransportBar::helpRequested, m_menus.get(), &WindowMenus::showHelp);
+    connect(parts.scaler, &ScalerPanel::scaleChosen, shown, &ShownRun::setScale);
+    connect(parts.events, &EventPanel::stepChosen, parts.plots, &PlotStack::showStep);
+    connect(parts.plots, &PlotStack::eventClicked, parts.events, &EventPanel::choose);
+    connect(parts.plots, &PlotStack::saveRequested, m_files.get(), &WindowFiles::savePlots);
+    connect(shown, &ShownRun::titleChanged, this, &QWidget::setWindowTitle);
+    connect(shown, &ShownRun::told, this, &MainWindow::tell);
+    connect(shown, &ShownRun::stirred, m_frames.get(), &FrameLoop::stir);
+    connect(m_files.get(), &WindowFiles::told, this, &MainWindow::tell);
+    connect(m_frames.get(), &FrameLoop::settled, this, &MainWindow::settled);
 }
 
-void MainWindow::connectPanels() {
-    connect(m_transport, &TransportBar::presetChosen, this, &MainWindow::openPreset);
-    connect(m_transport, &TransportBar::resetRequested, this, &MainWindow::restart);
-    connect(m_transport, &TransportBar::playRequested, this, &MainWindow::playOrPause);
-    connect(m_transport, &TransportBar::stepRequested, this, &MainWindow::stepOnce);
-    connect(m_transport, &TransportBar::stopStepChosen, this, &MainWindow::setStopStep);
-    connect(m_transport, &TransportBar::themeChosen, this, &MainWindow::chooseTheme);
-    connect(m_transport, &TransportBar::helpRequested, this, &MainWindow::showHelp);
-    connect(m_scaler, &ScalerPanel::scaleChosen, this, &MainWindow::setScale);
-    connect(m_eventPanel, &EventPanel::stepChosen, m_plots, &PlotStack::showStep);
-    connect(m_plots, &PlotStack::eventClicked, m_eventPanel, &EventPanel::choose);
-    connect(m_plots, &PlotStack::saveRequested, this, &MainWindow::savePlots);
+void MainWindow::tell(const QString& text) {
+    constexpr int kReadable = 8000; // ms
+    text.isEmpty() ? statusBar()->clearMessage() : statusBar()->showMessage(text, kReadable);
 }
 
-void MainWindow::divideCentre() {
-    if (!m_headline->toolTip().isEmpty()) setHeadline(m_headline->toolTip(), m_headlineSize);
-    if (m_dividedByHand) return;
-    const int room = m_centre->height() - m_centre->handleWidth();
-    const int pictures =
-        m_pictures->usefulHeight(m_centre->width(), static_cast<int>(kMostPictures * room));
-    if (m_centre->sizes().front() != pictures) m_centre->setSizes({pictures, room - pictures});
-}
-
-void MainWindow::divideRight() {
-    const int room = m_right->height() - m_right->handleWidth();
-    const double most = m_gradients->isHidden() ? kMostCounters : kMostBesideGradients;
-    const int counters = std::min(m_scaler->contentHeight(), static_cast<int>(most * room));
-    if (m_rightByHand || room <= 0 || m_right->sizes().front() == counters) return;
-    m_right->setSizes({counters, room - counters});
-}
-
-MainWindow::KeyGoes MainWindow::whereGoes(const QKeyEvent& key, const QObject& watched) {
-    const auto* spin = qobject_cast<const QAbstractSpinBox*>(&watched);
-    const auto* line =
-        spin ? spin->findChild<QLineEdit*>() : qobject_cast<const QLineEdit*>(&watched);
-    // what is not typed any more cannot be taken back letter by letter: the setting is
-    if (key.matches(QKeySequence::Undo) || key.matches(QKeySequence::Redo))
-        return line && !line->isModified() ? KeyGoes::Past : KeyGoes::AsUsual;
-    if ((key.modifiers() & ~Qt::KeypadModifier) != Qt::NoModifier) return KeyGoes::AsUsual;
-    const bool space = key.key() == Qt::Key_Space;
-    // A focused button, box or list keeps the plain keys that it answers itself.
-    if (qobject_cast<const QAbstractButton*>(&watched) && space) return KeyGoes::ToWidget;
-    const bool function = key.key() >= Qt::Key_F1 && key.key() <= Qt::Key_F35;
-    if (qobject_cast<const QComboBox*>(&watched) && !function) return KeyGoes::ToWidget;
-    // a number has no spaces: there the key plays, too
-    const bool number = spin || qobject_cast<const QAbstractSpinBox*>(watched.parent());
-    return number && space ? KeyGoes::Past : KeyGoes::AsUsual;
-}
-
-bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
-    // once the splitter has laid out its parts itself
-    if (watched == m_centre && event->type() == QEvent::Resize)
-        QMetaObject::invokeMethod(this, &MainWindow::divideCentre, Qt::QueuedConnection);
-    if (watched == m_right && event->type() == QEvent::Resize)
-        QMetaObject::invokeMethod(this, &MainWindow::divideRight, Qt::QueuedConnection);
-    if (event->type() == QEvent::ToolTip) {
-        const auto* widget = qobject_cast<QWidget*>(watched);
-        const auto* help = static_cast<QHelpEvent*>(event);
-        const QString tip = widget ? wrappedTip(widget->toolTip()) : QString();
-        if (!tip.isEmpty() && tip != widget->toolTip()) {
-            QToolTip::showText(help->globalPos(), tip, qobject_cast<QWidget*>(watched));
-            return true;
-        }
-    }
-    // a box would take the address of a dropped file for text to insert
-    if (event->type() == QEvent::DragEnter && qobject_cast<QLineEdit*>(watched) &&
-        isAncestorOf(static_cast<QWidget*>(watched)) &&
-        static_cast<QDragEnterEvent*>(event)->mimeData()->hasUrls()) {
-        event->ignore(); // the window gets it then
-        return true;
-    }
-    if (event->type() == QEvent::ShortcutOverride) {
-        const KeyGoes goes = whereGoes(*static_cast<QKeyEvent*>(event), *watched);
-        if (goes != KeyGoes::AsUsual) {
-            event->setAccepted(goes == KeyGoes::ToWidget);
-            return true;
-        }
-    }
-    return QMainWindow::eventFilter(watched, event);
+FrameLoop::Done MainWindow::frame() {
+    SessionBatch batch = m_shown->nextBatch();
+    const bool arrived = !batch.empty() || m_shown->reads();
+    batch.events = withoutEchoes(std::move(batch.events));
+    for (const auto& gradients : batch.gradients) // before the rows of their steps
+        m_parts.plots->addGradients(gradients);
+    for (const StepRecord& record : batch.records)
+        m_parts.plots->append(record.lane, record);
+    for (const Event& event : batch.events)
+        m_parts.plots->addEvent(event);
+    m_models.run.append(batch.records, batch.events);
+    m_models.steps.append(batch.records);
+    m_models.events.append(batch.events);
+    if (batch.snapshot)
+        m_parts.pictures->setPictures(
+            batch.snapshot->step,
+            QVector<Picture>(batch.snapshot->outputs.begin(), batch.snapshot->outputs.end()));
+    if (!batch.gradients.empty())
+        m_parts.gradients->setRanges(std::move(batch.gradients.back()), m_shown->showsSaved());
+    if (!batch.records.empty() || !batch.events.empty()) m_figures->changed();
+    m_figures->tell(batch.events);
+    m_figures->show(m_controller->running(), m_shown->lead());
+    const bool drawn = m_parts.plots->refresh();
+    const SessionState state = m_controller->state();
+    const bool busy = state == SessionState::Building || state == SessionState::Running;
+    const bool onCpu = m_controller->info() && m_controller->info()->device.kind == "cpu";
+    return {busy || drawn || arrived, m_controller->running() && onCpu};
 }
 
 void MainWindow::chooseTheme(Theme theme) {
     m_options.theme = theme;
     applyTheme(*qApp, theme);
-    m_transport->setTheme(theme);
-    m_transport->setFigures(m_run); // in the new colours
+    m_parts.transport->setTheme(theme);
+    m_parts.transport->setFigures(m_models.run); // in the new colours
 }
 
 void MainWindow::restoreLayout() {
     const QSettings settings;
     if (settings.value(QStringLiteral("layout/version")).toInt() != kLayoutVersion) return;
     restoreGeometry(settings.value(QStringLiteral("layout/geometry")).toByteArray());
-    m_columns->restoreState(settings.value(QStringLiteral("layout/columns")).toByteArray());
-    m_dividedByHand = settings.value(QStringLiteral("layout/byHand")).toBool();
-    if (m_dividedByHand)
-        m_centre->restoreState(settings.value(QStringLiteral("layout/centre")).toByteArray());
-    m_settingsAction->setChecked(
-        settings.value(QStringLiteral("layout/settingsShown"), true).toBool());
-    m_gradientsAction->setChecked(
-        settings.value(QStringLiteral("layout/gradientsShown"), false).toBool());
-    m_previousAction->setChecked(settings.value(QStringLiteral("plots/previous")).toBool());
-    m_plots->setSmoothing(settings.value(QStringLiteral("plots/smoothing")).toDouble());
-    m_rightByHand = settings.value(QStringLiteral("layout/rightByHand")).toBool();
-    if (m_rightByHand)
-        m_right->restoreState(settings.value(QStringLiteral("layout/right")).toByteArray());
+    m_parts.columns->restoreState(settings.value(QStringLiteral("layout/columns")).toByteArray());
+    m_parts.borders->restore(settings);
+    m_menus->restore(settings);
+    m_parts.plots->setSmoothing(settings.value(QStringLiteral("plots/smoothing")).toDouble());
 }
 
 void MainWindow::saveLayout() const {
     QSettings settings;
     settings.setValue(QStringLiteral("layout/version"), kLayoutVersion);
     settings.setValue(QStringLiteral("layout/geometry"), saveGeometry());
-    settings.setValue(QStringLiteral("layout/columns"), m_columns->saveState());
-    settings.setValue(QStringLiteral("layout/byHand"), m_dividedByHand);
-    settings.setValue(QStringLiteral("layout/centre"), m_centre->saveState());
-    settings.setValue(QStringLiteral("layout/rightByHand"), m_rightByHand);
-    settings.setValue(QStringLiteral("layout/right"), m_right->saveState());
-    settings.setValue(QStringLiteral("layout/settingsShown"), m_settingsAction->isChecked());
-    settings.setValue(QStringLiteral("layout/gradientsShown"), m_gradientsAction->isChecked());
-    settings.setValue(QStringLiteral("plots/smoothing"), m_plots->smoothing());
-    settings.setValue(QStringLiteral("plots/previous"), m_previousAction->isChecked());
+    settings.setValue(QStringLiteral("layout/columns"), m_parts.columns->saveState());
+    m_parts.borders->save(settings);
+    m_menus->save(settings);
+    settings.setValue(QStringLiteral("plots/smoothing"), m_parts.plots->smoothing());
     settings.setValue(QStringLiteral("theme"), nameOf(m_options.theme));
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-    if (!mayClose()) return event->ignore();
-    m_frameTimer.stop();
+    if (!m_closing->mayClose()) return event->ignore();
+    m_frames->stop();
     if (m_options.remember) saveLayout();
     m_controller->pause();
     QMainWindow::closeEvent(event);
@@ -293,7 +241,11 @@ void MainWindow::dropEvent(QDropEvent* event) {
     const QList<QUrl> urls = event->mimeData()->urls();
     if (urls.isEmpty()) return;
     event->acceptProposedAction();
-    tryFile(urls.front().toLocalFile());
+    m_files->tryOpen(urls.front().toLocalFile());
+}
+
+QString MainWindow::bannerText() const {
+    return m_parts.banner->isHidden() ? QString() : m_parts.banner->text();
 }
 
 } // namespace halfscope

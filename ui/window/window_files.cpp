@@ -1,20 +1,21 @@
-// Files of the window: experiments and pictures to open, experiments and plots to save.
+// Names of files, dialogs that ask for them, and what is written.
+#include "ui/window/window_files.h"
+
 #include "engine/io/atomic_file.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/saved_run.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/models/gradient_table.h"
-#include "ui/panels/banner.h"
 #include "ui/plots/plot_stack.h"
-#include "ui/window/main_window.h"
+#include "ui/window/guarded.h"
+#include "ui/window/shown_run.h"
 
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QGuiApplication>
 #include <QMessageBox>
-#include <QStatusBar>
 
 namespace halfscope {
 namespace {
@@ -54,7 +55,7 @@ QString titleOf(const QString& path) {
     QString title = QFileInfo(path).completeBaseName();
     title.removeIf([](QChar c) { return !c.isPrint() && !c.isSpace() && !c.isSurrogate(); });
     title = title.simplified().left(kLongest);
-    return title.isEmpty() ? MainWindow::tr("Picture") : title;
+    return title.isEmpty() ? WindowFiles::tr("Picture") : title;
 }
 
 bool namesPicture(const QString& path) {
@@ -65,35 +66,40 @@ bool namesPicture(const QString& path) {
 
 } // namespace
 
-void MainWindow::openPreset(const QString& name) {
+WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, ShownRun& shown,
+                         const WindowParts& parts, QWidget& window)
+    : m_models(models), m_controller(controller), m_shown(shown), m_parts(parts), m_window(window) {
+}
+
+void WindowFiles::openPreset(const QString& name) {
     const Preset& preset = presetNamed(name.toStdString());
     // the first one needs no more words than how to start
     const bool first = preset.name == presets()[0].name;
-    load(preset.config, name, QString::fromStdString(preset.title),
-         first ? QString() : QString::fromStdString(preset.about));
+    m_shown.load(preset.config, name, QString::fromStdString(preset.title),
+                 first ? QString() : QString::fromStdString(preset.about));
 }
 
-void MainWindow::openExperiment(const QString& path) {
+void WindowFiles::openExperiment(const QString& path) {
     const RunConfig config = readConfig(path.toStdString());
     const QString title = config.title.empty() ? QFileInfo(path).completeBaseName()
                                                : QString::fromStdString(config.title);
-    load(config, {}, title);
+    m_shown.load(config, {}, title);
     const QFileInfo file(path);
     if (file.fileName() == QLatin1String(kExperimentFile) &&
         holdsSavedRun(file.path().toStdString()))
-        readSaved(file.path(), config);
+        m_shown.readSaved(file.path(), config);
 }
 
-void MainWindow::openPicture(const QString& path) {
+void WindowFiles::openPicture(const QString& path) {
     readPicture(path.toStdString()); // the error is better said now than when the run is built
-    RunConfig config = m_config.config();
+    RunConfig config = m_models.config.config();
     config.task.kind = TaskKind::Image;
     config.task.image = QFileInfo(path).absoluteFilePath().toStdString();
     config.title = titleOf(path).toStdString();
-    load(config, {}, QString::fromStdString(config.title));
+    m_shown.load(config, {}, QString::fromStdString(config.title));
 }
 
-void MainWindow::openFile(const QString& path) {
+void WindowFiles::open(const QString& path) {
     const QFileInfo file(path);
     if (file.isDir())
         openExperiment(QDir(path).filePath(kExperimentFile));
@@ -103,64 +109,56 @@ void MainWindow::openFile(const QString& path) {
         namesPicture(path) ? openPicture(path) : openExperiment(path);
 }
 
-bool MainWindow::tryFile(const QString& path) {
-    return guarded([&] { openFile(path); });
+bool WindowFiles::tryOpen(const QString& path) {
+    return guarded(*m_parts.banner, [&] { open(path); });
 }
 
-void MainWindow::chooseFile() {
+void WindowFiles::choose() {
     const QString path = QFileDialog::getOpenFileName(
-        this, tr("Open an experiment, a saved run's experiment.json, or a picture to paint"), {},
-        tr("Experiments and pictures (*.json *.png *.jpg *.jpeg);;All files (*)"));
-    if (!path.isEmpty()) tryFile(path);
+        &m_window, tr("Open an experiment, a saved run's experiment.json, or a picture to paint"),
+        {}, tr("Experiments and pictures (*.json *.png *.jpg *.jpeg);;All files (*)"));
+    if (!path.isEmpty()) tryOpen(path);
 }
 
-void MainWindow::saveExperiment(const QString& path) {
-    checkConfig(m_config.config());
-    writeFileAtomically(path.toStdString(), configText(m_config.config()));
+void WindowFiles::saveExperiment(const QString& path) {
+    checkConfig(m_models.config.config());
+    writeFileAtomically(path.toStdString(), configText(m_models.config.config()));
 }
 
-void MainWindow::chooseExperimentFile() {
-    const QString path = chooseTarget(
-        this, tr("Save experiment"), QStringLiteral("experiment.json"), tr("Experiments (*.json)"));
-    if (!path.isEmpty()) guarded([&] { saveExperiment(path); });
-}
-
-const RunConfig& MainWindow::builtConfig() const {
-    return m_config.running() ? *m_config.running() : m_config.config();
-}
-
-const RunConfig& MainWindow::trainedConfig() const {
-    if (m_leaving && !m_config.running()) return m_leaving->config; // the next one is not built
-    return m_shownSaved ? m_shownSaved->config : builtConfig();
+void WindowFiles::chooseExperiment() {
+    const QString path =
+        chooseTarget(&m_window, tr("Save experiment"), QStringLiteral("experiment.json"),
+                     tr("Experiments (*.json)"));
+    if (!path.isEmpty()) guarded(*m_parts.banner, [&] { saveExperiment(path); });
 }
 
 /// The lanes' pictures come last, in order.
-QStringList MainWindow::resultNames() const {
+QStringList WindowFiles::resultNames() const {
     QStringList names{kExperimentFile, kStepsFile,   kEventsFile, kTimesFile,
                       kGradientsFile,  kSummaryFile, kPlotsFile,  kTargetFile};
-    for (int lane = 0; lane < m_run.lanes(); ++lane)
-        names << QStringLiteral("output_%1.png").arg(m_run.lane(lane).name);
+    for (int lane = 0; lane < m_models.run.lanes(); ++lane)
+        names << QStringLiteral("output_%1.png").arg(m_models.run.lane(lane).name);
     return names;
 }
 
-QStringList MainWindow::saveResults(const QString& folder) {
+QStringList WindowFiles::saveResults(const QString& folder) {
     const auto pathOf = [&folder](const QString& name) {
         return QDir(folder).filePath(name).toStdString();
     };
-    if ((m_savedJob || m_saved) && m_controller->info()) // in part, or another run before it
+    if (m_shown.reads() && m_controller.info()) // in part, or another run before it
         throw RunError(
             tr("The saved run is not shown yet: save its results when it is").toStdString());
     makeOutputFolder(folder.toStdString());
-    const SavedResultsPtr results = m_shownSaved ? m_shownSaved : shownResults();
+    const SavedResultsPtr results = m_shown.results();
     const SavedRun& run = results->run;
     QStringList written;
     try {
-        checkConfig(trainedConfig());
-        writeFileAtomically(pathOf(kExperimentFile), configText(trainedConfig()));
+        checkConfig(m_shown.trainedConfig());
+        writeFileAtomically(pathOf(kExperimentFile), configText(m_shown.trainedConfig()));
         written << kExperimentFile;
     } catch (const InputError&) { // said by who asked for the files
     }
-    m_steps.write(pathOf(kStepsFile));
+    m_models.steps.write(pathOf(kStepsFile));
     written << kStepsFile;
     // an earlier run's file would pass for this one's
     const auto told = [&](const char* name, bool there) {
@@ -172,60 +170,62 @@ QStringList MainWindow::saveResults(const QString& folder) {
     };
     if (told(kEventsFile, !run.lacks(kEventsFile)))
         writeEvents(run.events, results->lanes, pathOf(kEventsFile));
-    if (told(kTimesFile, !run.lacks(kTimesFile))) m_steps.writeTimes(pathOf(kTimesFile));
+    if (told(kTimesFile, !run.lacks(kTimesFile))) m_models.steps.writeTimes(pathOf(kTimesFile));
     told(kGradientsFile,
-         writeGradients(m_plots->gradients(), results->lanes, pathOf(kGradientsFile)));
+         writeGradients(m_parts.plots->gradients(), results->lanes, pathOf(kGradientsFile)));
     if (told(kSummaryFile, !run.summary.empty()))
         writeFileAtomically(pathOf(kSummaryFile), run.summary);
     QString error;
-    if (!m_plots->exportSvg(QDir(folder).filePath(kPlotsFile), &error))
+    if (!m_parts.plots->exportSvg(QDir(folder).filePath(kPlotsFile), &error))
         throw RunError(error.toStdString());
     written << kPlotsFile;
     const QStringList pictures = resultNames().sliced(resultNames().indexOf(kTargetFile));
     for (int i = 0; i < pictures.size(); ++i) {
-        const Picture& picture = i == 0 ? m_pictures->target() : m_pictures->view(i - 1).picture();
+        const Picture& picture =
+            i == 0 ? m_parts.pictures->target() : m_parts.pictures->view(i - 1).picture();
         if (picture.width < 1) continue; // not painted yet
         writePng(picture, pathOf(pictures[i]));
         written << pictures[i];
     }
-    m_savedRows = m_steps.size();
+    m_shown.markSaved();
     return written;
 }
 
-bool MainWindow::chooseResultsFolder() {
-    const QString folder = QFileDialog::getExistingDirectory(this, tr("Folder for the results"));
+bool WindowFiles::chooseResultsFolder() {
+    const QString folder =
+        QFileDialog::getExistingDirectory(&m_window, tr("Folder for the results"));
     if (folder.isEmpty()) return false;
     QStringList there = resultNames();
     there.removeIf(
         [&](const QString& name) { return !QFileInfo::exists(QDir(folder).filePath(name)); });
     const auto ask = tr("%1 holds results already. Replace %2?");
     if (!there.isEmpty() &&
-        QMessageBox::question(this, tr("Save results"),
+        QMessageBox::question(&m_window, tr("Save results"),
                               ask.arg(folder, there.join(QStringLiteral(", ")))) !=
             QMessageBox::Yes)
         return false;
     bool saved = false;
     QGuiApplication::setOverrideCursor(Qt::WaitCursor); // long runs have long tables
-    guarded([&] {
-        constexpr int kSeen = 8000; // ms
+    guarded(*m_parts.banner, [&] {
         const QString names = saveResults(folder).join(QStringLiteral(", "));
         saved = true;
-        statusBar()->showMessage(tr("Saved in %1: %2").arg(folder, names), kSeen);
-        m_banner->hide();
-        checkConfig(trainedConfig()); // why experiment.json may be missing
+        emit told(tr("Saved in %1: %2").arg(folder, names));
+        m_parts.banner->hide();
+        checkConfig(m_shown.trainedConfig()); // why experiment.json may be missing
     });
     QGuiApplication::restoreOverrideCursor();
     return saved;
 }
 
-void MainWindow::savePlots() {
-    const QString path = chooseTarget(this, tr("Save picture of the plots"),
+void WindowFiles::savePlots() {
+    const QString path = chooseTarget(&m_window, tr("Save picture of the plots"),
                                       QStringLiteral("plots.svg"), tr("SVG (*.svg);;PNG (*.png)"));
     if (path.isEmpty()) return;
     QString error;
     const bool png = path.endsWith(QLatin1String(".png"), Qt::CaseInsensitive);
-    const bool saved = png ? m_plots->exportPng(path, &error) : m_plots->exportSvg(path, &error);
-    if (!saved) showError(error);
+    const bool saved =
+        png ? m_parts.plots->exportPng(path, &error) : m_parts.plots->exportSvg(path, &error);
+    if (!saved) m_parts.banner->showText(error);
 }
 
 } // namespace halfscope

@@ -1,0 +1,43 @@
+// The figures and sentences of the run that is seen: headline, counters and the strip at the top.
+// They change a few times a second at most.
+#pragma once
+
+#include "ui/window/run_models.h"
+#include "ui/window/window_parts.h"
+
+#include <QCoreApplication>
+#include <QElapsedTimer>
+#include <QString>
+
+#include <optional>
+#include <span>
+
+namespace halfscope {
+
+class Figures {
+    Q_DECLARE_TR_FUNCTIONS(Figures)
+public:
+    Figures(const RunModels&, const WindowParts&);
+
+    /// Of another run from here on.
+    void forget();
+    /// There is something to show.
+    void changed() { m_new = true; }
+    void tell(std::span<const Event>);
+    bool hasNews() const { return !m_news.isEmpty(); }
+    /// What there is to show, unless the figures were shown a moment ago and the run goes on.
+    /// `lead`: a sentence on a run that is over, which goes before what it came to; else empty.
+    void show(bool running, const QString& lead);
+    /// Says what Play would do; `about`: the sentence on a preset that needs one.
+    void invite(qsizetype lanes, const QString& about, bool willTrain);
+
+private:
+    const RunModels& m_models;
+    WindowParts m_parts;
+    QElapsedTimer m_clock;
+    bool m_new = false;            ///< not shown yet
+    std::optional<qint64> m_shown; ///< ms of m_clock; nothing yet of this run
+    QString m_news;                ///< the last event in words
+};
+
+} // namespace halfscope

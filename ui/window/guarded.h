@@ -1,0 +1,23 @@
+// Runs an action of the user's; an error becomes a sentence in the banner.
+#pragma once
+
+#include "engine/core/error.h"
+#include "ui/panels/banner.h"
+
+namespace halfscope {
+
+/// Whether the action came to its end.
+template <class Action>
+bool guarded(Banner& banner, Action action) {
+    try {
+        action();
+        return true;
+    } catch (const InputError& error) {
+        banner.showText(QString::fromUtf8(error.what()));
+    } catch (const RunError& error) {
+        banner.showText(QString::fromUtf8(error.what()));
+    }
+    return false;
+}
+
+} // namespace halfscope

@@ -1,0 +1,68 @@
+// Filters of keys, tool tips and drags.
+#include "ui/window/key_router.h"
+
+#include "ui/look/text_fit.h"
+
+#include <QAbstractButton>
+#include <QAbstractSpinBox>
+#include <QApplication>
+#include <QComboBox>
+#include <QDragEnterEvent>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QToolTip>
+
+namespace halfscope {
+
+KeyRouter::KeyRouter(QWidget& window) : m_window(window) { qApp->installEventFilter(this); }
+
+KeyRouter::~KeyRouter() { qApp->removeEventFilter(this); }
+
+KeyRouter::KeyGoes KeyRouter::whereGoes(const QKeyEvent& key, const QObject& watched) {
+    const auto* spin = qobject_cast<const QAbstractSpinBox*>(&watched);
+    const auto* line =
+        spin ? spin->findChild<QLineEdit*>() : qobject_cast<const QLineEdit*>(&watched);
+    // what is not typed any more cannot be taken back letter by letter: the setting is
+    if (key.matches(QKeySequence::Undo) || key.matches(QKeySequence::Redo))
+        return line && !line->isModified() ? KeyGoes::Past : KeyGoes::AsUsual;
+    if ((key.modifiers() & ~Qt::KeypadModifier) != Qt::NoModifier) return KeyGoes::AsUsual;
+    const bool space = key.key() == Qt::Key_Space;
+    // A focused button, box or list keeps the plain keys that it answers itself.
+    if (qobject_cast<const QAbstractButton*>(&watched) && space) return KeyGoes::ToWidget;
+    const bool function = key.key() >= Qt::Key_F1 && key.key() <= Qt::Key_F35;
+    if (qobject_cast<const QComboBox*>(&watched) && !function) return KeyGoes::ToWidget;
+    // a number has no spaces: there the key plays, too
+    const bool number = spin || qobject_cast<const QAbstractSpinBox*>(watched.parent());
+    return number && space ? KeyGoes::Past : KeyGoes::AsUsual;
+}
+
+bool KeyRouter::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::ToolTip) {
+        const auto* widget = qobject_cast<QWidget*>(watched);
+        const auto* help = static_cast<QHelpEvent*>(event);
+        const QString tip = widget ? wrappedTip(widget->toolTip()) : QString();
+        if (!tip.isEmpty() && tip != widget->toolTip()) {
+            QToolTip::showText(help->globalPos(), tip, qobject_cast<QWidget*>(watched));
+            return true;
+        }
+    }
+    // a box would take the address of a dropped file for text to insert
+    if (event->type() == QEvent::DragEnter && qobject_cast<QLineEdit*>(watched) &&
+        m_window.isAncestorOf(static_cast<QWidget*>(watched)) &&
+        static_cast<QDragEnterEvent*>(event)->mimeData()->hasUrls()) {
+        event->ignore(); // the window gets it then
+        return true;
+    }
+    if (event->type() == QEvent::ShortcutOverride) {
+        const KeyGoes goes = whereGoes(*static_cast<QKeyEvent*>(event), *watched);
+        if (goes != KeyGoes::AsUsual) {
+            event->setAccepted(goes == KeyGoes::ToWidget);
+            return true;
+        }
+    }
+    return QObject::eventFilter(watched, event);
+}
+
+} // namespace halfscope

@@ -1,0 +1,30 @@
+// Which widget a key goes to, and what else the window changes about events on their way to its
+// widgets: tool tips get lines, and a file that is dropped on a box goes to the window.
+#pragma once
+
+#include <QObject>
+
+class QKeyEvent;
+class QWidget;
+
+namespace halfscope {
+
+/// An event filter of the whole application.
+class KeyRouter : public QObject {
+    Q_OBJECT
+public:
+    explicit KeyRouter(QWidget& window);
+    ~KeyRouter() override;
+
+protected:
+    bool eventFilter(QObject*, QEvent*) override;
+
+private:
+    /// Whether a key goes to the widget itself, or past it to the shortcuts.
+    enum class KeyGoes { AsUsual, ToWidget, Past };
+    static KeyGoes whereGoes(const QKeyEvent&, const QObject& watched);
+
+    QWidget& m_window;
+};
+
+} // namespace halfscope

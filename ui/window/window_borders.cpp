@@ -1,0 +1,74 @@
+// Sizes by what the parts ask for, within shares of the height.
+#include "ui/window/window_borders.h"
+
+#include "ui/images/compare_view.h"
+#include "ui/panels/scaler_panel.h"
+#include "ui/plots/gradient_view.h"
+
+#include <QEvent>
+#include <QSettings>
+#include <QSplitter>
+
+#include <algorithm>
+
+namespace halfscope {
+namespace {
+// Of the middle column: pictures beside a full set of plots.
+constexpr double kMostPictures = 0.42;
+// Of the right column: counters above the events.
+constexpr double kMostCounters = 0.62, kMostBesideGradients = 0.42;
+} // namespace
+
+WindowBorders::WindowBorders(const WindowParts& parts, QObject* parent)
+    : QObject(parent), m_parts(parts) {
+    connect(parts.centre, &QSplitter::splitterMoved, this, [this] { m_centreByHand = true; });
+    connect(parts.right, &QSplitter::splitterMoved, this, [this] { m_rightByHand = true; });
+    parts.centre->installEventFilter(this);
+    parts.right->installEventFilter(this);
+}
+
+void WindowBorders::divideCentre() {
+    if (m_centreByHand) return;
+    QSplitter& centre = *m_parts.centre;
+    const int room = centre.height() - centre.handleWidth();
+    const int pictures =
+        m_parts.pictures->usefulHeight(centre.width(), static_cast<int>(kMostPictures * room));
+    if (centre.sizes().front() != pictures) centre.setSizes({pictures, room - pictures});
+}
+
+void WindowBorders::divideRight() {
+    QSplitter& right = *m_parts.right;
+    const int room = right.height() - right.handleWidth();
+    const double most = m_parts.gradients->isHidden() ? kMostCounters : kMostBesideGradients;
+    const int counters = std::min(m_parts.scaler->contentHeight(), static_cast<int>(most * room));
+    if (m_rightByHand || room <= 0 || right.sizes().front() == counters) return;
+    right.setSizes({counters, room - counters});
+}
+
+bool WindowBorders::eventFilter(QObject* watched, QEvent* event) {
+    // once the splitter has laid out its parts itself
+    if (event->type() == QEvent::Resize)
+        QMetaObject::invokeMethod(this,
+                                  watched == m_parts.centre ? &WindowBorders::divideCentre
+                                                            : &WindowBorders::divideRight,
+                                  Qt::QueuedConnection);
+    return QObject::eventFilter(watched, event);
+}
+
+void WindowBorders::restore(const QSettings& settings) {
+    m_centreByHand = settings.value(QStringLiteral("layout/byHand")).toBool();
+    if (m_centreByHand)
+        m_parts.centre->restoreState(settings.value(QStringLiteral("layout/centre")).toByteArray());
+    m_rightByHand = settings.value(QStringLiteral("layout/rightByHand")).toBool();
+    if (m_rightByHand)
+        m_parts.right->restoreState(settings.value(QStringLiteral("layout/right")).toByteArray());
+}
+
+void WindowBorders::save(QSettings& settings) const {
+    settings.setValue(QStringLiteral("layout/byHand"), m_centreByHand);
+    settings.setValue(QStringLiteral("layout/centre"), m_parts.centre->saveState());
+    settings.setValue(QStringLiteral("layout/rightByHand"), m_rightByHand);
+    settings.setValue(QStringLiteral("layout/right"), m_parts.right->saveState());
+}
+
+} // namespace halfscope

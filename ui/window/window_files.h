@@ -1,0 +1,59 @@
+// Files of the window: experiments, saved runs and pictures to open; experiments, results and
+// pictures of the plots to save. Asks which, and says what went wrong.
+#pragma once
+
+#include "ui/window/run_models.h"
+#include "ui/window/window_parts.h"
+
+#include <QObject>
+#include <QStringList>
+
+class QWidget;
+
+namespace halfscope {
+
+class ExperimentController;
+class ShownRun;
+
+class WindowFiles : public QObject {
+    Q_OBJECT
+public:
+    WindowFiles(RunModels&, ExperimentController&, ShownRun&, const WindowParts&, QWidget& window);
+
+    /// InputError for an unknown name.
+    void openPreset(const QString& name);
+    /// An experiment file; experiment.json beside the rows of a saved run shows that run, too.
+    /// InputError.
+    void openExperiment(const QString& path);
+    /// Lets the networks paint a PNG or JPEG file.
+    void openPicture(const QString& path);
+    /// Either of them, by the name's ending; of a folder or its steps.csv, the run saved there.
+    void open(const QString& path);
+    /// The same, with the sentence of an error as banner: then nothing is opened and it gives
+    /// false.
+    bool tryOpen(const QString& path);
+    /// The settings as they are. InputError when the file could not be opened again; RunError.
+    void saveExperiment(const QString& path);
+    /// See MainWindow::saveResults().
+    QStringList saveResults(const QString& folder);
+
+    void choose();
+    void chooseExperiment();
+    bool chooseResultsFolder(); ///< whether they were saved
+    void savePlots();
+
+signals:
+    /// A sentence for the status bar.
+    void told(const QString& text);
+
+private:
+    QStringList resultNames() const;
+
+    RunModels& m_models;
+    ExperimentController& m_controller;
+    ShownRun& m_shown;
+    WindowParts m_parts;
+    QWidget& m_window;
+};
+
+} // namespace halfscope

@@ -1,0 +1,260 @@
+// What each entry does, with its key.
+#include "ui/window/window_menus.h"
+
+#include "ui/dialogs/help.h"
+#include "ui/dialogs/help_dialog.h"
+#include "ui/dialogs/verify_dialog.h"
+#include "ui/images/compare_view.h"
+#include "ui/look/icons.h"
+#include "ui/look/owned.h"
+#include "ui/look/zoom.h"
+#include "ui/panels/event_panel.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/panels/transport_bar.h"
+#include "ui/plots/gradient_view.h"
+#include "ui/plots/plot_stack.h"
+#include "ui/window/shown_run.h"
+#include "ui/window/window_borders.h"
+#include "ui/window/window_files.h"
+
+#include <QEvent>
+#include <QMainWindow>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QSettings>
+#include <QShortcut>
+#include <QSplitter>
+#include <QStatusBar>
+
+#include <cmath>
+#include <utility>
+
+namespace halfscope {
+
+WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, ShownRun& shown,
+                         WindowFiles& files, const WindowParts& parts, QMainWindow& window,
+                         bool remembers)
+    : m_models(models), m_controller(controller), m_shown(shown), m_files(files), m_parts(parts),
+      m_window(window), m_remembers(remembers) {
+    QMenuBar& bar = *window.menuBar();
+    fillFile(*bar.addMenu(tr("&File")));
+    fillEdit(*bar.addMenu(tr("&Edit")));
+    fillView(*bar.addMenu(tr("&View")));
+    fillHelp(*bar.addMenu(tr("&Help")));
+    addShortcut(Qt::Key_Space, [this] { m_shown.playOrPause(); });
+    addShortcut(Qt::Key_Period, [this] { m_controller.stepOnce(); });
+    addShortcut(Qt::Key_R, [this] { m_shown.restart(); });
+    addShortcut(Qt::Key_F, [this] { m_parts.plots->setFollow(true); });
+    window.installEventFilter(this);
+}
+
+void WindowMenus::fillFile(QMenu& file) {
+    file.addMenu(m_parts.transport->presetMenu());
+    file.addAction(tr("&Open…"), QKeySequence::Open, &m_files, &WindowFiles::choose);
+    file.addAction(tr("&Save experiment as…"), QKeySequence::Save, &m_files,
+                   &WindowFiles::chooseExperiment);
+    file.addAction(tr("Save &picture of the plots…"), QKeySequence(Qt::CTRL | Qt::Key_E), &m_files,
+                   &WindowFiles::savePlots);
+    file.addAction(tr("Save &results…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), &m_files,
+                   &WindowFiles::chooseResultsFolder);
+    file.addSeparator();
+    file.addAction(tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), &m_window, &QWidget::close);
+}
+
+void WindowMenus::fillEdit(QMenu& edit) {
+    QAction* undo = m_models.history.stack().createUndoAction(this, tr("&Undo"));
+    undo->setShortcut(QKeySequence::Undo);
+    QAction* redo = m_models.history.stack().createRedoAction(this, tr("&Redo"));
+    redo->setShortcut(QKeySequence::Redo);
+    edit.addActions({undo, redo});
+    QAction* back =
+        edit.addAction(tr("&Bring back the run before"), &m_shown, &ShownRun::bringBack);
+    back->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_R));
+    back->setEnabled(false);
+    connect(&m_shown, &ShownRun::canBringBackChanged, back, &QAction::setEnabled);
+}
+
+void WindowMenus::fillHelp(QMenu& help) {
+    help.addAction(tr("&Help and shortcuts"), QKeySequence::HelpContents, this,
+                   &WindowMenus::showHelp);
+    help.addAction(tr("&Questions about AMP"), this,
+                   [this] { showHelpPart(QLatin1String(kHelpQuestions)); });
+    help.addAction(tr("&Verify against PyTorch…"), this, &WindowMenus::showVerification);
+    help.addAction(tr("&About Halfscope"), this, &WindowMenus::showAbout);
+}
+
+void WindowMenus::fillView(QMenu& view) {
+    view.addMenu(m_parts.transport->themeMenu());
+    fillZoom(*view.addMenu(tr("Si&ze of everything")));
+    fillPlots(view);
+    addGradients(view);
+    view.addSeparator();
+    fillPictures(view);
+    view.addSeparator();
+    addSettings(view);
+    addFullScreen(view);
+}
+
+void WindowMenus::fillPlots(QMenu& view) {
+    PlotStack* plots = m_parts.plots;
+    QAction* follow = view.addAction(tr("Plots &follow the newest step\tF"));
+    follow->setCheckable(true);
+    follow->setChecked(true);
+    connect(follow, &QAction::triggered, plots, &PlotStack::setFollow);
+    connect(plots, &PlotStack::followChanged, follow, &QAction::setChecked);
+    fillSmoothing(*view.addMenu(tr("S&mooth the loss")));
+    m_previous = view.addAction(tr("Losses of the &run before"));
+    m_previous->setShortcut(Qt::Key_B);
+    m_previous->setCheckable(true);
+    connect(m_previous, &QAction::toggled, plots, &PlotStack::showPrevious);
+}
+
+void WindowMenus::fillPictures(QMenu& view) {
+    CompareView* pictures = m_parts.pictures;
+    using Shows = CompareView::Shows;
+    for (const auto& [text, shows] :
+         {std::pair(tr("Last picture: &target\t1"), Shows::Target),
+          std::pair(tr("Last picture: &difference\t2"), Shows::Difference),
+          std::pair(tr("Last picture: &swipe\t3"), Shows::Swipe)})
+        view.addAction(text, pictures, [pictures, wanted = shows] { pictures->showLast(wanted); });
+    QAction* alone = view.addAction(tr("&Only the last picture\t4"));
+    alone->setCheckable(true);
+    connect(alone, &QAction::toggled, pictures, &CompareView::setAlone);
+    connect(pictures, &CompareView::aloneChanged, this, [this, alone](bool on) {
+        alone->setChecked(on);
+        m_parts.borders->divideCentre();
+    });
+    const auto zoom = [pictures](double factor) {
+        return [pictures, factor] { pictures->transform().zoomAbout({0.5, 0.5}, factor); };
+    };
+    constexpr double kZoom = 1.5;
+    QAction* zoomIn = view.addAction(tr("Zoom the pictures &in"), this, zoom(kZoom));
+    zoomIn->setShortcuts({QKeySequence::ZoomIn, QKeySequence(Qt::CTRL | Qt::Key_Equal)});
+    view.addAction(tr("Zoom the pictures &out"), QKeySequence::ZoomOut, this, zoom(1 / kZoom));
+    view.addAction(tr("Show the &whole pictures"), QKeySequence(Qt::CTRL | Qt::Key_0),
+                   &pictures->transform(), &ViewTransform::fit);
+}
+
+void WindowMenus::addSettings(QMenu& view) {
+    m_settings = view.addAction(tr("S&ettings"));
+    m_settings->setShortcut(Qt::Key_F9);
+    m_settings->setCheckable(true);
+    m_settings->setChecked(true);
+    connect(m_settings, &QAction::toggled, this, [this](bool on) {
+        m_parts.setup->setVisible(on);
+        // the border may have been pushed to the edge
+        if (on && m_parts.columns->sizes().front() == 0)
+            m_parts.columns->setSizes(columnWidths(m_window.width()));
+    });
+}
+
+void WindowMenus::addFullScreen(QMenu& view) {
+    m_fullScreen = view.addAction(tr("F&ull screen"));
+    m_fullScreen->setShortcut(Qt::Key_F11);
+    m_fullScreen->setCheckable(true);
+    connect(m_fullScreen, &QAction::toggled, this, [this](bool on) {
+        m_window.setWindowState(m_window.windowState().setFlag(Qt::WindowFullScreen, on));
+    });
+}
+
+bool WindowMenus::eventFilter(QObject* watched, QEvent* event) {
+    // the window manager and a remembered layout change it too
+    if (watched == &m_window && event->type() == QEvent::WindowStateChange)
+        m_fullScreen->setChecked(m_window.isFullScreen());
+    return QObject::eventFilter(watched, event);
+}
+
+void WindowMenus::restore(const QSettings& settings) {
+    m_settings->setChecked(settings.value(QStringLiteral("layout/settingsShown"), true).toBool());
+    m_gradients->setChecked(settings.value(QStringLiteral("layout/gradientsShown")).toBool());
+    m_previous->setChecked(settings.value(QStringLiteral("plots/previous")).toBool());
+}
+
+void WindowMenus::save(QSettings& settings) const {
+    settings.setValue(QStringLiteral("layout/settingsShown"), m_settings->isChecked());
+    settings.setValue(QStringLiteral("layout/gradientsShown"), m_gradients->isChecked());
+    settings.setValue(QStringLiteral("plots/previous"), m_previous->isChecked());
+}
+
+void WindowMenus::fillZoom(QMenu& menu) {
+    for (const int percent : zooms()) {
+        QAction* action = menu.addAction(tr("%1 %").arg(percent), this, [this, percent] {
+            if (m_remembers) rememberZoom(percent);
+            constexpr int kReadable = 8000; // ms
+            m_window.statusBar()->showMessage(
+                tr("Everything is %1 % large when Halfscope starts again.").arg(percent),
+                kReadable);
+        });
+        action->setCheckable(true);
+        connect(&menu, &QMenu::aboutToShow, action,
+                [action, percent] { action->setChecked(percent == rememberedZoom()); });
+    }
+}
+
+void WindowMenus::addGradients(QMenu& view) {
+    m_gradients = view.addAction(tr("&Gradients"));
+    m_gradients->setShortcut(Qt::Key_G);
+    m_gradients->setCheckable(true);
+    m_gradients->setToolTip(tr("How large the gradients are, and what fp16 makes of them: "
+                               "underflow and overflow (G). While they are shown, a step's "
+                               "time now and then goes into counting them"));
+    connect(m_gradients, &QAction::toggled, this, [this](bool on) {
+        m_parts.gradients->setVisible(on);
+        m_parts.plots->showGradients(on);
+        m_controller.watchGradients(on);
+        m_parts.borders->divideRight();
+    });
+    m_parts.events->addToHeading(m_gradients);
+}
+
+void WindowMenus::fillSmoothing(QMenu& menu) {
+    for (const double weight : {0.0, 0.6, 0.9, 0.97, Smoother::kMost}) {
+        const QString name = weight > 0 ? tr("Weight %1 of the past").arg(weight) : tr("As it is");
+        QAction* action = menu.addAction(name, m_parts.plots, [this, weight] {
+            m_parts.plots->setSmoothing(weight);
+            m_parts.plots->refresh();
+        });
+        action->setCheckable(true);
+        connect(&menu, &QMenu::aboutToShow, action, [this, action, weight] {
+            action->setChecked(std::abs(m_parts.plots->smoothing() - weight) < 1e-9);
+        });
+    }
+}
+
+template <class Action>
+void WindowMenus::addShortcut(const QKeySequence& keys, Action action) {
+    auto* shortcut = make<QShortcut>(keys, &m_window);
+    shortcut->setAutoRepeat(false);
+    connect(shortcut, &QShortcut::activated, this, action);
+}
+
+void WindowMenus::showHelp() { showHelpPart(QString()); }
+
+/// Not modal: the shortcuts can be tried. It opens where it was left, or at a part of it.
+void WindowMenus::showHelpPart(const QString& anchor) {
+    if (!m_help) {
+        m_help = make<HelpDialog>(&m_window);
+        connect(m_help, &HelpDialog::presetChosen, &m_files, &WindowFiles::openPreset);
+    }
+    m_help->showPart(anchor);
+}
+
+void WindowMenus::showVerification() {
+    VerifyOptions options;
+    options.device = m_models.config.config().device;
+    options.threads = static_cast<int>(m_models.config.config().threads);
+    auto* dialog = make<VerifyDialog>(options, &m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->show(); // training goes on
+}
+
+void WindowMenus::showAbout() {
+    auto* box = make<QMessageBox>(QMessageBox::NoIcon, tr("About Halfscope"), aboutText(),
+                                  QMessageBox::Close, &m_window);
+    box->setIconPixmap(programIcon().pixmap(64));
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setModal(false);
+    box->show();
+}
+
+} // namespace halfscope

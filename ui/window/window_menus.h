@@ -1,0 +1,67 @@
+// Menus and shortcuts of the window, and the windows that they open beside it.
+#pragma once
+
+#include "ui/window/run_models.h"
+#include "ui/window/window_parts.h"
+
+#include <QObject>
+
+class QAction;
+class QKeySequence;
+class QMainWindow;
+class QMenu;
+class QSettings;
+
+namespace halfscope {
+
+class ExperimentController;
+class HelpDialog;
+class ShownRun;
+class WindowFiles;
+
+class WindowMenus : public QObject {
+    Q_OBJECT
+public:
+    /// `remembers`: choices that act at the next start are kept.
+    WindowMenus(RunModels&, ExperimentController&, ShownRun&, WindowFiles&, const WindowParts&,
+                QMainWindow& window, bool remembers);
+
+    void showHelp();
+    /// Which views are shown, and how.
+    void restore(const QSettings&);
+    void save(QSettings&) const;
+
+private:
+    void fillFile(QMenu&);
+    void fillEdit(QMenu&);
+    void fillView(QMenu&);
+    void fillPlots(QMenu&);
+    void fillPictures(QMenu&);
+    void fillSmoothing(QMenu&);
+    void fillZoom(QMenu&);
+    void fillHelp(QMenu&);
+    void addGradients(QMenu&);
+    void addSettings(QMenu&);
+    void addFullScreen(QMenu&);
+    template <class Action>
+    void addShortcut(const QKeySequence&, Action);
+    void showHelpPart(const QString& anchor);
+    void showVerification();
+    void showAbout();
+    bool eventFilter(QObject*, QEvent*) override;
+
+    RunModels& m_models;
+    ExperimentController& m_controller;
+    ShownRun& m_shown;
+    WindowFiles& m_files;
+    WindowParts m_parts;
+    QMainWindow& m_window;
+    bool m_remembers;
+    QAction* m_fullScreen = nullptr; ///< owned by their menus
+    QAction* m_settings = nullptr;
+    QAction* m_gradients = nullptr;
+    QAction* m_previous = nullptr;
+    HelpDialog* m_help = nullptr; ///< child of the window; null until it is asked for
+};
+
+} // namespace halfscope

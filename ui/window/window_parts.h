@@ -1,0 +1,41 @@
+// The widgets of the main window, which lays them out and owns them: what the objects that do the
+// window's jobs are given to work with.
+#pragma once
+
+class QLabel;
+class QSplitter;
+
+namespace halfscope {
+
+class Banner;
+class CompareView;
+class EventPanel;
+class GradientView;
+class Headline;
+class PlotStack;
+class ScalerPanel;
+class SetupPanel;
+class TransportBar;
+class WindowBorders;
+
+/// Never null once the window is built.
+struct WindowParts {
+    TransportBar* transport = nullptr;
+    Banner* banner = nullptr;
+    SetupPanel* setup = nullptr;
+    Headline* headline = nullptr;
+    CompareView* pictures = nullptr;
+    PlotStack* plots = nullptr;
+    ScalerPanel* scaler = nullptr;
+    GradientView* gradients = nullptr;
+    EventPanel* events = nullptr;
+    QSplitter* columns = nullptr; ///< settings, middle, right
+    QSplitter* centre = nullptr;  ///< pictures above plots
+    QSplitter* right = nullptr;   ///< counters above events
+    WindowBorders* borders = nullptr;
+    QLabel* state = nullptr; ///< in the status bar, as the next two
+    QLabel* rate = nullptr;
+    QLabel* device = nullptr;
+};
+
+} // namespace halfscope
