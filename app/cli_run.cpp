@@ -7,7 +7,6 @@
 
 #include "engine/core/error.h"
 #include "engine/runs/run_files.h"
-#include "engine/runs/skips.h"
 #include "engine/settings/lane_titles.h"
 #include "engine/train/experiment.h"
 
@@ -33,19 +32,20 @@ size_t nameWidth(const Experiment& experiment) {
     return width;
 }
 
-std::string closingTable(Experiment& experiment, std::span<const LaneTotals> totals) {
+std::string closingTable(Experiment& experiment, std::span<const LaneTotals> totals,
+                         std::span<const RecentTimes> times) {
     const size_t width = nameWidth(experiment);
     std::string text =
         padded("lane", width) + "  final loss  skipped  scale       ms/step    peak\n";
     const std::vector<LaneTitle> titles = laneTitleParts(experiment.config());
     for (int i = 0; i < experiment.lanes(); ++i) {
         const LaneTotals& lane = totals[static_cast<size_t>(i)];
-        const StepRecord& last = lane.last();
+        const StepRow& last = lane.last();
         const LaneConfig& config = experiment.config().lanes[static_cast<size_t>(i)];
-        const double ms = lane.medianDeviceSeconds() * 1000;
+        const double ms = times[static_cast<size_t>(i)].median() * 1000;
         text += padded(experiment.laneName(i), width) + "  " +
-                padded(shortNumber(static_cast<double>(last.loss), 6), 12) +
-                padded(std::to_string(last.skippedSoFar), 9) +
+                padded(shortNumber(static_cast<double>(last.loss()), 6), 12) +
+                padded(std::to_string(last.skippedSoFar()), 9) +
                 padded(scalesLoss(config) ? scaleText(lane.scaleAfter()) : "-", 12) +
                 padded(shortNumber(ms, 3), 11);
         const std::string peak = bytesText(experiment.lane(i).memory().peakBytes);
@@ -56,12 +56,12 @@ std::string closingTable(Experiment& experiment, std::span<const LaneTotals> tot
 }
 
 /// Of each lane that skipped steps, whether that is normal.
-std::string skipNotes(const Experiment& experiment, std::span<const SkipTally> tallies) {
+std::string skipNotes(const Experiment& experiment, std::span<const LaneTotals> totals) {
     std::string text;
-    for (size_t i = 0; i < tallies.size(); ++i) {
+    for (size_t i = 0; i < totals.size(); ++i) {
         const LaneConfig& lane = experiment.config().lanes[i];
         const bool dynamic = lane.scaler.rules.mode == ScalerMode::Dynamic;
-        const std::string sentence = tallies[i].sentence(dynamic);
+        const std::string sentence = totals[i].skips().sentence(dynamic);
         if (sentence.empty()) continue;
         text += experiment.laneName(static_cast<int>(i)) + ": " + sentence + "\n";
     }
@@ -98,7 +98,7 @@ class Loop {
 public:
     Loop(Experiment& experiment, const RunOptions& options)
         : m_experiment(experiment), m_totals(static_cast<size_t>(experiment.lanes())),
-          m_skips(m_totals.size()), m_countEvery(options.countGradients) {
+          m_times(m_totals.size()), m_countEvery(options.countGradients) {
         if (!options.out.empty()) m_files.emplace(options.out, experiment);
         if (!options.quiet) {
             m_progress.emplace(experiment.config(), experiment.epochs());
@@ -125,8 +125,8 @@ public:
                 if (event.lane >= 0) m_totals[static_cast<size_t>(event.lane)].add(event);
             events.clear();
             for (const StepRecord& record : records) {
-                m_totals[static_cast<size_t>(record.lane)].add(record);
-                m_skips[static_cast<size_t>(record.lane)].add(record);
+                m_totals[static_cast<size_t>(record.lane)].add(rowOf(record));
+                m_times[static_cast<size_t>(record.lane)].add(record.deviceSeconds);
             }
             if (m_progress) m_progress->show(records);
         }
@@ -142,8 +142,8 @@ public:
                   std::to_string(m_experiment.config().steps) + "\n");
         }
         if (m_experiment.step() > 0) {
-            print(closingTable(m_experiment, m_totals));
-            print(skipNotes(m_experiment, m_skips));
+            print(closingTable(m_experiment, m_totals, m_times));
+            print(skipNotes(m_experiment, m_totals));
             print(gradientTable(m_experiment, m_ranges));
         }
         if (m_files) print("Files: " + options.out + "\n");
@@ -162,8 +162,8 @@ private:
     }
 
     Experiment& m_experiment;
-    std::vector<LaneTotals> m_totals;
-    std::vector<SkipTally> m_skips; // by lane
+    std::vector<LaneTotals> m_totals; // by lane
+    std::vector<RecentTimes> m_times;
     const int m_countEvery;
     std::vector<GradientRange> m_ranges; // the last ones that were counted
     int64_t m_counted = -1;              // after this step

@@ -19,18 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* nameOf(RunOutcome outcome) {
-    switch (outcome) {
-    case RunOutcome::Finished: return "finished";
-    case RunOutcome::Interrupted: return "interrupted";
-    case RunOutcome::Stopped: return "stopped";
-    }
-    return "";
-}
-
 constexpr const char* kGradientsFile = "gradients.csv";
 constexpr double kSlowStepSeconds = 0.05; // reading the pictures back costs little beside it
-constexpr size_t kTimedSteps = size_t{1} << 20;
 
 /// As RFC 4180 quotes a field of a csv file.
 std::string csvText(const std::string& text) {
@@ -92,17 +82,17 @@ Json memoryJson(const MemoryUse& memory) {
 }
 
 Json laneJson(const std::string& name, const std::string& title, const LaneConfig& config,
-              const LaneTotals& totals, const MemoryUse& memory) {
-    const StepRecord& last = totals.last();
+              const LaneTotals& totals, const RecentTimes& times, const MemoryUse& memory) {
+    const StepRow& last = totals.last();
     Json lane;
     lane["name"] = name;
     lane["title"] = title;
     lane["precision"] = nameOf(config.precision);
     lane["steps"] = totals.steps();
-    lane["final_loss"] = totals.steps() > 0 ? jsonNumber(last.loss) : Json();
+    lane["final_loss"] = totals.steps() > 0 ? jsonNumber(last.loss()) : Json();
     lane["final_scale"] = totals.steps() > 0 ? jsonNumber(totals.scaleAfter()) : Json();
-    lane["skipped_steps"] = last.skippedSoFar;
-    lane["median_device_seconds"] = jsonNumber(totals.medianDeviceSeconds());
+    lane["skipped_steps"] = last.skippedSoFar();
+    lane["median_device_seconds"] = jsonNumber(times.median());
     lane["peak_bytes"] = memory.peakBytes;
     lane["peak_bytes_by_cause"] = memoryJson(memory);
     return lane;
@@ -173,34 +163,9 @@ std::string gradientLine(const GradientRange& range, const std::string& lane) {
     return line + share(range.notFinite()) + '\n';
 }
 
-void LaneTotals::add(const StepRecord& record) {
-    const auto seconds = static_cast<float>(record.deviceSeconds);
-    if (m_deviceSeconds.size() < kTimedSteps) {
-        m_deviceSeconds.push_back(seconds);
-    } else {
-        m_deviceSeconds[static_cast<size_t>(m_steps) % kTimedSteps] = seconds;
-    }
-    ++m_steps;
-    m_last = record;
-}
-
-void LaneTotals::add(const Event& event) {
-    if (event.scaleAfter == event.scaleBefore) return;
-    m_scaleStep = event.step;
-    m_scaleAfter = event.scaleAfter;
-}
-
-double LaneTotals::medianDeviceSeconds() const {
-    if (m_deviceSeconds.empty()) return 0;
-    std::vector<float> sorted = m_deviceSeconds;
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::nth_element(sorted.begin(), middle, sorted.end());
-    return double{*middle};
-}
-
 RunFiles::RunFiles(std::string folder, const Experiment& experiment)
     : m_folder((makeOutputFolder(folder), std::move(folder))), m_lock(m_folder),
-      m_lanes(laneNames(experiment.config())), m_totals(m_lanes.size()),
+      m_lanes(laneNames(experiment.config())), m_totals(m_lanes.size()), m_times(m_lanes.size()),
       m_steps(pathTo("steps.csv")), m_events(pathTo("events.csv")), m_timing(pathTo("timing.csv")) {
     const std::string text = configText(portable(experiment.recorded()));
     writePng(experiment.target(), pathTo("target.png"));
@@ -220,7 +185,8 @@ void RunFiles::append(Experiment& experiment, std::span<const StepRecord> record
     for (const StepRecord& record : records) {
         steps += stepLine(record, m_lanes);
         timing += timingLine(record, m_lanes);
-        m_totals[static_cast<size_t>(record.lane)].add(record);
+        m_totals[static_cast<size_t>(record.lane)].add(rowOf(record));
+        m_times[static_cast<size_t>(record.lane)].add(record.deviceSeconds);
     }
     m_steps.append(steps);
     m_timing.append(timing);
@@ -260,7 +226,7 @@ void RunFiles::finish(Experiment& experiment, RunOutcome outcome, std::string_vi
             writePng(m_pictures->outputs[i], pathTo(pictureName(m_lanes[i])));
         }
     }
-    const double seconds = m_totals.front().last().wallSeconds;
+    const double seconds = m_totals.front().last().wallSeconds();
     const DeviceInfo& device = experiment.device();
     Json summary;
     summary["version"] = 1;
@@ -278,7 +244,8 @@ void RunFiles::finish(Experiment& experiment, RunOutcome outcome, std::string_vi
     Json& lanes = summary["lanes"] = Json::array();
     for (size_t i = 0; i < m_lanes.size(); ++i) {
         lanes.push_back(laneJson(m_lanes[i], titleText(titles[i]), experiment.config().lanes[i],
-                                 m_totals[i], experiment.lane(static_cast<int>(i)).memory()));
+                                 m_totals[i], m_times[i],
+                                 experiment.lane(static_cast<int>(i)).memory()));
     }
     writeFileAtomically(pathTo("summary.json"),
                         summary.dump(4, ' ', false, Json::error_handler_t::replace) + "\n");

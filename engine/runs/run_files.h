@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/io/atomic_file.h"
+#include "engine/runs/run.h"
 #include "engine/train/experiment.h"
 
 #include <cstdint>
@@ -33,30 +34,6 @@ std::string timingLine(const StepRecord&, std::span<const std::string> lanes);
 std::string gradientHeader();
 std::string gradientLine(const GradientRange&, const std::string& lane);
 
-/// What the records of a lane add up to.
-class LaneTotals {
-public:
-    void add(const StepRecord&);
-    /// An event of this lane, before or after the row of its step.
-    void add(const Event&);
-    int64_t steps() const { return m_steps; }
-    const StepRecord& last() const { return m_last; }
-    /// The loss scale that the last step left; last() has the one that it used.
-    float scaleAfter() const { return m_last.step == m_scaleStep ? m_scaleAfter : m_last.scale; }
-    /// Of the latest 2^20 steps; 0 without steps.
-    double medianDeviceSeconds() const;
-
-private:
-    int64_t m_steps = 0;
-    StepRecord m_last;
-    int64_t m_scaleStep = 0;            ///< the last one after which the scale was another
-    float m_scaleAfter = 1;             ///< then
-    std::vector<float> m_deviceSeconds; ///< a ring, so that a run of days needs 4 MiB
-};
-
-/// Stopped: a loss scale reached its floor, see Experiment::stopReason().
-enum class RunOutcome : uint8_t { Finished, Interrupted, Stopped };
-
 /// Takes the records of a run and keeps its folder, which no other run can use meanwhile. RunError
 /// when something cannot be written.
 class RunFiles {
@@ -80,6 +57,7 @@ private:
     FolderLock m_lock;
     std::vector<std::string> m_lanes;
     std::vector<LaneTotals> m_totals;
+    std::vector<RecentTimes> m_times;
     /// Of the last step, where steps are slow: an interrupted run must not compute another forward
     /// pass before it ends.
     std::optional<Snapshot> m_pictures;

@@ -27,24 +27,23 @@ void addCause(std::string& causes, int64_t count, int64_t all, const char* words
 
 } // namespace
 
-void SkipTally::add(const StepRecord& record) {
-    const auto has = [&record](StepFlag flag) { return (record.flags & flag) != 0; };
+void SkipTally::add(const StepRow& row) {
     ++m_steps;
     const bool crossed = m_fell && m_scale >= 1;
-    m_belowOne = record.scale < 1 && (m_belowOne || crossed);
-    m_fell = has(kBackedOff);
-    m_scale = record.scale;
-    if (!has(kLossNotFinite))
+    m_belowOne = row.scale() < 1 && (m_belowOne || crossed);
+    m_fell = row.has(kBackedOff);
+    m_scale = row.scale();
+    if (!row.has(kLossNotFinite))
         m_lossLostAt = 0;
     else if (m_lossLostAt == 0)
-        m_lossLostAt = record.step;
-    if (has(kSkipped)) {
+        m_lossLostAt = row.step;
+    if (row.has(kSkipped)) {
         ++(!m_settled ? m_start : m_trial ? m_trials : m_others);
         m_trial = false;
     }
-    m_unanswered = has(kSkipped) && !has(kBackedOff) ? m_unanswered + 1 : 0;
-    m_settled = m_settled || has(kGrew) || record.growthTracker >= kSettled;
-    m_trial = m_trial || has(kGrew);
+    m_unanswered = row.has(kSkipped) && !row.has(kBackedOff) ? m_unanswered + 1 : 0;
+    m_settled = m_settled || row.has(kGrew) || row.growthTracker() >= kSettled;
+    m_trial = m_trial || row.has(kGrew);
 }
 
 bool SkipTally::held(bool dynamic) const { return !dynamic || m_unanswered > kForgiven; }

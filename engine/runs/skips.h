@@ -19,7 +19,8 @@ enum class SkipVerdict : uint8_t {
 /// Adds up the records of one lane, in the order of its steps.
 class SkipTally {
 public:
-    void add(const StepRecord&);
+    void add(const StepRow&);
+    void add(const StepRecord& record) { add(rowOf(record)); }
 
     int64_t steps() const { return m_steps; }
     int64_t skipped() const { return m_start + m_trials + m_others; }

@@ -1,21 +1,10 @@
-// What a step tells the outside: one plain row per step and lane, and the rare events in words.
+// One step of one lane as a struct of fields; StepRow, by metric, takes its place.
 #pragma once
 
-#include <cstdint>
-#include <string>
+#include "engine/runs/events.h"
+#include "engine/runs/step_row.h"
 
 namespace halfscope {
-
-enum StepFlag : uint32_t {
-    kSkipped = 1,             ///< a gradient was not finite: the optimizer did not step
-    kGrew = 2,                ///< the scale grew after this step
-    kBackedOff = 4,           ///< the scale fell after this step
-    kLossNotFinite = 8,       ///< the loss itself was inf or nan: no scale can cure that
-    kAtFloor = 16,            ///< skipped with the scale at its floor, where the lane asks to stop
-    kFirstStepped = 32,       ///< skipped by the second of two optimizers alone
-    kSecondStepped = 64,      ///< skipped by the first of two optimizers alone
-    kSteppedOnOverflow = 128, ///< a gradient was not finite and the lane asks to step all the same
-};
 
 struct StepRecord {
     int64_t step = 0; ///< 1 for the first
@@ -31,17 +20,17 @@ struct StepRecord {
     int64_t skippedSoFar = 0;
 };
 
-enum class EventKind : uint8_t { Overflow, Growth, Backoff, LossNotFinite, Edit };
-const char* nameOf(EventKind);
-
-struct Event {
-    EventKind kind = EventKind::Edit;
-    int64_t step = 0;
-    int32_t lane = 0; ///< -1: all lanes
-    float scaleBefore = 1, scaleAfter = 1;
-    std::string
-        tensor; ///< Overflow, LossNotFinite: the first tensor with inf or nan; Edit: the field
-    std::string text; ///< one plain sentence
-};
+inline StepRow rowOf(const StepRecord& record) {
+    return StepRow(record.step, record.lane)
+        .set(metric::Loss, record.loss)
+        .set(metric::Scale, record.scale)
+        .set(metric::GrowthTracker, int64_t{record.growthTracker})
+        .set(metric::LearningRate, record.learningRate)
+        .set(metric::GradientNorm, record.gradientNorm)
+        .setFlags(record.flags)
+        .set(metric::SkippedSoFar, record.skippedSoFar)
+        .set(metric::DeviceSeconds, record.deviceSeconds)
+        .set(metric::WallSeconds, record.wallSeconds);
+}
 
 } // namespace halfscope

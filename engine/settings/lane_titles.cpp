@@ -2,7 +2,6 @@
 #include "engine/settings/lane_titles.h"
 
 #include "engine/scaler/scaler_presets.h"
-#include "engine/settings/fields.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,17 +28,6 @@ std::string brief(const FieldValue& value) {
     const bool power = real && std::frexp(*real, &exponent) == 0.5;
     if (power && (*real >= kLarge || *real < kSmall)) return "2^" + std::to_string(exponent - 1);
     return valueText(value);
-}
-
-/// The value with its name where it does not speak for itself; empty: nothing worth a word.
-std::string wordsFor(const Field& field, const FieldValue& value) {
-    const std::string text = brief(value);
-    if (text == "default" || text.empty()) return {};
-    if (field.kind == FieldKind::Path) return std::filesystem::path(text).stem().string();
-    if (field.kind == FieldKind::Text) return text;
-    const size_t dot = field.key.find('.');
-    const bool scaler = field.key == kScalerPreset; // "scaler", not "preset"
-    return (scaler ? field.key.substr(0, dot) : field.key.substr(dot + 1)) + ' ' + text;
 }
 
 /// The lanes that have the same precision as this one, itself among them.
@@ -78,7 +66,7 @@ std::vector<std::string> differences(const RunConfig& config, size_t lane) {
         const bool says = field.key != kFirstScale || dynamic;
         const bool ofScaler = field.key.starts_with(kOfScaler);
         if (field.key == kScalerPreset ? !named : named && ofScaler && says) continue;
-        if (const std::string text = wordsFor(field, value); !text.empty())
+        if (const std::string text = settingWords(field, value); !text.empty())
             found.emplace_back(others, text);
     }
     std::stable_sort(found.begin(), found.end(),
@@ -90,6 +78,16 @@ std::vector<std::string> differences(const RunConfig& config, size_t lane) {
 }
 
 } // namespace
+
+std::string settingWords(const Field& field, const FieldValue& value) {
+    const std::string text = brief(value);
+    if (text == "default" || text.empty()) return {};
+    if (field.kind == FieldKind::Path) return std::filesystem::path(text).stem().string();
+    if (field.kind == FieldKind::Text) return text;
+    const size_t dot = field.key.find('.');
+    const bool scaler = field.key == kScalerPreset; // "scaler", not "preset"
+    return (scaler ? field.key.substr(0, dot) : field.key.substr(dot + 1)) + ' ' + text;
+}
 
 std::vector<LaneTitle> laneTitleParts(const RunConfig& config) {
     std::vector<LaneTitle> titles;

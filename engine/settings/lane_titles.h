@@ -2,12 +2,17 @@
 // of tables and names of files keep laneNames().
 #pragma once
 
+#include "engine/settings/fields.h"
 #include "engine/settings/run_config.h"
 
 #include <string>
 #include <vector>
 
 namespace halfscope {
+
+/// A setting in the fewest words: "lr 0.001", "init_scale 2^24", "scaler apex"; a path's or text's
+/// own words; empty where the value is no more than "default".
+std::string settingWords(const Field&, const FieldValue&);
 
 /// A lane's precision, and what sets it apart from others that have the same one.
 struct LaneTitle {

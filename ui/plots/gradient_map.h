@@ -2,8 +2,8 @@
 // and what it says at a step. GradientMapItem draws the picture.
 #pragma once
 
+#include "engine/runs/gradient_history.h"
 #include "ui/look/theme.h"
-#include "ui/models/gradient_history.h"
 #include "ui/plots/stacked_plot.h"
 
 #include <QSharedPointer>

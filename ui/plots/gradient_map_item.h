@@ -2,9 +2,9 @@
 // share of gradients there, zeros below and inf above it, with the limits of fp16.
 #pragma once
 
+#include "engine/core/half_limits.h"
+#include "engine/runs/gradient_history.h"
 #include "ui/look/theme.h"
-#include "ui/models/gradient_history.h"
-#include "ui/models/half_limits.h"
 
 #include <qcustomplot.h>
 

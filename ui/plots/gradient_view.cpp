@@ -1,9 +1,9 @@
 // Painted by hand: a few hundred rectangles a second need no plot.
 #include "ui/plots/gradient_view.h"
 
+#include "engine/core/half_limits.h"
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
-#include "ui/models/half_limits.h"
 #include "ui/models/lane_titles.h"
 #include "ui/plots/tickers.h"
 

@@ -2,9 +2,9 @@
 // event lane, with a linked crosshair. The owner feeds rows and calls refresh() on its timer.
 #pragma once
 
+#include "engine/runs/gradient_history.h"
 #include "engine/runs/step_record.h"
 #include "ui/look/theme.h"
-#include "ui/models/gradient_history.h"
 #include "ui/plots/event_lane.h"
 #include "ui/plots/plot_panel.h"
 

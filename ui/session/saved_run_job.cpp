@@ -1,8 +1,8 @@
 // The thread that reads; its signals reach the window through Qt's queue.
 #include "ui/session/saved_run_job.h"
 
+#include "engine/runs/gradient_file.h"
 #include "ui/models/event_model.h"
-#include "ui/models/gradient_table.h"
 
 #include <chrono>
 #include <filesystem>

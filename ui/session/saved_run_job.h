@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/io/picture.h"
+#include "engine/runs/gradient_history.h"
 #include "engine/runs/saved_run.h"
 #include "engine/settings/run_config.h"
-#include "ui/models/gradient_history.h"
 
 #include <QObject>
 #include <memory>

@@ -2,11 +2,11 @@
 #include "ui/window/window_files.h"
 
 #include "engine/io/atomic_file.h"
+#include "engine/runs/gradient_file.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/saved_run.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
-#include "ui/models/gradient_table.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/window/guarded.h"
 #include "ui/window/shown_run.h"

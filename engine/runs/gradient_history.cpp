@@ -1,7 +1,7 @@
 // Columns that are closed by the next one, and merged by steps when there are too many.
-#include "ui/models/gradient_history.h"
+#include "engine/runs/gradient_history.h"
 
-#include "ui/models/half_limits.h"
+#include "engine/core/half_limits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -100,7 +100,7 @@ void GradientHistory::add(const GradientRange& range) {
         {range.step, static_cast<double>(range.scale), range.type, GradientShares::of(range)});
 }
 
-void GradientHistory::stepDone(const StepRecord& row) {
+void GradientHistory::stepDone(const StepRow& row) {
     if (row.step <= m_lastStep) return;
     while (!m_waiting.empty() && m_waiting.front().step <= row.step) {
         const Count& count = m_waiting.front();
@@ -116,12 +116,12 @@ void GradientHistory::stepDone(const StepRecord& row) {
 }
 
 /// What the row of a step without a count of its own tells.
-void GradientHistory::follow(const StepRecord& row) {
+void GradientHistory::follow(const StepRow& row) {
     if (!m_current) return;
-    const bool skipped = (row.flags & kSkipped) != 0;
+    const bool skipped = row.has(kSkipped);
     const bool infinite = m_current->shares.notFinite > 0 && m_current->counted < row.step;
     if (m_current->counted == row.step) m_infSkips = skipped;
-    const auto scale = static_cast<double>(row.scale);
+    const auto scale = static_cast<double>(row.scale());
     if (scale == m_scale && !(infinite && m_infSkips && !skipped)) return;
     m_scale = scale;
     const double octaves = m_source ? std::log2(scale / m_source->scale) : 0;
@@ -134,14 +134,14 @@ void GradientHistory::follow(const StepRecord& row) {
     }
 }
 
-void GradientHistory::countSkip(const StepRecord& row) {
+void GradientHistory::countSkip(const StepRow& row) {
     while (row.step / m_skipGrain >= static_cast<int64_t>(kSkipBins)) {
         for (size_t i = 0; i < m_skips.size(); ++i)
             m_skips[i / 2] = i % 2 == 0 ? m_skips[i] : m_skips[i / 2] + m_skips[i];
         m_skips.resize((m_skips.size() + 1) / 2);
         m_skipGrain *= 2;
     }
-    if (!(row.flags & kSkipped)) return;
+    if (!row.has(kSkipped)) return;
     const auto bin = static_cast<size_t>(row.step / m_skipGrain);
     m_skips.resize(std::max(m_skips.size(), bin + 1));
     ++m_skips[bin];
@@ -197,6 +197,25 @@ GradientHistory GradientHistory::ofSavedRun() {
 }
 
 void GradientHistory::addSaved(const GradientColumn& column) { keep(column); }
+
+GradientHistory GradientHistory::upTo(int64_t step) const {
+    GradientHistory history = *this;
+    history.m_waiting.clear();
+    if (step >= m_lastStep) return history;
+    history.m_lastStep = step;
+    // where the present column has begun since, no later step can tell what the earlier one held
+    if (m_current && m_current->from > step) {
+        history.m_current.reset();
+        history.m_source.reset();
+    }
+    std::erase_if(history.m_columns,
+                  [step](const GradientColumn& each) { return each.from > step; });
+    if (!history.m_columns.empty())
+        history.m_columns.back().to = std::min(history.m_columns.back().to, step + 1);
+    const auto bins = static_cast<size_t>(step / m_skipGrain) + 1;
+    if (history.m_skips.size() > bins) history.m_skips.resize(bins);
+    return history;
+}
 
 GradientHistory GradientHistory::asSaved() const {
     GradientHistory history = ofSavedRun();

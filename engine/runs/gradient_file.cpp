@@ -1,5 +1,5 @@
 // Lines of gradients.csv, written and read.
-#include "ui/models/gradient_table.h"
+#include "engine/runs/gradient_file.h"
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"

@@ -1,8 +1,8 @@
 // What is kept of a lane's gradients over time: which step has which counts, what a new loss scale
 // makes of them, neighbours that become one, and how often a training stops to count.
-#include "ui/models/gradient_history.h"
-#include "ui/models/gradient_table.h"
-#include "ui/models/half_limits.h"
+#include "engine/core/half_limits.h"
+#include "engine/runs/gradient_file.h"
+#include "engine/runs/gradient_history.h"
 #include "ui/session/gradient_pace.h"
 
 #include <QFile>

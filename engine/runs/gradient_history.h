@@ -2,8 +2,8 @@
 // no widgets.
 #pragma once
 
+#include "engine/runs/gradient_counts.h"
 #include "engine/runs/step_record.h"
-#include "engine/train/gradient_range.h"
 
 #include <array>
 #include <cstdint>
@@ -51,7 +51,8 @@ public:
     /// same step replaces the first.
     void add(const GradientRange&);
     /// The row of a finished step, in order.
-    void stepDone(const StepRecord&);
+    void stepDone(const StepRow&);
+    void stepDone(const StepRecord& record) { stepDone(rowOf(record)); }
     /// From here on nothing is known until gradients are counted again.
     void interrupt();
     void clear() { *this = GradientHistory(); }
@@ -61,6 +62,8 @@ public:
     static GradientHistory ofSavedRun();
     /// In order of steps.
     void addSaved(const GradientColumn&);
+    /// As it was after a step: what a fork from there begins with.
+    GradientHistory upTo(int64_t step) const;
     /// The same columns and type as those of a saved run, without rows.
     GradientHistory asSaved() const;
     bool isSaved() const { return m_saved; }
@@ -82,8 +85,8 @@ public:
 
 private:
     void begin(int64_t step, const GradientShares&, int64_t counted);
-    void follow(const StepRecord&);
-    void countSkip(const StepRecord&);
+    void follow(const StepRow&);
+    void countSkip(const StepRow&);
     void close(int64_t at);
     void keep(const GradientColumn&);
     void coarsen();

@@ -1,7 +1,7 @@
 // The gradients that were counted over a run, as a csv file beside steps.csv.
 #pragma once
 
-#include "ui/models/gradient_history.h"
+#include "engine/runs/gradient_history.h"
 
 #include <functional>
 #include <optional>

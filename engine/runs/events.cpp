@@ -1,5 +1,5 @@
-// Names of the events, as files and the command line show them.
-#include "engine/runs/step_record.h"
+// Names of events.
+#include "engine/runs/events.h"
 
 namespace halfscope {
 

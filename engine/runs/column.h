@@ -1,0 +1,136 @@
+// One metric of one lane over the steps: a value a step, or sparse (step, value). A Column is a
+// view that any thread may read while its writer appends. It is asked for exact values of a range
+// of steps, or for extremes at a resolution.
+//
+// Layout. Values lie in chunks of kChunkValues, each in the narrowest coding that keeps them
+// exactly:
+//   runs      16 bytes for each stretch of equal values, or of values that rise by 1 (flags,
+//   counters,
+//             a constant loss scale or learning rate)
+//   bytes, floats, doubles   1, 4 or 8 bytes a value
+// Over bytes, floats and doubles stands a pyramid: for every 16 and every 256 values the places of
+// the lowest and the highest, and how many are finite, 6 bytes each: 0.4 bytes a value. Steps that
+// follow each other at equal distances take no bytes, others 8 a value. A chunk that is full never
+// changes; the one being filled is at most twice as large as its values, and is replaced, not
+// changed, where its coding no longer fits.
+#pragma once
+
+#include "engine/runs/growing_list.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace halfscope {
+
+struct Point {
+    int64_t step = 0;
+    double value = 0;
+    bool operator==(const Point&) const = default;
+};
+
+/// Of the values at the steps from <= step < to.
+struct Extremes {
+    int64_t from = 0, to = 0;
+    int64_t finite = 0;          ///< finite values
+    int64_t notFinite = 0;       ///< inf and nan; they never count in the points below
+    Point lowest, highest, last; ///< where finite > 0; of equal values the first one
+};
+
+class ColumnChunk;
+
+class Column {
+public:
+    static constexpr size_t kChunkValues = 4096;
+
+    bool empty() const { return size() == 0; }
+    int64_t size() const;                           ///< values
+    int64_t firstStep() const;                      ///< 0 when empty
+    int64_t lastStep() const { return m_lastStep; } ///< 0 when empty
+    double lastValue() const;                       ///< nan when empty
+
+    /// The value of exactly this step.
+    std::optional<double> at(int64_t step) const;
+    /// The newest value at or before this step.
+    std::optional<Point> upTo(int64_t step) const;
+    /// The first values of the steps from..to, both included, in order, as many as `out` holds: how
+    /// many there were. To go on, ask from the step after the last one.
+    size_t read(int64_t from, int64_t to, std::span<Point> out) const;
+    /// Calls visitor(step, value) for the steps from..to, both included.
+    template <class Visitor>
+    void values(int64_t from, int64_t to, Visitor&& visitor) const {
+        std::array<Point, 256> block;
+        for (;;) {
+            const size_t count = read(from, to, block);
+            for (size_t i = 0; i < count; ++i)
+                visitor(block[i].step, block[i].value);
+            if (count < block.size()) return;
+            from = block.back().step + 1;
+        }
+    }
+
+    /// Of all values at the steps from..to, both included.
+    Extremes extremes(int64_t from, int64_t to) const;
+    /// By bucket, in order, without empty ones. A bucket is a power of two of steps, the smallest
+    /// of which at most `buckets` cover the range; they begin at steps 1 + k * width, so that they
+    /// stay the same while a view follows the newest step. Replaces what `out` held.
+    void extremes(int64_t from, int64_t to, size_t buckets, std::vector<Extremes>& out) const;
+    /// Calls visitor(step) for the steps from..to whose value is inf or nan.
+    template <class Visitor>
+    void notFinite(int64_t from, int64_t to, Visitor&& visitor) const {
+        for (std::optional<int64_t> step = firstNotFinite(from, to); step;
+             step = firstNotFinite(*step + 1, to))
+            visitor(*step);
+    }
+    /// The first of those steps.
+    std::optional<int64_t> firstNotFinite(int64_t from, int64_t to) const;
+
+    /// Heap bytes that the column holds; what lanes share counts for each of them.
+    size_t bytes() const;
+
+private:
+    friend class ColumnWriter;
+    /// A chunk and how much of it this view sees.
+    struct Part {
+        const ColumnChunk* chunk;
+        size_t count, runs;
+    };
+    size_t parts() const { return m_full.size() + (m_count > 0 ? 1 : 0); }
+    Part part(size_t i) const;
+    /// The first part that has a step at or after this one.
+    size_t partAt(int64_t step) const;
+    void gather(size_t& part, Extremes&) const;
+
+    GrowingList<std::shared_ptr<const ColumnChunk>>::View m_full;
+    std::shared_ptr<const ColumnChunk> m_open;
+    size_t m_count = 0, m_runs = 0; ///< of the open chunk
+    int64_t m_lastStep = 0;
+};
+
+/// Fills a column, on one thread.
+class ColumnWriter {
+public:
+    ColumnWriter() = default;
+    ColumnWriter(ColumnWriter&&) noexcept = default;
+    ColumnWriter& operator=(ColumnWriter&&) noexcept = default;
+
+    /// Any bits but those of a nan come back. Steps rise: std::logic_error otherwise.
+    void append(int64_t step, double value);
+    /// Begins as another column up to and with this step; full chunks are shared, not copied.
+    void share(const Column&, int64_t upTo);
+    const Column& column() const { return m_column; }
+
+private:
+    GrowingList<std::shared_ptr<const ColumnChunk>> m_full;
+    std::shared_ptr<ColumnChunk> m_open;
+    Column m_column;
+};
+
+/// The middle of the last `count` values at or before a step; of an even number the mean of the two
+/// in the middle. What is not a number counts as larger than all others, inf too. nan when empty.
+double trailingMedian(const Column&, int64_t upTo, size_t count);
+
+} // namespace halfscope

@@ -1,0 +1,40 @@
+// Sums of a lane's rows, and medians of times.
+#include "engine/runs/lane_totals.h"
+
+#include <algorithm>
+
+namespace halfscope {
+
+void LaneTotals::add(const StepRow& row) {
+    m_skips.add(row);
+    m_last = row;
+}
+
+void LaneTotals::add(const Event& event) {
+    if (event.scaleAfter == event.scaleBefore) return;
+    m_scaleStep = event.step;
+    m_scaleAfter = event.scaleAfter;
+}
+
+void LaneTotals::add(int64_t step, MetricId id, double value) {
+    if (step == m_last.step && id < metric::kKnown) m_last.set(id, value);
+}
+
+double medianOf(std::vector<float> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return double{*middle};
+}
+
+void RecentTimes::add(double seconds) {
+    const auto time = static_cast<float>(seconds);
+    if (m_seconds.size() < static_cast<size_t>(kMost)) {
+        m_seconds.push_back(time);
+        return;
+    }
+    m_seconds[m_next] = time;
+    m_next = (m_next + 1) % m_seconds.size();
+}
+
+} // namespace halfscope

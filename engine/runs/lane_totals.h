@@ -1,0 +1,50 @@
+// What the steps of one lane add up to, row by row, without keeping the rows.
+#pragma once
+
+#include "engine/runs/events.h"
+#include "engine/runs/skips.h"
+#include "engine/runs/step_row.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace halfscope {
+
+class LaneTotals {
+public:
+    void add(const StepRow&);
+    /// An event of this lane, before or after the row of its step.
+    void add(const Event&);
+    /// A value of a step that came apart from its row.
+    void add(int64_t step, MetricId, double value);
+
+    int64_t steps() const { return m_skips.steps(); }
+    /// The newest row; step 0 when there is none.
+    const StepRow& last() const { return m_last; }
+    const SkipTally& skips() const { return m_skips; }
+    /// The loss scale that the last step left; last() has the one that it used.
+    float scaleAfter() const { return m_last.step == m_scaleStep ? m_scaleAfter : m_last.scale(); }
+
+private:
+    SkipTally m_skips;
+    StepRow m_last;
+    int64_t m_scaleStep = 0; ///< the last step after which the scale was another
+    float m_scaleAfter = 1;  ///< then
+};
+
+/// The middle value, of an even number the larger one in the middle; 0 without values.
+double medianOf(std::vector<float>);
+
+/// The latest 2^20 times of steps: a ring, so that a run of days needs 4 MiB.
+class RecentTimes {
+public:
+    static constexpr int64_t kMost = int64_t{1} << 20;
+    void add(double seconds);
+    double median() const { return medianOf(m_seconds); }
+
+private:
+    std::vector<float> m_seconds;
+    size_t m_next = 0; ///< the oldest one, once the ring is full
+};
+
+} // namespace halfscope

@@ -1,0 +1,78 @@
+// The table of metrics: what a training measures at its steps. The columns of csv files, plots,
+// tool tips and exports follow from a metric's row here. To add one: an id here, its row in
+// metrics.cpp, and StepRow::set() at the place that measures it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace halfscope {
+
+/// An index into a run's list of metrics. The known ones come first, in the order of metric::Known,
+/// so that an id below has the same meaning in every run.
+using MetricId = int32_t;
+
+namespace metric {
+enum Known : MetricId {
+    Loss,
+    Scale,
+    GrowthTracker,
+    LearningRate,
+    GradientNorm,
+    Skipped,
+    Grew,
+    BackedOff,
+    LossNotFinite,
+    SkippedSoFar,
+    DeviceSeconds,
+    WallSeconds,
+    kKnown ///< how many there are
+};
+} // namespace metric
+
+/// How a metric is plotted over the steps.
+enum class PlotAxis : uint8_t {
+    None,   ///< not plotted
+    Linear, ///< from zero
+    Log10,
+    Log2,
+    Rate, ///< values are seconds of a step; the plot shows steps per second, smoothed
+};
+
+/// What values a metric has. Files write them so that they read back as the same ones.
+enum class ValueKind : uint8_t {
+    Float32, ///< shortest decimal of a float32
+    Float64, ///< shortest decimal of a float64
+    Integer, ///< within +-2^53
+    Flag,    ///< 0 or 1
+};
+
+/// Which file of a run has the metric's column.
+enum class MetricFile : uint8_t {
+    Steps,  ///< steps.csv: the same bytes whenever the same experiment runs again
+    Timing, ///< timing.csv: what the clock decides
+};
+
+struct Metric {
+    std::string column;     ///< in files: "gradient_norm"
+    std::string title;      ///< of its plot: "Gradient norm"
+    std::string shortTitle; ///< where the title leaves too little room: "Norm"
+    std::string unit;       ///< "s", "steps", or empty
+    std::string about;      ///< one plain sentence or two, for tool tips
+    PlotAxis axis = PlotAxis::None;
+    MetricFile file = MetricFile::Steps;
+    ValueKind kind = ValueKind::Float32;
+    /// Whether every run's file has the column. Others have it where the first step measured it.
+    bool always = true;
+};
+
+/// By metric::Known.
+std::span<const Metric> knownMetrics();
+/// The id of a known metric by its column; -1 when there is none.
+MetricId knownMetric(std::string_view column);
+/// The text of a value in a file: "0.125", "nan", "1"; empty for what was not measured.
+std::string metricText(ValueKind, double value);
+
+} // namespace halfscope

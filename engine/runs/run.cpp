@@ -1,0 +1,253 @@
+// How batches become columns, and what a snapshot shares with its run.
+#include "engine/runs/run.h"
+
+#include "engine/core/error.h"
+#include "engine/settings/lane_titles.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace halfscope {
+
+namespace {
+
+/// A copy of a shared value that has grown by more values.
+template <class T>
+std::shared_ptr<const std::vector<T>> extended(const std::vector<T>& before, std::vector<T> more) {
+    auto all = std::make_shared<std::vector<T>>(before);
+    all->insert(all->end(), std::make_move_iterator(more.begin()),
+                std::make_move_iterator(more.end()));
+    return all;
+}
+
+} // namespace
+
+const char* nameOf(RunOutcome outcome) {
+    switch (outcome) {
+    case RunOutcome::Finished: return "finished";
+    case RunOutcome::Interrupted: return "interrupted";
+    case RunOutcome::Stopped: return "stopped";
+    }
+    return "";
+}
+
+std::vector<LaneInfo> lanesOf(const RunConfig& config) {
+    std::vector<LaneInfo> lanes;
+    const std::vector<LaneTitle> titles = laneTitleParts(config);
+    for (const std::string& name : laneNames(config))
+        lanes.push_back({name, titleText(titles[lanes.size()])});
+    return lanes;
+}
+
+bool RunBatch::empty() const {
+    return metrics.empty() && lanes.empty() && rows.empty() && samples.empty() && events.empty() &&
+           gradients.empty() && !pictures && !config && !outcome;
+}
+
+MetricId RunSnapshot::metricNamed(std::string_view column) const {
+    const auto found = std::find_if(m_metrics->begin(), m_metrics->end(),
+                                    [&](const Metric& each) { return each.column == column; });
+    return found == m_metrics->end() ? -1 : static_cast<MetricId>(found - m_metrics->begin());
+}
+
+bool RunSnapshot::has(MetricId id) const {
+    for (int lane = 0; lane < laneCount(); ++lane)
+        if (!column(lane, id).empty()) return true;
+    return false;
+}
+
+int64_t RunSnapshot::step() const {
+    if (m_totals.empty()) return 0;
+    int64_t step = std::numeric_limits<int64_t>::max();
+    for (const LaneTotals& each : m_totals)
+        step = std::min(step, each.last().step);
+    return step;
+}
+
+int64_t RunSnapshot::lastStep() const {
+    int64_t last = 0;
+    for (const LaneTotals& each : m_totals)
+        last = std::max(last, each.last().step);
+    return last;
+}
+
+const Column& RunSnapshot::column(int lane, MetricId id) const {
+    const size_t metrics = m_metrics->size();
+    require(lane >= 0 && lane < laneCount() && id >= 0 && static_cast<size_t>(id) < metrics,
+            "no such column");
+    return m_columns[static_cast<size_t>(lane) * metrics + static_cast<size_t>(id)];
+}
+
+StepRow RunSnapshot::row(int lane, int64_t step) const {
+    StepRow row(step, lane);
+    for (MetricId id = 0; id < metric::kKnown; ++id)
+        if (const std::optional<double> value = column(lane, id).at(step)) row.set(id, *value);
+    return row;
+}
+
+double RunSnapshot::trailingMedian(int lane, MetricId id, size_t values) const {
+    return halfscope::trailingMedian(column(lane, id), std::numeric_limits<int64_t>::max(), values);
+}
+
+double RunSnapshot::medianDeviceSeconds(int lane) const {
+    const Column& seconds = column(lane, metric::DeviceSeconds);
+    const int64_t last = seconds.lastStep();
+    std::vector<float> latest;
+    seconds.values(last - RecentTimes::kMost + 1, last,
+                   [&](int64_t, double value) { latest.push_back(static_cast<float>(value)); });
+    return medianOf(std::move(latest));
+}
+
+size_t RunSnapshot::columnBytes() const {
+    size_t bytes = 0;
+    for (const Column& each : m_columns)
+        bytes += each.bytes();
+    return bytes;
+}
+
+Run::Run(RunInfo info, std::vector<LaneInfo> lanes, Picture target, std::vector<Metric> metrics) {
+    const std::span<const Metric> known = knownMetrics();
+    m_now.m_info = std::make_shared<const RunInfo>(std::move(info));
+    m_now.m_metrics = extended(std::vector<Metric>(known.begin(), known.end()), std::move(metrics));
+    m_now.m_lanes = std::make_shared<const std::vector<LaneInfo>>();
+    m_now.m_target = std::make_shared<const Picture>(std::move(target));
+    m_now.m_pictures = std::make_shared<const LanePictures>();
+    m_now.m_lastGradients = std::make_shared<const std::vector<GradientRange>>();
+    for (LaneInfo& lane : lanes)
+        addLane(std::move(lane));
+}
+
+void Run::append(RunBatch batch) {
+    const std::lock_guard lock(m_mutex);
+    if (!batch.metrics.empty()) addMetrics(std::move(batch.metrics));
+    for (LaneInfo& lane : batch.lanes)
+        addLane(std::move(lane));
+    for (const StepRow& row : batch.rows)
+        add(row);
+    for (const Sample& sample : batch.samples)
+        add(sample);
+    for (Event& event : batch.events)
+        add(std::move(event));
+    for (const auto& ranges : batch.gradients)
+        add(ranges);
+    for (size_t lane = 0; lane < batch.savedGradients.size(); ++lane)
+        for (const GradientColumn& column : batch.savedGradients[lane])
+            historyOf(static_cast<int32_t>(lane)).addSaved(column);
+    if (batch.pictures)
+        m_now.m_pictures = std::make_shared<const LanePictures>(std::move(*batch.pictures));
+    if (batch.config || batch.outcome) {
+        auto info = std::make_shared<RunInfo>(*m_now.m_info);
+        if (batch.config) info->config = std::move(*batch.config);
+        if (batch.outcome) info->outcome = batch.outcome;
+        m_now.m_info = std::move(info);
+    }
+    ++m_now.m_version;
+    m_version.store(m_now.m_version, std::memory_order_release);
+}
+
+RunSnapshot Run::snapshot() const {
+    const std::lock_guard lock(m_mutex);
+    return m_now;
+}
+
+void Run::addMetrics(std::vector<Metric> metrics) {
+    const size_t before = m_now.m_metrics->size();
+    m_now.m_metrics = extended(*m_now.m_metrics, std::move(metrics));
+    const size_t after = m_now.m_metrics->size();
+    std::vector<Column> columns(m_writers.size() * after);
+    for (size_t lane = 0; lane < m_writers.size(); ++lane) {
+        m_writers[lane].resize(after);
+        for (size_t id = 0; id < before; ++id)
+            columns[lane * after + id] = std::move(m_now.m_columns[lane * before + id]);
+    }
+    m_now.m_columns = std::move(columns);
+}
+
+void Run::addLane(LaneInfo lane) {
+    const size_t metrics = m_now.m_metrics->size();
+    require(lane.parent < m_now.laneCount(), "a lane's parent is a lane before it");
+    std::vector<ColumnWriter>& writers = m_writers.emplace_back(metrics);
+    const bool saved = !m_now.info().folder.empty();
+    auto history = std::make_shared<GradientHistory>(saved ? GradientHistory::ofSavedRun()
+                                                           : GradientHistory());
+    if (lane.parent >= 0) {
+        for (MetricId id = 0; static_cast<size_t>(id) < metrics; ++id)
+            writers[static_cast<size_t>(id)].share(m_now.column(lane.parent, id), lane.forkStep);
+        *history = m_now.gradients(lane.parent).upTo(lane.forkStep);
+    }
+    for (const ColumnWriter& writer : writers)
+        m_now.m_columns.push_back(writer.column());
+    m_now.m_totals.emplace_back();
+    m_now.m_gradients.push_back(history);
+    m_histories.push_back(std::move(history));
+    m_now.m_lanes = extended(*m_now.m_lanes, {std::move(lane)});
+    if (m_now.lanes().back().parent >= 0) m_now.m_totals.back() = totalsOfFork();
+}
+
+/// Of the newest lane, a fork without steps of its own.
+LaneTotals Run::totalsOfFork() const {
+    const LaneInfo& lane = m_now.lanes().back();
+    const int own = m_now.laneCount() - 1;
+    LaneTotals totals;
+    m_now.column(own, metric::Loss).values(1, lane.forkStep, [&](int64_t step, double) {
+        totals.add(m_now.row(own, step));
+    });
+    for (const Event& event : m_now.events())
+        if (event.lane == lane.parent && event.step <= lane.forkStep) totals.add(event);
+    return totals;
+}
+
+void Run::put(int32_t lane, MetricId id, int64_t step, double value) {
+    const size_t metrics = m_now.m_metrics->size();
+    require(lane >= 0 && lane < m_now.laneCount() && id >= 0 && static_cast<size_t>(id) < metrics,
+            "a value of a lane or metric that the run does not have");
+    ColumnWriter& writer = m_writers[static_cast<size_t>(lane)][static_cast<size_t>(id)];
+    writer.append(step, value);
+    m_now.m_columns[static_cast<size_t>(lane) * metrics + static_cast<size_t>(id)] =
+        writer.column();
+}
+
+void Run::add(const StepRow& row) {
+    require(row.lane >= 0 && row.lane < m_now.laneCount(), "a row of a lane that the run lacks");
+    for (MetricId id = 0; id < metric::kKnown; ++id)
+        if (row.measured(id)) put(row.lane, id, row.step, row[id]);
+    m_now.m_totals[static_cast<size_t>(row.lane)].add(row);
+    historyOf(row.lane).stepDone(row);
+}
+
+void Run::add(const Sample& sample) {
+    put(sample.lane, sample.metric, sample.step, sample.value);
+    LaneTotals& totals = m_now.m_totals[static_cast<size_t>(sample.lane)];
+    totals.add(sample.step, sample.metric, sample.value);
+}
+
+void Run::add(Event event) {
+    require(event.lane < m_now.laneCount(), "an event of a lane that the run does not have");
+    if (event.lane >= 0) m_now.m_totals[static_cast<size_t>(event.lane)].add(event);
+    m_events.append(std::move(event));
+    m_now.m_events = m_events.view();
+}
+
+void Run::add(const std::vector<GradientRange>& ranges) {
+    require(ranges.size() <= m_now.m_gradients.size(), "gradients of more lanes than the run has");
+    for (size_t i = 0; i < ranges.size(); ++i)
+        historyOf(static_cast<int32_t>(i)).add(ranges[i]);
+    m_now.m_lastGradients = std::make_shared<const std::vector<GradientRange>>(ranges);
+}
+
+/// To be changed: a copy of its own where a snapshot shows it too.
+GradientHistory& Run::historyOf(int32_t lane) {
+    auto& own = m_histories[static_cast<size_t>(lane)];
+    auto& shown = m_now.m_gradients[static_cast<size_t>(lane)];
+    constexpr long kBoth = 2; // own and shown
+    if (own.use_count() > kBoth) {
+        own = std::make_shared<GradientHistory>(*own);
+        shown = own;
+    }
+    // what the last reader of a snapshot read comes before what is written now
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return *own;
+}
+
+} // namespace halfscope

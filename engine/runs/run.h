@@ -1,0 +1,186 @@
+// Everything that one training measured: settings, device, columns of metrics, events, gradients
+// and pictures. A Run owns its data and knows neither windows nor files; views and writers read it.
+#pragma once
+
+#include "engine/exec/executor.h"
+#include "engine/io/picture.h"
+#include "engine/runs/column.h"
+#include "engine/runs/events.h"
+#include "engine/runs/gradient_history.h"
+#include "engine/runs/lane_totals.h"
+#include "engine/runs/step_row.h"
+#include "engine/settings/run_config.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// Stopped: a loss scale reached its floor.
+enum class RunOutcome : uint8_t { Finished, Interrupted, Stopped };
+/// "finished", as in summary.json.
+const char* nameOf(RunOutcome);
+
+struct LaneInfo {
+    std::string name;     ///< in files: "amp-fp16-2"
+    std::string title;    ///< on screen: "amp-fp16, init_scale 2^24"
+    int parent = -1;      ///< the lane that this one continues from; -1: none
+    int64_t forkStep = 0; ///< the last step that it shares with its parent
+};
+/// The lanes of a configuration, none of them forked.
+std::vector<LaneInfo> lanesOf(const RunConfig&);
+
+struct RunInfo {
+    RunConfig config;                  ///< as it is now: live edits change it
+    std::string preset;                ///< the name of the preset that it began as; may be empty
+    std::optional<DeviceInfo> device;  ///< nothing where no file of a saved run tells it
+    std::string cudaReason;            ///< why CUDA is not used; empty when it is, or nobody asked
+    std::vector<MemoryUse> memory;     ///< by lane; empty when not known
+    std::string program, compiler;     ///< versions: "0.1.0"; empty when not known
+    std::optional<RunOutcome> outcome; ///< nothing while it trains, and where no file tells it
+
+    // Of a saved run.
+    std::string folder; ///< that it was read from; empty for one that was trained here
+    std::vector<std::string> missing; ///< files and columns that the folder lacks: "events.csv"
+    std::string summary;              ///< all of summary.json, to be saved again as it was
+};
+
+/// What every lane paints after the same step.
+struct LanePictures {
+    int64_t step = 0;
+    std::vector<Picture> outputs; ///< by lane
+};
+
+/// A value that is no part of a step's row: a metric that is not measured at every step, or one
+/// that only a file knows.
+struct Sample {
+    int64_t step = 0;
+    int32_t lane = 0;
+    MetricId metric = 0;
+    double value = 0;
+};
+
+/// What a run takes in at once, in this order. Steps of a lane and metric rise from batch to batch.
+struct RunBatch {
+    std::vector<Metric> metrics; ///< new ones, behind those that the run has
+    std::vector<LaneInfo> lanes; ///< new ones: forks of lanes that the run has
+    std::vector<StepRow> rows;
+    std::vector<Sample> samples;
+    std::vector<Event> events;
+    std::vector<std::vector<GradientRange>> gradients;       ///< in order of counting; each by lane
+    std::vector<std::vector<GradientColumn>> savedGradients; ///< of a saved run, by lane
+    std::optional<LanePictures> pictures;                    ///< the newest ones replace the others
+    std::optional<RunConfig> config;                         ///< after a live edit
+    std::optional<RunOutcome> outcome;                       ///< the training is over
+    bool empty() const;
+};
+
+/// A run at one moment. Any thread may read it, also while the run takes in more. A copy costs
+/// about two counted pointers for each lane and metric.
+class RunSnapshot {
+public:
+    uint64_t version() const { return m_version; }
+    const RunInfo& info() const { return *m_info; }
+    /// The known metrics first, so that metric::Loss is the loss of every run; then columns that
+    /// only a file knows.
+    std::span<const Metric> metrics() const { return *m_metrics; }
+    /// The id of a column; -1 when the run has none of that name.
+    MetricId metricNamed(std::string_view column) const;
+    /// Whether a lane has a value of it.
+    bool has(MetricId) const;
+    std::span<const LaneInfo> lanes() const { return *m_lanes; }
+    int laneCount() const { return static_cast<int>(m_lanes->size()); }
+
+    /// Steps that every lane has finished.
+    int64_t step() const;
+    /// Steps that any lane has finished.
+    int64_t lastStep() const;
+    const Column& column(int lane, MetricId) const;
+    /// All known metrics at a step.
+    StepRow row(int lane, int64_t step) const;
+    /// The lane's newest row, its skipped steps and the loss scale that it has now. A fork has its
+    /// parent's up to the fork.
+    const LaneTotals& totals(int lane) const { return m_totals[static_cast<size_t>(lane)]; }
+    /// Of the lane's last so many values, see trailingMedian() of column.h.
+    double trailingMedian(int lane, MetricId, size_t values) const;
+    /// Of the lane's latest 2^20 steps; 0 without steps. Reads them all.
+    double medianDeviceSeconds(int lane) const;
+
+    const GrowingList<Event>::View& events() const { return m_events; }
+    const GradientHistory& gradients(int lane) const {
+        return *m_gradients[static_cast<size_t>(lane)];
+    }
+    /// By lane, of the last count; empty when nothing was counted.
+    std::span<const GradientRange> lastGradients() const { return *m_lastGradients; }
+    /// What the lanes are to paint; no width where the task has no picture.
+    const Picture& target() const { return *m_target; }
+    /// Step 0 and no outputs until there are some.
+    const LanePictures& pictures() const { return *m_pictures; }
+    /// Heap bytes of all columns.
+    size_t columnBytes() const;
+
+private:
+    friend class Run;
+    std::shared_ptr<const RunInfo> m_info;
+    std::shared_ptr<const std::vector<Metric>> m_metrics;
+    std::shared_ptr<const std::vector<LaneInfo>> m_lanes;
+    std::vector<Column> m_columns; ///< lane by lane, as many as there are metrics
+    std::vector<LaneTotals> m_totals;
+    GrowingList<Event>::View m_events;
+    std::vector<std::shared_ptr<const GradientHistory>> m_gradients;
+    std::shared_ptr<const std::vector<GradientRange>> m_lastGradients;
+    std::shared_ptr<const Picture> m_target;
+    std::shared_ptr<const LanePictures> m_pictures;
+    uint64_t m_version = 0;
+};
+
+/// One thread appends. That thread reads through now(); every other one takes a snapshot().
+class Run {
+public:
+    /// `metrics`: those that only a file knows. Of a saved run (RunInfo::folder) the gradients
+    /// stand as they were saved, see GradientHistory::ofSavedRun().
+    explicit Run(RunInfo, std::vector<LaneInfo> lanes, Picture target = {},
+                 std::vector<Metric> metrics = {});
+
+    /// The only way in. std::logic_error for a lane or metric that the run does not have, and for
+    /// steps that do not rise.
+    void append(RunBatch);
+    /// Moves with each append; any thread may ask.
+    uint64_t version() const { return m_version.load(std::memory_order_acquire); }
+    RunSnapshot snapshot() const;
+    const RunSnapshot& now() const { return m_now; }
+
+    // Short forms of now(), for the thread that appends.
+    const RunInfo& info() const { return m_now.info(); }
+    std::span<const Metric> metrics() const { return m_now.metrics(); }
+    std::span<const LaneInfo> lanes() const { return m_now.lanes(); }
+    const Column& column(int lane, MetricId id) const { return m_now.column(lane, id); }
+    const GrowingList<Event>::View& events() const { return m_now.events(); }
+    int64_t step() const { return m_now.step(); }
+
+private:
+    void addMetrics(std::vector<Metric>);
+    void addLane(LaneInfo);
+    void add(const StepRow&);
+    void add(const Sample&);
+    void add(Event);
+    void add(const std::vector<GradientRange>&);
+    void put(int32_t lane, MetricId, int64_t step, double value);
+    LaneTotals totalsOfFork() const;
+    GradientHistory& historyOf(int32_t lane);
+
+    mutable std::mutex m_mutex;                       ///< held while m_now changes or is copied
+    std::vector<std::vector<ColumnWriter>> m_writers; ///< by lane and metric
+    GrowingList<Event> m_events;
+    std::vector<std::shared_ptr<GradientHistory>> m_histories; ///< those of m_now, to be changed
+    RunSnapshot m_now;
+    std::atomic<uint64_t> m_version{0};
+};
+
+} // namespace halfscope

@@ -1,0 +1,198 @@
+// The list of runs, and what sets their settings apart.
+#include "engine/runs/run_store.h"
+
+#include "engine/core/error.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/lane_titles.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace halfscope {
+
+namespace {
+
+constexpr const char* kTitle = "title";
+
+/// Whether all configurations have the same lanes, by precision.
+bool sameLanes(std::span<const RunConfig* const> configs) {
+    const auto precisions = [](const RunConfig& config) {
+        std::vector<Precision> all;
+        for (const LaneConfig& lane : config.lanes)
+            all.push_back(lane.precision);
+        return all;
+    };
+    return std::all_of(configs.begin(), configs.end(), [&](const RunConfig* each) {
+        return precisions(*each) == precisions(*configs.front());
+    });
+}
+
+/// The field means something in this configuration.
+bool applies(const Field& field, const RunConfig& config, int lane) {
+    return !field.applies || field.applies(config, lane);
+}
+
+/// Adds to each run the words for its value, where the values are not all the same.
+void compare(const Field& field, int lane, const std::string& before,
+             std::span<const RunConfig* const> configs,
+             std::vector<std::vector<std::string>>& words) {
+    const FieldValue first = field.get(*configs.front(), lane);
+    const bool same = std::all_of(configs.begin(), configs.end(), [&](const RunConfig* each) {
+        return field.get(*each, lane) == first;
+    });
+    if (same) return;
+    for (size_t i = 0; i < configs.size(); ++i) {
+        if (!applies(field, *configs[i], lane)) continue;
+        const std::string text = settingWords(field, field.get(*configs[i], lane));
+        if (!text.empty()) words[i].push_back(before + text);
+    }
+}
+
+std::string joined(const std::vector<std::string>& words, size_t most) {
+    std::string text;
+    for (size_t i = 0; i < std::min(words.size(), most); ++i)
+        text += (i > 0 ? ", " : "") + words[i];
+    return words.size() > most ? text + ", ..." : text;
+}
+
+} // namespace
+
+std::vector<std::string> settingDifferences(std::span<const RunConfig* const> configs,
+                                            size_t most) {
+    if (configs.empty()) return {};
+    std::vector<std::vector<std::string>> words(configs.size());
+    const bool lanesMatch = sameLanes(configs);
+    if (!lanesMatch)
+        for (size_t i = 0; i < configs.size(); ++i) {
+            std::string lanes;
+            for (const std::string& name : laneNames(*configs[i]))
+                lanes += (lanes.empty() ? "" : " + ") + name;
+            words[i].push_back(lanes);
+        }
+    for (const Field& field : fieldTable()) {
+        if (field.key == kTitle) continue;
+        if (field.scope == FieldScope::Run) {
+            compare(field, 0, {}, configs, words);
+            continue;
+        }
+        if (!lanesMatch) continue;
+        const std::vector<std::string> names = laneNames(*configs.front());
+        for (size_t lane = 0; lane < names.size(); ++lane)
+            compare(field, static_cast<int>(lane), names[lane] + ": ", configs, words);
+    }
+    std::vector<std::string> texts;
+    for (const auto& each : words)
+        texts.push_back(joined(each, most));
+    return texts;
+}
+
+RunId RunStore::add(std::shared_ptr<Run> run, const std::string& name) {
+    require(run != nullptr, "a store holds runs only");
+    Entry entry;
+    entry.id = static_cast<RunId>(++m_lastId);
+    entry.name = freeName(name, RunId::None);
+    const auto taken = [this](int color) {
+        return std::any_of(m_entries.begin(), m_entries.end(),
+                           [color](const Entry& each) { return each.color == color; });
+    };
+    while (taken(entry.color))
+        ++entry.color;
+    entry.run = run;
+    m_entries.push_back(std::move(entry));
+    m_runs.push_back(std::move(run));
+    ++m_changes;
+    return m_entries.back().id;
+}
+
+void RunStore::remove(RunId id) {
+    const Entry* const found = find(id);
+    if (!found) return;
+    const auto at = found - m_entries.data();
+    m_entries.erase(m_entries.begin() + at);
+    m_runs.erase(m_runs.begin() + at);
+    if (m_current == id) m_current = RunId::None;
+    ++m_changes;
+}
+
+void RunStore::rename(RunId id, const std::string& name) {
+    Entry* const found = entry(id);
+    if (!found || found->name == name) return;
+    found->name = freeName(name, id);
+    ++m_changes;
+}
+
+void RunStore::setVisible(RunId id, bool visible) {
+    Entry* const found = entry(id);
+    if (!found || found->visible == visible) return;
+    found->visible = visible;
+    ++m_changes;
+}
+
+void RunStore::move(RunId id, size_t index) {
+    const Entry* const found = find(id);
+    if (!found) return;
+    const auto from = static_cast<size_t>(found - m_entries.data());
+    const size_t to = std::min(index, m_entries.size() - 1);
+    if (from == to) return;
+    const auto shift = [from, to](auto& list) {
+        const auto begin = list.begin();
+        const auto a = begin + static_cast<std::ptrdiff_t>(from);
+        const auto b = begin + static_cast<std::ptrdiff_t>(to);
+        from < to ? std::rotate(a, a + 1, b + 1) : std::rotate(b, a, a + 1);
+    };
+    shift(m_entries);
+    shift(m_runs);
+    ++m_changes;
+}
+
+void RunStore::setCurrent(RunId id) {
+    if (id != RunId::None && !find(id)) return;
+    if (m_current == id) return;
+    m_current = id;
+    ++m_changes;
+}
+
+const RunStore::Entry* RunStore::find(RunId id) const {
+    const auto found = std::find_if(m_entries.begin(), m_entries.end(),
+                                    [id](const Entry& each) { return each.id == id; });
+    return found == m_entries.end() ? nullptr : &*found;
+}
+
+RunStore::Entry* RunStore::entry(RunId id) { return const_cast<Entry*>(find(id)); }
+
+std::shared_ptr<const Run> RunStore::get(RunId id) const {
+    const Entry* const found = find(id);
+    return found ? found->run : nullptr;
+}
+
+std::shared_ptr<Run> RunStore::writable(RunId id) const {
+    const Entry* const found = find(id);
+    return found ? m_runs[static_cast<size_t>(found - m_entries.data())] : nullptr;
+}
+
+RunId RunStore::idOf(const Run* run) const {
+    for (const Entry& each : m_entries)
+        if (each.run.get() == run) return each.id;
+    return RunId::None;
+}
+
+std::vector<std::string> RunStore::differences() const {
+    std::vector<const RunConfig*> configs;
+    for (const Entry& each : m_entries)
+        configs.push_back(&each.run->info().config);
+    return settingDifferences(configs);
+}
+
+std::string RunStore::freeName(const std::string& wanted, RunId except) const {
+    const auto taken = [&](const std::string& name) {
+        return std::any_of(m_entries.begin(), m_entries.end(), [&](const Entry& each) {
+            return each.id != except && each.name == name;
+        });
+    };
+    std::string name = wanted;
+    for (int number = 2; taken(name); ++number)
+        name = wanted + " (" + std::to_string(number) + ")";
+    return name;
+}
+
+} // namespace halfscope
