@@ -117,7 +117,7 @@ public:
             const auto lanes = static_cast<size_t>(m_experiment.lanes());
             if (lanes > m_totals.size()) { // one was forked
                 m_totals.resize(lanes);
-                m_skips.resize(lanes);
+                m_times.resize(lanes);
                 if (m_progress) m_progress->setLanes(m_experiment.config());
             }
             if (m_files) m_files->append(m_experiment, records, events);

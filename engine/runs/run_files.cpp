@@ -180,6 +180,7 @@ void RunFiles::append(Experiment& experiment, std::span<const StepRecord> record
                       std::span<const Event> events) {
     m_lanes = laneNames(experiment.config()); // a fork adds one
     m_totals.resize(m_lanes.size());
+    m_times.resize(m_lanes.size());
     std::string steps;
     std::string timing;
     for (const StepRecord& record : records) {

@@ -1,6 +1,7 @@
 // Kernels of single nodes as device code, in the emulator: every op and dtype at odd sizes, and the
 // functions of the autocast tables with both orders of gradients, against the CPU's values. What a
 // GPU makes of them is tests/gpu's to say.
+#include "engine/cuda/codegen/op_table.h"
 #include "engine/ops/op_info.h"
 #include "tests/emulator/nvrtc.h"
 #include "tests/support/cuda_nodes.h"
@@ -21,6 +22,15 @@ class TestCudaNodes : public QObject {
     Q_OBJECT
 
 private slots:
+    void everyOpHasItsRow() {
+        for (int i = 0; i < kOpCount; ++i) {
+            const Op op = static_cast<Op>(i);
+            const cuda::CudaOp& row = cuda::cudaOpOf(op);
+            QVERIFY(row.op == op);
+            const bool given = op == Op::Input || op == Op::State;
+            QVERIFY2((row.write == nullptr) == given, nameOf(op).data());
+        }
+    }
     /// Fails for an op that no row here computes, and so for one that writeNode cannot write.
     void everyOpIsWritten() {
         std::set<Op> written;

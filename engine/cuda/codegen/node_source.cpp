@@ -1,5 +1,5 @@
-// The kernels of single nodes: the words of their text, and which family writes which op. Leaves
-// each family's plan to its own file.
+// The kernels of single nodes: the words of their text. Each family's plan is in a file of its own,
+// and which of them writes which op in op_table.cpp.
 #include "engine/cuda/codegen/node_source.h"
 
 #include "engine/core/error.h"
@@ -194,45 +194,6 @@ std::string NodeSite::elementLoop(int64_t blocks, std::string_view body) const {
 int64_t elementBlocks(const NodeSite& site) {
     constexpr int64_t kEach = 4; ///< elements of a thread, whose loads run side by side
     return site.blocksFor(ceilDiv(site.node().elements(), kThreads * kEach));
-}
-
-// ---- families ----------------------------------------------------------------------------------
-
-KernelText writeNode(const KernelSite& given, const DeviceTraits& traits) {
-    const NodeSite site(given, traits);
-    const Op op = site.node().op;
-    const OpFlags flags = infoOf(op).flags;
-    if (flags.has(OpFlag::Elementwise) || op == Op::Constant) return writeElementwise(site);
-    switch (op) {
-    case Op::Matmul:
-    case Op::Conv2d:
-    case Op::Conv2dInputGrad:
-    case Op::Conv2dWeightGrad: return writeProduct(site);
-    case Op::Sum:
-    case Op::Mean:
-    case Op::ReduceMax:
-    case Op::ReduceMin:
-    case Op::Prod: return writeReduction(site);
-    case Op::Cumsum:
-    case Op::Cumprod: return writeScan(site);
-    case Op::Iota:
-    case Op::Reshape:
-    case Op::Transpose:
-    case Op::Slice:
-    case Op::Pad:
-    case Op::Concat:
-    case Op::Expand: return writeMove(site);
-    case Op::Gather: return writeGather(site);
-    case Op::ScatterAdd: return writeScatter(site);
-    case Op::MaxPool2dIndex:
-    case Op::AvgPool2d:
-    case Op::AvgPool2dGrad: return writePool(site);
-    case Op::Random: return writeRandom(site);
-    case Op::CountNonFinite: return writeCount(site);
-    case Op::ScalerUpdate: return writeScaler(site);
-    default: break;
-    }
-    failInvariant("cuda text: no kernel computes " + std::string(nameOf(op)));
 }
 
 } // namespace halfscope::cuda
