@@ -3,7 +3,8 @@
 # and are useful alone; what tells most comes first.
 #   correct   tests by row in parallel processes, verify, compute-sanitizer on chains of many tiles
 #   speed     profiles of the main steps, ncu on the longest launches, benches with PyTorch beside them
-#   record    500 steps twice, benches of every row, PyTorch: results.md, the table for the README
+#   record    500 steps twice, benches of every row, PyTorch: results.md, the table for the README; what
+#             the window costs, where it is built
 # `./dev gpu-check` calls it in a build, `./check` in a bundle (see bundle.sh).
 #   check.sh PROGRAMS [PART] [DIR]   PROGRAMS: folder of halfscope-cli, gpu-profile and tst_gpu_*
 # Without PART all three, one after the other. The last 60 lines of a part's output have the result of
@@ -397,9 +398,10 @@ profile() { # ROW LANE LIMIT
     return 1
 }
 
-# What ncu says of the longest launches of a profiled step, in the way that was chosen.
+# What ncu says of the longest launches of a profiled step, in the way that the profile's search chose,
+# which is kept on disk.
 counters() { # ROW LANE
-    local ncu names way
+    local ncu names
     ncu="$(command -v ncu || ls /usr/local/cuda*/bin/ncu /opt/nvidia/nsight-compute/*/ncu 2>/dev/null | tail -n 1)"
     if [ -z "$ncu" ]; then
         skipped ncu "ncu is not installed"
@@ -411,8 +413,7 @@ counters() { # ROW LANE
         skipped ncu "there is no profile of $1 $2"
         return 0
     fi
-    way="$(awk -F'\t' -v row="$1" -v lane="$2" '$1 == "variant" && $2 == row && $3 == lane && $6 == "chosen" { print $4 }' "$details/profile.tsv" | tail -n 1)"
-    check ncu 90 env ${way:+HALFSCOPE_CUDA_VARIANT="$way"} HALFSCOPE_CUDA_DEBUG="$details/ncu" "$ncu" \
+    check ncu 90 env HALFSCOPE_CUDA_DEBUG="$details/ncu" "$ncu" \
         --kernel-name "regex:^($names)\$" --launch-count 8 --import-source yes --export "$out/ncu" --force-overwrite \
         --set full --page details "$programs/gpu-profile" "$details" "$1" "$2" step
     if grep -aqE 'ERR_NVGPUCTRPERM|not supported' "$details/ncu.log"; then
@@ -492,6 +493,12 @@ record() {
     pytorch
     report
     markdown >"$out/results.md"
+    if [ -x "$programs/halfscope-bench-ui" ]; then
+        check window 90 env QT_QPA_PLATFORM=offscreen QT_LOGGING_RULES=default.warning=false "$programs/halfscope-bench-ui"
+        cat "$details/window.log" 2>/dev/null
+    else
+        skipped window "halfscope-bench-ui is not built"
+    fi
 }
 # The README's table.
 markdown() {
@@ -501,18 +508,22 @@ markdown() {
         "$(date -u +%Y-%m-%d)" \
         "$(cat "$here/commit" 2>/dev/null || git -C "$here" rev-parse --short HEAD 2>/dev/null || printf unknown)"
     printf '| step | precision | ms | PyTorch, ms | ratio | target, ms |\n| --- | --- | --- | --- | --- | --- |\n'
-    sed -n '3,$p' "$out/table.txt" 2>/dev/null | awk 'NF >= 6 {
+    sed -n '3,$p' "$out/table.txt" 2>/dev/null | awk '/^peak/ { last = $0; next } NF >= 6 {
         target = $6; for (i = 7; i < NF + 1; ++i) if ($i != "") target = target " " $i
         ratio = $5; if ($6 == "x") { ratio = ratio " x"; target = $7; for (i = 8; i <= NF; ++i) target = target " " $i }
-        print "| " $1 " | " $2 " | " $3 " | " $4 " | " ratio " | " target " |" }'
+        print "| " $1 " | " $2 " | " $3 " | " $4 " | " ratio " | " target " |" }
+        END { if (last != "") print "\n" last "." }'
 }
 
 # ---- what is known so far ----------------------------------------------------------------------
 
-# "row lane ms" of our JSON: one key a line, as the program writes it
+# "row lane ms peak-MiB" of our JSON: one key a line, as the program writes it
 oursTsv() {
-    awk -F'"' '/"row":/ { row = $4 } /"lane":/ { lane = $4 }
-        /"ms_per_step":/ { split($3, v, /[ :,]+/); print row "\t" lane "\t" v[2] }' "$details"/bench-*.json 2>/dev/null
+    awk -F'"' 'function flush() { if (ms != "") print row "\t" lane "\t" ms "\t" peak; ms = peak = "" }
+        /"row":/ { flush(); row = $4 } /"lane":/ { flush(); lane = $4 }
+        /"ms_per_step":/ { split($3, v, /[ :,]+/); ms = v[2] }
+        /"peak_bytes":/ { split($3, v, /[ :,]+/); peak = sprintf("%.0f", v[2] / 1048576) }
+        END { flush() }' "$details"/bench-*.json 2>/dev/null
 }
 # the fastest of PyTorch's ways for each row and lane
 theirsTsv() {
@@ -535,6 +546,9 @@ table() {
                 (k in torch) ? sprintf("%.4f", torch[k]) : "-",
                 (k in torch) ? sprintf("%.2f x", torch[k] / $3) : "-", (k in want) ? want[k] : "-", met
         }' "$details/ours.tsv"
+    awk -F'\t' '$1 == "checkerboard-512-w256" && $2 == "amp-fp16" && $4 != "" {
+        print "peak memory of " $1 " " $2 ": " $4 " MiB, target 700 " ($4 <= 450 ? "met, and the later one" : $4 <= 700 ? "met" : "missed") }' \
+        "$details/ours.tsv"
 }
 
 # The same as JSON. Names and results hold no quotes.

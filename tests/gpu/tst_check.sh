@@ -65,7 +65,7 @@ case "$1" in
             checkerboard-512) row=checkerboard-512-w256 ms=0.75 ;;
             *) exit 0 ;;
         esac
-        printf '{\n  "rows": [\n    {\n      "row": "%s",\n      "lane": "amp-fp16",\n      "ms_per_step": %s\n    }\n  ]\n}\n' "$row" "$ms"
+        printf '{\n  "rows": [\n    {\n      "row": "%s",\n      "lane": "amp-fp16",\n      "ms_per_step": %s,\n      "peak_bytes": 524288000,\n      "peak_bytes_by_cause": {\n      }\n    }\n  ]\n}\n' "$row" "$ms"
         ;;
 esac
 CLI
@@ -76,7 +76,6 @@ CLI
 if [ "${4:-}" = step ]; then exit 0; fi
 echo "$2 ${3:-}: profiled" | tee -a "$1/profile.txt"
 printf 'launch\t%s\t%s\t%s\t%s\n' "$2" "${3:-}" 0 5 "$2" "${3:-}" 7 90 "$2" "${3:-}" 3 80 >>"$1/profile.tsv"
-printf 'variant\t%s\t%s\tcollected and lean\t1\tchosen\t\n' "$2" "${3:-}" >>"$1/profile.tsv"
 PROFILE
 }
 fail() {
@@ -182,7 +181,8 @@ printf '#!/bin/sh\nexit 0\n' >"$work/path/compute-sanitizer"
 
 fresh
 check speed 0 '^ceilings +passed' '^profile-checkerboard-512-w256-amp-fp16 +passed' '^profile-mlp-784-256-10-amp-fp16 +passed' '^pytorch +skipped' '^ncu +passed' \
-    'checkerboard-512-w256 +amp-fp16 +0.7500 +- +- +0.90 met$' 'mlp-10-20-1 .* 0.020 missed' '^All green'
+    'checkerboard-512-w256 +amp-fp16 +0.7500 +- +- +0.90 met$' 'mlp-10-20-1 .* 0.020 missed' \
+    '^peak memory of checkerboard-512-w256 amp-fp16: 500 MiB, target 700 met$' '^All green'
 if grep -q 'tst_gpu' "$work/said"; then fail "speed does what correct does: $(cat "$work/said")"; fi
 has "$work/ncu-said" 'regex:\^\(launch7\|launch3\|launch0\)\$' # the longest first
 has "$work/out/profile.txt" 'checkerboard-512-w256 amp-fp16: profiled'
@@ -249,6 +249,8 @@ has "$work/out/speed.json" '"pytorch": "graph"'
 check record 0 '^same-runs +passed' 'bench-checkerboard-96 +passed' 'mlp-10-20-1 +amp-fp16 +0.5000 +1.0000 +2.00 x' '^All green'
 has "$work/out/results.md" '^Fake 9000, driver .*, 20[0-9-]+, commit [0-9a-f]+'
 has "$work/out/results.md" '^\| mlp-10-20-1 \| amp-fp16 \| 0.5000 \| 1.0000 \| 2.00 x \| 0.020 missed \|$'
+has "$work/out/results.md" '^peak memory of checkerboard-512-w256 amp-fp16: 500 MiB'
+has "$work/said" 'window +skipped: halfscope-bench-ui is not built'
 has "$work/out/results.md" '^\| checkerboard-512-w256 \| amp-fp16 \| 0.7500 \| - \| - \| 0.90 met \|$'
 has "$work/out/steps.csv" '^500,fp32,0.09'
 mv "$work/no-torch" "$work/path/python3"
