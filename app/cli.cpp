@@ -28,7 +28,7 @@ constexpr const char* kCommands =
 constexpr const char* kExitCodes =
     "Exit codes:\n"
     "  0    done\n"
-    "  1    the run failed, such as a file that could not be written, or a check of verify\n"
+    "  1    the run failed (a file could not be written, for example), or a check of verify did\n"
     "  2    wrong usage or input; one line names the field or file, the value and what is allowed\n"
     "  3    the device failed, is not there or has too little memory\n"
     "  130  interrupted; what was finished is on disk";
@@ -51,8 +51,8 @@ constexpr const char* kVerify = "verify --device cpu";
 
 struct Commands {
     CLI::App app{
-        "Trains the same network in FP32 and in mixed precision (AMP) and writes what half "
-        "precision did.",
+        "Trains the same network in FP32 and in mixed precision (AMP) and records what half "
+        "precision does to it.",
         "halfscope-cli"};
     RunOptions runOptions;
     DescribeOptions describeOptions;
@@ -77,10 +77,11 @@ struct Commands {
         textOption(*run, "--out", runOptions.out,
                    "Write experiment.json, csv files, pictures and summary.json into this folder",
                    "DIR", "the path of a folder");
-        countOption(*run, "--gradients", runOptions.countGradients,
-                    "Count gradients by size every N steps (1, 1 + N, ...): what rounds to zero; a "
-                    "table, and gradients.csv",
-                    1, 1000000000);
+        countOption(
+            *run, "--gradients", runOptions.countGradients,
+            "Count gradients by size every N steps (1, 1 + N, ...), to see what rounds to zero: "
+            "a table, and gradients.csv",
+            1, 1000000000);
         run->add_flag("--quiet", runOptions.quiet, "Print errors only");
         verify = app.add_subcommand("verify", "Check that this machine computes what PyTorch does, "
                                               "against values recorded from it");
@@ -89,11 +90,12 @@ struct Commands {
         benchOptions.addTo(*bench);
         presets = app.add_subcommand("presets", "List the experiments that come with the program");
         presets->add_flag("--markdown", markdown, "As a Markdown table");
-        devices = app.add_subcommand("devices", "List the devices, and why there is no CUDA");
+        devices =
+            app.add_subcommand("devices", "List the devices, and say why CUDA is not available");
         describe = app.add_subcommand(
             "describe",
             "Print the graph of a training step: each operation with its storage type, "
-            "shape and the reason of each cast; with --device cuda also the ways to run "
+            "shape and the reason for each cast; with --device cuda also the ways to run "
             "it that the GPU compares");
         describeOptions.experiment.addTo(*describe);
         textOption(*describe, "--lane", describeOptions.lane,

@@ -235,10 +235,11 @@ void BenchOptions::addTo(CLI::App& command) {
     textOption(command, "--lanes", lanes,
                "Precisions (default: fp32,amp-fp16,amp-bf16; on a GPU tf32 too)", "LIST",
                "precisions, such as fp32,amp-fp16");
-    countOption(command, "--rounds", rounds, "Rounds to take the median of", 1, 10000);
+    countOption(command, "--rounds", rounds, "Number of rounds, of which the median is taken", 1,
+                10000);
     const Field& all = *findField("run.threads");
-    countOption(command, "--threads", threads, "CPU threads; 0: all", static_cast<int>(all.minimum),
-                static_cast<int>(all.maximum));
+    countOption(command, "--threads", threads, "CPU threads; 0 for all",
+                static_cast<int>(all.minimum), static_cast<int>(all.maximum));
     command.add_flag("--json", json, "Print JSON");
 }
 
@@ -262,7 +263,7 @@ int benchCommand(const BenchOptions& options) {
         if (signals.interrupted()) break;
     }
     const int code = signals.interrupted() ? kInterruptedExit : 0;
-    if (code != 0) printNote("Interrupted: the rows before this one are told\n");
+    if (code != 0) printNote("Interrupted: the rows before this one were printed\n");
     if (results.empty()) return code;
     if (!options.json) {
         print(device.name + ", " + device.libraries + "\n" + tableOf(results));

@@ -44,9 +44,9 @@ void deviceOption(CLI::App& command, std::string& to) {
 
 void ExperimentOptions::addTo(CLI::App& command) {
     textOption(command, "experiment", file,
-               "An experiment file (JSON) or the folder of a run; without it the preset", "FILE",
-               "the path of an experiment file");
-    textOption(command, "--preset", preset, "A preset by name (default: checkerboard)", "NAME",
+               "An experiment file (JSON) or the folder of a saved run; without it, the preset",
+               "FILE", "the path of an experiment file");
+    textOption(command, "--preset", preset, "The name of a preset (default: checkerboard)", "NAME",
                "the name of a preset, such as checkerboard");
     textOption(command, "--lanes", lanes,
                "Lanes by precision, such as fp32,amp-fp16,apex-o2 (settings lists them)", "A,B",
@@ -59,11 +59,11 @@ void ExperimentOptions::addTo(CLI::App& command) {
     field("--epochs", epochs, "run.epochs", "Stop after this many passes over the samples", "N");
     field("--seed", seed, "run.seed", "Seed of weights, data and batches", "N");
     deviceOption(command, device);
-    field("--threads", threads, "run.threads", "Threads of the CPU device, 0 for all", "N");
+    field("--threads", threads, "run.threads", "Threads of the CPU device; 0 for all", "N");
     command
         .add_option("--set", settings,
                     "Any setting, such as scaler.init_scale=2^10, or lanes.1.KEY=VALUE for one "
-                    "lane; may be given again")
+                    "lane; can be repeated")
         ->type_name("KEY=VALUE")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

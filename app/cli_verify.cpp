@@ -104,7 +104,7 @@ std::string textOf(const VerifyReport& report) {
     if (report.passed() && report.illPosed() > 0)
         text += "Nothing failed; " + std::to_string(report.illPosed()) +
                 (report.illPosed() == 1 ? " case is" : " cases are") +
-                " ill-posed, not to be decided at this precision.\n";
+                " ill-posed: this precision cannot decide them.\n";
     return text;
 }
 
@@ -120,7 +120,7 @@ void VerifyCommandOptions::addTo(CLI::App& command) {
     deviceOption(command, device);
     command
         .add_option("--only", only,
-                    "Suites: autocast, scaler, optim, ops, runs; with commas, or given again")
+                    "Suites: autocast, scaler, optim, ops, runs; separated by commas, or repeated")
         ->type_name("SUITE")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -163,7 +163,7 @@ int verifyCommand(const VerifyCommandOptions& options) {
     if (!report.stopped) return report.passed() ? 0 : 1;
     printNote("Interrupted in " + last.suite + " after " + std::to_string(last.done) + " of " +
               std::to_string(last.cases) + (last.cases == 1 ? " case" : " cases") +
-              "; those before it are told\n");
+              "; the results so far were printed\n");
     return kInterruptedExit;
 }
 

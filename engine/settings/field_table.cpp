@@ -23,28 +23,27 @@ std::vector<Field> taskFields() {
                    "coordinates, or to fit random targets from random inputs (regression)."},
                   [](auto& c) -> auto& { return c.task.kind; }),
               namesUpTo(TaskKind::Regression)));
+    fields.push_back(
+        when(paints, in(ofRun(
+                            {"task.side", "Picture side", "pixels",
+                             "The picture has side x side pixels, and every step sees all of them: "
+                             "time and memory grow with the square of the side."},
+                            [](auto& c) -> auto& { return c.task.side; }),
+                        {2, 4096, Bound::Closed, true})));
+    fields.push_back(when(kind(TaskKind::Checkerboard),
+                          in(ofRun(
+                                 {"task.frequency", "Squares per side", "",
+                                  "The number of squares along a side of the checkerboard. More "
+                                  "squares are harder to learn from smooth coordinates."},
+                                 [](auto& c) -> auto& { return c.task.frequency; }),
+                             {0, 4096, Bound::AboveMinimum, true})));
     fields.push_back(when(
-        paints, in(ofRun(
-                       {"task.side", "Picture side", "pixels",
-                        "The picture has side x side pixels and every step sees all of them, so "
-                        "time and memory grow with its square."},
-                       [](auto& c) -> auto& { return c.task.side; }),
-                   {2, 4096, Bound::Closed, true})));
-    fields.push_back(
-        when(kind(TaskKind::Checkerboard),
-             in(ofRun(
-                    {"task.frequency", "Squares per side", "",
-                     "How many squares the checkerboard has along a side. More squares are "
-                     "harder to learn from smooth coordinates."},
-                    [](auto& c) -> auto& { return c.task.frequency; }),
-                {0, 4096, Bound::AboveMinimum, true})));
-    fields.push_back(
-        when(kind(TaskKind::Image),
-             ofRun(
-                 {"task.image", "Picture", "",
-                  "A PNG or JPEG file; its centre square is used. A relative path starts at the "
-                  "experiment file's folder. Empty: a built-in pattern of coloured rings."},
-                 [](auto& c) -> auto& { return c.task.image; })));
+        kind(TaskKind::Image),
+        ofRun(
+            {"task.image", "Picture", "",
+             "A PNG or JPEG file, of which the centre square is used. A relative path starts at "
+             "the folder of the experiment file. Empty: a built-in pattern of coloured rings."},
+            [](auto& c) -> auto& { return c.task.image; })));
     fields.back().kind = FieldKind::Path;
     return fields;
 }
@@ -55,38 +54,37 @@ std::vector<Field> regressionFields() {
     fields.push_back(
         when(regression, in(ofRun(
                                 {"task.samples", "Samples", "",
-                                 "Samples in the data set. Inputs and targets are drawn from the "
-                                 "seed, so every lane learns from the same ones."},
+                                 "Number of samples in the data set. Inputs and targets are drawn "
+                                 "from the seed, so every lane learns from the same ones."},
                                 [](auto& c) -> auto& { return c.task.samples; }),
                             {1, 1e7, Bound::Closed, true})));
-    fields.push_back(
-        when(regression, in(ofRun(
-                                {"task.batch", "Batch", "samples",
-                                 "Samples in a step, at most as many as there are. Each epoch "
-                                 "shuffles them."},
-                                [](auto& c) -> auto& { return c.task.batch; }),
-                            {1, 1e6, Bound::Closed, true})));
+    fields.push_back(when(regression, in(ofRun(
+                                             {"task.batch", "Batch", "samples",
+                                              "Number of samples in a step, at most as many as the "
+                                              "data set has. Each epoch shuffles the samples."},
+                                             [](auto& c) -> auto& { return c.task.batch; }),
+                                         {1, 1e6, Bound::Closed, true})));
     fields.push_back(
         when(regression, oneOf(ofRun(
                                    {"data.last_batch", "Last batch", "",
-                                    "What an epoch does with samples that fill no whole batch: "
-                                    "keep takes a smaller step with them, as PyTorch's loader "
-                                    "does; drop leaves them out."},
+                                    "What an epoch does with the samples at its end that do not "
+                                    "fill a batch: keep takes a step with a smaller batch, as "
+                                    "PyTorch's loader does; drop leaves them out."},
                                    [](auto& c) -> auto& { return c.data.lastBatch; }),
                                namesUpTo(LastBatch::Drop))));
     fields.push_back(
         when(regression,
              in(ofRun(
                     {"task.target_mean", "Target mean", "",
-                     "Mean of the targets. Far from zero the first losses and gradients are large, "
-                     "and a scaled float16 gradient overflows sooner (above 65504)."},
+                     "Mean of the targets. Far from zero, the first losses and gradients are "
+                     "large, and a scaled float16 gradient overflows sooner (above 65504)."},
                     [](auto& c) -> auto& { return c.task.targetMean; }),
                 {-1e6, 1e6})));
     fields.push_back(
         when(regression, in(ofRun(
                                 {"task.target_spread", "Target spread", "",
-                                 "Standard deviation of the targets. They do not depend on the "
-                                 "inputs: fitting them is memorising."},
+                                 "Standard deviation of the targets. The targets do not depend on "
+                                 "the inputs, so fitting them means memorising them."},
                                 [](auto& c) -> auto& { return c.task.targetSpread; }),
                             {0, 1e6})));
     return fields;
@@ -96,32 +94,34 @@ std::vector<Field> networkFields() {
     return {
         in(ofRun(
                {"model.width", "Width", "units",
-                "Units of each hidden layer. Multiples of 8 let float16 matrix products use a "
-                "GPU's tensor cores well."},
+                "Number of units in each hidden layer. With multiples of 8, float16 matrix "
+                "products make good use of a GPU's tensor cores."},
                [](auto& c) -> auto& { return c.model.width; }),
            {1, 4096, Bound::Closed, true}),
         in(ofRun(
                {"model.depth", "Hidden layers", "",
-                "Layers of width x width after the first one. 0 leaves one hidden layer between "
-                "input and output."},
+                "Number of layers of width x width after the first one. 0 leaves one hidden layer "
+                "between input and output."},
                [](auto& c) -> auto& { return c.model.depth; }),
            {0, 16}),
-        oneOf(ofRun(
-                  {"model.norm", "Normalisation", "",
-                   "After each hidden layer: none, batch (each unit over the batch) or layer "
-                   "(each sample over its units). Statistics are taken in float32."},
-                  [](auto& c) -> auto& { return c.model.norm; }),
-              namesUpTo(Norm::LayerNorm)),
+        oneOf(
+            ofRun(
+                {"model.norm", "Normalisation", "",
+                 "Normalisation after each hidden layer: none, batch (each unit over the batch) or "
+                 "layer (each sample over its units). The statistics are computed in float32."},
+                [](auto& c) -> auto& { return c.model.norm; }),
+            namesUpTo(Norm::LayerNorm)),
         oneOf(ofRun(
                   {"model.activation", "Activation", "",
-                   "The nonlinearity after each hidden layer. With AMP most run in float16; "
-                   "softplus is one that autocast keeps in float32."},
+                   "The nonlinearity after each hidden layer. With AMP most of them run in "
+                   "float16; softplus is one that autocast keeps in float32."},
                   [](auto& c) -> auto& { return c.model.activation; }),
               namesUpTo(Activation::Sin)),
         in(ofRun(
                {"model.networks", "Networks", "",
-                "2: two networks with an optimizer each. One loss looks at 2 a + 3 b of their "
-                "outputs a and b, the other at 3 a - 5 b, as in PyTorch's notes."},
+                "With 2 there are two networks, each with its own optimizer, and two losses of "
+                "their outputs a and b: one of 2 a + 3 b, the other of 3 a - 5 b, as in PyTorch's "
+                "notes."},
                [](auto& c) -> auto& { return c.model.networks; }),
            {1, 2}),
     };
@@ -131,8 +131,8 @@ Field stepsField() {
     Field field =
         live(in(ofRun(
                     {"run.steps", "Stop after", "steps",
-                     "The run ends after this step. Skipped steps count: they took their batch "
-                     "and their time. run.epochs, where it is not 0, decides instead."},
+                     "The run ends after this step. Skipped steps count, because they take a batch "
+                     "and time. If run.epochs is not 0, it decides instead."},
                     [](auto& c) -> auto& { return c.steps; }),
                 {1, 1e9, Bound::Closed, true}));
     // The last one that is set decides.
@@ -147,41 +147,41 @@ std::vector<Field> runFields() {
     return {
         in(ofRun(
                {"run.seed", "Seed", "",
-                "Starting weights, data and the order of batches come from it alone. The same "
+                "Initial weights, data and the order of batches depend on the seed alone. The same "
                 "seed gives the same bits on the same device."},
                [](auto& c) -> auto& { return c.seed; }),
            {0, kSeedMax}),
         stepsField(),
         live(in(ofRun(
                     {"run.epochs", "Epochs", "epochs",
-                     "The run ends after so many passes over the training samples; 0: after the "
-                     "steps above. A new number of steps sets it back to 0."},
+                     "The run ends after this many passes over the training samples. 0: after the "
+                     "number of steps above. Changing that number sets this one back to 0."},
                     [](auto& c) -> auto& { return c.epochs; }),
                 {0, 1e9, Bound::Closed, true})),
         ofRun(
             {"run.device", "Device", "",
-             "auto takes the first CUDA device and otherwise the CPU. The CPU rounds as a GPU "
-             "stores, so its numerics are those of half precision, not its speed. cuda:0,cuda:1 "
-             "gives each lane a GPU of its own, which work at the same time."},
+             "auto takes the first CUDA device, or the CPU if there is none. The CPU rounds values "
+             "as a GPU stores them, so it has the numerics of half precision but not the speed. "
+             "cuda:0,cuda:1 gives each lane its own GPU; they work at the same time."},
             [](auto& c) -> auto& { return c.device; }),
         in(ofRun(
                {"run.threads", "CPU threads", "threads",
-                "Threads of the CPU device, 0 for one on each hardware thread. Results do not "
-                "depend on it."},
+                "Number of threads of the CPU device; 0 means one for each hardware thread. "
+                "Results do not depend on it."},
                [](auto& c) -> auto& { return c.threads; }),
            {0, 1024}),
     };
 }
 
 Field precisionField() {
-    Field field = oneOf(
-        ofLane(
-            {"precision", "Precision", "",
-             "How the network stores and computes: in one dtype, or by the rules of PyTorch's "
-             "autocast, Apex, Keras or a file of yours (user). A new precision also takes its "
-             "usual loss scaling."},
-            [](auto& lane) -> auto& { return lane.precision; }),
-        namesUpTo(Precision::User));
+    Field field =
+        oneOf(ofLane(
+                  {"precision", "Precision", "",
+                   "How the network stores and computes: in one dtype, or by the rules of "
+                   "PyTorch's autocast, Apex, Keras or a file of your own (user). Changing the "
+                   "precision also sets the loss scaling that is usual for it."},
+                  [](auto& lane) -> auto& { return lane.precision; }),
+              namesUpTo(Precision::User));
     field.set = [](RunConfig& config, int lane, const FieldValue& value) {
         LaneConfig& to = config.lanes.at(static_cast<size_t>(std::max(lane, 0)));
         const Precision before = to.precision;
@@ -204,29 +204,31 @@ std::vector<Field> precisionParts() {
         return presetOf(lane.precision).model.has_value();
     };
     Field policy = whenLane(
-        user, ofLane(
-                  {"precision.policy", "Policy file", "",
-                   "JSON with a base policy and rules for single ops and layers, for the precision "
-                   "user. A relative path starts at the experiment file's folder."},
-                  [](auto& lane) -> auto& { return lane.policyFile; }));
+        user,
+        ofLane(
+            {"precision.policy", "Policy file", "",
+             "For the precision user: a JSON file with a base policy and rules for single "
+             "operations and layers. A relative path starts at the folder of the experiment file."},
+            [](auto& lane) -> auto& { return lane.policyFile; }));
     policy.kind = FieldKind::Path;
     return {
         policy,
         ofLane(
             {"precision.layers", "Layers of their own", "",
-             "Layers that compute in a dtype of their own, whatever the precision does elsewhere; "
-             "describe names the layers."},
+             "Layers that compute in a dtype of their own, regardless of the precision. "
+             "halfscope-cli describe prints the names of the layers."},
             [](auto& lane) -> auto& { return lane.layers; }),
-        whenLane(cast, oneOf(ofLane(
-                                 {"precision.master_weights", "Master weights", "",
-                                  "on: parameters are float32 and the network sees them rounded. "
-                                  "default: on with apex-o2, off with apex-o3, fp16 and bf16."},
-                                 [](auto& lane) -> auto& { return lane.masterWeights; }),
-                             namesUpTo(Override::Off))),
+        whenLane(cast,
+                 oneOf(ofLane(
+                           {"precision.master_weights", "Master weights", "",
+                            "on: the parameters are float32, and the network uses rounded copies. "
+                            "default: on for apex-o2, off for apex-o3, fp16 and bf16."},
+                           [](auto& lane) -> auto& { return lane.masterWeights; }),
+                       namesUpTo(Override::Off))),
         whenLane(cast, oneOf(ofLane(
                                  {"precision.keep_batchnorm_fp32", "Norms in float32", "",
-                                  "on: scale and shift of norms stay float32. default: on with "
-                                  "apex-o2, off with apex-o3, fp16 and bf16."},
+                                  "on: the scale and shift of norms stay float32. default: on for "
+                                  "apex-o2, off for apex-o3, fp16 and bf16."},
                                  [](auto& lane) -> auto& { return lane.keepBatchnormF32; }),
                              namesUpTo(Override::Off))),
     };

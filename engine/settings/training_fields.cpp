@@ -31,29 +31,28 @@ std::vector<Field> optimizerFields() {
     };
     const auto divides = [](const RunConfig& c) { return isAdam(c) || usesRms(c); };
     return {
-        oneOf(
-            ofRun(
-                {"optimizer.kind", "Optimizer", "",
-                 "adam adds weight decay to the gradient, adamw applies it to the weights "
-                 "directly, sgd is gradient descent with momentum, rmsprop divides the gradient by "
-                 "its running size."},
-                [](auto& c) -> auto& { return c.optimizer.kind; }),
-            namesUpTo(OptimizerKind::RmsProp)),
+        oneOf(ofRun(
+                  {"optimizer.kind", "Optimizer", "",
+                   "adam adds weight decay to the gradient; adamw applies it to the weights "
+                   "directly; sgd is gradient descent with momentum; rmsprop divides the gradient "
+                   "by a running average of its size."},
+                  [](auto& c) -> auto& { return c.optimizer.kind; }),
+              namesUpTo(OptimizerKind::RmsProp)),
         live(when(ownRate, in(ofRun(
                                   {"optimizer.lr", "Learning rate", "",
-                                   "The size of a step; schedules start from it. The one-cycle "
-                                   "schedule replaces it by its own values."},
+                                   "The size of a step. Schedules start from it; the one-cycle "
+                                   "schedule replaces it with values of its own."},
                                   [](auto& c) -> auto& { return c.optimizer.lr; }),
                               {0, 1000, Bound::Closed, true}))),
         when(isAdam, in(ofRun(
                             {"optimizer.beta1", "Beta 1", "",
-                             "Decay of Adam's running mean of gradients: it remembers about "
-                             "1 / (1 - beta1) steps."},
+                             "Decay of Adam's running mean of gradients, which remembers about 1 / "
+                             "(1 - beta1) steps."},
                             [](auto& c) -> auto& { return c.optimizer.beta1; }),
                         {0, 1, Bound::BelowMaximum})),
         when(isAdam, in(ofRun(
                             {"optimizer.beta2", "Beta 2", "",
-                             "Decay of Adam's running mean of squared gradients: it remembers "
+                             "Decay of Adam's running mean of squared gradients, which remembers "
                              "about 1 / (1 - beta2) steps."},
                             [](auto& c) -> auto& { return c.optimizer.beta2; }),
                         {0, 1, Bound::BelowMaximum})),
@@ -66,7 +65,7 @@ std::vector<Field> optimizerFields() {
                 {0, 1, Bound::Closed, true})),
         in(ofRun(
                {"optimizer.weight_decay", "Weight decay", "",
-                "Pulls weights towards zero at each step. A skipped step decays nothing."},
+                "Pulls the weights towards zero at each step. A skipped step does not decay them."},
                [](auto& c) -> auto& { return c.optimizer.weightDecay; }),
            {0, 1000, Bound::Closed, true}),
     };
@@ -76,47 +75,47 @@ std::vector<Field> optimizerFields() {
 std::vector<Field> specialOptimizerFields() {
     const auto remembers = [](const RunConfig& c) { return usesSgd(c) || usesRms(c); };
     return {
-        when(remembers,
+        when(remembers, in(ofRun(
+                               {"optimizer.momentum", "Momentum", "",
+                                "The share of the last update that SGD or RMSprop carries into the "
+                                "next one; 0 carries nothing over."},
+                               [](auto& c) -> auto& { return c.optimizer.momentum; }),
+                           {0, 1, Bound::BelowMaximum})),
+        when(usesSgd,
              in(ofRun(
-                    {"optimizer.momentum", "Momentum", "",
-                     "The share of the last update that SGD or RMSprop keeps in the next "
-                     "one; 0 keeps nothing."},
-                    [](auto& c) -> auto& { return c.optimizer.momentum; }),
+                    {"optimizer.dampening", "Dampening", "",
+                     "Reduces the share of each new gradient in SGD's momentum by this much."},
+                    [](auto& c) -> auto& { return c.optimizer.dampening; }),
                 {0, 1, Bound::BelowMaximum})),
-        when(usesSgd, in(ofRun(
-                             {"optimizer.dampening", "Dampening", "",
-                              "SGD's momentum takes this share of a gradient less."},
-                             [](auto& c) -> auto& { return c.optimizer.dampening; }),
-                         {0, 1, Bound::BelowMaximum})),
         when(usesSgd, ofRun(
                           {"optimizer.nesterov", "Nesterov", "",
-                           "SGD looks ahead along its momentum. It wants a momentum and no "
-                           "dampening."},
+                           "SGD looks ahead along its momentum. It needs a momentum above 0 and a "
+                           "dampening of 0."},
                           [](auto& c) -> auto& { return c.optimizer.nesterov; })),
         when(isAdam, ofRun(
                          {"optimizer.amsgrad", "AMSGrad", "",
-                          "Adam divides by the largest mean square so far rather than by the "
-                          "last one, so that its steps never grow."},
+                          "Adam divides by the largest mean square so far instead of the latest "
+                          "one, so its steps never grow."},
                          [](auto& c) -> auto& { return c.optimizer.amsgrad; })),
         when(usesRms, in(ofRun(
                              {"optimizer.alpha", "Alpha", "",
                               "Decay of RMSprop's running mean of squared gradients."},
                              [](auto& c) -> auto& { return c.optimizer.alpha; }),
                          {0, 1, Bound::BelowMaximum})),
-        when(usesRms, ofRun(
-                          {"optimizer.centered", "Centred", "",
-                           "RMSprop divides by the gradients' spread around their running mean."},
-                          [](auto& c) -> auto& { return c.optimizer.centered; })),
-        when(twoNetworks,
-             oneOf(ofRun(
-                       {"optimizer.second_kind", "Second optimizer", "",
-                        "The second network's optimizer. It shares the first one's other "
-                        "settings, and skips on its own."},
-                       [](auto& c) -> auto& { return c.second.kind; }),
-                   namesUpTo(OptimizerKind::RmsProp))),
+        when(usesRms,
+             ofRun(
+                 {"optimizer.centered", "Centred", "",
+                  "RMSprop divides by the spread of the gradients around their running mean."},
+                 [](auto& c) -> auto& { return c.optimizer.centered; })),
+        when(twoNetworks, oneOf(ofRun(
+                                    {"optimizer.second_kind", "Second optimizer", "",
+                                     "The optimizer of the second network. It shares the other "
+                                     "settings of the first one, and skips steps on its own."},
+                                    [](auto& c) -> auto& { return c.second.kind; }),
+                                namesUpTo(OptimizerKind::RmsProp))),
         when(twoNetworks, in(ofRun(
                                  {"optimizer.second_lr", "Second learning rate", "",
-                                  "The size of a step of the second network's optimizer."},
+                                  "The size of a step of the second optimizer."},
                                  [](auto& c) -> auto& { return c.second.lr; }),
                              {0, 1000, Bound::Closed, true})),
     };
@@ -131,8 +130,8 @@ std::vector<Field> scheduleFields() {
         oneOf(ofRun(
                   {"schedule.kind", "Schedule", "",
                    "constant keeps the learning rate; one-cycle warms up to a peak and then "
-                   "anneals far below the start; the others fall or rise from the learning rate. "
-                   "A schedule advances on skipped steps too."},
+                   "anneals to far below the start; the others fall or rise from the learning "
+                   "rate. A schedule advances on skipped steps too."},
                   [](auto& c) -> auto& { return c.schedule.kind; }),
               namesUpTo(ScheduleKind::Linear)),
         when(cycle, in(ofRun(
@@ -142,13 +141,14 @@ std::vector<Field> scheduleFields() {
                        {0, 1000, Bound::AboveMinimum, true})),
         // The table of rates lies on the device as float32: 32 MB at the maximum, and the two falls
         // of a cosine's period still count exactly in float32.
-        when(changes, in(ofRun(
-                             {"schedule.total_steps", "Schedule length", "steps",
-                              "Steps of the whole schedule, where accumulated batches count as "
-                              "one; 0: as many as the run has. After them the last learning rate "
-                              "stays. A cosine rises again in as many, as PyTorch's does."},
-                             [](auto& c) -> auto& { return c.schedule.totalSteps; }),
-                         {0, kLongestSchedule, Bound::Closed, true})),
+        when(changes,
+             in(ofRun(
+                    {"schedule.total_steps", "Schedule length", "steps",
+                     "Number of steps of the whole schedule, where accumulated batches count as "
+                     "one; 0 means the length of the run. Afterwards the last learning rate stays. "
+                     "A cosine rises again over the same number of steps, as in PyTorch."},
+                    [](auto& c) -> auto& { return c.schedule.totalSteps; }),
+                {0, kLongestSchedule, Bound::Closed, true})),
         when(cycle, in(ofRun(
                            {"schedule.pct_start", "Warm-up share", "",
                             "The share of the cycle in which the learning rate rises."},
@@ -156,27 +156,28 @@ std::vector<Field> scheduleFields() {
                        {0, 1})),
         when(cycle, in(ofRun(
                            {"schedule.div_factor", "Start divisor", "",
-                            "The cycle starts at the peak divided by this."},
+                            "The cycle starts at the peak learning rate divided by this."},
                            [](auto& c) -> auto& { return c.schedule.divFactor; }),
                        {1, 1e6, Bound::Closed, true})),
         when(cycle, in(ofRun(
                            {"schedule.final_div_factor", "End divisor", "",
-                            "The cycle ends at its starting rate divided by this."},
+                            "The cycle ends at its initial learning rate divided by this."},
                            [](auto& c) -> auto& { return c.schedule.finalDivFactor; }),
                        {1, 1e12, Bound::Closed, true})),
         when(cycle, oneOf(ofRun(
                               {"schedule.anneal", "Annealing", "",
-                               "The curve between start, peak and end."},
+                               "The shape of the curve between start, peak and end."},
                               [](auto& c) -> auto& { return c.schedule.anneal; }),
                           namesUpTo(Anneal::Linear))),
         when(cycle, ofRun(
                         {"schedule.three_phase", "Three phases", "",
-                         "Down to the starting rate in as many steps as up, then on to the end."},
+                         "After the peak, the learning rate returns to its initial value in as "
+                         "many steps as it rose, then goes on to the end."},
                         [](auto& c) -> auto& { return c.schedule.threePhase; })),
         when(cycle, ofRun(
                         {"schedule.cycle_momentum", "Cycle momentum", "",
-                         "The optimizer's momentum, or Adam's beta 1, falls while the rate "
-                         "rises, and the other way round."},
+                         "The momentum of the optimizer, or Adam's beta 1, falls while the "
+                         "learning rate rises, and vice versa."},
                         [](auto& c) -> auto& { return c.schedule.cycleMomentum; })),
     };
 }
@@ -202,19 +203,19 @@ std::vector<Field> specialScheduleFields() {
                                 {0, 1, Bound::BelowMaximum})),
         when(steps, in(ofRun(
                            {"schedule.step_size", "Step length", "steps",
-                            "The learning rate falls after so many steps."},
+                            "The learning rate falls each time after this many steps."},
                            [](auto& c) -> auto& { return c.schedule.stepSize; }),
                        {1, 1e7, Bound::Closed, true})),
         when(decays, in(ofRun(
                             {"schedule.gamma", "Decay", "",
-                             "The learning rate is multiplied by this, at each fall (step) or "
+                             "The learning rate is multiplied by this: at each fall (step), or "
                              "after every step (exponential)."},
                             [](auto& c) -> auto& { return c.schedule.gamma; }),
                         {0, 1, Bound::AboveMinimum})),
         when(isKind(ScheduleKind::Cosine),
              in(ofRun(
                     {"schedule.min_lr", "Lowest learning rate", "",
-                     "The learning rate at the end of the half cosine, from where it rises."},
+                     "The learning rate at the end of the half cosine, from where it rises again."},
                     [](auto& c) -> auto& { return c.schedule.minLr; }),
                 {0, 1000, Bound::Closed, true})),
         when(linear, in(ofRun(
@@ -236,32 +237,32 @@ std::vector<Field> gradientFields() {
     return {
         oneOf(ofRun(
                   {"gradients.clip", "Clipping", "",
-                   "After unscaling, so that the limit is one of true gradients: norm and "
-                   "norm-inf shorten all gradients together (L2 norm, largest magnitude), value "
-                   "limits each element."},
+                   "Clipping follows unscaling, so the limit applies to the true gradients. norm "
+                   "and norm-inf shorten all gradients together (by L2 norm or largest magnitude); "
+                   "value limits each element."},
                   [](auto& c) -> auto& { return c.gradients.clip; }),
               namesUpTo(ClipKind::Value)),
         when(clips, in(ofRun(
                            {"gradients.clip_limit", "Clipping limit", "",
-                            "The longest norm, or the largest magnitude of an element."},
+                            "The largest norm allowed, or the largest magnitude of an element."},
                            [](auto& c) -> auto& { return c.gradients.clipLimit; }),
                        {0, 1e6, Bound::AboveMinimum, true})),
         in(ofRun(
                {"gradients.accumulate", "Accumulate", "batches",
-                "Gradients of so many steps add up before one update, as if the batch were that "
-                "much larger. The loss scale is held meanwhile."},
+                "The gradients of this many batches add up before one update, as if the batch were "
+                "that much larger. The loss scale does not change in between."},
                [](auto& c) -> auto& { return c.gradients.accumulate; }),
            {1, 1e6, Bound::Closed, true}),
         in(ofRun(
                {"gradients.penalty", "Gradient penalty", "",
-                "Weight of the L2 norm of the gradient that is added to the loss; its own "
+                "Weight of the L2 norm of the gradient, which is added to the loss. Its own "
                 "gradient takes a second backward pass. 0: no penalty."},
                [](auto& c) -> auto& { return c.gradients.penalty; }),
            {0, 1e6}),
         when(penalised, in(ofRun(
                                {"gradients.penalty_eps", "Penalty epsilon", "",
-                                "Added under the penalty's square root, whose slope at a "
-                                "gradient of zero is infinite. PyTorch's recipe adds 0."},
+                                "Added under the square root of the penalty, which has an infinite "
+                                "slope at a gradient of zero. PyTorch's recipe adds 0."},
                                [](auto& c) -> auto& { return c.gradients.penaltyEps; }),
                            {0, 1, Bound::Closed, true})),
     };

@@ -175,7 +175,7 @@ private slots:
         const Outcome outcome = outcomeOf(process);
         QVERIFY2(outcome.code == 130 && !outcome.crashed, outcome.error);
         static const QRegularExpression told(
-            "^Interrupted in runs after (\\d+) of (\\d+) cases; those before it are told\n$");
+            "^Interrupted in runs after (\\d+) of (\\d+) cases; the results so far were printed\n$");
         const QRegularExpressionMatch match = told.match(outcome.error);
         QVERIFY2(match.hasMatch(), outcome.error);
         const int done = match.captured(1).toInt();
@@ -209,7 +209,7 @@ private slots:
                                 "in float32 from step "));
         QCOMPARE(lines[4],
                  QByteArray(
-                     "Nothing failed; 1 case is ill-posed, not to be decided at this precision."));
+                     "Nothing failed; 1 case is ill-posed: this precision cannot decide them."));
     }
 
     void badInputExitsWithTwo_data() {

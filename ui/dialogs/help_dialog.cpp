@@ -63,27 +63,22 @@ HelpDialog::HelpDialog(QWidget* parent)
 }
 
 void HelpDialog::buildWays() {
-    const auto button = [this](const QString& text, const QString& tip,
-                               QKeySequence::StandardKey keys, Qt::ArrowType arrow) {
-        auto* way = make<QToolButton>(this);
-        way->setArrowType(arrow);
-        way->setAutoRaise(true);
-        way->setAccessibleName(text);
-        way->setToolTip(tip);
-        way->setShortcut(QKeySequence(keys));
-        return way;
+    const auto way = [this](const QString& name, const QString& tip, const QKeySequence& keys,
+                            Qt::ArrowType arrow, QList<View>& from, QList<View>& to) {
+        auto* button = make<QToolButton>(this);
+        button->setArrowType(arrow);
+        button->setAutoRaise(true);
+        button->setAccessibleName(name);
+        button->setToolTip(tip.arg(keys.toString(QKeySequence::NativeText)));
+        const auto turn = [this, &from, &to] { go(from, to); };
+        connect(button, &QToolButton::clicked, this, turn);
+        connect(make<QShortcut>(keys, this), &QShortcut::activated, this, turn);
+        return button;
     };
-    m_goBack = button(tr("Back"),
-                      tr("Back to the page before (%1)")
-                          .arg(QKeySequence(QKeySequence::Back).toString(QKeySequence::NativeText)),
-                      QKeySequence::Back, Qt::LeftArrow);
-    m_goForward =
-        button(tr("Forward"),
-               tr("Forward again (%1)")
-                   .arg(QKeySequence(QKeySequence::Forward).toString(QKeySequence::NativeText)),
-               QKeySequence::Forward, Qt::RightArrow);
-    connect(m_goBack, &QToolButton::clicked, this, [this] { go(m_back, m_forward); });
-    connect(m_goForward, &QToolButton::clicked, this, [this] { go(m_forward, m_back); });
+    m_goBack = way(tr("Back"), tr("Back to the previous page (%1)"),
+                   QKeySequence(Qt::ALT | Qt::Key_Left), Qt::LeftArrow, m_back, m_forward);
+    m_goForward = way(tr("Forward"), tr("Forward again (%1)"),
+                      QKeySequence(Qt::ALT | Qt::Key_Right), Qt::RightArrow, m_forward, m_back);
 }
 
 void HelpDialog::buildSearch() {

@@ -156,7 +156,7 @@ void TestManual::searchFindsRows() {
     const QList<ManualHit> hits = m_manual.search(QStringLiteral("OPTIMIZER.LR  step"));
     const auto inSettings = [this](const ManualHit& hit) {
         return m_manual.pages()[hit.page].name == QLatin1String("settings") &&
-               hit.excerpt.startsWith(QLatin1String("optimizer.lr \u00b7 0.001"));
+               hit.excerpt.startsWith(QStringLiteral("optimizer.lr \u00b7 0.001"));
     };
     QVERIFY(std::any_of(hits.begin(), hits.end(), inSettings));
     QVERIFY(m_manual.search(QStringLiteral("optimizer.lr nonexistentword")).isEmpty());
