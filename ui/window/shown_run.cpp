@@ -129,7 +129,7 @@ void ShownRun::play() {
 
 void ShownRun::playOrPause() {
     if (m_controller.running() || m_controller.playWaits())
-        pause();
+        m_controller.pause();
     else
         play();
 }
