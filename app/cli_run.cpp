@@ -6,15 +6,19 @@
 #include "app/cli_signals.h"
 
 #include "engine/core/error.h"
-#include "engine/runs/run_files.h"
+#include "engine/runs/run_writer.h"
 #include "engine/settings/lane_titles.h"
 #include "engine/train/experiment.h"
+#include "engine/train/run_info.h"
 
 #include <optional>
+#include <utility>
 
 namespace halfscope::cli {
 
 namespace {
+
+constexpr double kSlowStepSeconds = 0.05; // reading the pictures back costs little beside it
 
 std::string startText(const Experiment& experiment) {
     const RunConfig& config = experiment.config();
@@ -99,7 +103,9 @@ public:
     Loop(Experiment& experiment, const RunOptions& options)
         : m_experiment(experiment), m_totals(static_cast<size_t>(experiment.lanes())),
           m_times(m_totals.size()), m_countEvery(options.countGradients) {
-        if (!options.out.empty()) m_files.emplace(options.out, experiment);
+        if (!options.out.empty())
+            m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), lanesFrom(0),
+                            experiment.target());
         if (!options.quiet) {
             m_progress.emplace(experiment.config(), experiment.epochs());
         }
@@ -114,20 +120,12 @@ public:
             countGradients();
             // Events of a step that was stopped midway are left out, as its records are.
             if (!m_experiment.advance(records, events)) continue;
-            const auto lanes = static_cast<size_t>(m_experiment.lanes());
-            if (lanes > m_totals.size()) { // one was forked
-                m_totals.resize(lanes);
-                m_times.resize(lanes);
-                if (m_progress) m_progress->setLanes(m_experiment.config());
-            }
-            if (m_files) m_files->append(m_experiment, records, events);
-            for (const Event& event : events)
-                if (event.lane >= 0) m_totals[static_cast<size_t>(event.lane)].add(event);
-            events.clear();
-            for (const StepRecord& record : records) {
-                m_totals[static_cast<size_t>(record.lane)].add(rowOf(record));
-                m_times[static_cast<size_t>(record.lane)].add(record.deviceSeconds);
-            }
+            RunBatch batch;
+            batch.lanes = lanesFrom(m_totals.size()); // that were forked
+            for (const StepRecord& record : records)
+                batch.rows.push_back(rowOf(record));
+            batch.events = std::exchange(events, {});
+            take(batch);
             if (m_progress) m_progress->show(records);
         }
         if (m_progress) m_progress->end();
@@ -135,7 +133,7 @@ public:
 
     void close(const RunOptions& options) {
         const RunOutcome outcome = outcomeOf(m_experiment);
-        if (m_files) m_files->finish(m_experiment, outcome, HALFSCOPE_VERSION);
+        if (m_files) finishFiles(outcome);
         if (options.quiet) return;
         if (outcome == RunOutcome::Interrupted) {
             print("Interrupted after step " + std::to_string(m_experiment.step()) + " of " +
@@ -150,14 +148,54 @@ public:
     }
 
 private:
+    /// The lanes that are there, from an index on.
+    std::vector<LaneInfo> lanesFrom(size_t first) const {
+        const auto count = static_cast<size_t>(m_experiment.lanes());
+        if (first >= count) return {};
+        std::vector<LaneInfo> lanes = lanesOf(m_experiment.recorded());
+        lanes.resize(count);
+        lanes.erase(lanes.begin(), lanes.begin() + static_cast<std::ptrdiff_t>(first));
+        return lanes;
+    }
+
+    /// The rows of a step, one for each lane, and its events.
+    void take(const RunBatch& batch) {
+        if (!batch.lanes.empty() && m_progress) m_progress->setLanes(m_experiment.config());
+        m_totals.resize(m_totals.size() + batch.lanes.size());
+        m_times.resize(m_totals.size());
+        double seconds = 0;
+        for (const StepRow& row : batch.rows) {
+            m_totals[static_cast<size_t>(row.lane)].add(row);
+            m_times[static_cast<size_t>(row.lane)].add(row.deviceSeconds());
+            seconds += row.deviceSeconds();
+        }
+        for (const Event& event : batch.events)
+            if (event.lane >= 0) m_totals[static_cast<size_t>(event.lane)].add(event);
+        if (!m_files) return;
+        m_files->append(batch);
+        if (seconds >= kSlowStepSeconds) m_pictures = m_experiment.snapshot();
+    }
+
+    void finishFiles(RunOutcome outcome) {
+        const bool kept =
+            m_pictures.step == m_experiment.step() && m_pictures.outputs.size() == m_totals.size();
+        if (m_experiment.step() > 0 && !kept) m_pictures = m_experiment.snapshot();
+        RunInfo info = runInfo(m_experiment, HALFSCOPE_VERSION);
+        info.outcome = outcome;
+        m_files->finish(info, m_pictures);
+    }
+
     /// Those of the step that comes next, where it is one to count.
     void countGradients() {
         const int64_t step = m_experiment.step();
         if (m_countEvery == 0 || step % m_countEvery != 0 || step == m_counted) return;
         std::vector<GradientRange> ranges = m_experiment.gradientRanges();
         if (ranges.empty()) return; // in the middle of a step, or none to be had
-        if (m_files) m_files->append(ranges);
-        m_ranges = std::move(ranges);
+        m_ranges = ranges;
+        RunBatch batch;
+        batch.lanes = lanesFrom(m_totals.size());
+        batch.gradients.push_back(std::move(ranges));
+        take(batch);
         m_counted = step;
     }
 
@@ -167,7 +205,10 @@ private:
     const int m_countEvery;
     std::vector<GradientRange> m_ranges; // the last ones that were counted
     int64_t m_counted = -1;              // after this step
-    std::optional<RunFiles> m_files;
+    std::optional<RunWriter> m_files;
+    /// Of the last step, where steps are slow: an interrupted run must not compute another forward
+    /// pass before it ends.
+    LanePictures m_pictures;
     std::optional<Progress> m_progress;
 };
 

@@ -3,8 +3,9 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/runs/run_files.h"
-#include "engine/runs/saved_table.h"
+#include "engine/io/atomic_file.h"
+#include "engine/runs/run_writer.h"
+#include "engine/runs/table_reader.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,14 +16,6 @@ namespace {
 
 using Counts = MagnitudeCounts;
 
-/// As RFC 4180 quotes a field.
-std::string quoted(const std::string& text) {
-    std::string field = "\"";
-    for (const char c : text)
-        field += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return field + '"';
-}
-
 std::string lineOf(const GradientColumn& column, const std::string& lane) {
     std::string line = lane + ',' + numberText(column.from) + ',' + numberText(column.to - 1) +
                        ',' + (column.merged ? std::string() : numberText(column.counted));
@@ -32,26 +25,43 @@ std::string lineOf(const GradientColumn& column, const std::string& lane) {
     return line + ',' + numberText(column.shares.notFinite) + '\n';
 }
 
+std::string bucketName(int bucket) { return "2^" + std::to_string(Counts::kLowest + bucket); }
+
 constexpr double kRounding = 1e-3; // of a sum of shares, each a mean of many
 constexpr int kRowsBetween = 256;  // rows between two looks at whether to go on
 
+/// Where the columns stand that make a row.
+struct Places {
+    explicit Places(const TableReader& table) {
+        lane = table.wanted("lane");
+        first = table.wanted("first_step");
+        last = table.wanted("last_step");
+        counted = table.wanted("counted_step");
+        zero = table.wanted("zero");
+        for (int i = 0; i < Counts::kBuckets; ++i)
+            buckets.push_back(table.wanted(bucketName(i)));
+        notFinite = table.wanted("not_finite");
+    }
+    int lane, first, last, counted, zero, notFinite;
+    std::vector<int> buckets;
+};
+
 /// A row whose steps are among these.
-GradientColumn readColumn(SavedTable& table, int64_t first, int64_t last) {
+GradientColumn readColumn(const TableReader& table, const Places& at, int64_t first, int64_t last) {
     GradientColumn column;
-    column.from = table.whole(first, last);
-    column.to = table.whole(column.from, last) + 1;
-    const auto counted = table.wholeOrNothing(1, column.from);
-    column.merged = !counted;
-    column.counted = counted.value_or(0);
+    column.from = table.whole(at.first, first, last);
+    column.to = table.whole(at.last, column.from, last) + 1;
+    column.merged = table.text(at.counted).empty();
+    if (!column.merged) column.counted = table.whole(at.counted, 1, column.from);
     if (column.merged && column.to - column.from < 2)
-        table.refuse("a whole number from 1 to " + std::to_string(column.from) +
-                     ", or nothing for several steps");
+        table.refuse(at.counted, "a whole number from 1 to " + std::to_string(column.from) +
+                                     ", or nothing for several steps");
     GradientShares& shares = column.shares;
     const auto rounding = static_cast<float>(kRounding);
-    shares.zeros = table.share(rounding);
-    for (float& share : shares.buckets)
-        share = table.share(rounding);
-    shares.notFinite = table.share(rounding);
+    shares.zeros = table.share(at.zero, rounding);
+    for (size_t i = 0; i < shares.buckets.size(); ++i)
+        shares.buckets[i] = table.share(at.buckets[i], rounding);
+    shares.notFinite = table.share(at.notFinite, rounding);
     const double total = shares.total();
     if (total != 0 && std::abs(total - 1) > kRounding)
         throw InputError(table.place() + ": shares that add up to " +
@@ -61,32 +71,57 @@ GradientColumn readColumn(SavedTable& table, int64_t first, int64_t last) {
 
 } // namespace
 
-bool writeGradients(std::span<const GradientHistory> lanes, std::span<const std::string> names,
-                    const std::string& path) {
-    if (std::all_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane.empty(); }))
+std::string gradientHeader() {
+    std::string line = "lane,first_step,last_step,counted_step,zero";
+    for (int i = 0; i < MagnitudeCounts::kBuckets; ++i)
+        line += ',' + bucketName(i);
+    return line + ",not_finite\n";
+}
+
+std::string gradientLine(const GradientRange& range, const std::string& lane) {
+    const auto total = static_cast<double>(std::max<int64_t>(1, range.total()));
+    const auto share = [total](int64_t count) {
+        return ',' + numberText(static_cast<float>(static_cast<double>(count) / total));
+    };
+    const std::string step = ',' + numberText(range.step);
+    std::string line = csvField(lane) + step + step + step + share(range.zeros());
+    for (size_t i = 0; i < range.outputs.buckets.size(); ++i)
+        line += share(range.outputs.buckets[i] + range.weights.buckets[i]);
+    return line + share(range.notFinite()) + '\n';
+}
+
+bool writeGradients(std::span<const GradientHistory* const> lanes,
+                    std::span<const std::string> names, const std::string& path) {
+    if (std::all_of(lanes.begin(), lanes.end(), [](const auto* lane) { return lane->empty(); }))
         return false;
     GrowingFile file(path);
     file.append(gradientHeader());
-    for (size_t i = 0; i < std::min(lanes.size(), names.size()); ++i) {
-        const std::string& name = names[i];
-        const bool plain = name.find_first_of(",\"\r\n") == std::string::npos;
-        for (const GradientColumn& column : lanes[i].columns())
-            file.append(lineOf(column, plain ? name : quoted(name)));
-    }
+    for (size_t i = 0; i < std::min(lanes.size(), names.size()); ++i)
+        for (const GradientColumn& column : lanes[i]->columns())
+            file.append(lineOf(column, csvField(names[i])));
     file.finish();
     return true;
+}
+
+bool writeGradients(std::span<const GradientHistory> lanes, std::span<const std::string> names,
+                    const std::string& path) {
+    std::vector<const GradientHistory*> all;
+    for (const GradientHistory& each : lanes)
+        all.push_back(&each);
+    return writeGradients(all, names, path);
 }
 
 std::optional<std::vector<GradientHistory>>
 readGradients(const std::string& path, std::span<const std::string> names, int64_t steps,
               const std::function<bool(double)>& goesOn) {
-    SavedTable table(path, gradientHeader());
+    TableReader table(path);
+    const Places at(table);
     std::vector<GradientHistory> lanes(names.size(), GradientHistory::ofSavedRun());
     std::vector<int64_t> next(names.size(), 1);
     for (int64_t row = 1; table.next(); ++row) {
-        const auto lane = static_cast<size_t>(table.lane(names, false));
+        const auto lane = static_cast<size_t>(table.lane(at.lane, names, false));
         // a run may end between a count and the end of its step
-        const GradientColumn column = readColumn(table, next[lane], steps + 1);
+        const GradientColumn column = readColumn(table, at, next[lane], steps + 1);
         next[lane] = column.to;
         lanes[lane].addSaved(column);
         if (goesOn && row % kRowsBetween == 0 && !goesOn(table.shareRead())) return std::nullopt;

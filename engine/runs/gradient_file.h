@@ -17,8 +17,14 @@ namespace halfscope {
 /// several; other steps of the stretch have them as its loss scale moves them. 2^e is the share of
 /// 2^e <= |x| < 2^(e+1), of scaled gradients; the first and the last one hold what lies beyond.
 /// Writes nothing and gives false where nothing was counted. RunError.
+bool writeGradients(std::span<const GradientHistory* const> lanes,
+                    std::span<const std::string> names, const std::string& path);
 bool writeGradients(std::span<const GradientHistory> lanes, std::span<const std::string> names,
                     const std::string& path);
+
+/// The file as it grows: its first line, and that of a count, of which all three steps are one.
+std::string gradientHeader();
+std::string gradientLine(const GradientRange&, const std::string& lane);
 
 /// What that wrote, or `halfscope-cli run --gradients`, of a run of so many steps: by lane, as of a
 /// saved run, see GradientHistory; of more columns than that keeps neighbours become one. The file

@@ -33,16 +33,26 @@ const char* nameOf(RunOutcome outcome) {
 }
 
 std::vector<LaneInfo> lanesOf(const RunConfig& config) {
+    RunConfig all = config;
+    all.forks.clear();
+    for (const LaneFork& fork : config.forks)
+        all.lanes.push_back(fork.lane);
+    const std::vector<LaneTitle> titles = laneTitleParts(all);
+    const std::vector<std::string> names = laneNames(all);
     std::vector<LaneInfo> lanes;
-    const std::vector<LaneTitle> titles = laneTitleParts(config);
-    for (const std::string& name : laneNames(config))
-        lanes.push_back({name, titleText(titles[lanes.size()])});
+    for (size_t i = 0; i < names.size(); ++i)
+        lanes.push_back({names[i], titleText(titles[i]), -1, 0, all.lanes[i]});
+    for (size_t i = 0; i < config.forks.size(); ++i) {
+        LaneInfo& lane = lanes[config.lanes.size() + i];
+        lane.parent = config.forks[i].parent;
+        lane.forkStep = config.forks[i].step - 1;
+    }
     return lanes;
 }
 
 bool RunBatch::empty() const {
     return metrics.empty() && lanes.empty() && rows.empty() && samples.empty() && events.empty() &&
-           gradients.empty() && !pictures && !config && !outcome;
+           gradients.empty() && savedGradients.empty() && !pictures && !info;
 }
 
 MetricId RunSnapshot::metricNamed(std::string_view column) const {
@@ -136,12 +146,7 @@ void Run::append(RunBatch batch) {
             historyOf(static_cast<int32_t>(lane)).addSaved(column);
     if (batch.pictures)
         m_now.m_pictures = std::make_shared<const LanePictures>(std::move(*batch.pictures));
-    if (batch.config || batch.outcome) {
-        auto info = std::make_shared<RunInfo>(*m_now.m_info);
-        if (batch.config) info->config = std::move(*batch.config);
-        if (batch.outcome) info->outcome = batch.outcome;
-        m_now.m_info = std::move(info);
-    }
+    if (batch.info) m_now.m_info = std::make_shared<const RunInfo>(std::move(*batch.info));
     ++m_now.m_version;
     m_version.store(m_now.m_version, std::memory_order_release);
 }

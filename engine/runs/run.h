@@ -3,10 +3,10 @@
 #pragma once
 
 #include "engine/exec/executor.h"
-#include "engine/io/picture.h"
 #include "engine/runs/column.h"
 #include "engine/runs/events.h"
 #include "engine/runs/gradient_history.h"
+#include "engine/runs/lane_pictures.h"
 #include "engine/runs/lane_totals.h"
 #include "engine/runs/step_row.h"
 #include "engine/settings/run_config.h"
@@ -32,8 +32,9 @@ struct LaneInfo {
     std::string title;    ///< on screen: "amp-fp16, init_scale 2^24"
     int parent = -1;      ///< the lane that this one continues from; -1: none
     int64_t forkStep = 0; ///< the last step that it shares with its parent
+    LaneConfig config{};  ///< its settings at its start
 };
-/// The lanes of a configuration, none of them forked.
+/// The lanes that a configuration starts with, and those that it forks, in order.
 std::vector<LaneInfo> lanesOf(const RunConfig&);
 
 struct RunInfo {
@@ -49,12 +50,6 @@ struct RunInfo {
     std::string folder; ///< that it was read from; empty for one that was trained here
     std::vector<std::string> missing; ///< files and columns that the folder lacks: "events.csv"
     std::string summary;              ///< all of summary.json, to be saved again as it was
-};
-
-/// What every lane paints after the same step.
-struct LanePictures {
-    int64_t step = 0;
-    std::vector<Picture> outputs; ///< by lane
 };
 
 /// A value that is no part of a step's row: a metric that is not measured at every step, or one
@@ -76,8 +71,7 @@ struct RunBatch {
     std::vector<std::vector<GradientRange>> gradients;       ///< in order of counting; each by lane
     std::vector<std::vector<GradientColumn>> savedGradients; ///< of a saved run, by lane
     std::optional<LanePictures> pictures;                    ///< the newest ones replace the others
-    std::optional<RunConfig> config;                         ///< after a live edit
-    std::optional<RunOutcome> outcome;                       ///< the training is over
+    std::optional<RunInfo> info; ///< replaces the run's: after a live edit, or when it is over
     bool empty() const;
 };
 

@@ -4,7 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/runs/run_files.h"
-#include "engine/runs/saved_summary.h"
+#include "engine/runs/run_summary.h"
 #include "engine/runs/saved_table.h"
 
 #include <algorithm>
@@ -196,11 +196,6 @@ private:
 
 bool SavedRun::lacks(std::string_view file) const {
     return std::find(missing.begin(), missing.end(), file) != missing.end();
-}
-
-bool holdsSavedRun(const std::string& folder) {
-    std::error_code ignored;
-    return std::filesystem::exists(std::filesystem::path(folder) / kSteps, ignored);
 }
 
 std::optional<SavedRun> readSavedRun(const std::string& folder, std::span<const std::string> lanes,

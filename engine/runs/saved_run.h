@@ -3,7 +3,8 @@
 // looked at, not continued. experiment.json is run_config's, pictures are io/picture's.
 #pragma once
 
-#include "engine/runs/saved_summary.h"
+#include "engine/runs/run_reader.h"
+#include "engine/runs/run_summary.h"
 #include "engine/runs/step_record.h"
 
 #include <cstdint>
@@ -32,9 +33,6 @@ struct SavedRun {
 
     bool lacks(std::string_view file) const;
 };
-
-/// Whether the folder holds a saved run's rows (a file steps.csv).
-bool holdsSavedRun(const std::string& folder);
 
 /// Reads the rows of a run whose lanes have these names, see laneNames(). What was written reads
 /// back as the same bits. `goesOn` hears how much is read, 0 to 1, after each piece; when it says

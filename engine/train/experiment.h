@@ -3,6 +3,7 @@
 // come from any.
 #pragma once
 
+#include "engine/runs/lane_pictures.h"
 #include "engine/settings/fields.h"
 #include "engine/train/trainer.h"
 
@@ -15,11 +16,7 @@
 
 namespace halfscope {
 
-/// Pictures of all lanes after the same step.
-struct Snapshot {
-    int64_t step = 0;
-    std::vector<Picture> outputs; ///< by lane
-};
+using Snapshot = LanePictures;
 
 /// EngineError when lanes that need so many bytes each do not fit into the device together. An
 /// executor looks at its own lane only, and a system that runs out of memory ends programs without

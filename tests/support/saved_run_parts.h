@@ -6,6 +6,7 @@
 #include "engine/runs/run_files.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
+#include "tests/support/train_into.h"
 
 #include <QDir>
 #include <QLabel>
@@ -22,21 +23,6 @@ inline void put(const QString& folder, const char* name, const std::string& text
     writeFileAtomically(QDir(folder).filePath(QLatin1String(name)).toStdString(), text);
 }
 
-/// As the command line does with --out, and with --gradients where they are counted.
-inline void trainInto(const QString& folder, const RunConfig& config, int64_t countEvery = 0) {
-    Experiment experiment(config);
-    RunFiles files(folder.toStdString(), experiment);
-    while (!experiment.finished()) {
-        std::vector<StepRecord> records;
-        std::vector<Event> events;
-        if (countEvery > 0 && experiment.step() % countEvery == 0)
-            files.append(experiment.gradientRanges());
-        experiment.advance(records, events);
-        files.append(experiment, records, events);
-    }
-    files.finish(experiment, RunOutcome::Finished, "test");
-}
-
 inline RunConfig skippingConfig(int64_t steps) {
     RunConfig config = tinyConfig(steps);
     config.title = "Kept";
@@ -46,7 +32,7 @@ inline RunConfig skippingConfig(int64_t steps) {
 
 /// On an H200, with 5 and 7 MiB for its two lanes and gradients counted every 4 steps.
 inline void trainElsewhere(const QString& folder, const RunConfig& config) {
-    trainInto(folder, config, 4);
+    trainInto(folder.toStdString(), config, 4);
     Json summary = Json::parse(contentOf(folder, "summary.json"));
     summary["device"] = {{"name", "NVIDIA H200"},
                          {"kind", "cuda"},

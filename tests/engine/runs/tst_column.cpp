@@ -172,7 +172,8 @@ void TestColumn::isAsAList_data() {
 void TestColumn::isAsAList() {
     QFETCH(int, kind);
     QFETCH(int, spacing);
-    for (const size_t size : {1, 2, 3, 15, 16, 17, 64, 65, 256, 4095, 4096, 4097, 13000}) {
+    for (const size_t size :
+         std::initializer_list<size_t>{1, 2, 3, 15, 16, 17, 64, 65, 256, 4095, 4096, 4097, 13000}) {
         const Filled all = filled(kKinds[static_cast<size_t>(kind)],
                                   kSpacings[static_cast<size_t>(spacing)], size, size + 3);
         const std::vector<Point>& points = all.points;

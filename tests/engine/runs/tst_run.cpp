@@ -119,9 +119,9 @@ void TestRun::takesInBatches() {
     RunBatch last;
     last.rows = {rowAt(5001, 0)};
     last.pictures = LanePictures{5000, {Picture{1, 1, 1, {0.5f}}, Picture{1, 1, 1, {0.25f}}}};
-    last.outcome = RunOutcome::Interrupted;
-    last.config = RunConfig{};
-    last.config->title = "Edited";
+    last.info = run.info();
+    last.info->outcome = RunOutcome::Interrupted;
+    last.info->config.title = "Edited";
     run.append(std::move(last));
     QCOMPARE(run.step(), int64_t{5000}); // lane 1 has not finished the next one
     QCOMPARE(run.now().lastStep(), int64_t{5001});
@@ -176,7 +176,8 @@ void TestRun::snapshotsStay() {
     RunBatch more;
     more.events = {{EventKind::Growth, 5, 1, 2, 4, {}, "second"}};
     more.pictures = LanePictures{9000, {}};
-    more.outcome = RunOutcome::Finished;
+    more.info = RunInfo{};
+    more.info->outcome = RunOutcome::Finished;
     run.append(std::move(more));
     QCOMPARE(before.step(), int64_t{4000});
     QCOMPARE(before.column(0, metric::Loss).size(), int64_t{4000});
@@ -304,7 +305,9 @@ void TestRun::gradients() {
     QCOMPARE(run.now().lastGradients()[1].zeros(), int64_t{1});
     QCOMPARE(before.gradients(0).lastStep(), int64_t{3});
     QCOMPARE(run.now().gradients(0).lastStep(), int64_t{6});
-    Run saved(RunInfo{.config = {}, .folder = "saved"}, {{"fp32", "fp32"}});
+    RunInfo info;
+    info.folder = "saved";
+    Run saved(std::move(info), {{"fp32", "fp32"}});
     RunBatch columns;
     columns.savedGradients = {{GradientColumn{1, 4, 2, false, GradientShares::of(range)}}};
     saved.append(std::move(columns));

@@ -218,7 +218,7 @@ void TestSavedWindow::editsCountFromTheFirstStep() {
 /// Its events.csv has the echoes too, its times are exact.
 void TestSavedWindow::ofTheCommandLine() {
     const QString folder = m_folder.filePath(QStringLiteral("cli"));
-    trainInto(folder, skippingConfig(kTrained));
+    trainInto(folder.toStdString(), skippingConfig(kTrained));
     Opened opened(tinyConfig(7));
     opened.window.openFile(folder);
     QVERIFY(showsSaved(opened.window));

@@ -1,10 +1,13 @@
-// Takes from summary.json what its tables do not have, value by value.
-#include "engine/runs/saved_summary.h"
+// Writes summary.json, and takes from it what the tables do not have, value by value.
+#include "engine/runs/run_summary.h"
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/io/strict_json.h"
+#include "engine/settings/precision.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -14,6 +17,40 @@ namespace {
 constexpr int64_t kVersion = 1;
 constexpr size_t kMostTextBytes = 200;
 constexpr size_t kMostBytes = size_t{1} << 20; // six lanes have 10,000; values take far more memory
+
+/// JSON has no nan and no inf: they become the words of the csv files.
+Json jsonNumber(double x) { return std::isfinite(x) ? Json(x) : Json(numberText(x)); }
+/// A float32 as the shortest decimal that reads back as it, not with a double's digits.
+Json jsonNumber(float x) {
+    return std::isfinite(x) ? Json::parse(numberText(x)) : Json(numberText(x));
+}
+
+Json memoryJson(const MemoryUse& memory) {
+    Json causes;
+    for (int i = 0; i < kMemoryCauses; ++i) {
+        const auto cause = static_cast<MemoryCause>(i);
+        causes[std::string(nameOf(cause))] = memory.peakByCause[static_cast<size_t>(i)];
+    }
+    return causes;
+}
+
+Json laneJson(const LaneInfo& info, const LaneTotals& totals, double medianSeconds,
+              const MemoryUse& memory) {
+    const StepRow& last = totals.last();
+    const int64_t steps = std::max<int64_t>(0, last.step - info.forkStep); // by itself
+    Json lane;
+    lane["name"] = info.name;
+    lane["title"] = info.title;
+    lane["precision"] = nameOf(info.config.precision);
+    lane["steps"] = steps;
+    lane["final_loss"] = steps > 0 ? jsonNumber(last.loss()) : Json();
+    lane["final_scale"] = steps > 0 ? jsonNumber(totals.scaleAfter()) : Json();
+    lane["skipped_steps"] = last.skippedSoFar();
+    lane["median_device_seconds"] = jsonNumber(medianSeconds);
+    lane["peak_bytes"] = memory.peakBytes;
+    lane["peak_bytes_by_cause"] = memoryJson(memory);
+    return lane;
+}
 
 [[noreturn]] void refuse(const std::string& key, const Json& value, const std::string& allowed) {
     throw InputError(key + ": " + shown(value) + " is not allowed: " + allowed);
@@ -81,7 +118,24 @@ DeviceInfo deviceOf(const Json& root) {
     return device;
 }
 
-std::vector<size_t> laneBytesOf(const Json& root, std::span<const std::string> lanes) {
+/// Of a lane; nothing where the file does not tell the causes.
+MemoryUse memoryOf(const Json& lane, const std::string& path) {
+    MemoryUse memory;
+    memory.peakBytes = bytesOf(lane, path, "peak_bytes");
+    const auto causes = lane.find("peak_bytes_by_cause");
+    if (causes == lane.end()) return memory;
+    if (!causes->is_object())
+        refuse(path + "peak_bytes_by_cause", *causes, "an object of bytes by cause");
+    for (int i = 0; i < kMemoryCauses; ++i) {
+        const std::string name(nameOf(static_cast<MemoryCause>(i)));
+        if (causes->contains(name))
+            memory.peakByCause[static_cast<size_t>(i)] =
+                bytesOf(*causes, path + "peak_bytes_by_cause.", name);
+    }
+    return memory;
+}
+
+std::vector<MemoryUse> memoryOf(const Json& root, std::span<const std::string> lanes) {
     const std::string wanted =
         "a list of as many lanes as experiment.json has, " + std::to_string(lanes.size());
     const Json& list = *valueOf(root, {}, "lanes", wanted);
@@ -89,14 +143,14 @@ std::vector<size_t> laneBytesOf(const Json& root, std::span<const std::string> l
     if (list.size() != lanes.size())
         throw InputError("lanes: " + std::to_string(list.size()) +
                          " lanes are not allowed: " + wanted);
-    std::vector<size_t> bytes;
+    std::vector<MemoryUse> memory;
     for (size_t i = 0; i < lanes.size(); ++i) {
         const std::string path = "lanes." + std::to_string(i);
         if (!list[i].is_object()) refuse(path, list[i], "an object with name and peak_bytes");
         checkWord(list[i], path + ".", "name", lanes[i], ", as in experiment.json");
-        bytes.push_back(bytesOf(list[i], path + ".", "peak_bytes"));
+        memory.push_back(memoryOf(list[i], path + "."));
     }
-    return bytes;
+    return memory;
 }
 
 TrainedOn readRoot(const Json& root, std::span<const std::string> lanes, int64_t steps) {
@@ -106,10 +160,52 @@ TrainedOn readRoot(const Json& root, std::span<const std::string> lanes, int64_t
     wholeOf(root, {}, "version", kVersion, kVersion,
             std::to_string(kVersion) + ", the version that this program reads");
     wholeOf(root, {}, "steps", steps, steps, std::to_string(steps) + ", as in steps.csv");
-    return {deviceOf(root), laneBytesOf(root, lanes)};
+    TrainedOn trained;
+    trained.device = deviceOf(root);
+    trained.memory = memoryOf(root, lanes);
+    for (const MemoryUse& each : trained.memory)
+        trained.laneBytes.push_back(each.peakBytes);
+    for (const RunOutcome outcome :
+         {RunOutcome::Finished, RunOutcome::Interrupted, RunOutcome::Stopped})
+        if (root.value("outcome", Json()) == nameOf(outcome)) trained.outcome = outcome;
+    const auto version = [&root](const char* of) {
+        const Json all = root.value("versions", Json::object());
+        const Json text = all.is_object() ? all.value(of, Json()) : Json();
+        return text.is_string() ? text.get<std::string>() : std::string();
+    };
+    trained.program = version("halfscope");
+    trained.compiler = version("compiler");
+    return trained;
 }
 
 } // namespace
+
+std::string summaryText(const RunInfo& info, std::span<const LaneInfo> lanes,
+                        std::span<const LaneTotals> totals,
+                        std::span<const double> medianDeviceSeconds) {
+    int64_t steps = totals.empty() ? 0 : std::numeric_limits<int64_t>::max();
+    for (const LaneTotals& each : totals)
+        steps = std::min(steps, each.last().step);
+    const double seconds = totals.empty() ? 0 : totals.front().last().wallSeconds();
+    const DeviceInfo device = info.device.value_or(DeviceInfo{});
+    Json summary;
+    summary["version"] = kVersion;
+    summary["outcome"] = nameOf(info.outcome.value_or(RunOutcome::Interrupted));
+    summary["steps"] = steps;
+    summary["wall_seconds"] = jsonNumber(seconds);
+    summary["steps_per_second"] =
+        jsonNumber(seconds > 0 ? static_cast<double>(steps) / seconds : 0.0);
+    summary["device"] = {{"name", device.name},
+                         {"kind", device.kind},
+                         {"libraries", device.libraries},
+                         {"memory_bytes", device.memoryBytes}};
+    summary["versions"] = {{"halfscope", info.program}, {"compiler", info.compiler}};
+    Json& list = summary["lanes"] = Json::array();
+    for (size_t i = 0; i < lanes.size(); ++i)
+        list.push_back(laneJson(lanes[i], totals[i], medianDeviceSeconds[i],
+                                i < info.memory.size() ? info.memory[i] : MemoryUse{}));
+    return summary.dump(4, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 TrainedOn trainedOnOf(std::string_view text, const std::string& path,
                       std::span<const std::string> lanes, int64_t steps) {

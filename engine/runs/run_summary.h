@@ -1,9 +1,10 @@
-// What summary.json tells of the machine that trained a run.
+// summary.json: the figures of a run and the machine that trained it.
 #pragma once
 
-#include "engine/exec/executor.h"
+#include "engine/runs/run.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,9 +12,17 @@
 
 namespace halfscope {
 
+/// The file's text. By lane: what its rows add up to, and the median time of a step on its device.
+std::string summaryText(const RunInfo&, std::span<const LaneInfo>, std::span<const LaneTotals>,
+                        std::span<const double> medianDeviceSeconds);
+
 struct TrainedOn {
     DeviceInfo device;
     std::vector<size_t> laneBytes; ///< by lane, the most that a step held at once
+    // What older or other summaries may lack.
+    std::vector<MemoryUse> memory{}; ///< by lane; causes are 0 where the file does not tell them
+    std::optional<RunOutcome> outcome{};
+    std::string program{}, compiler{}; ///< versions
 };
 
 /// Of a run of so many steps whose lanes have these names, see laneNames(). `path` names the file

@@ -5,6 +5,7 @@
 #include "engine/runs/run_files.h"
 #include "engine/runs/saved_run.h"
 #include "tests/support/thrown.h"
+#include "tests/support/train_into.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -46,17 +47,8 @@ void TestSavedSummary::ofARun() {
     config.model.width = 8;
     config.steps = 3;
     config.device = "cpu";
+    trainInto(folder.path().toStdString(), config);
     Experiment experiment(config);
-    {
-        RunFiles files(folder.path().toStdString(), experiment);
-        while (!experiment.finished()) {
-            std::vector<StepRecord> records;
-            std::vector<Event> events;
-            experiment.advance(records, events);
-            files.append(experiment, records, events);
-        }
-        files.finish(experiment, RunOutcome::Finished, "test");
-    }
     const auto run = readSavedRun(folder.path().toStdString(), laneNames(config));
     QVERIFY(run && run->trainedOn);
     const DeviceInfo& device = run->trainedOn->device;
@@ -185,4 +177,4 @@ void TestSavedSummary::refusesOtherFiles() {
 }
 
 QTEST_GUILESS_MAIN(TestSavedSummary)
-#include "tst_saved_summary.moc"
+#include "tst_run_summary.moc"

@@ -1,0 +1,375 @@
+// The tables of a run, field by field, with the bounds of what a run can write.
+#include "engine/runs/run_reader.h"
+
+#include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/runs/gradient_file.h"
+#include "engine/runs/run_folder.h"
+#include "engine/runs/run_summary.h"
+#include "engine/runs/table_reader.h"
+#include "engine/settings/fields.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+namespace halfscope {
+namespace {
+
+constexpr int64_t kMostSteps = 1'000'000'000; // run.steps ends there
+constexpr int64_t kMostWhole = int64_t{1} << 53;
+constexpr size_t kRowsBetween = size_t{1} << 13; // rows between two looks at whether to go on
+
+/// The columns of a table of steps: which metric each one is.
+struct StepColumns {
+    struct Column {
+        int place;
+        MetricId id;
+        ValueKind kind;
+        bool mayBeEmpty;
+    };
+    int step = 0, lane = 0;
+    std::vector<Column> metrics;
+};
+
+/// A metric that only the file knows.
+Metric fileMetric(const std::string& column, MetricFile file) {
+    Metric metric;
+    metric.column = metric.title = metric.shortTitle = column;
+    metric.about = "A column that this version of the program does not know.";
+    metric.axis = PlotAxis::Linear;
+    metric.file = file;
+    metric.kind = ValueKind::Float64;
+    return metric;
+}
+
+double valueOf(const TableReader& table, const StepColumns::Column& column) {
+    switch (column.id) {
+    case metric::Scale: return double{table.numberFromZero<float>(column.place)};
+    case metric::GrowthTracker:
+        return static_cast<double>(
+            table.whole(column.place, 0, std::numeric_limits<int32_t>::max()));
+    case metric::SkippedSoFar: return static_cast<double>(table.whole(column.place, 0, kMostSteps));
+    case metric::DeviceSeconds:
+    case metric::WallSeconds: return table.numberFromZero<double>(column.place);
+    default: break;
+    }
+    switch (column.kind) {
+    case ValueKind::Float32: return double{table.number<float>(column.place)};
+    case ValueKind::Float64: return table.number<double>(column.place);
+    case ValueKind::Integer:
+        return static_cast<double>(table.whole(column.place, -kMostWhole, kMostWhole));
+    case ValueKind::Flag: return static_cast<double>(table.whole(column.place, 0, 1));
+    }
+    return 0;
+}
+
+EventKind kindOf(const TableReader& table, int column) {
+    const std::string_view field = table.text(column);
+    std::string allowed;
+    for (const EventKind kind : {EventKind::Overflow, EventKind::Growth, EventKind::Backoff,
+                                 EventKind::LossNotFinite, EventKind::Edit}) {
+        if (field == nameOf(kind)) return kind;
+        allowed += (allowed.empty() ? "" : ", ") + std::string(nameOf(kind));
+    }
+    table.refuse(column, "one of " + allowed);
+}
+
+/// Reads one file after the other and tells how far it is by their bytes.
+class Reading {
+public:
+    Reading(const std::string& folder, const RunConfig& config,
+            const std::function<bool(double)>& goesOn)
+        : m_folder(folder), m_goesOn(goesOn) {
+        RunInfo info;
+        info.config = config;
+        info.folder = folder;
+        m_planned = lanesOf(config);
+        for (const LaneInfo& lane : m_planned)
+            m_names.push_back(lane.name);
+        std::vector<LaneInfo> lanes(m_planned.begin(),
+                                    m_planned.begin() +
+                                        static_cast<std::ptrdiff_t>(config.lanes.size()));
+        m_ends.resize(lanes.size());
+        Picture target;
+        if (exists(run_file::kTarget)) target = readPicture(pathTo(run_file::kTarget));
+        m_run = std::make_shared<Run>(std::move(info), std::move(lanes), std::move(target));
+        for (const char* name :
+             {run_file::kSteps, run_file::kTiming, run_file::kEvents, run_file::kGradients})
+            m_all += bytesOf(name);
+    }
+
+    std::shared_ptr<Run> read() {
+        const bool done = readSteps() && (!isThere(run_file::kTiming) || readTiming()) &&
+                          (!isThere(run_file::kEvents) || readEvents()) && readGradientFile();
+        if (!done) return nullptr;
+        RunBatch last;
+        last.info = m_run->info();
+        readSummary(*last.info);
+        last.info->missing = m_missing;
+        last.pictures = pictures();
+        m_run->append(std::move(last));
+        return m_run;
+    }
+
+private:
+    struct LaneEnd {
+        int64_t step = 0, skipped = 0;
+    };
+
+    std::string pathTo(const std::string& name) const {
+        return (std::filesystem::path(m_folder) / name).string();
+    }
+    double bytesOf(const char* name) const {
+        std::error_code ignored;
+        const auto bytes = std::filesystem::file_size(pathTo(name), ignored);
+        return ignored ? 0.0 : static_cast<double>(bytes);
+    }
+    bool exists(const std::string& name) const {
+        std::error_code ignored;
+        return std::filesystem::exists(pathTo(name), ignored);
+    }
+    bool isThere(const char* name) {
+        if (exists(name)) return true;
+        m_missing.push_back(name);
+        return false;
+    }
+
+    /// The lane of a field. A fork, which may not have come before the run ended, is there from its
+    /// first row or event on.
+    int32_t laneAt(const TableReader& table, int column, bool mayBeAll) {
+        const int32_t lane = table.lane(column, m_names, mayBeAll);
+        while (lane >= static_cast<int32_t>(m_ends.size())) {
+            hand();
+            const LaneInfo& next = m_planned[m_ends.size()];
+            const auto parent = static_cast<size_t>(next.parent);
+            if (parent >= m_ends.size() || m_ends[parent].step < next.forkStep)
+                table.refuse(column, next.name + " from step " + std::to_string(next.forkStep + 1) +
+                                         " on, after its parent's steps before it");
+            RunBatch fork;
+            fork.lanes.push_back(next);
+            m_run->append(std::move(fork));
+            const int added = static_cast<int>(m_ends.size());
+            m_ends.push_back({next.forkStep, m_run->now().totals(added).skips().skipped()});
+        }
+        return lane;
+    }
+
+    bool goesOn(double share, const char* name) const {
+        if (!m_goesOn) return true;
+        return m_goesOn(m_all > 0 ? std::min(1.0, (m_before + share * bytesOf(name)) / m_all) : 1);
+    }
+    /// After each row: now and then what was read goes to the run.
+    bool rowDone(const TableReader& table, const char* name) {
+        if (++m_sinceTold < kRowsBetween) return true;
+        m_sinceTold = 0;
+        hand();
+        return goesOn(table.shareRead(), name);
+    }
+    void hand() {
+        if (!m_batch.empty()) m_run->append(std::exchange(m_batch, {}));
+    }
+    void fileDone(const char* name) {
+        hand();
+        m_before += bytesOf(name);
+    }
+
+    /// Which metrics a table has; adds those that no version knew before.
+    StepColumns columnsOf(const TableReader& table, MetricFile file, const char* name) {
+        StepColumns columns;
+        columns.step = table.wanted("step");
+        columns.lane = table.wanted("lane");
+        RunBatch added;
+        const auto next = static_cast<MetricId>(m_run->metrics().size());
+        for (int place = 0; place < static_cast<int>(table.columns().size()); ++place) {
+            const std::string& column = table.columns()[static_cast<size_t>(place)];
+            if (place == columns.step || place == columns.lane) continue;
+            MetricId id = m_run->now().metricNamed(column);
+            if (std::find(m_seen.begin(), m_seen.end(), column) != m_seen.end())
+                throw InputError(table.place() + ": the column " + column + " stands in " +
+                                 run_file::kSteps + " too");
+            m_seen.push_back(column);
+            const bool known = id >= 0;
+            if (!known) {
+                id = next + static_cast<MetricId>(added.metrics.size());
+                added.metrics.push_back(fileMetric(column, file));
+            }
+            const Metric& metric =
+                known ? m_run->metrics()[static_cast<size_t>(id)] : added.metrics.back();
+            columns.metrics.push_back({place, id, metric.kind, !known || !metric.always});
+        }
+        if (columns.metrics.empty())
+            throw InputError(table.place() + ": " + name +
+                             " has no column of values beside step and lane");
+        for (const Metric& metric : knownMetrics())
+            if (metric.file == file && metric.always && table.find(metric.column) < 0)
+                m_missing.push_back(metric.column);
+        if (!added.empty()) m_run->append(std::move(added));
+        return columns;
+    }
+
+    void readRow(const TableReader& table, const StepColumns& columns) {
+        StepRow row(table.whole(columns.step, 1, kMostSteps), laneAt(table, columns.lane, false));
+        LaneEnd& end = m_ends[static_cast<size_t>(row.lane)];
+        if (row.step != end.step + 1)
+            throw InputError(table.place() + ", step: \"" + std::to_string(row.step) +
+                             "\" is not allowed: the next step of " +
+                             m_names[static_cast<size_t>(row.lane)] + " is " +
+                             std::to_string(end.step + 1));
+        end.step = row.step;
+        const StepColumns::Column* tally = nullptr;
+        for (const StepColumns::Column& each : columns.metrics) {
+            if (each.mayBeEmpty && table.text(each.place).empty()) continue;
+            const double value = valueOf(table, each);
+            if (each.id == metric::SkippedSoFar) tally = &each;
+            if (each.id < metric::kKnown)
+                row.set(each.id, value);
+            else
+                m_batch.samples.push_back({row.step, row.lane, each.id, value});
+        }
+        end.skipped += row.has(kSkipped) ? 1 : 0;
+        if (tally && row.measured(metric::Skipped))
+            table.whole(tally->place, end.skipped, end.skipped);
+        m_batch.rows.push_back(row);
+        m_order.push_back(static_cast<uint8_t>(row.lane));
+    }
+
+    bool readSteps() {
+        TableReader table(pathTo(run_file::kSteps));
+        const StepColumns columns = columnsOf(table, MetricFile::Steps, run_file::kSteps);
+        while (table.next()) {
+            readRow(table, columns);
+            if (!rowDone(table, run_file::kSteps)) return false;
+        }
+        fileDone(run_file::kSteps);
+        return true;
+    }
+
+    /// The same rows as in steps.csv.
+    bool readTiming() {
+        TableReader table(pathTo(run_file::kTiming));
+        const StepColumns columns = columnsOf(table, MetricFile::Timing, run_file::kTiming);
+        const auto fail = [&](size_t rows) {
+            throw InputError(pathTo(run_file::kTiming) + ": " + std::to_string(rows) +
+                             " rows are not allowed: as many as in steps.csv, " +
+                             std::to_string(m_order.size()));
+        };
+        std::vector<int64_t> steps;
+        for (const LaneInfo& lane : m_run->lanes())
+            steps.push_back(lane.forkStep);
+        for (size_t row = 0; row < m_order.size(); ++row) {
+            if (!table.next()) fail(row);
+            const size_t lane = m_order[row];
+            const int64_t step = ++steps[lane];
+            table.whole(columns.step, step, step);
+            if (table.lane(columns.lane, m_names, false) != static_cast<int32_t>(lane))
+                table.refuse(columns.lane, m_names[lane] + ", as in this row of steps.csv");
+            for (const StepColumns::Column& each : columns.metrics) {
+                if (each.mayBeEmpty && table.text(each.place).empty()) continue;
+                m_batch.samples.push_back(
+                    {step, static_cast<int32_t>(lane), each.id, valueOf(table, each)});
+            }
+            if (!rowDone(table, run_file::kTiming)) return false;
+        }
+        if (table.next()) fail(m_order.size() + 1);
+        fileDone(run_file::kTiming);
+        return true;
+    }
+
+    bool readEvents() {
+        TableReader table(pathTo(run_file::kEvents));
+        const int step = table.wanted("step"), lane = table.wanted("lane"),
+                  kind = table.wanted("kind");
+        const int before = table.find("scale_before"), after = table.find("scale_after"),
+                  tensor = table.find("tensor"), text = table.find("text");
+        // an edit is of the next step, or the one after it
+        const int64_t last = m_run->now().lastStep() + 2;
+        while (table.next()) {
+            Event event;
+            event.step = table.whole(step, 0, last);
+            event.lane = laneAt(table, lane, true);
+            event.kind = kindOf(table, kind);
+            if (before >= 0) event.scaleBefore = table.number<float>(before);
+            if (after >= 0) event.scaleAfter = table.number<float>(after);
+            if (tensor >= 0) event.tensor = table.text(tensor);
+            if (text >= 0) event.text = table.text(text);
+            m_batch.events.push_back(std::move(event));
+            if (!rowDone(table, run_file::kEvents)) return false;
+        }
+        fileDone(run_file::kEvents);
+        return true;
+    }
+
+    bool readGradientFile() {
+        if (!exists(run_file::kGradients)) return true; // only a run that counts them has it
+        const auto lanes =
+            readGradients(pathTo(run_file::kGradients), names(), m_run->step(),
+                          [this](double share) { return goesOn(share, run_file::kGradients); });
+        if (!lanes) return false;
+        for (const GradientHistory& each : *lanes)
+            m_batch.savedGradients.push_back(each.columns());
+        hand();
+        return true;
+    }
+
+    void readSummary(RunInfo& info) {
+        if (!isThere(run_file::kSummary)) return;
+        info.summary = readFile(pathTo(run_file::kSummary));
+        TrainedOn trained =
+            trainedOnOf(info.summary, pathTo(run_file::kSummary), names(), m_run->step());
+        info.device = std::move(trained.device);
+        info.memory = std::move(trained.memory);
+        info.outcome = trained.outcome;
+        info.program = std::move(trained.program);
+        info.compiler = std::move(trained.compiler);
+    }
+
+    /// Those of all lanes, or none.
+    std::optional<LanePictures> pictures() const {
+        LanePictures all{m_run->step(), {}};
+        for (const std::string& lane : names()) {
+            if (!exists(run_file::output(lane))) return std::nullopt;
+            all.outputs.push_back(readPicture(pathTo(run_file::output(lane))));
+        }
+        return all;
+    }
+
+    /// Of the lanes that the run has.
+    std::vector<std::string> names() const {
+        return {m_names.begin(), m_names.begin() + static_cast<std::ptrdiff_t>(m_ends.size())};
+    }
+
+    const std::string& m_folder;
+    const std::function<bool(double)>& m_goesOn;
+    std::vector<LaneInfo> m_planned;  ///< with all forks
+    std::vector<std::string> m_names; ///< of those
+    std::vector<LaneEnd> m_ends;      ///< what the rows of a lane go on from
+    std::vector<uint8_t> m_order;     ///< the lane of each row of steps.csv
+    std::vector<std::string> m_seen;  ///< columns of metrics
+    std::vector<std::string> m_missing;
+    RunBatch m_batch;               ///< read and not yet the run's
+    double m_all = 0, m_before = 0; ///< bytes: of all files, and of those that are done
+    size_t m_sinceTold = 0;         ///< rows
+    std::shared_ptr<Run> m_run;
+};
+
+} // namespace
+
+bool holdsSavedRun(const std::string& folder) {
+    std::error_code ignored;
+    return std::filesystem::exists(std::filesystem::path(folder) / run_file::kSteps, ignored);
+}
+
+std::shared_ptr<Run> readRun(const std::string& folder, const std::function<bool(double)>& goesOn) {
+    const auto path = std::filesystem::path(folder) / run_file::kExperiment;
+    return readRun(folder, readConfig(path.string()), goesOn);
+}
+
+std::shared_ptr<Run> readRun(const std::string& folder, const RunConfig& config,
+                             const std::function<bool(double)>& goesOn) {
+    return Reading(folder, config, goesOn).read();
+}
+
+} // namespace halfscope

@@ -1,0 +1,28 @@
+// Reads the folder of a run into a Run: tables, events, gradients, summary and pictures. The
+// weights are in no file: a saved run can be looked at, not continued.
+#pragma once
+
+#include "engine/runs/run.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace halfscope {
+
+/// Whether the folder holds a saved run's rows (a file steps.csv).
+bool holdsSavedRun(const std::string& folder);
+
+/// Values come back as the same ones. A column that this version does not know becomes a metric of
+/// the run; RunInfo::missing names the files that are not there, and the columns that a file lacks.
+/// `goesOn` hears now and then how much is read, 0 to 1; when it says no, there is no result.
+/// InputError "PATH, line 4, loss: "abc" is not allowed: ..." for whatever no run writes: a value
+/// out of range, another lane, steps that do not follow each other, a file that was cut off, a
+/// summary of another run; also for settings and pictures that cannot be read.
+std::shared_ptr<Run> readRun(const std::string& folder,
+                             const std::function<bool(double)>& goesOn = {});
+/// The same with settings that were read already.
+std::shared_ptr<Run> readRun(const std::string& folder, const RunConfig&,
+                             const std::function<bool(double)>& goesOn = {});
+
+} // namespace halfscope

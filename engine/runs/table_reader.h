@@ -1,0 +1,80 @@
+// A csv file of a run, read row by row. Columns are found by their names, in whatever order they
+// stand. Each refusal is a sentence with file, line, column, value and what is allowed.
+#pragma once
+
+#include "engine/io/csv.h"
+
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halfscope {
+
+/// All of it throws InputError.
+class TableReader {
+public:
+    /// Of a table; more would not fit into a common machine's memory.
+    static constexpr int64_t kMostRows = int64_t{1} << 25;
+    static constexpr size_t kMostColumns = 256;
+
+    /// Reads the header: names of plain text, each once.
+    explicit TableReader(const std::string& path);
+    TableReader(const TableReader&) = delete;
+    TableReader& operator=(const TableReader&) = delete;
+
+    const std::vector<std::string>& columns() const { return m_columns; }
+    /// The place of a column; -1 when the file has none of that name.
+    int find(std::string_view name) const;
+    /// The same, where the file must have it.
+    int wanted(std::string_view name) const;
+
+    /// The next row; false at the end.
+    bool next();
+
+    std::string_view text(int column) const { return m_fields[static_cast<size_t>(column)]; }
+    int64_t whole(int column, int64_t least, int64_t most) const;
+    /// From 0 to 1; a sum of roundings may be so much larger.
+    float share(int column, float rounding) const;
+    /// Of Number's precision: float or double.
+    template <class Number>
+    Number number(int column) const {
+        Number value = 0;
+        if (!parsed(text(column), value)) refuse(column, "a number, nan, inf or -inf");
+        return value;
+    }
+    /// A scale or a time: neither negative nor nan.
+    template <class Number>
+    Number numberFromZero(int column) const {
+        Number value = 0;
+        if (!parsed(text(column), value) || !(value >= 0)) refuse(column, "a number from 0 or inf");
+        return value;
+    }
+    /// The index of a lane's name; -1 for "all" where that may be.
+    int32_t lane(int column, std::span<const std::string> names, bool mayBeAll) const;
+
+    [[noreturn]] void refuse(int column, const std::string& allowed) const;
+    /// "PATH, line 4" of the row.
+    std::string place() const { return m_reader.place(); }
+    /// Of the file, 0 to 1.
+    double shareRead() const { return m_reader.share(); }
+
+private:
+    template <class Number>
+    static bool parsed(std::string_view field, Number& value) {
+        const char* const last = field.data() + field.size();
+        const auto [end, error] = std::from_chars(field.data(), last, value);
+        return error == std::errc() && end == last;
+    }
+
+    CsvReader m_reader;
+    std::vector<std::string> m_columns;
+    std::vector<std::string_view> m_fields;
+    int64_t m_rows = 0;
+};
+
+} // namespace halfscope

@@ -1,0 +1,20 @@
+// Copies what a run keeps out of an experiment.
+#include "engine/train/run_info.h"
+
+#include <utility>
+
+namespace halfscope {
+
+RunInfo runInfo(Experiment& experiment, std::string program) {
+    RunInfo info;
+    info.config = experiment.recorded();
+    info.device = experiment.device();
+    info.cudaReason = experiment.cudaReason();
+    for (int lane = 0; lane < experiment.lanes(); ++lane)
+        info.memory.push_back(experiment.lane(lane).memory());
+    info.program = std::move(program);
+    info.compiler = __VERSION__;
+    return info;
+}
+
+} // namespace halfscope

@@ -1,0 +1,14 @@
+// What an experiment tells of itself, as its run keeps it.
+#pragma once
+
+#include "engine/runs/run.h"
+#include "engine/train/experiment.h"
+
+#include <string>
+
+namespace halfscope {
+
+/// Settings, device and memory as they are now. `program` is the program's version, "0.1.0".
+RunInfo runInfo(Experiment&, std::string program);
+
+} // namespace halfscope
