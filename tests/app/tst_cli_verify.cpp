@@ -174,8 +174,8 @@ private slots:
         QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
         const Outcome outcome = outcomeOf(process);
         QVERIFY2(outcome.code == 130 && !outcome.crashed, outcome.error);
-        static const QRegularExpression told(
-            "^Interrupted in runs after (\\d+) of (\\d+) cases; the results so far were printed\n$");
+        static const QRegularExpression told("^Interrupted in runs after (\\d+) of (\\d+) cases; "
+                                             "the results so far were printed\n$");
         const QRegularExpressionMatch match = told.match(outcome.error);
         QVERIFY2(match.hasMatch(), outcome.error);
         const int done = match.captured(1).toInt();
@@ -207,9 +207,9 @@ private slots:
         QVERIFY(
             lines[3].startsWith("runs ill-posed: checkerboard seed 0 float64: not to be decided "
                                 "in float32 from step "));
-        QCOMPARE(lines[4],
-                 QByteArray(
-                     "Nothing failed; 1 case is ill-posed: this precision cannot decide them."));
+        QCOMPARE(
+            lines[4],
+            QByteArray("Nothing failed; 1 case is ill-posed: this precision cannot decide them."));
     }
 
     void badInputExitsWithTwo_data() {

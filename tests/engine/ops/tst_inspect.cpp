@@ -1,9 +1,9 @@
 // Names and next values, the validator, the printed forms, and the reference evaluator's own rules.
 // What emit makes of a node: tst_graph.
 #include "engine/exec/reference.h"
-#include "engine/graph/program.h"
 #include "engine/ops/inspect.h"
 #include "engine/ops/op_info.h"
+#include "engine/passes/compile.h"
 #include "tests/support/graph_bench.h"
 #include "tests/support/thrown.h"
 
