@@ -1,0 +1,78 @@
+// How often a training stops to count its gradients.
+#include "ui/session/gradient_pace.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace halfscope;
+
+class TestGradientPace : public QObject {
+    Q_OBJECT
+private slots:
+    void paceKeepsItsShare_data();
+    void paceKeepsItsShare();
+    void smallNetworksAreCountedDensely();
+};
+
+void TestGradientPace::paceKeepsItsShare_data() {
+    QTest::addColumn<double>("step");  // seconds
+    QTest::addColumn<double>("count"); // seconds
+    QTest::newRow("a tiny network") << 2e-5 << 4e-5;
+    QTest::newRow("a small one") << 1e-3 << 1.5e-3;
+    QTest::newRow("checkerboard") << 0.025 << 0.03;
+    QTest::newRow("slow counts") << 1e-4 << 0.02;
+}
+
+/// No more of a minute than its share and the advance, and the last count; a count every two
+/// seconds at least.
+void TestGradientPace::paceKeepsItsShare() {
+    QFETCH(const double, step);
+    QFETCH(const double, count);
+    GradientPace pace;
+    double now = 100, spent = 0, last = now, longest = 0;
+    int64_t number = 1;
+    constexpr double kSeconds = 60;
+    for (; now < 100 + kSeconds; ++number) {
+        now += step;
+        if (!pace.due(number, now)) continue;
+        longest = std::max(longest, now - last);
+        pace.counted(number, now, now + count);
+        now += count;
+        spent += count;
+        last = now;
+    }
+    const double allowed = GradientPace::kAdvance + GradientPace::kShare * kSeconds + count;
+    QVERIFY2(spent <= allowed, qPrintable(QString::number(spent)));
+    QVERIFY2(longest <= GradientPace::kSlowest + step, qPrintable(QString::number(longest)));
+    // a pause saves up no more than the advance
+    now += 1000;
+    double burst = 0;
+    while (pace.due(++number, now) && burst < 10) {
+        pace.counted(number, now, now + count);
+        now += count;
+        burst += count;
+    }
+    QVERIFY2(burst <= GradientPace::kAdvance * (1 + 2 * GradientPace::kShare) + 2 * count,
+             qPrintable(QString::number(burst)));
+}
+
+/// The first steps each, later ones as near as a plot of them all can show.
+void TestGradientPace::smallNetworksAreCountedDensely() {
+    GradientPace pace;
+    double now = 0;
+    int64_t last = 0, widest = 0;
+    for (int64_t number = 1; number <= 4000; ++number) {
+        now += 2e-5;
+        if (!pace.due(number, now)) continue;
+        widest = std::max(widest, number - last);
+        if (number <= 2 * GradientPace::kMostInSight - 1) QCOMPARE(number - last, int64_t{1});
+        pace.counted(number, now, now + 4e-5);
+        now += 4e-5;
+        last = number;
+    }
+    QCOMPARE(widest, int64_t{4000 / GradientPace::kMostInSight});
+}
+
+QTEST_GUILESS_MAIN(TestGradientPace)
+#include "tst_gradient_pace.moc"
