@@ -236,6 +236,15 @@ private:
         m_order.push_back(static_cast<uint8_t>(row.lane));
     }
 
+    /// Whose row a step of a lane is: before its fork, its parent's.
+    int32_t laneOf(int32_t lane, int64_t step) const {
+        for (;;) {
+            const LaneInfo& info = m_planned[static_cast<size_t>(lane)];
+            if (info.parent < 0 || step > info.forkStep) return lane;
+            lane = info.parent;
+        }
+    }
+
     bool readSteps() {
         TableReader table(pathTo(run_file::kSteps));
         const StepColumns columns = columnsOf(table, MetricFile::Steps, run_file::kSteps);
@@ -268,8 +277,11 @@ private:
                 table.refuse(columns.lane, m_names[lane] + ", as in this row of steps.csv");
             for (const StepColumns::Column& each : columns.metrics) {
                 if (each.mayBeEmpty && table.text(each.place).empty()) continue;
-                m_batch.samples.push_back(
-                    {step, static_cast<int32_t>(lane), each.id, valueOf(table, each)});
+                const double value = valueOf(table, each);
+                for (int32_t own = static_cast<int32_t>(lane); own < m_run->now().laneCount();
+                     ++own)
+                    if (laneOf(own, step) == static_cast<int32_t>(lane))
+                        m_batch.samples.push_back({step, own, each.id, value});
             }
             if (!rowDone(table, run_file::kTiming)) return false;
         }

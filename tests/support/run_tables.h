@@ -1,0 +1,40 @@
+// The tables of a run as text, for tests that write and spoil them.
+#pragma once
+
+#include "engine/io/atomic_file.h"
+#include "engine/runs/run_reader.h"
+#include "engine/settings/fields.h"
+
+#include <QString>
+#include <QTemporaryDir>
+
+#include <memory>
+#include <string>
+
+namespace halfscope {
+
+namespace table {
+inline constexpr const char* kSteps = "step,lane,loss,scale,growth_tracker,learning_rate,"
+                                      "gradient_norm,skipped,grew,backed_off,loss_not_finite,"
+                                      "skipped_so_far\n";
+inline constexpr const char* kEvents = "step,lane,kind,scale_before,scale_after,tensor,text\n";
+inline constexpr const char* kTiming = "step,lane,device_seconds,wall_seconds\n";
+inline constexpr const char* kRow = "1,fp32,0.5,1,0,0.01,1,0,0,0,0,0\n";
+} // namespace table
+
+/// A folder with files of a run whose settings are the default ones.
+class RunFolder {
+public:
+    QString path(const char* name) const { return m_folder.filePath(QLatin1String(name)); }
+    std::string file(const char* name) const { return path(name).toStdString(); }
+    QString folder() const { return m_folder.path(); }
+    void put(const char* name, const std::string& text) const {
+        writeFileAtomically(file(name), text);
+    }
+    std::shared_ptr<Run> read() const { return readRun(folder().toStdString(), defaultConfig()); }
+
+private:
+    QTemporaryDir m_folder;
+};
+
+} // namespace halfscope
