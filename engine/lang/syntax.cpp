@@ -1,0 +1,389 @@
+// A recursive-descent parser over the text itself: every character is looked at a bounded number
+// of times, and the depth of calls within calls is bounded.
+#include "engine/lang/syntax.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace halfscope::lang {
+
+namespace {
+
+constexpr const char* kValues = "a layer, a number, a string, True, False, None, a list or a tuple";
+constexpr std::string_view kLineSeparator = "\xE2\x80\xA8"; // what a one-line editor makes of \n
+
+bool isDigit(char c) { return c >= '0' && c <= '9'; }
+bool isNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool isNamePart(char c) { return isNameStart(c) || isDigit(c); }
+/// Whether a byte begins a character of UTF-8.
+bool isLead(char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }
+
+class Parser {
+public:
+    explicit Parser(std::string_view text) : m_text(text) {}
+
+    Value whole() {
+        if (m_text.size() > kMaxTextBytes) {
+            throw InputError("the text has " + std::to_string(m_text.size()) + " bytes: at most " +
+                             std::to_string(kMaxTextBytes) + " are allowed");
+        }
+        requirePlainLines();
+        skipSpace();
+        skipAssignment();
+        Value value = readValue();
+        skipSpace();
+        if (!atEnd()) refuseHere("the end of the text, after one whole value");
+        return value;
+    }
+
+private:
+    /// Files and messages hold plain UTF-8; a tab and a line's end are the only controls.
+    void requirePlainLines() const {
+        Place place;
+        for (const std::string_view line : partsOf(m_text, '\n')) {
+            std::string text(line);
+            std::erase_if(text, [](char c) { return c == '\t' || c == '\r'; });
+            if (!isPlainText(text))
+                refuseAt(place, "the line has bytes that are not plain UTF-8 text");
+            ++place.line;
+        }
+    }
+
+    bool atEnd() const { return m_at >= m_text.size(); }
+    char here() const { return atEnd() ? '\0' : m_text[m_at]; }
+    char after(size_t n) const { return m_at + n < m_text.size() ? m_text[m_at + n] : '\0'; }
+
+    void step() {
+        const char c = m_text[m_at++];
+        if (c == '\n') {
+            ++m_place.line;
+            m_place.column = 1;
+        } else if (atEnd() || isLead(m_text[m_at])) {
+            ++m_place.column;
+        }
+    }
+
+    bool skipLineSeparator() {
+        if (!m_text.substr(m_at).starts_with(kLineSeparator)) return false;
+        m_at += kLineSeparator.size();
+        ++m_place.line;
+        m_place.column = 1;
+        return true;
+    }
+
+    void skipSpace() {
+        for (;;) {
+            const char c = here();
+            if (!atEnd() && (c == ' ' || c == '\t' || c == '\n' || c == '\r')) {
+                step();
+            } else if (c == '#') {
+                while (!atEnd() && here() != '\n' &&
+                       !m_text.substr(m_at).starts_with(kLineSeparator))
+                    step();
+            } else if (!skipLineSeparator()) {
+                return;
+            }
+        }
+    }
+
+    /// What stands here, for a message: a word, or a single character.
+    std::string found() const {
+        if (atEnd()) return "the end of the text";
+        size_t end = m_at;
+        while (end < m_text.size() && (isNamePart(m_text[end]) || m_text[end] == '.'))
+            ++end;
+        if (end == m_at) {
+            ++end;
+            while (end < m_text.size() && !isLead(m_text[end]))
+                ++end;
+        }
+        return quotedText(m_text.substr(m_at, end - m_at));
+    }
+
+    [[noreturn]] void refuseHere(const std::string& allowed) const {
+        refuseAt(m_place, "found " + found() + ", where " + allowed + " is allowed");
+    }
+
+    /// "model = " before the value, as it stands in a program.
+    void skipAssignment() {
+        size_t at = m_at;
+        if (!isNameStart(here())) return;
+        while (at < m_text.size() && (isNamePart(m_text[at]) || m_text[at] == '.'))
+            ++at;
+        while (at < m_text.size() && m_text[at] == ' ')
+            ++at;
+        if (at >= m_text.size() || m_text[at] != '=') return;
+        while (m_at <= at)
+            step();
+        skipSpace();
+    }
+
+    Value readValue() {
+        if (++m_values > kMaxValues) {
+            refuseAt(m_place, "more than " + std::to_string(kMaxValues) +
+                                  " values in one text are not allowed");
+        }
+        if (++m_depth > kMaxDepth) {
+            refuseAt(m_place, "more than " + std::to_string(kMaxDepth) +
+                                  " calls or lists inside one another are not allowed");
+        }
+        Value value = readAny();
+        --m_depth;
+        return value;
+    }
+
+    Value readAny() {
+        const char c = here();
+        if (isDigit(c) || c == '-' || c == '+' || (c == '.' && isDigit(after(1))))
+            return readProduct();
+        if (c == '\'' || c == '"') return readString();
+        if (c == '[') return readItems(Kind::List, ']');
+        if (c == '(') return readItems(Kind::Tuple, ')');
+        if (isNameStart(c)) return readNamed();
+        refuseHere(kValues);
+    }
+
+    /// 28 * 28: products of numbers, because sizes are often written so.
+    Value readProduct() {
+        Value value = readNumber();
+        for (skipSpace(); here() == '*'; skipSpace()) {
+            step();
+            skipSpace();
+            const Value factor = readNumber();
+            int64_t product = 0;
+            if (value.kind == Kind::Whole && factor.kind == Kind::Whole) {
+                if (__builtin_mul_overflow(value.whole, factor.whole, &product))
+                    refuseAt(value.place, "the product is too large for a whole number");
+                value.whole = product;
+            } else {
+                value.kind = Kind::Real;
+            }
+            value.real *= factor.real;
+        }
+        return value;
+    }
+
+    Value readNumber() {
+        Value value;
+        value.place = m_place;
+        const size_t begin = m_at;
+        if (here() == '-' || here() == '+') step();
+        bool isReal = false;
+        while (isDigit(here()) || here() == '_')
+            step();
+        if (here() == '.') {
+            isReal = true;
+            step();
+            while (isDigit(here()) || here() == '_')
+                step();
+        }
+        if (here() == 'e' || here() == 'E') {
+            isReal = true;
+            step();
+            if (here() == '-' || here() == '+') step();
+            while (isDigit(here()))
+                step();
+        }
+        std::string digits; // Python allows 1_000
+        for (const char c : m_text.substr(begin, m_at - begin))
+            if (c != '_') digits += c;
+        const char* first = digits.data() + (digits.starts_with('+') ? 1 : 0);
+        const char* last = digits.data() + digits.size();
+        const auto real = std::from_chars(first, last, value.real);
+        bool good = real.ec == std::errc{} && real.ptr == last && std::isfinite(value.real);
+        if (!isReal) {
+            const auto whole = std::from_chars(first, last, value.whole);
+            good = good && whole.ec == std::errc{} && whole.ptr == last;
+        }
+        if (!good || isNamePart(here())) {
+            while (isNamePart(here()) || here() == '.')
+                step();
+            refuseAt(value.place, "found " + quotedText(m_text.substr(begin, m_at - begin)) +
+                                      ", where a number such as 3, -1 or 1e-5 is allowed");
+        }
+        value.kind = isReal ? Kind::Real : Kind::Whole;
+        return value;
+    }
+
+    Value readString() {
+        Value value;
+        value.kind = Kind::String;
+        value.place = m_place;
+        const char quote = here();
+        step();
+        while (!atEnd() && here() != quote && here() != '\n') {
+            if (here() == '\\') refuseHere("a string without backslashes");
+            value.text += here();
+            step();
+        }
+        if (here() != quote)
+            refuseAt(value.place, "the string that begins here does not end on its line: " +
+                                      std::string(1, quote) + " is missing");
+        step();
+        return value;
+    }
+
+    /// A list or a tuple; "(x)" is x itself.
+    Value readItems(Kind kind, char close) {
+        Value value;
+        value.kind = kind;
+        value.place = m_place;
+        step();
+        bool comma = false;
+        for (skipSpace(); here() != close; skipSpace()) {
+            if (!value.items.empty() && !comma) refuseEntry(close);
+            value.items.push_back(readValue());
+            skipSpace();
+            comma = here() == ',';
+            if (comma) step();
+        }
+        step();
+        if (kind == Kind::Tuple && value.items.size() == 1 && !comma) {
+            Value inner = std::move(value.items[0]);
+            return inner;
+        }
+        return value;
+    }
+
+    [[noreturn]] void refuseEntry(char close) const {
+        refuseHere(std::string("a comma or \"") + close + "\"");
+    }
+
+    std::string readDottedName() {
+        const size_t begin = m_at;
+        for (;;) {
+            while (isNamePart(here()))
+                step();
+            if (here() != '.' || !isNameStart(after(1))) break;
+            step();
+        }
+        return std::string(m_text.substr(begin, m_at - begin));
+    }
+
+    Value readNamed() {
+        Value value;
+        value.place = m_place;
+        value.text = readDottedName();
+        skipSpace();
+        if (here() == '(') {
+            value.kind = Kind::Call;
+            readArguments(value);
+        } else if (value.text == "True" || value.text == "False") {
+            value.kind = Kind::Truth;
+            value.truth = value.text == "True";
+        } else if (value.text != "None") {
+            value.kind = Kind::Name;
+        }
+        return value;
+    }
+
+    /// The length of "(0):" here, which PyTorch prints before a part; 0 where none stands.
+    size_t printedName() const {
+        if (here() != '(') return 0;
+        size_t at = m_at + 1;
+        while (at < m_text.size() && (isNamePart(m_text[at]) || m_text[at] == '-'))
+            ++at;
+        if (at == m_at + 1 || at + 1 >= m_text.size()) return 0;
+        return m_text[at] == ')' && m_text[at + 1] == ':' ? at + 2 - m_at : 0;
+    }
+
+    Argument readArgument() {
+        Argument argument;
+        argument.place = m_place;
+        if (const size_t length = printedName(); length > 0) {
+            argument.printed = true;
+            argument.name = m_text.substr(m_at + 1, length - 3);
+            for (const size_t end = m_at + length; m_at < end;)
+                step();
+            skipSpace();
+            argument.value = readValue();
+            return argument;
+        }
+        argument.value = readValue();
+        skipSpace();
+        if (here() == '=' && argument.value.kind == Kind::Name) {
+            step();
+            skipSpace();
+            argument.name = argument.value.text;
+            argument.value = readValue();
+        }
+        return argument;
+    }
+
+    /// Parts that PyTorch printed stand one after the other without commas.
+    void readArguments(Value& call) {
+        step();
+        bool open = true;
+        for (skipSpace(); here() != ')'; skipSpace()) {
+            if (!open && printedName() == 0) refuseEntry(')');
+            call.arguments.push_back(readArgument());
+            skipSpace();
+            open = here() == ',';
+            if (open) step();
+        }
+        step();
+    }
+
+    std::string_view m_text;
+    size_t m_at = 0, m_values = 0;
+    int m_depth = 0;
+    Place m_place;
+};
+
+void write(const Value& value, std::string& to, size_t most);
+
+template <class Items>
+void writeAll(const Items& items, std::string& to, size_t most) {
+    for (size_t i = 0; i < items.size() && to.size() <= most; ++i) {
+        if (i > 0) to += ", ";
+        if constexpr (requires { items[i].value; }) {
+            if (!items[i].name.empty()) to += items[i].name + "=";
+            write(items[i].value, to, most);
+        } else {
+            write(items[i], to, most);
+        }
+    }
+}
+
+void write(const Value& value, std::string& to, size_t most) {
+    switch (value.kind) {
+    case Kind::Whole: to += numberText(value.whole); return;
+    case Kind::Real: to += numberText(value.real); return;
+    case Kind::Truth: to += value.truth ? "True" : "False"; return;
+    case Kind::None: to += "None"; return;
+    case Kind::String: to += "'" + plainLine(value.text, most) + "'"; return;
+    case Kind::Name: to += value.text; return;
+    case Kind::List:
+    case Kind::Tuple:
+        to += value.kind == Kind::List ? "[" : "(";
+        writeAll(value.items, to, most);
+        if (value.kind == Kind::Tuple && value.items.size() == 1) to += ",";
+        to += value.kind == Kind::List ? "]" : ")";
+        return;
+    case Kind::Call:
+        to += value.text + "(";
+        writeAll(value.arguments, to, most);
+        to += ")";
+        return;
+    }
+}
+
+} // namespace
+
+Value parse(std::string_view text) { return Parser(text).whole(); }
+
+std::string textOf(const Value& value, size_t most) {
+    std::string text;
+    write(value, text, most);
+    return plainLine(text, most);
+}
+
+void refuseAt(Place place, const std::string& sentence) {
+    throw InputError("line " + std::to_string(place.line) + ", column " +
+                     std::to_string(place.column) + ": " + sentence);
+}
+
+} // namespace halfscope::lang

@@ -1,0 +1,70 @@
+// Reads Python-like calls with keyword arguments into a syntax tree: what programmers write for
+// torch.nn.Sequential, and what PyTorch prints of it. Knows no layer and no meaning of a name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halfscope::lang {
+
+/// Where something stands in a text: both count from 1, columns in characters (UTF-8), a tab as
+/// one.
+struct Place {
+    int line = 1, column = 1;
+};
+
+struct Argument;
+
+enum class Kind : uint8_t {
+    Whole,  ///< 3, -1, 28*28
+    Real,   ///< 0.5, 1e-5
+    Truth,  ///< True, False
+    None,   ///< None
+    String, ///< 'nearest'
+    Name,   ///< torch.float32
+    List,   ///< [1, 2]
+    Tuple,  ///< (1, 2), (1,)
+    Call    ///< nn.Linear(10, 20, bias=True)
+};
+
+struct Value {
+    Kind kind = Kind::None;
+    Place place;
+    int64_t whole = 0;               ///< Whole
+    double real = 0;                 ///< Whole and Real
+    bool truth = false;              ///< Truth
+    std::string text;                ///< String: its content; Name and Call: the name with its dots
+    std::vector<Value> items;        ///< List, Tuple
+    std::vector<Argument> arguments; ///< Call
+};
+
+/// One argument of a call. `name` is empty where it is given by position alone; `printed` tells
+/// PyTorch's "(0): Linear(..)", whose name is 0.
+struct Argument {
+    std::string name;
+    Place place;
+    bool printed = false;
+    Value value;
+};
+
+inline constexpr size_t kMaxTextBytes = 64 * 1024;
+inline constexpr int kMaxDepth = 64;
+inline constexpr size_t kMaxValues = 20'000;
+
+/// Reads one value, with "name =" before it or without: numbers, products of whole numbers, True,
+/// False, None, strings, names with dots, lists, tuples and calls, with comments and trailing
+/// commas. Takes time in proportion to the text. Throws InputError, a sentence that begins with
+/// "line 2, column 7: ", tells what was found there and what is allowed; a text, a depth or a
+/// number of values above the limits is refused too, and what is not plain UTF-8.
+Value parse(std::string_view text);
+
+/// The value as Python writes it: "nn.Linear(10, 20, bias=False)", cut after so many bytes.
+std::string textOf(const Value&, size_t most = 80);
+
+/// Throws InputError: "line 2, column 7: " and the sentence.
+[[noreturn]] void refuseAt(Place, const std::string& sentence);
+
+} // namespace halfscope::lang

@@ -1,0 +1,184 @@
+// Texts of calls as programmers write them and as PyTorch prints them, and what is said about
+// wrong ones: line, column, the text found and what is allowed.
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/lang/syntax.h"
+#include "tests/support/mutations.h"
+
+#include <QElapsedTimer>
+#include <QTest>
+
+using namespace halfscope;
+using lang::Kind;
+using lang::Value;
+
+namespace {
+
+constexpr const char* kWritten = R"(model = torch.nn.Sequential(  # as written
+    nn.Linear(28*28, 10, bias=True,),
+    OrderedDict([("act", ReLU()), ('x', [1, -2.5, 1e-5, None])]),
+    size=(3,), mode="nearest", p=.5,
+)
+)";
+constexpr const char* kPrinted = "Sequential(\n  (0): Linear(in_features=10, out_features=20)\n"
+                                 "  (act-1): Sequential(\n    (0): ReLU()\n  )\n)";
+
+QString refusalOf(const std::string& text) {
+    try {
+        lang::parse(text);
+        return {};
+    } catch (const InputError& error) {
+        return QString::fromStdString(error.what());
+    }
+}
+
+std::string repeated(const std::string& text, size_t times) {
+    std::string all;
+    for (size_t i = 0; i < times; ++i)
+        all += text;
+    return all;
+}
+
+} // namespace
+
+class TestSyntax : public QObject {
+    Q_OBJECT
+
+private slots:
+    void readsWhatProgrammersWrite() {
+        const Value v = lang::parse(kWritten);
+        QCOMPARE(v.kind, Kind::Call);
+        QCOMPARE(v.text, std::string("torch.nn.Sequential"));
+        QCOMPARE(v.place.line, 1);
+        QCOMPARE(v.place.column, 9);
+        QCOMPARE(v.arguments.size(), size_t(5));
+        const Value& linear = v.arguments[0].value;
+        QCOMPARE(linear.place.line, 2);
+        QCOMPARE(linear.place.column, 5);
+        QCOMPARE(linear.arguments.at(0).value.whole, int64_t(784));
+        QCOMPARE(linear.arguments.at(0).value.place.column, 15);
+        QCOMPARE(linear.arguments.at(2).name, std::string("bias"));
+        QVERIFY(linear.arguments.at(2).value.truth);
+        QCOMPARE(lang::textOf(v, 400),
+                 std::string("torch.nn.Sequential(nn.Linear(784, 10, bias=True), OrderedDict([("
+                             "'act', ReLU()), ('x', [1, -2.5, 1e-05, None])]), size=(3,), "
+                             "mode='nearest', p=0.5)"));
+    }
+
+    void readsWhatPyTorchPrints() {
+        const Value v = lang::parse(kPrinted);
+        QCOMPARE(v.arguments.size(), size_t(2));
+        QCOMPARE(v.arguments[0].name, std::string("0"));
+        QVERIFY(v.arguments[0].printed);
+        QCOMPARE(v.arguments[1].name, std::string("act-1"));
+        QCOMPARE(v.arguments[1].place.line, 3);
+        QCOMPARE(v.arguments[1].place.column, 3);
+        const Value& inner = v.arguments[1].value;
+        QCOMPARE(inner.arguments.at(0).value.text, std::string("ReLU"));
+        QCOMPARE(inner.arguments.at(0).value.place.line, 4);
+        QCOMPARE(inner.arguments.at(0).value.place.column, 10);
+    }
+
+    void lineSeparatorsOfAOneLineEditorAreLines() {
+        const Value v = lang::parse("A( # c\xE2\x80\xA8  b)");
+        QCOMPARE(v.arguments.at(0).place.line, 2);
+        QCOMPARE(v.arguments.at(0).place.column, 3);
+    }
+
+    void refuses_data() {
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<QString>("sentence");
+        const auto row = [](const char* name, const char* text, const char* sentence) {
+            QTest::newRow(name) << QByteArray(text) << QString::fromUtf8(sentence);
+        };
+        const char* value = "a layer, a number, a string, True, False, None, a list or a tuple";
+        const auto wants = [&](const char* place, const char* found) {
+            return std::string(place) + ": found " + found + ", where " + value + " is allowed";
+        };
+        row("nothing", " \n ", wants("line 2, column 2", "the end of the text").c_str());
+        row("sign", "A(\n  1, *b)", wants("line 2, column 6", "\"*\"").c_str());
+        row("umlaut before", "A('\xC3\xA4', ?)", wants("line 1, column 8", "\"?\"").c_str());
+        row("no comma", "A(1 b.c)",
+            "line 1, column 5: found \"b.c\", where a comma or \")\" is allowed");
+        row("open", "A(1,\n B(2)",
+            "line 2, column 6: found the end of the text, where a comma or \")\" is allowed");
+        row("bracket", "[1, 2)",
+            "line 1, column 6: found \")\", where a comma or \"]\" is allowed");
+        row("second value", "A() B()",
+            "line 1, column 5: found \"B\", where the end of the text, after one whole value is "
+            "allowed");
+        row("number", "A(12ab)",
+            "line 1, column 3: found \"12ab\", where a number such as 3, -1 or 1e-5 is allowed");
+        row("huge", "A(1e999)",
+            "line 1, column 3: found \"1e999\", where a number such as 3, -1 or 1e-5 is allowed");
+        row("too many digits", "99999999999999999999",
+            "line 1, column 1: found \"99999999999999999999\", where a number such as 3, -1 or "
+            "1e-5 is allowed");
+        row("product", "9223372036854775807*2",
+            "line 1, column 1: the product is too large for a whole number");
+        row("string", "A('x\n')",
+            "line 1, column 3: the string that begins here does not end on its line: ' is "
+            "missing");
+        row("no UTF-8", "A(\n'\xC3')",
+            "line 2, column 1: the line has bytes that are not plain "
+            "UTF-8 text");
+        row("control", "A(\a)",
+            "line 1, column 1: the line has bytes that are not plain UTF-8 text");
+        row("backslash", "'a\\n'",
+            "line 1, column 3: found \"\\\", where a string without backslashes is allowed");
+    }
+    void refuses() {
+        QFETCH(QByteArray, text);
+        QFETCH(QString, sentence);
+        QCOMPARE(refusalOf(text.toStdString()), sentence);
+    }
+
+    void boundsDepthAndSize() {
+        QCOMPARE(refusalOf(repeated("(", 63) + "1" + repeated(")", 63)), QString());
+        QVERIFY(refusalOf(repeated("f(", 100'000 / 4) + "1")
+                    .startsWith("line 1, column 129: more than 64 calls"));
+        QVERIFY(refusalOf("[" + repeated("1,", 25'000) + "]")
+                    .endsWith("more than 20000 values in one text are not allowed"));
+        QCOMPARE(refusalOf(std::string(65'537, ' ')),
+                 QString("the text has 65537 bytes: at most 65536 are allowed"));
+    }
+
+    /// Ten times the text takes no more than forty times the time.
+    void takesTimeInProportion() {
+        const auto timed = [](size_t times) {
+            const std::string text = "A(" + repeated("b(x=1), # comment\n", times) + ")";
+            qint64 best = INT64_MAX;
+            for (int i = 0; i < 5; ++i) {
+                QElapsedTimer clock;
+                clock.start();
+                lang::parse(text);
+                best = std::min(best, clock.nsecsElapsed());
+            }
+            return best;
+        };
+        const qint64 small = timed(300), large = timed(3000);
+        QVERIFY2(large < 40 * small, qPrintable(QString("%1 %2").arg(small).arg(large)));
+    }
+
+    /// Whatever happens to a text, it is read or refused with one plain line.
+    void takesOrRefusesAnything() {
+        int taken = 0, refused = 0;
+        for (int i = 0; i < test::mutationCases(10'000); ++i) {
+            test::Mutations mutations(static_cast<uint64_t>(i) + 1);
+            const std::string text = mutations.json(i % 2 == 0 ? kWritten : kPrinted);
+            try {
+                lang::parse(text);
+                ++taken;
+            } catch (const InputError& error) {
+                ++refused;
+                const std::string sentence = error.what();
+                QVERIFY2(isPlainText(sentence) && sentence.size() < 300, sentence.c_str());
+                QVERIFY2(sentence.starts_with("line "), sentence.c_str());
+            }
+        }
+        QVERIFY2(taken > 500 && refused > 500, qPrintable(QString::number(taken)));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestSyntax)
+#include "tst_syntax.moc"
