@@ -14,7 +14,7 @@ enum class Phase : uint8_t { Forward, Loss, Backward, Unscale, Optimizer, Scaler
 std::string_view nameOf(Phase);
 
 /// Why a node exists. `forward` is the forward node whose gradient it serves (kNoNode otherwise);
-/// `label` is the layer or tensor ("layer 2", "layers.2.weight gradient"); `rule` the autocast rule
+/// `label` is the layer or tensor ("layer 2", "6.weight gradient"); `rule` the autocast rule
 /// that put a cast here ("linear: lower precision (torch cuda float16)"), `decision` the one of the
 /// function that emitted the node, whether it cast anything or not.
 struct Cause {
@@ -51,6 +51,14 @@ enum class StateRole : uint8_t {
 };
 std::string_view nameOf(StateRole);
 
+/// The value that a model's state begins with: all elements alike, or each drawn uniformly from
+/// [-value, value).
+struct InitialValue {
+    enum class Kind : uint8_t { Constant, Uniform };
+    Kind kind = Kind::Constant;
+    double value = 0;
+};
+
 /// A value that lives from step to step. `next` is its value after the step; kNoNode: only an
 /// upload changes it.
 struct StateInfo {
@@ -58,6 +66,7 @@ struct StateInfo {
     NodeId next = kNoNode;
     std::string name;
     StateRole role = StateRole::Parameter;
+    InitialValue start{}; ///< of parameters and running statistics
 };
 struct InputInfo {
     NodeId node = kNoNode;

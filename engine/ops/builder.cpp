@@ -313,7 +313,8 @@ NodeId Builder::input(std::string name, Shape shape, DType dtype) {
     return id;
 }
 
-NodeId Builder::state(std::string name, Shape shape, DType dtype, StateRole role) {
+NodeId Builder::state(std::string name, Shape shape, DType dtype, StateRole role,
+                      InitialValue start) {
     Node node{.op = Op::State,
               .in = {},
               .attrs = {},
@@ -322,7 +323,7 @@ NodeId Builder::state(std::string name, Shape shape, DType dtype, StateRole role
               .math = MathMode::F32,
               .cause = {m_phase, kNoNode, name, {}}};
     const NodeId id = m_graph.add(std::move(node));
-    m_graph.addState({id, kNoNode, std::move(name), role});
+    m_graph.addState({id, kNoNode, std::move(name), role, start});
     return id;
 }
 

@@ -25,7 +25,8 @@ public:
 
     // leaves
     NodeId input(std::string name, Shape shape, DType dtype);
-    NodeId state(std::string name, Shape shape, DType dtype, StateRole role);
+    NodeId state(std::string name, Shape shape, DType dtype, StateRole role,
+                 InitialValue start = {});
     NodeId constant(double value, Shape shape, DType dtype);
     NodeId constantLike(double value, NodeId like) {
         return constant(value, shapeOf(like), dtypeOf(like));

@@ -2,23 +2,11 @@
 #pragma once
 
 #include "engine/autocast/cast_policy.h"
+#include "engine/models/layer_context.h"
 #include "engine/settings/layers.h"
 #include "engine/settings/precision.h"
 
 namespace halfscope {
-
-/// How a network keeps its parameters.
-struct ParameterStorage {
-    DType weights = DType::F32;
-    DType norms = DType::F32; ///< affine parameters of norms
-    /// Norms see their f32 master weights rounded to this.
-    std::optional<DType> normsSeen{};
-
-    ParameterStorage() = default;
-    ParameterStorage(DType all) : weights(all), norms(all) {} // NOLINT: a dtype is a storage
-    ParameterStorage(DType w, DType n, std::optional<DType> seen)
-        : weights(w), norms(n), normsSeen(seen) {}
-};
 
 /// What a lane's settings come to.
 struct PrecisionPlan {

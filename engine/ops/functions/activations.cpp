@@ -63,6 +63,12 @@ NodeId hardtanh(Builder& b, NodeId x, double low, double high) {
     return in.result(b, b.where(outside, bounded, in[0]));
 }
 
+NodeId hardswish(Builder& b, NodeId x) {
+    const Operands in(b, "hardswish", std::array{x});
+    const NodeId gate = b.emit(Op::Clamp, {b.shift(in[0], 3)}, RangeAttrs{0, 6});
+    return in.result(b, b.div(b.mul(in[0], gate), b.constantLike(6, gate)));
+}
+
 NodeId prelu(Builder& b, NodeId x, NodeId weight) {
     const Operands in(b, "prelu", std::array{x, weight});
     const Shape shape = b.shapeOf(in[0]);

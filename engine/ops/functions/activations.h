@@ -8,6 +8,7 @@ namespace halfscope::fn {
 NodeId leakyRelu(Builder&, NodeId x, double slope = 0.01);
 NodeId elu(Builder&, NodeId x, double alpha = 1);
 NodeId hardtanh(Builder&, NodeId x, double low = -1, double high = 1);
+NodeId hardswish(Builder&, NodeId x); ///< x clamp(x + 3, 0, 6) / 6
 /// weight: one slope, or one for each channel (axis 1).
 NodeId prelu(Builder&, NodeId x, NodeId weight);
 /// x times 0 with probability p, else x / (1 - p). The mask comes from Philox by the counter (rank

@@ -294,6 +294,15 @@ NodeId conv2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const ConvAttrs&
     return withBias(b, y, in[2], 1);
 }
 
+NodeId pointwiseConv2d(Builder& b, NodeId x, NodeId weight, NodeId bias) {
+    const auto in = castInputs(b, "conv2d", std::array{x, weight, bias});
+    const AutocastScope off(b, nullptr);
+    const DType type = promoted(b[in[0]].type(), b[in[1]].type());
+    const Shape kernel = b.shapeOf(weight);
+    const NodeId matrix = b.reshape(b.cast(in[1], type), {kernel[0], kernel[1]});
+    return withBias(b, foldedMatmul(b, b.cast(in[0], type), matrix, {false, true}), in[2], 1);
+}
+
 NodeId conv1d(Builder& b, NodeId x, NodeId weight, NodeId bias, int64_t stride, int64_t padding) {
     requireRank(b, "conv1d", x, 3);
     requireRank(b, "conv1d", weight, 3);

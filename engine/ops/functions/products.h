@@ -34,6 +34,9 @@ NodeId cross(Builder&, NodeId a, NodeId c, int axis); ///< an axis of 3
 
 /// x (n, c, h, w), weight (out, c, kh, kw), bias (out) or kNoNode.
 NodeId conv2d(Builder&, NodeId x, NodeId weight, NodeId bias, const ConvAttrs& attrs);
+/// conv2d with a kernel of 1x1 as a matrix product: x (pixels, c), weight (out, c, 1, 1), result
+/// (pixels, out). Autocast treats it as conv2d.
+NodeId pointwiseConv2d(Builder&, NodeId x, NodeId weight, NodeId bias);
 /// x (n, c, l), weight (out, c, k).
 NodeId conv1d(Builder&, NodeId x, NodeId weight, NodeId bias, int64_t stride, int64_t padding);
 /// x (n, c, d, h, w), weight (out, c, kd, kh, kw); stride 1, no padding.

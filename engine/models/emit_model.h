@@ -1,0 +1,46 @@
+// A model's forward as nodes: parameters as states, layer after layer. One function serves every
+// model; the caller's autocast policy acts in it. Leaves the loss and the rest of the step to
+// engine/step.
+#pragma once
+
+#include "engine/models/layer_context.h"
+#include "engine/models/model_spec.h"
+
+namespace halfscope {
+
+struct ModelInput {
+    NodeId node = kNoNode;
+    Shape shape; ///< as the layers see it: (1, 2, 64, 64) for a picture whose pixels are rows
+    Layout layout = Layout::Planes;
+};
+
+struct ModelOptions {
+    ParameterStorage storage{};
+    std::string prefix{}; ///< before every state's name and, as words, before every label
+    ModelMode mode = ModelMode::Train;
+    uint64_t seed = 0;              ///< of dropout's masks
+    Layout output = Layout::Planes; ///< in which an image is wanted
+};
+
+struct EmittedModel {
+    NodeId output = kNoNode;
+    Shape shape; ///< of the output as the layers see it
+    std::vector<NodeId> parameters;
+    std::vector<ModelUpdate> updates;
+    std::string lastLabel; ///< of the layer that made the output
+};
+
+/// Parameters are states "<prefix><path>.weight", stored as `storage` says. Throws InputError where
+/// a layer refuses its input. 1x1 convolutions that follow one another are emitted as matrix
+/// products over pixels, and the layers between them keep pixels as rows, so that they have the
+/// nodes that the same linear layers have.
+EmittedModel emitModel(Builder&, const ModelSpec&, const ModelInput&, const ModelOptions& = {});
+
+/// "second." as words before a label: "second ".
+std::string wordsOf(std::string prefix);
+
+/// Sets the next values: (1 - momentum) * running + momentum * batch, and the counts. Emitted late
+/// in a step, because a step can be given up only until its first state is written.
+void emitModelUpdates(Builder&, const std::vector<ModelUpdate>&);
+
+} // namespace halfscope

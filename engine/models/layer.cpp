@@ -1,0 +1,36 @@
+// The table of layers, put together from its families, and the parts that their rules share.
+#include "engine/models/layer.h"
+
+namespace halfscope {
+
+std::span<const LayerInfo> layerTable() {
+    static const std::vector<LayerInfo> table = [] {
+        std::vector<LayerInfo> all;
+        for (const auto& family :
+             {productLayers(), normLayers(), activationLayers(), poolingLayers(), shapeLayers()})
+            all.insert(all.end(), family.begin(), family.end());
+        return all;
+    }();
+    return table;
+}
+
+const LayerInfo* findLayer(std::string_view name) {
+    for (const LayerInfo& info : layerTable())
+        if (info.name == name) return &info;
+    return nullptr;
+}
+
+void requireImage(const LayerSpec& layer, const NodeType& in) {
+    if (in.shape.rank() != 4)
+        layer.refuse("the input is " + shapeText(in.shape) +
+                     "; images (samples, channels, height, width) are wanted");
+}
+
+std::string shapeText(const Shape& shape) {
+    std::string text;
+    for (const int64_t extent : shape)
+        text += (text.empty() ? "(" : ", ") + std::to_string(extent);
+    return (text.empty() ? "(" : text) + (shape.rank() == 1 ? ",)" : ")");
+}
+
+} // namespace halfscope

@@ -1,0 +1,235 @@
+// Checks arguments by kind and range, and writes numbers as Python's repr does.
+#include "engine/models/layer_arguments.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+
+using lang::Kind;
+using lang::Value;
+
+/// As repr() of Python: the shortest digits, with an exponent below 1e-4 and from 1e16 on.
+std::string realText(double x) {
+    const double size = std::abs(x);
+    const bool plain = size == 0 || (size >= 1e-4 && size < 1e16);
+    std::array<char, 64> buffer{};
+    const auto format = plain ? std::chars_format::fixed : std::chars_format::scientific;
+    const auto [end, code] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, format);
+    require(code == std::errc{}, "a number of Python is longer than 63 characters");
+    std::string text(buffer.data(), end);
+    if (plain && text.find('.') == std::string::npos) text += ".0";
+    return text;
+}
+
+std::string numberOf(const ArgValue& value, size_t i) {
+    if (value.isReal) return realText(value.numbers[i]);
+    return numberText(static_cast<int64_t>(value.numbers[i]));
+}
+
+bool isPrintedAsTuple(const ArgInfo& info, const ArgValue& value) {
+    return info.kind == ArgKind::Pair || info.kind == ArgKind::Extents || value.isTuple;
+}
+
+std::string textOf(const ArgInfo& info, const ArgValue& value) {
+    if (value.isNone) return "None";
+    if (info.kind == ArgKind::Truth) return value.truth ? "True" : "False";
+    if (info.kind == ArgKind::Word) return "'" + value.word + "'";
+    if (!isPrintedAsTuple(info, value)) return numberOf(value, 0);
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < value.numbers.size(); ++i)
+        parts.push_back(numberOf(value, i));
+    if (info.kind == ArgKind::Pair && parts.size() == 1) parts.push_back(parts[0]);
+    std::string text;
+    for (const std::string& part : parts)
+        text += (text.empty() ? "(" : ", ") + part;
+    return text + (parts.size() == 1 ? ",)" : ")");
+}
+
+std::string boundText(double x) {
+    return x == std::trunc(x) ? numberText(static_cast<int64_t>(x)) : numberText(x);
+}
+
+std::string allowedText(const ArgInfo& info) {
+    const bool real = info.kind == ArgKind::Real || info.kind == ArgKind::Factor;
+    const std::string range = " from " + boundText(info.least) + " to " + boundText(info.most);
+    const std::string one = (real ? "a number" : "a whole number") + range;
+    switch (info.kind) {
+    case ArgKind::Whole:
+    case ArgKind::Real: return one;
+    case ArgKind::Truth: return "True or False";
+    case ArgKind::Word: return std::string(info.only);
+    case ArgKind::Size:
+    case ArgKind::Pair:
+    case ArgKind::Factor: return one + ", or two of them such as (2, 2)";
+    case ArgKind::Extents: return one + ", or up to six of them such as (16, 16)";
+    }
+    failInvariant("unknown kind of argument");
+}
+
+bool takeNumber(const ArgInfo& info, const Value& value, ArgValue& to) {
+    const bool real = info.kind == ArgKind::Real || info.kind == ArgKind::Factor;
+    if (value.kind != Kind::Whole && !(real && value.kind == Kind::Real)) return false;
+    if (!(value.real >= info.least && value.real <= info.most)) return false;
+    to.isReal = to.isReal || value.kind == Kind::Real || info.kind == ArgKind::Factor;
+    to.numbers.push_back(value.real);
+    return true;
+}
+
+bool takeNumbers(const ArgInfo& info, const Value& value, ArgValue& to) {
+    const bool several = value.kind == Kind::Tuple || value.kind == Kind::List;
+    if (!several) return takeNumber(info, value, to);
+    if (info.kind == ArgKind::Whole || info.kind == ArgKind::Real) return false;
+    const size_t count = value.items.size();
+    if (info.kind == ArgKind::Extents ? count < 1 || count > kMaxRank : count != 2) return false;
+    to.isTuple = true;
+    for (const Value& item : value.items)
+        if (!takeNumber(info, item, to)) return false;
+    return true;
+}
+
+bool take(const ArgInfo& info, const Value& value, ArgValue& to) {
+    to = {};
+    if (value.kind == Kind::None) {
+        to.isNone = true;
+        return info.standard == "None";
+    }
+    switch (info.kind) {
+    case ArgKind::Truth: to.truth = value.truth; return value.kind == Kind::Truth;
+    case ArgKind::Word: to.word = value.text; return value.kind == Kind::String;
+    default: return takeNumbers(info, value, to);
+    }
+}
+
+ArgValue standardOf(const ArgInfo& info, std::string_view text) {
+    ArgValue value;
+    require(take(info, lang::parse(text), value), "a default that the argument does not allow");
+    return value;
+}
+
+/// 1 and (1, 1) are the same.
+bool isSame(const ArgValue& a, const ArgValue& b) {
+    if (a.isNone != b.isNone || a.truth != b.truth || a.word != b.word) return false;
+    if (a.numbers.empty() || b.numbers.empty()) return a.numbers.size() == b.numbers.size();
+    const auto at = [](const ArgValue& v, size_t i) {
+        return v.numbers[std::min(i, v.numbers.size() - 1)];
+    };
+    for (size_t i = 0; i < std::max(a.numbers.size(), b.numbers.size()); ++i)
+        if (at(a, i) != at(b, i)) return false;
+    return true;
+}
+
+ArgValue readValue(const LayerSpec& layer, const ArgInfo& info, const lang::Argument& given) {
+    const std::string what = std::string(layer.info->name) + ": " + std::string(info.name) + "=" +
+                             lang::textOf(given.value, 40);
+    ArgValue value;
+    if (!take(info, given.value, value))
+        refuseAt(given.value.place, what + " is not allowed: " + allowedText(info));
+    if (!info.only.empty() && !isSame(value, standardOf(info, info.only)))
+        refuseAt(given.value.place,
+                 what + " is not supported: only " + std::string(info.only) + " is");
+    return value;
+}
+
+std::vector<std::string> namesOf(const LayerInfo& info) {
+    std::vector<std::string> names;
+    for (const ArgInfo& arg : info.args)
+        names.emplace_back(arg.name);
+    return names;
+}
+
+size_t indexOf(const LayerSpec& layer, const lang::Argument& given, size_t position) {
+    const LayerInfo& info = *layer.info;
+    if (given.name.empty() && position < info.args.size()) return position;
+    const std::string name(info.name);
+    if (info.args.empty())
+        refuseAt(given.place, name + " takes no arguments, found " + lang::textOf(given.value, 40));
+    if (given.name.empty())
+        refuseAt(given.place, name + " takes at most " + std::to_string(info.args.size()) +
+                                  " arguments, found " + lang::textOf(given.value, 40) +
+                                  " as another one");
+    for (size_t i = 0; i < info.args.size(); ++i)
+        if (info.args[i].name == given.name) return i;
+    refuseAt(given.place, name + " has no argument " + quotedText(given.name) +
+                              nearestHint(given.name, namesOf(info)));
+}
+
+} // namespace
+
+void readArguments(LayerSpec& layer, const std::vector<const lang::Argument*>& given) {
+    const LayerInfo& info = *layer.info;
+    layer.args.assign(info.args.size(), {});
+    std::vector<bool> seen(info.args.size());
+    bool named = false;
+    for (size_t position = 0; position < given.size(); ++position) {
+        const lang::Argument& argument = *given[position];
+        named = named || !argument.name.empty();
+        if (named && argument.name.empty())
+            refuseAt(argument.place,
+                     std::string(info.name) + ": " + lang::textOf(argument.value, 40) +
+                         " needs a name, because it stands behind a named argument");
+        const size_t i = indexOf(layer, argument, position);
+        if (seen[i])
+            refuseAt(argument.place, std::string(info.name) + ": " +
+                                         std::string(info.args[i].name) + " is given twice");
+        seen[i] = true;
+        layer.args[i] = readValue(layer, info.args[i], argument);
+    }
+    for (size_t i = 0; i < seen.size(); ++i) {
+        if (seen[i]) continue;
+        if (info.args[i].standard.empty())
+            layer.refuse(std::string(info.args[i].name) +
+                         " is missing: " + allowedText(info.args[i]));
+        layer.args[i] = standardOf(info.args[i], info.args[i].standard);
+    }
+}
+
+std::string argumentsText(const LayerSpec& layer) {
+    std::string text;
+    for (size_t i = 0; i < layer.info->args.size(); ++i) {
+        const ArgInfo& info = layer.info->args[i];
+        const ArgValue& value = layer.args[i];
+        const bool changed =
+            !isSame(value, info.standard.empty() ? ArgValue{} : standardOf(info, info.standard));
+        if (info.shown == ArgShown::Never || (info.shown == ArgShown::Changed && !changed))
+            continue;
+        if (!text.empty()) text += ", ";
+        if (info.shown != ArgShown::Bare) text += std::string(info.name) + "=";
+        text += textOf(info, value);
+    }
+    return text;
+}
+
+const ArgValue& LayerSpec::value(std::string_view arg) const {
+    for (size_t i = 0; i < info->args.size(); ++i)
+        if (info->args[i].name == arg) return args[i];
+    failInvariant(std::string(info->name) + " has no argument " + std::string(arg));
+}
+
+int64_t LayerSpec::whole(std::string_view arg) const {
+    return static_cast<int64_t>(value(arg).numbers.at(0));
+}
+
+double LayerSpec::real(std::string_view arg) const { return value(arg).numbers.at(0); }
+
+std::array<int64_t, 2> LayerSpec::pair(std::string_view arg) const {
+    const std::vector<double>& numbers = value(arg).numbers;
+    return {static_cast<int64_t>(numbers.at(0)), static_cast<int64_t>(numbers.back())};
+}
+
+Shape LayerSpec::extents(std::string_view arg) const {
+    Shape shape;
+    for (const double extent : value(arg).numbers)
+        shape.push(static_cast<int64_t>(extent));
+    return shape;
+}
+
+void LayerSpec::refuse(const std::string& why) const { refuseAt(place, written + ": " + why); }
+
+} // namespace halfscope

@@ -1,0 +1,80 @@
+// What a layer's emit function sees: the builder, the layer's parameters as states, and how its
+// input lies in memory. Leaves the walk through a model to emit_model.
+#pragma once
+
+#include "engine/models/layer.h"
+#include "engine/ops/builder.h"
+
+#include <optional>
+
+namespace halfscope {
+
+/// How a network keeps its parameters.
+struct ParameterStorage {
+    DType weights = DType::F32;
+    DType norms = DType::F32; ///< affine parameters of norms
+    /// Norms see their f32 master weights rounded to this.
+    std::optional<DType> normsSeen{};
+
+    ParameterStorage() = default;
+    ParameterStorage(DType all) : weights(all), norms(all) {} // NOLINT: a dtype is a storage
+    ParameterStorage(DType w, DType n, std::optional<DType> seen)
+        : weights(w), norms(n), normsSeen(seen) {}
+};
+
+/// A state of a model that a forward in training moves on: a running statistic, by the value of
+/// this batch, or where there is no batch value the count of steps that dropout draws by.
+struct ModelUpdate {
+    NodeId state = kNoNode;
+    NodeId batch = kNoNode;
+    std::string label;   ///< "norm 0"
+    double momentum = 0; ///< the share of the batch's value
+};
+
+enum class ModelMode : uint8_t {
+    Train,   ///< batch statistics, dropout
+    Evaluate ///< running statistics, no dropout
+};
+
+/// Collects what the layers of one model have in common while they are emitted.
+struct ModelParts {
+    ParameterStorage storage;
+    std::string prefix; ///< before every state's name: "second."
+    ModelMode mode = ModelMode::Train;
+    uint64_t seed = 0; ///< dropout's
+    NodeId counter = kNoNode;
+    std::vector<NodeId> parameters; ///< states of role Parameter, in the order of the forward
+    std::vector<ModelUpdate> updates;
+};
+
+class LayerContext {
+public:
+    LayerContext(Builder& builder, const LayerSpec& layer, Layout layout, ModelParts& parts);
+
+    Builder& b;
+    const Layout layout; ///< of x and of the result
+
+    bool trains() const { return m_parts.mode == ModelMode::Train; }
+    bool has(std::string_view parameter) const;
+    /// A parameter of the layer as it is computed with: weights as they are stored, affine
+    /// parameters of norms in F32, kNoNode for one that the layer does not have.
+    NodeId parameter(std::string_view name);
+    /// A running statistic as it is stored.
+    NodeId statistic(std::string_view name);
+    /// Moves a running statistic on by this batch's value, once the step is taken.
+    void moveOn(std::string_view statistic, NodeId batch, double momentum);
+    /// Counts steps, F32, rank 0; for random numbers together with seed().
+    NodeId counter();
+    uint64_t seed() const { return m_parts.seed; }
+
+private:
+    const ParameterInfo* find(std::string_view name) const;
+    std::string stateName(std::string_view name) const;
+    NodeId stateOf(const ParameterInfo&);
+
+    const LayerSpec& m_layer;
+    ModelParts& m_parts;
+    std::vector<ParameterInfo> m_infos;
+};
+
+} // namespace halfscope

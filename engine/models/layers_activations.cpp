@@ -1,0 +1,75 @@
+// The activations: elementwise, so that they take images however these lie.
+#include "engine/models/layer_context.h"
+#include "engine/ops/functional.h"
+
+namespace halfscope {
+
+namespace {
+
+// An activation in place is the same in a graph.
+constexpr ArgInfo kInplace{"inplace", ArgKind::Truth, "False", ArgShown::Changed};
+constexpr ArgInfo kInplaceArgs[] = {kInplace};
+constexpr ArgInfo kLeakyArgs[] = {
+    {"negative_slope", ArgKind::Real, "0.01"},
+    kInplace,
+};
+constexpr ArgInfo kEluArgs[] = {{"alpha", ArgKind::Real, "1.0"}, kInplace};
+constexpr ArgInfo kGeluArgs[] = {
+    {"approximate", ArgKind::Word, "'none'", ArgShown::Named, 0, 0, "'none'"},
+};
+constexpr ArgInfo kSoftplusArgs[] = {
+    {"beta", ArgKind::Real, "1.0", ArgShown::Named, -1e9, 1e9, "1.0"},
+    {"threshold", ArgKind::Real, "20.0", ArgShown::Named, -1e9, 1e9, "20.0"},
+};
+constexpr ArgInfo kHardtanhArgs[] = {
+    {"min_val", ArgKind::Real, "-1.0"},
+    {"max_val", ArgKind::Real, "1.0"},
+    kInplace,
+};
+
+void completeHardtanh(LayerSpec& layer) {
+    if (layer.real("min_val") >= layer.real("max_val"))
+        layer.refuse("max_val must be above min_val");
+}
+
+template <Op op>
+NodeId emitUnary(LayerContext& c, const LayerSpec&, NodeId x) {
+    return fn::unary(c.b, op, x);
+}
+NodeId emitLeakyRelu(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return fn::leakyRelu(c.b, x, layer.real("negative_slope"));
+}
+NodeId emitElu(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return fn::elu(c.b, x, layer.real("alpha"));
+}
+NodeId emitHardtanh(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return fn::hardtanh(c.b, x, layer.real("min_val"), layer.real("max_val"));
+}
+NodeId emitHardswish(LayerContext& c, const LayerSpec&, NodeId x) { return fn::hardswish(c.b, x); }
+
+using Emit = NodeId (*)(LayerContext&, const LayerSpec&, NodeId);
+
+constexpr LayerInfo activation(std::string_view name, std::span<const ArgInfo> args, Emit emit,
+                               void (*complete)(LayerSpec&) = nullptr) {
+    return {name, Wants::Anything, args, sameType, emit, nullptr, anyLayout, complete};
+}
+
+constexpr LayerInfo kRows[] = {
+    activation("ReLU", kInplaceArgs, emitUnary<Op::Relu>),
+    activation("LeakyReLU", kLeakyArgs, emitLeakyRelu),
+    activation("ELU", kEluArgs, emitElu),
+    activation("GELU", kGeluArgs, emitUnary<Op::Gelu>),
+    activation("SiLU", kInplaceArgs, emitUnary<Op::Silu>),
+    activation("Tanh", {}, emitUnary<Op::Tanh>),
+    activation("Sigmoid", {}, emitUnary<Op::Sigmoid>),
+    activation("Softplus", kSoftplusArgs, emitUnary<Op::Softplus>),
+    activation("Hardtanh", kHardtanhArgs, emitHardtanh, completeHardtanh),
+    activation("Hardswish", {}, emitHardswish),
+    activation("Sine", {}, emitUnary<Op::Sin>), // not in torch.nn
+};
+
+} // namespace
+
+std::span<const LayerInfo> activationLayers() { return kRows; }
+
+} // namespace halfscope

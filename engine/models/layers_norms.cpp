@@ -1,0 +1,161 @@
+// BatchNorm1d and 2d, LayerNorm, GroupNorm. Statistics are taken in F32 whatever the network
+// computes in.
+#include "engine/models/layer_context.h"
+#include "engine/ops/functional.h"
+
+namespace halfscope {
+
+namespace {
+
+constexpr double kMostChannels = 1 << 20;
+constexpr InitialValue kZero{InitialValue::Kind::Constant, 0};
+constexpr InitialValue kOne{InitialValue::Kind::Constant, 1};
+
+std::vector<ParameterInfo> affine(bool wanted, const Shape& shape) {
+    if (!wanted) return {};
+    return {{"weight", shape, ParameterRole::NormWeight, kOne},
+            {"bias", shape, ParameterRole::NormBias, kZero}};
+}
+
+constexpr ArgInfo kBatchArgs[] = {
+    {"num_features", ArgKind::Whole, "", ArgShown::Bare, 1, kMostChannels},
+    {"eps", ArgKind::Real, "1e-05", ArgShown::Named, 0, 1},
+    {"momentum", ArgKind::Real, "0.1", ArgShown::Named, 0, 1},
+    {"affine", ArgKind::Truth, "True"},
+    {"track_running_stats", ArgKind::Truth, "True", ArgShown::Named, 0, 0, "True"},
+};
+
+std::vector<ParameterInfo> batchParameters(const LayerSpec& layer) {
+    const Shape channels{layer.whole("num_features")};
+    std::vector<ParameterInfo> all = affine(layer.truth("affine"), channels);
+    all.push_back({"running_mean", channels, ParameterRole::RunningStatistic, kZero});
+    all.push_back({"running_var", channels, ParameterRole::RunningStatistic, kOne});
+    return all;
+}
+
+void requireChannels(const LayerSpec& layer, const NodeType& in, std::string_view arg,
+                     const char* what) {
+    if (in.shape[1] != layer.whole(arg))
+        layer.refuse("the input has " + std::to_string(in.shape[1]) + " " + what);
+}
+
+NodeType batchOutput(const LayerSpec& layer, const NodeType& in, const char* what) {
+    requireChannels(layer, in, "num_features", what);
+    if (in.shape.elements() / in.shape[1] < 2)
+        layer.refuse("the input, " + shapeText(in.shape) +
+                     ", has one value a channel, and a variance needs at least two");
+    return in;
+}
+
+NodeType batch1dOutput(const LayerSpec& layer, const NodeType& in) {
+    if (in.shape.rank() != 2 && in.shape.rank() != 3)
+        layer.refuse("the input is " + shapeText(in.shape) +
+                     "; (samples, features) or (samples, channels, length) is wanted");
+    return batchOutput(layer, in, in.shape.rank() == 2 ? "features" : "channels");
+}
+
+NodeType batch2dOutput(const LayerSpec& layer, const NodeType& in) {
+    requireImage(layer, in);
+    return batchOutput(layer, in, "channels");
+}
+
+NodeId emitBatchNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
+    const double eps = layer.real("eps");
+    if (!c.trains()) {
+        const NodeId mean = c.b.cast(c.statistic("running_mean"), DType::F32);
+        const NodeId variance = c.b.cast(c.statistic("running_var"), DType::F32);
+        return fn::batchNormWith(c.b, x, weight, bias, mean, variance, 1, eps);
+    }
+    const fn::BatchNormResult r = fn::batchNorm(c.b, x, weight, bias, 1, eps);
+    c.moveOn("running_mean", r.mean, layer.real("momentum"));
+    c.moveOn("running_var", r.unbiasedVariance, layer.real("momentum"));
+    return r.y;
+}
+
+/// Without autocast a layer keeps its dtype; under it PyTorch's norms return F32.
+NodeId asLayer(Builder& b, NodeId y, NodeId x) { return b.policy() ? y : b.cast(y, b.dtypeOf(x)); }
+
+constexpr ArgInfo kLayerArgs[] = {
+    {"normalized_shape", ArgKind::Extents, "", ArgShown::Bare, 1, kMostChannels},
+    {"eps", ArgKind::Real, "1e-05", ArgShown::Named, 0, 1},
+    {"elementwise_affine", ArgKind::Truth, "True"},
+    {"bias", ArgKind::Truth, "True", ArgShown::Changed},
+};
+
+std::vector<ParameterInfo> layerParameters(const LayerSpec& layer) {
+    auto all = affine(layer.truth("elementwise_affine"), layer.extents("normalized_shape"));
+    if (!all.empty() && !layer.truth("bias")) all.pop_back();
+    return all;
+}
+
+NodeType layerOutput(const LayerSpec& layer, const NodeType& in) {
+    const Shape wanted = layer.extents("normalized_shape");
+    const int first = in.shape.rank() - wanted.rank();
+    bool fits = first >= 0;
+    for (int axis = 0; fits && axis < wanted.rank(); ++axis)
+        fits = in.shape[first + axis] == wanted[axis];
+    if (!fits) layer.refuse("the input, " + shapeText(in.shape) + ", does not end in this shape");
+    return in;
+}
+
+NodeId emitLayerNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    Builder& b = c.b;
+    const Shape whole = b.shapeOf(x), normed = layer.extents("normalized_shape");
+    const auto flat = [&](NodeId p) {
+        return p == kNoNode ? p : b.reshape(p, {normed.elements()});
+    };
+    const NodeId weight = flat(c.parameter("weight")), bias = flat(c.parameter("bias"));
+    Shape rows;
+    for (int axis = 0; axis < whole.rank() - normed.rank(); ++axis)
+        rows.push(whole[axis]);
+    rows.push(normed.elements());
+    const NodeId y = fn::layerNorm(b, b.reshape(x, rows), weight, bias, layer.real("eps"));
+    return asLayer(b, b.reshape(y, whole), x);
+}
+
+constexpr ArgInfo kGroupArgs[] = {
+    {"num_groups", ArgKind::Whole, "", ArgShown::Bare, 1, kMostChannels},
+    {"num_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostChannels},
+    {"eps", ArgKind::Real, "1e-05", ArgShown::Named, 0, 1},
+    {"affine", ArgKind::Truth, "True"},
+};
+
+std::vector<ParameterInfo> groupParameters(const LayerSpec& layer) {
+    return affine(layer.truth("affine"), {layer.whole("num_channels")});
+}
+
+void completeGroups(LayerSpec& layer) {
+    if (layer.whole("num_channels") % layer.whole("num_groups") != 0)
+        layer.refuse("num_channels must be a multiple of num_groups");
+}
+
+NodeType groupOutput(const LayerSpec& layer, const NodeType& in) {
+    if (in.shape.rank() < 2)
+        layer.refuse("the input is " + shapeText(in.shape) +
+                     "; (samples, channels, ...) is wanted");
+    requireChannels(layer, in, "num_channels", "channels");
+    return in;
+}
+
+NodeId emitGroupNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
+    const NodeId y =
+        fn::groupNorm(c.b, x, layer.whole("num_groups"), weight, bias, layer.real("eps"));
+    return asLayer(c.b, y, x);
+}
+
+constexpr LayerInfo kRows[] = {
+    {"BatchNorm1d", Wants::Features, kBatchArgs, batch1dOutput, emitBatchNorm, batchParameters},
+    {"BatchNorm2d", Wants::Images, kBatchArgs, batch2dOutput, emitBatchNorm, batchParameters,
+     anyLayout},
+    {"LayerNorm", Wants::Features, kLayerArgs, layerOutput, emitLayerNorm, layerParameters},
+    {"GroupNorm", Wants::Images, kGroupArgs, groupOutput, emitGroupNorm, groupParameters, nullptr,
+     completeGroups},
+};
+
+} // namespace
+
+std::span<const LayerInfo> normLayers() { return kRows; }
+
+} // namespace halfscope

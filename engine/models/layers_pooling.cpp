@@ -1,0 +1,131 @@
+// Pooling of images, and making them larger again.
+#include "engine/models/layer_context.h"
+#include "engine/ops/functional.h"
+
+namespace halfscope {
+
+namespace {
+
+constexpr double kMostWindow = 4096;
+
+constexpr ArgInfo kMaxArgs[] = {
+    {"kernel_size", ArgKind::Size, "", ArgShown::Named, 1, kMostWindow},
+    {"stride", ArgKind::Size, "None", ArgShown::Named, 1, kMostWindow},
+    {"padding", ArgKind::Size, "0", ArgShown::Named, 0, kMostWindow},
+    {"dilation", ArgKind::Size, "1", ArgShown::Named, 1, kMostWindow, "1"},
+    {"return_indices", ArgKind::Truth, "False", ArgShown::Never, 0, 0, "False"},
+    {"ceil_mode", ArgKind::Truth, "False", ArgShown::Named, 0, 0, "False"},
+};
+constexpr ArgInfo kAvgArgs[] = {
+    {"kernel_size", ArgKind::Size, "", ArgShown::Named, 1, kMostWindow},
+    {"stride", ArgKind::Size, "None", ArgShown::Named, 1, kMostWindow},
+    {"padding", ArgKind::Size, "0", ArgShown::Named, 0, kMostWindow},
+    {"ceil_mode", ArgKind::Truth, "False", ArgShown::Never, 0, 0, "False"},
+    {"count_include_pad", ArgKind::Truth, "True", ArgShown::Never, 0, 0, "True"},
+    {"divisor_override", ArgKind::Whole, "None", ArgShown::Never, 1, 1e9, "None"},
+};
+constexpr ArgInfo kAdaptiveArgs[] = {
+    {"output_size", ArgKind::Size, "", ArgShown::Named, 1, kMostWindow},
+};
+constexpr ArgInfo kUpsampleArgs[] = {
+    {"size", ArgKind::Size, "None", ArgShown::Changed, 1, 1 << 16},
+    {"scale_factor", ArgKind::Factor, "None", ArgShown::Changed, 1, kMostWindow},
+    {"mode", ArgKind::Word, "'nearest'", ArgShown::Named, 0, 0, "'nearest'"},
+    {"align_corners", ArgKind::Truth, "None", ArgShown::Never, 0, 0, "None"},
+    {"recompute_scale_factor", ArgKind::Truth, "None", ArgShown::Never, 0, 0, "None"},
+};
+
+PoolAttrs attrsOf(const LayerSpec& layer) {
+    return {layer.pair("kernel_size"), layer.pair("stride"), layer.pair("padding"), {}};
+}
+
+/// PyTorch's default stride is the window.
+void completePool(LayerSpec& layer) {
+    ArgValue& stride = layer.args[1];
+    if (stride.isNone) stride = layer.args[0];
+    const PoolAttrs how = attrsOf(layer);
+    for (size_t i = 0; i < 2; ++i)
+        if (2 * how.padding[i] > how.kernel[i])
+            layer.refuse("the padding must be at most half of kernel_size");
+}
+
+NodeType poolOutput(const LayerSpec& layer, const NodeType& in) {
+    requireImage(layer, in);
+    const PoolAttrs how = attrsOf(layer);
+    NodeType out = in;
+    for (size_t i = 0; i < 2; ++i) {
+        const int axis = 2 + static_cast<int>(i);
+        const int64_t room = in.shape[axis] + 2 * how.padding[i] - how.kernel[i];
+        if (room < 0) layer.refuse("the window is larger than the input, " + shapeText(in.shape));
+        out.shape[axis] = room / how.stride[i] + 1;
+    }
+    return out;
+}
+
+NodeId emitMaxPool(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return fn::maxPool2d(c.b, x, attrsOf(layer));
+}
+NodeId emitAvgPool(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return fn::avgPool2d(c.b, x, attrsOf(layer));
+}
+
+NodeType adaptiveOutput(const LayerSpec& layer, const NodeType& in) {
+    requireImage(layer, in);
+    const auto size = layer.pair("output_size");
+    return {{in.shape[0], in.shape[1], size[0], size[1]}, in.dtype};
+}
+NodeId emitAdaptive(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return fn::adaptiveAvgPool2d(c.b, x, layer.pair("output_size"));
+}
+
+/// How many times an image of `in` grows along each axis; refuses what is no whole number.
+std::array<int64_t, 2> factorsOf(const LayerSpec& layer, const Shape& in) {
+    if (!layer.value("scale_factor").isNone) return layer.pair("scale_factor");
+    std::array<int64_t, 2> size = layer.pair("size");
+    for (size_t i = 0; i < 2; ++i) {
+        const int64_t extent = in[2 + static_cast<int>(i)];
+        if (size[i] % extent != 0)
+            layer.refuse("the input, " + shapeText(in) +
+                         ", does not grow to this size by whole numbers");
+        size[i] /= extent;
+    }
+    return size;
+}
+
+void completeUpsample(LayerSpec& layer) {
+    if (layer.value("size").isNone == layer.value("scale_factor").isNone)
+        layer.refuse("either size or scale_factor must be given");
+    for (const double factor : layer.value("scale_factor").numbers)
+        if (factor != static_cast<double>(static_cast<int64_t>(factor)))
+            layer.refuse("a scale_factor must be a whole number here, such as 2");
+}
+
+NodeType upsampleOutput(const LayerSpec& layer, const NodeType& in) {
+    requireImage(layer, in);
+    const auto factors = factorsOf(layer, in.shape);
+    return {{in.shape[0], in.shape[1], in.shape[2] * factors[0], in.shape[3] * factors[1]},
+            in.dtype};
+}
+
+/// Each pixel becomes a block of equal ones.
+NodeId emitUpsample(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const Shape s = c.b.shapeOf(x);
+    const auto f = factorsOf(layer, s);
+    const NodeId apart = c.b.reshape(x, {s[0], s[1], s[2], 1, s[3], 1});
+    const NodeId blocks = c.b.expand(apart, {s[0], s[1], s[2], f[0], s[3], f[1]});
+    return c.b.reshape(blocks, {s[0], s[1], s[2] * f[0], s[3] * f[1]});
+}
+
+constexpr LayerInfo kRows[] = {
+    {"MaxPool2d", Wants::Images, kMaxArgs, poolOutput, emitMaxPool, nullptr, nullptr, completePool},
+    {"AvgPool2d", Wants::Images, kAvgArgs, poolOutput, emitAvgPool, nullptr, nullptr, completePool},
+    {"AdaptiveAvgPool2d", Wants::Images, kAdaptiveArgs, adaptiveOutput, emitAdaptive},
+    {"Upsample", Wants::Images, kUpsampleArgs, upsampleOutput, emitUpsample, nullptr, nullptr,
+     completeUpsample},
+};
+
+} // namespace
+
+std::span<const LayerInfo> poolingLayers() { return kRows; }
+
+} // namespace halfscope

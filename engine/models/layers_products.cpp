@@ -1,0 +1,108 @@
+// Linear and Conv2d. A 1x1 convolution takes its pixels as rows, so that it is a matrix product.
+#include "engine/models/layer_context.h"
+#include "engine/ops/functional.h"
+
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+
+constexpr double kMostUnits = 1 << 20;
+
+/// Uniform within 1 / sqrt(fan in), for weights and biases alike: the reset_parameters() of
+/// torch.nn.Linear and Conv2d (kaiming_uniform_ with a = sqrt(5)).
+std::vector<ParameterInfo> weightAndBias(const LayerSpec& layer, const Shape& weight) {
+    double fanIn = 1;
+    for (int axis = 1; axis < weight.rank(); ++axis)
+        fanIn *= static_cast<double>(weight[axis]);
+    const InitialValue start{InitialValue::Kind::Uniform, 1 / std::sqrt(fanIn)};
+    std::vector<ParameterInfo> all{{"weight", weight, ParameterRole::Weight, start}};
+    if (layer.truth("bias")) all.push_back({"bias", {weight[0]}, ParameterRole::Bias, start});
+    return all;
+}
+
+constexpr ArgInfo kLinearArgs[] = {
+    {"in_features", ArgKind::Whole, "", ArgShown::Named, 1, kMostUnits},
+    {"out_features", ArgKind::Whole, "", ArgShown::Named, 1, kMostUnits},
+    {"bias", ArgKind::Truth, "True"},
+};
+
+std::vector<ParameterInfo> linearParameters(const LayerSpec& layer) {
+    return weightAndBias(layer, {layer.whole("out_features"), layer.whole("in_features")});
+}
+
+NodeType linearOutput(const LayerSpec& layer, const NodeType& in) {
+    if (in.shape.empty()) layer.refuse("the input is a single number");
+    if (in.shape.back() != layer.whole("in_features"))
+        layer.refuse("the input has " + std::to_string(in.shape.back()) + " features");
+    NodeType out = in;
+    out.shape[in.shape.rank() - 1] = layer.whole("out_features");
+    return out;
+}
+
+NodeId emitLinearLayer(LayerContext& c, const LayerSpec&, NodeId x) {
+    const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
+    return fn::linear(c.b, x, weight, bias);
+}
+
+constexpr ArgInfo kConvArgs[] = {
+    {"in_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
+    {"out_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
+    {"kernel_size", ArgKind::Pair, "", ArgShown::Named, 1, 4096},
+    {"stride", ArgKind::Pair, "1", ArgShown::Named, 1, 4096},
+    {"padding", ArgKind::Pair, "0", ArgShown::Changed, 0, 4096},
+    {"dilation", ArgKind::Pair, "1", ArgShown::Changed, 1, 4096, "1"},
+    {"groups", ArgKind::Whole, "1", ArgShown::Changed, 1, kMostUnits, "1"},
+    {"bias", ArgKind::Truth, "True", ArgShown::Changed},
+    {"padding_mode", ArgKind::Word, "'zeros'", ArgShown::Changed, 0, 0, "'zeros'"},
+};
+
+std::vector<ParameterInfo> convParameters(const LayerSpec& layer) {
+    const auto kernel = layer.pair("kernel_size");
+    return weightAndBias(
+        layer, {layer.whole("out_channels"), layer.whole("in_channels"), kernel[0], kernel[1]});
+}
+
+NodeType convOutput(const LayerSpec& layer, const NodeType& in) {
+    requireImage(layer, in);
+    if (in.shape[1] != layer.whole("in_channels"))
+        layer.refuse("the input has " + std::to_string(in.shape[1]) + " channels");
+    const auto kernel = layer.pair("kernel_size"), stride = layer.pair("stride"),
+               padding = layer.pair("padding");
+    NodeType out = in;
+    out.shape[1] = layer.whole("out_channels");
+    for (size_t i = 0; i < 2; ++i) {
+        const int axis = 2 + static_cast<int>(i);
+        const int64_t room = in.shape[axis] + 2 * padding[i] - kernel[i];
+        if (room < 0)
+            layer.refuse("the kernel is larger than the input, " + shapeText(in.shape) +
+                         ", with its padding");
+        out.shape[axis] = room / stride[i] + 1;
+    }
+    return out;
+}
+
+Layout convLayout(const LayerSpec& layer, Layout) {
+    using Two = std::array<int64_t, 2>;
+    const bool pointwise = layer.pair("kernel_size") == Two{1, 1} &&
+                           layer.pair("stride") == Two{1, 1} && layer.pair("padding") == Two{0, 0};
+    return pointwise ? Layout::Rows : Layout::Planes;
+}
+
+NodeId emitConv(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
+    if (c.layout == Layout::Rows) return fn::pointwiseConv2d(c.b, x, weight, bias);
+    return fn::conv2d(c.b, x, weight, bias, {layer.pair("stride"), layer.pair("padding"), {}});
+}
+
+constexpr LayerInfo kRows[] = {
+    {"Linear", Wants::Features, kLinearArgs, linearOutput, emitLinearLayer, linearParameters},
+    {"Conv2d", Wants::Images, kConvArgs, convOutput, emitConv, convParameters, convLayout},
+};
+
+} // namespace
+
+std::span<const LayerInfo> productLayers() { return kRows; }
+
+} // namespace halfscope

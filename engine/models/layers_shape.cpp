@@ -1,0 +1,120 @@
+// Layers that change a shape or nothing, dropout, and those that hold other layers.
+#include "engine/models/layer_context.h"
+#include "engine/ops/functional.h"
+
+namespace halfscope {
+
+namespace {
+
+constexpr ArgInfo kFlattenArgs[] = {
+    {"start_dim", ArgKind::Whole, "1", ArgShown::Named, -kMaxRank, kMaxRank},
+    {"end_dim", ArgKind::Whole, "-1", ArgShown::Named, -kMaxRank, kMaxRank},
+};
+constexpr ArgInfo kUnflattenArgs[] = {
+    {"dim", ArgKind::Whole, "", ArgShown::Named, -kMaxRank, kMaxRank},
+    {"unflattened_size", ArgKind::Extents, "", ArgShown::Named, -1, 1 << 30},
+};
+constexpr ArgInfo kDropoutArgs[] = {
+    {"p", ArgKind::Real, "0.5", ArgShown::Named, 0, 1},
+    {"inplace", ArgKind::Truth, "False"},
+};
+
+/// An axis that may count from the end.
+int axisOf(const LayerSpec& layer, std::string_view arg, const Shape& shape) {
+    int64_t axis = layer.whole(arg);
+    if (axis < 0) axis += shape.rank();
+    if (axis < 0 || axis >= shape.rank())
+        layer.refuse(std::string(arg) + " is no axis of the input, " + shapeText(shape));
+    return static_cast<int>(axis);
+}
+
+NodeType flattenOutput(const LayerSpec& layer, const NodeType& in) {
+    const int first = axisOf(layer, "start_dim", in.shape);
+    const int last = axisOf(layer, "end_dim", in.shape);
+    if (first > last) layer.refuse("start_dim stands behind end_dim");
+    NodeType out{{}, in.dtype};
+    int64_t product = 1;
+    for (int axis = 0; axis < in.shape.rank(); ++axis) {
+        const bool joined = axis >= first && axis <= last;
+        if (joined) product *= in.shape[axis];
+        if (!joined || axis == last) out.shape.push(joined ? product : in.shape[axis]);
+    }
+    return out;
+}
+
+/// The sizes that an axis of `extent` is cut into; one of them may be -1, the rest.
+Shape partsOf(const LayerSpec& layer, int64_t extent) {
+    Shape parts = layer.extents("unflattened_size");
+    double known = 1;
+    int open = -1;
+    for (int i = 0; i < parts.rank(); ++i) {
+        if (parts[i] < 1 && (parts[i] != -1 || open >= 0))
+            layer.refuse("each of unflattened_size must be at least 1, and one of them may be -1");
+        if (parts[i] == -1)
+            open = i;
+        else
+            known *= static_cast<double>(parts[i]);
+    }
+    const auto whole = static_cast<int64_t>(std::min(known, 1e15));
+    const bool fits = open >= 0 ? extent % whole == 0 : extent == whole;
+    if (!fits)
+        layer.refuse("the axis has " + std::to_string(extent) +
+                     " values, which do not fit into this size");
+    if (open >= 0) parts[open] = extent / whole;
+    return parts;
+}
+
+NodeType unflattenOutput(const LayerSpec& layer, const NodeType& in) {
+    const int axis = axisOf(layer, "dim", in.shape);
+    const Shape parts = partsOf(layer, in.shape[axis]);
+    if (in.shape.rank() - 1 + parts.rank() > kMaxRank)
+        layer.refuse("the result has more than " + std::to_string(kMaxRank) + " axes");
+    NodeType out{{}, in.dtype};
+    for (int i = 0; i < in.shape.rank(); ++i) {
+        if (i != axis) out.shape.push(in.shape[i]);
+        for (int part = 0; i == axis && part < parts.rank(); ++part)
+            out.shape.push(parts[part]);
+    }
+    return out;
+}
+
+template <NodeType (*rule)(const LayerSpec&, const NodeType&)>
+NodeId emitReshape(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return c.b.reshape(x, rule(layer, {c.b.shapeOf(x), c.b.dtypeOf(x)}).shape);
+}
+
+NodeId emitIdentity(LayerContext&, const LayerSpec&, NodeId x) { return x; }
+
+NodeId emitDropout(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const double p = layer.real("p");
+    return c.trains() && p > 0 ? fn::dropout(c.b, x, p, c.counter(), c.seed()) : x;
+}
+
+constexpr LayerInfo kRows[] = {
+    {.name = "Flatten",
+     .wants = Wants::Features,
+     .args = kFlattenArgs,
+     .output = flattenOutput,
+     .emit = emitReshape<flattenOutput>,
+     .computes = false},
+    {.name = "Unflatten",
+     .wants = Wants::Features,
+     .args = kUnflattenArgs,
+     .output = unflattenOutput,
+     .emit = emitReshape<unflattenOutput>,
+     .computes = false},
+    {"Dropout", Wants::Anything, kDropoutArgs, sameType, emitDropout, nullptr, anyLayout},
+    {.name = "Identity",
+     .output = sameType,
+     .emit = emitIdentity,
+     .layout = anyLayout,
+     .computes = false},
+    {.name = "Sequential", .holds = Holds::Chain},
+    {.name = "Residual", .holds = Holds::Residual}, // not in torch.nn
+};
+
+} // namespace
+
+std::span<const LayerInfo> shapeLayers() { return kRows; }
+
+} // namespace halfscope

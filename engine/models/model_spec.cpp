@@ -1,0 +1,256 @@
+// Layers from the syntax tree, their names and paths, shapes and parameters, and PyTorch's text.
+#include "engine/models/model_spec.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/models/layer_arguments.h"
+
+#include <algorithm>
+
+namespace halfscope {
+
+namespace {
+
+using lang::Argument;
+using lang::Kind;
+using lang::Value;
+
+/// "Linear" of "torch.nn.Linear".
+std::string_view withoutPrefix(std::string_view name) {
+    for (const std::string_view prefix : {"torch.nn.", "nn."})
+        if (name.starts_with(prefix)) return name.substr(prefix.size());
+    return name;
+}
+
+bool isOrderedDict(const Value& value) {
+    return value.kind == Kind::Call &&
+           (value.text == "OrderedDict" || value.text == "collections.OrderedDict");
+}
+
+bool isStateName(std::string_view name) {
+    return !name.empty() && name.size() <= 100 && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+               c == '_' || c == '-';
+    });
+}
+
+/// OrderedDict([("name", layer), ...]) as arguments with names.
+std::vector<Argument> entriesOf(const Value& dict) {
+    const bool one = dict.arguments.size() == 1 && dict.arguments[0].name.empty();
+    const Kind kind = one ? dict.arguments[0].value.kind : Kind::None;
+    if (kind != Kind::List && kind != Kind::Tuple)
+        refuseAt(dict.place, "OrderedDict wants a list such as [(\"first\", Linear(2, 1))]");
+    std::vector<Argument> entries;
+    for (const Value& pair : dict.arguments[0].value.items) {
+        const bool fits = (pair.kind == Kind::Tuple || pair.kind == Kind::List) &&
+                          pair.items.size() == 2 && pair.items[0].kind == Kind::String;
+        if (!fits)
+            refuseAt(pair.place, "found " + lang::textOf(pair, 40) +
+                                     ", where a pair such as (\"first\", Linear(2, 1)) is allowed");
+        entries.push_back({pair.items[0].text, pair.items[0].place, false, pair.items[1]});
+    }
+    return entries;
+}
+
+class Reader {
+public:
+    LayerSpec read(const Value& value, const std::string& path, const std::string& name) {
+        if (++m_layers > kMaxLayers)
+            refuseAt(value.place,
+                     "more than " + std::to_string(kMaxLayers) + " layers are not allowed");
+        LayerSpec layer;
+        layer.name = name;
+        layer.path = path;
+        layer.place = value.place;
+        layer.info = rowOf(value);
+        layer.label = std::string(layer.info->name) + (path.empty() ? "" : " " + path);
+        if (layer.info->holds == Holds::Nothing) {
+            Value shown = value;
+            shown.text = layer.info->name;
+            layer.written = lang::textOf(shown, 60);
+            std::vector<const Argument*> given;
+            for (const Argument& argument : value.arguments)
+                given.push_back(&argument);
+            readArguments(layer, given);
+        } else {
+            layer.written = layer.info->name;
+            readChildren(layer, value);
+        }
+        if (layer.info->complete) layer.info->complete(layer);
+        return layer;
+    }
+
+private:
+    static const LayerInfo* rowOf(const Value& value) {
+        if (value.kind != Kind::Call)
+            refuseAt(value.place,
+                     "found " + lang::textOf(value, 40) +
+                         ", where a layer such as Linear(2, 16) is allowed" +
+                         (value.kind == Kind::Name ? "; are its brackets missing?" : ""));
+        const std::string_view name = withoutPrefix(value.text);
+        if (const LayerInfo* info = findLayer(name)) return info;
+        std::vector<std::string> known;
+        for (const LayerInfo& info : layerTable())
+            known.emplace_back(info.name);
+        refuseAt(value.place, quotedText(value.text) + " is not a layer of this program" +
+                                  nearestHint(name, known));
+    }
+
+    void readChildren(LayerSpec& layer, const Value& value) {
+        size_t position = 0;
+        for (const Argument& argument : value.arguments) {
+            if (argument.name.empty() && isOrderedDict(argument.value)) {
+                for (const Argument& entry : entriesOf(argument.value))
+                    add(layer, entry, position++);
+            } else {
+                add(layer, argument, position++);
+            }
+        }
+    }
+
+    void add(LayerSpec& parent, const Argument& argument, size_t position) {
+        const std::string name = argument.name.empty() ? std::to_string(position) : argument.name;
+        const std::string of = std::string(parent.info->name);
+        if (!isStateName(name))
+            refuseAt(argument.place, quotedText(name) + " is not a layer's name: letters, digits, "
+                                                        "_ and -, at most 100 of them");
+        for (const LayerSpec& other : parent.children)
+            if (other.name == name)
+                refuseAt(argument.place, of + " has two layers with the name " + quotedText(name));
+        parent.children.push_back(read(argument.value, joinedPath(parent.path, name), name));
+    }
+
+    size_t m_layers = 0;
+};
+
+std::string textOf(const LayerSpec& layer, const std::string& indent) {
+    std::string text = std::string(layer.info->name) + "(";
+    if (layer.info->holds == Holds::Nothing) return text + argumentsText(layer) + ")";
+    for (const LayerSpec& child : layer.children)
+        text += "\n" + indent + "  (" + child.name + "): " + textOf(child, indent + "  ");
+    return text + (layer.children.empty() ? ")" : "\n" + indent + ")");
+}
+
+/// Runs an input's type through a model.
+class ShapeWalk {
+public:
+    explicit ShapeWalk(std::vector<LayerShape>* seen) : m_seen(seen) {}
+
+    NodeType run(const LayerSpec& layer, const NodeType& in) {
+        ++m_depth;
+        NodeType out = in;
+        switch (layer.info->holds) {
+        case Holds::Nothing: out = checkedOutput(layer, in); break;
+        case Holds::Chain:
+            for (const LayerSpec& child : layer.children)
+                out = run(child, out);
+            break;
+        case Holds::Residual: out = residual(layer, in); break;
+        }
+        --m_depth;
+        if (m_seen) note(layer, out);
+        return out;
+    }
+
+private:
+    NodeType residual(const LayerSpec& layer, const NodeType& in) {
+        NodeType out = in, beside = in;
+        for (const LayerSpec& child : layer.children) {
+            if (child.name == kShortcutName)
+                beside = run(child, in);
+            else
+                out = run(child, out);
+        }
+        checkSum(layer, in.shape, out.shape, beside.shape);
+        return out;
+    }
+
+    void note(const LayerSpec& layer, const NodeType& out) {
+        LayerShape shape{layer.path, layer.label, layer.written, layer.place, m_depth, out.shape};
+        if (layer.info->parameters)
+            for (const ParameterInfo& p : layer.info->parameters(layer))
+                if (p.role != ParameterRole::RunningStatistic)
+                    shape.parameters += p.shape.elements();
+        m_seen->push_back(std::move(shape));
+    }
+
+    std::vector<LayerShape>* m_seen;
+    int m_depth = 0;
+};
+
+void collect(const LayerSpec& layer, std::vector<NamedParameter>& all) {
+    if (layer.info->parameters)
+        for (ParameterInfo& info : layer.info->parameters(layer))
+            all.push_back({joinedPath(layer.path, info.name), std::move(info)});
+    for (const LayerSpec& child : layer.children)
+        collect(child, all);
+}
+
+double elementsOf(const Shape& shape) {
+    double product = 1;
+    for (const int64_t extent : shape)
+        product *= static_cast<double>(extent);
+    return product;
+}
+
+/// Where the sum passes the limit, the layer is named.
+void checkSize(const LayerSpec& layer, double& total) {
+    if (layer.info->parameters)
+        for (const ParameterInfo& info : layer.info->parameters(layer))
+            total += elementsOf(info.shape);
+    if (total > static_cast<double>(kMaxElements))
+        layer.refuse("up to here the model has " + numberText(total) + " parameters: at most " +
+                     numberText(kMaxElements) + " are allowed");
+    for (const LayerSpec& child : layer.children)
+        checkSize(child, total);
+}
+
+Wants wantedBy(const LayerSpec& layer) {
+    for (const LayerSpec& child : layer.children)
+        if (const Wants wanted = wantedBy(child); wanted != Wants::Anything) return wanted;
+    return layer.info->wants;
+}
+
+} // namespace
+
+ModelSpec readModel(std::string_view text) {
+    ModelSpec model{Reader().read(lang::parse(text), {}, {})};
+    double total = 0;
+    checkSize(model.root, total);
+    return model;
+}
+
+std::string textOf(const ModelSpec& model) { return textOf(model.root, ""); }
+
+NodeType outputOf(const ModelSpec& model, const NodeType& in, std::vector<LayerShape>* seen) {
+    return ShapeWalk(seen).run(model.root, in);
+}
+
+bool wantsImages(const ModelSpec& model) { return wantedBy(model.root) == Wants::Images; }
+
+std::vector<NamedParameter> parametersOf(const ModelSpec& model) {
+    std::vector<NamedParameter> all;
+    collect(model.root, all);
+    return all;
+}
+
+NodeType checkedOutput(const LayerSpec& layer, const NodeType& in) {
+    const NodeType out = layer.info->output(layer, in);
+    if (elementsOf(out.shape) > static_cast<double>(kMaxElements))
+        layer.refuse("its result, " + shapeText(out.shape) + ", has more than " +
+                     numberText(kMaxElements) + " values");
+    return out;
+}
+
+void checkSum(const LayerSpec& layer, const Shape& in, const Shape& out, const Shape& beside) {
+    if (out == beside) return;
+    layer.refuse("its layers make " + shapeText(out) + " of " + shapeText(in) +
+                 ", which cannot be added to " + shapeText(beside) +
+                 "; shortcut=Conv2d(...) can change that");
+}
+
+std::string joinedPath(std::string_view path, std::string_view name) {
+    return path.empty() ? std::string(name) : std::string(path) + "." + std::string(name);
+}
+
+} // namespace halfscope

@@ -1,0 +1,382 @@
+// The layer table, one row a case: what PyTorch prints of a layer, the shape that it makes, its
+// parameters, and what it refuses. Sources: the documentation of torch.nn, and golden/models.json,
+// which records what PyTorch itself prints.
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/models/emit_model.h"
+#include "tests/support/mutations.h"
+
+#include <QElapsedTimer>
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <fstream>
+
+using namespace halfscope;
+using nlohmann::json;
+
+namespace {
+
+QString text(const std::string& s) { return QString::fromStdString(s); }
+
+QString refusalOf(const char* model, const Shape& in) {
+    try {
+        outputOf(readModel(model), {in, DType::F32});
+        return {};
+    } catch (const InputError& error) {
+        return text(error.what());
+    }
+}
+
+constexpr const char* kNet = R"(nn.Sequential(
+    nn.Conv2d(3, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8), nn.ReLU(inplace=True),
+    Residual(nn.Conv2d(8, 8, (3, 3), padding=(1, 1)), nn.GroupNorm(2, 8), SiLU(),
+             shortcut=torch.nn.Conv2d(8, 8, 1)),
+    nn.MaxPool2d(2), nn.Upsample(scale_factor=2), nn.AdaptiveAvgPool2d((1, 1)), nn.Flatten(),
+    nn.Sequential(OrderedDict([("head", nn.Linear(2*4, 10)), ("out", nn.Dropout(0.1))])),
+))";
+constexpr const char* kNetPrinted = R"(Sequential(
+  (0): Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1), bias=False)
+  (1): BatchNorm2d(8, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)
+  (2): ReLU(inplace=True)
+  (3): Residual(
+    (0): Conv2d(8, 8, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))
+    (1): GroupNorm(2, 8, eps=1e-05, affine=True)
+    (2): SiLU()
+    (shortcut): Conv2d(8, 8, kernel_size=(1, 1), stride=(1, 1))
+  )
+  (4): MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)
+  (5): Upsample(scale_factor=2.0, mode='nearest')
+  (6): AdaptiveAvgPool2d(output_size=(1, 1))
+  (7): Flatten(start_dim=1, end_dim=-1)
+  (8): Sequential(
+    (head): Linear(in_features=8, out_features=10, bias=True)
+    (out): Dropout(p=0.1, inplace=False)
+  )
+))";
+
+/// One layer of each row: as written, as printed, an input and the output's shape.
+struct Case {
+    const char *written, *printed;
+    Shape in, out;
+};
+const Case kCases[] = {
+    {"Linear(4, 5)", "Linear(in_features=4, out_features=5, bias=True)", {2, 3, 4}, {2, 3, 5}},
+    {"Conv2d(2, 6, (3, 5), stride=2, padding=(1, 0))",
+     "Conv2d(2, 6, kernel_size=(3, 5), stride=(2, 2), padding=(1, 0))",
+     {2, 2, 9, 8},
+     {2, 6, 5, 2}},
+    {"Conv2d(2, 6, 1)",
+     "Conv2d(2, 6, kernel_size=(1, 1), stride=(1, 1))",
+     {2, 2, 3, 4},
+     {2, 6, 3, 4}},
+    {"BatchNorm1d(4, momentum=0.2)",
+     "BatchNorm1d(4, eps=1e-05, momentum=0.2, affine=True, track_running_stats=True)",
+     {6, 4},
+     {6, 4}},
+    {"BatchNorm2d(2, affine=False)",
+     "BatchNorm2d(2, eps=1e-05, momentum=0.1, affine=False, track_running_stats=True)",
+     {2, 2, 3, 3},
+     {2, 2, 3, 3}},
+    {"LayerNorm([3, 4])",
+     "LayerNorm((3, 4), eps=1e-05, elementwise_affine=True)",
+     {2, 3, 4},
+     {2, 3, 4}},
+    {"GroupNorm(2, 4)", "GroupNorm(2, 4, eps=1e-05, affine=True)", {2, 4, 3}, {2, 4, 3}},
+    {"ReLU()", "ReLU()", {2, 3}, {2, 3}},
+    {"LeakyReLU(0.2)", "LeakyReLU(negative_slope=0.2)", {2, 3}, {2, 3}},
+    {"ELU()", "ELU(alpha=1.0)", {2, 3}, {2, 3}},
+    {"GELU()", "GELU(approximate='none')", {2, 3}, {2, 3}},
+    {"SiLU()", "SiLU()", {2, 3}, {2, 3}},
+    {"Tanh()", "Tanh()", {2, 3}, {2, 3}},
+    {"Sigmoid()", "Sigmoid()", {2, 3}, {2, 3}},
+    {"Softplus()", "Softplus(beta=1.0, threshold=20.0)", {2, 3}, {2, 3}},
+    {"Hardtanh(0, 6)", "Hardtanh(min_val=0, max_val=6)", {2, 3}, {2, 3}},
+    {"Hardswish()", "Hardswish()", {2, 3}, {2, 3}},
+    {"Sine()", "Sine()", {2, 3}, {2, 3}},
+    {"MaxPool2d(3, 2, 1)",
+     "MaxPool2d(kernel_size=3, stride=2, padding=1, dilation=1, ceil_mode=False)",
+     {1, 2, 8, 7},
+     {1, 2, 4, 4}},
+    {"AvgPool2d((2, 1))",
+     "AvgPool2d(kernel_size=(2, 1), stride=(2, 1), padding=0)",
+     {1, 2, 8, 7},
+     {1, 2, 4, 7}},
+    {"AdaptiveAvgPool2d(3)", "AdaptiveAvgPool2d(output_size=3)", {1, 2, 8, 7}, {1, 2, 3, 3}},
+    {"Upsample(scale_factor=(2, 3.0))",
+     "Upsample(scale_factor=(2.0, 3.0), mode='nearest')",
+     {1, 2, 4, 3},
+     {1, 2, 8, 9}},
+    {"Upsample(size=8)", "Upsample(size=8, mode='nearest')", {1, 2, 4, 2}, {1, 2, 8, 8}},
+    {"Flatten()", "Flatten(start_dim=1, end_dim=-1)", {2, 3, 4, 5}, {2, 60}},
+    {"Flatten(0, 1)", "Flatten(start_dim=0, end_dim=1)", {2, 3, 4, 5}, {6, 4, 5}},
+    {"Unflatten(1, (2, -1))", "Unflatten(dim=1, unflattened_size=(2, -1))", {2, 6}, {2, 2, 3}},
+    {"Dropout()", "Dropout(p=0.5, inplace=False)", {2, 3}, {2, 3}},
+    {"Identity()", "Identity()", {2, 3}, {2, 3}},
+    {"Sequential()", "Sequential()", {2, 3}, {2, 3}},
+    {"Residual(Tanh())", "Residual(\n  (0): Tanh()\n)", {2, 3}, {2, 3}},
+};
+
+/// tests/golden/models.json.
+const json& recordedModels() {
+    static const json models = [] {
+        std::ifstream file(std::string(HALFSCOPE_SOURCE_DIR) + "/tests/golden/models.json");
+        return json::parse(file).at("models");
+    }();
+    return models;
+}
+
+} // namespace
+
+class TestLayers : public QObject {
+    Q_OBJECT
+
+private slots:
+    void everyRowPrintsShapesAndEmits_data() {
+        QTest::addColumn<int>("index");
+        int index = 0;
+        for (const Case& c : kCases)
+            QTest::newRow(c.written) << index++;
+    }
+    void everyRowPrintsShapesAndEmits() {
+        QFETCH(int, index);
+        const Case& c = kCases[index];
+        const ModelSpec model = readModel(c.written);
+        QCOMPARE(text(textOf(model)), QString(c.printed));
+        QCOMPARE(text(textOf(readModel(c.printed))), QString(c.printed));
+        QCOMPARE(outputOf(model, {c.in, DType::F32}).shape, c.out);
+        for (const ModelMode mode : {ModelMode::Train, ModelMode::Evaluate}) {
+            Graph graph;
+            Builder b(graph);
+            ModelOptions options;
+            options.mode = mode;
+            const NodeId x = b.input("x", c.in, DType::F32);
+            const EmittedModel made = emitModel(b, model, {x, c.in}, options);
+            QCOMPARE(b.shapeOf(made.output), c.out);
+            QCOMPARE(made.shape, c.out);
+        }
+    }
+
+    /// A row that no case names would be one that nobody tested.
+    void everyRowHasACase() {
+        for (const LayerInfo& info : layerTable()) {
+            const auto names = [&info](const Case& c) {
+                return std::string_view(c.written).starts_with(std::string(info.name) + "(");
+            };
+            QVERIFY2(std::any_of(std::begin(kCases), std::end(kCases), names),
+                     std::string(info.name).c_str());
+        }
+    }
+
+    void printsWhatPyTorchPrintsAndReadsIt() {
+        QCOMPARE(text(textOf(readModel(kNet))), QString(kNetPrinted));
+        QCOMPARE(text(textOf(readModel(kNetPrinted))), QString(kNetPrinted));
+    }
+
+    void agreesWithPyTorch_data() {
+        QTest::addColumn<int>("index");
+        for (size_t i = 0; i < recordedModels().size(); ++i)
+            QTest::newRow(std::to_string(i).c_str()) << static_cast<int>(i);
+    }
+    /// What PyTorch printed, its state dict, its shapes, and the bounds that its draws keep within:
+    /// the largest of 200 draws comes close to the bound.
+    void agreesWithPyTorch() {
+        QFETCH(int, index);
+        const json& r = recordedModels()[static_cast<size_t>(index)];
+        const auto shape = [](const json& list) {
+            Shape s;
+            for (const json& extent : list)
+                s.push(extent.get<int64_t>());
+            return s;
+        };
+        const std::string printed = r["printed"];
+        const ModelSpec model = readModel(r["source"].get<std::string>());
+        QCOMPARE(text(textOf(model)), text(printed));
+        QCOMPARE(text(textOf(readModel(printed))), text(printed));
+        QCOMPARE(outputOf(model, {shape(r["input"]), DType::F32}).shape, shape(r["output"]));
+        const auto parameters = parametersOf(model);
+        QCOMPARE(parameters.size(), r["state"].size());
+        for (const NamedParameter& p : parameters) {
+            QVERIFY2(r["state"].contains(p.name), p.name.c_str());
+            QCOMPARE(p.info.shape, shape(r["state"][p.name]));
+            if (p.info.start.kind != InitialValue::Kind::Uniform) continue;
+            const double largest = r["largest"][p.name], bound = p.info.start.value;
+            QVERIFY2(largest <= bound * (1 + 1e-6) && largest > bound * 0.97, p.name.c_str());
+        }
+    }
+
+    void namesParametersAsTheStateDict() {
+        std::vector<std::string> names;
+        for (const NamedParameter& p : parametersOf(readModel(kNet)))
+            names.push_back(p.name + " " + shapeText(p.info.shape));
+        const std::vector<std::string> wanted{
+            "0.weight (8, 3, 3, 3)", "1.weight (8,)",
+            "1.bias (8,)",           "1.running_mean (8,)",
+            "1.running_var (8,)",    "3.0.weight (8, 8, 3, 3)",
+            "3.0.bias (8,)",         "3.1.weight (8,)",
+            "3.1.bias (8,)",         "3.shortcut.weight (8, 8, 1, 1)",
+            "3.shortcut.bias (8,)",  "8.head.weight (10, 8)",
+            "8.head.bias (10,)"};
+        QCOMPARE(names, wanted);
+        QCOMPARE(parametersOf(readModel("Linear(2, 1)"))[0].name, std::string("weight"));
+    }
+
+    /// reset_parameters() of torch.nn: uniform in 1 / sqrt(fan in) for weight and bias; 1 and 0 for
+    /// norms and their statistics.
+    void startsParametersAsPyTorchDoes() {
+        for (const NamedParameter& p : parametersOf(readModel(kNet))) {
+            const InitialValue& start = p.info.start;
+            const bool uniform = start.kind == InitialValue::Kind::Uniform;
+            QCOMPARE(uniform,
+                     p.info.role == ParameterRole::Weight || p.info.role == ParameterRole::Bias);
+            double wanted = p.name.ends_with("weight") || p.name.ends_with("var") ? 1 : 0;
+            if (p.name == "0.weight") wanted = 1 / std::sqrt(27.0);
+            if (p.name.starts_with("3.0.")) wanted = 1 / std::sqrt(72.0);
+            if (p.name.starts_with("3.shortcut.") || p.name.starts_with("8.head."))
+                wanted = 1 / std::sqrt(8.0);
+            QCOMPARE(start.value, wanted);
+        }
+    }
+
+    void tellsShapesAsFarAsTheyGo() {
+        std::vector<LayerShape> seen;
+        outputOf(readModel(kNet), {{2, 3, 6, 6}, DType::F32}, &seen);
+        QStringList lines;
+        for (const LayerShape& s : seen)
+            lines << text(s.label + " " + shapeText(s.shape) + " " + std::to_string(s.parameters));
+        const QStringList wanted{"Conv2d 0 (2, 8, 6, 6) 216",
+                                 "BatchNorm2d 1 (2, 8, 6, 6) 16",
+                                 "ReLU 2 (2, 8, 6, 6) 0",
+                                 "Conv2d 3.0 (2, 8, 6, 6) 584",
+                                 "GroupNorm 3.1 (2, 8, 6, 6) 16",
+                                 "SiLU 3.2 (2, 8, 6, 6) 0",
+                                 "Conv2d 3.shortcut (2, 8, 6, 6) 72",
+                                 "Residual 3 (2, 8, 6, 6) 0",
+                                 "MaxPool2d 4 (2, 8, 3, 3) 0",
+                                 "Upsample 5 (2, 8, 6, 6) 0",
+                                 "AdaptiveAvgPool2d 6 (2, 8, 1, 1) 0",
+                                 "Flatten 7 (2, 8) 0",
+                                 "Linear 8.head (2, 10) 90",
+                                 "Dropout 8.out (2, 10) 0",
+                                 "Sequential 8 (2, 10) 0",
+                                 "Sequential (2, 10) 0"};
+        QCOMPARE(lines, wanted);
+        seen.clear();
+        const ModelSpec wrong = readModel("Sequential(Linear(2, 3), ReLU(), Linear(4, 1))");
+        QVERIFY_EXCEPTION_THROWN(outputOf(wrong, {{5, 2}, DType::F32}, &seen), InputError);
+        QCOMPARE(seen.size(), size_t(2));
+    }
+
+    void refuses_data() {
+        QTest::addColumn<QByteArray>("model");
+        QTest::addColumn<QString>("sentence");
+        const auto row = [](const char* model, const char* sentence) {
+            QTest::newRow(model) << QByteArray(model) << QString::fromUtf8(sentence);
+        };
+        row("nn.Linear(400, 10)", "line 1, column 1: Linear(400, 10): the input has 8 features");
+        row("Sequential(\n  Linear(8, 3),\n  Linear(2, 1))",
+            "line 3, column 3: Linear(2, 1): the input has 3 features");
+        row("Liner(8, 3)", "line 1, column 1: \"Liner\" is not a layer of this program; the "
+                           "nearest one is Linear");
+        row("Sequential(Linear)", "line 1, column 12: found Linear, where a layer such as "
+                                  "Linear(2, 16) is allowed; are its brackets missing?");
+        row("Sequential(3)",
+            "line 1, column 12: found 3, where a layer such as Linear(2, 16) is allowed");
+        row("Linear(8)", "line 1, column 1: Linear(8): out_features is missing: a whole number "
+                         "from 1 to 1048576");
+        row("Linear(8, 0)", "line 1, column 11: Linear: out_features=0 is not allowed: a whole "
+                            "number from 1 to 1048576");
+        row("Linear(8, 2.5)", "line 1, column 11: Linear: out_features=2.5 is not allowed: a "
+                              "whole number from 1 to 1048576");
+        row("Linear(8, 2, bais=True)", "line 1, column 14: Linear has no argument \"bais\"; the "
+                                       "nearest one is bias");
+        row("Linear(8, 2, out_features=3)",
+            "line 1, column 14: Linear: out_features is given twice");
+        row("Linear(in_features=8, 2)", "line 1, column 23: Linear: 2 needs a name, because it "
+                                        "stands behind a named argument");
+        row("Linear(8, 2, True, 4)",
+            "line 1, column 20: Linear takes at most 3 arguments, found 4 as another one");
+        row("Tanh(1)", "line 1, column 6: Tanh takes no arguments, found 1");
+        row("GELU('tanh')",
+            "line 1, column 6: GELU: approximate='tanh' is not supported: only 'none' is");
+        row("Conv2d(8, 2, 3, groups=2)",
+            "line 1, column 24: Conv2d: groups=2 is not supported: only 1 is");
+        row("Conv2d(8, 2, 3)", "line 1, column 1: Conv2d(8, 2, 3): the input is (4, 8); images "
+                               "(samples, channels, height, width) are wanted");
+        row("BatchNorm1d(4)", "line 1, column 1: BatchNorm1d(4): the input has 8 features");
+        row("LayerNorm(4)",
+            "line 1, column 1: LayerNorm(4): the input, (4, 8), does not end in this shape");
+        row("GroupNorm(3, 8)",
+            "line 1, column 1: GroupNorm(3, 8): num_channels must be a multiple of num_groups");
+        row("Unflatten(1, (3, -1))", "line 1, column 1: Unflatten(1, (3, -1)): the axis has 8 "
+                                     "values, which do not fit into this size");
+        row("Residual(Linear(8, 2))",
+            "line 1, column 1: Residual: its layers make (4, 2) of (4, 8), which cannot be added "
+            "to (4, 8); shortcut=Conv2d(...) can change that");
+        row("Sequential(a=Tanh(), a=Tanh())",
+            "line 1, column 22: Sequential has two layers with the name \"a\"");
+        row("Sequential(OrderedDict([('a.b', Tanh())]))",
+            "line 1, column 26: \"a.b\" is not a layer's name: letters, digits, _ and -, at most "
+            "100 of them");
+        row("Sequential(OrderedDict(a=1))",
+            "line 1, column 12: OrderedDict wants a list such as [(\"first\", Linear(2, 1))]");
+        row("Sequential(Linear(60000, 60000))",
+            "line 1, column 12: Linear(60000, 60000): up to here the model has 3600060000 "
+            "parameters: at most 2147483648 are allowed");
+    }
+    void refuses() {
+        QFETCH(QByteArray, model);
+        QFETCH(QString, sentence);
+        QCOMPARE(refusalOf(model.constData(), {4, 8}), sentence);
+    }
+
+    void refusesOfImages() {
+        const Shape image{1, 3, 5, 5};
+        QCOMPARE(refusalOf("Conv2d(4, 2, 3)", image),
+                 QString("line 1, column 1: Conv2d(4, 2, 3): the input has 3 channels"));
+        QCOMPARE(refusalOf("Conv2d(3, 2, 9, padding=1)", image),
+                 QString("line 1, column 1: Conv2d(3, 2, 9, padding=1): the kernel is larger than "
+                         "the input, (1, 3, 5, 5), with its padding"));
+        QCOMPARE(refusalOf("MaxPool2d(6)", image),
+                 QString("line 1, column 1: MaxPool2d(6): the window is larger than the input, "
+                         "(1, 3, 5, 5)"));
+        QCOMPARE(refusalOf("MaxPool2d(2, padding=2)", image),
+                 QString("line 1, column 1: MaxPool2d(2, padding=2): the padding must be at most "
+                         "half of kernel_size"));
+        QCOMPARE(refusalOf("BatchNorm2d(3)", {1, 3, 1, 1}),
+                 QString("line 1, column 1: BatchNorm2d(3): the input, (1, 3, 1, 1), has one value "
+                         "a channel, and a variance needs at least two"));
+        QVERIFY(refusalOf("Upsample(scale_factor=4096)", {1, 999, 99, 99})
+                    .endsWith("has more than 2147483648 values"));
+    }
+
+    /// What a mutated model ends in: a model whose print reads back, or one plain sentence.
+    void takesOrRefusesAnything() {
+        int taken = 0, refused = 0;
+        QElapsedTimer clock;
+        clock.start();
+        for (int i = 0; i < test::mutationCases(10'000); ++i) {
+            test::Mutations mutations(static_cast<uint64_t>(i) + 1);
+            const std::string changed = mutations.json(i % 2 == 0 ? kNet : kNetPrinted);
+            try {
+                const ModelSpec model = readModel(changed);
+                const std::string printed = textOf(model);
+                QCOMPARE(textOf(readModel(printed)), printed);
+                outputOf(model, {{2, 3, 8, 8}, DType::F32});
+                ++taken;
+            } catch (const InputError& error) {
+                ++refused;
+                const std::string sentence = error.what();
+                QVERIFY2(isPlainText(sentence) && sentence.size() < 1000, sentence.c_str());
+                QVERIFY2(sentence.starts_with("line "), sentence.c_str());
+            }
+        }
+        QVERIFY2(taken > 300 && refused > 1000, qPrintable(QString::number(taken)));
+        QVERIFY2(clock.elapsed() < 20'000, qPrintable(QString::number(clock.elapsed())));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestLayers)
+#include "tst_layers.moc"

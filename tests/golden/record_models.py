@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Records models.json: models as PyTorch prints them, with their state dicts, shapes and starts.
+
+Each record: "source" (the text that programmers write), "printed" (print(model)), "state" (name to
+shape, without num_batches_tracked), "input" and "output" shapes, and for every drawn parameter the
+largest magnitude over many draws, which approaches the bound of the uniform rule.
+"""
+from collections import OrderedDict  # noqa: F401, for the sources
+
+import torch
+from torch import nn
+
+import recording
+
+SOURCES = [
+    ("nn.Sequential(nn.Linear(10, 20), nn.ReLU(), nn.Linear(20, 1))", (4, 10)),
+    ("nn.Sequential(nn.Conv2d(2, 256, 1), nn.BatchNorm2d(256), nn.ReLU(), nn.Conv2d(256, 1, 1))",
+     (1, 2, 8, 8)),
+    ("nn.Sequential(OrderedDict([('conv1', nn.Conv2d(1, 4, 5, padding=2)), ('act', nn.GELU()), "
+     "('pool', nn.AvgPool2d(2)), ('flat', nn.Flatten()), ('head', nn.Linear(4 * 49, 10))]))",
+     (3, 1, 14, 14)),
+    ("nn.Sequential(nn.Sequential(nn.Linear(6, 8, bias=False), nn.LayerNorm(8), nn.SiLU()), "
+     "nn.Sequential(nn.Dropout(0.25), nn.Linear(8, 2)))", (5, 6)),
+    ("nn.Sequential(nn.Unflatten(1, (1, 4, 4)), nn.Conv2d(1, 6, (3, 1), stride=(2, 1), bias=False), "
+     "nn.GroupNorm(3, 6), nn.LeakyReLU(0.2, inplace=True), nn.MaxPool2d(2, stride=1, padding=1), "
+     "nn.Upsample(scale_factor=2), nn.AdaptiveAvgPool2d((2, 1)), nn.Flatten(1, -1), "
+     "nn.BatchNorm1d(12, eps=1e-3, momentum=0.01, affine=False), nn.Identity())", (3, 16)),
+    ("nn.Sequential(nn.LeakyReLU(), nn.ELU(), nn.ELU(0.5, inplace=True), nn.GELU(), "
+     "nn.SiLU(inplace=True), nn.Tanh(), nn.Sigmoid(), nn.Softplus(), nn.Hardtanh(), "
+     "nn.Hardtanh(0., 6., inplace=True), nn.Hardswish(), nn.ReLU(inplace=True))", (2, 3)),
+    ("nn.Sequential(nn.LayerNorm((3, 4), eps=1e-6), nn.LayerNorm(4, elementwise_affine=False), "
+     "nn.Upsample(size=(9, 8), mode='nearest'))", (2, 3, 3, 4)),
+    ("nn.Sequential()", (2, 3)),
+]
+
+
+def record(source, shape):
+    torch.manual_seed(1)
+    model = eval(source)
+    output = model(torch.randn(*shape))
+    state = {name: list(value.shape) for name, value in model.state_dict().items()
+             if not name.endswith("num_batches_tracked")}
+    largest = {}
+    for _ in range(200):
+        again = eval(source)
+        for name, value in again.named_parameters():
+            if value.min() < value.max() or value.numel() == 1:
+                top = max(largest.get(name, 0.0), value.abs().max().item())
+                largest[name] = top
+    return {"source": source, "printed": str(model), "state": state, "input": list(shape),
+            "output": list(output.shape), "largest": largest}
+
+
+def models():
+    return {"models": [record(*each) for each in SOURCES]}
+
+
+recording.run(__file__, models, title=lambda row: row["source"] if isinstance(row, dict) else "")
