@@ -50,6 +50,7 @@ FieldValue valueOf(const Field& field, const std::string& path, const Json& valu
     try {
         checkValue(field, result);
     } catch (const InputError&) {
+        if (field.check && value.is_string()) throw;
         refuse(path, shown(value), allowedText(field, result));
     }
     return result;

@@ -1,6 +1,7 @@
 // The one table of settings: key, label, unit, help, range, default (by the config's own defaults),
 // when an edit acts, and where its value lies. Parsing, checks and messages are in fields.cpp.
 #include "engine/settings/field_parts.h"
+#include "engine/settings/model_settings.h"
 
 namespace halfscope {
 
@@ -90,8 +91,23 @@ std::vector<Field> regressionFields() {
     return fields;
 }
 
+/// PyTorch's text of a network, which takes the place of the four fields before it.
+Field layersField() {
+    Field field = ofRun(
+        {"model.layers", "Layers", "",
+         "The network as PyTorch's text: nn.Sequential(nn.Linear(2, 64), nn.ReLU(), "
+         "nn.Linear(64, 1)), or what print(model) shows. It replaces width, hidden "
+         "layers, normalisation and activation, which describe the network while this is "
+         "empty. precision.layers and policy files then name its layers by kind and "
+         "state-dict path, such as Linear 0."},
+        [](auto& c) -> auto& { return c.model.layers; });
+    field.check = checkModelText;
+    return field;
+}
+
 std::vector<Field> networkFields() {
-    return {
+    const auto isTemplate = [](const RunConfig& c) { return c.model.layers.empty(); };
+    std::vector<Field> fields{
         in(ofRun(
                {"model.width", "Width", "units",
                 "Number of units in each hidden layer. With multiples of 8, float16 matrix "
@@ -125,6 +141,10 @@ std::vector<Field> networkFields() {
                [](auto& c) -> auto& { return c.model.networks; }),
            {1, 2}),
     };
+    for (size_t i = 0; i < 4; ++i)
+        fields[i] = when(isTemplate, std::move(fields[i]));
+    fields.insert(fields.begin() + 4, layersField());
+    return fields;
 }
 
 Field stepsField() {

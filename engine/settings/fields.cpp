@@ -137,6 +137,8 @@ std::string keyHint(std::string_view key) {
 }
 
 void checkValue(const Field& field, const FieldValue& value) {
+    if (const auto* text = std::get_if<std::string>(&value); text && field.check)
+        return field.check(*text);
     if (!isAllowed(field, value)) refuse(field, shown(value), allowedText(field, value));
 }
 
@@ -207,6 +209,7 @@ std::string allowedText(const Field& field) {
         if (field.key == kLayersKey)
             return "pairs such as layer 1=float32, output layer=float16 with each layer once and "
                    "float32, float16 or bfloat16, or nothing";
+        if (field.check) return "PyTorch's text of a network, or nothing";
         return field.key == kDeviceKey
                    ? "auto, cpu, cuda or cuda:INDEX, or one for each lane with commas between"
                    : "plain UTF-8 text";
@@ -317,7 +320,7 @@ void checkBatches(const RunConfig& config) {
                          " is not allowed: at most task.samples, " +
                          numberText(config.task.samples));
     }
-    if (config.model.norm != Norm::BatchNorm) return;
+    if (!config.model.layers.empty() || config.model.norm != Norm::BatchNorm) return;
     if (config.task.batch == 1) {
         throw InputError("task.batch: 1 is not allowed with model.norm batch: a variance over one "
                          "sample does not exist; at least 2");

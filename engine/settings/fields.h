@@ -31,6 +31,8 @@ struct Field {
     bool exclusiveMaximum = false;    ///< the maximum itself is not allowed
     bool logarithmic = false;         ///< a slider moves by powers of two (or ten)
     std::vector<std::string> choices; ///< Choice
+    /// Text of several lines that has rules of its own: InputError, a whole sentence with the key.
+    std::function<void(const std::string&)> check{};
     /// Whether the field means something for this configuration (frequency: only the checkerboard).
     std::function<bool(const RunConfig&, int lane)> applies;
     /// Run fields ignore `lane`.

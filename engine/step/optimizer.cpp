@@ -212,11 +212,4 @@ void emitOptimizer(Builder& b, const OptimizerConfig& config,
         emitter.update(pg);
 }
 
-OptimizerConfig secondOptimizer(const RunConfig& config) {
-    OptimizerConfig second = config.optimizer;
-    second.kind = config.second.kind;
-    second.lr = config.second.lr;
-    return second;
-}
-
 } // namespace halfscope

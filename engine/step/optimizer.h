@@ -14,7 +14,7 @@ namespace halfscope {
 struct ParameterGradient {
     NodeId parameter = kNoNode;
     NodeId gradient = kNoNode;
-    std::string name; ///< "layers.0.weight"
+    std::string name; ///< "0.weight"
 };
 
 struct OptimizerExtras {
@@ -25,14 +25,11 @@ struct OptimizerExtras {
     const char* name = "optimizer"; ///< before ".step"
 };
 
-/// Sets the next values of the parameters, of the moments ("layers.0.weight.exp_avg", stored in the
+/// Sets the next values of the parameters, of the moments ("0.weight.exp_avg", stored in the
 /// parameter's dtype) and of "optimizer.step" (F32, steps taken). All arithmetic is in F32 and is
 /// rounded once to storage. `learningRate` is F32, rank 0; `skip` is Bool, rank 0, or kNoNode for
 /// an optimizer that always steps.
 void emitOptimizer(Builder&, const OptimizerConfig&, std::span<const ParameterGradient>,
                    NodeId learningRate, NodeId skip, const OptimizerExtras& extras = {});
-
-/// The optimizer of the second network.
-OptimizerConfig secondOptimizer(const RunConfig&);
 
 } // namespace halfscope

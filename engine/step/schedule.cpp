@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/settings/run_length.h"
+#include "engine/step/step_parts.h"
 
 #include <algorithm>
 #include <array>
@@ -117,9 +118,8 @@ std::vector<float> learningRateTable(const ScheduleConfig& schedule, double base
 std::map<std::string, std::vector<float>> scheduleTables(const RunConfig& config) {
     const ScheduleConfig schedule = scheduleOf(config);
     std::map<std::string, std::vector<float>> tables;
-    tables["schedule.table"] = learningRateTable(schedule, config.optimizer.lr);
-    if (config.model.networks > 1)
-        tables["schedule.table2"] = learningRateTable(schedule, config.second.lr);
+    for (const OptimizerPart& optimizer : partsOf(config).optimizers)
+        tables[optimizer.table] = learningRateTable(schedule, optimizer.config.lr);
     if (cyclesMomentum(schedule)) {
         auto& table = tables["schedule.momentum_complement"];
         for (int64_t i = 0; i < scheduleLength(schedule); ++i)

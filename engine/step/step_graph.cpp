@@ -11,6 +11,7 @@
 #include "engine/step/penalty.h"
 #include "engine/step/schedule.h"
 #include "engine/step/schedule_nodes.h"
+#include "engine/step/step_parts.h"
 
 #include <algorithm>
 #include <array>
@@ -41,22 +42,21 @@ public:
         if (m_policy != nullptr) checkLayers(*m_policy, m_lane, m_b.graph());
         m_scaler = m_b.state("scaler", {kScalerSlots}, DType::F64, StateRole::Scaler);
         takeScale();
-        groupParameters();
+        groupParameters(f);
         emitBoundary();
-        differentiate(f.loss);
-        NodeId loss = f.loss;
-        for (const NodeId further : f.furtherLosses) {
-            differentiate(further);
+        NodeId loss = kNoNode;
+        for (const NodeId each : f.losses) {
+            differentiate(each);
             PhaseScope phase(m_b, Phase::Loss);
             LabelScope label(m_b, "loss");
-            loss = m_b.add(loss, further);
+            loss = sumOf(loss, each);
         }
         accumulate();
         unscale();
         clip();
         const NodeId lr = optimize();
         updateScaler();
-        emitRunningStatistics(m_b, f.running);
+        emitModelUpdates(m_b, f.updates);
         m_b.graph().addOutput("loss", loss);
         m_b.graph().addOutput("prediction", f.prediction);
         if (m_penalty != kNoNode) m_b.graph().addOutput("penalty", m_penalty);
@@ -79,14 +79,21 @@ private:
         m_inverse = m_b.div(m_b.constant(1, {}, DType::F32), m_scale);
     }
 
-    void groupParameters() {
-        m_groups.resize(1);
+    void groupParameters(const Forward& f) {
+        m_groups.resize(std::max<size_t>(f.parameters.size(), 1));
         for (const StateInfo& state : m_b.graph().states()) {
             if (state.role != StateRole::Parameter) continue;
-            const size_t group = state.name.starts_with(kSecondPrefix) ? 1 : 0;
-            m_groups.resize(std::max(m_groups.size(), group + 1));
+            const size_t group = optimizerOf(f, state.node);
             m_groups[group].gradients.push_back({state.node, kNoNode, state.name});
         }
+    }
+
+    static size_t optimizerOf(const Forward& f, NodeId state) {
+        for (size_t i = 0; i < f.parameters.size(); ++i)
+            if (std::find(f.parameters[i].begin(), f.parameters[i].end(), state) !=
+                f.parameters[i].end())
+                return i;
+        return 0;
     }
 
     /// Whether this micro-batch is the last one of its update.
@@ -188,7 +195,8 @@ private:
         m_foundInf = foundCode();
     }
 
-    /// 1 for an overflow of the first optimizer plus 2 for one of the second; 0 between updates.
+    /// 1 for an overflow of the first optimizer, 2 for one of the second and so on, added; 0
+    /// between updates.
     NodeId foundCode() {
         NodeId code = kNoNode;
         double weight = 1;
@@ -229,7 +237,9 @@ private:
     /// Updates every group and returns the first one's learning rate.
     NodeId optimize() {
         PhaseScope phase(m_b, Phase::Optimizer);
-        const NodeId lr = m_schedule.valueOf("schedule.table", "learning rate");
+        const std::vector<OptimizerPart> optimizers = partsOf(m_config).optimizers;
+        require(m_groups.size() <= optimizers.size(), "parameters without an optimizer");
+        const NodeId lr = rateOf(optimizers[0]);
         advanceSchedule();
         const ScheduleConfig& schedule = m_rates;
         OptimizerExtras extras;
@@ -238,15 +248,17 @@ private:
                 m_schedule.valueOf("schedule.momentum_complement", "momentum");
             extras.largestComplement = 1 - std::min(schedule.baseMomentum, schedule.maxMomentum);
         }
-        emitOptimizer(m_b, m_config.optimizer, m_groups[0].gradients, lr, skipOf(m_groups[0]),
-                      extras);
-        if (m_groups.size() > 1) {
-            const NodeId second = m_schedule.valueOf("schedule.table2", "second learning rate");
-            extras.name = "optimizer2";
-            emitOptimizer(m_b, secondOptimizer(m_config), m_groups[1].gradients, second,
-                          skipOf(m_groups[1]), extras);
+        for (size_t i = 0; i < m_groups.size(); ++i) {
+            const NodeId rate = i == 0 ? lr : rateOf(optimizers[i]);
+            extras.name = optimizers[i].name.c_str();
+            emitOptimizer(m_b, optimizers[i].config, m_groups[i].gradients, rate,
+                          skipOf(m_groups[i]), extras);
         }
         return lr;
+    }
+
+    NodeId rateOf(const OptimizerPart& optimizer) {
+        return m_schedule.valueOf(optimizer.table.c_str(), optimizer.label.c_str());
     }
 
     /// The tick advances with every update of the scaler, on skips too, as PyTorch's recipe does,

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/data/dataset.h"
-#include "engine/models/network.h"
+#include "engine/models/emit_model.h"
 #include "engine/ops/builder.h"
 #include "engine/settings/precision_plan.h"
 #include "engine/settings/run_config.h"
@@ -16,13 +16,13 @@ namespace halfscope {
 /// What a forward hands to the rest of the step.
 struct Forward {
     NodeId prediction = kNoNode;
-    NodeId loss = kNoNode; ///< F32, rank 0
-    std::vector<RunningStatistic> running;
-    /// Further losses, each scaled and differentiated apart; gradients add up.
-    std::vector<NodeId> furtherLosses{};
+    /// F32, rank 0. Each is scaled and differentiated apart; gradients add up.
+    std::vector<NodeId> losses;
+    std::vector<ModelUpdate> updates{};
+    /// Parameter states by the optimizer that steps them, each of which skips on its own; empty:
+    /// all belong to the first.
+    std::vector<std::vector<NodeId>> parameters{};
 };
-/// Parameters whose name begins with it belong to a second optimizer, which skips on its own.
-inline constexpr std::string_view kSecondPrefix = "second.";
 
 /// Emits inputs, parameter states and nodes. The lane's autocast policy is on; `storage` is the
 /// dtype in which the lane keeps parameters and input.

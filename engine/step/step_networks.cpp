@@ -1,55 +1,124 @@
-// What the step trains: one network, or the two of the recipe with several models, losses and
-// optimizers; and its forward pass alone. The step around it is in step_graph.cpp.
+// What the step trains: the networks, the sums of their outputs that losses look at, and their
+// forward pass alone. The step around them is in step_graph.cpp.
+#include "engine/core/error.h"
 #include "engine/ops/functional.h"
 #include "engine/settings/layers.h"
+#include "engine/settings/model_settings.h"
 #include "engine/settings/precision_plan.h"
 #include "engine/step/step_graph.h"
+#include "engine/step/step_parts.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace halfscope {
 
 namespace {
 
-/// p * first + q * second: what the losses of two networks look at.
-NodeId mixture(Builder& b, double p, NodeId first, double q, NodeId second) {
-    return fn::add(b, b.scale(first, p), b.scale(second, q));
-}
-
-/// The network, or the two of the recipe with several models, losses and optimizers.
+/// The outputs of all networks, and what was found while they were emitted.
 struct Networks {
-    NodeId prediction = kNoNode;
-    NodeId further = kNoNode; ///< what the second loss compares with the target
-    std::vector<RunningStatistic> running;
+    std::vector<NodeId> predictions;             ///< by loss
+    std::vector<std::vector<NodeId>> parameters; ///< by optimizer
+    std::vector<ModelUpdate> updates;
 };
 
+/// How a model sees the batch x (rows, inputs): a picture is one image where the model's first
+/// layer wants images, and its pixels are the rows of the batch.
+ModelInput inputOf(const RunConfig& config, const ModelSpec& model, NodeId x,
+                   const BatchShape& batch) {
+    const int64_t side = config.task.side;
+    const bool picture =
+        config.task.kind != TaskKind::Regression && batch.rows == side * side && wantsImages(model);
+    if (!picture) return {x, {batch.rows, batch.inputs}, Layout::Planes};
+    return {x, {1, batch.inputs, side, side}, Layout::Rows};
+}
+
+/// The model, which takes this input and has a value for every one of the target.
+ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType dtype) {
+    ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
+    const ModelInput input = inputOf(config, model, kNoNode, batch);
+    const Shape out = modelOutput(config.model, model, {input.shape, dtype}).shape;
+    Shape wanted{batch.rows, batch.outputs};
+    if (input.layout == Layout::Rows) wanted = {1, batch.outputs, input.shape[2], input.shape[3]};
+    if (!(out == wanted))
+        throw InputError("model.layers: the model makes " + shapeText(out) + " of " +
+                         shapeText(input.shape) + ", and this task wants " + shapeText(wanted));
+    return model;
+}
+
 /// A network's output, in f32 where the precision hands it out so.
-Network emitOne(Builder& b, const RunConfig& config, NodeId x, int64_t outputs,
-                const PrecisionPlan& plan, const std::string& prefix = {}) {
-    Network network = emitNetwork(b, config.model, x, outputs, plan.storage, prefix);
+EmittedModel emitOne(Builder& b, const ModelSpec& model, const ModelInput& input,
+                     const PrecisionPlan& plan, const NetworkPart& part, uint64_t seed) {
+    const ModelOptions options{plan.storage, part.prefix, ModelMode::Train, seed, Layout::Rows};
+    EmittedModel made = emitModel(b, model, input, options);
     if (plan.outputF32) {
-        LabelScope label(b, outputLabel(prefix));
+        LabelScope label(b, made.lastLabel);
         b.setRule("outputs of the network in float32");
-        network.output = b.cast(network.output, DType::F32);
+        made.output = b.cast(made.output, DType::F32);
         b.setRule({});
     }
-    return network;
+    return made;
+}
+
+/// What a loss looks at: the sum of all outputs times its factors.
+NodeId weightedSum(Builder& b, const LossPart& loss, const std::vector<NodeId>& outputs) {
+    NodeId sum = kNoNode;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        const NodeId term = b.scale(outputs[i], loss.factors[i]);
+        sum = sum == kNoNode ? term : fn::add(b, sum, term);
+    }
+    return sum;
 }
 
 Networks emitNetworks(Builder& b, const RunConfig& config, const BatchShape& shape,
                       const PrecisionPlan& plan) {
-    const NodeId x = b.input("x", {shape.rows, shape.inputs}, plan.storage.weights);
-    Network first = emitOne(b, config, x, shape.outputs, plan);
-    if (config.model.networks == 1) return {first.output, kNoNode, std::move(first.running)};
-    const Network second = emitOne(b, config, x, shape.outputs, plan, std::string(kSecondPrefix));
-    first.running.insert(first.running.end(), second.running.begin(), second.running.end());
+    const DType storage = plan.storage.weights;
+    const ModelSpec model = fittingModel(config, shape, storage);
+    const NodeId x = b.input("x", {shape.rows, shape.inputs}, storage);
+    const ModelInput input = inputOf(config, model, x, shape);
+    const StepParts parts = partsOf(config);
+    Networks networks;
+    networks.parameters.resize(parts.optimizers.size());
+    std::vector<NodeId> outputs;
+    for (const NetworkPart& part : parts.networks) {
+        EmittedModel made = emitOne(b, model, input, plan, part, config.seed);
+        outputs.push_back(made.output);
+        auto& parameters = networks.parameters[part.optimizer];
+        parameters.insert(parameters.end(), made.parameters.begin(), made.parameters.end());
+        for (ModelUpdate& update : made.updates)
+            networks.updates.push_back(std::move(update));
+    }
+    if (outputs.size() == 1 && parts.losses.size() == 1) {
+        networks.predictions = outputs;
+        return networks;
+    }
     LabelScope label(b, "mixtures");
     // They belong to no layer.
     const bool byLayers = plan.policy && plan.policy->everyLayer;
     AutocastScope scope(b, byLayers ? nullptr : b.policy());
-    // The factors of PyTorch's notes on AMP; both losses are zero at (8, 1) / 19 of the target.
-    return {mixture(b, 2, first.output, 3, second.output),
-            mixture(b, 3, first.output, -5, second.output), std::move(first.running)};
+    for (const LossPart& loss : parts.losses)
+        networks.predictions.push_back(weightedSum(b, loss, outputs));
+    return networks;
+}
+
+/// Whether a policy can decide about a layer of the user's.
+void collectLayers(const LayerSpec& layer, const std::string& words,
+                   std::vector<std::string>& labels) {
+    for (const LayerSpec& child : layer.children)
+        collectLayers(child, words, labels);
+    const bool sums = layer.info->holds == Holds::Residual;
+    const bool single = layer.info->holds == Holds::Nothing && layer.info->computes;
+    if (sums || single) labels.push_back(words + layer.label);
+}
+
+std::vector<std::string> layersOfText(const RunConfig& config) {
+    const ModelSpec model = modelOf(config.model, 1, 1);
+    std::vector<std::string> labels;
+    for (const NetworkPart& part : partsOf(config).networks)
+        collectLayers(model.root, wordsOf(part.prefix), labels);
+    if (config.model.networks > 1) labels.push_back("mixtures");
+    labels.push_back("loss");
+    return labels;
 }
 
 } // namespace
@@ -62,18 +131,19 @@ Graph buildStep(const RunConfig& config, const LaneConfig& lane, const Precision
                 const BatchShape& shape) {
     return buildStepWith(config, lane, plan, [&](Builder& b, DType) {
         Networks networks = emitNetworks(b, config, shape, plan);
-        Forward f{networks.prediction, kNoNode, std::move(networks.running)};
+        Forward f;
+        f.prediction = networks.predictions[0];
+        f.parameters = std::move(networks.parameters);
+        f.updates = std::move(networks.updates);
         const NodeId target = b.input("target", {shape.rows, shape.outputs}, DType::F32);
         PhaseScope phase(b, Phase::Loss);
         LabelScope label(b, "loss");
-        // Without autocast nothing casts the prediction: the loss is taken in F32 all the same.
-        const auto lossOf = [&](NodeId y) {
+        for (const NodeId y : networks.predictions) {
+            // Without autocast nothing casts the prediction: the loss is taken in F32 all the same.
             const NodeId loss = fn::mseLoss(b, b.policy() ? y : b.cast(y, DType::F32), target);
             // a policy of the user's may lower it; the loss scale is in F32
-            return b.cast(loss, DType::F32);
-        };
-        f.loss = lossOf(f.prediction);
-        if (networks.further != kNoNode) f.furtherLosses = {lossOf(networks.further)};
+            f.losses.push_back(b.cast(loss, DType::F32));
+        }
         return f;
     });
 }
@@ -84,11 +154,12 @@ Graph buildForward(const RunConfig& config, const PrecisionPlan& plan, const Bat
     b.setMathMode(plan.math);
     AutocastScope scope(b, plan.policy ? &*plan.policy : nullptr);
     const Networks networks = emitNetworks(b, config, shape, plan);
-    graph.addOutput("prediction", networks.prediction);
+    graph.addOutput("prediction", networks.predictions[0]);
     return graph;
 }
 
 std::vector<std::string> layersOf(const RunConfig& config) {
+    if (!config.model.layers.empty()) return layersOfText(config);
     RunConfig network = config;
     network.gradients.penalty = 0; // comes after the layers
     // Any policy decides about the same layers, whatever the shape; norms want two rows.

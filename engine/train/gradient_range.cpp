@@ -12,7 +12,7 @@ namespace halfscope {
 namespace {
 
 constexpr std::string_view kGradientLabel =
-    " gradient"; // "layers.0.weight gradient", see step_graph
+    " gradient"; // "0.weight gradient", see step_graph
 
 bool isProduct(Op op) {
     return op == Op::Matmul || op == Op::Conv2d || op == Op::Conv2dInputGrad ||

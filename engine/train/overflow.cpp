@@ -14,7 +14,7 @@ namespace halfscope {
 namespace {
 
 constexpr std::string_view kGradientLabel =
-    " gradient"; // "layers.0.weight gradient", see step_graph
+    " gradient"; // "0.weight gradient", see step_graph
 
 struct NonFinite {
     bool inf = false, nan = false;

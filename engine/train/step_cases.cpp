@@ -2,8 +2,9 @@
 #include "engine/train/step_cases.h"
 
 #include "engine/core/philox.h"
-#include "engine/models/network.h"
+#include "engine/models/emit_model.h"
 #include "engine/ops/functional.h"
+#include "engine/settings/model_settings.h"
 #include "engine/step/step_graph.h"
 
 namespace halfscope {
@@ -15,10 +16,12 @@ constexpr uint64_t kInputStream = 1, kLabelStream = 2;
 
 Graph classifierStep(const StepCase& c, const LaneConfig& lane) {
     return buildStepWith(c.config, lane, [&](Builder& b, DType storage) {
-        const NodeId x = b.input("x", {kClassifierBatch, c.inputs}, storage);
+        const Shape batch{kClassifierBatch, c.inputs};
+        const NodeId x = b.input("x", batch, storage);
         const NodeId target = b.input("target", {kClassifierBatch}, DType::I32);
-        const NodeId y = emitNetwork(b, c.config.model, x, c.classes, storage).output;
-        return Forward{y, b.cast(fn::crossEntropy(b, y, target), DType::F32), {}};
+        const ModelSpec model = modelOf(c.config.model, c.inputs, c.classes);
+        const NodeId y = emitModel(b, model, {x, batch}, {.storage = storage}).output;
+        return Forward{y, {b.cast(fn::crossEntropy(b, y, target), DType::F32)}};
     });
 }
 

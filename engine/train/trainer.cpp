@@ -97,22 +97,14 @@ bool hasOtherStep(const LaneConfig& a, const LaneConfig& b) {
 
 Weights initialWeights(const Graph& graph, uint64_t seed, const std::stop_token& stop) {
     Weights weights;
-    uint64_t index = 0;
-    double bound = 0; // of the layer at hand: a weight stands before its bias
+    uint64_t drawn = 0; // states that were drawn, a stream each
     for (const StateInfo& state : graph.states()) {
         if (!isWeight(state)) continue;
         throwIfStopped(stop);
-        const Node& node = graph[state.node];
-        std::vector<float> values(static_cast<size_t>(node.elements()));
-        if (state.name.find("norms.") != std::string::npos) {
-            const bool one = state.name.ends_with(".weight") || state.name.ends_with("_var");
-            std::fill(values.begin(), values.end(), one ? 1.0f : 0.0f);
-        } else {
-            if (node.shape.rank() == 2)
-                bound = 1 / std::sqrt(static_cast<double>(node.shape.back()));
-            const auto limit = static_cast<float>(bound);
-            Philox(seed, kWeightStreams + index++).fillUniform(values, -limit, limit);
-        }
+        const auto start = static_cast<float>(state.start.value);
+        std::vector<float> values(static_cast<size_t>(graph[state.node].elements()), start);
+        if (state.start.kind == InitialValue::Kind::Uniform)
+            Philox(seed, kWeightStreams + drawn++).fillUniform(values, -start, start);
         weights.emplace(state.name, std::move(values));
     }
     return weights;

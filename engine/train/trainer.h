@@ -17,11 +17,10 @@
 
 namespace halfscope {
 
-/// Starting values by parameter name ("layers.0.weight"), f32, row-major.
+/// Starting values by parameter name ("0.weight"), f32, row-major.
 using Weights = std::map<std::string, std::vector<float>>;
 
-/// Deterministic initial weights, PyTorch's default rule (uniform in +-1/sqrt(fan in)), from the
-/// seed.
+/// Deterministic initial weights by each state's own rule, from the seed.
 Weights initialWeights(const Graph&, uint64_t seed, const std::stop_token& stop = {});
 
 class Trainer {

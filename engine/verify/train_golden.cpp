@@ -1,8 +1,9 @@
 // Trains what was recorded: by Trainer, or by hand for the loss that no task has.
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
-#include "engine/models/network.h"
+#include "engine/models/emit_model.h"
 #include "engine/ops/functional.h"
+#include "engine/settings/model_settings.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 #include "engine/verify/fixed_dataset.h"
@@ -16,6 +17,8 @@
 namespace halfscope::recorded {
 namespace {
 
+constexpr int kMostLayers = 1000;
+
 bool isPicture(const Golden& run) { return run.at("kind").text() == "checkerboard"; }
 /// Layers of nn.Sequential from one linear layer to the next: with a norm and an activation, or
 /// with the activation alone.
@@ -26,26 +29,35 @@ int indexOf(const std::string& name, const Golden& value) {
     int index = -1;
     const size_t dot = std::min(name.find('.'), name.size());
     const auto [end, error] = std::from_chars(name.data(), name.data() + dot, index);
-    if (error != std::errc() || end != name.data() + dot || index < 0 || index > 1000) {
+    if (error != std::errc() || end != name.data() + dot || index < 0 || index > kMostLayers) {
         value.fail("a name like 0.weight is wanted");
     }
     return index;
 }
 
-/// "3.weight" of the recorded nn.Sequential to our names.
-Weights startOf(const Golden& run, const Perturbation& moved) {
+/// The order in which weights are moved: linear layers, then norms, each from the first on.
+std::vector<std::pair<int, std::string>> movedOrder(const Golden& run) {
     const int period = periodOf(run);
-    Weights weights;
+    std::vector<std::pair<int, std::string>> order;
     for (const auto& [name, values] : run.at("start").members()) {
-        if (name.ends_with("num_batches_tracked")) continue;
         const int index = indexOf(name, values);
-        const std::string part = index % period == 0 ? "layers." : "norms.";
-        weights[part + std::to_string(index / period) + name.substr(name.find('.'))] =
-            values.floats();
+        const bool linear = index % period == 0;
+        if (!name.ends_with("num_batches_tracked"))
+            order.emplace_back(linear ? index : index + kMostLayers, name);
     }
+    std::sort(order.begin(), order.end());
+    return order;
+}
+
+/// The recorded state dict; ours has the same names, but for PyTorch's count of batches.
+Weights startOf(const Golden& run, const Perturbation& moved) {
+    Weights weights;
+    for (const auto& [name, values] : run.at("start").members())
+        if (!name.ends_with("num_batches_tracked")) weights[name] = values.floats();
     if (moved.seed == 0) return weights;
     uint64_t stream = 0;
-    for (auto& [name, values] : weights) {
+    for (const auto& [place, name] : movedOrder(run)) {
+        std::vector<float>& values = weights.at(name);
         const Philox random(moved.seed, stream++);
         for (size_t i = 0; i < values.size(); ++i)
             values[i] *= 1 + moved.size * (2 * random.uniform(i) - 1);
@@ -200,8 +212,9 @@ private:
         return buildStepWith(config, config.lanes[0], [&](Builder& b, DType storage) {
             const NodeId x = b.input("x", m_shape, storage);
             const NodeId target = b.input("target", {m_shape[0]}, DType::I32);
-            const NodeId y = emitNetwork(b, config.model, x, m_classes, storage).output;
-            return Forward{y, fn::crossEntropy(b, y, target), {}};
+            const ModelSpec model = modelOf(config.model, m_shape[1], m_classes);
+            const NodeId y = emitModel(b, model, {x, m_shape}, {.storage = storage}).output;
+            return Forward{y, {fn::crossEntropy(b, y, target)}};
         });
     }
     const Graph& graph() const { return m_runner.graph(); }

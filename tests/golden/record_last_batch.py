@@ -53,9 +53,8 @@ def main(path):
     torch.set_num_threads(1)
     start = network().state_dict()
     inputs, targets = torch.randn(SAMPLES, INPUTS), torch.randn(SAMPLES, 1) * 5 + 10
-    ours = {"0": "layers.0", "1": "norms.0", "3": "layers.1"}
-    weights = {f"{ours[name.split('.')[0]]}.{name.split('.')[1]}": digits(values)
-               for name, values in start.items() if not name.endswith("num_batches_tracked")}
+    weights = {name: digits(values) for name, values in start.items()
+               if not name.endswith("num_batches_tracked")}
     batches = range(0, SAMPLES, BATCH)
     file = {"torch": torch.__version__, "batch": BATCH, "inputs": INPUTS, "width": WIDTH,
             "rate": RATE, "first_scale": FIRST_SCALE, "growth_interval": GROWTH_INTERVAL,

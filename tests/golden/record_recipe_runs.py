@@ -128,7 +128,7 @@ def record():
     for prefix, state in zip(("", "second."), start):
         for name, values in state.items():
             index, part = name.split(".")
-            names[f"{prefix}layers.{int(index) // 2}.{part}"] = digits(values)
+            names[f"{prefix}{index}.{part}"] = digits(values)
     runs = []
     for name, settings, recipe in RECIPES:
         for amp in (False, True):

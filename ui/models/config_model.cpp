@@ -232,9 +232,10 @@ bool ConfigModel::setData(const QModelIndex& index, const QVariant& value, int r
     const Field& field = *row(index.row()).field;
     try {
         return apply(index.row(), parseValue(field, value.toString().trimmed().toStdString()));
-    } catch (const InputError&) {
+    } catch (const InputError& error) {
         m_errors[static_cast<size_t>(index.row())] =
-            tr("Allowed: %1").arg(QString::fromStdString(allowedText(field)));
+            field.check ? QString::fromStdString(error.what()) // a sentence about what was given
+                        : tr("Allowed: %1").arg(QString::fromStdString(allowedText(field)));
         emit dataChanged(index, index);
         return false;
     }

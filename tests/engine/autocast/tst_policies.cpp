@@ -102,24 +102,24 @@ private slots:
         QCOMPARE(products.size(), size_t{1});
         QString found;
         for (const QString& each :
-             {named(stored("layers.0.weight")), named(stored("norms.0.weight")), QString("|"),
+             {named(stored("0.weight")), named(stored("1.weight")), QString("|"),
               named(*products.begin()), named(layerOutput(g, "norm 0")),
               named(layerOutput(g, "activation 0")), named(g[g.output("prediction")].dtype),
-              QString("|"), named(gradientDType(g, "layers.0.weight")),
-              named(gradientDType(g, "norms.0.weight"))})
+              QString("|"), named(gradientDType(g, "0.weight")),
+              named(gradientDType(g, "1.weight"))})
             found += (found.isEmpty() ? "" : " ") + each;
         found.replace("bfloat", "b").replace("float", "");
         QCOMPARE(found, wanted);
         // the loss is taken in float32, and all other parameters are stored like these
         QCOMPARE(g[g.output("loss")].dtype, DType::F32);
-        QCOMPARE(stored("layers.2.bias"), stored("layers.0.weight"));
+        QCOMPARE(stored("6.bias"), stored("0.weight"));
         // Buffers go with what the norms see of their parameters.
-        const NodeId scale = g.state("norms.0.weight");
+        const NodeId scale = g.state("1.weight");
         DType seen = g[scale].dtype;
         for (NodeId id = 0; id < g.size(); ++id)
             if (g[id].op == Op::Cast && g[id].in[0] == scale && isLow(g[id].dtype))
                 seen = g[id].dtype;
-        QCOMPARE(stored("norms.0.running_var"), seen);
+        QCOMPARE(stored("1.running_var"), seen);
     }
 
     /// Rounding a float32 master to the network's dtype is a cast of its own for norms.
@@ -127,7 +127,7 @@ private slots:
         LaneConfig lane = defaultLane(Precision::ApexO2);
         const auto rounded = [&] {
             const Graph g = graphOf(lane);
-            const NodeId weight = g.state("norms.0.weight");
+            const NodeId weight = g.state("1.weight");
             for (NodeId id = 0; id < g.size(); ++id)
                 if (g[id].op == Op::Cast && g[id].in[0] == weight && g[id].dtype == DType::F16)
                     return g[id].cause.rule;
@@ -260,11 +260,11 @@ private slots:
             config.optimizer.lr = 1e-7;
             const FixedDataset data = randomRegression(kShape, 1, config.seed);
             Trainer trainer(config, 0, "lane", data, makeCpuExecutor(1));
-            const std::vector<float> before = trainer.weights().at("layers.1.weight");
+            const std::vector<float> before = trainer.weights().at("2.weight");
             std::vector<Event> events;
             for (int64_t step = 1; step <= 3; ++step)
                 trainer.step(step, events);
-            return differentBits(before, trainer.weights().at("layers.1.weight"));
+            return differentBits(before, trainer.weights().at("2.weight"));
         };
         QCOMPARE(changed(Override::Off), 0);
         QVERIFY(changed(Override::On) > 0);

@@ -3,7 +3,7 @@
 // of PyTorch's own scaler tests: two linear layers of 8 units, four batches, mean squared error,
 // plain SGD, first scale 128 that doubles on every clean step.
 #include "engine/core/error.h"
-#include "engine/models/network.h"
+#include "engine/models/emit_model.h"
 #include "engine/ops/functional.h"
 #include "engine/settings/fields.h"
 #include "engine/step/schedule.h"
@@ -25,7 +25,8 @@ namespace {
 constexpr size_t kBatches = 4;
 constexpr size_t kPoisoned = 2; ///< the batch whose gradient overflows
 constexpr float kFirstScale = 128;
-constexpr std::array kNames{"layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias"};
+constexpr std::array kNames{"0.weight", "0.bias", "1.weight", "1.bias"};
+constexpr std::string_view kSecondPrefix = "second.";
 
 enum class Autocast : uint8_t { Off, On };
 
@@ -85,9 +86,15 @@ public:
     }
 
 private:
-    static NodeId emitNet(Builder& b, NodeId x, const std::string& prefix, DType storage) {
-        const NodeId hidden = emitLinear(b, x, prefix + "layers.0", kWidth, storage);
-        return emitLinear(b, hidden, prefix + "layers.1", kWidth, storage);
+    static NodeId emitNet(Builder& b, NodeId x, const std::string& prefix, DType storage,
+                          Forward& f) {
+        const std::string square =
+            "(" + std::to_string(kWidth) + ", " + std::to_string(kWidth) + ")";
+        const ModelSpec model = readModel("Sequential(Linear" + square + ", Linear" + square + ")");
+        EmittedModel made =
+            emitModel(b, model, {x, b.shapeOf(x)}, {.storage = storage, .prefix = prefix});
+        f.parameters.push_back(std::move(made.parameters));
+        return made.output;
     }
 
     /// The poison reaches the gradient of one weight and no other value: it is a factor of that
@@ -97,21 +104,21 @@ private:
         const NodeId target = b.input("target", {kWidth, kWidth}, DType::F32);
         const NodeId poison = b.input("poison", {}, DType::F32);
         const bool two = config.model.networks == 2;
-        const NodeId y0 = emitNet(b, x, "", storage);
         Forward f;
+        const NodeId y0 = emitNet(b, x, "", storage, f);
+        NodeId other = kNoNode;
         if (two) {
             const std::string prefix(kSecondPrefix);
-            const NodeId y1 = emitNet(b, x, prefix, storage);
+            const NodeId y1 = emitNet(b, x, prefix, storage, f);
             f.prediction = fn::add(b, b.scale(y0, 2), b.scale(y1, 3));
-            const NodeId other = fn::add(b, b.scale(y0, 3), b.scale(y1, -5));
-            f.furtherLosses = {fn::mseLoss(b, other, target)};
+            other = fn::mseLoss(b, fn::add(b, b.scale(y0, 3), b.scale(y1, -5)), target);
         } else {
             f.prediction = y0;
         }
-        const NodeId bias =
-            b.graph().state(std::string(two ? kSecondPrefix : "") + "layers.1.bias");
+        const NodeId bias = b.graph().state(std::string(two ? kSecondPrefix : "") + "1.bias");
         const NodeId first = b.reshape(b.slice(bias, 0, 0, 1), {});
-        f.loss = b.add(fn::mseLoss(b, f.prediction, target), b.mul(first, poison));
+        f.losses = {b.add(fn::mseLoss(b, f.prediction, target), b.mul(first, poison))};
+        if (two) f.losses.push_back(other);
         return f;
     }
 
@@ -431,8 +438,8 @@ private slots:
             RecipeRun run(config, Autocast::Off);
             // a prediction of zero that is right: inputs and biases of zero
             Batch batch{std::vector<float>(kSquare, 0), std::vector<float>(kSquare, 0)};
-            run.setState("layers.0.bias", std::vector<float>(kWidth, 0));
-            run.setState("layers.1.bias", std::vector<float>(kWidth, 0));
+            run.setState("0.bias", std::vector<float>(kWidth, 0));
+            run.setState("1.bias", std::vector<float>(kWidth, 0));
             QCOMPARE(run.step(batch, 0), epsilon == 0 ? 1 : 0);
         }
     }

@@ -108,7 +108,7 @@ private slots:
         }
         const Weights end = lane.trainer.weights();
         for (const char* part : {"running_mean", "running_var"})
-            QVERIFY(worstDeviation(end.at(std::string("norms.0.") + part), run.at(part).floats()) <=
+            QVERIFY(worstDeviation(end.at(std::string("1.") + part), run.at(part).floats()) <=
                     bound);
         qInfo("largest relative deviation of a loss: %.2g", worst);
     }

@@ -137,11 +137,11 @@ private slots:
         const Graph graph = buildStep(config, config.lanes[0], {64, 10, 1});
         const Weights weights = initialWeights(graph, kLaneSeed);
         QCOMPARE(weights.size(), size_t{14});
-        QCOMPARE(weights.at("norms.1.weight"), std::vector<float>(20, 1.0f));
-        QCOMPARE(weights.at("norms.1.running_var"), std::vector<float>(20, 1.0f));
-        QCOMPARE(weights.at("norms.0.bias"), std::vector<float>(20, 0.0f));
-        for (const auto& [name, fanIn] : std::map<std::string, double>{
-                 {"layers.0.weight", 10}, {"layers.0.bias", 10}, {"layers.1.weight", 20}}) {
+        QCOMPARE(weights.at("4.weight"), std::vector<float>(20, 1.0f));
+        QCOMPARE(weights.at("4.running_var"), std::vector<float>(20, 1.0f));
+        QCOMPARE(weights.at("1.bias"), std::vector<float>(20, 0.0f));
+        for (const auto& [name, fanIn] :
+             std::map<std::string, double>{{"0.weight", 10}, {"0.bias", 10}, {"3.weight", 20}}) {
             float largest = 0;
             for (const float w : weights.at(name))
                 largest = std::max(largest, std::abs(w));
@@ -150,8 +150,8 @@ private slots:
                      name.c_str());
         }
         // each parameter has a stream of its own
-        const double a = double{weights.at("layers.0.bias")[0]} * std::sqrt(10.0);
-        const double b = double{weights.at("layers.1.bias")[0]} * std::sqrt(20.0);
+        const double a = double{weights.at("0.bias")[0]} * std::sqrt(10.0);
+        const double b = double{weights.at("3.bias")[0]} * std::sqrt(20.0);
         QVERIFY(std::abs(a - b) > 1e-6);
         QVERIFY(initialWeights(graph, kLaneSeed + 1) != weights);
         QCOMPARE(initialWeights(graph, kLaneSeed), weights);
@@ -168,10 +168,10 @@ private slots:
     void wrongWeightsAreRefused() {
         Lane lane(laneConfig(Precision::Fp32));
         Weights weights = lane.trainer.weights();
-        weights["layers.9.weight"] = {1};
+        weights["99.weight"] = {1};
         QVERIFY_THROWS_EXCEPTION(InputError, lane.trainer.setWeights(weights));
-        weights.erase("layers.9.weight");
-        weights["layers.0.bias"].pop_back();
+        weights.erase("99.weight");
+        weights["0.bias"].pop_back();
         QVERIFY_THROWS_EXCEPTION(InputError, lane.trainer.setWeights(weights));
     }
 

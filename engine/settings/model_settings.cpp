@@ -1,0 +1,95 @@
+// Writes the template's text, and names the setting in what is refused about a model.
+#include "engine/settings/model_settings.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+
+namespace halfscope {
+
+namespace {
+
+std::string linearText(int64_t inputs, int64_t outputs) {
+    return "Linear(" + numberText(inputs) + ", " + numberText(outputs) + ")";
+}
+
+std::string normText(Norm norm, int64_t width) {
+    switch (norm) {
+    case Norm::None: return {};
+    case Norm::BatchNorm: return "BatchNorm1d(" + numberText(width) + ")";
+    case Norm::LayerNorm: return "LayerNorm(" + numberText(width) + ")";
+    }
+    failInvariant("unknown norm");
+}
+
+const char* activationText(Activation activation) {
+    switch (activation) {
+    case Activation::Relu: return "ReLU()";
+    case Activation::Tanh: return "Tanh()";
+    case Activation::Sigmoid: return "Sigmoid()";
+    case Activation::Gelu: return "GELU()";
+    case Activation::Silu: return "SiLU()";
+    case Activation::Softplus: return "Softplus()";
+    case Activation::Sin: return "Sine()";
+    }
+    failInvariant("unknown activation");
+}
+
+/// A layer of the template: its text and its label.
+struct Row {
+    std::string text, label;
+};
+
+std::vector<Row> templateRows(const ModelConfig& model, int64_t inputs, int64_t outputs) {
+    std::vector<Row> rows;
+    for (int64_t i = 0; i <= model.depth; ++i) {
+        const std::string number = numberText(i);
+        rows.push_back({linearText(i == 0 ? inputs : model.width, model.width), "layer " + number});
+        if (model.norm != Norm::None)
+            rows.push_back({normText(model.norm, model.width), "norm " + number});
+        rows.push_back({activationText(model.activation), "activation " + number});
+    }
+    rows.push_back({linearText(model.width, outputs), "output layer"});
+    return rows;
+}
+
+std::string textOf(const std::vector<Row>& rows) {
+    std::string text = "nn.Sequential(\n";
+    for (const Row& row : rows)
+        text += "    nn." + row.text + ",\n";
+    return text + ")";
+}
+
+template <class Call>
+auto named(const Call& call) {
+    try {
+        return call();
+    } catch (const InputError& error) {
+        throw InputError(std::string("model.layers, ") + error.what());
+    }
+}
+
+} // namespace
+
+std::string templateText(const ModelConfig& model, int64_t inputs, int64_t outputs) {
+    return textOf(templateRows(model, inputs, outputs));
+}
+
+ModelSpec modelOf(const ModelConfig& config, int64_t inputs, int64_t outputs) {
+    if (!config.layers.empty()) return named([&] { return readModel(config.layers); });
+    const std::vector<Row> rows = templateRows(config, inputs, outputs);
+    ModelSpec model = readModel(textOf(rows));
+    for (size_t i = 0; i < rows.size(); ++i)
+        model.root.children[i].label = rows[i].label;
+    return model;
+}
+
+NodeType modelOutput(const ModelConfig& config, const ModelSpec& model, const NodeType& in) {
+    if (config.layers.empty()) return outputOf(model, in);
+    return named([&] { return outputOf(model, in); });
+}
+
+void checkModelText(const std::string& text) {
+    if (!text.empty()) named([&] { return readModel(text); });
+}
+
+} // namespace halfscope

@@ -1,0 +1,25 @@
+// The model that the settings describe: model.layers where it is given, else the template of
+// width, depth, norm and activation, which writes such a text.
+#pragma once
+
+#include "engine/models/model_spec.h"
+#include "engine/settings/run_config.h"
+
+namespace halfscope {
+
+/// The template as text: Linear inputs -> width, then `depth` hidden layers width -> width, each
+/// with norm and activation, then Linear width -> outputs.
+std::string templateText(const ModelConfig&, int64_t inputs, int64_t outputs);
+
+/// Layers of the template are labelled "layer 0", "norm 0", "activation 0" and so on, the last
+/// "output layer"; those of model.layers by name and state-dict path, "Linear 0". InputError
+/// "model.layers, line 2, column 5: ...".
+ModelSpec modelOf(const ModelConfig&, int64_t inputs, int64_t outputs);
+
+/// The type of the model's result; InputError as that of modelOf() where a layer refuses its input.
+NodeType modelOutput(const ModelConfig&, const ModelSpec&, const NodeType& in);
+
+/// The value of the setting model.layers; InputError as that of modelOf().
+void checkModelText(const std::string& text);
+
+} // namespace halfscope

@@ -1,0 +1,22 @@
+// The settings as lists.
+#include "engine/step/step_parts.h"
+
+namespace halfscope {
+
+StepParts partsOf(const RunConfig& config) {
+    StepParts parts;
+    parts.networks = {{"", 0}};
+    parts.losses = {{{1}}};
+    parts.optimizers = {{config.optimizer, "optimizer", "schedule.table", "learning rate"}};
+    if (config.model.networks == 1) return parts;
+    OptimizerConfig second = config.optimizer;
+    second.kind = config.second.kind;
+    second.lr = config.second.lr;
+    parts.networks.push_back({"second.", 1});
+    // The factors of PyTorch's notes on AMP; both losses are zero at (8, 1) / 19 of the target.
+    parts.losses = {{{2, 3}}, {{3, -5}}};
+    parts.optimizers.push_back({second, "optimizer2", "schedule.table2", "second learning rate"});
+    return parts;
+}
+
+} // namespace halfscope

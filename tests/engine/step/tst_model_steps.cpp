@@ -1,0 +1,278 @@
+// Training what model.layers describes: the template's own text gives the template's numbers, 1x1
+// convolutions over a picture run on the kernels of linear layers over its pixels, and wrong models
+// are refused with line and column.
+#include "engine/core/philox.h"
+#include "engine/exec/executor.h"
+#include "engine/exec/reference.h"
+#include "engine/ops/functional.h"
+#include "engine/passes/compile.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/layers.h"
+#include "engine/settings/model_settings.h"
+#include "engine/step/step_graph.h"
+#include "tests/support/lane.h"
+
+#include <QTest>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+RunConfig pictureConfig(const std::string& layers, Precision precision = Precision::AmpFp16) {
+    RunConfig config = presetNamed("checkerboard").config;
+    config.task.side = 32;
+    config.model.width = 64;
+    config.model.depth = 1;
+    config.model.layers = layers;
+    config.lanes = {defaultLane(precision)};
+    config.device = "cpu";
+    config.threads = 2;
+    return config;
+}
+
+/// Losses, gradient norms and the last picture of some steps.
+std::vector<float> trained(const RunConfig& config, int steps = 6) {
+    const auto data = makeDataset(config);
+    Trainer trainer(config, 0, "lane", *data, makeCpuExecutor(2));
+    std::vector<Event> events;
+    std::vector<float> seen;
+    for (int64_t step = 1; step <= steps; ++step) {
+        const StepRecord record = trainer.step(step, events).value();
+        seen.insert(seen.end(), {record.loss, record.gradientNorm});
+    }
+    const std::vector<float> picture = trainer.prediction();
+    seen.insert(seen.end(), picture.begin(), picture.end());
+    return seen;
+}
+
+Program programOf(const RunConfig& config) {
+    const auto data = makeDataset(config);
+    return compile(buildStep(config, config.lanes[0], data->shape()),
+                   makeCpuExecutor(2)->compileOptions());
+}
+
+/// What each kernel does, in order: the ops of its nodes but for views.
+std::vector<std::string> kernelsOf(const Program& program) {
+    std::vector<std::string> kernels;
+    for (const Kernel& kernel : program.kernels) {
+        std::string ops;
+        for (const NodeId id : kernel.members)
+            if (program.graph[id].op != Op::Reshape)
+                ops += std::string(nameOf(program.graph[id].op)) + " ";
+        if (!ops.empty()) kernels.push_back(ops);
+    }
+    return kernels;
+}
+
+constexpr const char* kPixels = R"(nn.Sequential(
+    nn.Conv2d(2, 64, 1), nn.BatchNorm2d(64), nn.ReLU(),
+    nn.Conv2d(64, 64, 1), nn.BatchNorm2d(64), nn.ReLU(),
+    nn.Conv2d(64, 1, 1)))";
+
+QString refusalOf(const RunConfig& config) {
+    try {
+        const auto data = makeDataset(config);
+        buildStep(config, config.lanes[0], data->shape());
+        return {};
+    } catch (const InputError& error) {
+        return QString::fromStdString(error.what());
+    }
+}
+
+} // namespace
+
+class TestModelSteps : public QObject {
+    Q_OBJECT
+
+private slots:
+    void templateTextGivesTheTemplatesBits_data() {
+        QTest::addColumn<int>("norm");
+        QTest::addColumn<int>("activation");
+        QTest::newRow("batch relu")
+            << static_cast<int>(Norm::BatchNorm) << static_cast<int>(Activation::Relu);
+        QTest::newRow("layer gelu")
+            << static_cast<int>(Norm::LayerNorm) << static_cast<int>(Activation::Gelu);
+        QTest::newRow("none sine")
+            << static_cast<int>(Norm::None) << static_cast<int>(Activation::Sin);
+    }
+    void templateTextGivesTheTemplatesBits() {
+        QFETCH(int, norm);
+        QFETCH(int, activation);
+        RunConfig config = pictureConfig("");
+        config.model.norm = static_cast<Norm>(norm);
+        config.model.activation = static_cast<Activation>(activation);
+        const std::vector<float> wanted = trained(config);
+        config.model.layers = templateText(config.model, 2, 1);
+        QCOMPARE(differentBits(trained(config), wanted), 0);
+        const ModelSpec model = modelOf(config.model, 2, 1);
+        config.model.layers = textOf(model); // as PyTorch prints it
+        QCOMPARE(differentBits(trained(config), wanted), 0);
+    }
+
+    void pointwiseConvolutionsAreProductsOverPixels_data() {
+        QTest::addColumn<int>("precision");
+        for (const Precision p : {Precision::Fp32, Precision::AmpFp16, Precision::Fp16})
+            QTest::newRow(nameOf(p)) << static_cast<int>(p);
+    }
+    /// The same values to the last bit, because they are the same products, and the same kernels.
+    void pointwiseConvolutionsAreProductsOverPixels() {
+        QFETCH(int, precision);
+        const RunConfig linear = pictureConfig("", static_cast<Precision>(precision));
+        RunConfig pixels = linear;
+        pixels.model.layers = kPixels;
+        QCOMPARE(differentBits(trained(pixels), trained(linear)), 0);
+        const auto wanted = kernelsOf(programOf(linear)), found = kernelsOf(programOf(pixels));
+        QVERIFY(wanted.size() > 10);
+        QCOMPARE(found, wanted);
+    }
+
+    /// On batches of images in planes too: the values of the true convolution.
+    void pointwiseLayersKeepImagesApart() {
+        const ModelSpec model = readModel("Sequential(Conv2d(3, 4, 1), ReLU(), Conv2d(4, 2, 1))");
+        Graph graph;
+        Builder b(graph);
+        const Shape in{2, 3, 3, 5};
+        const NodeId x = b.input("x", in, DType::F32);
+        const EmittedModel made = emitModel(b, model, {x, in});
+        const NodeId hidden = fn::unary(
+            b, Op::Relu, fn::conv2d(b, x, graph.state("0.weight"), graph.state("0.bias"), {}));
+        const NodeId wanted =
+            fn::conv2d(b, hidden, graph.state("2.weight"), graph.state("2.bias"), {});
+        std::map<NodeId, RefTensor> leaves;
+        uint64_t stream = 1;
+        for (const NodeId id : {x, graph.state("0.weight"), graph.state("0.bias"),
+                                graph.state("2.weight"), graph.state("2.bias")}) {
+            RefTensor tensor{graph[id].shape, {}};
+            const Philox random(3, stream++);
+            for (uint64_t i = 0; i < static_cast<uint64_t>(tensor.shape.elements()); ++i)
+                tensor.values.push_back(static_cast<double>(random.uniform(i)) - 0.5);
+            leaves.emplace(id, std::move(tensor));
+        }
+        const auto values =
+            evaluate(graph, leaves, std::array{made.output, wanted}, RefRounding::None);
+        QCOMPARE(values.at(made.output).shape, values.at(wanted).shape);
+        for (size_t i = 0; i < values.at(wanted).values.size(); ++i)
+            QVERIFY(std::abs(values.at(made.output).values[i] - values.at(wanted).values[i]) <
+                    1e-14);
+    }
+
+    /// A single 1x1 convolution among others stays one; several in a row are products.
+    void singlePointwiseLayersStayConvolutions_data() {
+        QTest::addColumn<QByteArray>("layers");
+        QTest::addColumn<int>("convolutions");
+        QTest::newRow("alone") << QByteArray("Conv2d(3, 4, 1)") << 1;
+        QTest::newRow("two") << QByteArray("Conv2d(3, 4, 1), ReLU(), Conv2d(4, 4, 1)") << 0;
+        QTest::newRow("blocks") << QByteArray("Sequential(Conv2d(3, 4, 1), BatchNorm2d(4)),"
+                                              "Sequential(Tanh(), Conv2d(4, 4, 1))")
+                                << 0;
+        QTest::newRow("among") << QByteArray("Conv2d(3, 4, 3), Conv2d(4, 4, 1), MaxPool2d(2),"
+                                             "Conv2d(4, 4, 1)")
+                               << 3;
+        QTest::newRow("two among") << QByteArray("Conv2d(3, 4, 3), Conv2d(4, 4, 1), ReLU(),"
+                                                 "Conv2d(4, 4, 1), Conv2d(4, 4, 3)")
+                                   << 2;
+        QTest::newRow("beside") << QByteArray("Residual(Conv2d(3, 3, 1)), Conv2d(3, 4, 1)") << 2;
+    }
+    void singlePointwiseLayersStayConvolutions() {
+        QFETCH(QByteArray, layers);
+        QFETCH(int, convolutions);
+        const ModelSpec model = readModel("Sequential(" + layers.toStdString() + ")");
+        Graph graph;
+        Builder b(graph);
+        const Shape in{2, 3, 8, 8};
+        emitModel(b, model, {b.input("x", in, DType::F32), in});
+        int found = 0;
+        for (NodeId id = 0; id < graph.size(); ++id)
+            found += graph[id].op == Op::Conv2d;
+        QCOMPARE(found, convolutions);
+    }
+
+    /// Convolutions over neighbours, norms, shortcuts and dropout learn the picture.
+    void deepModelsLearn() {
+        RunConfig config = pictureConfig(R"(Sequential(
+            Conv2d(2, 16, 3, padding=1), BatchNorm2d(16), SiLU(),
+            Residual(Conv2d(16, 16, 3, padding=1, bias=False), GroupNorm(4, 16), Hardswish(),
+                     Dropout(0.1)),
+            Residual(MaxPool2d(2), Conv2d(16, 16, 1), Upsample(scale_factor=2),
+                     shortcut=Conv2d(16, 16, 1)),
+            LeakyReLU(), Conv2d(16, 1, 1)))");
+        const std::vector<float> seen = trained(config, 30);
+        QVERIFY(std::isfinite(seen[0]));
+        QVERIFY2(seen[58] < 0.8f * seen[0],
+                 qPrintable(QString("%1 %2").arg(double{seen[0]}).arg(double{seen[58]})));
+    }
+
+    /// The mask of a step is that step's alone, and a run repeats it.
+    void dropoutDrawsAnewEachStep() {
+        RunConfig config = pictureConfig("Sequential(Linear(2, 1), Dropout(0.5))");
+        config.optimizer.lr = 0;
+        const std::vector<float> seen = trained(config, 3);
+        QVERIFY(seen[0] != seen[2] && seen[2] != seen[4]);
+        QCOMPARE(differentBits(trained(config, 3), seen), 0);
+    }
+
+    void layersAreNamedByKindAndPath() {
+        RunConfig config = pictureConfig("Sequential(Conv2d(2, 8, 1), ReLU(), Flatten(0, 0),"
+                                         "Residual(Conv2d(8, 8, 1)), Conv2d(8, 1, 1))");
+        const std::vector<std::string> wanted{"Conv2d 0",   "ReLU 1",   "Conv2d 3.0",
+                                              "Residual 3", "Conv2d 4", "loss"};
+        QCOMPARE(layersOf(config), wanted);
+        config.lanes[0].layers = "Conv2d 3.0=float32";
+        const auto data = makeDataset(config);
+        const Graph g = buildStep(config, config.lanes[0], data->shape());
+        for (NodeId id = 0; id < g.size(); ++id) {
+            if (g[id].op != Op::Matmul || g[id].cause.phase != Phase::Forward) continue;
+            QCOMPARE(g[id].dtype == DType::F32, g[id].cause.label == "Conv2d 3.0");
+        }
+        config.lanes[0].layers = "layer 1=float32";
+        QVERIFY(refusalOf(config).startsWith("precision.layers: \"layer 1\" is not a layer of"));
+    }
+
+    void wrongModelsAreRefused() {
+        QCOMPARE(refusalOf(pictureConfig("Sequential(\n  Linear(2, 8),\n  Linear(4, 1))")),
+                 QString("model.layers, line 3, column 3: Linear(4, 1): the input has 8 features"));
+        QCOMPARE(
+            refusalOf(pictureConfig("Linear(2, 3)")),
+            QString("model.layers: the model makes (1024, 3) of (1024, 2), and this task wants "
+                    "(1024, 1)"));
+        QCOMPARE(refusalOf(pictureConfig("Conv2d(2, 1, 3)")),
+                 QString("model.layers: the model makes (1, 1, 30, 30) of (1, 2, 32, 32), and this "
+                         "task wants (1, 1, 32, 32)"));
+    }
+
+    /// From the command line and from a file, with lines as they stand.
+    void theSettingTakesText() {
+        RunConfig config = defaultConfig();
+        applySetting(config, std::string("model.layers=") + kPixels);
+        QCOMPARE(config.model.layers, std::string(kPixels));
+        const RunConfig again = parseConfig(configText(config), "experiment.json");
+        QCOMPARE(again.model.layers, std::string(kPixels));
+        QVERIFY(!findField("model.width")->applies(again, -1));
+        const auto refused = [&](const auto& call) {
+            try {
+                call();
+                return std::string();
+            } catch (const InputError& error) {
+                return std::string(error.what());
+            }
+        };
+        const std::string why = "model.layers, line 2, column 1: \"Linar\" is not a layer of this "
+                                "program; the nearest one is Linear";
+        QCOMPARE(refused([&] { applySetting(config, "model.layers=Sequential(\nLinar(2, 1))"); }),
+                 why);
+        QCOMPARE(refused([&] {
+                     parseConfig("{\"version\": 1, \"model\": {\"layers\": \"A(Linar(2, 1))\"}}",
+                                 "f");
+                 }),
+                 std::string("f: model.layers, line 1, column 1: \"A\" is not a layer of this "
+                             "program; there are: ") +
+                     "Linear, Conv2d, BatchNorm1d, BatchNorm2d, LayerNorm, GroupNorm, ReLU, "
+                     "LeakyReLU, ELU, GELU, SiLU, Tanh, Sigmoid, Softplus, Hardtanh, Hardswish, "
+                     "Sine, MaxPool2d, AvgPool2d, AdaptiveAvgPool2d, Upsample, Flatten, Unflatten, "
+                     "Dropout, Identity, Sequential, Residual");
+    }
+};
+
+QTEST_APPLESS_MAIN(TestModelSteps)
+#include "tst_model_steps.moc"
