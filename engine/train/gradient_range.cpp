@@ -11,8 +11,7 @@ namespace halfscope {
 
 namespace {
 
-constexpr std::string_view kGradientLabel =
-    " gradient"; // "0.weight gradient", see step_graph
+constexpr std::string_view kGradientLabel = " gradient"; // "0.weight gradient", see step_graph
 
 bool isProduct(Op op) {
     return op == Op::Matmul || op == Op::Conv2d || op == Op::Conv2dInputGrad ||

@@ -13,8 +13,7 @@ namespace halfscope {
 
 namespace {
 
-constexpr std::string_view kGradientLabel =
-    " gradient"; // "0.weight gradient", see step_graph
+constexpr std::string_view kGradientLabel = " gradient"; // "0.weight gradient", see step_graph
 
 struct NonFinite {
     bool inf = false, nan = false;
