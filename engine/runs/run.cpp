@@ -23,6 +23,8 @@ std::shared_ptr<const std::vector<T>> extended(const std::vector<T>& before, std
 
 } // namespace
 
+RunInfo::RunInfo() = default;
+
 const char* nameOf(RunOutcome outcome) {
     switch (outcome) {
     case RunOutcome::Finished: return "finished";

@@ -38,6 +38,7 @@ struct LaneInfo {
 std::vector<LaneInfo> lanesOf(const RunConfig&);
 
 struct RunInfo {
+    RunInfo(); // out of line: GCC 12 takes the strings of an inline one for uninitialised
     RunConfig config;                  ///< as it is now: live edits change it
     std::string preset;                ///< the name of the preset that it began as; may be empty
     std::optional<DeviceInfo> device;  ///< nothing where no file of a saved run tells it

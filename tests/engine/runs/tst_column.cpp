@@ -316,7 +316,7 @@ void TestColumn::medians() {
     writer.append(101, kInf);
     writer.append(102, kNan);
     QVERIFY(std::isnan(trailingMedian(writer.column(), kMost, 3)));
-    QCOMPARE(trailingMedian(writer.column(), kMost, 2), kInf); // inf and nan: no mean
+    QVERIFY(std::isnan(trailingMedian(writer.column(), kMost, 2))); // of inf and nan
 }
 
 void TestColumn::takesFewBytes_data() {
