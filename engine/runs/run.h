@@ -38,9 +38,9 @@ struct LaneInfo {
 std::vector<LaneInfo> lanesOf(const RunConfig&);
 
 struct RunInfo {
-    RunInfo(); // out of line: GCC 12 takes the strings of an inline one for uninitialised
-    RunConfig config;                  ///< as it is now: live edits change it
-    std::string preset;                ///< the name of the preset that it began as; may be empty
+    RunInfo();          // out of line: GCC 12 takes the strings of an inline one for uninitialised
+    RunConfig config;   ///< as it is now: live edits change it
+    std::string preset; ///< the name of the preset that it began as; may be empty
     std::optional<DeviceInfo> device;  ///< nothing where no file of a saved run tells it
     std::string cudaReason;            ///< why CUDA is not used; empty when it is, or nobody asked
     std::vector<MemoryUse> memory;     ///< by lane; empty when not known
