@@ -5,10 +5,10 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/data/dataset.h"
 #include "engine/devices/device_list.h"
 #include "engine/exec/variant_table.h"
 #include "engine/ops/inspect.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/trainer.h"
 
@@ -106,7 +106,7 @@ void tellDevices() {
 void describe(const DescribeOptions& options) {
     const RunConfig config = options.experiment.config();
     const LaneConfig& lane = config.lanes[laneIndex(config, options.lane)];
-    const Graph graph = buildStep(config, lane, makeDataset(config)->shape());
+    const Graph graph = buildStep(config, lane, makeTask(config)->shape());
     const std::string& device = options.experiment.device;
     std::optional<LoadedThere> there; // before anything is printed: there may be no such device
     if (device.starts_with("cuda")) there = loadOn(device, graph);

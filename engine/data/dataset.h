@@ -1,41 +1,45 @@
-// Tasks as data: what a step sees. Every lane sees the same batches, from the seed alone.
+// A data set: samples that can be asked for by number. Which of them a step sees is the sampler's
+// and the loader's to say.
+//
+// How to add one: a file of its own beside this one with a class and a row (see regression.cpp),
+// and the row's name in the list of data_sets.cpp.
 #pragma once
 
-#include "engine/data/epochs.h"
-#include "engine/io/picture.h"
-#include "engine/settings/run_config.h"
-
-#include <cstdint>
-#include <memory>
-#include <span>
+#include "engine/data/batch.h"
+#include "engine/data/task_spec.h"
+#include "engine/data/task_view.h"
 
 namespace halfscope {
 
-/// The shapes of one step's batch: x (rows, inputs), target (rows, outputs), F32.
-struct BatchShape {
-    int64_t rows = 0, inputs = 0, outputs = 0;
-};
+enum class Split : uint8_t { Train, Validation };
 
 class Dataset {
 public:
     virtual ~Dataset() = default;
-    /// Of a whole batch.
-    virtual BatchShape shape() const = 0;
-    virtual int64_t stepsPerEpoch() const { return 1; }
-    /// Of a step's batch; fewer than in shape() in the last one of an epoch.
-    virtual int64_t rows(int64_t /*step*/) const { return shape().rows; }
-    /// Fills the batch of step `step` (1 for the first). Returns false when it is the same as the
-    /// step before, so that nothing needs uploading.
-    virtual bool batch(int64_t step, std::span<float> x, std::span<float> target) const = 0;
-    /// The target as a picture (pictures: the target; regression: predictions against targets, see
-    /// below).
-    virtual Picture targetPicture() const = 0;
-    /// A prediction (rows, outputs) as a picture to show and to save. For regression: a scatter
-    /// picture, target to the right, prediction upwards, the ideal as the diagonal.
-    virtual Picture picture(std::span<const float> prediction, int64_t step) const = 0;
+    /// Of one sample: "x", "target", and what else it has.
+    virtual std::span<const TensorSpec> tensors() const = 0;
+    virtual int64_t samples(Split) const = 0;
+    /// Fills a batch that Batch::of() made for as many rows as there are samples. From any thread,
+    /// several at a time; may read files. The numbers of samples that could not be read.
+    virtual std::vector<int64_t> read(Split, std::span<const int64_t> samples,
+                                      Batch& out) const = 0;
+    /// How predictions on it are shown.
+    virtual TaskView view() const = 0;
 };
 
-/// InputError when the picture file cannot be used.
-std::unique_ptr<Dataset> makeDataset(const RunConfig&);
+/// A row of the table of data sets, by TaskKind.
+struct DataSetInfo {
+    const char* name; ///< of task.kind: "checkerboard"
+    /// Samples of a step where a step sees them all, whatever task.batch says.
+    bool wholeSet = false;
+    bool labels = false; ///< targets are class numbers
+    /// Samples of the train split.
+    int64_t (*samples)(const TaskConfig&) = nullptr;
+    /// InputError when a file cannot be used.
+    std::unique_ptr<Dataset> (*make)(const TaskConfig&, uint64_t seed) = nullptr;
+};
+
+std::span<const DataSetInfo> dataSets();
+const DataSetInfo& infoOf(TaskKind);
 
 } // namespace halfscope

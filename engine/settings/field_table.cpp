@@ -1,5 +1,7 @@
 // The one table of settings: key, label, unit, help, range, default (by the config's own defaults),
 // when an edit acts, and where its value lies. Parsing, checks and messages are in fields.cpp.
+#include "engine/data/dataset.h"
+#include "engine/data/losses.h"
 #include "engine/settings/field_parts.h"
 #include "engine/settings/model_settings.h"
 
@@ -23,7 +25,7 @@ std::vector<Field> taskFields() {
                    "What the network learns: to paint a checkerboard or a picture from pixel "
                    "coordinates, or to fit random targets from random inputs (regression)."},
                   [](auto& c) -> auto& { return c.task.kind; }),
-              namesUpTo(TaskKind::Regression)));
+              namesUpTo(static_cast<TaskKind>(dataSets().size() - 1))));
     fields.push_back(
         when(paints, in(ofRun(
                             {"task.side", "Picture side", "pixels",
@@ -103,6 +105,40 @@ Field layersField() {
         [](auto& c) -> auto& { return c.model.layers; });
     field.check = checkModelText;
     return field;
+}
+
+std::vector<Field> lossFields() {
+    const auto hasDelta = [](const RunConfig& c) { return infoOf(c.task.loss.kind).hasDelta; };
+    const auto smooths = [](const RunConfig& c) { return infoOf(c.task.loss.kind).hasSmoothing; };
+    return {
+        oneOf(ofRun(
+                  {"task.loss", "Loss", "",
+                   "What training makes small: mse, l1, huber and smooth-l1 of the difference to "
+                   "the target, bce-with-logits for targets between 0 and 1, cross-entropy for "
+                   "classes."},
+                  [](auto& c) -> auto& { return c.task.loss.kind; }),
+              namesUpTo(LossKind::BceWithLogits)),
+        when(hasDelta, in(ofRun(
+                              {"task.loss_delta", "Delta", "",
+                               "The error at which huber and smooth-l1 turn from a parabola into "
+                               "straight lines."},
+                              [](auto& c) -> auto& { return c.task.loss.delta; }),
+                          {0, 1e6, Bound::AboveMinimum, true})),
+        when(smooths, in(ofRun(
+                             {"task.label_smoothing", "Label smoothing", "",
+                              "The share of each sample's target that goes to all classes alike."},
+                             [](auto& c) -> auto& { return c.task.loss.labelSmoothing; }),
+                         {0, 1})),
+    };
+}
+
+std::vector<Field> dataFields() {
+    return {in(ofRun(
+                   {"data.workers", "Readers", "threads",
+                    "Threads that read batches ahead; 0: the training reads them itself. The "
+                    "batches are the same."},
+                   [](auto& c) -> auto& { return c.data.workers; }),
+               {0, 64})};
 }
 
 std::vector<Field> networkFields() {
@@ -264,6 +300,8 @@ std::vector<Field> makeTable() {
     };
     add("Task", taskFields());
     add("Task", regressionFields());
+    add("Task", lossFields());
+    add("Task", dataFields());
     add("Network", networkFields());
     add("Optimizer", optimizerFields());
     add("Optimizer", specialOptimizerFields());

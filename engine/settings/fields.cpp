@@ -5,6 +5,8 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/dataset.h"
+#include "engine/data/losses.h"
 #include "engine/settings/field_parts.h"
 #include "engine/settings/precision_plan.h"
 #include "engine/settings/run_length.h"
@@ -314,7 +316,13 @@ void checkLengths(const RunConfig& config) {
 
 /// The last batch of an epoch has samples of its own: one alone has no variance.
 void checkBatches(const RunConfig& config) {
-    if (config.task.kind != TaskKind::Regression) return;
+    const DataSetInfo& data = infoOf(config.task.kind);
+    const LossInfo& loss = infoOf(config.task.loss.kind);
+    if (loss.ofLabels != data.labels)
+        throw InputError("task.loss: " + std::string(loss.name) +
+                         " is not allowed with task.kind " + data.name + ": its targets are " +
+                         (data.labels ? "classes, not numbers" : "numbers, not classes"));
+    if (data.wholeSet) return;
     if (config.task.batch > config.task.samples) {
         throw InputError("task.batch: " + numberText(config.task.batch) +
                          " is not allowed: at most task.samples, " +

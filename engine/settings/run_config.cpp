@@ -9,15 +9,6 @@
 
 namespace halfscope {
 
-const char* nameOf(TaskKind kind) {
-    switch (kind) {
-    case TaskKind::Checkerboard: return "checkerboard";
-    case TaskKind::Image: return "image";
-    case TaskKind::Regression: return "regression";
-    }
-    return "";
-}
-
 const char* nameOf(Norm norm) {
     switch (norm) {
     case Norm::None: return "none";

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/data/epochs.h"
+#include "engine/data/task_spec.h"
 #include "engine/scaler/grad_scaler.h"
 #include "engine/settings/precision.h"
 
@@ -16,7 +17,6 @@ namespace halfscope {
 
 inline constexpr size_t kMaxLanes = 6;
 
-enum class TaskKind : uint8_t { Checkerboard, Image, Regression };
 enum class Norm : uint8_t { None, BatchNorm, LayerNorm };
 enum class Activation : uint8_t { Relu, Tanh, Sigmoid, Gelu, Silu, Softplus, Sin };
 enum class OptimizerKind : uint8_t { Adam, AdamW, Sgd, RmsProp };
@@ -24,17 +24,9 @@ enum class ScheduleKind : uint8_t { Constant, OneCycle, Step, Exponential, Cosin
 enum class Anneal : uint8_t { Cosine, Linear };
 enum class ClipKind : uint8_t { None, Norm2, NormInf, Value };
 
-struct TaskConfig {
-    TaskKind kind = TaskKind::Checkerboard;
-    int64_t side = 64;                        ///< pixels of a picture's side
-    double frequency = 8;                     ///< checkerboard: half periods over the side
-    std::string image;                        ///< image task: path of a PNG or JPEG
-    int64_t samples = 1024;                   ///< regression: samples in the data set
-    int64_t batch = 64;                       ///< regression: samples in a step
-    double targetMean = 10, targetSpread = 5; ///< regression: targets are spread * N(0,1) + mean
-};
 struct DataConfig {
     LastBatch lastBatch = LastBatch::Keep;
+    int64_t workers = 0; ///< threads that read batches ahead; 0: the training reads
 };
 struct ModelConfig {
     int64_t width = 128;
@@ -128,7 +120,6 @@ struct RunConfig {
     std::vector<LiveEdit> edits{};
 };
 
-const char* nameOf(TaskKind);
 const char* nameOf(Norm);
 const char* nameOf(Activation);
 const char* nameOf(OptimizerKind);

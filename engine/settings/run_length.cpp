@@ -1,15 +1,16 @@
 // Lengths that follow from several settings.
 #include "engine/settings/run_length.h"
 
+#include "engine/data/dataset.h"
+
 #include <algorithm>
 
 namespace halfscope {
 
 EpochPlan epochPlanOf(const RunConfig& config) {
-    const TaskConfig& task = config.task;
-    if (task.kind == TaskKind::Regression) return {task.samples, task.batch, config.data.lastBatch};
-    const int64_t pixels = task.side * task.side; // a step sees them all
-    return {pixels, pixels, config.data.lastBatch};
+    const DataSetInfo& info = infoOf(config.task.kind);
+    const int64_t samples = info.samples(config.task);
+    return {samples, info.wholeSet ? samples : config.task.batch, config.data.lastBatch};
 }
 
 int64_t stepsOf(const RunConfig& config) {

@@ -2,7 +2,7 @@
 // forward.
 #pragma once
 
-#include "engine/data/dataset.h"
+#include "engine/data/batch.h"
 #include "engine/models/emit_model.h"
 #include "engine/ops/builder.h"
 #include "engine/settings/precision_plan.h"

@@ -1,6 +1,7 @@
 // What the step trains: the networks, the sums of their outputs that losses look at, and their
 // forward pass alone. The step around them is in step_graph.cpp.
 #include "engine/core/error.h"
+#include "engine/data/losses.h"
 #include "engine/ops/functional.h"
 #include "engine/settings/layers.h"
 #include "engine/settings/model_settings.h"
@@ -22,10 +23,15 @@ struct Networks {
     std::vector<ModelUpdate> updates;
 };
 
-/// How a model sees the batch x (rows, inputs): a picture is one image where the model's first
-/// layer wants images, and its pixels are the rows of the batch.
+/// How a model sees the batch x. A picture's pixels are the rows of a batch (rows, inputs), and one
+/// image where the model's first layer wants images. Samples with axes of their own are flattened
+/// for models that do not want images.
 ModelInput inputOf(const RunConfig& config, const ModelSpec& model, NodeId x,
                    const BatchShape& batch) {
+    if (!batch.sample.empty()) {
+        const Shape flat{batch.rows, batch.inputs};
+        return {x, wantsImages(model) ? batch.x() : flat, Layout::Planes};
+    }
     const int64_t side = config.task.side;
     const bool picture =
         config.task.kind != TaskKind::Regression && batch.rows == side * side && wantsImages(model);
@@ -74,8 +80,9 @@ Networks emitNetworks(Builder& b, const RunConfig& config, const BatchShape& sha
                       const PrecisionPlan& plan) {
     const DType storage = plan.storage.weights;
     const ModelSpec model = fittingModel(config, shape, storage);
-    const NodeId x = b.input("x", {shape.rows, shape.inputs}, storage);
-    const ModelInput input = inputOf(config, model, x, shape);
+    const NodeId x = b.input("x", shape.x(), storage);
+    ModelInput input = inputOf(config, model, x, shape);
+    if (!shape.sample.empty()) input.x = b.reshape(x, input.shape);
     const StepParts parts = partsOf(config);
     Networks networks;
     networks.parameters.resize(parts.optimizers.size());
@@ -135,12 +142,15 @@ Graph buildStep(const RunConfig& config, const LaneConfig& lane, const Precision
         f.prediction = networks.predictions[0];
         f.parameters = std::move(networks.parameters);
         f.updates = std::move(networks.updates);
-        const NodeId target = b.input("target", {shape.rows, shape.outputs}, DType::F32);
+        const NodeId target =
+            b.input("target", shape.target(), shape.labels ? DType::I32 : DType::F32);
         PhaseScope phase(b, Phase::Loss);
         LabelScope label(b, "loss");
         for (const NodeId y : networks.predictions) {
             // Without autocast nothing casts the prediction: the loss is taken in F32 all the same.
-            const NodeId loss = fn::mseLoss(b, b.policy() ? y : b.cast(y, DType::F32), target);
+            const NodeId loss =
+                infoOf(config.task.loss.kind)
+                    .emit(b, config.task.loss, b.policy() ? y : b.cast(y, DType::F32), target);
             // a policy of the user's may lower it; the loss scale is in F32
             f.losses.push_back(b.cast(loss, DType::F32));
         }

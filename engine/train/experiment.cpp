@@ -6,6 +6,7 @@
 #include "engine/core/text.h"
 #include "engine/devices/device_list.h"
 #include "engine/settings/run_length.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/overflow.h"
 
@@ -56,7 +57,7 @@ Experiment::Experiment(RunConfig config, const std::stop_token& stop)
     m_config.steps = stepsOf(m_config);
     m_scheduleSteps = scheduleOf(m_config).totalSteps;
     m_names = laneNames(m_config);
-    m_dataset = makeDataset(m_config);
+    m_task = makeTask(m_config);
     try {
         buildLanes(m_config.device, stop);
     } catch (const EngineError& error) {
@@ -76,7 +77,7 @@ void Experiment::buildLanes(const std::string& device, const std::stop_token& st
         if (i == 0) m_cudaReason = choice.cudaUnavailable;
         if (choice.cudaUnavailable != m_cudaReason) throw EngineError(choice.cudaUnavailable);
         m_lanes.push_back(std::make_unique<Trainer>(m_config, static_cast<int>(i), m_names[i],
-                                                    *m_dataset, std::move(choice.executor), stop));
+                                                    *m_task, std::move(choice.executor), stop));
         checkLaneFits(i);
     }
 }
@@ -189,7 +190,7 @@ int Experiment::fork(int parent, const LaneConfig& lane, std::vector<Event>& eve
     if (!choice.cudaUnavailable.empty() && m_cudaReason.empty())
         throw EngineError(choice.cudaUnavailable);
     m_lanes.push_back(std::make_unique<Trainer>(built, static_cast<int>(index), names[index],
-                                                *m_dataset, std::move(choice.executor)));
+                                                *m_task, std::move(choice.executor)));
     try {
         checkLaneFits(index);
         m_lanes.back()->continueFrom(*m_lanes[static_cast<size_t>(parent)]);
@@ -323,7 +324,9 @@ void Experiment::applyEdits() {
     m_edits.clear();
 }
 
-Picture Experiment::target() const { return m_dataset->targetPicture(); }
+const TaskView& Experiment::view() const { return m_task->view(); }
+
+Picture Experiment::target() const { return m_task->targetPicture(); }
 
 Snapshot Experiment::snapshot(const std::stop_token& stop) {
     Snapshot snapshot;
@@ -336,7 +339,7 @@ Snapshot Experiment::snapshot(const std::stop_token& stop) {
         const std::vector<float> prediction =
             forward && !ahead ? m_lanes[i]->preview(stop) : m_lanes[i]->prediction();
         snapshot.outputs.push_back(
-            m_dataset->picture(prediction, std::max<int64_t>(1, snapshot.step)));
+            m_task->picture(prediction, std::max<int64_t>(1, snapshot.step)));
     }
     return snapshot;
 }

@@ -3,6 +3,7 @@
 // come from any.
 #pragma once
 
+#include "engine/data/task_view.h"
 #include "engine/runs/lane_pictures.h"
 #include "engine/settings/fields.h"
 #include "engine/train/trainer.h"
@@ -22,6 +23,8 @@ using Snapshot = LanePictures;
 /// executor looks at its own lane only, and a system that runs out of memory ends programs without
 /// a word.
 void checkLanesFit(std::span<const size_t> bytes, const DeviceInfo&);
+
+class Task;
 
 class Experiment {
 public:
@@ -72,6 +75,8 @@ public:
     /// beyond six lanes; RunError in the middle of a step; EngineError where it does not fit.
     int fork(int parent, const LaneConfig&, std::vector<Event>& events);
 
+    /// How predictions are shown.
+    const TaskView& view() const;
     Picture target() const;
     /// After step 0: the untrained networks' pictures. RunError when `stop` asks for it.
     Snapshot snapshot(const std::stop_token& stop = {});
@@ -109,7 +114,7 @@ private:
     std::string m_device; ///< that lanes are built on: as given, or "cpu"
     EpochPlan m_epochs;
     int64_t m_scheduleSteps; ///< of the schedule since the start, whatever the run's length is now
-    std::unique_ptr<Dataset> m_dataset;
+    std::unique_ptr<Task> m_task;
     std::vector<std::unique_ptr<Trainer>> m_lanes;
     std::vector<std::string> m_names;
     std::string m_cudaReason;

@@ -9,15 +9,6 @@ namespace halfscope {
 
 namespace {
 
-std::vector<std::byte> converted(const TypedBytes& from, DType to) {
-    const auto n = static_cast<size_t>(from.shape.elements());
-    std::vector<float> values(n);
-    loadAsFloat(from.dtype, from.bytes.data(), values.data(), n);
-    std::vector<std::byte> bytes(n * bytesOf(to));
-    storeFromFloat(to, values.data(), bytes.data(), n);
-    return bytes;
-}
-
 NodeId stateNamed(const Graph& graph, const std::string& name) {
     const auto& states = graph.states();
     const auto found = std::find_if(states.begin(), states.end(),
@@ -61,11 +52,7 @@ void uploadStates(Executor& executor, const Graph& graph, const StateValues& sta
     size_t at = 0;
     for (const auto& [name, values] : states) {
         const NodeId node = nodes[at++];
-        const DType stored = graph[node].dtype;
-        if (stored == values.dtype)
-            executor.upload(node, values.bytes);
-        else
-            executor.upload(node, converted(values, stored));
+        executor.upload(node, storedAs(graph[node].dtype, values));
     }
 }
 

@@ -3,6 +3,7 @@
 // others.
 #pragma once
 
+#include "engine/core/typed_bytes.h"
 #include "engine/exec/executor.h"
 
 #include <cstddef>
@@ -14,14 +15,6 @@
 
 namespace halfscope {
 
-/// A tensor's values in storage form, row-major.
-struct TypedBytes {
-    DType dtype = DType::F32;
-    Shape shape;
-    std::vector<std::byte> bytes;
-
-    bool operator==(const TypedBytes&) const = default;
-};
 using StateValues = std::map<std::string, TypedBytes>; ///< by the states' names
 
 /// A tensor that holds inf or nan while what it was computed from does not.

@@ -3,7 +3,7 @@
 // lane's states is the trainer's to know.
 #pragma once
 
-#include "engine/data/dataset.h"
+#include "engine/data/batch.h"
 #include "engine/train/gradient_range.h"
 #include "engine/train/overflow.h"
 
@@ -17,7 +17,7 @@ class LaneStep {
 public:
     /// Compiles and loads the step; its batches have `rows` samples. RunError when `stop` asks for
     /// it.
-    LaneStep(std::unique_ptr<Executor>, const Graph& step, int64_t rows, const Dataset&,
+    LaneStep(std::unique_ptr<Executor>, const Graph& step, int64_t rows, const BatchSource&,
              const std::stop_token& stop);
     /// Another step over the same batches. All states are zero then.
     void load(const Graph& step);
@@ -46,17 +46,12 @@ private:
 
     std::unique_ptr<Executor> m_executor;
     std::shared_ptr<const Program> m_program;
-    const Dataset& m_dataset;
+    const BatchSource& m_source;
     int64_t m_rows;
-    std::vector<float> m_x, m_target;
-    int64_t m_batchStep = 0;  ///< the step whose batch lies on the device; 0: none
-    int64_t m_stagedStep = 0; ///< the step whose batch lies there beside it; 0: none
+    int64_t m_batch = 0;  ///< the number of the batch that lies on the device; 0: none
+    int64_t m_staged = 0; ///< of the one that lies there beside it; 0: none
     std::unique_ptr<const OverflowFinder> m_finder;
     std::unique_ptr<const GradientSampler> m_gradients;
 };
-
-/// Fills x and target with the batch that a step sees, made by an earlier one where it has not
-/// changed since. The step that made it.
-int64_t batchOf(const Dataset&, int64_t step, std::span<float> x, std::span<float> target);
 
 } // namespace halfscope

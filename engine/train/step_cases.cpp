@@ -2,10 +2,10 @@
 #include "engine/train/step_cases.h"
 
 #include "engine/core/philox.h"
-#include "engine/models/emit_model.h"
-#include "engine/ops/functional.h"
-#include "engine/settings/model_settings.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
+
+#include <array>
 
 namespace halfscope {
 
@@ -14,26 +14,33 @@ namespace {
 constexpr int64_t kClassifierBatch = 64;
 constexpr uint64_t kInputStream = 1, kLabelStream = 2;
 
-Graph classifierStep(const StepCase& c, const LaneConfig& lane) {
-    return buildStepWith(c.config, lane, [&](Builder& b, DType storage) {
-        const Shape batch{kClassifierBatch, c.inputs};
-        const NodeId x = b.input("x", batch, storage);
-        const NodeId target = b.input("target", {kClassifierBatch}, DType::I32);
-        const ModelSpec model = modelOf(c.config.model, c.inputs, c.classes);
-        const NodeId y = emitModel(b, model, {x, batch}, {.storage = storage}).output;
-        return Forward{y, {b.cast(fn::crossEntropy(b, y, target), DType::F32)}};
-    });
-}
+/// One batch of random inputs with random labels.
+class RandomLabels final : public BatchSource {
+public:
+    RandomLabels(int64_t inputs, int64_t classes, uint64_t seed)
+        : m_tensors{TensorSpec{"x", {inputs}}, TensorSpec{"target", {}, DType::I32, classes}} {
+        Batch batch = Batch::of(m_tensors, kClassifierBatch);
+        Philox(seed, kInputStream).fillNormal(batch.floats(kX));
+        const Philox random(seed, kLabelStream);
+        uint64_t i = 0;
+        for (int32_t& label : batch.labels(kTarget))
+            label = static_cast<int32_t>(random.below(i++, static_cast<uint64_t>(classes)));
+        m_batch = std::make_shared<const Batch>(std::move(batch));
+    }
 
-void uploadLabels(StepRunner& runner, const StepCase& c) {
-    std::vector<float> x(static_cast<size_t>(kClassifierBatch * c.inputs));
-    Philox(c.config.seed, kInputStream).fillNormal(x);
-    const Philox random(c.config.seed, kLabelStream);
-    std::vector<int32_t> labels;
-    for (uint64_t i = 0; i < static_cast<uint64_t>(kClassifierBatch); ++i)
-        labels.push_back(static_cast<int32_t>(random.below(i, static_cast<uint64_t>(c.classes))));
-    runner.set(runner.graph().input("x"), x);
-    runner.set(runner.graph().input("target"), labels);
+    std::span<const TensorSpec> tensors() const override { return m_tensors; }
+    int64_t rows() const override { return kClassifierBatch; }
+    int64_t batchNumber(int64_t /*step*/) const override { return 1; }
+    std::shared_ptr<const Batch> load(int64_t /*step*/) const override { return m_batch; }
+
+private:
+    std::array<TensorSpec, 2> m_tensors;
+    std::shared_ptr<const Batch> m_batch;
+};
+
+std::unique_ptr<BatchSource> batchesOf(const StepCase& c, const RunConfig& config) {
+    if (c.classes == 0) return makeTask(config);
+    return std::make_unique<RandomLabels>(c.inputs, c.classes, config.seed);
 }
 
 } // namespace
@@ -64,6 +71,7 @@ StepCase classifierCase(int64_t inputs, int64_t width, int64_t classes) {
     c.config.model.width = width;
     c.config.model.depth = 0;
     c.config.model.norm = Norm::None;
+    c.config.task.loss.kind = LossKind::CrossEntropy;
     c.inputs = inputs;
     c.classes = classes;
     return c;
@@ -80,21 +88,13 @@ std::unique_ptr<StepRunner> makeRunner(const StepCase& c, const LaneConfig& lane
                                        const std::optional<CompileOptions>& options) {
     RunConfig config = c.config;
     config.lanes = {lane};
-    if (c.classes > 0) {
-        auto runner = std::make_unique<StepRunner>(config, lane, classifierStep(c, lane),
-                                                   std::move(executor), options);
-        uploadLabels(*runner, c);
-        return runner;
-    }
-    const std::unique_ptr<Dataset> data = makeDataset(config);
-    const BatchShape shape = data->shape();
-    auto runner = std::make_unique<StepRunner>(config, lane, buildStep(config, lane, shape),
-                                               std::move(executor), options);
-    std::vector<float> x(static_cast<size_t>(shape.rows * shape.inputs));
-    std::vector<float> target(static_cast<size_t>(shape.rows * shape.outputs));
-    data->batch(1, x, target);
-    runner->set(runner->graph().input("x"), x);
-    runner->set(runner->graph().input("target"), target);
+    const std::unique_ptr<BatchSource> batches = batchesOf(c, config);
+    auto runner = std::make_unique<StepRunner>(
+        config, lane, buildStep(config, lane, batches->shape()), std::move(executor), options);
+    const std::shared_ptr<const Batch> first = batches->load(1);
+    const Graph& graph = runner->graph();
+    uploadTensor(runner->executor(), graph, graph.input("x"), first->tensors[kX]);
+    uploadTensor(runner->executor(), graph, graph.input("target"), first->tensors[kTarget]);
     return runner;
 }
 

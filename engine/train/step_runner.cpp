@@ -26,8 +26,17 @@ void uploadFloats(Executor& executor, const Graph& graph, NodeId id,
     executor.upload(id, stored(graph[id], values));
 }
 
-void stageFloats(Executor& executor, const Graph& graph, NodeId id, std::span<const float> values) {
-    executor.stage(id, stored(graph[id], values));
+void uploadTensor(Executor& executor, const Graph& graph, NodeId id, const TypedBytes& tensor) {
+    require(tensor.shape == graph[id].shape, "a batch has the shape of its input");
+    if (tensor.dtype == graph[id].dtype)
+        executor.upload(id, tensor.bytes);
+    else
+        executor.upload(id, storedAs(graph[id].dtype, tensor));
+}
+
+void stageTensor(Executor& executor, const Graph& graph, NodeId id, const TypedBytes& tensor) {
+    require(tensor.shape == graph[id].shape, "a batch has the shape of its input");
+    executor.stage(id, storedAs(graph[id].dtype, tensor));
 }
 
 std::vector<float> downloadFloats(Executor& executor, const Graph& graph, NodeId id) {

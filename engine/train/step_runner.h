@@ -22,8 +22,9 @@ using MetricsRow = std::array<double, kMetricsSlots>;
 
 /// Floats to storage form with one rounding and back. As many values as elements.
 void uploadFloats(Executor&, const Graph&, NodeId, std::span<const float> values);
-/// The same for an input's next values, see Executor::stage().
-void stageFloats(Executor&, const Graph&, NodeId, std::span<const float> values);
+/// A batch's tensor in the input's storage form, with one rounding where that is another.
+void uploadTensor(Executor&, const Graph&, NodeId, const TypedBytes&);
+void stageTensor(Executor&, const Graph&, NodeId, const TypedBytes&);
 std::vector<float> downloadFloats(Executor&, const Graph&, NodeId);
 /// The rules by which the lane's step updates its scaler: Off where it does not scale.
 ScalerRules actingRules(const LaneConfig&);

@@ -115,7 +115,7 @@ struct Trainer::Impl {
     LaneConfig lane;
     const PrecisionPlan plan; ///< of the lane as it started
     int laneIndex;
-    const Dataset& dataset;
+    const BatchSource& source;
     /// For whole batches, and for the last one of an epoch where it is smaller.
     std::vector<std::unique_ptr<LaneStep>> sizes;
     LaneStep* at = nullptr; ///< the one that has the lane's states
@@ -126,16 +126,11 @@ struct Trainer::Impl {
     Culprit culprit; ///< of the last step; kept while the loss stays bad
     bool lossWasBad = false;
 
-    Impl(const RunConfig& runConfig, int index, const Dataset& data)
+    Impl(const RunConfig& runConfig, int index, const BatchSource& batches)
         : config(runConfig), lane(config.lanes[static_cast<size_t>(index)]), plan(planOf(lane)),
-          laneIndex(index), dataset(data) {}
+          laneIndex(index), source(batches) {}
 
-    BatchShape shapeOf(int64_t rows) const {
-        BatchShape shape = dataset.shape();
-        shape.rows = rows;
-        return shape;
-    }
-    Graph graphFor(int64_t rows) const { return buildStep(config, lane, plan, shapeOf(rows)); }
+    Graph graphFor(int64_t rows) const { return buildStep(config, lane, plan, source.shape(rows)); }
 
     std::unique_ptr<Executor> anotherExecutor() const {
         const bool cpu = sizes.front()->executor().device().kind == "cpu";
@@ -146,12 +141,11 @@ struct Trainer::Impl {
     void addSize(std::unique_ptr<Executor> executor, int64_t rows, const std::stop_token& stop) {
         const Graph graph = graphFor(rows);
         throwIfStopped(stop);
-        sizes.push_back(
-            std::make_unique<LaneStep>(std::move(executor), graph, rows, dataset, stop));
+        sizes.push_back(std::make_unique<LaneStep>(std::move(executor), graph, rows, source, stop));
     }
 
     LaneStep& sizeFor(int64_t step) const {
-        const int64_t rows = sizes.size() > 1 ? dataset.rows(step) : sizes.front()->rows();
+        const int64_t rows = sizes.size() > 1 ? source.rows(step) : sizes.front()->rows();
         return rows == sizes.front()->rows() ? *sizes.front() : *sizes.back();
     }
 
@@ -182,13 +176,13 @@ struct Trainer::Impl {
     }
 };
 
-Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Dataset& dataset,
+Trainer::Trainer(const RunConfig& config, int lane, std::string name, const BatchSource& source,
                  std::unique_ptr<Executor> executor, const std::stop_token& stop)
-    : m_name(std::move(name)), m_impl(std::make_unique<Impl>(config, lane, dataset)) {
+    : m_name(std::move(name)), m_impl(std::make_unique<Impl>(config, lane, source)) {
     Impl& impl = *m_impl;
-    impl.addSize(std::move(executor), dataset.shape().rows, stop);
-    const int64_t last = dataset.rows(dataset.stepsPerEpoch());
-    if (last != dataset.shape().rows) impl.addSize(impl.anotherExecutor(), last, stop);
+    impl.addSize(std::move(executor), source.rows(), stop);
+    const int64_t last = source.rows(source.stepsPerEpoch());
+    if (last != source.rows()) impl.addSize(impl.anotherExecutor(), last, stop);
     impl.at = impl.sizes.front().get();
     uploadWeights(impl.at->executor(), impl.at->graph(),
                   initialWeights(impl.at->graph(), config.seed, stop), stop);
@@ -339,17 +333,14 @@ std::vector<float> Trainer::preview(const std::stop_token& stop) {
 /// The output of the weights at hand on the batch of `step`.
 std::vector<float> Trainer::forward(int64_t step, const std::stop_token& stop) {
     Impl& impl = *m_impl;
-    const BatchShape shape = impl.shapeOf(impl.sizeFor(step).rows());
+    const BatchShape shape = impl.source.shape(impl.sizeFor(step).rows());
     const auto program =
         std::make_shared<const Program>(compile(buildForward(impl.config, impl.plan, shape)));
     const Graph& graph = program->graph;
     const std::unique_ptr<Executor> executor = impl.anotherExecutor();
     executor->load(program);
     uploadWeights(*executor, graph, weights(), stop);
-    std::vector<float> x(static_cast<size_t>(shape.rows * shape.inputs));
-    std::vector<float> target(static_cast<size_t>(shape.rows * shape.outputs));
-    batchOf(impl.dataset, step, x, target);
-    uploadFloats(*executor, graph, graph.input("x"), x);
+    uploadTensor(*executor, graph, graph.input("x"), impl.source.load(step)->tensors[kX]);
     const std::stop_callback onStop(stop, [&executor] { executor->requestStop(); });
     if (executor->run(RunMode::Stepwise) == RunResult::Stopped) throwIfStopped(stop);
     return downloadFloats(*executor, graph, graph.output("prediction"));

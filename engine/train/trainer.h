@@ -2,7 +2,7 @@
 // StepRecords and events. The graph holds the whole step; nothing is read by the host inside it.
 #pragma once
 
-#include "engine/data/dataset.h"
+#include "engine/data/batch.h"
 #include "engine/exec/executor.h"
 #include "engine/runs/step_record.h"
 #include "engine/settings/run_config.h"
@@ -26,8 +26,8 @@ Weights initialWeights(const Graph&, uint64_t seed, const std::stop_token& stop 
 class Trainer {
 public:
     /// RunError when `stop` asks for it before all is built.
-    Trainer(const RunConfig&, int lane, std::string name, const Dataset&, std::unique_ptr<Executor>,
-            const std::stop_token& stop = {});
+    Trainer(const RunConfig&, int lane, std::string name, const BatchSource&,
+            std::unique_ptr<Executor>, const std::stop_token& stop = {});
     ~Trainer();
     const std::string& name() const { return m_name; }
     /// The step for whole batches.

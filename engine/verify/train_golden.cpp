@@ -1,4 +1,4 @@
-// Trains what was recorded: by Trainer, or by hand for the loss that no task has.
+// Trains what was recorded.
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/models/emit_model.h"
@@ -6,6 +6,7 @@
 #include "engine/settings/model_settings.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
+#include "engine/settings/run_task.h"
 #include "engine/verify/fixed_dataset.h"
 #include "engine/verify/golden_optim.h"
 #include "engine/verify/golden_runs.h"
@@ -123,6 +124,7 @@ RunConfig configOf(const Golden& run) {
     config.model.depth = last - 1;
     config.model.norm = isPicture(run) ? Norm::BatchNorm : Norm::None;
     config.lanes = {laneOf(run)};
+    if (run.at("kind").text() == "mlp_ce") config.task.loss.kind = LossKind::CrossEntropy;
     takeExtra(run, config);
     return config;
 }
@@ -135,7 +137,7 @@ Shape inputShape(const Golden& run) {
     return shape;
 }
 
-RunOutcome trainLane(const Golden& run, const RunConfig& config, const Dataset& data,
+RunOutcome trainLane(const Golden& run, const RunConfig& config, const BatchSource& data,
                      const MakeExecutor& make, const Perturbation& moved, int64_t steps) {
     Trainer trainer(config, 0, "run", data, make());
     try {
@@ -157,81 +159,22 @@ RunOutcome trainLane(const Golden& run, const RunConfig& config, const Dataset& 
     return outcome;
 }
 
-/// The steps of a classifier, put together by hand: no task has its loss.
-class Classifier {
-public:
-    Classifier(const Golden& run, const RunConfig& config, std::unique_ptr<Executor> executor)
-        : m_shape(inputShape(run)), m_classes(classesOf(run, config)),
-          m_runner(config, config.lanes[0], graphOf(config), std::move(executor)) {
-        const std::vector<double> x = run.at("input").tensor(m_shape);
-        m_runner.set(graph().input("x"), std::vector<float>(x.begin(), x.end()));
-        const std::vector<double> labels = run.at("target").tensor({m_shape[0]});
-        for (const double label : labels) {
-            if (label < 0 || label >= static_cast<double>(m_classes) ||
-                std::trunc(label) != label) {
-                run.at("target").fail("labels from 0 to " + std::to_string(m_classes - 1) +
-                                      " are wanted");
-            }
-        }
-        m_runner.set(graph().input("target"), std::vector<int32_t>(labels.begin(), labels.end()));
-    }
-
-    void setWeights(const Golden& start, const Weights& weights) {
-        size_t parameters = 0;
-        for (const StateInfo& state : graph().states()) {
-            if (state.role != StateRole::Parameter) continue;
-            ++parameters;
-            const auto found = weights.find(state.name);
-            if (found == weights.end()) start.fail(state.name + " is missing");
-            const int64_t wanted = graph()[state.node].elements();
-            if (static_cast<int64_t>(found->second.size()) != wanted) {
-                start.fail(state.name + " has " + std::to_string(found->second.size()) +
-                           " values, " + std::to_string(wanted) + " are wanted");
-            }
-            m_runner.set(state.node, found->second);
-        }
-        if (parameters != weights.size()) start.fail("there are weights that no layer has");
-    }
-
-    void step(RunOutcome& outcome) {
-        m_runner.run(1);
-        const MetricsRow row = m_runner.metrics();
-        if (row[kFoundInfMetric] != 0) outcome.skipped.push_back(outcome.losses.size());
-        outcome.losses.push_back(static_cast<float>(row[kLossMetric]));
-        outcome.scales.push_back(static_cast<float>(row[kScaleMetric]));
-        outcome.norms.push_back(static_cast<float>(row[kGradientNormMetric]));
-        outcome.nextScale = static_cast<float>(row[kNextScaleMetric]);
-    }
-
-private:
-    static int64_t classesOf(const Golden& run, const RunConfig& config) {
-        const std::string bias = std::to_string(2 * (config.model.depth + 1)) + ".bias";
-        return static_cast<int64_t>(run.at("start").at(bias).numbers().size());
-    }
-    Graph graphOf(const RunConfig& config) const {
-        return buildStepWith(config, config.lanes[0], [&](Builder& b, DType storage) {
-            const NodeId x = b.input("x", m_shape, storage);
-            const NodeId target = b.input("target", {m_shape[0]}, DType::I32);
-            const ModelSpec model = modelOf(config.model, m_shape[1], m_classes);
-            const NodeId y = emitModel(b, model, {x, m_shape}, {.storage = storage}).output;
-            return Forward{y, {fn::crossEntropy(b, y, target)}};
-        });
-    }
-    const Graph& graph() const { return m_runner.graph(); }
-
-    Shape m_shape;
-    int64_t m_classes;
-    StepRunner m_runner;
-};
-
-RunOutcome trainClassifier(const Golden& run, const RunConfig& config, const MakeExecutor& make,
-                           const Perturbation& moved, int64_t steps) {
-    Classifier classifier(run, config, make());
-    classifier.setWeights(run.at("start"), startOf(run, moved));
-    RunOutcome outcome;
-    for (int64_t step = 1; step <= steps; ++step)
-        classifier.step(outcome);
-    return outcome;
+FixedDataset fixedData(const Golden& run, const RunConfig& config) {
+    const Shape shape = inputShape(run);
+    const std::vector<double> x = run.at("input").tensor(shape);
+    const std::vector<double> target = run.at("target").tensor({shape[0]});
+    FixedDataset::Batch batch{{x.begin(), x.end()}, {target.begin(), target.end()}};
+    if (config.task.loss.kind != LossKind::CrossEntropy)
+        return {{shape[0], shape[1], 1}, {std::move(batch)}};
+    const std::string bias = std::to_string(2 * (config.model.depth + 1)) + ".bias";
+    const auto classes = static_cast<int64_t>(run.at("start").at(bias).numbers().size());
+    for (const double label : target)
+        if (label < 0 || label >= static_cast<double>(classes) || std::trunc(label) != label)
+            run.at("target").fail("labels from 0 to " + std::to_string(classes - 1) +
+                                  " are wanted");
+    batch.labels.assign(target.begin(), target.end());
+    return {{.rows = shape[0], .inputs = shape[1], .outputs = classes, .labels = true},
+            {std::move(batch)}};
 }
 
 } // namespace
@@ -250,14 +193,8 @@ RunOutcome trainRun(const Golden& run, const MakeExecutor& make, const Perturbat
     }
     const auto wanted = static_cast<int64_t>(std::min(most, run.at("trace").size()));
     if (kind == "checkerboard")
-        return trainLane(run, config, *makeDataset(config), make, moved, wanted);
-    if (kind == "mlp_ce") return trainClassifier(run, config, make, moved, wanted);
-    const Shape shape = inputShape(run);
-    const std::vector<double> x = run.at("input").tensor(shape);
-    const std::vector<double> target = run.at("target").tensor({shape[0]});
-    FixedDataset::Batch batch{{x.begin(), x.end()}, {target.begin(), target.end()}};
-    const FixedDataset data({shape[0], shape[1], 1}, {std::move(batch)});
-    return trainLane(run, config, data, make, moved, wanted);
+        return trainLane(run, config, *makeTask(config), make, moved, wanted);
+    return trainLane(run, config, fixedData(run, config), make, moved, wanted);
 }
 
 } // namespace halfscope::recorded

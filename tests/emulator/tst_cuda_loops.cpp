@@ -7,6 +7,7 @@
 #include "tests/support/run_program.h"
 
 #include "engine/settings/fields.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 #include "engine/train/trainer.h"
@@ -339,8 +340,7 @@ void TestCudaLoops::presetSteps() {
     QFETCH(int, maxBlocks);
     const RunConfig config = small(presetNamed(preset.toStdString()).config, maxBlocks == 6);
     const LaneConfig laneConfig = parseLanes(lane.toStdString()).front();
-    StepRunner runner(config, laneConfig,
-                      buildStep(config, laneConfig, makeDataset(config)->shape()),
+    StepRunner runner(config, laneConfig, buildStep(config, laneConfig, makeTask(config)->shape()),
                       makeCpuExecutor(1));
     for (const InputInfo& input : runner.graph().inputs()) {
         const Node& node = runner.graph()[input.node];
@@ -386,7 +386,7 @@ void TestCudaLoops::compilesForDevices() {
     if (!nvrtc.supports(capability)) QSKIP("this NVRTC does not know the architecture");
     const RunConfig& config = presetNamed(preset.toStdString()).config;
     const LaneConfig laneConfig = parseLanes(lane.toStdString()).front();
-    const Program program = compile(buildStep(config, laneConfig, makeDataset(config)->shape()));
+    const Program program = compile(buildStep(config, laneConfig, makeTask(config)->shape()));
     const auto costs = nvrtc.compile(test::loopTexts(program, 1056, 132), capability);
     QVERIFY(costs.size() >= 10);
     for (const auto& [kernel, cost] : costs) {

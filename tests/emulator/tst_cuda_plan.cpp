@@ -9,6 +9,7 @@
 #include "engine/cuda/codegen/schedule.h"
 #include "engine/ops/builder.h"
 #include "engine/passes/plan.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/step_cases.h"
 #include "engine/train/trainer.h"
@@ -58,7 +59,7 @@ void checkPlans(const Graph& graph, FuseOptions fuse, uint64_t seed) {
 Graph graphOf(const RunConfig& config, size_t lane) {
     RunConfig one = config;
     one.task.image.clear();
-    return buildStep(one, config.lanes[lane], makeDataset(one)->shape());
+    return buildStep(one, config.lanes[lane], makeTask(one)->shape());
 }
 
 /// The plan of a network of the benches.

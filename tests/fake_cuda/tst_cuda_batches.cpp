@@ -1,6 +1,7 @@
 // Batches that travel while a step runs, and lanes that stand in one GPU's queue or work on
 // several: executors and trainers on the fake machine, whose second stream works as late or as
 // early as it may, and experiments on the module that is made of it.
+#include "engine/settings/run_task.h"
 #include "tests/support/batches.h"
 #include "tests/support/cuda_lane.h"
 
@@ -154,7 +155,7 @@ private slots:
         QFETCH(bool, eager);
         fakeCuda().eager = eager;
         const RunConfig config = manyBatches({Precision::AmpFp16}, "cpu");
-        const auto data = makeDataset(config);
+        const auto data = makeTask(config);
         cuda::Platform platform(fakeCuda().api());
         Trainer onGpu(config, 0, "lane", *data, test::fakeExecutor(platform));
         Trainer onCpu(config, 0, "lane", *data, makeCpuExecutor(1));

@@ -4,6 +4,7 @@
 
 #include "engine/cuda/codegen/chain.h"
 #include "engine/cuda/codegen/step_source.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 
@@ -61,7 +62,7 @@ inline RunConfig checkerboard(int64_t side, int64_t width) {
     return config;
 }
 inline Program stepOf(const RunConfig& config, Precision precision) {
-    return compile(buildStep(config, defaultLane(precision), makeDataset(config)->shape()));
+    return compile(buildStep(config, defaultLane(precision), makeTask(config)->shape()));
 }
 
 inline int chainsOf(const Program& program) {

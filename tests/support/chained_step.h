@@ -8,6 +8,7 @@
 #include "tests/support/run_program.h"
 
 #include "engine/passes/fuse.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 
@@ -74,7 +75,7 @@ inline ChainCheck::Values runVisited(Executor& executor, const Program& program)
 /// A network after a few steps on the first batch.
 inline StepRunner trained(const RunConfig& config, const LaneConfig& lane,
                           std::unique_ptr<Executor> executor, int steps) {
-    const auto dataset = makeDataset(config);
+    const auto dataset = makeTask(config);
     const BatchShape shape = dataset->shape();
     StepRunner runner(config, lane, buildStep(config, lane, shape), std::move(executor));
     std::vector<float> x(static_cast<size_t>(shape.rows * shape.inputs));

@@ -2,8 +2,8 @@
 // float32 may be from what a rule says, for the tests of PyTorch's recipes.
 #pragma once
 
-#include "engine/data/dataset.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 
@@ -43,7 +43,7 @@ inline double largestOf(const Tensor& x) {
 class PresetRun {
 public:
     PresetRun(RunConfig config, size_t lane)
-        : m_config(std::move(config)), m_data(makeDataset(m_config)),
+        : m_config(std::move(config)), m_data(makeTask(m_config)),
           m_runner(m_config, m_config.lanes[lane],
                    buildStep(m_config, m_config.lanes[lane], m_data->shape()), makeCpuExecutor(1)) {
     }
@@ -93,7 +93,7 @@ public:
 
 private:
     RunConfig m_config;
-    std::unique_ptr<Dataset> m_data;
+    std::unique_ptr<Task> m_data;
     StepRunner m_runner;
     int64_t m_step = 0;
 };

@@ -4,6 +4,7 @@
 #include "engine/cpu/row_chain.h"
 #include "engine/exec/executor.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 
@@ -87,7 +88,7 @@ RunConfig wideConfig(int64_t side, int64_t width) {
 }
 
 StepRunner runnerOf(const RunConfig& config, const LaneConfig& lane, int threads) {
-    const auto dataset = makeDataset(config);
+    const auto dataset = makeTask(config);
     const BatchShape shape = dataset->shape();
     StepRunner runner(config, lane, buildStep(config, lane, shape), makeCpuExecutor(threads));
     std::vector<float> x(static_cast<size_t>(shape.rows * shape.inputs)),
@@ -149,7 +150,7 @@ void TestRowChain::stepHasChains_data() {
 void TestRowChain::stepHasChains() {
     QFETCH(QString, lane);
     const RunConfig config = wideConfig(128, kWidth);
-    const BatchShape shape = makeDataset(config)->shape();
+    const BatchShape shape = makeTask(config)->shape();
     const Compiled step(buildStep(config, parseLanes(lane.toStdString())[0], shape),
                         makeCpuExecutor(1)->compileOptions());
     int chains = 0;

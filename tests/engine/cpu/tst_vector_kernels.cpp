@@ -7,6 +7,7 @@
 #include "engine/cpu/loop.h"
 #include "engine/ops/functional.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/trainer.h"
 
@@ -216,7 +217,7 @@ void TestVectorKernels::trainingStepIsCompiled_data() {
 void TestVectorKernels::trainingStepIsCompiled() {
     QFETCH(QString, lane);
     const RunConfig config = presetNamed("checkerboard").config;
-    const BatchShape batch = makeDataset(config)->shape();
+    const BatchShape batch = makeTask(config)->shape();
     const Program program = compile(buildStep(config, parseLanes(lane.toStdString())[0], batch));
     const int64_t activations = batch.rows * config.model.width;
     int large = 0;

@@ -1,8 +1,8 @@
 // The tasks' data: the checkerboard against its definition, pictures, and the regression's samples,
 // epochs and scatter picture. Reading picture files is tested with io.
 #include "engine/core/error.h"
-#include "engine/data/dataset.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/run_task.h"
 
 #include <QtTest>
 
@@ -14,17 +14,17 @@ using namespace halfscope;
 
 namespace {
 
-struct Batch {
+struct Values {
     std::vector<float> x, target;
     bool fresh = false;
 };
 
-Batch batchOf(const Dataset& data, int64_t step) {
+Values batchOf(const Task& data, int64_t step) {
     const BatchShape shape = data.shape();
     constexpr float kUntouched = -77;
-    Batch batch{std::vector<float>(static_cast<size_t>(shape.rows * shape.inputs), kUntouched),
-                std::vector<float>(static_cast<size_t>(shape.rows * shape.outputs), kUntouched),
-                false};
+    Values batch{std::vector<float>(static_cast<size_t>(shape.rows * shape.inputs), kUntouched),
+                 std::vector<float>(static_cast<size_t>(shape.rows * shape.outputs), kUntouched),
+                 false};
     batch.fresh = data.batch(step, batch.x, batch.target);
     return batch;
 }
@@ -74,11 +74,11 @@ void TestDataset::checkerboard() {
     RunConfig config;
     config.task.side = side;
     config.task.frequency = frequency;
-    const auto data = makeDataset(config);
+    const auto data = makeTask(config);
     QCOMPARE(data->shape().rows, int64_t{side} * side);
     QCOMPARE(data->shape().inputs, int64_t{2});
     QCOMPARE(data->shape().outputs, int64_t{1});
-    const Batch batch = batchOf(*data, 1);
+    const Values batch = batchOf(*data, 1);
     QVERIFY(batch.fresh);
     for (int row = 0; row < side; ++row) {
         for (int column = 0; column < side; ++column) {
@@ -106,7 +106,7 @@ void TestDataset::checkerboardKnownRows() {
     RunConfig config;
     config.task.side = 8;
     config.task.frequency = 4;
-    const std::vector<float> values = makeDataset(config)->targetPicture().values;
+    const std::vector<float> values = makeTask(config)->targetPicture().values;
     const std::vector<float> even{0, 0, 0, 1, 0, 0, 0, 1};
     const std::vector<float> odd{1, 1, 1, 0, 1, 1, 1, 0};
     for (size_t row = 0; row < 8; ++row) {
@@ -118,7 +118,7 @@ void TestDataset::checkerboardKnownRows() {
 void TestDataset::builtInPicture() {
     RunConfig config = presetNamed("picture").config;
     config.task.side = 33;
-    const auto data = makeDataset(config);
+    const auto data = makeTask(config);
     QCOMPARE(data->shape().outputs, int64_t{3});
     const Picture target = data->targetPicture();
     QCOMPARE(target.values.size(), size_t{33 * 33 * 3});
@@ -137,7 +137,7 @@ void TestDataset::pictureFile() {
     config.task.image = folder.filePath("p.png").toStdString();
     config.task.side = 2;
     writePng(picture, config.task.image);
-    const auto data = makeDataset(config);
+    const auto data = makeTask(config);
     QCOMPARE(data->shape().rows, int64_t{4});
     QCOMPARE(data->shape().outputs, int64_t{1});
     const std::vector<float> wanted{0.2f, 0.4f, 0.6f, 0.8f};
@@ -150,17 +150,17 @@ void TestDataset::pictureFile() {
 void TestDataset::unusablePicture() {
     RunConfig config = presetNamed("picture").config;
     config.task.image = "no/such/picture.png";
-    QVERIFY_THROWS_EXCEPTION(InputError, makeDataset(config));
+    QVERIFY_THROWS_EXCEPTION(InputError, makeTask(config));
 }
 
 void TestDataset::regressionMoments() {
     constexpr int64_t kSamples = 4096;
     const uint64_t seed = 5;
-    const auto data = makeDataset(regression(kSamples, kSamples, seed));
+    const auto data = makeTask(regression(kSamples, kSamples, seed));
     QCOMPARE(data->shape().rows, kSamples);
     QCOMPARE(data->shape().inputs, int64_t{10});
     QCOMPARE(data->shape().outputs, int64_t{1});
-    const Batch batch = batchOf(*data, 1);
+    const Values batch = batchOf(*data, 1);
     const auto moments = [](const std::vector<float>& v) {
         const auto n = static_cast<double>(v.size());
         const double mean = std::accumulate(v.begin(), v.end(), 0.0) / n;
@@ -194,7 +194,7 @@ void TestDataset::epochs_data() {
 void TestDataset::epochs() {
     QFETCH(const int, samples);
     QFETCH(const int, batch);
-    const auto data = makeDataset(regression(samples, batch, 3));
+    const auto data = makeTask(regression(samples, batch, 3));
     const int batches = samples / batch;
     // A sample is known by its target, and keeps its inputs.
     std::map<float, std::vector<float>> inputs;
@@ -202,7 +202,7 @@ void TestDataset::epochs() {
     for (int epoch = 0; epoch < 4; ++epoch) {
         std::vector<float> seen;
         for (int i = 0; i < batches; ++i) {
-            const Batch now = batchOf(*data, 1 + epoch * batches + i);
+            const Values now = batchOf(*data, 1 + epoch * batches + i);
             QVERIFY(now.fresh);
             for (size_t row = 0; row < now.target.size(); ++row) {
                 const auto first = now.x.begin() + static_cast<std::ptrdiff_t>(row * 10);
@@ -218,24 +218,24 @@ void TestDataset::epochs() {
     }
     QVERIFY2(orders[0] != orders[1] && orders[1] != orders[2], "every epoch shuffles, seed 3");
     // Going back gives the same batch again, as after a stopped step.
-    const Batch again = batchOf(*data, 1);
+    const Values again = batchOf(*data, 1);
     QVERIFY(std::equal(again.target.begin(), again.target.end(), orders[0].begin()));
     // Another data set of the same configuration agrees, wherever it starts.
-    const auto other = makeDataset(regression(samples, batch, 3));
+    const auto other = makeTask(regression(samples, batch, 3));
     QCOMPARE(batchOf(*other, 1 + 3 * batches).x, batchOf(*data, 1 + 3 * batches).x);
 }
 
 void TestDataset::wholeSetNeverChanges() {
-    const auto data = makeDataset(regression(16, 16, 1));
+    const auto data = makeTask(regression(16, 16, 1));
     QVERIFY(batchOf(*data, 1).fresh);
     for (const int64_t step : {2, 3, 100})
         QVERIFY(!batchOf(*data, step).fresh);
 }
 
 void TestDataset::seedsDiffer() {
-    const auto a = makeDataset(regression(64, 8, 1));
-    const auto same = makeDataset(regression(64, 8, 1));
-    const auto b = makeDataset(regression(64, 8, 2));
+    const auto a = makeTask(regression(64, 8, 1));
+    const auto same = makeTask(regression(64, 8, 1));
+    const auto b = makeTask(regression(64, 8, 2));
     QCOMPARE(batchOf(*a, 1).x, batchOf(*same, 1).x);
     QVERIFY(batchOf(*a, 1).x != batchOf(*b, 1).x);
     QVERIFY(batchOf(*a, 1).target != batchOf(*b, 1).target);
@@ -243,8 +243,8 @@ void TestDataset::seedsDiffer() {
 
 void TestDataset::scatter() {
     RunConfig config = regression(64, 4, 9);
-    const auto data = makeDataset(config);
-    const Batch batch = batchOf(*data, 3);
+    const auto data = makeTask(config);
+    const Values batch = batchOf(*data, 3);
     const auto at = [](const Picture& picture, int column, int row) {
         return picture.values[static_cast<size_t>(row * picture.width + column)];
     };

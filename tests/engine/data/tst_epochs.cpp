@@ -1,8 +1,8 @@
 // Epochs: how samples become steps, and that every sample comes once in each. What a smaller last
 // batch does to a training is in tst_last_batch.
-#include "engine/data/dataset.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_length.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/schedule.h"
 #include "tests/support/thrown.h"
 
@@ -56,7 +56,7 @@ private slots:
     void everySampleComesOnce() {
         QFETCH(bool, keep);
         const RunConfig config = regression(53, 10, keep ? LastBatch::Keep : LastBatch::Drop);
-        const auto data = makeDataset(config);
+        const auto data = makeTask(config);
         QCOMPARE(data->stepsPerEpoch(), int64_t{keep ? 6 : 5});
         std::set<float> all;
         for (int64_t epoch = 0; epoch < 4; ++epoch) {

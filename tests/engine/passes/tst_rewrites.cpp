@@ -8,6 +8,7 @@
 #include "engine/passes/rewrite.h"
 #include "engine/passes/thin_products.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 
@@ -304,7 +305,7 @@ void TestRewrites::trainingStep() {
     config.model.norm = static_cast<Norm>(norm);
     const LaneConfig laneConfig = parseLanes(lane.toStdString())[0];
     config.lanes = {laneConfig};
-    const auto dataset = makeDataset(config);
+    const auto dataset = makeTask(config);
     const BatchShape shape = dataset->shape();
     std::vector<float> x(static_cast<size_t>(shape.rows * shape.inputs)),
         target(static_cast<size_t>(shape.rows * shape.outputs));
@@ -335,7 +336,7 @@ void TestRewrites::smallStepsStay() {
     RunConfig config = presetNamed("checkerboard").config;
     config.task.side = 24;
     config.model.width = 16;
-    const Graph graph = buildStep(config, config.lanes[0], makeDataset(config)->shape());
+    const Graph graph = buildStep(config, config.lanes[0], makeTask(config)->shape());
     const Graph plain = compile(graph).graph,
                 wanted = compile(graph, makeCpuExecutor(1)->compileOptions()).graph;
     QCOMPARE(wanted.size(), plain.size());

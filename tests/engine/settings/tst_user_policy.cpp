@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/ops/functional.h"
 #include "engine/settings/cast_policy_json.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "tests/support/graph_bench.h"
 #include "tests/support/step_graphs.h"
@@ -141,7 +142,7 @@ private slots:
         RunConfig config = configOf(lane);
         config.task.kind = TaskKind::Regression;
         config.task.batch = kShape.rows;
-        const auto data = makeDataset(config);
+        const auto data = makeTask(config);
         Trainer trainer(config, 0, "lane", *data, makeCpuExecutor(1));
         const std::vector<float> before = trainer.preview();
         QVERIFY(std::filesystem::remove(lane.policyFile));

@@ -6,6 +6,7 @@
 #include "engine/models/emit_model.h"
 #include "engine/ops/functional.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/schedule.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/trainer.h"
@@ -53,7 +54,7 @@ public:
     }
 
     /// The metric of what was found: 0, or 1 and 2 by optimizer.
-    int step(const Batch& batch, float poison) {
+    int step(const test::Batch& batch, float poison) {
         upload(g().input("x"), batch.x);
         upload(g().input("target"), batch.target);
         upload(g().input("poison"), std::vector<float>{poison});
@@ -168,7 +169,7 @@ QString difference(const Network2& a, const Network2& b, double bound) {
 struct Recipe {
     const char* name;
     std::function<void(RunConfig&)> set;
-    std::function<Network2(const Network2&, const Batch&)> gradient;
+    std::function<Network2(const Network2&, const test::Batch&)> gradient;
 };
 
 const std::vector<Recipe>& recipes() {
@@ -177,14 +178,14 @@ const std::vector<Recipe>& recipes() {
         {"plain", [](RunConfig&) {}, gradientOf},
         {"clip by norm",
          [](RunConfig& c) { c.gradients.clip = ClipKind::Norm2, c.gradients.clipLimit = kLimit; },
-         [](const Network2& net, const Batch& batch) {
+         [](const Network2& net, const test::Batch& batch) {
              Network2 g = gradientOf(net, batch);
              addScaled(g, g, std::min(1.0, kLimit / (normOf(g) + 1e-6)) - 1);
              return g;
          }},
         {"clip by largest",
          [](RunConfig& c) { c.gradients.clip = ClipKind::NormInf, c.gradients.clipLimit = kValue; },
-         [](const Network2& net, const Batch& batch) {
+         [](const Network2& net, const test::Batch& batch) {
              Network2 g = gradientOf(net, batch);
              double largest = 0;
              for (const Tensor& tensor : g)
@@ -195,7 +196,7 @@ const std::vector<Recipe>& recipes() {
          }},
         {"clip by value",
          [](RunConfig& c) { c.gradients.clip = ClipKind::Value, c.gradients.clipLimit = kValue; },
-         [](const Network2& net, const Batch& batch) {
+         [](const Network2& net, const test::Batch& batch) {
              Network2 g = gradientOf(net, batch);
              for (Tensor& tensor : g)
                  for (double& x : tensor)
@@ -203,7 +204,7 @@ const std::vector<Recipe>& recipes() {
              return g;
          }},
         {"penalty", [](RunConfig& c) { c.gradients.penalty = 1; },
-         [](const Network2& net, const Batch& batch) {
+         [](const Network2& net, const test::Batch& batch) {
              Network2 g = gradientOf(net, batch);
              addScaled(g, penaltySlope(net, batch), 1);
              return g;
@@ -213,7 +214,7 @@ const std::vector<Recipe>& recipes() {
 }
 
 /// Both losses of the recipe with two networks, by hand.
-std::array<Network2, 2> mixedGradients(const Network2& a, const Network2& b, const Batch& batch) {
+std::array<Network2, 2> mixedGradients(const Network2& a, const Network2& b, const test::Batch& batch) {
     const Tensor x = doubles(batch.x), target = doubles(batch.target);
     const Tensor y0 = forward(a, x), y1 = forward(b, x);
     Tensor first(y0.size()), second(y0.size());
@@ -365,7 +366,7 @@ private slots:
         RunConfig config = presetNamed("recipe-two-optimizers").config;
         config.lanes = {config.lanes[1]};
         config.task.samples = 256;
-        const std::unique_ptr<Dataset> data = makeDataset(config);
+        const std::unique_ptr<Task> data = makeTask(config);
         Trainer trainer(config, 0, "run", *data, makeCpuExecutor(1));
         const Weights start = trainer.weights();
         const auto program = std::make_shared<const Program>(trainer.program());
@@ -437,7 +438,7 @@ private slots:
             config.gradients.penaltyEps = epsilon;
             RecipeRun run(config, Autocast::Off);
             // a prediction of zero that is right: inputs and biases of zero
-            Batch batch{std::vector<float>(kSquare, 0), std::vector<float>(kSquare, 0)};
+            test::Batch batch{std::vector<float>(kSquare, 0), std::vector<float>(kSquare, 0)};
             run.setState("0.bias", std::vector<float>(kWidth, 0));
             run.setState("1.bias", std::vector<float>(kWidth, 0));
             QCOMPARE(run.step(batch, 0), epsilon == 0 ? 1 : 0);

@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/ops/op_info.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/trainer.h"
 #include "tests/support/lane.h"
@@ -80,7 +81,7 @@ private slots:
     /// A GPU compares ways to run the step: who closes the window meanwhile does not wait for that.
     void stopsWhileItLoads() {
         const RunConfig config = laneConfig(Precision::Fp32);
-        const auto dataset = makeDataset(config);
+        const auto dataset = makeTask(config);
         std::stop_source stop;
         std::jthread user([&stop] {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -96,7 +97,7 @@ private slots:
     /// The longest part of the building on a CPU.
     void stopsBeforeItCompiles() {
         const RunConfig config = laneConfig(Precision::Fp32);
-        const auto dataset = makeDataset(config);
+        const auto dataset = makeTask(config);
         std::stop_source stop;
         stop.request_stop();
         const int before = SearchingExecutor::compiled;

@@ -1,0 +1,71 @@
+// What a step sees: the tensors of a batch, and whoever makes batches step by step. Every lane sees
+// the same ones.
+#pragma once
+
+#include "engine/core/typed_bytes.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// One tensor of a sample. A batch has a leading axis more, the samples.
+struct TensorSpec {
+    std::string name; ///< "x", "target"
+    Shape shape;      ///< of one sample; [] for a label
+    DType dtype = DType::F32;
+    int64_t classes = 0; ///< of labels (I32): they go from 0 to classes - 1
+};
+
+/// The tensors of some samples, in the order of their specs.
+struct Batch {
+    std::vector<TypedBytes> tensors;
+
+    /// Of zeros.
+    static Batch of(std::span<const TensorSpec>, int64_t rows);
+    int64_t rows() const { return tensors.front().shape[0]; }
+    /// The values of an F32 or I32 tensor.
+    std::span<float> floats(size_t tensor);
+    std::span<const float> floats(size_t tensor) const;
+    std::span<int32_t> labels(size_t tensor);
+    std::span<const int32_t> labels(size_t tensor) const;
+};
+inline constexpr size_t kX = 0, kTarget = 1; ///< the tensors of a batch that a step trains on
+
+/// The shapes of one step's batch: x (rows, inputs), target (rows, outputs), F32.
+struct BatchShape {
+    int64_t rows = 0, inputs = 0, outputs = 0;
+    Shape sample{};      ///< of one x, where it has other axes than (inputs)
+    bool labels = false; ///< the target is (rows) class numbers, I32; `outputs` is how many classes
+
+    Shape x() const;      ///< with the leading axis
+    Shape target() const; ///< likewise
+};
+
+class BatchSource {
+public:
+    virtual ~BatchSource() = default;
+    /// x, then target.
+    virtual std::span<const TensorSpec> tensors() const = 0;
+    /// Of a whole batch.
+    virtual int64_t rows() const = 0;
+    virtual int64_t stepsPerEpoch() const { return 1; }
+    /// Of a step's batch; fewer than rows() in the last one of an epoch.
+    virtual int64_t rows(int64_t /*step*/) const { return rows(); }
+    /// The first step that has the same batch as `step`: of two steps with the same number, the
+    /// second one needs nothing uploaded.
+    virtual int64_t batchNumber(int64_t step) const { return step; }
+    /// The batch of a step (1 for the first). From any thread. RunError where it cannot be read.
+    virtual std::shared_ptr<const Batch> load(int64_t step) const = 0;
+
+    BatchShape shape() const { return shape(rows()); }
+    BatchShape shape(int64_t rows) const;
+    /// Of F32 tensors, the batch of a step. False, and nothing is written, when it is the one of an
+    /// earlier step.
+    bool batch(int64_t step, std::span<float> x, std::span<float> target) const;
+};
+
+} // namespace halfscope

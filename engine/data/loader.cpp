@@ -1,0 +1,168 @@
+// Reading ahead.
+#include "engine/data/loader.h"
+
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace halfscope {
+
+namespace {
+
+/// Plus the epoch: numbers of the random streams below belong to data, those from 2^32 on to the
+/// starting weights. A run has at most 10^9 steps, so the epochs stay below.
+constexpr uint64_t kShuffleStream = 16;
+
+constexpr size_t kBehind = 2; ///< batches that are kept beside those ahead
+constexpr size_t kOrders = 2; ///< epochs whose order is kept
+
+} // namespace
+
+std::vector<int32_t> Sampler::order(int64_t epoch) const {
+    std::vector<int32_t> order(static_cast<size_t>(m_samples));
+    std::iota(order.begin(), order.end(), 0);
+    if (shuffles())
+        shuffle(order, Philox(m_seed, kShuffleStream + static_cast<uint64_t>(epoch - 1)));
+    return order;
+}
+
+Loader::Loader(std::unique_ptr<const Dataset> dataset, const EpochPlan& plan,
+               const Sampler& sampler, int workers)
+    : m_dataset(std::move(dataset)), m_plan(plan), m_sampler(sampler) {
+    require(plan.samples == m_dataset->samples(Split::Train),
+            "an epoch is one pass over the split");
+    for (int i = 0; i < workers; ++i)
+        m_workers.emplace_back([this] { work(); });
+}
+
+Loader::~Loader() {
+    {
+        const std::lock_guard lock(m_mutex);
+        m_ending = true;
+    }
+    m_changed.notify_all();
+    for (std::thread& worker : m_workers)
+        worker.join();
+}
+
+int64_t Loader::batchNumber(int64_t step) const {
+    const bool always = !m_sampler.shuffles() && m_plan.stepsPerEpoch() == 1;
+    return always ? 1 : step;
+}
+
+size_t Loader::held() const {
+    const std::lock_guard lock(m_mutex);
+    return m_entries.size();
+}
+
+std::vector<int64_t> Loader::samplesOf(int64_t step) const {
+    const int64_t epoch = m_plan.epochOf(step);
+    std::shared_ptr<const std::vector<int32_t>> order;
+    {
+        const std::lock_guard lock(m_mutex);
+        auto& known = m_orders[epoch];
+        if (!known) {
+            known = std::make_shared<const std::vector<int32_t>>(m_sampler.order(epoch));
+            const auto farthest = [&] { // from this epoch
+                const auto first = m_orders.begin(), last = std::prev(m_orders.end());
+                return epoch - first->first > last->first - epoch ? first : last;
+            };
+            order = known;
+            while (m_orders.size() > kOrders)
+                m_orders.erase(farthest());
+        } else {
+            order = known;
+        }
+    }
+    const auto first = order->begin() + m_plan.firstOf(step);
+    return {first, first + m_plan.rowsOf(step)};
+}
+
+std::shared_ptr<const Batch> Loader::read(int64_t step) const {
+    const std::vector<int64_t> samples = samplesOf(step);
+    auto batch = std::make_shared<Batch>(
+        Batch::of(m_dataset->tensors(), static_cast<int64_t>(samples.size())));
+    const std::vector<int64_t> missing = m_dataset->read(Split::Train, samples, *batch);
+    if (!missing.empty())
+        throw RunError("sample " + std::to_string(missing.front()) +
+                       " of the data set could not be read");
+    return batch;
+}
+
+/// The entry stands already; the lock is let go meanwhile.
+void Loader::readInto(int64_t step, std::unique_lock<std::mutex>& lock) const {
+    Entry entry;
+    lock.unlock();
+    try {
+        entry.batch = read(step);
+    } catch (...) {
+        entry.error = std::current_exception();
+    }
+    lock.lock();
+    m_entries[step] = std::move(entry);
+    m_changed.notify_all();
+}
+
+/// Twice as many batches as there are workers: each has one to read and one that waits.
+void Loader::askAhead(int64_t step) const {
+    const auto ahead = static_cast<int64_t>(2 * m_workers.size());
+    m_asked.clear(); // a step that goes back asks anew
+    for (int64_t next = step + 1; next <= step + ahead; ++next)
+        if (!m_entries.contains(batchNumber(next))) m_asked.push_back(next);
+    if (!m_asked.empty()) m_changed.notify_all();
+}
+
+void Loader::forgetFar(int64_t step) const {
+    const auto ahead = static_cast<int64_t>(2 * m_workers.size());
+    while (m_entries.size() > static_cast<size_t>(ahead) + kBehind) {
+        auto farthest = m_entries.end();
+        int64_t distance = 0;
+        for (auto at = m_entries.begin(); at != m_entries.end(); ++at) {
+            const int64_t far = at->first > step ? at->first - step - ahead : step - at->first;
+            if (at->second.done() && far > distance) {
+                distance = far;
+                farthest = at;
+            }
+        }
+        if (farthest == m_entries.end()) return;
+        m_entries.erase(farthest);
+    }
+}
+
+std::shared_ptr<const Batch> Loader::load(int64_t wanted) const {
+    const int64_t step = batchNumber(wanted);
+    std::unique_lock lock(m_mutex);
+    if (m_entries.try_emplace(step).second)
+        readInto(step, lock);
+    else
+        m_changed.wait(lock, [&] {
+            const auto found = m_entries.find(step);
+            return found == m_entries.end() || found->second.done();
+        });
+    const auto found = m_entries.find(step);
+    if (found == m_entries.end()) { // forgotten, for other steps were asked for since
+        lock.unlock();
+        return load(step);
+    }
+    const Entry entry = found->second;
+    if (entry.error) m_entries.erase(found); // the next one who asks tries again
+    askAhead(step);
+    forgetFar(step);
+    if (entry.error) std::rethrow_exception(entry.error);
+    return entry.batch;
+}
+
+void Loader::work() {
+    std::unique_lock lock(m_mutex);
+    for (;;) {
+        m_changed.wait(lock, [this] { return m_ending || !m_asked.empty(); });
+        if (m_ending) return;
+        const int64_t step = m_asked.front();
+        m_asked.pop_front();
+        if (m_entries.try_emplace(step).second) readInto(step, lock);
+    }
+}
+
+} // namespace halfscope

@@ -1,0 +1,83 @@
+// From samples to batches: the order of samples, and their reading ahead by workers.
+#pragma once
+
+#include "engine/data/dataset.h"
+#include "engine/data/epochs.h"
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace halfscope {
+
+enum class Order : uint8_t { AsStored, Shuffled };
+
+/// The order of samples: a function of seed and epoch alone.
+class Sampler {
+public:
+    Sampler(int64_t samples, uint64_t seed, Order order)
+        : m_samples(samples), m_seed(seed), m_order(order) {}
+    /// Of an epoch, 1 for the first.
+    std::vector<int32_t> order(int64_t epoch) const;
+    bool shuffles() const { return m_order == Order::Shuffled; }
+
+private:
+    int64_t m_samples;
+    uint64_t m_seed;
+    Order m_order;
+};
+
+/// Batches of the train split in the sampler's order, whatever the number of workers. Steps may ask
+/// for them in any order and from several threads; those that come next are read ahead. Holds a few
+/// batches at a time. Its end waits for reads that have begun and drops the others.
+class Loader : public BatchSource {
+public:
+    /// workers 0: who asks reads.
+    Loader(std::unique_ptr<const Dataset>, const EpochPlan&, const Sampler&, int workers);
+    ~Loader() override;
+    Loader(const Loader&) = delete;
+    Loader& operator=(const Loader&) = delete;
+
+    using BatchSource::rows;
+    std::span<const TensorSpec> tensors() const override { return m_dataset->tensors(); }
+    int64_t rows() const override { return m_plan.batch; }
+    int64_t stepsPerEpoch() const override { return m_plan.stepsPerEpoch(); }
+    int64_t rows(int64_t step) const override { return m_plan.rowsOf(step); }
+    int64_t batchNumber(int64_t step) const override;
+    std::shared_ptr<const Batch> load(int64_t step) const override;
+
+    const Dataset& dataset() const { return *m_dataset; }
+    /// Batches in memory, and those being read.
+    size_t held() const;
+
+private:
+    /// A batch, or why there is none; neither while it is being read.
+    struct Entry {
+        std::shared_ptr<const Batch> batch;
+        std::exception_ptr error;
+        bool done() const { return batch || error; }
+    };
+
+    std::vector<int64_t> samplesOf(int64_t step) const;
+    std::shared_ptr<const Batch> read(int64_t step) const;
+    void readInto(int64_t step, std::unique_lock<std::mutex>& lock) const;
+    void askAhead(int64_t step) const;
+    void forgetFar(int64_t step) const;
+    void work();
+
+    std::unique_ptr<const Dataset> m_dataset;
+    EpochPlan m_plan;
+    Sampler m_sampler;
+    mutable std::mutex m_mutex;
+    mutable std::condition_variable m_changed;
+    mutable std::map<int64_t, Entry> m_entries; ///< by batch number
+    mutable std::deque<int64_t> m_asked;        ///< for workers
+    mutable std::map<int64_t, std::shared_ptr<const std::vector<int32_t>>> m_orders; ///< by epoch
+    bool m_ending = false;
+    std::vector<std::thread> m_workers;
+};
+
+} // namespace halfscope

@@ -1,0 +1,65 @@
+// The table of losses. Their definitions are PyTorch's, with the reduction "mean".
+#include "engine/data/losses.h"
+
+#include "engine/ops/functional.h"
+
+#include <array>
+
+namespace halfscope {
+
+namespace {
+
+NodeId mse(Builder& b, const LossSpec&, NodeId y, NodeId target) {
+    return fn::mseLoss(b, y, target);
+}
+
+NodeId l1(Builder& b, const LossSpec&, NodeId y, NodeId target) { return fn::l1Loss(b, y, target); }
+
+NodeId huber(Builder& b, const LossSpec& spec, NodeId y, NodeId target) {
+    return fn::huberLoss(b, y, target, spec.delta);
+}
+
+NodeId smoothL1(Builder& b, const LossSpec& spec, NodeId y, NodeId target) {
+    return fn::smoothL1Loss(b, y, target, spec.delta);
+}
+
+/// With smoothing every class has its share of each sample's target.
+NodeId crossEntropy(Builder& b, const LossSpec& spec, NodeId logits, NodeId labels) {
+    const NodeId loss = fn::crossEntropy(b, logits, labels);
+    if (spec.labelSmoothing == 0) return loss;
+    const NodeId all = b.neg(fn::mean(b, fn::logSoftmax(b, logits, -1), {}));
+    return fn::add(b, b.scale(loss, 1 - spec.labelSmoothing), b.scale(all, spec.labelSmoothing));
+}
+
+NodeId bceWithLogits(Builder& b, const LossSpec&, NodeId y, NodeId target) {
+    return fn::bceWithLogits(b, y, target);
+}
+
+constexpr std::array kLosses{
+    LossInfo{LossKind::Mse, "mse", "Mean of squared errors.", false, false, false, mse},
+    LossInfo{LossKind::L1, "l1", "Mean of absolute errors.", false, false, false, l1},
+    LossInfo{LossKind::Huber, "huber",
+             "Half the squared error below the delta, delta times the absolute one beyond it.",
+             false, true, false, huber},
+    LossInfo{LossKind::SmoothL1, "smooth-l1", "Huber's loss divided by its delta.", false, true,
+             false, smoothL1},
+    LossInfo{LossKind::CrossEntropy, "cross-entropy",
+             "For classes: minus the logarithm of the probability that the right one is given.",
+             true, false, true, crossEntropy},
+    LossInfo{LossKind::BceWithLogits, "bce-with-logits",
+             "Binary cross entropy of targets between 0 and 1 and the sigmoid of the output.",
+             false, false, false, bceWithLogits},
+};
+
+} // namespace
+
+std::span<const LossInfo> losses() { return kLosses; }
+
+const LossInfo& infoOf(LossKind kind) { return kLosses[static_cast<size_t>(kind)]; }
+
+const char* nameOf(LossKind kind) {
+    const auto at = static_cast<size_t>(kind);
+    return at < kLosses.size() ? kLosses[at].name : "";
+}
+
+} // namespace halfscope

@@ -1,0 +1,28 @@
+// The losses that a task can have, one row each. Adding one takes a value of LossKind and a row of
+// the table in losses.cpp.
+#pragma once
+
+#include "engine/data/task_spec.h"
+#include "engine/ops/builder.h"
+
+#include <cstdint>
+#include <span>
+
+namespace halfscope {
+
+struct LossInfo {
+    LossKind kind = LossKind::Mse;
+    const char* name = "";     ///< of task.loss: "mse"
+    const char* about = "";    ///< one sentence
+    bool ofLabels = false;     ///< its target is a class number a sample
+    bool hasDelta = false;     ///< LossSpec::delta acts
+    bool hasSmoothing = false; ///< LossSpec::labelSmoothing acts
+    /// The mean over all elements (of labels: over the samples), rank 0. The prediction's dtype and
+    /// the builder's autocast policy decide in which dtype.
+    NodeId (*emit)(Builder&, const LossSpec&, NodeId prediction, NodeId target) = nullptr;
+};
+
+std::span<const LossInfo> losses(); ///< in the order of the enum
+const LossInfo& infoOf(LossKind);
+
+} // namespace halfscope

@@ -1,0 +1,115 @@
+// Pictures as tasks: sample p is pixel p in row-major order, its inputs are (x, y) in [0, 1), its
+// target is the pixel's colour. A checkerboard, and a picture from a file or one that is built in.
+#include "engine/core/error.h"
+#include "engine/data/dataset.h"
+#include "engine/io/picture.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace halfscope {
+
+namespace {
+
+class PixelData final : public Dataset {
+public:
+    explicit PixelData(Picture target)
+        : m_target(std::move(target)), m_tensors{TensorSpec{"x", {2}},
+                                                 TensorSpec{"target", {m_target.channels}}} {
+        require(m_target.width == m_target.height, "a task's picture is square");
+    }
+
+    std::span<const TensorSpec> tensors() const override { return m_tensors; }
+    int64_t samples(Split split) const override {
+        return split == Split::Train ? int64_t{m_target.width} * m_target.height : 0;
+    }
+
+    std::vector<int64_t> read(Split, std::span<const int64_t> samples, Batch& out) const override {
+        const std::span<float> x = out.floats(kX), target = out.floats(kTarget);
+        const int side = m_target.width;
+        const auto channels = static_cast<size_t>(m_target.channels);
+        for (size_t i = 0; i < samples.size(); ++i) {
+            x[2 * i] = static_cast<float>(static_cast<double>(samples[i] % side) / side);
+            x[2 * i + 1] = static_cast<float>(static_cast<double>(samples[i] / side) / side);
+            const auto pixel = static_cast<size_t>(samples[i]) * channels;
+            std::copy_n(m_target.values.begin() + static_cast<std::ptrdiff_t>(pixel), channels,
+                        target.begin() + static_cast<std::ptrdiff_t>(i * channels));
+        }
+        return {};
+    }
+
+    TaskView view() const override {
+        TaskView view;
+        view.kind = ViewKind::Painted;
+        view.width = m_target.width;
+        view.height = m_target.height;
+        view.channels = m_target.channels;
+        return view;
+    }
+
+private:
+    Picture m_target;
+    std::array<TensorSpec, 2> m_tensors;
+};
+
+Picture checkerboardPicture(const TaskConfig& task) {
+    const int side = static_cast<int>(task.side);
+    // Half of a period of 2 / frequency sides; the order of operations is part of the definition.
+    std::vector<bool> odd;
+    for (int at = 0; at < side; ++at)
+        odd.push_back(std::fmod(at * task.frequency / side / 2, 1.0) > 0.5);
+    Picture picture{side, side, 1, {}};
+    picture.values.reserve(static_cast<size_t>(task.side * task.side));
+    for (const bool row : odd)
+        for (const bool column : odd)
+            picture.values.push_back(column != row ? 1.0f : 0.0f);
+    return picture;
+}
+
+/// Rings whose hue turns with the angle, on a dark ground: smooth areas and fine edges, three
+/// channels that differ, and drawn for any side.
+Picture ringPicture(int side) {
+    Picture picture{side, side, 3, {}};
+    picture.values.reserve(static_cast<size_t>(side) * static_cast<size_t>(side) * 3);
+    for (int row = 0; row < side; ++row) {
+        for (int column = 0; column < side; ++column) {
+            const double x = (column + 0.5) / side - 0.5;
+            const double y = (row + 0.5) / side - 0.5;
+            const double radius = std::hypot(x, y);
+            const double angle = std::atan2(y, x);
+            const double ring = 0.5 + 0.5 * std::cos(radius * 8 * std::numbers::pi - angle);
+            const double fade = 1 / (1 + std::exp(40 * (radius - 0.46)));
+            for (int channel = 0; channel < 3; ++channel) {
+                const double hue = angle + channel * 2 * std::numbers::pi / 3 + 6 * radius;
+                const double light = 0.12 + 0.88 * ring * (0.5 + 0.5 * std::cos(hue));
+                picture.values.push_back(static_cast<float>(0.06 + 0.94 * fade * light));
+            }
+        }
+    }
+    return picture;
+}
+
+Picture imagePicture(const TaskConfig& task) {
+    const int side = static_cast<int>(task.side);
+    if (task.image.empty()) return ringPicture(side);
+    return resized(centreSquare(readPicture(task.image)), side, side);
+}
+
+int64_t pixelsOf(const TaskConfig& task) { return task.side * task.side; }
+
+} // namespace
+
+extern const DataSetInfo kCheckerboardData, kImageData;
+const DataSetInfo kCheckerboardData{
+    "checkerboard", true, false, pixelsOf,
+    [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
+        return std::make_unique<PixelData>(checkerboardPicture(task));
+    }};
+const DataSetInfo kImageData{"image", true, false, pixelsOf,
+                             [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
+                                 return std::make_unique<PixelData>(imagePicture(task));
+                             }};
+
+} // namespace halfscope

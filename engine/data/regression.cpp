@@ -1,0 +1,68 @@
+// Random targets on random inputs, from the seed: fitting them is memorising.
+#include "engine/core/philox.h"
+#include "engine/data/dataset.h"
+
+#include <algorithm>
+#include <array>
+
+namespace halfscope {
+
+namespace {
+
+constexpr int64_t kFeatures = 10; // inputs, as in the usual AMP benchmarks
+
+// Numbers of the random streams; the sampler's and the starting weights' are higher.
+constexpr uint64_t kInputStream = 1;
+constexpr uint64_t kTargetStream = 2;
+
+class RegressionData final : public Dataset {
+public:
+    RegressionData(const TaskConfig& task, uint64_t seed)
+        : m_task(task), m_inputs(static_cast<size_t>(task.samples * kFeatures)),
+          m_targets(static_cast<size_t>(task.samples)) {
+        Philox(seed, kInputStream).fillNormal(m_inputs);
+        Philox(seed, kTargetStream).fillNormal(m_targets);
+        for (float& target : m_targets)
+            target = static_cast<float>(task.targetSpread * double{target} + task.targetMean);
+    }
+
+    std::span<const TensorSpec> tensors() const override { return m_tensors; }
+    int64_t samples(Split split) const override {
+        return split == Split::Train ? m_task.samples : 0;
+    }
+
+    std::vector<int64_t> read(Split, std::span<const int64_t> samples, Batch& out) const override {
+        const std::span<float> x = out.floats(kX), target = out.floats(kTarget);
+        for (size_t i = 0; i < samples.size(); ++i) {
+            std::copy_n(m_inputs.begin() + samples[i] * kFeatures, kFeatures,
+                        x.begin() + static_cast<std::ptrdiff_t>(i) * kFeatures);
+            target[i] = m_targets[static_cast<size_t>(samples[i])];
+        }
+        return {};
+    }
+
+    TaskView view() const override {
+        TaskView view;
+        view.kind = ViewKind::Scatter;
+        view.centre = m_task.targetMean;
+        view.reach = m_task.targetSpread > 0 ? 4 * m_task.targetSpread : 1;
+        return view;
+    }
+
+private:
+    TaskConfig m_task;
+    std::array<TensorSpec, 2> m_tensors{TensorSpec{"x", {kFeatures}}, TensorSpec{"target", {1}}};
+    std::vector<float> m_inputs;  ///< (samples, kFeatures)
+    std::vector<float> m_targets; ///< (samples)
+};
+
+} // namespace
+
+extern const DataSetInfo kRegressionData;
+const DataSetInfo kRegressionData{
+    "regression", false, false, [](const TaskConfig& task) { return task.samples; },
+    [](const TaskConfig& task, uint64_t seed) -> std::unique_ptr<Dataset> {
+        return std::make_unique<RegressionData>(task, seed);
+    }};
+
+} // namespace halfscope

@@ -1,0 +1,23 @@
+// A task at work: its samples as batches, and how predictions on them are shown.
+#pragma once
+
+#include "engine/data/loader.h"
+
+namespace halfscope {
+
+class Task final : public Loader {
+public:
+    /// A plan whose batch is the whole set keeps the stored order: every step sees the same batch.
+    Task(std::unique_ptr<const Dataset>, const EpochPlan&, uint64_t seed, int workers = 0);
+
+    const TaskView& view() const { return m_view; }
+    /// Of the first batch.
+    Picture targetPicture() const;
+    /// Of the predictions (rows, outputs) for a step's batch.
+    Picture picture(std::span<const float> prediction, int64_t step) const;
+
+private:
+    TaskView m_view;
+};
+
+} // namespace halfscope

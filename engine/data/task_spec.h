@@ -1,0 +1,34 @@
+// The settings of a task: its data set, what that is made from, and its loss.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace halfscope {
+
+/// A row of the table of data sets (data_sets.cpp); those that code speaks of have names.
+enum class TaskKind : uint8_t { Checkerboard, Image, Regression };
+const char* nameOf(TaskKind); ///< empty beyond the last row
+
+/// A row of the table of losses (losses.cpp).
+enum class LossKind : uint8_t { Mse, L1, Huber, SmoothL1, CrossEntropy, BceWithLogits };
+const char* nameOf(LossKind); ///< empty beyond the last row
+
+struct LossSpec {
+    LossKind kind = LossKind::Mse;
+    double delta = 1;          ///< where Huber and smooth L1 turn from a parabola into lines
+    double labelSmoothing = 0; ///< cross entropy: the share of the target that all classes have
+};
+
+struct TaskConfig {
+    TaskKind kind = TaskKind::Checkerboard;
+    int64_t side = 64;                        ///< pixels of a picture's side
+    double frequency = 8;                     ///< checkerboard: half periods over the side
+    std::string image{};                      ///< image task: path of a PNG or JPEG
+    int64_t samples = 1024;                   ///< regression: samples in the data set
+    int64_t batch = 64;                       ///< regression: samples in a step
+    double targetMean = 10, targetSpread = 5; ///< regression: targets are spread * N(0,1) + mean
+    LossSpec loss{};
+};
+
+} // namespace halfscope

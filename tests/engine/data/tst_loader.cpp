@@ -1,0 +1,167 @@
+// Sampler and loader: an order by seed and epoch alone, the same batches whatever the number of
+// workers and whoever asks for them, bounded memory, errors, an end in the middle.
+#include "engine/core/error.h"
+#include "engine/data/loader.h"
+#include "tests/support/thrown.h"
+
+#include <QTest>
+
+#include <array>
+#include <atomic>
+#include <set>
+
+using namespace halfscope;
+
+namespace {
+
+/// Sample i has the value i, and a label. Reading takes a while.
+class NumberedData final : public Dataset {
+public:
+    explicit NumberedData(int64_t samples, std::atomic<int>* reads = nullptr)
+        : m_samples(samples), m_reads(reads) {}
+    std::span<const TensorSpec> tensors() const override { return m_tensors; }
+    int64_t samples(Split split) const override { return split == Split::Train ? m_samples : 0; }
+    std::vector<int64_t> read(Split, std::span<const int64_t> samples, Batch& out) const override {
+        if (m_reads) ++*m_reads;
+        std::this_thread::sleep_for(std::chrono::microseconds(samples[0] % 7 * 100));
+        std::vector<int64_t> missing;
+        for (size_t i = 0; i < samples.size(); ++i) {
+            for (size_t each = 0; each < 6; ++each)
+                out.floats(kX)[6 * i + each] = static_cast<float>(samples[i]);
+            out.labels(kTarget)[i] = static_cast<int32_t>(samples[i] % 3);
+            if (samples[i] == broken) missing.push_back(samples[i]);
+        }
+        return missing;
+    }
+    TaskView view() const override { return {}; }
+
+    int64_t broken = -1;
+
+private:
+    int64_t m_samples;
+    std::atomic<int>* m_reads;
+    std::array<TensorSpec, 2> m_tensors{TensorSpec{"x", {2, 3}},
+                                        TensorSpec{"target", {}, DType::I32, 3}};
+};
+
+constexpr int64_t kSamples = 53;
+constexpr EpochPlan kPlan{kSamples, 10, LastBatch::Keep};
+
+Loader loaderOf(int workers, std::atomic<int>* reads = nullptr) {
+    return Loader(std::make_unique<NumberedData>(kSamples, reads), kPlan,
+                  Sampler(kSamples, 7, Order::Shuffled), workers);
+}
+
+} // namespace
+
+class TestLoader : public QObject {
+    Q_OBJECT
+
+private slots:
+    void orderIsOfSeedAndEpoch() {
+        const Sampler a(100, 5, Order::Shuffled), same(100, 5, Order::Shuffled);
+        const Sampler other(100, 6, Order::Shuffled), plain(100, 5, Order::AsStored);
+        QCOMPARE(a.order(9), same.order(9)); // without the epochs before it
+        QVERIFY(a.order(1) != a.order(2));
+        QVERIFY(a.order(1) != other.order(1));
+        const std::vector<int32_t> order = a.order(3);
+        QCOMPARE(std::set<int32_t>(order.begin(), order.end()).size(), size_t{100});
+        QCOMPARE(plain.order(4)[17], 17);
+    }
+
+    void shapes() {
+        const Loader loader = loaderOf(0);
+        const BatchShape whole = loader.shape();
+        QCOMPARE(whole.rows, int64_t{10});
+        QCOMPARE(whole.inputs, int64_t{6});
+        QCOMPARE(whole.outputs, int64_t{3});
+        QVERIFY(whole.labels);
+        QVERIFY((whole.x() == Shape{10, 2, 3}));
+        QVERIFY(whole.target() == Shape{10});
+        QVERIFY((loader.load(6)->tensors[kX].shape == Shape{3, 2, 3})); // the last of an epoch
+        QCOMPARE(loader.load(6)->labels(kTarget)[0],
+                 static_cast<int32_t>(loader.load(6)->floats(kX)[0]) % 3);
+    }
+
+    /// Several lanes ask for the same steps, one of them goes back now and then.
+    void sameBatchesWhateverTheWorkers_data() {
+        QTest::addColumn<int>("workers");
+        for (const int workers : {0, 1, 3, 8})
+            QTest::addRow("%d workers", workers) << workers;
+    }
+    void sameBatchesWhateverTheWorkers() {
+        QFETCH(int, workers);
+        const Loader loader = loaderOf(workers);
+        const Sampler sampler(kSamples, 7, Order::Shuffled);
+        std::atomic<int> wrong{0};
+        std::atomic<size_t> most{0};
+        const auto ask = [&](int64_t back) {
+            for (int64_t i = 1; i <= 40; ++i) {
+                const int64_t step = i % 9 == 0 ? std::max<int64_t>(i - back, 1) : i;
+                const auto batch = loader.load(step);
+                const std::vector<int32_t> order = sampler.order(kPlan.epochOf(step));
+                for (int64_t row = 0; row < batch->rows(); ++row) {
+                    const auto at = static_cast<size_t>(kPlan.firstOf(step) + row);
+                    const auto is = batch->floats(kX)[static_cast<size_t>(6 * row)];
+                    wrong += is != static_cast<float>(order[at]);
+                }
+                most = std::max(most.load(), loader.held());
+            }
+        };
+        std::thread other([&] { ask(5); });
+        ask(0);
+        other.join();
+        QCOMPARE(wrong.load(), 0);
+        // those ahead, those that are kept behind, one that each thread reads
+        QVERIFY(most <= static_cast<size_t>(2 * workers + 2 + workers + 2));
+    }
+
+    void lanesReadABatchOnce() {
+        std::atomic<int> reads{0};
+        const Loader loader = loaderOf(0, &reads);
+        for (int64_t step = 1; step <= 12; ++step)
+            for (int lane = 0; lane < 6; ++lane)
+                loader.load(step);
+        QCOMPARE(reads.load(), 12);
+    }
+
+    void oneBatchThatNeverChanges() {
+        std::atomic<int> reads{0};
+        const Loader loader(std::make_unique<NumberedData>(kSamples, &reads),
+                            EpochPlan{kSamples, kSamples, LastBatch::Keep},
+                            Sampler(kSamples, 7, Order::AsStored), 2);
+        for (const int64_t step : {1, 2, 500})
+            QCOMPARE(loader.batchNumber(step), int64_t{1});
+        QCOMPARE(loader.load(500)->floats(kX)[6 * 20], 20.0f);
+        QCOMPARE(loader.load(1)->rows(), kSamples);
+        QCOMPARE(reads.load(), 1);
+    }
+
+    void tellsWhatCannotBeRead_data() {
+        QTest::addColumn<int>("workers");
+        QTest::newRow("none") << 0;
+        QTest::newRow("two") << 2;
+    }
+    void tellsWhatCannotBeRead() {
+        QFETCH(int, workers);
+        auto data = std::make_unique<NumberedData>(kSamples);
+        data->broken = 31;
+        const Loader loader(std::move(data), kPlan, Sampler(kSamples, 7, Order::AsStored), workers);
+        for (int64_t step = 1; step <= 3; ++step)
+            loader.load(step);
+        for (int twice = 0; twice < 2; ++twice)
+            QCOMPARE(thrownBy<RunError>([&] { loader.load(4); }),
+                     std::string("sample 31 of the data set could not be read"));
+        QCOMPARE(loader.load(5)->rows(), int64_t{10});
+    }
+
+    void endsInTheMiddle() {
+        for (int i = 0; i < 20; ++i) {
+            const Loader loader = loaderOf(4);
+            loader.load(1 + i);
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestLoader)
+#include "tst_loader.moc"
