@@ -129,8 +129,9 @@ inline Field oneOf(Field field, std::vector<std::string> choices) {
     return field;
 }
 
-inline Field live(Field field) {
+inline Field live(FieldApply apply, Field field) {
     field.effect = FieldEffect::Live;
+    field.apply = apply;
     return field;
 }
 

@@ -185,7 +185,8 @@ std::vector<Field> networkFields() {
 
 Field stepsField() {
     Field field =
-        live(in(ofRun(
+        live(FieldApply::Length,
+             in(ofRun(
                     {"run.steps", "Stop after", "steps",
                      "The run ends after this step. Skipped steps count, because they take a batch "
                      "and time. If run.epochs is not 0, it decides instead."},
@@ -208,7 +209,8 @@ std::vector<Field> runFields() {
                [](auto& c) -> auto& { return c.seed; }),
            {0, kSeedMax}),
         stepsField(),
-        live(in(ofRun(
+        live(FieldApply::Length,
+             in(ofRun(
                     {"run.epochs", "Epochs", "epochs",
                      "The run ends after this many passes over the training samples. 0: after the "
                      "number of steps above. Changing that number sets this one back to 0."},

@@ -405,6 +405,14 @@ void checkEdits(const RunConfig& config) {
 
 } // namespace
 
+void checkEdited(const RunConfig& config, const Field& edited) {
+    if (edited.scope == FieldScope::Lane) return;
+    if (!edited.applies(config, -1))
+        throw InputError(edited.key + " cannot change: beside the other settings of this run it "
+                                      "has no effect");
+    checkTraining(config);
+}
+
 void checkLiveEdit(std::string_view key, const FieldValue& value) {
     const Field* field = findField(key == kLiveScale ? "scaler.init_scale" : key);
     if (!field) throw InputError("unknown setting " + std::string(key) + keyHint(key));

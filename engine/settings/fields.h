@@ -17,6 +17,15 @@ enum class FieldScope : uint8_t { Run, Lane };
 /// When an edit acts: at the next step boundary, or when the run starts again.
 enum class FieldEffect : uint8_t { Live, Restart };
 
+/// How an edit acts on a lane that runs. Experiment carries it out.
+enum class FieldApply : uint8_t {
+    Nothing,  ///< it does not: it needs a restart
+    Length,   ///< the run ends at another step; lanes are left alone
+    Scaler,   ///< the lane's scaler and its rules
+    Rates,    ///< the tables of learning rates
+    Training, ///< the lane's step is compiled anew and goes on with all its states
+};
+
 struct Field {
     std::string key;   ///< "scaler.growth_interval": its place in the file and in --set
     std::string group; ///< "Task", "Network", "Optimizer", "Schedule", "Gradients", "Run", ...
@@ -26,11 +35,12 @@ struct Field {
     FieldKind kind = FieldKind::Real;
     FieldScope scope = FieldScope::Run;
     FieldEffect effect = FieldEffect::Restart;
-    double minimum = 0, maximum = 0;  ///< numbers; both included
-    bool exclusiveMinimum = false;    ///< the minimum itself is not allowed
-    bool exclusiveMaximum = false;    ///< the maximum itself is not allowed
-    bool logarithmic = false;         ///< a slider moves by powers of two (or ten)
-    std::vector<std::string> choices; ///< Choice
+    FieldApply apply = FieldApply::Nothing; ///< of a live field, never Nothing
+    double minimum = 0, maximum = 0;        ///< numbers; both included
+    bool exclusiveMinimum = false;          ///< the minimum itself is not allowed
+    bool exclusiveMaximum = false;          ///< the maximum itself is not allowed
+    bool logarithmic = false;               ///< a slider moves by powers of two (or ten)
+    std::vector<std::string> choices;       ///< Choice
     /// Text of several lines that has rules of its own: InputError, a whole sentence with the key.
     std::function<void(const std::string&)> check{};
     /// Whether the field means something for this configuration (frequency: only the checkerboard).
@@ -85,6 +95,9 @@ std::string configText(const RunConfig&);
 void checkConfig(const RunConfig&);
 /// The part of it that a lane can be checked by alone, such as one that is forked.
 void checkLane(const LaneConfig&, size_t index);
+/// What several settings together refuse of an edit in the middle of a run: a setting of the run
+/// that means nothing beside the others, optimizers, lengths. InputError.
+void checkEdited(const RunConfig&, const Field& edited);
 /// What a live edit may set: a live field, or kLiveScale, which takes what a first scale may be.
 /// InputError for any other key, and for a value that is not allowed.
 void checkLiveEdit(std::string_view key, const FieldValue&);

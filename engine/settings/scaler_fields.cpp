@@ -180,7 +180,7 @@ std::vector<Field> scalerFields() {
     std::vector<Field> fields;
     for (const std::vector<Field>& part : {startFields(), growthFields(), guardFields()})
         for (const Field& field : part)
-            fields.push_back(field.key == kFirstScale ? field : live(field));
+            fields.push_back(field.key == kFirstScale ? field : live(FieldApply::Scaler, field));
     return fields;
 }
 

@@ -38,55 +38,68 @@ std::vector<Field> optimizerFields() {
                    "by a running average of its size."},
                   [](auto& c) -> auto& { return c.optimizer.kind; }),
               namesUpTo(OptimizerKind::RmsProp)),
-        live(when(ownRate, in(ofRun(
+        live(FieldApply::Rates,
+             when(ownRate, in(ofRun(
                                   {"optimizer.lr", "Learning rate", "",
                                    "The size of a step. Schedules start from it; the one-cycle "
                                    "schedule replaces it with values of its own."},
                                   [](auto& c) -> auto& { return c.optimizer.lr; }),
                               {0, 1000, Bound::Closed, true}))),
-        when(isAdam, in(ofRun(
-                            {"optimizer.beta1", "Beta 1", "",
-                             "Decay of Adam's running mean of gradients, which remembers about 1 / "
-                             "(1 - beta1) steps."},
-                            [](auto& c) -> auto& { return c.optimizer.beta1; }),
-                        {0, 1, Bound::BelowMaximum})),
-        when(isAdam, in(ofRun(
-                            {"optimizer.beta2", "Beta 2", "",
-                             "Decay of Adam's running mean of squared gradients, which remembers "
-                             "about 1 / (1 - beta2) steps."},
-                            [](auto& c) -> auto& { return c.optimizer.beta2; }),
-                        {0, 1, Bound::BelowMaximum})),
-        when(divides,
-             in(ofRun(
-                    {"optimizer.eps", "Epsilon", "",
-                     "Keeps Adam and RMSprop from dividing by zero. The usual 1e-8 is zero in "
-                     "float16, so pure fp16 training can divide by zero."},
-                    [](auto& c) -> auto& { return c.optimizer.eps; }),
-                {0, 1, Bound::Closed, true})),
-        in(ofRun(
-               {"optimizer.weight_decay", "Weight decay", "",
-                "Pulls the weights towards zero at each step. A skipped step does not decay them."},
-               [](auto& c) -> auto& { return c.optimizer.weightDecay; }),
-           {0, 1000, Bound::Closed, true}),
+        live(FieldApply::Training,
+             when(isAdam,
+                  in(ofRun(
+                         {"optimizer.beta1", "Beta 1", "",
+                          "Decay of Adam's running mean of gradients, which remembers about 1 / "
+                          "(1 - beta1) steps."},
+                         [](auto& c) -> auto& { return c.optimizer.beta1; }),
+                     {0, 1, Bound::BelowMaximum}))),
+        live(FieldApply::Training,
+             when(isAdam,
+                  in(ofRun(
+                         {"optimizer.beta2", "Beta 2", "",
+                          "Decay of Adam's running mean of squared gradients, which remembers "
+                          "about 1 / (1 - beta2) steps."},
+                         [](auto& c) -> auto& { return c.optimizer.beta2; }),
+                     {0, 1, Bound::BelowMaximum}))),
+        live(FieldApply::Training,
+             when(divides,
+                  in(ofRun(
+                         {"optimizer.eps", "Epsilon", "",
+                          "Keeps Adam and RMSprop from dividing by zero. The usual 1e-8 is zero in "
+                          "float16, so pure fp16 training can divide by zero."},
+                         [](auto& c) -> auto& { return c.optimizer.eps; }),
+                     {0, 1, Bound::Closed, true}))),
+        live(FieldApply::Training, in(ofRun(
+                                          {"optimizer.weight_decay", "Weight decay", "",
+                                           "Pulls the weights towards zero at each step. A skipped "
+                                           "step does not decay them."},
+                                          [](auto& c) -> auto& { return c.optimizer.weightDecay; }),
+                                      {0, 1000, Bound::Closed, true})),
     };
 }
 
 /// The fields that only some optimizers have, and the second optimizer.
 std::vector<Field> specialOptimizerFields() {
+    const auto secondRate = [](const RunConfig& c) {
+        return twoNetworks(c) && c.schedule.kind != ScheduleKind::OneCycle;
+    };
     const auto remembers = [](const RunConfig& c) { return usesSgd(c) || usesRms(c); };
     return {
-        when(remembers, in(ofRun(
-                               {"optimizer.momentum", "Momentum", "",
-                                "The share of the last update that SGD or RMSprop carries into the "
-                                "next one; 0 carries nothing over."},
-                               [](auto& c) -> auto& { return c.optimizer.momentum; }),
-                           {0, 1, Bound::BelowMaximum})),
-        when(usesSgd,
-             in(ofRun(
-                    {"optimizer.dampening", "Dampening", "",
-                     "Reduces the share of each new gradient in SGD's momentum by this much."},
-                    [](auto& c) -> auto& { return c.optimizer.dampening; }),
-                {0, 1, Bound::BelowMaximum})),
+        live(FieldApply::Training,
+             when(remembers,
+                  in(ofRun(
+                         {"optimizer.momentum", "Momentum", "",
+                          "The share of the last update that SGD or RMSprop carries into the "
+                          "next one; 0 carries nothing over."},
+                         [](auto& c) -> auto& { return c.optimizer.momentum; }),
+                     {0, 1, Bound::BelowMaximum}))),
+        live(FieldApply::Training,
+             when(usesSgd,
+                  in(ofRun(
+                         {"optimizer.dampening", "Dampening", "",
+                          "Reduces the share of each new gradient in SGD's momentum by this much."},
+                         [](auto& c) -> auto& { return c.optimizer.dampening; }),
+                     {0, 1, Bound::BelowMaximum}))),
         when(usesSgd, ofRun(
                           {"optimizer.nesterov", "Nesterov", "",
                            "SGD looks ahead along its momentum. It needs a momentum above 0 and a "
@@ -97,11 +110,12 @@ std::vector<Field> specialOptimizerFields() {
                           "Adam divides by the largest mean square so far instead of the latest "
                           "one, so its steps never grow."},
                          [](auto& c) -> auto& { return c.optimizer.amsgrad; })),
-        when(usesRms, in(ofRun(
-                             {"optimizer.alpha", "Alpha", "",
-                              "Decay of RMSprop's running mean of squared gradients."},
-                             [](auto& c) -> auto& { return c.optimizer.alpha; }),
-                         {0, 1, Bound::BelowMaximum})),
+        live(FieldApply::Training,
+             when(usesRms, in(ofRun(
+                                  {"optimizer.alpha", "Alpha", "",
+                                   "Decay of RMSprop's running mean of squared gradients."},
+                                  [](auto& c) -> auto& { return c.optimizer.alpha; }),
+                              {0, 1, Bound::BelowMaximum}))),
         when(usesRms,
              ofRun(
                  {"optimizer.centered", "Centred", "",
@@ -113,11 +127,12 @@ std::vector<Field> specialOptimizerFields() {
                                      "settings of the first one, and skips steps on its own."},
                                     [](auto& c) -> auto& { return c.second.kind; }),
                                 namesUpTo(OptimizerKind::RmsProp))),
-        when(twoNetworks, in(ofRun(
-                                 {"optimizer.second_lr", "Second learning rate", "",
-                                  "The size of a step of the second optimizer."},
-                                 [](auto& c) -> auto& { return c.second.lr; }),
-                             {0, 1000, Bound::Closed, true})),
+        live(FieldApply::Rates,
+             when(secondRate, in(ofRun(
+                                     {"optimizer.second_lr", "Second learning rate", "",
+                                      "The size of a step of the second optimizer."},
+                                     [](auto& c) -> auto& { return c.second.lr; }),
+                                 {0, 1000, Bound::Closed, true}))),
     };
 }
 
@@ -242,29 +257,34 @@ std::vector<Field> gradientFields() {
                    "value limits each element."},
                   [](auto& c) -> auto& { return c.gradients.clip; }),
               namesUpTo(ClipKind::Value)),
-        when(clips, in(ofRun(
-                           {"gradients.clip_limit", "Clipping limit", "",
-                            "The largest norm allowed, or the largest magnitude of an element."},
-                           [](auto& c) -> auto& { return c.gradients.clipLimit; }),
-                       {0, 1e6, Bound::AboveMinimum, true})),
+        live(FieldApply::Training,
+             when(clips,
+                  in(ofRun(
+                         {"gradients.clip_limit", "Clipping limit", "",
+                          "The largest norm allowed, or the largest magnitude of an element."},
+                         [](auto& c) -> auto& { return c.gradients.clipLimit; }),
+                     {0, 1e6, Bound::AboveMinimum, true}))),
         in(ofRun(
                {"gradients.accumulate", "Accumulate", "batches",
                 "The gradients of this many batches add up before one update, as if the batch were "
                 "that much larger. The loss scale does not change in between."},
                [](auto& c) -> auto& { return c.gradients.accumulate; }),
            {1, 1e6, Bound::Closed, true}),
-        in(ofRun(
-               {"gradients.penalty", "Gradient penalty", "",
-                "Weight of the L2 norm of the gradient, which is added to the loss. Its own "
-                "gradient takes a second backward pass. 0: no penalty."},
-               [](auto& c) -> auto& { return c.gradients.penalty; }),
-           {0, 1e6}),
-        when(penalised, in(ofRun(
-                               {"gradients.penalty_eps", "Penalty epsilon", "",
-                                "Added under the square root of the penalty, which has an infinite "
-                                "slope at a gradient of zero. PyTorch's recipe adds 0."},
-                               [](auto& c) -> auto& { return c.gradients.penaltyEps; }),
-                           {0, 1, Bound::Closed, true})),
+        live(FieldApply::Training,
+             in(ofRun(
+                    {"gradients.penalty", "Gradient penalty", "",
+                     "Weight of the L2 norm of the gradient, which is added to the loss. Its own "
+                     "gradient takes a second backward pass. 0: no penalty."},
+                    [](auto& c) -> auto& { return c.gradients.penalty; }),
+                {0, 1e6})),
+        live(FieldApply::Training,
+             when(penalised,
+                  in(ofRun(
+                         {"gradients.penalty_eps", "Penalty epsilon", "",
+                          "Added under the square root of the penalty, which has an infinite "
+                          "slope at a gradient of zero. PyTorch's recipe adds 0."},
+                         [](auto& c) -> auto& { return c.gradients.penaltyEps; }),
+                     {0, 1, Bound::Closed, true}))),
     };
 }
 

@@ -82,7 +82,7 @@ Networks emitNetworks(Builder& b, const RunConfig& config, const BatchShape& sha
     const ModelSpec model = fittingModel(config, shape, storage);
     const NodeId x = b.input("x", shape.x(), storage);
     ModelInput input = inputOf(config, model, x, shape);
-    if (!shape.sample.empty()) input.x = b.reshape(x, input.shape);
+    if (!shape.sample.empty()) input.node = b.reshape(x, input.shape);
     const StepParts parts = partsOf(config);
     Networks networks;
     networks.parameters.resize(parts.optimizers.size());

@@ -246,12 +246,13 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& given
     const Field* field = findField(key);
     const FieldValue value = valueFor(*field, given);
     const std::string name = field->label.empty() ? field->key : field->label;
-    if (key == "optimizer.lr" && m_config.schedule.kind == ScheduleKind::OneCycle)
-        throw InputError("optimizer.lr cannot change while the one-cycle schedule sets the rate");
     if (field->scope == FieldScope::Run) lane = -1;
     const std::string before = valueText(field->get(m_config, std::max(lane, 0)));
     const std::vector<LaneConfig> running = m_config.lanes;
-    setField(m_config, lane, key, value);
+    RunConfig edited = m_config;
+    setField(edited, lane, key, value);
+    checkEdited(edited, *field);
+    m_config = std::move(edited);
     m_config.steps = stepsOf(m_config);
     // A preset of the scaler brings a first scale too, and that one acts at a restart.
     for (size_t i = 0; i < running.size(); ++i)
@@ -309,16 +310,26 @@ void Experiment::addForkEvent(int parent, std::vector<Event>& events) const {
     events.push_back(std::move(event));
 }
 
+void Experiment::applyTo(int i, FieldApply apply) {
+    switch (apply) {
+    case FieldApply::Nothing:
+    case FieldApply::Length: return;
+    case FieldApply::Scaler:
+        return lane(i).setScaler(m_config.lanes[static_cast<size_t>(i)].scaler);
+    case FieldApply::Rates:
+        return lane(i).setLearningRates(m_config.optimizer.lr, m_config.second.lr);
+    case FieldApply::Training: return lane(i).setTraining(m_config);
+    }
+}
+
 void Experiment::applyEdits() {
     for (const Edit& edit : m_edits) {
         for (int i = 0; i < lanes(); ++i) {
             if (edit.lane >= 0 && edit.lane != i) continue;
             if (edit.key == kLiveScale)
                 lane(i).setScale(edit.scale);
-            else if (edit.key.starts_with("scaler."))
-                lane(i).setScaler(m_config.lanes[static_cast<size_t>(i)].scaler);
-            else if (edit.key == "optimizer.lr")
-                lane(i).setLearningRate(m_config.optimizer.lr);
+            else
+                applyTo(i, findField(edit.key)->apply);
         }
     }
     m_edits.clear();

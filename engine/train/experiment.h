@@ -101,6 +101,7 @@ private:
     void addForkEvent(int parent, std::vector<Event>& events) const;
     size_t beginLanes();
     void applyEdits();
+    void applyTo(int lane, FieldApply);
     int64_t nextFreeStep() const;
     void setScale(int lane, const FieldValue&, std::vector<Event>& events);
     void addEditEvent(int lane, std::string_view key, const std::string& change,

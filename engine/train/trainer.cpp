@@ -111,7 +111,7 @@ Weights initialWeights(const Graph& graph, uint64_t seed, const std::stop_token&
 }
 
 struct Trainer::Impl {
-    const RunConfig config;
+    RunConfig config;
     LaneConfig lane;
     const PrecisionPlan plan; ///< of the lane as it started
     int laneIndex;
@@ -373,12 +373,21 @@ void Trainer::setScaler(const ScalerConfig& scaler) {
 
 void Trainer::rebuild(const LaneConfig& lane) {
     Impl& impl = *m_impl;
-    const LaneState before = state();
+    LaneState before = state();
     std::optional<std::vector<float>> shown;
     if (impl.lastStep > 0) shown = prediction();
     impl.lane = lane;
     for (const auto& size : impl.sizes)
         size->load(impl.graphFor(size->rows()));
+    // The step may have moments that it had not before, or none any more.
+    std::erase_if(before.states, [&](const auto& state) {
+        const auto& states = impl.at->graph().states();
+        return std::none_of(states.begin(), states.end(),
+                            [&](const StateInfo& each) { return each.name == state.first; });
+    });
+    const StateValues fresh =
+        downloadStates(impl.at->executor(), impl.at->graph(), WhichStates::All);
+    before.states.insert(fresh.begin(), fresh.end());
     restore(before);
     impl.keptPrediction = std::move(shown);
 }
@@ -392,15 +401,28 @@ void Trainer::setScale(float scale) {
     m_atFloor.reset();
 }
 
-void Trainer::setLearningRate(double lr) {
-    const ScheduleConfig schedule = scheduleOf(m_impl->config);
-    if (schedule.kind == ScheduleKind::OneCycle)
-        throw InputError(
-            "optimizer.lr cannot change during a one-cycle schedule: the schedule sets "
-            "the learning rate");
-    const LaneStep& at = *m_impl->at;
-    uploadFloats(at.executor(), at.graph(), at.graph().state("schedule.table"),
-                 learningRateTable(schedule, lr));
+void Trainer::setLearningRate(double lr) { setLearningRates(lr, m_impl->config.second.lr); }
+
+void Trainer::setLearningRates(double first, double second) {
+    Impl& impl = *m_impl;
+    if (impl.config.schedule.kind == ScheduleKind::OneCycle)
+        throw InputError("optimizer.lr cannot change: the one-cycle schedule sets the rate");
+    impl.config.optimizer.lr = first;
+    impl.config.second.lr = second;
+    const Graph& graph = impl.at->graph();
+    for (const auto& [table, values] : scheduleTables(impl.config))
+        uploadFloats(impl.at->executor(), graph, graph.state(table), values);
+}
+
+void Trainer::setTraining(const RunConfig& config) {
+    Impl& impl = *m_impl;
+    OptimizerConfig optimizer = config.optimizer;
+    optimizer.lr = impl.config.optimizer.lr; // of its own way
+    impl.config.optimizer = optimizer;
+    impl.config.gradients.clipLimit = config.gradients.clipLimit;
+    impl.config.gradients.penalty = config.gradients.penalty;
+    impl.config.gradients.penaltyEps = config.gradients.penaltyEps;
+    rebuild(impl.lane);
 }
 
 ScalerState Trainer::scaler() {

@@ -78,7 +78,12 @@ public:
     /// first scale acts where a lane begins to scale.
     void setScaler(const ScalerConfig&);
     void setScale(float scale);
+    /// Of the two optimizers; schedules start from them.
+    void setLearningRates(double first, double second);
     void setLearningRate(double lr);
+    /// The numbers of the optimizers, the clip limit and the penalty: has the lane's step compiled
+    /// anew. States go on; a moment that the lane did not have before starts at zero.
+    void setTraining(const RunConfig&);
     ScalerState scaler();
     int64_t skipped() const { return m_skipped; }
     /// Why the lane must not go on: its scale reached the floor and its rules ask to stop there.

@@ -59,6 +59,8 @@ void makeSmall(RunConfig& config) {
     config.model.depth %= 4;
     config.gradients.accumulate = std::min(config.gradients.accumulate, config.task.samples);
     config.steps = 3;
+    config.epochs = 0;
+    config.data.workers %= 3;
     config.device = "cpu";
     config.threads = 1;
 }
@@ -262,7 +264,8 @@ void TestMutations::trainings() {
                 experiment.advance(records, events);
                 ++steps;
                 const Field& field = randomField();
-                if (field.key == "run.steps" || field.effect != FieldEffect::Live) continue;
+                if (field.apply == FieldApply::Length || field.effect != FieldEffect::Live)
+                    continue;
                 const int lane = field.scope == FieldScope::Run ? -1 : anyLane();
                 experiment.setLive(lane, field.key, randomValue(field, random), events);
             }

@@ -90,6 +90,17 @@ void TestFields::tableIsWhole() {
     }
     QCOMPARE(keys.size(), fieldTable().size());
     const std::set<std::string> live{"run.epochs",
+                                     "optimizer.beta1",
+                                     "optimizer.beta2",
+                                     "optimizer.eps",
+                                     "optimizer.weight_decay",
+                                     "optimizer.momentum",
+                                     "optimizer.dampening",
+                                     "optimizer.alpha",
+                                     "optimizer.second_lr",
+                                     "gradients.clip_limit",
+                                     "gradients.penalty",
+                                     "gradients.penalty_eps",
                                      "optimizer.lr",
                                      "run.steps",
                                      "scaler.growth_factor",
@@ -111,6 +122,7 @@ void TestFields::tableIsWhole() {
                                      "scaler.hold_schedule"};
     for (const Field& field : fieldTable()) {
         QCOMPARE(field.effect == FieldEffect::Live, live.contains(field.key));
+        QCOMPARE(field.apply != FieldApply::Nothing, live.contains(field.key));
     }
 }
 

@@ -214,7 +214,8 @@ const std::vector<Recipe>& recipes() {
 }
 
 /// Both losses of the recipe with two networks, by hand.
-std::array<Network2, 2> mixedGradients(const Network2& a, const Network2& b, const test::Batch& batch) {
+std::array<Network2, 2> mixedGradients(const Network2& a, const Network2& b,
+                                       const test::Batch& batch) {
     const Tensor x = doubles(batch.x), target = doubles(batch.target);
     const Tensor y0 = forward(a, x), y1 = forward(b, x);
     Tensor first(y0.size()), second(y0.size());

@@ -303,6 +303,82 @@ private slots:
         QCOMPARE(again.experiment.step(), int64_t{5});
     }
 
+    /// An edit in the middle goes on as a lane that was built with the new value and has the state.
+    void everyNumberOfTheOptimizersIsLive_data() {
+        QTest::addColumn<QStringList>("settings");
+        QTest::addColumn<QString>("edit");
+        const QStringList sgd{"optimizer.kind=sgd", "optimizer.lr=1e-3"};
+        QTest::newRow("learning rate") << QStringList{} << "optimizer.lr=0.01";
+        QTest::newRow("beta 1") << QStringList{} << "optimizer.beta1=0.5";
+        QTest::newRow("beta 2") << QStringList{} << "optimizer.beta2=0.9";
+        QTest::newRow("epsilon") << QStringList{} << "optimizer.eps=0.1";
+        QTest::newRow("weight decay")
+            << QStringList{"optimizer.kind=adamw"} << "optimizer.weight_decay=0.5";
+        QTest::newRow("momentum") << sgd << "optimizer.momentum=0.2";
+        QTest::newRow("no momentum") << sgd << "optimizer.momentum=0";
+        QTest::newRow("dampening") << sgd << "optimizer.dampening=0.5";
+        QTest::newRow("alpha") << QStringList{"optimizer.kind=rmsprop"} << "optimizer.alpha=0.5";
+        QTest::newRow("second rate")
+            << QStringList{"model.networks=2"} << "optimizer.second_lr=1e-5";
+        QTest::newRow("clip limit")
+            << QStringList{"gradients.clip=norm"} << "gradients.clip_limit=0.01";
+        QTest::newRow("penalty") << QStringList{} << "gradients.penalty=0.5";
+        QTest::newRow("penalty epsilon")
+            << QStringList{"gradients.penalty=0.5"} << "gradients.penalty_eps=0.1";
+    }
+    void everyNumberOfTheOptimizersIsLive() {
+        QFETCH(QStringList, settings);
+        QFETCH(QString, edit);
+        RunConfig config = regressionConfig();
+        config.lanes[1].scaler.initScale = 256;
+        for (const QString& setting : settings)
+            applySetting(config, setting.toStdString());
+        RunConfig edited = config;
+        applySetting(edited, edit.toStdString());
+        Run run(config), same(config), other(edited);
+        run.to(5);
+        same.to(5);
+        const std::string key = edit.section('=', 0, 0).toStdString();
+        run.experiment.setLive(-1, key, findField(key)->get(edited, 0), run.events);
+        for (int lane = 0; lane < 2; ++lane) {
+            LaneState state = run.experiment.lane(lane).state();
+            if (edit == "optimizer.momentum=0") // the edited lane has no buffers any more
+                QVERIFY(!state.states.contains("layers.0.weight.momentum_buffer"));
+            Trainer& to = other.experiment.lane(lane);
+            to.restore(state);
+        }
+        for (int64_t step = 6; step <= 9; ++step) {
+            run.to(step);
+            for (int lane = 0; lane < 2; ++lane) {
+                std::vector<Event> events;
+                const StepRecord row = *other.experiment.lane(lane).step(step, events);
+                QVERIFY(sameRow(rowsOf(run, lane, step).front(), row));
+            }
+        }
+        same.to(9);
+        QVERIFY(differentWeights(run.experiment.lane(0).weights(),
+                                 same.experiment.lane(0).weights()) > 0); // it acts
+    }
+
+    void refusesLiveEditsWithoutEffect() {
+        Run run(regressionConfig());
+        const auto refused = [&](const char* key, double value) {
+            return thrownBy<InputError>(
+                [&] { run.experiment.setLive(-1, key, value, run.events); });
+        };
+        QCOMPARE(refused("optimizer.momentum", 0.5),
+                 std::string("optimizer.momentum cannot change: beside the other settings of this "
+                             "run it has no effect"));
+        QVERIFY(refused("gradients.clip_limit", 0.5).starts_with("gradients.clip_limit"));
+        RunConfig config = regressionConfig();
+        config.optimizer.kind = OptimizerKind::Sgd;
+        config.optimizer.nesterov = true;
+        Run sgd(config);
+        QVERIFY_THROWS_EXCEPTION(InputError,
+                                 sgd.experiment.setLive(-1, "optimizer.momentum", 0.0, sgd.events));
+        QCOMPARE(sgd.experiment.config().optimizer.momentum, 0.9);
+    }
+
     void refusedInFiles_data() {
         QTest::addColumn<QString>("part");
         QTest::addColumn<QString>("wanted");
