@@ -143,6 +143,8 @@ void Run::append(RunBatch batch) {
         add(std::move(event));
     for (const auto& ranges : batch.gradients)
         add(ranges);
+    for (size_t lane = 0; batch.gradientsEnd && lane < m_histories.size(); ++lane)
+        historyOf(static_cast<int32_t>(lane)).interrupt();
     for (size_t lane = 0; lane < batch.savedGradients.size(); ++lane)
         for (const GradientColumn& column : batch.savedGradients[lane])
             historyOf(static_cast<int32_t>(lane)).addSaved(column);

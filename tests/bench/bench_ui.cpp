@@ -2,7 +2,7 @@
 // 100,000 steps, and training speed with the window open, and with its gradients shown, against the
 // same training without one.
 #include "engine/train/experiment.h"
-#include "ui/plots/plot_stack.h"
+#include "tests/support/plot_parts.h"
 #include "ui/window/main_window.h"
 
 #include <QAction>
@@ -42,7 +42,7 @@ double processorSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PE
 void benchFrames() {
     constexpr int kLanes = 6, kFrames = 100, kStepsInFrame = 30;
     constexpr int64_t kSteps = 100'000;
-    PlotStack plots;
+    FedPlots plots;
     plots.setLanes({"fp32", "amp-fp16", "amp-bf16", "fp16", "amp-fp16-2", "amp-bf16-2"});
     plots.resize(1280, 800);
     plots.show();

@@ -40,8 +40,10 @@ public:
     std::vector<std::string> laneNames() const override { return halfscope::laneNames(m_config); }
     DeviceInfo device() const override { return {"Test device", "cpu", "none", 0}; }
     std::string cudaReason() const override { return "a test needs none"; }
-    std::vector<size_t> laneBytes() override {
-        return std::vector<size_t>(m_config.lanes.size(), size_t{3} << 19); // 1.5 MiB
+    std::vector<MemoryUse> memory() override {
+        MemoryUse use;
+        use.peakBytes = size_t{3} << 19; // 1.5 MiB
+        return std::vector<MemoryUse>(m_config.lanes.size(), use);
     }
     int64_t step() const override { return m_step; }
     bool finished() const override { return m_step >= m_config.steps; }

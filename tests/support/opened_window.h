@@ -23,6 +23,15 @@ inline QString write(const QTemporaryDir& folder, const QString& name, const std
     return file.fileName();
 }
 
+/// What was counted of the run that is shown, by lane.
+inline std::vector<GradientHistory> gradientsOf(MainWindow& window) {
+    std::vector<GradientHistory> all;
+    const RunSnapshot& run = window.shown().run()->now();
+    for (int lane = 0; lane < run.laneCount(); ++lane)
+        all.push_back(run.gradients(lane));
+    return all;
+}
+
 /// A window on a small real experiment, ready to train.
 struct Opened {
     QTemporaryDir folder;

@@ -15,7 +15,7 @@ namespace halfscope {
 class ShownPlots {
 protected:
     void makeStack() {
-        m_stack = std::make_unique<PlotStack>();
+        m_stack = std::make_unique<FedPlots>();
         m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
     }
 
@@ -46,7 +46,7 @@ protected:
         QApplication::sendEvent(&plotOf(*m_stack), &event);
     }
 
-    std::unique_ptr<PlotStack> m_stack;
+    std::unique_ptr<FedPlots> m_stack;
 };
 
 } // namespace halfscope

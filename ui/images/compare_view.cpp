@@ -5,6 +5,7 @@
 #include "ui/images/picture_image.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
+#include "ui/models/run_facts.h"
 
 #include <QComboBox>
 #include <QEvent>
@@ -19,6 +20,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace halfscope {
 
@@ -95,6 +97,34 @@ ImageView* CompareView::newView() {
 
 ImageView& CompareView::view(int pane) {
     return pane < static_cast<int>(m_views.size()) ? *m_views[static_cast<size_t>(pane)] : *m_last;
+}
+
+void CompareView::setRun(std::shared_ptr<const Run> run) {
+    m_run = std::move(run);
+    m_info = nullptr;
+    m_painted = nullptr;
+    if (!m_run) return clear();
+    const RunSnapshot& now = m_run->now();
+    const bool scatter = now.info().config.task.kind == TaskKind::Regression;
+    m_info = &now.info();
+    setLanes(laneTitlesOf(now), laneAbouts(now.info().config),
+             scatter ? Kind::Scatter : Kind::Painted);
+    setTarget(now.target());
+    refresh();
+}
+
+void CompareView::refresh() {
+    if (!m_run) return;
+    const RunSnapshot& now = m_run->now();
+    if (&now.info() != m_info) {
+        m_info = &now.info();
+        renameLanes(laneTitlesOf(now));
+    }
+    const LanePictures& painted = now.pictures();
+    if (&painted == m_painted) return;
+    m_painted = &painted;
+    if (!painted.outputs.empty())
+        setPictures(painted.step, QVector<Picture>(painted.outputs.begin(), painted.outputs.end()));
 }
 
 void CompareView::setLanes(const QStringList& names, const QStringList& about, Kind kind) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/io/picture.h"
+#include "engine/runs/run.h"
 #include "ui/images/picture_image.h"
 #include "ui/images/view_transform.h"
 
@@ -11,6 +12,7 @@
 #include <QVector>
 #include <QWidget>
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -25,6 +27,11 @@ class CompareView : public QWidget {
     Q_OBJECT
 public:
     explicit CompareView(QWidget* parent = nullptr);
+
+    /// Shows the pictures of a run; null: none.
+    void setRun(std::shared_ptr<const Run>);
+    /// Takes what came since the last call.
+    void refresh();
 
     /// What the pictures are: painted, or dots with the target to the right and the network's
     /// answer upwards, whose pixels are no values to read or to measure.
@@ -102,6 +109,9 @@ private:
     void placeViews();
     void hover(QPoint pixel);
 
+    std::shared_ptr<const Run> m_run;
+    const RunInfo* m_info = nullptr;         ///< that the lanes have their names of
+    const LanePictures* m_painted = nullptr; ///< that are shown
     ViewTransform m_transform;
     QWidget* m_canvas = nullptr;      ///< child; holds the views
     std::vector<ImageView*> m_views;  ///< children of the canvas, by lane

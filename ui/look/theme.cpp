@@ -23,6 +23,10 @@ constexpr int kLaneColors = 6;
 // darker, because on white their orange is darkened and would come too near to it.
 constexpr std::array<QRgb, kLaneColors> kLaneHues{0xff0072b2, 0xffe69f00, 0xff009e73,
                                                   0xffcc79a7, 0xffb04a00, 0xff56b4e9};
+// Apart from the lanes' hues and from each other; a tag at each curve's end tells them, too.
+constexpr int kRunColors = 6;
+constexpr std::array<QRgb, kRunColors> kRunHues{0xff7b6fd0, 0xff8a8f1f, 0xffc0567f,
+                                                0xff2f8f9d, 0xff8c6d4f, 0xff7d8791};
 // WCAG 2 asks for 4.5 and 3; a little more, because pixels have 8 bits a channel.
 constexpr double kTextContrast = 4.6, kLineContrast = 3.05;
 constexpr int kFusionLight = 150; // %: Fusion paints the top of a dark button that much brighter
@@ -158,6 +162,17 @@ QPen Colors::lanePen(int index) const {
     // width 1 is drawn by QCustomPlot as a hairline: thicker pens are 20 to 60 times slower
     QPen pen(lane(index), 1);
     if (const auto dash = laneDash(index); !dash.isEmpty()) pen.setDashPattern(dash);
+    return pen;
+}
+
+QColor Colors::run(int color) const {
+    return readable(QColor(kRunHues[static_cast<size_t>(color % kRunColors)]), background,
+                    kLineContrast);
+}
+
+QPen Colors::runPen(int color, int lane) const {
+    QPen pen = lanePen(lane);
+    pen.setColor(run(color));
     return pen;
 }
 

@@ -46,6 +46,10 @@ struct Colors {
     QColor asText(const QColor&) const;
     /// One pixel wide, in the lane's colour and dash pattern.
     QPen lanePen(int index) const;
+    /// Of another run behind those of the run that is shown: a colour by run, repeating after six,
+    /// in the lane's dash pattern.
+    QColor run(int color) const;
+    QPen runPen(int color, int lane) const;
     /// The same pen in a colour near the background, for what another curve lies over.
     QPen faint(QPen) const;
 };

@@ -5,6 +5,9 @@
 
 #include <QLocale>
 
+#include <algorithm>
+#include <utility>
+
 namespace halfscope {
 namespace {
 
@@ -58,55 +61,48 @@ QString sentence(QString text) {
 
 } // namespace
 
-std::vector<Event> withoutEchoes(std::vector<Event> events) {
-    const auto isEcho = [&events](size_t i) {
-        const Event& cause = events[i - 1];
-        return events[i].kind == EventKind::Backoff && cause.kind == EventKind::Overflow &&
-               events[i].step == cause.step && events[i].lane == cause.lane;
-    };
-    // from the first one on, which is what the next one is compared with; a run may have a million
-    size_t kept = 0;
-    bool echo = false;
-    for (size_t i = 0; i < events.size(); ++i) {
-        const bool next = i + 1 < events.size() && isEcho(i + 1);
-        if (!echo && kept != i) events[kept] = std::move(events[i]);
-        if (!echo) ++kept;
-        echo = next;
-    }
-    events.resize(kept);
-    return events;
+bool isEcho(const GrowingList<Event>::View& events, size_t i) {
+    if (i == 0 || events[i].kind != EventKind::Backoff) return false;
+    const Event& cause = events[i - 1];
+    return cause.kind == EventKind::Overflow && events[i].step == cause.step &&
+           events[i].lane == cause.lane;
 }
 
-void EventModel::clear() {
+void EventModel::setRun(std::shared_ptr<const Run> run) {
     beginResetModel();
-    m_events.clear();
-    m_total = 0;
+    m_run = std::move(run);
+    m_rows.clear();
+    m_taken = 0;
     m_gravest.reset();
     endResetModel();
+    refresh();
 }
 
-void EventModel::append(std::span<const Event> events) {
-    if (events.empty()) return;
-    m_total += static_cast<int64_t>(events.size());
-    for (const Event& each : events)
-        if (gravity(each.kind) > (m_gravest ? gravity(m_gravest->kind) : 0)) m_gravest = each;
-    const auto most = static_cast<size_t>(m_most);
-    if (events.size() > most) events = events.last(most);
-    const size_t over =
-        m_events.size() + events.size() > most ? m_events.size() + events.size() - most : 0;
-    if (over > 0) {
-        beginRemoveRows({}, static_cast<int>(m_events.size() - over),
-                        static_cast<int>(m_events.size()) - 1);
-        m_events.erase(m_events.begin(), m_events.begin() + static_cast<std::ptrdiff_t>(over));
-        endRemoveRows();
+bool EventModel::refresh() {
+    if (!m_run || m_taken == m_run->events().size()) return false;
+    const auto& events = m_run->events();
+    std::vector<uint32_t> rows;
+    for (; m_taken < events.size(); ++m_taken) {
+        if (isEcho(events, m_taken)) continue;
+        rows.push_back(static_cast<uint32_t>(m_taken));
+        const Event& event = events[m_taken];
+        if (gravity(event.kind) > (m_gravest ? gravity(m_gravest->kind) : 0)) m_gravest = event;
     }
-    beginInsertRows({}, 0, static_cast<int>(events.size()) - 1);
-    m_events.insert(m_events.end(), events.begin(), events.end());
+    if (rows.empty()) return true;
+    beginInsertRows({}, 0, static_cast<int>(rows.size()) - 1);
+    m_rows.insert(m_rows.end(), rows.begin(), rows.end());
     endInsertRows();
+    return true;
+}
+
+int EventModel::rowOf(size_t index) const {
+    const auto found = std::lower_bound(m_rows.begin(), m_rows.end(), index);
+    if (found == m_rows.end() || *found != index) return -1;
+    return static_cast<int>(m_rows.end() - found) - 1;
 }
 
 int EventModel::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(m_events.size());
+    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
 }
 
 int EventModel::columnCount(const QModelIndex& parent) const {

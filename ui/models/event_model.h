@@ -1,19 +1,19 @@
 // The rare events of a run as a table, newest first: step, lane, what happened, and the sentence
-// that explains it. Shown by the event list; a bounded number is kept.
+// that explains it. Knows which of a run's events have a row; the events stay in the run.
 #pragma once
 
-#include "engine/runs/step_record.h"
+#include "engine/runs/run.h"
 
 #include <QAbstractTableModel>
-#include <deque>
+#include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace halfscope {
 
-/// Without the backoffs that follow from an overflow: an overflow tells that the scale fell.
-std::vector<Event> withoutEchoes(std::vector<Event>);
+/// Whether an event is the backoff that follows from the overflow before it: the overflow tells
+/// that the scale fell.
+bool isEcho(const GrowingList<Event>::View&, size_t i);
 
 class EventModel : public QAbstractTableModel {
     Q_OBJECT
@@ -21,19 +21,17 @@ public:
     enum Column { StepColumn, LaneColumn, KindColumn, TextColumn, Columns };
     enum Role { StepRole = Qt::UserRole + 1, LaneRole, KindRole };
 
-    /// A run that overflows at every step must not fill the memory: older events give way.
-    static constexpr int kMostEvents = 20000;
+    explicit EventModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 
-    explicit EventModel(QObject* parent = nullptr, int most = kMostEvents)
-        : QAbstractTableModel(parent), m_most(most) {}
-
-    void clear();
-    void append(std::span<const Event>);
-    const Event& eventAt(int row) const {
-        return m_events[m_events.size() - 1 - static_cast<size_t>(row)];
-    }
-    /// Events since clear(), kept or not.
-    int64_t total() const { return m_total; }
+    /// Null: no events.
+    void setRun(std::shared_ptr<const Run>);
+    /// Takes the events that came since the last call; whether there were any.
+    bool refresh();
+    const Event& eventAt(int row) const { return m_run->events()[indexAt(row)]; }
+    /// Of a row's event among the run's.
+    size_t indexAt(int row) const { return m_rows[m_rows.size() - 1 - static_cast<size_t>(row)]; }
+    /// The row of one of the run's events; -1: it has none.
+    int rowOf(size_t index) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -47,14 +45,14 @@ public:
     static QString sentenceOf(const Event&);
     /// Why such a thing happens and what it means for the training; empty for an edit.
     static QString whyText(const Event&);
-    /// An event of the gravest kind since clear(): a lost loss, an overflow, a change of the scale;
+    /// An event of the gravest kind of the run: a lost loss, an overflow, a change of the scale;
     /// nothing when there was none of them.
     const std::optional<Event>& gravest() const { return m_gravest; }
 
 private:
-    std::deque<Event> m_events; ///< oldest first
-    int m_most;
-    int64_t m_total = 0;
+    std::shared_ptr<const Run> m_run;
+    std::vector<uint32_t> m_rows; ///< indices of its events, oldest first
+    size_t m_taken = 0;           ///< of its events
     std::optional<Event> m_gravest;
 };
 

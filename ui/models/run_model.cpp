@@ -3,10 +3,13 @@
 
 #include "ui/models/event_model.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/run_facts.h"
 
 #include <QLocale>
+
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace halfscope {
 
@@ -31,58 +34,59 @@ QString scaleText(double scale) {
     return QStringLiteral("%1 = %2").arg(QString::number(scale, 'f', 0), power);
 }
 
-void RunModel::start(const std::vector<std::string>& laneNames) {
+void RunModel::setRun(std::shared_ptr<const Run> run) {
     beginResetModel();
-    m_lanes.assign(laneNames.size(), {});
-    for (size_t i = 0; i < laneNames.size(); ++i)
-        m_lanes[i].status.name = m_lanes[i].status.title = QString::fromStdString(laneNames[i]);
+    m_run = std::move(run);
+    m_lanes.clear();
+    m_told = 0;
+    m_seen = 0;
+    if (m_run) m_lanes.resize(m_run->lanes().size());
     endResetModel();
+    refresh();
 }
 
-void RunModel::setTitles(const QStringList& titles) {
-    for (int i = 0; i < std::min(lanes(), static_cast<int>(titles.size())); ++i)
-        m_lanes[static_cast<size_t>(i)].status.title = titles[i];
-    if (lanes() > 0) emit dataChanged(index(0, LaneColumn), index(lanes() - 1, LaneColumn));
-}
-
-QStringList RunModel::titles() const {
-    QStringList titles;
-    for (const Lane& lane : m_lanes)
-        titles << lane.status.title;
-    return titles;
-}
-
-void RunModel::setGrowthInterval(int lane, int64_t steps) {
-    if (lane < 0 || lane >= lanes()) return;
-    m_lanes[static_cast<size_t>(lane)].status.growthInterval = steps;
-    emit dataChanged(index(lane, TrackerColumn), index(lane, TrackerColumn));
-}
-
-void RunModel::append(std::span<const StepRecord> records, std::span<const Event> events) {
-    if (records.empty() && events.empty()) return;
-    for (const StepRecord& record : records) {
-        if (record.lane < 0 || record.lane >= lanes()) continue;
-        Lane& lane = m_lanes[static_cast<size_t>(record.lane)];
-        lane.status.last = record;
-        lane.status.skips.add(record);
-        lane.rate.add(record);
+bool RunModel::refresh() {
+    if (!m_run || m_seen == m_run->version() + 1) return false;
+    m_seen = m_run->version() + 1; // a run begins at 0
+    if (m_run->lanes().size() != m_lanes.size()) {
+        setRun(m_run); // a lane was forked
+        return true;
     }
-    for (const Event& event : events)
+    const QStringList titles = laneTitlesOf(m_run->now());
+    for (int i = 0; i < lanes(); ++i) {
+        m_lanes[static_cast<size_t>(i)].status.title = titles[i];
+        update(i, m_lanes[static_cast<size_t>(i)]);
+    }
+    const auto& events = m_run->events();
+    for (; m_told < events.size(); ++m_told)
         for (int i = 0; i < lanes(); ++i)
-            if (event.lane == i || event.lane < 0)
-                remember(m_lanes[static_cast<size_t>(i)].status, event);
-    for (Lane& lane : m_lanes)
-        lane.status.stepsPerSecond = lane.rate.perSecond();
+            if (events[m_told].lane == i || events[m_told].lane < 0)
+                remember(m_lanes[static_cast<size_t>(i)].status, events[m_told]);
     if (!m_lanes.empty()) emit dataChanged(index(0, 0), index(lanes() - 1, Columns - 1));
+    return true;
+}
+
+void RunModel::update(int index, Lane& lane) {
+    const RunSnapshot& run = m_run->now();
+    const LaneTotals& totals = run.totals(index);
+    LaneStatus& status = lane.status;
+    status.name = QString::fromStdString(run.lanes()[static_cast<size_t>(index)].name);
+    status.last = totals.last();
+    status.skips = totals.skips();
+    status.scaleAfter = totals.scaleAfter();
+    status.growthInterval = growthIntervalOf(run.info().config, index);
+    constexpr int64_t kEnough = 4096; // steps: the rate looks at no more than the last 255
+    const int64_t from = std::max(lane.timed + 1, status.last.step - kEnough);
+    const halfscope::Column& wall = run.column(index, metric::WallSeconds);
+    run.column(index, metric::DeviceSeconds)
+        .values(from, status.last.step, [&](int64_t step, double seconds) {
+            lane.rate.add(wall.at(step).value_or(0), seconds);
+        });
+    lane.timed = status.last.step;
+    status.stepsPerSecond = lane.rate.perSecond();
 }
 
 void RunModel::remember(LaneStatus& status, const Event& event) {
-    const bool ofTheScaler = event.kind == EventKind::Overflow || event.kind == EventKind::Growth ||
-                             event.kind == EventKind::Backoff;
-    if (ofTheScaler) { // may come before the row of its step
-        status.scaleStep = event.step;
-        status.scaleAfter = event.scaleAfter;
-    }
     // An overflow and the backoff that follows from it are one story; the overflow tells it whole.
     const bool sameStory = event.kind == EventKind::Backoff && status.lastEventStep == event.step;
     if (sameStory || movesTheStop(event)) return;
@@ -109,8 +113,8 @@ QString RunModel::summary() const {
         QString label =
             lanes() > kNamed ? laneTag(i) : briefLabel(laneTag(i) + u' ' + status.title);
         if (label.count(u' ') > 1) label += u':'; // a value stands before the loss
-        const int64_t skipped = status.last.skippedSoFar;
-        QString text = label + u' ' + numberText(static_cast<double>(status.last.loss));
+        const int64_t skipped = status.last.skippedSoFar();
+        QString text = label + u' ' + numberText(static_cast<double>(status.last.loss()));
         if (skipped > 0)
             text += tr(" (%1 skipped)").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
         losses << text;
@@ -151,13 +155,14 @@ QVariant RunModel::data(const QModelIndex& index, int role) const {
     switch (index.column()) {
     case LaneColumn: return laneTag(index.row()) + u' ' + status.title;
     case StepColumn: return QLocale().toString(static_cast<qlonglong>(status.last.step));
-    case LossColumn: return numberText(static_cast<double>(status.last.loss));
+    case LossColumn: return numberText(static_cast<double>(status.last.loss()));
     case ScaleColumn: return scaleText(static_cast<double>(status.scale()));
     case TrackerColumn:
         return status.growthInterval > 0
-                   ? tr("%1 of %2").arg(status.last.growthTracker).arg(status.growthInterval)
+                   ? tr("%1 of %2").arg(status.last.growthTracker()).arg(status.growthInterval)
                    : QString();
-    case SkippedColumn: return QLocale().toString(static_cast<qlonglong>(status.last.skippedSoFar));
+    case SkippedColumn:
+        return QLocale().toString(static_cast<qlonglong>(status.last.skippedSoFar()));
     case RateColumn:
         return tr("%1 %").arg(QLocale().toString(100.0 * status.skippedShare(), 'f', 2));
     case SpeedColumn: return numberText(status.stepsPerSecond, 3);

@@ -1,15 +1,15 @@
 // What the lanes of a run stand at: one row for each lane with its newest figures, and the speeds
-// of the last second. The curves' points are kept by the plots, not here.
+// of the last second. All of it follows from the run.
 #pragma once
 
-#include "engine/runs/skips.h"
-#include "engine/runs/step_record.h"
+#include "engine/runs/run.h"
 #include "ui/models/step_rate.h"
 
 #include <QAbstractTableModel>
 #include <QString>
 #include <QStringList>
-#include <span>
+
+#include <memory>
 #include <vector>
 
 namespace halfscope {
@@ -26,11 +26,10 @@ QString numberText(double value, int digits = 4);
 struct LaneStatus {
     QString name;               ///< "amp-fp16-2", in files
     QString title;              ///< "amp-fp16, init_scale 2^24", on screen
-    StepRecord last;            ///< step 0: none yet
+    StepRow last;               ///< step 0: none yet
     int64_t growthInterval = 0; ///< 0: the lane has no dynamic scaler
     double stepsPerSecond = 0;  ///< see StepRate
-    int64_t scaleStep = 0;      ///< the last step after which the scale changed
-    float scaleAfter = 1;       ///< what it became then
+    float scaleAfter = 1;       ///< the loss scale that the next step uses
     QString lastEvent;          ///< in words
     QString lastWhat;           ///< in a few words: "Overflow, scale halved"
     int64_t lastEventStep = 0;
@@ -38,10 +37,10 @@ struct LaneStatus {
     bool grows() const { return growthInterval > 0; }
     SkipVerdict skipVerdict() const { return skips.verdict(grows()); }
     /// The one that the next step uses; `last` has the one that the last step used.
-    float scale() const { return last.step == scaleStep ? scaleAfter : last.scale; }
+    float scale() const { return scaleAfter; }
     double skippedShare() const {
         return last.step > 0
-                   ? static_cast<double>(last.skippedSoFar) / static_cast<double>(last.step)
+                   ? static_cast<double>(last.skippedSoFar()) / static_cast<double>(last.step)
                    : 0.0;
     }
 };
@@ -64,13 +63,11 @@ public:
 
     explicit RunModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 
-    /// A new run: names by lane.
-    void start(const std::vector<std::string>& laneNames);
-    /// What lanes are called on screen; until then their names.
-    void setTitles(const QStringList&);
-    QStringList titles() const;
-    void setGrowthInterval(int lane, int64_t steps);
-    void append(std::span<const StepRecord>, std::span<const Event>);
+    /// Null: no lanes.
+    void setRun(std::shared_ptr<const Run>);
+    const std::shared_ptr<const Run>& run() const { return m_run; }
+    /// Takes what came since the last call; whether there was anything.
+    bool refresh();
 
     int lanes() const { return static_cast<int>(m_lanes.size()); }
     const LaneStatus& lane(int i) const { return m_lanes[static_cast<size_t>(i)].status; }
@@ -91,8 +88,14 @@ private:
     struct Lane {
         LaneStatus status;
         StepRate rate;
+        int64_t timed = 0; ///< the last step that the rate has
     };
+    void update(int index, Lane&);
     static void remember(LaneStatus&, const Event&);
+
+    std::shared_ptr<const Run> m_run;
+    uint64_t m_seen = 0; ///< its version
+    size_t m_told = 0;   ///< of its events
     std::vector<Lane> m_lanes;
 };
 

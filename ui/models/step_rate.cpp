@@ -7,13 +7,12 @@
 
 namespace halfscope {
 
-void StepRate::add(const StepRecord& record) {
+void StepRate::add(double wallSeconds, double deviceSeconds) {
     constexpr double kWindowSeconds = 1.0;
     constexpr size_t kMost = 255; // enough for a median, however many steps a second has
-    if (!(record.deviceSeconds > 0) || !std::isfinite(record.deviceSeconds)) return;
-    m_times.push_back({record.wallSeconds, record.deviceSeconds});
-    while (m_times.size() > kMost ||
-           m_times.front().wallSeconds < record.wallSeconds - kWindowSeconds)
+    if (!(deviceSeconds > 0) || !std::isfinite(deviceSeconds)) return;
+    m_times.push_back({wallSeconds, deviceSeconds});
+    while (m_times.size() > kMost || m_times.front().wallSeconds < wallSeconds - kWindowSeconds)
         m_times.pop_front();
 }
 

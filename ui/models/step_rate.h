@@ -1,8 +1,6 @@
 // How fast a lane trains: one number for the figures above the plots and for the plot itself.
 #pragma once
 
-#include "engine/runs/step_record.h"
-
 #include <deque>
 
 namespace halfscope {
@@ -12,7 +10,9 @@ namespace halfscope {
 /// and for good where the run ends with it.
 class StepRate {
 public:
-    void add(const StepRecord&);
+    /// A step: when it ended, in seconds since the start, and how long its device worked on it.
+    /// What is not a time does not count.
+    void add(double wallSeconds, double deviceSeconds);
     /// 0: not known yet.
     double perSecond() const;
 

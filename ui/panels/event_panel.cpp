@@ -122,16 +122,17 @@ void EventPanel::addToHeading(QAction* action) {
 
 QSize EventPanel::sizeHint() const { return {280, 300}; }
 
-void EventPanel::choose(int64_t number) {
-    const int64_t row = m_model.total() - 1 - number;
+void EventPanel::choose(int index) {
+    const int row = m_model.rowOf(static_cast<size_t>(index));
     if (row >= 0 && row < m_model.rowCount()) m_table->selectRow(static_cast<int>(row));
 }
 
 void EventPanel::updateHeading() {
     m_heading->setText(
-        m_model.total() == 0
+        m_model.rowCount() == 0
             ? tr("Events")
-            : tr("Events (%1)").arg(QLocale().toString(static_cast<qlonglong>(m_model.total()))));
+            : tr("Events (%1)")
+                  .arg(QLocale().toString(static_cast<qlonglong>(m_model.rowCount()))));
     showSentence();
 }
 

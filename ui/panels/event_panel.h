@@ -20,8 +20,8 @@ public:
     QTableView* table() const { return m_table; }
     /// A button for it at the right of the heading.
     void addToHeading(QAction*);
-    /// Chooses the event with this number since the last clear, when it is still kept.
-    void choose(int64_t number);
+    /// Chooses one of the run's events, when it has a row.
+    void choose(int index);
     QSize sizeHint() const override;
 
 signals:

@@ -156,7 +156,7 @@ void LaneCard::show(const LaneStatus& status) {
     if (m_progress) m_progress->setVisible(grows);
     if (status.last.step == 0) return;
     const QLocale locale;
-    m_loss->showFigure(numberText(static_cast<double>(status.last.loss)));
+    m_loss->showFigure(numberText(static_cast<double>(status.last.loss())));
     m_event->setVisible(m_scales || !m_news.isEmpty());
     if (!m_scales) return;
     m_lastScale = static_cast<double>(status.scale());
@@ -164,19 +164,19 @@ void LaneCard::show(const LaneStatus& status) {
     fitScale();
     m_skipped->showFigure(
         tr("%1 (%2 %)")
-            .arg(locale.toString(static_cast<qlonglong>(status.last.skippedSoFar)),
+            .arg(locale.toString(static_cast<qlonglong>(status.last.skippedSoFar())),
                  locale.toString(100.0 * status.skippedShare(), 'f', 2)));
     showSkipVerdict(status);
     m_clean->showFigure(
         grows ? tr("%1 of %2")
-                    .arg(locale.toString(status.last.growthTracker),
+                    .arg(locale.toString(status.last.growthTracker()),
                          locale.toString(static_cast<qlonglong>(status.growthInterval)))
               : tr("fixed scale"));
     if (!grows) return;
     // an interval may be larger than what a progress bar counts
     const int maximum = static_cast<int>(std::min<int64_t>(status.growthInterval, 1000000000));
     m_progress->setRange(0, maximum);
-    m_progress->setValue(std::min(status.last.growthTracker, maximum));
+    m_progress->setValue(static_cast<int>(std::min<int64_t>(status.last.growthTracker(), maximum)));
 }
 
 /// Whether the skips are normal, where one asks for it: at their number.

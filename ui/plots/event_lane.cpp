@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace halfscope {
 
@@ -89,15 +90,20 @@ int EventLane::heightFor(int lanes) {
     return std::max(1, lanes) * (lanes > 3 ? kLowRowHeight : kRowHeight);
 }
 
-void EventLane::setLanes(const QStringList& names) {
+void EventLane::setRun(std::shared_ptr<const Run> run) {
+    m_run = std::move(run);
+    setLanes(m_run ? m_run->now().laneCount() : 0);
+}
+
+void EventLane::setLanes(int lanes) {
     for (Row& row : m_rows)
         for (QCPGraph* graph : row.graphs)
             m_plot.removeGraph(graph);
     m_rows.clear();
-    m_steps.clear();
-    m_texts.clear();
+    m_taken = 0;
+    m_count = 0;
     auto ticker = QSharedPointer<QCPAxisTickerText>::create();
-    for (int i = 0; i < static_cast<int>(names.size()); ++i) {
+    for (int i = 0; i < lanes; ++i) {
         ticker->addTick(i, laneLetter(i));
         Row row;
         // worse news is drawn over better
@@ -113,36 +119,26 @@ void EventLane::setLanes(const QStringList& names) {
         m_rows.push_back(std::move(row));
     }
     m_rect.axis(QCPAxis::atLeft)->setTicker(ticker);
-    m_rect.axis(QCPAxis::atLeft)->setRange(-0.5, std::max(1.0, double(names.size())) - 0.5);
+    m_rect.axis(QCPAxis::atLeft)->setRange(-0.5, std::max(1.0, double(lanes)) - 0.5);
 }
 
-void EventLane::clear() {
-    m_steps.clear();
-    m_texts.clear();
-    for (Row& row : m_rows) {
-        for (auto& marks : row.marks)
-            marks.clear();
-        for (QCPGraph* graph : row.graphs)
-            graph->data()->clear();
+void EventLane::takeEvents() {
+    if (!m_run) return;
+    const auto& events = m_run->events();
+    for (; m_taken < events.size(); ++m_taken) {
+        const Event& event = events[m_taken];
+        m_count += isEcho(events, m_taken) ? 0 : 1;
+        for (int lane = 0; lane < static_cast<int>(m_rows.size()); ++lane)
+            if (event.lane == lane || event.lane < 0)
+                addMark(m_rows[static_cast<size_t>(lane)], event, static_cast<int>(m_taken));
     }
 }
 
-void EventLane::add(const Event& event) {
-    const int index = count();
-    m_steps.push_back(event.step);
-    m_texts.push_back(EventModel::sentenceOf(event));
-    if (m_texts.size() > size_t{kMostTexts}) m_texts.pop_front();
-    for (int lane = 0; lane < static_cast<int>(m_rows.size()); ++lane)
-        if (event.lane == lane || event.lane < 0)
-            addMark(m_rows[static_cast<size_t>(lane)], event, index);
+QString EventLane::text(int index) const {
+    return EventModel::sentenceOf(m_run->events()[static_cast<size_t>(index)]);
 }
 
-QString EventLane::text(int index) const {
-    const auto forgotten = m_steps.size() - m_texts.size();
-    const auto number = static_cast<size_t>(index);
-    if (number >= forgotten) return m_texts[number - forgotten];
-    return QCoreApplication::translate("EventLane", "Step %1").arg(m_steps[number]);
-}
+qint64 EventLane::step(int index) const { return m_run->events()[static_cast<size_t>(index)].step; }
 
 void EventLane::addMark(Row& row, const Event& event, int index) {
     auto& overflows = row.marks[slot(EventKind::Overflow)];
@@ -165,6 +161,7 @@ int EventLane::marks(EventKind kind, int lane) const {
 }
 
 void EventLane::update(double from, double to, int pixels) {
+    takeEvents();
     const double spacing = std::max(kThinning * (to - from) / std::max(1, pixels), 0.0);
     for (size_t lane = 0; lane < m_rows.size(); ++lane) {
         Row& row = m_rows[lane];

@@ -1,15 +1,15 @@
-// The strip of event marks below the plots: one row per lane, one shape per kind. Draws into an
-// axis rect that PlotStack owns; keeps a copy of the newest events' sentences for tool tips.
+// The strip of event marks below the plots: one row per lane, one shape per kind. Draws the events
+// of a run into an axis rect that PlotStack owns.
 #pragma once
 
-#include "engine/runs/step_record.h"
+#include "engine/runs/run.h"
 #include "ui/look/theme.h"
 
 #include <QString>
 #include <QStringList>
 
 #include <array>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -24,25 +24,23 @@ public:
     /// Both must outlive this object.
     EventLane(QCustomPlot&, QCPAxisRect&);
 
-    void setLanes(const QStringList& names);
-    void clear();
-    void add(const Event&);
-    int count() const { return static_cast<int>(m_steps.size()); }
+    /// Null: no run, no lanes.
+    void setRun(std::shared_ptr<const Run>);
+    /// Those that the list of events has, see isEcho().
+    int count() const { return m_count; }
     /// Marks that a lane shows of one kind: a backoff that comes with an overflow has none of its
     /// own.
     int marks(EventKind, int lane) const;
 
-    /// Puts at most one mark per kind, lane and two pixels into the graphs.
+    /// Takes the events that came and puts at most one mark per kind, lane and two pixels into the
+    /// graphs.
     void update(double from, double to, int pixels);
     void setColors(const Colors&);
 
-    /// The mark nearest to a place in the plot, within a few pixels: its index in order of add().
+    /// The mark nearest to a place in the plot, within a few pixels: its index in the run's events.
     std::optional<int> eventAt(const QPointF& position) const;
-    /// Its sentence; of an event older than kMostTexts others, no more than its step.
     QString text(int index) const;
-    qint64 step(int index) const { return m_steps[static_cast<size_t>(index)]; }
-    /// A run that overflows at every step must not fill the memory: older sentences give way.
-    static constexpr int kMostTexts = 20000;
+    qint64 step(int index) const;
     /// Pixels that the rows need.
     static int heightFor(int lanes);
 
@@ -56,12 +54,15 @@ private:
         std::array<std::vector<Mark>, kKinds> marks;
         std::array<QCPGraph*, kKinds> graphs{};
     };
+    void setLanes(int lanes);
+    void takeEvents();
     void addMark(Row&, const Event&, int index);
 
     QCustomPlot& m_plot;
     QCPAxisRect& m_rect;
-    std::vector<qint64> m_steps; ///< of all events
-    std::deque<QString> m_texts; ///< of the last ones
+    std::shared_ptr<const Run> m_run;
+    size_t m_taken = 0; ///< of its events
+    int m_count = 0;
     std::vector<Row> m_rows;
 };
 

@@ -89,10 +89,10 @@ QString GradientMap::explanation() const {
               "nine tenths of those that are neither zero nor inf.");
 }
 
-void GradientMap::setLane(int lane, const QString& label, const GradientHistory& history) {
+void GradientMap::setLane(std::shared_ptr<const Run> run, int lane, const QString& label) {
     m_lane = lane;
     m_label = label;
-    m_history = &history;
+    m_run = std::move(run);
     m_item->setColors(m_colors, lane);
 }
 
@@ -102,9 +102,9 @@ void GradientMap::keepFree(int width) { m_readout->keepFree(width); }
 
 void GradientMap::update(double from, double to, int pixels) {
     m_item->setVisible(!folded());
-    if (folded() || !m_history) return;
+    if (folded() || !m_run) return;
     placeTicks();
-    m_item->setHistory(*m_history, from, to, pixels);
+    m_item->setHistory(history(), from, to, pixels);
 }
 
 /// The labels that there is room for, the most telling first.
@@ -145,17 +145,17 @@ void GradientMap::setColors(const Colors& colors) {
 }
 
 QStringList GradientMap::textsAt(std::optional<qint64> step) const {
-    if (!m_history) return {};
-    const auto column = m_history->at(step);
-    if (!column && m_history->empty())
-        return {m_history->isSaved() ? tr("not counted in this run")
-                                     : tr("counted from the next step on")};
+    if (!m_run) return {};
+    const auto column = history().at(step);
+    if (!column && history().empty())
+        return {history().isSaved() ? tr("not counted in this run")
+                                    : tr("counted from the next step on")};
     if (!column) return {};
-    const auto type = m_history->type();
+    const auto type = history().type();
     const QStringList parts =
         gradientFigures(column->shares, type ? std::optional(*type == DType::F16) : std::nullopt);
     const QString all = parts.join(QStringLiteral(", "));
-    const qint64 at = step.value_or(m_history->lastStep());
+    const qint64 at = step.value_or(history().lastStep());
     QStringList texts{all};
     if (column->merged)
         texts.prepend(

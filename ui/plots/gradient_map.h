@@ -2,11 +2,13 @@
 // and what it says at a step. GradientMapItem draws the picture.
 #pragma once
 
-#include "engine/runs/gradient_history.h"
+#include "engine/runs/run.h"
 #include "ui/look/theme.h"
 #include "ui/plots/stacked_plot.h"
 
 #include <QSharedPointer>
+
+#include <memory>
 
 class QCPAxisTickerText;
 class QCPLayer;
@@ -24,13 +26,13 @@ QStringList gradientFigures(const GradientShares&, std::optional<bool> half);
 
 class GradientMap : public StackedPlot {
 public:
-    /// Both must outlive it, as must the lane's history until the next setLane().
+    /// Both must outlive it.
     GradientMap(QCustomPlot&, QCPAxisRect&, QCPLayer& overlay);
     /// Takes its picture and header out of the plot; the rect stays.
     ~GradientMap() override;
 
     /// What is shown: a lane by its number and label.
-    void setLane(int lane, const QString& label, const GradientHistory&);
+    void setLane(std::shared_ptr<const Run>, int lane, const QString& label);
     /// Pixels at the right end of the header that something else covers.
     void keepFree(int width);
 
@@ -45,13 +47,14 @@ public:
 private:
     /// From the richest to the barest; none where there is nothing to tell.
     QStringList textsAt(std::optional<qint64> step) const;
+    const GradientHistory& history() const { return m_run->now().gradients(m_lane); }
     void placeTicks();
 
     QCustomPlot& m_plot;
     GradientMapItem* m_item = nullptr; ///< owned by the plot, as the next one
     ReadoutItem* m_readout = nullptr;
     QSharedPointer<QCPAxisTickerText> m_ticker;
-    const GradientHistory* m_history = nullptr;
+    std::shared_ptr<const Run> m_run; ///< null before there is one
     int m_lane = 0;
     QString m_label;
     Colors m_colors;

@@ -5,6 +5,7 @@
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/run_facts.h"
 #include "ui/plots/tickers.h"
 
 #include <QFontMetrics>
@@ -16,6 +17,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace halfscope {
 
@@ -67,6 +69,26 @@ GradientView::GradientView(QWidget* parent) : QWidget(parent) {
                   "skipped. Gradients of layers' outputs are filled, those of weights a line."));
     QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     setSizePolicy(policy);
+}
+
+void GradientView::setRun(std::shared_ptr<const Run> run, bool anew) {
+    m_run = std::move(run);
+    m_seen = 0;
+    m_last = nullptr;
+    setLanes(m_run ? laneTitlesOf(m_run->now()) : QStringList());
+    m_anew = anew;
+    refresh();
+}
+
+void GradientView::refresh() {
+    if (!m_run || m_run->version() + 1 == m_seen) return;
+    m_seen = m_run->version() + 1; // a run begins at 0
+    const auto last = m_run->now().lastGradients();
+    const QStringList names = laneTitlesOf(m_run->now());
+    if (names != m_names) renameLanes(names);
+    if (last.empty() || last.data() == m_last) return;
+    m_last = last.data();
+    setRanges({last.begin(), last.end()}, m_anew);
 }
 
 void GradientView::setLanes(const QStringList& names) {

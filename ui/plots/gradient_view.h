@@ -2,11 +2,13 @@
 // cannot hold. Shows what it is given; the session counts.
 #pragma once
 
-#include "engine/train/gradient_range.h"
+#include "engine/runs/run.h"
 
 #include <QRect>
 #include <QStringList>
 #include <QWidget>
+
+#include <memory>
 
 class QPainter;
 
@@ -19,6 +21,11 @@ class GradientView : public QWidget {
 public:
     explicit GradientView(QWidget* parent = nullptr);
 
+    /// Shows the last counted gradients of a run; null: none. `anew`: it is a training that would
+    /// take the place of the run that is shown.
+    void setRun(std::shared_ptr<const Run>, bool anew = false);
+    /// Takes what came since the last call.
+    void refresh();
     /// Forgets what was shown.
     void setLanes(const QStringList& names);
     /// Other names for the same lanes.
@@ -46,6 +53,9 @@ private:
     void paintBars(QPainter&, const Colors&, int lane, const QRectF& bars) const;
     void paintAxis(QPainter&, const Colors&, const QRectF& bars, int top) const;
 
+    std::shared_ptr<const Run> m_run;
+    uint64_t m_seen = 0;                   ///< its version, and 1
+    const GradientRange* m_last = nullptr; ///< of the run, that are shown
     QStringList m_names;
     std::vector<GradientRange> m_ranges;
     bool m_anew = false;

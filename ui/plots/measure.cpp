@@ -13,134 +13,72 @@ namespace halfscope {
 
 namespace {
 
-constexpr double kRateWindow = 0.1; // seconds
-constexpr double kRateShare = 0.02; // of the time so far: short runs get about 50 points too
-constexpr double kPadding = 0.06;   // of the y span, on each side
+constexpr double kPadding = 0.06; // of the y span, on each side
 constexpr QLatin1String kLongPower("e-0");
 
-QString tr(const char* text) { return QCoreApplication::translate("Measure", text); }
+QString tr(const char* text) { return QCoreApplication::translate("Metric", text); }
+QString tr(const std::string& text) { return tr(text.c_str()); }
+
+/// Counts have no digits after the point.
+bool isCount(const Metric& metric) {
+    return metric.kind == ValueKind::Integer || metric.kind == ValueKind::Flag;
+}
 
 /// Numbers with as many digits as there is room for.
-bool showsDigits(Measure measure) {
-    return measure == Measure::Loss || measure == Measure::LearningRate ||
-           measure == Measure::GradientNorm;
+bool showsDigits(const Metric& metric) {
+    return !isCount(metric) && metric.axis != PlotAxis::Log2 && metric.axis != PlotAxis::Rate;
 }
 
 } // namespace
 
-std::optional<double> RateMeter::add(const StepRecord& record) {
-    if (!(record.deviceSeconds > 0) || !std::isfinite(record.deviceSeconds)) return std::nullopt;
-    m_rate.add(record);
-    m_step = record.step;
-    m_total += record.deviceSeconds;
-    m_window += record.deviceSeconds;
-    if (m_window < std::min(kRateWindow, kRateShare * m_total)) return std::nullopt;
-    return rest();
+QString titleOf(const Metric& metric) {
+    const QString title = tr(metric.title);
+    if (metric.axis == PlotAxis::Rate) return tr("%1 (steps/s)").arg(title);
+    return metric.unit.empty() || isCount(metric)
+               ? title
+               : QStringLiteral("%1 (%2)").arg(title, QString::fromStdString(metric.unit));
 }
 
-std::optional<double> RateMeter::rest() {
-    if (m_window == 0) return std::nullopt;
-    m_window = 0;
-    return m_rate.perSecond();
+QString shortTitleOf(const Metric& metric) { return tr(metric.shortTitle); }
+
+QString explanationOf(const Metric& metric) {
+    const QString about = tr(metric.about);
+    return metric.axis == PlotAxis::Log10 ? tr("%1 The axis is logarithmic.").arg(about) : about;
 }
 
-QString titleOf(Measure measure) {
-    switch (measure) {
-    case Measure::Loss: return tr("Loss");
-    case Measure::LossScale: return tr("Loss scale");
-    case Measure::LearningRate: return tr("Learning rate");
-    case Measure::GradientNorm: return tr("Gradient norm");
-    case Measure::Throughput: return tr("Throughput (steps/s)");
-    case Measure::Skipped: break;
-    }
-    return tr("Skipped steps");
+double stretchOf(const Metric& metric) {
+    if (metric.column == knownMetrics()[metric::Loss].column) return 3;
+    if (metric.axis == PlotAxis::Log2) return 2;
+    return isCount(metric) ? 1.2 : 1.5;
 }
 
-QString shortTitleOf(Measure measure) {
-    switch (measure) {
-    case Measure::Loss: return tr("Loss");
-    case Measure::LossScale: return tr("Scale");
-    case Measure::LearningRate: return tr("Rate");
-    case Measure::GradientNorm: return tr("Norm");
-    case Measure::Throughput: return tr("Steps/s");
-    case Measure::Skipped: break;
-    }
-    return tr("Skipped");
+bool isLogarithmic(const Metric& metric) {
+    return metric.axis == PlotAxis::Log10 || metric.axis == PlotAxis::Log2;
 }
 
-QString explanationOf(Measure measure) {
-    switch (measure) {
-    case Measure::Loss:
-        return tr("How wrong the network is, which training makes smaller: the loss of each step's "
-                  "batch, before it is scaled. The axis is logarithmic.");
-    case Measure::LossScale:
-        return tr("What the loss is multiplied by before the backward pass, in powers of two. It "
-                  "falls at an overflow and grows after enough clean steps.");
-    case Measure::LearningRate:
-        return tr("The size of a step as the schedule has it, also where the step is skipped.");
-    case Measure::GradientNorm:
-        return tr("The length of all gradients together (L2 norm), unscaled and before they are "
-                  "clipped. It is not finite where they overflow. The axis is logarithmic.");
-    case Measure::Throughput:
-        return tr("Steps per second of each lane: what the device needed for most of the last "
-                  "second's steps. One that was held up does not count.");
-    case Measure::Skipped: break;
-    }
-    return tr("Steps of which nothing was learnt, because a gradient was not finite; counted from "
-              "the start.");
+bool isStepped(const Metric& metric) { return metric.axis == PlotAxis::Log2 || isCount(metric); }
+
+QSharedPointer<SpacedTicker> tickerOf(const Metric& metric) {
+    if (isLogarithmic(metric))
+        return QSharedPointer<PowerTicker>::create(metric.axis == PlotAxis::Log2 ? 2 : 10);
+    return QSharedPointer<PrefixTicker>::create(isCount(metric));
 }
 
-double stretchOf(Measure measure) {
-    switch (measure) {
-    case Measure::Loss: return 3;
-    case Measure::LossScale: return 2;
-    case Measure::LearningRate:
-    case Measure::GradientNorm:
-    case Measure::Throughput: return 1.5;
-    case Measure::Skipped: break;
-    }
-    return 1.2;
+QString valueText(const Metric& metric, double value) {
+    if (metric.axis == PlotAxis::Rate) return withPrefix(value);
+    if (isCount(metric)) return QString::number(value, 'f', 0);
+    if (metric.axis != PlotAxis::Log2) return QString::number(value, 'g', 4);
+    const QString power = powerOfTwo(value);
+    if (value >= 2 && value <= 16777216 && power.startsWith(QLatin1String("2^")))
+        return QStringLiteral("%1 = %2").arg(value, 0, 'f', 0).arg(power);
+    return value == 1 ? QStringLiteral("1") : power;
 }
 
-bool isLogarithmic(Measure measure) {
-    return measure == Measure::Loss || measure == Measure::LossScale ||
-           measure == Measure::GradientNorm;
-}
-
-QSharedPointer<SpacedTicker> tickerOf(Measure measure) {
-    switch (measure) {
-    case Measure::Loss:
-    case Measure::GradientNorm: return QSharedPointer<PowerTicker>::create(10);
-    case Measure::LossScale: return QSharedPointer<PowerTicker>::create(2);
-    case Measure::LearningRate:
-    case Measure::Throughput: return QSharedPointer<PrefixTicker>::create(false);
-    case Measure::Skipped: break;
-    }
-    return QSharedPointer<PrefixTicker>::create(true);
-}
-
-QString valueText(Measure measure, double value) {
-    switch (measure) {
-    case Measure::Loss:
-    case Measure::LearningRate:
-    case Measure::GradientNorm: return QString::number(value, 'g', 4);
-    case Measure::LossScale: {
-        const QString power = powerOfTwo(value);
-        if (value >= 2 && value <= 16777216 && power.startsWith(QLatin1String("2^")))
-            return QStringLiteral("%1 = %2").arg(value, 0, 'f', 0).arg(power);
-        return value == 1 ? QStringLiteral("1") : power;
-    }
-    case Measure::Throughput: return withPrefix(value);
-    case Measure::Skipped: break;
-    }
-    return QString::number(value, 'f', 0);
-}
-
-QString shortValueText(Measure measure, const QString& text) {
+QString shortValueText(const Metric& metric, const QString& text) {
     static const QRegularExpression fraction(QStringLiteral("(?<=\\d\\d)\\.\\d+"));
     QString brief = text.section(QStringLiteral(" = "), -1);
-    if (measure == Measure::Throughput) brief.remove(fraction);
-    if (const double real = text.toDouble(); real > 0 && showsDigits(measure)) {
+    if (metric.axis == PlotAxis::Rate) brief.remove(fraction);
+    if (const double real = text.toDouble(); real > 0 && showsDigits(metric)) {
         brief = QString::number(real, 'g', 3);
         // no longer than "0.0123"
         if (brief.contains(u'e'))
@@ -149,27 +87,26 @@ QString shortValueText(Measure measure, const QString& text) {
     return brief;
 }
 
-QCPRange rangeOf(Measure measure, double lowest, double highest) {
+QCPRange rangeOf(const Metric& metric, double lowest, double highest) {
     const bool empty = lowest > highest;
-    switch (measure) {
-    case Measure::Loss:
-    case Measure::GradientNorm: {
+    if (metric.axis == PlotAxis::Log10) {
         const double low = std::log10(empty ? 0.1 : lowest), high = std::log10(empty ? 1 : highest);
         const double pad = std::max(kPadding * (high - low), 0.02);
         return QCPRange(std::pow(10, low - pad), std::pow(10, high + pad));
     }
-    case Measure::LossScale: {
-        // at least two octaves, or a constant scale would have no scale to be read on
+    if (metric.axis == PlotAxis::Log2) {
+        // at least two octaves, or a constant scale would have no scale to be read
+        // on
         const double low = std::floor(std::log2(empty ? 1 : lowest));
         const double high = std::max(std::ceil(std::log2(empty ? 1 : highest)), low + 1);
         return QCPRange(std::exp2(low - 0.5), std::exp2(high + 0.5));
     }
-    case Measure::LearningRate:
-    case Measure::Throughput:
-        return QCPRange(0, empty || highest <= 0 ? 1 : highest * (1 + 2 * kPadding));
-    case Measure::Skipped: break;
-    }
-    return QCPRange(0, std::max(empty ? 1.0 : highest, 1.0) * (1 + 3 * kPadding));
+    if (isCount(metric))
+        return QCPRange(0, std::max(empty ? 1.0 : highest, 1.0) * (1 + 3 * kPadding));
+    // from zero, or from below it for a metric that only a file knows
+    if (empty || (highest <= 0 && lowest >= 0)) return QCPRange(0, 1);
+    return QCPRange(std::min(lowest, 0.0) * (1 + 2 * kPadding),
+                    std::max(highest, 0.0) * (1 + 2 * kPadding));
 }
 
 } // namespace halfscope

@@ -2,6 +2,7 @@
 #include "ui/plots/plot_panel.h"
 
 #include "ui/look/owned.h"
+#include "ui/models/run_facts.h"
 #include "ui/plots/axis_colors.h"
 #include "ui/plots/curve_graph.h"
 #include "ui/plots/readout_item.h"
@@ -23,53 +24,60 @@ QString tr(const char* text) { return QCoreApplication::translate("PlotPanel", t
 
 } // namespace
 
-PlotPanel::PlotPanel(QCustomPlot& plot, QCPAxisRect& rect, QCPLayer& overlay, Measure measure)
-    : StackedPlot(rect), m_plot(plot), m_readout(make<ReadoutItem>(plot, rect)),
-      m_measure(measure) {
+PlotPanel::PlotPanel(QCustomPlot& plot, QCPAxisRect& rect, QCPLayer& overlay, MetricId id,
+                     Metric metric)
+    : StackedPlot(rect), m_plot(plot), m_readout(make<ReadoutItem>(plot, rect)), m_id(id),
+      m_metric(std::move(metric)) {
     m_readout->setLayer(&overlay);
     setUpAxis();
 }
 
 PlotPanel::~PlotPanel() {
-    setLanes({});
-    setPrevious({});
+    removeOverlays();
+    removeLanes();
     m_plot.removeItem(m_readout);
 }
 
 void PlotPanel::setUpAxis() {
     setUpAxes();
     QCPAxis* value = m_rect.axis(QCPAxis::atLeft);
-    m_ticker = tickerOf(m_measure);
+    m_ticker = tickerOf(m_metric);
     value->setTicker(m_ticker);
-    value->setScaleType(isLogarithmic(m_measure) ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    value->setScaleType(isLogarithmic(m_metric) ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     fitRange(1, 0);
 }
 
 CurveGraph* PlotPanel::newGraph(const QString& name) {
     auto* graph = make<CurveGraph>(m_rect.axis(QCPAxis::atBottom), m_rect.axis(QCPAxis::atLeft));
     graph->setName(name);
-    if (m_measure == Measure::LossScale || m_measure == Measure::Skipped)
-        graph->setLineStyle(QCPGraph::lsStepLeft);
+    if (isStepped(m_metric)) graph->setLineStyle(QCPGraph::lsStepLeft);
     return graph;
 }
 
-void PlotPanel::setLanes(const QStringList& labels) {
+void PlotPanel::removeLanes() {
     for (const Lane& lane : m_lanes) {
         m_plot.removeGraph(lane.graph);
         if (lane.trendGraph) m_plot.removeGraph(lane.trendGraph);
     }
     m_lanes.clear();
-    for (const QString& label : labels) {
-        Lane lane;
-        lane.label = label;
-        lane.graph = newGraph(title() + u'/' + label);
-        m_lanes.push_back(std::move(lane));
-    }
-    if (m_measure == Measure::Loss) // last: trends lie over all curves
+}
+
+void PlotPanel::setRun(const std::shared_ptr<const Run>& run, const QStringList& labels) {
+    removeLanes();
+    for (int i = 0; i < static_cast<int>(labels.size()); ++i)
+        m_lanes.push_back({.label = labels[i],
+                           .curve = Curve(run, i, m_id),
+                           .absent = false,
+                           .trend = {},
+                           .graph = newGraph(title() + u'/' + labels[i]),
+                           .trendGraph = nullptr,
+                           .points = {}});
+    if (m_id == metric::Loss) // last: trends lie over all curves
         for (Lane& lane : m_lanes)
             lane.trendGraph = newGraph(title() + u'/' + lane.label + QStringLiteral("/trend"));
     setSmoothing(m_smoothing);
     fitRange(1, 0);
+    setOverlays(std::exchange(m_overlays, {})); // their lanes are compared with other ones now
     setColors(m_colors);
     showValues(std::nullopt);
 }
@@ -81,102 +89,138 @@ void PlotPanel::renameLanes(const QStringList& labels) {
     }
 }
 
-void PlotPanel::clear() {
-    for (Lane& lane : m_lanes) {
-        lane.series.clear();
-        lane.trend.clear();
-        lane.graph->data()->clear();
-        if (lane.trendGraph) lane.trendGraph->data()->clear();
-    }
-    fitRange(1, 0);
-    showValues(std::nullopt);
-}
-
 void PlotPanel::setSmoothing(double weight) {
     m_smoothing = weight;
     for (Lane& lane : m_lanes)
-        if (lane.trendGraph) lane.trend.setWeight(weight);
+        if (lane.trendGraph) {
+            lane.trend.setWeight(weight);
+            lane.trendGraph->data()->clear();
+        }
 }
 
 void PlotPanel::keepFree(int width) { m_readout->keepFree(width); }
 
 void PlotPanel::setAbsent(int lane, bool absent) {
     m_lanes[static_cast<size_t>(lane)].absent = absent;
-    showValues(std::nullopt);
 }
 
-std::vector<Series> PlotPanel::takeSeries() {
-    std::vector<Series> all;
-    for (Lane& lane : m_lanes)
-        all.push_back(std::exchange(lane.series, Series()));
-    clear();
-    return all;
+void PlotPanel::removeOverlays() {
+    for (const Behind& each : m_behind) {
+        m_plot.removeGraph(each.graph);
+        m_plot.removeItem(each.tag);
+    }
+    m_behind.clear();
 }
 
-void PlotPanel::setPrevious(const std::vector<const Series*>& all) {
-    for (const Previous& previous : m_previous)
-        if (previous.graph) m_plot.removeGraph(previous.graph);
-    m_previous.clear();
-    for (const Series* series : all) {
-        m_previous.push_back({series, nullptr, {}});
-        if (!series) continue;
-        CurveGraph* graph = newGraph(title() + QStringLiteral("/before/%1").arg(m_previous.size()));
-        graph->setLayer(QStringLiteral("grid")); // behind the curves of now
-        m_previous.back().graph = graph;
+void PlotPanel::setOverlays(const std::vector<Overlay>& overlays) {
+    removeOverlays();
+    m_overlays = overlays;
+    for (int i = 0; i < static_cast<int>(overlays.size()); ++i) {
+        const RunSnapshot& run = overlays[static_cast<size_t>(i)].run->now();
+        for (int lane = 0; lane < run.laneCount(); ++lane)
+            addBehind(overlays[static_cast<size_t>(i)], i, lane);
     }
     showValues(std::nullopt);
 }
 
-void PlotPanel::append(int lane, qint64 step, double value) {
-    if (lane < 0 || lane >= static_cast<int>(m_lanes.size())) return;
-    Lane& to = m_lanes[static_cast<size_t>(lane)];
-    if (!to.absent) to.series.append(step, value);
+void PlotPanel::addBehind(const Overlay& overlay, int index, int lane) {
+    const RunSnapshot& run = overlay.run->now();
+    const MetricId id = run.metricNamed(m_metric.column);
+    if (id < 0 || (id == metric::Scale && !laneScales(run.info().config, lane))) return;
+    const QString label = overlay.tag + laneLetter(lane);
+    Behind behind{.curve = Curve(overlay.run, lane, id),
+                  .run = index,
+                  .lane = -1,
+                  .label = label,
+                  .graph = newGraph(title() + u'/' + label),
+                  .tag = make<QCPItemText>(&m_plot),
+                  .points = {}};
+    if (!m_lanes.empty()) behind.lane = laneLike(run, lane, m_lanes.front().curve.run().now());
+    behind.graph->setLayer(QStringLiteral("grid")); // behind the curves of now
+    QCPItemText& tag = *behind.tag;
+    tag.setText(label);
+    tag.setClipAxisRect(&m_rect);
+    tag.position->setAxisRect(&m_rect);
+    tag.position->setAxes(m_rect.axis(QCPAxis::atBottom), m_rect.axis(QCPAxis::atLeft));
+    tag.setPositionAlignment(Qt::AlignBottom | Qt::AlignRight);
+    tag.setVisible(false);
+    m_behind.push_back(std::move(behind));
 }
 
 void PlotPanel::update(double from, double to, int pixels) {
     if (folded()) return;
     double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
-    const auto take = [&](const Series& series, Points& points) {
-        series.sample(from, to, pixels, points.xs, points.ys);
+    const auto take = [&](Curve& curve, Points& points, bool resting) {
+        curve.update();
+        curve.sample(from, to, pixels, resting, points.xs, points.ys);
         for (const double y : points.ys) {
-            if (isLogarithmic(m_measure) && y <= 0) continue;
+            if (isLogarithmic(m_metric) && y <= 0) continue;
             lowest = std::min(lowest, y);
             highest = std::max(highest, y);
         }
     };
-    for (Lane& lane : m_lanes)
-        take(lane.series, lane.points);
-    for (Previous& previous : m_previous)
-        if (previous.series) take(*previous.series, previous.points);
+    for (Lane& lane : m_lanes) {
+        if (isDrawn(lane))
+            take(lane.curve, lane.points, m_resting);
+        else
+            lane.points = {};
+    }
+    for (Behind& behind : m_behind)
+        take(behind.curve, behind.points, true);
     fitRange(lowest, highest);
     // as many labels as fit without touching
     const int line = QFontMetrics(m_plot.font()).height();
     m_ticker->setTickCount(std::clamp(m_rect.height() * 2 / (3 * line), 1, 5));
     m_ticker->setLabelShare(static_cast<double>(line) / std::max(1, m_rect.height()));
+    drawLanes(from, to, pixels);
+    drawOverlays(pixels);
+}
+
+bool PlotPanel::isDrawn(const Lane& lane) const {
+    // a scaler that was switched off leaves what it did before
+    return !lane.absent || !lane.curve.isConstant(1);
+}
+
+void PlotPanel::drawLanes(double from, double to, int pixels) {
     for (size_t i = 0; i < m_lanes.size(); ++i) {
         Lane& lane = m_lanes[i];
         const QPen pen = m_colors.lanePen(static_cast<int>(i));
         const bool trend = lane.trend.weight() > 0;
         fillGraph(*lane.graph, lane.points, trend ? m_colors.faint(pen) : pen, pixels);
-        if (lane.trendGraph) fillTrend(lane, from, to, pen, pixels);
-    }
-    for (size_t i = 0; i < m_previous.size(); ++i) {
-        QPen pen = m_colors.faint(m_colors.lanePen(static_cast<int>(i)));
-        pen.setStyle(Qt::DotLine);
-        if (m_previous[i].graph) fillGraph(*m_previous[i].graph, m_previous[i].points, pen, pixels);
+        if (!lane.trendGraph) continue;
+        lane.trend.update(lane.curve.column());
+        lane.trend.series().sample(from, to, pixels, lane.points.xs, lane.points.ys);
+        fillGraph(*lane.trendGraph, lane.points, pen, pixels);
     }
 }
 
-void PlotPanel::fillTrend(Lane& lane, double from, double to, const QPen& pen, int pixels) {
-    lane.trend.update(lane.series);
-    lane.trend.series().sample(from, to, pixels, lane.points.xs, lane.points.ys);
-    fillGraph(*lane.trendGraph, lane.points, pen, pixels);
+void PlotPanel::drawOverlays(int pixels) {
+    for (Behind& behind : m_behind) {
+        const Overlay& overlay = m_overlays[static_cast<size_t>(behind.run)];
+        const QPen pen = m_colors.runPen(overlay.color, behind.curve.lane());
+        fillGraph(*behind.graph, behind.points, pen, pixels);
+        placeTag(behind, pen);
+    }
+}
+
+/// At the last point that is seen.
+void PlotPanel::placeTag(Behind& behind, const QPen& pen) {
+    const bool seen = !behind.points.xs.isEmpty();
+    behind.tag->setVisible(seen);
+    if (!seen) return;
+    const double right = m_rect.axis(QCPAxis::atBottom)->range().upper;
+    const double floor = m_rect.axis(QCPAxis::atLeft)->range().lower;
+    behind.tag->setFont(m_plot.font());
+    behind.tag->setColor(m_colors.asText(pen.color()));
+    behind.tag->position->setCoords(std::min(behind.points.xs.back(), right),
+                                    std::max(behind.points.ys.back(), floor));
 }
 
 void PlotPanel::fillGraph(CurveGraph& graph, const Points& points, QPen pen, int pixels) {
     const double floor = m_rect.axis(QCPAxis::atLeft)->range().lower;
-    // zero and below have no place on a logarithmic axis: they lie on its lower edge
-    const auto heightOf = [&](double y) { return isLogarithmic(m_measure) && y <= 0 ? floor : y; };
+    // zero and below have no place on a logarithmic axis: they lie on its lower
+    // edge
+    const auto heightOf = [&](double y) { return isLogarithmic(m_metric) && y <= 0 ? floor : y; };
     QVector<QCPGraphData> data;
     data.reserve(points.xs.size());
     qsizetype turns = 0;
@@ -194,9 +238,10 @@ void PlotPanel::fillGraph(CurveGraph& graph, const Points& points, QPen pen, int
         }
         data.append(QCPGraphData(points.xs[i], y));
     }
-    // In dense noise dashes cannot be seen, and they cost as much as all the rest.
+    // In dense noise dashes cannot be seen, and they cost as much as all the
+    // rest.
     if (data.size() > pixels && 2 * turns > data.size()) pen.setStyle(Qt::SolidLine);
-    const bool fine = m_fine && data.size() <= pixels;
+    const bool fine = m_resting && data.size() <= pixels;
     if (fine) pen.setWidthF(kFineWidth);
     graph.setAntialiased(fine);
     if (graph.pen() != pen) graph.setPen(pen);
@@ -209,7 +254,7 @@ void PlotPanel::fillGraph(CurveGraph& graph, const Points& points, QPen pen, int
 
 /// lowest > highest: nothing to show.
 void PlotPanel::fitRange(double lowest, double highest) {
-    m_rect.axis(QCPAxis::atLeft)->setRange(rangeOf(m_measure, lowest, highest));
+    m_rect.axis(QCPAxis::atLeft)->setRange(rangeOf(m_metric, lowest, highest));
 }
 
 void PlotPanel::setColors(const Colors& colors) {
@@ -217,36 +262,38 @@ void PlotPanel::setColors(const Colors& colors) {
     setColorsOf(m_rect, colors, m_plot.font());
     for (size_t i = 0; i < m_lanes.size(); ++i)
         m_lanes[i].graph->setPen(colors.lanePen(static_cast<int>(i)));
-    m_readout->setTitle(title(), shortTitleOf(m_measure), colors.text);
+    m_readout->setTitle(title(), shortTitleOf(m_metric), colors.text);
 }
 
 QString PlotPanel::trendAt(const Lane& lane, std::optional<qint64> step) const {
     const Series& trend = lane.trend.series();
     const qsizetype i = step ? trend.indexAt(static_cast<double>(*step)) : trend.size() - 1;
-    return i < 0 ? QString() : tr(" (trend %1)").arg(valueText(m_measure, trend.value(i)));
+    return i < 0 ? QString() : tr(" (trend %1)").arg(valueText(m_metric, trend.value(i)));
 }
 
-QString PlotPanel::previousAt(size_t lane, std::optional<qint64> step) const {
-    if (lane >= m_previous.size() || !m_previous[lane].series) return {};
-    const Series& now = m_lanes[lane].series;
-    const Series& before = *m_previous[lane].series;
+QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step) const {
+    constexpr int kMost = 2; // in a header
+    const Lane& now = m_lanes[lane];
+    const auto newest = now.curve.at(std::nullopt);
     // the newest value is compared with the one after as many steps
-    if (!step && now.isEmpty()) return {};
-    const qint64 at = step ? *step : now.step(now.size() - 1);
-    const qsizetype i = before.indexAt(static_cast<double>(at));
-    if (i < 0 || at > before.step(before.size() - 1)) return {};
-    return tr(" (before %1)").arg(valueText(m_measure, before.value(i)));
+    if (!step && !newest) return {};
+    const qint64 at = step ? *step : newest->step;
+    QStringList parts;
+    for (const Behind& behind : m_behind) {
+        if (behind.lane != static_cast<int>(lane) || parts.size() == kMost) continue;
+        const auto value = behind.curve.at(at);
+        if (!value || value->lost || at > behind.curve.run().now().lastStep()) continue;
+        parts << tr("%1: %2").arg(behind.label, valueText(m_metric, value->value));
+    }
+    return parts.isEmpty() ? QString()
+                           : QStringLiteral(" (%1)").arg(parts.join(QStringLiteral(", ")));
 }
 
 QString PlotPanel::textAt(const Lane& lane, std::optional<qint64> step) const {
     if (lane.absent) return tr("none");
-    const auto& bad = lane.series.nonFiniteSteps();
-    const qsizetype last = lane.series.size() - 1;
-    const qsizetype i = step ? lane.series.indexAt(static_cast<double>(*step)) : last;
-    const bool lost = step ? lane.series.isNonFinite(*step)
-                           : !bad.empty() && (last < 0 || bad.back() >= lane.series.step(last));
-    if (lost) return tr("not finite");
-    return i < 0 ? QString() : valueText(m_measure, lane.series.value(i));
+    const auto value = lane.curve.at(step);
+    if (!value) return {};
+    return value->lost ? tr("not finite") : valueText(m_metric, value->value);
 }
 
 void PlotPanel::showValues(std::optional<qint64> step) {
@@ -255,9 +302,9 @@ void PlotPanel::showValues(std::optional<qint64> step) {
         const Lane& lane = m_lanes[static_cast<size_t>(i)];
         const QString text = textAt(lane, step);
         const QString brief =
-            text == tr("not finite") ? tr("inf/nan") : shortValueText(m_measure, text);
+            text == tr("not finite") ? tr("inf/nan") : shortValueText(m_metric, text);
         entries.append({m_colors.lanePen(i), m_colors.laneText(i), lane.label,
-                        text + trendAt(lane, step) + previousAt(static_cast<size_t>(i), step),
+                        text + trendAt(lane, step) + othersAt(static_cast<size_t>(i), step),
                         brief});
     }
     m_readout->setEntries(std::move(entries));
@@ -268,7 +315,7 @@ QString PlotPanel::spoken(std::optional<qint64> step) const {
     for (size_t i = 0; i < m_lanes.size(); ++i)
         if (const QString value = textAt(m_lanes[i], step); !value.isEmpty())
             parts << m_lanes[i].label + u' ' + value + trendAt(m_lanes[i], step) +
-                         previousAt(i, step);
+                         othersAt(i, step);
     return parts.isEmpty() ? QString()
                            : title() + QStringLiteral(", ") + parts.join(QStringLiteral(", "));
 }

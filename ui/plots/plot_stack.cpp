@@ -1,20 +1,29 @@
-// Shared range, crosshair and export of the plots. plot_stack_layout.cpp has their places,
-// plot_stack_input.cpp mouse and keys.
+// What is drawn of which run, where the plots lie, and what mouse and keys do
+// to them.
 #include "ui/plots/plot_stack.h"
 
-#include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
 #include "ui/look/owned.h"
-#include "ui/plots/gradient_map.h"
+#include "ui/look/text_fit.h"
+#include "ui/models/lane_titles.h"
+#include "ui/models/run_facts.h"
+#include "ui/plots/crosshair.h"
+#include "ui/plots/lane_button.h"
+#include "ui/plots/plot_mouse.h"
+#include "ui/plots/plot_picture.h"
+#include "ui/plots/plot_rows.h"
+#include "ui/plots/readout_item.h"
+#include "ui/plots/smoothing_box.h"
+#include "ui/plots/stack_layout.h"
 
 #include <qcustomplot.h>
 
-#include <QBuffer>
-#include <QEvent>
+#include <QContextMenuEvent>
+#include <QKeyEvent>
 #include <QLocale>
+#include <QMenu>
 #include <QPainter>
-#include <QSvgGenerator>
 #include <QToolButton>
+#include <QToolTip>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -27,17 +36,12 @@ namespace {
 constexpr double kEmptyEnd = 10;     // steps shown before there are any
 constexpr double kMarkRoom = 7;      // pixels beside the first and the newest step, for their marks
 constexpr int kDescribeEvery = 1000; // milliseconds: screen readers must not be flooded
-
-/// False, and a sentence, when the file cannot be written.
-bool written(const QString& path, const QByteArray& bytes, QString* error) {
-    try {
-        writeFileAtomically(path.toStdString(), bytes.toStdString());
-        return true;
-    } catch (const RunError& failure) {
-        if (error) *error = QString::fromUtf8(failure.what());
-        return false;
-    }
-}
+constexpr int kBesideSlider = 10;
+constexpr int kLeastForSlider = 480; // pixels: below, the header needs its width for figures
+constexpr double kWheelStep = 1.25;  // zoom per notch of 120 eighths of a degree
+// The row of the gradients over time: the band climbs and falls with the curve
+// above it.
+constexpr int kBelowScale = 2;
 } // namespace
 
 PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique<QCustomPlot>()) {
@@ -47,7 +51,8 @@ PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique
     box->setContentsMargins(kFocusBorder, kFocusBorder, kFocusBorder, kFocusBorder);
     box->addWidget(m_plot.get());
     m_plot->setFocusPolicy(Qt::NoFocus);
-    m_plot->setMinimumSize(1, 1); // QCustomPlot complains about painting on nothing
+    m_plot->setMinimumSize(1,
+                           1); // QCustomPlot complains about painting on nothing
     m_live = make<QToolButton>(this);
     m_live->setText(tr("Back to live"));
     m_live->setToolTip(tr("Show the whole run and follow the newest step (F)"));
@@ -55,55 +60,72 @@ PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique
     m_live->setFocusPolicy(Qt::TabFocus);
     m_live->hide();
     connect(m_live, &QToolButton::clicked, this, [this] { setFollow(true); });
-    buildSmoothing();
+    m_smoothing = make<SmoothingBox>(this);
+    connect(m_smoothing, &SmoothingBox::weightChanged, this, [this](double weight) {
+        panelOf(metric::Loss).setSmoothing(weight);
+        placeOverlays();
+        m_dirty = true;
+        Q_EMIT smoothingChanged(weight);
+    });
+    m_laneButton = make<LaneButton>(this);
+    m_laneButton->hide();
+    connect(m_laneButton, &LaneButton::laneChosen, this, [this](int lane) {
+        chooseGradientLane(lane);
+        refresh();
+    });
     buildPlot();
-    buildLaneBox();
+    connect(m_plot.get(), &QCustomPlot::afterLayout, this, &PlotStack::placeLaneButton);
     connectMouse();
-    setLanes({});
+    setRun(nullptr);
     m_described.start();
 }
 
 PlotStack::~PlotStack() {
-    // a dying widget below the pointer still gets a Leave event, when the panels are gone already
+    // a dying widget below the pointer still gets a Leave event, when the panels
+    // are gone already
     m_plot->removeEventFilter(this);
     m_plot->disconnect(this);
 }
 
-void PlotStack::applyColors() {
-    m_colors = colorsFor(palette());
-    m_plot->setBackground(QBrush(m_colors.background));
-    for (StackedPlot* plot : shownPlots())
-        plot->setColors(m_colors);
-    m_events->setColors(m_colors);
-    QPen pen(m_colors.text, 0);
-    for (QCPItemStraightLine* line : m_crosshairLines)
-        line->setPen(pen);
-    m_stepTag->setFont(m_plot->font());
-    m_stepTag->setColor(m_colors.background);
-    m_stepTag->setBrush(QBrush(m_colors.text));
-    m_stepTag->setPen(pen);
-    updateReadouts();
-    m_dirty = true;
+void PlotStack::buildPlot() {
+    // thin lines without antialiasing are 20 to 60 times faster; only the few
+    // marks are smoothed, and what PlotPanel draws finely
+    m_plot->setNotAntialiasedElements(QCP::aeAll & ~QCP::AntialiasedElements(QCP::aePlottables));
+    m_plot->setAntialiasedElements(QCP::aeScatters);
+    m_plot->setInteractions(QCP::Interactions());
+    m_plot->plotLayout()->clear();
+    m_plot->plotLayout()->setRowSpacing(0);
+    m_eventRect = make<QCPAxisRect>(m_plot.get());
+    m_plot->plotLayout()->addElement(0, 0, m_eventRect);
+    m_crosshair = std::make_unique<Crosshair>(*m_plot, *m_eventRect);
+    m_events = std::make_unique<EventLane>(*m_plot, *m_eventRect);
+    m_rows = std::make_unique<PlotRows>(*m_plot, *m_eventRect, *m_crosshair);
 }
 
-void PlotStack::setLanes(const QStringList& names, const std::vector<bool>& scales,
-                         const std::vector<Measure>& extra) {
-    std::vector<Measure> measures{Measure::Loss, Measure::LossScale};
-    measures.insert(measures.end(), extra.begin(), extra.end());
-    measures.insert(measures.end(), {Measure::Throughput, Measure::Skipped});
+void PlotStack::setRun(std::shared_ptr<const Run> run) {
+    const QStringList before = m_labels;
+    m_run = std::move(run);
+    m_info = nullptr;
+    m_labels.clear();
+    m_lastStep = 0;
+    m_seen.reset();
     const bool gradients = showsGradients();
     showGradients(false);
-    buildPanels(measures);
-    startGradients(names, scales);
-    m_names = names;
-    m_labels = laneLabels(names);
-    for (auto& panel : m_panels)
-        panel->setLanes(m_labels);
-    for (size_t i = 0; i < scales.size(); ++i)
-        setScales(static_cast<int>(i), scales[i]);
-    m_events->setLanes(names);
-    clear();
-    matchPrevious();
+    const std::vector<MetricId> plotted =
+        m_run ? plottedMetrics(m_run->now())
+              : std::vector<MetricId>{metric::Loss, metric::Scale, metric::DeviceSeconds,
+                                      metric::SkippedSoFar};
+    if (m_rows->build(m_run ? m_run->metrics() : knownMetrics(), plotted))
+        panelOf(metric::Loss).setSmoothing(smoothing());
+    if (m_run) m_labels = laneLabels(laneTitlesOf(m_run->now()));
+    for (auto& panel : m_rows->panels())
+        panel->setRun(m_run, m_labels);
+    setOverlays(m_overlays);
+    m_events->setRun(m_run);
+    m_laneChosen = m_laneChosen && before == m_labels; // a reset leaves it
+    nameLanes();
+    setFollow(true);
+    pinCrosshair(std::nullopt);
     showGradients(gradients);
     showGradientLane();
     applyMargins();
@@ -111,103 +133,109 @@ void PlotStack::setLanes(const QStringList& names, const std::vector<bool>& scal
     applyColors();
 }
 
-void PlotStack::keepLosses() {
-    m_panels[kLossPanel]->setPrevious({}); // they point into m_kept
-    std::vector<Series> losses = m_panels[kLossPanel]->takeSeries();
-    if (std::any_of(losses.begin(), losses.end(), [](const Series& s) { return !s.isEmpty(); }))
-        m_kept = {m_names, std::move(losses)};
-}
-
-void PlotStack::forgetLosses() {
-    m_panels[kLossPanel]->setPrevious({});
-    m_kept = {};
-}
-
-void PlotStack::showPrevious(bool shows) {
-    m_showsPrevious = shows;
-    matchPrevious();
-    updateReadouts();
-}
-
-void PlotStack::matchPrevious() {
-    std::vector<const Series*> previous;
-    const bool alike = m_kept.names.size() == m_names.size();
-    for (qsizetype i = 0; i < m_names.size() && m_showsPrevious && !m_kept.series.empty(); ++i) {
-        const qsizetype from = alike ? i : m_kept.names.indexOf(m_names[i]);
-        previous.push_back(from < 0 ? nullptr : &m_kept.series[static_cast<size_t>(from)]);
-    }
-    m_panels[kLossPanel]->setPrevious(previous);
+void PlotStack::setOverlays(std::vector<Overlay> overlays) {
+    m_overlays = std::move(overlays);
+    m_seen.reset();
+    for (auto& panel : m_rows->panels())
+        panel->setOverlays(m_overlays);
     m_dirty = true;
 }
 
-void PlotStack::renameLanes(const QStringList& names) {
-    m_names = names.first(std::min(names.size(), m_labels.size()));
-    m_labels = laneLabels(m_names);
-    for (StackedPlot* plot : shownPlots())
+PlotPanel& PlotStack::panelOf(MetricId id) const { return *m_rows->of(id); }
+
+bool PlotStack::showsGradients() const { return m_rows->map() != nullptr; }
+
+/// Whether a run moved. Other lanes or metrics than before make other plots.
+bool PlotStack::takeRun() {
+    uint64_t seen = m_run ? m_run->version() : 0;
+    for (const Overlay& overlay : m_overlays)
+        seen += overlay.run->version();
+    if (seen == m_seen) return false;
+    m_seen = seen;
+    if (!m_run) return true;
+    const RunSnapshot& run = m_run->now();
+    if (run.laneCount() != lanes() || !m_rows->has(plottedMetrics(run))) {
+        const bool followed = m_following;
+        const double from = m_from, to = m_to;
+        setRun(m_run);
+        m_following = followed;
+        m_from = from;
+        m_to = to;
+        m_live->setVisible(!followed);
+        m_seen = seen;
+    }
+    m_lastStep = run.lastStep();
+    if (!run.events().empty()) m_lastStep = std::max(m_lastStep, qint64{run.events().back().step});
+    if (&run.info() != m_info) nameLanes();
+    if (showsGradients()) showGradientLane();
+    return true;
+}
+
+/// By the settings as they are: a live edit may set lanes of one precision
+/// apart, make them alike, or switch a scaler on or off.
+void PlotStack::nameLanes() {
+    if (!m_run) return;
+    const RunSnapshot& run = m_run->now();
+    m_info = &run.info();
+    m_labels = laneLabels(laneTitlesOf(run));
+    for (StackedPlot* plot : m_rows->shown())
         plot->renameLanes(m_labels);
+    int scaled = -1;
+    for (int lane = 0; lane < lanes(); ++lane) {
+        const bool scales = laneScales(run.info().config, lane);
+        if (scales && scaled < 0) scaled = lane;
+        panelOf(metric::Scale).setAbsent(lane, !scales);
+    }
+    if (!m_laneChosen) m_gradientLane = std::max(0, scaled);
     showGradientLane();
     m_dirty = true;
 }
 
-void PlotStack::setScales(int lane, bool scales) {
-    if (lane >= 0 && lane < m_labels.size()) m_panels[kScalePanel]->setAbsent(lane, !scales);
-    m_dirty = true;
+void PlotStack::showGradients(bool shows) {
+    if (shows == showsGradients()) return;
+    m_rows->showMap(shows);
+    showGradientLane();
+    applyMargins();
+    applyColors();
 }
 
-void PlotStack::append(int lane, const StepRecord& record) {
-    if (lane < 0 || lane >= m_labels.size()) return;
-    for (auto& panel : m_panels)
-        if (const auto value = valueOf(panel->measure(), lane, record))
-            panel->append(lane, record.step, *value);
-    m_gradients[static_cast<size_t>(lane)].stepDone(record);
-    m_lastStep = std::max(m_lastStep, qint64{record.step});
-    m_dirty = true;
+void PlotStack::chooseGradientLane(int lane) {
+    if (lane < 0 || lane >= lanes()) return;
+    m_gradientLane = lane;
+    m_laneChosen = true;
+    showGradientLane();
 }
 
-std::optional<double> PlotStack::valueOf(Measure measure, int lane, const StepRecord& record) {
-    switch (measure) {
-    case Measure::Loss: return static_cast<double>(record.loss);
-    case Measure::LossScale: return static_cast<double>(record.scale);
-    case Measure::LearningRate: return static_cast<double>(record.learningRate);
-    case Measure::GradientNorm: return static_cast<double>(record.gradientNorm);
-    case Measure::Throughput: return m_rates[static_cast<size_t>(lane)].add(record);
-    case Measure::Skipped: break;
-    }
-    return static_cast<double>(record.skippedSoFar);
+void PlotStack::showGradientLane() {
+    m_dirty = true;
+    m_laneButton->setVisible(showsGradients() && lanes() > 1);
+    if (!m_run || m_gradientLane >= lanes()) return; // before there are lanes
+    m_laneButton->setLanes(m_labels, m_gradientLane);
+    if (!showsGradients()) return;
+    m_rows->map()->setLane(m_run, m_gradientLane, m_labels[m_gradientLane]);
+    m_rows->map()->showValues(crosshair());
 }
 
-void PlotStack::addEvent(const Event& event) {
-    m_events->add(event);
-    m_lastStep = std::max(m_lastStep, qint64{event.step});
-    m_dirty = true;
-}
-
-void PlotStack::clear() {
-    for (auto& panel : m_panels)
-        panel->clear();
-    for (GradientHistory& history : m_gradients)
-        history.clear();
-    m_events->clear();
-    m_rates.assign(static_cast<size_t>(m_labels.size()), RateMeter());
-    m_lastStep = 0;
-    setFollow(true);
-    m_dirty = true;
+double PlotStack::end() const {
+    auto last = static_cast<double>(m_lastStep);
+    for (const Overlay& overlay : m_overlays)
+        last = std::max(last, static_cast<double>(overlay.run->now().lastStep()));
+    return std::max(last, kEmptyEnd);
 }
 
 bool PlotStack::refresh() {
+    m_dirty = takeRun() || m_dirty;
     if (!m_dirty) return false;
     m_dirty = false;
-    if (m_resting) finishRates();
     layOut();
     const int pixels = plotWidth();
     if (m_following) {
         // a little more at both ends, or the marks there are cut in half
-        const double all = std::max(static_cast<double>(m_lastStep), kEmptyEnd);
-        const double room = kMarkRoom / std::max(1.0, pixels - 2 * kMarkRoom) * all;
+        const double room = kMarkRoom / std::max(1.0, pixels - 2 * kMarkRoom) * end();
         m_from = -room;
-        m_to = all + room;
+        m_to = end() + room;
     }
-    updatePanels();
+    updatePlots();
     m_eventRect->axis(QCPAxis::atBottom)->setRange(m_from, m_to);
     m_events->update(m_from, m_to, pixels);
     updateReadouts();
@@ -216,10 +244,10 @@ bool PlotStack::refresh() {
     return true;
 }
 
-void PlotStack::updatePanels() {
-    for (auto& panel : m_panels)
-        panel->setFine(m_resting);
-    for (StackedPlot* plot : shownPlots()) {
+void PlotStack::updatePlots() {
+    for (auto& panel : m_rows->panels())
+        panel->setResting(m_resting);
+    for (StackedPlot* plot : m_rows->shown()) {
         plot->rect().axis(QCPAxis::atBottom)->setRange(m_from, m_to);
         plot->update(m_from, m_to, plotWidth());
     }
@@ -229,17 +257,6 @@ void PlotStack::setResting(bool resting) {
     m_dirty = m_dirty || resting != m_resting;
     m_resting = resting;
 }
-
-/// A run's last steps count too, and the plot ends with the speed that stands above it.
-void PlotStack::finishRates() {
-    for (auto& panel : m_panels)
-        for (size_t lane = 0; panel->measure() == Measure::Throughput && lane < m_rates.size();
-             ++lane)
-            if (const auto rate = m_rates[lane].rest())
-                panel->append(static_cast<int>(lane), m_rates[lane].lastStep(), *rate);
-}
-
-int PlotStack::plotWidth() const { return std::max(1, m_panels.front()->rect().width()); }
 
 void PlotStack::setFollow(bool follow) {
     if (follow) pinCrosshair(std::nullopt);
@@ -252,7 +269,7 @@ void PlotStack::setFollow(bool follow) {
 
 void PlotStack::setRange(double from, double to) {
     constexpr double kNarrowest = 4; // steps
-    const double all = std::max(static_cast<double>(m_lastStep), kEmptyEnd);
+    const double all = end();
     const double width = std::clamp(to - from, kNarrowest, std::max(kNarrowest, 1.2 * all));
     // half a screen of empty space at either end is enough to pan into
     m_from = std::clamp((from + to - width) / 2, -width / 2, all - width / 2);
@@ -274,90 +291,126 @@ void PlotStack::showStep(qint64 step) {
     pinCrosshair(step);
 }
 
+std::optional<qint64> PlotStack::crosshair() const { return m_crosshair->step(); }
+
 void PlotStack::pinCrosshair(std::optional<qint64> step) {
-    m_pinned = step;
+    m_crosshair->pin(step);
     moveCrosshair(step);
 }
 
+/// Only the crosshair's layer is painted anew; the curves stay in their buffer.
 void PlotStack::moveCrosshair(std::optional<qint64> step) {
     if (step) step = std::clamp(*step, qint64{0}, m_lastStep);
-    if (step == m_crosshair) return;
-    m_crosshair = step;
-    drawCrosshair();
+    if (!m_crosshair->moveTo(step)) return;
+    updateReadouts();
+    m_crosshair->layer().replot();
+    describe(false);
 }
 
 void PlotStack::updateReadouts() {
-    for (StackedPlot* plot : shownPlots())
-        plot->showValues(m_crosshair);
-    for (QCPItemStraightLine* line : m_crosshairLines) {
-        line->setVisible(m_crosshair.has_value());
-        if (m_crosshair) {
-            line->point1->setCoords(static_cast<double>(*m_crosshair), 0);
-            line->point2->setCoords(static_cast<double>(*m_crosshair), 1);
-        }
-    }
-    m_stepTag->setVisible(m_crosshair.has_value());
-    if (m_crosshair) {
-        m_stepTag->setText(QLocale().toString(*m_crosshair));
-        m_stepTag->position->setCoords(static_cast<double>(*m_crosshair), 1.03);
-    }
-}
-
-/// Only the crosshair's layer is painted anew; the curves stay in their buffer.
-void PlotStack::drawCrosshair() {
-    updateReadouts();
-    m_overlay->replot();
-    describe(false);
+    for (StackedPlot* plot : m_rows->shown())
+        plot->showValues(crosshair());
 }
 
 void PlotStack::describe(bool now) {
     if (!now && m_described.isValid() && m_described.elapsed() < kDescribeEvery) return;
     m_described.start();
     QStringList parts;
-    for (const StackedPlot* plot : shownPlots())
-        if (const QString text = plot->spoken(m_crosshair); !text.isEmpty()) parts << text;
+    for (const StackedPlot* plot : m_rows->shown())
+        if (const QString text = plot->spoken(crosshair()); !text.isEmpty()) parts << text;
     const int events = m_events->count();
     parts << (events == 1 ? tr("1 event") : tr("%n events", nullptr, events));
     setAccessibleDescription(tr("Step %1: %2")
-                                 .arg(QLocale().toString(m_crosshair.value_or(m_lastStep)))
+                                 .arg(QLocale().toString(crosshair().value_or(m_lastStep)))
                                  .arg(parts.join(QStringLiteral("; "))));
 }
 
-double PlotStack::stepAt(const QPointF& position) const {
-    return m_eventRect->axis(QCPAxis::atBottom)->pixelToCoord(position.x());
+void PlotStack::applyColors() {
+    m_colors = colorsFor(palette());
+    m_plot->setBackground(QBrush(m_colors.background));
+    for (StackedPlot* plot : m_rows->shown())
+        plot->setColors(m_colors);
+    m_events->setColors(m_colors);
+    m_crosshair->setColors(m_colors);
+    updateReadouts();
+    m_dirty = true;
 }
 
+void PlotStack::applyMargins() {
+    placeMargins(m_rows->shown(), *m_eventRect, lanes(), m_plot->font());
+    foldPlots();
+}
+
+void PlotStack::foldPlots() {
+    halfscope::foldPlots(m_rows->shown(), *m_eventRect, height() - 2 * kFocusBorder,
+                         m_plot->font());
+    m_moved = true;
+}
+
+/// The plot does so when it draws: too late for what is chosen by a rect's
+/// pixels.
+void PlotStack::layOut() {
+    if (!std::exchange(m_moved, false)) return;
+    using Element = QCPLayoutElement;
+    for (const auto phase : {Element::upPreparation, Element::upMargins, Element::upLayout})
+        m_plot->plotLayout()->update(phase);
+}
+
+void PlotStack::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    foldPlots();
+    placeOverlays();
+    m_dirty = true;
+}
+
+/// The slider lies at the right end of the loss' header, the way back to live
+/// below it.
+void PlotStack::placeOverlays() {
+    const int header = ReadoutItem::heightFor(m_plot->font());
+    m_live->adjustSize();
+    m_live->move(width() - m_live->width() - 18, header + kFocusBorder + 4);
+    const int right = m_rows->panels().front()->rect().margins().right();
+    const bool room = width() >= kLeastForSlider;
+    m_smoothing->setVisible(room);
+    m_smoothing->setGeometry(width() - kFocusBorder - right - m_smoothing->width(), kFocusBorder,
+                             m_smoothing->width(), header);
+    m_rows->panels().front()->keepFree(room ? m_smoothing->width() + kBesideSlider : 0);
+}
+
+/// At the right end of the header, as the slider is at the loss'.
+void PlotStack::placeLaneButton() {
+    if (!showsGradients()) return;
+    constexpr int kBeside = 4; // pixels
+    const QRect rect = m_rows->map()->rect().rect();
+    const int header = ReadoutItem::heightFor(m_plot->font());
+    const int width = m_laneButton->sizeHint().width();
+    m_laneButton->setGeometry(kFocusBorder + rect.right() + 1 - width,
+                              kFocusBorder + rect.top() - header, width, header);
+    m_rows->map()->keepFree(lanes() > 1 ? width + kBeside : 0);
+}
+
+int PlotStack::plotWidth() const { return std::max(1, m_rows->panels().front()->rect().width()); }
+
+void PlotStack::setSmoothing(double weight) { m_smoothing->setWeight(weight); }
+
+double PlotStack::smoothing() const { return m_smoothing->weight(); }
+
 template <class Draw>
-void PlotStack::drawFinely(Draw draw) {
+auto PlotStack::drawFinely(Draw draw) {
     const bool resting = std::exchange(m_resting, true);
-    updatePanels();
-    draw();
+    updatePlots();
+    const auto result = draw();
     m_resting = resting;
     m_dirty = true; // the curves are the window's again at the next refresh()
+    return result;
 }
 
 bool PlotStack::exportSvg(const QString& path, QString* error) {
-    QBuffer buffer; // drawn there, a full disk would be no more than an unknown error
-    buffer.open(QIODevice::WriteOnly);
-    drawFinely([&] {
-        QSvgGenerator generator;
-        generator.setOutputDevice(&buffer);
-        generator.setSize(m_plot->size());
-        generator.setViewBox(QRect(QPoint(0, 0), m_plot->size()));
-        generator.setTitle(tr("Halfscope plots"));
-        QCPPainter painter;
-        painter.begin(&generator);
-        m_plot->toPainter(&painter, m_plot->width(), m_plot->height());
-    });
-    return written(path, buffer.data(), error);
+    return drawFinely([&] { return writePlotSvg(*m_plot, path, error); });
 }
 
 bool PlotStack::exportPng(const QString& path, QString* error) {
-    QPixmap picture;
-    drawFinely([&] { picture = m_plot->toPixmap(0, 0, 2.0); });
-    QBuffer buffer;
-    picture.save(&buffer, "PNG");
-    return written(path, buffer.data(), error);
+    return drawFinely([&] { return writePlotPng(*m_plot, path, error); });
 }
 
 double PlotStack::refreshMilliseconds() const { return m_plot->replotTime(true); }
@@ -365,6 +418,158 @@ double PlotStack::refreshMilliseconds() const { return m_plot->replotTime(true);
 QSize PlotStack::sizeHint() const { return {760, 460}; }
 
 QSize PlotStack::minimumSizeHint() const { return {240, 220}; }
+
+void PlotStack::connectMouse() {
+    m_mouse = std::make_unique<PlotMouse>(*m_plot);
+    connect(m_mouse.get(), &PlotMouse::pressed, this, [this] {
+        setFocus(Qt::MouseFocusReason);
+        m_dragFrom = m_from;
+        m_dragTo = m_to;
+    });
+    connect(m_mouse.get(), &PlotMouse::dragged, this, [this](int pixels) {
+        const double shift = pixels * (m_dragTo - m_dragFrom) / plotWidth();
+        setRange(m_dragFrom - shift, m_dragTo - shift);
+    });
+    connect(m_mouse.get(), &PlotMouse::clicked, this, [this](const QPointF& position) {
+        if (const auto index = m_events->eventAt(position))
+            Q_EMIT eventClicked(*index);
+        else if (m_lastStep > 0)
+            pinOrUnpin(nearestStep(position));
+    });
+    connect(m_mouse.get(), &PlotMouse::doubleClicked, this, [this] {
+        setFollow(true);
+        refresh();
+    });
+    connect(m_mouse.get(), &PlotMouse::hovered, this, &PlotStack::hover);
+    connect(m_mouse.get(), &PlotMouse::left, this,
+            [this] { moveCrosshair(m_crosshair->pinned()); });
+    connect(m_mouse.get(), &PlotMouse::wheelTurned, this, &PlotStack::turnWheel);
+    connect(m_mouse.get(), &PlotMouse::menuAsked, this, &PlotStack::openMenu);
+}
+
+void PlotStack::turnWheel(const QPointF& position, const QPoint& angle) {
+    const double shift = angle.x() / 1200.0 * (m_to - m_from);
+    if (angle.y() != 0)
+        zoom(stepAt(position), std::pow(kWheelStep, angle.y() / 120.0));
+    else if (angle.x() != 0)
+        setRange(m_from - shift, m_to - shift);
+}
+
+double PlotStack::stepAt(const QPointF& position) const {
+    return m_eventRect->axis(QCPAxis::atBottom)->pixelToCoord(position.x());
+}
+
+qint64 PlotStack::nearestStep(const QPointF& position) const {
+    return std::clamp<qint64>(std::llround(stepAt(position)), std::min<qint64>(1, m_lastStep),
+                              m_lastStep);
+}
+
+void PlotStack::hover(const QPointF& position, const QPoint& onScreen) {
+    const auto index = m_events->eventAt(position);
+    const QString tip = wrappedTip(index ? m_events->text(*index) : helpAt(position.toPoint()));
+    if (tip.isEmpty())
+        QToolTip::hideText();
+    else
+        QToolTip::showText(onScreen, tip, m_plot.get());
+    if (m_lastStep == 0) return;
+    moveCrosshair(index ? m_events->step(*index) : nearestStep(position));
+}
+
+void PlotStack::pinOrUnpin(qint64 step) {
+    pinCrosshair(m_crosshair->pinned() == step ? std::nullopt : std::optional(step));
+}
+
+QString PlotStack::helpAt(const QPoint& position) const {
+    const int header = ReadoutItem::heightFor(m_plot->font());
+    for (const StackedPlot* shown : m_rows->shown()) {
+        const QRect plot = shown->rect().rect();
+        if (QRect(plot.left(), plot.top() - header, plot.width(), header).contains(position))
+            return shown->explanation();
+    }
+    const QRect events = m_eventRect->rect();
+    if (QRect(0, events.top(), events.left(), events.height()).contains(position))
+        return tr("What happened to each lane: \u25bc overflow, \u25b2 growth of the "
+                  "loss scale, "
+                  "\u25ac fall of it, \u25c6 loss not finite, \u2691 a changed setting");
+    return {};
+}
+
+void PlotStack::keyPressEvent(QKeyEvent* event) {
+    const qint64 newest = m_lastStep;
+    // a whole step, or about a hundredth of what is visible
+    const auto stride = std::max<qint64>(
+        1, event->modifiers() & Qt::ShiftModifier ? std::llround((m_to - m_from) / 100) : 1);
+    std::optional<qint64> target;
+    const qint64 now = crosshair().value_or(newest);
+    switch (event->key()) {
+    case Qt::Key_Left: target = now - stride; break;
+    case Qt::Key_Right: target = now + stride; break;
+    case Qt::Key_Home: target = std::llround(std::max(m_from, 1.0)); break;
+    case Qt::Key_End: target = std::llround(m_to); break;
+    case Qt::Key_Plus:
+    case Qt::Key_Equal: zoom(static_cast<double>(now), kWheelStep); return;
+    case Qt::Key_Minus: zoom(static_cast<double>(now), 1 / kWheelStep); return;
+    case Qt::Key_F:
+        setFollow(true);
+        refresh();
+        return;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+        if (crosshair()) pinOrUnpin(*crosshair());
+        return;
+    case Qt::Key_Escape:
+        if (crosshair()) {
+            pinCrosshair(std::nullopt);
+            return;
+        }
+        break;
+    default: break;
+    }
+    if (!target || newest == 0) {
+        QWidget::keyPressEvent(event);
+        return;
+    }
+    goTo(std::clamp(*target, qint64{1}, newest));
+}
+
+/// The crosshair, and what is seen with it.
+void PlotStack::goTo(qint64 step) {
+    const auto middle = static_cast<double>(step);
+    if (middle < m_from || middle > m_to) {
+        const double half = (m_to - m_from) / 2;
+        setRange(middle - half, middle + half);
+    }
+    moveCrosshair(step);
+    describe(true);
+}
+
+void PlotStack::contextMenuEvent(QContextMenuEvent* event) { openMenu(event->globalPos()); }
+
+void PlotStack::openMenu(const QPoint& onScreen) {
+    auto* menu = make<QMenu>(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    QAction* follow = menu->addAction(tr("Follow the newest step"));
+    follow->setCheckable(true);
+    follow->setChecked(m_following);
+    connect(follow, &QAction::toggled, this, [this](bool on) {
+        setFollow(on);
+        refresh();
+    });
+    menu->addSeparator();
+    menu->addAction(tr("Save picture of the plots…"), this, &PlotStack::saveRequested);
+    menu->popup(onScreen); // training is drawn meanwhile
+}
+
+void PlotStack::focusInEvent(QFocusEvent* event) {
+    QWidget::focusInEvent(event);
+    describe(true);
+    update();
+}
+
+void PlotStack::focusOutEvent(QFocusEvent* event) {
+    QWidget::focusOutEvent(event);
+    update();
+}
 
 void PlotStack::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);

@@ -2,6 +2,7 @@
 #include "ui/plots/smoothing.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace halfscope {
 
@@ -13,15 +14,18 @@ double Smoother::add(double value) {
     return m_sum / m_shares;
 }
 
-void SmoothedSeries::setWeight(double weight) {
+void SmoothedColumn::setWeight(double weight) {
     m_smoother = Smoother(weight);
     m_series.clear();
+    m_step = 0;
 }
 
-void SmoothedSeries::update(const Series& raw) {
+void SmoothedColumn::update(const Column& raw) {
     if (weight() <= 0) return;
-    for (qsizetype i = m_series.size(); i < raw.size(); ++i)
-        m_series.append(raw.step(i), m_smoother.add(raw.value(i)));
+    raw.values(m_step + 1, raw.lastStep(), [this](int64_t step, double value) {
+        if (std::isfinite(value)) m_series.append(step, m_smoother.add(value));
+    });
+    m_step = raw.lastStep();
 }
 
 } // namespace halfscope

@@ -2,6 +2,7 @@
 // point by point beside the curve itself. Knows no widgets.
 #pragma once
 
+#include "engine/runs/column.h"
 #include "ui/plots/series.h"
 
 namespace halfscope {
@@ -22,21 +23,21 @@ private:
     double m_weight, m_sum = 0, m_shares = 0;
 };
 
-/// The trend of a Series that only grows. With weight 0 it keeps nothing.
-class SmoothedSeries {
+/// The trend of a column that only grows: a point for each finite value. With weight 0 it keeps
+/// nothing.
+class SmoothedColumn {
 public:
-    /// Starts again: the next update() goes through all of the curve.
+    /// Starts again: the next update() goes through all of the column.
     void setWeight(double weight);
     double weight() const { return m_smoother.weight(); }
-    void clear() { setWeight(weight()); }
-    /// Takes the points that came since the last call.
-    void update(const Series& raw);
-    /// A point for each point of the curve, at the same index.
+    /// Takes the values that came since the last call.
+    void update(const Column& raw);
     const Series& series() const { return m_series; }
 
 private:
     Smoother m_smoother;
     Series m_series;
+    int64_t m_step = 0; ///< the last one that was taken
 };
 
 } // namespace halfscope

@@ -1,10 +1,7 @@
-// Reads the results of a saved run on a thread of its own: long tables take seconds.
+// Reads a saved run on a thread of its own: long tables take seconds.
 #pragma once
 
-#include "engine/io/picture.h"
-#include "engine/runs/gradient_history.h"
-#include "engine/runs/saved_run.h"
-#include "engine/settings/run_config.h"
+#include "engine/runs/run.h"
 
 #include <QObject>
 #include <memory>
@@ -12,16 +9,7 @@
 
 namespace halfscope {
 
-struct SavedResults {
-    RunConfig config;
-    std::vector<std::string> lanes; ///< their names, see laneNames()
-    SavedRun run;
-    std::vector<Event> events; ///< to be seen: the run's without echoes, see withoutEchoes()
-    std::vector<GradientHistory> gradients; ///< by lane, as of a saved run
-    std::vector<Picture> outputs;           ///< by lane; empty unless every lane has one
-    bool onDisk = true;                     ///< else it was kept in memory and never saved
-};
-using SavedResultsPtr = std::shared_ptr<SavedResults>;
+using RunPtr = std::shared_ptr<Run>;
 
 class SavedRunJob : public QObject {
     Q_OBJECT
@@ -39,7 +27,7 @@ public:
 signals:
     /// How much is read, 0 to 1; at most one in a frame's time.
     void progressed(double share);
-    void done(halfscope::SavedResultsPtr results);
+    void done(const halfscope::RunPtr& run);
     void failed(const QString& reason);
 
 private:

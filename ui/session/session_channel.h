@@ -40,7 +40,7 @@ struct SessionInfo {
     uint32_t run = 0;
     RunConfig config;
     std::vector<std::string> laneNames;
-    std::vector<size_t> laneBytes; ///< TrainingRun::laneBytes()
+    std::vector<MemoryUse> memory; ///< TrainingRun::memory()
     DeviceInfo device;
     std::string cudaReason; ///< why the GPU is not used; empty when it is or was not asked for
     Picture target;

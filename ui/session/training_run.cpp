@@ -23,11 +23,11 @@ public:
     }
     DeviceInfo device() const override { return m_experiment.device(); }
     std::string cudaReason() const override { return m_experiment.cudaReason(); }
-    std::vector<size_t> laneBytes() override {
-        std::vector<size_t> bytes;
+    std::vector<MemoryUse> memory() override {
+        std::vector<MemoryUse> memory;
         for (int i = 0; i < m_experiment.lanes(); ++i)
-            bytes.push_back(m_experiment.lane(i).memory().peakBytes);
-        return bytes;
+            memory.push_back(m_experiment.lane(i).memory());
+        return memory;
     }
     int64_t step() const override { return m_experiment.step(); }
     bool finished() const override { return m_experiment.finished(); }

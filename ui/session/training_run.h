@@ -17,8 +17,8 @@ public:
     virtual std::vector<std::string> laneNames() const = 0;
     virtual DeviceInfo device() const = 0;
     virtual std::string cudaReason() const = 0;
-    /// By lane, the most that a step holds at once; empty where it is not known.
-    virtual std::vector<size_t> laneBytes() { return {}; }
+    /// By lane; empty where it is not known.
+    virtual std::vector<MemoryUse> memory() { return {}; }
     virtual int64_t step() const = 0;
     virtual bool finished() const = 0;
     virtual bool advance(std::vector<StepRecord>&, std::vector<Event>&) = 0;

@@ -91,7 +91,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
         info->run = m_number;
         info->config = m_run->config();
         info->laneNames = m_run->laneNames();
-        info->laneBytes = m_run->laneBytes();
+        info->memory = m_run->memory();
         info->device = m_run->device();
         info->cudaReason = m_run->cudaReason();
         info->target = m_run->target();

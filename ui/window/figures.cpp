@@ -36,9 +36,12 @@ void Figures::forget() {
     m_news.clear();
 }
 
-void Figures::tell(std::span<const Event> events) {
-    for (const Event& event : events)
-        if (!movesTheStop(event)) m_news = newsOf(event, m_models.run);
+void Figures::tell(const EventModel& events, int rows) {
+    for (int row = 0; row < rows; ++row) { // the newest comes first
+        if (movesTheStop(events.eventAt(row))) continue;
+        m_news = newsOf(events.eventAt(row), m_models.run);
+        return;
+    }
 }
 
 /// Figures that change 30 times a second cannot be read, and laying them out costs as much as the

@@ -10,7 +10,6 @@
 #include <QString>
 
 #include <optional>
-#include <span>
 
 namespace halfscope {
 
@@ -23,7 +22,8 @@ public:
     void forget();
     /// There is something to show.
     void changed() { m_new = true; }
-    void tell(std::span<const Event>);
+    /// The newest of the last `rows` events is news.
+    void tell(const EventModel&, int rows);
     bool hasNews() const { return !m_news.isEmpty(); }
     /// What there is to show, unless the figures were shown a moment ago and the run goes on.
     /// `lead`: a sentence on a run that is over, which goes before what it came to; else empty.

@@ -168,26 +168,7 @@ void MainWindow::tell(const QString& text) {
 }
 
 FrameLoop::Done MainWindow::frame() {
-    SessionBatch batch = m_shown->nextBatch();
-    const bool arrived = !batch.empty() || m_shown->reads();
-    batch.events = withoutEchoes(std::move(batch.events));
-    for (const auto& gradients : batch.gradients) // before the rows of their steps
-        m_parts.plots->addGradients(gradients);
-    for (const StepRecord& record : batch.records)
-        m_parts.plots->append(record.lane, record);
-    for (const Event& event : batch.events)
-        m_parts.plots->addEvent(event);
-    m_models.run.append(batch.records, batch.events);
-    m_models.steps.append(batch.records);
-    m_models.events.append(batch.events);
-    if (batch.snapshot)
-        m_parts.pictures->setPictures(
-            batch.snapshot->step,
-            QVector<Picture>(batch.snapshot->outputs.begin(), batch.snapshot->outputs.end()));
-    if (!batch.gradients.empty())
-        m_parts.gradients->setRanges(std::move(batch.gradients.back()), m_shown->showsSaved());
-    if (!batch.records.empty() || !batch.events.empty()) m_figures->changed();
-    m_figures->tell(batch.events);
+    const bool arrived = m_shown->frame() || m_shown->reads();
     m_figures->show(m_controller->running(), m_shown->lead());
     const bool drawn = m_parts.plots->refresh();
     const SessionState state = m_controller->state();

@@ -62,6 +62,7 @@ public:
 
     ExperimentController& controller() { return *m_controller; }
     ConfigModel& config() { return m_models.config; }
+    ShownRun& shown() { return *m_shown; }
     RunModel& run() { return m_models.run; }
     EventModel& events() { return m_models.events; }
     SetupPanel& setup() { return *m_parts.setup; }

@@ -1,11 +1,10 @@
-// What the window shows, apart from its widgets: the settings that are edited, and the figures,
-// events and rows of the run that is seen.
+// What the window shows, apart from its widgets: the settings that are edited, and the figures
+// and events of the run that is seen.
 #pragma once
 
 #include "ui/models/config_model.h"
 #include "ui/models/event_model.h"
 #include "ui/models/run_model.h"
-#include "ui/models/step_log.h"
 #include "ui/session/edit_history.h"
 
 namespace halfscope {
@@ -14,7 +13,6 @@ struct RunModels {
     ConfigModel config;
     RunModel run;
     EventModel events;
-    StepLog steps;
     EditHistory history{config};
 };
 

@@ -4,9 +4,9 @@
 // training takes the saved run's place.
 #include "ui/window/shown_run.h"
 
+#include "engine/runs/step_record.h"
 #include "ui/images/compare_view.h"
-#include "ui/images/image_view.h"
-#include "ui/models/lane_titles.h"
+#include "ui/models/run_facts.h"
 #include "ui/models/typed_number.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
@@ -16,47 +16,40 @@
 #include "ui/window/guarded.h"
 #include "ui/window/window_borders.h"
 
+#include <QCoreApplication>
 #include <QLabel>
 #include <QLocale>
 
 #include <algorithm>
-#include <cmath>
-#include <span>
 #include <utility>
 
 namespace halfscope {
 namespace {
 
 constexpr const char* kStopKey = "run.steps";
+constexpr qint64 kSilentMs = 1000; // what takes longer is told
+constexpr qint64 kSeenMs = 300;    // a saved run at least, before a training takes its place
 
-/// What each lane's precision is, in a sentence.
-QStringList aboutLanes(const RunConfig& config) {
-    QStringList about;
-    for (const LaneConfig& lane : config.lanes)
-        about << QString::fromUtf8(presetOf(lane.precision).about);
-    return about;
+int64_t rowsOf(const Run& run) {
+    int64_t rows = 0;
+    for (int lane = 0; lane < run.now().laneCount(); ++lane)
+        rows += run.now().totals(lane).steps();
+    return rows;
 }
 
-bool laneScales(const RunConfig& config, int lane) {
-    const Field* scale = findField("scaler.init_scale");
-    return scale && scale->applies(config, lane);
-}
-
-/// What is worth a plot of its own in this experiment.
-std::vector<Measure> extraMeasures(const RunConfig& config) {
-    std::vector<Measure> extra;
-    if (config.schedule.kind != ScheduleKind::Constant) extra.push_back(Measure::LearningRate);
-    if (config.gradients.clip != ClipKind::None || config.gradients.penalty != 0)
-        extra.push_back(Measure::GradientNorm);
-    return extra;
-}
-
-constexpr qint64 kSliceMs = 12;     // of a frame's 33, for rows to show
-constexpr size_t kEventSlice = 512; // events between two looks at the clock
-constexpr qint64 kSilentMs = 1000;  // what takes longer is told
-
-bool sameSize(const Picture& a, const Picture& b) {
-    return a.width == b.width && a.height == b.height;
+RunPtr newRun(const SessionInfo& session, const QString& preset) {
+    RunInfo info;
+    info.config = session.config;
+    info.preset = preset.toStdString();
+    info.device = session.device;
+    info.cudaReason = session.cudaReason;
+    info.memory = session.memory;
+    info.program = QCoreApplication::applicationVersion().toStdString();
+    std::vector<LaneInfo> lanes = lanesOf(session.config);
+    lanes.resize(session.laneNames.size());
+    for (size_t i = 0; i < lanes.size(); ++i)
+        lanes[i].name = session.laneNames[i];
+    return std::make_shared<Run>(std::move(info), std::move(lanes), session.target);
 }
 
 } // namespace
@@ -74,7 +67,6 @@ void ShownRun::connectSession() {
     connect(&m_controller, &ExperimentController::stateChanged, this, &ShownRun::showState);
     connect(&m_controller, &ExperimentController::refused, m_parts.banner, &Banner::showText);
     connect(&m_controller, &ExperimentController::failed, this, [this](const QString& reason) {
-        aboutToLeave();
         m_models.config.clearRunning();
         m_parts.banner->showText(reason);
     });
@@ -86,9 +78,8 @@ void ShownRun::connectSession() {
     connect(&m_models.config, &ConfigModel::liveEdited, this,
             [this](int lane, const std::string& key, const FieldValue& value) {
                 m_controller.edit(lane, key, value);
-                updateGrowthIntervals();
-                updateScalers();
-                updateTitles();
+                updateCurrent();
+                updateCards();
             });
     connect(&m_models.config, &ConfigModel::edited, this,
             [this] { m_parts.transport->setStopStep(m_models.config.config().steps); });
@@ -97,18 +88,42 @@ void ShownRun::connectSession() {
 
 void ShownRun::load(const RunConfig& config, const QString& preset, const QString& title,
                     const QString& about) {
-    aboutToLeave();
+    m_savedJob.reset();
+    ++m_experiment;
     m_about = about;
     m_preset = preset;
     m_title = title;
-    forgetSaved();
     m_models.config.clearRunning();
     m_models.config.load(config);
-    m_otherExperiment = true;
     m_stopStride = config.steps;
     m_parts.transport->showExperiment(preset, title);
     emit titleChanged(tr("%1 – Halfscope").arg(title));
     startRun();
+}
+
+void ShownRun::readSaved(const QString& folder, const RunConfig& config) {
+    m_savedClock.start();
+    m_savedJob = std::make_unique<SavedRunJob>(folder.toStdString(), config);
+    connect(m_savedJob.get(), &SavedRunJob::progressed, this, [this](double share) {
+        if (m_savedClock.elapsed() < kSilentMs || share <= 0) return;
+        m_parts.state->setText(tr("Reading the saved run… %1 %")
+                                   .arg(QLocale().toString(static_cast<int>(100 * share))));
+    });
+    connect(m_savedJob.get(), &SavedRunJob::done, this, [this](const RunPtr& run) {
+        m_savedJob.reset();
+        m_savedClock.start(); // it is seen for a moment, whatever is trained meanwhile
+        m_stays = true;
+        show(ofExperiment(run, rowsOf(*run)));
+        showState();
+    });
+    connect(m_savedJob.get(), &SavedRunJob::failed, this, [this](const QString& reason) {
+        m_savedJob.reset();
+        m_savedClock.invalidate();
+        showState();
+        m_parts.banner->showText(
+            tr("%1. The settings are open, without the curves of the run.").arg(reason));
+    });
+    m_savedJob->start();
 }
 
 void ShownRun::setStopStep(qint64 steps) {
@@ -119,7 +134,7 @@ void ShownRun::setStopStep(qint64 steps) {
 void ShownRun::play() {
     if (m_controller.state() == SessionState::Finished) {
         // the last rows may not have arrived yet, or none: then those of a saved run are shown
-        const qint64 arrived = m_showsSaved ? 0 : m_models.run.step();
+        const qint64 arrived = m_current ? m_current->step() : 0;
         const qint64 planned = m_models.config.running() ? m_models.config.running()->steps : 0;
         m_models.history.without(
             [&] { setStopStep(std::max(arrived, planned) + std::max<qint64>(1, m_stopStride)); });
@@ -135,12 +150,13 @@ void ShownRun::playOrPause() {
 }
 
 void ShownRun::restart() {
-    aboutToLeave();
+    m_savedJob.reset();
     startRun();
 }
 
 void ShownRun::startRun() {
     m_parts.banner->hide();
+    m_stays = false;
     guarded(*m_parts.banner, [this] {
         checkConfig(m_models.config.config());
         m_models.config.startBuilding();
@@ -149,96 +165,171 @@ void ShownRun::startRun() {
     });
 }
 
-void ShownRun::showLanes(const SessionInfo& info, const RunConfig& config) {
-    const QStringList names = laneTitles(config), about = aboutLanes(config);
-    std::vector<bool> scales;
-    m_facts.clear();
-    for (int i = 0; i < names.size(); ++i) {
-        const auto lane = static_cast<size_t>(i);
-        scales.push_back(laneScales(config, i));
-        m_facts.push_back({scales.back(), lane < info.laneBytes.size() ? info.laneBytes[lane] : 0,
-                           about.value(i)});
-    }
-    std::exchange(m_otherExperiment, false) ? m_parts.plots->forgetLosses()
-                                            : m_parts.plots->keepLosses();
-    m_parts.plots->setLanes(names, scales, extraMeasures(config));
-    m_parts.scaler->setLanes(m_facts);
-    m_parts.gradients->setLanes(names);
-    const bool scatter = config.task.kind == TaskKind::Regression;
-    m_parts.pictures->setLanes(names, about,
-                               scatter ? CompareView::Kind::Scatter : CompareView::Kind::Painted);
-    m_parts.pictures->setTarget(info.target);
-    m_parts.borders->divideCentre();
-}
-
-void ShownRun::showRun(const SessionInfo& info, const RunConfig& config) {
-    keepRun();
-    m_showsSaved = false;
-    m_shownSaved.reset();
-    m_trainedOn = TrainedOn{info.device, info.laneBytes};
-    showDevice();
-    m_savedRows = 0;
-    m_models.run.start(info.laneNames);
-    m_models.run.setTitles(laneTitles(config));
-    m_models.steps.start(info.laneNames);
-    m_models.events.clear();
-    showLanes(info, config);
-    m_parts.transport->setFigures(m_models.run);
-    updateGrowthIntervals();
-    m_parts.scaler->refresh(m_models.run);
-    m_parts.borders->divideRight();
-    m_figures.forget();
-    invite();
-}
-
 void ShownRun::showBuilt() {
     const SessionInfo& info = *m_controller.info();
-    m_held = {};
-    m_savedShown = {}; // what was seen of a saved run gave way
-    showRun(info, info.config);
+    m_current = newRun(info, m_preset);
     m_models.config.setRunning(info.config);
-    updateGrowthIntervals();
-    m_parts.scaler->refresh(m_models.run);
-    m_parts.borders->divideRight();
+    updateCurrent(); // edits that were made meanwhile
+    if (!m_stays) return show(ofExperiment(m_current, 0));
+    updateTarget();
+    updateGradients();
+    showDevice();
+    emit stirred();
 }
 
-void ShownRun::updateGrowthIntervals() {
-    const Field* field = findField("scaler.growth_interval");
-    if (!m_models.config.running()) return;
-    const RunConfig& config = *m_models.config.running(); // the edited one may have other lanes
-    for (int i = 0; i < m_models.run.lanes() && i < static_cast<int>(config.lanes.size()); ++i)
-        m_models.run.setGrowthInterval(
-            i, field && field->applies(config, i)
-                   ? config.lanes[static_cast<size_t>(i)].scaler.rules.growthInterval
-                   : 0);
+ShownRun::Shown ShownRun::ofExperiment(const RunPtr& run, int64_t savedRows) const {
+    return {run, m_preset, m_title, m_about, savedRows, m_experiment, false};
 }
 
-void ShownRun::updateScalers() {
-    if (!m_models.config.running()) return;
-    bool changed = false;
-    for (size_t i = 0; i < std::min(m_facts.size(), m_models.config.running()->lanes.size()); ++i) {
-        const bool scales = laneScales(*m_models.config.running(), static_cast<int>(i));
-        if (scales == m_facts[i].scales) continue;
-        m_facts[i].scales = scales;
-        changed = true;
-        m_parts.plots->setScales(static_cast<int>(i), scales);
+void ShownRun::show(Shown next) {
+    keep();
+    m_shown = std::move(next);
+    const RunPtr& run = m_shown.run;
+    m_models.run.setRun(run);
+    m_models.events.setRun(run);
+    m_parts.plots->setRun(run);
+    updateOverlays();
+    m_parts.pictures->setRun(run);
+    updateTarget();
+    updateGradients();
+    showDevice();
+    updateCards();
+    m_parts.borders->divideCentre();
+    m_parts.transport->setFigures(m_models.run);
+    m_figures.forget();
+    if (showsSaved())
+        m_figures.changed();
+    else
+        invite();
+    emit stirred();
+}
+
+/// What is shown, before another run takes its place.
+void ShownRun::keep() {
+    if (!m_shown.run || m_shown.run->step() < 1) return;
+    const bool worth = hasUnsavedRows() && trainedSeconds() >= m_worthSeconds;
+    m_before = std::move(m_shown);
+    m_shown = {};
+    emit canBringBackChanged(true);
+    if (worth) emit told(tr("The run before is kept: Edit > Bring back the run before (Shift+R)."));
+}
+
+void ShownRun::bringBack() {
+    if (!m_before) return;
+    guarded(*m_parts.banner, [this] {
+        // a live edit may have left one that is not allowed
+        checkConfig(m_before->run->info().config);
+        Shown back = std::move(*std::exchange(m_before, std::nullopt));
+        emit canBringBackChanged(false);
+        emit told({}); // which may have told of it
+        load(back.run->info().config, back.preset, back.title, back.about);
+        m_stays = true;
+        back.back = true;
+        back.experiment = m_experiment;
+        show(std::move(back));
+        showState();
+    });
+}
+
+void ShownRun::showBefore(bool shows) {
+    m_showsBefore = shows;
+    updateOverlays();
+}
+
+void ShownRun::updateOverlays() {
+    std::vector<Overlay> overlays;
+    const bool alike = m_before && m_before->experiment == m_shown.experiment;
+    if (m_showsBefore && alike) overlays.push_back({m_before->run, tr("before "), 0});
+    m_parts.plots->setOverlays(std::move(overlays));
+}
+
+bool ShownRun::frame() {
+    const bool arrived = drain();
+    if (m_models.run.refresh()) m_figures.changed();
+    const int before = m_models.events.rowCount();
+    if (m_models.events.refresh() && !showsSaved())
+        m_figures.tell(m_models.events, m_models.events.rowCount() - before);
+    m_parts.pictures->refresh();
+    m_parts.gradients->refresh();
+    return arrived;
+}
+
+bool ShownRun::drain() {
+    // what is trained meanwhile waits in the channel, and its training with it
+    const bool justRead = m_savedClock.isValid() && m_savedClock.elapsed() < kSeenMs;
+    if (m_savedJob || justRead || !m_current || !m_controller.info()) return false;
+    SessionBatch batch = m_controller.drain();
+    if (batch.empty()) return false;
+    const bool trained = !batch.records.empty();
+    if (!batch.gradients.empty() && m_watched) { // before the rows of their steps
+        RunBatch counts;
+        counts.gradients = std::move(batch.gradients);
+        // no file tells the type of a saved run's: networks that are built alike do
+        if (showsSaved() && !m_shown.run->info().folder.empty()) m_shown.run->append(counts);
+        m_current->append(std::move(counts));
     }
-    if (!changed) return;
-    m_parts.scaler->setLanes(m_facts);
+    RunBatch news;
+    news.rows.reserve(batch.records.size());
+    for (const StepRecord& record : batch.records)
+        news.rows.push_back(rowOf(record));
+    news.events = std::move(batch.events);
+    if (batch.snapshot)
+        news.pictures = LanePictures{batch.snapshot->step, std::move(batch.snapshot->outputs)};
+    m_current->append(std::move(news));
+    if (m_shown.run != m_current && trained) {
+        m_stays = false;
+        show(ofExperiment(m_current, 0));
+    }
+    return true;
+}
+
+void ShownRun::updateCurrent() {
+    if (!m_current || !m_models.config.running()) return;
+    RunBatch batch;
+    batch.info = m_current->info();
+    batch.info->config = *m_models.config.running();
+    const bool finished = m_controller.state() == SessionState::Finished;
+    batch.info->outcome = finished ? std::optional(RunOutcome::Finished) : std::nullopt;
+    m_current->append(std::move(batch));
+}
+
+void ShownRun::updateCards() {
+    if (!m_shown.run) return;
+    const RunInfo& info = m_shown.run->info();
+    const QStringList about = laneAbouts(info.config);
+    std::vector<LaneFacts> facts;
+    for (int lane = 0; lane < m_shown.run->now().laneCount(); ++lane) {
+        const auto at = static_cast<size_t>(lane);
+        facts.push_back({laneScales(info.config, lane),
+                         at < info.memory.size() ? info.memory[at].peakBytes : 0,
+                         about.value(lane)});
+    }
+    m_parts.scaler->setLanes(facts);
+    m_models.run.refresh();
     m_parts.scaler->refresh(m_models.run);
     m_parts.borders->divideRight();
 }
 
-/// A live edit may set lanes of one precision apart, or make them alike.
-void ShownRun::updateTitles() {
-    if (!m_models.config.running()) return;
-    const QStringList titles = laneTitles(*m_models.config.running());
-    if (titles.size() != m_models.run.lanes() || titles == m_models.run.titles()) return;
-    m_models.run.setTitles(titles);
-    m_parts.plots->renameLanes(titles);
-    m_parts.gradients->renameLanes(titles);
-    m_parts.pictures->renameLanes(titles);
-    m_parts.scaler->refresh(m_models.run);
+/// Of a saved run the gradients are known over its steps, but those of its next step are in no
+/// file: those of a training that would take its place are.
+void ShownRun::updateGradients() {
+    const bool anew = showsSaved() && m_current;
+    m_parts.gradients->setRun(anew ? m_current : m_shown.run, anew);
+}
+
+void ShownRun::updateTarget() {
+    // a folder may lack its target
+    if (m_shown.run && m_shown.run->now().target().width < 1 && m_controller.info())
+        m_parts.pictures->setTarget(m_controller.info()->target);
+}
+
+void ShownRun::watchGradients(bool on) {
+    m_controller.watchGradients(on);
+    m_watched = on;
+    if (on || !m_current) return;
+    RunBatch end;
+    end.gradientsEnd = true;
+    m_current->append(std::move(end));
 }
 
 void ShownRun::setScale(int lane, const QString& text) {
@@ -251,8 +342,9 @@ void ShownRun::invite() {
 }
 
 QString ShownRun::lead() const {
-    if (m_showsSaved) return m_savedText;
-    const bool finished = m_controller.state() == SessionState::Finished && m_models.run.step() > 0;
+    if (showsSaved()) return shownText();
+    const bool finished =
+        m_controller.state() == SessionState::Finished && m_shown.run && m_shown.run->step() > 0;
     return finished ? tr("Finished.") : QString();
 }
 
@@ -263,8 +355,8 @@ QString ShownRun::stateText() const {
                    ? tr("Building the networks… Then they train; Space stops that.")
                    : tr("Building the networks…");
     case SessionState::Ready:
-        return m_showsSaved && !m_saved ? tr("%1 Play (Space) trains it anew.").arg(m_savedText)
-                                        : tr("Ready. Press Play (Space).");
+        return showsSaved() ? tr("%1 Play (Space) trains it anew.").arg(shownText())
+                            : tr("Ready. Press Play (Space).");
     case SessionState::Running: return tr("Training.");
     case SessionState::Paused: return tr("Paused. Space goes on.");
     case SessionState::Finished:
@@ -279,145 +371,34 @@ void ShownRun::showState() {
     m_parts.transport->setState(state, m_controller.playWaits());
     m_parts.plots->setResting(state != SessionState::Running);
     emit stirred();
-    if (state == SessionState::Finished) m_figures.changed(); // the headline sums up
+    const bool finished = state == SessionState::Finished;
+    if (m_current && finished != m_current->info().outcome.has_value()) updateCurrent();
+    if (finished) m_figures.changed(); // the headline sums up
     const bool waits = state == SessionState::Running || state == SessionState::Paused;
     const bool fresh = waits && m_models.run.step() == 0 && !m_figures.hasNews();
     if (fresh || state == SessionState::Building) invite(); // a first step may take seconds
     m_parts.state->setText(stateText());
 }
 
-void ShownRun::readSaved(const QString& folder, const RunConfig& config) {
-    m_savedClock.start();
-    m_savedJob = std::make_unique<SavedRunJob>(folder.toStdString(), config);
-    connect(m_savedJob.get(), &SavedRunJob::progressed, this, [this](double share) {
-        if (m_savedClock.elapsed() < kSilentMs || share <= 0) return;
-        m_parts.state->setText(tr("Reading the saved run… %1 %")
-                                   .arg(QLocale().toString(static_cast<int>(100 * share))));
-    });
-    connect(m_savedJob.get(), &SavedRunJob::done, this, [this](const SavedResultsPtr& results) {
-        m_savedJob.reset();
-        m_saved = results;
-        m_savedShown = {};
-        m_savedText = savedText(results->run);
-        showState();
-    });
-    connect(m_savedJob.get(), &SavedRunJob::failed, this, [this](const QString& reason) {
-        m_savedJob.reset();
-        showState();
-        m_parts.banner->showText(
-            tr("%1. The settings are open, without the curves of the run.").arg(reason));
-    });
-    m_savedJob->start();
+bool ShownRun::hasUnsavedRows() const {
+    return m_shown.run && m_shown.run->step() > 0 && m_shown.savedRows < rowsOf(*m_shown.run);
 }
 
-void ShownRun::forgetSaved() {
-    m_savedJob.reset();
-    m_saved.reset();
-    m_showsSaved = false;
-    m_held = {};
+void ShownRun::markSaved() { m_shown.savedRows = rowsOf(*m_shown.run); }
+
+double ShownRun::trainedSeconds() const {
+    return m_shown.run ? halfscope::trainedSeconds(m_shown.run->now()) : 0;
 }
 
-SessionBatch ShownRun::nextBatch() {
-    // what is trained meanwhile waits in the channel, and its training with it
-    if (m_savedJob) return {};
-    if (m_saved && m_controller.info()) {
-        showSomeOfSaved();
-        return {};
-    }
-    SessionBatch batch = m_controller.drain();
-    if (!m_showsSaved) return batch;
-    const auto hold = [](auto& held, auto& came) {
-        held.insert(held.end(), std::make_move_iterator(came.begin()),
-                    std::make_move_iterator(came.end()));
-        came.clear();
-    };
-    hold(m_held.events, batch.events); // edits, which count from the first step on
-    if (batch.snapshot) m_held.snapshot = std::exchange(batch.snapshot, std::nullopt);
-    if (batch.records.empty()) {
-        if (!batch.gradients.empty()) m_held.gradients = batch.gradients; // of the first step
-        return batch;
-    }
-    hold(m_held.gradients, batch.gradients);
-    aboutToLeave();
-    showRun(*m_controller.info(), builtConfig());
-    batch.events = std::exchange(m_held.events, {});
-    batch.gradients = std::exchange(m_held.gradients, {});
-    batch.snapshot = std::exchange(m_held.snapshot, std::nullopt);
-    return batch;
-}
-
-void ShownRun::showSomeOfSaved() {
-    if (m_saved->lanes != m_controller.info()->laneNames) { // restarted with other ones
-        forgetSaved();
-        return showState();
-    }
-    if (!m_showsSaved) beginSaved();
-    QElapsedTimer slice;
-    slice.start();
-    SavedShown& shown = m_savedShown;
-    const SavedRun& run = m_saved->run;
-    while (shown.pieces < run.pieces.size() && slice.elapsed() < kSliceMs) {
-        const std::vector<StepRecord>& piece = run.pieces[shown.pieces++];
-        for (const StepRecord& record : piece)
-            m_parts.plots->append(record.lane, record);
-        m_models.run.append(piece, {});
-        m_models.steps.append(piece);
-    }
-    const std::vector<Event>& all = m_saved->events;
-    while (shown.pieces == run.pieces.size() && shown.events < all.size() &&
-           slice.elapsed() < kSliceMs) {
-        const auto events = std::span(all)
-                                .subspan(shown.events)
-                                .first(std::min(kEventSlice, all.size() - shown.events));
-        for (const Event& event : events)
-            m_parts.plots->addEvent(event);
-        m_models.run.append({}, events);
-        m_models.events.append(events);
-        shown.events += events.size();
-    }
-    m_figures.changed();
-    if (shown.pieces < run.pieces.size() || shown.events < all.size()) {
-        if (m_savedClock.elapsed() > kSilentMs)
-            m_parts.state->setText(tr("Showing the saved run…"));
-        return;
-    }
-    endSaved();
-}
-
-/// The figures of the networks that were built give way to those of the run.
-void ShownRun::beginSaved() {
-    m_showsSaved = true;
-    m_trainedOn = m_saved->run.trainedOn;
-    showDevice();
-    for (size_t lane = 0; lane < m_facts.size(); ++lane)
-        m_facts[lane].bytes =
-            m_trainedOn && lane < m_trainedOn->laneBytes.size() ? m_trainedOn->laneBytes[lane] : 0;
-    m_parts.scaler->setLanes(m_facts);
-    m_parts.plots->setSavedGradients(m_saved->gradients);
-}
-
-void ShownRun::endSaved() {
-    const std::vector<Picture>& outputs = m_saved->outputs;
-    const Picture& target = m_controller.info()->target;
-    if (!outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](const Picture& each) {
-            return sameSize(each, target);
-        }))
-        m_parts.pictures->setPictures(m_saved->run.steps,
-                                      QVector<Picture>(outputs.begin(), outputs.end()));
-    m_savedRows = m_saved->onDisk ? m_models.steps.size() : 0;
-    m_shownSaved = std::exchange(m_saved, nullptr);
-    m_shownSaved->run.pieces.clear();
-    m_shownSaved->events.clear();
-    m_shownSaved->gradients.clear(); // the plots have them
-    m_shownSaved->outputs.clear();
-    showState();
-}
-
-QString ShownRun::savedText(const SavedRun& run) {
-    const QString steps = QLocale().toString(static_cast<qlonglong>(run.steps));
-    const bool withoutEvents = run.lacks("events.csv");
-    if (run.trainedOn) {
-        const QString device = QString::fromStdString(run.trainedOn->device.name);
+/// Which run is shown, in a sentence.
+QString ShownRun::shownText() const {
+    const RunInfo& info = m_shown.run->info();
+    const QString steps = QLocale().toString(static_cast<qlonglong>(m_shown.run->step()));
+    if (m_shown.back || info.folder.empty()) return tr("Run of %1 steps, brought back.").arg(steps);
+    const bool withoutEvents =
+        std::find(info.missing.begin(), info.missing.end(), "events.csv") != info.missing.end();
+    if (info.device) {
+        const QString device = QString::fromStdString(info.device->name);
         return withoutEvents ? tr("Saved run of %1 steps, trained on %2, without events.csv.")
                                    .arg(steps, device)
                              : tr("Saved run of %1 steps, trained on %2.").arg(steps, device);
@@ -427,106 +408,26 @@ QString ShownRun::savedText(const SavedRun& run) {
 }
 
 void ShownRun::showDevice() {
-    const SessionInfo& info = *m_controller.info();
-    const DeviceInfo* device = m_trainedOn ? &m_trainedOn->device : nullptr;
-    const QString name = device ? QString::fromStdString(device->name) : tr("Device not saved");
+    const SessionInfo* built = m_controller.info().get();
+    const std::optional<DeviceInfo>& device = m_shown.run->info().device;
+    const QString name = device ? QString::fromStdString(device->name) : tr("Device not recorded");
     QStringList lines;
-    if (!m_showsSaved)
+    if (!showsSaved())
         lines << tr("Trains on %1").arg(name);
     else if (device)
         lines << tr("This run was trained on %1").arg(name);
     else
-        lines << tr("No file of this run tells on which device it was trained");
+        lines << tr("The device that trained this run was not recorded.");
     if (device && !device->libraries.empty())
         lines << tr("With %1").arg(QString::fromStdString(device->libraries));
-    if (m_showsSaved)
-        lines << tr("Play trains on %1").arg(QString::fromStdString(info.device.name));
-    if (!info.cudaReason.empty())
-        lines << tr("Why not the GPU: %1").arg(QString::fromStdString(info.cudaReason));
+    if (showsSaved() && built)
+        lines << tr("Play trains on %1").arg(QString::fromStdString(built->device.name));
+    if (built && !built->cudaReason.empty())
+        lines << tr("Why not the GPU: %1").arg(QString::fromStdString(built->cudaReason));
     const QString tip = lines.join(u'\n');
-    m_parts.transport->setDevice(device, tip);
+    m_parts.transport->setDevice(device ? &*device : nullptr, tip);
     m_parts.device->setText(name);
     m_parts.device->setToolTip(tip);
-}
-
-void ShownRun::aboutToLeave() {
-    // what is shown in part only is there again after the next build
-    if (m_leaving || m_saved) return;
-    m_leaving = Identity{trainedConfig(), m_preset, m_title, m_about};
-}
-
-void ShownRun::keepRun() {
-    std::optional<Identity> leaving = std::exchange(m_leaving, std::nullopt);
-    if (!leaving || m_models.run.step() < 1)
-        return; // its last rows may have come after it was left
-    const bool worth = hasUnsavedRows() && trainedSeconds() >= m_worthSeconds;
-    SavedResultsPtr results = m_shownSaved ? m_shownSaved : shownResults();
-    results->config = leaving->config;
-    for (const GradientHistory& history : m_parts.plots->gradients())
-        results->gradients.push_back(history.asSaved());
-    results->onDisk = m_savedRows == m_models.steps.size();
-    for (int lane = 0; lane < m_models.run.lanes(); ++lane) {
-        const Picture& picture = m_parts.pictures->view(lane).picture();
-        if (picture.width > 0) results->outputs.push_back(picture);
-    }
-    if (results->outputs.size() != results->lanes.size()) results->outputs.clear();
-    m_before = KeptRun{std::move(*leaving), std::exchange(m_models.steps, {}), std::move(results)};
-    emit canBringBackChanged(true);
-    if (worth) emit told(tr("The run before is kept: Edit > Bring back the run before (Shift+R)."));
-}
-
-SavedResultsPtr ShownRun::shownResults() const {
-    auto results = std::make_shared<SavedResults>();
-    for (int lane = 0; lane < m_models.run.lanes(); ++lane)
-        results->lanes.push_back(m_models.run.lane(lane).name.toStdString());
-    results->run.steps = m_models.run.step();
-    results->run.rows = static_cast<int64_t>(m_models.steps.size());
-    results->run.trainedOn = m_trainedOn;
-    // as the list shows them: without the backoffs that an overflow explains, the newest 20,000
-    for (int row = m_models.events.rowCount(); row-- > 0;) // the newest comes first there
-        results->run.events.push_back(m_models.events.eventAt(row));
-    return results;
-}
-
-void ShownRun::bringBack() {
-    if (!m_before) return;
-    guarded(*m_parts.banner, [this] {
-        checkConfig(m_before->identity.config); // a live edit may have left one that is not allowed
-        KeptRun kept = std::move(*std::exchange(m_before, std::nullopt));
-        emit canBringBackChanged(false);
-        emit told({}); // which may have told of it
-        const Identity& run = kept.identity;
-        load(run.config, run.preset, run.title, run.about);
-        m_saved = std::move(kept.results);
-        m_saved->events = withoutEchoes(m_saved->run.events);
-        for (size_t from = 0; from < kept.steps.size(); from += SavedRun::kPieceRows)
-            m_saved->run.pieces.push_back(kept.steps.rows(from, SavedRun::kPieceRows));
-        m_savedShown = {};
-        m_savedText = tr("Run of %1 steps, brought back.")
-                          .arg(QLocale().toString(static_cast<qlonglong>(m_saved->run.steps)));
-        m_savedClock.start();
-    });
-}
-
-bool ShownRun::hasUnsavedRows() const {
-    return m_models.run.step() > 0 && m_savedRows < m_models.steps.size();
-}
-
-double ShownRun::trainedSeconds() const {
-    double seconds = 0;
-    for (int lane = 0; lane < m_models.run.lanes(); ++lane)
-        seconds = std::max(seconds, m_models.run.lane(lane).last.wallSeconds);
-    return seconds;
-}
-
-const RunConfig& ShownRun::builtConfig() const {
-    return m_models.config.running() ? *m_models.config.running() : m_models.config.config();
-}
-
-const RunConfig& ShownRun::trainedConfig() const {
-    if (m_leaving && !m_models.config.running())
-        return m_leaving->config; // the next one is not built
-    return m_shownSaved ? m_shownSaved->config : builtConfig();
 }
 
 } // namespace halfscope

@@ -1,8 +1,8 @@
-// Which run the window shows: the one that is trained, one that was saved, or the one before; and
-// what its lanes, settings and state look like in the window's parts.
+// Which run the window shows: the one that is trained, one that was saved, or the one before. Runs
+// own their numbers; here is decided which of them the window's parts look at.
 #pragma once
 
-#include "ui/panels/scaler_panel.h"
+#include "engine/runs/run.h"
 #include "ui/session/experiment_controller.h"
 #include "ui/session/saved_run_job.h"
 #include "ui/window/figures.h"
@@ -14,7 +14,6 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
 namespace halfscope {
 
@@ -27,33 +26,36 @@ public:
     /// Another experiment; `about`: a sentence on a preset that needs one.
     void load(const RunConfig&, const QString& preset, const QString& title,
               const QString& about = {});
-    /// The run in a folder, whose settings were loaded, once its networks are built.
+    /// The run in a folder, whose settings were loaded.
     void readSaved(const QString& folder, const RunConfig&);
     void setStopStep(qint64 steps);
     void play();
     void playOrPause();
     void restart();
     void setScale(int lane, const QString& text);
+    void watchGradients(bool);
     /// The run that a reset or another experiment took the place of.
     void bringBack();
     bool canBringBack() const { return m_before.has_value(); }
+    /// Whether the curves of that run lie behind those of now, where both are of one experiment.
+    void showBefore(bool);
+    bool showsBefore() const { return m_showsBefore; }
 
-    /// What the frame has to show of a training; shows some of a saved run while there is more.
-    SessionBatch nextBatch();
-    /// A saved run is read or shown piece by piece.
-    bool reads() const { return m_savedJob || m_saved; }
-    bool showsSaved() const { return m_showsSaved; }
+    /// Hands what arrived from the training to its run, and lets the window's parts look at the run
+    /// that is shown. Whether anything arrived.
+    bool frame();
+    /// Null before there is one.
+    const RunPtr& run() const { return m_shown.run; }
+    bool reads() const { return m_savedJob != nullptr; }
+    /// What is seen is no run of the networks that are built: nothing is trained yet.
+    bool showsSaved() const { return m_shown.run && m_shown.run != m_current; }
     /// A sentence on a run that is over; else empty.
     QString lead() const;
-    /// Of the run whose rows are shown.
-    const RunConfig& trainedConfig() const;
-    /// What is shown of it, without rows and pictures.
-    SavedResultsPtr results() const { return m_shownSaved ? m_shownSaved : shownResults(); }
     /// How long the run that is shown was trained, in seconds, pauses left out.
     double trainedSeconds() const;
     /// Whether rows are shown that are not on disk.
     bool hasUnsavedRows() const;
-    void markSaved() { m_savedRows = m_models.steps.size(); }
+    void markSaved();
     /// How long a run has to have trained to be missed, in seconds.
     void setWorth(double seconds) { m_worthSeconds = seconds; }
 
@@ -66,72 +68,52 @@ signals:
     void stirred();
 
 private:
-    /// Which run it is, apart from what it left.
-    struct Identity {
-        RunConfig config;
-        QString preset, title, about;
-    };
-    struct KeptRun {
-        Identity identity;
-        StepLog steps;
-        SavedResultsPtr results; ///< without its rows
+    struct Shown {
+        RunPtr run;
+        QString preset, title, about; ///< of its experiment
+        int64_t savedRows = 0;        ///< that are on disk
+        int experiment = 0;           ///< that was loaded; another number is another one
+        bool back = false;            ///< was brought back
     };
 
     void connectSession();
     void startRun();
     void showBuilt();
     void invite();
-    /// An empty run of lanes that are set as in the config.
-    void showRun(const SessionInfo&, const RunConfig&);
-    void showLanes(const SessionInfo&, const RunConfig&);
+    /// A run of the experiment that is loaded.
+    Shown ofExperiment(const RunPtr&, int64_t savedRows) const;
+    void show(Shown);
+    void keep();
     void showState();
     QString stateText() const;
-    void updateGrowthIntervals();
-    /// A live edit may have switched a lane's scaler on or off.
-    void updateScalers();
-    void updateTitles();
+    /// Settings and outcome of the run that is trained, as they are now.
+    void updateCurrent();
+    void updateCards();
+    void updateOverlays();
+    void updateGradients();
+    void updateTarget();
     /// The device that trained what is shown, wherever the window names one.
     void showDevice();
-    /// Of the run that is built, where it is known; the settings may be ahead of it.
-    const RunConfig& builtConfig() const;
-    SavedResultsPtr shownResults() const;
-
-    // a saved run
-    void forgetSaved();
-    void beginSaved();
-    void showSomeOfSaved();
-    void endSaved();
-    static QString savedText(const SavedRun&);
-
-    /// Before the settings become those of another run than the one that is shown.
-    void aboutToLeave();
-    void keepRun();
+    QString shownText() const;
+    bool drain();
 
     RunModels& m_models;
     ExperimentController& m_controller;
     Figures& m_figures;
     WindowParts m_parts;
-    std::vector<LaneFacts> m_facts;       ///< by lane of the run
-    QString m_preset, m_title;            ///< of the experiment
-    QString m_about;                      ///< of a preset that needs words; else empty
-    bool m_otherExperiment = true;        ///< than the run before; until it is built
-    qint64 m_stopStride = 300;            ///< how many more steps Continue asks for
-    std::optional<TrainedOn> m_trainedOn; ///< what is shown; nothing where no file tells
-    size_t m_savedRows = 0;               ///< rows of the log that are on disk
+    QString m_preset, m_title; ///< of the experiment
+    QString m_about;           ///< of a preset that needs words; else empty
+    int m_experiment = 0;      ///< counts load()
+    qint64 m_stopStride = 300; ///< how many more steps Continue asks for
     double m_worthSeconds = 60;
+    RunPtr m_current; ///< of the networks that were built last; null before
+    Shown m_shown;
+    bool m_stays = false;          ///< what is shown until a training takes a step
+    std::optional<Shown> m_before; ///< can be brought back
+    bool m_showsBefore = false;
+    bool m_watched = false;                  ///< gradients are counted
     std::unique_ptr<SavedRunJob> m_savedJob; ///< reads; null otherwise
-    SavedResultsPtr m_saved;                 ///< read and not all shown yet; null otherwise
-    /// The rows that are shown are of this run, which has them no more; null otherwise.
-    SavedResultsPtr m_shownSaved;
-    struct SavedShown {
-        size_t pieces = 0, events = 0;
-    } m_savedShown;
-    bool m_showsSaved = false;
-    QString m_savedText;        ///< which run is shown, in a sentence
-    QElapsedTimer m_savedClock; ///< since reading began
-    SessionBatch m_held;        ///< what came of the run that is built while a saved one is shown
-    std::optional<Identity> m_leaving; ///< the run that is shown until the next one is built
-    std::optional<KeptRun> m_before;
+    QElapsedTimer m_savedClock;              ///< since reading began
 };
 
 } // namespace halfscope

@@ -2,11 +2,8 @@
 #include "ui/window/window_files.h"
 
 #include "engine/io/atomic_file.h"
-#include "engine/runs/gradient_file.h"
-#include "engine/runs/run_files.h"
-#include "engine/runs/saved_run.h"
-#include "ui/images/compare_view.h"
-#include "ui/images/image_view.h"
+#include "engine/runs/run_reader.h"
+#include "engine/runs/run_writer.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/window/guarded.h"
 #include "ui/window/shown_run.h"
@@ -30,24 +27,9 @@ QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
     return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
 }
 
-void writeEvents(std::span<const Event> events, std::span<const std::string> lanes,
-                 const std::string& path) {
-    GrowingFile file(path);
-    file.append(kEventHeader);
-    for (const Event& event : events)
-        file.append(eventLine(event, lanes));
-    file.finish();
-}
-
 constexpr const char* kExperimentFile = "experiment.json";
 constexpr const char* kStepsFile = "steps.csv";
-constexpr const char* kEventsFile = "events.csv";
-constexpr const char* kTimesFile = "timing.csv";
-constexpr const char* kGradientsFile = "gradients.csv";
-/// The command line writes it, the window does not, but for that of a saved run.
-constexpr const char* kSummaryFile = "summary.json";
 constexpr const char* kPlotsFile = "plots.svg";
-constexpr const char* kTargetFile = "target.png";
 
 /// A file may be called anything; a title is one short line.
 QString titleOf(const QString& path) {
@@ -132,69 +114,34 @@ void WindowFiles::chooseExperiment() {
     if (!path.isEmpty()) guarded(*m_parts.banner, [&] { saveExperiment(path); });
 }
 
-/// The lanes' pictures come last, in order.
 QStringList WindowFiles::resultNames() const {
-    QStringList names{kExperimentFile, kStepsFile,   kEventsFile, kTimesFile,
-                      kGradientsFile,  kSummaryFile, kPlotsFile,  kTargetFile};
-    for (int lane = 0; lane < m_models.run.lanes(); ++lane)
-        names << QStringLiteral("output_%1.png").arg(m_models.run.lane(lane).name);
-    return names;
+    QStringList names;
+    for (const std::string& name : filesOf(m_shown.run()->now()))
+        names << QString::fromStdString(name);
+    return names << QLatin1String(kPlotsFile);
 }
 
 QStringList WindowFiles::saveResults(const QString& folder) {
-    const auto pathOf = [&folder](const QString& name) {
-        return QDir(folder).filePath(name).toStdString();
-    };
-    if (m_shown.reads() && m_controller.info()) // in part, or another run before it
+    if (m_shown.reads())
         throw RunError(
             tr("The saved run is not shown yet: save its results when it is").toStdString());
-    makeOutputFolder(folder.toStdString());
-    const SavedResultsPtr results = m_shown.results();
-    const SavedRun& run = results->run;
+    if (!m_shown.run()) throw RunError(tr("There is no run yet").toStdString());
+    const SavedFiles files = saveRun(m_shown.run()->now(), folder.toStdString());
     QStringList written;
-    try {
-        checkConfig(m_shown.trainedConfig());
-        writeFileAtomically(pathOf(kExperimentFile), configText(m_shown.trainedConfig()));
-        written << kExperimentFile;
-    } catch (const InputError&) { // said by who asked for the files
-    }
-    m_models.steps.write(pathOf(kStepsFile));
-    written << kStepsFile;
-    // an earlier run's file would pass for this one's
-    const auto told = [&](const char* name, bool there) {
-        if (there)
-            written << name;
-        else
-            QFile::remove(QDir(folder).filePath(name));
-        return there;
-    };
-    if (told(kEventsFile, !run.lacks(kEventsFile)))
-        writeEvents(run.events, results->lanes, pathOf(kEventsFile));
-    if (told(kTimesFile, !run.lacks(kTimesFile))) m_models.steps.writeTimes(pathOf(kTimesFile));
-    told(kGradientsFile,
-         writeGradients(m_parts.plots->gradients(), results->lanes, pathOf(kGradientsFile)));
-    if (told(kSummaryFile, !run.summary.empty()))
-        writeFileAtomically(pathOf(kSummaryFile), run.summary);
+    for (const std::string& name : files.names)
+        written << QString::fromStdString(name);
     QString error;
     if (!m_parts.plots->exportSvg(QDir(folder).filePath(kPlotsFile), &error))
         throw RunError(error.toStdString());
-    written << kPlotsFile;
-    const QStringList pictures = resultNames().sliced(resultNames().indexOf(kTargetFile));
-    for (int i = 0; i < pictures.size(); ++i) {
-        const Picture& picture =
-            i == 0 ? m_parts.pictures->target() : m_parts.pictures->view(i - 1).picture();
-        if (picture.width < 1) continue; // not painted yet
-        writePng(picture, pathOf(pictures[i]));
-        written << pictures[i];
-    }
     m_shown.markSaved();
-    return written;
+    m_settingsError = QString::fromStdString(files.settingsError);
+    return written << QLatin1String(kPlotsFile);
 }
 
 bool WindowFiles::chooseResultsFolder() {
     const QString folder =
         QFileDialog::getExistingDirectory(&m_window, tr("Folder for the results"));
-    if (folder.isEmpty()) return false;
+    if (folder.isEmpty() || !m_shown.run()) return false;
     QStringList there = resultNames();
     there.removeIf(
         [&](const QString& name) { return !QFileInfo::exists(QDir(folder).filePath(name)); });
@@ -211,7 +158,8 @@ bool WindowFiles::chooseResultsFolder() {
         saved = true;
         emit told(tr("Saved in %1: %2").arg(folder, names));
         m_parts.banner->hide();
-        checkConfig(m_shown.trainedConfig()); // why experiment.json may be missing
+        // why experiment.json may be missing
+        if (!m_settingsError.isEmpty()) m_parts.banner->showText(m_settingsError);
     });
     QGuiApplication::restoreOverrideCursor();
     return saved;

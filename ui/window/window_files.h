@@ -54,6 +54,7 @@ private:
     ShownRun& m_shown;
     WindowParts m_parts;
     QWidget& m_window;
+    QString m_settingsError; ///< why the last results have no experiment.json; or empty
 };
 
 } // namespace halfscope

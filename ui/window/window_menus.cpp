@@ -13,6 +13,7 @@
 #include "ui/panels/transport_bar.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
+#include "ui/plots/smoothing.h"
 #include "ui/window/shown_run.h"
 #include "ui/window/window_borders.h"
 #include "ui/window/window_files.h"
@@ -103,10 +104,10 @@ void WindowMenus::fillPlots(QMenu& view) {
     connect(follow, &QAction::triggered, plots, &PlotStack::setFollow);
     connect(plots, &PlotStack::followChanged, follow, &QAction::setChecked);
     fillSmoothing(*view.addMenu(tr("S&mooth the loss")));
-    m_previous = view.addAction(tr("Losses of the &run before"));
+    m_previous = view.addAction(tr("Curves of the &run before"));
     m_previous->setShortcut(Qt::Key_B);
     m_previous->setCheckable(true);
-    connect(m_previous, &QAction::toggled, plots, &PlotStack::showPrevious);
+    connect(m_previous, &QAction::toggled, &m_shown, &ShownRun::showBefore);
 }
 
 void WindowMenus::fillPictures(QMenu& view) {
@@ -201,7 +202,7 @@ void WindowMenus::addGradients(QMenu& view) {
     connect(m_gradients, &QAction::toggled, this, [this](bool on) {
         m_parts.gradients->setVisible(on);
         m_parts.plots->showGradients(on);
-        m_controller.watchGradients(on);
+        m_shown.watchGradients(on);
         m_parts.borders->divideRight();
     });
     m_parts.events->addToHeading(m_gradients);

@@ -1,6 +1,7 @@
 // What lanes are called on screen: by what sets lanes of one precision apart, as briefly as there
 // is room for; and the speed that plot and figures share.
 #include "engine/settings/fields.h"
+#include "tests/support/fed_run.h"
 #include "tests/support/opened_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
@@ -163,8 +164,9 @@ void TestLaneTitles::longTitleMakesNothingWider() {
     std::set<int> widths;
     for (const auto* card : opened.window.findChildren<LaneCard*>())
         widths.insert(card->minimumSizeHint().width());
-    opened.window.run().setTitles({QStringLiteral("a"), QStringLiteral("b")});
-    opened.window.findChild<ScalerPanel*>()->refresh(opened.window.run());
+    FedModel brief;
+    brief.start({"a", "b"});
+    opened.window.findChild<ScalerPanel*>()->refresh(brief);
     for (const auto* card : opened.window.findChildren<LaneCard*>())
         widths.insert(card->minimumSizeHint().width());
     QCOMPARE(widths.size(), size_t(1));
@@ -203,7 +205,7 @@ void TestLaneTitles::cardKeepsItsHeight() {
     panel.setLanes({{true, 0, {}}});
     panel.resize(280, 400);
     panel.show();
-    RunModel run;
+    FedModel run;
     run.start({"amp-fp16"});
     run.setGrowthInterval(0, 2000);
     panel.refresh(run);
@@ -229,9 +231,9 @@ void TestLaneTitles::cardKeepsItsHeight() {
 
 /// One step that the system held up: neither the figure nor the plot falls, and both say the same.
 void TestLaneTitles::plotAndFigureAgree() {
-    RunModel run;
+    FedModel run;
     run.start({"fp32"});
-    PlotStack plots;
+    FedPlots plots;
     plots.setLanes({QStringLiteral("fp32")});
     double wall = 0;
     for (int step = 1; step <= 300; ++step) {
@@ -251,7 +253,8 @@ void TestLaneTitles::plotAndFigureAgree() {
         const QString lead = QStringLiteral("Throughput (steps/s), A fp32 ");
         return text.mid(text.indexOf(lead) + lead.size()).section(u';', 0, 0);
     };
-    QCOMPARE(spoken(300), valueText(Measure::Throughput, run.lane(0).stepsPerSecond));
+    QCOMPARE(spoken(300),
+             valueText(knownMetrics()[metric::DeviceSeconds], run.lane(0).stepsPerSecond));
     QVERIFY2(spoken(160).toDouble() > 400, qPrintable(spoken(160)));
 }
 

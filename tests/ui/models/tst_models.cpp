@@ -1,6 +1,7 @@
 // The models of runs and events: they keep Qt's rules at every change (QAbstractItemModelTester)
 // and hold the right words and numbers.
 #include "tests/fake_cuda/fake_run.h"
+#include "tests/support/fed_run.h"
 #include "ui/models/event_model.h"
 #include "ui/models/run_model.h"
 
@@ -57,7 +58,7 @@ private slots:
     void overflowAndBackoffAreOneEvent();
     void editsSayWhatChanged();
     void movingTheStopIsNoNewsOfALane();
-    void eventsAreBounded();
+    void everyEventHasItsRow();
 };
 
 void TestModels::scaleWords_data() {
@@ -85,7 +86,7 @@ void TestModels::numberWords() {
 }
 
 void TestModels::runKeepsTheNewest() {
-    RunModel model;
+    FedModel model;
     const QAbstractItemModelTester tester(&model, kFatal);
     model.start({"fp32", "amp-fp16"});
     QCOMPARE(model.rowCount(), 2);
@@ -118,7 +119,7 @@ void TestModels::runKeepsTheNewest() {
 /// A step's row has the scale that it used; the next one's follows from its event, in either order.
 void TestModels::runScaleOfTheNextStep() {
     for (const bool eventFirst : {true, false}) {
-        RunModel model;
+        FedModel model;
         model.start({"fp32", "amp-fp16"});
         Event overflow = eventOf(EventKind::Overflow, 5, 1, "Step 5 skipped");
         overflow.scaleBefore = 65536;
@@ -140,7 +141,7 @@ void TestModels::runScaleOfTheNextStep() {
 }
 
 void TestModels::runSpeedsOfTheLastSecond() {
-    RunModel model;
+    FedModel model;
     model.start({"fp32", "amp-fp16"});
     // 100 slow steps over 10 s, then 1000 fast ones over 1.1 s: only the fast ones count
     for (int i = 1; i <= 100; ++i)
@@ -157,7 +158,7 @@ void TestModels::runSpeedsOfTheLastSecond() {
 }
 
 void TestModels::oneStepHeldUpIsNotTheSpeed() {
-    RunModel model;
+    FedModel model;
     model.start({"fp32", "amp-fp16"});
     std::vector<StepRecord> rows;
     for (int i = 1; i <= 300; ++i) {
@@ -176,7 +177,7 @@ void TestModels::oneStepHeldUpIsNotTheSpeed() {
 }
 
 void TestModels::sumsUp() {
-    RunModel model;
+    FedModel model;
     model.start({"fp32", "amp-fp16"});
     StepRecord a = record(0, 300, 1, 1), b = record(1, 300, 1, 1);
     a.loss = 0.03125f;
@@ -236,7 +237,7 @@ void TestModels::whyAnOverflow() {
 }
 
 void TestModels::eventsNewestFirst() {
-    EventModel model;
+    FedEvents model;
     const QAbstractItemModelTester tester(&model, kFatal);
     model.append(std::vector{eventOf(EventKind::Overflow, 7, 1, "first"),
                              eventOf(EventKind::Growth, 8, 1, "second")});
@@ -263,18 +264,19 @@ void TestModels::overflowAndBackoffAreOneEvent() {
         event.scaleAfter = after;
         return event;
     };
-    const std::vector<Event> kept = withoutEchoes(
-        {change(EventKind::Overflow, 1, 0, 1024, 512), change(EventKind::Backoff, 1, 0, 1024, 512),
-         change(EventKind::Overflow, 1, 1, 8, 2), change(EventKind::Backoff, 1, 1, 8, 2),
-         change(EventKind::Growth, 2, 1, 2, 4), // and one without its overflow
-         change(EventKind::Backoff, 3, 1, 4, 2)});
-    // of another lane: no echo
-    QCOMPARE(withoutEchoes(
-                 {change(EventKind::Overflow, 1, 0, 8, 8), change(EventKind::Backoff, 1, 1, 8, 4)})
-                 .size(),
-             size_t{2});
-    EventModel model;
-    model.append(kept);
+    FedEvents model;
+    model.append(std::vector{
+        change(EventKind::Overflow, 1, 0, 1024, 512), change(EventKind::Backoff, 1, 0, 1024, 512),
+        change(EventKind::Overflow, 1, 1, 8, 2), change(EventKind::Backoff, 1, 1, 8, 2),
+        change(EventKind::Growth, 2, 1, 2, 4), // and one without its overflow
+        change(EventKind::Backoff, 3, 1, 4, 2)});
+    QCOMPARE(model.indexAt(0), size_t{5});
+    QCOMPARE(model.rowOf(5), 0);
+    QCOMPARE(model.rowOf(1), -1); // an echo has no row
+    FedEvents other;              // of another lane: no echo
+    other.append(std::vector{change(EventKind::Overflow, 1, 0, 8, 8),
+                             change(EventKind::Backoff, 1, 1, 8, 4)});
+    QCOMPARE(other.rowCount(), 2);
     QStringList words;
     for (int row = model.rowCount() - 1; row >= 0; --row)
         words << model.index(row, EventModel::KindColumn).data().toString();
@@ -302,7 +304,7 @@ void TestModels::editsSayWhatChanged() {
 }
 
 void TestModels::movingTheStopIsNoNewsOfALane() {
-    RunModel model;
+    FedModel model;
     model.start({"fp32", "amp-fp16"});
     Event skipped = eventOf(EventKind::Overflow, 1, 1, "Step 1 skipped");
     Event stop = eventOf(EventKind::Edit, 9, -1, "Stop after is 600");
@@ -315,24 +317,21 @@ void TestModels::movingTheStopIsNoNewsOfALane() {
     QCOMPARE(model.lane(1).lastEvent, QStringLiteral("Learning rate is 1"));
 }
 
-void TestModels::eventsAreBounded() {
-    EventModel model(nullptr, 10);
+/// Nothing is cut: the events stay in the run, and a row costs four bytes.
+void TestModels::everyEventHasItsRow() {
+    constexpr int kMany = 25000;
+    FedEvents model;
     const QAbstractItemModelTester tester(&model, kFatal);
     for (int batch = 0; batch < 5; ++batch) {
         std::vector<Event> events;
-        for (int i = 0; i < 7; ++i)
-            events.push_back(eventOf(EventKind::Overflow, batch * 7 + i, 0, "x"));
+        for (int i = 0; i < kMany / 5; ++i)
+            events.push_back(eventOf(EventKind::Overflow, batch * kMany / 5 + i, 0, "x"));
         model.append(events);
-        QVERIFY2(model.rowCount() <= 10, qPrintable(QString::number(model.rowCount())));
     }
-    QCOMPARE(model.rowCount(), 10);
-    QCOMPARE(model.total(), int64_t(35));
-    QCOMPARE(model.eventAt(0).step, int64_t(34));
-    QCOMPARE(model.eventAt(9).step, int64_t(25));
-    std::vector<Event> many(25, eventOf(EventKind::Growth, 100, 0, "y"));
-    model.append(many);
-    QCOMPARE(model.rowCount(), 10);
-    QCOMPARE(model.eventAt(9).step, int64_t(100));
+    QCOMPARE(model.rowCount(), kMany);
+    QCOMPARE(model.eventAt(0).step, int64_t{kMany - 1});
+    QCOMPARE(model.eventAt(kMany - 1).step, int64_t{0});
+    QCOMPARE(model.rowOf(7), kMany - 8);
 }
 
 QTEST_GUILESS_MAIN(TestModels)

@@ -1,6 +1,7 @@
 // The panels beside the plots, but for the settings (tst_setup_panel): transport, loss scale,
 // events and banner show what the models say, and every control has a name for screen readers.
 #include "tests/fake_cuda/fake_run.h"
+#include "tests/support/fed_run.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/figure_label.h"
@@ -143,7 +144,7 @@ void TestPanels::transportShowsForeignExperiments() {
 
 void TestPanels::transportFigures() {
     TransportBar bar;
-    RunModel run;
+    FedModel run;
     run.start({"fp32", "amp-fp16"});
     bar.setFigures(run);
     QCOMPARE(bar.findChild<QLabel*>(QStringLiteral("counter"))->text(), QStringLiteral("step 0"));
@@ -169,7 +170,7 @@ void TestPanels::transportFigures() {
 
 void TestPanels::transportFiguresInLittleRoom() {
     TransportBar bar;
-    RunModel run;
+    FedModel run;
     run.start({"fp32", "amp-fp16"});
     StepRecord a, b;
     a.step = b.step = 1234;
@@ -197,7 +198,7 @@ void TestPanels::transportFiguresInLittleRoom() {
 
 void TestPanels::scalerCards() {
     ScalerPanel panel;
-    RunModel run;
+    FedModel run;
     run.start({"fp32", "amp-fp16"});
     run.setGrowthInterval(1, 2000);
     panel.setLanes({{false, 0, {}}, {true, size_t{3} << 19, QStringLiteral("Mixed.")}});
@@ -244,7 +245,7 @@ void TestPanels::scalerCards() {
 /// A long scale takes its short form rather than to push the figures under the scroll bar.
 void TestPanels::longScaleMakesNoCardWider() {
     ScalerPanel panel;
-    RunModel run;
+    FedModel run;
     run.start({"amp-fp16"});
     panel.setLanes({{true, 0, {}}});
     panel.show();
@@ -301,7 +302,7 @@ void TestPanels::memoryHasThreeDigits() {
 /// Ctrl+C in a list without a chosen row asks the model for a place that is none.
 void TestPanels::copyingNothingIsNoFault() {
     QTest::failOnWarning(QRegularExpression(QStringLiteral("QModelIndex")));
-    EventModel model;
+    FedEvents model;
     EventPanel panel(model);
     panel.show();
     auto* table = panel.findChild<QTableView*>();
@@ -312,7 +313,7 @@ void TestPanels::copyingNothingIsNoFault() {
 }
 
 void TestPanels::eventsShowWholeRows() {
-    EventModel model;
+    FedEvents model;
     EventPanel panel(model);
     std::vector<Event> events(100);
     for (size_t i = 0; i < events.size(); ++i) {
@@ -336,7 +337,7 @@ void TestPanels::eventsShowWholeRows() {
 }
 
 void TestPanels::eventsJump() {
-    EventModel model;
+    FedEvents model;
     EventPanel panel(model);
     panel.resize(300, 300);
     panel.show();
@@ -369,7 +370,7 @@ void TestPanels::everyControlHasAName() {
     ConfigModel model;
     SetupPanel setup(model);
     TransportBar transport;
-    EventModel events;
+    FedEvents events;
     EventPanel eventPanel(events);
     for (QWidget* panel : {static_cast<QWidget*>(&setup), static_cast<QWidget*>(&transport),
                            static_cast<QWidget*>(&eventPanel)})

@@ -24,7 +24,7 @@ private slots:
     void tickLabels_data();
     void tickLabels();
     void prefixes();
-    void rateMeter();
+    void ratesHaveFewPoints();
 };
 
 void TestAxes::controlsHaveOutlines_data() {
@@ -107,31 +107,36 @@ void TestAxes::prefixes() {
     QCOMPARE(withPrefix(7e9), QStringLiteral("7G"));
 }
 
-void TestAxes::rateMeter() {
-    RateMeter meter;
-    double wall = 0;
+void TestAxes::ratesHaveFewPoints() {
+    ColumnWriter device, wall;
+    RateCurve curve;
+    double now = 0;
+    int64_t step = 0;
     const auto add = [&](double seconds) {
-        StepRecord record;
-        record.deviceSeconds = seconds;
-        record.wallSeconds = wall += seconds > 0 ? seconds : 0;
-        ++record.step;
-        return meter.add(record);
+        ++step;
+        device.append(step, seconds);
+        wall.append(step, now += seconds > 0 ? seconds : 0);
     };
-    QVERIFY(!add(0));
-    QVERIFY(!add(-1));
-    QVERIFY(!add(std::numeric_limits<double>::quiet_NaN()));
-    const auto first = add(0.01);
-    QVERIFY(first && std::abs(*first - 100) < 1e-9);
-    // later on a value covers a tenth of a second, here 100 steps of a millisecond
-    int values = 0;
-    double last = 0;
+    for (const double seconds : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
+        add(seconds);
+    curve.update(device.column(), wall.column());
+    QVERIFY(curve.series().isEmpty() && !curve.rest());
+    add(0.01);
+    curve.update(device.column(), wall.column());
+    QCOMPARE(curve.series().size(), qsizetype(1));
+    QVERIFY(std::abs(curve.series().value(0) - 100) < 1e-4);
+    QVERIFY(!curve.rest());
+    // later on a point covers a tenth of a second, here 100 steps of a millisecond
     for (int i = 0; i < 100000; ++i)
-        if (const auto rate = add(0.001)) {
-            ++values;
-            last = *rate;
-        }
-    QVERIFY(std::abs(last - 1000) < 1e-6);
-    QVERIFY2(values > 900 && values < 1400, qPrintable(QString::number(values)));
+        add(0.001);
+    RateCurve late; // however often it looks, and from whenever on
+    late.update(device.column(), wall.column());
+    curve.update(device.column(), wall.column());
+    QCOMPARE(late.series().size(), curve.series().size());
+    const qsizetype points = curve.series().size();
+    QVERIFY(std::abs(curve.series().value(points - 1) - 1000) < 1e-3);
+    QVERIFY2(points > 900 && points < 1400, qPrintable(QString::number(points)));
+    QVERIFY(late.rest() == curve.rest());
 }
 
 QTEST_MAIN(TestAxes)

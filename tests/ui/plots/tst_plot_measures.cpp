@@ -39,7 +39,7 @@ private slots:
 };
 
 void TestPlotMeasures::standBetweenScaleAndThroughput() {
-    PlotStack stack;
+    FedPlots stack;
     stack.setLanes(kLanes);
     const QStringList usual{QStringLiteral("Loss"), QStringLiteral("Loss scale"),
                             QStringLiteral("Throughput (steps/s)"),
@@ -56,7 +56,7 @@ void TestPlotMeasures::standBetweenScaleAndThroughput() {
 
 /// Rates from zero on an even axis, norms on a logarithmic one; an overflow has no norm.
 void TestPlotMeasures::showTheirValues() {
-    PlotStack stack;
+    FedPlots stack;
     stack.setLanes(kLanes, {}, {Measure::LearningRate, Measure::GradientNorm});
     stack.resize(700, 600);
     stack.show();
@@ -92,7 +92,7 @@ void TestPlotMeasures::showTheirValues() {
 
 /// From experiment to experiment: nothing of a plot that is gone stays in the picture.
 void TestPlotMeasures::comeAndGo() {
-    PlotStack stack;
+    FedPlots stack;
     stack.resize(700, 600);
     stack.show();
     QVERIFY(QTest::qWaitForWindowExposed(&stack));
@@ -125,7 +125,7 @@ void TestPlotMeasures::comeAndGo() {
 
 /// Where plots are folded the throughput goes first, not what the experiment is about.
 void TestPlotMeasures::littleRoomKeepsThem() {
-    PlotStack stack;
+    FedPlots stack;
     stack.setLanes(kLanes, {}, {Measure::LearningRate});
     stack.show();
     QVERIFY(QTest::qWaitForWindowExposed(&stack));

@@ -36,7 +36,11 @@ double valueAt(const QCPGraph& graph, double step) {
 
 /// The marks of one lane in a plot of their own.
 struct LaneOfMarks {
-    LaneOfMarks() { lane.setLanes({QStringLiteral("fp32")}); }
+    LaneOfMarks() {
+        fed.start({QStringLiteral("fp32")}, {});
+        lane.setRun(fed.run);
+    }
+    void add(const Event& event) { fed.append({}, {&event, 1}); }
     static QCPAxisRect& onlyRect(QCustomPlot& plot) {
         plot.plotLayout()->clear();
         auto* rect = make<QCPAxisRect>(&plot); // the layout takes it
@@ -45,6 +49,7 @@ struct LaneOfMarks {
     }
     QCustomPlot plot;
     EventLane lane{plot, onlyRect(plot)};
+    FedRun fed;
 };
 
 } // namespace
@@ -64,7 +69,7 @@ private slots:
     void sliderAndValues();
     void fineLinesAtRest();
     void exportsAreFine();
-    void oldSentencesGiveWay();
+    void sentencesStayInTheRun();
     void marksAtTheEdgesAreShown();
 
 private:
@@ -198,15 +203,16 @@ void TestTrend::exportsAreFine() {
     QVERIFY(graph("Loss/A fp32")->pen().widthF() <= 1); // the window's lines are as they were
 }
 
-void TestTrend::oldSentencesGiveWay() {
+void TestTrend::sentencesStayInTheRun() {
+    constexpr int kMany = 25000;
     LaneOfMarks marks;
-    EventLane& lane = marks.lane;
-    for (int i = 0; i < EventLane::kMostTexts + 2; ++i)
-        lane.add(eventOf(EventKind::Overflow, i + 1, 0, "the sentence"));
-    QCOMPARE(lane.text(0), QStringLiteral("Step 1"));
-    QCOMPARE(lane.text(2), QStringLiteral("the sentence"));
-    QCOMPARE(lane.text(lane.count() - 1), QStringLiteral("the sentence"));
-    QCOMPARE(lane.step(0), qint64(1));
+    for (int i = 0; i < kMany; ++i)
+        marks.add(eventOf(EventKind::Overflow, i + 1, 0, "the sentence"));
+    marks.lane.update(0, kMany, 100);
+    QCOMPARE(marks.lane.count(), kMany);
+    QCOMPARE(marks.lane.text(0), QStringLiteral("the sentence"));
+    QCOMPARE(marks.lane.text(kMany - 1), QStringLiteral("the sentence"));
+    QCOMPARE(marks.lane.step(0), qint64(1));
 }
 
 /// A step at either end of the axis is drawn there: its mark is too.
@@ -214,7 +220,7 @@ void TestTrend::marksAtTheEdgesAreShown() {
     LaneOfMarks marks;
     EventLane& lane = marks.lane;
     for (const int64_t step : {9, 10, 11, 20, 21})
-        lane.add(eventOf(EventKind::Edit, step, 0));
+        marks.add(eventOf(EventKind::Edit, step, 0));
     const auto shown = [&](double from, double to, int pixels) {
         lane.update(from, to, pixels);
         std::vector<double> steps;

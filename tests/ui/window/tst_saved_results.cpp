@@ -199,8 +199,8 @@ void TestSavedResults::gradientsLookAsTrained() {
     QTRY_VERIFY_WITH_TIMEOUT(!trained.gradients().figures(1).isEmpty(), kPatience);
     trained.play();
     QVERIFY(reaches(trained, SessionState::Finished));
-    const std::vector<GradientHistory>& live = trained.plots().gradients();
-    QTRY_COMPARE_WITH_TIMEOUT(live[1].lastStep(), kTrained, kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(gradientsOf(trained)[1].lastStep(), kTrained, kPatience);
+    const std::vector<GradientHistory> live = gradientsOf(trained);
     QVERIFY(live[1].columns().size() > 3);
     QVERIFY(live[1].skipped(1, 5));
     QCOMPARE(live[1].type(), std::optional(DType::F16));
@@ -211,29 +211,29 @@ void TestSavedResults::gradientsLookAsTrained() {
     MainWindow& window = other.window;
     window.openFile(folder);
     QVERIFY(showsSaved(window));
-    const std::vector<GradientHistory>& saved = window.plots().gradients();
+    const std::vector<GradientHistory> saved = gradientsOf(window);
     QVERIFY(!saved[1].type());
     QTest::keyClick(&window, Qt::Key_G);
     QVERIFY(window.plots().showsGradients());
     for (size_t lane = 0; lane < live.size(); ++lane) {
         QVERIFY(sameColumns(saved[lane], live[lane]));
         QVERIFY(sameSkips(saved[lane], live[lane]));
-        QTRY_VERIFY_WITH_TIMEOUT(saved[lane].type() == live[lane].type(), kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(gradientsOf(window)[lane].type() == live[lane].type(), kPatience);
     }
     const QString again = m_folder.filePath(QStringLiteral("counted again"));
     window.saveResults(again);
     QVERIFY(contentOf(again, "gradients.csv") == contentOf(folder, "gradients.csv"));
 
     for (MainWindow* each : {&trained, &window}) {
-        const std::vector<GradientHistory> before = each->plots().gradients();
+        const std::vector<GradientHistory> before = gradientsOf(*each);
         each->restart();
         QTRY_VERIFY_WITH_TIMEOUT(each->run().step() == 0, kPatience);
-        QVERIFY(each->plots().gradients()[1].columns().empty());
+        QVERIFY(gradientsOf(*each)[1].columns().empty());
         each->bringBack();
         QTRY_VERIFY_WITH_TIMEOUT(stateOf(*each).startsWith(QStringLiteral("Run of 30 steps, ")),
                                  kPatience);
         for (size_t lane = 0; lane < before.size(); ++lane) {
-            const GradientHistory& after = each->plots().gradients()[lane];
+            const GradientHistory after = gradientsOf(*each)[lane];
             QVERIFY(sameColumns(after, before[lane]) && sameSkips(after, before[lane]));
             QVERIFY(after.type() == before[lane].type());
         }
@@ -249,12 +249,12 @@ void TestSavedResults::gradientsOfTheCommandLine() {
     QVERIFY(window.plots().showsGradients());
     window.openFile(m_results);
     QVERIFY(showsSaved(window));
-    const GradientHistory& lane = window.plots().gradients()[1];
+    const GradientHistory lane = gradientsOf(window)[1];
     QCOMPARE(lane.columns().size(), size_t{8});
     for (int64_t step = 1; step <= kTrained; ++step)
         QCOMPARE(lane.at(step).has_value(), step % 4 == 1);
     QVERIFY(lane.at(1)->shares.notFinite > 0);
-    QTRY_COMPARE_WITH_TIMEOUT(lane.type(), std::optional(DType::F16), kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(gradientsOf(window)[1].type(), std::optional(DType::F16), kPatience);
     QVERIFY(plotsSay(window, QStringLiteral("(counted at step 29)")));
     const QString again = m_folder.filePath(QStringLiteral("cli again"));
     window.saveResults(again);
@@ -274,7 +274,7 @@ void TestSavedResults::withoutGradients() {
     QVERIFY(showsSaved(window));
     QVERIFY(plotsSay(window, QStringLiteral("not counted in this run")));
     QTRY_VERIFY_WITH_TIMEOUT(!window.gradients().figures(1).isEmpty(), kPatience);
-    QVERIFY(window.plots().gradients()[1].columns().empty()); // those are of the next training
+    QVERIFY(gradientsOf(window)[1].columns().empty()); // those are of the next training
     QCOMPARE(window.gradients().heading(), QStringLiteral("Gradients of step 1 when trained anew"));
     window.stepOnce();
     QTRY_VERIFY_WITH_TIMEOUT(!window.showsSaved(), kPatience);

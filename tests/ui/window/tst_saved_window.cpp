@@ -117,10 +117,10 @@ void TestSavedWindow::playMakesItTheRunBefore() {
     window.openFile(m_results);
     QVERIFY(showsSaved(window));
     QTest::keyClick(&window, Qt::Key_B);
-    QVERIFY(window.plots().showsPrevious());
-    QVERIFY(pointsOf(window, "Loss/before/1").empty());
+    QVERIFY(window.shown().showsBefore());
+    QVERIFY(pointsOf(window, "Loss/before A").empty());
     QVERIFY(trains(window)); // all of it, from the first step on
-    QTRY_COMPARE_WITH_TIMEOUT(pointsOf(window, "Loss/before/1"), m_losses, kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(pointsOf(window, "Loss/before A"), m_losses, kPatience);
     QCOMPARE(pointsOf(window, "Loss/A fp32"), m_losses); // the same seed, the same bits
     QCOMPARE(sentencesOf(window), m_sentences);
     QVERIFY(stateOf(window).startsWith(QStringLiteral("Finished.")));
@@ -130,10 +130,10 @@ void TestSavedWindow::playMakesItTheRunBefore() {
 void TestSavedWindow::playMayComeBeforeIt() {
     Opened opened(tinyConfig(7));
     MainWindow& window = opened.window;
-    window.plots().showPrevious(true);
+    window.shown().showBefore(true);
     window.openFile(m_results);
     QVERIFY(trains(window));
-    QTRY_COMPARE_WITH_TIMEOUT(pointsOf(window, "Loss/before/1"), m_losses, kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(pointsOf(window, "Loss/before A"), m_losses, kPatience);
     QCOMPARE(sentencesOf(window), m_sentences);
 }
 
@@ -145,14 +145,14 @@ void TestSavedWindow::playMayComeWhileItIsRead() {
     options.factory = fakeFactory(script);
     Opened opened(tinyConfig(7), options);
     MainWindow& window = opened.window;
-    window.plots().showPrevious(true);
+    window.shown().showBefore(true);
     QVERIFY(reaches(window, SessionState::Ready));
     QTest::qWait(300); // its first frames are long ones
     window.openFile(folder);
     window.play();
     QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved(), kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(!window.showsSaved() && window.run().step() == kTrained, kPatience);
-    QTRY_VERIFY_WITH_TIMEOUT(!pointsOf(window, "Loss/before/1").empty(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(!pointsOf(window, "Loss/before A").empty(), kPatience);
     QCOMPARE(pointsOf(window, "Loss/A fp32").at(1), 1.0); // the loss of a FakeRun's first step
 }
 
@@ -185,12 +185,12 @@ void TestSavedWindow::playAtTheEndCountsTrainedSteps() {
 void TestSavedWindow::resetMakesItTheRunBefore() {
     Opened opened(tinyConfig(7));
     MainWindow& window = opened.window;
-    window.plots().showPrevious(true);
+    window.shown().showBefore(true);
     window.openFile(QDir(m_results).filePath(QStringLiteral("steps.csv")));
     QVERIFY(showsSaved(window));
     window.restart();
-    QTRY_VERIFY_WITH_TIMEOUT(!pointsOf(window, "Loss/before/1").empty(), kPatience);
-    const std::vector<double> before = pointsOf(window, "Loss/before/1"); // as far as is in view
+    QTRY_VERIFY_WITH_TIMEOUT(!pointsOf(window, "Loss/before A").empty(), kPatience);
+    const std::vector<double> before = pointsOf(window, "Loss/before A"); // as far as is in view
     QVERIFY(std::equal(before.begin(), before.end(), m_losses.begin()));
     QVERIFY(!window.showsSaved());
     QCOMPARE(window.run().step(), int64_t{0});

@@ -179,7 +179,7 @@ void TestWindow::overflowShowsAsEvent() {
         return false;
     };
     QVERIFY(QTest::qWaitFor(overflowed, kPatience));
-    QTRY_VERIFY_WITH_TIMEOUT(window.run().lane(1).last.skippedSoFar > 0, kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().lane(1).last.skippedSoFar() > 0, kPatience);
     QVERIFY(!window.findChild<QLabel*>(QStringLiteral("headline"))->text().isEmpty());
     window.pause();
     // it may have come to its end before the pause
@@ -323,7 +323,7 @@ void TestWindow::everyRecipeRuns() {
         QVERIFY2(reaches(window, SessionState::Finished), preset.name.c_str());
         QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(25), kPatience);
         // what AMP does on an overflow can be seen
-        QVERIFY2(window.run().lane(1).last.skippedSoFar > 0, preset.name.c_str());
+        QVERIFY2(window.run().lane(1).last.skippedSoFar() > 0, preset.name.c_str());
         QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
     }
 }

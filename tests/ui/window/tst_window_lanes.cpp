@@ -41,7 +41,8 @@ bool showsLanes(MainWindow& window, int lanes) {
     const auto cards = window.findChildren<LaneCard*>();
     const auto* pictures = window.findChild<CompareView*>();
     return window.run().lanes() == lanes && pictures->panes() == lanes + 1 &&
-           window.plots().lanes() == lanes && cards.size() == lanes && window.events().total() == 0;
+           window.plots().lanes() == lanes && cards.size() == lanes &&
+           window.events().rowCount() == 0;
 }
 
 } // namespace
@@ -151,8 +152,8 @@ void TestWindowLanes::scaleSetByHand() {
     QVERIFY(choose(QStringLiteral(" 2^5 ")));
     window.stepOnce();
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(2), kPatience);
-    QCOMPARE(window.run().lane(1).last.scale, 32.0f);
-    QVERIFY(window.events().total() > 0);
+    QCOMPARE(window.run().lane(1).last.scale(), 32.0f);
+    QVERIFY(window.events().rowCount() > 0);
     QVERIFY(window.bannerText().isEmpty());
     QTRY_VERIFY(!window.findChild<ScaleDialog*>());
     QVERIFY(choose(QStringLiteral("-1")));
@@ -167,7 +168,7 @@ void TestWindowLanes::scaleSetByHand() {
     QTest::keyClick(dialog, Qt::Key_Return);
     QTRY_VERIFY(!window.findChild<ScaleDialog*>());
     window.stepOnce();
-    QTRY_COMPARE_WITH_TIMEOUT(window.run().lane(1).last.scale, 8.0f, kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lane(1).last.scale(), 8.0f, kPatience);
 }
 
 /// A scaler that is switched off while it trains takes its figures along, and brings them back.

@@ -1,5 +1,6 @@
 // The window as people use it who see little, work by keys, type what they like, and have small
 // screens or steps that take seconds.
+#include "tests/support/fed_run.h"
 #include "tests/support/opened_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/look/text_fit.h"
@@ -172,7 +173,7 @@ void TestWindowUse::typedScales() {
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(1), kPatience);
     QCOMPARE(window.bannerText().isEmpty(), scale > 0);
     const double first = tinyConfig(1).lanes[1].scaler.initScale;
-    QCOMPARE(static_cast<double>(window.run().lane(1).last.scale), scale > 0 ? scale : first);
+    QCOMPARE(static_cast<double>(window.run().lane(1).last.scale()), scale > 0 ? scale : first);
 }
 
 void TestWindowUse::powersInFields() {
@@ -246,7 +247,7 @@ void TestWindowUse::eventsSayWhy() {
 }
 
 void TestWindowUse::sentencesInLittleRoom() {
-    EventModel model;
+    FedEvents model;
     EventPanel panel(model);
     std::vector<Event> events(30);
     for (Event& event : events) {

@@ -1,0 +1,82 @@
+// One curve of a plot: a metric of one lane of a run, as it is drawn and read.
+// Draws from the run's own column; keeps points of its own only where a plot
+// shows something else than the column's values, the speed that follows from
+// times. Knows no widgets.
+#pragma once
+
+#include "engine/runs/run.h"
+#include "ui/models/step_rate.h"
+#include "ui/plots/series.h"
+
+#include <QVector>
+
+#include <memory>
+#include <optional>
+
+namespace halfscope {
+
+/// Points to draw for steps in [from, to] on `pixels` pixels, in order of step:
+/// all finite ones when few, else the lowest and highest of each bucket (at
+/// most one bucket a pixel), and the newest. Every point is a real one. One
+/// neighbour outside each end is added so that lines reach the edges.
+void sample(const Column&, double from, double to, int pixels, QVector<double>& xs,
+            QVector<double>& ys);
+
+/// Steps per second over the steps: a point at the first step, and later about
+/// ten times a second, or the noise of single steps would hide the trend. What
+/// it keeps follows from the columns alone, however often it looks at them.
+class RateCurve {
+public:
+    /// Takes the steps that came since the last call.
+    void update(const Column& deviceSeconds, const Column& wallSeconds);
+    const Series& series() const { return m_series; }
+    /// Of the steps since the last point, where there are any: the newest one for
+    /// a training that rests.
+    std::optional<Point> rest() const;
+
+private:
+    void add(int64_t step, double deviceSeconds, double wallSeconds);
+
+    StepRate m_rate;
+    Series m_series;
+    double m_total = 0, m_window = 0; ///< device seconds
+    int64_t m_step = 0;               ///< the last one that was taken
+};
+
+class Curve {
+public:
+    /// A lane of the run, which is not null.
+    Curve(std::shared_ptr<const Run>, int lane, MetricId);
+
+    const Run& run() const { return *m_run; }
+    int lane() const { return m_lane; }
+    const Column& column() const { return m_run->column(m_lane, m_id); }
+    /// Takes what came since the last call. Cheap where nothing did.
+    void update();
+    /// See sample(); `resting`: nothing is trained, so that the last steps' speed
+    /// counts too.
+    void sample(double from, double to, int pixels, bool resting, QVector<double>& xs,
+                QVector<double>& ys) const;
+
+    /// A value as it is read at a step.
+    struct Reading {
+        int64_t step = 0;
+        double value = 0; ///< finite, unless `lost`
+        bool lost = false;
+    };
+    /// At or before a step, or the newest one.
+    std::optional<Reading> at(std::optional<int64_t> step) const;
+    /// Whether all values are the same one.
+    bool isConstant(double value) const;
+
+private:
+    bool isRate() const;
+
+    std::shared_ptr<const Run> m_run;
+    int m_lane;
+    MetricId m_id;
+    RateCurve m_rate; ///< empty for other metrics
+    uint64_t m_seen = 0;
+};
+
+} // namespace halfscope

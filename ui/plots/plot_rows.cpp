@@ -1,0 +1,103 @@
+// Axis rects in the plot's grid.
+#include "ui/plots/plot_rows.h"
+
+#include "ui/look/owned.h"
+#include "ui/plots/crosshair.h"
+
+#include <qcustomplot.h>
+
+#include <algorithm>
+
+namespace halfscope {
+
+namespace {
+// The row of the gradients over time: the band climbs and falls with the curve above it.
+constexpr int kBelowScale = 2;
+} // namespace
+
+PlotRows::PlotRows(QCustomPlot& plot, QCPAxisRect& events, Crosshair& crosshair)
+    : m_plot(plot), m_events(events), m_crosshair(crosshair) {
+    prepare(events);
+}
+
+PlotRows::~PlotRows() = default;
+
+/// A rect and its axes behind everything else, and the crosshair's part in it.
+void PlotRows::prepare(QCPAxisRect& rect) {
+    rect.setLayer(QStringLiteral("background")); // it fills its place
+    for (QCPAxis* axis : rect.axes())
+        axis->setLayer(QStringLiteral("axes"));
+    rect.setAutoMargins(QCP::msNone);
+    m_crosshair.addTo(rect);
+}
+
+bool PlotRows::has(std::span<const MetricId> metrics) const {
+    return std::equal(m_panels.begin(), m_panels.end(), metrics.begin(), metrics.end(),
+                      [](const auto& panel, MetricId id) { return panel->id() == id; });
+}
+
+bool PlotRows::build(std::span<const Metric> all, std::span<const MetricId> metrics) {
+    const auto same = [&](const auto& panel) {
+        const auto id = static_cast<size_t>(panel->id());
+        return id < all.size() && panel->metric().column == all[id].column;
+    };
+    if (has(metrics) && std::all_of(m_panels.begin(), m_panels.end(), same)) return false;
+    QCPLayoutGrid& rows = *m_plot.plotLayout();
+    std::vector<QCPAxisRect*> before;
+    for (const auto& panel : m_panels)
+        before.push_back(&panel->rect());
+    m_panels.clear();
+    for (QCPAxisRect* rect : before) {
+        m_crosshair.removeFrom(*rect);
+        rows.remove(rect);
+    }
+    rows.take(&m_events);
+    rows.simplify();
+    int row = 0;
+    for (const MetricId id : metrics) {
+        const Metric& metric = all[static_cast<size_t>(id)];
+        auto* rect = make<QCPAxisRect>(&m_plot);
+        rows.addElement(row, 0, rect);
+        rows.setRowStretchFactor(row++, stretchOf(metric));
+        m_panels.push_back(
+            std::make_unique<PlotPanel>(m_plot, *rect, m_crosshair.layer(), id, metric));
+        prepare(*rect);
+    }
+    rows.addElement(row, 0, &m_events);
+    return true;
+}
+
+PlotPanel* PlotRows::of(MetricId id) const {
+    for (const auto& panel : m_panels)
+        if (panel->id() == id) return panel.get();
+    return nullptr;
+}
+
+void PlotRows::showMap(bool shows) {
+    QCPLayoutGrid& rows = *m_plot.plotLayout();
+    if (shows == (m_map != nullptr)) return;
+    if (shows) {
+        auto* rect = make<QCPAxisRect>(&m_plot);
+        rows.insertRow(kBelowScale);
+        rows.addElement(kBelowScale, 0, rect);
+        m_map = std::make_unique<GradientMap>(m_plot, *rect, m_crosshair.layer());
+        rows.setRowStretchFactor(kBelowScale, m_map->stretch());
+        prepare(*rect);
+        return;
+    }
+    QCPAxisRect* rect = &m_map->rect();
+    m_crosshair.removeFrom(*rect);
+    m_map.reset();
+    rows.remove(rect);
+    rows.simplify();
+}
+
+std::vector<StackedPlot*> PlotRows::shown() const {
+    std::vector<StackedPlot*> plots;
+    for (const auto& panel : m_panels)
+        plots.push_back(panel.get());
+    if (m_map) plots.insert(plots.begin() + kBelowScale, m_map.get());
+    return plots;
+}
+
+} // namespace halfscope

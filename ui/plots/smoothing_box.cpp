@@ -1,0 +1,59 @@
+// Label and slider.
+#include "ui/plots/smoothing_box.h"
+
+#include "ui/look/owned.h"
+#include "ui/plots/smoothing.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLocale>
+#include <QSlider>
+
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+constexpr int kSliderSteps = 100, kSliderWidth = 80; // the width in pixels
+} // namespace
+
+SmoothingBox::SmoothingBox(QWidget* parent) : QWidget(parent) {
+    m_label = make<QLabel>(this);
+    m_slider = make<QSlider>(Qt::Horizontal, this);
+    m_slider->setRange(0, static_cast<int>(std::lround(kSliderSteps * Smoother::kMost)));
+    m_slider->setPageStep(10);
+    m_slider->setFocusPolicy(Qt::TabFocus); // a click leaves Space to Play
+    m_slider->setFixedWidth(kSliderWidth);
+    m_slider->setAccessibleName(tr("Smoothing of the loss"));
+    m_slider->setToolTip(
+        tr("Draws the trend of the loss: at 0.9 each point is a tenth of the newest "
+           "value and nine tenths of the trend before it. The curve itself stays, "
+           "faint. It changes the picture, not the training."));
+    m_label->setToolTip(m_slider->toolTip());
+    m_label->setBuddy(m_slider);
+    auto* row = make<QHBoxLayout>(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(6);
+    row->addWidget(m_label);
+    row->addWidget(m_slider);
+    showWeight();
+    connect(m_slider, &QSlider::valueChanged, this,
+            [this](int value) { setWeight(value / double{kSliderSteps}); });
+}
+
+void SmoothingBox::setWeight(double weight) {
+    weight = Smoother(weight).weight();
+    if (weight == m_weight) return;
+    m_weight = weight;
+    m_slider->setValue(static_cast<int>(std::lround(weight * kSliderSteps)));
+    showWeight();
+    Q_EMIT weightChanged(weight);
+}
+
+void SmoothingBox::showWeight() {
+    m_label->setText(m_weight > 0 ? tr("Smoothed %1").arg(QLocale().toString(m_weight, 'f', 2))
+                                  : tr("Smooth"));
+    adjustSize();
+}
+
+} // namespace halfscope

@@ -1,0 +1,31 @@
+// The slider that smooths the loss, with its label.
+#pragma once
+
+#include <QWidget>
+
+class QLabel;
+class QSlider;
+
+namespace halfscope {
+
+class SmoothingBox : public QWidget {
+    Q_OBJECT
+public:
+    explicit SmoothingBox(QWidget* parent = nullptr);
+
+    /// Weight of the past, 0 (none) to Smoother::kMost.
+    double weight() const { return m_weight; }
+    void setWeight(double weight);
+
+signals:
+    void weightChanged(double weight);
+
+private:
+    void showWeight();
+
+    QLabel* m_label = nullptr; ///< child, as the slider
+    QSlider* m_slider = nullptr;
+    double m_weight = 0;
+};
+
+} // namespace halfscope
