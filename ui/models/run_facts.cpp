@@ -65,6 +65,10 @@ int laneLike(const RunSnapshot& run, int lane, const RunSnapshot& other) {
     return -1;
 }
 
+double trailingLoss(const RunSnapshot& run, int lane) {
+    return run.trailingMedian(lane, metric::Loss, kTrailingSteps);
+}
+
 double trainedSeconds(const RunSnapshot& run) {
     double seconds = 0;
     for (int lane = 0; lane < run.laneCount(); ++lane)

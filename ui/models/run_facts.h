@@ -23,6 +23,9 @@ std::vector<MetricId> plottedMetrics(const RunSnapshot&);
 /// The lane of `other` that a run's lane is compared with: the same one where there are as many,
 /// else the one of the same name; -1: none.
 int laneLike(const RunSnapshot&, int lane, const RunSnapshot& other);
+/// The median of so many of the last steps stands beside the last loss: a spike does not move it.
+inline constexpr int kTrailingSteps = 25;
+double trailingLoss(const RunSnapshot&, int lane);
 /// How long the run trained, in seconds, pauses left out.
 double trainedSeconds(const RunSnapshot&);
 

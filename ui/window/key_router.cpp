@@ -31,6 +31,8 @@ KeyRouter::KeyGoes KeyRouter::whereGoes(const QKeyEvent& key, const QObject& wat
     const bool space = key.key() == Qt::Key_Space;
     // A focused button, box or list keeps the plain keys that it answers itself.
     if (qobject_cast<const QAbstractButton*>(&watched) && space) return KeyGoes::ToWidget;
+    // a list with boxes to tick answers Space itself
+    if (space && watched.property("keepsSpace").toBool()) return KeyGoes::ToWidget;
     const bool function = key.key() >= Qt::Key_F1 && key.key() <= Qt::Key_F35;
     if (qobject_cast<const QComboBox*>(&watched) && !function) return KeyGoes::ToWidget;
     // a number has no spaces: there the key plays, too

@@ -6,6 +6,7 @@
 #include "ui/look/owned.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
+#include "ui/panels/runs_panel.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
@@ -114,6 +115,9 @@ void MainWindow::buildRight() {
     m_parts.gradients = make<GradientView>(lower);
     m_parts.gradients->hide();
     m_parts.events = make<EventPanel>(m_models.events, lower);
+    m_parts.runs = make<RunsPanel>(m_models.list, lower);
+    m_parts.runs->hide();
+    column->addWidget(m_parts.runs, 1);
     column->addWidget(m_parts.gradients);
     column->addWidget(m_parts.events, 1);
     m_parts.right->setMinimumWidth(230);
@@ -152,6 +156,11 @@ void MainWindow::connectParts() {
     connect(parts.transport, &TransportBar::themeChosen, this, &MainWindow::chooseTheme);
     connect(parts.transport, &TransportBar::helpRequested, m_menus.get(), &WindowMenus::showHelp);
     connect(parts.scaler, &ScalerPanel::scaleChosen, shown, &ShownRun::setScale);
+    connect(parts.runs, &RunsPanel::bringBackAsked, shown,
+            [shown](RunId id) { shown->bringBack(id); });
+    connect(parts.runs, &RunsPanel::repeatAsked, shown, &ShownRun::repeat);
+    connect(parts.runs, &RunsPanel::deleteAsked, shown, &ShownRun::remove);
+    connect(&m_models.list, &RunListModel::visibilityChanged, shown, &ShownRun::updateOverlays);
     connect(parts.events, &EventPanel::stepChosen, parts.plots, &PlotStack::showStep);
     connect(parts.plots, &PlotStack::eventClicked, parts.events, &EventPanel::choose);
     connect(parts.plots, &PlotStack::saveRequested, m_files.get(), &WindowFiles::savePlots);

@@ -64,6 +64,7 @@ public:
     ConfigModel& config() { return m_models.config; }
     ShownRun& shown() { return *m_shown; }
     RunModel& run() { return m_models.run; }
+    RunListModel& runs() { return m_models.list; }
     EventModel& events() { return m_models.events; }
     SetupPanel& setup() { return *m_parts.setup; }
     PlotStack& plots() { return *m_parts.plots; }

@@ -1,9 +1,10 @@
-// What the window shows, apart from its widgets: the settings that are edited, and the figures
-// and events of the run that is seen.
+// What the window shows, apart from its widgets: the settings that are edited, and the session's
+// runs, and figures and events of the one that is seen.
 #pragma once
 
 #include "ui/models/config_model.h"
 #include "ui/models/event_model.h"
+#include "ui/models/run_list_model.h"
 #include "ui/models/run_model.h"
 #include "ui/session/edit_history.h"
 
@@ -13,6 +14,8 @@ struct RunModels {
     ConfigModel config;
     RunModel run;
     EventModel events;
+    RunStore store; ///< all runs of the session
+    RunListModel list{store};
     EditHistory history{config};
 };
 

@@ -114,6 +114,7 @@ void ShownRun::readSaved(const QString& folder, const RunConfig& config) {
         m_savedClock.start(); // it is seen for a moment, whatever is trained meanwhile
         m_stays = true;
         show(ofExperiment(run, rowsOf(*run)));
+        enlist();
         showState();
     });
     connect(m_savedJob.get(), &SavedRunJob::failed, this, [this](const QString& reason) {
@@ -178,12 +179,13 @@ void ShownRun::showBuilt() {
 }
 
 ShownRun::Shown ShownRun::ofExperiment(const RunPtr& run, int64_t savedRows) const {
-    return {run, m_preset, m_title, m_about, savedRows, m_experiment, false};
+    return {run, RunId::None, m_preset, m_title, m_about, savedRows, m_experiment, false};
 }
 
 void ShownRun::show(Shown next) {
     keep();
     m_shown = std::move(next);
+    m_models.store.setCurrent(m_shown.id);
     const RunPtr& run = m_shown.run;
     m_models.run.setRun(run);
     m_models.events.setRun(run);
@@ -204,23 +206,38 @@ void ShownRun::show(Shown next) {
     emit stirred();
 }
 
+void ShownRun::enlist() {
+    if (!m_shown.run || m_shown.id != RunId::None || m_shown.run->now().lastStep() < 1) return;
+    RunStore& store = m_models.store;
+    m_shown.id = store.add(m_shown.run, m_shown.title.toStdString());
+    store.setVisible(m_shown.id, false); // behind another run, when it is asked for
+    store.setCurrent(m_shown.id);
+}
+
 /// What is shown, before another run takes its place.
 void ShownRun::keep() {
     if (!m_shown.run || m_shown.run->step() < 1) return;
+    enlist(); // its last rows may have come just now
     const bool worth = hasUnsavedRows() && trainedSeconds() >= m_worthSeconds;
-    m_before = std::move(m_shown);
+    m_before = m_shown.id;
+    m_others[m_before] = std::move(m_shown);
     m_shown = {};
     emit canBringBackChanged(true);
     if (worth) emit told(tr("The run before is kept: Edit > Bring back the run before (Shift+R)."));
 }
 
-void ShownRun::bringBack() {
-    if (!m_before) return;
-    guarded(*m_parts.banner, [this] {
+void ShownRun::bringBack() { bringBack(m_before); }
+
+void ShownRun::bringBack(RunId id) {
+    const auto found = m_others.find(id);
+    if (found == m_others.end()) return;
+    guarded(*m_parts.banner, [&] {
         // a live edit may have left one that is not allowed
-        checkConfig(m_before->run->info().config);
-        Shown back = std::move(*std::exchange(m_before, std::nullopt));
-        emit canBringBackChanged(false);
+        checkConfig(found->second.run->info().config);
+        Shown back = std::move(found->second);
+        m_others.erase(found);
+        if (m_before == id) m_before = RunId::None;
+        emit canBringBackChanged(canBringBack());
         emit told({}); // which may have told of it
         load(back.run->info().config, back.preset, back.title, back.about);
         m_stays = true;
@@ -231,6 +248,28 @@ void ShownRun::bringBack() {
     });
 }
 
+void ShownRun::repeat(RunId id) {
+    const auto found = m_others.find(id);
+    const bool shown = id != RunId::None && id == m_shown.id;
+    if (!shown && found == m_others.end()) return;
+    const Shown& from = shown ? m_shown : found->second;
+    guarded(*m_parts.banner, [&] {
+        const RunConfig config = from.run->info().config;
+        checkConfig(config);
+        load(config, QString(from.preset), QString(from.title), QString(from.about));
+        m_controller.play();
+    });
+}
+
+void ShownRun::remove(RunId id) {
+    if (m_others.erase(id) == 0) return;
+    m_models.store.remove(id);
+    if (m_before == id) m_before = RunId::None;
+    emit canBringBackChanged(canBringBack());
+    m_models.list.refresh();
+    updateOverlays();
+}
+
 void ShownRun::showBefore(bool shows) {
     m_showsBefore = shows;
     updateOverlays();
@@ -238,13 +277,22 @@ void ShownRun::showBefore(bool shows) {
 
 void ShownRun::updateOverlays() {
     std::vector<Overlay> overlays;
-    const bool alike = m_before && m_before->experiment == m_shown.experiment;
-    if (m_showsBefore && alike) overlays.push_back({m_before->run, tr("before "), 0});
+    for (const RunStore::Entry& entry : m_models.store.entries()) {
+        const auto found = m_others.find(entry.id);
+        if (found == m_others.end()) continue;
+        const bool before =
+            m_showsBefore && entry.id == m_before && found->second.experiment == m_shown.experiment;
+        if (before || entry.visible)
+            overlays.push_back(
+                {entry.run, before ? tr("before ") : RunListModel::tagOf(entry.id), entry.color});
+    }
     m_parts.plots->setOverlays(std::move(overlays));
 }
 
 bool ShownRun::frame() {
     const bool arrived = drain();
+    if (arrived) enlist();
+    m_models.list.refresh();
     if (m_models.run.refresh()) m_figures.changed();
     const int before = m_models.events.rowCount();
     if (m_models.events.refresh() && !showsSaved())

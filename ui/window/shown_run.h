@@ -12,8 +12,8 @@
 #include <QElapsedTimer>
 #include <QObject>
 
+#include <map>
 #include <memory>
-#include <optional>
 
 namespace halfscope {
 
@@ -36,7 +36,15 @@ public:
     void watchGradients(bool);
     /// The run that a reset or another experiment took the place of.
     void bringBack();
-    bool canBringBack() const { return m_before.has_value(); }
+    bool canBringBack() const { return m_before != RunId::None; }
+    /// Any run of the list; those that are gone do nothing.
+    void bringBack(RunId);
+    /// Trains its settings anew.
+    void repeat(RunId);
+    /// Takes a run out of the list, unless it is shown or trains.
+    void remove(RunId);
+    /// The curves of other runs that are asked for.
+    void updateOverlays();
     /// Whether the curves of that run lie behind those of now, where both are of one experiment.
     void showBefore(bool);
     bool showsBefore() const { return m_showsBefore; }
@@ -70,6 +78,7 @@ signals:
 private:
     struct Shown {
         RunPtr run;
+        RunId id = RunId::None;       ///< in the list, from its first step on
         QString preset, title, about; ///< of its experiment
         int64_t savedRows = 0;        ///< that are on disk
         int experiment = 0;           ///< that was loaded; another number is another one
@@ -84,12 +93,13 @@ private:
     Shown ofExperiment(const RunPtr&, int64_t savedRows) const;
     void show(Shown);
     void keep();
+    /// From its first step on a run is in the list.
+    void enlist();
     void showState();
     QString stateText() const;
     /// Settings and outcome of the run that is trained, as they are now.
     void updateCurrent();
     void updateCards();
-    void updateOverlays();
     void updateGradients();
     void updateTarget();
     /// The device that trained what is shown, wherever the window names one.
@@ -108,8 +118,9 @@ private:
     double m_worthSeconds = 60;
     RunPtr m_current; ///< of the networks that were built last; null before
     Shown m_shown;
-    bool m_stays = false;          ///< what is shown until a training takes a step
-    std::optional<Shown> m_before; ///< can be brought back
+    bool m_stays = false;            ///< what is shown until a training takes a step
+    std::map<RunId, Shown> m_others; ///< runs of the list that are not shown
+    RunId m_before = RunId::None;    ///< gave way last, and can be brought back
     bool m_showsBefore = false;
     bool m_watched = false;                  ///< gradients are counted
     std::unique_ptr<SavedRunJob> m_savedJob; ///< reads; null otherwise

@@ -2,6 +2,7 @@
 #include "ui/window/window_borders.h"
 
 #include "ui/images/compare_view.h"
+#include "ui/panels/runs_panel.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/plots/gradient_view.h"
 
@@ -39,7 +40,9 @@ void WindowBorders::divideCentre() {
 void WindowBorders::divideRight() {
     QSplitter& right = *m_parts.right;
     const int room = right.height() - right.handleWidth();
-    const double most = m_parts.gradients->isHidden() ? kMostCounters : kMostBesideGradients;
+    const double most = m_parts.gradients->isHidden() && m_parts.runs->isHidden()
+                            ? kMostCounters
+                            : kMostBesideGradients;
     const int counters = std::min(m_parts.scaler->contentHeight(), static_cast<int>(most * room));
     if (m_rightByHand || room <= 0 || right.sizes().front() == counters) return;
     right.setSizes({counters, room - counters});

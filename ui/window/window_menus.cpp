@@ -9,6 +9,7 @@
 #include "ui/look/owned.h"
 #include "ui/look/zoom.h"
 #include "ui/panels/event_panel.h"
+#include "ui/panels/runs_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
 #include "ui/plots/gradient_view.h"
@@ -69,7 +70,7 @@ void WindowMenus::fillEdit(QMenu& edit) {
     redo->setShortcut(QKeySequence::Redo);
     edit.addActions({undo, redo});
     QAction* back =
-        edit.addAction(tr("&Bring back the run before"), &m_shown, &ShownRun::bringBack);
+        edit.addAction(tr("&Bring back the run before"), this, [this] { m_shown.bringBack(); });
     back->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_R));
     back->setEnabled(false);
     connect(&m_shown, &ShownRun::canBringBackChanged, back, &QAction::setEnabled);
@@ -92,6 +93,7 @@ void WindowMenus::fillView(QMenu& view) {
     view.addSeparator();
     fillPictures(view);
     view.addSeparator();
+    addRuns(view);
     addSettings(view);
     addFullScreen(view);
 }
@@ -149,6 +151,18 @@ void WindowMenus::addSettings(QMenu& view) {
     });
 }
 
+void WindowMenus::addRuns(QMenu& view) {
+    m_runs = view.addAction(tr("Ru&ns of this session"));
+    m_runs->setShortcut(Qt::Key_F8);
+    m_runs->setCheckable(true);
+    connect(m_runs, &QAction::toggled, this, [this](bool on) {
+        m_parts.runs->setVisible(on);
+        m_parts.borders->divideRight();
+    });
+    m_runs->setToolTip(tr("The list of runs (F8): compare them, bring them back, run them again"));
+    m_parts.events->addToHeading(m_runs);
+}
+
 void WindowMenus::addFullScreen(QMenu& view) {
     m_fullScreen = view.addAction(tr("F&ull screen"));
     m_fullScreen->setShortcut(Qt::Key_F11);
@@ -168,12 +182,14 @@ bool WindowMenus::eventFilter(QObject* watched, QEvent* event) {
 void WindowMenus::restore(const QSettings& settings) {
     m_settings->setChecked(settings.value(QStringLiteral("layout/settingsShown"), true).toBool());
     m_gradients->setChecked(settings.value(QStringLiteral("layout/gradientsShown")).toBool());
+    m_runs->setChecked(settings.value(QStringLiteral("layout/runsShown")).toBool());
     m_previous->setChecked(settings.value(QStringLiteral("plots/previous")).toBool());
 }
 
 void WindowMenus::save(QSettings& settings) const {
     settings.setValue(QStringLiteral("layout/settingsShown"), m_settings->isChecked());
     settings.setValue(QStringLiteral("layout/gradientsShown"), m_gradients->isChecked());
+    settings.setValue(QStringLiteral("layout/runsShown"), m_runs->isChecked());
     settings.setValue(QStringLiteral("plots/previous"), m_previous->isChecked());
 }
 

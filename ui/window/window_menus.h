@@ -41,6 +41,7 @@ private:
     void fillZoom(QMenu&);
     void fillHelp(QMenu&);
     void addGradients(QMenu&);
+    void addRuns(QMenu&);
     void addSettings(QMenu&);
     void addFullScreen(QMenu&);
     template <class Action>
@@ -59,6 +60,7 @@ private:
     bool m_remembers;
     QAction* m_fullScreen = nullptr; ///< owned by their menus
     QAction* m_settings = nullptr;
+    QAction* m_runs = nullptr;
     QAction* m_gradients = nullptr;
     QAction* m_previous = nullptr;
     HelpDialog* m_help = nullptr; ///< child of the window; null until it is asked for

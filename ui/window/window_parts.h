@@ -13,6 +13,7 @@ class EventPanel;
 class GradientView;
 class Headline;
 class PlotStack;
+class RunsPanel;
 class ScalerPanel;
 class SetupPanel;
 class TransportBar;
@@ -29,6 +30,7 @@ struct WindowParts {
     ScalerPanel* scaler = nullptr;
     GradientView* gradients = nullptr;
     EventPanel* events = nullptr;
+    RunsPanel* runs = nullptr;
     QSplitter* columns = nullptr; ///< settings, middle, right
     QSplitter* centre = nullptr;  ///< pictures above plots
     QSplitter* right = nullptr;   ///< counters above events

@@ -1,0 +1,271 @@
+// The list of runs: what it says of each, and what can be done with them by keys, in the window.
+#include "tests/support/opened_window.h"
+#include "tests/support/plot_parts.h"
+#include "ui/panels/runs_panel.h"
+
+#include <QAbstractItemModelTester>
+#include <QAction>
+#include <QApplication>
+#include <QLocale>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QTableView>
+#include <QTest>
+#include <QTimer>
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int64_t kTrained = 30;
+
+RunConfig named(const char* title, double rate) {
+    RunConfig config = tinyConfig(kTrained);
+    config.title = title;
+    config.optimizer.lr = rate;
+    return config;
+}
+
+bool trains(MainWindow& window) {
+    if (!reaches(window, SessionState::Ready)) return false;
+    window.play();
+    return reaches(window, SessionState::Finished) &&
+           QTest::qWaitFor([&] { return window.run().step() == kTrained; }, kPatience);
+}
+
+QString textAt(const QAbstractItemModel& model, int row, int column) {
+    return model.index(row, column).data().toString();
+}
+
+/// The number of points that a curve has; -1: there is no such curve.
+int pointsOf(MainWindow& window, const QString& name) {
+    window.plots().refresh();
+    const QCPGraph* graph = graphNamed(window.plots(), name);
+    return graph ? graph->data()->size() : -1;
+}
+
+/// Two experiments that were trained, one after the other; the second one is shown.
+struct TwoRuns : Opened {
+    TwoRuns() : Opened(named("First", 0.001)) {
+        trained = trains(window);
+        window.openExperiment(
+            write(folder, QStringLiteral("second.json"), configText(named("Second", 0.01))));
+        trained = trained && trains(window) &&
+                  QTest::qWaitFor([this] { return window.runs().rowCount() == 2; }, kPatience);
+    }
+    RunsPanel& panel() const { return *window.findChild<RunsPanel*>(); }
+    QTableView& table() const { return *panel().table(); }
+    void choose(int row) const {
+        table().setFocus();
+        table().setCurrentIndex(table().model()->index(row, 0));
+    }
+    bool trained = false;
+};
+
+/// Answers the next question.
+void answer(QMessageBox::StandardButton button) {
+    QTimer::singleShot(0, qApp, [button] {
+        if (auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget()))
+            box->button(button)->click();
+    });
+}
+
+} // namespace
+
+class TestRunsPanel : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void listKeepsTheRules();
+    void aSpikeIsToldApart();
+    void keyShowsIt();
+    void saysWhatDiffers();
+    void tickedRunsLieBehind();
+    void bringsBackAndTakesTurns();
+    void repeats();
+    void renames();
+    void deletesAfterAQuestion();
+    void openedFoldersJoin();
+};
+
+void TestRunsPanel::listKeepsTheRules() {
+    RunStore store;
+    RunListModel list(store);
+    const QAbstractItemModelTester tester(&list,
+                                          QAbstractItemModelTester::FailureReportingMode::Fatal);
+    list.refresh();
+    QCOMPARE(list.rowCount(), 0);
+    FedRun a, b;
+    a.start({QStringLiteral("fp32")}, {false});
+    b.start({QStringLiteral("fp32")}, {false});
+    const RunId first = store.add(a.run, "Run");
+    list.refresh();
+    const RunId second = store.add(b.run, "Run");
+    list.refresh();
+    QCOMPARE(textAt(list, 0, RunListModel::NameColumn), QStringLiteral("1  Run"));
+    QCOMPARE(textAt(list, 1, RunListModel::NameColumn), QStringLiteral("2  Run (2)"));
+    QCOMPARE(list.rowOf(second), 1);
+    QVERIFY(list.setData(list.index(1, 0), QStringLiteral(" Other  name "), Qt::EditRole));
+    QCOMPARE(store.find(second)->name, std::string("Other name"));
+    QVERIFY(!list.setData(list.index(1, 0), QStringLiteral("  "), Qt::EditRole));
+    QVERIFY(list.setData(list.index(0, 0), Qt::Unchecked, Qt::CheckStateRole));
+    QVERIFY(!store.find(first)->visible);
+    store.setCurrent(second);
+    list.refresh();
+    QVERIFY(!list.setData(list.index(1, 0), Qt::Unchecked, Qt::CheckStateRole)); // is shown
+    store.remove(first);
+    list.refresh();
+    QCOMPARE(list.rowCount(), 1);
+    QCOMPARE(list.idAt(0), second);
+    QCOMPARE(list.idAt(7), RunId::None);
+}
+
+/// One spike at the last step does not decide a comparison.
+void TestRunsPanel::aSpikeIsToldApart() {
+    RunStore store;
+    RunListModel list(store);
+    FedRun fed;
+    fed.start({QStringLiteral("fp32")}, {false});
+    store.add(fed.run, "Run");
+    for (int step = 1; step <= 60; ++step) {
+        const StepRecord row = record(step, 0, step == 60 ? 8.0f : step <= 35 ? 1.0f : 0.5f);
+        fed.append({&row, 1}, {});
+    }
+    list.refresh();
+    QCOMPARE(textAt(list, 0, RunListModel::LossColumn), QStringLiteral("A 8 (0.5)"));
+    QVERIFY(list.detailsOf(0).contains(QStringLiteral("Last loss (median of the last 25)")));
+}
+
+void TestRunsPanel::keyShowsIt() {
+    Opened opened(named("First", 0.001));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    auto* panel = opened.window.findChild<RunsPanel*>();
+    QVERIFY(!panel->isVisible());
+    QTest::keyClick(&opened.window, Qt::Key_F8);
+    QVERIFY(panel->isVisible());
+    QCOMPARE(opened.window.runs().rowCount(), 0); // nothing was trained
+    for (const QPushButton* button : panel->findChildren<QPushButton*>())
+        QVERIFY(!button->isEnabled());
+    opened.window.stepOnce();
+    QTRY_COMPARE_WITH_TIMEOUT(opened.window.runs().rowCount(), 1, kPatience);
+    QTest::keyClick(&opened.window, Qt::Key_F8);
+    QVERIFY(!panel->isVisible());
+}
+
+void TestRunsPanel::saysWhatDiffers() {
+    TwoRuns runs;
+    QVERIFY(runs.trained);
+    const RunListModel& list = runs.window.runs();
+    QCOMPARE(textAt(list, 0, RunListModel::NameColumn), QStringLiteral("1  First"));
+    QCOMPARE(textAt(list, 1, RunListModel::NameColumn), QStringLiteral("2  Second"));
+    QVERIFY2(textAt(list, 0, RunListModel::DiffersColumn).contains(QStringLiteral("0.001")),
+             qPrintable(textAt(list, 0, RunListModel::DiffersColumn)));
+    QVERIFY(textAt(list, 1, RunListModel::DiffersColumn).contains(QStringLiteral("0.01")));
+    QVERIFY(textAt(list, 0, RunListModel::LossColumn).startsWith(QStringLiteral("A ")));
+    QVERIFY(list.index(1, 0).data(RunListModel::CurrentRole).toBool());
+    QCOMPARE(list.index(0, 0).data(Qt::AccessibleTextRole).toString(),
+             QStringLiteral("Run 1, First, hidden"));
+    QVERIFY(!runs.table().accessibleName().isEmpty());
+}
+
+/// All curves, not the loss alone, each with its run's number.
+void TestRunsPanel::tickedRunsLieBehind() {
+    TwoRuns runs;
+    QVERIFY(runs.trained);
+    MainWindow& window = runs.window;
+    const QStringList curves{
+        QStringLiteral("Loss/1A"), QStringLiteral("Loss/1B"), QStringLiteral("Loss scale/1B"),
+        QStringLiteral("Throughput (steps/s)/1A"), QStringLiteral("Skipped steps/1B")};
+    for (const QString& name : curves)
+        QCOMPARE(pointsOf(window, name), -1);
+    QTest::keyClick(&window, Qt::Key_F8);
+    runs.choose(0);
+    QTest::keyClick(&runs.table(), Qt::Key_Space);
+    QVERIFY(!window.controller().running()); // Space ticks here, and does not play
+    for (const QString& name : curves)
+        QVERIFY2(pointsOf(window, name) > 0, qPrintable(name));
+    QVERIFY(graphNamed(window.plots(), QStringLiteral("Loss/1A"))->pen() !=
+            graphNamed(window.plots(), QStringLiteral("Loss/A fp32"))->pen());
+    QTest::keyClick(&runs.table(), Qt::Key_Space);
+    QCOMPARE(pointsOf(window, curves.front()), -1);
+}
+
+void TestRunsPanel::bringsBackAndTakesTurns() {
+    TwoRuns runs;
+    QVERIFY(runs.trained);
+    MainWindow& window = runs.window;
+    QTest::keyClick(&window, Qt::Key_F8);
+    for (const int row : {0, 1, 0}) {
+        runs.choose(row);
+        QTest::keyClick(&runs.table(), Qt::Key_Return);
+        QCOMPARE(window.windowTitle(), row == 0 ? QStringLiteral("First – Halfscope")
+                                                : QStringLiteral("Second – Halfscope"));
+        QCOMPARE(window.run().step(), kTrained);
+        QVERIFY(window.showsSaved());
+        QVERIFY(window.runs().index(row, 0).data(RunListModel::CurrentRole).toBool());
+        QCOMPARE(window.runs().rowCount(), 2);
+        QCOMPARE(window.config().config().optimizer.lr, row == 0 ? 0.001 : 0.01);
+    }
+}
+
+void TestRunsPanel::repeats() {
+    TwoRuns runs;
+    QVERIFY(runs.trained);
+    MainWindow& window = runs.window;
+    QTest::keyClick(&window, Qt::Key_F8);
+    runs.choose(0);
+    runs.panel().findChild<QPushButton*>(QStringLiteral("repeatRun"))->click();
+    QTRY_COMPARE_WITH_TIMEOUT(window.runs().rowCount(), 3, kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), kTrained, kPatience);
+    QCOMPARE(textAt(window.runs(), 2, RunListModel::NameColumn), QStringLiteral("3  First (2)"));
+    QTRY_COMPARE_WITH_TIMEOUT(textAt(window.runs(), 2, RunListModel::LossColumn),
+                              textAt(window.runs(), 0, RunListModel::LossColumn), kPatience);
+}
+
+void TestRunsPanel::renames() {
+    TwoRuns runs;
+    QVERIFY(runs.trained);
+    QTest::keyClick(&runs.window, Qt::Key_F8);
+    runs.choose(0);
+    QTest::keyClick(&runs.table(), Qt::Key_F2);
+    QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("a b"));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+    QCOMPARE(textAt(runs.window.runs(), 0, RunListModel::NameColumn), QStringLiteral("1  a b"));
+    QVERIFY(!runs.window.controller().running()); // Space was typed
+}
+
+void TestRunsPanel::deletesAfterAQuestion() {
+    TwoRuns runs;
+    QVERIFY(runs.trained);
+    MainWindow& window = runs.window;
+    QTest::keyClick(&window, Qt::Key_F8);
+    runs.choose(1);
+    QVERIFY(!runs.panel().findChild<QPushButton*>(QStringLiteral("deleteRun"))->isEnabled());
+    QTest::keyClick(&runs.table(), Qt::Key_Delete); // is shown: nothing to ask
+    QCOMPARE(window.runs().rowCount(), 2);
+    runs.choose(0);
+    answer(QMessageBox::No);
+    QTest::keyClick(&runs.table(), Qt::Key_Delete);
+    QCOMPARE(window.runs().rowCount(), 2);
+    QVERIFY(window.canBringBack());
+    answer(QMessageBox::Yes);
+    QTest::keyClick(&runs.table(), Qt::Key_Delete);
+    QCOMPARE(window.runs().rowCount(), 1);
+    QVERIFY(!window.canBringBack());
+}
+
+void TestRunsPanel::openedFoldersJoin() {
+    TwoRuns runs;
+    QVERIFY(runs.trained);
+    MainWindow& window = runs.window;
+    const QString folder = runs.folder.filePath(QStringLiteral("results"));
+    window.saveResults(folder);
+    window.openFile(folder);
+    QTRY_COMPARE_WITH_TIMEOUT(window.runs().rowCount(), 3, kPatience);
+    QVERIFY(window.showsSaved());
+    QCOMPARE(textAt(window.runs(), 2, RunListModel::LossColumn),
+             textAt(window.runs(), 1, RunListModel::LossColumn));
+}
+
+QTEST_MAIN(TestRunsPanel)
+#include "tst_runs_panel.moc"

@@ -1,0 +1,166 @@
+// Rows of the store, and their words.
+#include "ui/models/run_list_model.h"
+
+#include "ui/models/run_facts.h"
+#include "ui/models/run_model.h"
+
+#include <QLocale>
+
+#include <algorithm>
+#include <cmath>
+
+namespace halfscope {
+
+RunListModel::RunListModel(RunStore& store, QObject* parent)
+    : QAbstractTableModel(parent), m_store(store) {}
+
+void RunListModel::refresh() {
+    if (!m_taken || m_changes != m_store.changes()) takeStore();
+    for (int i = 0; i < rowCount(); ++i) {
+        Row& row = m_rows[static_cast<size_t>(i)];
+        const uint64_t version = row.entry.run->version() + 1; // a run begins at 0
+        if (row.version == version) continue;
+        row.version = version;
+        row.losses = lossesOf(row.entry.run->now());
+        emit dataChanged(index(i, 0), index(i, Columns - 1));
+    }
+}
+
+void RunListModel::takeStore() {
+    m_taken = true;
+    m_changes = m_store.changes();
+    const auto entries = m_store.entries();
+    const bool same = std::equal(
+        m_rows.begin(), m_rows.end(), entries.begin(), entries.end(),
+        [](const Row& row, const RunStore::Entry& entry) { return row.entry.id == entry.id; });
+    m_differences = m_store.differences();
+    if (same) { // names, visibility or the run that is shown
+        for (size_t i = 0; i < m_rows.size(); ++i)
+            m_rows[i].entry = entries[i];
+        if (!m_rows.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, Columns - 1));
+        return;
+    }
+    beginResetModel();
+    m_rows.clear();
+    for (const RunStore::Entry& entry : entries)
+        m_rows.push_back({entry, 0, {}});
+    endResetModel();
+}
+
+RunId RunListModel::idAt(int row) const {
+    return row < 0 || row >= rowCount() ? RunId::None : m_rows[static_cast<size_t>(row)].entry.id;
+}
+
+int RunListModel::rowOf(RunId id) const {
+    for (int i = 0; i < rowCount(); ++i)
+        if (idAt(i) == id) return i;
+    return -1;
+}
+
+QString RunListModel::tagOf(RunId id) { return QString::number(static_cast<uint32_t>(id)); }
+
+/// "A 0.0123 (0.0119), B 0.0131 (0.0121)".
+QString RunListModel::lossesOf(const RunSnapshot& run) {
+    QStringList parts;
+    for (int lane = 0; lane < run.laneCount(); ++lane) {
+        const halfscope::Column& loss = run.column(lane, metric::Loss);
+        if (loss.empty()) continue;
+        parts << tr("%1 %2 (%3)")
+                     .arg(laneTag(lane), numberText(loss.lastValue(), 3),
+                          numberText(trailingLoss(run, lane), 3));
+    }
+    return parts.join(QStringLiteral(", "));
+}
+
+QString RunListModel::detailsOf(int at) const {
+    if (at < 0 || at >= rowCount()) return {};
+    const Row& row = m_rows[static_cast<size_t>(at)];
+    const QString steps = QLocale().toString(static_cast<qlonglong>(row.entry.run->step()));
+    QStringList lines;
+    lines << tr("%1: %2, %3 steps")
+                 .arg(tagOf(row.entry.id), QString::fromStdString(row.entry.name), steps);
+    const std::string& differs = m_differences[static_cast<size_t>(at)];
+    if (!differs.empty()) lines << tr("Differs in %1").arg(QString::fromStdString(differs));
+    if (!row.losses.isEmpty())
+        lines << tr("Last loss (median of the last %1): %2").arg(kTrailingSteps).arg(row.losses);
+    return lines.join(u'\n');
+}
+
+QString RunListModel::spokenOf(const Row& row) const {
+    const QString shown = row.entry.id == m_store.current() ? tr("shown")
+                          : row.entry.visible               ? tr("its curves are drawn")
+                                                            : tr("hidden");
+    return tr("Run %1, %2, %3")
+        .arg(tagOf(row.entry.id), QString::fromStdString(row.entry.name), shown);
+}
+
+int RunListModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+}
+
+int RunListModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : Columns;
+}
+
+QVariant RunListModel::data(const QModelIndex& index, int role) const {
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+    const Row& row = m_rows[static_cast<size_t>(index.row())];
+    const bool current = row.entry.id == m_store.current();
+    const bool name = index.column() == NameColumn;
+    const QString called = QString::fromStdString(row.entry.name);
+    switch (role) {
+    case Qt::DisplayRole:
+        if (name) return tr("%1  %2").arg(tagOf(row.entry.id), called);
+        if (index.column() == LossColumn) return row.losses;
+        return QString::fromStdString(m_differences[static_cast<size_t>(index.row())]);
+    case Qt::EditRole: return name ? QVariant(called) : QVariant();
+    case Qt::CheckStateRole:
+        if (!name) return {};
+        return QVariant(current || row.entry.visible ? Qt::Checked : Qt::Unchecked);
+    case Qt::ToolTipRole: return detailsOf(index.row());
+    case Qt::AccessibleTextRole: return name ? QVariant(spokenOf(row)) : QVariant();
+    case ColorRole: return row.entry.color;
+    case CurrentRole: return current;
+    default: return {};
+    }
+}
+
+bool RunListModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid) || index.column() != NameColumn)
+        return false;
+    const RunId id = idAt(index.row());
+    if (role == Qt::CheckStateRole) {
+        if (id == m_store.current()) return false; // it is seen in any case
+        m_store.setVisible(id, value.toInt() == Qt::Checked);
+        refresh();
+        emit visibilityChanged();
+        return true;
+    }
+    const QString name = value.toString().simplified();
+    if (role != Qt::EditRole || name.isEmpty()) return false;
+    m_store.rename(id, name.toStdString());
+    refresh();
+    return true;
+}
+
+QVariant RunListModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal) return {};
+    if (role == Qt::ToolTipRole && section == LossColumn)
+        return tr("By lane, the last loss, and the median of the last %1 steps, which one spike "
+                  "does not move")
+            .arg(kTrailingSteps);
+    if (role != Qt::DisplayRole) return {};
+    switch (section) {
+    case NameColumn: return tr("Run");
+    case LossColumn: return tr("Last loss (median)");
+    default: return tr("Differs in");
+    }
+}
+
+Qt::ItemFlags RunListModel::flags(const QModelIndex& index) const {
+    const Qt::ItemFlags flags = QAbstractTableModel::flags(index);
+    return index.column() == NameColumn ? flags | Qt::ItemIsEditable | Qt::ItemIsUserCheckable
+                                        : flags;
+}
+
+} // namespace halfscope

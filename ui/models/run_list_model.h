@@ -1,0 +1,63 @@
+// The runs of a session as a table: whether a run's curves are drawn behind those of the run that
+// is shown, its number and name, what sets its settings apart, and how its loss ended.
+#pragma once
+
+#include "engine/runs/run_store.h"
+
+#include <QAbstractTableModel>
+#include <QStringList>
+
+#include <vector>
+
+namespace halfscope {
+
+class RunListModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Column { NameColumn, LossColumn, DiffersColumn, Columns };
+    enum Role {
+        ColorRole = Qt::UserRole + 1, ///< see Colors::run()
+        CurrentRole
+    }; ///< whether it is the run that is shown
+
+    explicit RunListModel(RunStore&, QObject* parent = nullptr);
+
+    /// Takes what changed in the store and in its runs.
+    void refresh();
+    RunId idAt(int row) const;
+    int rowOf(RunId) const;
+    /// "2": what a run is called where its name is too long.
+    static QString tagOf(RunId);
+    /// All that the table says of a run, in lines.
+    QString detailsOf(int row) const;
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex&, int role = Qt::DisplayRole) const override;
+    bool setData(const QModelIndex&, const QVariant&, int role = Qt::EditRole) override;
+    QVariant headerData(int section, Qt::Orientation, int role = Qt::DisplayRole) const override;
+    Qt::ItemFlags flags(const QModelIndex&) const override;
+
+signals:
+    /// Other runs' curves are to be drawn.
+    void visibilityChanged();
+
+private:
+    /// What the store said when it was looked at last: rows change only in refresh().
+    struct Row {
+        RunStore::Entry entry;
+        uint64_t version = 0;
+        QString losses;
+    };
+    void takeStore();
+    static QString lossesOf(const RunSnapshot&);
+    QString spokenOf(const Row&) const;
+
+    RunStore& m_store;
+    std::vector<Row> m_rows;
+    std::vector<std::string> m_differences;
+    uint64_t m_changes = 0;
+    bool m_taken = false;
+};
+
+} // namespace halfscope

@@ -1,0 +1,158 @@
+// Table, details of the chosen run, and buttons.
+#include "ui/panels/runs_panel.h"
+
+#include "ui/look/owned.h"
+#include "ui/look/theme.h"
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QMessageBox>
+#include <QPainter>
+#include <QPushButton>
+#include <QShortcut>
+#include <QStyledItemDelegate>
+#include <QTableView>
+#include <QVBoxLayout>
+
+namespace halfscope {
+namespace {
+
+/// A sample of a run's line before its name: the number tells the same without colour.
+class RunDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+        QStyledItemDelegate::initStyleOption(option, index);
+        const bool current = index.data(RunListModel::CurrentRole).toBool();
+        option->font.setBold(current);
+        if (index.column() != RunListModel::NameColumn || current) return;
+        constexpr int kSide = 12;
+        QPixmap sample(kSide, kSide);
+        sample.fill(Qt::transparent);
+        QPainter painter(&sample);
+        const Colors colors = colorsFor(option->palette);
+        painter.fillRect(0, kSide / 2 - 1, kSide, 3,
+                         colors.run(index.data(RunListModel::ColorRole).toInt()));
+        option->icon = QIcon(sample);
+        option->decorationSize = sample.size();
+        option->features |= QStyleOptionViewItem::HasDecoration;
+    }
+};
+
+} // namespace
+
+RunsPanel::RunsPanel(RunListModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
+    setObjectName(QStringLiteral("runs"));
+    auto* column = make<QVBoxLayout>(this);
+    column->setContentsMargins(6, 4, 6, 4);
+    column->setSpacing(4);
+    auto* heading = make<QLabel>(tr("Runs"), this);
+    QFont bold = font();
+    bold.setBold(true);
+    heading->setFont(bold);
+    column->addWidget(heading);
+    buildTable();
+    column->addWidget(m_table, 1);
+    m_details = make<QLabel>(this);
+    m_details->setWordWrap(true);
+    m_details->setTextFormat(Qt::PlainText);
+    m_details->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    column->addWidget(m_details);
+    auto* row = make<QHBoxLayout>();
+    row->setSpacing(4);
+    m_bringBack = newButton(QStringLiteral("bringRunBack"), tr("Show"),
+                            tr("Shows this run and its settings again (Enter)"));
+    m_repeat = newButton(QStringLiteral("repeatRun"), tr("Run again"),
+                         tr("Trains anew with the settings of this run"));
+    m_rename = newButton(QStringLiteral("renameRun"), tr("Rename"), tr("Another name (F2)"));
+    m_delete = newButton(QStringLiteral("deleteRun"), tr("Delete"),
+                         tr("Takes this run out of the list (Delete); files stay"));
+    for (QPushButton* button : {m_bringBack, m_repeat, m_rename, m_delete})
+        row->addWidget(button);
+    column->addLayout(row);
+    connect(m_bringBack, &QPushButton::clicked, this, [this] { emit bringBackAsked(chosen()); });
+    connect(m_repeat, &QPushButton::clicked, this, [this] { emit repeatAsked(chosen()); });
+    connect(m_rename, &QPushButton::clicked, this,
+            [this] { m_table->edit(m_model.index(m_model.rowOf(chosen()), 0)); });
+    connect(m_delete, &QPushButton::clicked, this, &RunsPanel::askToDelete);
+    showDetails();
+}
+
+QPushButton* RunsPanel::newButton(const QString& name, const QString& text, const QString& tip) {
+    auto* button = make<QPushButton>(text, this);
+    button->setObjectName(name);
+    button->setToolTip(tip);
+    button->setMinimumWidth(1);
+    return button;
+}
+
+void RunsPanel::buildTable() {
+    m_table = make<QTableView>(this);
+    m_table->setModel(&m_model);
+    m_table->setItemDelegate(make<RunDelegate>(m_table));
+    m_table->setAccessibleName(tr("Runs of this session"));
+    m_table->setToolTip(tr("A run that is ticked (Space) is drawn behind the one that is shown"));
+    m_table->setProperty("keepsSpace", true); // ticks; see KeyRouter
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+    m_table->setEditTriggers(QAbstractItemView::EditKeyPressed);
+    m_table->setTabKeyNavigation(false);
+    m_table->setShowGrid(false);
+    m_table->setWordWrap(false);
+    m_table->verticalHeader()->hide();
+    m_table->horizontalHeader()->setStretchLastSection(true);
+    m_table->horizontalHeader()->setHighlightSections(false);
+    m_table->setColumnWidth(RunListModel::NameColumn, 130);
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this,
+            &RunsPanel::showDetails);
+    connect(&m_model, &QAbstractItemModel::dataChanged, this, &RunsPanel::showDetails);
+    connect(&m_model, &QAbstractItemModel::modelReset, this, &RunsPanel::showDetails);
+    connect(m_table, &QTableView::doubleClicked, this, [this] { emit bringBackAsked(chosen()); });
+    const auto key = [this](const QKeySequence& keys, auto action) {
+        auto* shortcut = make<QShortcut>(keys, m_table);
+        shortcut->setContext(Qt::WidgetShortcut);
+        connect(shortcut, &QShortcut::activated, this, action);
+    };
+    const auto bringBack = [this] {
+        if (chosen() != RunId::None) emit bringBackAsked(chosen());
+    };
+    key(Qt::Key_Return, bringBack);
+    key(Qt::Key_Enter, bringBack);
+    key(Qt::Key_Delete, [this] { askToDelete(); });
+}
+
+RunId RunsPanel::chosen() const { return m_model.idAt(m_table->currentIndex().row()); }
+
+void RunsPanel::showDetails() {
+    const int row = m_table->currentIndex().row();
+    m_details->setText(row < 0 ? tr("Runs come here once they train. Tick one to draw its curves "
+                                    "behind those that are shown.")
+                               : m_model.detailsOf(row));
+    const bool any = chosen() != RunId::None;
+    const bool current = any && m_model.index(row, 0).data(RunListModel::CurrentRole).toBool();
+    m_bringBack->setEnabled(any && !current);
+    m_repeat->setEnabled(any);
+    m_rename->setEnabled(any);
+    m_delete->setEnabled(any && !current);
+}
+
+void RunsPanel::askToDelete() {
+    const RunId id = chosen();
+    if (!m_delete->isEnabled() || id == RunId::None) return;
+    const QString name = m_model.index(m_model.rowOf(id), 0).data(Qt::EditRole).toString();
+    const auto answer = QMessageBox::question(
+        this, tr("Delete run"),
+        tr("Take \"%1\" out of the list? What was saved of it stays on disk.").arg(name));
+    if (answer == QMessageBox::Yes) emit deleteAsked(id);
+}
+
+void RunsPanel::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange) m_table->viewport()->update();
+}
+
+} // namespace halfscope
