@@ -48,8 +48,49 @@ under app | includes '"tests/' | report 'include upwards'
 under 'app|engine|ui' | includes '"' | grep -vE 'include "(engine|ui|app)/|include "[a-z_]+\.moc"' |
     report 'include is no path from the root'
 under 'ui/models' |
-    includes '(<Q(Widget|Application|GuiApplication|Painter|Pixmap|Icon|Color|Font|Image|Brush|Palette)|"ui/(panels|plots|images|main_window|theme))' |
+    includes '(<Q(Widget|Application|GuiApplication|Painter|Pixmap|Icon|Color|Font|Image|Brush|Palette)|"ui/(look|panels|plots|images|dialogs|window)/)' |
     report 'a model that needs more than Qt Core'
+
+# The rooms of a house in their order: each may include those before it; rooms with one number have
+# nothing to do with each other. Declaring a class of a later room counts as including it.
+engineRooms='core:1 io:2 scaler:3 graph:4 autocast:5 ops:6 passes:7 exec:8 cpu:9 cuda:9 devices:10 lang:11
+    models:12 data:13 settings:14 step:15 runs:16 train:17 verify:18'
+uiRooms='look:1 models:2 session:3 plots:4 images:4 dialogs:5 panels:6 window:7'
+
+# rooms HOUSE ROOMS < files: what reaches into a room that comes later, or beside.
+rooms() {
+    xargs -r -d '\n' awk -v house="$1" -v list="$2" '
+        BEGIN {
+            count = split(list, pairs, " ")
+            for (i = 1; i <= count; i++) { split(pairs[i], pair, ":"); rank[pair[1]] = pair[2] + 0 }
+        }
+        FNR == 1 { split(FILENAME, part, "/"); room = part[2] }
+        # a folder that the order does not know
+        FNR == 1 && part[3] != "" && !(room in rank) { print FILENAME ": the order has no " house "/" room }
+        match($0, "^[[:space:]]*#[[:space:]]*include[[:space:]]*\"" house "/[a-z_]+/") {
+            split(substr($0, RSTART, RLENGTH), bits, "/")
+            other = bits[2]
+            if (other != room && rank[other] >= rank[room])
+                print FILENAME ":" FNR ": " house "/" room " includes " house "/" other
+        }
+        # definitions and declarations of classes, at the left edge
+        match($0, /^(template <[^>]*> )?(class|struct) [A-Za-z_]+/) {
+            split(substr($0, RSTART, RLENGTH), bits, " ")
+            name = $0; sub(/^(template <[^>]*> )?(class|struct) /, "", name); sub(/[^A-Za-z_0-9].*/, "", name)
+            if ($0 ~ /;[[:space:]]*(\/\/.*)?$/ && $0 !~ /\{/) {
+                declared[FILENAME ":" FNR] = name; in_[FILENAME ":" FNR] = room
+            } else if (!(name in home) || rank[room] < rank[home[name]]) home[name] = room
+        }
+        END {
+            for (at in declared) {
+                name = declared[at]; room = in_[at]
+                if (name in home && home[name] != room && rank[home[name]] >= rank[room])
+                    print at ": " house "/" room " declares " name " of " house "/" home[name]
+            }
+        }'
+}
+under engine | rooms engine "$engineRooms" | report 'against the order of the folders'
+under ui | rooms ui "$uiRooms" | report 'against the order of the folders'
 
 while IFS= read -r file; do
     if [ -z "$file" ]; then continue; fi

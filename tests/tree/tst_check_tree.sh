@@ -49,8 +49,13 @@ row engine/core/b.cpp '#include "ui/look/theme.h"' 'include upwards'
 row engine/core/b.cpp '#include "app/cli.h"' 'include upwards'
 row ui/b.cpp '#include "app/cli.h"' 'include upwards'
 row app/b.cpp '#include "tests/support.h"' 'include upwards'
-row engine/core/b.cpp '#include "../../ui/theme.h"' 'include is no path from the root'
+row engine/core/b.cpp '#include "../../ui/look/theme.h"' 'include is no path from the root'
 row ui/b.cpp '#include "theme.h"' 'include is no path from the root'
+row engine/core/b.cpp '#include "engine/train/trainer.h"' 'against the order of the folders' engine/core/b.cpp:2
+row engine/cpu/b.cpp '#include "engine/cuda/gemm.h"' 'against the order of the folders' engine/cpu/b.cpp:2
+row engine/odd/b.cpp 'int x;' 'against the order of the folders' engine/odd/b.cpp
+row ui/look/b.cpp '#include "ui/window/main_window.h"' 'against the order of the folders' ui/look/b.cpp:2
+row ui/plots/b.cpp '#include "ui/images/image_view.h"' 'against the order of the folders' ui/plots/b.cpp:2
 row ui/models/b.cpp '#include <QWidget>' 'a model that needs more than Qt Core'
 row ui/models/b.cpp '#include "ui/plots/plot_stack.h"' 'a model that needs more than Qt Core'
 row engine/core/b.cpp "$(printf '// x\\n%.0s' {1..600})" 'too long'
@@ -61,6 +66,20 @@ row notes/b.md 'words' 'top level holds more than the agreed layout' notes
 row README.md '![a picture](resources/a.png)' 'a README links to a missing file' 'README.md: resources/a.png'
 row engine/README.md '[the ops](ops/a.cpp)' 'a README links to a missing file' 'engine/README.md: ops/a.cpp'
 row resources/b.txt 'see /ho''me/me/file' 'a path of one machine'
+
+declares() { # a class of a later room, by its bare name
+    clean
+    mkdir -p "$tree/engine/train"
+    printf '// A file.\n#pragma once\nclass Trainer;\n' >"$tree/engine/core/b.h"
+    printf '// A file.\n#pragma once\nclass Trainer {\n};\n' >"$tree/engine/train/b.h"
+    local output
+    output="$("$here/check_tree.sh" "$tree")" || true
+    if ! grep -qF 'against the order of the folders: engine/core/b.h:3: engine/core declares Trainer' <<<"$output"; then
+        echo "FAIL: the declaration of a later room's class was not found, got: $output"
+        failures=$((failures + 1))
+    fi
+}
+declares
 
 bare() { # a file without its first comment
     clean
