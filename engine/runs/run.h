@@ -69,7 +69,7 @@ struct RunBatch {
     std::vector<StepRow> rows;
     std::vector<Sample> samples;
     std::vector<Event> events;
-    std::vector<std::vector<GradientRange>> gradients;       ///< in order of counting; each by lane
+    std::vector<std::vector<GradientRange>> gradients; ///< in order of counting; each by lane
     bool gradientsEnd = false; ///< from here on nothing is known until they are counted again
     std::vector<std::vector<GradientColumn>> savedGradients; ///< of a saved run, by lane
     std::optional<LanePictures> pictures;                    ///< the newest ones replace the others
