@@ -12,8 +12,6 @@ namespace halfscope {
 
 namespace {
 
-constexpr const char* kTitle = "title";
-
 /// Whether all configurations have the same lanes, by precision.
 bool sameLanes(std::span<const RunConfig* const> configs) {
     const auto precisions = [](const RunConfig& config) {
@@ -70,7 +68,6 @@ std::vector<std::string> settingDifferences(std::span<const RunConfig* const> co
             words[i].push_back(lanes);
         }
     for (const Field& field : fieldTable()) {
-        if (field.key == kTitle) continue;
         if (field.scope == FieldScope::Run) {
             compare(field, 0, {}, configs, words);
             continue;

@@ -429,8 +429,12 @@ void TestRun::differencesOfSettings() {
     std::vector<RunConfig> configs;
     for (const QString& each : settings) {
         RunConfig config = defaultConfig();
-        for (const QString& one : each.split(u';', Qt::SkipEmptyParts))
-            applySetting(config, one.toStdString());
+        for (const QString& one : each.split(u';', Qt::SkipEmptyParts)) {
+            if (one.startsWith(u"title="))
+                config.title = one.mid(6).toStdString();
+            else
+                applySetting(config, one.toStdString());
+        }
         configs.push_back(std::move(config));
     }
     std::vector<const RunConfig*> pointers;

@@ -43,6 +43,9 @@ std::vector<FieldValue> valuesOf(const Field& field) {
     case FieldKind::Text:
         if (field.key == "precision.layers")
             return {std::string("layer 1=float32, x=bfloat16"), std::string()};
+        if (field.key == "model.layers")
+            return {std::string("nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))"),
+                    std::string()};
         return {std::string("cuda:3"), std::string("cpu")};
     }
     return values;

@@ -9,6 +9,7 @@
 #include "engine/settings/fields.h"
 #include "engine/settings/layers.h"
 #include "engine/settings/model_settings.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "tests/support/lane.h"
 
@@ -33,7 +34,7 @@ RunConfig pictureConfig(const std::string& layers, Precision precision = Precisi
 
 /// Losses, gradient norms and the last picture of some steps.
 std::vector<float> trained(const RunConfig& config, int steps = 6) {
-    const auto data = makeDataset(config);
+    const auto data = makeTask(config);
     Trainer trainer(config, 0, "lane", *data, makeCpuExecutor(2));
     std::vector<Event> events;
     std::vector<float> seen;
@@ -47,7 +48,7 @@ std::vector<float> trained(const RunConfig& config, int steps = 6) {
 }
 
 Program programOf(const RunConfig& config) {
-    const auto data = makeDataset(config);
+    const auto data = makeTask(config);
     return compile(buildStep(config, config.lanes[0], data->shape()),
                    makeCpuExecutor(2)->compileOptions());
 }
@@ -72,7 +73,7 @@ constexpr const char* kPixels = R"(nn.Sequential(
 
 QString refusalOf(const RunConfig& config) {
     try {
-        const auto data = makeDataset(config);
+        const auto data = makeTask(config);
         buildStep(config, config.lanes[0], data->shape());
         return {};
     } catch (const InputError& error) {
@@ -219,7 +220,7 @@ private slots:
                                               "Residual 3", "Conv2d 4", "loss"};
         QCOMPARE(layersOf(config), wanted);
         config.lanes[0].layers = "Conv2d 3.0=float32";
-        const auto data = makeDataset(config);
+        const auto data = makeTask(config);
         const Graph g = buildStep(config, config.lanes[0], data->shape());
         for (NodeId id = 0; id < g.size(); ++id) {
             if (g[id].op != Op::Matmul || g[id].cause.phase != Phase::Forward) continue;

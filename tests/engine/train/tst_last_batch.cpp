@@ -107,9 +107,9 @@ private slots:
             worst = std::max(worst, deviation);
         }
         const Weights end = lane.trainer.weights();
-        for (const char* part : {"running_mean", "running_var"})
-            QVERIFY(worstDeviation(end.at(std::string("1.") + part), run.at(part).floats()) <=
-                    bound);
+        // Not the running mean: the bias before a batch norm has no gradient but rounding errors,
+        // which Adam makes steps of their own size.
+        QVERIFY(worstDeviation(end.at("1.running_var"), run.at("running_var").floats()) <= bound);
         qInfo("largest relative deviation of a loss: %.2g", worst);
     }
 

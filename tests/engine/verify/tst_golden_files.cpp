@@ -97,7 +97,7 @@ void TestGoldenFiles::refusesBadInput_data() {
     run([](json& r) { r["optimizer"] = "Lion"; }, "[0].optimizer: Adam, AdamW, SGD or RMSprop");
     run([](json& r) { r["trace"].erase(3); }, "[0].trace: 59 steps, where steps says 60");
     run([](json& r) { r["target"][0] = 99; }, "[0].target: labels from 0 to ");
-    run([](json& r) { r["start"]["2.weight"].erase(0); }, "[0].start: 2.weight has ");
+    run([](json& r) { r["start"]["2.weight"].erase(0); }, "[0].start: weights: 2.weight has ");
     run([](json& r) { r["start"]["4.weight"] = {1}; }, "[0].start: \"4.bias\" is missing");
     run([](json& r) { r["start"]["weight"] = {1}; }, "[0].start.weight: a name like 0.weight");
     run([](json& r) { r["input"][0].erase(0); }, "[0].input: ");

@@ -3,6 +3,7 @@
 #include "engine/settings/fields.h"
 #include "tests/support/fed_run.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/plot_parts.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/look/text_fit.h"

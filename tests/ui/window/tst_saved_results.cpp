@@ -2,6 +2,7 @@
 // gradients over the steps.
 #include "engine/io/strict_json.h"
 #include "tests/support/saved_run_parts.h"
+#include "ui/panels/scaler_panel.h"
 #include "ui/plots/gradient_view.h"
 
 #include <QAbstractButton>
