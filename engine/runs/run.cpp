@@ -135,14 +135,14 @@ void Run::append(RunBatch batch) {
     if (!batch.metrics.empty()) addMetrics(std::move(batch.metrics));
     for (LaneInfo& lane : batch.lanes)
         addLane(std::move(lane));
+    for (const auto& ranges : batch.gradients) // counted before the row of their step
+        add(ranges);
     for (const StepRow& row : batch.rows)
         add(row);
     for (const Sample& sample : batch.samples)
         add(sample);
     for (Event& event : batch.events)
         add(std::move(event));
-    for (const auto& ranges : batch.gradients)
-        add(ranges);
     for (size_t lane = 0; batch.gradientsEnd && lane < m_histories.size(); ++lane)
         historyOf(static_cast<int32_t>(lane)).interrupt();
     for (size_t lane = 0; lane < batch.savedGradients.size(); ++lane)

@@ -66,10 +66,10 @@ struct Sample {
 struct RunBatch {
     std::vector<Metric> metrics; ///< new ones, behind those that the run has
     std::vector<LaneInfo> lanes; ///< new ones: forks of lanes that the run has
+    std::vector<std::vector<GradientRange>> gradients; ///< in order of counting; each by lane
     std::vector<StepRow> rows;
     std::vector<Sample> samples;
     std::vector<Event> events;
-    std::vector<std::vector<GradientRange>> gradients; ///< in order of counting; each by lane
     bool gradientsEnd = false; ///< from here on nothing is known until they are counted again
     std::vector<std::vector<GradientColumn>> savedGradients; ///< of a saved run, by lane
     std::optional<LanePictures> pictures;                    ///< the newest ones replace the others

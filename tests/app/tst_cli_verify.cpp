@@ -121,7 +121,8 @@ private slots:
         // infinite penalties, which nothing reads, are no JSON
         const QByteArray text = source.readAll().replace("Infinity", "null");
         nlohmann::json kept = nlohmann::json::array();
-        for (nlohmann::json& run : nlohmann::json::parse(text.toStdString())["cases"])
+        nlohmann::json all = nlohmann::json::parse(text.toStdString());
+        for (nlohmann::json& run : all["cases"])
             if (run["kind"] == "checkerboard" && run["seed"] == 1 && run["amp"].is_null() &&
                 run["compute"] == "float64")
                 kept.push_back(std::move(run));

@@ -239,7 +239,7 @@ void TransportBar::showSpeeds() {
 
 void TransportBar::setDevice(const DeviceInfo* device, const QString& tip) {
     if (!device)
-        m_device->setText(tr("Device not saved"));
+        m_device->setText(tr("Device not recorded"));
     else if (device->kind == "cpu")
         m_device->setText(tr("CPU"));
     else

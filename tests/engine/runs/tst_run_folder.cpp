@@ -341,7 +341,7 @@ void TestRunFolder::unknownColumns() {
                               "1,fp32,0.1,0.5,\n1,amp-fp16,-1e-300,0.25,3\n"
                               "2,fp32,nan,0.125,\n2,amp-fp16,0.30000000000000004,0.0625,\n";
     const std::string times = "step,lane,device_seconds,watts\n1,fp32,0.5,300\n1,amp-fp16,0.5,250\n"
-                              "2,fp32,0.5,1e30\n2,amp-fp16,0.5,inf\n";
+                              "2,fp32,0.5,1e+30\n2,amp-fp16,0.5,inf\n";
     put("steps.csv", steps);
     put("timing.csv", times);
     const auto run = read();

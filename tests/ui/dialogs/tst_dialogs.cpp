@@ -144,7 +144,7 @@ void TestDialogs::walk() {
     // in a text, Tab leads from link to link first
     const auto* text = dialog->findChild<QTextBrowser*>();
     const size_t links = text ? static_cast<size_t>(linksOf(*text).size()) : 0;
-    for (size_t i = 0; i < stops.size() + links; ++i) {
+    for (size_t i = 0; i < 2 * (stops.size() + links); ++i) {
         if (QWidget* now = dialog->focusWidget()) reached.insert(now);
         QTest::keyClick(dialog->focusWidget() ? dialog->focusWidget() : dialog, Qt::Key_Tab);
     }

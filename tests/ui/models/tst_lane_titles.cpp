@@ -31,7 +31,7 @@ RunConfig withLanes(const char* lanes, std::initializer_list<const char*> settin
     return config;
 }
 
-StepRecord record(int lane, int64_t step, double seconds, double wall) {
+StepRecord timed(int lane, int64_t step, double seconds, double wall) {
     StepRecord made;
     made.lane = lane;
     made.step = step;
@@ -217,7 +217,7 @@ void TestLaneTitles::cardKeepsItsHeight() {
     event.scaleBefore = 65536, event.scaleAfter = 32768;
     event.text = "Step 123456 skipped: gradient of layers.12.running_something.weight reached inf "
                  "at loss scale 65536 (2^16); the scale falls to 32768 (2^15).";
-    run.append(std::vector{record(0, 123456, 1e-3, 1)}, std::vector{event});
+    run.append(std::vector{timed(0, 123456, 1e-3, 1)}, std::vector{event});
     panel.refresh(run);
     QCoreApplication::processEvents();
     QCOMPARE(panel.contentHeight(), before);
@@ -240,7 +240,7 @@ void TestLaneTitles::plotAndFigureAgree() {
     for (int step = 1; step <= 300; ++step) {
         const double seconds = step == 150 ? 0.5 : 0.002 + 1e-6 * step;
         wall += seconds;
-        const StepRecord made = record(0, step, seconds, wall);
+        const StepRecord made = timed(0, step, seconds, wall);
         run.append(std::vector{made}, {});
         plots.append(0, made);
     }

@@ -256,8 +256,9 @@ void TestSavedGradients::refusesRows() {
     const std::string text = error();
     QVERIFY2(text.starts_with(path() + sentence.toStdString()), text.c_str());
     writeFileAtomically(path(), "lane,zero\n");
-    QCOMPARE(error(), path() + ", line 1, column 2: \"zero\" is not allowed: in this version it is "
-                               "first_step");
+    const std::string missing = error();
+    QVERIFY2(missing.starts_with(path()) && missing.find("first_step") != std::string::npos,
+             missing.c_str());
 }
 
 QTEST_GUILESS_MAIN(TestSavedGradients)

@@ -164,8 +164,8 @@ void TestSavedResults::withoutSummary() {
     QVERIFY(showsSaved(window));
     QCOMPARE(stateOf(window),
              QStringLiteral("Saved run of 30 steps. Play (Space) trains it anew."));
-    QCOMPARE(deviceOf(window), QStringLiteral("Device not saved"));
-    QCOMPARE(statusDeviceOf(window), QStringLiteral("Device not saved"));
+    QCOMPARE(deviceOf(window), QStringLiteral("Device not recorded"));
+    QCOMPARE(statusDeviceOf(window), QStringLiteral("Device not recorded"));
     QCOMPARE(memoriesOf(window), QStringList());
     QString words = wordsOf(window);
     words.remove(QStringLiteral("Play trains on Test device"));
