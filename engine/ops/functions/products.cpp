@@ -295,12 +295,14 @@ NodeId conv2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const ConvAttrs&
 }
 
 NodeId pointwiseConv2d(Builder& b, NodeId x, NodeId weight, NodeId bias) {
-    const auto in = castInputs(b, "conv2d", std::array{x, weight, bias});
+    const Shape kernel = b.shapeOf(weight);
+    // before the cast, so that this has the shape that it has in linear()
+    const NodeId matrix = b.reshape(weight, {kernel[0], kernel[1]});
+    const auto in = castInputs(b, "conv2d", std::array{x, matrix, bias});
     const AutocastScope off(b, nullptr);
     const DType type = promoted(b[in[0]].type(), b[in[1]].type());
-    const Shape kernel = b.shapeOf(weight);
-    const NodeId matrix = b.reshape(b.cast(in[1], type), {kernel[0], kernel[1]});
-    return withBias(b, foldedMatmul(b, b.cast(in[0], type), matrix, {false, true}), in[2], 1);
+    const NodeId y = foldedMatmul(b, b.cast(in[0], type), b.cast(in[1], type), {false, true});
+    return withBias(b, y, in[2], 1);
 }
 
 NodeId conv1d(Builder& b, NodeId x, NodeId weight, NodeId bias, int64_t stride, int64_t padding) {
