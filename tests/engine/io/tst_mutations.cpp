@@ -71,6 +71,10 @@ FieldValue randomValue(const Field& field, Mutations& random) {
     case FieldKind::Choice: return field.choices[random.below(field.choices.size())];
     case FieldKind::Path: return std::string();
     case FieldKind::Text:
+        if (field.check)
+            return std::string(random.below(2) == 0
+                                   ? ""
+                                   : "Sequential(Linear(2, 4), BatchNorm1d(4), Linear(4, 1))");
         return std::string(random.below(2) == 0 ? "" : "layer 0=float32, layer 1=float16");
     case FieldKind::Integer:
     case FieldKind::Real: break;

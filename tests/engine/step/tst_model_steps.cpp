@@ -53,14 +53,17 @@ Program programOf(const RunConfig& config) {
                    makeCpuExecutor(2)->compileOptions());
 }
 
-/// What each kernel does, in order: the ops of its nodes but for views.
+/// What each kernel does of forward and backward, in order: the ops of its nodes but for views.
+/// The optimizer sees weights (out, c, 1, 1), whose loops may be cut elsewhere.
 std::vector<std::string> kernelsOf(const Program& program) {
     std::vector<std::string> kernels;
     for (const Kernel& kernel : program.kernels) {
         std::string ops;
-        for (const NodeId id : kernel.members)
-            if (program.graph[id].op != Op::Reshape)
-                ops += std::string(nameOf(program.graph[id].op)) + " ";
+        for (const NodeId id : kernel.members) {
+            const Node& node = program.graph[id];
+            if (node.op != Op::Reshape && node.cause.phase <= Phase::Backward)
+                ops += std::string(nameOf(node.op)) + " ";
+        }
         if (!ops.empty()) kernels.push_back(ops);
     }
     return kernels;
