@@ -277,6 +277,9 @@ void HelpDialog::updateWays() {
     m_goForward->setEnabled(!m_forward.isEmpty());
 }
 
+// The text loses the focus, and looks at its document, after m_document is gone.
+HelpDialog::~HelpDialog() { m_text->setDocument(nullptr); }
+
 void HelpDialog::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && m_page >= 0) {
         const View view = shown();

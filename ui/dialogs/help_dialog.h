@@ -21,6 +21,7 @@ class HelpDialog : public QDialog {
     Q_OBJECT
 public:
     explicit HelpDialog(QWidget* parent = nullptr);
+    ~HelpDialog() override;
     /// Opens at a place such as kHelpQuestions; where the window was left for an empty one.
     void showPart(const QString& address);
 

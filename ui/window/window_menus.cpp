@@ -64,9 +64,9 @@ void WindowMenus::fillFile(QMenu& file) {
 }
 
 void WindowMenus::fillEdit(QMenu& edit) {
-    QAction* undo = m_models.history.stack().createUndoAction(this, tr("&Undo"));
+    QAction* undo = m_models.history.stack().createUndoAction(&m_window, tr("&Undo"));
     undo->setShortcut(QKeySequence::Undo);
-    QAction* redo = m_models.history.stack().createRedoAction(this, tr("&Redo"));
+    QAction* redo = m_models.history.stack().createRedoAction(&m_window, tr("&Redo"));
     redo->setShortcut(QKeySequence::Redo);
     edit.addActions({undo, redo});
     QAction* back =

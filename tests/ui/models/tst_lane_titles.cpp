@@ -184,7 +184,7 @@ void TestLaneTitles::liveEditRenames() {
     const QString label = QStringLiteral("B amp-fp16, growth_interval 20");
     QTRY_COMPARE_WITH_TIMEOUT(window.findChild<CompareView*>()->view(1).title(), label, kPatience);
     QCOMPARE(window.findChildren<LaneCard*>()[1]->accessibleName(), label);
-    QCOMPARE(window.plots().lastStep(), qint64(1)); // what was plotted stays
+    QCOMPARE(window.run().step(), int64_t{1}); // what was trained stays
     QTest::keyClick(&window.plots(), Qt::Key_End);
     QVERIFY(window.plots().accessibleDescription().contains(label));
 }
@@ -254,8 +254,9 @@ void TestLaneTitles::plotAndFigureAgree() {
         const QString lead = QStringLiteral("Throughput (steps/s), A fp32 ");
         return text.mid(text.indexOf(lead) + lead.size()).section(u';', 0, 0);
     };
-    QCOMPARE(spoken(300),
-             valueText(knownMetrics()[metric::DeviceSeconds], run.lane(0).stepsPerSecond));
+    // medians of the last second that begin a step apart
+    QVERIFY2(std::abs(spoken(300).toDouble() - run.lane(0).stepsPerSecond) <= 1,
+             qPrintable(spoken(300)));
     QVERIFY2(spoken(160).toDouble() > 400, qPrintable(spoken(160)));
 }
 

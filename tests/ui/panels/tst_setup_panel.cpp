@@ -190,7 +190,7 @@ void TestSetupPanel::noteLeavesTheEditInView() {
     QVERIFY(QTest::qWaitForWindowExposed(&panel));
     model.setRunning(model.config());
     auto* scroll = panel.findChild<QScrollArea*>();
-    auto* edit = controlOf<QLineEdit>(panel, "model.width");
+    QWidget* edit = panel.editor("run.seed")->control();
     const auto bottom = [&] {
         return edit->mapTo(scroll->viewport(), QPoint(0, edit->height())).y();
     };
@@ -198,7 +198,7 @@ void TestSetupPanel::noteLeavesTheEditInView() {
     auto* bar = scroll->verticalScrollBar();
     bar->setValue(bar->value() + bottom() - scroll->viewport()->height()); // the last row in view
     QVERIFY(bottom() > scroll->viewport()->height() - edit->height());
-    type(edit, QStringLiteral("48"));
+    model.setData(model.index(model.rowOf("run.seed")), QStringLiteral("48"));
     QVERIFY(panel.restartShown());
     QTRY_VERIFY(bottom() <= scroll->viewport()->height());
     QVERIFY(bottom() > edit->height());

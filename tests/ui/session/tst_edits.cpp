@@ -194,7 +194,8 @@ void TestEdits::keysInTheWindow() {
     QVERIFY(reaches(window, SessionState::Ready));
     QVERIFY(QTest::qWaitForWindowActive(&window));
     QAction* undo = actionFor(window, QKeySequence::Undo);
-    QVERIFY(undo && !undo->isEnabled());
+    QVERIFY(undo);
+    QVERIFY2(!undo->isEnabled(), qPrintable(undo->text()));
     auto* rate = qobject_cast<QLineEdit*>(window.setup().editor("optimizer.lr")->control());
     const double before = window.config().config().optimizer.lr;
     rate->setFocus();
