@@ -2,15 +2,20 @@
 #include "engine/runs/run_store.h"
 
 #include "engine/core/error.h"
+#include "engine/scaler/scaler_presets.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/lane_titles.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace halfscope {
 
 namespace {
+
+constexpr const char* kScalerPreset = "scaler.preset";
+constexpr const char* kOfScaler = "scaler.";
 
 /// Whether all configurations have the same lanes, by precision.
 bool sameLanes(std::span<const RunConfig* const> configs) {
@@ -28,6 +33,15 @@ bool sameLanes(std::span<const RunConfig* const> configs) {
 /// The field means something in this configuration.
 bool applies(const Field& field, const RunConfig& config, int lane) {
     return !field.applies || field.applies(config, lane);
+}
+
+/// Whether the names of a lane's scalers tell the runs apart: they differ, and none is a
+/// combination without a name.
+bool scalersTell(std::span<const RunConfig* const> configs, size_t lane) {
+    std::set<std::string> names;
+    for (const RunConfig* each : configs)
+        names.insert(presetOf(each->lanes[lane].scaler));
+    return names.size() > 1 && !names.contains(kCustomScaler);
 }
 
 /// Adds to each run the words for its value, where the values are not all the same.
@@ -78,8 +92,13 @@ std::vector<std::string> settingDifferences(std::span<const RunConfig* const> co
         }
         if (!lanesMatch) continue;
         const std::vector<std::string> names = laneNames(*configs.front());
-        for (size_t lane = 0; lane < names.size(); ++lane)
+        for (size_t lane = 0; lane < names.size(); ++lane) {
+            // a scaler's name says what its rules are, or the rules say it
+            const bool named = scalersTell(configs, lane);
+            if (field.key == kScalerPreset ? !named : named && field.key.starts_with(kOfScaler))
+                continue;
             compare(field, static_cast<int>(lane), names[lane] + ": ", configs, words);
+        }
     }
     std::vector<std::string> texts;
     for (const auto& each : words)
