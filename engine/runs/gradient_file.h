@@ -29,7 +29,7 @@ std::string gradientLine(const GradientRange&, const std::string& lane);
 /// What that wrote, or `halfscope-cli run --gradients`, of a run of so many steps: by lane, as of a
 /// saved run, see GradientHistory; of more columns than that keeps neighbours become one. The file
 /// has no types. `goesOn` hears now and then how much is read, 0 to 1; when it says no, there is no
-/// result. InputError as of readSavedRun(), also where shares do not add up to 1.
+/// result. InputError as of readRun(), also where shares do not add up to 1.
 std::optional<std::vector<GradientHistory>>
 readGradients(const std::string& path, std::span<const std::string> names, int64_t steps,
               const std::function<bool(double)>& goesOn = {});

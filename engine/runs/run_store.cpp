@@ -52,11 +52,7 @@ void compare(const Field& field, int lane, const std::string& before,
     const bool same = std::all_of(configs.begin(), configs.end(), [&](const RunConfig* each) {
         return field.get(*each, lane) == first;
     });
-    // of a scaler that is no preset, the settings that make it one say more
-    const bool custom = std::any_of(configs.begin(), configs.end(), [&](const RunConfig* each) {
-        return field.get(*each, lane) == FieldValue(std::string("custom"));
-    });
-    if (same || (custom && field.key == "scaler.preset")) return;
+    if (same) return;
     for (size_t i = 0; i < configs.size(); ++i) {
         if (!applies(field, *configs[i], lane)) continue;
         const std::string text = settingWords(field, field.get(*configs[i], lane));

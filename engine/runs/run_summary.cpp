@@ -163,8 +163,6 @@ TrainedOn readRoot(const Json& root, std::span<const std::string> lanes, int64_t
     TrainedOn trained;
     trained.device = deviceOf(root);
     trained.memory = memoryOf(root, lanes);
-    for (const MemoryUse& each : trained.memory)
-        trained.laneBytes.push_back(each.peakBytes);
     for (const RunOutcome outcome :
          {RunOutcome::Finished, RunOutcome::Interrupted, RunOutcome::Stopped})
         if (root.value("outcome", Json()) == nameOf(outcome)) trained.outcome = outcome;

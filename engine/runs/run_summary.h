@@ -18,11 +18,9 @@ std::string summaryText(const RunInfo&, std::span<const LaneInfo>, std::span<con
 
 struct TrainedOn {
     DeviceInfo device;
-    std::vector<size_t> laneBytes; ///< by lane, the most that a step held at once
-    // What older or other summaries may lack.
-    std::vector<MemoryUse> memory{}; ///< by lane; causes are 0 where the file does not tell them
-    std::optional<RunOutcome> outcome{};
-    std::string program{}, compiler{}; ///< versions
+    std::vector<MemoryUse> memory;     ///< by lane; causes are 0 where the file does not tell them
+    std::optional<RunOutcome> outcome; ///< nothing, and no versions, where the file has none
+    std::string program, compiler;     ///< versions
 };
 
 /// Of a run of so many steps whose lanes have these names, see laneNames(). `path` names the file

@@ -2,7 +2,7 @@
 // What ends it before its time: tst_cli_interrupts; what the numbers mean is tested with the
 // engine.
 #include "engine/runs/lane_totals.h"
-#include "engine/runs/run_files.h"
+#include "engine/runs/run_writer.h"
 #include "engine/settings/fields.h"
 #include "tests/support/cli.h"
 
@@ -323,29 +323,31 @@ void TestCliRun::progressOnATerminal() {
 
 void TestCliRun::csvLines() {
     const std::vector<std::string> lanes{"fp32", "a,b"};
-    StepRecord record;
-    record.step = 3;
-    record.lane = 1;
-    record.flags = kSkipped | kBackedOff;
-    record.loss = 0.1f;
-    record.scale = 16777216;
-    record.growthTracker = 7;
-    record.learningRate = 1e-8f;
-    record.gradientNorm = -std::numeric_limits<float>::quiet_NaN();
-    record.deviceSeconds = 0.1;
-    record.wallSeconds = std::numeric_limits<double>::infinity();
-    record.skippedSoFar = 9;
-    QCOMPARE(stepLine(record, lanes),
-             std::string("3,\"a,b\",0.1,16777216,7,1e-08,nan,1,0,1,0,9\n"));
-    QCOMPARE(timingLine(record, lanes), std::string("3,\"a,b\",0.1,inf\n"));
-    const Event event{EventKind::Edit, 4, -1, 2, 0.5f, "x \"y\"", "one\ntwo"};
-    QCOMPARE(eventLine(event, lanes),
-             std::string("4,all,edit,2,0.5,\"x \"\"y\"\"\",\"one\ntwo\"\n"));
-    for (const auto& [header, line] :
-         {std::pair(kStepHeader, stepLine(record, {{"l", "m"}})),
-          std::pair(kTimingHeader, timingLine(record, {{"l", "m"}}))}) {
-        QCOMPARE(QByteArray(header).count(','), QByteArray::fromStdString(line).count(','));
-    }
+    RunBatch batch;
+    batch.rows.push_back(StepRow(3, 1)
+                             .set(metric::Loss, 0.1f)
+                             .set(metric::Scale, 16777216.0f)
+                             .set(metric::GrowthTracker, int64_t{7})
+                             .set(metric::LearningRate, 1e-8f)
+                             .set(metric::GradientNorm, -std::numeric_limits<float>::quiet_NaN())
+                             .setFlags(kSkipped | kBackedOff)
+                             .set(metric::SkippedSoFar, int64_t{9})
+                             .set(metric::DeviceSeconds, 0.1)
+                             .set(metric::WallSeconds, std::numeric_limits<double>::infinity()));
+    batch.events.push_back({EventKind::Edit, 4, -1, 2, 0.5f, "x \"y\"", "one\ntwo"});
+    const QTemporaryDir folder;
+    RunInfo info;
+    info.config = defaultConfig();
+    const std::vector<LaneInfo> infos{{lanes[0], {}}, {lanes[1], {}}};
+    const Picture target{1, 1, 1, {0}};
+    RunWriter(folder.path().toStdString(), info, infos, target).append(batch);
+    const auto lineOf = [&folder](const char* name) {
+        const std::string text = readFile(folder.filePath(QLatin1String(name)).toStdString());
+        return text.substr(text.find('\n') + 1);
+    };
+    QCOMPARE(lineOf("steps.csv"), std::string("3,\"a,b\",0.1,16777216,7,1e-08,nan,1,0,1,0,9\n"));
+    QCOMPARE(lineOf("timing.csv"), std::string("3,\"a,b\",0.1,inf\n"));
+    QCOMPARE(lineOf("events.csv"), std::string("4,all,edit,2,0.5,\"x \"\"y\"\"\",\"one\ntwo\"\n"));
     RecentTimes times;
     QCOMPARE(times.median(), 0.0);
     for (const double seconds : {4.0, 1.0, 2.0})

@@ -1,6 +1,7 @@
 // The tables of a run as text, for tests that write and spoil them.
 #pragma once
 
+#include "engine/core/text.h"
 #include "engine/io/atomic_file.h"
 #include "engine/runs/run_reader.h"
 #include "engine/settings/fields.h"
@@ -10,6 +11,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace halfscope {
 
@@ -20,6 +22,16 @@ inline constexpr const char* kSteps = "step,lane,loss,scale,growth_tracker,learn
 inline constexpr const char* kEvents = "step,lane,kind,scale_before,scale_after,tensor,text\n";
 inline constexpr const char* kTiming = "step,lane,device_seconds,wall_seconds\n";
 inline constexpr const char* kRow = "1,fp32,0.5,1,0,0.01,1,0,0,0,0,0\n";
+/// A line of steps.csv.
+inline std::string stepLine(const StepRow& row, const std::vector<std::string>& lanes) {
+    std::string line = numberText(row.step) + ',' + lanes[static_cast<size_t>(row.lane)];
+    for (MetricId id = 0; const Metric& each : knownMetrics()) {
+        if (each.file == MetricFile::Steps) line += ',' + metricText(each.kind, row[id]);
+        ++id;
+    }
+    return line + '\n';
+}
+
 } // namespace table
 
 /// A folder with files of a run whose settings are the default ones.

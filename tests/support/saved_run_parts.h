@@ -3,9 +3,9 @@
 
 #include "engine/io/atomic_file.h"
 #include "engine/io/strict_json.h"
-#include "engine/runs/run_files.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
+#include "tests/support/run_tables.h"
 #include "tests/support/train_into.h"
 
 #include <QDir>

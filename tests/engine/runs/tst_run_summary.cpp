@@ -2,8 +2,8 @@
 // sentence about each thing that no run writes.
 #include "engine/core/error.h"
 #include "engine/io/strict_json.h"
-#include "engine/runs/run_files.h"
-#include "engine/runs/saved_run.h"
+#include "engine/runs/run_summary.h"
+#include "tests/support/run_tables.h"
 #include "tests/support/thrown.h"
 #include "tests/support/train_into.h"
 
@@ -28,7 +28,7 @@ Json goodSummary() {
 
 } // namespace
 
-class TestSavedSummary : public QObject {
+class TestRunSummary : public QObject {
     Q_OBJECT
 private slots:
     void ofARun();
@@ -40,7 +40,7 @@ private slots:
     void refusesOtherFiles();
 };
 
-void TestSavedSummary::ofARun() {
+void TestRunSummary::ofARun() {
     const QTemporaryDir folder;
     RunConfig config = presetNamed("overflow").config;
     config.task.side = 8;
@@ -49,38 +49,42 @@ void TestSavedSummary::ofARun() {
     config.device = "cpu";
     trainInto(folder.path().toStdString(), config);
     Experiment experiment(config);
-    const auto run = readSavedRun(folder.path().toStdString(), laneNames(config));
-    QVERIFY(run && run->trainedOn);
-    const DeviceInfo& device = run->trainedOn->device;
-    QCOMPARE(device.name, experiment.device().name);
-    QCOMPARE(device.kind, experiment.device().kind);
-    QCOMPARE(device.libraries, experiment.device().libraries);
-    QCOMPARE(device.memoryBytes, experiment.device().memoryBytes);
-    QCOMPARE(run->trainedOn->laneBytes.size(), static_cast<size_t>(experiment.lanes()));
-    for (int lane = 0; lane < experiment.lanes(); ++lane)
-        QCOMPARE(run->trainedOn->laneBytes[static_cast<size_t>(lane)],
-                 experiment.lane(lane).memory().peakBytes);
-    QCOMPARE(run->summary, readFile(folder.filePath("summary.json").toStdString()));
+    const auto run = readRun(folder.path().toStdString());
+    const RunInfo& info = run->info();
+    QVERIFY(info.device && info.outcome == RunOutcome::Finished);
+    QCOMPARE(info.program, std::string("test"));
+    QCOMPARE(info.device->name, experiment.device().name);
+    QCOMPARE(info.device->kind, experiment.device().kind);
+    QCOMPARE(info.device->libraries, experiment.device().libraries);
+    QCOMPARE(info.device->memoryBytes, experiment.device().memoryBytes);
+    QCOMPARE(info.memory.size(), static_cast<size_t>(experiment.lanes()));
+    for (int lane = 0; lane < experiment.lanes(); ++lane) {
+        const MemoryUse& memory = info.memory[static_cast<size_t>(lane)];
+        QCOMPARE(memory.peakBytes, experiment.lane(lane).memory().peakBytes);
+        QVERIFY(memory.peakByCause == experiment.lane(lane).memory().peakByCause);
+    }
+    QCOMPARE(info.summary, readFile(folder.filePath("summary.json").toStdString()));
 }
 
-void TestSavedSummary::ofAnotherMachine() {
+void TestRunSummary::ofAnotherMachine() {
     const TrainedOn trained = trainedOnOf(goodSummary().dump(), "f", kLanes, kSteps);
     QCOMPARE(trained.device.name, std::string("NVIDIA H200"));
     QCOMPARE(trained.device.kind, std::string("cuda"));
     QCOMPARE(trained.device.libraries, std::string("cuDNN 9.7"));
     QCOMPARE(trained.device.memoryBytes, size_t{150754820096});
-    QCOMPARE(trained.laneBytes, (std::vector<size_t>{123456, 0}));
+    QCOMPARE(trained.memory[0].peakBytes, size_t{123456});
+    QCOMPARE(trained.memory[1].peakBytes, size_t{0});
 }
 
-void TestSavedSummary::isNotAlwaysThere() {
+void TestRunSummary::isNotAlwaysThere() {
     const QTemporaryDir folder;
-    writeFileAtomically(folder.filePath("steps.csv").toStdString(), kStepHeader);
-    const auto run = readSavedRun(folder.path().toStdString(), kLanes);
-    QVERIFY(run && !run->trainedOn);
-    QCOMPARE(run->summary, std::string());
+    writeFileAtomically(folder.filePath("steps.csv").toStdString(), table::kSteps);
+    const auto run = readRun(folder.path().toStdString(), defaultConfig());
+    QVERIFY(run && !run->info().device);
+    QCOMPARE(run->info().summary, std::string());
 }
 
-void TestSavedSummary::refusesValues_data() {
+void TestRunSummary::refusesValues_data() {
     QTest::addColumn<QByteArray>("place"); // a JSON pointer
     QTest::addColumn<QByteArray>("value"); // empty: taken away
     QTest::addColumn<QByteArray>("sentence");
@@ -133,7 +137,7 @@ void TestSavedSummary::refusesValues_data() {
         "lanes.0.peak_bytes: missing; allowed is a whole number of bytes from 0");
 }
 
-void TestSavedSummary::refusesValues() {
+void TestRunSummary::refusesValues() {
     QFETCH(const QByteArray, place);
     QFETCH(const QByteArray, value);
     QFETCH(const QByteArray, sentence);
@@ -150,7 +154,7 @@ void TestSavedSummary::refusesValues() {
     QVERIFY2(text.size() < 200, text.c_str());
 }
 
-void TestSavedSummary::refusesOtherFiles_data() {
+void TestRunSummary::refusesOtherFiles_data() {
     QTest::addColumn<QByteArray>("text");
     QTest::addColumn<QByteArray>("sentence");
     QTest::newRow("empty") << QByteArray() << QByteArray("the file is empty");
@@ -164,17 +168,17 @@ void TestSavedSummary::refusesOtherFiles_data() {
                                  << QByteArray("steps: the key stands twice in its object");
 }
 
-void TestSavedSummary::refusesOtherFiles() {
+void TestRunSummary::refusesOtherFiles() {
     QFETCH(const QByteArray, text);
     QFETCH(const QByteArray, sentence);
     const QTemporaryDir folder;
     const std::string path = folder.filePath("summary.json").toStdString();
-    writeFileAtomically(folder.filePath("steps.csv").toStdString(), kStepHeader);
+    writeFileAtomically(folder.filePath("steps.csv").toStdString(), table::kSteps);
     writeFileAtomically(path, text.toStdString());
-    const std::string thrown =
-        thrownBy<InputError>([&] { readSavedRun(folder.path().toStdString(), kLanes); });
+    const std::string thrown = thrownBy<InputError>(
+        [&] { static_cast<void>(readRun(folder.path().toStdString(), defaultConfig())); });
     QVERIFY2(thrown.starts_with(path + ": " + sentence.toStdString()), thrown.c_str());
 }
 
-QTEST_GUILESS_MAIN(TestSavedSummary)
+QTEST_GUILESS_MAIN(TestRunSummary)
 #include "tst_run_summary.moc"

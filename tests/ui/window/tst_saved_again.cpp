@@ -111,11 +111,11 @@ void TestSavedAgain::onceItIsShown() {
     WindowOptions options;
     options.factory = fakeFactory(script);
     const QString folder = copyOfResults();
-    std::string rows = kStepHeader;
+    std::string rows = table::kSteps;
     StepRecord record;
     for (record.step = 1; record.step <= 100000; ++record.step)
         for (record.lane = 0; record.lane < 2; ++record.lane)
-            rows += stepLine(record, laneNames(skippingConfig(kTrained)));
+            rows += table::stepLine(rowOf(record), laneNames(skippingConfig(kTrained)));
     put(folder, "steps.csv", rows);
     for (const char* name : {"timing.csv", "summary.json"})
         QVERIFY(QFile::remove(QDir(folder).filePath(QLatin1String(name))));

@@ -2,8 +2,8 @@
 // line where they were made, in bounded memory; and one sentence about what no run writes.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/io/atomic_file.h"
 #include "engine/runs/gradient_file.h"
-#include "engine/runs/run_files.h"
 #include "tests/support/thrown.h"
 
 #include <QTemporaryDir>

@@ -20,12 +20,12 @@ bool trains(MainWindow& window) {
 /// Rows of a run of two lanes, as long as a run may be.
 std::string longTable(int64_t steps) {
     const std::vector<std::string> lanes = laneNames(tinyConfig(kTrained));
-    std::string text = kStepHeader;
+    std::string text = table::kSteps;
     StepRecord record;
     record.loss = 0.5f;
     for (record.step = 1; record.step <= steps; ++record.step)
         for (record.lane = 0; record.lane < 2; ++record.lane)
-            text += stepLine(record, lanes);
+            text += table::stepLine(rowOf(record), lanes);
     return text;
 }
 

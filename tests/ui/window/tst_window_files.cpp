@@ -1,7 +1,7 @@
 // The window and files: results, pictures and plots that it writes, experiments that it saves and
 // opens again, and what it remembers of itself.
-#include "engine/runs/run_files.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/run_tables.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
@@ -49,20 +49,20 @@ void TestWindowFiles::savesResults() {
         QVERIFY2(folder.exists(name), qPrintable(name));
     // the table of the command line, byte for byte
     Experiment again(config);
-    std::string steps = kStepHeader;
+    std::string steps = table::kSteps;
     const std::vector<std::string> lanes = laneNames(config);
     while (!again.finished()) {
         std::vector<StepRecord> records;
         std::vector<Event> events;
         again.advance(records, events);
         for (const StepRecord& record : records)
-            steps += stepLine(record, lanes);
+            steps += table::stepLine(rowOf(record), lanes);
     }
     QCOMPARE(QString::fromStdString(readAll(folder.filePath(QStringLiteral("steps.csv")))),
              QString::fromStdString(steps));
     const std::string events = readAll(folder.filePath(QStringLiteral("events.csv")));
     QVERIFY(events.find("overflow") != std::string::npos);
-    QVERIFY(events.find(kEventHeader) == 0);
+    QVERIFY(events.find(table::kEvents) == 0);
     QCOMPARE(
         configText(readConfig(folder.filePath(QStringLiteral("experiment.json")).toStdString())),
         configText(config));
