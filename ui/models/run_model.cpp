@@ -114,9 +114,14 @@ QString RunModel::summary() const {
             lanes() > kNamed ? laneTag(i) : briefLabel(laneTag(i) + u' ' + status.title);
         if (label.count(u' ') > 1) label += u':'; // a value stands before the loss
         const int64_t skipped = status.last.skippedSoFar();
-        QString text = label + u' ' + numberText(static_cast<double>(status.last.loss()));
+        QStringList notes;
+        const int64_t steps = m_run->column(i, metric::Loss).size();
+        if (steps >= kTrailingSteps) // one spike at the last step must not decide a comparison
+            notes << tr("median %1").arg(numberText(trailingLoss(m_run->now(), i)));
         if (skipped > 0)
-            text += tr(" (%1 skipped)").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
+            notes << tr("%1 skipped").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
+        QString text = label + u' ' + numberText(static_cast<double>(status.last.loss()));
+        if (!notes.isEmpty()) text += QStringLiteral(" (%1)").arg(notes.join(QStringLiteral(", ")));
         losses << text;
         skips += skipped;
         const SkipVerdict verdict = status.skipVerdict();

@@ -98,7 +98,7 @@ void ShownRun::load(const RunConfig& config, const QString& preset, const QStrin
     m_stopStride = config.steps;
     m_parts.transport->showExperiment(preset, title);
     emit titleChanged(tr("%1 – Halfscope").arg(title));
-    startRun();
+    restart();
 }
 
 void ShownRun::readSaved(const QString& folder, const RunConfig& config) {
@@ -151,11 +151,6 @@ void ShownRun::playOrPause() {
 }
 
 void ShownRun::restart() {
-    m_savedJob.reset();
-    startRun();
-}
-
-void ShownRun::startRun() {
     m_parts.banner->hide();
     m_stays = false;
     guarded(*m_parts.banner, [this] {

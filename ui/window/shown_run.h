@@ -31,6 +31,7 @@ public:
     void setStopStep(qint64 steps);
     void play();
     void playOrPause();
+    /// Builds the networks of the settings anew.
     void restart();
     void setScale(int lane, const QString& text);
     void watchGradients(bool);
@@ -56,7 +57,7 @@ public:
     const RunPtr& run() const { return m_shown.run; }
     bool reads() const { return m_savedJob != nullptr; }
     /// What is seen is no run of the networks that are built: nothing is trained yet.
-    bool showsSaved() const { return m_shown.run && m_shown.run != m_current; }
+    bool showsSaved() const { return m_shown.run && (m_shown.back || m_shown.run != m_current); }
     /// A sentence on a run that is over; else empty.
     QString lead() const;
     /// How long the run that is shown was trained, in seconds, pauses left out.
@@ -86,7 +87,6 @@ private:
     };
 
     void connectSession();
-    void startRun();
     void showBuilt();
     void invite();
     /// A run of the experiment that is loaded.
