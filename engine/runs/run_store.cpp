@@ -82,6 +82,7 @@ std::vector<std::string> settingDifferences(std::span<const RunConfig* const> co
             words[i].push_back(lanes);
         }
     for (const Field& field : fieldTable()) {
+        if (field.apply == FieldApply::Pace) continue; // no result depends on it
         if (field.scope == FieldScope::Run) {
             compare(field, 0, {}, configs, words);
             continue;

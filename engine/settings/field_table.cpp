@@ -216,6 +216,14 @@ std::vector<Field> runFields() {
                      "number of steps above. Changing that number sets this one back to 0."},
                     [](auto& c) -> auto& { return c.epochs; }),
                 {0, 1e9, Bound::Closed, true})),
+        live(FieldApply::Pace,
+             in(ofRun(
+                    {"run.pace", "Pace", "steps/s",
+                     "The window trains at most this many steps a second, so that each can be "
+                     "watched. 0: as fast as possible. No result depends on it, and the command "
+                     "line ignores it."},
+                    [](auto& c) -> auto& { return c.pace; }),
+                {0, 1e6, Bound::Closed, true})),
         ofRun(
             {"run.device", "Device", "",
              "auto takes the first CUDA device, or the CPU if there is none. The CPU rounds values "

@@ -20,6 +20,7 @@ enum class FieldEffect : uint8_t { Live, Restart };
 /// How an edit acts on a lane that runs. Experiment carries it out.
 enum class FieldApply : uint8_t {
     Nothing,  ///< it does not: it needs a restart
+    Pace,     ///< the window trains at another pace; no number of the run depends on it
     Length,   ///< the run ends at another step; lanes are left alone
     Scaler,   ///< the lane's scaler and its rules
     Rates,    ///< the tables of learning rates

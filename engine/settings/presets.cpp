@@ -96,6 +96,7 @@ Preset overflow() {
     made.config.task.kind = TaskKind::Regression;
     made.config.model = {.width = 20, .depth = 1, .norm = Norm::None};
     made.config.steps = 300;
+    made.config.pace = kWatchedPace;
     ScalerConfig& scaler = made.config.lanes[1].scaler;
     scaler.initScale = std::ldexp(1.0, 24);
     scaler.rules.growthInterval = 20;

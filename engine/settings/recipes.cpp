@@ -21,6 +21,7 @@ Preset recipe(const char* name, const char* group, const char* title, const char
     made.config.task.kind = TaskKind::Regression;
     made.config.model = {20, 1, Norm::None, Activation::Relu};
     made.config.steps = 300;
+    made.config.pace = kWatchedPace;
     return made;
 }
 
@@ -37,6 +38,7 @@ Preset accumulation() {
     made.config.task.batch = 16;
     made.config.gradients.accumulate = 4;
     made.config.steps = 1200;
+    made.config.pace = 4 * kWatchedPace; // as many updates a second as elsewhere
     return made;
 }
 

@@ -111,6 +111,7 @@ struct RunConfig {
     uint64_t seed = 0;
     int64_t steps = 300;         ///< stop condition, where there are no epochs
     int64_t epochs = 0;          ///< the run ends after so many; 0: after its steps
+    double pace = 0;             ///< steps a second at most, in the window; 0: no limit
     std::string device = "auto"; ///< or one for each lane, see deviceOfLane
     int64_t threads = 0;         ///< CPU threads; 0: all
     std::vector<LaneConfig> lanes{LaneConfig{Precision::Fp32, {}},

@@ -313,6 +313,7 @@ void Experiment::addForkEvent(int parent, std::vector<Event>& events) const {
 void Experiment::applyTo(int i, FieldApply apply) {
     switch (apply) {
     case FieldApply::Nothing:
+    case FieldApply::Pace:
     case FieldApply::Length: return;
     case FieldApply::Scaler:
         return lane(i).setScaler(m_config.lanes[static_cast<size_t>(i)].scaler);

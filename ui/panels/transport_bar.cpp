@@ -5,6 +5,7 @@
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
+#include "ui/panels/pace_slider.h"
 #include "ui/panels/preset_box.h"
 #include "ui/plots/tickers.h"
 
@@ -78,6 +79,9 @@ void TransportBar::buildButtons() {
     connect(m_play, &QPushButton::clicked, this, &TransportBar::playRequested);
     connect(m_step, &QPushButton::clicked, this, &TransportBar::stepRequested);
 
+    m_pace = make<PaceSlider>(this);
+    m_row->addSpacing(4);
+    m_row->addWidget(m_pace);
     auto* label = make<QLabel>(tr("Stop at"), this);
     m_stopAt = make<QSpinBox>(this);
     m_stopAt->setObjectName(QStringLiteral("stopAt"));

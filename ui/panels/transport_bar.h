@@ -19,6 +19,7 @@ class QToolButton;
 
 namespace halfscope {
 
+class PaceSlider;
 class PresetBox;
 
 class TransportBar : public QWidget {
@@ -31,6 +32,7 @@ public:
     /// `playWaits`: a Play was asked for that has to wait until the run is built.
     void setState(SessionState, bool playWaits = false);
     void setStopStep(qint64 steps);
+    PaceSlider* pace() const { return m_pace; }
     void setFigures(const RunModel&);
     /// Null where it is not known; `tip` tells more.
     void setDevice(const DeviceInfo*, const QString& tip);
@@ -67,6 +69,7 @@ private:
     QPushButton* m_reset = nullptr;
     QPushButton* m_play = nullptr;
     QPushButton* m_step = nullptr;
+    PaceSlider* m_pace = nullptr;
     QSpinBox* m_stopAt = nullptr;
     QLabel* m_counter = nullptr;
     QLabel* m_speeds = nullptr;

@@ -40,6 +40,9 @@ public:
     /// Whether gradients are counted, now and in the runs to come.
     void watchGradients(bool on) { m_channel->watchGradients(on); }
 
+    /// Steps a second at most, now and in the runs to come; 0: as fast as possible.
+    void setPace(double stepsPerSecond) { m_channel->setPace(stepsPerSecond); }
+
     /// What arrived since the last call; nothing before built(), so that a row never comes before
     /// the names of its lanes. Call it every frame: the worker waits when nobody takes its rows.
     SessionBatch drain() { return m_info ? m_channel->take(m_number) : SessionBatch(); }

@@ -72,6 +72,8 @@ public:
     void interrupt();
     /// Whether somebody looks at gradients: they cost the training a share of its time.
     void watchGradients(bool);
+    /// Steps a second at most, of this run and those to come; 0: as fast as possible.
+    void setPace(double stepsPerSecond) { m_pace = stepsPerSecond; }
     /// Everything of run `run` that has arrived; older runs' leftovers are dropped.
     SessionBatch take(uint32_t run);
 
@@ -92,6 +94,7 @@ public:
     bool gradientsWatched() const { return m_watchGradients; }
     /// They are watched, and the window has not left kMostCounts of them.
     bool gradientsWanted() const;
+    double pace() const { return m_pace; }
     /// Something is to be obeyed; what can wait should.
     bool commandWaits() const;
 
@@ -116,7 +119,9 @@ private:
     uint32_t m_snapshotRun = 0;
     std::vector<std::vector<GradientRange>> m_gradients;
     uint32_t m_gradientsRun = 0;
-    std::atomic<bool> m_watchGradients{false}; ///< outlives a reset, which drops commands
+    // these outlive a reset, which drops commands
+    std::atomic<bool> m_watchGradients{false};
+    std::atomic<double> m_pace{0};
 };
 
 } // namespace halfscope

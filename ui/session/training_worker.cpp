@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace halfscope {
 namespace {
@@ -37,12 +38,25 @@ void TrainingWorker::run() {
     while (!m_quit) {
         const bool delivered = m_channel->publish(m_number, m_records, m_events);
         // Rows that found no room wait here, and training with them: none is ever dropped.
-        const auto patience = !delivered ? 1ms : busy() ? 0ms : 1000ms;
-        for (Command& command : m_channel->waitForCommands(patience))
+        for (Command& command : m_channel->waitForCommands(patience(delivered)))
             obey(command);
-        if (delivered && busy() && !m_quit) advance();
+        if (delivered && busy() && !m_quit && wait() <= 0) advance();
     }
     destroyRun();
+}
+
+std::chrono::milliseconds TrainingWorker::patience(bool delivered) const {
+    if (!delivered) return 1ms;
+    if (!busy()) return 1000ms;
+    // no longer than a new pace may take to act
+    constexpr double kLongest = 0.05;
+    return std::chrono::milliseconds(std::lround(std::ceil(1e3 * std::min(wait(), kLongest))));
+}
+
+double TrainingWorker::wait() const {
+    // a step that was interrupted goes on, and one that is asked for comes at once
+    if (m_midway || m_state != SessionState::Running) return 0;
+    return m_steps.wait(m_channel->pace(), secondsOf(Clock::now()));
 }
 
 void TrainingWorker::obey(Command& command) {
@@ -82,7 +96,8 @@ void TrainingWorker::build(const ResetCommand& reset) {
     m_records.clear();
     m_events.clear();
     m_number = reset.run;
-    m_pace = {};
+    m_counts = {};
+    m_steps = {};
     setState(SessionState::Building);
     try {
         m_run = m_factory(reset.config, m_channel->newRun());
@@ -136,14 +151,17 @@ void TrainingWorker::destroyRun() {
 
 void TrainingWorker::advance() {
     try {
+        if (!m_midway) m_steps.begins(m_channel->pace(), secondsOf(Clock::now()));
         m_midway = !m_run->advance(m_records, m_events);
         if (m_midway) return; // interrupted: a command is waiting
         m_channel->publish(m_number, m_records, m_events);
         const bool onlyOne = std::exchange(m_stepOnce, false) && m_state != SessionState::Running;
         const bool done = m_run->finished();
-        if (done || onlyOne || (Clock::now() >= m_nextPicture && m_channel->pictureWanted()))
-            showPicture();
-        if (m_channel->gradientsWanted() && m_pace.due(m_run->step() + 1, secondsOf(Clock::now())))
+        // where there is time before the next step, each step's picture is seen
+        const bool time = wait() > m_pictureSeconds || Clock::now() >= m_nextPicture;
+        if (done || onlyOne || (time && m_channel->pictureWanted())) showPicture();
+        if (m_channel->gradientsWanted() &&
+            m_counts.due(m_run->step() + 1, secondsOf(Clock::now())))
             showGradients();
         if (done)
             setState(SessionState::Finished);
@@ -159,6 +177,7 @@ void TrainingWorker::showPicture() {
     const auto start = Clock::now();
     m_channel->publish(m_number, m_run->snapshot());
     const auto end = Clock::now();
+    m_pictureSeconds = secondsOf(end) - secondsOf(start);
     m_nextPicture = end + std::clamp<std::chrono::nanoseconds>(kPictureShare * (end - start),
                                                                kPictureInterval, kSlowestPictures);
 }
@@ -170,7 +189,7 @@ bool TrainingWorker::showGradients() {
     if (there) m_channel->publish(m_number, std::move(ranges));
     const auto end = Clock::now();
     // at rest it costs nothing
-    m_pace.counted(m_run->step() + 1, secondsOf(busy() ? start : end), secondsOf(end));
+    m_counts.counted(m_run->step() + 1, secondsOf(busy() ? start : end), secondsOf(end));
     return there;
 }
 

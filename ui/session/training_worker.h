@@ -5,6 +5,7 @@
 
 #include "ui/session/gradient_pace.h"
 #include "ui/session/session_channel.h"
+#include "ui/session/step_pace.h"
 
 #include <QObject>
 
@@ -30,6 +31,10 @@ signals:
     void refused(const QString& reason);
 
 private:
+    /// How long the thread may wait for commands before it trains.
+    std::chrono::milliseconds patience(bool delivered) const;
+    /// Seconds until the next step may begin.
+    double wait() const;
     bool busy() const { return m_run && (m_state == SessionState::Running || m_stepOnce); }
     void obey(Command&);
     void build(const ResetCommand&);
@@ -57,7 +62,9 @@ private:
     std::vector<StepRecord> m_records; ///< not yet in the channel
     std::vector<Event> m_events;
     std::chrono::steady_clock::time_point m_nextPicture{};
-    GradientPace m_pace; ///< of the run
+    double m_pictureSeconds = 0; ///< what the last picture took
+    GradientPace m_counts;       ///< of the run
+    StepPace m_steps;
 };
 
 } // namespace halfscope

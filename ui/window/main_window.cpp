@@ -6,6 +6,7 @@
 #include "ui/look/owned.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
+#include "ui/panels/pace_slider.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
@@ -153,6 +154,7 @@ void MainWindow::connectParts() {
     connect(parts.transport, &TransportBar::playRequested, shown, &ShownRun::playOrPause);
     connect(parts.transport, &TransportBar::stepRequested, this, &MainWindow::stepOnce);
     connect(parts.transport, &TransportBar::stopStepChosen, shown, &ShownRun::setStopStep);
+    connect(parts.transport->pace(), &PaceSlider::paceChosen, shown, &ShownRun::setPace);
     connect(parts.transport, &TransportBar::themeChosen, this, &MainWindow::chooseTheme);
     connect(parts.transport, &TransportBar::helpRequested, m_menus.get(), &WindowMenus::showHelp);
     connect(parts.scaler, &ScalerPanel::scaleChosen, shown, &ShownRun::setScale);

@@ -8,6 +8,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/typed_number.h"
+#include "ui/panels/pace_slider.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
@@ -27,6 +28,7 @@ namespace halfscope {
 namespace {
 
 constexpr const char* kStopKey = "run.steps";
+constexpr const char* kPaceKey = "run.pace";
 constexpr qint64 kSilentMs = 1000; // what takes longer is told
 constexpr qint64 kSeenMs = 300;    // a saved run at least, before a training takes its place
 
@@ -77,12 +79,17 @@ void ShownRun::connectSession() {
     });
     connect(&m_models.config, &ConfigModel::liveEdited, this,
             [this](int lane, const std::string& key, const FieldValue& value) {
-                m_controller.edit(lane, key, value);
+                // the pace is the window's: the run does not know of it
+                if (key != kPaceKey) m_controller.edit(lane, key, value);
                 updateCurrent();
                 updateCards();
             });
-    connect(&m_models.config, &ConfigModel::edited, this,
-            [this] { m_parts.transport->setStopStep(m_models.config.config().steps); });
+    connect(&m_models.config, &ConfigModel::edited, this, [this] {
+        const RunConfig& config = m_models.config.config();
+        m_parts.transport->setStopStep(config.steps);
+        m_parts.transport->pace()->setPace(config.pace);
+        m_controller.setPace(config.pace);
+    });
     showState();
 }
 
@@ -130,6 +137,11 @@ void ShownRun::readSaved(const QString& folder, const RunConfig& config) {
 void ShownRun::setStopStep(qint64 steps) {
     m_models.config.setData(m_models.config.index(m_models.config.rowOf(kStopKey)),
                             QString::number(steps));
+}
+
+void ShownRun::setPace(double stepsPerSecond) {
+    m_models.config.setData(m_models.config.index(m_models.config.rowOf(kPaceKey)),
+                            QString::number(stepsPerSecond));
 }
 
 void ShownRun::play() {

@@ -29,6 +29,8 @@ public:
     /// The run in a folder, whose settings were loaded.
     void readSaved(const QString& folder, const RunConfig&);
     void setStopStep(qint64 steps);
+    /// Steps a second at most; 0: as fast as possible.
+    void setPace(double stepsPerSecond);
     void play();
     void playOrPause();
     /// Builds the networks of the settings anew.

@@ -9,6 +9,7 @@
 #include "ui/look/owned.h"
 #include "ui/look/zoom.h"
 #include "ui/panels/event_panel.h"
+#include "ui/panels/pace_slider.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
@@ -46,6 +47,9 @@ WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, Sh
     addShortcut(Qt::Key_Space, [this] { m_shown.playOrPause(); });
     addShortcut(Qt::Key_Period, [this] { m_controller.stepOnce(); });
     addShortcut(Qt::Key_R, [this] { m_shown.restart(); });
+    addShortcut(Qt::Key_Minus, [this] { m_parts.transport->pace()->moveBy(-1); });
+    for (const Qt::Key faster : {Qt::Key_Plus, Qt::Key_Equal})
+        addShortcut(faster, [this] { m_parts.transport->pace()->moveBy(1); });
     addShortcut(Qt::Key_F, [this] { m_parts.plots->setFollow(true); });
     window.installEventFilter(this);
 }

@@ -105,6 +105,7 @@ void TestFields::tableIsWhole() {
                                      "gradients.penalty_eps",
                                      "optimizer.lr",
                                      "run.steps",
+                                     "run.pace",
                                      "scaler.growth_factor",
                                      "scaler.backoff_factor",
                                      "scaler.growth_interval",

@@ -1,0 +1,119 @@
+// The pace of a training that is watched: its slider, its keys, and what the training does.
+#include "tests/support/opened_window.h"
+#include "ui/panels/pace_slider.h"
+
+#include <QElapsedTimer>
+#include <QLocale>
+#include <QSignalSpy>
+#include <QSlider>
+#include <QTest>
+
+using namespace halfscope;
+
+class TestPaceSlider : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void placesAreLogarithmic();
+    void keysAndSliderSetTheSetting();
+    void stepsKeepThePace();
+    void presetsOpenAtTheirPace();
+    void commandsDoNotWait();
+};
+
+void TestPaceSlider::placesAreLogarithmic() {
+    PaceSlider slider;
+    const QSignalSpy chosen(&slider, &PaceSlider::paceChosen);
+    QCOMPARE(slider.slider()->value(), slider.slider()->maximum());
+    QCOMPARE(slider.slider()->accessibleName(), QStringLiteral("Pace: as fast as possible"));
+    slider.setPace(15);
+    QCOMPARE(slider.slider()->accessibleName(), QStringLiteral("Pace: 15 steps a second at most"));
+    const int place = slider.slider()->value();
+    slider.setPace(14.2); // has no place of its own, and is kept
+    QCOMPARE(slider.slider()->value(), place);
+    QCOMPARE(slider.pace(), 14.2);
+    QVERIFY(chosen.isEmpty()); // the user did nothing
+    slider.moveBy(1);
+    QCOMPARE(slider.pace(), 20.0);
+    slider.moveBy(-100);
+    QCOMPARE(slider.pace(), 1.0);
+    slider.moveBy(100);
+    QCOMPARE(slider.pace(), 0.0);
+    QCOMPARE(chosen.size(), qsizetype(3));
+    slider.setPace(5000);
+    QCOMPARE(slider.slider()->value(), slider.slider()->maximum());
+    QCOMPARE(slider.pace(), 5000.0);
+}
+
+void TestPaceSlider::keysAndSliderSetTheSetting() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    auto* slider = window.findChild<PaceSlider*>();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(window.config().config().pace, 0.0);
+    QTest::keyClick(&window, Qt::Key_Minus);
+    QCOMPARE(window.config().config().pace, 1000.0);
+    QTest::keyClick(&window, Qt::Key_Minus);
+    QCOMPARE(window.config().config().pace, 500.0);
+    QTest::keyClick(&window, Qt::Key_Plus);
+    QCOMPARE(window.config().config().pace, 1000.0);
+    slider->slider()->setValue(0);
+    QCOMPARE(window.config().config().pace, 1.0);
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("run.pace")), QStringLiteral("25")));
+    QCOMPARE(slider->pace(), 25.0);
+    QVERIFY(!model.restartNeeded());
+    QCOMPARE(window.bannerText(), QString());
+}
+
+/// It is never faster; how much slower a busy machine is cannot be told.
+void TestPaceSlider::stepsKeepThePace() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.shown().setPace(20);
+    QElapsedTimer clock;
+    clock.start();
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() >= 11, kPatience);
+    QVERIFY2(clock.elapsed() >= 500, qPrintable(QString::number(clock.elapsed())));
+    QVERIFY(window.controller().running());
+    window.shown().setPace(0); // while it runs
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(30), kPatience);
+    QCOMPARE(window.events().rowCount(), 0); // nothing that the numbers depend on was edited
+}
+
+void TestPaceSlider::presetsOpenAtTheirPace() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    auto* slider = window.findChild<PaceSlider*>();
+    window.openPreset(QStringLiteral("overflow"));
+    QCOMPARE(slider->pace(), 15.0);
+    window.openPreset(QStringLiteral("checkerboard"));
+    QCOMPARE(slider->pace(), 0.0);
+}
+
+/// A pause, a step and a reset come at once, however slow the pace is.
+void TestPaceSlider::commandsDoNotWait() {
+    RunConfig config = tinyConfig(30);
+    config.pace = 0.001;
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QElapsedTimer clock;
+    clock.start();
+    window.play();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(1), kPatience);
+    window.pause();
+    QVERIFY(reaches(window, SessionState::Paused));
+    window.stepOnce();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(2), kPatience);
+    window.play();
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(clock.elapsed() < 500000); // half of what one step would take
+}
+
+QTEST_MAIN(TestPaceSlider)
+#include "tst_pace_slider.moc"

@@ -1,0 +1,56 @@
+// When steps come that are watched.
+#include "ui/session/step_pace.h"
+
+#include <QTest>
+
+using namespace halfscope;
+
+class TestStepPace : public QObject {
+    Q_OBJECT
+private slots:
+    void keepsTheBeat();
+    void slowStepsFollowEachOther();
+    void aNewPaceActsAtOnce();
+};
+
+/// Also where the thread wakes a little late each time.
+void TestStepPace::keepsTheBeat() {
+    StepPace pace;
+    QCOMPARE(pace.wait(10, 100), 0.0);
+    double now = 100;
+    int steps = 0;
+    while (now < 110) {
+        now += pace.wait(10, now) + 0.003;
+        pace.begins(10, now);
+        steps += now < 110 ? 1 : 0;
+        now += 0.02; // the step itself
+    }
+    QCOMPARE(steps, 100);
+}
+
+/// What the device cannot keep up with is not made up for later.
+void TestStepPace::slowStepsFollowEachOther() {
+    StepPace pace;
+    double now = 5;
+    for (int i = 0; i < 10; ++i) {
+        QCOMPARE(pace.wait(10, now), 0.0);
+        pace.begins(10, now);
+        now += 0.5;
+    }
+    pace.begins(10, now);
+    QVERIFY(qAbs(pace.wait(10, now + 0.01) - 0.09) < 1e-9);
+}
+
+void TestStepPace::aNewPaceActsAtOnce() {
+    StepPace pace;
+    pace.begins(1, 50);
+    QVERIFY(qAbs(pace.wait(1, 50.25) - 0.75) < 1e-9);
+    QCOMPARE(pace.wait(100, 50.25), 0.0);
+    QCOMPARE(pace.wait(0, 50.25), 0.0);
+    pace.begins(0, 60);
+    QVERIFY(qAbs(pace.wait(2, 60.1) - 0.4) < 1e-9);
+    QVERIFY(pace.wait(2, 10) <= 0.5); // whatever a clock says
+}
+
+QTEST_GUILESS_MAIN(TestStepPace)
+#include "tst_step_pace.moc"

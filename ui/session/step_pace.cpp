@@ -1,0 +1,19 @@
+// Times of steps as a metronome has them.
+#include "ui/session/step_pace.h"
+
+#include <algorithm>
+
+namespace halfscope {
+
+double StepPace::wait(double pace, double now) const {
+    if (pace <= 0 || m_last < 0) return 0;
+    return std::clamp(m_last + 1 / pace - now, 0.0, 1 / pace);
+}
+
+void StepPace::begins(double pace, double now) {
+    const double beat = pace > 0 ? 1 / pace : 0;
+    const double due = m_last + beat;
+    m_last = m_last >= 0 && now - due < beat ? std::min(due, now) : now;
+}
+
+} // namespace halfscope
