@@ -59,8 +59,8 @@ int RunListModel::rowOf(RunId id) const {
 
 QString RunListModel::tagOf(RunId id) { return QString::number(static_cast<uint32_t>(id)); }
 
-/// "A 0.0123 (0.0119), B 0.0131 (0.0121)".
-QString RunListModel::lossesOf(const RunSnapshot& run) {
+/// "A 0.0123 (0.0119)", "B 0.0131 (0.0121)".
+QStringList RunListModel::lossesOf(const RunSnapshot& run) {
     QStringList parts;
     for (int lane = 0; lane < run.laneCount(); ++lane) {
         const halfscope::Column& loss = run.column(lane, metric::Loss);
@@ -69,7 +69,7 @@ QString RunListModel::lossesOf(const RunSnapshot& run) {
                      .arg(laneTag(lane), numberText(loss.lastValue(), 3),
                           numberText(trailingLoss(run, lane), 3));
     }
-    return parts.join(QStringLiteral(", "));
+    return parts;
 }
 
 QString RunListModel::detailsOf(int at) const {
@@ -82,7 +82,9 @@ QString RunListModel::detailsOf(int at) const {
     const std::string& differs = m_differences[static_cast<size_t>(at)];
     if (!differs.empty()) lines << tr("Differs in %1").arg(QString::fromStdString(differs));
     if (!row.losses.isEmpty())
-        lines << tr("Last loss (median of the last %1): %2").arg(kTrailingSteps).arg(row.losses);
+        lines << tr("Last loss (median of the last %1): %2")
+                     .arg(kTrailingSteps)
+                     .arg(row.losses.join(QStringLiteral(", ")));
     return lines.join(u'\n');
 }
 
@@ -111,7 +113,7 @@ QVariant RunListModel::data(const QModelIndex& index, int role) const {
     switch (role) {
     case Qt::DisplayRole:
         if (name) return tr("%1  %2").arg(tagOf(row.entry.id), called);
-        if (index.column() == LossColumn) return row.losses;
+        if (index.column() == LossColumn) return row.losses.join(u'\n');
         return QString::fromStdString(m_differences[static_cast<size_t>(index.row())]);
     case Qt::EditRole: return name ? QVariant(called) : QVariant();
     case Qt::CheckStateRole:
@@ -152,7 +154,7 @@ QVariant RunListModel::headerData(int section, Qt::Orientation orientation, int 
     if (role != Qt::DisplayRole) return {};
     switch (section) {
     case NameColumn: return tr("Run");
-    case LossColumn: return tr("Last loss (median)");
+    case LossColumn: return tr("Loss (median)");
     default: return tr("Differs in");
     }
 }

@@ -47,10 +47,10 @@ private:
     struct Row {
         RunStore::Entry entry;
         uint64_t version = 0;
-        QString losses;
+        QStringList losses;
     };
     void takeStore();
-    static QString lossesOf(const RunSnapshot&);
+    static QStringList lossesOf(const RunSnapshot&);
     QString spokenOf(const Row&) const;
 
     RunStore& m_store;

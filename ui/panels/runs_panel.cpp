@@ -19,7 +19,8 @@
 namespace halfscope {
 namespace {
 
-/// A sample of a run's line before its name: the number tells the same without colour.
+/// A sample of a run's line before its name: the number tells the same without colour. In what it
+/// differs from the others stands below, as the panel is narrow.
 class RunDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -29,7 +30,11 @@ protected:
         QStyledItemDelegate::initStyleOption(option, index);
         const bool current = index.data(RunListModel::CurrentRole).toBool();
         option->font.setBold(current);
-        if (index.column() != RunListModel::NameColumn || current) return;
+        if (index.column() != RunListModel::NameColumn) return;
+        const QString differs =
+            index.siblingAtColumn(RunListModel::DiffersColumn).data().toString();
+        if (!differs.isEmpty()) option->text += QChar(QChar::LineSeparator) + differs;
+        if (current) return;
         constexpr int kSide = 12;
         QPixmap sample(kSide, kSide);
         sample.fill(Qt::transparent);
@@ -104,9 +109,12 @@ void RunsPanel::buildTable() {
     m_table->setShowGrid(false);
     m_table->setWordWrap(false);
     m_table->verticalHeader()->hide();
-    m_table->horizontalHeader()->setStretchLastSection(true);
-    m_table->horizontalHeader()->setHighlightSections(false);
-    m_table->setColumnWidth(RunListModel::NameColumn, 130);
+    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    m_table->hideColumn(RunListModel::DiffersColumn); // stands below the name
+    QHeaderView& header = *m_table->horizontalHeader();
+    header.setHighlightSections(false);
+    header.setSectionResizeMode(RunListModel::NameColumn, QHeaderView::Stretch);
+    header.setSectionResizeMode(RunListModel::LossColumn, QHeaderView::ResizeToContents);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &RunsPanel::showDetails);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &RunsPanel::showDetails);

@@ -157,6 +157,7 @@ void WindowMenus::addSettings(QMenu& view) {
 
 void WindowMenus::addRuns(QMenu& view) {
     m_runs = view.addAction(tr("Ru&ns of this session"));
+    m_runs->setIconText(tr("Runs")); // on its button
     m_runs->setShortcut(Qt::Key_F8);
     m_runs->setCheckable(true);
     connect(m_runs, &QAction::toggled, this, [this](bool on) {
