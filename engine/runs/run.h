@@ -39,7 +39,8 @@ std::vector<LaneInfo> lanesOf(const RunConfig&);
 
 struct RunInfo {
     RunInfo();          // out of line: GCC 12 takes the strings of an inline one for uninitialised
-    RunConfig config;   ///< as it is now: live edits change it
+    RunConfig config;   ///< as it is now: live edits change it, forks are among its lanes
+    RunConfig recorded; ///< as it started, with its forks and edits: trained again, the same bits
     std::string preset; ///< the name of the preset that it began as; may be empty
     std::optional<DeviceInfo> device;  ///< nothing where no file of a saved run tells it
     std::string cudaReason;            ///< why CUDA is not used; empty when it is, or nobody asked

@@ -84,7 +84,8 @@ public:
             const std::function<bool(double)>& goesOn)
         : m_folder(folder), m_goesOn(goesOn) {
         RunInfo info;
-        info.config = config;
+        info.config = settingsAtEnd(config);
+        info.recorded = config;
         info.folder = folder;
         m_planned = lanesOf(config);
         for (const LaneInfo& lane : m_planned)

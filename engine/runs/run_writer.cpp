@@ -251,7 +251,7 @@ RunWriter::RunWriter(std::string folder, const RunInfo& info, std::span<const La
       m_steps(pathTo(run_file::kSteps), m_names, columnsOf(MetricFile::Steps, measured)),
       m_timing(pathTo(run_file::kTiming), m_names, columnsOf(MetricFile::Timing, measured)),
       m_events(pathTo(run_file::kEvents)) {
-    const std::string text = configText(portableConfig(info.config));
+    const std::string text = configText(portableConfig(info.recorded));
     writePng(target, pathTo(run_file::kTarget));
     writeFileAtomically(pathTo(run_file::kExperiment), text); // last of what can fail
     for (const auto& names : {tableNames(), pictureNames()})
@@ -301,11 +301,11 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures) {
     m_events.finish();
     m_timing.finish();
     if (m_gradients) m_gradients->finish();
-    writeFileAtomically(pathTo(run_file::kExperiment), configText(portableConfig(info.config)));
+    writeFileAtomically(pathTo(run_file::kExperiment), configText(portableConfig(info.recorded)));
     for (size_t i = 0; i < pictures.outputs.size(); ++i)
         writePng(pictures.outputs[i], pathTo(run_file::output(m_names[i])));
     // a fork may have given the lanes before it other titles
-    const std::vector<LaneInfo> lanes = lanesOf(info.config);
+    const std::vector<LaneInfo> lanes = lanesOf(info.recorded);
     for (size_t i = 0; i < std::min(lanes.size(), m_lanes.size()); ++i)
         m_lanes[i].title = lanes[i].title;
     std::vector<double> medians;
@@ -357,7 +357,7 @@ private:
 
     void writeSettings() {
         try {
-            const std::string text = configText(portableConfig(m_run.info().config));
+            const std::string text = configText(portableConfig(m_run.info().recorded));
             writeFileAtomically(pathTo(run_file::kExperiment), text);
             wrote(run_file::kExperiment);
         } catch (const InputError& error) {

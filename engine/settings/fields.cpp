@@ -15,6 +15,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 namespace halfscope {
 
@@ -483,6 +484,15 @@ std::string fieldReference() {
                 (preset.mayScale ? scaling : "none") + " |\n";
     }
     return text;
+}
+
+RunConfig settingsAtEnd(RunConfig recorded) {
+    RunConfig config = std::move(recorded);
+    for (LaneFork& fork : std::exchange(config.forks, {}))
+        config.lanes.push_back(std::move(fork.lane));
+    for (const LiveEdit& edit : std::exchange(config.edits, {}))
+        if (edit.key != kLiveScale) setField(config, edit.lane, edit.key, edit.value);
+    return config;
 }
 
 } // namespace halfscope

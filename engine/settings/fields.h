@@ -106,6 +106,10 @@ void checkLiveEdit(std::string_view key, const FieldValue&);
 /// Replaces the lanes by presets, "fp32,amp-fp16".
 std::vector<LaneConfig> parseLanes(std::string_view list);
 
+/// The settings at the end of a recorded run: its forks stand among the lanes, its edits among the
+/// settings.
+RunConfig settingsAtEnd(RunConfig recorded);
+
 struct Preset {
     std::string name;  ///< "checkerboard"
     std::string group; ///< "Examples": the heading under which lists and menus show it

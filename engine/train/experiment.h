@@ -39,6 +39,8 @@ public:
     /// As it was at the start, with the forks and edits since and those that are still to come: run
     /// again, it gives the same bits on the same device.
     RunConfig recorded() const;
+    /// How many forks and edits there were; moves where config() and recorded() do.
+    size_t changes() const { return m_start.forks.size() + m_start.edits.size(); }
     int lanes() const { return static_cast<int>(m_lanes.size()); }
     Trainer& lane(int i) { return *m_lanes[static_cast<size_t>(i)]; }
     const std::string& laneName(int i) const { return m_names[static_cast<size_t>(i)]; }

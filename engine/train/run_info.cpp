@@ -7,7 +7,8 @@ namespace halfscope {
 
 RunInfo runInfo(Experiment& experiment, std::string program) {
     RunInfo info;
-    info.config = experiment.recorded();
+    info.config = experiment.config();
+    info.recorded = experiment.recorded();
     info.device = experiment.device();
     info.cudaReason = experiment.cudaReason();
     for (int lane = 0; lane < experiment.lanes(); ++lane)

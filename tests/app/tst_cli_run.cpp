@@ -337,7 +337,7 @@ void TestCliRun::csvLines() {
     batch.events.push_back({EventKind::Edit, 4, -1, 2, 0.5f, "x \"y\"", "one\ntwo"});
     const QTemporaryDir folder;
     RunInfo info;
-    info.config = defaultConfig();
+    info.config = info.recorded = defaultConfig();
     const std::vector<LaneInfo> infos{{lanes[0], {}}, {lanes[1], {}}};
     const Picture target{1, 1, 1, {0}};
     RunWriter(folder.path().toStdString(), info, infos, target).append(batch);

@@ -84,6 +84,9 @@ public:
         event.text = key + " is " + valueText(value);
         events.push_back(event);
     }
+    void fork(int, const LaneConfig&, std::vector<Event>&) override {
+        throw InputError("this run forks no lanes");
+    }
     Picture target() const override { return {2, 2, 1, {0, 1, 1, 0}}; }
     Snapshot snapshot() override {
         return {m_step, std::vector<Picture>(m_config.lanes.size(), target())};

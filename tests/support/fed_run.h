@@ -33,7 +33,7 @@ public:
             lanes.back().name = lanes.back().title = names[i].toStdString();
         }
         RunInfo info;
-        info.config = std::move(config);
+        info.config = info.recorded = std::move(config);
         run = std::make_shared<Run>(std::move(info), std::move(lanes));
     }
     /// Rows of other lanes than there are get lost.

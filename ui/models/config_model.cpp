@@ -58,7 +58,10 @@ bool ConfigModel::differs(const Row& r, const RunConfig& other) const {
 
 void ConfigModel::load(const RunConfig& config) {
     beginResetModel();
-    m_config = m_preset = config;
+    m_config = config;
+    m_config.forks.clear(); // a restart goes by the settings that are seen
+    m_config.edits.clear();
+    m_preset = m_config;
     startBuilding();
     rebuildRows();
     endResetModel();
@@ -68,17 +71,54 @@ void ConfigModel::load(const RunConfig& config) {
 
 void ConfigModel::startBuilding() {
     ++m_builds;
+    m_forking.reset();
     m_running.reset(); // what is edited from here on is sent when the new run is there
     m_runsAs.resize(m_config.lanes.size());
     std::iota(m_runsAs.begin(), m_runsAs.end(), 0);
 }
 
-std::optional<int> ConfigModel::runningLane(const Row& r) const {
-    if (r.lane < 0) return r.lane;
-    const int lane = m_runsAs[static_cast<size_t>(r.lane)];
+std::optional<int> ConfigModel::runsAs(int edited) const {
+    const int lane = m_runsAs[static_cast<size_t>(edited)];
     const bool runs =
         lane != kNotRunning && m_running && lane < static_cast<int>(m_running->lanes.size());
     return runs ? std::optional(lane) : std::nullopt;
+}
+
+bool ConfigModel::canFork(int lane) const {
+    return m_running && m_running->lanes.size() < kMaxLanes && !runsAs(lane);
+}
+
+std::optional<int> ConfigModel::runningLane(const Row& r) const {
+    return r.lane < 0 ? r.lane : runsAs(r.lane);
+}
+
+void ConfigModel::follow(RunConfig now) {
+    if (!m_running) return;
+    now.pace = m_running->pace; // the run does not know of it
+    for (const Row& r : m_rows) {
+        const std::optional<int> lane = runningLane(r);
+        if (!lane || differsFromRunning(r)) continue; // the user's own edit stays
+        if (const FieldValue value = r.field->get(now, *lane);
+            value != r.field->get(*m_running, *lane))
+            r.field->set(m_config, r.lane, value);
+    }
+    const size_t before = m_running->lanes.size();
+    m_running = std::move(now);
+    if (before == m_running->lanes.size()) return announce();
+    beginResetModel();
+    for (size_t lane = before; lane < m_running->lanes.size(); ++lane) {
+        if (!m_forking || *m_forking >= static_cast<int>(m_runsAs.size()) ||
+            m_runsAs[static_cast<size_t>(*m_forking)] != kNotRunning) {
+            m_forking = static_cast<int>(m_runsAs.size());
+            m_config.lanes.push_back(m_running->lanes[lane]);
+            m_runsAs.push_back(kNotRunning);
+        }
+        m_runsAs[static_cast<size_t>(*m_forking)] = static_cast<int>(lane);
+        m_forking.reset();
+    }
+    rebuildRows();
+    endResetModel();
+    emit edited();
 }
 
 bool ConfigModel::differsFromRunning(const Row& r) const {
@@ -149,6 +189,7 @@ bool ConfigModel::removeLane(int lane) {
     beginResetModel();
     m_config.lanes.erase(m_config.lanes.begin() + lane);
     m_runsAs.erase(m_runsAs.begin() + lane);
+    m_forking.reset();
     // the lanes behind it are still measured against themselves
     if (lane < static_cast<int>(m_preset.lanes.size()))
         m_preset.lanes.erase(m_preset.lanes.begin() + lane);

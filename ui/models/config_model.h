@@ -51,6 +51,15 @@ public:
     /// What a run was built from. Live fields edited meanwhile are sent after it.
     void setRunning(const RunConfig&);
     void clearRunning();
+    /// What forks and edits that were recorded made of the run: what was shown of it is edited
+    /// along, and a lane that no edited one is forked as gets settings of its own.
+    void follow(RunConfig now);
+    /// The number of a lane in the run that goes on; nothing for one that the next run will have.
+    std::optional<int> runsAs(int lane) const;
+    /// Whether a lane does not run and could, from the state that another one has now.
+    bool canFork(int lane) const;
+    /// The next lane that is forked will be this one.
+    void expectFork(int lane) { m_forking = lane; }
     /// With the live edits that reached it; nothing while there is no run.
     const std::optional<RunConfig>& running() const { return m_running; }
     /// Some edits act only when the run starts again.
@@ -97,8 +106,9 @@ private:
 
     RunConfig m_config, m_preset;
     std::optional<RunConfig> m_running;
-    std::vector<int> m_runsAs; ///< by lane: its number in the run; kNotRunning
-    int m_builds = 0;          ///< counts startBuilding()
+    std::vector<int> m_runsAs;    ///< by lane: its number in the run; kNotRunning
+    std::optional<int> m_forking; ///< lane that a fork was asked for
+    int m_builds = 0;             ///< counts startBuilding()
     std::vector<Row> m_rows;
     std::vector<QString> m_errors; ///< by row; empty: fine
 };

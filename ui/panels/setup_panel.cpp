@@ -12,6 +12,7 @@
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -74,7 +75,7 @@ void SetupPanel::addRunGroups(QWidget* content) {
         if (m_model.row(i).lane >= 0) break;
         const QString group = QString::fromStdString(m_model.row(i).field->group);
         if (m_groups.empty() || group != current) {
-            m_groups.push_back({newSection(group, group, content), -1, {}, nullptr});
+            m_groups.push_back({newSection(group, group, content), -1, {}, nullptr, nullptr});
             current = group;
         }
         auto* editor = make<FieldEditor>(m_model, i, m_groups.back().section);
@@ -99,12 +100,37 @@ void SetupPanel::addLaneGroups(QWidget* content) {
             connect(remove, &QToolButton::clicked, this,
                     [this, lane] { m_model.removeLane(lane); });
             section->addToHeading(remove);
-            m_groups.push_back({section, lane, {}, remove});
+            m_groups.push_back({section, lane, {}, remove, newForkButton(lane, section)});
         }
         auto* editor = make<FieldEditor>(m_model, i, m_groups.back().section);
         m_groups.back().section->addWidget(editor);
         m_groups.back().editors.push_back(editor);
     }
+}
+
+QToolButton* SetupPanel::newForkButton(int lane, Section* section) {
+    auto* fork = make<QToolButton>(section);
+    fork->setObjectName(QStringLiteral("fork:%1").arg(lane));
+    fork->setText(tr("Continue from here as this lane"));
+    fork->setToolTip(tr("This lane takes over the weights and the optimizer's state that another "
+                        "lane has now, and goes on with the settings below. Its past is that of "
+                        "the other lane."));
+    fork->setAccessibleDescription(fork->toolTip());
+    fork->setPopupMode(QToolButton::InstantPopup);
+    auto* menu = make<QMenu>(fork);
+    connect(menu, &QMenu::aboutToShow, this, [this, menu, lane] { fillForks(*menu, lane); });
+    fork->setMenu(menu);
+    section->addWidget(fork);
+    return fork;
+}
+
+void SetupPanel::fillForks(QMenu& menu, int lane) {
+    menu.clear();
+    if (!m_model.running()) return;
+    const QStringList labels = laneLabels(laneTitles(*m_model.running()));
+    for (int parent = 0; parent < static_cast<int>(labels.size()); ++parent)
+        menu.addAction(tr("Continue lane %1").arg(labels[parent]), this,
+                       [this, lane, parent] { emit forkRequested(lane, parent); });
 }
 
 void SetupPanel::addLaneButton(QWidget* content) {
@@ -115,13 +141,15 @@ void SetupPanel::addLaneButton(QWidget* content) {
         tr("One more training of the same network, like the last lane; at most %1")
             .arg(ConfigModel::kMostLanes));
     m_addLane->setEnabled(m_model.config().lanes.size() < ConfigModel::kMostLanes);
-    connect(m_addLane, &QToolButton::clicked, this, [this] {
-        if (!m_model.addLane()) return;
-        const int lane = static_cast<int>(m_model.config().lanes.size()) - 1;
-        // once its settings have been laid out
-        QTimer::singleShot(0, this, [this, lane] { goTo(lane); });
-    });
+    connect(m_addLane, &QToolButton::clicked, this, &SetupPanel::addLane);
     content->layout()->addWidget(m_addLane);
+}
+
+void SetupPanel::addLane() {
+    if (!m_model.addLane()) return;
+    const int lane = static_cast<int>(m_model.config().lanes.size()) - 1;
+    // once its settings have been laid out
+    QTimer::singleShot(0, this, [this, lane] { goTo(lane); });
 }
 
 void SetupPanel::rebuildStrip() {
@@ -224,7 +252,9 @@ void SetupPanel::refresh() {
             any = any || editor->applies();
         }
         group.section->setVisible(any);
-        if (group.lane >= 0) group.section->setTitle(laneLabel(group.lane, names[group.lane]));
+        if (group.lane < 0) continue;
+        group.section->setTitle(laneLabel(group.lane, names[group.lane]));
+        group.fork->setVisible(m_model.canFork(group.lane));
     }
     refreshStrip();
     const bool appears = m_restart->isHidden() && m_model.restartNeeded();

@@ -11,6 +11,7 @@
 
 class QFrame;
 class QHBoxLayout;
+class QMenu;
 class QScrollArea;
 class QToolButton;
 
@@ -28,10 +29,14 @@ public:
     bool restartShown() const;
     /// Unfolds a lane's settings and brings them into view; -1: those of the whole run.
     void goTo(int lane);
+    /// One more lane, like the last one; its settings come into view. Nothing beyond six.
+    void addLane();
     QSize sizeHint() const override;
 
 signals:
     void restartRequested();
+    /// A lane that does not run yet is to go on from one of the run's lanes.
+    void forkRequested(int lane, int parent);
 
 protected:
     void changeEvent(QEvent*) override;
@@ -43,6 +48,8 @@ private:
     void addRunGroups(QWidget* content);
     void addLaneGroups(QWidget* content);
     void addLaneButton(QWidget* content);
+    QToolButton* newForkButton(int lane, Section*);
+    void fillForks(QMenu&, int lane);
     void orderTabs();
     void rebuildStrip();
     void refreshStrip();
@@ -60,6 +67,7 @@ private:
         int lane = -1;
         std::vector<FieldEditor*> editors; ///< children of the section
         QToolButton* remove = nullptr;     ///< child of the section; a lane's only
+        QToolButton* fork = nullptr;       ///< as above
     };
     std::vector<Group> m_groups;
     std::map<QString, bool> m_open; ///< what the user folded, by group; survives rebuilding

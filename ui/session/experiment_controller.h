@@ -37,6 +37,9 @@ public:
     void stepOnce();
     /// A live field; lane -1 for a field of the run. Comes back as an Edit event.
     void edit(int lane, const std::string& key, const FieldValue&);
+    /// A lane that goes on from another one's present state. Comes back in a batch's change, with
+    /// an Edit event, or as refused().
+    void fork(int parent, const LaneConfig& lane) { m_channel->post(ForkCommand{parent, lane}); }
     /// Whether gradients are counted, now and in the runs to come.
     void watchGradients(bool on) { m_channel->watchGradients(on); }
 

@@ -44,6 +44,8 @@ SessionBatch SessionChannel::take(uint32_t run) {
     const std::lock_guard lock(m_mutex);
     if (m_eventsRun == run) batch.events = std::move(m_events);
     m_events.clear();
+    if (m_changeRun == run) batch.change = std::move(m_change);
+    m_change.reset();
     if (m_snapshotRun == run) batch.snapshot = std::move(m_snapshot);
     m_snapshot.reset();
     if (m_gradientsRun == run) batch.gradients = std::move(m_gradients);
@@ -88,6 +90,12 @@ bool SessionChannel::publish(uint32_t run, std::vector<StepRecord>& records,
     const size_t taken = m_rows.push(m_outgoing);
     records.erase(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(taken));
     return records.empty();
+}
+
+void SessionChannel::publish(uint32_t run, SessionChange change) {
+    const std::lock_guard lock(m_mutex);
+    m_change = std::move(change);
+    m_changeRun = run;
 }
 
 void SessionChannel::publish(uint32_t run, Snapshot snapshot) {

@@ -29,16 +29,21 @@ struct EditCommand {
     std::string key;
     FieldValue value;
 };
+/// A lane that goes on from another one's present state, see Experiment::fork().
+struct ForkCommand {
+    int parent = 0;
+    LaneConfig lane;
+};
 /// The gradients are wanted from now on, see SessionChannel::watchGradients().
 struct LookCommand {};
 struct QuitCommand {};
 using Command = std::variant<PlayCommand, PauseCommand, StepCommand, ResetCommand, EditCommand,
-                             LookCommand, QuitCommand>;
+                             ForkCommand, LookCommand, QuitCommand>;
 
 /// What the worker built: fixed for the whole run.
 struct SessionInfo {
     uint32_t run = 0;
-    RunConfig config;
+    RunConfig config, recorded; ///< TrainingRun
     std::vector<std::string> laneNames;
     std::vector<MemoryUse> memory; ///< TrainingRun::memory()
     DeviceInfo device;
@@ -46,14 +51,21 @@ struct SessionInfo {
     Picture target;
 };
 
+/// What forks and live edits made of a run, also those that it was recorded with.
+struct SessionChange {
+    RunConfig now, recorded;
+    std::vector<MemoryUse> memory;
+};
+
 /// What the window takes in one frame; all of the same run.
 struct SessionBatch {
     std::vector<StepRecord> records;
     std::vector<Event> events;
+    std::optional<SessionChange> change;               ///< the newest, when there is a new one
     std::optional<Snapshot> snapshot;                  ///< the newest, when there is a new one
     std::vector<std::vector<GradientRange>> gradients; ///< in order of counting; each by lane
     bool empty() const {
-        return records.empty() && events.empty() && !snapshot && gradients.empty();
+        return records.empty() && events.empty() && !change && !snapshot && gradients.empty();
     }
 };
 
@@ -87,6 +99,8 @@ public:
     void setTarget(TrainingRun*);
     /// Takes the rows and events it has room for out of the vectors; true when nothing is left.
     bool publish(uint32_t run, std::vector<StepRecord>& records, std::vector<Event>& events);
+    /// Before a row or an event of a lane that it tells of.
+    void publish(uint32_t run, SessionChange);
     void publish(uint32_t run, Snapshot);
     void publish(uint32_t run, std::vector<GradientRange>);
     /// The window has taken the last picture.
@@ -115,6 +129,8 @@ private:
     TrainingRun* m_target = nullptr;
     std::vector<Event> m_events;
     uint32_t m_eventsRun = 0;
+    std::optional<SessionChange> m_change;
+    uint32_t m_changeRun = 0;
     std::optional<Snapshot> m_snapshot;
     uint32_t m_snapshotRun = 0;
     std::vector<std::vector<GradientRange>> m_gradients;

@@ -15,6 +15,8 @@ public:
         : m_experiment(config, stop), m_stop(stop) {}
 
     const RunConfig& config() const override { return m_experiment.config(); }
+    RunConfig recorded() const override { return m_experiment.recorded(); }
+    size_t changes() const override { return m_experiment.changes(); }
     std::vector<std::string> laneNames() const override {
         std::vector<std::string> names;
         for (int i = 0; i < m_experiment.lanes(); ++i)
@@ -45,6 +47,9 @@ public:
     void setLive(int lane, const std::string& key, const FieldValue& value,
                  std::vector<Event>& events) override {
         m_experiment.setLive(lane, key, value, events);
+    }
+    void fork(int parent, const LaneConfig& lane, std::vector<Event>& events) override {
+        m_experiment.fork(parent, lane, events);
     }
     Picture target() const override { return m_experiment.target(); }
     Snapshot snapshot() override { return m_experiment.snapshot(m_stop); }

@@ -14,6 +14,9 @@ class TrainingRun {
 public:
     virtual ~TrainingRun() = default;
     virtual const RunConfig& config() const = 0;
+    /// Experiment::recorded() and changes().
+    virtual RunConfig recorded() const { return config(); }
+    virtual size_t changes() const { return 0; }
     virtual std::vector<std::string> laneNames() const = 0;
     virtual DeviceInfo device() const = 0;
     virtual std::string cudaReason() const = 0;
@@ -27,6 +30,8 @@ public:
     virtual void clearStop() = 0;
     virtual void setLive(int lane, const std::string& key, const FieldValue&,
                          std::vector<Event>&) = 0;
+    /// Experiment::fork().
+    virtual void fork(int parent, const LaneConfig&, std::vector<Event>&) = 0;
     virtual Picture target() const = 0;
     virtual Snapshot snapshot() = 0;
     /// Experiment::gradientRanges(); empty where there are none to be had.

@@ -40,6 +40,7 @@ void TrainingWorker::run() {
         // Rows that found no room wait here, and training with them: none is ever dropped.
         for (Command& command : m_channel->waitForCommands(patience(delivered)))
             obey(command);
+        if (m_fork && m_run && !m_midway && !m_quit) fork();
         if (delivered && busy() && !m_quit && wait() <= 0) advance();
     }
     destroyRun();
@@ -72,6 +73,7 @@ void TrainingWorker::obey(Command& command) {
                           },
                           [this](const ResetCommand& reset) { build(reset); },
                           [this](const EditCommand& change) { edit(change); },
+                          [this](ForkCommand& fork) { m_fork = std::move(fork); },
                           [this](LookCommand) { look(); }, [this](QuitCommand) { m_quit = true; }},
                command);
 }
@@ -105,6 +107,8 @@ void TrainingWorker::build(const ResetCommand& reset) {
         auto info = std::make_shared<SessionInfo>();
         info->run = m_number;
         info->config = m_run->config();
+        info->recorded = m_run->recorded();
+        m_changes = m_run->changes();
         info->laneNames = m_run->laneNames();
         info->memory = m_run->memory();
         info->device = m_run->device();
@@ -123,6 +127,7 @@ void TrainingWorker::edit(const EditCommand& change) {
     if (!m_run) return;
     try {
         m_run->setLive(change.lane, change.key, change.value, m_events);
+        publishChange();
         checkFinished();
         look(); // the next step's gradients have another scale
     } catch (const InputError& error) {
@@ -130,6 +135,29 @@ void TrainingWorker::edit(const EditCommand& change) {
     } catch (const std::exception& error) {
         fail(error.what());
     }
+}
+
+void TrainingWorker::fork() {
+    const ForkCommand asked = *std::exchange(m_fork, std::nullopt);
+    try {
+        m_run->fork(asked.parent, asked.lane, m_events);
+        publishChange();
+        showPicture();
+        look();
+    } catch (const InputError& error) {
+        emit refused(QString::fromUtf8(error.what()));
+    } catch (const EngineError& error) { // it does not fit: the others go on
+        emit refused(QString::fromUtf8(error.what()));
+    } catch (const std::exception& error) {
+        fail(error.what());
+    }
+}
+
+void TrainingWorker::publishChange() {
+    if (m_changes == m_run->changes()) return;
+    m_changes = m_run->changes();
+    m_channel->publish(m_number,
+                       SessionChange{m_run->config(), m_run->recorded(), m_run->memory()});
 }
 
 /// The stop step may have moved.
@@ -147,12 +175,14 @@ void TrainingWorker::destroyRun() {
     m_channel->setTarget(nullptr);
     m_run.reset();
     m_stepOnce = m_midway = false;
+    m_fork.reset();
 }
 
 void TrainingWorker::advance() {
     try {
         if (!m_midway) m_steps.begins(m_channel->pace(), secondsOf(Clock::now()));
         m_midway = !m_run->advance(m_records, m_events);
+        publishChange();      // of a recorded run
         if (m_midway) return; // interrupted: a command is waiting
         m_channel->publish(m_number, m_records, m_events);
         const bool onlyOne = std::exchange(m_stepOnce, false) && m_state != SessionState::Running;

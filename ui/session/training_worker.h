@@ -35,10 +35,17 @@ private:
     std::chrono::milliseconds patience(bool delivered) const;
     /// Seconds until the next step may begin.
     double wait() const;
-    bool busy() const { return m_run && (m_state == SessionState::Running || m_stepOnce); }
+    bool busy() const {
+        const bool forks = m_midway && m_fork; // its step is finished first
+        return m_run && (m_state == SessionState::Running || m_stepOnce || forks);
+    }
     void obey(Command&);
     void build(const ResetCommand&);
     void edit(const EditCommand&);
+    /// Carries out the fork that was asked for, between two steps.
+    void fork();
+    /// Tells the window of forks and edits that it does not know of.
+    void publishChange();
     void checkFinished();
     void pause();
     /// Shows gradients while nothing trains: a setting or the step at hand is another one.
@@ -59,6 +66,8 @@ private:
     bool m_stepOnce = false;
     bool m_midway = false; ///< the last step was interrupted
     bool m_quit = false;
+    std::optional<ForkCommand> m_fork; ///< waits for the end of a step
+    size_t m_changes = 0;              ///< that the window was told of
     std::vector<StepRecord> m_records; ///< not yet in the channel
     std::vector<Event> m_events;
     std::chrono::steady_clock::time_point m_nextPicture{};

@@ -157,6 +157,7 @@ void MainWindow::connectParts() {
     connect(parts.transport->pace(), &PaceSlider::paceChosen, shown, &ShownRun::setPace);
     connect(parts.transport, &TransportBar::themeChosen, this, &MainWindow::chooseTheme);
     connect(parts.transport, &TransportBar::helpRequested, m_menus.get(), &WindowMenus::showHelp);
+    connect(parts.setup, &SetupPanel::forkRequested, shown, &ShownRun::fork);
     connect(parts.scaler, &ScalerPanel::scaleChosen, shown, &ShownRun::setScale);
     connect(parts.runs, &RunsPanel::bringBackAsked, shown,
             [shown](RunId id) { shown->bringBack(id); });

@@ -42,6 +42,7 @@ int64_t rowsOf(const Run& run) {
 RunPtr newRun(const SessionInfo& session, const QString& preset) {
     RunInfo info;
     info.config = session.config;
+    info.recorded = session.recorded;
     info.preset = preset.toStdString();
     info.device = session.device;
     info.cudaReason = session.cudaReason;
@@ -102,6 +103,7 @@ void ShownRun::load(const RunConfig& config, const QString& preset, const QStrin
     m_title = title;
     m_models.config.clearRunning();
     m_models.config.load(config);
+    m_planned = config;
     m_stopStride = config.steps;
     m_parts.transport->showExperiment(preset, title);
     emit titleChanged(tr("%1 – Halfscope").arg(title));
@@ -166,16 +168,31 @@ void ShownRun::restart() {
     m_parts.banner->hide();
     m_stays = false;
     guarded(*m_parts.banner, [this] {
-        checkConfig(m_models.config.config());
+        RunConfig config = m_models.config.config();
+        // what a recorded run went through comes again as it is opened, not at a reset
+        if (const std::optional<RunConfig> planned = std::exchange(m_planned, std::nullopt)) {
+            config.forks = planned->forks;
+            config.edits = planned->edits;
+        }
+        checkConfig(config);
         m_models.config.startBuilding();
-        m_controller.reset(m_models.config.config());
+        m_controller.reset(config);
         invite();
+    });
+}
+
+void ShownRun::fork(int lane, int parent) {
+    guarded(*m_parts.banner, [&] {
+        checkConfig(m_models.config.config());
+        m_models.config.expectFork(lane);
+        m_controller.fork(parent, m_models.config.config().lanes.at(static_cast<size_t>(lane)));
     });
 }
 
 void ShownRun::showBuilt() {
     const SessionInfo& info = *m_controller.info();
     m_current = newRun(info, m_preset);
+    m_feed.emplace(m_current);
     m_models.config.setRunning(info.config);
     updateCurrent(); // edits that were made meanwhile
     if (!m_stays) return show(ofExperiment(m_current, 0));
@@ -240,13 +257,13 @@ void ShownRun::bringBack(RunId id) {
     if (found == m_others.end()) return;
     guarded(*m_parts.banner, [&] {
         // a live edit may have left one that is not allowed
-        checkConfig(found->second.run->info().config);
+        checkConfig(found->second.run->info().recorded);
         Shown back = std::move(found->second);
         m_others.erase(found);
         if (m_before == id) m_before = RunId::None;
         emit canBringBackChanged(canBringBack());
         emit told({}); // which may have told of it
-        load(back.run->info().config, back.preset, back.title, back.about);
+        load(back.run->info().recorded, back.preset, back.title, back.about);
         m_stays = true;
         back.back = true;
         back.experiment = m_experiment;
@@ -261,7 +278,7 @@ void ShownRun::repeat(RunId id) {
     if (!shown && found == m_others.end()) return;
     const Shown& from = shown ? m_shown : found->second;
     guarded(*m_parts.banner, [&] {
-        const RunConfig config = from.run->info().config;
+        const RunConfig config = from.run->info().recorded;
         checkConfig(config);
         load(config, QString(from.preset), QString(from.title), QString(from.about));
         m_controller.play();
@@ -316,26 +333,29 @@ bool ShownRun::drain() {
     SessionBatch batch = m_controller.drain();
     if (batch.empty()) return false;
     const bool trained = !batch.records.empty();
-    if (!batch.gradients.empty() && m_watched) { // before the rows of their steps
+    if (!m_watched) batch.gradients.clear();
+    // no file tells the type of a saved run's: networks that are built alike do
+    if (showsSaved() && !m_shown.run->info().folder.empty() && !batch.gradients.empty()) {
         RunBatch counts;
-        counts.gradients = std::move(batch.gradients);
-        // no file tells the type of a saved run's: networks that are built alike do
-        if (showsSaved() && !m_shown.run->info().folder.empty()) m_shown.run->append(counts);
-        m_current->append(std::move(counts));
+        counts.gradients = batch.gradients;
+        m_shown.run->append(std::move(counts));
     }
-    RunBatch news;
-    news.rows.reserve(batch.records.size());
-    for (const StepRecord& record : batch.records)
-        news.rows.push_back(rowOf(record));
-    news.events = std::move(batch.events);
-    if (batch.snapshot)
-        news.pictures = LanePictures{batch.snapshot->step, std::move(batch.snapshot->outputs)};
-    m_current->append(std::move(news));
+    const std::optional<RunConfig> now =
+        batch.change ? std::optional(batch.change->now) : std::nullopt;
+    m_feed->take(std::move(batch));
+    if (now) follow(*now);
     if (m_shown.run != m_current && trained) {
         m_stays = false;
         show(ofExperiment(m_current, 0));
     }
     return true;
+}
+
+/// Forks and edits that reached the run.
+void ShownRun::follow(const RunConfig& now) {
+    m_models.history.without([&] { m_models.config.follow(now); });
+    updateCurrent();
+    updateCards();
 }
 
 void ShownRun::updateCurrent() {

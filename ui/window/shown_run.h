@@ -4,6 +4,7 @@
 
 #include "engine/runs/run.h"
 #include "ui/session/experiment_controller.h"
+#include "ui/session/run_feed.h"
 #include "ui/session/saved_run_job.h"
 #include "ui/window/figures.h"
 #include "ui/window/run_models.h"
@@ -35,6 +36,8 @@ public:
     void playOrPause();
     /// Builds the networks of the settings anew.
     void restart();
+    /// A lane of the settings that does not run yet goes on from one of the run's.
+    void fork(int lane, int parent);
     void setScale(int lane, const QString& text);
     void watchGradients(bool);
     /// The run that a reset or another experiment took the place of.
@@ -102,6 +105,7 @@ private:
     /// Settings and outcome of the run that is trained, as they are now.
     void updateCurrent();
     void updateCards();
+    void follow(const RunConfig& now);
     void updateGradients();
     void updateTarget();
     /// The device that trained what is shown, wherever the window names one.
@@ -118,7 +122,9 @@ private:
     int m_experiment = 0;      ///< counts load()
     qint64 m_stopStride = 300; ///< how many more steps Continue asks for
     double m_worthSeconds = 60;
-    RunPtr m_current; ///< of the networks that were built last; null before
+    std::optional<RunConfig> m_planned; ///< whose forks and edits come with the next build
+    RunPtr m_current;                   ///< of the networks that were built last; null before
+    std::optional<RunFeed> m_feed;      ///< into m_current
     Shown m_shown;
     bool m_stays = false;            ///< what is shown until a training takes a step
     std::map<RunId, Shown> m_others; ///< runs of the list that are not shown

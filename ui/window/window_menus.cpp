@@ -73,6 +73,12 @@ void WindowMenus::fillEdit(QMenu& edit) {
     QAction* redo = m_models.history.stack().createRedoAction(&m_window, tr("&Redo"));
     redo->setShortcut(QKeySequence::Redo);
     edit.addActions({undo, redo});
+    // its settings come first, and the button with which it goes on
+    QAction* fork = edit.addAction(tr("&Continue as a new lane…"), this, [this] {
+        m_settings->setChecked(true);
+        m_parts.setup->addLane();
+    });
+    fork->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_L));
     QAction* back =
         edit.addAction(tr("&Bring back the run before"), this, [this] { m_shown.bringBack(); });
     back->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_R));

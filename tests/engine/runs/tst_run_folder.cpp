@@ -433,7 +433,7 @@ void TestRunFolder::anEarlierRunGivesWay() {
     QCOMPARE(contentOf(m_folder->folder(), "notes.txt"), QLatin1String("mine"));
     put("gradients.csv", "of an earlier run");
     RunInfo bad = run->info();
-    bad.config.steps = -1; // no run begins: what was there stays
+    bad.recorded.steps = -1; // no run begins: what was there stays
     QVERIFY(thrownBy<InputError>([&] {
                 RunWriter(folder(), bad, run->lanes(), run->now().target());
             }).starts_with("run.steps"));

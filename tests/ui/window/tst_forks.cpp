@@ -1,0 +1,185 @@
+// Lanes that go on from another one's state, in the window: asked for beside their settings, drawn
+// with their past, saved, and the same again.
+#include "tests/support/opened_window.h"
+#include "tests/support/plot_parts.h"
+#include "ui/panels/setup_panel.h"
+
+#include <QAction>
+#include <QDir>
+#include <QLocale>
+#include <QMenu>
+#include <QTest>
+#include <QToolButton>
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int64_t kSteps = 40, kForkedAfter = 10;
+
+std::vector<double> pointsOf(MainWindow& window, const QString& name) {
+    window.plots().refresh();
+    std::vector<double> points;
+    if (const QCPGraph* graph = graphNamed(window.plots(), name))
+        for (const QCPGraphData& point : *graph->data())
+            points.push_back(point.value);
+    return points;
+}
+
+bool reachesStep(MainWindow& window, int64_t step) {
+    return QTest::qWaitFor([&] { return window.run().step() == step; }, kPatience);
+}
+
+/// The button beside the settings of a lane.
+QToolButton* forkButton(MainWindow& window, int lane) {
+    for (auto* button : window.findChildren<QToolButton*>(QStringLiteral("fork:%1").arg(lane)))
+        if (button->isVisibleTo(&window)) return button; // settings made anew leave old ones behind
+    return nullptr;
+}
+
+/// Some steps, then a lane in bfloat16 that goes on from the last one.
+void forkInto(MainWindow& window) {
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.setStopStep(kForkedAfter);
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QVERIFY(reachesStep(window, kForkedAfter));
+    QVERIFY(!forkButton(window, 1)); // runs
+    QTest::keyClick(&window, Qt::Key_L, Qt::ControlModifier);
+    QCOMPARE(window.config().config().lanes.size(), size_t{3});
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("precision", 2)), QStringLiteral("amp-bf16")));
+    QVERIFY(model.restartNeeded());
+    QToolButton* button = forkButton(window, 2);
+    QVERIFY(button);
+    emit button->menu()->aboutToShow();
+    QCOMPARE(button->menu()->actions().size(), qsizetype(2));
+    button->menu()->actions().at(1)->trigger();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 3, kPatience);
+    QCOMPARE(window.bannerText(), QString());
+}
+
+} // namespace
+
+class TestForks : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void goesOnWithItsPast();
+    void savedRunGoesTheSameWay();
+    void whatCannotBeForkedIsRefused();
+    void inTheMiddleOfAStep();
+};
+
+void TestForks::goesOnWithItsPast() {
+    Opened opened(tinyConfig(kSteps));
+    MainWindow& window = opened.window;
+    forkInto(window);
+    QVERIFY(!window.config().restartNeeded());
+    QVERIFY(!forkButton(window, 2));
+    window.setStopStep(kSteps);
+    QVERIFY(reaches(window, SessionState::Paused)); // at its new end no more
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QVERIFY(reachesStep(window, kSteps));
+    const auto parent = pointsOf(window, QStringLiteral("Loss/B amp-fp16"));
+    const auto fork = pointsOf(window, QStringLiteral("Loss/C amp-bf16"));
+    QCOMPARE(parent.size(), size_t{kSteps});
+    QCOMPARE(fork.size(), size_t{kSteps});
+    for (size_t i = 0; i < size_t{kForkedAfter}; ++i)
+        QCOMPARE(fork[i], parent[i]);
+    QVERIFY(fork.back() != parent.back()); // bfloat16 rounds otherwise
+    QVERIFY(window.config().config().forks.empty());
+    // a reset trains all three from the start
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 3, kPatience);
+    QCOMPARE(window.run().step(), int64_t{0});
+}
+
+/// What "Save results" writes trains the same numbers again: opened in a window, all of them.
+void TestForks::savedRunGoesTheSameWay() {
+    Opened opened(tinyConfig(kSteps));
+    MainWindow& window = opened.window;
+    forkInto(window);
+    window.setStopStep(kSteps);
+    QVERIFY(reaches(window, SessionState::Paused)); // at its new end no more
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("optimizer.lr")), QStringLiteral("0.005")));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QVERIFY(reachesStep(window, kSteps));
+    const QString folder = opened.folder.filePath(QStringLiteral("results"));
+    window.saveResults(folder);
+    const RunConfig saved = readConfig(QDir(folder).filePath("experiment.json").toStdString());
+    QCOMPARE(saved.lanes.size(), size_t{2});
+    QCOMPARE(saved.forks.size(), size_t{1});
+    QCOMPARE(saved.forks[0].step, kForkedAfter + 1);
+    QVERIFY(!saved.edits.empty());
+    const QString losses[] = {QStringLiteral("Loss/A fp32"), QStringLiteral("Loss/B amp-fp16"),
+                              QStringLiteral("Loss/C amp-bf16")};
+    std::vector<std::vector<double>> before;
+    for (const QString& loss : losses)
+        before.push_back(pointsOf(window, loss));
+    Opened again(tinyConfig(7));
+    again.window.openFile(folder);
+    QTRY_VERIFY_WITH_TIMEOUT(again.window.showsSaved(), kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(again.window.run().lanes(), 3, kPatience);
+    for (size_t i = 0; i < 3; ++i)
+        QCOMPARE(pointsOf(again.window, losses[i]), before[i]);
+    QVERIFY(reaches(again.window, SessionState::Ready));
+    again.window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(!again.window.showsSaved(), kPatience);
+    QVERIFY(reaches(again.window, SessionState::Finished));
+    QVERIFY(reachesStep(again.window, kSteps));
+    QCOMPARE(again.window.run().lanes(), 3);
+    for (size_t i = 0; i < 3; ++i)
+        QCOMPARE(pointsOf(again.window, losses[i]), before[i]);
+    QCOMPARE(again.window.config().config().optimizer.lr, 0.005); // is seen, as it acts
+    QCOMPARE(again.window.config().config().lanes.size(), size_t{3});
+}
+
+void TestForks::whatCannotBeForkedIsRefused() {
+    FakeScript script;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(kSteps), options);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.setup().addLane();
+    QToolButton* button = forkButton(window, 2);
+    QVERIFY(button);
+    emit button->menu()->aboutToShow();
+    button->menu()->actions().front()->trigger();
+    QTRY_COMPARE_WITH_TIMEOUT(window.bannerText(), QStringLiteral("this run forks no lanes"),
+                              kPatience);
+    QCOMPARE(window.run().lanes(), 2);
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished)); // goes on as it was
+}
+
+/// While it trains: the fork comes between two steps, and all lanes go on.
+void TestForks::inTheMiddleOfAStep() {
+    Opened opened(tinyConfig(100000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 20, kPatience);
+    window.setup().addLane();
+    QToolButton* button = forkButton(window, 2);
+    QVERIFY(button);
+    emit button->menu()->aboutToShow();
+    button->menu()->actions().front()->trigger();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 3, kPatience);
+    const int64_t there = window.run().step();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > there + 20, kPatience);
+    window.pause();
+    QVERIFY(reaches(window, SessionState::Paused));
+    QCOMPARE(window.bannerText(), QString());
+    const RunPtr& run = window.shown().run();
+    QTRY_COMPARE_WITH_TIMEOUT(run->now().totals(2).last().step, run->now().totals(0).last().step,
+                              kPatience);
+}
+
+QTEST_MAIN(TestForks)
+#include "tst_forks.moc"

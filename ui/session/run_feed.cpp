@@ -1,0 +1,74 @@
+// Order of what arrives.
+#include "ui/session/run_feed.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace halfscope {
+
+void RunFeed::take(SessionBatch batch) {
+    if (batch.change) takeChange(*batch.change);
+    const auto lanes = [this] { return static_cast<size_t>(m_run->now().laneCount()); };
+    RunBatch counts; // before the rows of their steps
+    for (std::vector<GradientRange>& ranges : batch.gradients)
+        if (ranges.size() <= lanes()) counts.gradients.push_back(std::move(ranges));
+    if (!counts.gradients.empty()) m_run->append(std::move(counts));
+    m_events.insert(m_events.end(), std::make_move_iterator(batch.events.begin()),
+                    std::make_move_iterator(batch.events.end()));
+    takeRows(batch.records);
+    takeEvents();
+    if (batch.snapshot) m_picture = std::move(batch.snapshot);
+    if (!m_picture || m_picture->outputs.size() > lanes()) return;
+    RunBatch news;
+    news.pictures = LanePictures{m_picture->step, std::move(m_picture->outputs)};
+    m_picture.reset();
+    m_run->append(std::move(news));
+}
+
+void RunFeed::takeChange(const SessionChange& change) {
+    RunBatch batch;
+    batch.info = m_run->info();
+    batch.info->recorded = change.recorded;
+    batch.info->memory = change.memory;
+    m_run->append(std::move(batch));
+    const size_t known = static_cast<size_t>(m_run->now().laneCount()) + m_coming.size();
+    const std::vector<LaneInfo> all = lanesOf(change.recorded);
+    const size_t there = std::min(all.size(), change.now.lanes.size()); // others are planned only
+    for (size_t lane = known; lane < there; ++lane)
+        m_coming.push_back(all[lane]);
+}
+
+void RunFeed::takeRows(std::span<const StepRecord> records) {
+    size_t next = 0;
+    const auto rowsUpTo = [&](int64_t step) {
+        RunBatch news;
+        for (; next < records.size() && records[next].step <= step; ++next)
+            news.rows.push_back(rowOf(records[next]));
+        if (!news.rows.empty()) m_run->append(std::move(news));
+    };
+    while (!m_coming.empty()) {
+        const LaneInfo& lane = m_coming.front();
+        rowsUpTo(lane.forkStep);
+        if (m_run->now().totals(lane.parent).last().step < lane.forkStep) return;
+        takeEvents(); // those of the parent are the fork's too
+        RunBatch fork;
+        fork.lanes.push_back(lane);
+        m_run->append(std::move(fork));
+        m_coming.pop_front();
+    }
+    rowsUpTo(std::numeric_limits<int64_t>::max());
+}
+
+void RunFeed::takeEvents() {
+    const auto waits = std::find_if(m_events.begin(), m_events.end(), [this](const Event& event) {
+        return event.lane >= m_run->now().laneCount();
+    });
+    if (waits == m_events.begin()) return;
+    RunBatch news;
+    news.events.assign(std::make_move_iterator(m_events.begin()), std::make_move_iterator(waits));
+    m_events.erase(m_events.begin(), waits);
+    m_run->append(std::move(news));
+}
+
+} // namespace halfscope
