@@ -96,7 +96,7 @@ std::string textOf(const VerifyReport& report) {
             text += suite.name + " " + note + "\n";
     }
     for (const std::string& suite : report.leftOut)
-        text += "Left out: " + suite + "\n";
+        text += "Skipped: " + suite + "\n";
     for (const SuiteResult& suite : report.suites)
         text += linesOf(suite, "ill-posed", suite.illPosed);
     for (const SuiteResult& suite : report.suites)

@@ -75,7 +75,7 @@ void checkVectorVariable() {
     const char* wanted = wantedSet();
     if (wanted != nullptr && !setNamed(wanted))
         throw EngineError(std::string(kVectorVariable) + ": \"" + wanted +
-                          "\" is none of portable, avx2, avx512");
+                          "\" is not one of portable, avx2 and avx512");
 }
 
 } // namespace halfscope

@@ -258,7 +258,7 @@ void CpuExecutor::allocate() {
         m_loopScratch = AlignedBytes(loopBytes);
         m_partials.assign(m_partialDoubles, 0.0);
     } catch (const std::bad_alloc&) {
-        throw EngineError("cpu: " + gib(wanted) + " of memory wanted and not to be had");
+        throw EngineError("cpu: " + gib(wanted) + " of memory needed, but not available");
     }
 }
 

@@ -61,7 +61,7 @@ Target targetOf(const Device& device) {
     for (const int arch : known)
         if (arch < capability) best = std::max(best, arch);
     if (best == 0)
-        throw EngineError("compiling the step: this NVRTC knows no architecture that " +
+        throw EngineError("compiling the step: this NVRTC does not know any architecture that " +
                           device.info().name + " (compute capability " +
                           std::to_string(capability / 10) + "." + std::to_string(capability % 10) +
                           ") can run");

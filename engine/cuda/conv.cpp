@@ -119,7 +119,7 @@ ConvolutionPlan::Impl::Impl(Device& usedDevice, const Program& program, NodeId i
     describe(graph);
     candidates = ask();
     if (candidates.empty())
-        throw NoConvolution(what + ": cuDNN has no algorithm of fixed order for it on " +
+        throw NoConvolution(what + ": cuDNN has no deterministic algorithm for it on " +
                             device.info().name);
     for (const Candidate& candidate : candidates)
         workspaceBytes = std::max(workspaceBytes, candidate.workspace);
@@ -261,7 +261,7 @@ void ConvolutionPlan::tune(const FileCache& cache, CUdeviceptr arena, CUdevicept
     trial.resultBytes = impl.node.bytes();
     const int chosen = chooseCandidate(impl.device, cache, trial);
     if (chosen < 0)
-        throw NoConvolution(impl.what + ": cuDNN refuses every algorithm that it offered");
+        throw NoConvolution(impl.what + ": cuDNN rejected every algorithm that it had offered");
     impl.chosen = static_cast<size_t>(chosen);
 }
 

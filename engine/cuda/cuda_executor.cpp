@@ -24,7 +24,7 @@ std::string lacks(const Device& device, const std::string& what) {
     const int capability = device.traits().capability;
     return "lanes[].precision: " + what + " needs compute capability 8.0 or later; " + device.id() +
            " (" + device.info().name + ") has " + std::to_string(capability / 10) + "." +
-           std::to_string(capability % 10) + ". float16 and float32 work there.";
+           std::to_string(capability % 10) + ". float16 and float32 work on it.";
 }
 
 } // namespace

@@ -164,10 +164,10 @@ DeviceMemory Device::allocate(size_t bytes, const std::string& what) const {
         size_t free = 0, total = 0;
         check(driver().cuMemGetInfo(&free, &total), what);
         throw OutOfMemory(m_id + " (" + m_info.name + "), " + what + ": " + sizeText(wanted) +
-                          " wanted, " + sizeText(free) +
+                          " needed, " + sizeText(free) +
                           " free (out of memory; a smaller picture, batch or width needs less)");
     }
-    check(result, what + ": " + sizeText(wanted) + " wanted");
+    check(result, what + ": " + sizeText(wanted) + " needed");
     DeviceMemory memory(pointer, driver().cuMemFree);
     check(driver().cuMemsetD8Async(pointer, 0, wanted, stream()), what + ", zeroing");
     return memory;
@@ -176,7 +176,7 @@ DeviceMemory Device::allocate(size_t bytes, const std::string& what) const {
 PinnedMemory Device::allocatePinned(size_t bytes, const std::string& what) const {
     void* pointer = nullptr;
     check(driver().cuMemHostAlloc(&pointer, bytes, CU_MEMHOSTALLOC_DEVICEMAP),
-          what + ": " + sizeText(bytes) + " of pinned host memory wanted");
+          what + ": " + sizeText(bytes) + " of pinned host memory needed");
     return {pointer, driver().cuMemFreeHost};
 }
 

@@ -60,7 +60,7 @@ std::string moduleFile(const std::string& modulePath) {
 std::string notFound(const std::string& modulePath) {
     if (!modulePath.empty()) return "CUDA module not installed: " + modulePath + " was not found";
     return std::string("CUDA module not installed: ") + kModuleName +
-           " was not found beside the program";
+           " was not found next to the program";
 }
 
 Module checked(void* handle, const std::string& file) {
@@ -102,12 +102,12 @@ std::unique_ptr<Executor> createExecutor(const Module& module, int index,
                                          const cuda::SourceOptions& options = {}) {
     if (index >= module.devices) {
         const std::string last = module.devices == 1 ? "" : " to " + cudaId(module.devices - 1);
-        throw EngineError("device " + cudaId(index) + " is not there: this machine has " +
+        throw EngineError("device " + cudaId(index) + " does not exist: this machine has " +
                           cudaId(0) + last);
     }
     const cuda::StepWriter writer = cuda::stepWriter();
     std::unique_ptr<Executor> executor(module.api.createExecutor(index, &writer, &options));
-    require(executor != nullptr, "the CUDA module made no executor");
+    require(executor != nullptr, "the CUDA module did not create an executor");
     return executor;
 }
 

@@ -38,7 +38,7 @@ void roundToStorage(DType dtype, std::vector<double>& values) {
 RefTensor givenValue(const Node& node, NodeId id, const RefTensor& given) {
     const std::string what = "reference: value given for %" + std::to_string(id);
     require(given.shape == node.shape,
-            what + " has shape " + given.shape.text() + ", wanted " + node.shape.text());
+            what + " has shape " + given.shape.text() + ", expected " + node.shape.text());
     require(given.values.size() == static_cast<size_t>(node.elements()),
             what + " has " + std::to_string(given.values.size()) + " values");
     return given;

@@ -155,7 +155,7 @@ void reserveStandardFiles() {
 }
 
 void writeFileAtomically(const std::string& path, std::string_view content) {
-    if (fs::path(path).filename().empty()) failWrite(path, "this is not the name of a file");
+    if (fs::path(path).filename().empty()) failWrite(path, "this is not a file name");
     const std::string target = targetOf(path);
     const bool direct = isSpecial(target);
     const std::string name = direct ? target : temporaryNameFor(target);
@@ -194,11 +194,11 @@ std::string readFile(const std::string& path) {
 void makeOutputFolder(const std::string& path) {
     std::error_code error;
     fs::create_directories(path, error);
-    if (error) throw RunError(path + ": cannot make the folder: " + error.message());
+    if (error) throw RunError(path + ": cannot create the folder: " + error.message());
     if (!fs::is_directory(path, error)) throw RunError(path + ": this is a file, not a folder");
     const std::string probe = temporaryNameFor((fs::path(path) / "probe").string());
     const Descriptor file(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC);
-    if (!file.isOpen()) throw RunError(path + ": cannot write in this folder: " + reasonOf(errno));
+    if (!file.isOpen()) throw RunError(path + ": cannot write to this folder: " + reasonOf(errno));
     const TemporaryFile remove(probe);
     removeOrphans(path);
 }
@@ -207,7 +207,8 @@ FolderLock::FolderLock(const std::string& folder)
     : m_folder(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     if (m_folder < 0 || ::flock(m_folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     ::close(m_folder);
-    throw RunError(folder + ": another run is writing into this folder; one at a time is allowed");
+    throw RunError(folder +
+                   ": another run is writing into this folder; only one may do so at a time");
 }
 
 FolderLock::~FolderLock() {
@@ -215,7 +216,7 @@ FolderLock::~FolderLock() {
 }
 
 GrowingFile::GrowingFile(std::string path) : m_path(std::move(path)) {
-    if (fs::path(m_path).filename().empty()) failWrite(m_path, "this is not the name of a file");
+    if (fs::path(m_path).filename().empty()) failWrite(m_path, "this is not a file name");
     const std::string target = targetOf(m_path);
     // Not only when the run is over and the rename fails.
     std::error_code ignored;

@@ -30,7 +30,7 @@ CsvReader::CsvReader(std::string path) : m_path(std::move(path)) {
     if (status.type() == std::filesystem::file_type::not_found)
         fail(reasonOf(std::make_error_code(std::errc::no_such_file_or_directory)));
     if (error) fail(reasonOf(error));
-    if (!std::filesystem::is_regular_file(status)) fail("it is no file with rows");
+    if (!std::filesystem::is_regular_file(status)) fail("it is not a table");
     m_size = static_cast<int64_t>(std::filesystem::file_size(m_path, error));
     if (error) fail(reasonOf(error));
     errno = 0;
@@ -49,7 +49,7 @@ bool CsvReader::fill() {
     m_block.resize(static_cast<size_t>(m_stream.gcount()));
     m_at = 0;
     m_read += m_stream.gcount();
-    if (m_stream.bad()) throw InputError(m_path + ": cannot read: the device fails");
+    if (m_stream.bad()) throw InputError(m_path + ": cannot be read: the device reports an error");
     return !m_block.empty();
 }
 
@@ -58,7 +58,7 @@ bool CsvReader::appendLine() {
     for (;;) {
         if (m_at == m_block.size() && !fill()) {
             if (m_record.size() == before) return false;
-            throw InputError(place() + ": the file is cut off behind " + quotedText(m_record));
+            throw InputError(place() + ": the file is cut off after " + quotedText(m_record));
         }
         const size_t end = m_block.find('\n', m_at);
         m_record.append(m_block, m_at, std::min(end, m_block.size()) - m_at);
@@ -84,7 +84,7 @@ bool CsvReader::next(std::vector<std::string_view>& fields) {
         const bool more = m_record.size() <= kMostLineBytes && appendLine();
         if (!more)
             throw InputError(place() + ": " + quotedText(m_record) +
-                             " has a quotation mark without its pair");
+                             " has an unmatched quotation mark");
     }
     if (m_record.ends_with('\r')) m_record.pop_back(); // written on Windows
     split(fields);
@@ -113,13 +113,13 @@ std::string_view CsvReader::quotedField(size_t& at) {
         const size_t mark = m_record.find('"', at);
         if (mark == std::string::npos) // its pair is inside an unquoted field
             throw InputError(place() + ": " + quotedText(m_record) +
-                             " has a quotation mark without its pair");
+                             " has an unmatched quotation mark");
         text.append(m_record, at, mark - at);
         at = mark + 1;
         if (at == m_record.size() || m_record[at] == ',') return text;
         if (m_record[at] != '"')
             throw InputError(place() + ": " + quotedText(m_record) +
-                             " has text behind a quoted one: a comma is allowed there");
+                             " has text after a closing quotation mark; only a comma may follow");
         text += '"';
     }
 }

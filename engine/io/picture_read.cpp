@@ -153,7 +153,7 @@ constexpr uint64_t kDeflateRatio = 1032; // 258 bytes from two bits
 // quarter of the rows and of the columns.
 constexpr uint64_t kJpegRatio = 8 * 64 * 16;
 
-const char* const kTooShort = "it ends too early";
+const char* const kTooShort = "the file is cut off";
 
 Picture readPng(const std::string& path, std::FILE* file) {
     PngReader reader;

@@ -44,7 +44,7 @@ std::string overflowReason(std::string_view message) {
     const size_t first = std::min(message.find('\''), message.size());
     std::string_view number = message.substr(std::min(first + 1, message.size()));
     number = number.substr(0, number.find('\''));
-    return quotedText(number) + " is too large for a number";
+    return quotedText(number) + " is a number that is too large";
 }
 
 /// Watches the parser: refuses deep nesting and keys that stand twice in one object, of which the
@@ -64,7 +64,7 @@ public:
             const auto& key = parsed.get_ref<const std::string&>();
             m_open.back().current = key;
             if (!m_open.back().keys.insert(key).second) {
-                throw InputError(place() + "the key stands twice in its object");
+                throw InputError(place() + "the key occurs twice in the same object");
             }
             if (m_open.back().keys.size() > kMaxKeys) {
                 throw InputError(place() + "more than " + std::to_string(kMaxKeys) +

@@ -23,7 +23,7 @@ const LayerInfo* findLayer(std::string_view name) {
 void requireImage(const LayerSpec& layer, const NodeType& in) {
     if (in.shape.rank() != 4)
         layer.refuse("the input is " + shapeText(in.shape) +
-                     "; images (samples, channels, height, width) are wanted");
+                     "; images (samples, channels, height, width) are expected");
 }
 
 std::string shapeText(const Shape& shape) {

@@ -50,7 +50,7 @@ NodeType batchOutput(const LayerSpec& layer, const NodeType& in, const char* wha
 NodeType batch1dOutput(const LayerSpec& layer, const NodeType& in) {
     if (in.shape.rank() != 2 && in.shape.rank() != 3)
         layer.refuse("the input is " + shapeText(in.shape) +
-                     "; (samples, features) or (samples, channels, length) is wanted");
+                     "; (samples, features) or (samples, channels, length) is expected");
     return batchOutput(layer, in, in.shape.rank() == 2 ? "features" : "channels");
 }
 
@@ -133,7 +133,7 @@ void completeGroups(LayerSpec& layer) {
 NodeType groupOutput(const LayerSpec& layer, const NodeType& in) {
     if (in.shape.rank() < 2)
         layer.refuse("the input is " + shapeText(in.shape) +
-                     "; (samples, channels, ...) is wanted");
+                     "; (samples, channels, ...) is expected");
     requireChannels(layer, in, "num_channels", "channels");
     return in;
 }

@@ -27,7 +27,7 @@ NodeType inferMatmul(std::span<const NodeType> in, const Attrs& attrs) {
     const auto& how = attrsOf<MatmulAttrs>(attrs);
     const Shape &a = in[0].shape, &b = in[1].shape;
     const std::string both = "matmul of " + a.text() + " and " + b.text() + ": ";
-    require(a.rank() >= 2 && a.rank() == b.rank(), both + "equal ranks of at least 2 wanted");
+    require(a.rank() >= 2 && a.rank() == b.rank(), both + "equal ranks of at least 2 expected");
     const int last = a.rank() - 1;
     Shape out = a;
     for (int i = 0; i < last - 1; ++i)
@@ -105,7 +105,7 @@ void requireConv(std::string_view op, const Shape& image, const Shape& weight, c
                  const ConvAttrs& how) {
     const std::string what = std::string(op) + " with image " + image.text() + ", weight " +
                              weight.text() + ", output " + out.text() + ": ";
-    require(image.rank() == 4 && weight.rank() == 4 && out.rank() == 4, what + "rank 4 wanted");
+    require(image.rank() == 4 && weight.rank() == 4 && out.rank() == 4, what + "rank 4 expected");
     const auto isThere = [](int64_t extent) { return extent >= 1; };
     require(std::all_of(image.begin(), image.end(), isThere) &&
                 std::all_of(weight.begin(), weight.end(), isThere),
@@ -131,7 +131,7 @@ NodeType inferConv2d(std::span<const NodeType> in, const Attrs& attrs) {
     const auto& how = attrsOf<ConvAttrs>(attrs);
     const Shape &image = in[0].shape, &weight = in[1].shape;
     require(image.rank() == 4 && weight.rank() == 4,
-            "conv2d of " + image.text() + " and " + weight.text() + ": rank 4 wanted");
+            "conv2d of " + image.text() + " and " + weight.text() + ": rank 4 expected");
     requireTarget("conv2d", how, 0);
     requireSteps("conv2d", how);
     const Shape out{image[0], weight[0], convExtent(image[2], weight[2], how, 0),
@@ -146,7 +146,8 @@ NodeType inferInputGrad(std::span<const NodeType> in, const Attrs& attrs) {
     const auto& how = attrsOf<ConvAttrs>(attrs);
     requireTarget("conv2d_input_grad", how, 2);
     requireSteps("conv2d_input_grad", how);
-    require(in[0].shape.rank() == 4 && in[1].shape.rank() == 4, "conv2d_input_grad: rank 4 wanted");
+    require(in[0].shape.rank() == 4 && in[1].shape.rank() == 4,
+            "conv2d_input_grad: rank 4 expected");
     const Shape image{in[0].shape[0], in[1].shape[1], how.target[0], how.target[1]};
     requireConv("conv2d_input_grad", image, in[1].shape, in[0].shape, how);
     return {image, in[0].dtype};
@@ -159,7 +160,7 @@ NodeType inferWeightGrad(std::span<const NodeType> in, const Attrs& attrs) {
     requireTarget("conv2d_weight_grad", how, 2);
     requireSteps("conv2d_weight_grad", how);
     require(in[0].shape.rank() == 4 && in[1].shape.rank() == 4,
-            "conv2d_weight_grad: rank 4 wanted");
+            "conv2d_weight_grad: rank 4 expected");
     const Shape weight{in[1].shape[1], in[0].shape[1], how.target[0], how.target[1]};
     requireConv("conv2d_weight_grad", in[0].shape, weight, in[1].shape, how);
     return {weight, in[0].dtype};

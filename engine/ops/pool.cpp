@@ -20,7 +20,7 @@ int64_t pooledExtent(int64_t image, const PoolAttrs& how, size_t axis) {
 /// The result shape of pooling `image`, or the reason why it has none.
 Shape pooledShape(std::string_view op, const Shape& image, const PoolAttrs& how) {
     const std::string what = std::string(op) + " of " + image.text() + ": ";
-    require(image.rank() == 4, what + "rank 4 (n, c, h, w) wanted");
+    require(image.rank() == 4, what + "rank 4 (n, c, h, w) expected");
     Shape out = image;
     for (size_t axis = 0; axis < 2; ++axis) {
         constexpr int64_t kMost = int64_t{1} << 31; // far beyond any image, far below an overflow
@@ -37,7 +37,7 @@ Shape pooledShape(std::string_view op, const Shape& image, const PoolAttrs& how)
 }
 
 void requireFloat(std::string_view op, DType type) {
-    require(isFloat(type), std::string(op) + ": a float image wanted");
+    require(isFloat(type), std::string(op) + ": a float image expected");
 }
 
 NodeType inferMaxIndex(std::span<const NodeType> in, const Attrs& attrs) {
@@ -60,7 +60,7 @@ NodeType inferAvgGrad(std::span<const NodeType> in, const Attrs& attrs) {
     const auto& how = attrsOf<PoolAttrs>(attrs);
     const Shape& dy = in[0].shape;
     require(dy.rank() == 4 && how.target.rank() == 2,
-            "avg_pool2d_grad: rank 4 and a target (h, w) wanted");
+            "avg_pool2d_grad: rank 4 and a target (h, w) expected");
     const Shape image{dy[0], dy[1], how.target[0], how.target[1]};
     require(pooledShape("avg_pool2d_grad", image, how) == dy,
             "avg_pool2d_grad: " + dy.text() + " is not the pooled shape of " + image.text());

@@ -13,21 +13,21 @@ std::span<const Metric> knownMetrics() {
     using enum ValueKind;
     static const std::array<Metric, metric::kKnown> kMetrics{{
         {"loss", "Loss", "Loss", "",
-         "The loss of each step's batch, before it is scaled. Training makes it smaller.", Log10,
+         "The loss on the batch of each step, before scaling. Training makes it smaller.", Log10,
          Steps, Float32},
         {"scale", "Loss scale", "Scale", "",
          "The factor by which the loss is multiplied before the backward pass, a power of two in "
-         "most runs. It falls at an overflow and grows after enough clean steps.",
+         "most runs. It falls after an overflow and grows after enough clean steps.",
          Log2, Steps, Float32},
         {"growth_tracker", "Growth tracker", "Tracker", "steps",
          "Clean steps since the loss scale last changed. At the growth interval the scale grows.",
          None, Steps, Integer},
         {"learning_rate", "Learning rate", "Rate", "",
-         "The learning rate that the schedule sets, also at steps that are skipped.", Linear, Steps,
-         Float32},
+         "The learning rate that the schedule sets, including steps that are skipped.", Linear,
+         Steps, Float32},
         {"gradient_norm", "Gradient norm", "Norm", "",
-         "The length of all gradients together (L2 norm), unscaled and before they are clipped. It "
-         "is not finite where they overflow.",
+         "The L2 norm of all gradients together, unscaled and before clipping. It is not finite "
+         "when they overflow.",
          Log10, Steps, Float32},
         {"skipped", "Skipped", "Skipped", "",
          "Whether the step was skipped because a gradient was not finite.", None, Steps, Flag},
@@ -41,7 +41,7 @@ std::span<const Metric> knownMetrics() {
          "Steps that updated no weights because a gradient was not finite, counted from the start.",
          Linear, Steps, Integer},
         {"device_seconds", "Throughput", "Steps/s", "s",
-         "Steps per second of each lane, from the time that its device worked on them.", Rate,
+         "Steps per second of each lane, from the time that its device spent on them.", Rate,
          Timing, Float64},
         {"wall_seconds", "Time", "Time", "s",
          "The time since the start of the training, without pauses.", None, Timing, Float64},

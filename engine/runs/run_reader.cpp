@@ -263,7 +263,7 @@ private:
         const StepColumns columns = columnsOf(table, MetricFile::Timing, run_file::kTiming);
         const auto fail = [&](size_t rows) {
             throw InputError(pathTo(run_file::kTiming) + ": " + std::to_string(rows) +
-                             " rows are not allowed: as many as in steps.csv, " +
+                             " rows are not allowed: steps.csv has " +
                              std::to_string(m_order.size()));
         };
         std::vector<int64_t> steps;

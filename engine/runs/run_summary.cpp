@@ -60,7 +60,7 @@ Json laneJson(const LaneInfo& info, const LaneTotals& totals, double medianSecon
 const Json* valueOf(const Json& object, const std::string& path, const std::string& key,
                     const std::string& allowed) {
     const auto found = object.find(key);
-    if (found == object.end()) throw InputError(path + key + ": missing; allowed is " + allowed);
+    if (found == object.end()) throw InputError(path + key + ": missing; it must be " + allowed);
     return &*found;
 }
 
@@ -137,7 +137,7 @@ MemoryUse memoryOf(const Json& lane, const std::string& path) {
 
 std::vector<MemoryUse> memoryOf(const Json& root, std::span<const std::string> lanes) {
     const std::string wanted =
-        "a list of as many lanes as experiment.json has, " + std::to_string(lanes.size());
+        "a list of " + std::to_string(lanes.size()) + " lanes, as in experiment.json";
     const Json& list = *valueOf(root, {}, "lanes", wanted);
     if (!list.is_array()) refuse("lanes", list, wanted);
     if (list.size() != lanes.size())
@@ -155,8 +155,9 @@ std::vector<MemoryUse> memoryOf(const Json& root, std::span<const std::string> l
 
 TrainedOn readRoot(const Json& root, std::span<const std::string> lanes, int64_t steps) {
     if (!root.is_object())
-        throw InputError(shown(root) +
-                         " is no summary: an object with version, steps, device and lanes");
+        throw InputError(
+            shown(root) +
+            " is not a summary: it must be an object with version, steps, device and lanes");
     wholeOf(root, {}, "version", kVersion, kVersion,
             std::to_string(kVersion) + ", the version that this program reads");
     wholeOf(root, {}, "steps", steps, steps, std::to_string(steps) + ", as in steps.csv");

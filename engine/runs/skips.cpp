@@ -72,32 +72,32 @@ std::string SkipTally::sentence(bool dynamic) const {
     if (m_lossLostAt > 0)
         return count + ". That is not normal: the loss is not finite from step " +
                std::to_string(m_lossLostAt) +
-               " on. No loss scale cures that; a lower learning rate, clipping or a wider type "
-               "may.";
+               " on. No loss scale can fix that; a lower learning rate, clipping or a wider type "
+               "may help.";
     if (m_belowOne)
-        return count + ". That is not normal: the loss scale fell below 1, so that gradients "
-                       "overflow by themselves. A lower learning rate, clipping or bf16 may help.";
+        return count + ". That is not normal: the loss scale fell below 1, so the gradients "
+                       "overflow even unscaled. A lower learning rate, clipping or bf16 may help.";
     if (held(dynamic))
-        return count + ". That is not normal: the loss scale stays at " + scaleText(m_scale) +
-               ", at which gradients overflow. One that is smaller, or may fall, helps.";
+        return count + ". That is not normal: the loss scale is held at " + scaleText(m_scale) +
+               ", where the gradients overflow. Use a smaller scale, or a dynamic one.";
     if (m_start > kLongStart)
         return count + ". That is not normal: " + std::to_string(m_start) +
-               " of them at the start, in which the loss scale came down. A smaller first scale or "
-               "backoff factor shortens that.";
+               " of them were at the start, while the loss scale was coming down. A smaller first "
+               "scale or backoff factor makes this shorter.";
     if (often(m_trials))
         return count + ". That is not normal: " + std::to_string(m_trials) +
-               " of them where a growth had tried too large a scale. A longer growth interval "
-               "tries that less often.";
+               " of them followed a growth that tried too large a scale. With a longer growth "
+               "interval this happens less often.";
     if (often(m_others))
         return count + ". That is not normal: " + std::to_string(m_others) +
-               " of them had no growth of the loss scale before. Gradients vary much, or the "
-               "backoff factor is near 1; clipping or a lower learning rate may help.";
+               " of them did not follow a growth of the loss scale. The gradients vary widely, or "
+               "the backoff factor is close to 1. Clipping or a lower learning rate may help.";
     if (skipped() == m_steps) return count + ". That is normal: the loss scale is coming down.";
     const int64_t all = skipped();
     std::string causes;
-    addCause(causes, m_start, all, "at the start, until the loss scale had come down to what fits");
-    addCause(causes, m_trials, all, "where a growth had tried too large a scale");
-    addCause(causes, m_others, all, "where gradients had grown");
+    addCause(causes, m_start, all, "at the start, until the loss scale was low enough");
+    addCause(causes, m_trials, all, "after a growth that tried too large a scale");
+    addCause(causes, m_others, all, "after the gradients had become larger");
     return count + ". That is normal: " + causes + ".";
 }
 

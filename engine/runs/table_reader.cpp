@@ -46,7 +46,7 @@ bool TableReader::next() {
     if (m_fields.size() != m_columns.size())
         throw InputError(place() + ": " + quotedText(m_reader.text()) + " has " +
                          std::to_string(m_fields.size()) +
-                         " fields: " + std::to_string(m_columns.size()) + " are wanted");
+                         " fields: " + std::to_string(m_columns.size()) + " are expected");
     if (++m_rows > kMostRows)
         throw InputError(place() + ": at most " + std::to_string(kMostRows) + " rows are read");
     return true;

@@ -18,7 +18,7 @@ ScalerPreset pytorch() {
 ScalerPreset apex() {
     ScalerConfig config;
     config.rules.ceiling = 0x1p24;
-    return {"apex", "NVIDIA Apex amp: as PyTorch, with a ceiling of 2^24.", config};
+    return {"apex", "NVIDIA Apex amp: like PyTorch, with a ceiling of 2^24.", config};
 }
 
 /// Its schedules read the count of applied steps, which skips do not advance.
@@ -82,7 +82,8 @@ ScalerPreset fairseq() {
 ScalerPreset fixed() {
     ScalerConfig config;
     config.rules.mode = ScalerMode::Static;
-    return {"static", "The first scale, held for the whole run; overflows still skip.", config};
+    return {"static", "The first scale for the whole run; steps that overflow are still skipped.",
+            config};
 }
 
 /// Its LossScaler skips where it is dynamic only. 1 is the scale of the levels O0 and O3.
@@ -92,7 +93,7 @@ ScalerPreset apexStatic() {
     config.rules.mode = ScalerMode::Static;
     config.onOverflow = OverflowAction::Step;
     return {"apex-static",
-            "NVIDIA Apex amp with a loss_scale of its own: held, and overflows are stepped on.",
+            "NVIDIA Apex amp with a fixed loss_scale: steps are taken even when they overflow.",
             config};
 }
 

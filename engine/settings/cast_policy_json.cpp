@@ -120,7 +120,7 @@ const Json& objectAt(const Json& root, const char* key) {
 CastPolicy baseOf(const Json& root) {
     const std::string allowed = "one of " + quotedList(policyBases());
     const auto given = root.find("base");
-    if (given == root.end()) throw InputError("base: missing; allowed is " + allowed);
+    if (given == root.end()) throw InputError("base: missing; it must be " + allowed);
     const std::string word = wordOf("base", *given, allowed);
     CastPolicy policy;
     bool known = false;
@@ -133,7 +133,7 @@ CastPolicy baseOf(const Json& root) {
     const auto low = root.find("low");
     const bool free = word == "none" || word == "apex O1";
     if (low == root.end()) {
-        if (word == "none") throw InputError("low: missing; allowed is one of float16, bfloat16");
+        if (word == "none") throw InputError("low: missing; it must be one of float16, bfloat16");
         return policy;
     }
     const DType wanted = dtypeOf("low", *low, true);
@@ -151,19 +151,20 @@ void checkKeys(const Json& root) {
                              nearestHint(key, known, "the nearest known one is"));
     }
     const auto version = root.find("version");
-    if (version == root.end()) throw InputError("version: missing; allowed is 1");
+    if (version == root.end()) throw InputError("version: missing; it must be 1");
     if (!version->is_number_integer() || *version != kVersion)
         refuse("version", *version, "1, the version that this program reads");
 }
 
 CastPolicy policyFrom(const Json& root) {
     if (!root.is_object())
-        throw InputError(shown(root) + " is not a policy: an object with version, name, base, "
-                                       "low, ops and layers");
+        throw InputError(
+            shown(root) +
+            " is not a policy: it must be an object with version, name, base, low, ops and layers");
     checkKeys(root);
     CastPolicy policy = baseOf(root);
     const auto name = root.find("name");
-    if (name == root.end()) throw InputError("name: missing; allowed is one line of text");
+    if (name == root.end()) throw InputError("name: missing; it must be one line of text");
     const std::string word = wordOf("name", *name, "one line of text");
     if (word.empty() || word.size() > kMaxNameBytes || !isPlainText(word))
         refuse("name", *name, "one line of text, 1 to 100 bytes");
@@ -174,7 +175,8 @@ CastPolicy policyFrom(const Json& root) {
             throw InputError("ops: " + quotedText(op) + " is an unknown op" +
                              nearestHint(op, known, "the nearest known one is"));
         if (policy.everyLayer)
-            throw InputError("ops: " + op + ": no op has a rule where the base goes by layers");
+            throw InputError("ops: " + op +
+                             ": operations have no rules when the base works by layers");
         policy.rules[op] = ruleNamed("ops." + op, value);
     }
     for (const auto& [layer, value] : objectAt(root, "layers").items())

@@ -110,7 +110,7 @@ void readLane(RunConfig& config, int lane, const std::string& path, const Json& 
     const Field& precision = *findField("precision");
     const auto given = json.find("precision");
     if (given == json.end()) {
-        throw InputError(path + ".precision: missing; allowed is " + allowedText(precision));
+        throw InputError(path + ".precision: missing; it must be " + allowedText(precision));
     }
     // Before the rest: it brings the scaler's defaults.
     precision.set(config, lane, valueOf(precision, path + ".precision", *given));
@@ -231,7 +231,7 @@ void readTitle(RunConfig& config, const Json& json) {
 void checkVersion(const Json& root) {
     const auto version = root.find("version");
     if (version == root.end()) {
-        throw InputError("version: missing; allowed is " + std::to_string(kVersion));
+        throw InputError("version: missing; it must be " + std::to_string(kVersion));
     }
     if (!version->is_number_integer() || *version != kVersion) {
         refuse("version", shown(*version),
@@ -242,7 +242,7 @@ void checkVersion(const Json& root) {
 RunConfig readRoot(const Json& root) {
     if (!root.is_object()) {
         throw InputError(shown(root) +
-                         " is not an experiment: an object with version, task, model, "
+                         " is not an experiment: it must be an object with version, task, model, "
                          "optimizer, schedule, gradients, run and lanes");
     }
     checkVersion(root);
@@ -262,7 +262,7 @@ RunConfig readRoot(const Json& root) {
         } else if (std::find(known.begin(), known.end(), key) != known.end()) {
             readSection(config, -1, FieldScope::Run, key, key, value);
         } else if (std::find(ofLanes.begin(), ofLanes.end(), key) != ofLanes.end()) {
-            throw InputError(key + ": not allowed here: it belongs into the objects of lanes");
+            throw InputError(key + ": not allowed here: it belongs in the objects of lanes");
         } else {
             unknownKey({}, key, nearestHint(key, known, kNearest));
         }

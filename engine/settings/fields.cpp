@@ -409,8 +409,9 @@ void checkEdits(const RunConfig& config) {
 void checkEdited(const RunConfig& config, const Field& edited) {
     if (edited.scope == FieldScope::Lane) return;
     if (!edited.applies(config, -1))
-        throw InputError(edited.key + " cannot change: beside the other settings of this run it "
-                                      "has no effect");
+        throw InputError(
+            edited.key +
+            " cannot be changed: with the other settings of this run it has no effect");
     checkTraining(config);
 }
 
@@ -420,7 +421,8 @@ void checkLiveEdit(std::string_view key, const FieldValue& value) {
     Field edited = *field;
     edited.key = key;
     if (key != kLiveScale && field->effect != FieldEffect::Live)
-        throw InputError(field->key + " needs a restart: it cannot change during a run");
+        throw InputError(field->key +
+                         " cannot be changed during a run; it takes effect after a restart");
     checkValue(edited, value);
 }
 

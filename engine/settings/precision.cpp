@@ -57,23 +57,27 @@ PrecisionPreset apex(Precision precision, const char* name, const char* about,
 std::vector<PrecisionPreset> torchRows() {
     using P = Precision;
     return {
-        plain(P::Fp32, "fp32", "All in float32.", MathMode::F32),
+        plain(P::Fp32, "fp32", "Everything in float32.", MathMode::F32),
         autocast(
-            P::AmpFp16, "amp-fp16", "PyTorch's autocast on CUDA to float16.",
+            P::AmpFp16, "amp-fp16", "PyTorch's autocast to float16, with the rules for CUDA.",
             [] { return Policy(torchCudaPolicy(DType::F16)); }, ScalerMode::Dynamic),
         autocast(
-            P::AmpBf16, "amp-bf16", "PyTorch's autocast on CUDA to bfloat16.",
+            P::AmpBf16, "amp-bf16", "PyTorch's autocast to bfloat16, with the rules for CUDA.",
             [] { return Policy(torchCudaPolicy(DType::BF16)); }, ScalerMode::Off),
-        pure(P::Fp16, "fp16", "All in float16, without master weights and scaling.", DType::F16),
+        pure(P::Fp16, "fp16", "Everything in float16, without master weights or scaling.",
+             DType::F16),
         plain(P::Tf32, "tf32",
-              "float32 whose matrix products and convolutions round operands to 11 bits.",
+              "float32, except that matrix products and convolutions round their operands to 11 "
+              "bits.",
               MathMode::TF32),
-        pure(P::Bf16, "bf16", "All in bfloat16, without master weights.", DType::BF16),
+        pure(P::Bf16, "bf16", "Everything in bfloat16, without master weights.", DType::BF16),
         autocast(
-            P::TorchCpuBf16, "torch-cpu-bf16", "PyTorch's autocast on the CPU to bfloat16.",
+            P::TorchCpuBf16, "torch-cpu-bf16",
+            "PyTorch's autocast to bfloat16, with the rules for the CPU.",
             [] { return Policy(torchCpuPolicy(DType::BF16)); }, ScalerMode::Off),
         autocast(
-            P::TorchCpuFp16, "torch-cpu-fp16", "PyTorch's autocast on the CPU to float16.",
+            P::TorchCpuFp16, "torch-cpu-fp16",
+            "PyTorch's autocast to float16, with the rules for the CPU.",
             [] { return Policy(torchCpuPolicy(DType::F16)); }, ScalerMode::Dynamic),
     };
 }
@@ -86,18 +90,21 @@ std::vector<PrecisionPreset> otherRows() {
         autocast(
             P::ApexO1, "apex-o1", "Apex O1: casts around functions, by Apex's lists.",
             [] { return Policy(apexPolicy(DType::F16)); }, ScalerMode::Dynamic, "apex"),
-        apex(P::ApexO2, "apex-o2", "Apex O2: a float16 network but for its norms, master weights.",
-             DType::F16, true, ScalerMode::Dynamic),
+        apex(P::ApexO2, "apex-o2",
+             "Apex O2: a float16 network with norms and master weights in float32.", DType::F16,
+             true, ScalerMode::Dynamic),
         apex(P::ApexO3, "apex-o3", "Apex O3: everything in float16, a loss scale of 1.", DType::F16,
              false, ScalerMode::Off),
         autocast(
             P::KerasFloat16, "keras-mixed-float16",
-            "Keras mixed_float16: each layer computes in float16 over float32 variables.",
+            "Keras mixed_float16: each layer computes in float16 and keeps its variables in "
+            "float32.",
             [] { return Policy(layerPolicy("keras mixed_float16", DType::F16)); },
             ScalerMode::Dynamic, "keras"),
         autocast(
             P::KerasBfloat16, "keras-mixed-bfloat16",
-            "Keras mixed_bfloat16: each layer computes in bfloat16 over float32 variables.",
+            "Keras mixed_bfloat16: each layer computes in bfloat16 and keeps its variables in "
+            "float32.",
             [] { return Policy(layerPolicy("keras mixed_bfloat16", DType::BF16)); },
             ScalerMode::Off),
         autocast(P::User, "user", "Your own policy, from a file.", nullptr, ScalerMode::Dynamic),
@@ -200,14 +207,14 @@ void checkPrecision(const LaneConfig& lane, size_t index) {
         if (row.model || value == Override::Default) return;
         throw InputError(path + key + ": " + nameOf(value) + " is not allowed with precision " +
                          row.name +
-                         ", whose network is not cast as a whole: default, or one of the "
-                         "precisions fp16, bf16, apex-o2, apex-o3");
+                         ", because that precision does not cast the network as a whole; allowed: "
+                         "default, or one of the precisions fp16, bf16, apex-o2, apex-o3");
     };
     check("master_weights", lane.masterWeights);
     check("keep_batchnorm_fp32", lane.keepBatchnormF32);
     if (lane.precision == Precision::User && lane.policyFile.empty())
-        throw InputError(path + "policy: missing: the path of a policy file, as precision user "
-                                "wants one");
+        throw InputError(path +
+                         "policy: missing; the precision user needs the path of a policy file");
 }
 
 void checkLayers(const CastPolicy& policy, const LaneConfig& lane, const Graph& graph) {

@@ -34,8 +34,8 @@ Preset checkerboard() {
 
 Preset checkerboardSeed() {
     Preset made = preset("checkerboard-seed", kExamples, "Checkerboard, large",
-                         "512 x 512 pixels and 256 units: large enough for tensor cores to pay; a "
-                         "GPU is recommended.",
+                         "512 x 512 pixels and 256 units, large enough to benefit from tensor "
+                         "cores; a GPU is recommended.",
                          "fp32,amp-fp16");
     made.config.task.side = 512;
     made.config.model.width = 256;
@@ -54,7 +54,7 @@ Preset bfloat16() {
 
 Preset pureFp16() {
     return preset("pure-fp16", kPrecisions, "Why mixed",
-                  "Everything in float16, beside AMP: without float32 master weights and loss "
+                  "Everything in float16, next to AMP: without float32 master weights and loss "
                   "scaling, small updates vanish and Adam's epsilon becomes zero.",
                   "fp32,amp-fp16,fp16");
 }
@@ -62,16 +62,15 @@ Preset pureFp16() {
 Preset apexLevels() {
     return preset("apex-levels", kPrecisions, "Apex O0 to O3",
                   "The four levels of NVIDIA Apex: float32, casts around functions, a float16 "
-                  "network with master weights, and all in float16 without scaling.",
+                  "network with master weights, and everything in float16 without scaling.",
                   "apex-o0,apex-o1,apex-o2,apex-o3");
 }
 
 Preset policies() {
-    return preset(
-        "policies", kPrecisions, "Four ways to mix",
-        "TF32 products, PyTorch's lists for CUDA and for the CPU, and Keras' layers, beside "
-        "float32: the same network, cast in different places.",
-        "fp32,tf32,amp-fp16,torch-cpu-fp16,keras-mixed-float16");
+    return preset("policies", kPrecisions, "Four ways to mix",
+                  "TF32 products, PyTorch's lists for CUDA and for the CPU, and Keras's layer "
+                  "policy, next to float32: the same network with casts in different places.",
+                  "fp32,tf32,amp-fp16,torch-cpu-fp16,keras-mixed-float16");
 }
 
 /// The program that this one grew from: nn.Sequential(Linear(10, 20), ReLU(), Linear(20, 1)) on
@@ -105,8 +104,8 @@ Preset overflow() {
 
 Preset staticScales() {
     Preset made = preset("static-scales", kScaling, "Scales held fixed",
-                         "AMP at fixed loss scales of 1/1024, 1 and 65536: at the smallest most "
-                         "gradients round to zero in float16, as deeper networks' do at 1.",
+                         "AMP at fixed loss scales of 1/1024, 1 and 65536: at the smallest, most "
+                         "gradients round to zero in float16, as those of deeper networks do at 1.",
                          "amp-fp16,amp-fp16,amp-fp16");
     const double scales[] = {1.0 / 1024, 1, 65536};
     for (size_t i = 0; i < made.config.lanes.size(); ++i) {
@@ -117,10 +116,10 @@ Preset staticScales() {
 }
 
 Preset picture() {
-    Preset made = preset("picture", kExamples, "Picture",
-                         "The network paints a colour picture: coloured rings, or any PNG or JPEG "
-                         "of yours.",
-                         "fp32,amp-fp16");
+    Preset made =
+        preset("picture", kExamples, "Picture",
+               "The network paints a colour picture: coloured rings, or a PNG or JPEG of your own.",
+               "fp32,amp-fp16");
     made.config.task.kind = TaskKind::Image;
     made.config.steps = 500;
     return made;

@@ -51,10 +51,10 @@ Preset penalty() {
 }
 
 Preset twoOptimizers() {
-    Preset made = recipe("recipe-two-optimizers", kSteps, "Two optimizers",
-                         "Two networks, two losses over both outputs, Adam and SGD: the scale "
-                         "probes its limit every 20 steps, and where one optimizer alone skips, "
-                         "the scale falls for both.");
+    Preset made = recipe(
+        "recipe-two-optimizers", kSteps, "Two optimizers",
+        "Two networks, two losses over both outputs, Adam and SGD: the scale probes its limit "
+        "every 20 steps, and when only one optimizer skips, the scale still falls for both.");
     made.config.model.networks = 2;
     made.config.second = {OptimizerKind::Sgd, 1e-5};
     made.config.lanes[1].scaler.rules.growthInterval = 20; // or nearly all skips come together
@@ -98,8 +98,9 @@ Preset oneCycleThreePhase() {
     Preset made = oneCycle();
     made.name = "recipe-onecycle-three-phase";
     made.title = made.config.title = "One cycle, 3 phases";
-    made.about = "Up, down in as many steps, then on to nearly zero: the last updates are too "
-                 "small for float16, and only weights in float32, as AMP keeps them, still move.";
+    made.about =
+        "Up, down in the same number of steps, then on to nearly zero: the last updates are too "
+        "small for float16, and only float32 weights, which AMP keeps, still move.";
     made.config.schedule.threePhase = true;
     return made;
 }
@@ -115,7 +116,7 @@ Preset scheduled(const char* name, const char* title, const char* about, Schedul
 Preset stepDecay() {
     Preset made = scheduled("recipe-schedule-step", "Step decay",
                             "The learning rate falls to a tenth every 100 steps, and the loss "
-                            "settles; skipped steps count, so AMP has fewer of the long ones.",
+                            "settles. Skipped steps count, so AMP takes fewer of the large ones.",
                             ScheduleKind::Step);
     made.config.schedule.stepSize = 100;
     made.config.schedule.gamma = 0.1;
@@ -124,19 +125,19 @@ Preset stepDecay() {
 
 Preset exponentialDecay() {
     Preset made = scheduled("recipe-schedule-exponential", "Exponential decay",
-                            "The learning rate loses 1 % with every step, also with a skipped one: "
-                            "what AMP skips while it looks for its scale are the longest steps.",
+                            "The learning rate drops by 1 % with every step, skipped or not: the "
+                            "steps that AMP skips while it looks for its scale are the largest.",
                             ScheduleKind::Exponential);
     made.config.schedule.gamma = 0.99;
     return made;
 }
 
 Preset cosineDecay() {
-    Preset made = scheduled("recipe-schedule-cosine", "Cosine decay",
-                            "Half a cosine from 0.01 down to 0.0001: scheduler.step() follows "
-                            "scaler.update(), so that both lanes end it at the same step, whatever "
-                            "was skipped.",
-                            ScheduleKind::Cosine);
+    Preset made = scheduled(
+        "recipe-schedule-cosine", "Cosine decay",
+        "Half a cosine from 0.01 down to 0.0001: scheduler.step() follows scaler.update(), so both "
+        "lanes finish the schedule at the same step, no matter what was skipped.",
+        ScheduleKind::Cosine);
     made.config.schedule.minLr = 1e-4;
     return made;
 }
@@ -144,8 +145,8 @@ Preset cosineDecay() {
 Preset warmUp() {
     Preset made = scheduled("recipe-schedule-linear", "Linear warm-up",
                             "From a tenth of the learning rate to all of it in 100 steps, with a "
-                            "first scale of 2^24: B's schedule runs on while steps are skipped, as "
-                            "in PyTorch, C's waits, as in Keras.",
+                            "first scale of 2^24: while steps are skipped, B's schedule keeps "
+                            "running, as in PyTorch, and C's waits, as in Keras.",
                             ScheduleKind::Linear);
     made.config.schedule.totalSteps = 100;
     made.config.lanes = parseLanes("fp32,amp-fp16,amp-fp16");
@@ -156,10 +157,9 @@ Preset warmUp() {
 }
 
 Preset amsgrad() {
-    Preset made =
-        recipe("recipe-adam-amsgrad", kOptimizers, "Adam with AMSGrad",
-               "Adam divides by the largest mean square so far, in which one inf would "
-               "stay for good: a skipped step has to leave the optimizer's states alone.");
+    Preset made = recipe("recipe-adam-amsgrad", kOptimizers, "Adam with AMSGrad",
+                         "Adam divides by the largest mean square so far. One inf would stay there "
+                         "forever, so a skipped step must not touch the states of the optimizer.");
     made.config.optimizer.lr = 1e-2;
     made.config.optimizer.beta2 = 0.95; // at 0.999 a mean square does not fall within the run
     made.config.optimizer.amsgrad = true;
@@ -169,8 +169,8 @@ Preset amsgrad() {
 Preset adamW() {
     Preset made =
         recipe("recipe-adamw", kOptimizers, "AdamW",
-               "Weights decay by themselves rather than through the gradient, so that no "
-               "loss scale reaches the decay; a skipped step must not decay them either.");
+               "Weights decay directly rather than through the gradient, so the loss scale does "
+               "not affect the decay. A skipped step must not decay them either.");
     made.config.optimizer.kind = OptimizerKind::AdamW;
     made.config.optimizer.lr = 1e-2;
     made.config.optimizer.weightDecay = 0.5;
@@ -186,19 +186,21 @@ Preset momentumSgd(const char* name, const char* title, const char* about, doubl
 }
 
 Preset nesterov() {
-    Preset made = momentumSgd("recipe-sgd-nesterov", "SGD with Nesterov",
-                              "SGD's steps are as long as its gradients are: forgetting to unscale "
-                              "would make them 65536 times too long, which Adam's division hides.",
-                              3e-3);
+    Preset made =
+        momentumSgd("recipe-sgd-nesterov", "SGD with Nesterov",
+                    "The size of an SGD step follows its gradients: without unscaling it would be "
+                    "65536 times too large. Adam's division hides such a mistake.",
+                    3e-3);
     made.config.optimizer.nesterov = true;
     return made;
 }
 
 Preset dampening() {
-    Preset made = momentumSgd("recipe-sgd-dampening", "SGD with dampening",
-                              "The momentum takes a tenth of every gradient, but all of the first "
-                              "one: with AMP that is the first step that is not skipped.",
-                              0.03);
+    Preset made =
+        momentumSgd("recipe-sgd-dampening", "SGD with dampening",
+                    "The momentum takes a tenth of every gradient, but all of the first one. With "
+                    "AMP the first one is that of the first step that is not skipped.",
+                    0.03);
     made.config.optimizer.dampening = 0.9;
     return made;
 }
@@ -216,34 +218,35 @@ Preset rmsProp() {
 } // namespace
 
 std::vector<Preset> recipePresets() {
-    return {plain(),
-            accumulation(),
-            penalty(),
-            twoOptimizers(),
-            clipped("recipe-clip", "Clip by L2 norm",
-                    "Gradients are unscaled before their norm is cut to 5, so that the limit means "
-                    "the same at every scale; unclipped, these weights become nan and the scale 0.",
-                    ClipKind::Norm2, 5),
-            clipped("recipe-clip-inf", "Clip by inf norm",
-                    "One factor for all gradients brings the largest one down to 2, once they are "
-                    "unscaled; on an overflow it is infinite, and the step is skipped.",
-                    ClipKind::NormInf, 2),
-            clipped("recipe-clip-value", "Clip by value",
-                    "Each gradient is cut off at 0.1 by itself; were they not unscaled before, all "
-                    "but the smallest would be cut, and little more than their signs would stay.",
-                    ClipKind::Value, 0.1),
-            oneCycle(),
-            oneCycleLinear(),
-            oneCycleThreePhase(),
-            stepDecay(),
-            exponentialDecay(),
-            cosineDecay(),
-            warmUp(),
-            amsgrad(),
-            adamW(),
-            nesterov(),
-            dampening(),
-            rmsProp()};
+    return {
+        plain(),
+        accumulation(),
+        penalty(),
+        twoOptimizers(),
+        clipped("recipe-clip", "Clip by L2 norm",
+                "Gradients are unscaled before their norm is cut to 5, so that the limit means the "
+                "same at every scale; without clipping, these weights become nan and the scale 0.",
+                ClipKind::Norm2, 5),
+        clipped("recipe-clip-inf", "Clip by inf norm",
+                "After unscaling, one factor for all gradients brings the largest down to 2. On an "
+                "overflow the norm is infinite, and the step is skipped.",
+                ClipKind::NormInf, 2),
+        clipped("recipe-clip-value", "Clip by value",
+                "Each gradient is cut off at 0.1 separately. Without unscaling first, all but the "
+                "smallest would be cut, and little more than their signs would be left.",
+                ClipKind::Value, 0.1),
+        oneCycle(),
+        oneCycleLinear(),
+        oneCycleThreePhase(),
+        stepDecay(),
+        exponentialDecay(),
+        cosineDecay(),
+        warmUp(),
+        amsgrad(),
+        adamW(),
+        nesterov(),
+        dampening(),
+        rmsProp()};
 }
 
 } // namespace halfscope

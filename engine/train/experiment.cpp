@@ -42,7 +42,7 @@ void checkLanesFit(std::span<const size_t> bytes, const DeviceInfo& device) {
     throw EngineError(device.kind + ": " + std::to_string(bytes.size()) + " lanes need " +
                       gib(wanted) + " of memory together, " + device.name + " has " +
                       gib(device.memoryBytes) +
-                      " (fewer lanes, a smaller picture, batch or width needs less)");
+                      " (use fewer lanes, or a smaller picture, batch or width)");
 }
 
 Experiment::Experiment(RunConfig config, const std::stop_token& stop)

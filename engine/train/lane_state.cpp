@@ -26,7 +26,7 @@ void check(const Node& node, const std::string& name, const TypedBytes& values) 
     const size_t wanted = static_cast<size_t>(node.elements()) * bytesOf(values.dtype);
     if (values.bytes.size() != wanted)
         refuse("has " + std::to_string(values.bytes.size()) + " bytes, " + std::to_string(wanted) +
-               " are wanted");
+               " are expected");
 }
 
 } // namespace

@@ -53,14 +53,15 @@ std::string overflowText(const StepRecord& record, float scaleAfter, const Culpr
     std::string text = " skipped: ";
     if (record.flags & kFirstStepped) text = " skipped by the second optimizer: ";
     if (record.flags & kSecondStepped) text = " skipped by the first optimizer: ";
-    if (record.flags & kSteppedOnOverflow) text = " overflowed and was taken all the same: ";
+    if (record.flags & kSteppedOnOverflow) text = " overflowed, but the step was taken: ";
     text += culprit.tensor.empty() ? "a gradient" : culprit.tensor;
     if (culprit.tensor.empty())
         text += " was not finite";
     else
         text += culprit.reachedInf ? " reached inf" : " became nan";
     text += " at loss scale " + scaleText(record.scale) + "; ";
-    if (record.flags & kAtFloor) return text + "the scale has reached its floor: the run ends.";
+    if (record.flags & kAtFloor)
+        return text + "the loss scale has reached its floor, so the run ends.";
     text += "the scale ";
     text += scaleAfter < record.scale ? "falls to " + scaleText(scaleAfter) : "stays";
     return text + ".";
@@ -147,7 +148,7 @@ void describeStep(const StepRecord& record, float scaleAfter, const Culprit& cul
         const char* what = std::isnan(record.loss) ? "nan" : "infinite";
         events.push_back(
             makeEvent(EventKind::LossNotFinite, record, scaleAfter,
-                      std::string(": the loss is ") + what + "; no loss scale can cure this."));
+                      std::string(": the loss is ") + what + "; no loss scale can fix this."));
         events.back().tensor = culprit.tensor;
     }
 }

@@ -51,7 +51,7 @@ void uploadWeights(Executor& executor, const Graph& graph, const Weights& weight
         if (static_cast<int64_t>(found->second.size()) != wanted)
             throw InputError("weights: " + state.name + " has " +
                              std::to_string(found->second.size()) + " values, " +
-                             std::to_string(wanted) + " are wanted");
+                             std::to_string(wanted) + " are expected");
         uploadFloats(executor, graph, state.node, found->second);
     }
 }
@@ -316,8 +316,8 @@ std::string Trainer::stopReason(const std::string& name) const {
     if (!m_atFloor) return {};
     return "The loss scale reached its floor " + scaleText(m_atFloor->scale) + " in lane " +
            (name.empty() ? m_name : name) + " at step " + std::to_string(m_atFloor->step) +
-           " and gradients still overflow: the run ends. A lower learning rate or clipped "
-           "gradients may help; scaler.at_floor=continue goes on.";
+           " and the gradients still overflow, so the run ends. A lower learning rate or clipping "
+           "may help; with scaler.at_floor=continue the run would go on.";
 }
 
 std::vector<float> Trainer::prediction() {
@@ -406,7 +406,8 @@ void Trainer::setLearningRate(double lr) { setLearningRates(lr, m_impl->config.s
 void Trainer::setLearningRates(double first, double second) {
     Impl& impl = *m_impl;
     if (impl.config.schedule.kind == ScheduleKind::OneCycle)
-        throw InputError("optimizer.lr cannot change: the one-cycle schedule sets the rate");
+        throw InputError(
+            "optimizer.lr cannot be changed: the one-cycle schedule sets the learning rate");
     impl.config.optimizer.lr = first;
     impl.config.second.lr = second;
     const Graph& graph = impl.at->graph();

@@ -105,13 +105,13 @@ Verdict judgeByRounding(const Conditioning& training, const Compared& ours, cons
 }
 
 std::string undecidedText(const std::string& place, const Verdict& verdict, double bound) {
-    return "not to be decided in float32 from " + place + " on: float64 itself is " +
+    return "cannot be decided in float32 from " + place + " on: even float64 is " +
            twoDigits(verdict.moved) + " off there once its results are rounded to float32, of " +
            twoDigits(bound) + " allowed";
 }
 
 std::string undecidedHalfText(const std::string& place, const Verdict& verdict, double bound) {
-    return "not to be decided in half precision from " + place +
+    return "cannot be decided in half precision from " + place +
            " on: starts that differ by 4e-06 are " + twoDigits(verdict.moved) +
            " apart there, of " + twoDigits(bound) + " allowed";
 }

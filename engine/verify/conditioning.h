@@ -54,7 +54,7 @@ struct Verdict {
 };
 Verdict judgeByRounding(const Conditioning&, const Compared& ours, const Compared& file);
 
-/// Why a case is ill-posed: "not to be decided in float32 from step 3 on: float64 itself is …".
+/// Why a case is ill-posed: "cannot be decided in float32 from step 3 on: even float64 is …".
 std::string undecidedText(const std::string& place, const Verdict&, double bound);
 std::string undecidedHalfText(const std::string& place, const Verdict&, double bound);
 

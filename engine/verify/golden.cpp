@@ -89,9 +89,9 @@ Golden Golden::parse(std::string file, std::string_view text) {
     } catch (const Json::parse_error& error) {
         const bool ended = error.byte > json.size();
         throw InputError(file + ": byte " + std::to_string(error.byte) + ": " +
-                         (ended ? "the file ends in the middle of its JSON" : "this is no JSON"));
+                         (ended ? "the JSON is cut off" : "this is not JSON"));
     } catch (const Json::exception&) {
-        throw InputError(file + ": it holds a number that no double can hold");
+        throw InputError(file + ": it contains a number that does not fit a double");
     }
 }
 
@@ -103,7 +103,7 @@ std::string Golden::placeOf(const std::string& step) const {
 }
 
 Golden Golden::at(const std::string& key) const {
-    if (!m_value->is_object()) fail("an object is wanted, not " + kindOf(*m_value));
+    if (!m_value->is_object()) fail("an object is expected, not " + kindOf(*m_value));
     const auto found = m_value->find(key);
     if (found == m_value->end()) fail(quotedText(key) + " is missing");
     return {m_root, &*found, placeOf("." + shownKey(key))};
@@ -112,7 +112,7 @@ Golden Golden::at(const std::string& key) const {
 Golden Golden::at(size_t index) const {
     if (index >= size()) {
         fail("a list of " + std::to_string(size()) + " values, where number " +
-             std::to_string(index) + " (from 0) is wanted");
+             std::to_string(index) + " (from 0) is expected");
     }
     return {m_root, &(*m_value)[index], placeOf("[" + std::to_string(index) + "]")};
 }
@@ -127,7 +127,7 @@ std::optional<Golden> Golden::find(const std::string& key) const {
 bool Golden::isNumber() const { return m_value->is_number() || pythonNumber(*m_value); }
 
 size_t Golden::size() const {
-    if (!m_value->is_array()) fail("a list is wanted, not " + kindOf(*m_value));
+    if (!m_value->is_array()) fail("a list is expected, not " + kindOf(*m_value));
     return m_value->size();
 }
 
@@ -139,7 +139,7 @@ std::vector<Golden> Golden::items() const {
 }
 
 std::vector<std::pair<std::string, Golden>> Golden::members() const {
-    if (!m_value->is_object()) fail("an object is wanted, not " + kindOf(*m_value));
+    if (!m_value->is_object()) fail("an object is expected, not " + kindOf(*m_value));
     std::vector<std::pair<std::string, Golden>> all;
     for (const auto& [key, value] : m_value->items())
         all.emplace_back(key, at(key));
@@ -148,7 +148,7 @@ std::vector<std::pair<std::string, Golden>> Golden::members() const {
 
 double Golden::number() const {
     if (const auto special = pythonNumber(*m_value)) return *special;
-    if (!m_value->is_number()) fail("a number is wanted, not " + kindOf(*m_value));
+    if (!m_value->is_number()) fail("a number is expected, not " + kindOf(*m_value));
     return m_value->get<double>();
 }
 
@@ -156,18 +156,18 @@ int64_t Golden::integer() const {
     const double value = number();
     // far from where a conversion would overflow, and more than any count here
     if (std::trunc(value) != value || std::fabs(value) > 1e15) {
-        fail("a whole number is wanted, not " + kindOf(*m_value));
+        fail("a whole number is expected, not " + kindOf(*m_value));
     }
     return static_cast<int64_t>(value);
 }
 
 bool Golden::flag() const {
-    if (!m_value->is_boolean()) fail("true or false is wanted, not " + kindOf(*m_value));
+    if (!m_value->is_boolean()) fail("true or false is expected, not " + kindOf(*m_value));
     return m_value->get<bool>();
 }
 
 std::string Golden::text() const {
-    if (!m_value->is_string()) fail("a text is wanted, not " + kindOf(*m_value));
+    if (!m_value->is_string()) fail("a text is expected, not " + kindOf(*m_value));
     return m_value->get<std::string>();
 }
 
@@ -180,7 +180,7 @@ void Golden::collect(const Json& value, std::vector<double>& all) const {
     } else if (value.is_number()) {
         all.push_back(value.get<double>());
     } else {
-        fail("numbers are wanted; value " + std::to_string(all.size()) + " (from 0) is " +
+        fail("numbers are expected; value " + std::to_string(all.size()) + " (from 0) is " +
              kindOf(value));
     }
 }

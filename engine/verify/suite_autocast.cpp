@@ -43,7 +43,7 @@ void addTable(const std::string& table, const Golden& rows, SuiteCases& suite,
               std::set<std::string>& unknown) {
     const std::optional<CastPolicy> policy = autocastTablePolicy(table);
     if (!policy) {
-        suite.notes.push_back("left out: the table " + table + ", a policy not known here");
+        suite.notes.push_back("skipped: the table " + table + ", whose policy is unknown here");
         return;
     }
     for (const auto& [op, row] : rows.members()) {
@@ -80,7 +80,7 @@ SuiteCases autocastSuite(const Golden& golden) {
         std::string names;
         for (const std::string& name : unknown)
             names += (names.empty() ? "" : ", ") + name;
-        suite.notes.push_back("left out: functions that the engine does not have: " + names);
+        suite.notes.push_back("skipped: functions that the engine does not have: " + names);
     }
     return suite;
 }

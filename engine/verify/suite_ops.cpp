@@ -26,7 +26,7 @@ public:
             const Shape shape = tensor.at("shape").shape();
             m_in.push_back(leaf("x", tensor.at("data"), shape, m_dtype));
         }
-        if (m_in.empty()) m_row.at("inputs").fail("at least one input is wanted");
+        if (m_in.empty()) m_row.at("inputs").fail("at least one input is expected");
         const NodeId y = emitOp(m_row.at("op").text());
         const Shape shape = m_b.shapeOf(y);
         const Golden output = m_row.at("output");
@@ -88,7 +88,7 @@ private:
         const Golden values = attrs().at(key);
         for (const double index : values.numbers()) {
             if (index < 0 || index >= static_cast<double>(limit) || std::trunc(index) != index) {
-                values.fail("indices from 0 to " + std::to_string(limit - 1) + " are wanted");
+                values.fail("indices from 0 to " + std::to_string(limit - 1) + " are expected");
             }
         }
         return leaf("index", values, shape, DType::I32);
@@ -135,7 +135,7 @@ std::optional<NodeId> CaseBuilder::emitLoss(const std::string& op) {
     const NodeId x = in(0);
     const Shape shape = m_b.shapeOf(x);
     if (op == "cross_entropy") {
-        if (shape.rank() != 2) m_row.at("inputs").fail("logits of two axes are wanted");
+        if (shape.rank() != 2) m_row.at("inputs").fail("logits of two axes are expected");
         return fn::crossEntropy(m_b, x, indices("labels", {shape[0]}, shape[1]));
     }
     if (op == "mse_loss") return fn::mseLoss(m_b, x, target());
@@ -163,7 +163,7 @@ std::optional<NodeId> CaseBuilder::emitMovement(const std::string& op) {
     const NodeId x = in(0);
     const Shape shape = m_b.shapeOf(x);
     if (op == "transpose") {
-        if (shape.rank() != 2) m_row.at("inputs").fail("a matrix is wanted");
+        if (shape.rank() != 2) m_row.at("inputs").fail("a matrix is expected");
         return m_b.transpose(x, {1, 0});
     }
     if (op == "reshape") return m_b.reshape(x, attrs().at("shape").shape());
@@ -172,7 +172,7 @@ std::optional<NodeId> CaseBuilder::emitMovement(const std::string& op) {
         return m_b.slice(x, normalAxis(axis("dim"), shape.rank()), number("begin"), number("end"));
     }
     if (op == "batch_gather") {
-        if (shape.rank() != 2) m_row.at("inputs").fail("a matrix is wanted");
+        if (shape.rank() != 2) m_row.at("inputs").fail("a matrix is expected");
         const NodeId index = indices("indices", {shape[0], 1}, shape[1]);
         return m_b.reshape(m_b.emit(Op::Gather, {x, index}, AxisAttrs{1, 0}), {shape[0]});
     }
@@ -184,7 +184,7 @@ NodeId CaseBuilder::emitOp(const std::string& op) {
                             &CaseBuilder::emitArithmetic, &CaseBuilder::emitMovement}) {
         if (const auto y = (this->*emit)(op)) return *y;
     }
-    m_row.at("op").fail("the engine has no such op");
+    m_row.at("op").fail("the engine has no such operation");
 }
 
 double largestOf(const std::vector<double>& values) {

@@ -31,7 +31,7 @@ int indexOf(const std::string& name, const Golden& value) {
     const size_t dot = std::min(name.find('.'), name.size());
     const auto [end, error] = std::from_chars(name.data(), name.data() + dot, index);
     if (error != std::errc() || end != name.data() + dot || index < 0 || index > kMostLayers) {
-        value.fail("a name like 0.weight is wanted");
+        value.fail("a name like 0.weight is expected");
     }
     return index;
 }
@@ -81,7 +81,7 @@ void takeExtra(const Golden& run, RunConfig& config) {
         // the recorded losses are those of a constant beta1, to the last digit
         config.schedule.cycleMomentum = false;
     } else if (!extra.empty()) {
-        run.at("extra").fail("null, grad_penalty, clip or onecycle is wanted");
+        run.at("extra").fail("null, grad_penalty, clip or onecycle is expected");
     }
 }
 
@@ -93,7 +93,7 @@ LaneConfig laneOf(const Golden& run) {
     } else if (amp == "bfloat16") {
         lane.precision = Precision::AmpBf16;
     } else if (!amp.empty()) {
-        run.at("amp").fail("null, float16 or bfloat16 is wanted");
+        run.at("amp").fail("null, float16 or bfloat16 is expected");
     }
     lane.scaler.initScale = run.at("init_scale").number();
     lane.scaler.rules.growthInterval = run.at("growth_interval").integer();
@@ -113,13 +113,13 @@ RunConfig configOf(const Golden& run) {
     if (isPicture(run)) {
         config.task.side = run.at("side").integer();
         if (config.task.side < 2 || config.task.side > 4096) {
-            run.at("side").fail("2 to 4096 is wanted");
+            run.at("side").fail("2 to 4096 is expected");
         }
     }
     int last = 0;
     for (const auto& [name, values] : run.at("start").members())
         last = std::max(last, indexOf(name, values) / periodOf(run));
-    if (last < 1) run.at("start").fail("a network of at least two layers is wanted");
+    if (last < 1) run.at("start").fail("a network of at least two layers is expected");
     config.model.width = static_cast<int64_t>(run.at("start").at("0.bias").numbers().size());
     config.model.depth = last - 1;
     config.model.norm = isPicture(run) ? Norm::BatchNorm : Norm::None;
@@ -133,7 +133,7 @@ RunConfig configOf(const Golden& run) {
 Shape inputShape(const Golden& run) {
     const Golden input = run.at("input");
     const Shape shape{static_cast<int64_t>(input.size()), static_cast<int64_t>(input.at(0).size())};
-    if (shape.elements() == 0) input.fail("rows of numbers are wanted");
+    if (shape.elements() == 0) input.fail("rows of numbers are expected");
     return shape;
 }
 
@@ -171,7 +171,7 @@ FixedDataset fixedData(const Golden& run, const RunConfig& config) {
     for (const double label : target)
         if (label < 0 || label >= static_cast<double>(classes) || std::trunc(label) != label)
             run.at("target").fail("labels from 0 to " + std::to_string(classes - 1) +
-                                  " are wanted");
+                                  " are expected");
     batch.labels.assign(target.begin(), target.end());
     return {{.rows = shape[0], .inputs = shape[1], .outputs = classes, .labels = true},
             {std::move(batch)}};
@@ -183,7 +183,7 @@ RunOutcome trainRun(const Golden& run, const MakeExecutor& make, const Perturbat
                     size_t most) {
     const std::string kind = run.at("kind").text();
     if (kind != "checkerboard" && kind != "mlp_ce" && kind != "mlp_mse") {
-        run.at("kind").fail("checkerboard, mlp_ce or mlp_mse is wanted");
+        run.at("kind").fail("checkerboard, mlp_ce or mlp_mse is expected");
     }
     const RunConfig config = configOf(run);
     const auto steps = static_cast<int64_t>(run.at("trace").size());

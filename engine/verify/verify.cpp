@@ -160,7 +160,7 @@ VerifyReport verify(const VerifyOptions& options) {
         std::string names;
         for (const std::string& name : wanted)
             names += (names.empty() ? "" : ", ") + std::string(goldenFileOf(name));
-        throw InputError(options.folder + ": this folder has none of the files " + names);
+        throw InputError(options.folder + ": this folder contains none of the files " + names);
     }
     for (const auto& [suite, golden] : found) {
         SuiteResult result;

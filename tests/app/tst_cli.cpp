@@ -285,8 +285,8 @@ void TestCli::vectorSets() {
     }
     const Outcome wrong = devices("sse");
     QCOMPARE(wrong.code, 3);
-    QCOMPARE(wrong.error, QByteArray("halfscope-cli: HALFSCOPE_CPU_VECTORS: \"sse\" is none of "
-                                     "portable, avx2, avx512\n"));
+    QCOMPARE(wrong.error, QByteArray("halfscope-cli: HALFSCOPE_CPU_VECTORS: \"sse\" is not one of "
+                                     "portable, avx2 and avx512\n"));
 }
 
 void TestCli::noQt() {

@@ -146,9 +146,9 @@ void TestCliInterrupts::oneRunInAFolder() {
     QVERIFY(startEndless(process, out, {"--seed", "9"}));
     const Outcome other = call(smallRun(out, {"--quiet"}));
     QCOMPARE(other.code, 1);
-    QCOMPARE(other.error, "halfscope-cli: " + out.toUtf8() +
-                              ": another run is writing into this folder; one at a time is "
-                              "allowed\n");
+    QCOMPARE(other.error,
+             "halfscope-cli: " + out.toUtf8() +
+                 ": another run is writing into this folder; only one may do so at a time\n");
     process.terminate();
     QCOMPARE(outcomeOf(process).code, 130);
     QCOMPARE(filesOf(out), kRunFiles);

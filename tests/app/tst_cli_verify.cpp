@@ -83,7 +83,7 @@ private slots:
         QVERIFY2(table.out.contains("autocast failed: cuda_float16 matmul all_float32: float16 "
                                     "instead of float32"),
                  table.out);
-        QVERIFY(table.out.contains("Left out: runs: no training_runs.json in the folder"));
+        QVERIFY(table.out.contains("Skipped: runs: no training_runs.json in the folder"));
         const Outcome json = verified({"--golden", folder.path(), "--json"});
         QCOMPARE(json.code, 1);
         const QJsonObject report = QJsonDocument::fromJson(json.out).object();
@@ -205,9 +205,8 @@ private slots:
         QCOMPARE(lines.size(), 5);
         QVERIFY(lines[1].simplified().startsWith("suite cases passed ill-posed worst bound"));
         QVERIFY(lines[2].simplified().startsWith("runs 1 0 1 "));
-        QVERIFY(
-            lines[3].startsWith("runs ill-posed: checkerboard seed 0 float64: not to be decided "
-                                "in float32 from step "));
+        QVERIFY(lines[3].startsWith("runs ill-posed: checkerboard seed 0 float64: cannot be "
+                                    "decided in float32 from step "));
         QCOMPARE(
             lines[4],
             QByteArray("Nothing failed; 1 case is ill-posed: this precision cannot decide them."));

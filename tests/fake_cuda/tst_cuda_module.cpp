@@ -260,7 +260,7 @@ void TestCudaModule::outOfMemory() {
     const std::string words =
         thrownBy<EngineError>([&] { test::fakeExecutor(platform)->load(program); });
     QVERIFY2(words.starts_with("cuda:0 (Fake GPU), arena: ") &&
-                 words.find(" KiB wanted, 0.6 KiB free (out of memory") != std::string::npos,
+                 words.find(" KiB needed, 0.6 KiB free (out of memory") != std::string::npos,
              words.c_str());
     fakeCuda().gpus[0].bytes = size_t{1} << 30;
     test::fakeExecutor(platform)->load(program); // the device is as good as before
@@ -308,7 +308,7 @@ void TestCudaModule::whatTheDeviceLacks_data() {
     QTest::addColumn<int>("precision");
     QTest::addColumn<std::string>("reason");
     const std::string end = " needs compute capability 8.0 or later; cuda:0 (Turing) has 7.5. "
-                            "float16 and float32 work there.";
+                            "float16 and float32 work on it.";
     QTest::newRow("bf16") << int(Precision::AmpBf16) << "lanes[].precision: bfloat16" + end;
     QTest::newRow("TF32") << int(Precision::Tf32) << "lanes[].precision: TF32" + end;
     QTest::newRow("fp16") << int(Precision::AmpFp16) << std::string("nothing thrown");

@@ -28,7 +28,7 @@ public:
     const DeviceInfo& device() const override { return m_device; }
     void load(std::shared_ptr<const Program>) override {
 #ifdef FAKE_FULL
-        throw EngineError("cuda:0 (Fake 0), arena: 3.2 GiB wanted, 1.1 GiB free (out of memory)");
+        throw EngineError("cuda:0 (Fake 0), arena: 3.2 GiB needed, 1.1 GiB free (out of memory)");
 #endif
         m_runs = 0;
     }

@@ -32,8 +32,8 @@ LayersDialog::LayersDialog(const QString& lane, const QStringList& layers, const
                            QWidget* parent)
     : QDialog(parent) {
     setWindowTitle(tr("Layers of lane %1").arg(lane));
-    auto* about = make<QLabel>(tr("A layer set here computes in that type, whatever the lane's "
-                                  "precision does elsewhere."),
+    auto* about = make<QLabel>(tr("A layer that you set here computes in that type, regardless of "
+                                  "the precision of the lane."),
                                this);
     about->setWordWrap(true);
     auto* content = make<QWidget>();
@@ -63,7 +63,7 @@ LayersDialog::LayersDialog(const QString& lane, const QStringList& layers, const
     auto* buttons = make<QDialogButtonBox>(
         QDialogButtonBox::Ok | QDialogButtonBox::Cancel | QDialogButtonBox::Reset, this);
     QPushButton* reset = buttons->button(QDialogButtonBox::Reset);
-    reset->setText(tr("All as the precision"));
+    reset->setText(tr("All as in the precision"));
     connect(reset, &QPushButton::clicked, this, &LayersDialog::clear);
     connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
@@ -85,7 +85,7 @@ void LayersDialog::addRow(QGridLayout& grid, const QString& layer, const QString
     box->setObjectName(QStringLiteral("layer:%1").arg(layer));
     box->setAccessibleName(tr("Type of %1").arg(label->text()));
     box->installEventFilter(this);
-    box->addItem(tr("as the precision"), QString());
+    box->addItem(tr("as in the precision"), QString());
     for (const DType each : kForced)
         box->addItem(nameOfType(each), nameOfType(each));
     box->setCurrentIndex(std::max(0, box->findData(dtype)));

@@ -17,8 +17,8 @@ namespace halfscope {
 VerifyDialog::VerifyDialog(VerifyOptions options, QWidget* parent)
     : QDialog(parent), m_options(std::move(options)) {
     setWindowTitle(tr("Verify against PyTorch"));
-    auto* about = make<QLabel>(tr("Compares this machine's results with values recorded from "
-                                  "PyTorch, which are inside the program."),
+    auto* about = make<QLabel>(tr("Compares results on this machine with values recorded from "
+                                  "PyTorch, which are part of the program."),
                                this);
     about->setWordWrap(true);
     buildTable();

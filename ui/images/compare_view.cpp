@@ -77,8 +77,8 @@ void CompareView::buildBar() {
     bar->addWidget(label);
     bar->addWidget(m_mode);
     m_gain = make<QComboBox>(this);
-    m_gain->setAccessibleName(tr("Gain of the difference"));
-    m_gain->setToolTip(tr("How much the difference is amplified"));
+    m_gain->setAccessibleName(tr("Amplification of the difference"));
+    m_gain->setToolTip(tr("How strongly the difference is amplified"));
     for (const int gain : kGains)
         m_gain->addItem(tr("× %1").arg(gain), gain);
     m_gain->setCurrentIndex(m_gain->findData(kDefaultGain));
@@ -299,11 +299,12 @@ void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
         if (const QString about = m_about.value(i); i < lanes && !about.isEmpty()) lines << about;
         const QString error = errorText(errors[static_cast<size_t>(i)], ErrorText::Full);
         if (!error.isEmpty())
-            lines << (i < lanes ? tr("%1: mean absolute error against the target, and signal to "
-                                     "noise (more is closer)")
-                                : tr("%1: mean absolute difference, and signal to noise"))
+            lines << (i < lanes
+                          ? tr("%1: mean absolute error against the target, and peak "
+                               "signal-to-noise ratio (higher is closer)")
+                          : tr("%1: mean absolute difference, and peak signal-to-noise ratio"))
                          .arg(error);
-        lines << tr("Wheel: zoom, drag: move, double click: fit");
+        lines << tr("Wheel: zoom. Drag: move. Double click: fit.");
         const QString tip = lines.join(u'\n');
         if (view(i).toolTip() != tip) view(i).setToolTip(tip);
     }
@@ -376,9 +377,9 @@ QString CompareView::readout() const { return m_readout; }
 
 QString CompareView::readoutText() const {
     if (m_kind == Kind::Scatter)
-        return tr("A dot is a sample: to the right its target, upwards the network's answer. On "
-                  "the diagonal it is right.");
-    if (!m_pixel) return tr("Point at a picture to read its values.");
+        return tr("Each dot is a sample: its target on the horizontal axis, the prediction on the "
+                  "vertical axis. Dots on the diagonal are correct.");
+    if (!m_pixel) return tr("Move the pointer over a picture to read its values.");
     QString text = tr("x %1, y %2:").arg(m_pixel->x()).arg(m_pixel->y());
     for (int i = 0; i < m_pictures.size(); ++i)
         text += QStringLiteral("  %1 %2").arg(laneLetter(i),

@@ -131,23 +131,22 @@ QString EventModel::sentenceOf(const Event& event) {
 QString EventModel::whyText(const Event& event) {
     switch (event.kind) {
     case EventKind::Overflow:
-        return tr("Why: gradients are those of the loss times the loss scale. One grew beyond what "
-                  "its type can hold (fp16: 65504) and became inf or nan, and so would the "
-                  "weights.") +
+        return tr("Why: gradients are computed from the loss times the loss scale. One became too "
+                  "large for its type (fp16 holds up to 65504) and turned into inf or nan.") +
                u' ' +
                (event.scaleAfter == event.scaleBefore
-                    ? tr("The scale stays, so the next step may overflow as well; where every step "
-                         "does, nothing is learnt.")
-                    : tr("Leaving the step out and trying a smaller scale is normal now and then; "
-                         "at every step it is not."));
+                    ? tr("The scale stays the same, so the next step may overflow as well. If "
+                         "every step overflows, the weights never change.")
+                    : tr("Skipping a step now and then and trying a smaller scale is normal. "
+                         "Skipping every step is not."));
     case EventKind::Growth:
-        return tr("Why: enough clean steps in a row. A larger scale keeps more of the small "
-                  "gradients from rounding to zero; if it is too large, the next overflow takes it "
-                  "back.");
-    case EventKind::Backoff: return tr("Why: after an overflow a smaller scale is tried.");
+        return tr(
+            "Why: there were enough clean steps in a row. A larger scale keeps more small "
+            "gradients from rounding to zero. If it is too large, the next overflow undoes it.");
+    case EventKind::Backoff: return tr("Why: after an overflow, a smaller scale is tried.");
     case EventKind::LossNotFinite:
-        return tr("Why: the network itself gave inf or nan, before any loss scale. No scale cures "
-                  "that; a lower learning rate or a wider type may.");
+        return tr("Why: the output of the network is inf or nan even before the loss is scaled. No "
+                  "loss scale can fix that; a lower learning rate or a wider type may.");
     case EventKind::Edit: break;
     }
     return {};

@@ -135,10 +135,10 @@ QString RunModel::summary() const {
                        .arg(QLocale().toString(static_cast<qlonglong>(step())),
                             losses.join(QStringLiteral(", ")));
     if (!idle.isEmpty())
-        text +=
-            tr(" %1 learnt nothing: every step was skipped.").arg(idle.join(QStringLiteral(", ")));
+        text += tr(" Every step of %1 was skipped, so its weights never changed.")
+                    .arg(idle.join(QStringLiteral(", ")));
     if (!often.isEmpty())
-        text += tr(" %1 skipped more than is normal.").arg(often.join(QStringLiteral(", ")));
+        text += tr(" %1 skipped more steps than is normal.").arg(often.join(QStringLiteral(", ")));
     if (normal && idle.isEmpty() && often.isEmpty())
         text += skips == 1 ? tr(" This skip is normal.") : tr(" These skips are normal.");
     return text;

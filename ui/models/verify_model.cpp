@@ -36,21 +36,20 @@ QString explanationOf(int column) {
     switch (column) {
     case VerifyModel::SuiteColumn: return VerifyModel::tr("A file of recorded cases");
     case VerifyModel::CasesColumn: return VerifyModel::tr("Recorded cases that were compared");
-    case VerifyModel::PassedColumn:
-        return VerifyModel::tr("Cases that do not deviate by more than their bound");
+    case VerifyModel::PassedColumn: return VerifyModel::tr("Cases within their bound");
     case VerifyModel::FailedColumn:
-        return VerifyModel::tr("Cases that deviate by more: the machine computes something else");
+        return VerifyModel::tr("Cases beyond their bound: this machine computes something else");
     case VerifyModel::IllPosedColumn:
         return VerifyModel::tr(
-            "Cases that this precision cannot decide: a unit or a sum comes so near to zero that a "
-            "rounding turns its sign, and the same case with other roundings leaves the bound as "
-            "far. They are counted neither as passed nor as failed.");
+            "Cases that this precision cannot decide: a unit or a sum comes so close to zero that "
+            "one rounding changes its sign, and with other roundings the same case exceeds its "
+            "bound just as far. They count as neither passed nor failed.");
     case VerifyModel::WorstColumn:
         return VerifyModel::tr(
-            "The deviation of the case that came nearest to its bound, or went farthest beyond it");
+            "The deviation of the case that came closest to its bound, or exceeded it most");
     case VerifyModel::BoundColumn:
-        return VerifyModel::tr("The largest deviation with which that case passes");
-    default: return VerifyModel::tr("What of a case is compared with PyTorch");
+        return VerifyModel::tr("The largest deviation that passes for this case");
+    default: return VerifyModel::tr("What is compared with PyTorch");
     }
 }
 
@@ -78,18 +77,18 @@ QString VerifyModel::summary() const {
     const QString device = QString::fromStdString(m_report.device);
     QStringList lines;
     if (m_report.stopped)
-        lines << tr("Stopped. What ended before is in the table.");
+        lines << tr("Stopped. The table shows what was finished.");
     else if (m_report.passed() && m_report.illPosed() > 0)
-        lines << tr("Nothing failed on %1. Ill-posed cases: %2. Float32 cannot decide how they go; "
-                    "they are counted neither as passed nor as failed.")
+        lines << tr("Nothing failed on %1. Ill-posed cases: %2. They cannot be decided in float32 "
+                    "and count as neither passed nor failed.")
                      .arg(device, count(m_report.illPosed()));
     else if (m_report.passed())
-        lines << tr("All passed: on %1 the engine computes what PyTorch computed.").arg(device);
+        lines << tr("All passed: on %1, the engine computes the same as PyTorch.").arg(device);
     else
-        lines << tr("Some cases failed: on %1 the engine does not compute what PyTorch computed.")
+        lines << tr("Some cases failed: on %1, the engine does not compute the same as PyTorch.")
                      .arg(device);
     for (const std::string& suite : m_report.leftOut)
-        lines << tr("Left out: %1").arg(QString::fromStdString(suite));
+        lines << tr("Skipped: %1").arg(QString::fromStdString(suite));
     for (const SuiteResult& suite : m_report.suites) // first what is to be read first
         lines << linesOf(suite, tr("failed"), suite.failed);
     for (const SuiteResult& suite : m_report.suites)

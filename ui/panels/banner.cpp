@@ -22,8 +22,8 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_close = make<QToolButton>(this);
     m_close->setAutoRaise(true);
-    m_close->setToolTip(tr("Put this message away"));
-    m_close->setAccessibleName(tr("Put this message away"));
+    m_close->setToolTip(tr("Dismiss this message"));
+    m_close->setAccessibleName(tr("Dismiss this message"));
     auto* row = make<QHBoxLayout>(this);
     row->setContentsMargins(12, 6, 8, 6);
     row->addWidget(m_text, 1);

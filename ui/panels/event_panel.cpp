@@ -146,7 +146,7 @@ void EventPanel::showSentence() {
         lines << EventModel::sentenceOf(event) << EventModel::whyText(event);
     } else {
         if (m_model.gravest()) lines << EventModel::whyText(*m_model.gravest());
-        lines << tr("Click an event: the plots go to its step.");
+        lines << tr("Click an event to go to its step.");
     }
     lines.removeAll(QString());
     const QString text = lines.join(u'\n');

@@ -100,9 +100,9 @@ void FieldEditor::buildLineEdit(const Field& field) {
     m_browse->setText(layers ? tr("Choose…") : tr("Browse…"));
     m_browse->setAccessibleName(layers ? tr("Choose %1").arg(name)
                                        : tr("Choose a file for %1").arg(name));
-    m_browse->setToolTip(layers ? tr("A list of the network's layers, each with the type that it "
-                                     "computes in")
-                                : m_browse->accessibleName());
+    m_browse->setToolTip(
+        layers ? tr("Choose, for each layer of the network, the type in which it computes")
+               : m_browse->accessibleName());
     connect(m_browse, &QToolButton::clicked, this,
             layers ? &FieldEditor::chooseLayers : &FieldEditor::browse);
 }
@@ -120,7 +120,8 @@ void FieldEditor::buildRow(const Field& field) {
     m_label->setWordWrap(true);
     m_effect = make<QLabel>(live ? tr("live") : tr("restart"), this);
     m_effect->setFixedWidth(kEffectWidth);
-    m_effect->setToolTip(live ? tr("Acts at the next step") : tr("Acts when the run starts again"));
+    m_effect->setToolTip(live ? tr("Takes effect at the next step")
+                              : tr("Takes effect when the run restarts"));
     m_effect->setAccessibleName(m_effect->toolTip());
     const QFont small = scaledFont(font(), 0.8);
     m_effect->setFont(small);
@@ -128,7 +129,7 @@ void FieldEditor::buildRow(const Field& field) {
     m_revert->setAutoRaise(true);
     m_revert->setIconSize({14, 14});
     m_revert->setFixedWidth(20);
-    m_revert->setAccessibleName(tr("Set %1 back").arg(name));
+    m_revert->setAccessibleName(tr("Reset %1").arg(name));
     QSizePolicy keepsPlace = m_revert->sizePolicy();
     keepsPlace.setRetainSizeWhenHidden(true);
     m_revert->setSizePolicy(keepsPlace);
@@ -209,7 +210,7 @@ void FieldEditor::refresh() {
     bold.setBold(true); // the room of that form at all times: an edit must move no row below it
     m_label->setMinimumHeight(heightOf(m_label->text(), bold, kLabelWidth));
     m_revert->setVisible(changed);
-    m_revert->setToolTip(tr("Back to %1").arg(m_model.presetText(m_index.row())));
+    m_revert->setToolTip(tr("Reset to %1").arg(m_model.presetText(m_index.row())));
     QFont effect = m_effect->font();
     effect.setBold(m_index.data(ConfigModel::WaitingRole).toBool());
     m_effect->setFont(effect);
@@ -219,7 +220,7 @@ void FieldEditor::refresh() {
 /// What the row shows beside the control, for who does not see it.
 void FieldEditor::describe(const QString& error) {
     QStringList parts{m_index.data(Qt::ToolTipRole).toString(), m_effect->toolTip()};
-    if (!error.isEmpty()) parts.prepend(tr("Not taken. %1").arg(error));
+    if (!error.isEmpty()) parts.prepend(tr("Not accepted. %1").arg(error));
     const QString description = parts.join(u'\n');
     if (description == m_control->accessibleDescription()) return;
     m_control->setAccessibleDescription(description);

@@ -84,8 +84,8 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
 void LaneCard::addMemory(QGridLayout& grid, int row, size_t bytes) {
     FigureLabel* memory = addFigure(grid, row, tr("Memory"));
     memory->showFigure(memoryText(bytes));
-    explain(memory, tr("The most that a step of this lane holds at once: weights, what the "
-                       "backward pass needs again, gradients, the optimizer's averages"));
+    explain(memory, tr("Peak memory of a step of this lane: weights, activations kept for the "
+                       "backward pass, gradients, and the optimizer's moments"));
 }
 
 void LaneCard::addScaler(QGridLayout& grid, int row) {
@@ -94,11 +94,11 @@ void LaneCard::addScaler(QGridLayout& grid, int row) {
     showSkipVerdict({}); // what is counted, until there is a count
     m_clean = addFigure(grid, row + 2, tr("Clean steps"));
     explain(m_clean,
-            tr("Steps in a row without overflow; at the growth interval the loss scale grows"));
+            tr("Clean steps in a row. When they reach the growth interval, the loss scale grows."));
     m_progress = make<QProgressBar>(this);
     m_progress->setTextVisible(false);
     m_progress->setFixedHeight(5);
-    m_progress->setAccessibleName(tr("Clean steps until the loss scale grows"));
+    m_progress->setAccessibleName(tr("Progress towards the next growth of the loss scale"));
     grid.addWidget(m_progress, row + 3, 1, 1, 3);
 }
 
@@ -125,11 +125,12 @@ void LaneCard::addScale(QGridLayout& grid, int row) {
     m_scale = addFigure(grid, row, tr("Loss scale"), 1);
     // gives way before the card becomes wider than the panel, see fitWords()
     m_scale->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("8.888e+88")));
-    explain(m_scale, tr("The one that the next step uses; the plot shows what each step used"));
+    explain(m_scale,
+            tr("The loss scale of the next step. The plot shows the one that each step used."));
     m_setScale = make<QToolButton>(this);
     m_setScale->setText(tr("Set…"));
-    m_setScale->setToolTip(tr("Another loss scale from the next step on; the growth tracker stays, "
-                              "as with GradScaler.update(new_scale)"));
+    m_setScale->setToolTip(tr("Sets the loss scale from the next step on. The growth tracker is "
+                              "kept, as with GradScaler.update(new_scale)."));
     m_setScale->setAccessibleName(tr("Set the loss scale of lane %1").arg(laneLetter(m_lane)));
     m_setScale->setFocusPolicy(Qt::TabFocus); // a click leaves Space to Play
     m_setScale->setEnabled(false);
@@ -181,8 +182,8 @@ void LaneCard::show(const LaneStatus& status) {
 
 /// Whether the skips are normal, where one asks for it: at their number.
 void LaneCard::showSkipVerdict(const LaneStatus& status) {
-    QString text = tr("Steps whose gradients were not finite: the weights stayed as they were; in "
-                      "brackets, the share of all steps.");
+    QString text = tr("Steps with gradients that were not finite: the weights were not updated. In "
+                      "parentheses: the share of all steps.");
     QString sentence = QString::fromStdString(status.skips.sentence(status.grows()));
     if (!sentence.isEmpty()) {
         sentence[0] = sentence[0].toUpper();

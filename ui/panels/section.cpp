@@ -45,7 +45,7 @@ Section::Section(const QString& title, QWidget* parent) : QWidget(parent) {
 
 void Section::setTitle(const QString& title) {
     m_title = title;
-    m_heading->setAccessibleName(tr("%1, group of settings").arg(title));
+    m_heading->setAccessibleName(tr("%1 settings").arg(title));
     fitTitle();
 }
 

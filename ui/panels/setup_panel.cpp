@@ -48,10 +48,10 @@ QSize SetupPanel::sizeHint() const { return {320, 600}; }
 void SetupPanel::buildRestartNote() {
     m_restart = make<QFrame>(this);
     m_restart->setObjectName(QStringLiteral("restartNote"));
-    auto* text = make<QLabel>(tr("Changes need a restart:"), m_restart);
+    auto* text = make<QLabel>(tr("These changes need a restart:"), m_restart);
     auto* button = make<QPushButton>(tr("Restart now"), m_restart);
     button->setObjectName(QStringLiteral("restartNow"));
-    button->setToolTip(tr("Starts the run again with the changed settings"));
+    button->setToolTip(tr("Restarts the run with the changed settings"));
     auto* row = make<QHBoxLayout>(m_restart);
     row->setContentsMargins(8, 5, 8, 5);
     row->addWidget(text, 1);
@@ -138,7 +138,7 @@ void SetupPanel::addLaneButton(QWidget* content) {
     m_addLane->setText(tr("Add a lane"));
     m_addLane->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     m_addLane->setToolTip(
-        tr("One more training of the same network, like the last lane; at most %1")
+        tr("Adds another training of the same network, a copy of the last lane; at most %1")
             .arg(ConfigModel::kMostLanes));
     m_addLane->setEnabled(m_model.config().lanes.size() < ConfigModel::kMostLanes);
     connect(m_addLane, &QToolButton::clicked, this, &SetupPanel::addLane);
@@ -178,13 +178,13 @@ void SetupPanel::refreshStrip() {
     for (const QString& name : names)
         needed += fontMetrics().horizontalAdvance(laneLabel(0, name)) + kAroundText;
     m_jumps[0]->setText(tr("Experiment"));
-    m_jumps[0]->setToolTip(tr("To the settings that all lanes share"));
+    m_jumps[0]->setToolTip(tr("Shows the settings that all lanes share"));
     m_jumps[0]->setAccessibleName(m_jumps[0]->toolTip());
     for (int lane = 0; lane < static_cast<int>(names.size()); ++lane) {
         const QString label = laneLabel(lane, names[lane]);
         QToolButton* jump = m_jumps[static_cast<size_t>(lane) + 1];
         jump->setText(needed > kRoom ? laneLetter(lane) : label);
-        jump->setToolTip(tr("To the precision and the loss scaler of lane %1").arg(label));
+        jump->setToolTip(tr("Shows the precision and the loss scaler of lane %1").arg(label));
         jump->setAccessibleName(jump->toolTip());
         QPalette own = jump->palette();
         own.setColor(QPalette::ButtonText, colors.laneOnButton(lane));

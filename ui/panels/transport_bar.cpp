@@ -67,9 +67,10 @@ QPushButton* TransportBar::newButton(const QString& name, const QString& text, c
 
 void TransportBar::buildButtons() {
     m_reset = newButton(QStringLiteral("reset"), tr("Reset"),
-                        tr("Start again from step 0 with the settings at the left (R)"));
+                        tr("Start over from step 0 with the settings on the left (R)"));
     m_play = newButton(QStringLiteral("play"), tr("Play"), tr("Train (Space)"));
-    m_step = newButton(QStringLiteral("step"), tr("Step"), tr("One step of every lane (.)"));
+    m_step =
+        newButton(QStringLiteral("step"), tr("Step"), tr("Advance every lane by one step (.)"));
     QFont big = scaledFont(m_play->font(), 1.15);
     big.setBold(true);
     m_play->setFont(big);
@@ -91,7 +92,7 @@ void TransportBar::buildButtons() {
     m_stopAt->setMaximumWidth(QFontMetrics(font()).horizontalAdvance(QStringLiteral("10000000")) +
                               40);
     m_stopAt->setAccessibleName(tr("Stop at step"));
-    m_stopAt->setToolTip(tr("The run ends after this step; can be changed while it runs"));
+    m_stopAt->setToolTip(tr("The run ends after this step. You can change this during the run."));
     label->setBuddy(m_stopAt);
     connect(m_stopAt, &QSpinBox::valueChanged, this,
             [this](int value) { emit stopStepChosen(value); });
@@ -134,7 +135,7 @@ void TransportBar::buildRight() {
     m_help = button(QStringLiteral("help"), tr("Help and shortcuts (F1)"));
     m_themeMenu = make<QMenu>(tr("&Theme"), this);
     m_themes = make<QActionGroup>(this);
-    const std::pair<Theme, QString> choices[] = {{Theme::Auto, tr("Like the &desktop")},
+    const std::pair<Theme, QString> choices[] = {{Theme::Auto, tr("Same as the &desktop")},
                                                  {Theme::Light, tr("&Light")},
                                                  {Theme::Dark, tr("D&ark")}};
     for (const auto& [theme, text] : choices) {
@@ -172,11 +173,12 @@ void TransportBar::setState(SessionState state, bool playWaits) {
                                                            : tr("Play");
     m_play->setText(text);
     m_play->setAccessibleName(text);
-    m_play->setToolTip(playWaits  ? tr("Do not train when the networks are built (Space)")
+    m_play->setToolTip(playWaits  ? tr("Do not start training when the networks are built (Space)")
                        : running  ? tr("Pause after this step (Space)")
-                       : building ? tr("Train as soon as the networks are built (Space)")
-                       : state == SessionState::Finished ? tr("Train as many steps again (Space)")
-                                                         : tr("Train (Space)"));
+                       : building ? tr("Start training as soon as the networks are built (Space)")
+                       : state == SessionState::Finished
+                           ? tr("Train for as many steps again (Space)")
+                           : tr("Train (Space)"));
     const auto enable = [this](QPushButton* button, bool on) {
         // or Qt gives the focus to the next box, which would swallow Space
         if (!on && button->hasFocus() && parentWidget()) parentWidget()->setFocus();
@@ -207,9 +209,8 @@ void TransportBar::setFigures(const RunModel& run) {
         full << letter + tr("%1 steps/s").arg(figure);
         brief << letter + tr("%1/s").arg(withPrefix(speed));
     }
-    QStringList all{tr("Steps per second of each lane, by the time that its device worked on half "
-                       "of the last second's steps or less; then how much faster lane B is than "
-                       "lane A")};
+    QStringList all{tr("Steps per second of each lane (the median over the last second), then how "
+                       "much faster lane B is than lane A")};
     for (int i = 0; i < run.lanes(); ++i)
         if (const double speed = run.lane(i).stepsPerSecond; speed > 0)
             all << tr("%1: %2 steps/s")

@@ -56,8 +56,8 @@ QStringList gradientFigures(const GradientShares& shares, std::optional<bool> ha
     } else if (half == false) {
         const double lost = shares.between(Counts::kLowest, kHalfZero);
         const double large = shares.between(kHalfInfinite, Counts::kLowest + Counts::kBuckets);
-        if (large > 0) parts << tr("fp16: %1 inf").arg(percentText(large));
-        if (lost > 0) parts << tr("fp16: %1 lost").arg(percentText(lost));
+        if (large > 0) parts << tr("in fp16: %1 inf").arg(percentText(large));
+        if (lost > 0) parts << tr("in fp16: %1 lost").arg(percentText(lost));
     }
     parts << tr("%1 zero").arg(percentText(static_cast<double>(shares.zeros)));
     return parts;
@@ -81,12 +81,12 @@ GradientMap::~GradientMap() {
 }
 
 QString GradientMap::explanation() const {
-    return tr("How the gradients of one lane, times its loss scale, are spread over the powers of "
-              "two: the darker, the larger the share. Zeros are the lowest strip, inf and nan the "
-              "highest, red where a step was skipped. Dotted: fp16 rounds to zero below 2^-25, "
-              "holds fewer digits below 2^-14, and has no finite value from 2^16 on. Between two "
-              "counted steps the last count stands, moved as the loss scale moves. \"Mostly\" is "
-              "nine tenths of those that are neither zero nor inf.");
+    return tr("The gradients of one lane, times its loss scale, by power of two: the darker, the "
+              "larger the share. The lowest strip shows zeros, the highest inf and nan, in red "
+              "where a step was skipped. Dotted lines: below 2^-25 fp16 rounds to zero, below "
+              "2^-14 it keeps fewer digits, and from 2^16 on it has no finite values. Between two "
+              "counted steps the last count is shown, shifted with the loss scale. \"Mostly\" "
+              "means nine tenths of the gradients that are neither zero nor inf.");
 }
 
 void GradientMap::setLane(std::shared_ptr<const Run> run, int lane, const QString& label) {
@@ -148,8 +148,8 @@ QStringList GradientMap::textsAt(std::optional<qint64> step) const {
     if (!m_run) return {};
     const auto column = history().at(step);
     if (!column && history().empty())
-        return {history().isSaved() ? tr("not counted in this run")
-                                    : tr("counted from the next step on")};
+        return {history().isSaved() ? tr("not counted during this run")
+                                    : tr("counting starts at the next step")};
     if (!column) return {};
     const auto type = history().type();
     const QStringList parts =

@@ -62,11 +62,12 @@ std::array<double, kColumns> columnsOf(const Counts& counts) {
 GradientView::GradientView(QWidget* parent) : QWidget(parent) {
     setObjectName(QStringLiteral("gradients"));
     setAccessibleName(tr("Sizes of the gradients"));
-    setToolTip(tr("How many gradients of the next step lie between two powers of two, after the "
-                  "loss was multiplied by the loss scale. Heights are roots of shares, so that few "
-                  "are seen too. Zeros stand at the left: ReLU makes some in every precision, so "
-                  "compare with FP32. What is inf or nan stands at the right: the step will be "
-                  "skipped. Gradients of layers' outputs are filled, those of weights a line."));
+    setToolTip(
+        tr("How many gradients of the next step lie between two powers of two, after the loss has "
+           "been multiplied by the loss scale. Heights are square roots of shares, so that small "
+           "shares remain visible. Zeros are on the left; ReLU causes some in every precision, so "
+           "compare with FP32. Inf and nan are on the right: the step will be skipped. Bars are "
+           "gradients of layer outputs, lines are gradients of weights."));
     QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     setSizePolicy(policy);
 }
@@ -115,7 +116,7 @@ void GradientView::setRanges(std::vector<GradientRange> ranges, bool anew) {
 QString GradientView::heading() const {
     if (m_ranges.empty()) return tr("Scaled gradients");
     const QString step = QLocale().toString(static_cast<qlonglong>(m_ranges.front().step));
-    return m_anew ? tr("Gradients of step %1 when trained anew").arg(step)
+    return m_anew ? tr("Gradients of step %1, trained again").arg(step)
                   : tr("Scaled gradients of step %1").arg(step);
 }
 
@@ -136,8 +137,7 @@ QString GradientView::figures(int lane) const {
 }
 
 QString GradientView::legend() const {
-    return tr(
-        "Bars: layers' outputs, line: weights. Hatched: zero or inf in fp16, grey: subnormal.");
+    return tr("Bars: layer outputs. Line: weights. Hatched: zero or inf in fp16. Grey: subnormal.");
 }
 
 void GradientView::describe() {

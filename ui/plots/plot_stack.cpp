@@ -488,9 +488,9 @@ QString PlotStack::helpAt(const QPoint& position) const {
     }
     const QRect events = m_eventRect->rect();
     if (QRect(0, events.top(), events.left(), events.height()).contains(position))
-        return tr("What happened to each lane: \u25bc overflow, \u25b2 growth of the "
-                  "loss scale, "
-                  "\u25ac fall of it, \u25c6 loss not finite, \u2691 a changed setting");
+        return tr(
+            "What happened in each lane: \u25bc overflow, \u25b2 the loss scale grew, \u25ac the "
+            "loss scale fell, \u25c6 the loss is not finite, \u2691 a setting was changed");
     return {};
 }
 

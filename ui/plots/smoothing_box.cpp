@@ -26,9 +26,9 @@ SmoothingBox::SmoothingBox(QWidget* parent) : QWidget(parent) {
     m_slider->setFixedWidth(kSliderWidth);
     m_slider->setAccessibleName(tr("Smoothing of the loss"));
     m_slider->setToolTip(
-        tr("Draws the trend of the loss: at 0.9 each point is a tenth of the newest "
-           "value and nine tenths of the trend before it. The curve itself stays, "
-           "faint. It changes the picture, not the training."));
+        tr("Draws the trend of the loss. At 0.9, each point is one tenth of the newest value plus "
+           "nine tenths of the trend before it. The curve itself stays visible, but faint. This "
+           "changes the drawing, not the training."));
     m_label->setToolTip(m_slider->toolTip());
     m_label->setBuddy(m_slider);
     auto* row = make<QHBoxLayout>(this);

@@ -33,10 +33,12 @@ CloseGuard::CloseGuard(ShownRun& shown, WindowFiles& files, QWidget& window, dou
 bool CloseGuard::mayClose() {
     const double trained = m_shown.trainedSeconds();
     if (!m_shown.hasUnsavedRows() || trained < m_askAfterSeconds) return true;
-    QMessageBox box(QMessageBox::Question, tr("Close Halfscope"),
-                    tr("This run trained for %1 and is not saved.").arg(durationText(trained)),
-                    QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, &m_window);
-    box.setInformativeText(tr("Its tables, plots and pictures are lost when the window closes."));
+    QMessageBox box(
+        QMessageBox::Question, tr("Close Halfscope"),
+        tr("This run has trained for %1 and has not been saved.").arg(durationText(trained)),
+        QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, &m_window);
+    box.setInformativeText(
+        tr("Its tables, plots and pictures will be lost when the window closes."));
     box.button(QMessageBox::Save)->setText(tr("&Save results…"));
     box.button(QMessageBox::Discard)->setText(tr("Close &without saving"));
     box.setDefaultButton(QMessageBox::Save);

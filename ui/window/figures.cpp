@@ -57,7 +57,7 @@ void Figures::show(bool running, const QString& lead) {
     m_parts.scaler->refresh(run);
     m_parts.borders->divideRight();
     if (m_news.isEmpty() && run.step() > 0)
-        m_news = tr("Every lane learns from the same batches. No step was skipped so far.");
+        m_news = tr("Every lane learns from the same batches. No step has been skipped so far.");
     const QString text = lead.isEmpty() ? m_news : tr("%1 %2").arg(lead, run.summary());
     if (!text.isEmpty() && text != m_parts.headline->said()) m_parts.headline->say(text);
 }

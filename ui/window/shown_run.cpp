@@ -131,7 +131,7 @@ void ShownRun::readSaved(const QString& folder, const RunConfig& config) {
         m_savedClock.invalidate();
         showState();
         m_parts.banner->showText(
-            tr("%1. The settings are open, without the curves of the run.").arg(reason));
+            tr("%1. The settings were opened without the curves of the run.").arg(reason));
     });
     m_savedJob->start();
 }
@@ -247,7 +247,9 @@ void ShownRun::keep() {
     m_others[m_before] = std::move(m_shown);
     m_shown = {};
     emit canBringBackChanged(true);
-    if (worth) emit told(tr("The run before is kept: Edit > Bring back the run before (Shift+R)."));
+    if (worth)
+        emit told(tr(
+            "The previous run is kept. Edit > Restore the previous run (Shift+R) shows it again."));
 }
 
 void ShownRun::bringBack() { bringBack(m_before); }
@@ -426,19 +428,20 @@ QString ShownRun::lead() const {
 QString ShownRun::stateText() const {
     switch (m_controller.state()) {
     case SessionState::Building:
-        return m_controller.playWaits()
-                   ? tr("Building the networks… Then they train; Space stops that.")
-                   : tr("Building the networks…");
+        return m_controller.playWaits() ? tr("Building the networks… Training starts when they are "
+                                             "ready, unless you press Space.")
+                                        : tr("Building the networks…");
     case SessionState::Ready:
-        return showsSaved() ? tr("%1 Play (Space) trains it anew.").arg(shownText())
-                            : tr("Ready. Press Play (Space).");
+        return showsSaved()
+                   ? tr("%1 Press Play (Space) to train it from the start.").arg(shownText())
+                   : tr("Ready. Press Play (Space).");
     case SessionState::Running: return tr("Training.");
-    case SessionState::Paused: return tr("Paused. Space goes on.");
+    case SessionState::Paused: return tr("Paused. Press Space to continue.");
     case SessionState::Finished:
-        return tr("Finished. Continue trains as many steps again, Reset starts anew.");
+        return tr("Finished. Continue trains for as many steps again; Reset starts over.");
     case SessionState::Failed: break;
     }
-    return tr("The run failed. Change a setting, then Reset.");
+    return tr("The run failed. Change a setting, then press Reset.");
 }
 
 void ShownRun::showState() {
@@ -469,16 +472,16 @@ double ShownRun::trainedSeconds() const {
 QString ShownRun::shownText() const {
     const RunInfo& info = m_shown.run->info();
     const QString steps = QLocale().toString(static_cast<qlonglong>(m_shown.run->step()));
-    if (m_shown.back || info.folder.empty()) return tr("Run of %1 steps, brought back.").arg(steps);
+    if (m_shown.back || info.folder.empty()) return tr("Restored: a run of %1 steps.").arg(steps);
     const bool withoutEvents =
         std::find(info.missing.begin(), info.missing.end(), "events.csv") != info.missing.end();
     if (info.device) {
         const QString device = QString::fromStdString(info.device->name);
-        return withoutEvents ? tr("Saved run of %1 steps, trained on %2, without events.csv.")
+        return withoutEvents ? tr("Saved run of %1 steps, trained on %2; events.csv is missing.")
                                    .arg(steps, device)
                              : tr("Saved run of %1 steps, trained on %2.").arg(steps, device);
     }
-    return withoutEvents ? tr("Saved run of %1 steps, without events.csv.").arg(steps)
+    return withoutEvents ? tr("Saved run of %1 steps; events.csv is missing.").arg(steps)
                          : tr("Saved run of %1 steps.").arg(steps);
 }
 
@@ -496,7 +499,7 @@ void ShownRun::showDevice() {
     if (device && !device->libraries.empty())
         lines << tr("With %1").arg(QString::fromStdString(device->libraries));
     if (showsSaved() && built)
-        lines << tr("Play trains on %1").arg(QString::fromStdString(built->device.name));
+        lines << tr("Press Play to train on %1").arg(QString::fromStdString(built->device.name));
     if (built && !built->cudaReason.empty())
         lines << tr("Why not the GPU: %1").arg(QString::fromStdString(built->cudaReason));
     const QString tip = lines.join(u'\n');

@@ -123,8 +123,8 @@ QStringList WindowFiles::resultNames() const {
 
 QStringList WindowFiles::saveResults(const QString& folder) {
     if (m_shown.reads())
-        throw RunError(
-            tr("The saved run is not shown yet: save its results when it is").toStdString());
+        throw RunError(tr("The saved run is still being read. Save its results when it is shown.")
+                           .toStdString());
     if (!m_shown.run()) throw RunError(tr("There is no run yet").toStdString());
     const SavedFiles files = saveRun(m_shown.run()->now(), folder.toStdString());
     QStringList written;
@@ -145,7 +145,7 @@ bool WindowFiles::chooseResultsFolder() {
     QStringList there = resultNames();
     there.removeIf(
         [&](const QString& name) { return !QFileInfo::exists(QDir(folder).filePath(name)); });
-    const auto ask = tr("%1 holds results already. Replace %2?");
+    const auto ask = tr("%1 already holds results. Replace %2?");
     if (!there.isEmpty() &&
         QMessageBox::question(&m_window, tr("Save results"),
                               ask.arg(folder, there.join(QStringLiteral(", ")))) !=

@@ -80,7 +80,7 @@ void WindowMenus::fillEdit(QMenu& edit) {
     });
     fork->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_L));
     QAction* back =
-        edit.addAction(tr("&Bring back the run before"), this, [this] { m_shown.bringBack(); });
+        edit.addAction(tr("Restore the &previous run"), this, [this] { m_shown.bringBack(); });
     back->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_R));
     back->setEnabled(false);
     connect(&m_shown, &ShownRun::canBringBackChanged, back, &QAction::setEnabled);
@@ -116,7 +116,7 @@ void WindowMenus::fillPlots(QMenu& view) {
     connect(follow, &QAction::triggered, plots, &PlotStack::setFollow);
     connect(plots, &PlotStack::followChanged, follow, &QAction::setChecked);
     fillSmoothing(*view.addMenu(tr("S&mooth the loss")));
-    m_previous = view.addAction(tr("Curves of the &run before"));
+    m_previous = view.addAction(tr("Curves of the previous &run"));
     m_previous->setShortcut(Qt::Key_B);
     m_previous->setCheckable(true);
     connect(m_previous, &QAction::toggled, &m_shown, &ShownRun::showBefore);
@@ -210,7 +210,7 @@ void WindowMenus::fillZoom(QMenu& menu) {
             if (m_remembers) rememberZoom(percent);
             constexpr int kReadable = 8000; // ms
             m_window.statusBar()->showMessage(
-                tr("Everything is %1 % large when Halfscope starts again.").arg(percent),
+                tr("Everything will be shown at %1 % the next time Halfscope starts.").arg(percent),
                 kReadable);
         });
         action->setCheckable(true);
@@ -223,9 +223,9 @@ void WindowMenus::addGradients(QMenu& view) {
     m_gradients = view.addAction(tr("&Gradients"));
     m_gradients->setShortcut(Qt::Key_G);
     m_gradients->setCheckable(true);
-    m_gradients->setToolTip(tr("How large the gradients are, and what fp16 makes of them: "
-                               "underflow and overflow (G). While they are shown, a step's "
-                               "time now and then goes into counting them"));
+    m_gradients->setToolTip(
+        tr("Shows how large the gradients are and which of them underflow or overflow in fp16 (G). "
+           "While they are shown, a little time is spent on counting them."));
     connect(m_gradients, &QAction::toggled, this, [this](bool on) {
         m_parts.gradients->setVisible(on);
         m_parts.plots->showGradients(on);
@@ -237,7 +237,8 @@ void WindowMenus::addGradients(QMenu& view) {
 
 void WindowMenus::fillSmoothing(QMenu& menu) {
     for (const double weight : {0.0, 0.6, 0.9, 0.97, Smoother::kMost}) {
-        const QString name = weight > 0 ? tr("Weight %1 of the past").arg(weight) : tr("As it is");
+        const QString name =
+            weight > 0 ? tr("Weight of the past: %1").arg(weight) : tr("No smoothing");
         QAction* action = menu.addAction(name, m_parts.plots, [this, weight] {
             m_parts.plots->setSmoothing(weight);
             m_parts.plots->refresh();

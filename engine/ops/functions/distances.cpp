@@ -58,7 +58,7 @@ NodeId cdist(Builder& b, NodeId a, NodeId c) {
     const Operands in(b, "cdist", std::array{a, c});
     const Shape left = b.shapeOf(in[0]), right = b.shapeOf(in[1]);
     require(left.rank() == 2 && right.rank() == 2 && left[1] == right[1],
-            "cdist of " + left.text() + " and " + right.text() + ": (m, d) and (n, d) wanted");
+            "cdist of " + left.text() + " and " + right.text() + ": (m, d) and (n, d) expected");
     const Shape all{left[0], right[0], left[1]};
     const NodeId difference = b.sub(b.expand(b.reshape(in[0], {left[0], 1, left[1]}), all),
                                     b.expand(b.reshape(in[1], {1, right[0], left[1]}), all));
@@ -73,7 +73,7 @@ NodeId pdist(Builder& b, NodeId x) {
                          ", as in PyTorch; cast to float32 first");
     }
     const Shape shape = b.shapeOf(in[0]);
-    require(shape.rank() == 2 && shape[0] >= 2, "pdist: (n, d) with n of at least 2 wanted");
+    require(shape.rank() == 2 && shape[0] >= 2, "pdist: (n, d) with n of at least 2 expected");
     std::vector<NodeId> rows; // row i less each later one
     for (int64_t i = 0; i + 1 < shape[0]; ++i) {
         const NodeId later = b.slice(in[0], 0, i + 1, shape[0]);

@@ -25,7 +25,7 @@ std::vector<NodeId> sameDType(Builder& b, std::string_view name, std::span<const
 /// index (n) as a tensor of `shape`, which counts it along one axis.
 NodeId spreadIndex(Builder& b, std::string_view name, NodeId index, int axis, const Shape& shape) {
     require(b.shapeOf(index).rank() == 1 && b.dtypeOf(index) == DType::I32,
-            std::string(name) + ": an int32 index of rank 1 wanted");
+            std::string(name) + ": an int32 index of rank 1 expected");
     Shape column = Shape::filled(shape.rank(), 1);
     column[axis] = b.shapeOf(index)[0];
     return b.expand(b.reshape(index, column), shape);

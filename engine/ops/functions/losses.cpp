@@ -81,8 +81,8 @@ NodeId crossEntropy(Builder& b, NodeId logits, NodeId labels) {
     const Shape shape = b.shapeOf(logits);
     require(shape.rank() == 2 && b.shapeOf(labels) == Shape{shape[0]} &&
                 b.dtypeOf(labels) == DType::I32,
-            "cross_entropy: logits (n, classes) and int32 labels (n) wanted, not " + shape.text() +
-                " and " + b.shapeOf(labels).text());
+            "cross_entropy: logits (n, classes) and int32 labels (n) expected, not " +
+                shape.text() + " and " + b.shapeOf(labels).text());
     // listed as one op on the CPU only; elsewhere its parts are
     const NodeId cast = castInputs(b, "cross_entropy", std::array{logits})[0];
     const AutocastScope inner(b, innerPolicy(b, "cross_entropy"));
@@ -171,7 +171,7 @@ NodeId nllLoss(Builder& b, NodeId logProbability, NodeId labels) {
     const Shape shape = b.shapeOf(logProbability);
     require(shape.rank() == 2 && b.shapeOf(labels) == Shape{shape[0]} &&
                 b.dtypeOf(labels) == DType::I32,
-            "nll_loss: (n, classes) and int32 labels (n) wanted, not " + shape.text() + " and " +
+            "nll_loss: (n, classes) and int32 labels (n) expected, not " + shape.text() + " and " +
                 b.shapeOf(labels).text());
     const Operands in(b, "nll_loss", std::array{logProbability});
     const NodeId index = b.reshape(labels, {shape[0], 1});
@@ -188,7 +188,7 @@ NodeId cosineEmbeddingLoss(Builder& b, NodeId a, NodeId c, NodeId target, double
     const Operands in(b, "cosine_embedding_loss", std::array{a, c, target});
     require(b.shapeOf(in[0]).rank() == 2 && b.shapeOf(in[0]) == b.shapeOf(in[1]) &&
                 b.shapeOf(in[2]) == Shape{b.shapeOf(in[0])[0]},
-            "cosine_embedding_loss: two (n, d) and targets (n) wanted");
+            "cosine_embedding_loss: two (n, d) and targets (n) expected");
     const auto inner = [&](NodeId x, NodeId y) { return b.sum(b.mul(x, y), {1}); };
     // PyTorch adds 1e-12 to each square: a row of zeros has the cosine 0
     const NodeId sizes =
@@ -203,7 +203,7 @@ NodeId cosineEmbeddingLoss(Builder& b, NodeId a, NodeId c, NodeId target, double
 NodeId marginRankingLoss(Builder& b, NodeId a, NodeId c, NodeId target, double margin) {
     const Operands in(b, "margin_ranking_loss", std::array{a, c, target});
     require(b.shapeOf(in[0]) == b.shapeOf(in[1]) && b.shapeOf(in[0]) == b.shapeOf(in[2]),
-            "margin_ranking_loss: three operands of one shape wanted");
+            "margin_ranking_loss: three operands of one shape expected");
     const NodeId order = b.mul(in[2], b.sub(in[0], in[1]));
     return meanOf(b, in, hinge(b, b.sub(b.constantLike(margin, order), order)));
 }
@@ -213,7 +213,7 @@ NodeId tripletMarginLoss(Builder& b, NodeId anchor, NodeId positive, NodeId nega
     const Operands in(b, "triplet_margin_loss", std::array{anchor, positive, negative});
     require(b.shapeOf(in[0]).rank() == 2 && b.shapeOf(in[0]) == b.shapeOf(in[1]) &&
                 b.shapeOf(in[0]) == b.shapeOf(in[2]),
-            "triplet_margin_loss: three (n, d) wanted");
+            "triplet_margin_loss: three (n, d) expected");
     const NodeId near = rowDistance(b, in[0], in[1]), far = rowDistance(b, in[0], in[2]);
     return meanOf(b, in, hinge(b, b.shift(b.sub(near, far), margin)));
 }
@@ -229,7 +229,7 @@ NodeId multilabelSoftMarginLoss(Builder& b, NodeId input, NodeId target) {
     const NodeId likelihood =
         add(b, mul(b, target, logSigmoid(input)), mul(b, rest, logSigmoid(b.neg(input))));
     const int last = b.shapeOf(likelihood).rank() - 1;
-    require(last >= 0, "multilabel_soft_margin_loss: a class axis wanted");
+    require(last >= 0, "multilabel_soft_margin_loss: a class axis expected");
     const double classes = static_cast<double>(b.shapeOf(likelihood)[last]);
     const NodeId sums = sum(b, likelihood, {last});
     return mean(b, b.scale(sums, -1 / classes), {});

@@ -43,7 +43,8 @@ Shape batchOf(const Shape& shape) {
 
 void requireRank(const Builder& b, std::string_view name, NodeId x, int rank) {
     require(b.shapeOf(x).rank() == rank, std::string(name) + ": " + b.shapeOf(x).text() +
-                                             " where rank " + std::to_string(rank) + " is wanted");
+                                             " where rank " + std::to_string(rank) +
+                                             " is expected");
 }
 
 /// A product of operands that autocast or the caller has made one dtype.
@@ -275,7 +276,7 @@ NodeId cross(Builder& b, NodeId a, NodeId c, int axis) {
     const Operands in(b, "linalg_cross", std::array{a, c}, Mixing::Refuse);
     const int at = normalAxis(axis, b.shapeOf(in[0]).rank());
     require(b.shapeOf(in[0]) == b.shapeOf(in[1]) && b.shapeOf(in[0])[at] == 3,
-            "cross: two vectors of 3 in operands of one shape wanted");
+            "cross: two vectors of 3 in operands of one shape expected");
     const auto part = [&](size_t operand, int i) {
         return b.slice(in[operand], at, i % 3, i % 3 + 1);
     };
@@ -375,7 +376,7 @@ NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId va
     requireOneDType(b, kName, in);
     const AutocastScope off(b, nullptr);
     const int rank = b.shapeOf(in[1]).rank();
-    require(rank >= 2, "scaled_dot_product_attention: rank of at least 2 wanted");
+    require(rank >= 2, "scaled_dot_product_attention: rank of at least 2 expected");
     Shape axes = allAxes(rank);
     std::swap(axes[rank - 1], axes[rank - 2]);
     const double root = std::sqrt(static_cast<double>(b.shapeOf(in[1]).back()));

@@ -31,7 +31,7 @@ NodeId windowMeans(Builder& b, NodeId x, int axis, int64_t count) {
 /// x as a pooling to a given size takes it.
 Operands imageOf(Builder& b, std::string_view name, NodeId x, std::array<int64_t, 2> size) {
     Operands in(b, name, std::array{x});
-    require(b.shapeOf(in[0]).rank() == 4, std::string(name) + ": rank 4 (n, c, h, w) wanted");
+    require(b.shapeOf(in[0]).rank() == 4, std::string(name) + ": rank 4 (n, c, h, w) expected");
     if (size[0] < 1 || size[1] < 1) throw InputError(std::string(name) + ": a size below 1");
     return in;
 }
@@ -119,7 +119,7 @@ NodeId gridSample(Builder& b, NodeId x, NodeId grid) {
     const Operands in(b, "grid_sample", std::array{x, grid}, Mixing::Refuse);
     const Shape image = b.shapeOf(in[0]), places = b.shapeOf(in[1]);
     require(image.rank() == 4 && places.rank() == 4 && places[3] == 2 && places[0] == image[0],
-            "grid_sample: an image (n, c, h, w) and a grid (n, oh, ow, 2) wanted");
+            "grid_sample: an image (n, c, h, w) and a grid (n, oh, ow, 2) expected");
     require(image[2] * image[3] <= 1 << 24, "grid_sample: more pixels than float32 counts");
     const int64_t count = places[1] * places[2];
     const Shape out{image[0], image[1], count};

@@ -157,7 +157,7 @@ void TestDevices::unknownDeviceStaysOneLine() {
 
 void TestDevices::absentIndex() {
     QCOMPARE(thrownBy<EngineError>([] { makeExecutor("cuda:2", 0, fake("good")); }),
-             std::string("device cuda:2 is not there: this machine has cuda:0 to cuda:1"));
+             std::string("device cuda:2 does not exist: this machine has cuda:0 to cuda:1"));
 }
 
 void TestDevices::failingDevice() {
@@ -172,9 +172,9 @@ void TestDevices::autoTakesTheCpu_data() {
                           << std::string("the NVIDIA driver is too old: version 1, at least 2 "
                                          "needed");
     QTest::newRow("busy") << std::string("busy") << std::string("cuda:0 (Fake 0) is busy");
-    QTest::newRow("full") << std::string("full")
-                          << std::string("cuda:0 (Fake 0), arena: 3.2 GiB wanted, 1.1 GiB free "
-                                         "(out of memory)");
+    QTest::newRow("full")
+        << std::string("full")
+        << std::string("cuda:0 (Fake 0), arena: 3.2 GiB needed, 1.1 GiB free (out of memory)");
 }
 
 // A whole experiment: where the device is left open it runs on the CPU and says why; where CUDA is
@@ -268,8 +268,8 @@ void TestDevices::besideTheProgram() {
     QFETCH(bool, installed);
     const QByteArray role = qgetenv(kChildVariable);
     if (!role.isEmpty()) {
-        const std::string reason = "CUDA module not installed: libhalfscope_cuda.so was not found "
-                                   "beside the program";
+        const std::string reason =
+            "CUDA module not installed: libhalfscope_cuda.so was not found next to the program";
         const DeviceList list = listDevices();
         QCOMPARE(list.cudaUnavailable, installed ? std::string() : reason);
         QCOMPARE(list.devices.size(), size_t{installed ? 3U : 1U});

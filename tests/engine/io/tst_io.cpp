@@ -172,9 +172,9 @@ void TestIo::readOnlyFolder() {
         QCOMPARE(thrownBy<RunError>([&] { GrowingFile{name}; }),
                  name + ": cannot write: Permission denied");
         QCOMPARE(thrownBy<RunError>([&] { makeOutputFolder(folder); }),
-                 folder + ": cannot write in this folder: Permission denied");
+                 folder + ": cannot write to this folder: Permission denied");
         QCOMPARE(thrownBy<RunError>([&] { makeOutputFolder(folder + "/deeper"); }),
-                 folder + "/deeper: cannot make the folder: Permission denied");
+                 folder + "/deeper: cannot create the folder: Permission denied");
     }
     QVERIFY(fs::is_empty(folder));
     fs::remove(folder);
@@ -293,7 +293,8 @@ void TestIo::folderLock() {
     {
         const FolderLock first(folder);
         QCOMPARE(thrownBy<RunError>([&] { FolderLock{folder}; }),
-                 folder + ": another run is writing into this folder; one at a time is allowed");
+                 folder +
+                     ": another run is writing into this folder; only one may do so at a time");
     }
     const FolderLock again(folder);
     QVERIFY(files().isEmpty());

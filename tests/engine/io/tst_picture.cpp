@@ -271,7 +271,7 @@ void TestPicture::sizeBombs() {
     const auto withSize = [&](const char* size) {
         return std::string(jpeg).replace(frame + 5, 4, size, 4);
     };
-    QVERIFY(isAbout(textOf(withSize("\x40\x00\x40\x00")), path("bomb"), "it ends too early"));
+    QVERIFY(isAbout(textOf(withSize("\x40\x00\x40\x00")), path("bomb"), "the file is cut off"));
     QVERIFY(isAbout(textOf(withSize("\x40\x01\x00\x08")), path("bomb"), "8 x 16385 pixels"));
 
     // A PNG of 16384 x 16384 whose data is missing: its header, with the checksum of that header.
@@ -287,7 +287,7 @@ void TestPicture::sizeBombs() {
     for (size_t i = 0; i < 4; ++i)
         header[29 + i] = static_cast<char>(sum >> (24 - 8 * i));
     const std::string rest = somePng().substr(33);
-    QVERIFY(isAbout(textOf(header + rest), path("bomb"), "it ends too early"));
+    QVERIFY(isAbout(textOf(header + rest), path("bomb"), "the file is cut off"));
 }
 
 void TestPicture::pngRoundTrip_data() {

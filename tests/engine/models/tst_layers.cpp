@@ -303,7 +303,7 @@ private slots:
         row("Conv2d(8, 2, 3, groups=2)",
             "line 1, column 24: Conv2d: groups=2 is not supported: only 1 is");
         row("Conv2d(8, 2, 3)", "line 1, column 1: Conv2d(8, 2, 3): the input is (4, 8); images "
-                               "(samples, channels, height, width) are wanted");
+                               "(samples, channels, height, width) are expected");
         row("BatchNorm1d(4)", "line 1, column 1: BatchNorm1d(4): the input has 8 features");
         row("LayerNorm(4)",
             "line 1, column 1: LayerNorm(4): the input, (4, 8), does not end in this shape");

@@ -66,16 +66,15 @@ void TestRunRefusals::refusesRows_data() {
     row("skips that do not add up", "1,fp32,0.5,1,0,0.01,1,1,0,0,0,0\n",
         ", line 2, skipped_so_far: \"0\" is not allowed: 1");
     row("cut off in a row", good + "2,fp32,0.",
-        ", line 3: the file is cut off behind \"2,fp32,0.\"");
+        ", line 3: the file is cut off after \"2,fp32,0.\"");
     row("too few fields", good + "2,fp32,0.5\n",
-        ", line 3: \"2,fp32,0.5\" has 3 fields: 12 are wanted");
-    row("an empty line", good + "\n", ", line 3: \"\" has 1 fields: 12 are wanted");
+        ", line 3: \"2,fp32,0.5\" has 3 fields: 12 are expected");
+    row("an empty line", good + "\n", ", line 3: \"\" has 1 fields: 12 are expected");
     row("an open quotation mark", "1,\"fp32,0.5,1,0,0.01,1,0,0,0,0,0\n",
-        " has a quotation mark without its pair");
+        " has an unmatched quotation mark");
     row("text behind a quoted one", "1,\"fp32\"x,0.5,1,0,0.01,1,0,0,0,0,0\n",
-        " has text behind a quoted one: a comma is allowed there");
-    row("half quoted", "1,fp\"32,\"0.5,1,0,0.01,1,0,0,0,0,0\n",
-        " has a quotation mark without its pair");
+        " has text after a closing quotation mark; only a comma may follow");
+    row("half quoted", "1,fp\"32,\"0.5,1,0,0.01,1,0,0,0,0,0\n", " has an unmatched quotation mark");
     row("an endless line", QByteArray(3 << 20, 'x'), " is too long: a line has at most 1048576");
 }
 
@@ -148,9 +147,9 @@ void TestRunRefusals::refusesTimes_data() {
         QTest::newRow(name) << text << QByteArray(sentence);
     };
     const QByteArray header = table::kTiming;
-    row("none", header, ": 0 rows are not allowed: as many as in steps.csv, 1");
+    row("none", header, ": 0 rows are not allowed: steps.csv has 1");
     row("one more", header + "1,fp32,1,1\n2,fp32,1,1\n",
-        ": 2 rows are not allowed: as many as in steps.csv, 1");
+        ": 2 rows are not allowed: steps.csv has 1");
     row("another step", header + "2,fp32,1,1\n", ", line 2, step: \"2\" is not allowed: 1");
     row("another lane", header + "1,amp-fp16,1,1\n",
         ", line 2, lane: \"amp-fp16\" is not allowed: fp32, as in this row of steps.csv");
@@ -171,10 +170,10 @@ void TestRunRefusals::refusesTimes() {
 void TestRunRefusals::refusesWhatIsNoFile() {
     const std::string file = m_folder->file("steps.csv");
     std::filesystem::create_directory(file);
-    QCOMPARE(error(), file + ": cannot read: it is no file with rows");
+    QCOMPARE(error(), file + ": cannot read: it is not a table");
     std::filesystem::remove(file);
     std::filesystem::create_symlink("/dev/zero", file);
-    QCOMPARE(error(), file + ": cannot read: it is no file with rows");
+    QCOMPARE(error(), file + ": cannot read: it is not a table");
 }
 
 QTEST_GUILESS_MAIN(TestRunRefusals)

@@ -95,18 +95,18 @@ void TestRunSummary::refusesValues_data() {
     row("another version", "/version", "2",
         "version: 2 is not allowed: 1, the version that this program reads");
     row("no version", "/version", "",
-        "version: missing; allowed is 1, the version that this program reads");
+        "version: missing; it must be 1, the version that this program reads");
     row("another run", "/steps", "59", "steps: 59 is not allowed: 60, as in steps.csv");
     row("half a step", "/steps", "60.5", "steps: 60.5 is not allowed: 60, as in steps.csv");
     row("huge steps", "/steps", "18446744073709551615",
         "steps: 18446744073709551615 is not allowed: 60, as in steps.csv");
     row("no device", "/device", "",
-        "device: missing; allowed is an object with name, kind, libraries and memory_bytes");
+        "device: missing; it must be an object with name, kind, libraries and memory_bytes");
     row("a name for a device", "/device", "\"NVIDIA H200\"",
         "device: \"NVIDIA H200\" is not allowed: an object with name, kind, libraries and "
         "memory_bytes");
     row("no name", "/device/name", "",
-        "device.name: missing; allowed is one line of text, 1 to 200 bytes");
+        "device.name: missing; it must be one line of text, 1 to 200 bytes");
     row("an empty name", "/device/name", "\"\"",
         "device.name: \"\" is not allowed: one line of text, 1 to 200 bytes");
     row("a number for a name", "/device/name", "5",
@@ -122,11 +122,11 @@ void TestRunSummary::refusesValues_data() {
     row("memory", "/device/memory_bytes", "-1",
         "device.memory_bytes: -1 is not allowed: a whole number of bytes from 0");
     row("no lanes", "/lanes", "",
-        "lanes: missing; allowed is a list of as many lanes as experiment.json has, 2");
+        "lanes: missing; it must be a list of 2 lanes, as in experiment.json");
     row("lanes by name", "/lanes", "{}",
-        "lanes: an object is not allowed: a list of as many lanes as experiment.json has, 2");
+        "lanes: an object is not allowed: a list of 2 lanes, as in experiment.json");
     row("one lane", "/lanes", R"([{"name": "fp32", "peak_bytes": 1}])",
-        "lanes: 1 lanes are not allowed: a list of as many lanes as experiment.json has, 2");
+        "lanes: 1 lanes are not allowed: a list of 2 lanes, as in experiment.json");
     row("a number for a lane", "/lanes/1", "7",
         "lanes.1: 7 is not allowed: an object with name and peak_bytes");
     row("another lane", "/lanes/1/name", "\"amp-bf16\"",
@@ -134,7 +134,7 @@ void TestRunSummary::refusesValues_data() {
     row("peak in words", "/lanes/0/peak_bytes", "\"much\"",
         "lanes.0.peak_bytes: \"much\" is not allowed: a whole number of bytes from 0");
     row("no peak", "/lanes/0/peak_bytes", "",
-        "lanes.0.peak_bytes: missing; allowed is a whole number of bytes from 0");
+        "lanes.0.peak_bytes: missing; it must be a whole number of bytes from 0");
 }
 
 void TestRunSummary::refusesValues() {
@@ -160,12 +160,13 @@ void TestRunSummary::refusesOtherFiles_data() {
     QTest::newRow("empty") << QByteArray() << QByteArray("the file is empty");
     QTest::newRow("cut off") << QByteArray("{\"version\": 1,\n")
                              << QByteArray("line 2, column 1: not valid JSON: ");
-    QTest::newRow("a list") << QByteArray("[]") << QByteArray("a list is no summary: an object ");
+    QTest::newRow("a list") << QByteArray("[]")
+                            << QByteArray("a list is not a summary: it must be an object ");
     QTest::newRow("no summary's length")
         << QByteArray((1 << 20) + 1, ' ')
         << QByteArray("1048577 bytes are not allowed: at most 1048576");
     QTest::newRow("a key twice") << QByteArray("{\"steps\": 1, \"steps\": 60}")
-                                 << QByteArray("steps: the key stands twice in its object");
+                                 << QByteArray("steps: the key occurs twice in the same object");
 }
 
 void TestRunSummary::refusesOtherFiles() {

@@ -102,7 +102,7 @@ void TestSkips::normal_data() {
     QTest::addColumn<QString>("sentence");
     QTest::newRow("the first step") << History(65536).skip(1).clean(299).tally()
                                     << "1 of 300 steps was skipped. That is normal: at the start, "
-                                       "until the loss scale had come down to what fits.";
+                                       "until the loss scale was low enough.";
     QTest::newRow("nothing else yet")
         << History(16777216).skip(3).tally()
         << "all 3 steps were skipped. That is normal: the loss scale is coming down.";
@@ -115,23 +115,21 @@ void TestSkips::normal_data() {
     // a growth is tried, and taken back; later gradients grow by themselves
     QTest::newRow("all causes")
         << History(1024).skip(1).clean(2).skip(1).clean(40).grow().skip(1).clean(30).skip(1).tally()
-        << "4 of 77 steps were skipped. That is normal: 2 at the start, until the loss scale had "
-           "come down to what fits, 1 where a growth had tried too large a scale, 1 where "
-           "gradients had grown.";
+        << "4 of 77 steps were skipped. That is normal: 2 at the start, until the loss scale was "
+           "low enough, 1 after a growth that tried too large a scale, 1 after the gradients had "
+           "become larger.";
     // a scale that someone set below 1 has not fallen there
-    QTest::newRow("a small first scale")
-        << History(0.25f).clean(30).grow().skip(1).clean(1).tally()
-        << "1 of 33 steps was skipped. That is normal: where a growth had tried too large a "
-           "scale.";
+    QTest::newRow("a small first scale") << History(0.25f).clean(30).grow().skip(1).clean(1).tally()
+                                         << "1 of 33 steps was skipped. That is normal: after a "
+                                            "growth that tried too large a scale.";
     // cured: the loss was infinite for two steps
-    QTest::newRow("a loss that came back")
-        << History(65536).lose(2).clean(10).tally()
-        << "2 of 12 steps were skipped. That is normal: at the start, until the loss scale had "
-           "come down to what fits.";
+    QTest::newRow("a loss that came back") << History(65536).lose(2).clean(10).tally()
+                                           << "2 of 12 steps were skipped. That is normal: at the "
+                                              "start, until the loss scale was low enough.";
     QTest::newRow("a floor that was touched")
         << History(128).skipAtFloor(6).clean(1).skipAtFloor(10).tally()
-        << "16 of 17 steps were skipped. That is normal: at the start, until the loss scale had "
-           "come down to what fits.";
+        << "16 of 17 steps were skipped. That is normal: at the start, until the loss scale was "
+           "low enough.";
 }
 
 void TestSkips::normal() {
@@ -150,16 +148,16 @@ void TestSkips::tooMany_data() {
     QTest::newRow("down to 1/8") << History(4).skip(6).tally() << true << "fell below 1";
     QTest::newRow("past 1") << History(1.5f).skip(1).clean(1).tally() << true << "fell below 1";
     QTest::newRow("static") << History(65536).skipAtFloor(3).clean(1).tally() << false
-                            << "the loss scale stays at 65536 (2^16)";
+                            << "the loss scale is held at 65536 (2^16)";
     QTest::newRow("a floor") << History(128).skipAtFloor(11).tally() << true
-                             << "the loss scale stays at 128 (2^7)";
+                             << "the loss scale is held at 128 (2^7)";
     QTest::newRow("a long start") << History(0x1p100f).skip(33).clean(1).tally() << true
-                                  << "33 of them at the start";
+                                  << "33 of them were at the start";
     History trials(65536);
     for (int i = 0; i < 10; ++i)
         trials.clean(7).grow().skip(1);
     QTest::newRow("a short growth interval")
-        << trials.tally() << true << "10 of them where a growth had tried";
+        << trials.tally() << true << "10 of them followed a growth";
     History often(16777216);
     for (int i = 0; i < 5; ++i)
         often.clean(15).grow().skip(1).clean(1).skip(3);

@@ -70,11 +70,11 @@ void TestExperimentFiles::mistakes_data() {
     row("bad UTF-8", "{\"version\": 1, \"title\": \"\xFF\"}",
         "line 1, column 26: not valid JSON: invalid string: ill-formed UTF-8 byte");
     row("number too large", "{\"version\": 1, \"optimizer\": {\"lr\": 1e999}}",
-        "optimizer.lr: \"1e999\" is too large for a number");
+        "optimizer.lr: \"1e999\" is a number that is too large");
     row("number too large in a list", "{\"version\": 1, \"lanes\": [{\"scaler\": [1e999]}]}",
-        "lanes.scaler: \"1e999\" is too large for a number");
+        "lanes.scaler: \"1e999\" is a number that is too large");
     row("number too large at the root", ("[1" + QByteArray(400, '0') + "]").constData(),
-        "\"1" + std::string(59, '0') + "...\" is too large for a number");
+        "\"1" + std::string(59, '0') + "...\" is a number that is too large");
     row("empty key", "{\"version\": 1, \"\": 1}",
         "\"\": unknown key; there are: version, title, lanes, forks, edits, task, data, model, "
         "optimizer, schedule, "
@@ -84,9 +84,9 @@ void TestExperimentFiles::mistakes_data() {
     row("nan is no JSON", "{\"version\": 1, \"optimizer\": {\"lr\": nan}}",
         "line 1, column 37: not valid JSON: invalid literal");
     row("a list", "[1]",
-        "a list is not an experiment: an object with version, task, model, optimizer, schedule, "
-        "gradients, run and lanes");
-    row("no version", "{}", "version: missing; allowed is 1");
+        "a list is not an experiment: it must be an object with version, task, model, optimizer, "
+        "schedule, gradients, run and lanes");
+    row("no version", "{}", "version: missing; it must be 1");
     row("newer version", "{\"version\": 2}",
         "version: 2 is not allowed: 1, the version that this program reads");
     row("version as text", "{\"version\": \"1\"}",
@@ -98,7 +98,7 @@ void TestExperimentFiles::mistakes_data() {
     row("key of another section", "{\"version\": 1, \"run\": {\"lr\": 1}}",
         "run.lr: unknown key; the nearest known one is optimizer.lr");
     row("lane section in the root", "{\"version\": 1, \"scaler\": {}}",
-        "scaler: not allowed here: it belongs into the objects of lanes");
+        "scaler: not allowed here: it belongs in the objects of lanes");
     row("section of wrong type", "{\"version\": 1, \"task\": 3}",
         "task: 3 is not allowed: an object with keys of task");
     row("text for a number", "{\"version\": 1, \"task\": {\"side\": \"64\"}}",
@@ -128,10 +128,10 @@ void TestExperimentFiles::mistakes_data() {
              "lane with commas between")
                 .c_str());
     row("twice", "{\"version\": 1, \"task\": {\"side\": 8, \"side\": 9}}",
-        "task.side: the key stands twice in its object");
+        "task.side: the key occurs twice in the same object");
     row("twice in a lane",
         "{\"version\": 1, \"lanes\": [{\"precision\": \"fp32\", \"precision\": \"fp16\"}]}",
-        "lanes.precision: the key stands twice in its object");
+        "lanes.precision: the key occurs twice in the same object");
     row("title too long or not one line", "{\"version\": 1, \"title\": \"a\\nb\"}",
         "title: \"a?b\" is not allowed: one line of text, at most 200 bytes");
     row("no lanes", "{\"version\": 1, \"lanes\": []}", "lanes: 0 lanes are not allowed: 1 to 6");
@@ -142,7 +142,7 @@ void TestExperimentFiles::mistakes_data() {
     row("lane of wrong type", "{\"version\": 1, \"lanes\": [\"fp32\"]}",
         "lanes.0: \"fp32\" is not allowed: an object such as {\"precision\": \"fp32\"}");
     row("lane without precision", "{\"version\": 1, \"lanes\": [{}]}",
-        "lanes.0.precision: missing; allowed is " + precisions);
+        "lanes.0.precision: missing; it must be " + precisions);
     row("wrong precision", "{\"version\": 1, \"lanes\": [{\"precision\": \"fp8\"}]}",
         "lanes.0.precision: \"fp8\" is not allowed: " + precisions);
     row("unknown key in a lane",

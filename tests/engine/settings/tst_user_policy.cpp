@@ -176,7 +176,7 @@ private slots:
         row("low", ", 'low': 'float32'", "low: \"float32\" is not allowed: one of float16, bfloa");
         row("low of another base", ", 'low': 'bfloat16'",
             "low: \"bfloat16\" is not allowed: float16, that of the base torch cuda float16");
-        row("twice", ", 'name': 'n'", "name: the key stands twice in its object");
+        row("twice", ", 'name': 'n'", "name: the key occurs twice in the same object");
         const auto whole = [](const char* name, const char* json, const char* message) {
             QTest::newRow(name) << QByteArray(json) << QByteArray(message);
         };
@@ -184,12 +184,12 @@ private slots:
         whole("version 2", "{'version': 2}", "version: 2 is not allowed");
         whole("base", "{'version': 1, 'name': 'm', 'base': 'torch'}",
               "base: \"torch\" is not allowed: one of none, torch cuda float16, ");
-        whole("no base", "{'version': 1, 'name': 'm'}", "base: missing; allowed is one of none");
+        whole("no base", "{'version': 1, 'name': 'm'}", "base: missing; it must be one of none");
         whole("no low", "{'version': 1, 'name': 'm', 'base': 'none'}", "low: missing");
         whole("no name", "{'version': 1, 'base': 'apex O1'}", "name: missing");
         whole("ops of layers",
               "{'version': 1, 'name': 'm', 'base': 'keras mixed_float16', 'ops': {'exp': 'full'}}",
-              "ops: exp: no op has a rule where the base goes by layers");
+              "ops: exp: operations have no rules when the base works by layers");
         whole("no object", "[1]", "a list is not a policy");
         whole("no JSON", "{", "line 1, column 2: not valid JSON");
     }

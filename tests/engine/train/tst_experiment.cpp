@@ -398,8 +398,8 @@ private slots:
         checkLanesFit(std::vector<size_t>{size_t{9} << 30}, {"Unknown", "cpu", "none", 0});
         const std::vector<size_t> lanes{size_t{2} << 30, size_t{3} << 29};
         QCOMPARE(thrownBy<EngineError>([&] { checkLanesFit(lanes, device); }),
-                 std::string("cpu: 2 lanes need 3.5 GiB of memory together, Small has 3 GiB (fewer "
-                             "lanes, a smaller picture, batch or width needs less)"));
+                 std::string("cpu: 2 lanes need 3.5 GiB of memory together, Small has 3 GiB (use "
+                             "fewer lanes, or a smaller picture, batch or width)"));
     }
 
     /// What the window offers is what a network takes.

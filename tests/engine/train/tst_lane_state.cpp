@@ -177,7 +177,7 @@ private slots:
         refused(bad, "2.bias has the shape [21], the step wants [20]");
         bad = good;
         bad.states["2.bias"].bytes.pop_back();
-        refused(bad, "2.bias has 79 bytes, 80 are wanted");
+        refused(bad, "2.bias has 79 bytes, 80 are expected");
     }
 
     /// With the parent's own settings a fork is its twin.
@@ -367,8 +367,8 @@ private slots:
                 [&] { run.experiment.setLive(-1, key, value, run.events); });
         };
         QCOMPARE(refused("optimizer.momentum", 0.5),
-                 std::string("optimizer.momentum cannot change: beside the other settings of this "
-                             "run it has no effect"));
+                 std::string("optimizer.momentum cannot be changed: with the other settings of "
+                             "this run it has no effect"));
         QVERIFY(refused("gradients.clip_limit", 0.5).starts_with("gradients.clip_limit"));
         RunConfig config = regressionConfig();
         config.optimizer.kind = OptimizerKind::Sgd;
@@ -395,7 +395,7 @@ private slots:
         row("misspelt", R"("edits": [{"stap": 2, "key": "optimizer.lr", "value": 1}])",
             "edits.0.stap: unknown key; the nearest known one is step");
         row("not live", R"("edits": [{"step": 2, "key": "model.width", "value": 1}])",
-            "edits.0: model.width needs a restart");
+            "edits.0: model.width cannot be changed during a run");
         row("unknown", R"("edits": [{"step": 2, "key": "optimizer.lrr", "value": 1}])",
             "the nearest known one is optimizer.lr");
         row("value", R"("edits": [{"step": 2, "key": "optimizer.lr", "value": -1}])",

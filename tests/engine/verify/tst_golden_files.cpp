@@ -31,21 +31,22 @@ void TestGoldenFiles::refusesBadInput_data() {
         QTest::newRow(told) << suite << content << told;
     };
     const auto bytes = [](const json& value) { return QByteArray::fromStdString(value.dump()); };
-    row("ops", bytes(shipped("ops")).left(100'000), "byte 100001: the file ends in the middle");
-    row("ops", "", "byte 1: the file ends in the middle");
-    row("ops", "[{\"op\": tanh}]", "byte 10: this is no JSON");
+    row("ops", bytes(shipped("ops")).left(100'000), "byte 100001: the JSON is cut off");
+    row("ops", "", "byte 1: the JSON is cut off");
+    row("ops", "[{\"op\": tanh}]", "byte 10: this is not JSON");
     row("ops", QByteArray(100, '['), "byte 65: more than 64 lists in lists");
-    row("ops", "[1e999]", "it holds a number that no double can hold");
-    row("ops", "{}", "a list is wanted, not an object");
+    row("ops", "[1e999]", "it contains a number that does not fit a double");
+    row("ops", "{}", "a list is expected, not an object");
     row("ops", "[]", "there is no case in this file");
-    row("ops", "[3]", "[0]: an object is wanted, not \"3\"");
-    row("ops", R"({"torch": "2.11.0", "cases": [3]})", "cases[0]: an object is wanted, not \"3\"");
+    row("ops", "[3]", "[0]: an object is expected, not \"3\"");
+    row("ops", R"({"torch": "2.11.0", "cases": [3]})",
+        "cases[0]: an object is expected, not \"3\"");
     row("ops", R"({"torch": "2.11.0", "cases": []})", "there is no case in this file");
     const auto op = [&](const char* name, void (*change)(json&), const char* told) {
         row("ops", bytes(wrongOp(name, change)), told);
     };
     op(
-        "tanh", [](json& r) { r["op"] = "tan h"; }, "[0].op: the engine has no such op");
+        "tanh", [](json& r) { r["op"] = "tan h"; }, "[0].op: the engine has no such operation");
     op(
         "tanh", [](json& r) { r.erase("cotangent"); }, "[0]: \"cotangent\" is missing");
     op(
@@ -56,7 +57,7 @@ void TestGoldenFiles::refusesBadInput_data() {
         "[0].inputs[0].data: 13 numbers");
     op(
         "tanh", [](json& r) { r["inputs"][0]["data"][2] = "x"; },
-        "[0].inputs[0].data: numbers are wanted; value 2 (from 0) is \"x\"");
+        "[0].inputs[0].data: numbers are expected; value 2 (from 0) is \"x\"");
     op(
         "tanh", [](json& r) { r["inputs"][0]["shape"][0] = 1e9; }, "[0].inputs[0].shape[0]: this");
     op(
@@ -66,7 +67,7 @@ void TestGoldenFiles::refusesBadInput_data() {
         "matmul", [](json& r) { r["inputs"].erase(1); }, "[0].inputs: the op wants at least 2");
     op(
         "cross_entropy", [](json& r) { r["attrs"]["labels"][1] = 5; },
-        "[0].attrs.labels: indices from 0 to 4 are wanted");
+        "[0].attrs.labels: indices from 0 to 4 are expected");
     op(
         "batch_gather", [](json& r) { r["attrs"]["indices"][1] = -1; }, "[0].attrs.indices: ind");
     op(
@@ -76,7 +77,7 @@ void TestGoldenFiles::refusesBadInput_data() {
     row("autocast", R"({"cuda_float16": {"exp": {"most_low": "float32"}}})",
         "cuda_float16.exp.most_low: no such combination");
     row("autocast", R"({"cuda_float16": {"exp": {"all_low": 3}}})",
-        "cuda_float16.exp.all_low: a text is wanted, not \"3\"");
+        "cuda_float16.exp.all_low: a text is expected, not \"3\"");
     const auto trace = [&](void (*change)(json & step), const char* told) {
         row("scaler", bytes(oneTrace(change)), told);
     };
@@ -92,7 +93,7 @@ void TestGoldenFiles::refusesBadInput_data() {
         row("runs", bytes(runs), told);
     };
     run([](json& r) { r["kind"] = "mlp"; }, "[0].kind: checkerboard, mlp_ce or mlp_mse");
-    run([](json& r) { r["amp"] = "float8"; }, "[0].amp: null, float16 or bfloat16 is wanted");
+    run([](json& r) { r["amp"] = "float8"; }, "[0].amp: null, float16 or bfloat16 is expected");
     run([](json& r) { r["extra"] = "clop"; }, "[0].extra: null, grad_penalty, clip or onecycle");
     run([](json& r) { r["optimizer"] = "Lion"; }, "[0].optimizer: Adam, AdamW, SGD or RMSprop");
     run([](json& r) { r["trace"].erase(3); }, "[0].trace: 59 steps, where steps says 60");
@@ -125,7 +126,7 @@ void TestGoldenFiles::pythonWords() {
     QVERIFY(list.at(5).isNull());
     QCOMPARE(Golden::parse("f", "[[1, 2], [Infinity]]").numbers().size(), size_t{3});
     QVERIFY(thrownBy<InputError>([] { Golden::parse("f", "[NaN, -Infinity, x]"); }) ==
-            "f: byte 18: this is no JSON");
+            "f: byte 18: this is not JSON");
 }
 
 void TestGoldenFiles::places() {
@@ -133,15 +134,15 @@ void TestGoldenFiles::places() {
     const auto told = [](const auto& call) { return thrownBy<InputError>(call); };
     QVERIFY(told([&] { root.at("x"); }) == "f.json: \"x\" is missing");
     QVERIFY(told([&] { root.at("a").at(1); }) ==
-            "f.json: a: a list of 1 values, where number 1 (from 0) is wanted");
+            "f.json: a: a list of 1 values, where number 1 (from 0) is expected");
     QVERIFY(told([&] { root.at("a").at(0).at("b").integer(); }) ==
-            "f.json: a[0].b: a whole number is wanted, not \"1.5\"");
+            "f.json: a[0].b: a whole number is expected, not \"1.5\"");
     QVERIFY(told([&] { root.at("a").at(0).at("b").flag(); }) ==
-            "f.json: a[0].b: true or false is wanted, not \"1.5\"");
+            "f.json: a[0].b: true or false is expected, not \"1.5\"");
     QVERIFY(!root.find("c") && !root.find("d") && root.find("a"));
     QCOMPARE(root.integerOr("c", 7), int64_t{7});
-    QVERIFY(told([&] { root.numberOr("a", 0); }) == "f.json: a: a number is wanted, not a list");
-    QVERIFY(told([] { Golden::parse("f", "3").at("x"); }) == "f: an object is wanted, not \"3\"");
+    QVERIFY(told([&] { root.numberOr("a", 0); }) == "f.json: a: a number is expected, not a list");
+    QVERIFY(told([] { Golden::parse("f", "3").at("x"); }) == "f: an object is expected, not \"3\"");
 }
 
 QTEST_GUILESS_MAIN(TestGoldenFiles)

@@ -92,8 +92,8 @@ private slots:
     void cancelledSumIsIllPosed() {
         const CaseResult result = compared(cancelling());
         QCOMPARE(result.difference, std::string());
-        QVERIFY2(told(result.illPosed, "not to be decided in float32 from step 1, element 0 on: "
-                                       "float64 itself is "),
+        QVERIFY2(told(result.illPosed,
+                      "cannot be decided in float32 from step 1, element 0 on: even float64 is "),
                  result.illPosed.c_str());
     }
 
@@ -109,7 +109,7 @@ private slots:
         const auto executor = makeCpuExecutor(1);
         const CaseResult result =
             compareOptimizer(Golden::parse("row", text), *executor, Skipping::Never);
-        QVERIFY2(told(result.illPosed, "step 1, element 1 on: float64 itself is inf off"),
+        QVERIFY2(told(result.illPosed, "step 1, element 1 on: even float64 is inf off"),
                  (result.illPosed + result.difference).c_str());
     }
 
@@ -170,7 +170,7 @@ private slots:
         json row = plain();
         row["params"].erase(24);
         const std::string error = thrownBy<InputError>([&] { compared(row); });
-        QCOMPARE(error, std::string("row: params: 25 steps are wanted, as many as of grads"));
+        QCOMPARE(error, std::string("row: params: 25 steps are expected, as many as of grads"));
     }
 };
 

@@ -46,7 +46,7 @@ void TestVerifyDialog::table() {
     QCOMPARE(text(1, VerifyModel::BoundColumn), QStringLiteral("equal"));
     QVERIFY(model.index(0, 0).data(VerifyModel::PassedRole).toBool());
     QVERIFY(model.summary().startsWith(QStringLiteral("All passed: on CPU")));
-    QVERIFY(model.summary().endsWith(QStringLiteral("Left out: runs: no training_runs.json")));
+    QVERIFY(model.summary().endsWith(QStringLiteral("Skipped: runs: no training_runs.json")));
     report.suites[1].passed = 1;
     report.suites[1].failed = {"trace 3: scale 1 instead of 2"};
     model.show(report);
@@ -58,7 +58,7 @@ void TestVerifyDialog::table() {
     model.show(report);
     QVERIFY(model.summary().contains(QStringLiteral("scaler: 15 more failed")));
     report.suites[1].failed.clear();
-    report.suites[1].illPosed = {"a run: not to be decided"};
+    report.suites[1].illPosed = {"a run: cannot be decided"};
     model.show(report);
     QVERIFY(model.index(1, 0).data(VerifyModel::PassedRole).toBool());
     QVERIFY2(
@@ -93,8 +93,8 @@ void TestVerifyDialog::table() {
     QCOMPARE(explanations.removeDuplicates(), 0);
     QVERIFY(!explanations.contains(QString()));
     QVERIFY(explanations.at(VerifyModel::IllPosedColumn)
-                .endsWith(QStringLiteral("neither as passed nor as failed.")));
-    QVERIFY(model.summary().contains(QStringLiteral("scaler ill-posed: a run: not to be decided")));
+                .endsWith(QStringLiteral("count as neither passed nor failed.")));
+    QVERIFY(model.summary().contains(QStringLiteral("scaler ill-posed: a run: cannot be decided")));
 }
 
 void TestVerifyDialog::comparesAndTells() {

@@ -168,13 +168,13 @@ void TestCompare::keysSwitch() {
 
 void TestCompare::keysReadAndZoom() {
     CompareView view;
-    view.setLanes({QStringLiteral("fp32")}, {QStringLiteral("All in float32.")});
+    view.setLanes({QStringLiteral("fp32")}, {QStringLiteral("Everything in float32.")});
     view.setTarget(pattern(8, 8, 1));
     view.setPictures(1, {pattern(8, 8, 1)});
     view.resize(600, 300);
     view.show();
     QVERIFY(QTest::qWaitForWindowActive(&view));
-    QVERIFY(view.view(0).toolTip().contains(QStringLiteral("All in float32.")));
+    QVERIFY(view.view(0).toolTip().contains(QStringLiteral("Everything in float32.")));
     view.setFocus(Qt::TabFocusReason);
     QVERIFY(view.hasFocus());
     QTest::keyClick(&view, Qt::Key_Right); // the first key shows where it stands
@@ -202,7 +202,7 @@ void TestCompare::keysReadAndZoom() {
     QTest::keyClick(&view, Qt::Key_0);
     QCOMPARE(view.transform().zoom(), 1.0);
     QTest::keyClick(&view, Qt::Key_Escape);
-    QVERIFY(view.readout().startsWith(QStringLiteral("Point at")));
+    QVERIFY(view.readout().startsWith(QStringLiteral("Move the pointer")));
 }
 
 /// Lane A up to the pixel that is read, the other lane from there on.

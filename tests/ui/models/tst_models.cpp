@@ -191,9 +191,10 @@ void TestModels::sumsUp() {
     b.skippedSoFar = 301;
     b.loss = std::nanf("");
     model.append(std::vector{b}, {});
-    QCOMPARE(model.summary(),
-             QStringLiteral("After step 300 the loss is: A fp32 0.03125, B amp-fp16 not a number "
-                            "(301 skipped). B learnt nothing: every step was skipped."));
+    QCOMPARE(
+        model.summary(),
+        QStringLiteral("After step 300 the loss is: A fp32 0.03125, B amp-fp16 not a number (301 "
+                       "skipped). Every step of B was skipped, so its weights never changed."));
     // three lanes: one looked for its scale, one never found it, one has none
     StepRecord c = record(2, 300, 1, 1);
     c.skippedSoFar = 0;
@@ -214,7 +215,7 @@ void TestModels::sumsUp() {
     a.skippedSoFar = 2;
     QVERIFY(summaryOf(0, true).endsWith(QStringLiteral(" These skips are normal.")));
     QVERIFY(summaryOf(kSkipped | kLossNotFinite, true)
-                .endsWith(QStringLiteral(" B skipped more than is normal.")));
+                .endsWith(QStringLiteral(" B skipped more steps than is normal.")));
     QVERIFY(!summaryOf(0, false).contains(QStringLiteral("normal")));
     // names would be too long a sentence
     model.start({"a", "b", "c", "d"});

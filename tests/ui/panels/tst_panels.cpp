@@ -225,7 +225,7 @@ void TestPanels::scalerCards() {
         panel.refresh(run);
         QString tip;
         for (const auto* figure : panel.findChildren<FigureLabel*>())
-            if (figure->toolTip().startsWith(QStringLiteral("Steps whose gradients"))) {
+            if (figure->toolTip().startsWith(QStringLiteral("Steps with gradients"))) {
                 tip = figure->toolTip();
             }
         return tip;

@@ -332,7 +332,7 @@ void TestGradientMap::saysWhatIsThere() {
     range.outputs.zeros = 100;
     m_stack->showGradients(true);
     show(1200, 700);
-    QCOMPARE(said(), QStringLiteral("counted from the next step on"));
+    QCOMPARE(said(), QStringLiteral("counting starts at the next step"));
     m_stack->addGradients({rangeOf(3, -26, DType::F32), range});
     train(1, 3);
     draw();
@@ -350,11 +350,12 @@ void TestGradientMap::saysWhatIsThere() {
                  QStringLiteral("Gradients over time, B amp-fp16 ") + figures),
              qPrintable(m_stack->accessibleDescription()));
     m_stack->chooseGradientLane(0);
-    QCOMPARE(said(), QStringLiteral("mostly 2^-26 to 2^-25, fp16: 100 % lost, 0 % zero"));
+    QCOMPARE(said(), QStringLiteral("mostly 2^-26 to 2^-25, in fp16: 100 % lost, 0 % zero"));
     range.type = DType::F32;
     range.outputs.notFinite = 500;
-    QCOMPARE(gradientFigures(GradientShares::of(range), false).join(QStringLiteral("; ")),
-             QStringLiteral("mostly 2^-19 to 2^18; 50 % inf or nan; fp16: 4.0 % inf; 10 % zero"));
+    QCOMPARE(
+        gradientFigures(GradientShares::of(range), false).join(QStringLiteral("; ")),
+        QStringLiteral("mostly 2^-19 to 2^18; 50 % inf or nan; in fp16: 4.0 % inf; 10 % zero"));
 }
 
 /// Half a number would be another number.

@@ -37,7 +37,9 @@ QString stateOf(MainWindow& window) {
 
 bool isBack(MainWindow& window, int64_t steps = kTrained) {
     const QString text =
-        QStringLiteral("Run of %1 steps, brought back. Play (Space) trains it anew.").arg(steps);
+        QStringLiteral(
+            "Restored: a run of %1 steps. Press Play (Space) to train it from the start.")
+            .arg(steps);
     return QTest::qWaitFor([&] { return stateOf(window) == text; }, kPatience) &&
            window.showsSaved() && window.run().step() == steps;
 }
@@ -183,8 +185,8 @@ void TestKeptRun::longOnesAreTold() {
         QVERIFY(isEmptyAgain(opened.window));
         QCOMPARE(opened.window.statusBar()->currentMessage(),
                  seconds > 0 ? QString()
-                             : QStringLiteral("The run before is kept: Edit > Bring back the run "
-                                              "before (Shift+R)."));
+                             : QStringLiteral("The previous run is kept. Edit > Restore the "
+                                              "previous run (Shift+R) shows it again."));
         opened.window.bringBack();
         QCOMPARE(opened.window.statusBar()->currentMessage(), QString());
     }
@@ -210,7 +212,8 @@ void TestKeptRun::closingAsks() {
     Opened opened(tinyConfig(kTrained), options);
     MainWindow& window = opened.window;
     QVERIFY(trains(window));
-    QVERIFY(askedOnClosing(window, QMessageBox::Cancel).endsWith(QStringLiteral("is not saved.")));
+    QVERIFY(askedOnClosing(window, QMessageBox::Cancel)
+                .endsWith(QStringLiteral("has not been saved.")));
     QVERIFY(window.isVisible());
     const int64_t drawn = window.plots().lastStep();
     window.play(); // it lives on
@@ -237,7 +240,8 @@ void TestKeptRun::closingAsksForNoShortOrSavedRun() {
     }
     Opened opened(tinyConfig(3100), options);
     MainWindow& window = opened.window;
-    const QString question = QStringLiteral("This run trained for 3 seconds and is not saved.");
+    const QString question =
+        QStringLiteral("This run has trained for 3 seconds and has not been saved.");
     QVERIFY(trains(window, 3100));
     QCOMPARE(askedOnClosing(window, QMessageBox::Cancel), question);
     QVERIFY(window.isVisible());

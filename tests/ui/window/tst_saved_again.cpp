@@ -59,8 +59,8 @@ void TestSavedAgain::itIsTheSame() {
         window.restart();
         QTRY_VERIFY_WITH_TIMEOUT(window.run().step() == 0, kPatience);
         window.bringBack();
-        QTRY_VERIFY_WITH_TIMEOUT(stateOf(window).startsWith(QStringLiteral("Run of 30 steps, ")),
-                                 kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(
+            stateOf(window).startsWith(QStringLiteral("Restored: a run of 30 steps.")), kPatience);
     }
 }
 
@@ -123,7 +123,8 @@ void TestSavedAgain::onceItIsShown() {
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
     window.openFile(folder);
-    const std::string refusal = "The saved run is not shown yet: save its results when it is";
+    const std::string refusal =
+        "The saved run is still being read. Save its results when it is shown.";
     int refused = 0;
     std::string other;
     const auto ends = [&] {

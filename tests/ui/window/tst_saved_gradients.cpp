@@ -232,8 +232,8 @@ void TestSavedGradients::refusesRows_data() {
     refused("counted later", row("fp32,5,9,6"),
             ", line 2, counted_step: \"6\" is not allowed: a whole number from 1 to 5");
     refused("a mean of one step", row("fp32,5,5,"),
-            ", line 2, counted_step: \"\" is not allowed: a whole number from 1 to 5, or nothing "
-            "for several steps");
+            ", line 2, counted_step: \"\" is not allowed: a whole number from 1 to 5, or empty for "
+            "several steps");
     refused("words", row("fp32,1,1,1", "half"),
             ", line 2, zero: \"half\" is not allowed: a number from 0 to 1");
     refused("nan", row("fp32,1,1,1", "nan"),
@@ -243,10 +243,10 @@ void TestSavedGradients::refusesRows_data() {
     refused("more than all", row("fp32,1,1,1", "0", "1.01"),
             ", line 2, 2^-40: \"1.01\" is not allowed: a number from 0 to 1");
     refused("not all", row("fp32,1,1,1", "0.25", "0.5"),
-            ", line 2: shares that add up to 0.75 are not allowed: 1 or 0");
+            ", line 2: shares add up to 0.75; allowed is 1, or 0");
     refused("cut off", row("fp32,1,1,1") + "fp32,2,2",
-            ", line 3: the file is cut off behind \"fp32,2,2\"");
-    refused("too few fields", "fp32,1,1\n", ", line 2: \"fp32,1,1\" has 3 fields: 70 are wanted");
+            ", line 3: the file is cut off after \"fp32,2,2\"");
+    refused("too few fields", "fp32,1,1\n", ", line 2: \"fp32,1,1\" has 3 fields: 70 are expected");
 }
 
 void TestSavedGradients::refusesRows() {

@@ -118,8 +118,8 @@ void TestSavedResults::tellsWhatTrainedIt() {
     QCOMPARE(memoriesOf(window), QStringList(2, QStringLiteral("1.5 MiB")));
     window.openFile(m_results);
     QVERIFY(showsSaved(window));
-    QCOMPARE(stateOf(window), QStringLiteral("Saved run of 30 steps, trained on NVIDIA H200. Play "
-                                             "(Space) trains it anew."));
+    QCOMPARE(stateOf(window), QStringLiteral("Saved run of 30 steps, trained on NVIDIA H200. Press "
+                                             "Play (Space) to train it from the start."));
     QTRY_VERIFY_WITH_TIMEOUT(
         window.findChild<QLabel*>(QStringLiteral("headline"))
             ->toolTip()
@@ -130,7 +130,7 @@ void TestSavedResults::tellsWhatTrainedIt() {
     QCOMPARE(memoriesOf(window), (QStringList{QStringLiteral("5 MiB"), QStringLiteral("7 MiB")}));
     QString words = wordsOf(window);
     QVERIFY(words.contains(QStringLiteral("This run was trained on NVIDIA H200\nWith cuDNN 9.7")));
-    words.remove(QStringLiteral("Play trains on Test device"));
+    words.remove(QStringLiteral("Press Play to train on Test device"));
     QVERIFY2(!words.contains(QLatin1String(kHere)), qPrintable(words));
 
     window.play();
@@ -162,13 +162,14 @@ void TestSavedResults::withoutSummary() {
     MainWindow& window = opened.window;
     window.openFile(folder);
     QVERIFY(showsSaved(window));
-    QCOMPARE(stateOf(window),
-             QStringLiteral("Saved run of 30 steps. Play (Space) trains it anew."));
+    QCOMPARE(
+        stateOf(window),
+        QStringLiteral("Saved run of 30 steps. Press Play (Space) to train it from the start."));
     QCOMPARE(deviceOf(window), QStringLiteral("Device not recorded"));
     QCOMPARE(statusDeviceOf(window), QStringLiteral("Device not recorded"));
     QCOMPARE(memoriesOf(window), QStringList());
     QString words = wordsOf(window);
-    words.remove(QStringLiteral("Play trains on Test device"));
+    words.remove(QStringLiteral("Press Play to train on Test device"));
     QVERIFY2(!words.contains(QLatin1String(kHere)), qPrintable(words));
 }
 
@@ -183,8 +184,8 @@ void TestSavedResults::anotherSummaryIsRefused() {
     QTRY_COMPARE_WITH_TIMEOUT(
         window.bannerText(),
         QDir(folder).filePath(QStringLiteral("summary.json")) +
-            QStringLiteral(": device.kind: \"tpu\" is not allowed: cpu or cuda. The settings are "
-                           "open, without the curves of the run."),
+            QStringLiteral(": device.kind: \"tpu\" is not allowed: cpu or cuda. The settings were "
+                           "opened without the curves of the run."),
         kPatience);
     QVERIFY(reaches(window, SessionState::Ready));
     QVERIFY(!window.showsSaved());
@@ -231,8 +232,8 @@ void TestSavedResults::gradientsLookAsTrained() {
         QTRY_VERIFY_WITH_TIMEOUT(each->run().step() == 0, kPatience);
         QVERIFY(gradientsOf(*each)[1].columns().empty());
         each->bringBack();
-        QTRY_VERIFY_WITH_TIMEOUT(stateOf(*each).startsWith(QStringLiteral("Run of 30 steps, ")),
-                                 kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(
+            stateOf(*each).startsWith(QStringLiteral("Restored: a run of 30 steps.")), kPatience);
         for (size_t lane = 0; lane < before.size(); ++lane) {
             const GradientHistory after = gradientsOf(*each)[lane];
             QVERIFY(sameColumns(after, before[lane]) && sameSkips(after, before[lane]));
@@ -273,18 +274,18 @@ void TestSavedResults::withoutGradients() {
     QVERIFY(window.plots().showsGradients());
     window.openFile(folder);
     QVERIFY(showsSaved(window));
-    QVERIFY(plotsSay(window, QStringLiteral("not counted in this run")));
+    QVERIFY(plotsSay(window, QStringLiteral("not counted during this run")));
     QTRY_VERIFY_WITH_TIMEOUT(!window.gradients().figures(1).isEmpty(), kPatience);
     QVERIFY(gradientsOf(window)[1].columns().empty()); // those are of the next training
-    QCOMPARE(window.gradients().heading(), QStringLiteral("Gradients of step 1 when trained anew"));
+    QCOMPARE(window.gradients().heading(), QStringLiteral("Gradients of step 1, trained again"));
     window.stepOnce();
     QTRY_VERIFY_WITH_TIMEOUT(!window.showsSaved(), kPatience);
     QTRY_COMPARE_WITH_TIMEOUT(window.gradients().heading(),
                               QStringLiteral("Scaled gradients of step 2"), kPatience);
     window.bringBack();
-    QTRY_VERIFY_WITH_TIMEOUT(stateOf(window).startsWith(QStringLiteral("Run of 30 steps, ")),
-                             kPatience);
-    QVERIFY(plotsSay(window, QStringLiteral("not counted in this run")));
+    QTRY_VERIFY_WITH_TIMEOUT(
+        stateOf(window).startsWith(QStringLiteral("Restored: a run of 30 steps.")), kPatience);
+    QVERIFY(plotsSay(window, QStringLiteral("not counted during this run")));
     QVERIFY(!window.saveResults(m_folder.filePath(QStringLiteral("uncounted")))
                  .contains(QStringLiteral("gradients.csv")));
 }
@@ -299,9 +300,8 @@ void TestSavedResults::otherGradientsAreRefused() {
     QTRY_COMPARE_WITH_TIMEOUT(
         opened.window.bannerText(),
         QDir(folder).filePath(QStringLiteral("gradients.csv")) +
-            QStringLiteral(
-                ", line 2, counted_step: \"7\" is not allowed: 1. The settings are open, "
-                "without the curves of the run."),
+            QStringLiteral(", line 2, counted_step: \"7\" is not allowed: 1. The settings were "
+                           "opened without the curves of the run."),
         kPatience);
     QVERIFY(!opened.window.showsSaved());
 }

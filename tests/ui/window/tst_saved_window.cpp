@@ -98,7 +98,8 @@ void TestSavedWindow::looksAsItWasSaved() {
     QCOMPARE(window.windowTitle(), QStringLiteral("Kept – Halfscope"));
     const QString lead = QStringLiteral("Saved run of 30 steps, trained on ");
     QVERIFY(stateOf(window).startsWith(lead));
-    QVERIFY(stateOf(window).endsWith(QStringLiteral(" Play (Space) trains it anew.")));
+    QVERIFY(stateOf(window).endsWith(
+        QStringLiteral(" Press Play (Space) to train it from the start.")));
     const QString tip = window.findChild<QLabel*>(QStringLiteral("headline"))->toolTip();
     QVERIFY(tip.startsWith(lead) && tip.contains(QStringLiteral(". After step 30 the loss is: ")));
     QCOMPARE(window.run().step(), kTrained);
@@ -243,8 +244,8 @@ void TestSavedWindow::withoutTheOtherTables() {
     MainWindow& window = opened.window;
     window.openFile(folder);
     QVERIFY(showsSaved(window));
-    QCOMPARE(stateOf(window), QStringLiteral("Saved run of 30 steps, without events.csv. Play "
-                                             "(Space) trains it anew."));
+    QCOMPARE(stateOf(window), QStringLiteral("Saved run of 30 steps; events.csv is missing. Press "
+                                             "Play (Space) to train it from the start."));
     QCOMPARE(pointsOf(window, "Loss/A fp32"), m_losses);
     QVERIFY(pointsOf(window, "Throughput (steps/s)/A fp32").empty());
     QCOMPARE(window.events().rowCount(), 0);
@@ -271,9 +272,9 @@ void TestSavedWindow::badFilesLeaveTheSettings_data() {
     QTest::addColumn<QString>("part");
     QTest::addColumn<bool>("cutsOff");
     QTest::newRow("rows cut off") << "steps.csv"
-                                  << ": the file is cut off behind" << true;
+                                  << ": the file is cut off after" << true;
     QTest::newRow("events cut off") << "events.csv"
-                                    << ": the file is cut off behind" << true;
+                                    << ": the file is cut off after" << true;
     QTest::newRow("nonsense") << "timing.csv"
                               << ", line 1: there is no column step, which every such file has"
                               << false;
@@ -296,9 +297,9 @@ void TestSavedWindow::badFilesLeaveTheSettings() {
     const QString banner = window.bannerText();
     QVERIFY2(banner.startsWith(QDir(folder).filePath(name)), qPrintable(banner));
     QVERIFY2(banner.contains(part), qPrintable(banner));
-    QVERIFY2(
-        banner.endsWith(QStringLiteral(". The settings are open, without the curves of the run.")),
-        qPrintable(banner));
+    QVERIFY2(banner.endsWith(
+                 QStringLiteral(". The settings were opened without the curves of the run.")),
+             qPrintable(banner));
     QVERIFY(reaches(window, SessionState::Ready));
     QCOMPARE(configText(window.config().config()), configText(skippingConfig(kTrained)));
     QVERIFY(!window.showsSaved());
@@ -323,7 +324,8 @@ void TestSavedWindow::longTablesAreReadAside() {
     QVERIFY2(frames >= 5, qPrintable(QString::number(frames)));
     QVERIFY(showsSaved(window));
     QCOMPARE(stateOf(window),
-             QStringLiteral("Saved run of 150000 steps. Play (Space) trains it anew."));
+             QStringLiteral(
+                 "Saved run of 150000 steps. Press Play (Space) to train it from the start."));
     QVERIFY(trains(window));
 }
 

@@ -137,7 +137,8 @@ void TestWindowUse::wrongValueIsTold() {
     Opened opened(tinyConfig(30));
     FieldEditor* editor = opened.window.setup().editor("optimizer.lr");
     auto* line = qobject_cast<QLineEdit*>(editor->control());
-    QVERIFY(line->accessibleDescription().contains(QStringLiteral("Acts at the next step")));
+    QVERIFY(
+        line->accessibleDescription().contains(QStringLiteral("Takes effect at the next step")));
     line->setFocus();
     line->selectAll();
     QTest::keyClicks(line, QStringLiteral("fast"));
@@ -146,7 +147,7 @@ void TestWindowUse::wrongValueIsTold() {
     QVERIFY2(line->accessibleDescription().contains(editor->errorText()),
              qPrintable(line->accessibleDescription()));
     QTest::keyClick(line, Qt::Key_Escape);
-    QVERIFY(!line->accessibleDescription().contains(QStringLiteral("Not taken")));
+    QVERIFY(!line->accessibleDescription().contains(QStringLiteral("Not accepted")));
 }
 
 void TestWindowUse::typedScales_data() {
@@ -267,7 +268,7 @@ void TestWindowUse::sentencesInLittleRoom() {
         QVERIFY(heightOf(sentence->text(), sentence->font(), sentence->width()) <=
                 sentence->height());
         QCOMPARE(sentence->text().endsWith(QChar(0x2026)), height < 600);
-        QVERIFY(sentence->toolTip().endsWith(QStringLiteral("it is not.")));
+        QVERIFY(sentence->toolTip().endsWith(QStringLiteral("every step is not.")));
         // a column that is cut off would hide that there is more
         QCOMPARE(header->length(), panel.table()->viewport()->width());
     }
@@ -323,7 +324,7 @@ void TestWindowUse::everythingLarger() {
             if (action->text() == QStringLiteral("150 %")) action->trigger();
         return opened.window.statusBar()->currentMessage();
     };
-    QVERIFY(choose(false).contains(QStringLiteral("150 % large when Halfscope starts again")));
+    QVERIFY(choose(false).contains(QStringLiteral("at 150 % the next time Halfscope starts")));
     QCOMPARE(rememberedZoom(), 100); // not of a window that keeps nothing
     choose(true);
     QCOMPARE(rememberedZoom(), 150);
@@ -394,8 +395,8 @@ void TestWindowUse::playWaitsForTheBuild() {
     auto* button = window.findChild<QPushButton*>(QStringLiteral("play"));
     const auto* state = window.findChild<QLabel*>(QStringLiteral("state"));
     const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
-    const QString waits =
-        QStringLiteral("Building the networks… Then they train; Space stops that.");
+    const QString waits = QStringLiteral(
+        "Building the networks… Training starts when they are ready, unless you press Space.");
     for (int i = 0; i < 2; ++i) {
         QCOMPARE(button->text(), QStringLiteral("Play"));
         QCOMPARE(state->text(), QStringLiteral("Building the networks…"));
