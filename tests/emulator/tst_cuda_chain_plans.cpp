@@ -32,6 +32,7 @@ private slots:
     void presetIsFused();
     void smallStaysUnfused();
     void blocksAreOnTheDeviceAtOnce();
+    void rowsThatCanBeCounted_data();
     void rowsThatCanBeCounted();
     void compilesForDevices_data();
     void compilesForDevices();
@@ -125,21 +126,31 @@ void TestCudaChainPlans::blocksAreOnTheDeviceAtOnce() {
         }
 }
 
-/// Rows of whole tiles are counted in 32 bits.
+void TestCudaChainPlans::rowsThatCanBeCounted_data() {
+    QTest::addColumn<bool>("deep");
+    QTest::newRow("rows of a product") << false;
+    QTest::newRow("rows that a product sums over") << true;
+}
+
+/// Rows of whole tiles are counted in 32 bits, and so are the whole steps of an inner extent.
 void TestCudaChainPlans::rowsThatCanBeCounted() {
-    const auto chains = [](int64_t rows) {
+    QFETCH(bool, deep);
+    const auto chains = [&](int64_t rows) {
         Graph graph;
         Builder b(graph);
-        const NodeId x = b.input("x", {rows, 8}, DType::F16);
-        const NodeId y = b.cast(b.mul(x, x), DType::F32);
-        graph.addOutput("sum", b.sum(y, {0}));
-        graph.addOutput("mean", b.mean(b.neg(y), {0}));
-        const NodeId d = b.matmul(x, b.neg(x), {.transposeA = true, .transposeB = false});
-        graph.addOutput("product", d);
+        const NodeId x = b.input("x", {rows, 64}, DType::F16);
+        if (deep) {
+            const MatmulAttrs transposed{.transposeA = true, .transposeB = false};
+            graph.addOutput("product", b.matmul(x, b.neg(x), transposed));
+        } else {
+            const NodeId weight = b.input("weight", {64, 64}, DType::F16);
+            const NodeId y = b.cast(b.matmul(b.neg(x), weight), DType::F32);
+            graph.addOutput("sum", b.sum(y, {0}));
+        }
         return chainsOf(cuda::fuseChains(compile(graph), h200()));
     };
     constexpr int64_t kMost = (int64_t{1} << 31) - 128;
-    QVERIFY(chains(kMost) >= 1);
+    QCOMPARE(chains(kMost), 1);
     QCOMPARE(chains(kMost + 1), 0);
 }
 
