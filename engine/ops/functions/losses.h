@@ -1,4 +1,5 @@
-// Losses: mean over all elements, rank 0.
+// Losses: mean over all elements, rank 0. Operands whose shapes or dtypes do not fit throw
+// InputError.
 #pragma once
 
 #include "engine/ops/builder.h"

@@ -5,6 +5,7 @@
 #include "engine/ops/op_info.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/run_program.h"
+#include "tests/support/thrown.h"
 
 #include <QTest>
 
@@ -20,6 +21,7 @@ namespace {
 constexpr uint64_t kSeed = 60221;
 
 using In = std::span<const NodeId>;
+using Loss = std::function<NodeId(Builder&, In)>;
 
 double largest(const std::vector<double>& values) {
     double most = 0;
@@ -52,6 +54,9 @@ bool near(const std::vector<double>& a, const std::vector<double>& b) {
 
 } // namespace
 
+Q_DECLARE_METATYPE(Loss)
+Q_DECLARE_METATYPE(std::string)
+
 class TestFunctionValues : public QObject {
     Q_OBJECT
 
@@ -64,6 +69,8 @@ private slots:
     void conventions();
     void refusals_data();
     void refusals();
+    void lossRefusals_data();
+    void lossRefusals();
     void indicesOutOfRange();
     void poolOfNans();
     void hardtanhSlopes();
@@ -206,6 +213,54 @@ void TestFunctionValues::refusals() {
         [&] { fn::prelu(b, x, b.input("slopes", {3}, DType::F32)); },
     };
     QVERIFY_THROWS_EXCEPTION(InputError, calls[index]());
+}
+
+void TestFunctionValues::lossRefusals_data() {
+    QTest::addColumn<Loss>("loss");
+    QTest::addColumn<std::string>("says");
+    const auto pair = [](const char* name, NodeId (*loss)(Builder&, NodeId, NodeId)) {
+        QTest::newRow(name) << Loss([=](Builder& b, In in) { return loss(b, in[0], in[1]); })
+                            << name + std::string(": input [4, 3] and target [4, 1] differ");
+    };
+    pair("mse_loss", fn::mseLoss);
+    pair("binary_cross_entropy", fn::bce);
+    pair("binary_cross_entropy_with_logits", fn::bceWithLogits);
+    pair("l1_loss", fn::l1Loss);
+    pair("kl_div", fn::klDiv);
+    pair("soft_margin_loss", fn::softMarginLoss);
+    pair("poisson_nll_loss", fn::poissonNllLoss);
+    QTest::newRow("smooth_l1_loss")
+        << Loss([](Builder& b, In in) { return fn::smoothL1Loss(b, in[0], in[0], 0); })
+        << std::string("smooth_l1_loss: beta must be above 0 (0 is l1_loss)");
+    QTest::newRow("huber_loss") << Loss([](Builder& b, In in) {
+        return fn::huberLoss(b, in[0], in[0], -1);
+    }) << std::string("huber_loss: delta must be above 0");
+    QTest::newRow("cross_entropy")
+        << Loss([](Builder& b, In in) { return fn::crossEntropy(b, in[0], in[1]); })
+        << std::string("cross_entropy: logits (n, classes) and int32 labels (n) wanted, not [4, 3] "
+                       "and [4, 1]");
+    QTest::newRow("nll_loss") << Loss([](Builder& b, In in) {
+        return fn::nllLoss(b, in[0], in[1]);
+    }) << std::string("nll_loss: (n, classes) and int32 labels (n) wanted, not [4, 3] and [4, 1]");
+    QTest::newRow("cosine_embedding_loss")
+        << Loss([](Builder& b, In in) { return fn::cosineEmbeddingLoss(b, in[0], in[0], in[1]); })
+        << std::string("cosine_embedding_loss: two (n, d) and targets (n) wanted");
+    QTest::newRow("margin_ranking_loss")
+        << Loss([](Builder& b, In in) { return fn::marginRankingLoss(b, in[0], in[0], in[1]); })
+        << std::string("margin_ranking_loss: three operands of one shape wanted");
+    QTest::newRow("triplet_margin_loss")
+        << Loss([](Builder& b, In in) { return fn::tripletMarginLoss(b, in[0], in[0], in[1]); })
+        << std::string("triplet_margin_loss: three (n, d) wanted");
+}
+
+/// Tensors that do not fit are the caller's mistake, whichever loss is given them.
+void TestFunctionValues::lossRefusals() {
+    QFETCH(Loss, loss);
+    QFETCH(std::string, says);
+    Graph graph;
+    Builder b(graph);
+    const std::array in{b.input("x", {4, 3}, DType::F32), b.input("target", {4, 1}, DType::F32)};
+    QCOMPARE(thrownBy<InputError>([&] { loss(b, in); }), says);
 }
 
 void TestFunctionValues::indicesOutOfRange() {
