@@ -71,9 +71,13 @@ std::string Progress::text(std::span<const StepRecord> records) const {
     if (m_terminal) text += barText(share, kBarWidth) + " ";
     text += std::to_string(static_cast<int>(share * 100)) + (m_terminal ? " %  " : " %  step ") +
             std::to_string(step) + "/" + std::to_string(m_steps);
-    if (m_epochs.stepsPerEpoch() > 1)
+    if (m_epochs.hasBatches()) {
         text += "  epoch " + std::to_string(m_epochs.epochOf(step)) + "/" +
                 std::to_string(m_epochs.epochOf(m_steps));
+        if (!m_terminal)
+            text += " batch " + std::to_string(m_epochs.batchOf(step) + 1) + "/" +
+                    std::to_string(m_epochs.stepsPerEpoch());
+    }
     text += "  " + rateText(rate) + " it/s";
     if (step < m_steps && rate > 0) {
         text += "  ETA " + timeText(static_cast<double>(m_steps - step) / rate);

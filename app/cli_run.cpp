@@ -23,10 +23,20 @@ constexpr double kSlowStepSeconds = 0.05; // reading the pictures back costs lit
 std::string startText(const Experiment& experiment) {
     const RunConfig& config = experiment.config();
     std::string text = config.title.empty() ? "Experiment" : config.title;
-    text += ": " + std::to_string(config.steps) + (config.steps == 1 ? " step" : " steps") +
-            " on " + experiment.device().name + "\n";
+    text += ": " + std::to_string(config.steps) + (config.steps == 1 ? " step" : " steps");
+    if (experiment.epochs().hasBatches())
+        text += " in epochs of " + std::to_string(experiment.stepsPerEpoch());
+    text += " on " + experiment.device().name + "\n";
     if (!experiment.cudaReason().empty()) text += "No GPU: " + experiment.cudaReason() + "\n";
     return text;
+}
+
+/// " (epoch 3 of 10)"; empty before the first step and where every step is an epoch.
+std::string epochText(const Experiment& experiment) {
+    const EpochPlan& epochs = experiment.epochs();
+    if (!epochs.hasBatches() || experiment.step() == 0) return {};
+    return " (epoch " + std::to_string(epochs.epochOf(experiment.step())) + " of " +
+           std::to_string(epochs.epochOf(experiment.config().steps)) + ")";
 }
 
 size_t nameWidth(const Experiment& experiment) {
@@ -105,7 +115,7 @@ public:
           m_times(m_totals.size()), m_countEvery(options.countGradients) {
         if (!options.out.empty())
             m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), lanesFrom(0),
-                            experiment.target());
+                            experiment.target(), extraMetrics(experiment));
         if (!options.quiet) {
             m_progress.emplace(experiment.config(), experiment.epochs());
         }
@@ -137,7 +147,7 @@ public:
         if (options.quiet) return;
         if (outcome == RunOutcome::Interrupted) {
             print("Interrupted after step " + std::to_string(m_experiment.step()) + " of " +
-                  std::to_string(m_experiment.config().steps) + "\n");
+                  std::to_string(m_experiment.config().steps) + epochText(m_experiment) + "\n");
         }
         if (m_experiment.step() > 0) {
             print(closingTable(m_experiment, m_totals, m_times));

@@ -20,6 +20,8 @@ struct EpochPlan {
     LastBatch last = LastBatch::Keep;
 
     int64_t stepsPerEpoch() const;
+    /// Whether a step sees a part of the samples; else every step is a whole epoch.
+    bool hasBatches() const { return stepsPerEpoch() > 1; }
     int64_t epochOf(int64_t step) const { return (step - 1) / stepsPerEpoch() + 1; }
     int64_t batchOf(int64_t step) const { return (step - 1) % stepsPerEpoch(); }
     /// The first of the step's samples, in the epoch's order.

@@ -45,6 +45,12 @@ std::span<const Metric> knownMetrics() {
          Timing, Float64},
         {"wall_seconds", "Time", "Time", "s",
          "The time since the start of the training, without pauses.", None, Timing, Float64},
+        {"epoch", "Epoch", "Epoch", "",
+         "Which pass over the training samples the step belongs to, counted from 1.", None, Steps,
+         Integer, false},
+        {"batch", "Batch", "Batch", "",
+         "Which batch of its epoch the step trained on, counted from 1.", None, Steps, Integer,
+         false},
     }};
     return kMetrics;
 }

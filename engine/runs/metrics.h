@@ -28,6 +28,8 @@ enum Known : MetricId {
     SkippedSoFar,
     DeviceSeconds,
     WallSeconds,
+    Epoch,
+    Batch,
     kKnown ///< how many there are
 };
 } // namespace metric

@@ -51,6 +51,8 @@ double valueOf(const TableReader& table, const StepColumns::Column& column) {
     case metric::GrowthTracker:
         return static_cast<double>(
             table.whole(column.place, 0, std::numeric_limits<int32_t>::max()));
+    case metric::Epoch:
+    case metric::Batch: return static_cast<double>(table.whole(column.place, 1, kMostSteps));
     case metric::SkippedSoFar: return static_cast<double>(table.whole(column.place, 0, kMostSteps));
     case metric::DeviceSeconds:
     case metric::WallSeconds: return table.numberFromZero<double>(column.place);

@@ -5,6 +5,7 @@
 #include "engine/core/text.h"
 #include "engine/io/strict_json.h"
 #include "engine/settings/precision.h"
+#include "engine/settings/run_length.h"
 
 #include <algorithm>
 #include <cmath>
@@ -191,6 +192,11 @@ std::string summaryText(const RunInfo& info, std::span<const LaneInfo> lanes,
     summary["version"] = kVersion;
     summary["outcome"] = nameOf(info.outcome.value_or(RunOutcome::Interrupted));
     summary["steps"] = steps;
+    if (!totals.empty() && totals.front().last().measured(metric::Epoch)) {
+        const int64_t perEpoch = epochPlanOf(info.config).stepsPerEpoch();
+        summary["steps_per_epoch"] = perEpoch;
+        summary["epochs"] = jsonNumber(static_cast<double>(steps) / static_cast<double>(perEpoch));
+    }
     summary["wall_seconds"] = jsonNumber(seconds);
     summary["steps_per_second"] =
         jsonNumber(seconds > 0 ? static_cast<double>(steps) / seconds : 0.0);

@@ -15,14 +15,16 @@ struct StepRecord {
     int32_t growthTracker = 0; ///< after the step
     float learningRate = 0;
     float gradientNorm = 0;   ///< L2 of all unscaled gradients; not finite on an overflow
+    int32_t epoch = 0;        ///< 1 for the first; 0 where every step sees all samples
+    int32_t batch = 0;        ///< of the epoch, 1 for the first; 0 likewise
     double deviceSeconds = 0; ///< time of this lane's step on its device
     double wallSeconds = 0;   ///< since the experiment started, pauses left out
     int64_t skippedSoFar = 0;
 };
 
 inline StepRow rowOf(const StepRecord& record) {
-    return StepRow(record.step, record.lane)
-        .set(metric::Loss, record.loss)
+    StepRow row(record.step, record.lane);
+    row.set(metric::Loss, record.loss)
         .set(metric::Scale, record.scale)
         .set(metric::GrowthTracker, int64_t{record.growthTracker})
         .set(metric::LearningRate, record.learningRate)
@@ -31,6 +33,9 @@ inline StepRow rowOf(const StepRecord& record) {
         .set(metric::SkippedSoFar, record.skippedSoFar)
         .set(metric::DeviceSeconds, record.deviceSeconds)
         .set(metric::WallSeconds, record.wallSeconds);
+    if (record.epoch > 0)
+        row.set(metric::Epoch, int64_t{record.epoch}).set(metric::Batch, int64_t{record.batch});
+    return row;
 }
 
 } // namespace halfscope

@@ -4,6 +4,9 @@
 #include "engine/data/losses.h"
 #include "engine/settings/field_parts.h"
 #include "engine/settings/model_settings.h"
+#include "engine/settings/run_length.h"
+
+#include <algorithm>
 
 namespace halfscope {
 
@@ -184,6 +187,7 @@ std::vector<Field> networkFields() {
 }
 
 Field stepsField() {
+    static constexpr int64_t kMostSteps = 1'000'000'000;
     Field field =
         live(FieldApply::Length,
              in(ofRun(
@@ -191,7 +195,12 @@ Field stepsField() {
                      "The run ends after this step. Skipped steps count, because they take a batch "
                      "and time. If run.epochs is not 0, it decides instead."},
                     [](auto& c) -> auto& { return c.steps; }),
-                {1, 1e9, Bound::Closed, true}));
+                {1, double{kMostSteps}, Bound::Closed, true}));
+    // What the epochs come to, where they decide.
+    field.get = [](const RunConfig& config, int) -> FieldValue {
+        if (config.epochs == 0) return config.steps;
+        return std::clamp<int64_t>(stepsOf(config), 1, kMostSteps);
+    };
     // The last one that is set decides.
     field.set = [set = field.set](RunConfig& config, int lane, const FieldValue& value) {
         set(config, lane, value);

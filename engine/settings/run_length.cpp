@@ -10,7 +10,8 @@ namespace halfscope {
 EpochPlan epochPlanOf(const RunConfig& config) {
     const DataSetInfo& info = infoOf(config.task.kind);
     const int64_t samples = info.samples(config.task);
-    return {samples, info.wholeSet ? samples : config.task.batch, config.data.lastBatch};
+    const int64_t batch = info.wholeSet ? samples : config.task.batch;
+    return {samples, std::max<int64_t>(1, batch), config.data.lastBatch}; // settings may be wrong
 }
 
 int64_t stepsOf(const RunConfig& config) {

@@ -6,7 +6,7 @@
 
 namespace halfscope {
 
-/// How the task's samples become steps.
+/// How the task's samples become steps. Also of settings that checkConfig() refuses.
 EpochPlan epochPlanOf(const RunConfig&);
 /// Steps of the run: as many as its epochs have, or run.steps where it counts none.
 int64_t stepsOf(const RunConfig&);

@@ -106,6 +106,10 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
         for (const size_t begun = beginLanes(); m_pending.size() < begun;) {
             StepRecord record = m_lanes[m_pending.size()]->end(events);
             record.wallSeconds = m_wallSeconds + secondsSince(start);
+            if (m_epochs.hasBatches()) {
+                record.epoch = static_cast<int32_t>(m_epochs.epochOf(record.step));
+                record.batch = static_cast<int32_t>(m_epochs.batchOf(record.step) + 1);
+            }
             m_pending.push_back(record);
         }
     }

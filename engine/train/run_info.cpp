@@ -18,4 +18,9 @@ RunInfo runInfo(Experiment& experiment, std::string program) {
     return info;
 }
 
+std::vector<MetricId> extraMetrics(const Experiment& experiment) {
+    if (!experiment.epochs().hasBatches()) return {};
+    return {metric::Epoch, metric::Batch};
+}
+
 } // namespace halfscope

@@ -10,5 +10,7 @@ namespace halfscope {
 
 /// Settings, device and memory as they are now. `program` is the program's version, "0.1.0".
 RunInfo runInfo(Experiment&, std::string program);
+/// What it measures beside the metrics that every run has.
+std::vector<MetricId> extraMetrics(const Experiment&);
 
 } // namespace halfscope

@@ -37,6 +37,7 @@ private slots:
     void gradients();
     void progressLines();
     void progressOnATerminal();
+    void epochs();
     void csvLines();
 };
 
@@ -297,6 +298,30 @@ void TestCliRun::progressLines() {
     const Outcome skipping =
         call(smallRun(folder.filePath("s"), {"--set", "scaler.init_scale=1e30"}));
     QVERIFY2(skipping.error.contains(" skips "), skipping.error);
+}
+
+/// Named where an epoch has several batches, in the lines, the tables and the summary.
+void TestCliRun::epochs() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("e");
+    const Outcome outcome = call({"run", "--preset", "regression", "--set", "task.samples=640",
+                                  "--epochs", "3", "--device", "cpu", "--out", out});
+    QCOMPARE(outcome.code, 0);
+    QVERIFY2(outcome.error.startsWith("Regression: 30 steps in epochs of 10 on "), outcome.error);
+    QVERIFY2(outcome.error.contains("100 %  step 30/30  epoch 3/3 batch 10/10  "), outcome.error);
+    const QByteArray steps = contentOf(out + "/steps.csv");
+    const QByteArray header = steps.left(steps.indexOf('\n'));
+    QVERIFY2(header.endsWith(",skipped_so_far,epoch,batch"), header);
+    const QByteArray row = steps.mid(steps.indexOf("\n21,fp32,") + 1);
+    QVERIFY2(row.left(row.indexOf('\n')).endsWith(",3,1"), row.left(200));
+    const QJsonObject summary = QJsonDocument::fromJson(contentOf(out + "/summary.json")).object();
+    QCOMPARE(summary["epochs"].toDouble(), 3.0);
+    QCOMPARE(summary["steps_per_epoch"].toInt(), 10);
+    // a picture is seen whole at every step
+    const Outcome painting = call(smallRun(folder.filePath("p")));
+    QVERIFY2(!painting.error.contains("epoch"), painting.error);
+    QVERIFY(!contentOf(folder.filePath("p/steps.csv")).contains("epoch"));
+    QVERIFY(!contentOf(folder.filePath("p/summary.json")).contains("epoch"));
 }
 
 /// One line that is drawn again and again, never wider than the terminal, and then left.

@@ -15,7 +15,7 @@ inline std::shared_ptr<Run> trainInto(const std::string& folder, const RunConfig
     Experiment experiment(config);
     RunInfo info = runInfo(experiment, "test");
     const auto run = std::make_shared<Run>(info, lanesOf(config), experiment.target());
-    RunWriter files(folder, info, lanesOf(config), experiment.target());
+    RunWriter files(folder, info, lanesOf(config), experiment.target(), extraMetrics(experiment));
     const auto take = [&](RunBatch batch) {
         files.append(batch);
         run->append(std::move(batch));

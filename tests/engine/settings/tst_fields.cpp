@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/run_length.h"
 #include "tests/support/thrown.h"
 
 #include <QtTest>
@@ -66,6 +67,7 @@ private slots:
     void wrongSettings_data();
     void wrongSettings();
     void severalFields();
+    void stepsOfEpochs();
     void presetsAreValid();
     void presetNames();
     void lanes();
@@ -310,6 +312,28 @@ void TestFields::wrongSettings() {
     RunConfig config = defaultConfig();
     QCOMPARE(errorOf([&] { applySetting(config, setting.toStdString()); }), message);
     QCOMPARE(configText(config), configText(defaultConfig()));
+}
+
+/// Where epochs decide, run.steps is what they come to; the last of both that is set decides.
+void TestFields::stepsOfEpochs() {
+    const Field& steps = *findField("run.steps");
+    const auto stepsIn = [&](const RunConfig& of) { return std::get<int64_t>(steps.get(of, -1)); };
+    RunConfig config = presetNamed("regression").config;
+    QCOMPARE(config.epochs, int64_t{10});
+    QCOMPARE(stepsOf(config), int64_t{1570}); // 10,000 samples in batches of 64
+    QCOMPARE(stepsIn(config), int64_t{1570});
+    QCOMPARE(stepsOf(parseConfig(configText(config), "f.json")), int64_t{1570});
+    setField(config, -1, "task.batch", int64_t{5000});
+    QCOMPARE(stepsIn(config), int64_t{20});
+    setField(config, -1, "run.steps", int64_t{300});
+    QCOMPARE(config.epochs, int64_t{0});
+    QCOMPARE(stepsIn(config), int64_t{300});
+    setField(config, -1, "run.epochs", int64_t{4});
+    QCOMPARE(stepsIn(config), int64_t{8});
+    config.task.batch = 20000;
+    config.data.lastBatch = LastBatch::Drop; // no batch at all: refused, but can be looked at
+    QCOMPARE(stepsIn(config), int64_t{1});
+    QVERIFY_THROWS_EXCEPTION(InputError, checkConfig(config));
 }
 
 void TestFields::severalFields() {

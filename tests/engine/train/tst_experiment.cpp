@@ -121,6 +121,27 @@ private slots:
         }
     }
 
+    /// Three batches of 100, 100 and 56 samples an epoch; a picture is an epoch at each step.
+    void epochsAndBatches() {
+        RunConfig config = smallConfig(TaskKind::Regression, kPair);
+        config.task.batch = 100;
+        config.epochs = 3; // whatever `steps` says
+        Run run(config);
+        while (!run.experiment.finished())
+            QVERIFY(run.advance());
+        QCOMPARE(run.records.size(), size_t{2 * 3 * 3});
+        for (const StepRecord& record : run.records) {
+            QCOMPARE(int64_t{record.epoch}, (record.step + 2) / 3);
+            QCOMPARE(int64_t{record.batch}, record.step - 3 * (record.epoch - 1));
+            QVERIFY(rowOf(record).measured(metric::Epoch));
+        }
+        Run painting(smallConfig(TaskKind::Checkerboard, kPair));
+        QVERIFY(painting.advance());
+        QCOMPARE(painting.records[0].epoch, 0);
+        QVERIFY(!rowOf(painting.records[0]).measured(metric::Epoch));
+        QVERIFY(!rowOf(painting.records[0]).measured(metric::Batch));
+    }
+
     void refusesWrongConfigurations() {
         RunConfig config = smallConfig(TaskKind::Checkerboard, kPair);
         config.lanes.resize(7, config.lanes[0]);
