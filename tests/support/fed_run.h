@@ -74,13 +74,17 @@ public:
         m_fed.start(all, std::vector<bool>(names.size(), false));
         setRun(m_fed.run);
     }
+    template <class Edit>
+    void edit(Edit edit) {
+        m_fed.edit(edit);
+        refresh();
+    }
     void setGrowthInterval(int lane, int64_t steps) {
-        m_fed.edit([&](RunConfig& config) {
+        edit([&](RunConfig& config) {
             LaneConfig& each = config.lanes[static_cast<size_t>(lane)];
             FedRun::setScales(each, steps > 0);
             each.scaler.rules.growthInterval = steps;
         });
-        refresh();
     }
     void append(std::span<const StepRecord> records, std::span<const Event> events) {
         m_fed.append(records, events);

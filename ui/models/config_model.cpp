@@ -10,6 +10,7 @@
 namespace halfscope {
 namespace {
 constexpr int kNotRunning = -1;
+constexpr const char* kStepsKey = "run.steps";
 } // namespace
 
 ConfigModel::ConfigModel(QObject* parent) : QAbstractListModel(parent) {
@@ -129,6 +130,8 @@ bool ConfigModel::differsFromRunning(const Row& r) const {
 /// To the run that is there, where the row has something to say to it.
 void ConfigModel::sendLive(const Row& r) {
     if (!m_running || r.field->effect != FieldEffect::Live || !differsFromRunning(r)) return;
+    // where epochs decide, the steps follow: they are no edit of their own
+    if (r.field->key == kStepsKey && m_config.epochs != 0) return;
     const std::optional<int> lane = runningLane(r);
     if (!lane) return;
     // such as the learning rate of a run whose schedule sets it: it waits with the schedule

@@ -2,11 +2,18 @@
 #include "ui/models/run_facts.h"
 
 #include "engine/settings/fields.h"
+#include "engine/settings/run_length.h"
 #include "ui/models/lane_titles.h"
+
+#include <QCoreApplication>
+#include <QLocale>
 
 #include <algorithm>
 
 namespace halfscope {
+namespace {
+QString tr(const char* text) { return QCoreApplication::translate("RunFacts", text); }
+} // namespace
 
 bool laneScales(const RunConfig& config, int lane) {
     const Field* scale = findField("scaler.init_scale");
@@ -67,6 +74,27 @@ int laneLike(const RunSnapshot& run, int lane, const RunSnapshot& other) {
 
 double trailingLoss(const RunSnapshot& run, int lane) {
     return run.trailingMedian(lane, metric::Loss, kTrailingSteps);
+}
+
+QString epochText(const RunSnapshot& run) {
+    const RunConfig& config = run.info().config;
+    const EpochPlan plan = epochPlanOf(config);
+    if (!plan.hasBatches()) return {};
+    const QLocale locale;
+    const auto text = [&](int64_t number) {
+        return locale.toString(static_cast<qlonglong>(number));
+    };
+    const int64_t step = run.step(), planned = plan.epochOf(stepsOf(config));
+    const QString batches = text(plan.stepsPerEpoch());
+    if (step == 0)
+        return planned == 1 ? tr("1 epoch of %1 batches").arg(batches)
+                            : tr("%1 epochs of %2 batches").arg(text(planned), batches);
+    const std::optional<double> epoch = run.column(0, metric::Epoch).at(step);
+    const std::optional<double> batch = run.column(0, metric::Batch).at(step);
+    if (!epoch || !batch) return {};
+    const auto now = static_cast<int64_t>(*epoch);
+    return tr("epoch %1 of %2, batch %3 of %4")
+        .arg(text(now), text(std::max(now, planned)), text(static_cast<int64_t>(*batch)), batches);
 }
 
 double trainedSeconds(const RunSnapshot& run) {

@@ -26,6 +26,10 @@ int laneLike(const RunSnapshot&, int lane, const RunSnapshot& other);
 /// The median of so many of the last steps stands beside the last loss: a spike does not move it.
 inline constexpr int kTrailingSteps = 25;
 double trailingLoss(const RunSnapshot&, int lane);
+/// "epoch 3 of 10, batch 12 of 157" at the step that every lane has finished; before the first one
+/// what is to come, "10 epochs of 157 batches". Empty where every step is an epoch, and where the
+/// run tells none.
+QString epochText(const RunSnapshot&);
 /// How long the run trained, in seconds, pauses left out.
 double trainedSeconds(const RunSnapshot&);
 

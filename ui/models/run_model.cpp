@@ -14,7 +14,8 @@
 namespace halfscope {
 
 bool movesTheStop(const Event& event) {
-    return event.kind == EventKind::Edit && event.tensor == "run.steps";
+    return event.kind == EventKind::Edit &&
+           (event.tensor == "run.steps" || event.tensor == "run.epochs");
 }
 
 QString laneTag(int lane) { return QString(QChar(static_cast<char16_t>(u'A' + lane))); }
@@ -101,6 +102,10 @@ int64_t RunModel::step() const {
     for (const Lane& lane : m_lanes)
         step = std::min(step, lane.status.last.step);
     return step;
+}
+
+QString RunModel::epochText() const {
+    return m_run ? halfscope::epochText(m_run->now()) : QString();
 }
 
 QString RunModel::summary() const {

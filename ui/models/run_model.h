@@ -76,6 +76,8 @@ public:
     /// How the lanes stand, in a sentence: last losses, skipped steps, and whether those are
     /// normal.
     QString summary() const;
+    /// Its epoch and batch, see run_facts.h.
+    QString epochText() const;
     /// Speed of lane B over lane A; 0 when unknown.
     double speedRatio() const;
 

@@ -23,6 +23,7 @@
 #include <QSpinBox>
 #include <QToolButton>
 #include <QToolTip>
+#include <QVBoxLayout>
 
 namespace halfscope {
 namespace {
@@ -106,11 +107,21 @@ void TransportBar::buildFigures() {
     m_counter->setObjectName(QStringLiteral("counter"));
     m_counter->setMinimumWidth(
         QFontMetrics(font()).horizontalAdvance(tr("step %1").arg(QStringLiteral("100,000"))) + 8);
+    m_epoch = make<QLabel>(this);
+    m_epoch->setObjectName(QStringLiteral("epoch"));
+    m_epoch->setFont(scaledFont(font(), 0.85));
+    m_epoch->hide();
+    auto* progress = make<QVBoxLayout>();
+    progress->setSpacing(0);
+    progress->addStretch();
+    progress->addWidget(m_counter);
+    progress->addWidget(m_epoch);
+    progress->addStretch();
     m_speeds = make<QLabel>(this);
     m_speeds->setObjectName(QStringLiteral("speeds"));
     m_speeds->setTextFormat(Qt::RichText);
     m_row->addSpacing(6);
-    m_row->addWidget(m_counter);
+    m_row->addLayout(progress);
     // shorter where the window is small, rather than keeping it large
     m_speeds->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_speeds->installEventFilter(this);
@@ -198,6 +209,7 @@ void TransportBar::setStopStep(qint64 steps) {
 void TransportBar::setFigures(const RunModel& run) {
     const QLocale locale;
     m_counter->setText(tr("step %1").arg(locale.toString(static_cast<qlonglong>(run.step()))));
+    showEpoch(run.epochText());
     const Colors colors = colorsFor(QGuiApplication::palette());
     QStringList full, brief;
     for (int i = 0; i < std::min(run.lanes(), 2); ++i) {
@@ -224,6 +236,15 @@ void TransportBar::setFigures(const RunModel& run) {
     const QString gap = QStringLiteral("&nbsp;&nbsp;");
     m_speedForms = {full.join(gap), brief.join(gap), ratio};
     showSpeeds();
+}
+
+/// The figures change with every frame: the room that they once took stays theirs.
+void TransportBar::showEpoch(const QString& text) {
+    m_epoch->setVisible(!text.isEmpty());
+    if (text.isEmpty()) m_epoch->setMinimumWidth(0);
+    if (text == m_epoch->text()) return;
+    m_epoch->setText(text);
+    m_epoch->setMinimumWidth(std::max(m_epoch->minimumWidth(), m_epoch->sizeHint().width()));
 }
 
 /// Half a number would be another number: what the room is too small for is told shorter.

@@ -63,6 +63,7 @@ private:
     QPushButton* newButton(const QString& name, const QString& text, const QString& tip);
     void applyColors();
     void showSpeeds();
+    void showEpoch(const QString& text);
 
     QHBoxLayout* m_row = nullptr;   ///< owned by this widget
     PresetBox* m_presets = nullptr; ///< child, as all below
@@ -72,6 +73,7 @@ private:
     PaceSlider* m_pace = nullptr;
     QSpinBox* m_stopAt = nullptr;
     QLabel* m_counter = nullptr;
+    QLabel* m_epoch = nullptr; ///< hidden where every step is an epoch
     QLabel* m_speeds = nullptr;
     QToolButton* m_device = nullptr;
     QToolButton* m_theme = nullptr;

@@ -98,15 +98,17 @@ void EditHistory::record() {
         setting =
             QStringLiteral("%1:%2").arg(QString::fromStdString(row->field->key)).arg(row->lane);
     }
-    auto command =
-        std::make_unique<EditCommand>(std::move(before), std::move(now), text, setting,
-                                      [this](ConfigModel::Edits to, const RunConfig& from) {
-                                          // when the run ends is no part of an edit of something
-                                          // else: Continue moves it, too
-                                          if (to.config.steps == from.steps)
-                                              to.config.steps = m_model.config().steps;
-                                          without([&] { m_model.restore(to); });
-                                      });
+    auto command = std::make_unique<EditCommand>(
+        std::move(before), std::move(now), text, setting,
+        [this](ConfigModel::Edits to, const RunConfig& from) {
+            // when the run ends is no part of an edit of something
+            // else: Continue moves it, too
+            if (to.config.steps == from.steps && to.config.epochs == from.epochs) {
+                to.config.steps = m_model.config().steps;
+                to.config.epochs = m_model.config().epochs;
+            }
+            without([&] { m_model.restore(to); });
+        });
     command->setSoon(m_sinceEdit.restart() < kTogetherMs);
     m_stack.push(command.release());
 }

@@ -5,6 +5,7 @@
 #include "ui/window/shown_run.h"
 
 #include "engine/runs/step_record.h"
+#include "engine/settings/run_length.h"
 #include "ui/images/compare_view.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/typed_number.h"
@@ -87,7 +88,7 @@ void ShownRun::connectSession() {
             });
     connect(&m_models.config, &ConfigModel::edited, this, [this] {
         const RunConfig& config = m_models.config.config();
-        m_parts.transport->setStopStep(config.steps);
+        m_parts.transport->setStopStep(stepsOf(config));
         m_parts.transport->pace()->setPace(config.pace);
         m_controller.setPace(config.pace);
     });
@@ -104,7 +105,7 @@ void ShownRun::load(const RunConfig& config, const QString& preset, const QStrin
     m_models.config.clearRunning();
     m_models.config.load(config);
     m_planned = config;
-    m_stopStride = config.steps;
+    m_stopStride = stepsOf(config);
     m_parts.transport->showExperiment(preset, title);
     emit titleChanged(tr("%1 – Halfscope").arg(title));
     restart();
@@ -150,7 +151,8 @@ void ShownRun::play() {
     if (m_controller.state() == SessionState::Finished) {
         // the last rows may not have arrived yet, or none: then those of a saved run are shown
         const qint64 arrived = m_current ? m_current->step() : 0;
-        const qint64 planned = m_models.config.running() ? m_models.config.running()->steps : 0;
+        const std::optional<RunConfig>& running = m_models.config.running();
+        const qint64 planned = running ? stepsOf(*running) : 0;
         m_models.history.without(
             [&] { setStopStep(std::max(arrived, planned) + std::max<qint64>(1, m_stopStride)); });
     }

@@ -237,20 +237,22 @@ void TestFunctionValues::lossRefusals_data() {
     }) << std::string("huber_loss: delta must be above 0");
     QTest::newRow("cross_entropy")
         << Loss([](Builder& b, In in) { return fn::crossEntropy(b, in[0], in[1]); })
-        << std::string("cross_entropy: logits (n, classes) and int32 labels (n) wanted, not [4, 3] "
-                       "and [4, 1]");
-    QTest::newRow("nll_loss") << Loss([](Builder& b, In in) {
-        return fn::nllLoss(b, in[0], in[1]);
-    }) << std::string("nll_loss: (n, classes) and int32 labels (n) wanted, not [4, 3] and [4, 1]");
+        << std::string(
+               "cross_entropy: logits (n, classes) and int32 labels (n) expected, not [4, 3] "
+               "and [4, 1]");
+    QTest::newRow("nll_loss")
+        << Loss([](Builder& b, In in) { return fn::nllLoss(b, in[0], in[1]); })
+        << std::string(
+               "nll_loss: (n, classes) and int32 labels (n) expected, not [4, 3] and [4, 1]");
     QTest::newRow("cosine_embedding_loss")
         << Loss([](Builder& b, In in) { return fn::cosineEmbeddingLoss(b, in[0], in[0], in[1]); })
-        << std::string("cosine_embedding_loss: two (n, d) and targets (n) wanted");
+        << std::string("cosine_embedding_loss: two (n, d) and targets (n) expected");
     QTest::newRow("margin_ranking_loss")
         << Loss([](Builder& b, In in) { return fn::marginRankingLoss(b, in[0], in[0], in[1]); })
-        << std::string("margin_ranking_loss: three operands of one shape wanted");
+        << std::string("margin_ranking_loss: three operands of one shape expected");
     QTest::newRow("triplet_margin_loss")
         << Loss([](Builder& b, In in) { return fn::tripletMarginLoss(b, in[0], in[0], in[1]); })
-        << std::string("triplet_margin_loss: three (n, d) wanted");
+        << std::string("triplet_margin_loss: three (n, d) expected");
 }
 
 /// Tensors that do not fit are the caller's mistake, whichever loss is given them.

@@ -1,5 +1,6 @@
 // The settings as an item model: it keeps Qt's rules at every change (QAbstractItemModelTester),
 // takes every field's text, and says what a change needs: nothing, the next step, a restart.
+#include "engine/settings/run_length.h"
 #include "ui/models/config_model.h"
 
 #include <QAbstractItemModelTester>
@@ -34,6 +35,7 @@ private slots:
     void restartNeeded();
     void liveEdits();
     void livePreset();
+    void lengthsInEpochs();
     void liveEditWhileBuilding();
     void liveEditsAfterALaneWent();
     void laneThatComesDoesNotReachTheRun();
@@ -140,6 +142,31 @@ void TestConfigModel::livePreset() {
     QVERIFY(model.restartNeeded());
     model.setRunning(RunConfig(*model.running())); // nothing of it is left to tell
     QCOMPARE(live.count(), 2);
+}
+
+/// A run that counts epochs is told of epochs, and of steps only where those are asked for.
+void TestConfigModel::lengthsInEpochs() {
+    ConfigModel model;
+    model.load(presetNamed("regression").config);
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    RunConfig built = model.config();
+    built.steps = 1570; // as an Experiment has it
+    model.setRunning(built);
+    QCOMPARE(live.count(), 0);
+    QCOMPARE(model.text(model.rowOf("run.steps")), QStringLiteral("1570"));
+    set(model, "task.batch", -1, QStringLiteral("100")); // waits: the run has 1570 steps still
+    QCOMPARE(live.count(), 0);
+    set(model, "task.batch", -1, QStringLiteral("64"));
+    set(model, "run.epochs", -1, QStringLiteral("5"));
+    QCOMPARE(live.count(), 1);
+    QCOMPARE(live.back().at(1).value<std::string>(), std::string("run.epochs"));
+    QCOMPARE(model.text(model.rowOf("run.steps")), QStringLiteral("785"));
+    set(model, "run.steps", -1, QStringLiteral("1570")); // what it was built with
+    QCOMPARE(live.count(), 2);
+    QCOMPARE(live.back().at(1).value<std::string>(), std::string("run.steps"));
+    QCOMPARE(model.config().epochs, int64_t{0});
+    QCOMPARE(model.running()->epochs, int64_t{0});
+    QCOMPARE(stepsOf(*model.running()), int64_t{1570});
 }
 
 void TestConfigModel::liveEditWhileBuilding() {

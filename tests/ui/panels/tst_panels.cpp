@@ -63,6 +63,7 @@ private slots:
     void transportSignals();
     void transportShowsForeignExperiments();
     void transportFigures();
+    void transportTellsEpochs();
     void transportFiguresInLittleRoom();
     void scalerCards();
     void longScaleMakesNoCardWider();
@@ -166,6 +167,44 @@ void TestPanels::transportFigures() {
     const QString tip = bar.findChild<QLabel*>(QStringLiteral("speeds"))->toolTip();
     QVERIFY2(tip.endsWith(QStringLiteral("A fp32: 100 steps/s\nC amp-bf16: 250 steps/s")),
              qPrintable(tip));
+}
+
+void TestPanels::transportTellsEpochs() {
+    TransportBar bar;
+    bar.resize(1280, 60);
+    bar.show();
+    auto* label = bar.findChild<QLabel*>(QStringLiteral("epoch"));
+    FedModel run;
+    run.start({"fp32", "amp-fp16"});
+    run.edit([](RunConfig& config) {
+        config.task = presetNamed("regression").config.task;
+        config.epochs = 10;
+    });
+    bar.setFigures(run);
+    QVERIFY(label->isVisible());
+    QCOMPARE(label->text(), QStringLiteral("10 epochs of 157 batches"));
+    StepRecord a, b;
+    a.step = b.step = 326;
+    a.epoch = b.epoch = 3;
+    a.batch = b.batch = 12;
+    b.lane = 1;
+    run.append(std::vector{a, b}, {});
+    bar.setFigures(run);
+    QCOMPARE(label->text(), QStringLiteral("epoch 3 of 10, batch 12 of 157"));
+    QVERIFY(label->width() >= label->sizeHint().width());
+    // saved without them, or a task whose steps are epochs
+    run.start({"fp32", "amp-fp16"});
+    run.edit([](RunConfig& config) {
+        config.task = presetNamed("regression").config.task;
+        config.epochs = 10;
+    });
+    a.epoch = b.epoch = a.batch = b.batch = 0;
+    run.append(std::vector{a, b}, {});
+    bar.setFigures(run);
+    QVERIFY(!label->isVisible());
+    run.start({"fp32", "amp-fp16"});
+    bar.setFigures(run);
+    QVERIFY(!label->isVisible());
 }
 
 void TestPanels::transportFiguresInLittleRoom() {

@@ -171,6 +171,12 @@ void TestEdits::theStopStepStaysWithTheProgram() {
     QCOMPARE(history.stack().count(), 1);
     history.stack().undo();
     QCOMPARE(model.config().steps, int64_t(777));
+    model.load(presetNamed("regression").config); // which counts epochs: Continue ends that
+    QVERIFY(set(model, "model.width", -1, QStringLiteral("32")));
+    history.without([&] { set(model, "run.steps", -1, QStringLiteral("777")); });
+    history.stack().undo();
+    QCOMPARE(model.config().steps, int64_t(777));
+    QCOMPARE(model.config().epochs, int64_t(0));
     QVERIFY(set(model, "run.steps", -1, QStringLiteral("5"))); // by the user
     history.stack().undo();
     QCOMPARE(model.config().steps, int64_t(777));

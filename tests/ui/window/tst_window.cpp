@@ -60,6 +60,7 @@ private slots:
     void keysPlayStepAndReset();
     void spaceOnAButtonPressesIt();
     void trainsToTheEndAndContinues();
+    void epochsDecideWhenItEnds();
     void growthIntervalLive();
     void overflowShowsAsEvent();
     void restartFieldWaits();
@@ -145,6 +146,39 @@ void TestWindow::trainsToTheEndAndContinues() {
     QVERIFY(window.findChild<QLabel*>(QStringLiteral("speeds"))
                 ->text()
                 .contains(QStringLiteral("B/A")));
+}
+
+/// The stop field and the step at the end are what the epochs come to; a typed step ends them.
+void TestWindow::epochsDecideWhenItEnds() {
+    RunConfig config = presetNamed("regression").config;
+    config.device = "cpu";
+    config.task.samples = 200; // four batches, the last of 8 samples
+    config.epochs = 5;
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    auto* stopAt = window.findChild<QSpinBox*>(QStringLiteral("stopAt"));
+    auto* epoch = window.findChild<QLabel*>(QStringLiteral("epoch"));
+    QCOMPARE(stopAt->value(), 20);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTRY_COMPARE_WITH_TIMEOUT(epoch->text(), QStringLiteral("5 epochs of 4 batches"), kPatience);
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(20), kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(epoch->text(), QStringLiteral("epoch 5 of 5, batch 4 of 4"),
+                              kPatience);
+    window.play(); // as many again
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(40), kPatience);
+    QCOMPARE(stopAt->value(), 40);
+    stopAt->setFocus();
+    stopAt->selectAll();
+    QTest::keyClicks(stopAt, QStringLiteral("46"));
+    QTest::keyClick(stopAt, Qt::Key_Return);
+    QVERIFY(reaches(window, SessionState::Paused));
+    window.play();
+    QTRY_COMPARE_WITH_TIMEOUT(epoch->text(), QStringLiteral("epoch 12 of 12, batch 2 of 4"),
+                              kPatience);
+    QVERIFY(reaches(window, SessionState::Finished));
+    QCOMPARE(window.run().step(), int64_t(46));
 }
 
 void TestWindow::growthIntervalLive() {
