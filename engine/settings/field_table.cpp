@@ -20,7 +20,7 @@ std::vector<Field> taskFields() {
     const auto kind = [](TaskKind wanted) {
         return [wanted](const RunConfig& c) { return c.task.kind == wanted; };
     };
-    const auto paints = [](const RunConfig& c) { return c.task.kind != TaskKind::Regression; };
+    const auto paints = [](const RunConfig& c) { return infoOf(c.task.kind).wholeSet; };
     std::vector<Field> fields;
     fields.push_back(
         oneOf(ofRun(
@@ -55,29 +55,30 @@ std::vector<Field> taskFields() {
 }
 
 std::vector<Field> regressionFields() {
+    const auto batches = [](const RunConfig& c) { return !infoOf(c.task.kind).wholeSet; };
     const auto regression = [](const RunConfig& c) { return c.task.kind == TaskKind::Regression; };
     std::vector<Field> fields;
     fields.push_back(
-        when(regression, in(ofRun(
-                                {"task.samples", "Samples", "",
-                                 "Number of samples in the data set. Inputs and targets are drawn "
-                                 "from the seed, so every lane learns from the same ones."},
-                                [](auto& c) -> auto& { return c.task.samples; }),
-                            {1, 1e7, Bound::Closed, true})));
-    fields.push_back(when(regression, in(ofRun(
-                                             {"task.batch", "Batch", "samples",
-                                              "Number of samples in a step, at most as many as the "
-                                              "data set has. Each epoch shuffles the samples."},
-                                             [](auto& c) -> auto& { return c.task.batch; }),
-                                         {1, 1e6, Bound::Closed, true})));
+        when(batches, in(ofRun(
+                             {"task.samples", "Samples", "",
+                              "Number of samples in the data set. Inputs and targets are drawn "
+                              "from the seed, so every lane learns from the same ones."},
+                             [](auto& c) -> auto& { return c.task.samples; }),
+                         {1, 1e7, Bound::Closed, true})));
+    fields.push_back(when(batches, in(ofRun(
+                                          {"task.batch", "Batch", "samples",
+                                           "Number of samples in a step, at most as many as the "
+                                           "data set has. Each epoch shuffles the samples."},
+                                          [](auto& c) -> auto& { return c.task.batch; }),
+                                      {1, 1e6, Bound::Closed, true})));
     fields.push_back(
-        when(regression, oneOf(ofRun(
-                                   {"data.last_batch", "Last batch", "",
-                                    "What an epoch does with the samples at its end that do not "
-                                    "fill a batch: keep takes a step with a smaller batch, as "
-                                    "PyTorch's loader does; drop leaves them out."},
-                                   [](auto& c) -> auto& { return c.data.lastBatch; }),
-                               namesUpTo(LastBatch::Drop))));
+        when(batches, oneOf(ofRun(
+                                {"data.last_batch", "Last batch", "",
+                                 "What an epoch does with the samples at its end that do not "
+                                 "fill a batch: keep takes a step with a smaller batch, as "
+                                 "PyTorch's loader does; drop leaves them out."},
+                                [](auto& c) -> auto& { return c.data.lastBatch; }),
+                            namesUpTo(LastBatch::Drop))));
     fields.push_back(
         when(regression,
              in(ofRun(
@@ -96,7 +97,7 @@ std::vector<Field> regressionFields() {
     return fields;
 }
 
-/// PyTorch's text of a network, which takes the place of the four fields before it.
+/// PyTorch's text of a network, which replaces the four fields before it.
 Field layersField() {
     Field field = ofRun(
         {"model.layers", "Layers", "",
@@ -116,22 +117,23 @@ std::vector<Field> lossFields() {
     return {
         oneOf(ofRun(
                   {"task.loss", "Loss", "",
-                   "What training makes small: mse, l1, huber and smooth-l1 of the difference to "
-                   "the target, bce-with-logits for targets between 0 and 1, cross-entropy for "
-                   "classes."},
+                   "The error that training reduces: mse, l1, huber and smooth-l1 measure the "
+                   "difference from the target, bce-with-logits is for targets between 0 and 1, "
+                   "cross-entropy for classes."},
                   [](auto& c) -> auto& { return c.task.loss.kind; }),
-              namesUpTo(LossKind::BceWithLogits)),
+              namesUpTo(static_cast<LossKind>(losses().size() - 1))),
         when(hasDelta, in(ofRun(
                               {"task.loss_delta", "Delta", "",
                                "The error at which huber and smooth-l1 turn from a parabola into "
                                "straight lines."},
                               [](auto& c) -> auto& { return c.task.loss.delta; }),
                           {0, 1e6, Bound::AboveMinimum, true})),
-        when(smooths, in(ofRun(
-                             {"task.label_smoothing", "Label smoothing", "",
-                              "The share of each sample's target that goes to all classes alike."},
-                             [](auto& c) -> auto& { return c.task.loss.labelSmoothing; }),
-                         {0, 1})),
+        when(smooths,
+             in(ofRun(
+                    {"task.label_smoothing", "Label smoothing", "",
+                     "The share of each sample's target that is spread evenly over all classes."},
+                    [](auto& c) -> auto& { return c.task.loss.labelSmoothing; }),
+                {0, 1})),
     };
 }
 

@@ -1,6 +1,7 @@
 // What the step trains: the networks, the sums of their outputs that losses look at, and their
 // forward pass alone. The step around them is in step_graph.cpp.
 #include "engine/core/error.h"
+#include "engine/data/dataset.h"
 #include "engine/data/losses.h"
 #include "engine/ops/functional.h"
 #include "engine/settings/layers.h"
@@ -34,7 +35,7 @@ ModelInput inputOf(const RunConfig& config, const ModelSpec& model, NodeId x,
     }
     const int64_t side = config.task.side;
     const bool picture =
-        config.task.kind != TaskKind::Regression && batch.rows == side * side && wantsImages(model);
+        infoOf(config.task.kind).wholeSet && batch.rows == side * side && wantsImages(model);
     if (!picture) return {x, {batch.rows, batch.inputs}, Layout::Planes};
     return {x, {1, batch.inputs, side, side}, Layout::Rows};
 }

@@ -1,6 +1,7 @@
 // Layout and modes of the pictures, and the pixel that is read in them by the pointer or the keys.
 #include "ui/images/compare_view.h"
 
+#include "engine/data/dataset.h"
 #include "ui/images/image_view.h"
 #include "ui/images/picture_image.h"
 #include "ui/look/owned.h"
@@ -105,7 +106,7 @@ void CompareView::setRun(std::shared_ptr<const Run> run) {
     m_painted = nullptr;
     if (!m_run) return clear();
     const RunSnapshot& now = m_run->now();
-    const bool scatter = now.info().config.task.kind == TaskKind::Regression;
+    const bool scatter = !infoOf(now.info().config.task.kind).wholeSet;
     m_info = &now.info();
     setLanes(laneTitlesOf(now), laneAbouts(now.info().config),
              scatter ? Kind::Scatter : Kind::Painted);
