@@ -22,7 +22,7 @@ void printNote(std::string_view);
 bool noteIsTerminal();
 size_t noteWidth();
 
-/// Draws that line anew, cut to its width; and takes it away.
+/// Draws that line again, cut to its width, or removes it.
 void redrawNote(std::string_view);
 void clearNote();
 /// "[####......]".

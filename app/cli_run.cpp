@@ -200,7 +200,7 @@ private:
         const int64_t step = m_experiment.step();
         if (m_countEvery == 0 || step % m_countEvery != 0 || step == m_counted) return;
         std::vector<GradientRange> ranges = m_experiment.gradientRanges();
-        if (ranges.empty()) return; // in the middle of a step, or none to be had
+        if (ranges.empty()) return; // in the middle of a step, or there are none
         m_ranges = ranges;
         RunBatch batch;
         batch.lanes = lanesFrom(m_totals.size());

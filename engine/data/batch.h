@@ -1,5 +1,5 @@
-// What a step sees: the tensors of a batch, and whoever makes batches step by step. Every lane sees
-// the same ones.
+// What a step sees: the tensors of a batch, and the interface of what makes batches step by step.
+// All lanes see the same ones.
 #pragma once
 
 #include "engine/core/typed_bytes.h"

@@ -1,4 +1,4 @@
-// The table of data sets. Each row stands with its class.
+// The table of data sets. Each row is in the file of its class.
 #include "engine/data/dataset.h"
 
 #include <array>

@@ -1,8 +1,8 @@
-// A data set: samples that can be asked for by number. Which of them a step sees is the sampler's
-// and the loader's to say.
+// A data set: samples that are read by number. The sampler and the loader decide which of them a
+// step sees.
 //
-// How to add one: a file of its own beside this one with a class and a row (see regression.cpp),
-// and the row's name in the list of data_sets.cpp.
+// How to add one: write a file of its own next to this one, with a class and a row (see
+// regression.cpp), and list the row; resources/manual/en/add-data-set.md has the steps.
 #pragma once
 
 #include "engine/data/batch.h"
@@ -30,7 +30,7 @@ public:
 /// A row of the table of data sets, by TaskKind.
 struct DataSetInfo {
     const char* name; ///< of task.kind: "checkerboard"
-    /// Samples of a step where a step sees them all, whatever task.batch says.
+    /// Every step sees all samples, and task.batch does not count.
     bool wholeSet = false;
     bool labels = false; ///< targets are class numbers
     /// Samples of the train split.

@@ -9,7 +9,7 @@ namespace halfscope {
 /// What happens to the samples that fill no whole batch at the end of an epoch.
 enum class LastBatch : uint8_t {
     Keep, ///< a smaller batch, as PyTorch's loader has it
-    Drop, ///< left out; each epoch shuffles anew, so that they are others each time
+    Drop, ///< left out; each epoch shuffles again, so they differ from epoch to epoch
 };
 const char* nameOf(LastBatch); ///< "keep", "drop"
 

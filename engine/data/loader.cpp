@@ -108,7 +108,7 @@ void Loader::readInto(int64_t step, std::unique_lock<std::mutex>& lock) const {
 /// Twice as many batches as there are workers: each has one to read and one that waits.
 void Loader::askAhead(int64_t step) const {
     const auto ahead = static_cast<int64_t>(2 * m_workers.size());
-    m_asked.clear(); // a step that goes back asks anew
+    m_asked.clear(); // a step that goes back asks again
     for (int64_t next = step + 1; next <= step + ahead; ++next)
         if (!m_entries.contains(batchNumber(next))) m_asked.push_back(next);
     if (!m_asked.empty()) m_changed.notify_all();

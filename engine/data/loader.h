@@ -30,7 +30,7 @@ private:
     Order m_order;
 };
 
-/// Batches of the train split in the sampler's order, whatever the number of workers. Steps may ask
+/// Batches of the train split in the sampler's order, for any number of workers. Steps may ask
 /// for them in any order and from several threads; those that come next are read ahead. Holds a few
 /// batches at a time. Its end waits for reads that have begun and drops the others.
 class Loader : public BatchSource {

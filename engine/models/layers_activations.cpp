@@ -1,4 +1,4 @@
-// The activations: elementwise, so that they take images however these lie.
+// The activations. They are elementwise, so they take images in either layout.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 

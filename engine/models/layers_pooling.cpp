@@ -1,4 +1,4 @@
-// Pooling of images, and making them larger again.
+// Pooling and enlarging of images.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 

@@ -1,4 +1,4 @@
-// Layers that change a shape or nothing, dropout, and those that hold other layers.
+// Layers that change the shape or nothing at all, dropout, and containers.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 

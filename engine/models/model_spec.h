@@ -54,7 +54,7 @@ std::vector<NamedParameter> parametersOf(const ModelSpec&);
 /// The layer's own type for an input; throws what it refuses, and a result that is too large.
 NodeType checkedOutput(const LayerSpec&, const NodeType& in);
 
-/// The part of a Residual that its input goes through beside the others.
+/// The part of a Residual that its input goes through instead of being added as it is.
 inline constexpr std::string_view kShortcutName = "shortcut";
 /// Refuses a Residual whose two ways do not end in one shape.
 void checkSum(const LayerSpec& residual, const Shape& in, const Shape& out, const Shape& beside);

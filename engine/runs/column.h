@@ -1,18 +1,18 @@
-// One metric of one lane over the steps: a value a step, or sparse (step, value). A Column is a
-// view that any thread may read while its writer appends. It is asked for exact values of a range
-// of steps, or for extremes at a resolution.
+// One metric of one lane over the steps: one value per step, or sparse (step, value). A Column is a
+// view that any thread may read while its writer appends. It can be asked for the exact values in a
+// range of steps, or for extremes at a resolution.
 //
-// Layout. Values lie in chunks of kChunkValues, each in the narrowest coding that keeps them
+// Layout. Values are stored in chunks of kChunkValues, each in the smallest coding that keeps them
 // exactly:
-//   runs      16 bytes for each stretch of equal values, or of values that rise by 1 (flags,
-//   counters,
-//             a constant loss scale or learning rate)
-//   bytes, floats, doubles   1, 4 or 8 bytes a value
-// Over bytes, floats and doubles stands a pyramid: for every 16 and every 256 values the places of
-// the lowest and the highest, and how many are finite, 6 bytes each: 0.4 bytes a value. Steps that
-// follow each other at equal distances take no bytes, others 8 a value. A chunk that is full never
-// changes; the one being filled is at most twice as large as its values, and is replaced, not
-// changed, where its coding no longer fits.
+//   runs: 16 bytes for each stretch of equal values, or of values that rise by 1 (flags,
+//     counters, a constant loss scale or
+//     learning rate)
+//   bytes, floats, doubles: 1, 4 or 8 bytes per value
+// Above bytes, floats and doubles there is a pyramid: for every 16 and every 256 values, the places
+// of the lowest and the highest, and how many are finite, 6 bytes each: 0.4 bytes per value. Steps
+// at equal distances take no bytes, others take 8 per value. A full chunk never changes. The one
+// that is being filled is at most twice as large as its values; if its coding no longer fits, it
+// is replaced.
 #pragma once
 
 #include "engine/runs/growing_list.h"

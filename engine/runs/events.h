@@ -1,4 +1,4 @@
-// What happens rarely in a training, in words.
+// Events: what happens rarely in a training, in words.
 #pragma once
 
 #include <cstdint>

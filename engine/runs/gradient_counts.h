@@ -29,7 +29,7 @@ struct MagnitudeCounts {
 
 /// The gradients of one step of a lane, times its loss scale.
 struct GradientRange {
-    int64_t step = 0;        ///< that has them; 0: there are none to be had
+    int64_t step = 0;        ///< that has them; 0: there are none
     float scale = 1;         ///< of the loss, in that step
     DType type = DType::F32; ///< the narrowest that any of them is stored in
     MagnitudeCounts outputs; ///< of the layers' outputs, as their backward products take them

@@ -1,4 +1,4 @@
-// The gradients that were counted over a run, as a csv file beside steps.csv.
+// The gradients that were counted during a run, as a csv file next to steps.csv.
 #pragma once
 
 #include "engine/runs/gradient_history.h"
@@ -22,7 +22,7 @@ bool writeGradients(std::span<const GradientHistory* const> lanes,
 bool writeGradients(std::span<const GradientHistory> lanes, std::span<const std::string> names,
                     const std::string& path);
 
-/// The file as it grows: its first line, and that of a count, of which all three steps are one.
+/// The file as it grows: its first line, and the line of one count, whose three steps are the same.
 std::string gradientHeader();
 std::string gradientLine(const GradientRange&, const std::string& lane);
 

@@ -79,7 +79,7 @@ EventKind kindOf(const TableReader& table, int column) {
     table.refuse(column, "one of " + allowed);
 }
 
-/// Reads one file after the other and tells how far it is by their bytes.
+/// Reads one file after the other and reports its progress by their bytes.
 class Reading {
 public:
     Reading(const std::string& folder, const RunConfig& config,

@@ -1,5 +1,5 @@
-// Reads the folder of a run into a Run: tables, events, gradients, summary and pictures. The
-// weights are in no file: a saved run can be looked at, not continued.
+// Reads the folder of a run into a Run: tables, events, gradients, summary and pictures. No file
+// has the weights, so a saved run can be looked at but not continued.
 #pragma once
 
 #include "engine/runs/run.h"

@@ -1,6 +1,6 @@
-// The runs of a session, in the order in which a list shows them: the run that trains now, earlier
-// ones, opened folders. What belongs to the list and not to a run stands here: name, colour,
-// whether it is shown.
+// The runs of a session, in the order in which a list shows them: the run in training, earlier
+// ones, and opened folders. Name, colour and visibility belong to the list, not to the run, and are
+// kept here.
 #pragma once
 
 #include "engine/runs/run.h"

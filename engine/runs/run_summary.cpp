@@ -83,7 +83,7 @@ std::string textOf(const Json& object, const std::string& path, const std::strin
     return text;
 }
 
-/// A word of which all are known.
+/// One of the known words.
 void checkWord(const Json& object, const std::string& path, const std::string& key,
                const std::string& wanted, const std::string& why) {
     const Json& value = *valueOf(object, path, key, wanted + why);

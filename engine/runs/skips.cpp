@@ -1,4 +1,4 @@
-// The counts, what is normal of them, and the sentences.
+// The counts, the limits of what is normal, and the sentences.
 #include "engine/runs/skips.h"
 
 #include "engine/scaler/grad_scaler.h"

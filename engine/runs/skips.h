@@ -1,5 +1,5 @@
-// Whether a lane's skipped steps are normal: where they came from, counted step by step, and what
-// to say of them. Why a single step was skipped is in overflow.h.
+// Decides whether a lane's skipped steps are normal: counts step by step where they came from, and
+// says so in a sentence. Why a single step was skipped is in overflow.h.
 #pragma once
 
 #include "engine/runs/step_record.h"

@@ -1,4 +1,4 @@
-// One step of one lane as a struct of fields; StepRow, by metric, takes its place.
+// One step of one lane as a struct of fields. rowOf() turns it into a StepRow, by metric.
 #pragma once
 
 #include "engine/runs/events.h"

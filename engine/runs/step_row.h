@@ -13,7 +13,7 @@ enum StepFlag : uint32_t {
     kSkipped = 1,             ///< a gradient was not finite: the optimizer did not step
     kGrew = 2,                ///< the scale grew after this step
     kBackedOff = 4,           ///< the scale fell after this step
-    kLossNotFinite = 8,       ///< the loss itself was inf or nan: no scale can cure that
+    kLossNotFinite = 8,       ///< the loss itself was inf or nan: no scale can fix that
     kAtFloor = 16,            ///< skipped with the scale at its floor, where the lane asks to stop
     kFirstStepped = 32,       ///< skipped by the second of two optimizers alone
     kSecondStepped = 64,      ///< skipped by the first of two optimizers alone

@@ -1,5 +1,5 @@
-// A csv file of a run, read row by row. Columns are found by their names, in whatever order they
-// stand. Each refusal is a sentence with file, line, column, value and what is allowed.
+// Reads a csv file of a run row by row. Columns are found by name, in any order. An error is a
+// sentence with the file, the line, the column, the value and what is allowed.
 #pragma once
 
 #include "engine/io/csv.h"

@@ -1,5 +1,5 @@
-// A user's own cast policy as a JSON file: a base, and rules for single ops and layers that go
-// before it.
+// A user's own cast policy as a JSON file: a base, and rules for single ops and layers that
+// override it.
 #pragma once
 
 #include "engine/autocast/cast_policy.h"

@@ -1,5 +1,5 @@
-// The parts that rows of the table of settings are put together from: words, ranges, conditions.
-// Leaves the rows to field_table and training_fields.
+// The building blocks for rows of the table of settings: words, ranges, conditions. The rows are in
+// field_table, training_fields and scaler_fields.
 #pragma once
 
 #include "engine/settings/fields.h"

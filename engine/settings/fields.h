@@ -24,7 +24,7 @@ enum class FieldApply : uint8_t {
     Length,   ///< the run ends at another step; lanes are left alone
     Scaler,   ///< the lane's scaler and its rules
     Rates,    ///< the tables of learning rates
-    Training, ///< the lane's step is compiled anew and goes on with all its states
+    Training, ///< the lane's step is compiled again and continues with all its states
 };
 
 struct Field {

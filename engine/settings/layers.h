@@ -1,5 +1,5 @@
-// The layers of a network by the labels that the setting precision.layers and policy files know,
-// and that setting's text as dtypes.
+// The layers of a network by their labels in precision.layers and in policy files, and the text of
+// that setting as dtypes.
 #pragma once
 
 #include "engine/core/dtype.h"

@@ -1,4 +1,4 @@
-// Writes the template's text, and names the setting in what is refused about a model.
+// Writes the text of the template, and adds the name of the setting to errors about a model.
 #include "engine/settings/model_settings.h"
 
 #include "engine/core/error.h"

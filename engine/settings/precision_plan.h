@@ -1,4 +1,4 @@
-// What a lane's precision and its own settings come to: the plan that the step's graph is built by.
+// Combines a lane's precision with its other settings into the plan for the graph of its step.
 #pragma once
 
 #include "engine/autocast/cast_policy.h"

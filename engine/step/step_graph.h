@@ -19,7 +19,7 @@ struct Forward {
     /// F32, rank 0. Each is scaled and differentiated apart; gradients add up.
     std::vector<NodeId> losses;
     std::vector<ModelUpdate> updates{};
-    /// Parameter states by the optimizer that steps them, each of which skips on its own; empty:
+    /// Parameter states by the optimizer that steps them; each optimizer skips on its own. Empty:
     /// all belong to the first.
     std::vector<std::vector<NodeId>> parameters{};
 };

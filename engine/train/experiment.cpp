@@ -154,7 +154,7 @@ RunConfig Experiment::recorded() const {
     return config;
 }
 
-/// An edit of now comes before the planned ones.
+/// A new edit comes before the planned ones.
 void Experiment::record(LiveEdit edit) {
     m_start.edits.push_back(std::move(edit));
     if (m_replaying) return;
@@ -162,7 +162,7 @@ void Experiment::record(LiveEdit edit) {
         ++m_planned.forks[i].afterEdits;
 }
 
-/// A lane of now takes the number of the next planned one.
+/// A new lane takes the number of the next planned one.
 void Experiment::record(LaneFork fork) {
     fork.afterEdits = static_cast<int64_t>(m_start.edits.size());
     m_start.forks.push_back(std::move(fork));
@@ -269,7 +269,7 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& given
                  events);
 }
 
-/// The first step that an edit of now acts on in every lane.
+/// The first step at which a new edit acts in every lane.
 int64_t Experiment::nextFreeStep() const { return m_step + (m_pending.empty() ? 1 : 2); }
 
 void Experiment::setScale(int lane, const FieldValue& value, std::vector<Event>& events) {

@@ -1,5 +1,5 @@
-// The state of a lane: every state of its step by name, as typed bytes. Checkpoint, fork, resume,
-// the rebuild of a lane's step and runs that must leave no trace are made of it. Files are left to
+// The state of a lane: every state of its step by name, as typed bytes. Forks, the rebuild of a
+// lane's step, and runs that must leave no trace are made of it. Knows no files; those are left to
 // others.
 #pragma once
 

@@ -1,6 +1,6 @@
 // A lane's step for batches of one size: compiled, on an executor of its own, with the batches that
-// lie there. A lane has two of them where the last batch of an epoch is smaller; which one has the
-// lane's states is the trainer's to know.
+// were uploaded. A lane has two of them if the last batch of an epoch is smaller. The trainer knows
+// which one holds the states of the lane.
 #pragma once
 
 #include "engine/data/batch.h"
@@ -36,7 +36,7 @@ public:
 
     /// Has the batch of `step` on the device.
     void loadBatch(int64_t step);
-    /// Moves the batch of a step to come, while the device reads the one at hand.
+    /// Moves the batch of a later step while the device reads the present one.
     void stageBatch(int64_t step);
     /// Before another step than the one whose batch was staged.
     void dropStaged();

@@ -1,4 +1,4 @@
-// What an experiment tells of itself, as its run keeps it.
+// The description of an experiment that its run keeps.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -10,7 +10,7 @@ namespace halfscope {
 
 /// Settings, device and memory as they are now. `program` is the program's version, "0.1.0".
 RunInfo runInfo(Experiment&, std::string program);
-/// What it measures beside the metrics that every run has.
+/// What it measures in addition to the metrics that every run has.
 std::vector<MetricId> extraMetrics(const Experiment&);
 
 } // namespace halfscope

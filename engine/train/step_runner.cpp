@@ -1,5 +1,4 @@
-// Moves starting values to a device and runs steps there. What a step consists of stands in
-// step_graph.
+// Moves starting values to a device and runs steps there. step_graph defines what a step is.
 #include "engine/train/step_runner.h"
 
 #include "engine/core/error.h"

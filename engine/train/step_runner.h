@@ -1,6 +1,6 @@
-// One compiled step on an executor with its starting values there, to be run again and again: for
-// benches, and for whoever brings a forward of their own. Trainings with data sets, records and
-// events go through Trainer.
+// One compiled step on an executor, with its starting values, to be run again and again: for
+// benches, and for callers that have a forward pass of their own. Trainings with data sets, records
+// and events go through Trainer.
 #pragma once
 
 #include "engine/exec/executor.h"

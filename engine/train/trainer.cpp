@@ -1,5 +1,5 @@
-// One lane: compiles its step, moves weights, batches and settings to the device, and reads one
-// metrics row a step. Words for events stand in overflow, the step itself in step_graph.
+// One lane: compiles its step, moves weights, batches and settings to the device, and reads one row
+// of metrics per step. The words for events are in overflow, the step itself is in step_graph.
 #include "engine/train/trainer.h"
 
 #include "engine/core/error.h"
@@ -149,7 +149,7 @@ struct Trainer::Impl {
         return rows == sizes.front()->rows() ? *sizes.front() : *sizes.back();
     }
 
-    /// The step's batch, and the lane's states beside it.
+    /// The step's batch, and the lane's states with it.
     void use(int64_t step) {
         LaneStep& next = sizeFor(step);
         if (&next != at) {
@@ -330,7 +330,7 @@ std::vector<float> Trainer::preview(const std::stop_token& stop) {
     return forward(m_impl->lastStep + 1, stop);
 }
 
-/// The output of the weights at hand on the batch of `step`.
+/// The output of the present weights for the batch of `step`.
 std::vector<float> Trainer::forward(int64_t step, const std::stop_token& stop) {
     Impl& impl = *m_impl;
     const BatchShape shape = impl.source.shape(impl.sizeFor(step).rows());
@@ -418,7 +418,7 @@ void Trainer::setLearningRates(double first, double second) {
 void Trainer::setTraining(const RunConfig& config) {
     Impl& impl = *m_impl;
     OptimizerConfig optimizer = config.optimizer;
-    optimizer.lr = impl.config.optimizer.lr; // of its own way
+    optimizer.lr = impl.config.optimizer.lr;
     impl.config.optimizer = optimizer;
     impl.config.gradients.clipLimit = config.gradients.clipLimit;
     impl.config.gradients.penalty = config.gradients.penalty;

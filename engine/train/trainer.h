@@ -1,5 +1,5 @@
-// One lane: builds the step's graph from the configuration, runs it, and turns what it leaves into
-// StepRecords and events. The graph holds the whole step; nothing is read by the host inside it.
+// One lane: builds the graph of a step from the configuration, runs it, and turns its results into
+// StepRecords and events. The graph holds the whole step; the host reads nothing inside it.
 #pragma once
 
 #include "engine/data/batch.h"
@@ -45,7 +45,7 @@ public:
     /// one of this lane's step.
     void restore(const LaneState&);
     /// Takes the present state of another lane of the same experiment. Precision and scaler rules
-    /// stay this lane's own; its scale begins anew where one of the two does not scale its loss.
+    /// stay this lane's own; its scale starts over if one of the two does not scale its loss.
     void continueFrom(Trainer& parent);
     /// Runs step number `step` (1 for the first) with its batch. Nothing when it was stopped
     /// midway: the same step can be run again.
@@ -74,7 +74,7 @@ public:
 
     /// Live fields: the scaler, learning rate. Acts from the next step on.
     /// A scaler whose step is another one (off, check after unscaling, what an overflow does) has
-    /// the lane's step compiled anew; all states, the scale at hand too, are carried over. The
+    /// the lane's step compiled again; all states, the current scale too, are carried over. The
     /// first scale acts where a lane begins to scale.
     void setScaler(const ScalerConfig&);
     void setScale(float scale);
@@ -82,7 +82,7 @@ public:
     void setLearningRates(double first, double second);
     void setLearningRate(double lr);
     /// The numbers of the optimizers, the clip limit and the penalty: has the lane's step compiled
-    /// anew. States go on; a moment that the lane did not have before starts at zero.
+    /// again. States are kept; a moment that the lane did not have before starts at zero.
     void setTraining(const RunConfig&);
     ScalerState scaler();
     int64_t skipped() const { return m_skipped; }

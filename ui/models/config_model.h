@@ -14,7 +14,7 @@ namespace halfscope {
 class ConfigModel : public QAbstractListModel {
     Q_OBJECT
 public:
-    /// Data of a row beside Qt::DisplayRole (label), EditRole (value as text), ToolTipRole.
+    /// Data of a row besides Qt::DisplayRole (label), EditRole (value as text), ToolTipRole.
     enum Role {
         KeyRole = Qt::UserRole + 1,
         LaneRole,
@@ -73,7 +73,7 @@ public:
     struct Edits {
         RunConfig config, preset;
         std::vector<int> runsAs;
-        int builds = 0; ///< of which run `runsAs` speaks
+        int builds = 0; ///< the run that `runsAs` refers to
     };
     Edits edits() const { return {m_config, m_preset, m_runsAs, m_builds}; }
     /// Like the edits that lead there: live fields reach the run, the others wait.

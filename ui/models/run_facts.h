@@ -1,4 +1,4 @@
-// What views ask of a run and its settings. Knows no widgets.
+// What views need to know about a run and its settings. Knows no widgets.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -23,7 +23,7 @@ std::vector<MetricId> plottedMetrics(const RunSnapshot&);
 /// The lane of `other` that a run's lane is compared with: the same one where there are as many,
 /// else the one of the same name; -1: none.
 int laneLike(const RunSnapshot&, int lane, const RunSnapshot& other);
-/// The median of so many of the last steps stands beside the last loss: a spike does not move it.
+/// The last loss is shown with the median of so many steps, which a single spike does not move.
 inline constexpr int kTrailingSteps = 25;
 double trailingLoss(const RunSnapshot&, int lane);
 /// "epoch 3 of 10, batch 12 of 157" at the step that every lane has finished; before the first one

@@ -148,8 +148,8 @@ bool RunListModel::setData(const QModelIndex& index, const QVariant& value, int 
 QVariant RunListModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal) return {};
     if (role == Qt::ToolTipRole && section == LossColumn)
-        return tr("By lane, the last loss, and the median of the last %1 steps, which one spike "
-                  "does not move")
+        return tr("By lane: the last loss and, in parentheses, the median of the last %1 steps, "
+                  "which a single spike does not change")
             .arg(kTrailingSteps);
     if (role != Qt::DisplayRole) return {};
     switch (section) {

@@ -1,5 +1,5 @@
-// What the lanes of a run stand at: one row for each lane with its newest figures, and the speeds
-// of the last second. All of it follows from the run.
+// The state of the lanes of a run: one row for each lane with its newest figures, and the speeds of
+// the last second. All of it follows from the run.
 #pragma once
 
 #include "engine/runs/run.h"

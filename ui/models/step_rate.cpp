@@ -1,4 +1,4 @@
-// The last second of steps, and the middle one of them by length.
+// Takes the median time of the steps of the last second.
 #include "ui/models/step_rate.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The live scale has no field of its own: it takes the range of the first one.
+// The live loss scale has no field of its own; it has the range of the first scale.
 #include "ui/models/typed_number.h"
 
 namespace halfscope {

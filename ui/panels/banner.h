@@ -1,5 +1,5 @@
-// One line across the window for what went wrong, with a button to put it away. Never a dialog:
-// errors can come many times.
+// One line across the window that says what went wrong, with a button to dismiss it. Not a dialog,
+// because errors can come many times.
 #pragma once
 
 #include <QFrame>

@@ -1,4 +1,4 @@
-// A table for everyone and for screen readers: the same facts as the marks under the plots.
+// Shows the same facts as the marks under the plots, as a table that screen readers can read too.
 #include "ui/panels/event_panel.h"
 
 #include "ui/look/owned.h"
@@ -79,7 +79,7 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     applyColors();
 }
 
-/// A sentence of which only the start is seen helps nobody: it stands below the list then.
+/// A sentence that is cut off helps nobody, so it is shown below the list.
 void EventPanel::resizeEvent(QResizeEvent* event) {
     constexpr int kWide = 480;
     const bool narrow = width() < kWide;

@@ -1,4 +1,4 @@
-// The list of events with the chosen one's sentence in full below it.
+// The list of events, with the full sentence of the selected one below it.
 #pragma once
 
 #include "ui/models/event_model.h"

@@ -217,7 +217,7 @@ void FieldEditor::refresh() {
     setVisible(applies());
 }
 
-/// What the row shows beside the control, for who does not see it.
+/// What the row shows next to the control, for people who cannot see it.
 void FieldEditor::describe(const QString& error) {
     QStringList parts{m_index.data(Qt::ToolTipRole).toString(), m_effect->toolTip()};
     if (!error.isEmpty()) parts.prepend(tr("Not accepted. %1").arg(error));

@@ -1,5 +1,5 @@
-// The editor of one row of the ConfigModel: label, the control that fits its kind, whether it acts
-// live, a way back to the preset, and below it what is allowed when the value was wrong.
+// The editor of one row of the ConfigModel: a label, the control that fits its kind, a mark if it
+// acts live, a button that resets it, and, below it, what is allowed if the value is wrong.
 #pragma once
 
 #include "ui/models/config_model.h"

@@ -1,5 +1,5 @@
-// A value beside its name. A screen reader takes a label's accessible name in place of its text, so
-// the name that it is given has both.
+// A value next to its name. Screen readers read the accessible name of a label instead of its text,
+// so the accessible name contains both.
 #pragma once
 
 #include <QLabel>

@@ -52,9 +52,8 @@ PaceSlider::PaceSlider(QWidget* parent) : QWidget(parent) {
     column->addWidget(m_slider);
     column->addWidget(m_figure);
     column->addStretch(1);
-    m_slider->setToolTip(
-        tr("Pace: steps a second at most, so that each can be watched. At the right end "
-           "there is no limit (slower: −, faster: +)"));
+    m_slider->setToolTip(tr("Pace: the most steps per second, so that you can watch them. At the "
+                            "right end there is no limit (− slower, + faster)."));
     connect(m_slider, &QSlider::valueChanged, this, &PaceSlider::choose);
     setPace(0);
 }

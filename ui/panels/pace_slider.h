@@ -1,4 +1,4 @@
-// How fast a training goes that is watched: from one step a second to as fast as possible.
+// The slider for the pace of a training, from one step a second to as fast as possible.
 #pragma once
 
 #include <QWidget>

@@ -1,4 +1,4 @@
-// A combo box, for its looks, its keys and what screen readers know of it, with a menu for a list.
+// A combo box in its looks, its keys and for screen readers, but with a menu instead of a list.
 #include "ui/panels/preset_box.h"
 
 #include "engine/settings/fields.h"

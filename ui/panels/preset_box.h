@@ -16,7 +16,7 @@ public:
 
     /// A preset's name; for anything else the title is shown as an entry of its own.
     void showExperiment(const QString& preset, const QString& title);
-    /// The same menu for a menu bar; chosen() tells of both.
+    /// The same menu for a menu bar; chosen() is emitted for both.
     QMenu* menu() const { return m_menu; }
 
     void showPopup() override;

@@ -19,8 +19,8 @@
 namespace halfscope {
 namespace {
 
-/// A sample of a run's line before its name: the number tells the same without colour. In what it
-/// differs from the others stands below, as the panel is narrow.
+/// Draws a sample of the run's line before its name; its number says the same without colour. What
+/// sets it apart from the others is written below its name, because the panel is narrow.
 class RunDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -72,10 +72,11 @@ RunsPanel::RunsPanel(RunListModel& model, QWidget* parent) : QWidget(parent), m_
     m_bringBack = newButton(QStringLiteral("bringRunBack"), tr("Show"),
                             tr("Shows this run and its settings again (Enter)"));
     m_repeat = newButton(QStringLiteral("repeatRun"), tr("Run again"),
-                         tr("Trains anew with the settings of this run"));
-    m_rename = newButton(QStringLiteral("renameRun"), tr("Rename"), tr("Another name (F2)"));
+                         tr("Trains with the settings of this run from the start"));
+    m_rename =
+        newButton(QStringLiteral("renameRun"), tr("Rename"), tr("Gives the run another name (F2)"));
     m_delete = newButton(QStringLiteral("deleteRun"), tr("Delete"),
-                         tr("Takes this run out of the list (Delete); files stay"));
+                         tr("Removes this run from the list (Delete). Files on disk are kept."));
     for (QPushButton* button : {m_bringBack, m_repeat, m_rename, m_delete})
         row->addWidget(button);
     column->addLayout(row);
@@ -137,8 +138,8 @@ RunId RunsPanel::chosen() const { return m_model.idAt(m_table->currentIndex().ro
 
 void RunsPanel::showDetails() {
     const int row = m_table->currentIndex().row();
-    m_details->setText(row < 0 ? tr("Runs come here once they train. Tick one to draw its curves "
-                                    "behind those that are shown.")
+    m_details->setText(row < 0 ? tr("Runs appear here as soon as they train. Tick one to draw its "
+                                    "curves behind those of the run that is shown.")
                                : m_model.detailsOf(row));
     const bool any = chosen() != RunId::None;
     const bool current = any && m_model.index(row, 0).data(RunListModel::CurrentRole).toBool();
@@ -154,7 +155,7 @@ void RunsPanel::askToDelete() {
     const QString name = m_model.index(m_model.rowOf(id), 0).data(Qt::EditRole).toString();
     const auto answer = QMessageBox::question(
         this, tr("Delete run"),
-        tr("Take \"%1\" out of the list? What was saved of it stays on disk.").arg(name));
+        tr("Remove \"%1\" from the list? What has been saved stays on disk.").arg(name));
     if (answer == QMessageBox::Yes) emit deleteAsked(id);
 }
 

@@ -1,5 +1,5 @@
-// The list of the session's runs: whose curves are drawn, and what can be done with each. Only
-// signals; the window decides.
+// The list of runs of the session: which of them have their curves drawn, and buttons that act on
+// them. It only emits signals; the window decides.
 #pragma once
 
 #include "ui/models/run_list_model.h"

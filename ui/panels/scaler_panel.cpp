@@ -123,7 +123,7 @@ void LaneCard::explain(FigureLabel* figure, const QString& tip) {
 
 void LaneCard::addScale(QGridLayout& grid, int row) {
     m_scale = addFigure(grid, row, tr("Loss scale"), 1);
-    // gives way before the card becomes wider than the panel, see fitWords()
+    // is shortened before the card becomes wider than the panel, see fitWords()
     m_scale->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("8.888e+88")));
     explain(m_scale,
             tr("The loss scale of the next step. The plot shows the one that each step used."));
@@ -192,7 +192,7 @@ void LaneCard::showSkipVerdict(const LaneStatus& status) {
     explain(m_skipped, text);
 }
 
-/// One line each, whatever they say: the tool tips have all of it.
+/// One line each, however long the text is: the tool tips have all of it.
 void LaneCard::fitWords() {
     const QFontMetrics bold(m_title->font());
     const QString title = widest(labelForms(m_label), bold, m_title->width());
@@ -269,7 +269,7 @@ void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
     }
     column->addStretch(1);
     setWidget(content);   // deletes the cards of the run before
-    QWidget* last = this; // made anew, the buttons would come behind the events
+    QWidget* last = this; // if they were made again, the buttons would come after the events
     for (QToolButton* button : content->findChildren<QToolButton*>()) {
         setTabOrder(last, button);
         last = button;

@@ -1,5 +1,5 @@
-// The counters of each lane as cards: loss, memory, loss scale, how far the next growth is, skipped
-// steps, and what happened last. Reads the RunModel; called once a frame.
+// The counters of each lane as cards: loss, memory, loss scale, progress to the next growth,
+// skipped steps, and the last event. Reads the RunModel; called once a frame.
 #pragma once
 
 #include "ui/models/run_model.h"
@@ -30,7 +30,7 @@ public:
     void show(const LaneStatus&);
 
 signals:
-    /// Another loss scale is wanted; `scale` is the one at hand.
+    /// The user asks for another loss scale; `scale` is the present one.
     void scaleEditRequested(double scale);
 
 protected:

@@ -112,9 +112,9 @@ QToolButton* SetupPanel::newForkButton(int lane, Section* section) {
     auto* fork = make<QToolButton>(section);
     fork->setObjectName(QStringLiteral("fork:%1").arg(lane));
     fork->setText(tr("Continue from here as this lane"));
-    fork->setToolTip(tr("This lane takes over the weights and the optimizer's state that another "
-                        "lane has now, and goes on with the settings below. Its past is that of "
-                        "the other lane."));
+    fork->setToolTip(tr(
+        "This lane starts from the weights and the optimizer state that another lane has now, and "
+        "continues with the settings below. Up to here, its curves are those of the other lane."));
     fork->setAccessibleDescription(fork->toolTip());
     fork->setPopupMode(QToolButton::InstantPopup);
     auto* menu = make<QMenu>(fork);
@@ -172,7 +172,7 @@ void SetupPanel::rebuildStrip() {
 void SetupPanel::refreshStrip() {
     const Colors colors = colorsFor(QGuiApplication::palette());
     const QStringList names = laneTitles(m_model.config());
-    // names where they fit beside each other in the narrowest panel
+    // names, if they fit next to each other in the narrowest panel
     constexpr int kRoom = 250, kAroundText = 12;
     int needed = fontMetrics().horizontalAdvance(tr("Experiment")) + kAroundText;
     for (const QString& name : names)
@@ -226,7 +226,7 @@ void SetupPanel::rebuild() {
     m_scroll->verticalScrollBar()->setValue(scrolled);
 }
 
-/// Widgets made anew would come last in the window, behind the plots and the events.
+/// New widgets would come last in the tab order, after the plots and the events.
 void SetupPanel::orderTabs() {
     QWidget* last = m_scroll; // Tab reaches it, as Qt wants of both
     const auto follow = [&last](QWidget* next) {

@@ -1,5 +1,5 @@
-// The strip at the top, one sentence from left to right: which experiment, start and stop, how far
-// it is, how fast, on which device. Only signals; the window decides.
+// The strip at the top. From left to right: the experiment, start and stop, progress, speed, and
+// the device. It only emits signals; the window decides.
 #pragma once
 
 #include "ui/look/theme.h"

@@ -1,5 +1,5 @@
 // The vertical line at one step of all plots, with the step's number below. It
-// lies on its own layer, so that moving it draws no curve anew.
+// has a layer of its own, so moving it redraws no curve.
 #pragma once
 
 #include <QtGlobal>

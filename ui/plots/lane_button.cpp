@@ -20,7 +20,7 @@ LaneButton::LaneButton(QWidget* parent) : QToolButton(parent) {
 
 void LaneButton::setLanes(const QStringList& labels, int chosen) {
     setText(laneLetter(chosen) + QStringLiteral(" \u25be"));
-    setAccessibleName(tr("Lane of the gradients over time: %1").arg(labels.value(chosen)));
+    setAccessibleName(tr("Gradients over time: lane %1").arg(labels.value(chosen)));
     m_menu->clear();
     for (int i = 0; i < labels.size(); ++i) {
         QAction* action = m_menu->addAction(labels[i], this, [this, i] { Q_EMIT laneChosen(i); });

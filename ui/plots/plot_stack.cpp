@@ -298,7 +298,7 @@ void PlotStack::pinCrosshair(std::optional<qint64> step) {
     moveCrosshair(step);
 }
 
-/// Only the crosshair's layer is painted anew; the curves stay in their buffer.
+/// Only the crosshair's layer is painted again; the curves stay in their buffer.
 void PlotStack::moveCrosshair(std::optional<qint64> step) {
     if (step) step = std::clamp(*step, qint64{0}, m_lastStep);
     if (!m_crosshair->moveTo(step)) return;

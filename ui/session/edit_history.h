@@ -1,6 +1,6 @@
-// Undo and redo of settings. Watches the ConfigModel: every change of the experiment that is edited
-// becomes a step back; changes of one setting soon after each other are one. What was trained
-// stays.
+// Undo and redo of settings. Watches the ConfigModel: every change of the edited experiment can be
+// undone, and changes of one setting in quick succession count as one. What was trained is not
+// undone.
 #pragma once
 
 #include "ui/models/config_model.h"

@@ -20,7 +20,7 @@ public:
 
     SessionState state() const { return m_state; }
     bool running() const { return m_state == SessionState::Running; }
-    /// Whether it trains, or will by what it was asked for and has not answered yet.
+    /// Whether it trains, or will train because of a command that it has not answered yet.
     bool willTrain() const { return m_asked.value_or(running()); }
     /// Whether a Play waits for the run to be built; a pause takes it back.
     bool playWaits() const { return m_state == SessionState::Building && willTrain(); }

@@ -1,5 +1,5 @@
-// When a running training counts its gradients: often enough to be watched, and seldom enough to
-// cost little of its time. Reads no clock: the caller's times are in seconds.
+// Decides when a running training counts its gradients: often enough to be watched, and rarely
+// enough to cost little time. Reads no clock: the caller passes times in seconds.
 #pragma once
 
 #include <cstdint>

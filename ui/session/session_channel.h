@@ -99,7 +99,7 @@ public:
     void setTarget(TrainingRun*);
     /// Takes the rows and events it has room for out of the vectors; true when nothing is left.
     bool publish(uint32_t run, std::vector<StepRecord>& records, std::vector<Event>& events);
-    /// Before a row or an event of a lane that it tells of.
+    /// Comes before the first row or event of the lane that it announces.
     void publish(uint32_t run, SessionChange);
     void publish(uint32_t run, Snapshot);
     void publish(uint32_t run, std::vector<GradientRange>);

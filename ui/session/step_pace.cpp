@@ -1,4 +1,4 @@
-// Times of steps as a metronome has them.
+// Spaces the steps as a metronome would.
 #include "ui/session/step_pace.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// When a training that is watched takes its next step. Reads no clock: the caller's times are in
-// seconds.
+// Decides when a training with a limited pace takes its next step. Reads no clock: the caller
+// passes times in seconds.
 #pragma once
 
 namespace halfscope {

@@ -1,5 +1,5 @@
-// The real experiment behind the worker's interface: every call passes straight on;
-// only lanes have the names of the window.
+// The real experiment behind the worker's interface. Every call is passed straight on; only the
+// lanes are called by the names that the window uses.
 #include "ui/session/training_run.h"
 
 #include "engine/core/error.h"

@@ -34,7 +34,7 @@ public:
     virtual void fork(int parent, const LaneConfig&, std::vector<Event>&) = 0;
     virtual Picture target() const = 0;
     virtual Snapshot snapshot() = 0;
-    /// Experiment::gradientRanges(); empty where there are none to be had.
+    /// Experiment::gradientRanges(); empty if there are none.
     virtual std::vector<GradientRange> gradientRanges() { return {}; }
 };
 

@@ -82,7 +82,7 @@ void TrainingWorker::pause() {
     try {
         if (m_state == SessionState::Running) {
             m_state = SessionState::Paused;
-            // what is seen belongs to the step that the counter shows
+            // what is shown belongs to the step of the counter
             if (!m_midway) showPicture();
         }
     } catch (const std::exception& error) {

@@ -48,7 +48,7 @@ private:
     void publishChange();
     void checkFinished();
     void pause();
-    /// Shows gradients while nothing trains: a setting or the step at hand is another one.
+    /// Shows gradients while nothing trains, because a setting or the step has changed.
     void look();
     void destroyRun();
     void advance();

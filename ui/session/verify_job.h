@@ -16,7 +16,7 @@ class VerifyJob : public QObject {
     Q_OBJECT
 public:
     explicit VerifyJob(VerifyOptions options) : m_options(std::move(options)) {}
-    /// Stops after the case at hand and joins the thread.
+    /// Stops after the present case and joins the thread.
     ~VerifyJob() override;
     VerifyJob(const VerifyJob&) = delete;
     VerifyJob& operator=(const VerifyJob&) = delete;

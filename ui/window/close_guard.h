@@ -1,4 +1,4 @@
-// Closing loses everything, so it asks where much would be lost.
+// Asks before the window closes, if that would lose much.
 #pragma once
 
 #include <QCoreApplication>

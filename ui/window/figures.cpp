@@ -1,4 +1,4 @@
-// When figures are laid out anew, and what the headline says.
+// Decides when figures are laid out again, and writes the headline.
 #include "ui/window/figures.h"
 
 #include "ui/models/lane_titles.h"
@@ -11,7 +11,7 @@ namespace halfscope {
 namespace {
 
 constexpr int kFiguresMs = 200;
-// The sentence that invites to start is larger than the ones that tell what happens.
+// The sentence that invites the user to start is larger than those that say what happens.
 constexpr double kTitleSize = 1.35;
 
 /// An event's words with its lane, where there are lanes to tell apart and the words name none.

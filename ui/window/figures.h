@@ -1,4 +1,4 @@
-// The figures and sentences of the run that is seen: headline, counters and the strip at the top.
+// The figures and sentences of the run that is shown: headline, counters and the strip at the top.
 // They change a few times a second at most.
 #pragma once
 
@@ -26,7 +26,7 @@ public:
     void tell(const EventModel&, int rows);
     bool hasNews() const { return !m_news.isEmpty(); }
     /// What there is to show, unless the figures were shown a moment ago and the run goes on.
-    /// `lead`: a sentence on a run that is over, which goes before what it came to; else empty.
+    /// `lead`: a sentence about a run that is over, put before its outcome; otherwise empty.
     void show(bool running, const QString& lead);
     /// Says what Play would do; `about`: the sentence on a preset that needs one.
     void invite(qsizetype lanes, const QString& about, bool willTrain);

@@ -1,5 +1,5 @@
-// The window's frames, about 30 a second: what arrived of a run is shown, and what that costs
-// decides when the next frame comes.
+// The frames of the window, about 30 a second. Each one shows what has arrived of a run, and its
+// cost decides when the next one comes.
 #pragma once
 
 #include <QElapsedTimer>

@@ -1,4 +1,4 @@
-// Runs an action of the user's; an error becomes a sentence in the banner.
+// Runs an action of the user. An error becomes a sentence in the banner.
 #pragma once
 
 #include "engine/core/error.h"

@@ -1,5 +1,5 @@
-// Which widget a key goes to, and what else the window changes about events on their way to its
-// widgets: tool tips get lines, and a file that is dropped on a box goes to the window.
+// Decides which widget a key goes to. It also changes other events on their way to the widgets:
+// long tool tips are wrapped, and a file that is dropped on a box goes to the window.
 #pragma once
 
 #include <QObject>

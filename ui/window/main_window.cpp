@@ -69,7 +69,7 @@ MainWindow::~MainWindow() {
 
 void MainWindow::buildCentre() {
     auto* page = make<QWidget>(this);
-    // a click beside the boxes ends what is typed in one, and Space means Play again
+    // a click outside the boxes ends typing, and Space means Play again
     page->setFocusPolicy(Qt::ClickFocus);
     auto* column = make<QVBoxLayout>(page);
     column->setContentsMargins(0, 0, 0, 0);

@@ -1,6 +1,6 @@
-// The window: lays out its parts and connects them with the objects that do its jobs: menus, keys,
-// files, closing, what is shown, and the frames. Numbers live in the models, training in the
-// session.
+// The main window. It lays out its parts and connects them with the objects that do the work:
+// menus, keys, files, closing, what is shown, and the frames. The numbers are in the models, the
+// training is in the session.
 #pragma once
 
 #include "ui/look/theme.h"

@@ -1,5 +1,5 @@
-// What the window shows, apart from its widgets: the settings that are edited, and the session's
-// runs, and figures and events of the one that is seen.
+// The models behind the window: the settings that are being edited, the runs of the session, and
+// the figures and events of the run that is shown.
 #pragma once
 
 #include "ui/models/config_model.h"

@@ -1,7 +1,6 @@
-// A run's way into the window's parts. A reset, a preset or a file asks nothing: the run that gives
-// way is kept whole, until another one follows it, and can be brought back. Of a saved run the
-// weights are in no file: what is built stands before its first step, and the first step of a
-// training takes the saved run's place.
+// Shows a run in the parts of the window. A reset, a preset or a file asks no questions: the run
+// that was shown is kept and can be brought back. No file has the weights of a saved run: the
+// networks that are built for it start at step 0, and their first step replaces it.
 #include "ui/window/shown_run.h"
 
 #include "engine/runs/step_record.h"
@@ -121,7 +120,7 @@ void ShownRun::readSaved(const QString& folder, const RunConfig& config) {
     });
     connect(m_savedJob.get(), &SavedRunJob::done, this, [this](const RunPtr& run) {
         m_savedJob.reset();
-        m_savedClock.start(); // it is seen for a moment, whatever is trained meanwhile
+        m_savedClock.start(); // it stays visible for a moment, even if a training starts meanwhile
         m_stays = true;
         show(ofExperiment(run, rowsOf(*run)));
         enlist();
@@ -266,7 +265,7 @@ void ShownRun::bringBack(RunId id) {
         m_others.erase(found);
         if (m_before == id) m_before = RunId::None;
         emit canBringBackChanged(canBringBack());
-        emit told({}); // which may have told of it
+        emit told({}); // the sentence may be about it
         load(back.run->info().recorded, back.preset, back.title, back.about);
         m_stays = true;
         back.back = true;

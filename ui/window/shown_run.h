@@ -1,5 +1,5 @@
-// Which run the window shows: the one that is trained, one that was saved, or the one before. Runs
-// own their numbers; here is decided which of them the window's parts look at.
+// Decides which run the window shows: the one in training, a saved one, or an earlier one. Runs own
+// their numbers; the parts of the window look at the run that is chosen here.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -34,24 +34,25 @@ public:
     void setPace(double stepsPerSecond);
     void play();
     void playOrPause();
-    /// Builds the networks of the settings anew.
+    /// Builds the networks of the settings again.
     void restart();
     /// A lane of the settings that does not run yet goes on from one of the run's.
     void fork(int lane, int parent);
     void setScale(int lane, const QString& text);
     void watchGradients(bool);
-    /// The run that a reset or another experiment took the place of.
+    /// Shows the run again that a reset or another experiment replaced.
     void bringBack();
     bool canBringBack() const { return m_before != RunId::None; }
     /// Any run of the list; those that are gone do nothing.
     void bringBack(RunId);
-    /// Trains its settings anew.
+    /// Trains with its settings from the start.
     void repeat(RunId);
     /// Takes a run out of the list, unless it is shown or trains.
     void remove(RunId);
     /// The curves of other runs that are asked for.
     void updateOverlays();
-    /// Whether the curves of that run lie behind those of now, where both are of one experiment.
+    /// Whether the curves of that run are drawn behind the present ones, if both have one
+    /// experiment.
     void showBefore(bool);
     bool showsBefore() const { return m_showsBefore; }
 
@@ -61,16 +62,17 @@ public:
     /// Null before there is one.
     const RunPtr& run() const { return m_shown.run; }
     bool reads() const { return m_savedJob != nullptr; }
-    /// What is seen is no run of the networks that are built: nothing is trained yet.
+    /// Whether the run that is shown does not belong to the networks that are built, which have not
+    /// been trained yet.
     bool showsSaved() const { return m_shown.run && (m_shown.back || m_shown.run != m_current); }
-    /// A sentence on a run that is over; else empty.
+    /// A sentence about a run that is over; otherwise empty.
     QString lead() const;
     /// How long the run that is shown was trained, in seconds, pauses left out.
     double trainedSeconds() const;
     /// Whether rows are shown that are not on disk.
     bool hasUnsavedRows() const;
     void markSaved();
-    /// How long a run has to have trained to be missed, in seconds.
+    /// How long a run must have trained to be worth keeping, in seconds.
     void setWorth(double seconds) { m_worthSeconds = seconds; }
 
 signals:
@@ -102,7 +104,7 @@ private:
     void enlist();
     void showState();
     QString stateText() const;
-    /// Settings and outcome of the run that is trained, as they are now.
+    /// The present settings and outcome of the run that is being trained.
     void updateCurrent();
     void updateCards();
     void follow(const RunConfig& now);
@@ -128,7 +130,7 @@ private:
     Shown m_shown;
     bool m_stays = false;            ///< what is shown until a training takes a step
     std::map<RunId, Shown> m_others; ///< runs of the list that are not shown
-    RunId m_before = RunId::None;    ///< gave way last, and can be brought back
+    RunId m_before = RunId::None;    ///< was replaced last, and can be brought back
     bool m_showsBefore = false;
     bool m_watched = false;                  ///< gradients are counted
     std::unique_ptr<SavedRunJob> m_savedJob; ///< reads; null otherwise

@@ -1,4 +1,4 @@
-// Sizes by what the parts ask for, within shares of the height.
+// Gives the parts what they ask for, within shares of the height.
 #include "ui/window/window_borders.h"
 
 #include "ui/images/compare_view.h"
@@ -14,7 +14,7 @@
 
 namespace halfscope {
 namespace {
-// Of the middle column: pictures beside a full set of plots.
+// Of the middle column: the pictures, when there is a full set of plots.
 constexpr double kMostPictures = 0.42;
 // Of the right column: counters above the events.
 constexpr double kMostCounters = 0.62, kMostBesideGradients = 0.42;

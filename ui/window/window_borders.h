@@ -1,4 +1,4 @@
-// Where the borders between pictures and plots, and between counters and events lie, until the user
+// Places the borders between pictures and plots, and between counters and events, until the user
 // moves them.
 #pragma once
 

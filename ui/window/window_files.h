@@ -1,5 +1,5 @@
-// Files of the window: experiments, saved runs and pictures to open; experiments, results and
-// pictures of the plots to save. Asks which, and says what went wrong.
+// Opens experiments, saved runs and pictures; saves experiments, results and pictures of the plots.
+// Asks for their names, and reports what went wrong.
 #pragma once
 
 #include "ui/window/run_models.h"
@@ -22,7 +22,7 @@ public:
 
     /// InputError for an unknown name.
     void openPreset(const QString& name);
-    /// An experiment file; experiment.json beside the rows of a saved run shows that run, too.
+    /// An experiment file; an experiment.json in the folder of a saved run shows that run, too.
     /// InputError.
     void openExperiment(const QString& path);
     /// Lets the networks paint a PNG or JPEG file.

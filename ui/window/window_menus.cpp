@@ -170,7 +170,7 @@ void WindowMenus::addRuns(QMenu& view) {
         m_parts.runs->setVisible(on);
         m_parts.borders->divideRight();
     });
-    m_runs->setToolTip(tr("The list of runs (F8): compare them, bring them back, run them again"));
+    m_runs->setToolTip(tr("The list of runs (F8): compare them, show them again, or repeat them"));
     m_parts.events->addToHeading(m_runs);
 }
 

@@ -1,4 +1,4 @@
-// Menus and shortcuts of the window, and the windows that they open beside it.
+// The menus and shortcuts of the window, and the windows that they open.
 #pragma once
 
 #include "ui/window/run_models.h"

@@ -1,5 +1,5 @@
-// The widgets of the main window, which lays them out and owns them: what the objects that do the
-// window's jobs are given to work with.
+// The widgets of the main window, for the objects that do its work. The main window lays them out
+// and owns them.
 #pragma once
 
 class QLabel;
