@@ -50,6 +50,11 @@ struct LoopFacts {
     int64_t elements() const { return rows * columns; }
     bool reduces(ReduceKind) const;
     int reductionsOf(ReduceKind) const;
+    template <class Do>
+    void forEachReduction(ReduceKind kind, Do act) const {
+        for (const LoopReduction& reduction : reductions)
+            if (reduction.kind == kind) act(reduction);
+    }
     Level level(NodeId id) const { return levels.at(id); }
     bool has(Level) const;
 };
@@ -75,6 +80,8 @@ struct LoopLayout {
 
     /// Columns stay the same over a thread's rows, so that Row values can be kept in registers.
     bool ownsColumns() const { return !flat && columnSteps == 1; }
+    /// In device code, of elements, rows and columns.
+    const char* indexType() const { return wideIndex ? "u64" : "u32"; }
 };
 
 /// In at most so many blocks: 1 where the loop is one of several kernels of a block.

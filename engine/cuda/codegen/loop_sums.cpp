@@ -1,7 +1,8 @@
 // The sums of a sweep: accumulators of a thread, then over its block, then over blocks by tickets.
 // Floats for short runs, doubles from there on, as in the CPU's loops.
+#include "engine/cuda/codegen/loop_sums.h"
+
 #include "engine/cuda/codegen/element_source.h"
-#include "engine/cuda/codegen/loop_writer.h"
 
 #include <algorithm>
 
@@ -23,7 +24,16 @@ int64_t groupsOf(int64_t parts, int64_t items) {
 
 } // namespace
 
-size_t LoopWriter::takeScratch(int64_t doubles) {
+LoopSums::LoopSums(const KernelSite& site, const LoopFacts& facts, const LoopLayout& layout,
+                   SourceLines& out, KernelText& kernelText)
+    : m_site(site), m_facts(facts), m_layout(layout), m_out(out), m_text(kernelText),
+      m_flushes(layout.rowsPerBlock / layout.rowsAtOnce > kMaxRun) {}
+
+void LoopSums::needShared(int64_t bytes) {
+    m_text.sharedBytes = std::max(m_text.sharedBytes, static_cast<size_t>(bytes + 15) / 16 * 16);
+}
+
+size_t LoopSums::takeScratch(int64_t doubles) {
     constexpr size_t kAlignment = 256;
     const size_t at = m_site.scratchOffset + m_text.scratchBytes;
     m_text.scratchBytes +=
@@ -31,13 +41,13 @@ size_t LoopWriter::takeScratch(int64_t doubles) {
     return at;
 }
 
-int LoopWriter::takeTickets(int64_t count) {
+int LoopSums::takeTickets(int64_t count) {
     const int at = m_site.firstTicket + m_text.tickets;
     m_text.tickets += static_cast<int>(count);
     return at;
 }
 
-void LoopWriter::declareAccumulators(ReduceKind kind) {
+void LoopSums::declare(ReduceKind kind) {
     forEach(kind, [&](const LoopReduction& reduction) {
         const std::string id = std::to_string(reduction.node);
         const std::string type = valueType(m_facts.node(reduction.input).dtype);
@@ -53,8 +63,15 @@ void LoopWriter::declareAccumulators(ReduceKind kind) {
     });
 }
 
+void LoopSums::declareBatches(ReduceKind kind) {
+    forEach(kind, [&](const LoopReduction& reduction) {
+        line(valueType(m_facts.node(reduction.input).dtype) + " batch" +
+             std::to_string(reduction.node) + " = 0;");
+    });
+}
+
 /// After each batch: its short sums to the long ones, those of columns after kMaxRun rows.
-void LoopWriter::closeBatch() {
+void LoopSums::closeBatch() {
     forEach(ReduceKind::All, [&](const LoopReduction& reduction) {
         const std::string id = std::to_string(reduction.node);
         line("sum" + id + " += wide(batch" + id + ");");
@@ -74,17 +91,32 @@ void LoopWriter::closeBatch() {
     line("}");
 }
 
+void LoopSums::closeRowBatch() {
+    forEach(ReduceKind::Columns, [&](const LoopReduction& reduction) {
+        const std::string id = std::to_string(reduction.node);
+        line("rowSum" + id + " += wide(batch" + id + ");");
+    });
+}
+
 /// Stores `total` as element `index` of the result.
-std::string LoopWriter::storeSum(const LoopReduction& reduction, const std::string& index) const {
+std::string LoopSums::storeSum(const LoopReduction& reduction, const std::string& index) const {
     const DType type = m_facts.node(reduction.node).dtype;
     const std::string scaled =
         reduction.factor == 1 ? "total" : "total * " + literal(reduction.factor);
-    return "store(" + pointer(type, reduction.offset) + " + (" + index + "), static_cast<" +
+    return "store(" + arenaPointer(type, reduction.offset) + " + (" + index + "), static_cast<" +
            valueType(type) + ">(" + scaled + "));";
 }
 
+/// Before all tiles: room for the parts of row sums.
+void LoopSums::startColumnBlocks() {
+    if (!m_facts.reduces(ReduceKind::Columns) || m_layout.tiles == 1) return;
+    m_columnScratch = takeScratch(m_layout.rowBlocks * m_layout.tiles * m_layout.rowsPerBlock *
+                                  m_facts.reductionsOf(ReduceKind::Columns));
+    m_columnTickets = takeTickets(m_layout.rowBlocks);
+}
+
 /// Row sums: over the lanes of the row; all threads take part.
-void LoopWriter::finishRow(const std::string& row) {
+void LoopSums::finishRow(const std::string& row) {
     const bool wholeRow = m_layout.tiles == 1;
     const int64_t items = m_layout.rowsPerBlock * m_facts.reductionsOf(ReduceKind::Columns);
     int64_t number = 0;
@@ -108,7 +140,7 @@ void LoopWriter::finishRow(const std::string& row) {
 }
 
 /// Column sums of a tile: over the rows of threads, then over row blocks.
-void LoopWriter::finishTile() {
+void LoopSums::finishTile() {
     const int64_t width = m_layout.columnsPerTile, parts = m_layout.rowBlocks;
     const int64_t items = width * m_facts.reductionsOf(ReduceKind::Rows);
     if (items == 0) return;
@@ -160,7 +192,7 @@ void LoopWriter::finishTile() {
 }
 
 /// Row sums of which several column tiles hold parts.
-void LoopWriter::finishColumnBlocks() {
+void LoopSums::finishColumnBlocks() {
     const int64_t count = m_facts.reductionsOf(ReduceKind::Columns);
     if (count == 0 || m_layout.tiles == 1) return;
     const int64_t items = m_layout.rowsPerBlock * count;
@@ -171,7 +203,8 @@ void LoopWriter::finishColumnBlocks() {
          ") + (i64)rowBlock * " + text(m_layout.tiles * items) + ";");
     line("mergeParts(parts, " + text(m_layout.tiles) + ", " + text(items) + ", " + text(items) +
          ", (double*)shared, [&](int item, double total) {");
-    line("const " + index() + " row = rowBegin + item % " + text(m_layout.rowsPerBlock) + ";");
+    line(std::string("const ") + m_layout.indexType() + " row = rowBegin + item % " +
+         text(m_layout.rowsPerBlock) + ";");
     line("if (row >= rowEnd) return;");
     int64_t number = 0;
     forEach(ReduceKind::Columns, [&](const LoopReduction& reduction) {
@@ -183,7 +216,7 @@ void LoopWriter::finishColumnBlocks() {
 }
 
 /// Sums of everything: over the block, then over all blocks.
-void LoopWriter::finishAll() {
+void LoopSums::finishAll() {
     const int64_t count = m_facts.reductionsOf(ReduceKind::All), parts = m_layout.blocks;
     if (count == 0) return;
     needShared(kThreads * 8);

@@ -9,25 +9,27 @@
 
 namespace halfscope::cuda {
 
-void SourceLines::line(const std::string& words) {
-    if (words.front() == '}') --m_depth;
-    m_text += std::string(static_cast<size_t>(4 * m_depth), ' ') + words + "\n";
-    if (words.back() == '{') ++m_depth;
+namespace {
+
+/// Axes of a strided read that count as one, innermost first: extent and stride.
+std::vector<std::pair<int64_t, int64_t>> collapsed(const Shape& space, const Shape& strides) {
+    std::vector<std::pair<int64_t, int64_t>> axes;
+    for (int axis = space.rank() - 1; axis >= 0; --axis) {
+        if (space[axis] == 1) continue;
+        if (!axes.empty() && strides[axis] == axes.back().first * axes.back().second)
+            axes.back().first *= space[axis];
+        else
+            axes.emplace_back(space[axis], strides[axis]);
+    }
+    return axes;
 }
+
+} // namespace
 
 LoopWriter::LoopWriter(const KernelSite& site, const LoopFacts& facts, const LoopLayout& layout,
                        SourceLines& out, KernelText& kernelText)
-    : m_site(site), m_facts(facts), m_layout(layout), m_out(out), m_text(kernelText) {
-    m_text.blocks = std::max(m_text.blocks, static_cast<int>(layout.blocks));
-    m_flushes = layout.rowsPerBlock / layout.rowsAtOnce > kMaxRun;
-}
-
-void LoopWriter::needShared(int64_t bytes) {
-    m_text.sharedBytes = std::max(m_text.sharedBytes, static_cast<size_t>(bytes + 15) / 16 * 16);
-}
-
-std::string LoopWriter::pointer(DType type, size_t offset) const {
-    return "((" + storageType(type) + "*)(arena + " + std::to_string(offset) + "))";
+    : m_facts(facts), m_layout(layout), m_out(out), m_sums(site, facts, layout, out, kernelText) {
+    kernelText.blocks = std::max(kernelText.blocks, static_cast<int>(layout.blocks));
 }
 
 LoopWriter::Place LoopWriter::placeOf(Level level) const {
@@ -55,12 +57,12 @@ void LoopWriter::write() {
                     text(m_layout.rowBlocks) + " x " + text(m_layout.columnBlocks) + " blocks"));
     line("const u32 thread = threadIdx.x;");
     writeValues(Place::Function, "");
-    declareAccumulators(ReduceKind::All);
+    m_sums.declare(ReduceKind::All);
     if (m_layout.flat)
         writeFlat();
     else
         writeTiles();
-    finishAll();
+    m_sums.finishAll();
     line("}");
 }
 
@@ -68,7 +70,7 @@ void LoopWriter::write() {
 void LoopWriter::writeValues(Place place, const std::string& row) {
     for (const LoopLoad& load : m_facts.loads) {
         if (isFull(load) || placeOf(m_facts.level(load.value)) != place) continue;
-        const std::string from = pointer(load.dtype, load.offset);
+        const std::string from = arenaPointer(load.dtype, load.offset);
         line("const " + valueType(load.dtype) + " " + name(load.value) + " = load(" + from +
              (row.empty() ? "" : " + " + row) + ");");
     }
@@ -90,7 +92,7 @@ void LoopWriter::writeRowValues(Place place, const std::string& column) {
         if (placeOf(m_facts.level(load.value)) != place) continue;
         const std::string own = name(load.value), pack = "q" + own;
         line("Pack<" + storageType(load.dtype) + ", " + width + "> " + pack + ";");
-        line(pack + ".load(" + pointer(load.dtype, load.offset) + " + " + column + ");");
+        line(pack + ".load(" + arenaPointer(load.dtype, load.offset) + " + " + column + ");");
         line(valueType(load.dtype) + " " + own + "[" + width + "];");
         inner.push_back(own + "[k] = " + pack + "[k];");
     }
@@ -138,7 +140,7 @@ void LoopWriter::writeFlat() {
         line("}");
         line("}");
     }
-    closeBatch();
+    m_sums.closeBatch();
     line("}");
     if (whole == m_facts.elements()) return;
     line("if (block == 0 && thread < " + text(m_facts.elements() - whole) + "u) {");
@@ -147,7 +149,7 @@ void LoopWriter::writeFlat() {
     declarePacks(1);
     writeLoads(1);
     writeElements(1);
-    closeBatch();
+    m_sums.closeBatch();
     line("}");
 }
 
@@ -164,11 +166,7 @@ void LoopWriter::writeTiles() {
     else
         line("const " + index() + " rowEnd = rowBegin + " + text(m_layout.rowsPerBlock) + "u < " +
              rows + " ? rowBegin + " + text(m_layout.rowsPerBlock) + "u : " + rows + ";");
-    if (m_facts.reduces(ReduceKind::Columns) && !onlyTile) {
-        m_columnScratch = takeScratch(m_layout.rowBlocks * m_layout.tiles * m_layout.rowsPerBlock *
-                                      m_facts.reductionsOf(ReduceKind::Columns));
-        m_columnTickets = takeTickets(m_layout.rowBlocks);
-    }
+    m_sums.startColumnBlocks();
     line(onlyTile ? "constexpr int tile = 0;"
                   : "for (int tile = block % " + text(m_layout.columnBlocks) + "; tile < " +
                         text(m_layout.tiles) + "; tile += " + text(m_layout.columnBlocks) + ")");
@@ -180,7 +178,7 @@ void LoopWriter::writeTiles() {
     else
         writeAcrossRow();
     line("}");
-    finishColumnBlocks();
+    m_sums.finishColumnBlocks();
 }
 
 /// Every thread keeps its columns and walks down the rows, unroll steps at once.
@@ -194,7 +192,7 @@ void LoopWriter::writeRowsOfTile() {
     line("const " + index() +
          " column = " + (allColumns ? "ownColumn;" : "inside ? ownColumn : 0u;"));
     writeRowValues(Place::Tile, "column");
-    declareAccumulators(ReduceKind::Rows);
+    m_sums.declare(ReduceKind::Rows);
     line("for (" + index() + " first = rowBegin; first < rowEnd; first += " + text(step) + "u) {");
     std::string guard;
     if (!allRows) guard = "row < rowEnd";
@@ -205,7 +203,7 @@ void LoopWriter::writeRowsOfTile() {
         line("HS_UNROLL");
         line("for (int u = 0; u < " + text(m_layout.unroll) + "; ++u) {");
         line("const " + index() + " row = first + u * " + text(m_layout.rowsAtOnce) + "u + y;");
-        if (!loads) declareAccumulators(ReduceKind::Columns);
+        if (!loads) m_sums.declare(ReduceKind::Columns);
         line(guard);
         line("const " + index() + " i = row * " + text(m_facts.columns) + "u + column;");
         if (loads) {
@@ -215,12 +213,12 @@ void LoopWriter::writeRowsOfTile() {
             writeElements(m_layout.vector);
         }
         line("}");
-        if (!loads) finishRow("row");
+        if (!loads) m_sums.finishRow("row");
         line("}");
     }
-    closeBatch();
+    m_sums.closeBatch();
     line("}");
-    finishTile();
+    m_sums.finishTile();
 }
 
 /// Every thread keeps a row and walks across its columns, unroll packs at once.
@@ -235,13 +233,10 @@ void LoopWriter::writeAcrossRow() {
     line("const bool live = rowFirst + y < rowEnd;");
     line("const " + index() + " row = live ? rowFirst + y : rowBegin;");
     writeValues(Place::Row, "row");
-    declareAccumulators(ReduceKind::Columns);
+    m_sums.declare(ReduceKind::Columns);
     line("for (" + index() +
          " first = tileBegin; first < tileEnd; first += " + text(step * m_layout.unroll) + "u) {");
-    forEach(ReduceKind::Columns, [&](const LoopReduction& reduction) {
-        line(valueType(m_facts.node(reduction.input).dtype) + " batch" +
-             std::to_string(reduction.node) + " = 0;");
-    });
+    m_sums.declareBatches(ReduceKind::Columns);
     declarePacks(m_layout.vector);
     for (const bool loads : {true, false}) {
         line("HS_UNROLL");
@@ -259,14 +254,105 @@ void LoopWriter::writeAcrossRow() {
         line("}");
         line("}");
     }
-    forEach(ReduceKind::Columns, [&](const LoopReduction& reduction) {
-        const std::string id = std::to_string(reduction.node);
-        line("rowSum" + id + " += wide(batch" + id + ");");
+    m_sums.closeRowBatch();
+    m_sums.closeBatch();
+    line("}");
+    m_sums.finishRow("rowFirst + y");
+    line("}");
+}
+
+// ---- loads -------------------------------------------------------------------------------------
+
+void LoopWriter::declarePacks(int vector) {
+    for (const LoopLoad& load : m_facts.loads)
+        if (isFull(load))
+            line("Pack<" + storageType(load.dtype) + ", " + text(vector) + "> p" +
+                 std::to_string(load.value) + "[" +
+                 text(vector == m_layout.vector ? m_layout.unroll : 1) + "];");
+    m_sums.declareBatches(ReduceKind::All);
+}
+
+/// Packs of neighbours where they lie together, element by element where not.
+void LoopWriter::writeLoads(int vector) {
+    for (const LoopLoad& load : m_facts.loads)
+        if (isFull(load)) fillPack(load, vector);
+}
+
+/// p[u].elements[k] = memory[at("i + k")], one by one.
+void LoopWriter::fillEach(const LoopLoad& load, int vector,
+                          const std::function<std::string(std::string)>& at) {
+    const std::string pack = "p" + std::to_string(load.value) + "[u]";
+    line("HS_UNROLL");
+    line("for (int k = 0; k < " + text(vector) + "; ++k)");
+    line("    " + pack + ".elements[k] = " + arenaPointer(load.dtype, load.offset) + "[" +
+         at(vector == 1 ? "i" : "(i + k)") + "];");
+}
+
+/// The pack of elements i, i + 1, ... of the space. Rows and columns matter in flat loops alone.
+void LoopWriter::fillPack(const LoopLoad& load, int vector) {
+    const std::string pack = "p" + std::to_string(load.value) + "[u]";
+    const std::string from = arenaPointer(load.dtype, load.offset);
+    const std::string columns = text(m_facts.columns) + "u";
+    const bool inRow = m_facts.columns % vector == 0;
+    switch (load.kind) {
+    case LoadKind::Full: line(pack + ".load(" + from + " + i);"); return;
+    case LoadKind::Row:
+        if (inRow)
+            line(pack + ".load(" + from + " + i % " + columns + ");");
+        else
+            fillEach(load, vector, [&](const std::string& i) { return i + " % " + columns; });
+        return;
+    case LoadKind::Column:
+        fillEach(load, vector, [&](const std::string& i) {
+            return (inRow ? std::string("i") : i) + " / " + columns;
+        });
+        return;
+    case LoadKind::Strided: fillStrided(load, vector); return;
+    case LoadKind::Scalar: break;
+    }
+    failInvariant("cuda loop: a scalar is loaded once");
+}
+
+/// Element of the load's memory for an element of the space, both counted from 0.
+std::string LoopWriter::stridedIndex(const LoopLoad& load, const std::string& element) const {
+    const auto axes = collapsed(m_facts.space, load.strides);
+    std::string sum;
+    int64_t inner = 1;
+    for (size_t axis = 0; axis < axes.size(); ++axis) {
+        const auto& [extent, stride] = axes[axis];
+        if (stride != 0) {
+            std::string term = inner == 1 ? element : element + " / " + text(inner) + "u";
+            if (axis + 1 < axes.size()) term = "(" + term + ") % " + text(extent) + "u";
+            sum += (sum.empty() ? "" : " + ") + ("(" + term + ")") +
+                   (stride == 1 ? "" : " * " + text(stride) + "u");
+        }
+        inner *= extent;
+    }
+    return sum.empty() ? "0" : sum;
+}
+
+void LoopWriter::fillStrided(const LoopLoad& load, int vector) {
+    const auto axes = collapsed(m_facts.space, load.strides);
+    const auto [extent, stride] = axes.front();
+    const bool together = extent % vector == 0; // a pack stays in the innermost axis
+    const bool aligned = std::all_of(axes.begin() + 1, axes.end(),
+                                     [&](const auto& axis) { return axis.second % vector == 0; });
+    const std::string pack = "p" + std::to_string(load.value) + "[u]";
+    if (together && stride == 1 && aligned) {
+        line(pack + ".load(" + arenaPointer(load.dtype, load.offset) + " + (" +
+             stridedIndex(load, "i") + "));");
+        return;
+    }
+    if (!together) {
+        fillEach(load, vector, [&](const std::string& i) { return stridedIndex(load, i); });
+        return;
+    }
+    line("const " + index() + " from" + std::to_string(load.value) + " = " +
+         stridedIndex(load, "i") + ";");
+    fillEach(load, vector, [&, step = stride](const std::string&) {
+        return "from" + std::to_string(load.value) +
+               (step == 0 ? "" : " + k * " + text(step) + "u");
     });
-    closeBatch();
-    line("}");
-    finishRow("rowFirst + y");
-    line("}");
 }
 
 // ---- elements ----------------------------------------------------------------------------------
@@ -299,7 +385,7 @@ void LoopWriter::writeElements(int vector) {
     line("}");
     for (const LoopStore& store : m_facts.stores)
         line("o" + std::to_string(store.value) + ".store(" +
-             pointer(m_facts.node(store.value).dtype, store.offset) + " + i);");
+             arenaPointer(m_facts.node(store.value).dtype, store.offset) + " + i);");
 }
 
 } // namespace halfscope::cuda
