@@ -212,7 +212,7 @@ findDevice() {
     if ! grep -q '^cuda:0' "$details/devices.log"; then
         printf 'What is there:\n'
         {
-            nvidia-smi -L
+            if command -v nvidia-smi >/dev/null; then nvidia-smi -L; else printf 'no nvidia-smi\n'; fi
             ls -d /dev/nvidia* /usr/local/cuda* /usr/local/nvidia*
             ldconfig -p | grep -E 'libcuda\.so|libnvrtc\.so|libcublasLt\.so|libcudnn\.so'
             printf 'LD_LIBRARY_PATH=%s\n' "${LD_LIBRARY_PATH:-}"
