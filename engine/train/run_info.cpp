@@ -14,9 +14,11 @@ RunInfo runInfo(Experiment& experiment, std::string program) {
     for (int lane = 0; lane < experiment.lanes(); ++lane)
         info.memory.push_back(experiment.lane(lane).memory());
     info.program = std::move(program);
-    info.compiler = __VERSION__;
+    info.compiler = compilerVersion();
     return info;
 }
+
+std::string compilerVersion() { return __VERSION__; }
 
 std::vector<MetricId> extraMetrics(const Experiment& experiment) {
     if (!experiment.epochs().hasBatches()) return {};

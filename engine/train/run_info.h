@@ -10,6 +10,8 @@ namespace halfscope {
 
 /// Settings, device and memory as they are now. `program` is the program's version, "0.1.0".
 RunInfo runInfo(Experiment&, std::string program);
+/// The version of the compiler that made this program.
+std::string compilerVersion();
 /// What it measures in addition to the metrics that every run has.
 std::vector<MetricId> extraMetrics(const Experiment&);
 

@@ -5,6 +5,7 @@
 
 #include "engine/runs/step_record.h"
 #include "engine/settings/run_length.h"
+#include "engine/train/run_info.h"
 #include "ui/images/compare_view.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/typed_number.h"
@@ -48,6 +49,7 @@ RunPtr newRun(const SessionInfo& session, const QString& preset) {
     info.cudaReason = session.cudaReason;
     info.memory = session.memory;
     info.program = QCoreApplication::applicationVersion().toStdString();
+    info.compiler = compilerVersion();
     std::vector<LaneInfo> lanes = lanesOf(session.config);
     lanes.resize(session.laneNames.size());
     for (size_t i = 0; i < lanes.size(); ++i)
