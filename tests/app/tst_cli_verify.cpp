@@ -247,7 +247,7 @@ private slots:
         QVERIFY(QFile::resize(path, 5000));
         const Outcome run = verified({"--golden", folder.path()});
         QCOMPARE(run.code, 2);
-        QVERIFY2(run.error.contains("op_values.json: byte 5001: the file ends"), run.error);
+        QVERIFY2(run.error.contains("op_values.json: byte 5001: the JSON is cut off"), run.error);
         QVERIFY(QFile::remove(path));
         QVERIFY(QDir(folder.path()).mkdir("op_values.json")); // a folder in its place
         QCOMPARE(verified({"--golden", folder.path()}).code, 2);
@@ -257,7 +257,7 @@ private slots:
         const QTemporaryDir folder;
         const Outcome run = verified({"--golden", folder.path()});
         QCOMPARE(run.code, 2);
-        QVERIFY2(run.error.contains("this folder has none of the files"), run.error);
+        QVERIFY2(run.error.contains("this folder contains none of the files"), run.error);
     }
 };
 

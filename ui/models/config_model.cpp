@@ -98,7 +98,8 @@ void ConfigModel::follow(RunConfig now) {
     now.pace = m_running->pace; // the run does not know of it
     for (const Row& r : m_rows) {
         const std::optional<int> lane = runningLane(r);
-        if (!lane || differsFromRunning(r)) continue; // the user's own edit stays
+        if (!lane || differsFromRunning(r)) continue;               // the user's own edit stays
+        if (r.field->key == kStepsKey && now.epochs != 0) continue; // they follow the epochs
         if (const FieldValue value = r.field->get(now, *lane);
             value != r.field->get(*m_running, *lane))
             r.field->set(m_config, r.lane, value);
@@ -120,6 +121,12 @@ void ConfigModel::follow(RunConfig now) {
     rebuildRows();
     endResetModel();
     emit edited();
+}
+
+std::optional<int> ConfigModel::editedLane(int runLane) const {
+    const auto found = std::find(m_runsAs.begin(), m_runsAs.end(), runLane);
+    if (found == m_runsAs.end()) return std::nullopt;
+    return static_cast<int>(found - m_runsAs.begin());
 }
 
 bool ConfigModel::differsFromRunning(const Row& r) const {

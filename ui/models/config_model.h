@@ -62,6 +62,8 @@ public:
     void expectFork(int lane) { m_forking = lane; }
     /// With the live edits that reached it; nothing while there is no run.
     const std::optional<RunConfig>& running() const { return m_running; }
+    /// The lane that the run's lane is edited as; nothing where it was removed since.
+    std::optional<int> editedLane(int runLane) const;
     /// Some edits act only when the run starts again.
     bool restartNeeded() const;
 

@@ -27,6 +27,11 @@ int64_t growthIntervalOf(const RunConfig& config, int lane) {
     return config.lanes[static_cast<size_t>(lane)].scaler.rules.growthInterval;
 }
 
+bool growsExactly(const RunConfig& config, int lane) {
+    if (lane >= static_cast<int>(config.lanes.size())) return true;
+    return config.lanes[static_cast<size_t>(lane)].scaler.rules.growthTest == GrowthTest::Exact;
+}
+
 QStringList laneTitlesOf(const RunSnapshot& run) {
     const QStringList titles = laneTitles(run.info().config);
     if (titles.size() == static_cast<qsizetype>(run.lanes().size())) return titles;

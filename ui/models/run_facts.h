@@ -13,6 +13,8 @@ namespace halfscope {
 bool laneScales(const RunConfig&, int lane);
 /// Clean steps before its loss scale grows; 0: it has no dynamic scaler.
 int64_t growthIntervalOf(const RunConfig&, int lane);
+/// Whether it grows at that number alone, as in PyTorch, and not beyond it.
+bool growsExactly(const RunConfig&, int lane);
 /// "amp-fp16", by lane, as the settings are now.
 QStringList laneTitlesOf(const RunSnapshot&);
 /// What each lane's precision is, in a sentence.

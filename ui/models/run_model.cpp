@@ -76,6 +76,7 @@ void RunModel::update(int index, Lane& lane) {
     status.skips = totals.skips();
     status.scaleAfter = totals.scaleAfter();
     status.growthInterval = growthIntervalOf(run.info().config, index);
+    status.exact = growsExactly(run.info().config, index);
     constexpr int64_t kEnough = 4096; // steps: the rate looks at no more than the last 255
     const int64_t from = std::max(lane.timed + 1, status.last.step - kEnough);
     const halfscope::Column& wall = run.column(index, metric::WallSeconds);

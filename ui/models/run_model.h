@@ -34,7 +34,10 @@ struct LaneStatus {
     QString lastWhat;           ///< in a few words: "Overflow, scale halved"
     int64_t lastEventStep = 0;
     SkipTally skips;
+    bool exact = true; ///< the scale grows at as many clean steps as the interval and no others
     bool grows() const { return growthInterval > 0; }
+    /// The interval was set below the clean steps: they pass it by until an overflow clears them.
+    bool stuck() const { return grows() && exact && last.growthTracker() >= growthInterval; }
     SkipVerdict skipVerdict() const { return skips.verdict(grows()); }
     /// The one that the next step uses; `last` has the one that the last step used.
     float scale() const { return scaleAfter; }

@@ -6,10 +6,12 @@
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
+#include "ui/panels/memory_bar.h"
 
 #include <QEvent>
 #include <QGridLayout>
 #include <QGuiApplication>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QLocale>
 #include <QProgressBar>
@@ -21,33 +23,22 @@
 namespace halfscope {
 namespace {
 
+constexpr double kSmall = 0.85; // of the window's font
+
 void setColor(QWidget* widget, QPalette::ColorRole role, const QColor& color) {
     QPalette own = widget->palette();
     own.setColor(role, color);
     widget->setPalette(own);
 }
 
-/// Three digits, in a unit that leaves no more before the point.
-QString memoryText(size_t bytes) {
-    constexpr double kKibi = 1 << 10, kMebi = 1 << 20, kGibi = 1 << 30;
-    const auto size = static_cast<double>(bytes);
-    const double sizes[] = {kKibi, kMebi, kGibi};
-    const QString units[] = {LaneCard::tr("%1 KiB"), LaneCard::tr("%1 MiB"),
-                             LaneCard::tr("%1 GiB")};
-    constexpr double kNext = 999.5; // would be four digits
-    size_t unit = 0;
-    while (unit + 1 < std::size(sizes) && size / sizes[unit] >= kNext)
-        ++unit;
-    return units[unit].arg(numberText(size / sizes[unit], 3));
-}
-
 // Rows of a card's grid; the scaler's figures have kScaleRow and the three after it.
-constexpr int kTitleRow = 0, kLossRow = 1, kMemoryRow = 2, kScaleRow = 3, kEventRow = 7, kRows = 8;
+constexpr int kTitleRow = 0, kLossRow = 1, kMemoryRow = 2, kBarRow = 3, kScaleRow = 4,
+              kStuckRow = 8, kEventRow = 9, kRows = 10;
 
 } // namespace
 
 LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
-    : QFrame(parent), m_lane(lane), m_scales(facts.scales) {
+    : QFrame(parent), m_lane(lane), m_scales(facts.scales), m_live(facts.live) {
     setFrameShape(QFrame::NoFrame);
     auto* grid = make<QGridLayout>(this);
     grid->setContentsMargins(8, 6, 8, 6);
@@ -64,7 +55,7 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
     grid->addWidget(m_swatch, 0, 0, kRows, 1);
     grid->addWidget(m_title, kTitleRow, 1, 1, 3);
     m_loss = addFigure(*grid, kLossRow, tr("Loss"));
-    if (facts.bytes > 0) addMemory(*grid, kMemoryRow, facts.bytes);
+    if (facts.memory.peakBytes > 0) addMemory(*grid, facts.memory);
     if (m_scales) {
         addScaler(*grid, kScaleRow);
     } else {
@@ -81,11 +72,15 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
     applyColors();
 }
 
-void LaneCard::addMemory(QGridLayout& grid, int row, size_t bytes) {
-    FigureLabel* memory = addFigure(grid, row, tr("Memory"));
-    memory->showFigure(memoryText(bytes));
-    explain(memory, tr("Peak memory of a step of this lane: weights, activations kept for the "
+void LaneCard::addMemory(QGridLayout& grid, const MemoryUse& memory) {
+    FigureLabel* figure = addFigure(grid, kMemoryRow, tr("Memory"));
+    figure->showFigure(memoryText(memory.peakBytes));
+    explain(figure, tr("Peak memory of a step of this lane: weights, activations kept for the "
                        "backward pass, gradients, and the optimizer's moments"));
+    if (memoryParts(memory).empty()) return;
+    auto* bar = make<MemoryBar>(memory, laneLetter(m_lane), this);
+    explain(figure, bar->toolTip());
+    grid.addWidget(bar, kBarRow, 1, 1, 3);
 }
 
 void LaneCard::addScaler(QGridLayout& grid, int row) {
@@ -100,6 +95,32 @@ void LaneCard::addScaler(QGridLayout& grid, int row) {
     m_progress->setFixedHeight(5);
     m_progress->setAccessibleName(tr("Progress towards the next growth of the loss scale"));
     grid.addWidget(m_progress, row + 3, 1, 1, 3);
+    addStuck(grid);
+}
+
+/// Shown where the interval was set below the clean steps.
+void LaneCard::addStuck(QGridLayout& grid) {
+    m_stuck =
+        make<QLabel>(tr("PyTorch compares with ==: no growth before the next overflow"), this);
+    m_stuck->setObjectName(QStringLiteral("stuck"));
+    m_stuck->setFont(scaledFont(font(), kSmall));
+    m_stuck->setWordWrap(true);
+    m_stuck->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    m_atLeast = make<QToolButton>(this);
+    m_atLeast->setObjectName(QStringLiteral("atLeast"));
+    m_atLeast->setText(tr("Use >="));
+    m_atLeast->setToolTip(tr("From the next step on, the loss scale also grows when there are more "
+                             "clean steps than the growth interval (Growth test: at-least)"));
+    m_atLeast->setAccessibleName(
+        tr("Let the loss scale of lane %1 grow at more clean steps too").arg(laneLetter(m_lane)));
+    m_atLeast->setAccessibleDescription(m_atLeast->toolTip());
+    m_atLeast->setFocusPolicy(Qt::TabFocus); // a click leaves Space to Play
+    m_atLeast->setFont(scaledFont(font(), kSmall));
+    connect(m_atLeast, &QToolButton::clicked, this, &LaneCard::atLeastRequested);
+    grid.addWidget(m_stuck, kStuckRow, 1, 1, 2);
+    grid.addWidget(m_atLeast, kStuckRow, 3, Qt::AlignTop);
+    m_stuck->hide();
+    m_atLeast->hide();
 }
 
 FigureLabel* LaneCard::addFigure(QGridLayout& grid, int row, const QString& name, int columns) {
@@ -134,7 +155,7 @@ void LaneCard::addScale(QGridLayout& grid, int row) {
     m_setScale->setAccessibleName(tr("Set the loss scale of lane %1").arg(laneLetter(m_lane)));
     m_setScale->setFocusPolicy(Qt::TabFocus); // a click leaves Space to Play
     m_setScale->setEnabled(false);
-    m_setScale->setFont(scaledFont(font(), 0.85));
+    m_setScale->setFont(scaledFont(font(), kSmall));
     // no taller than a line of figures
     m_setScale->setFixedHeight(fontMetrics().lineSpacing() + 2);
     grid.addWidget(m_setScale, row, 3);
@@ -154,7 +175,11 @@ void LaneCard::show(const LaneStatus& status) {
     m_event->setToolTip(wrappedTip(status.lastEvent));
     fitWords();
     const bool grows = status.grows();
-    if (m_progress) m_progress->setVisible(grows);
+    if (m_progress) {
+        m_progress->setVisible(grows);
+        m_stuck->setVisible(status.stuck());
+        m_atLeast->setVisible(status.stuck() && m_live);
+    }
     if (status.last.step == 0) return;
     const QLocale locale;
     m_loss->showFigure(numberText(static_cast<double>(status.last.loss())));
@@ -199,6 +224,8 @@ void LaneCard::fitWords() {
     if (title != m_title->text()) m_title->setText(title);
     m_event->showFigure(fontMetrics().elidedText(m_news, Qt::ElideRight, m_event->width()));
     if (m_scales && m_lastScale > 0) fitScale();
+    if (m_stuck) // a layout asks such a label for its height at another width
+        m_stuck->setFixedHeight(heightOf(m_stuck->text(), m_stuck->font(), m_stuck->width()));
 }
 
 /// "1048576 = 2^20", or the power alone where a scroll bar or large letters leave no room.
@@ -228,6 +255,7 @@ void LaneCard::applyColors() {
     setColor(m_title, QPalette::WindowText, colors.laneText(m_lane));
     setColor(m_event, QPalette::WindowText, colors.muted);
     if (m_noScale) setColor(m_noScale, QPalette::WindowText, colors.muted);
+    if (m_stuck) setColor(m_stuck, QPalette::WindowText, colors.asText(colors.warning));
     if (!m_progress) return;
     const QString style =
         QStringLiteral("QProgressBar { background: %1; border: 0; border-radius: 2px; } "
@@ -252,6 +280,7 @@ int ScalerPanel::contentHeight() const {
     int height = margins.top() + margins.bottom();
     for (const LaneCard* card : m_cards)
         height += card->layout()->totalSizeHint().height() + widget()->layout()->spacing();
+    if (m_legend) height += m_legend->sizeHint().height() + widget()->layout()->spacing();
     return height;
 }
 
@@ -261,11 +290,24 @@ void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
     column->setContentsMargins(4, 4, 4, 4);
     column->setSpacing(4);
     m_cards.clear();
+    bool known = false; // what the memory is made of
     for (size_t i = 0; i < lanes.size(); ++i) {
         m_cards.push_back(make<LaneCard>(static_cast<int>(i), lanes[i], content));
         column->addWidget(m_cards.back());
         connect(m_cards.back(), &LaneCard::scaleEditRequested, this,
                 [this, lane = static_cast<int>(i)](double scale) { askForScale(lane, scale); });
+        // queued: what it leads to makes the cards anew, its button too
+        connect(
+            m_cards.back(), &LaneCard::atLeastRequested, this,
+            [this, lane = static_cast<int>(i)] { emit atLeastChosen(lane); }, Qt::QueuedConnection);
+        known = known || !memoryParts(lanes[i].memory).empty();
+    }
+    m_legend = known ? make<MemoryLegend>(content) : nullptr;
+    if (m_legend) {
+        auto* legend = make<QHBoxLayout>();
+        legend->setContentsMargins(20, 0, 8, 0); // below the cards' words
+        legend->addWidget(m_legend);
+        column->addLayout(legend);
     }
     column->addStretch(1);
     setWidget(content);   // deletes the cards of the run before

@@ -1,5 +1,5 @@
-// The counters of each lane as cards: loss, memory, loss scale, progress to the next growth,
-// skipped steps, and the last event. Reads the RunModel; called once a frame.
+// The counters of each lane as cards: loss, memory by cause, loss scale, progress to the next
+// growth, skipped steps, and the last event. Reads the RunModel; called once a frame.
 #pragma once
 
 #include "ui/models/run_model.h"
@@ -19,8 +19,9 @@ namespace halfscope {
 /// What is fixed about a lane for a whole run.
 struct LaneFacts {
     bool scales = true; ///< has a loss scale
-    size_t bytes = 0;   ///< the most that a step holds at once; 0: not known
-    QString about;      ///< its precision in a sentence
+    MemoryUse memory{}; ///< nothing: not known
+    QString about{};    ///< its precision in a sentence
+    bool live = true;   ///< it is trained here: its settings can be edited
 };
 
 class LaneCard : public QFrame {
@@ -32,6 +33,8 @@ public:
 signals:
     /// The user asks for another loss scale; `scale` is the present one.
     void scaleEditRequested(double scale);
+    /// Its scale is to grow at more clean steps than the interval, too.
+    void atLeastRequested();
 
 protected:
     void changeEvent(QEvent*) override;
@@ -43,13 +46,14 @@ private:
     void fitWords();
     void fitScale();
     FigureLabel* addFigure(QGridLayout&, int row, const QString& name, int columns = 2);
-    void addMemory(QGridLayout&, int row, size_t bytes);
+    void addMemory(QGridLayout&, const MemoryUse&);
     void addScaler(QGridLayout&, int row);
     void addScale(QGridLayout&, int row);
+    void addStuck(QGridLayout&);
     void applyColors();
 
     int m_lane;
-    bool m_scales;
+    bool m_scales, m_live;
     QString m_about, m_label, m_news; ///< in full
     double m_lastScale = 0;           ///< 0: no step yet
     QLabel* m_title = nullptr;        ///< child, as all below; the scaler's are null without one
@@ -59,6 +63,8 @@ private:
     FigureLabel* m_skipped = nullptr;
     FigureLabel* m_clean = nullptr;
     QProgressBar* m_progress = nullptr;
+    QLabel* m_stuck = nullptr;
+    QToolButton* m_atLeast = nullptr;
     QLabel* m_noScale = nullptr;
     FigureLabel* m_event = nullptr;
     QWidget* m_swatch = nullptr;
@@ -79,11 +85,15 @@ public:
 signals:
     /// The user's text for the loss scale of a lane, from the next step on.
     void scaleChosen(int lane, const QString& text);
+    /// The lane's scale is to grow as soon as there are at least as many clean steps as the
+    /// interval.
+    void atLeastChosen(int lane);
 
 private:
     void askForScale(int lane, double scale);
 
     std::vector<LaneCard*> m_cards; ///< children of the content
+    QWidget* m_legend = nullptr;    ///< likewise; null where no causes are known
 };
 
 } // namespace halfscope

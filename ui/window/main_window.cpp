@@ -159,6 +159,7 @@ void MainWindow::connectParts() {
     connect(parts.transport, &TransportBar::helpRequested, m_menus.get(), &WindowMenus::showHelp);
     connect(parts.setup, &SetupPanel::forkRequested, shown, &ShownRun::fork);
     connect(parts.scaler, &ScalerPanel::scaleChosen, shown, &ShownRun::setScale);
+    connect(parts.scaler, &ScalerPanel::atLeastChosen, shown, &ShownRun::growAtLeast);
     connect(parts.runs, &RunsPanel::bringBackAsked, shown,
             [shown](RunId id) { shown->bringBack(id); });
     connect(parts.runs, &RunsPanel::repeatAsked, shown, &ShownRun::repeat);

@@ -29,6 +29,7 @@ namespace halfscope {
 namespace {
 
 constexpr const char* kStopKey = "run.steps";
+constexpr const char* kGrowthKey = "scaler.growth_test";
 constexpr const char* kPaceKey = "run.pace";
 constexpr qint64 kSilentMs = 1000; // what takes longer is told
 constexpr qint64 kSeenMs = 300;    // a saved run at least, before a training takes its place
@@ -381,8 +382,8 @@ void ShownRun::updateCards() {
     for (int lane = 0; lane < m_shown.run->now().laneCount(); ++lane) {
         const auto at = static_cast<size_t>(lane);
         facts.push_back({laneScales(info.config, lane),
-                         at < info.memory.size() ? info.memory[at].peakBytes : 0,
-                         about.value(lane)});
+                         at < info.memory.size() ? info.memory[at] : MemoryUse{}, about.value(lane),
+                         !showsSaved()});
     }
     m_parts.scaler->setLanes(facts);
     m_models.run.refresh();
@@ -414,6 +415,16 @@ void ShownRun::watchGradients(bool on) {
 
 void ShownRun::setScale(int lane, const QString& text) {
     guarded(*m_parts.banner, [&] { m_controller.edit(lane, kLiveScale, parseScale(text)); });
+}
+
+void ShownRun::growAtLeast(int lane) {
+    const std::optional<int> edited = m_models.config.editedLane(lane);
+    const QString value = QString::fromLatin1(nameOf(GrowthTest::AtLeast));
+    if (edited)
+        m_models.config.setData(m_models.config.index(m_models.config.rowOf(kGrowthKey, *edited)),
+                                value);
+    else // the lane is removed from the experiment, and trains on until a restart
+        m_controller.edit(lane, kGrowthKey, value.toStdString());
 }
 
 void ShownRun::invite() {

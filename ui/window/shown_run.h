@@ -39,6 +39,8 @@ public:
     /// A lane of the settings that does not run yet goes on from one of the run's.
     void fork(int lane, int parent);
     void setScale(int lane, const QString& text);
+    /// Lets a lane's scale grow at more clean steps than the interval, too.
+    void growAtLeast(int lane);
     void watchGradients(bool);
     /// Shows the run again that a reset or another experiment replaced.
     void bringBack();

@@ -515,7 +515,7 @@ void TestRunFolder::settingsThatNoFileHas() {
     const auto run = readRun(savedFolder(QStringLiteral("overflow")).toStdString());
     RunBatch edit;
     edit.info = run->info();
-    edit.info->config.steps = -1;
+    edit.info->recorded.steps = -1;
     run->append(std::move(edit));
     const SavedFiles saved = saveRun(run->snapshot(), folder());
     QVERIFY2(saved.settingsError.starts_with("run.steps"), saved.settingsError.c_str());

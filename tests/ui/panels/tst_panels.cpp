@@ -5,6 +5,7 @@
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/figure_label.h"
+#include "ui/panels/memory_bar.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
@@ -69,6 +70,8 @@ private slots:
     void longScaleMakesNoCardWider();
     void memoryHasThreeDigits_data();
     void memoryHasThreeDigits();
+    void memoryByCause();
+    void intervalBelowTheCleanSteps();
     void copyingNothingIsNoFault();
     void eventsShowWholeRows();
     void eventsJump();
@@ -240,7 +243,9 @@ void TestPanels::scalerCards() {
     FedModel run;
     run.start({"fp32", "amp-fp16"});
     run.setGrowthInterval(1, 2000);
-    panel.setLanes({{false, 0, {}}, {true, size_t{3} << 19, QStringLiteral("Mixed.")}});
+    MemoryUse memory;
+    memory.peakBytes = size_t{3} << 19;
+    panel.setLanes({{false, {}, {}}, {true, memory, QStringLiteral("Mixed.")}});
     StepRecord b;
     b.step = 1000;
     b.lane = 1;
@@ -331,7 +336,9 @@ void TestPanels::memoryHasThreeDigits() {
     QFETCH(const quint64, bytes);
     QFETCH(const QString, told);
     ScalerPanel panel;
-    panel.setLanes({{true, static_cast<size_t>(bytes), {}}});
+    MemoryUse memory;
+    memory.peakBytes = static_cast<size_t>(bytes);
+    panel.setLanes({{true, memory, {}}});
     QStringList texts;
     for (QLabel* label : panel.findChildren<QLabel*>())
         texts << label->text();
@@ -339,6 +346,89 @@ void TestPanels::memoryHasThreeDigits() {
 }
 
 /// Ctrl+C in a list without a chosen row asks the model for a place that is none.
+/// A part for each cause as wide as its share; the pointer, the focus and a screen reader get the
+/// figures, and the legend is there once.
+void TestPanels::memoryByCause() {
+    MemoryUse memory;
+    memory.peakBytes = 100 << 10;
+    const auto set = [&memory](MemoryCause cause, size_t kib) {
+        memory.peakByCause[static_cast<size_t>(cause)] = kib << 10;
+    };
+    set(MemoryCause::Parameters, 10);
+    set(MemoryCause::Activations, 50);
+    set(MemoryCause::Workspace, 25);
+    set(MemoryCause::Inputs, 10);
+    set(MemoryCause::OtherState, 5);
+    ScalerPanel panel;
+    panel.setLanes({{false, memory, {}}, {true, memory, {}}, {true, {}, {}}});
+    panel.resize(280, 500);
+    panel.show();
+    const auto bars = panel.findChildren<MemoryBar*>();
+    QCOMPARE(bars.size(), 2); // nothing is known of the third
+    QCOMPARE(panel.findChildren<MemoryLegend*>().size(), 1);
+    MemoryBar& bar = *bars[1];
+    QCOMPARE(bar.accessibleName(), QStringLiteral("Memory of lane B by cause"));
+    QCOMPARE(bar.accessibleDescription(),
+             QStringLiteral("parameters: 10 KiB (10 %)\noptimizer: 0 KiB (0 %)\n"
+                            "activations: 50 KiB (50 %)\ngradients: 0 KiB (0 %)\n"
+                            "workspace: 25 KiB (25 %)\nother: 15 KiB (15 %)"));
+    QVERIFY(bar.toolTip().endsWith(bar.accessibleDescription()));
+    QVERIFY(bar.focusPolicy() & Qt::TabFocus);
+    const QImage image = bar.grab().toImage();
+    const Colors colors = colorsFor(bar.palette());
+    int activations = 0;
+    for (int x = 0; x < image.width(); ++x)
+        activations += image.pixelColor(x, image.height() / 2) == colors.run(2);
+    QVERIFY2(std::abs(activations - image.width() / 2) <= 4,
+             qPrintable(QStringLiteral("%1 of %2").arg(activations).arg(image.width())));
+    panel.setLanes({{true, {}, {}}});
+    QCOMPARE(panel.findChildren<MemoryLegend*>().size(), 0);
+}
+
+/// PyTorch's scaler asks for equality: the card says so, and offers the other test.
+void TestPanels::intervalBelowTheCleanSteps() {
+    ScalerPanel panel;
+    panel.resize(280, 400);
+    panel.show();
+    FedModel run;
+    run.start({"amp-fp16"});
+    run.setGrowthInterval(0, 33);
+    panel.setLanes({{true, {}, {}}});
+    StepRecord row;
+    row.step = 305;
+    row.growthTracker = 32;
+    run.append(std::vector{row}, {});
+    panel.refresh(run);
+    const auto shown = [&panel](const char* name) {
+        return panel.findChild<QWidget*>(QString::fromLatin1(name))->isVisible();
+    };
+    QVERIFY(!shown("stuck") && !shown("atLeast"));
+    for (const int tracker : {33, 305}) { // 33: the next one is the 34th
+        ++row.step;
+        row.growthTracker = tracker;
+        run.append(std::vector{row}, {});
+        panel.refresh(run);
+        QVERIFY(shown("stuck") && shown("atLeast"));
+    }
+    auto* label = panel.findChild<QLabel*>(QStringLiteral("stuck"));
+    QCOMPARE(label->text(),
+             QStringLiteral("PyTorch compares with ==: no growth before the next overflow"));
+    QTRY_VERIFY(label->height() >= label->heightForWidth(label->width()));
+    QSignalSpy chosen(&panel, &ScalerPanel::atLeastChosen);
+    QTest::mouseClick(panel.findChild<QToolButton*>(QStringLiteral("atLeast")), Qt::LeftButton);
+    QTRY_COMPARE(chosen.count(), 1);
+    QCOMPARE(chosen.front().front().toInt(), 0);
+    run.edit(
+        [](RunConfig& config) { config.lanes[0].scaler.rules.growthTest = GrowthTest::AtLeast; });
+    panel.refresh(run);
+    QVERIFY(!shown("stuck") && !shown("atLeast"));
+    run.edit(
+        [](RunConfig& config) { config.lanes[0].scaler.rules.growthTest = GrowthTest::Exact; });
+    panel.setLanes({{true, {}, {}, false}}); // of a saved run: nothing can be edited
+    panel.refresh(run);
+    QVERIFY(shown("stuck") && !shown("atLeast"));
+}
+
 void TestPanels::copyingNothingIsNoFault() {
     QTest::failOnWarning(QRegularExpression(QStringLiteral("QModelIndex")));
     FedEvents model;

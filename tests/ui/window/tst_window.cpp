@@ -62,6 +62,7 @@ private slots:
     void trainsToTheEndAndContinues();
     void epochsDecideWhenItEnds();
     void growthIntervalLive();
+    void growsAtLeastWhereAsked();
     void overflowShowsAsEvent();
     void restartFieldWaits();
     void errorBecomesBanner();
@@ -200,6 +201,54 @@ void TestWindow::growthIntervalLive() {
     QTRY_COMPARE_WITH_TIMEOUT(window.run().lane(1).growthInterval, int64_t(1000000), kPatience);
     QVERIFY(window.controller().running());
     QVERIFY(!window.setup().restartShown());
+}
+
+/// By a click on the card, as an edit like any other: it is seen in the settings, comes back as an
+/// event, is recorded with its step, and can be undone.
+void TestWindow::growsAtLeastWhereAsked() {
+    RunConfig config = tinyConfig(1000000);
+    config.lanes[1].scaler.initScale = 1024;
+    config.lanes[1].scaler.rules.ceiling = 1 << 20;
+    config.pace = 500; // so that there are a few hundred clean steps when it stands
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 50, kPatience);
+    window.shown().playOrPause();
+    QVERIFY(reaches(window, SessionState::Paused));
+    ConfigModel& model = window.config();
+    const int interval = model.rowOf("scaler.growth_interval", 1);
+    QVERIFY(model.setData(model.index(interval), QStringLiteral("33")));
+    const auto button = [&window] {
+        return window.findChild<ScalerPanel*>()
+            ->findChildren<QToolButton*>(QStringLiteral("atLeast"))
+            .value(0);
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(button() && button()->isVisible(), kPatience);
+    window.play(); // which alone changes nothing
+    const int64_t before = window.run().step();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > before + 100, kPatience);
+    QCOMPARE(window.run().lane(1).scale(), 1024.0f);
+    QVERIFY(button()->isVisible());
+    QTest::mouseClick(button(), Qt::LeftButton);
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().lane(1).scale() > 1024.0f, kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(!button()->isVisible(), kPatience);
+    const int test = model.rowOf("scaler.growth_test", 1);
+    QCOMPARE(model.text(test), QStringLiteral("at-least"));
+    window.shown().playOrPause();
+    QVERIFY(reaches(window, SessionState::Paused));
+    const QString folder = opened.folder.filePath(QStringLiteral("saved"));
+    window.saveResults(folder);
+    const RunConfig saved =
+        readConfig(QDir(folder).filePath(QStringLiteral("experiment.json")).toStdString());
+    QCOMPARE(saved.edits.size(), size_t{2});
+    QCOMPARE(saved.edits[1].key, std::string("scaler.growth_test"));
+    QCOMPARE(saved.edits[1].lane, 1);
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QTest::keySequence(&window, QKeySequence::Undo);
+    QTRY_COMPARE_WITH_TIMEOUT(model.text(test), QStringLiteral("exact"), kPatience);
+    QCOMPARE(model.text(interval), QStringLiteral("33")); // the edit before stays
 }
 
 void TestWindow::overflowShowsAsEvent() {

@@ -245,7 +245,7 @@ void TestWindowLanes::floorNamesTheLaneAsTheWindowDoes() {
     QTRY_VERIFY(!window.bannerText().isEmpty());
     const QString label = briefLabel(laneLabel(1, window.run().lane(1).title));
     QVERIFY2(label.startsWith(QStringLiteral("B init_scale 2^40")), qPrintable(label));
-    const QString told = QStringLiteral(" in lane %1 at step 1 and gradients still overflow");
+    const QString told = QStringLiteral(" in lane %1 at step 1 and the gradients still overflow");
     QVERIFY2(window.bannerText().contains(told.arg(label)), qPrintable(window.bannerText()));
 }
 
