@@ -53,15 +53,17 @@ std::span<const int32_t> Batch::labels(size_t tensor) const {
 Shape BatchShape::x() const { return withRows(rows, sample.empty() ? Shape{inputs} : sample); }
 Shape BatchShape::target() const { return labels ? Shape{rows} : Shape{rows, outputs}; }
 
-BatchShape BatchSource::shape(int64_t rows) const {
-    const TensorSpec& x = tensors()[kX];
-    const TensorSpec& target = tensors()[kTarget];
+BatchShape batchShape(std::span<const TensorSpec> tensors, int64_t rows) {
+    const TensorSpec& x = tensors[kX];
+    const TensorSpec& target = tensors[kTarget];
     BatchShape shape{rows, x.shape.elements(), target.shape.elements()};
     if (x.shape.rank() > 1) shape.sample = x.shape;
     shape.labels = target.dtype == DType::I32;
     if (shape.labels) shape.outputs = target.classes;
     return shape;
 }
+
+BatchShape BatchSource::shape(int64_t rows) const { return batchShape(tensors(), rows); }
 
 bool BatchSource::batch(int64_t step, std::span<float> x, std::span<float> target) const {
     if (batchNumber(step) != step) return false;

@@ -45,6 +45,9 @@ struct BatchShape {
     Shape target() const; ///< likewise
 };
 
+/// Of x and target, the first two.
+BatchShape batchShape(std::span<const TensorSpec>, int64_t rows);
+
 class BatchSource {
 public:
     virtual ~BatchSource() = default;

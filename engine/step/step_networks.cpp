@@ -7,15 +7,19 @@
 #include "engine/settings/layers.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/precision_plan.h"
+#include "engine/settings/run_length.h"
 #include "engine/step/step_graph.h"
 #include "engine/step/step_parts.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace halfscope {
 
 namespace {
+
+constexpr const char* kModelKey = "model.layers";
 
 /// The outputs of all networks, and what was found while they were emitted.
 struct Networks {
@@ -130,6 +134,36 @@ std::vector<std::string> layersOfText(const RunConfig& config) {
 }
 
 } // namespace
+
+ModelShapes modelShapes(const RunConfig& config) {
+    TaskConfig task = config.task; // the shapes of samples do not depend on how many there are
+    task.side = 2;
+    task.samples = 1;
+    const bool knowsColours = task.kind != TaskKind::Image || task.image.empty();
+    task.image.clear();
+    const std::unique_ptr<Dataset> data = infoOf(task.kind).make(task, 0);
+    const BatchShape batch = batchShape(data->tensors(), epochPlanOf(config).batch);
+    ModelShapes shapes;
+    shapes.input = batch.x();
+    shapes.text = config.model.layers.empty()
+                      ? templateText(config.model, batch.inputs, batch.outputs)
+                      : config.model.layers;
+    try {
+        const ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
+        shapes.input = inputOf(config, model, kNoNode, batch).shape;
+        outputOf(model, {shapes.input, DType::F32}, &shapes.layers);
+    } catch (const InputError& error) {
+        shapes.error = error.what();
+        if (!shapes.error.starts_with(kModelKey)) shapes.error = kModelKey + (", " + shapes.error);
+        return shapes;
+    }
+    try {
+        if (knowsColours) fittingModel(config, batch, DType::F32);
+    } catch (const InputError& error) {
+        shapes.error = error.what();
+    }
+    return shapes;
+}
 
 Graph buildStep(const RunConfig& config, const LaneConfig& lane, const BatchShape& shape) {
     return buildStep(config, lane, planOf(lane), shape);

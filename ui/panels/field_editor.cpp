@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/settings/layers.h"
 #include "ui/dialogs/layers_dialog.h"
+#include "ui/dialogs/model_dialog.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
@@ -29,6 +30,7 @@ namespace {
 constexpr int kLabelWidth = 118; // "Second optimizer" in bold
 constexpr int kEffectWidth = 40;
 constexpr std::string_view kLayersKey = "precision.layers";
+constexpr std::string_view kModelKey = "model.layers";
 constexpr std::string_view kThreadsKey = "run.threads";
 
 /// "steps", but "step" for 1 and "batch" for 1 of "batches".
@@ -93,18 +95,22 @@ void FieldEditor::buildLineEdit(const Field& field) {
         m_line->setModified(false); // finished: Undo means the setting from here on, not letters
         commit(m_line->text());
     });
-    const bool layers = field.key == kLayersKey;
-    if (field.kind != FieldKind::Path && !layers) return;
+    const bool layers = field.key == kLayersKey, model = field.key == kModelKey;
+    if (field.kind != FieldKind::Path && !layers && !model) return;
     const QString name = QString::fromStdString(field.label);
     m_browse = make<QToolButton>(this);
-    m_browse->setText(layers ? tr("Choose…") : tr("Browse…"));
-    m_browse->setAccessibleName(layers ? tr("Choose %1").arg(name)
-                                       : tr("Choose a file for %1").arg(name));
+    m_browse->setText(model ? tr("Edit…") : layers ? tr("Choose…") : tr("Browse…"));
+    m_browse->setAccessibleName(model    ? tr("Edit %1").arg(name)
+                                : layers ? tr("Choose %1").arg(name)
+                                         : tr("Choose a file for %1").arg(name));
     m_browse->setToolTip(
-        layers ? tr("Choose, for each layer of the network, the type in which it computes")
-               : m_browse->accessibleName());
+        model    ? tr("Write or paste a network, and see the shape after each of its layers")
+        : layers ? tr("Choose, for each layer of the network, the type in which it computes")
+                 : m_browse->accessibleName());
     connect(m_browse, &QToolButton::clicked, this,
-            layers ? &FieldEditor::chooseLayers : &FieldEditor::browse);
+            model    ? &FieldEditor::editModel
+            : layers ? &FieldEditor::chooseLayers
+                     : &FieldEditor::browse);
 }
 
 void FieldEditor::buildRow(const Field& field) {
@@ -182,6 +188,13 @@ void FieldEditor::chooseLayers() {
     const int lane = m_index.data(ConfigModel::LaneRole).toInt();
     auto* dialog =
         make<LayersDialog>(laneLetter(lane), layers, m_index.data(Qt::EditRole).toString(), this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QDialog::accepted, this, [this, dialog] { commit(dialog->text()); });
+    dialog->open(); // training goes on
+}
+
+void FieldEditor::editModel() {
+    auto* dialog = make<ModelDialog>(m_model.config(), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QDialog::accepted, this, [this, dialog] { commit(dialog->text()); });
     dialog->open(); // training goes on

@@ -39,6 +39,7 @@ private:
     void commit(const QString& text);
     void browse();
     void chooseLayers();
+    void editModel();
     void showValue(const QString& text);
     void describe(const QString& error);
     void showUnit();

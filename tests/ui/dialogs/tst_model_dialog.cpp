@@ -1,0 +1,140 @@
+// The network as text: shapes while it is typed, errors with their line, and what it becomes in
+// the settings and in the training.
+#include "engine/settings/fields.h"
+#include "tests/support/opened_window.h"
+#include "ui/dialogs/model_dialog.h"
+#include "ui/panels/field_editor.h"
+#include "ui/panels/setup_panel.h"
+
+#include <QApplication>
+#include <QDialogButtonBox>
+#include <QLocale>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QTest>
+#include <QToolButton>
+#include <QTreeWidget>
+
+using namespace halfscope;
+
+namespace {
+
+RunConfig checkerboard() {
+    RunConfig config = defaultConfig();
+    config.task.side = 16;
+    config.model = {.width = 8, .depth = 1, .norm = Norm::BatchNorm};
+    return config;
+}
+
+/// "layer | shape | parameters" of each row.
+QStringList rowsOf(const ModelDialog& dialog) {
+    QStringList rows;
+    for (int i = 0; i < dialog.layers()->topLevelItemCount(); ++i) {
+        const QTreeWidgetItem& item = *dialog.layers()->topLevelItem(i);
+        rows << item.text(0) + u'|' + item.text(1) + u'|' + item.text(2);
+    }
+    return rows;
+}
+
+QPushButton* useOf(const ModelDialog& dialog) {
+    return dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok);
+}
+
+} // namespace
+
+class TestModelDialog : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void showsTheTemplate();
+    void shapesFollowTheText();
+    void errorsNameTheirLine_data();
+    void errorsNameTheirLine();
+    void comesIntoTheSettings();
+};
+
+void TestModelDialog::showsTheTemplate() {
+    const ModelDialog dialog(checkerboard());
+    QCOMPARE(rowsOf(dialog).size(), qsizetype(8));
+    QCOMPARE(rowsOf(dialog).front(), QStringLiteral("input|[256, 2]|"));
+    QVERIFY2(rowsOf(dialog).at(1).endsWith(QStringLiteral("|[256, 8]|24")),
+             qPrintable(rowsOf(dialog).at(1)));
+    QVERIFY(rowsOf(dialog).back().endsWith(QStringLiteral("|[256, 1]|9")));
+    QCOMPARE(dialog.text(), QString()); // nothing was written
+    QCOMPARE(dialog.errorText(), QString());
+    QVERIFY(useOf(dialog)->isEnabled());
+}
+
+/// Also of an image, for a network that begins with a convolution.
+void TestModelDialog::shapesFollowTheText() {
+    ModelDialog dialog(checkerboard());
+    dialog.editor()->setPlainText(QStringLiteral(
+        "Sequential(\n  (0): Conv2d(2, 32, kernel_size=(1, 1), stride=(1, 1))\n"
+        "  (1): ReLU()\n  (2): Conv2d(32, 1, kernel_size=(1, 1), stride=(1, 1))\n)"));
+    QVERIFY(!useOf(dialog)->isEnabled()); // until it was read
+    QTRY_VERIFY(useOf(dialog)->isEnabled());
+    QCOMPARE(rowsOf(dialog).size(), qsizetype(4));
+    QCOMPARE(rowsOf(dialog).front(), QStringLiteral("input|[1, 2, 16, 16]|"));
+    QVERIFY2(rowsOf(dialog).at(1).endsWith(QStringLiteral("|[1, 32, 16, 16]|96")),
+             qPrintable(rowsOf(dialog).at(1)));
+    QVERIFY(rowsOf(dialog).back().endsWith(QStringLiteral("|[1, 1, 16, 16]|33")));
+}
+
+void TestModelDialog::errorsNameTheirLine_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("part");
+    QTest::addColumn<int>("line"); ///< that is marked; -1: none
+    QTest::newRow("unknown layer") << "nn.Sequential(\n    nn.Linear(2, 8),\n    nn.Rellu())"
+                                   << "model.layers, line 3, column 5: " << 2;
+    QTest::newRow("does not fit") << "nn.Sequential(\n    nn.Linear(2, 8),\n    nn.Linear(9, 1))"
+                                  << "model.layers, line 3, column 5: " << 2;
+    QTest::newRow("other outputs") << "nn.Linear(2, 5)"
+                                   << "model.layers: the model makes [256, 5] of [256, 2]" << -1;
+    QTest::newRow("no text") << "nn."
+                             << "model.layers, line 1, column " << 0;
+}
+
+void TestModelDialog::errorsNameTheirLine() {
+    QFETCH(const QString, text);
+    QFETCH(const QString, part);
+    QFETCH(const int, line);
+    ModelDialog dialog(checkerboard());
+    dialog.editor()->setPlainText(text);
+    QTRY_VERIFY(!dialog.errorText().isEmpty());
+    QVERIFY2(dialog.errorText().startsWith(part), qPrintable(dialog.errorText()));
+    QVERIFY(!useOf(dialog)->isEnabled());
+    const auto marks = dialog.editor()->extraSelections();
+    QCOMPARE(marks.isEmpty() ? -1 : marks.front().cursor.blockNumber(), line);
+}
+
+/// From the button beside the setting to the weights.
+void TestModelDialog::comesIntoTheSettings() {
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    FieldEditor* field = window.setup().editor("model.layers");
+    QVERIFY(field);
+    field->findChildren<QToolButton*>().constLast()->click();
+    ModelDialog* dialog = nullptr;
+    for (QToolButton* button : field->findChildren<QToolButton*>())
+        if (!(dialog = window.findChild<ModelDialog*>())) button->click();
+    dialog = window.findChild<ModelDialog*>();
+    QVERIFY(dialog);
+    const QString text =
+        QStringLiteral("nn.Sequential(\n    nn.Linear(2, 12),\n    nn.Tanh(),\n    "
+                       "nn.Linear(12, 1),\n)");
+    dialog->editor()->setPlainText(text);
+    QTRY_VERIFY(useOf(*dialog)->isEnabled());
+    useOf(*dialog)->click();
+    QCOMPARE(QString::fromStdString(window.config().config().model.layers), text);
+    QVERIFY(window.setup().restartShown());
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(20), kPatience);
+    QCOMPARE(window.bannerText(), QString());
+}
+
+QTEST_MAIN(TestModelDialog)
+#include "tst_model_dialog.moc"

@@ -1,0 +1,161 @@
+// Text at the left, layers with their shapes at the right, and below what is wrong, with its line
+// marked.
+#include "ui/dialogs/model_dialog.h"
+
+#include "engine/step/step_graph.h"
+#include "ui/look/owned.h"
+#include "ui/look/theme.h"
+
+#include <QDialogButtonBox>
+#include <QFontDatabase>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLocale>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QSplitter>
+#include <QTextBlock>
+#include <QTimer>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+namespace halfscope {
+namespace {
+
+constexpr int kPauseMs = 150; // between two letters of who types fast
+
+RunConfig withText(RunConfig config, const QString& text) {
+    config.model.layers = text.toStdString();
+    return config;
+}
+
+} // namespace
+
+ModelDialog::ModelDialog(const RunConfig& config, QWidget* parent)
+    : QDialog(parent), m_config(config) {
+    setWindowTitle(tr("Layers of the network"));
+    resize(900, 520);
+    auto* about = make<QLabel>(
+        tr("Write the network as in PyTorch, or paste what print(model) shows. For a batch of the "
+           "task, the shape after each layer stands at the right."),
+        this);
+    about->setWordWrap(true);
+    auto* column = make<QVBoxLayout>(this);
+    column->addWidget(about);
+    buildRow();
+    m_error = make<QLabel>(this);
+    m_error->setWordWrap(true);
+    m_error->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_sum = make<QLabel>(this);
+    column->addWidget(m_sum);
+    column->addWidget(m_error);
+    buildButtons();
+    m_template = QString::fromStdString(modelShapes(withText(config, {})).text);
+    const QString own = QString::fromStdString(config.model.layers);
+    m_text->setPlainText(own.isEmpty() ? m_template : own);
+    auto* pause = make<QTimer>(this);
+    pause->setSingleShot(true);
+    pause->setInterval(kPauseMs);
+    connect(m_text, &QPlainTextEdit::textChanged, pause, qOverload<>(&QTimer::start));
+    connect(m_text, &QPlainTextEdit::textChanged, this, [this] { m_use->setEnabled(false); });
+    connect(pause, &QTimer::timeout, this, &ModelDialog::refresh);
+    refresh();
+}
+
+void ModelDialog::buildRow() {
+    auto* row = make<QSplitter>(Qt::Horizontal, this);
+    m_text = make<QPlainTextEdit>(row);
+    m_text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    m_text->setLineWrapMode(QPlainTextEdit::NoWrap);
+    m_text->setTabChangesFocus(true);
+    m_text->setAccessibleName(tr("Text of the network"));
+    m_layers = make<QTreeWidget>(row);
+    m_layers->setAccessibleName(tr("Layers and the shapes after them"));
+    m_layers->setHeaderLabels({tr("Layer"), tr("Shape after it"), tr("Parameters")});
+    m_layers->setRootIsDecorated(false);
+    m_layers->setUniformRowHeights(true);
+    m_layers->header()->setStretchLastSection(false);
+    m_layers->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+    for (const int narrow : {1, 2})
+        m_layers->header()->setSectionResizeMode(narrow, QHeaderView::ResizeToContents);
+    row->setChildrenCollapsible(false);
+    layout()->addWidget(row);
+    static_cast<QVBoxLayout*>(layout())->setStretchFactor(row, 1);
+}
+
+void ModelDialog::buildButtons() {
+    auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
+    m_use = buttons->button(QDialogButtonBox::Ok);
+    m_use->setText(tr("Use this network"));
+    auto* reset = buttons->addButton(tr("From width and depth"), QDialogButtonBox::ResetRole);
+    reset->setToolTip(tr("The network that width, hidden layers, normalisation and activation "
+                         "describe"));
+    connect(reset, &QPushButton::clicked, this, [this] { m_text->setPlainText(m_template); });
+    connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    layout()->addWidget(buttons);
+}
+
+QString ModelDialog::text() const {
+    const QString text = m_text->toPlainText().trimmed();
+    return text == m_template.trimmed() ? QString() : text;
+}
+
+QString ModelDialog::errorText() const { return m_error->text(); }
+
+void ModelDialog::refresh() {
+    showLayers();
+    markError();
+    m_use->setEnabled(errorText().isEmpty());
+}
+
+void ModelDialog::showLayers() {
+    const ModelShapes shapes = modelShapes(withText(m_config, text()));
+    const QLocale locale;
+    m_layers->clear();
+    const auto add = [this](const QString& name, const Shape& shape, const QString& parameters) {
+        auto* item = make<QTreeWidgetItem>(
+            m_layers, QStringList{name, QString::fromStdString(shape.text()), parameters});
+        item->setTextAlignment(2, Qt::AlignRight);
+        item->setToolTip(0, name);
+    };
+    add(tr("input"), shapes.input, {});
+    int64_t sum = 0;
+    for (const LayerShape& layer : shapes.layers) {
+        const QString path = QString::fromStdString(layer.path);
+        const QString written = QString::fromStdString(layer.written);
+        if (layer.depth == 0 && shapes.layers.size() > 1) continue; // what holds the others
+        sum += layer.parameters;
+        const QString indent(2 * std::max(0, layer.depth - 1), u' ');
+        add(indent + (path.isEmpty() ? written : tr("%1  %2").arg(path, written)), layer.shape,
+            layer.parameters > 0 ? locale.toString(static_cast<qlonglong>(layer.parameters))
+                                 : QString());
+    }
+    m_sum->setText(tr("%1 parameters").arg(locale.toString(static_cast<qlonglong>(sum))));
+    m_error->setText(QString::fromStdString(shapes.error));
+    m_error->setVisible(!shapes.error.empty());
+    m_error->setStyleSheet(
+        QStringLiteral("color: %1").arg(colorsFor(QGuiApplication::palette()).error.name()));
+}
+
+/// The line that the sentence names.
+void ModelDialog::markError() {
+    static const QRegularExpression line(QStringLiteral("line (\\d+), column"));
+    const QRegularExpressionMatch found = line.match(errorText());
+    QList<QTextEdit::ExtraSelection> marks;
+    if (found.hasMatch()) {
+        QTextEdit::ExtraSelection mark;
+        mark.cursor =
+            QTextCursor(m_text->document()->findBlockByNumber(found.captured(1).toInt() - 1));
+        QColor fill = colorsFor(QGuiApplication::palette()).error;
+        fill.setAlpha(50);
+        mark.format.setBackground(fill);
+        mark.format.setProperty(QTextFormat::FullWidthSelection, true);
+        marks << mark;
+    }
+    m_text->setExtraSelections(marks);
+}
+
+} // namespace halfscope
