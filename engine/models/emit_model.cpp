@@ -111,7 +111,7 @@ private:
                           (in.layout == Layout::Rows || m_rowStarts.contains(layer));
         const Layout layout = rows ? Layout::Rows : Layout::Planes;
         LayerContext context(m_b, layer, layout, m_parts);
-        const NodeId y = layer.info->emit(context, layer, inLayout(m_b, in, layout));
+        const NodeId y = layer.info->emitNodes(context, layer, inLayout(m_b, in, layout));
         require(m_b.shapeOf(y).elements() == type.shape.elements(),
                 layer.written + " became " + m_b.shapeOf(y).text() + " instead of " +
                     type.shape.text());

@@ -3,8 +3,8 @@
 //
 // How to add a layer: write its row in the file of its family (layers_*.cpp in this folder), which
 // needs three things: the arguments in PyTorch's order, `output` (the shape rule, which refuses in
-// the user's words through refuse()) and `emit` (functions of engine/ops on the builder). Layers
-// with parameters name them in `parameters`. Then add rows for it to
+// the user's words through refuse()) and `emitNodes` (functions of engine/ops on the builder).
+// Layers with parameters name them in `parameters`. Then add rows for it to
 // tests/engine/models/tst_layers.cpp. Nothing else knows the layers one by one.
 #pragma once
 
@@ -113,7 +113,7 @@ struct LayerInfo {
     /// The type of the result; throws through LayerSpec::refuse() what the layer cannot take.
     NodeType (*output)(const LayerSpec&, const NodeType& in) = nullptr;
     /// The nodes. x lies as `layout` asked for, and so does the result.
-    NodeId (*emit)(LayerContext&, const LayerSpec&, NodeId x) = nullptr;
+    NodeId (*emitNodes)(LayerContext&, const LayerSpec&, NodeId x) = nullptr;
     /// Parameters with PyTorch's default start, in the order of its state dict; null: none.
     std::vector<ParameterInfo> (*parameters)(const LayerSpec&) = nullptr;
     /// How it takes images that lie as `given`; null: as planes. Elementwise layers: anyLayout. One

@@ -42,15 +42,6 @@ Graph buildStepWith(const RunConfig&, const LaneConfig&, const PrecisionPlan&, c
 Graph buildStep(const RunConfig&, const LaneConfig&, const BatchShape&);
 /// The same by such a plan.
 Graph buildStep(const RunConfig&, const LaneConfig&, const PrecisionPlan&, const BatchShape&);
-/// What the settings' network makes of a batch, layer by layer.
-struct ModelShapes {
-    std::string text; ///< of model.layers, or of the template
-    Shape input;
-    std::vector<LayerShape> layers; ///< up to the first one that refuses what it is given
-    std::string error;              ///< why the network cannot be trained so; empty where it can
-};
-/// Reads no file: whether a picture's colours fit is told when the run is built.
-ModelShapes modelShapes(const RunConfig&);
 /// The network alone: input "x", output "prediction", the same parameters by name.
 Graph buildForward(const RunConfig&, const PrecisionPlan&, const BatchShape&);
 

@@ -1,25 +1,21 @@
 // What the step trains: the networks, the sums of their outputs that losses look at, and their
 // forward pass alone. The step around them is in step_graph.cpp.
 #include "engine/core/error.h"
-#include "engine/data/dataset.h"
 #include "engine/data/losses.h"
 #include "engine/ops/functional.h"
 #include "engine/settings/layers.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/precision_plan.h"
-#include "engine/settings/run_length.h"
+#include "engine/step/model_shapes.h"
 #include "engine/step/step_graph.h"
 #include "engine/step/step_parts.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 namespace halfscope {
 
 namespace {
-
-constexpr const char* kModelKey = "model.layers";
 
 /// The outputs of all networks, and what was found while they were emitted.
 struct Networks {
@@ -28,33 +24,11 @@ struct Networks {
     std::vector<ModelUpdate> updates;
 };
 
-/// How a model sees the batch x. A picture's pixels are the rows of a batch (rows, inputs), and one
-/// image where the model's first layer wants images. Samples with axes of their own are flattened
-/// for models that do not want images.
+/// How a model sees the batch x.
 ModelInput inputOf(const RunConfig& config, const ModelSpec& model, NodeId x,
                    const BatchShape& batch) {
-    if (!batch.sample.empty()) {
-        const Shape flat{batch.rows, batch.inputs};
-        return {x, wantsImages(model) ? batch.x() : flat, Layout::Planes};
-    }
-    const int64_t side = config.task.side;
-    const bool picture =
-        infoOf(config.task.kind).wholeSet && batch.rows == side * side && wantsImages(model);
-    if (!picture) return {x, {batch.rows, batch.inputs}, Layout::Planes};
-    return {x, {1, batch.inputs, side, side}, Layout::Rows};
-}
-
-/// The model, which takes this input and has a value for every one of the target.
-ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType dtype) {
-    ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
-    const ModelInput input = inputOf(config, model, kNoNode, batch);
-    const Shape out = modelOutput(config.model, model, {input.shape, dtype}).shape;
-    Shape wanted{batch.rows, batch.outputs};
-    if (input.layout == Layout::Rows) wanted = {1, batch.outputs, input.shape[2], input.shape[3]};
-    if (!(out == wanted))
-        throw InputError("model.layers: the model makes " + shapeText(out) + " of " +
-                         shapeText(input.shape) + ", and this task wants " + shapeText(wanted));
-    return model;
+    const SeenInput seen = seenInput(config, model, batch);
+    return {x, seen.shape, seen.pixelRows ? Layout::Rows : Layout::Planes};
 }
 
 /// A network's output, in f32 where the precision hands it out so.
@@ -134,36 +108,6 @@ std::vector<std::string> layersOfText(const RunConfig& config) {
 }
 
 } // namespace
-
-ModelShapes modelShapes(const RunConfig& config) {
-    TaskConfig task = config.task; // the shapes of samples do not depend on how many there are
-    task.side = 2;
-    task.samples = 1;
-    const bool knowsColours = task.kind != TaskKind::Image || task.image.empty();
-    task.image.clear();
-    const std::unique_ptr<Dataset> data = infoOf(task.kind).make(task, 0);
-    const BatchShape batch = batchShape(data->tensors(), epochPlanOf(config).batch);
-    ModelShapes shapes;
-    shapes.input = batch.x();
-    shapes.text = config.model.layers.empty()
-                      ? templateText(config.model, batch.inputs, batch.outputs)
-                      : config.model.layers;
-    try {
-        const ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
-        shapes.input = inputOf(config, model, kNoNode, batch).shape;
-        outputOf(model, {shapes.input, DType::F32}, &shapes.layers);
-    } catch (const InputError& error) {
-        shapes.error = error.what();
-        if (!shapes.error.starts_with(kModelKey)) shapes.error = kModelKey + (", " + shapes.error);
-        return shapes;
-    }
-    try {
-        if (knowsColours) fittingModel(config, batch, DType::F32);
-    } catch (const InputError& error) {
-        shapes.error = error.what();
-    }
-    return shapes;
-}
 
 Graph buildStep(const RunConfig& config, const LaneConfig& lane, const BatchShape& shape) {
     return buildStep(config, lane, planOf(lane), shape);

@@ -2,7 +2,7 @@
 // marked.
 #include "ui/dialogs/model_dialog.h"
 
-#include "engine/step/step_graph.h"
+#include "engine/step/model_shapes.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
 
@@ -117,7 +117,7 @@ void ModelDialog::showLayers() {
     m_layers->clear();
     const auto add = [this](const QString& name, const Shape& shape, const QString& parameters) {
         auto* item = make<QTreeWidgetItem>(
-            m_layers, QStringList{name, QString::fromStdString(shape.text()), parameters});
+            m_layers, QStringList{name, QString::fromStdString(shapeText(shape)), parameters});
         item->setTextAlignment(2, Qt::AlignRight);
         item->setToolTip(0, name);
     };

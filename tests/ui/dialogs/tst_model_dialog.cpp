@@ -56,10 +56,10 @@ private slots:
 void TestModelDialog::showsTheTemplate() {
     const ModelDialog dialog(checkerboard());
     QCOMPARE(rowsOf(dialog).size(), qsizetype(8));
-    QCOMPARE(rowsOf(dialog).front(), QStringLiteral("input|[256, 2]|"));
-    QVERIFY2(rowsOf(dialog).at(1).endsWith(QStringLiteral("|[256, 8]|24")),
+    QCOMPARE(rowsOf(dialog).front(), QStringLiteral("input|(256, 2)|"));
+    QVERIFY2(rowsOf(dialog).at(1).endsWith(QStringLiteral("|(256, 8)|24")),
              qPrintable(rowsOf(dialog).at(1)));
-    QVERIFY(rowsOf(dialog).back().endsWith(QStringLiteral("|[256, 1]|9")));
+    QVERIFY(rowsOf(dialog).back().endsWith(QStringLiteral("|(256, 1)|9")));
     QCOMPARE(dialog.text(), QString()); // nothing was written
     QCOMPARE(dialog.errorText(), QString());
     QVERIFY(useOf(dialog)->isEnabled());
@@ -74,10 +74,10 @@ void TestModelDialog::shapesFollowTheText() {
     QVERIFY(!useOf(dialog)->isEnabled()); // until it was read
     QTRY_VERIFY(useOf(dialog)->isEnabled());
     QCOMPARE(rowsOf(dialog).size(), qsizetype(4));
-    QCOMPARE(rowsOf(dialog).front(), QStringLiteral("input|[1, 2, 16, 16]|"));
-    QVERIFY2(rowsOf(dialog).at(1).endsWith(QStringLiteral("|[1, 32, 16, 16]|96")),
+    QCOMPARE(rowsOf(dialog).front(), QStringLiteral("input|(1, 2, 16, 16)|"));
+    QVERIFY2(rowsOf(dialog).at(1).endsWith(QStringLiteral("|(1, 32, 16, 16)|96")),
              qPrintable(rowsOf(dialog).at(1)));
-    QVERIFY(rowsOf(dialog).back().endsWith(QStringLiteral("|[1, 1, 16, 16]|33")));
+    QVERIFY(rowsOf(dialog).back().endsWith(QStringLiteral("|(1, 1, 16, 16)|33")));
 }
 
 void TestModelDialog::errorsNameTheirLine_data() {
@@ -89,7 +89,7 @@ void TestModelDialog::errorsNameTheirLine_data() {
     QTest::newRow("does not fit") << "nn.Sequential(\n    nn.Linear(2, 8),\n    nn.Linear(9, 1))"
                                   << "model.layers, line 3, column 5: " << 2;
     QTest::newRow("other outputs") << "nn.Linear(2, 5)"
-                                   << "model.layers: the model makes [256, 5] of [256, 2]" << -1;
+                                   << "model.layers: the model makes (256, 5) of (256, 2)" << -1;
     QTest::newRow("no text") << "nn."
                              << "model.layers, line 1, column " << 0;
 }
@@ -114,11 +114,12 @@ void TestModelDialog::comesIntoTheSettings() {
     QVERIFY(reaches(window, SessionState::Ready));
     FieldEditor* field = window.setup().editor("model.layers");
     QVERIFY(field);
-    field->findChildren<QToolButton*>().constLast()->click();
-    ModelDialog* dialog = nullptr;
+    QToolButton* edit = nullptr;
     for (QToolButton* button : field->findChildren<QToolButton*>())
-        if (!(dialog = window.findChild<ModelDialog*>())) button->click();
-    dialog = window.findChild<ModelDialog*>();
+        if (button->text() == QStringLiteral("Edit…")) edit = button;
+    QVERIFY(edit);
+    edit->click();
+    auto* dialog = window.findChild<ModelDialog*>();
     QVERIFY(dialog);
     const QString text =
         QStringLiteral("nn.Sequential(\n    nn.Linear(2, 12),\n    nn.Tanh(),\n    "

@@ -1,0 +1,70 @@
+// Shapes of batches, models and their layers.
+#include "engine/step/model_shapes.h"
+
+#include "engine/core/error.h"
+#include "engine/data/dataset.h"
+#include "engine/settings/model_settings.h"
+#include "engine/settings/run_length.h"
+
+#include <memory>
+
+namespace halfscope {
+
+namespace {
+
+constexpr const char* kModelKey = "model.layers";
+
+} // namespace
+
+SeenInput seenInput(const RunConfig& config, const ModelSpec& model, const BatchShape& batch) {
+    const Shape flat{batch.rows, batch.inputs};
+    if (!batch.sample.empty()) return {wantsImages(model) ? batch.x() : flat, false};
+    const int64_t side = config.task.side;
+    const bool picture =
+        infoOf(config.task.kind).wholeSet && batch.rows == side * side && wantsImages(model);
+    if (!picture) return {flat, false};
+    return {{1, batch.inputs, side, side}, true};
+}
+
+ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType dtype) {
+    ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
+    const SeenInput input = seenInput(config, model, batch);
+    const Shape out = modelOutput(config.model, model, {input.shape, dtype}).shape;
+    Shape wanted{batch.rows, batch.outputs};
+    if (input.pixelRows) wanted = {1, batch.outputs, input.shape[2], input.shape[3]};
+    if (!(out == wanted))
+        throw InputError("model.layers: the model makes " + shapeText(out) + " of " +
+                         shapeText(input.shape) + ", and this task wants " + shapeText(wanted));
+    return model;
+}
+ModelShapes modelShapes(const RunConfig& config) {
+    TaskConfig task = config.task; // the shapes of samples do not depend on how many there are
+    task.side = 2;
+    task.samples = 1;
+    const bool knowsColours = task.kind != TaskKind::Image || task.image.empty();
+    task.image.clear();
+    const std::unique_ptr<Dataset> data = infoOf(task.kind).make(task, 0);
+    const BatchShape batch = batchShape(data->tensors(), epochPlanOf(config).batch);
+    ModelShapes shapes;
+    shapes.input = batch.x();
+    shapes.text = config.model.layers.empty()
+                      ? templateText(config.model, batch.inputs, batch.outputs)
+                      : config.model.layers;
+    try {
+        const ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
+        shapes.input = seenInput(config, model, batch).shape;
+        outputOf(model, {shapes.input, DType::F32}, &shapes.layers);
+    } catch (const InputError& error) {
+        shapes.error = error.what();
+        if (!shapes.error.starts_with(kModelKey)) shapes.error = kModelKey + (", " + shapes.error);
+        return shapes;
+    }
+    try {
+        if (knowsColours) fittingModel(config, batch, DType::F32);
+    } catch (const InputError& error) {
+        shapes.error = error.what();
+    }
+    return shapes;
+}
+
+} // namespace halfscope

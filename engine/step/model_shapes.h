@@ -1,0 +1,37 @@
+// What the settings' network makes of a batch, layer by layer, without a graph.
+#pragma once
+
+#include "engine/core/dtype.h"
+#include "engine/data/batch.h"
+#include "engine/models/model_spec.h"
+#include "engine/settings/run_config.h"
+
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// How a model sees a batch.
+struct SeenInput {
+    Shape shape;
+    bool pixelRows = false; ///< one image, whose pixels are the rows of the batch
+};
+/// A picture's pixels are the rows of a batch (rows, inputs), and one image where the model's first
+/// layer wants images. Samples with axes of their own are flattened for models that do not want
+/// images.
+SeenInput seenInput(const RunConfig&, const ModelSpec&, const BatchShape&);
+
+/// The model, which takes this input and has a value for every one of the target. InputError
+/// "model.layers, line 2, column 5: ...", or "model.layers: the model makes ...".
+ModelSpec fittingModel(const RunConfig&, const BatchShape&, DType);
+
+struct ModelShapes {
+    std::string text; ///< of model.layers, or of the template
+    Shape input;
+    std::vector<LayerShape> layers; ///< up to the first one that refuses what it is given
+    std::string error;              ///< why the network cannot be trained so; empty where it can
+};
+/// Reads no file: whether a picture's colours fit is told when the run is built.
+ModelShapes modelShapes(const RunConfig&);
+
+} // namespace halfscope
