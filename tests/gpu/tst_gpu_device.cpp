@@ -32,7 +32,7 @@ private slots:
     void absentIndexIsRefused() {
         telling([&] {
             const std::string words = thrownBy<EngineError>([] { makeExecutor("cuda:99"); });
-            QVERIFY2(words.starts_with("device cuda:99 is not there: "), words.c_str());
+            QVERIFY2(words.starts_with("device cuda:99 does not exist: "), words.c_str());
         });
     }
 };

@@ -378,8 +378,8 @@ QString CompareView::readout() const { return m_readout; }
 
 QString CompareView::readoutText() const {
     if (m_kind == Kind::Scatter)
-        return tr("Each dot is a sample: its target on the horizontal axis, the prediction on the "
-                  "vertical axis. Dots on the diagonal are correct.");
+        return tr("Each dot is a sample: its target across, the prediction up. "
+                  "Dots on the diagonal are right.");
     if (!m_pixel) return tr("Move the pointer over a picture to read its values.");
     QString text = tr("x %1, y %2:").arg(m_pixel->x()).arg(m_pixel->y());
     for (int i = 0; i < m_pictures.size(); ++i)
