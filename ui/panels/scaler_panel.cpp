@@ -311,10 +311,11 @@ void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
     }
     column->addStretch(1);
     setWidget(content);   // deletes the cards of the run before
-    QWidget* last = this; // if they were made again, the buttons would come after the events
-    for (QToolButton* button : content->findChildren<QToolButton*>()) {
-        setTabOrder(last, button);
-        last = button;
+    QWidget* last = this; // if they were made again, they would come after the events
+    for (QWidget* each : content->findChildren<QWidget*>()) {
+        if ((each->focusPolicy() & Qt::TabFocus) == 0) continue;
+        setTabOrder(last, each);
+        last = each;
     }
 }
 
