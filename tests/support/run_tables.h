@@ -26,7 +26,8 @@ inline constexpr const char* kRow = "1,fp32,0.5,1,0,0.01,1,0,0,0,0,0\n";
 inline std::string stepLine(const StepRow& row, const std::vector<std::string>& lanes) {
     std::string line = numberText(row.step) + ',' + lanes[static_cast<size_t>(row.lane)];
     for (MetricId id = 0; const Metric& each : knownMetrics()) {
-        if (each.file == MetricFile::Steps && each.always) line += ',' + metricText(each.kind, row[id]);
+        if (each.file == MetricFile::Steps && each.always)
+            line += ',' + metricText(each.kind, row[id]);
         ++id;
     }
     return line + '\n';

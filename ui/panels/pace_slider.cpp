@@ -41,7 +41,7 @@ PaceSlider::PaceSlider(QWidget* parent) : QWidget(parent) {
     m_slider = make<QSlider>(Qt::Horizontal, this);
     m_slider->setRange(0, kLastPlace);
     m_slider->setPageStep(3);
-    m_slider->setMinimumWidth(40);
+    m_slider->setMinimumWidth(28);
     m_slider->setMaximumWidth(84);
     m_slider->setFocusPolicy(Qt::TabFocus); // a click leaves Space to Play
     m_figure = make<FigureLabel>(tr("Pace"), this);
