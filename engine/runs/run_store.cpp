@@ -197,7 +197,15 @@ std::vector<std::string> RunStore::differences() const {
     std::vector<const RunConfig*> configs;
     for (const Entry& each : m_entries)
         configs.push_back(&each.run->info().config);
-    return settingDifferences(configs);
+    std::vector<std::string> texts = settingDifferences(configs);
+    for (size_t i = 0; i < texts.size() && texts.size() > 1; ++i) {
+        // settings that came to be the same may not have been the same all the time
+        const size_t edits = m_entries[i].run->info().recorded.edits.size();
+        if (edits == 0) continue;
+        texts[i] += (texts[i].empty() ? "" : ", ") + std::to_string(edits) +
+                    (edits == 1 ? " live edit" : " live edits");
+    }
+    return texts;
 }
 
 std::string RunStore::freeName(const std::string& wanted, RunId except) const {

@@ -405,9 +405,6 @@ void Trainer::setLearningRate(double lr) { setLearningRates(lr, m_impl->config.s
 
 void Trainer::setLearningRates(double first, double second) {
     Impl& impl = *m_impl;
-    if (impl.config.schedule.kind == ScheduleKind::OneCycle)
-        throw InputError(
-            "optimizer.lr cannot be changed: the one-cycle schedule sets the learning rate");
     impl.config.optimizer.lr = first;
     impl.config.second.lr = second;
     const Graph& graph = impl.at->graph();

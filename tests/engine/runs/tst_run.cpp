@@ -402,6 +402,13 @@ void TestRun::storeKeepsRuns() {
     QCOMPARE(store.get(d)->step(), int64_t{3});
     QCOMPARE(store.differences().size(), size_t{3});
     QCOMPARE(store.differences()[0], std::string());
+    RunBatch edited; // its settings are those of the others, now
+    edited.info = store.get(a)->info();
+    edited.info->recorded.edits.push_back({5, -1, "optimizer.lr", 0.001});
+    store.writable(a)->append(std::move(edited));
+    for (size_t i = 0; i < store.size(); ++i)
+        QCOMPARE(store.differences()[i],
+                 std::string(store.entries()[i].id == a ? "1 live edit" : ""));
 }
 
 void TestRun::differencesOfSettings_data() {
@@ -413,6 +420,7 @@ void TestRun::differencesOfSettings_data() {
     row("one run", {""}, {""});
     row("alike", {"", ""}, {"", ""});
     row("titles do not count", {"title=A", "title=B"}, {"", ""});
+    row("nor does the pace", {"run.pace=15", ""}, {"", ""});
     row("a number", {"optimizer.lr=0.01", ""}, {"lr 0.01", "lr 0.001"});
     row("two of three", {"run.seed=1", "run.seed=2", "run.seed=2"}, {"seed 1", "seed 2", "seed 2"});
     row("a lane", {"lanes.1.scaler.init_scale=1024", ""},
