@@ -343,9 +343,9 @@ void checkBatches(const RunConfig& config) {
 /// The combinations that torch.optim.SGD and three phases of a cycle refuse.
 void checkTraining(const RunConfig& config) {
     const OptimizerConfig& optimizer = config.optimizer;
-    const bool sgd = optimizer.kind == OptimizerKind::Sgd ||
-                     (config.model.networks > 1 && config.second.kind == OptimizerKind::Sgd);
-    if (sgd && optimizer.nesterov && (optimizer.momentum == 0 || optimizer.dampening != 0))
+    const bool used = infoOf(optimizer.kind).has.nesterov ||
+                      (config.model.networks > 1 && infoOf(config.second.kind).has.nesterov);
+    if (used && optimizer.nesterov && (optimizer.momentum == 0 || optimizer.dampening != 0))
         throw InputError("optimizer.nesterov: true is not allowed without optimizer.momentum or "
                          "with optimizer.dampening: a momentum above 0 and a dampening of 0");
     const ScheduleConfig& schedule = config.schedule;

@@ -31,16 +31,6 @@ const char* nameOf(Activation activation) {
     return "";
 }
 
-const char* nameOf(OptimizerKind kind) {
-    switch (kind) {
-    case OptimizerKind::Adam: return "adam";
-    case OptimizerKind::AdamW: return "adamw";
-    case OptimizerKind::Sgd: return "sgd";
-    case OptimizerKind::RmsProp: return "rmsprop";
-    }
-    return "";
-}
-
 const char* nameOf(ScheduleKind kind) {
     switch (kind) {
     case ScheduleKind::Constant: return "constant";

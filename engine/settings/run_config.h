@@ -6,6 +6,7 @@
 #include "engine/data/epochs.h"
 #include "engine/data/task_spec.h"
 #include "engine/scaler/grad_scaler.h"
+#include "engine/settings/optimizers.h"
 #include "engine/settings/precision.h"
 
 #include <cstdint>
@@ -19,7 +20,6 @@ inline constexpr size_t kMaxLanes = 6;
 
 enum class Norm : uint8_t { None, BatchNorm, LayerNorm };
 enum class Activation : uint8_t { Relu, Tanh, Sigmoid, Gelu, Silu, Softplus, Sin };
-enum class OptimizerKind : uint8_t { Adam, AdamW, Sgd, RmsProp };
 enum class ScheduleKind : uint8_t { Constant, OneCycle, Step, Exponential, Cosine, Linear };
 enum class Anneal : uint8_t { Cosine, Linear };
 enum class ClipKind : uint8_t { None, Norm2, NormInf, Value };
@@ -35,17 +35,6 @@ struct ModelConfig {
     Activation activation = Activation::Relu;
     std::string layers{}; ///< PyTorch's text; empty: the template of the four above
     int64_t networks = 1; ///< 2: two networks, two losses over both outputs, two optimizers
-};
-struct OptimizerConfig {
-    OptimizerKind kind = OptimizerKind::Adam;
-    double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0, momentum = 0.9;
-    double dampening = 0, alpha = 0.99; ///< SGD; RMSprop's decay of squared gradients
-    bool nesterov = false, amsgrad = false, centered = false;
-};
-/// What the optimizer of a second network has of its own; the rest it shares with the first.
-struct SecondOptimizerConfig {
-    OptimizerKind kind = OptimizerKind::Sgd;
-    double lr = 1e-3;
 };
 /// What happens to gradients between backward and optimizer, and the penalty on them.
 struct GradientConfig {
@@ -123,7 +112,6 @@ struct RunConfig {
 
 const char* nameOf(Norm);
 const char* nameOf(Activation);
-const char* nameOf(OptimizerKind);
 const char* nameOf(ScheduleKind);
 const char* nameOf(Anneal);
 const char* nameOf(ClipKind); ///< "none", "norm", "norm-inf", "value"

@@ -1,4 +1,4 @@
-// The rows of the table of settings that shape a step of training: optimizer, schedule, gradients.
+// The rows of the table of settings that shape a step of training: schedule, gradients.
 #include "engine/settings/field_parts.h"
 
 namespace halfscope {
@@ -7,16 +7,6 @@ using namespace field_parts;
 
 namespace {
 
-bool twoNetworks(const RunConfig& c) { return c.model.networks > 1; }
-
-bool uses(const RunConfig& c, OptimizerKind kind) {
-    return c.optimizer.kind == kind || (twoNetworks(c) && c.second.kind == kind);
-}
-bool isAdam(const RunConfig& c) {
-    return uses(c, OptimizerKind::Adam) || uses(c, OptimizerKind::AdamW);
-}
-bool usesSgd(const RunConfig& c) { return uses(c, OptimizerKind::Sgd); }
-bool usesRms(const RunConfig& c) { return uses(c, OptimizerKind::RmsProp); }
 bool momentumCycles(const RunConfig& c) { return cyclesMomentum(c.schedule); }
 
 auto isKind(ScheduleKind kind) {
@@ -24,117 +14,6 @@ auto isKind(ScheduleKind kind) {
 }
 
 } // namespace
-
-std::vector<Field> optimizerFields() {
-    const auto ownRate = [](const RunConfig& c) {
-        return c.schedule.kind != ScheduleKind::OneCycle;
-    };
-    const auto divides = [](const RunConfig& c) { return isAdam(c) || usesRms(c); };
-    return {
-        oneOf(ofRun(
-                  {"optimizer.kind", "Optimizer", "",
-                   "adam adds weight decay to the gradient; adamw applies it to the weights "
-                   "directly; sgd is gradient descent with momentum; rmsprop divides the gradient "
-                   "by a running average of its size."},
-                  [](auto& c) -> auto& { return c.optimizer.kind; }),
-              namesUpTo(OptimizerKind::RmsProp)),
-        live(FieldApply::Rates,
-             when(ownRate, in(ofRun(
-                                  {"optimizer.lr", "Learning rate", "",
-                                   "The size of a step. Schedules start from it; the one-cycle "
-                                   "schedule replaces it with values of its own."},
-                                  [](auto& c) -> auto& { return c.optimizer.lr; }),
-                              {0, 1000, Bound::Closed, true}))),
-        live(FieldApply::Training,
-             when(isAdam,
-                  in(ofRun(
-                         {"optimizer.beta1", "Beta 1", "",
-                          "Decay of Adam's running mean of gradients, which remembers about 1 / "
-                          "(1 - beta1) steps."},
-                         [](auto& c) -> auto& { return c.optimizer.beta1; }),
-                     {0, 1, Bound::BelowMaximum}))),
-        live(FieldApply::Training,
-             when(isAdam,
-                  in(ofRun(
-                         {"optimizer.beta2", "Beta 2", "",
-                          "Decay of Adam's running mean of squared gradients, which remembers "
-                          "about 1 / (1 - beta2) steps."},
-                         [](auto& c) -> auto& { return c.optimizer.beta2; }),
-                     {0, 1, Bound::BelowMaximum}))),
-        live(FieldApply::Training,
-             when(divides,
-                  in(ofRun(
-                         {"optimizer.eps", "Epsilon", "",
-                          "Keeps Adam and RMSprop from dividing by zero. The usual 1e-8 is zero in "
-                          "float16, so pure fp16 training can divide by zero."},
-                         [](auto& c) -> auto& { return c.optimizer.eps; }),
-                     {0, 1, Bound::Closed, true}))),
-        live(FieldApply::Training, in(ofRun(
-                                          {"optimizer.weight_decay", "Weight decay", "",
-                                           "Pulls the weights towards zero at each step. A skipped "
-                                           "step does not decay them."},
-                                          [](auto& c) -> auto& { return c.optimizer.weightDecay; }),
-                                      {0, 1000, Bound::Closed, true})),
-    };
-}
-
-/// The fields that only some optimizers have, and the second optimizer.
-std::vector<Field> specialOptimizerFields() {
-    const auto secondRate = [](const RunConfig& c) {
-        return twoNetworks(c) && c.schedule.kind != ScheduleKind::OneCycle;
-    };
-    const auto remembers = [](const RunConfig& c) { return usesSgd(c) || usesRms(c); };
-    return {
-        live(FieldApply::Training,
-             when(remembers,
-                  in(ofRun(
-                         {"optimizer.momentum", "Momentum", "",
-                          "The share of the last update that SGD or RMSprop carries into the "
-                          "next one; 0 carries nothing over."},
-                         [](auto& c) -> auto& { return c.optimizer.momentum; }),
-                     {0, 1, Bound::BelowMaximum}))),
-        live(FieldApply::Training,
-             when(usesSgd,
-                  in(ofRun(
-                         {"optimizer.dampening", "Dampening", "",
-                          "Reduces the share of each new gradient in SGD's momentum by this much."},
-                         [](auto& c) -> auto& { return c.optimizer.dampening; }),
-                     {0, 1, Bound::BelowMaximum}))),
-        when(usesSgd, ofRun(
-                          {"optimizer.nesterov", "Nesterov", "",
-                           "SGD looks ahead along its momentum. It needs a momentum above 0 and a "
-                           "dampening of 0."},
-                          [](auto& c) -> auto& { return c.optimizer.nesterov; })),
-        when(isAdam, ofRun(
-                         {"optimizer.amsgrad", "AMSGrad", "",
-                          "Adam divides by the largest mean square so far instead of the latest "
-                          "one, so its steps never grow."},
-                         [](auto& c) -> auto& { return c.optimizer.amsgrad; })),
-        live(FieldApply::Training,
-             when(usesRms, in(ofRun(
-                                  {"optimizer.alpha", "Alpha", "",
-                                   "Decay of RMSprop's running mean of squared gradients."},
-                                  [](auto& c) -> auto& { return c.optimizer.alpha; }),
-                              {0, 1, Bound::BelowMaximum}))),
-        when(usesRms,
-             ofRun(
-                 {"optimizer.centered", "Centred", "",
-                  "RMSprop divides by the spread of the gradients around their running mean."},
-                 [](auto& c) -> auto& { return c.optimizer.centered; })),
-        when(twoNetworks, oneOf(ofRun(
-                                    {"optimizer.second_kind", "Second optimizer", "",
-                                     "The optimizer of the second network. It shares the other "
-                                     "settings of the first one, and skips steps on its own."},
-                                    [](auto& c) -> auto& { return c.second.kind; }),
-                                namesUpTo(OptimizerKind::RmsProp))),
-        live(FieldApply::Rates,
-             when(secondRate, in(ofRun(
-                                     {"optimizer.second_lr", "Second learning rate", "",
-                                      "The size of a step of the second optimizer."},
-                                     [](auto& c) -> auto& { return c.second.lr; }),
-                                 {0, 1000, Bound::Closed, true}))),
-    };
-}
 
 std::vector<Field> scheduleFields() {
     const auto cycle = isKind(ScheduleKind::OneCycle);

@@ -34,7 +34,7 @@ public:
         b.graph().setNext(step, select(step, taken));
         if (config.dampening != 0)
             m_shared.first = b.emit(Op::Equal, {step, b.constantLike(0, step)});
-        if (!isAdam()) return;
+        if (!infoOf(config.kind).has.betas) return;
         m_shared.stepSize = b.div(lr, firstCorrection(taken));
         m_shared.secondRoot = b.unary(Op::Sqrt, biasCorrection(config.beta2, taken));
         if (config.kind == OptimizerKind::AdamW) m_shared.decay = b.scale(lr, config.weightDecay);
@@ -47,10 +47,6 @@ public:
     }
 
 private:
-    bool isAdam() const {
-        return m_config.kind == OptimizerKind::Adam || m_config.kind == OptimizerKind::AdamW;
-    }
-
     NodeId updated(const ParameterGradient& pg, NodeId p) {
         switch (m_config.kind) {
         case OptimizerKind::Adam:

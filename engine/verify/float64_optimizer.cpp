@@ -84,8 +84,8 @@ struct Element {
         case OptimizerKind::Adam:
         case OptimizerKind::AdamW: return adam(rule, g);
         case OptimizerKind::RmsProp: return rmsProp(rule, g);
+        default: failInvariant("this optimizer has no reference in double");
         }
-        failInvariant("unknown optimizer");
     }
 };
 

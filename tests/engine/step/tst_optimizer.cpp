@@ -5,11 +5,13 @@
 #include "engine/step/schedule.h"
 #include "engine/step/schedule_nodes.h"
 #include "engine/train/step_runner.h"
+#include "engine/verify/float64_optimizer.h"
 #include "engine/verify/golden_optim.h"
 #include "tests/support/training.h"
 
 #include <QTest>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -71,6 +73,22 @@ class TestOptimizer : public QObject {
     Q_OBJECT
 
 private slots:
+    /// An optimizer that is added to the table is added to the tests and to verify too.
+    void everyKindIsTested() {
+        const std::vector<OptimizerConfig> tested = allOptimizers();
+        for (const OptimizerInfo& info : kOptimizers) {
+            QVERIFY2(std::any_of(tested.begin(), tested.end(),
+                                 [&](const OptimizerConfig& c) { return c.kind == info.kind; }),
+                     info.name);
+            OptimizerConfig config;
+            config.kind = info.kind;
+            const std::vector<double> gradient{0.5};
+            const auto trace =
+                recorded::optimizerTrace(config, {1.0}, {&gradient, 1}, [](double x) { return x; });
+            QVERIFY2(trace[0][0] < 1, info.name);
+        }
+    }
+
     void followsPyTorch_data() { addRows("optimizers", "optimizer"); }
     void followsPyTorch() {
         QFETCH(int, row);

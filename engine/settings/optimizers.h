@@ -1,0 +1,73 @@
+// The table of optimizers: what each is called and which settings it has. A new one is a kind and a
+// row here, and a function in engine/step/optimizer.cpp. The rows of the settings are in
+// optimizer_fields.cpp.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace halfscope {
+
+enum class OptimizerKind : uint8_t { Adam, AdamW, Sgd, RmsProp };
+
+/// Which settings an optimizer has beside its learning rate and weight decay.
+struct OptimizerSettings {
+    bool betas = false;    ///< beta1, beta2, amsgrad
+    bool epsilon = false;  ///< eps
+    bool momentum = false; ///< momentum
+    bool nesterov = false; ///< nesterov, dampening
+    bool alpha = false;    ///< alpha, centered
+};
+
+struct OptimizerInfo {
+    OptimizerKind kind;
+    const char* name;  ///< in files
+    const char* about; ///< what it does, after its name, for tool tips and the manual
+    OptimizerSettings has;
+};
+
+inline constexpr std::array kOptimizers{
+    OptimizerInfo{OptimizerKind::Adam,
+                  "adam",
+                  "adds weight decay to the gradient",
+                  {.betas = true, .epsilon = true}},
+    OptimizerInfo{OptimizerKind::AdamW,
+                  "adamw",
+                  "applies it to the weights directly",
+                  {.betas = true, .epsilon = true}},
+    OptimizerInfo{OptimizerKind::Sgd,
+                  "sgd",
+                  "is gradient descent with momentum",
+                  {.momentum = true, .nesterov = true}},
+    OptimizerInfo{OptimizerKind::RmsProp,
+                  "rmsprop",
+                  "divides the gradient by a running average of its size",
+                  {.epsilon = true, .momentum = true, .alpha = true}},
+};
+
+constexpr const OptimizerInfo& infoOf(OptimizerKind kind) {
+    return kOptimizers[static_cast<size_t>(kind)];
+}
+constexpr const char* nameOf(OptimizerKind kind) { return infoOf(kind).name; }
+constexpr bool optimizersStandByKind() {
+    for (size_t i = 0; i < kOptimizers.size(); ++i)
+        if (kOptimizers[i].kind != OptimizerKind(i)) return false;
+    return true;
+}
+static_assert(optimizersStandByKind());
+
+/// The settings of an optimizer; those that its kind does not have are ignored.
+struct OptimizerConfig {
+    OptimizerKind kind = OptimizerKind::Adam;
+    double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0, momentum = 0.9;
+    double dampening = 0, alpha = 0.99; ///< SGD; RMSprop's decay of squared gradients
+    bool nesterov = false, amsgrad = false, centered = false;
+};
+/// What the optimizer of a second network has of its own; the rest it shares with the first.
+struct SecondOptimizerConfig {
+    OptimizerKind kind = OptimizerKind::Sgd;
+    double lr = 1e-3;
+};
+
+} // namespace halfscope
