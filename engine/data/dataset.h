@@ -29,7 +29,8 @@ public:
 
 /// A row of the table of data sets, by TaskKind.
 struct DataSetInfo {
-    const char* name; ///< of task.kind: "checkerboard"
+    const char* name;  ///< of task.kind: "checkerboard"
+    const char* about; ///< for tool tips and the manual, after the name
     /// Every step sees all samples, and task.batch does not count.
     bool wholeSet = false;
     bool labels = false; ///< targets are class numbers

@@ -13,7 +13,7 @@ namespace halfscope {
 struct LossInfo {
     LossKind kind = LossKind::Mse;
     const char* name = "";     ///< of task.loss: "mse"
-    const char* about = "";    ///< one sentence
+    const char* about = "";    ///< for tool tips and the manual, after the name
     bool ofLabels = false;     ///< its target is a class number a sample
     bool hasDelta = false;     ///< LossSpec::delta acts
     bool hasSmoothing = false; ///< LossSpec::labelSmoothing acts

@@ -103,11 +103,19 @@ int64_t pixelsOf(const TaskConfig& task) { return task.side * task.side; }
 
 extern const DataSetInfo kCheckerboardData, kImageData;
 const DataSetInfo kCheckerboardData{
-    "checkerboard", true, false, pixelsOf,
+    "checkerboard",
+    "a checkerboard, painted from the coordinates of its pixels",
+    true,
+    false,
+    pixelsOf,
     [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<PixelData>(checkerboardPicture(task));
     }};
-const DataSetInfo kImageData{"image", true, false, pixelsOf,
+const DataSetInfo kImageData{"image",
+                             "a picture of your own, painted in the same way",
+                             true,
+                             false,
+                             pixelsOf,
                              [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
                                  return std::make_unique<PixelData>(imagePicture(task));
                              }};

@@ -60,7 +60,11 @@ private:
 
 extern const DataSetInfo kRegressionData;
 const DataSetInfo kRegressionData{
-    "regression", false, false, [](const TaskConfig& task) { return task.samples; },
+    "regression",
+    "random targets to fit from random inputs",
+    false,
+    false,
+    [](const TaskConfig& task) { return task.samples; },
     [](const TaskConfig& task, uint64_t seed) -> std::unique_ptr<Dataset> {
         return std::make_unique<RegressionData>(task, seed);
     }};

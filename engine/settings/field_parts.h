@@ -129,6 +129,19 @@ inline Field oneOf(Field field, std::vector<std::string> choices) {
     return field;
 }
 
+/// Ends the help with what each choice is: "mse: mean of squared errors; l1: ...". `rows` has one
+/// row a choice, with name and about.
+template <class Rows>
+Field describing(const Rows& rows, Field field) {
+    const char* before = field.help.empty() ? "" : " ";
+    for (const auto& row : rows) {
+        field.help += std::string(before) + row.name + ": " + row.about;
+        before = "; ";
+    }
+    field.help += ".";
+    return field;
+}
+
 inline Field live(FieldApply apply, Field field) {
     field.effect = FieldEffect::Live;
     field.apply = apply;

@@ -23,12 +23,10 @@ std::vector<Field> taskFields() {
     const auto paints = [](const RunConfig& c) { return infoOf(c.task.kind).wholeSet; };
     std::vector<Field> fields;
     fields.push_back(
-        oneOf(ofRun(
-                  {"task.kind", "Task", "",
-                   "What the network learns: to paint a checkerboard or a picture from pixel "
-                   "coordinates, or to fit random targets from random inputs (regression)."},
-                  [](auto& c) -> auto& { return c.task.kind; }),
-              namesUpTo(static_cast<TaskKind>(dataSets().size() - 1))));
+        describing(dataSets(), oneOf(ofRun(
+                                         {"task.kind", "Task", "", "What the network learns."},
+                                         [](auto& c) -> auto& { return c.task.kind; }),
+                                     namesUpTo(static_cast<TaskKind>(dataSets().size() - 1)))));
     fields.push_back(
         when(paints, in(ofRun(
                             {"task.side", "Picture side", "pixels",
@@ -115,13 +113,11 @@ std::vector<Field> lossFields() {
     const auto hasDelta = [](const RunConfig& c) { return infoOf(c.task.loss.kind).hasDelta; };
     const auto smooths = [](const RunConfig& c) { return infoOf(c.task.loss.kind).hasSmoothing; };
     return {
-        oneOf(ofRun(
-                  {"task.loss", "Loss", "",
-                   "The error that training reduces: mse, l1, huber and smooth-l1 measure the "
-                   "difference from the target, bce-with-logits is for targets between 0 and 1, "
-                   "cross-entropy for classes."},
-                  [](auto& c) -> auto& { return c.task.loss.kind; }),
-              namesUpTo(static_cast<LossKind>(losses().size() - 1))),
+        describing(losses(),
+                   oneOf(ofRun(
+                             {"task.loss", "Loss", "", "The error that training reduces."},
+                             [](auto& c) -> auto& { return c.task.loss.kind; }),
+                         namesUpTo(static_cast<LossKind>(losses().size() - 1)))),
         when(hasDelta, in(ofRun(
                               {"task.loss_delta", "Delta", "",
                                "The error at which huber and smooth-l1 turn from a parabola into "

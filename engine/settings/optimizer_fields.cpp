@@ -17,23 +17,6 @@ auto has(bool OptimizerSettings::*setting) {
     };
 }
 
-/// "adam does this; sgd does that."
-std::string aboutOptimizers() {
-    std::string text;
-    for (const OptimizerInfo& info : kOptimizers)
-        text += std::string(text.empty() ? "" : "; ") + info.name + " " + info.about;
-    return text + ".";
-}
-
-Field kindField() {
-    Field field = oneOf(ofRun(
-                            {"optimizer.kind", "Optimizer", "", ""},
-                            [](auto& c) -> auto& { return c.optimizer.kind; }),
-                        namesUpTo(kOptimizers.back().kind));
-    field.help = aboutOptimizers();
-    return field;
-}
-
 } // namespace
 
 std::vector<Field> optimizerFields() {
@@ -41,7 +24,11 @@ std::vector<Field> optimizerFields() {
         return c.schedule.kind != ScheduleKind::OneCycle;
     };
     return {
-        kindField(),
+        describing(kOptimizers, oneOf(ofRun(
+                                          {"optimizer.kind", "Optimizer", "",
+                                           "The rule by which gradients change the weights."},
+                                          [](auto& c) -> auto& { return c.optimizer.kind; }),
+                                      namesUpTo(kOptimizers.back().kind))),
         live(FieldApply::Rates,
              when(ownRate, in(ofRun(
                                   {"optimizer.lr", "Learning rate", "",

@@ -23,26 +23,26 @@ struct OptimizerSettings {
 struct OptimizerInfo {
     OptimizerKind kind;
     const char* name;  ///< in files
-    const char* about; ///< what it does, after its name, for tool tips and the manual
+    const char* about; ///< for tool tips and the manual, after the name
     OptimizerSettings has;
 };
 
 inline constexpr std::array kOptimizers{
     OptimizerInfo{OptimizerKind::Adam,
                   "adam",
-                  "adds weight decay to the gradient",
+                  "Adam, with weight decay added to the gradient",
                   {.betas = true, .epsilon = true}},
     OptimizerInfo{OptimizerKind::AdamW,
                   "adamw",
-                  "applies it to the weights directly",
+                  "Adam, with weight decay applied to the weights directly",
                   {.betas = true, .epsilon = true}},
     OptimizerInfo{OptimizerKind::Sgd,
                   "sgd",
-                  "is gradient descent with momentum",
+                  "gradient descent with momentum",
                   {.momentum = true, .nesterov = true}},
     OptimizerInfo{OptimizerKind::RmsProp,
                   "rmsprop",
-                  "divides the gradient by a running average of its size",
+                  "gradients divided by a running average of their size",
                   {.epsilon = true, .momentum = true, .alpha = true}},
 };
 
