@@ -12,9 +12,11 @@
 // of the lowest and the highest, and how many are finite, 6 bytes each: 0.4 bytes per value. Steps
 // at equal distances take no bytes, others take 8 per value. A full chunk never changes. The one
 // that is being filled is at most twice as large as its values; if its coding no longer fits, it
-// is replaced.
+// is replaced. A full chunk whose values lie in a store keeps 2 bytes per 16 values in memory, see
+// column_chunk.h.
 #pragma once
 
+#include "engine/runs/column_chunk.h"
 #include "engine/runs/growing_list.h"
 
 #include <array>
@@ -26,25 +28,9 @@
 
 namespace halfscope {
 
-struct Point {
-    int64_t step = 0;
-    double value = 0;
-    bool operator==(const Point&) const = default;
-};
-
-/// Of the values at the steps from <= step < to.
-struct Extremes {
-    int64_t from = 0, to = 0;
-    int64_t finite = 0;          ///< finite values
-    int64_t notFinite = 0;       ///< inf and nan; they never count in the points below
-    Point lowest, highest, last; ///< where finite > 0; of equal values the first one
-};
-
-class ColumnChunk;
-
 class Column {
 public:
-    static constexpr size_t kChunkValues = 4096;
+    static constexpr size_t kChunkValues = ColumnChunk::kValues;
 
     bool empty() const { return size() == 0; }
     int64_t size() const;                           ///< values
@@ -91,13 +77,17 @@ public:
     /// Heap bytes that the column holds; what lanes share counts for each of them.
     size_t bytes() const;
 
+    /// For a store: the chunks that will not change any more, and the values behind them as bytes.
+    const GrowingList<std::shared_ptr<const ColumnChunk>>::View& fullChunks() const {
+        return m_full;
+    }
+    std::vector<std::byte> packedTail() const {
+        return m_open && m_count > 0 ? m_open->packed(m_count, m_runs) : std::vector<std::byte>();
+    }
+
 private:
     friend class ColumnWriter;
-    /// A chunk and how much of it this view sees.
-    struct Part {
-        const ColumnChunk* chunk;
-        size_t count, runs;
-    };
+    struct Part;
     size_t parts() const { return m_full.size() + (m_count > 0 ? 1 : 0); }
     Part part(size_t i) const;
     /// The first part that has a step at or after this one.
@@ -105,7 +95,7 @@ private:
     void gather(size_t& part, Extremes&) const;
 
     GrowingList<std::shared_ptr<const ColumnChunk>>::View m_full;
-    std::shared_ptr<const ColumnChunk> m_open;
+    std::shared_ptr<const ChunkValues> m_open;
     size_t m_count = 0, m_runs = 0; ///< of the open chunk
     int64_t m_lastStep = 0;
 };
@@ -125,7 +115,7 @@ public:
 
 private:
     GrowingList<std::shared_ptr<const ColumnChunk>> m_full;
-    std::shared_ptr<ColumnChunk> m_open;
+    std::shared_ptr<ChunkValues> m_open;
     Column m_column;
 };
 

@@ -177,7 +177,7 @@ void Run::addLane(LaneInfo lane) {
     const size_t metrics = m_now.m_metrics->size();
     require(lane.parent < m_now.laneCount(), "a lane's parent is a lane before it");
     std::vector<ColumnWriter>& writers = m_writers.emplace_back(metrics);
-    const bool saved = !m_now.info().folder.empty();
+    const bool saved = !m_now.info().folder.empty() || m_now.info().restored;
     auto history = std::make_shared<GradientHistory>(saved ? GradientHistory::ofSavedRun()
                                                            : GradientHistory());
     if (lane.parent >= 0) {

@@ -47,6 +47,7 @@ struct RunInfo {
     std::vector<MemoryUse> memory;     ///< by lane; empty when not known
     std::string program, compiler;     ///< versions: "0.1.0"; empty when not known
     std::optional<RunOutcome> outcome; ///< nothing while it trains, and where no file tells it
+    bool restored = false;             ///< from a session that was left, see left_session.h
 
     // Of a saved run.
     std::string folder; ///< that it was read from; empty for one that was trained here

@@ -1,0 +1,102 @@
+// Calls of SQLite.
+#include "engine/io/database.h"
+
+#include "engine/core/error.h"
+
+#include <sqlite3.h>
+
+namespace halfscope {
+
+namespace {
+
+[[noreturn]] void fail(sqlite3* database, const std::string& path) {
+    throw RunError(path + ": " + (database ? sqlite3_errmsg(database) : "out of memory"));
+}
+
+} // namespace
+
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+Statement::Statement(sqlite3* database, const std::string& path, std::string_view sql)
+    : m_database(database), m_path(path) {
+    sqlite3_stmt* made = nullptr;
+    check(sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &made, nullptr));
+    m_statement.reset(made);
+}
+
+void Statement::check(int result) const {
+    if (result != SQLITE_OK) fail(m_database, m_path);
+}
+
+Statement& Statement::bind(int parameter, int64_t value) {
+    check(sqlite3_bind_int64(m_statement.get(), parameter, value));
+    return *this;
+}
+
+Statement& Statement::bind(int parameter, double value) {
+    check(sqlite3_bind_double(m_statement.get(), parameter, value));
+    return *this;
+}
+
+Statement& Statement::bind(int parameter, std::string_view text) {
+    check(sqlite3_bind_text64(m_statement.get(), parameter, text.data(), text.size(),
+                              SQLITE_TRANSIENT, SQLITE_UTF8));
+    return *this;
+}
+
+Statement& Statement::bind(int parameter, std::span<const std::byte> bytes) {
+    check(sqlite3_bind_blob64(m_statement.get(), parameter, bytes.data(), bytes.size(),
+                              SQLITE_TRANSIENT));
+    return *this;
+}
+
+bool Statement::next() {
+    const int result = sqlite3_step(m_statement.get());
+    if (result == SQLITE_ROW) return true;
+    sqlite3_reset(m_statement.get());
+    if (result != SQLITE_DONE) fail(m_database, m_path);
+    return false;
+}
+
+int64_t Statement::whole(int column) const {
+    return sqlite3_column_int64(m_statement.get(), column);
+}
+
+double Statement::real(int column) const {
+    return sqlite3_column_double(m_statement.get(), column);
+}
+
+std::string Statement::text(int column) const {
+    const auto bytes = this->bytes(column);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::span<const std::byte> Statement::bytes(int column) const {
+    const auto* data =
+        static_cast<const std::byte*>(sqlite3_column_blob(m_statement.get(), column));
+    return {data, data ? static_cast<size_t>(sqlite3_column_bytes(m_statement.get(), column)) : 0};
+}
+
+void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+
+Database::Database(std::string path, Access access) : m_path(std::move(path)) {
+    const int flags = access == Access::Create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                                               : SQLITE_OPEN_READWRITE;
+    sqlite3* opened = nullptr;
+    // a log that was left behind is read too, for which SQLite must be allowed to write
+    const int result = sqlite3_open_v2(
+        m_path.c_str(), &opened, flags | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_NOFOLLOW, nullptr);
+    m_database.reset(opened);
+    if (result != SQLITE_OK) fail(opened, m_path);
+    sqlite3_busy_timeout(opened, 5000); // ms
+    if (access == Access::Create) run("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL");
+}
+
+void Database::run(const char* sql) const {
+    if (sqlite3_exec(m_database.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK)
+        fail(m_database.get(), m_path);
+}
+
+int64_t Database::lastKey() const { return sqlite3_last_insert_rowid(m_database.get()); }
+
+} // namespace halfscope

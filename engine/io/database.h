@@ -1,0 +1,68 @@
+// A file of SQLite: statements with values, and errors that name the file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace halfscope {
+
+/// A prepared statement. One thread at a time; it must not outlive its database.
+class Statement {
+public:
+    Statement(sqlite3*, const std::string& path, std::string_view sql);
+    /// Of the parameters ?1, ?2, ...; they stay until they are bound again.
+    Statement& bind(int parameter, int64_t);
+    Statement& bind(int parameter, double);
+    Statement& bind(int parameter, std::string_view text);
+    Statement& bind(int parameter, std::span<const std::byte>);
+    /// Whether there is a row (another one). After the last one the statement can run again.
+    bool next();
+    /// For a statement without rows.
+    void run() {
+        while (next()) {
+        }
+    }
+    // Of the row; columns count from 0, and their memory is valid until next().
+    int64_t whole(int column) const;
+    double real(int column) const;
+    std::string text(int column) const;
+    std::span<const std::byte> bytes(int column) const;
+
+private:
+    void check(int result) const;
+    struct Finalize {
+        void operator()(sqlite3_stmt*) const;
+    };
+    sqlite3* m_database;
+    std::string m_path;
+    std::unique_ptr<sqlite3_stmt, Finalize> m_statement;
+};
+
+/// RunError "PATH: database disk image is malformed" for whatever fails.
+class Database {
+public:
+    enum class Access { ReadOnly, Create };
+    /// Create: for one writer and readers beside it (write-ahead log), and what is committed stands
+    /// a loss of power.
+    Database(std::string path, Access);
+    void run(const char* sql) const;
+    Statement prepare(std::string_view sql) const { return {m_database.get(), m_path, sql}; }
+    int64_t lastKey() const;
+    const std::string& path() const { return m_path; }
+
+private:
+    struct Close {
+        void operator()(sqlite3*) const;
+    };
+    std::string m_path;
+    std::unique_ptr<sqlite3, Close> m_database;
+};
+
+} // namespace halfscope

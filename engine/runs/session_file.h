@@ -1,0 +1,28 @@
+// The tables of a session's file.
+#pragma once
+
+namespace halfscope {
+
+inline constexpr int kSessionVersion = 1; ///< PRAGMA user_version
+inline constexpr const char* kSessionEnding = ".session";
+
+/// run: rowid of runs. metric: column name. Chunks of forks stand once, and are named by each lane.
+/// tails: the values behind the last full chunk. Blobs are of this machine's byte order; see
+/// ChunkValues::packed().
+inline constexpr const char* kSessionTables = R"(
+CREATE TABLE runs(id INTEGER PRIMARY KEY, name TEXT, preset TEXT, experiment TEXT, summary TEXT,
+                  steps INTEGER, target BLOB);
+CREATE TABLE chunks(id INTEGER PRIMARY KEY, data BLOB);
+CREATE TABLE columns(run INTEGER, lane INTEGER, metric TEXT, place INTEGER, chunk INTEGER,
+                     PRIMARY KEY(run, lane, metric, place)) WITHOUT ROWID;
+CREATE TABLE tails(run INTEGER, lane INTEGER, metric TEXT, data BLOB,
+                   PRIMARY KEY(run, lane, metric)) WITHOUT ROWID;
+CREATE TABLE events(run INTEGER, place INTEGER, kind INTEGER, step INTEGER, lane INTEGER,
+                    before REAL, after REAL, tensor TEXT, text TEXT,
+                    PRIMARY KEY(run, place)) WITHOUT ROWID;
+CREATE TABLE gradients(run INTEGER, lane INTEGER, data BLOB, PRIMARY KEY(run, lane)) WITHOUT ROWID;
+CREATE TABLE pictures(run INTEGER, lane INTEGER, step INTEGER, data BLOB,
+                      PRIMARY KEY(run, lane)) WITHOUT ROWID;
+)";
+
+} // namespace halfscope

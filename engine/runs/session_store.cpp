@@ -1,0 +1,410 @@
+// Writes what is new of each run, and drops values when memory runs short.
+#include "engine/runs/session_store.h"
+
+#include "engine/core/error.h"
+#include "engine/io/database.h"
+#include "engine/runs/run_summary.h"
+#include "engine/runs/session_file.h"
+#include "engine/runs/session_lock.h"
+#include "engine/runs/session_values.h"
+#include "engine/settings/fields.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace halfscope {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+/// Pictures and gradients over time are large, and a second of them is no loss.
+constexpr auto kBetweenLarge = 2s;
+
+/// Reads chunks through a connection of its own, so that a reader never waits for the writer. The
+/// columns that use it keep it alive.
+class ChunkReader : public ChunkStore {
+public:
+    explicit ChunkReader(const std::string& path)
+        : m_database(path, Database::Access::ReadOnly),
+          m_read(m_database.prepare("SELECT data FROM chunks WHERE id = ?1")) {}
+
+    std::vector<std::byte> read(int64_t key) const override {
+        const std::lock_guard lock(m_mutex);
+        std::vector<std::byte> bytes;
+        try {
+            m_read.bind(1, key);
+            while (m_read.next()) {
+                const std::span<const std::byte> found = m_read.bytes(0);
+                bytes.assign(found.begin(), found.end());
+            }
+        } catch (const RunError&) {
+            bytes.clear(); // its reader shows that the values are missing
+        }
+        return bytes;
+    }
+
+private:
+    mutable std::mutex m_mutex;
+    Database m_database;
+    mutable Statement m_read;
+};
+
+/// A run, and how much of it is on disk.
+struct Watched {
+    std::shared_ptr<const Run> run;
+    std::string name;
+    int64_t key = 0;
+    uint64_t version = ~uint64_t{0};
+    const RunInfo* info = nullptr;
+    std::vector<size_t> chunks; ///< by lane and metric
+    std::vector<int64_t> tails; ///< their last steps
+    size_t events = 0;
+    int64_t gradientStep = -1, pictureStep = -1;
+    Clock::time_point large{};
+};
+
+} // namespace
+
+class SessionStore::Writer {
+public:
+    explicit Writer(SessionOptions options)
+        : m_options(std::move(options)), m_lock(m_options.folder),
+          m_database(m_lock.pathOf(kSessionEnding), Database::Access::Create) {
+        m_database.run(kSessionTables);
+        m_database.run(("PRAGMA user_version = " + std::to_string(kSessionVersion)).c_str());
+        m_reader = std::make_shared<ChunkReader>(m_database.path());
+        m_thread = std::jthread([this](const std::stop_token& stop) { work(stop); });
+    }
+    ~Writer() {
+        m_thread.request_stop();
+        m_thread.join();
+        if (m_discards) m_lock.removeSession();
+    }
+
+    void watch(std::shared_ptr<const Run> run, const std::string& name) {
+        const std::lock_guard lock(m_mutex);
+        Watched watched;
+        watched.run = std::move(run);
+        watched.name = name;
+        m_coming.push_back(std::move(watched));
+    }
+    void forget(const Run* run) {
+        const std::lock_guard lock(m_mutex);
+        std::erase_if(m_coming, [run](const Watched& each) { return each.run.get() == run; });
+        m_going.push_back(run);
+    }
+    void flush() {
+        std::unique_lock lock(m_mutex);
+        const uint64_t asked = ++m_asked;
+        m_wake.notify_all();
+        m_flushed.wait(lock, [&] { return m_done >= asked; });
+    }
+    void discard() { m_discards = true; }
+    void setBudget(size_t bytes) {
+        const std::lock_guard lock(m_mutex);
+        m_options.budgetBytes = bytes;
+    }
+    std::string problem() const {
+        const std::lock_guard lock(m_mutex);
+        return m_problem;
+    }
+    size_t residentBytes() const { return m_resident; }
+    bool isFull() const { return m_full; }
+    const std::string& path() const { return m_database.path(); }
+
+private:
+    void work(const std::stop_token&);
+    void takeNews();
+    void look(bool all);
+    void write(Watched&, bool all);
+    void begin(Watched&, const RunSnapshot&);
+    void writeInfo(Watched&, const RunSnapshot&);
+    void writeColumns(Watched&, const RunSnapshot&);
+    int64_t writeChunk(const ColumnChunk&);
+    void writeEvents(Watched&, const RunSnapshot&);
+    void writeGradients(Watched&, const RunSnapshot&);
+    void writePictures(Watched&, const RunSnapshot&);
+    void erase(const Run*);
+    void dropOver(size_t budget);
+
+    SessionOptions m_options;
+    SessionLock m_lock;
+    Database m_database;
+    std::shared_ptr<const ChunkStore> m_reader;
+
+    mutable std::mutex m_mutex; ///< of what follows, up to the thread's own
+    std::condition_variable_any m_wake, m_flushed;
+    std::vector<Watched> m_coming;
+    std::vector<const Run*> m_going;
+    uint64_t m_asked = 0, m_done = 0; ///< flushes
+    std::string m_problem;
+    std::atomic<size_t> m_resident{0};
+    std::atomic<bool> m_full{false}, m_discards{false};
+
+    std::vector<Watched> m_runs;                                  ///< the thread's own
+    std::vector<std::pair<const ColumnChunk*, int64_t>> m_stored; ///< of the open transaction
+    std::jthread m_thread;                                        ///< last: it uses the rest
+};
+
+void SessionStore::Writer::work(const std::stop_token& stop) {
+    for (bool last = false; !last;) {
+        uint64_t asked = 0;
+        {
+            std::unique_lock lock(m_mutex);
+            m_wake.wait_for(lock, stop, m_options.every, [this] { return m_asked > m_done; });
+            asked = m_asked;
+            last = stop.stop_requested();
+        }
+        takeNews();
+        look(last || asked > m_done);
+        const std::lock_guard lock(m_mutex);
+        m_done = asked;
+        m_flushed.notify_all();
+    }
+}
+
+void SessionStore::Writer::takeNews() {
+    std::vector<const Run*> going;
+    {
+        const std::lock_guard lock(m_mutex);
+        for (Watched& each : m_coming)
+            m_runs.push_back(std::move(each));
+        m_coming.clear();
+        going.swap(m_going);
+    }
+    for (const Run* run : going)
+        erase(run);
+}
+
+/// All: pictures and gradients too.
+void SessionStore::Writer::look(bool all) {
+    bool works = problem().empty();
+    try {
+        m_stored.clear();
+        if (works) {
+            m_database.run("BEGIN");
+            for (Watched& each : m_runs)
+                write(each, all);
+            m_database.run("COMMIT");
+            for (const auto& [chunk, key] : m_stored)
+                chunk->setStored(m_reader, key);
+        }
+    } catch (const std::exception& error) {
+        works = false;
+        try {
+            m_database.run("ROLLBACK");
+        } catch (const RunError&) { // SQLite has done so by itself
+        }
+        const std::lock_guard lock(m_mutex);
+        m_problem = error.what();
+    }
+    size_t budget = 0;
+    {
+        const std::lock_guard lock(m_mutex);
+        budget = m_options.budgetBytes;
+    }
+    dropOver(budget);
+}
+
+void SessionStore::Writer::write(Watched& watched, bool all) {
+    const RunSnapshot now = watched.run->snapshot();
+    if (watched.key == 0) begin(watched, now);
+    const bool large = all || Clock::now() - watched.large >= kBetweenLarge;
+    if (now.version() != watched.version) {
+        writeInfo(watched, now);
+        writeColumns(watched, now);
+        writeEvents(watched, now);
+        watched.version = now.version();
+    }
+    if (!large) return;
+    watched.large = Clock::now();
+    writeGradients(watched, now);
+    writePictures(watched, now);
+}
+
+void SessionStore::Writer::begin(Watched& watched, const RunSnapshot& now) {
+    m_database.prepare("INSERT INTO runs(name, preset, target) VALUES(?1, ?2, ?3)")
+        .bind(1, watched.name)
+        .bind(2, now.info().preset)
+        .bind(3, packed(now.target()))
+        .run();
+    watched.key = m_database.lastKey();
+}
+
+void SessionStore::Writer::writeInfo(Watched& watched, const RunSnapshot& now) {
+    if (watched.info == &now.info()) return;
+    std::vector<LaneTotals> totals;
+    for (int lane = 0; lane < now.laneCount(); ++lane)
+        totals.push_back(now.totals(lane));
+    const std::vector<double> noTimes(totals.size());
+    m_database.prepare("UPDATE runs SET experiment = ?2, summary = ?3, steps = ?4 WHERE id = ?1")
+        .bind(1, watched.key)
+        .bind(2, configText(now.info().recorded))
+        .bind(3, summaryText(now.info(), now.lanes(), totals, noTimes))
+        .bind(4, now.step())
+        .run();
+    watched.info = &now.info();
+}
+
+void SessionStore::Writer::writeColumns(Watched& watched, const RunSnapshot& now) {
+    const size_t metrics = now.metrics().size();
+    const size_t columns = metrics * now.lanes().size();
+    watched.chunks.resize(columns);
+    watched.tails.resize(columns, -1);
+    Statement place = m_database.prepare("INSERT INTO columns VALUES(?1, ?2, ?3, ?4, ?5)");
+    Statement tail = m_database.prepare("INSERT OR REPLACE INTO tails VALUES(?1, ?2, ?3, ?4)");
+    place.bind(1, watched.key);
+    tail.bind(1, watched.key);
+    for (size_t i = 0; i < columns; ++i) {
+        const auto lane = static_cast<int>(i / metrics);
+        const auto id = static_cast<MetricId>(i % metrics);
+        const Column& column = now.column(lane, id);
+        if (column.empty() || column.lastStep() == watched.tails[i]) continue;
+        const std::string& name = now.metrics()[static_cast<size_t>(id)].column;
+        const auto& full = column.fullChunks();
+        for (size_t& next = watched.chunks[i]; next < full.size(); ++next)
+            place.bind(2, int64_t{lane})
+                .bind(3, name)
+                .bind(4, static_cast<int64_t>(next))
+                .bind(5, writeChunk(*full[next]))
+                .run();
+        tail.bind(2, int64_t{lane}).bind(3, name).bind(4, column.packedTail()).run();
+        watched.tails[i] = column.lastStep();
+    }
+}
+
+/// The key of a chunk; one that lanes share is written once.
+int64_t SessionStore::Writer::writeChunk(const ColumnChunk& chunk) {
+    if (chunk.key() != 0) return chunk.key();
+    const auto found = std::find_if(m_stored.begin(), m_stored.end(),
+                                    [&](const auto& each) { return each.first == &chunk; });
+    if (found != m_stored.end()) return found->second;
+    m_database.prepare("INSERT INTO chunks(data) VALUES(?1)")
+        .bind(1, chunk.values()->packed(ColumnChunk::kValues, chunk.runs()))
+        .run();
+    m_stored.emplace_back(&chunk, m_database.lastKey());
+    return m_stored.back().second;
+}
+
+void SessionStore::Writer::writeEvents(Watched& watched, const RunSnapshot& now) {
+    Statement insert =
+        m_database.prepare("INSERT INTO events VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
+    for (size_t& next = watched.events; next < now.events().size(); ++next) {
+        const Event& event = now.events()[next];
+        insert.bind(1, watched.key).bind(2, static_cast<int64_t>(next));
+        insert.bind(3, static_cast<int64_t>(event.kind)).bind(4, event.step);
+        insert.bind(5, int64_t{event.lane});
+        insert.bind(6, double{event.scaleBefore}).bind(7, double{event.scaleAfter});
+        insert.bind(8, event.tensor).bind(9, event.text).run();
+    }
+}
+
+void SessionStore::Writer::writeGradients(Watched& watched, const RunSnapshot& now) {
+    if (now.step() == watched.gradientStep) return;
+    for (int lane = 0; lane < now.laneCount(); ++lane) {
+        if (now.gradients(lane).empty()) continue;
+        const std::vector<GradientColumn> columns = now.gradients(lane).columns();
+        m_database.prepare("INSERT OR REPLACE INTO gradients VALUES(?1, ?2, ?3)")
+            .bind(1, watched.key)
+            .bind(2, int64_t{lane})
+            .bind(3, std::as_bytes(std::span(columns)))
+            .run();
+    }
+    watched.gradientStep = now.step();
+}
+
+void SessionStore::Writer::writePictures(Watched& watched, const RunSnapshot& now) {
+    const LanePictures& pictures = now.pictures();
+    if (pictures.outputs.empty() || pictures.step == watched.pictureStep) return;
+    for (size_t lane = 0; lane < pictures.outputs.size(); ++lane)
+        m_database.prepare("INSERT OR REPLACE INTO pictures VALUES(?1, ?2, ?3, ?4)")
+            .bind(1, watched.key)
+            .bind(2, static_cast<int64_t>(lane))
+            .bind(3, pictures.step)
+            .bind(4, packed(pictures.outputs[lane]))
+            .run();
+    watched.pictureStep = pictures.step;
+}
+
+/// Chunks stay: somebody may still hold the run, whose dropped values are read from them.
+void SessionStore::Writer::erase(const Run* run) {
+    const auto found = std::find_if(m_runs.begin(), m_runs.end(),
+                                    [run](const Watched& each) { return each.run.get() == run; });
+    if (found == m_runs.end()) return;
+    try {
+        for (const char* table : {"columns", "tails", "events", "gradients", "pictures"})
+            m_database.prepare("DELETE FROM " + std::string(table) + " WHERE run = ?1")
+                .bind(1, found->key)
+                .run();
+        m_database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, found->key).run();
+    } catch (const RunError& error) {
+        const std::lock_guard lock(m_mutex);
+        m_problem = error.what();
+    }
+    m_runs.erase(found);
+}
+
+/// The oldest values of each run first.
+void SessionStore::Writer::dropOver(size_t budget) {
+    size_t bytes = 0;
+    std::vector<std::pair<size_t, const ColumnChunk*>> chunks;
+    std::vector<RunSnapshot> held; // keeps the chunks
+    for (const Watched& each : m_runs) {
+        const RunSnapshot& now = held.emplace_back(each.run->snapshot());
+        bytes += now.columnBytes();
+    }
+    const size_t wanted = budget - budget / 8; // not at every look anew
+    const bool over = bytes > budget;
+    for (const RunSnapshot& now : held) {
+        if (!over) break;
+        for (int lane = 0; lane < now.laneCount(); ++lane)
+            for (MetricId id = 0; static_cast<size_t>(id) < now.metrics().size(); ++id) {
+                const auto& full = now.column(lane, id).fullChunks();
+                for (size_t i = 0; i < full.size(); ++i)
+                    chunks.emplace_back(i, full[i].get());
+            }
+    }
+    std::stable_sort(chunks.begin(), chunks.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [place, chunk] : chunks) {
+        if (bytes <= wanted) break;
+        const size_t before = chunk->bytes();
+        if (chunk->drop()) bytes -= before - std::min(before, chunk->bytes());
+    }
+    m_resident = bytes;
+    m_full = bytes > budget;
+}
+
+SessionStore::SessionStore(SessionOptions options)
+    : m_writer(std::make_unique<Writer>(std::move(options))) {}
+SessionStore::~SessionStore() = default;
+void SessionStore::watch(std::shared_ptr<const Run> run, const std::string& name) {
+    m_writer->watch(std::move(run), name);
+}
+void SessionStore::forget(const Run* run) { m_writer->forget(run); }
+void SessionStore::flush() { m_writer->flush(); }
+void SessionStore::discard() { m_writer->discard(); }
+void SessionStore::setBudget(size_t bytes) { m_writer->setBudget(bytes); }
+std::string SessionStore::problem() const { return m_writer->problem(); }
+size_t SessionStore::residentBytes() const { return m_writer->residentBytes(); }
+bool SessionStore::isFull() const { return m_writer->isFull(); }
+const std::string& SessionStore::path() const { return m_writer->path(); }
+
+size_t usualBudget() {
+    constexpr size_t kMost = 4ull << 30;
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || page <= 0) return kMost;
+    return std::min(kMost, static_cast<size_t>(pages) * static_cast<size_t>(page) / 4);
+}
+
+} // namespace halfscope

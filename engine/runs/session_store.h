@@ -1,0 +1,60 @@
+// The runs of a session on disk while they train. A crash or a loss of power costs the last quarter
+// of a second, and runs that outgrow the memory they are given go on: the values of their older
+// chunks are then read from here. Reading a session that was left behind is in left_session.h.
+//
+// One SQLite file a session, in a folder of sessions; `session_file.h` has its tables. A file
+// beside it, "NAME.lock", is locked while a program uses the session.
+#pragma once
+
+#include "engine/runs/run.h"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace halfscope {
+
+struct SessionOptions {
+    std::string folder;              ///< made where it is missing
+    size_t budgetBytes = 4ull << 30; ///< of values in memory, of all runs together
+    std::chrono::milliseconds every{250};
+};
+
+/// A quarter of this machine's memory, at most 4 GiB.
+size_t usualBudget();
+
+/// A thread of its own looks at each run's snapshot and writes what is new. Any thread may call.
+class SessionStore {
+public:
+    /// RunError when the folder or the file cannot be made.
+    explicit SessionStore(SessionOptions);
+    /// The session stays on disk, as if the program had ended here, unless discard() was called.
+    /// Runs whose values were dropped from memory stay readable.
+    ~SessionStore();
+    SessionStore(const SessionStore&) = delete;
+    SessionStore& operator=(const SessionStore&) = delete;
+
+    /// From now on. `preset`: see RunInfo.
+    void watch(std::shared_ptr<const Run>, const std::string& name);
+    void forget(const Run*);
+    /// Everything that is there now is on disk when this returns, unless there is a problem().
+    void flush();
+    /// Nothing of the session is kept once the store goes.
+    void discard();
+    void setBudget(size_t bytes);
+
+    /// Why nothing is stored any more: "PATH: database or disk is full"; empty while all is well.
+    std::string problem() const;
+    /// Heap bytes of the columns of all runs, at the last look.
+    size_t residentBytes() const;
+    /// Whether they are more than the budget and nothing can be dropped: training should pause.
+    bool isFull() const;
+    const std::string& path() const;
+
+private:
+    class Writer;
+    std::unique_ptr<Writer> m_writer;
+};
+
+} // namespace halfscope

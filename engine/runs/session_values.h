@@ -1,0 +1,17 @@
+// Pictures as blobs of a session's file.
+#pragma once
+
+#include "engine/io/picture.h"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace halfscope {
+
+/// Three int32 and the values, in this machine's byte order.
+std::vector<std::byte> packed(const Picture&);
+/// No width for bytes that packed() did not make.
+Picture unpackedPicture(std::span<const std::byte>);
+
+} // namespace halfscope

@@ -1,0 +1,429 @@
+// A session's file: what is read back from one that was left behind, values that memory drops and
+// that are read again, sessions in use, a program that is killed.
+#include "engine/core/error.h"
+#include "engine/io/database.h"
+#include "engine/runs/left_session.h"
+#include "engine/runs/session_file.h"
+#include "engine/runs/session_store.h"
+#include "engine/settings/fields.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <random>
+#include <thread>
+
+using namespace halfscope;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int64_t kFork = 4999;
+
+RunInfo infoOf(RunConfig config) {
+    RunInfo info;
+    info.recorded = config;
+    info.config = settingsAtEnd(std::move(config));
+    info.preset = "overflow";
+    info.device = DeviceInfo{"A CPU", "cpu", "a library 1.0", size_t{1} << 30};
+    info.program = "0.1.0";
+    info.memory.resize(info.config.lanes.size());
+    return info;
+}
+
+RunConfig forkedConfig() {
+    RunConfig config = defaultConfig();
+    config.steps = 100000;
+    config.forks.push_back({kFork + 1, 1, 0, defaultLane(Precision::AmpBf16)});
+    return config;
+}
+
+/// Values that no coding makes small, and some that are not finite.
+StepRow rowAt(int64_t step, int lane) {
+    const auto noise =
+        static_cast<float>(std::sin(static_cast<double>(step * (lane + 3)) * 12.9898));
+    const bool skipped = lane == 1 && step % 97 == 0;
+    return StepRow(step, lane)
+        .set(metric::Loss, step % 1501 == 0 ? std::numeric_limits<float>::quiet_NaN() : noise)
+        .set(metric::Scale, 65536.0f)
+        .set(metric::GrowthTracker, step % 2000)
+        .set(metric::LearningRate, 0.001f)
+        .set(metric::GradientNorm, skipped ? std::numeric_limits<float>::infinity() : noise * 7)
+        .setFlags(skipped ? kSkipped : 0u)
+        .set(metric::SkippedSoFar, lane == 1 ? step / 97 : int64_t{0})
+        .set(metric::DeviceSeconds, 1e-3 + 1e-9 * double(step))
+        .set(metric::WallSeconds, static_cast<double>(step) / 70);
+}
+
+void appendRows(Run& run, int64_t from, int64_t to, int lanes) {
+    for (; from <= to; from += 1000) {
+        RunBatch batch;
+        for (int64_t step = from; step < from + 1000 && step <= to; ++step)
+            for (int lane = 0; lane < lanes; ++lane)
+                batch.rows.push_back(rowAt(step, lane));
+        run.append(std::move(batch));
+    }
+}
+
+Event eventAt(int64_t step, int lane) {
+    return {EventKind::Overflow, step, lane, 65536, 32768, "0.weight", "Something \"happened\"."};
+}
+
+std::shared_ptr<Run> madeRun(int64_t steps) {
+    const RunConfig config = forkedConfig();
+    std::vector<LaneInfo> lanes = lanesOf(config);
+    const LaneInfo fork = lanes.back();
+    lanes.pop_back();
+    Picture target{2, 2, 1, {0, 1, 0.5f, 0.25f}};
+    auto run = std::make_shared<Run>(infoOf(config), lanes, target);
+    appendRows(*run, 1, kFork, 2);
+    RunBatch news;
+    news.events = {eventAt(97, 1), eventAt(194, 1)};
+    run->append(std::move(news));
+    RunBatch forked;
+    forked.lanes.push_back(fork);
+    run->append(std::move(forked));
+    appendRows(*run, kFork + 1, steps, 3);
+    RunBatch last;
+    last.events = {eventAt(steps, 2), eventAt(steps, -1)};
+    last.pictures = LanePictures{steps, {target, target, Picture{1, 1, 3, {0, 0.5f, 2}}}};
+    run->append(std::move(last));
+    return run;
+}
+
+bool sameBits(double a, double b) {
+    return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+}
+
+/// Of all columns; the first difference, or nothing.
+std::string difference(const RunSnapshot& a, const RunSnapshot& b) {
+    if (a.laneCount() != b.laneCount()) return "lanes";
+    for (int lane = 0; lane < a.laneCount(); ++lane) {
+        if (a.lanes()[size_t(lane)].name != b.lanes()[size_t(lane)].name) return "name of a lane";
+        if (a.totals(lane).skips().skipped() != b.totals(lane).skips().skipped()) return "skipped";
+        for (MetricId id = 0; id < metric::kKnown; ++id) {
+            const std::string what = std::to_string(lane) + " " + a.metrics()[size_t(id)].column;
+            if (a.column(lane, id).size() != b.column(lane, id).size()) return what + " size";
+            std::vector<Point> points;
+            a.column(lane, id).values(1, 1 << 30, [&](int64_t step, double value) {
+                points.push_back({step, value});
+            });
+            size_t next = 0;
+            std::string found;
+            b.column(lane, id).values(1, 1 << 30, [&](int64_t step, double value) {
+                const Point& wanted = points[next++];
+                if (wanted.step != step || !sameBits(wanted.value, value))
+                    found = what + " step " + std::to_string(step);
+            });
+            if (!found.empty()) return found;
+        }
+    }
+    return {};
+}
+
+/// Keeps chunks in a map.
+class MapStore : public ChunkStore {
+public:
+    std::vector<std::byte> read(int64_t key) const override {
+        ++reads;
+        return chunks.at(key);
+    }
+    std::map<int64_t, std::vector<std::byte>> chunks;
+    mutable int reads = 0;
+};
+
+} // namespace
+
+class TestSessionStore : public QObject {
+    Q_OBJECT
+private slots:
+    void droppedValuesAnswerTheSame_data();
+    void droppedValuesAnswerTheSame();
+    void whatCannotBeReadIsNan();
+    void aLeftSessionComesBack();
+    void aSessionInUseIsNotLeft();
+    void nothingStaysOfADiscardedSession();
+    void memoryKeepsToItsBudget();
+    void aForgottenRunIsNotOffered();
+    void damagedFiles();
+    void aKilledProgramLosesLittle();
+};
+
+void TestSessionStore::droppedValuesAnswerTheSame_data() {
+    QTest::addColumn<int>("kind");
+    QTest::newRow("noise, float32") << 0;
+    QTest::newRow("with nan and inf") << 1;
+    QTest::newRow("bytes") << 2;
+    QTest::newRow("doubles at every 3rd step") << 3;
+    QTest::newRow("mostly not finite") << 4;
+    QTest::newRow("at steps of their own") << 5;
+}
+
+void TestSessionStore::droppedValuesAnswerTheSame() {
+    QFETCH(int, kind);
+    std::mt19937 random(17);
+    ColumnWriter kept, dropped;
+    int64_t step = 0;
+    for (int i = 0; i < 3 * 4096 + 100; ++i) {
+        step += kind == 3 ? 3 : kind == 5 ? 1 + int64_t(random() % 5) : 1;
+        double value = static_cast<float>(random()) / 3e9f;
+        if (kind == 2) value = double(random() % 200);
+        if (kind == 3) value = double(random()) / 7;
+        if ((kind == 1 && random() % 50 == 0) || (kind == 4 && random() % 300 != 0))
+            value = random() % 2 ? std::numeric_limits<double>::infinity() : std::nan("");
+        kept.append(step, value);
+        dropped.append(step, value);
+    }
+    const auto store = std::make_shared<MapStore>();
+    const Column& column = dropped.column();
+    const auto drop = [&] {
+        int64_t key = 0;
+        int count = 0;
+        for (const auto& chunk : column.fullChunks()) {
+            if (chunk->key() == 0) {
+                store->chunks[++key] = chunk->values()->packed(4096, chunk->runs());
+                chunk->setStored(store, key);
+            }
+            chunk->drop(); // what was read again stays for once
+            count += chunk->drop();
+        }
+        return count;
+    };
+    const size_t before = column.bytes();
+    drop();
+    if (kind != 5) QVERIFY(column.bytes() < before / 2);
+    // ranges of whole groups need no values
+    const Extremes all = column.extremes(1, step);
+    QCOMPARE(store->reads, 0);
+    QCOMPARE(all.finite, kept.column().extremes(1, step).finite);
+    for (int i = 0; i < 200; ++i) {
+        drop();
+        const int64_t from = int64_t(random() % uint32_t(step)),
+                      to = from + int64_t(random() % 5000);
+        const Extremes a = kept.column().extremes(from, to), b = column.extremes(from, to);
+        QVERIFY(a.finite == b.finite && a.notFinite == b.notFinite);
+        if (a.finite > 0)
+            QVERIFY(a.lowest == b.lowest && a.highest == b.highest && a.last == b.last);
+        QCOMPARE(kept.column().firstNotFinite(from, to), column.firstNotFinite(from, to));
+        drop();
+        const auto x = kept.column().upTo(from), y = column.upTo(from);
+        QCOMPARE(x.has_value(), y.has_value());
+        if (x) QVERIFY(x->step == y->step && sameBits(x->value, y->value));
+        drop();
+        std::vector<Point> p(300), q(300);
+        QCOMPARE(kept.column().read(from, to, p), column.read(from, to, q));
+        for (size_t at = 0; at < p.size(); ++at)
+            QVERIFY(p[at].step == q[at].step && sameBits(p[at].value, q[at].value));
+    }
+    if (kind != 5) QVERIFY(store->reads > 0);
+}
+
+void TestSessionStore::whatCannotBeReadIsNan() {
+    ColumnWriter writer;
+    for (int64_t step = 1; step <= 4096; ++step)
+        writer.append(step, std::sqrt(double(step)));
+    const auto store = std::make_shared<MapStore>();
+    store->chunks[1] = {std::byte{1}};
+    const auto& chunk = writer.column().fullChunks()[0];
+    chunk->setStored(store, 1);
+    QVERIFY(chunk->drop());
+    QCOMPARE(writer.column().extremes(1, 4096).highest.value, 64.0);
+    QVERIFY(std::isnan(*writer.column().at(2000)));
+}
+
+void TestSessionStore::aLeftSessionComesBack() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString() + "/a/sessions";
+    const std::shared_ptr<Run> run = madeRun(30011);
+    {
+        SessionStore store({sessions});
+        store.watch(run, "A name");
+        store.flush();
+        QCOMPARE(store.problem(), std::string());
+    }
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    QCOMPARE(left.size(), size_t{1});
+    QCOMPARE(left[0].runs().size(), size_t{1});
+    QCOMPARE(left[0].runs()[0].name, std::string("A name"));
+    QCOMPARE(left[0].runs()[0].steps, int64_t{30011});
+    double share = 0;
+    const std::shared_ptr<Run> back = left[0].read(left[0].runs()[0], [&](double done) {
+        share = done;
+        return true;
+    });
+    QCOMPARE(share, 1.0);
+    QCOMPARE(difference(run->now(), back->now()), std::string());
+    QCOMPARE(configText(back->info().recorded), configText(run->info().recorded));
+    QCOMPARE(back->info().preset, std::string("overflow"));
+    QCOMPARE(back->info().device->name, std::string("A CPU"));
+    QVERIFY(back->info().restored);
+    QCOMPARE(back->events().size(), run->events().size());
+    for (size_t i = 0; i < run->events().size(); ++i) {
+        QCOMPARE(back->events()[i].step, run->events()[i].step);
+        QCOMPARE(back->events()[i].lane, run->events()[i].lane);
+        QCOMPARE(back->events()[i].text, run->events()[i].text);
+    }
+    QCOMPARE(back->now().target().values, run->now().target().values);
+    QCOMPARE(back->now().pictures().step, int64_t{30011});
+    QCOMPARE(back->now().pictures().outputs[2].values, run->now().pictures().outputs[2].values);
+    QVERIFY(!left[0].read(left[0].runs()[0], [](double) { return false; }));
+}
+
+void TestSessionStore::aSessionInUseIsNotLeft() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    auto first = std::make_unique<SessionStore>(SessionOptions{sessions});
+    SessionStore second({sessions});
+    QVERIFY(first->path() != second.path());
+    first->watch(madeRun(5100), "one");
+    first->flush();
+    QCOMPARE(leftSessions(sessions).size(), size_t{0});
+    first.reset();
+    std::vector<LeftSession> left = leftSessions(sessions);
+    QCOMPARE(left.size(), size_t{1});
+    QCOMPARE(leftSessions(sessions).size(), size_t{0}); // taken
+    left.clear();
+    left = leftSessions(sessions);
+    QCOMPARE(left.size(), size_t{1});
+    left[0].remove();
+    left.clear();
+    QCOMPARE(leftSessions(sessions).size(), size_t{0});
+    QCOMPARE(sessionsIn(sessions).size(), size_t{1}); // the second
+}
+
+void TestSessionStore::nothingStaysOfADiscardedSession() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    {
+        SessionStore store({sessions});
+        store.watch(madeRun(9000), "one");
+        store.flush();
+        store.discard();
+    }
+    QVERIFY(std::filesystem::is_empty(sessions));
+}
+
+void TestSessionStore::memoryKeepsToItsBudget() {
+    const QTemporaryDir folder;
+    const std::shared_ptr<Run> whole = madeRun(60000);
+    const std::shared_ptr<Run> run = madeRun(60000);
+    const size_t bytes = run->now().columnBytes();
+    auto store = std::make_unique<SessionStore>(
+        SessionOptions{folder.path().toStdString(), bytes / 4, 10ms});
+    store->watch(run, "one");
+    store->flush();
+    store->flush();
+    QVERIFY(store->residentBytes() <= bytes / 4);
+    QVERIFY(run->now().columnBytes() <= bytes / 4);
+    QVERIFY(!store->isFull());
+    QCOMPARE(difference(whole->now(), run->now()), std::string());
+    // what was read is in memory again, and goes again
+    for (int i = 0; i < 3; ++i)
+        store->flush();
+    QVERIFY(run->now().columnBytes() <= bytes / 4);
+    store->setBudget(1);
+    store->flush();
+    store->flush();
+    QVERIFY(store->isFull());
+    // readers outlive the session, and its file
+    store->discard();
+    store.reset();
+    QCOMPARE(difference(whole->now(), run->now()), std::string());
+}
+
+void TestSessionStore::aForgottenRunIsNotOffered() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const std::shared_ptr<Run> one = madeRun(6000), two = madeRun(7000);
+    {
+        SessionStore store({sessions});
+        store.watch(one, "one");
+        store.watch(two, "two");
+        store.flush();
+        store.forget(one.get());
+        store.flush();
+    }
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    QCOMPARE(left.size(), size_t{1});
+    QCOMPARE(left[0].runs().size(), size_t{1});
+    QCOMPARE(left[0].runs()[0].name, std::string("two"));
+    QCOMPARE(difference(left[0].read(left[0].runs()[0])->now(), two->now()), std::string());
+}
+
+/// Bytes changed here and there: an error or what can be read, and no crash.
+void TestSessionStore::damagedFiles() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    std::string path;
+    {
+        SessionStore store({sessions});
+        store.watch(madeRun(9000), "one");
+        store.flush();
+        path = store.path();
+    }
+    std::ifstream in(path, std::ios::binary);
+    const std::string good{std::istreambuf_iterator<char>(in), {}};
+    QVERIFY(good.size() > 100000);
+    std::mt19937 random(5);
+    for (int round = 0; round < 60; ++round) {
+        std::string bad = good;
+        for (int i = 0; i < 40; ++i)
+            bad[random() % bad.size()] = static_cast<char>(random());
+        if (round % 3 == 0) bad.resize(random() % bad.size());
+        std::ofstream(path, std::ios::binary | std::ios::trunc) << bad;
+        for (const LeftSession& left : leftSessions(sessions))
+            for (const LeftRun& run : left.runs()) {
+                try {
+                    const std::shared_ptr<Run> back = left.read(run);
+                    QVERIFY(back->now().lastStep() > 0 || back->now().lastStep() == 0);
+                } catch (const std::runtime_error& error) {
+                    QVERIFY(*error.what() != '\0');
+                }
+            }
+    }
+}
+
+void TestSessionStore::aKilledProgramLosesLittle() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const pid_t child = fork();
+    QVERIFY(child >= 0);
+    if (child == 0) { // 100 steps each 10 ms
+        SessionStore store({sessions});
+        auto run = std::make_shared<Run>(infoOf(defaultConfig()), lanesOf(defaultConfig()));
+        store.watch(run, "one");
+        const auto start = std::chrono::steady_clock::now();
+        for (int64_t step = 1;; step += 100) {
+            appendRows(*run, step, step + 99, 2);
+            std::this_thread::sleep_for(10ms);
+            if (std::chrono::steady_clock::now() - start > 2s) {
+                std::ofstream(sessions + "/last") << step;
+                kill(getpid(), SIGKILL);
+            }
+        }
+    }
+    int status = 0;
+    QCOMPARE(waitpid(child, &status, 0), child);
+    QVERIFY(WIFSIGNALED(status));
+    int64_t last = 0;
+    std::ifstream(sessions + "/last") >> last;
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    QCOMPARE(left.size(), size_t{1});
+    const std::shared_ptr<Run> back = left[0].read(left[0].runs().at(0));
+    QVERIFY2(back->step() > last / 2, std::to_string(back->step()).c_str());
+    for (int64_t step : {int64_t{1}, back->step() / 2, back->step()})
+        QCOMPARE(back->now().row(0, step).loss(), rowAt(step, 0).loss());
+}
+
+QTEST_GUILESS_MAIN(TestSessionStore)
+#include "tst_session_store.moc"
