@@ -1,5 +1,6 @@
 // The window program: options, theme, and the way to take a screenshot of a finished run.
 // Everything that is seen is in ui/.
+#include "app/end_signals.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "ui/look/zoom.h"
@@ -9,7 +10,9 @@
 #include <QCommandLineParser>
 #include <QPixmap>
 #include <QScreen>
+#include <QSessionManager>
 #include <QSettings>
+#include <QStandardPaths>
 
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +24,7 @@ using namespace halfscope;
 
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
+constexpr int kSignalled = 128; // and the signal's number, as shells have it
 
 struct Options {
     QString file, preset = QStringLiteral("checkerboard"), screenshot;
@@ -186,7 +190,18 @@ int runWindow(QApplication& app, const Options& options) {
     settings.theme = options.theme.value_or(
         settings.remember ? themeNamed(QSettings().value(QStringLiteral("theme")).toString())
                           : Theme::Auto);
+    if (settings.remember)
+        settings.sessions = QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation) +
+                            QStringLiteral("/sessions");
     MainWindow window(settings);
+    const EndSignals ends([&window](int signal) {
+        window.endSession();
+        QCoreApplication::exit(kSignalled + signal);
+    });
+    // the desktop session ends: questions would hold it up
+    QObject::connect(
+        &app, &QGuiApplication::commitDataRequest, &window,
+        [&window](QSessionManager&) { window.endSession(); }, Qt::DirectConnection);
     if (options.size) window.resize(*options.size);
     // a screenshot has the same size everywhere
     if (!options.size && settings.remember)

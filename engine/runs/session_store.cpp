@@ -103,10 +103,18 @@ public:
         std::erase_if(m_coming, [run](const Watched& each) { return each.run.get() == run; });
         m_going.push_back(run);
     }
-    void flush() {
-        std::unique_lock lock(m_mutex);
-        const uint64_t asked = ++m_asked;
+    uint64_t ask() {
+        const std::lock_guard lock(m_mutex);
         m_wake.notify_all();
+        return ++m_asked;
+    }
+    bool isWritten(uint64_t asked) const {
+        const std::lock_guard lock(m_mutex);
+        return m_done >= asked;
+    }
+    void flush() {
+        const uint64_t asked = ask();
+        std::unique_lock lock(m_mutex);
         m_flushed.wait(lock, [&] { return m_done >= asked; });
     }
     void discard() { m_discards = true; }
@@ -393,6 +401,8 @@ void SessionStore::watch(std::shared_ptr<const Run> run, const std::string& name
 }
 void SessionStore::forget(const Run* run) { m_writer->forget(run); }
 void SessionStore::flush() { m_writer->flush(); }
+uint64_t SessionStore::askToWrite() { return m_writer->ask(); }
+bool SessionStore::isWritten(uint64_t asked) const { return m_writer->isWritten(asked); }
 void SessionStore::discard() { m_writer->discard(); }
 void SessionStore::setBudget(size_t bytes) { m_writer->setBudget(bytes); }
 std::string SessionStore::problem() const { return m_writer->problem(); }

@@ -40,6 +40,9 @@ public:
     void forget(const Run*);
     /// Everything that is there now is on disk when this returns, unless there is a problem().
     void flush();
+    /// The same without waiting: whether isWritten() of the result.
+    uint64_t askToWrite();
+    bool isWritten(uint64_t asked) const;
     /// Nothing of the session is kept once the store goes.
     void discard();
     void setBudget(size_t bytes);

@@ -1,11 +1,16 @@
 // The program with the window, started as a desktop and as a script start it.
+#include "engine/runs/left_session.h"
+#include "engine/runs/session_file.h"
 #include "tests/fake_cuda/fake_run.h"
 
 #include <QFile>
+#include <QFileInfo>
 #include <QImage>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <csignal>
 
 using namespace halfscope;
 
@@ -25,6 +30,7 @@ void start(QProcess& process, const QTemporaryDir& home, const QStringList& argu
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.insert(QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen"));
     environment.insert(QStringLiteral("XDG_CONFIG_HOME"), home.path());
+    environment.insert(QStringLiteral("XDG_DATA_HOME"), home.path());
     process.setProcessEnvironment(environment);
     process.setProgram(QStringLiteral(HALFSCOPE_BINARY_DIR "/halfscope"));
     process.setArguments(arguments);
@@ -39,7 +45,41 @@ private slots:
     void takesAPicture();
     void badFileOfAScript();
     void badFileOfADesktop();
+    void signalsKeepTheRun_data();
+    void signalsKeepTheRun();
 };
+
+void TestProgram::signalsKeepTheRun_data() {
+    QTest::addColumn<int>("signal");
+    QTest::newRow("SIGTERM") << SIGTERM;
+    QTest::newRow("SIGINT") << SIGINT;
+    QTest::newRow("SIGHUP") << SIGHUP;
+}
+
+/// The program ends within a moment, and the next start finds what it trained.
+void TestProgram::signalsKeepTheRun() {
+    QFETCH(int, signal);
+    const QTemporaryDir folder;
+    RunConfig config = tinyConfig(100'000'000);
+    config.pace = 1000;
+    QProcess process;
+    start(process, folder, {writeFile(folder, "small.json", configText(config)), "--play"});
+    const std::string sessions = folder.filePath("Halfscope/halfscope/sessions").toStdString();
+    const auto file = [&sessions] {
+        const std::vector<std::string> names = sessionsIn(sessions);
+        return names.empty() ? std::string() : sessions + "/" + names[0] + kSessionEnding + "-wal";
+    };
+    QVERIFY(QTest::qWaitFor(
+        [&] { return QFileInfo(QString::fromStdString(file())).size() > 200000; }, kPatience));
+    QVERIFY(leftSessions(sessions).empty()); // it is used
+    kill(static_cast<pid_t>(process.processId()), signal);
+    QVERIFY2(process.waitForFinished(kPatience), qPrintable(process.errorString()));
+    QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+    QCOMPARE(process.exitCode(), 128 + signal);
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    QCOMPARE(left.size(), size_t{1});
+    QVERIFY(left[0].runs().at(0).steps > 10);
+}
 
 void TestProgram::takesAPicture() {
     const QTemporaryDir folder;

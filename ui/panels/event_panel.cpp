@@ -46,13 +46,9 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     header->setStretchLastSection(true);
     header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     header->setMinimumSectionSize(24);
-    const QFontMetrics metrics(font());
-    const auto width = [&metrics](const QString& widest) {
-        return metrics.horizontalAdvance(widest) + 12;
-    };
-    m_table->setColumnWidth(EventModel::StepColumn, width(QStringLiteral("100,000")));
-    m_table->setColumnWidth(EventModel::LaneColumn, width(tr("Lane")));
-    m_table->setColumnWidth(EventModel::KindColumn, width(tr("Overflow, scale halved")));
+    m_table->setColumnWidth(EventModel::StepColumn, widthOf(QStringLiteral("100,000")));
+    m_table->setColumnWidth(EventModel::LaneColumn, widthOf(tr("Lane")));
+    m_table->setColumnWidth(EventModel::KindColumn, widthOf(tr("Overflow, scale halved")));
     m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_sentence = make<QLabel>(this);
     m_sentence->setWordWrap(true);
@@ -66,6 +62,7 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     column->addLayout(m_headingRow);
     column->addWidget(m_table, 1);
     column->addWidget(m_sentence);
+    connect(&model, &QAbstractItemModel::rowsInserted, this, &EventPanel::widenSteps);
     connect(&model, &QAbstractItemModel::rowsInserted, this, &EventPanel::updateHeading);
     connect(&model, &QAbstractItemModel::modelReset, this, &EventPanel::updateHeading);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
@@ -77,6 +74,18 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     connect(m_table, &QTableView::activated, this, jump);
     updateHeading();
     applyColors();
+}
+
+/// Of a cell with this text.
+int EventPanel::widthOf(const QString& text) const {
+    return fontMetrics().horizontalAdvance(text) + 12;
+}
+
+/// The newest step is the widest.
+void EventPanel::widenSteps() {
+    const QString newest = m_table->model()->index(0, EventModel::StepColumn).data().toString();
+    if (const int wanted = widthOf(newest); wanted > m_table->columnWidth(EventModel::StepColumn))
+        m_table->setColumnWidth(EventModel::StepColumn, wanted);
 }
 
 /// A sentence that is cut off helps nobody, so it is shown below the list.

@@ -35,6 +35,8 @@ private:
     void updateHeading();
     void showSentence();
     void fitTable();
+    int widthOf(const QString& text) const;
+    void widenSteps();
     void applyColors();
 
     EventModel& m_model;

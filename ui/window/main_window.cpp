@@ -24,6 +24,7 @@
 #include <QSettings>
 #include <QSplitter>
 #include <QStatusBar>
+#include <QTimer>
 #include <QUrl>
 #include <QVBoxLayout>
 
@@ -48,8 +49,11 @@ MainWindow::MainWindow(WindowOptions options) : m_options(std::move(options)) {
     m_shown = std::make_unique<ShownRun>(m_models, *m_controller, *m_figures, m_parts);
     m_shown->setWorth(m_options.askAfterSeconds);
     m_files = std::make_unique<WindowFiles>(m_models, *m_controller, *m_shown, m_parts, *this);
+    if (!m_options.sessions.isEmpty())
+        m_keeper = std::make_unique<SessionKeeper>(m_options.sessions, m_models, *m_controller,
+                                                   *m_shown, m_parts, *this);
     m_menus = std::make_unique<WindowMenus>(m_models, *m_controller, *m_shown, *m_files, m_parts,
-                                            *this, m_options.remember);
+                                            *this, m_options.remember, m_keeper.get());
     m_frames = std::make_unique<FrameLoop>(*m_parts.rate);
     m_closing = std::make_unique<CloseGuard>(*m_shown, *m_files, *this, m_options.askAfterSeconds);
     m_keys = std::make_unique<KeyRouter>(*this);
@@ -57,6 +61,7 @@ MainWindow::MainWindow(WindowOptions options) : m_options(std::move(options)) {
     if (m_options.remember) restoreLayout();
     chooseTheme(m_options.theme);
     m_frames->start([this] { return frame(); });
+    if (m_keeper) QTimer::singleShot(0, m_keeper.get(), &SessionKeeper::offerLeft);
 }
 
 MainWindow::~MainWindow() {
@@ -172,6 +177,7 @@ void MainWindow::connectParts() {
     connect(shown, &ShownRun::told, this, &MainWindow::tell);
     connect(shown, &ShownRun::stirred, m_frames.get(), &FrameLoop::stir);
     connect(m_files.get(), &WindowFiles::told, this, &MainWindow::tell);
+    if (m_keeper) connect(m_keeper.get(), &SessionKeeper::told, this, &MainWindow::tell);
     connect(m_frames.get(), &FrameLoop::settled, this, &MainWindow::settled);
 }
 
@@ -219,11 +225,23 @@ void MainWindow::saveLayout() const {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-    if (!m_closing->mayClose()) return event->ignore();
+    if (!m_ends && !m_closing->mayClose()) return event->ignore();
+    if (m_keeper && !m_ends) m_keeper->discard();
     m_frames->stop();
     if (m_options.remember) saveLayout();
     m_controller->pause();
     QMainWindow::closeEvent(event);
+}
+
+void MainWindow::keepSession() {
+    if (m_keeper) m_keeper->keep();
+}
+
+void MainWindow::endSession() {
+    m_ends = true;
+    m_controller->pause();
+    keepSession();
+    close();
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

@@ -10,6 +10,7 @@
 #include "ui/window/frame_loop.h"
 #include "ui/window/key_router.h"
 #include "ui/window/run_models.h"
+#include "ui/window/session_keeper.h"
 #include "ui/window/shown_run.h"
 #include "ui/window/window_files.h"
 #include "ui/window/window_menus.h"
@@ -28,6 +29,8 @@ struct WindowOptions {
     RunFactory factory = makeExperimentRun;
     /// Closing asks before it loses a run that trained as long, in seconds, and was not saved.
     double askAfterSeconds = 60;
+    /// Where runs are kept on disk while they train; empty: nowhere.
+    QString sessions{};
 };
 
 class MainWindow : public QMainWindow {
@@ -70,6 +73,10 @@ public:
     PlotStack& plots() { return *m_parts.plots; }
     GradientView& gradients() { return *m_parts.gradients; }
     QString bannerText() const;
+    /// Runs are on disk up to now, for the next start should this window not be closed.
+    void keepSession();
+    /// Ends without questions: the program was told to end. Runs are offered at the next start.
+    void endSession();
 
 signals:
     /// Nothing has arrived and nothing was drawn for some frames, and nothing is running.
@@ -92,6 +99,7 @@ private:
     void saveLayout() const;
 
     WindowOptions m_options;
+    bool m_ends = false; ///< without questions
     RunModels m_models;
     WindowParts m_parts; ///< children
     std::unique_ptr<ExperimentController> m_controller;
@@ -101,6 +109,7 @@ private:
     std::unique_ptr<WindowMenus> m_menus;
     std::unique_ptr<FrameLoop> m_frames;
     std::unique_ptr<CloseGuard> m_closing;
+    std::unique_ptr<SessionKeeper> m_keeper; ///< null where nothing is kept
     std::unique_ptr<KeyRouter> m_keys;
 };
 

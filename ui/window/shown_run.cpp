@@ -256,6 +256,19 @@ void ShownRun::keep() {
             "The previous run is kept. Edit > Restore the previous run (Shift+R) shows it again."));
 }
 
+void ShownRun::adopt(const RunPtr& run, const QString& title) {
+    Shown other;
+    other.run = run;
+    other.preset = QString::fromStdString(run->info().preset);
+    other.title = title;
+    other.id = m_models.store.add(run, title.toStdString());
+    m_models.store.setVisible(other.id, false); // behind another run, when it is asked for
+    m_before = other.id;
+    m_others[m_before] = std::move(other);
+    m_models.list.refresh();
+    emit canBringBackChanged(true);
+}
+
 void ShownRun::bringBack() { bringBack(m_before); }
 
 void ShownRun::bringBack(RunId id) {

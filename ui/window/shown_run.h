@@ -45,6 +45,8 @@ public:
     /// Shows the run again that a reset or another experiment replaced.
     void bringBack();
     bool canBringBack() const { return m_before != RunId::None; }
+    /// A run of another session: into the list.
+    void adopt(const RunPtr&, const QString& title);
     /// Any run of the list; those that are gone do nothing.
     void bringBack(RunId);
     /// Trains with its settings from the start.

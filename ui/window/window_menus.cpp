@@ -16,6 +16,7 @@
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/plots/smoothing.h"
+#include "ui/window/session_keeper.h"
 #include "ui/window/shown_run.h"
 #include "ui/window/window_borders.h"
 #include "ui/window/window_files.h"
@@ -36,9 +37,9 @@ namespace halfscope {
 
 WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, ShownRun& shown,
                          WindowFiles& files, const WindowParts& parts, QMainWindow& window,
-                         bool remembers)
+                         bool remembers, SessionKeeper* keeper)
     : m_models(models), m_controller(controller), m_shown(shown), m_files(files), m_parts(parts),
-      m_window(window), m_remembers(remembers) {
+      m_window(window), m_remembers(remembers), m_keeper(keeper) {
     QMenuBar& bar = *window.menuBar();
     fillFile(*bar.addMenu(tr("&File")));
     fillEdit(*bar.addMenu(tr("&Edit")));
@@ -172,6 +173,7 @@ void WindowMenus::addRuns(QMenu& view) {
     });
     m_runs->setToolTip(tr("The list of runs (F8): compare them, show them again, or repeat them"));
     m_parts.events->addToHeading(m_runs);
+    if (m_keeper) view.addAction(tr("&Memory for runs…"), m_keeper, &SessionKeeper::chooseBudget);
 }
 
 void WindowMenus::addFullScreen(QMenu& view) {

@@ -16,15 +16,16 @@ namespace halfscope {
 
 class ExperimentController;
 class HelpDialog;
+class SessionKeeper;
 class ShownRun;
 class WindowFiles;
 
 class WindowMenus : public QObject {
     Q_OBJECT
 public:
-    /// `remembers`: choices that act at the next start are kept.
+    /// `remembers`: choices that act at the next start are kept. No keeper: no item for its memory.
     WindowMenus(RunModels&, ExperimentController&, ShownRun&, WindowFiles&, const WindowParts&,
-                QMainWindow& window, bool remembers);
+                QMainWindow& window, bool remembers, SessionKeeper* keeper);
 
     void showHelp();
     /// Which views are shown, and how.
@@ -58,6 +59,7 @@ private:
     WindowParts m_parts;
     QMainWindow& m_window;
     bool m_remembers;
+    SessionKeeper* m_keeper;
     QAction* m_fullScreen = nullptr; ///< owned by their menus
     QAction* m_settings = nullptr;
     QAction* m_runs = nullptr;

@@ -73,6 +73,7 @@ private slots:
     void memoryByCause();
     void intervalBelowTheCleanSteps();
     void copyingNothingIsNoFault();
+    void largeStepsAreNotCutOff();
     void eventsShowWholeRows();
     void eventsJump();
     void bannerComesAndGoes();
@@ -439,6 +440,21 @@ void TestPanels::copyingNothingIsNoFault() {
     QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
     model.append(std::vector<Event>(3));
     QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
+}
+
+void TestPanels::largeStepsAreNotCutOff() {
+    FedEvents model;
+    EventPanel panel(model);
+    panel.resize(280, 400);
+    panel.show();
+    std::vector<Event> events(3);
+    events[2].step = 900'000'000;
+    model.append(events);
+    const QModelIndex newest = model.index(0, EventModel::StepColumn);
+    QCOMPARE(newest.data().toString(), QStringLiteral("900,000,000"));
+    const QFontMetrics metrics(panel.table()->font());
+    QVERIFY(panel.table()->columnWidth(EventModel::StepColumn) >=
+            metrics.horizontalAdvance(newest.data().toString()) + 8);
 }
 
 void TestPanels::eventsShowWholeRows() {

@@ -1,0 +1,200 @@
+// What is watched, what is offered, what is told.
+#include "ui/window/session_keeper.h"
+
+#include "engine/core/error.h"
+#include "ui/look/owned.h"
+#include "ui/panels/banner.h"
+#include "ui/session/experiment_controller.h"
+#include "ui/window/run_models.h"
+#include "ui/window/shown_run.h"
+#include "ui/window/window_parts.h"
+
+#include <QAbstractButton>
+#include <QInputDialog>
+#include <QLocale>
+#include <QMessageBox>
+#include <QSettings>
+
+#include <algorithm>
+#include <utility>
+
+namespace halfscope {
+namespace {
+
+constexpr int kBetweenLooks = 250; // ms
+constexpr size_t kMebibyte = size_t{1} << 20;
+const QString kBudgetKey = QStringLiteral("memory/budgetMiB");
+
+} // namespace
+
+SessionKeeper::SessionKeeper(QString folder, RunModels& models, ExperimentController& controller,
+                             ShownRun& shown, const WindowParts& parts, QWidget& window)
+    : m_folder(std::move(folder)), m_models(models), m_controller(controller), m_shown(shown),
+      m_parts(parts), m_window(window) {
+    connect(&m_timer, &QTimer::timeout, this, &SessionKeeper::look);
+    m_timer.start(kBetweenLooks);
+}
+
+SessionKeeper::~SessionKeeper() = default;
+
+size_t SessionKeeper::budget() {
+    const qulonglong given = QSettings().value(kBudgetKey).toULongLong();
+    return given > 0 ? static_cast<size_t>(given) * kMebibyte : usualBudget();
+}
+
+void SessionKeeper::chooseBudget() {
+    constexpr int kLeast = 64, kMost = 16 * 1024 * 1024; // MiB
+    auto* dialog = make<QInputDialog>(&m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Memory for runs"));
+    dialog->setLabelText(
+        tr("Runs take at most this much memory (MiB).\nOlder values of longer runs "
+           "lie on disk and are read when they are shown."));
+    dialog->setInputMode(QInputDialog::IntInput);
+    dialog->setIntRange(kLeast, kMost);
+    dialog->setIntValue(static_cast<int>(budget() / kMebibyte));
+    connect(dialog, &QInputDialog::intValueSelected, this, [this](int mebibytes) {
+        QSettings().setValue(kBudgetKey, mebibytes);
+        if (m_store) m_store->setBudget(static_cast<size_t>(mebibytes) * kMebibyte);
+    });
+    dialog->open();
+}
+
+void SessionKeeper::look() {
+    watchRuns();
+    tellProblems();
+    removeRestored();
+}
+
+/// What came from another session goes there once it is on disk in this one.
+void SessionKeeper::removeRestored() {
+    std::erase_if(m_moving, [this](const auto& each) {
+        if (!m_store || !m_told.empty() || !m_store->isWritten(each.first)) return false;
+        each.second->remove();
+        return true;
+    });
+}
+
+bool SessionKeeper::hasStore() {
+    if (std::exchange(m_tried, true)) return m_store != nullptr;
+    try {
+        m_store = std::make_unique<SessionStore>(SessionOptions{m_folder.toStdString(), budget()});
+    } catch (const RunError& error) {
+        m_parts.banner->showText(tr("Runs are kept in memory alone, not on disk: %1")
+                                     .arg(QString::fromUtf8(error.what())));
+    }
+    return m_store != nullptr;
+}
+
+/// Runs of the list that were trained here. Those of folders are on disk already.
+void SessionKeeper::watchRuns() {
+    if (m_models.store.changes() == m_changes) return;
+    m_changes = m_models.store.changes();
+    std::map<const Run*, std::shared_ptr<const Run>> watched;
+    for (const RunStore::Entry& entry : m_models.store.entries()) {
+        if (!entry.run->info().folder.empty() || !hasStore()) continue;
+        watched[entry.run.get()] = entry.run;
+        if (m_watched.count(entry.run.get()) == 0) m_store->watch(entry.run, entry.name);
+    }
+    for (const auto& [run, holder] : m_watched)
+        if (watched.count(run) == 0) m_store->forget(run);
+    m_watched = std::move(watched);
+}
+
+void SessionKeeper::tellProblems() {
+    if (!m_store) return;
+    const std::string problem = m_store->problem();
+    if (problem != m_told) {
+        m_told = problem;
+        m_parts.banner->showText(
+            tr("Runs are no longer kept on disk, only in memory: %1. Save results to keep them.")
+                .arg(QString::fromStdString(problem)));
+    }
+    if (!m_store->isFull() || !m_controller.running()) return;
+    m_controller.pause();
+    m_parts.banner->showText(
+        tr("Paused: the runs of this session fill the memory for them (%1). Save results, delete "
+           "runs from the list, or choose View > Memory for runs.")
+            .arg(QLocale().formattedDataSize(static_cast<qint64>(budget()))));
+}
+
+void SessionKeeper::keep() {
+    look();
+    if (m_store) m_store->flush();
+}
+
+void SessionKeeper::discard() {
+    m_timer.stop();
+    m_job.reset();
+    if (m_store) m_store->discard();
+}
+
+void SessionKeeper::offerLeft() {
+    std::vector<std::shared_ptr<LeftSession>> left;
+    for (LeftSession& each : leftSessions(m_folder.toStdString()))
+        left.push_back(std::make_shared<LeftSession>(std::move(each)));
+    if (left.empty()) return;
+    QStringList runs;
+    for (const auto& session : left)
+        for (const LeftRun& run : session->runs())
+            runs << tr("%1, %2 steps")
+                        .arg(QString::fromStdString(run.name),
+                             QLocale().toString(static_cast<qlonglong>(run.steps)));
+    constexpr qsizetype kMost = 6;
+    if (runs.size() > kMost) runs = runs.mid(0, kMost) << tr("and more");
+    auto* box = make<QMessageBox>(QMessageBox::Question, tr("Halfscope"),
+                                  tr("Halfscope ended unexpectedly. These runs were not saved:"),
+                                  QMessageBox::Open | QMessageBox::Discard | QMessageBox::Cancel,
+                                  &m_window);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setObjectName(QStringLiteral("leftRuns"));
+    box->setTextFormat(Qt::PlainText);
+    box->setInformativeText(runs.join(u'\n'));
+    box->button(QMessageBox::Open)->setText(tr("&Restore"));
+    box->button(QMessageBox::Discard)->setText(tr("&Delete them"));
+    box->button(QMessageBox::Cancel)->setText(tr("Ask &next time"));
+    box->setDefaultButton(QMessageBox::Open);
+    connect(box, &QMessageBox::finished, this, [this, left](int button) {
+        for (const auto& session : left) {
+            if (button == QMessageBox::Open) restore(session);
+            if (button == QMessageBox::Discard) session->remove();
+        }
+    });
+    box->open();
+}
+
+void SessionKeeper::restore(std::shared_ptr<LeftSession> session) {
+    m_left.push_back(std::move(session));
+    if (!m_job) restoreNext();
+}
+
+void SessionKeeper::restoreNext() {
+    m_job.reset();
+    if (m_left.empty()) {
+        const int restored = std::exchange(m_restored, 0);
+        if (restored > 0)
+            emit told(restored == 1
+                          ? tr("One run was restored: View > Runs of this session lists it.")
+                          : tr("%1 runs were restored: View > Runs of this session lists them.")
+                                .arg(restored));
+        return;
+    }
+    m_job = std::make_unique<RestoreJob>(m_left.front());
+    connect(m_job.get(), &RestoreJob::read, this, [this](const RunPtr& run, const QString& name) {
+        m_shown.adopt(run, name);
+        ++m_restored;
+    });
+    connect(m_job.get(), &RestoreJob::finished, this, [this](const QString& reason) {
+        if (reason.isEmpty()) {
+            watchRuns();
+            if (m_store) m_moving.emplace_back(m_store->askToWrite(), m_left.front());
+        } else {
+            m_parts.banner->showText(tr("Not all runs could be restored: %1").arg(reason));
+        }
+        m_left.erase(m_left.begin());
+        restoreNext();
+    });
+    m_job->start();
+}
+
+} // namespace halfscope

@@ -1,0 +1,75 @@
+// Keeps the window's runs on disk while they train, gives back those of a window that ended without
+// being closed, and stops a training that memory has no room for.
+#pragma once
+
+#include "engine/runs/session_store.h"
+#include "ui/session/restore_job.h"
+
+#include <QObject>
+#include <QTimer>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+class QWidget;
+
+namespace halfscope {
+
+class ExperimentController;
+class ShownRun;
+struct RunModels;
+struct WindowParts;
+
+class SessionKeeper : public QObject {
+    Q_OBJECT
+public:
+    /// `folder`: of sessions.
+    SessionKeeper(QString folder, RunModels&, ExperimentController&, ShownRun&, const WindowParts&,
+                  QWidget& window);
+    ~SessionKeeper() override;
+
+    /// Asks what to do with runs of windows that ended without being closed.
+    void offerLeft();
+    /// What the window has is on disk when this returns, and stays for the next start.
+    void keep();
+    /// The user closes the window: nothing is to be offered at the next start.
+    void discard();
+    /// Of values in memory, from the user's settings.
+    static size_t budget();
+    /// Asks for another one.
+    void chooseBudget();
+
+signals:
+    /// A sentence for the status bar.
+    void told(const QString& text);
+
+private:
+    void look();
+    void watchRuns();
+    bool hasStore();
+    void tellProblems();
+    void removeRestored();
+    void restore(std::shared_ptr<LeftSession>);
+    void restoreNext();
+
+    QString m_folder;
+    RunModels& m_models;
+    ExperimentController& m_controller;
+    ShownRun& m_shown;
+    const WindowParts& m_parts;
+    QWidget& m_window;
+    QTimer m_timer;
+    std::unique_ptr<SessionStore> m_store; ///< from the first run on; null where it cannot be made
+    bool m_tried = false;
+    std::string m_told; ///< the problem that the banner told
+    std::map<const Run*, std::shared_ptr<const Run>> m_watched;
+    uint64_t m_changes = ~uint64_t{0};                ///< of the list, at the last look
+    std::vector<std::shared_ptr<LeftSession>> m_left; ///< to be restored
+    int m_restored = 0;
+    /// Sessions whose runs are in this one, once that has been asked for so far.
+    std::vector<std::pair<uint64_t, std::shared_ptr<LeftSession>>> m_moving;
+    std::unique_ptr<RestoreJob> m_job; ///< reads the first of them; null otherwise
+};
+
+} // namespace halfscope
