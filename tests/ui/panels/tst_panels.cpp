@@ -451,7 +451,7 @@ void TestPanels::largeStepsAreNotCutOff() {
     events[2].step = 900'000'000;
     model.append(events);
     const QModelIndex newest = model.index(0, EventModel::StepColumn);
-    QCOMPARE(newest.data().toString(), QStringLiteral("900,000,000"));
+    QCOMPARE(newest.data().toString(), QLocale().toString(900'000'000));
     const QFontMetrics metrics(panel.table()->font());
     QVERIFY(panel.table()->columnWidth(EventModel::StepColumn) >=
             metrics.horizontalAdvance(newest.data().toString()) + 8);
