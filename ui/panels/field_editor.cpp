@@ -44,9 +44,7 @@ QString unitFor(const QString& unit, int number) {
 FieldEditor::FieldEditor(ConfigModel& model, int row, QWidget* parent)
     : QWidget(parent), m_model(model), m_index(model.index(row)) {
     const Field& field = *model.row(row).field;
-    setObjectName(QStringLiteral("field:%1:%2")
-                      .arg(m_index.data(ConfigModel::KeyRole).toString())
-                      .arg(m_index.data(ConfigModel::LaneRole).toInt()));
+    setObjectName(nameOf(model, row));
     buildControl(field);
     buildRow(field);
     refresh();
@@ -200,8 +198,21 @@ void FieldEditor::editModel() {
     dialog->open(); // training goes on
 }
 
+QString FieldEditor::nameOf(const ConfigModel& model, int row) {
+    const QModelIndex index = model.index(row);
+    return QStringLiteral("field:%1:%2")
+        .arg(index.data(ConfigModel::KeyRole).toString())
+        .arg(index.data(ConfigModel::LaneRole).toInt());
+}
+
 bool FieldEditor::applies() const { return m_index.data(ConfigModel::AppliesRole).toBool(); }
 QString FieldEditor::errorText() const { return m_error->text(); }
+
+void FieldEditor::reload(int row) {
+    m_index = m_model.index(row);
+    if (m_line) m_line->setModified(false);
+    refresh();
+}
 
 void FieldEditor::refresh() {
     if (!m_index.isValid()) return;

@@ -23,6 +23,10 @@ public:
 
     /// Reads the row again: value, emphasis, error, whether it applies.
     void refresh();
+    /// After a reset of the model, of the same setting: what was being typed goes.
+    void reload(int row);
+    /// Its object name.
+    static QString nameOf(const ConfigModel&, int row);
     bool applies() const;
     /// The control itself, for focus and tests.
     QWidget* control() const { return m_control; }

@@ -38,7 +38,7 @@ SetupPanel::SetupPanel(ConfigModel& model, QWidget* parent) : QWidget(parent), m
     column->addLayout(m_strip);
     column->addWidget(m_scroll, 1);
     column->addWidget(m_restart); // below: what is being clicked must not move when it appears
-    connect(&m_model, &QAbstractItemModel::modelReset, this, &SetupPanel::rebuild);
+    connect(&m_model, &QAbstractItemModel::modelReset, this, &SetupPanel::reload);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &SetupPanel::refresh);
     rebuild();
 }
@@ -200,6 +200,20 @@ void SetupPanel::goTo(int lane) {
         m_scroll->verticalScrollBar()->setValue(lane < 0 ? 0 : group.section->y());
         return;
     }
+}
+
+/// After a reset of the model. New widgets take longest, and are needed only for other lanes.
+void SetupPanel::reload() {
+    std::vector<FieldEditor*> editors;
+    for (const Group& group : m_groups)
+        editors.insert(editors.end(), group.editors.begin(), group.editors.end());
+    bool same = static_cast<int>(editors.size()) == m_model.rowCount();
+    for (int row = 0; same && row < m_model.rowCount(); ++row)
+        same = editors[static_cast<size_t>(row)]->objectName() == FieldEditor::nameOf(m_model, row);
+    if (!same) return rebuild();
+    for (int row = 0; row < m_model.rowCount(); ++row)
+        editors[static_cast<size_t>(row)]->reload(row);
+    refresh();
 }
 
 void SetupPanel::rebuild() {

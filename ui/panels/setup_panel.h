@@ -45,6 +45,7 @@ private:
     void buildRestartNote();
     void rebuild();
     void refresh();
+    void reload();
     void addRunGroups(QWidget* content);
     void addLaneGroups(QWidget* content);
     void addLaneButton(QWidget* content);

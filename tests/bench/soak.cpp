@@ -1,0 +1,195 @@
+// halfscope-soak MINUTES [SEED]: uses a window at random (play, pause, step, edit, reset, fork,
+// presets, save, open, show runs again, delete them) and prints each half minute what the process
+// takes and how long the window's thread was held. A seed gives the same actions again.
+#include "engine/core/error.h"
+#include "ui/models/run_list_model.h"
+#include "ui/panels/transport_bar.h"
+#include "ui/window/main_window.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QElapsedTimer>
+#include <QMessageBox>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QThread>
+#include <QTimer>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <random>
+#include <string>
+
+namespace {
+
+using namespace halfscope;
+
+constexpr int kBetweenActions = 40;    // ms
+constexpr int kBetweenReports = 30000; // ms
+constexpr int kMostRuns = 8;
+
+/// Of /proc/self/status, "VmRSS:" in KiB, "Threads:".
+long statusOf(const std::string& key) {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;)
+        if (word == key) {
+            long value = 0;
+            status >> value;
+            return value;
+        }
+    return 0;
+}
+
+qsizetype openFiles() { return QDir(QStringLiteral("/proc/self/fd")).entryList().size(); }
+
+/// How late a timer of 5 ms comes.
+class Watch : public QObject {
+public:
+    Watch() {
+        m_clock.start();
+        m_timer.callOnTimeout([this] { m_longest = std::max(m_longest, m_clock.restart()); });
+        m_timer.setTimerType(Qt::PreciseTimer);
+        m_timer.start(5);
+    }
+    qint64 takeLongest() { return std::exchange(m_longest, 0); }
+
+private:
+    QTimer m_timer;
+    QElapsedTimer m_clock;
+    qint64 m_longest = 0;
+};
+
+class Soak : public QObject {
+public:
+    Soak(MainWindow& window, const QTemporaryDir& folder, unsigned seed)
+        : m_window(window), m_folder(folder), m_random(seed) {
+        m_actions.callOnTimeout([this] { act(); });
+        m_reports.callOnTimeout([this] { report(); });
+        m_actions.start(kBetweenActions);
+        m_reports.start(kBetweenReports);
+        std::printf("%8s %9s %8s %7s %7s %7s %9s\n", "seconds", "actions", "MiB", "files",
+                    "threads", "runs", "held ms");
+        m_clock.start();
+    }
+
+    void report() {
+        const qint64 held = m_watch.takeLongest();
+        m_longestHeld = std::max(m_longestHeld, held);
+        std::printf("%8lld %9d %8.1f %7lld %7ld %7d %9lld  %s\n",
+                    static_cast<long long>(m_clock.elapsed() / 1000), m_count,
+                    static_cast<double>(statusOf("VmRSS:")) / 1024,
+                    static_cast<long long>(openFiles()), statusOf("Threads:"),
+                    m_window.runs().rowCount(), static_cast<long long>(held), m_slowest.c_str());
+        std::fflush(stdout);
+        m_slowestMs = 0;
+        m_slowest.clear();
+    }
+    /// Of the window's thread, in ms.
+    qint64 longestHeld() const { return m_longestHeld; }
+
+private:
+    int draw(int count) { return std::uniform_int_distribution<int>(0, count - 1)(m_random); }
+
+    void act() {
+        static const std::array<std::pair<const char*, void (Soak::*)()>, 12> kActions{{
+            {"play", &Soak::play},
+            {"play", &Soak::play},
+            {"pause", &Soak::pause},
+            {"step", &Soak::step},
+            {"reset", &Soak::reset},
+            {"edit", &Soak::edit},
+            {"edit", &Soak::edit},
+            {"preset", &Soak::preset},
+            {"save", &Soak::save},
+            {"open", &Soak::open},
+            {"show again", &Soak::showAgain},
+            {"delete", &Soak::tidy},
+        }};
+        const auto& [name, action] = kActions[static_cast<size_t>(draw(kActions.size()))];
+        QElapsedTimer clock;
+        clock.start();
+        try {
+            (this->*action)();
+        } catch (const std::runtime_error&) { // said as it should be: nothing to save, read still
+        }
+        ++m_count;
+        if (clock.elapsed() < m_slowestMs) return;
+        m_slowestMs = clock.elapsed();
+        m_slowest = std::string(name) + " " + std::to_string(m_slowestMs);
+    }
+
+    void play() { m_window.play(); }
+    void pause() { m_window.pause(); }
+    void step() { m_window.stepOnce(); }
+    void reset() { m_window.restart(); }
+    void edit() {
+        ConfigModel& config = m_window.config();
+        const QModelIndex row = config.index(draw(config.rowCount()), 0);
+        const QVariant value = row.data(Qt::EditRole);
+        static const std::array<QString, 6> kTexts{QStringLiteral("0.01"), QStringLiteral("3"),
+                                                   QStringLiteral("true"), QStringLiteral("adam"),
+                                                   QStringLiteral("-1"),   QStringLiteral("0.5")};
+        // a large network or picture would take the whole time
+        if (row.data(ConfigModel::KeyRole).toString().startsWith(QStringLiteral("optimizer")))
+            config.setData(row, kTexts[static_cast<size_t>(draw(kTexts.size()))]);
+    }
+    void preset() {
+        static const std::array<const char*, 3> kPresets{"regression", "overflow", "checkerboard"};
+        m_window.openPreset(QLatin1String(kPresets[static_cast<size_t>(draw(kPresets.size()))]));
+    }
+    void save() { m_window.saveResults(m_folder.filePath(QString::number(draw(3)))); }
+    void open() { m_window.tryFile(m_folder.filePath(QString::number(draw(3)))); }
+    void showAgain() {
+        if (const RunId id = anyRun(); id != RunId::None) m_window.shown().bringBack(id);
+    }
+    void tidy() {
+        while (m_window.runs().rowCount() > draw(kMostRuns)) {
+            const int before = m_window.runs().rowCount();
+            m_window.shown().remove(anyRun());
+            if (m_window.runs().rowCount() == before) return; // the one that is shown
+        }
+    }
+    RunId anyRun() {
+        const int rows = m_window.runs().rowCount();
+        if (rows == 0) return RunId::None;
+        return m_window.runs().idAt(draw(rows));
+    }
+
+    MainWindow& m_window;
+    const QTemporaryDir& m_folder;
+    std::mt19937 m_random;
+    Watch m_watch;
+    QTimer m_actions, m_reports;
+    QElapsedTimer m_clock;
+    int m_count = 0;
+    qint64 m_longestHeld = 0, m_slowestMs = 0;
+    std::string m_slowest; ///< action
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+    QApplication app(argc, argv);
+    const double minutes = argc > 1 ? std::atof(argv[1]) : 1;
+    const unsigned seed = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 1;
+    if (minutes <= 0) {
+        std::fprintf(stderr, "usage: halfscope-soak MINUTES [SEED]\n");
+        return 2;
+    }
+    const QTemporaryDir folder;
+    WindowOptions options;
+    options.sessions = folder.filePath(QStringLiteral("sessions"));
+    MainWindow window(options);
+    window.openPreset(QStringLiteral("overflow"));
+    window.show();
+    Soak soak(window, folder, seed);
+    QTimer::singleShot(static_cast<int>(minutes * 60000), &app, &QCoreApplication::quit);
+    QApplication::exec();
+    soak.report();
+    std::printf("longest hold of the window's thread: %lld ms\n",
+                static_cast<long long>(soak.longestHeld()));
+    return 0;
+}
