@@ -1,6 +1,7 @@
-// halfscope-soak MINUTES [SEED]: uses a window at random (play, pause, step, edit, reset, fork,
-// presets, save, open, show runs again, delete them) and prints each half minute what the process
-// takes and how long the window's thread was held. A seed gives the same actions again.
+// halfscope-soak MINUTES [SEED]: uses a window at random (play, pause, step, edit, reset, presets,
+// save, open, show runs again, delete them) and prints each half minute what the process takes and
+// how long the window's thread was held. A seed gives the same actions again.
+// halfscope-soak cycles N: starts a training, lets it take a step and resets it, N times.
 #include "engine/core/error.h"
 #include "ui/models/run_list_model.h"
 #include "ui/panels/transport_bar.h"
@@ -9,10 +10,8 @@
 #include <QApplication>
 #include <QDir>
 #include <QElapsedTimer>
-#include <QMessageBox>
-#include <QStandardPaths>
 #include <QTemporaryDir>
-#include <QThread>
+#include <QTest>
 #include <QTimer>
 
 #include <algorithm>
@@ -169,14 +168,47 @@ private:
     std::string m_slowest; ///< action
 };
 
+/// Whether all cycles took a step.
+bool cycles(MainWindow& window, int count) {
+    constexpr int kPatience = 60000; // ms
+    Watch watch;
+    std::printf("%8s %8s %7s %7s %7s %9s\n", "cycles", "MiB", "files", "threads", "runs",
+                "held ms");
+    for (int i = 1; i <= count; ++i) {
+        const RunPtr before = window.shown().run();
+        window.play();
+        const bool stepped = QTest::qWaitFor(
+            [&] {
+                const RunPtr& run = window.shown().run();
+                return run && (run != before || i == 1) && run->step() > 0;
+            },
+            kPatience);
+        if (!stepped) return false;
+        window.restart();
+        while (window.runs().rowCount() > kMostRuns) {
+            const RunId first = window.runs().idAt(0);
+            window.shown().remove(first);
+            if (window.runs().idAt(0) == first) break;
+        }
+        if (i % std::max(1, count / 10) == 0)
+            std::printf("%8d %8.1f %7lld %7ld %7d %9lld\n", i,
+                        static_cast<double>(statusOf("VmRSS:")) / 1024,
+                        static_cast<long long>(openFiles()), statusOf("Threads:"),
+                        window.runs().rowCount(), static_cast<long long>(watch.takeLongest()));
+        std::fflush(stdout);
+    }
+    return true;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     QApplication app(argc, argv);
-    const double minutes = argc > 1 ? std::atof(argv[1]) : 1;
+    const bool cycling = argc == 3 && std::string(argv[1]) == "cycles";
+    const double minutes = cycling ? 1 : argc > 1 ? std::atof(argv[1]) : 1;
     const unsigned seed = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 1;
     if (minutes <= 0) {
-        std::fprintf(stderr, "usage: halfscope-soak MINUTES [SEED]\n");
+        std::fprintf(stderr, "usage: halfscope-soak MINUTES [SEED] | cycles N\n");
         return 2;
     }
     const QTemporaryDir folder;
@@ -185,6 +217,7 @@ int main(int argc, char** argv) {
     MainWindow window(options);
     window.openPreset(QStringLiteral("overflow"));
     window.show();
+    if (cycling) return cycles(window, std::atoi(argv[2])) ? 0 : 1;
     Soak soak(window, folder, seed);
     QTimer::singleShot(static_cast<int>(minutes * 60000), &app, &QCoreApplication::quit);
     QApplication::exec();
