@@ -34,10 +34,10 @@ constexpr const char* kPaceKey = "run.pace";
 constexpr qint64 kSilentMs = 1000; // what takes longer is told
 constexpr qint64 kSeenMs = 300;    // a saved run at least, before a training takes its place
 
-int64_t rowsOf(const Run& run) {
+int64_t rowsOf(const RunSnapshot& run) {
     int64_t rows = 0;
-    for (int lane = 0; lane < run.now().laneCount(); ++lane)
-        rows += run.now().totals(lane).steps();
+    for (int lane = 0; lane < run.laneCount(); ++lane)
+        rows += run.totals(lane).steps();
     return rows;
 }
 
@@ -125,7 +125,7 @@ void ShownRun::readSaved(const QString& folder, const RunConfig& config) {
         m_savedJob.reset();
         m_savedClock.start(); // it stays visible for a moment, even if a training starts meanwhile
         m_stays = true;
-        show(ofExperiment(run, rowsOf(*run)));
+        show(ofExperiment(run, rowsOf(run->now())));
         enlist();
         showState();
     });
@@ -486,10 +486,10 @@ void ShownRun::showState() {
 }
 
 bool ShownRun::hasUnsavedRows() const {
-    return m_shown.run && m_shown.run->step() > 0 && m_shown.savedRows < rowsOf(*m_shown.run);
+    return m_shown.run && m_shown.run->step() > 0 && m_shown.savedRows < rowsOf(m_shown.run->now());
 }
 
-void ShownRun::markSaved() { m_shown.savedRows = rowsOf(*m_shown.run); }
+void ShownRun::markSaved(const RunSnapshot& saved) { m_shown.savedRows = rowsOf(saved); }
 
 double ShownRun::trainedSeconds() const {
     return m_shown.run ? halfscope::trainedSeconds(m_shown.run->now()) : 0;

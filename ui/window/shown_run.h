@@ -75,7 +75,8 @@ public:
     double trainedSeconds() const;
     /// Whether rows are shown that are not on disk.
     bool hasUnsavedRows() const;
-    void markSaved();
+    /// What the run that is shown had when it was saved.
+    void markSaved(const RunSnapshot&);
     /// How long a run must have trained to be worth keeping, in seconds.
     void setWorth(double seconds) { m_worthSeconds = seconds; }
 

@@ -9,10 +9,16 @@
 #include "ui/window/shown_run.h"
 
 #include <QDir>
+#include <QEventLoop>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QGuiApplication>
 #include <QMessageBox>
+#include <QProgressDialog>
+#include <QScopeGuard>
+
+#include <exception>
+#include <thread>
+#include <utility>
 
 namespace halfscope {
 namespace {
@@ -30,6 +36,7 @@ QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
 constexpr const char* kExperimentFile = "experiment.json";
 constexpr const char* kStepsFile = "steps.csv";
 constexpr const char* kPlotsFile = "plots.svg";
+constexpr int kBeforeDialog = 300; // ms: short runs are saved by then
 
 /// A file may be called anything; a title is one short line.
 QString titleOf(const QString& path) {
@@ -121,19 +128,46 @@ QStringList WindowFiles::resultNames() const {
     return names << QLatin1String(kPlotsFile);
 }
 
+/// On a thread of its own, as long tables take their time: the window is drawn meanwhile.
+SavedFiles WindowFiles::write(const RunSnapshot& run, const QString& folder) {
+    QProgressDialog dialog(tr("Saving the run in %1…").arg(folder), {}, 0, 0, &m_window);
+    dialog.setWindowTitle(tr("Save results"));
+    dialog.setWindowModality(Qt::WindowModal);
+    dialog.setMinimumDuration(kBeforeDialog);
+    QEventLoop waits;
+    SavedFiles files;
+    std::exception_ptr error;
+    const std::jthread thread([&] {
+        try {
+            files = saveRun(run, folder.toStdString());
+        } catch (...) {
+            error = std::current_exception();
+        }
+        QMetaObject::invokeMethod(&waits, &QEventLoop::quit, Qt::QueuedConnection);
+    });
+    waits.exec();
+    if (error) std::rethrow_exception(error);
+    return files;
+}
+
 QStringList WindowFiles::saveResults(const QString& folder) {
     if (m_shown.reads())
         throw RunError(tr("The saved run is still being read. Save its results when it is shown.")
                            .toStdString());
     if (!m_shown.run()) throw RunError(tr("There is no run yet").toStdString());
-    const SavedFiles files = saveRun(m_shown.run()->now(), folder.toStdString());
+    if (std::exchange(m_saves, true))
+        throw RunError(tr("Results are being saved already.").toStdString());
+    const auto done = qScopeGuard([this] { m_saves = false; });
+    const RunPtr run = m_shown.run();
+    const RunSnapshot now = run->snapshot();
+    const SavedFiles files = write(now, folder);
     QStringList written;
     for (const std::string& name : files.names)
         written << QString::fromStdString(name);
     QString error;
     if (!m_parts.plots->exportSvg(QDir(folder).filePath(kPlotsFile), &error))
         throw RunError(error.toStdString());
-    m_shown.markSaved();
+    if (run == m_shown.run()) m_shown.markSaved(now);
     m_settingsError = QString::fromStdString(files.settingsError);
     return written << QLatin1String(kPlotsFile);
 }
@@ -152,7 +186,6 @@ bool WindowFiles::chooseResultsFolder() {
             QMessageBox::Yes)
         return false;
     bool saved = false;
-    QGuiApplication::setOverrideCursor(Qt::WaitCursor); // long runs have long tables
     guarded(*m_parts.banner, [&] {
         const QString names = saveResults(folder).join(QStringLiteral(", "));
         saved = true;
@@ -161,7 +194,6 @@ bool WindowFiles::chooseResultsFolder() {
         // why experiment.json may be missing
         if (!m_settingsError.isEmpty()) m_parts.banner->showText(m_settingsError);
     });
-    QGuiApplication::restoreOverrideCursor();
     return saved;
 }
 

@@ -2,6 +2,7 @@
 // Asks for their names, and reports what went wrong.
 #pragma once
 
+#include "engine/runs/run_writer.h"
 #include "ui/window/run_models.h"
 #include "ui/window/window_parts.h"
 
@@ -48,12 +49,14 @@ signals:
 
 private:
     QStringList resultNames() const;
+    SavedFiles write(const RunSnapshot&, const QString& folder);
 
     RunModels& m_models;
     ExperimentController& m_controller;
     ShownRun& m_shown;
     WindowParts m_parts;
     QWidget& m_window;
+    bool m_saves = false;
     QString m_settingsError; ///< why the last results have no experiment.json; or empty
 };
 

@@ -27,6 +27,7 @@ class TestWindowFiles : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void savesResults();
+    void theWindowGoesOnWhileItSaves();
     void resultsThatCannotBeWritten();
     void savesWhatCanBeOpened();
     void picturesOfAnyName();
@@ -68,6 +69,35 @@ void TestWindowFiles::savesResults() {
         configText(config));
     const Picture target = readPicture(folder.filePath(QStringLiteral("target.png")).toStdString());
     QCOMPARE(target.width, again.target().width);
+}
+
+/// Long tables take a while to write: the window is drawn meanwhile, and saves one thing at a time.
+void TestWindowFiles::theWindowGoesOnWhileItSaves() {
+    constexpr int64_t kSteps = 20000;
+    Opened opened(tinyConfig(kSteps));
+    MainWindow& window = opened.window;
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), kSteps, kPatience);
+    const QString folder = opened.folder.filePath(QStringLiteral("out"));
+    int ticks = 0, refused = 0;
+    QTimer timer;
+    timer.callOnTimeout([&] {
+        ++ticks;
+        if (ticks > 1) return;
+        try {
+            window.saveResults(opened.folder.filePath(QStringLiteral("other")));
+        } catch (const RunError&) {
+            ++refused;
+        }
+    });
+    timer.start(1);
+    window.saveResults(folder);
+    timer.stop();
+    QVERIFY(ticks > 1);
+    QCOMPARE(refused, 1);
+    QVERIFY(!QFileInfo::exists(opened.folder.filePath(QStringLiteral("other"))));
+    window.saveResults(folder); // and again, when it is done
 }
 
 void TestWindowFiles::resultsThatCannotBeWritten() {
