@@ -29,6 +29,8 @@ using Clock = std::chrono::steady_clock;
 
 /// Pictures and gradients over time are large, and a second of them is no loss.
 constexpr auto kBetweenLarge = 2s;
+/// An event with its sentence, about. They stay in memory: lists show any of them at any time.
+constexpr size_t kEventBytes = sizeof(Event) + 200;
 
 /// Reads chunks through a connection of its own, so that a reader never waits for the writer. The
 /// columns that use it keep it alive.
@@ -369,7 +371,7 @@ void SessionStore::Writer::dropOver(size_t budget) {
     std::vector<RunSnapshot> held; // keeps the chunks
     for (const Watched& each : m_runs) {
         const RunSnapshot& now = held.emplace_back(each.run->snapshot());
-        bytes += now.columnBytes();
+        bytes += now.columnBytes() + now.events().size() * kEventBytes;
     }
     const size_t wanted = budget - budget / 8; // not at every look anew
     const bool over = bytes > budget;

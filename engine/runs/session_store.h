@@ -17,7 +17,7 @@ namespace halfscope {
 
 struct SessionOptions {
     std::string folder;              ///< made where it is missing
-    size_t budgetBytes = 4ull << 30; ///< of values in memory, of all runs together
+    size_t budgetBytes = 4ull << 30; ///< of values and events in memory, of all runs together
     std::chrono::milliseconds every{250};
 };
 
@@ -49,7 +49,7 @@ public:
 
     /// Why nothing is stored any more: "PATH: database or disk is full"; empty while all is well.
     std::string problem() const;
-    /// Heap bytes of the columns of all runs, at the last look.
+    /// Heap bytes of the columns and events of all runs, at the last look.
     size_t residentBytes() const;
     /// Whether they are more than the budget and nothing can be dropped: training should pause.
     bool isFull() const;

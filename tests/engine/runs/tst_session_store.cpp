@@ -154,6 +154,7 @@ private slots:
     void aSessionInUseIsNotLeft();
     void nothingStaysOfADiscardedSession();
     void memoryKeepsToItsBudget();
+    void eventsCountToo();
     void aForgottenRunIsNotOffered();
     void damagedFiles();
     void aKilledProgramLosesLittle();
@@ -339,6 +340,22 @@ void TestSessionStore::memoryKeepsToItsBudget() {
     store->discard();
     store.reset();
     QCOMPARE(difference(whole->now(), run->now()), std::string());
+}
+
+/// A lane that skips every step has more events than values.
+void TestSessionStore::eventsCountToo() {
+    const QTemporaryDir folder;
+    const std::shared_ptr<Run> run = madeRun(6000);
+    SessionStore store({folder.path().toStdString(), size_t{1} << 20});
+    store.watch(run, "one");
+    store.flush();
+    QVERIFY(!store.isFull());
+    RunBatch flood;
+    for (int64_t step = 1; step <= 10000; ++step)
+        flood.events.push_back(eventAt(step, 1));
+    run->append(std::move(flood));
+    store.flush();
+    QVERIFY(store.isFull());
 }
 
 void TestSessionStore::aForgottenRunIsNotOffered() {
