@@ -175,6 +175,7 @@ void SessionStore::Writer::work(const std::stop_token& stop) {
             asked = m_asked;
             last = stop.stop_requested();
         }
+        if (last && m_discards) return;
         takeNews();
         look(last || asked > m_done);
         const std::lock_guard lock(m_mutex);

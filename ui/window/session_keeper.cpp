@@ -195,6 +195,7 @@ void SessionKeeper::restoreNext() {
         restoreNext();
     });
     m_job->start();
+    emit told(tr("Restoring runs…"));
 }
 
 } // namespace halfscope
