@@ -173,7 +173,7 @@ void WindowMenus::addRuns(QMenu& view) {
     });
     m_runs->setToolTip(tr("The list of runs (F8): compare them, show them again, or repeat them"));
     m_parts.events->addToHeading(m_runs);
-    if (m_keeper) view.addAction(tr("&Memory for runs…"), m_keeper, &SessionKeeper::chooseBudget);
+    if (m_keeper) view.addAction(tr("Memor&y for runs…"), m_keeper, &SessionKeeper::chooseBudget);
 }
 
 void WindowMenus::addFullScreen(QMenu& view) {
