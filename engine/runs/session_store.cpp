@@ -29,6 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Pictures and gradients over time are large, and a second of them is no loss.
 constexpr auto kBetweenLarge = 2s;
+constexpr auto kBetweenTries = 5s; ///< after a failure
 /// An event with its sentence, about. They stay in memory: lists show any of them at any time.
 constexpr size_t kEventBytes = sizeof(Event) + 200;
 
@@ -136,6 +137,7 @@ private:
     void work(const std::stop_token&);
     void takeNews();
     void look(bool all);
+    void rollBack();
     void write(Watched&, bool all);
     void begin(Watched&, const RunSnapshot&);
     void writeInfo(Watched&, const RunSnapshot&);
@@ -161,7 +163,8 @@ private:
     std::atomic<size_t> m_resident{0};
     std::atomic<bool> m_full{false}, m_discards{false};
 
-    std::vector<Watched> m_runs;                                  ///< the thread's own
+    std::vector<Watched> m_runs;  ///< the thread's own, as what follows
+    Clock::time_point m_failed{}; ///< last
     std::vector<std::pair<const ColumnChunk*, int64_t>> m_stored; ///< of the open transaction
     std::jthread m_thread;                                        ///< last: it uses the rest
 };
@@ -197,27 +200,29 @@ void SessionStore::Writer::takeNews() {
         erase(run);
 }
 
-/// All: pictures and gradients too.
+/// All: pictures and gradients too. After a failure it tries again now and then: a full disk may be
+/// full no longer.
 void SessionStore::Writer::look(bool all) {
-    bool works = problem().empty();
-    try {
+    const bool failed = !problem().empty();
+    if (all || !failed || Clock::now() - m_failed >= kBetweenTries) {
+        std::string problem;
+        std::vector<Watched> before = m_runs;
         m_stored.clear();
-        if (works) {
+        try {
             m_database.run("BEGIN");
             for (Watched& each : m_runs)
                 write(each, all);
             m_database.run("COMMIT");
             for (const auto& [chunk, key] : m_stored)
                 chunk->setStored(m_reader, key);
-        }
-    } catch (const std::exception& error) {
-        works = false;
-        try {
-            m_database.run("ROLLBACK");
-        } catch (const RunError&) { // SQLite has done so by itself
+        } catch (const std::exception& error) {
+            problem = error.what();
+            m_runs = std::move(before);
+            m_failed = Clock::now();
+            rollBack();
         }
         const std::lock_guard lock(m_mutex);
-        m_problem = error.what();
+        m_problem = problem;
     }
     size_t budget = 0;
     {
@@ -225,6 +230,13 @@ void SessionStore::Writer::look(bool all) {
         budget = m_options.budgetBytes;
     }
     dropOver(budget);
+}
+
+void SessionStore::Writer::rollBack() {
+    try {
+        m_database.run("ROLLBACK");
+    } catch (const RunError&) { // SQLite has done so by itself
+    }
 }
 
 void SessionStore::Writer::write(Watched& watched, bool all) {

@@ -47,7 +47,7 @@ public:
     void discard();
     void setBudget(size_t bytes);
 
-    /// Why nothing is stored any more: "PATH: database or disk is full"; empty while all is well.
+    /// Why nothing is stored at present: "PATH: database or disk is full"; empty while all is well.
     std::string problem() const;
     /// Heap bytes of the columns and events of all runs, at the last look.
     size_t residentBytes() const;

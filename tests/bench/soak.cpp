@@ -14,6 +14,8 @@
 #include <QTest>
 #include <QTimer>
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -40,6 +42,12 @@ long statusOf(const std::string& key) {
             return value;
         }
     return 0;
+}
+
+/// What malloc has given out, in MiB: memory of the process that grows faster is fragments.
+double heapMebibytes() {
+    const struct mallinfo2 heap = mallinfo2();
+    return static_cast<double>(heap.uordblks + heap.hblkhd) / (1024 * 1024);
 }
 
 qsizetype openFiles() { return QDir(QStringLiteral("/proc/self/fd")).entryList().size(); }
@@ -69,17 +77,17 @@ public:
         m_reports.callOnTimeout([this] { report(); });
         m_actions.start(kBetweenActions);
         m_reports.start(kBetweenReports);
-        std::printf("%8s %9s %8s %7s %7s %7s %9s\n", "seconds", "actions", "MiB", "files",
-                    "threads", "runs", "held ms");
+        std::printf("%8s %9s %8s %8s %7s %7s %7s %9s\n", "seconds", "actions", "MiB", "heap",
+                    "files", "threads", "runs", "held ms");
         m_clock.start();
     }
 
     void report() {
         const qint64 held = m_watch.takeLongest();
         m_longestHeld = std::max(m_longestHeld, held);
-        std::printf("%8lld %9d %8.1f %7lld %7ld %7d %9lld  %s\n",
+        std::printf("%8lld %9d %8.1f %8.2f %7lld %7ld %7d %9lld  %s\n",
                     static_cast<long long>(m_clock.elapsed() / 1000), m_count,
-                    static_cast<double>(statusOf("VmRSS:")) / 1024,
+                    static_cast<double>(statusOf("VmRSS:")) / 1024, heapMebibytes(),
                     static_cast<long long>(openFiles()), statusOf("Threads:"),
                     m_window.runs().rowCount(), static_cast<long long>(held), m_slowest.c_str());
         std::fflush(stdout);
@@ -172,8 +180,8 @@ private:
 bool cycles(MainWindow& window, int count) {
     constexpr int kPatience = 60000; // ms
     Watch watch;
-    std::printf("%8s %8s %7s %7s %7s %9s\n", "cycles", "MiB", "files", "threads", "runs",
-                "held ms");
+    std::printf("%8s %8s %8s %7s %7s %7s %9s\n", "cycles", "MiB", "heap", "files", "threads",
+                "runs", "held ms");
     for (int i = 1; i <= count; ++i) {
         const RunPtr before = window.shown().run();
         window.play();
@@ -191,8 +199,8 @@ bool cycles(MainWindow& window, int count) {
             if (window.runs().idAt(0) == first) break;
         }
         if (i % std::max(1, count / 10) == 0)
-            std::printf("%8d %8.1f %7lld %7ld %7d %9lld\n", i,
-                        static_cast<double>(statusOf("VmRSS:")) / 1024,
+            std::printf("%8d %8.1f %8.2f %7lld %7ld %7d %9lld\n", i,
+                        static_cast<double>(statusOf("VmRSS:")) / 1024, heapMebibytes(),
                         static_cast<long long>(openFiles()), statusOf("Threads:"),
                         window.runs().rowCount(), static_cast<long long>(watch.takeLongest()));
         std::fflush(stdout);

@@ -106,9 +106,12 @@ void SessionKeeper::tellProblems() {
     const std::string problem = m_store->problem();
     if (problem != m_told) {
         m_told = problem;
-        m_parts.banner->showText(
-            tr("Runs are no longer kept on disk, only in memory: %1. Save results to keep them.")
-                .arg(QString::fromStdString(problem)));
+        if (problem.empty())
+            emit told(tr("Runs are kept on disk again."));
+        else
+            m_parts.banner->showText(
+                tr("Runs are not kept on disk now, only in memory: %1. Save results to keep them.")
+                    .arg(QString::fromStdString(problem)));
     }
     if (!m_store->isFull() || !m_controller.running()) return;
     m_controller.pause();

@@ -10,6 +10,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -154,6 +155,7 @@ private slots:
     void aSessionInUseIsNotLeft();
     void nothingStaysOfADiscardedSession();
     void memoryKeepsToItsBudget();
+    void aFullDisk();
     void eventsCountToo();
     void aForgottenRunIsNotOffered();
     void damagedFiles();
@@ -340,6 +342,35 @@ void TestSessionStore::memoryKeepsToItsBudget() {
     store->discard();
     store.reset();
     QCOMPARE(difference(whole->now(), run->now()), std::string());
+}
+
+/// Files may not grow, as on a full disk; later they may.
+void TestSessionStore::aFullDisk() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const std::shared_ptr<Run> run = madeRun(9000);
+    {
+        SessionStore store({sessions, usualBudget(), 10ms});
+        store.watch(run, "one");
+        store.flush();
+        struct rlimit usual {};
+        QCOMPARE(getrlimit(RLIMIT_FSIZE, &usual), 0);
+        const struct rlimit small { size_t{1} << 20, usual.rlim_max };
+        const auto before = std::signal(SIGXFSZ, SIG_IGN);
+        QCOMPARE(setrlimit(RLIMIT_FSIZE, &small), 0);
+        appendRows(*run, 9001, 60000, 3);
+        store.flush();
+        const std::string problem = store.problem();
+        QCOMPARE(setrlimit(RLIMIT_FSIZE, &usual), 0);
+        std::signal(SIGXFSZ, before);
+        QVERIFY2(problem.starts_with(store.path() + ": "), problem.c_str());
+        appendRows(*run, 60001, 60100, 3);
+        store.flush();
+        QCOMPARE(store.problem(), std::string());
+    }
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    QCOMPARE(left.size(), size_t{1});
+    QCOMPARE(difference(run->now(), left[0].read(left[0].runs().at(0))->now()), std::string());
 }
 
 /// A lane that skips every step has more events than values.
