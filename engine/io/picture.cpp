@@ -205,7 +205,7 @@ Picture centreSquare(Picture picture) {
     return square;
 }
 
-void writePng(const Picture& picture, const std::string& path) {
+std::string pngBytes(const Picture& picture) {
     checkPicture(picture);
     const bool holdsNan = std::any_of(picture.values.begin(), picture.values.end(),
                                       [](float value) { return std::isnan(value); });
@@ -213,8 +213,12 @@ void writePng(const Picture& picture, const std::string& path) {
     const std::vector<uint8_t> samples = samplesOf(picture, channels);
     PngWriter writer;
     if (!writer.encode(samples.data(), picture.width, picture.height, channels))
-        throw RunError(path + ": cannot write: " + writer.error());
-    writeFileAtomically(path, writer.bytes());
+        throw RunError(std::string("a picture cannot be made a PNG: ") + writer.error());
+    return writer.bytes();
+}
+
+void writePng(const Picture& picture, const std::string& path) {
+    writeFileAtomically(path, pngBytes(picture));
 }
 
 } // namespace halfscope

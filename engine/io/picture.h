@@ -21,8 +21,9 @@ Picture readPicture(const std::string& path);
 /// Box filter to another size.
 Picture resized(const Picture&, int width, int height);
 Picture centreSquare(Picture);
-/// 8-bit PNG, atomically. nan is drawn magenta (grey pictures become RGB if they hold one).
-/// RunError with path and reason when it cannot write.
+/// 8-bit PNG as bytes of a file. nan is drawn magenta (grey pictures become RGB if they hold one).
+std::string pngBytes(const Picture&);
+/// The same as a file, atomically. RunError with path and reason when it cannot write.
 void writePng(const Picture&, const std::string& path);
 
 } // namespace halfscope

@@ -3,8 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/io/atomic_file.h"
-#include "engine/runs/run_writer.h"
+#include "engine/runs/run_tables.h"
 #include "engine/runs/table_reader.h"
 
 #include <algorithm>
@@ -69,6 +68,12 @@ GradientColumn readColumn(const TableReader& table, const Places& at, int64_t fi
     return column;
 }
 
+/// Of a step whose row in steps.csv never got to the disk.
+bool isBehind(const TableReader& table, const Places& at, int64_t steps) {
+    constexpr int64_t kMost = int64_t{1} << 40;
+    return steps + 1 < kMost && table.whole(at.first, 1, kMost) > steps + 1;
+}
+
 } // namespace
 
 std::string gradientHeader() {
@@ -90,36 +95,36 @@ std::string gradientLine(const GradientRange& range, const std::string& lane) {
     return line + share(range.notFinite()) + '\n';
 }
 
-bool writeGradients(std::span<const GradientHistory* const> lanes,
-                    std::span<const std::string> names, const std::string& path) {
+std::string gradientText(std::span<const GradientHistory* const> lanes,
+                         std::span<const std::string> names) {
     if (std::all_of(lanes.begin(), lanes.end(), [](const auto* lane) { return lane->empty(); }))
-        return false;
-    GrowingFile file(path);
-    file.append(gradientHeader());
+        return {};
+    std::string text = gradientHeader();
     for (size_t i = 0; i < std::min(lanes.size(), names.size()); ++i)
         for (const GradientColumn& column : lanes[i]->columns())
-            file.append(lineOf(column, csvField(names[i])));
-    file.finish();
-    return true;
+            text += lineOf(column, csvField(names[i]));
+    return text;
 }
 
-bool writeGradients(std::span<const GradientHistory> lanes, std::span<const std::string> names,
-                    const std::string& path) {
+std::string gradientText(std::span<const GradientHistory> lanes,
+                         std::span<const std::string> names) {
     std::vector<const GradientHistory*> all;
     for (const GradientHistory& each : lanes)
         all.push_back(&each);
-    return writeGradients(all, names, path);
+    return gradientText(all, names);
 }
 
 std::optional<std::vector<GradientHistory>>
 readGradients(const std::string& path, std::span<const std::string> names, int64_t steps,
               const std::function<bool(double)>& goesOn) {
     TableReader table(path);
-    const Places at(table);
     std::vector<GradientHistory> lanes(names.size(), GradientHistory::ofSavedRun());
+    if (table.columns().empty()) return lanes; // its first line never got to the disk
+    const Places at(table);
     std::vector<int64_t> next(names.size(), 1);
     for (int64_t row = 1; table.next(); ++row) {
         const auto lane = static_cast<size_t>(table.lane(at.lane, names, false));
+        if (isBehind(table, at, steps)) continue;
         // a run may end between a count and the end of its step
         const GradientColumn column = readColumn(table, at, next[lane], steps + 1);
         next[lane] = column.to;

@@ -16,11 +16,11 @@ namespace halfscope {
 /// counted_step is the step whose gradients were counted, empty where the shares are the mean of
 /// several; other steps of the stretch have them as its loss scale moves them. 2^e is the share of
 /// 2^e <= |x| < 2^(e+1), of scaled gradients; the first and the last one hold what lies beyond.
-/// Writes nothing and gives false where nothing was counted. RunError.
-bool writeGradients(std::span<const GradientHistory* const> lanes,
-                    std::span<const std::string> names, const std::string& path);
-bool writeGradients(std::span<const GradientHistory> lanes, std::span<const std::string> names,
-                    const std::string& path);
+/// Empty where nothing was counted.
+std::string gradientText(std::span<const GradientHistory* const> lanes,
+                         std::span<const std::string> names);
+std::string gradientText(std::span<const GradientHistory> lanes,
+                         std::span<const std::string> names);
 
 /// The file as it grows: its first line, and the line of one count, whose three steps are the same.
 std::string gradientHeader();

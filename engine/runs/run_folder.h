@@ -1,7 +1,14 @@
-// The names of a run's files, for its writer and its reader.
+// The folder of a run: the names of its files, which of them belong to an earlier run, and how a
+// new run takes the place of that one.
 #pragma once
 
+#include "engine/io/growing_file.h"
+#include "engine/io/output_folder.h"
+#include "engine/settings/run_config.h"
+
+#include <span>
 #include <string>
+#include <vector>
 
 namespace halfscope {
 
@@ -12,9 +19,21 @@ inline constexpr const char* kEvents = "events.csv";
 inline constexpr const char* kTiming = "timing.csv";
 inline constexpr const char* kGradients = "gradients.csv";
 inline constexpr const char* kSummary = "summary.json";
+inline constexpr const char* kManifest = "manifest.json";
 inline constexpr const char* kTarget = "target.png";
 /// "output_amp-fp16.png".
 inline std::string output(const std::string& lane) { return "output_" + lane + ".png"; }
 } // namespace run_file
+
+/// Gives the files of a new run their names, settings first and in this order, once those of an
+/// earlier run are out of the way: they must not pass for the new one's. The new files must be on
+/// the disk already. A kill or a power cut in between leaves the earlier run, a part of it, or the
+/// new files, and never new settings with old results. RunError: then the earlier run is there as
+/// before.
+void replaceRun(const OutputFolder&, std::span<GrowingFile* const> files);
+
+/// The settings as experiment.json of another folder has them: with absolute paths. InputError for
+/// settings that no file may have, and for a relative path where the current folder is gone.
+RunConfig portableConfig(RunConfig);
 
 } // namespace halfscope

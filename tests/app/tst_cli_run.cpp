@@ -1,6 +1,7 @@
 // halfscope-cli run from outside: the files of a run and their bytes, and what it tells meanwhile.
 // What ends it before its time: tst_cli_interrupts; what the numbers mean is tested with the
 // engine.
+#include "engine/io/atomic_file.h"
 #include "engine/runs/lane_totals.h"
 #include "engine/runs/run_writer.h"
 #include "engine/settings/fields.h"

@@ -3,7 +3,6 @@
 
 #include "engine/io/atomic_file.h"
 #include "engine/runs/run_reader.h"
-#include "engine/runs/run_writer.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/window/guarded.h"
 #include "ui/window/shown_run.h"

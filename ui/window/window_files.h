@@ -2,7 +2,7 @@
 // Asks for their names, and reports what went wrong.
 #pragma once
 
-#include "engine/runs/run_writer.h"
+#include "engine/runs/run_saving.h"
 #include "ui/window/run_models.h"
 #include "ui/window/window_parts.h"
 

@@ -3,6 +3,8 @@
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/growing_file.h"
+#include "engine/io/output_folder.h"
 #include "engine/io/picture.h"
 #include "tests/support/thrown.h"
 
@@ -14,6 +16,8 @@
 #include <csignal>
 #include <filesystem>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -86,9 +90,9 @@ private slots:
     void fullDisk();
     void endlessFile();
     void outputFolder();
-    void orphansAreRemoved();
+    void leftoversAreRemoved();
     void growingFile();
-    void growingFileWithoutRows();
+    void whatHasTheName();
     void folderLock();
     void growingFileOnFullDisk();
 };
@@ -145,14 +149,6 @@ void TestIo::fullDevice() {
     const std::string expected = "/dev/full: cannot write: No space left on device";
     QCOMPARE(thrownBy<RunError>([] { writeFileAtomically("/dev/full", "x"); }), expected);
     QCOMPARE(thrownBy<RunError>([] { writePng({1, 1, 1, {0}}, "/dev/full"); }), expected);
-    QCOMPARE(thrownBy<RunError>([] {
-                 GrowingFile file("/dev/full");
-                 file.append("row\n");
-                 file.finish();
-             }),
-             expected);
-    QCOMPARE(thrownBy<RunError>([] { GrowingFile("/dev/full").append(std::string(100000, 'x')); }),
-             expected);
     QVERIFY(fs::is_character_file("/dev/full"));
 }
 
@@ -169,11 +165,13 @@ void TestIo::readOnlyFolder() {
                      writePng({1, 1, 1, {0}}, name);
                  }),
                  name + ": cannot write: Permission denied");
-        QCOMPARE(thrownBy<RunError>([&] { GrowingFile{name}; }),
+        QCOMPARE(thrownBy<RunError>([&] {
+                     GrowingFile{OpenFolder(folder), "a.png"};
+                 }),
                  name + ": cannot write: Permission denied");
-        QCOMPARE(thrownBy<RunError>([&] { makeOutputFolder(folder); }),
+        QCOMPARE(thrownBy<RunError>([&] { OutputFolder{folder}; }),
                  folder + ": cannot write to this folder: Permission denied");
-        QCOMPARE(thrownBy<RunError>([&] { makeOutputFolder(folder + "/deeper"); }),
+        QCOMPARE(thrownBy<RunError>([&] { OutputFolder{folder + "/deeper"}; }),
                  folder + "/deeper: cannot create the folder: Permission denied");
     }
     QVERIFY(fs::is_empty(folder));
@@ -192,7 +190,9 @@ void TestIo::fullDisk() {
         thrownBy<RunError>([&] { writeFileAtomically(name, std::string(100000, 'x')); });
     const bool kept = readFile(name) == old;
     const std::string growing = thrownBy<RunError>([&] {
-        GrowingFile file(folder + "/steps.csv");
+        const OpenFolder open(folder);
+        GrowingFile file(open, "steps.csv");
+        file.place();
         for (int row = 0; row < 20000; ++row)
             file.append("a row of the table\n");
     });
@@ -222,14 +222,18 @@ void TestIo::endlessFile() {
     QVERIFY(isAbout(thrownBy<InputError>([] { readFile("/dev/zero"); }), "/dev/zero", "256 MiB"));
 }
 
-/// Of processes that are gone: their number, which no process of this machine can have, is 2^30.
-void TestIo::orphansAreRemoved() {
-    const std::string mine = ".a.csv." + std::to_string(getpid()) + "-7.tmp";
-    QStringList kept{QString::fromStdString(mine), ".a.csv.tmp", ".b.1073741824.tmp",
-                     ".c.-1073741824-0.tmp", ".d.1073741824-0.tmp.txt"};
-    for (const QString& name : kept + QStringList{".steps.csv.1073741824-0.tmp"})
+/// A temporary file that a program writes is locked, whatever its number and wherever it runs.
+void TestIo::leftoversAreRemoved() {
+    QStringList kept{".a.csv.1-7.tmp", ".a.csv.tmp", ".b.1073741824.tmp", ".c.-1073741824-0.tmp",
+                     ".d.1073741824-0.tmp.txt"};
+    const QString own = QString::fromStdString(temporaryNameFor("b.csv"));
+    for (const QString& name : kept + QStringList{".steps.csv.1-0.tmp", own})
         writeFileAtomically(path(qPrintable(name)), "x");
-    makeOutputFolder(m_folder.path().toStdString());
+    QFile live(m_folder.filePath(kept[0]));
+    QVERIFY(live.open(QIODevice::ReadOnly) && flock(live.handle(), LOCK_EX | LOCK_NB) == 0);
+    fs::create_symlink("/etc/passwd", path(".link.1-0.tmp"));
+    { const OutputFolder folder(m_folder.path().toStdString()); }
+    QVERIFY(fs::remove(path(".link.1-0.tmp"))); // nobody's
     QStringList left = files();
     left.sort();
     kept.sort();
@@ -238,74 +242,132 @@ void TestIo::orphansAreRemoved() {
 
 void TestIo::outputFolder() {
     const std::string folder = path("out/deep/er");
-    makeOutputFolder(folder);
-    makeOutputFolder(folder);
+    { const OutputFolder first(folder); }
+    { const OutputFolder again(folder); }
     QVERIFY(fs::is_directory(folder) && fs::is_empty(folder));
-    makeOutputFolder(folder + "/");
+    { const OutputFolder slash(folder + "/"); }
     QVERIFY(fs::is_empty(folder));
     fs::remove_all(path("out"));
     writeFileAtomically(path("file"), "x");
-    const std::string text = thrownBy<RunError>([&] { makeOutputFolder(path("file")); });
+    const std::string text = thrownBy<RunError>([&] { OutputFolder{path("file")}; });
     QVERIFY2(isAbout(text, path("file"), ""), text.c_str());
-    const std::string below = thrownBy<RunError>([&] { makeOutputFolder(path("file/below")); });
+    const std::string below = thrownBy<RunError>([&] { OutputFolder{path("file/below")}; });
     QVERIFY2(isAbout(below, path("file/below"), "Not a directory"), below.c_str());
 }
 
 void TestIo::growingFile() {
+    const OpenFolder folder(m_folder.path().toStdString());
     const std::string name = path("steps.csv");
-    std::string expected;
+    writeFileAtomically(name, "old\n");
+    std::string expected = "header\n";
     {
-        GrowingFile file(name);
-        for (int row = 0; row < 3000; ++row) {
+        GrowingFile file(folder, "steps.csv");
+        file.append(expected);
+        file.flush();
+        QCOMPARE(readFile(name), std::string("old\n"));
+        file.place();
+        QCOMPARE(readFile(name), expected);
+        for (int row = 0; row < 30000; ++row) {
             const std::string text = std::to_string(row) + ",1.5\n";
             file.append(text);
             expected += text;
         }
-        QVERIFY(!fs::exists(name));
-        file.finish();
+        QVERIFY(readFile(name).size() > expected.size() / 2); // large pieces go on by themselves
+        file.flush();
         QVERIFY(readFile(name) == expected);
+        QCOMPARE(file.written(), static_cast<int64_t>(expected.size()));
+        file.append("last\n");
+    } // no word about the end
+    QVERIFY(readFile(name) == expected + "last\n");
+    {
+        GrowingFile file(folder, "steps.csv");
+        file.append("never placed\n");
+        file.sync();
+    }
+    QVERIFY(readFile(name) == expected + "last\n");
+    {
+        GrowingFile file(folder, "steps.csv");
+        file.append("1\n22\n");
+        file.finish();
         file.finish();
     }
-    QVERIFY(readFile(name) == expected);
-    { // an interrupt: no finish()
-        GrowingFile file(name);
-        file.append("1\n");
-        QVERIFY(readFile(name) == expected);
+    QCOMPARE(readFile(name), std::string("1\n22\n"));
+    {
+        GrowingFile file(folder, "steps.csv");
+        file.append("1\n22\n");
+        file.place();
+        file.flush();
+        file.append("333\n");
+        file.cutAt(2);
     }
     QCOMPARE(readFile(name), std::string("1\n"));
     QCOMPARE(files(), QStringList("steps.csv"));
-    const std::string folder = m_folder.path().toStdString();
-    QCOMPARE(thrownBy<RunError>([&] { GrowingFile{folder}; }),
-             folder + ": cannot write: Is a directory");
 }
 
-/// A file that was opened and never written must not take the place of one that was.
-void TestIo::growingFileWithoutRows() {
-    const std::string name = path("rows.csv");
-    writeFileAtomically(name, "a,b\n");
-    { GrowingFile{name}; }
-    QCOMPARE(readFile(name), std::string("a,b\n"));
-    QCOMPARE(files(), QStringList("rows.csv"));
+/// Links and other things that have the name of a file: a link is replaced, what it leads to is
+/// not.
+void TestIo::whatHasTheName() {
+    const OpenFolder folder(m_folder.path().toStdString());
+    writeFileAtomically(path("victim"), "mine");
+    fs::create_symlink(path("victim"), path("steps.csv"));
+    {
+        GrowingFile file(folder, "steps.csv");
+        file.append("rows\n");
+        file.finish();
+    }
+    QVERIFY(!fs::is_symlink(path("steps.csv")));
+    QCOMPARE(readFile(path("victim")), std::string("mine"));
+    QCOMPARE(readFile(path("steps.csv")), std::string("rows\n"));
+    QVERIFY(mkfifo(path("pipe.csv").c_str(), 0600) == 0);
+    QCOMPARE(thrownBy<RunError>([&] {
+                 GrowingFile{folder, "pipe.csv"};
+             }),
+             path("pipe.csv") + ": cannot write: it is neither a file nor a link");
+    fs::remove(path("pipe.csv"));
+    fs::create_directory(path("folder.csv"));
+    QCOMPARE(thrownBy<RunError>([&] {
+                 GrowingFile{folder, "folder.csv"};
+             }),
+             path("folder.csv") + ": cannot write: Is a directory");
+    fs::remove(path("folder.csv"));
+    // the lock's own name
+    fs::create_symlink(path("victim"), path(".halfscope.lock"));
+    { const OutputFolder whole(m_folder.path().toStdString()); }
+    QVERIFY(!fs::is_symlink(path(".halfscope.lock")));
+    QCOMPARE(readFile(path("victim")), std::string("mine"));
 }
 
 void TestIo::folderLock() {
-    const std::string folder = path("");
+    const std::string folder = m_folder.path().toStdString();
+    const std::string refused =
+        folder + ": another run is writing into this folder; only one may do so at a time";
     {
-        const FolderLock first(folder);
-        QCOMPARE(thrownBy<RunError>([&] { FolderLock{folder}; }),
-                 folder +
-                     ": another run is writing into this folder; only one may do so at a time");
+        const OutputFolder first(folder);
+        QCOMPARE(files(), QStringList(".halfscope.lock"));
+        QCOMPARE(thrownBy<RunError>([&] { OutputFolder{folder}; }), refused);
+        QCOMPARE(files(), QStringList(".halfscope.lock"));
     }
-    const FolderLock again(folder);
+    { // one that knows only the lock of the file, as over a network
+        QFile file(m_folder.filePath(".halfscope.lock"));
+        QVERIFY(file.open(QIODevice::ReadWrite));
+        struct flock whole {};
+        whole.l_type = F_WRLCK;
+        QCOMPARE(fcntl(file.handle(), F_OFD_SETLK, &whole), 0);
+        QCOMPARE(thrownBy<RunError>([&] { OutputFolder{folder}; }), refused);
+        QVERIFY(file.exists());
+    }
+    { const OutputFolder again(folder); } // what a killed program leaves keeps nobody out
     QVERIFY(files().isEmpty());
 }
 
 void TestIo::growingFileOnFullDisk() {
+    const OpenFolder folder(m_folder.path().toStdString());
     const std::string name = path("steps.csv");
     {
         const SizeLimit limit(500'000);
         const std::string text = thrownBy<RunError>([&] {
-            GrowingFile file(name);
+            GrowingFile file(folder, "steps.csv");
+            file.place();
             for (int row = 0; row < 50000; ++row)
                 file.append("a row of the table\n");
         });
@@ -317,9 +379,10 @@ void TestIo::growingFileOnFullDisk() {
     QVERIFY(rows.ends_with("a row of the table\n"));
     QCOMPARE(rows.size() % std::string("a row of the table\n").size(), size_t{0});
     QCOMPARE(files(), QStringList("steps.csv"));
-    { // a last row longer than what is looked at in one piece
+    { // a last row longer than a piece
         const SizeLimit limit(500'000);
-        GrowingFile file(path("long.csv"));
+        GrowingFile file(folder, "long.csv");
+        file.place();
         QVERIFY_THROWS_EXCEPTION(RunError, [&] {
             file.append("first\n");
             for (int part = 0; part < 100; ++part)
@@ -330,12 +393,13 @@ void TestIo::growingFileOnFullDisk() {
     {
         const SizeLimit limit(0);
         QVERIFY(isAbout(thrownBy<RunError>([&] {
-                            GrowingFile file(path("other.csv"));
+                            GrowingFile file(folder, "other.csv");
                             file.append("x\n");
                             file.finish();
                         }),
                         path("other.csv"), "cannot write: File too large"));
     }
+    QVERIFY(!fs::exists(path("other.csv")));
 }
 
 QTEST_GUILESS_MAIN(TestIo)

@@ -107,14 +107,14 @@ void TestSavedGradients::ofTheWindow() {
     const std::array<GradientHistory, 2> written{GradientHistory(), trained(steps, every)};
     const auto columns = written[1].columns();
     QVERIFY(columns.size() > 10);
-    QVERIFY(writeGradients(written, kLanes, path()));
+    writeFileAtomically(path(), gradientText(written, kLanes));
     const auto read = readGradients(path(), kLanes, steps);
     QVERIFY(read);
     QVERIFY((*read)[0].empty());
     QVERIFY(same((*read)[1].columns(), columns));
     QVERIFY(!(*read)[1].type()); // the file has none
     const std::string text = readFile(path());
-    QVERIFY(writeGradients(*read, kLanes, path()));
+    writeFileAtomically(path(), gradientText(*read, kLanes));
     QVERIFY(readFile(path()) == text);
 }
 
@@ -137,7 +137,7 @@ void TestSavedGradients::ofTheCommandLine() {
         }
     }
     // the same rows again, lane by lane
-    QVERIFY(writeGradients(*read, kLanes, path()));
+    writeFileAtomically(path(), gradientText(*read, kLanes));
     const auto sorted = [](const std::string& table) {
         auto lines = QByteArray::fromStdString(table).split('\n');
         std::sort(lines.begin(), lines.end());

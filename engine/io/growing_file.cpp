@@ -1,0 +1,127 @@
+// Temporary names, and the bytes that go to them.
+#include "engine/io/growing_file.h"
+
+#include "engine/core/error.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace halfscope {
+namespace {
+
+constexpr size_t kGatherBytes = 1 << 16;
+constexpr int kMostNames = 1000; // that are tried
+
+constexpr std::string_view kEnd = ".tmp";
+
+bool isNumber(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return std::isdigit(static_cast<unsigned char>(c)) != 0;
+    });
+}
+
+} // namespace
+
+// In the same folder (a rename must not cross file systems), and different for each call. The
+// process's number only makes a free name likely: O_EXCL decides.
+std::string temporaryNameFor(const std::string& name) {
+    static std::atomic<unsigned> s_number{0};
+    return "." + name + "." + std::to_string(::getpid()) + "-" + std::to_string(s_number++) +
+           std::string(kEnd);
+}
+
+bool isTemporaryName(std::string_view name) {
+    if (!name.starts_with('.') || !name.ends_with(kEnd)) return false;
+    name.remove_suffix(kEnd.size());
+    const size_t point = name.rfind('.'), line = name.rfind('-');
+    return point != std::string_view::npos && point > 1 && line != std::string_view::npos &&
+           line > point && isNumber(name.substr(point + 1, line - point - 1)) &&
+           isNumber(name.substr(line + 1));
+}
+
+GrowingFile::GrowingFile(const OpenFolder& folder, std::string name, std::string shown)
+    : m_folder(folder), m_name(std::move(name)), m_shown(std::move(shown)) {
+    if (m_shown.empty()) m_shown = m_folder.pathOf(m_name);
+    m_folder.checkReplaceable(m_name, m_shown);
+    open();
+}
+
+void GrowingFile::open() {
+    for (int tried = 0; tried < kMostNames; ++tried) {
+        m_temporary = temporaryNameFor(m_name);
+        constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+        m_file = Descriptor(::openat(m_folder.number(), m_temporary.c_str(), kNew, 0666));
+        if (!m_file.isOpen() && errno == EEXIST) continue;
+        if (!m_file.isOpen()) failFile(m_shown, "write", errno);
+        ::flock(m_file.number(), LOCK_EX | LOCK_NB); // some file systems have no locks
+        struct stat status {};
+        // another program, which looks for leftovers, may have come first
+        if (::fstat(m_file.number(), &status) != 0 || status.st_nlink > 0) return;
+    }
+    failFile(m_shown, "write", EEXIST);
+}
+
+GrowingFile::~GrowingFile() {
+    if (!m_file.isOpen()) return;
+    if (!m_temporary.empty())
+        ::unlinkat(m_folder.number(), m_temporary.c_str(), 0);
+    else if (write() != 0)
+        cutAt(m_lineEnd); // a full disk cuts a row in two
+}
+
+/// 0, or the error's number.
+int GrowingFile::write() {
+    size_t written = 0;
+    const int error = writeAll(m_file.number(), m_gathered, written);
+    const size_t end = std::string_view(m_gathered).substr(0, written).rfind('\n');
+    if (end != std::string_view::npos) m_lineEnd = m_written + static_cast<int64_t>(end) + 1;
+    m_gathered.erase(0, written);
+    m_written += static_cast<int64_t>(written);
+    return error;
+}
+
+void GrowingFile::append(std::string_view text) {
+    m_gathered += text;
+    if (m_gathered.size() >= kGatherBytes) flush();
+}
+
+void GrowingFile::flush() {
+    if (const int error = write()) failFile(m_shown, "write", error);
+}
+
+void GrowingFile::sync() {
+    flush();
+    if (const int error = syncToDisk(m_file.number())) failFile(m_shown, "write to disk", error);
+}
+
+void GrowingFile::place() {
+    m_folder.checkReplaceable(m_name, m_shown);
+    if (::renameat(m_folder.number(), m_temporary.c_str(), m_folder.number(), m_name.c_str()) != 0)
+        failFile(m_shown, "give the new file its name", errno);
+    m_temporary.clear();
+    ::flock(m_file.number(), LOCK_UN);
+}
+
+void GrowingFile::finish() {
+    if (!m_file.isOpen()) return;
+    sync();
+    if (!m_temporary.empty()) place();
+    if (!m_file.close()) failFile(m_shown, "write", errno);
+}
+
+void GrowingFile::cutAt(int64_t bytes) noexcept {
+    m_gathered.clear();
+    if (!m_file.isOpen() || bytes >= m_written) return;
+    // O_APPEND is not set: the place to write at moves too, or a later write would leave a hole
+    if (::ftruncate(m_file.number(), bytes) == 0 && ::lseek(m_file.number(), bytes, SEEK_SET) >= 0)
+        m_written = bytes;
+}
+
+} // namespace halfscope

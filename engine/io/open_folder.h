@@ -1,0 +1,72 @@
+// An open folder: files in it are made, replaced and removed relative to its descriptor, so that
+// nobody can lead a write elsewhere by renaming a folder or by placing a link meanwhile.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace halfscope {
+
+/// A descriptor that is closed at the end of its scope.
+class Descriptor {
+public:
+    Descriptor() = default;
+    explicit Descriptor(int number) : m_number(number) {}
+    ~Descriptor() { close(); }
+    Descriptor(Descriptor&& other) noexcept : m_number(std::exchange(other.m_number, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(m_number, other.m_number);
+        return *this;
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+
+    bool isOpen() const { return m_number >= 0; }
+    int number() const { return m_number; }
+    bool close(); ///< whether that went well
+    int release() { return std::exchange(m_number, -1); }
+
+private:
+    int m_number = -1;
+};
+
+/// The system's words for an error number.
+std::string reasonOf(int error);
+/// RunError "PATH: cannot WHAT: REASON".
+[[noreturn]] void failFile(const std::string& path, const char* what, int error);
+
+/// Writes all of it; 0, or the error's number. `written` counts the bytes that got there.
+int writeAll(int file, std::string_view content, size_t& written);
+/// Of a folder, also of one that may be written and not be read; not open where errno tells why.
+Descriptor openFolder(const std::string& path);
+/// Waits until the disk has all of a file or folder; 0, or the error's number. What cannot be
+/// waited for (a pipe, some network folders) counts as done.
+int syncToDisk(int file);
+
+class OpenFolder {
+public:
+    /// RunError "PATH: cannot open the folder: REASON".
+    explicit OpenFolder(std::string path);
+    OpenFolder(std::string path, Descriptor folder)
+        : m_path(std::move(path)), m_folder(std::move(folder)) {}
+
+    const std::string& path() const { return m_path; }
+    /// For messages.
+    std::string pathOf(const std::string& name) const;
+    int number() const { return m_folder.number(); }
+
+    /// RunError where something has the name that must not be replaced: a folder, a pipe, a device.
+    /// `shown`: its path in the message.
+    void checkReplaceable(const std::string& name, const std::string& shown) const;
+    /// Whether there is a file of the name, or a link, wherever that leads.
+    bool hasFile(const std::string& name) const;
+    /// Waits until the disk has the names of the folder. RunError.
+    void sync() const;
+
+private:
+    std::string m_path;
+    Descriptor m_folder;
+};
+
+} // namespace halfscope

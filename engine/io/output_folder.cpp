@@ -1,0 +1,117 @@
+// The lock of a folder, and what killed programs left in it.
+#include "engine/io/output_folder.h"
+
+#include "engine/core/error.h"
+#include "engine/io/growing_file.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace halfscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLockFile = ".halfscope.lock";
+
+/// Makes a folder and its parents; those that are new survive a power cut.
+const std::string& made(const std::string& path) {
+    std::error_code error;
+    std::vector<fs::path> parents;
+    for (fs::path at = fs::absolute(path, error); !at.empty() && !fs::exists(at, error);
+         at = at.parent_path())
+        parents.push_back(at.parent_path());
+    fs::create_directories(path, error);
+    if (error) throw RunError(path + ": cannot create the folder: " + error.message());
+    if (!fs::is_directory(path, error)) throw RunError(path + ": this is a file, not a folder");
+    for (const fs::path& parent : parents) {
+        const Descriptor folder(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (!folder.isOpen()) continue; // one that may not be read
+        if (const int failed = syncToDisk(folder.number()))
+            failFile(path, "write the folder to disk", failed);
+    }
+    return path;
+}
+
+[[noreturn]] void refuse(const std::string& folder) {
+    throw RunError(folder +
+                   ": another run is writing into this folder; only one may do so at a time");
+}
+
+/// Whether a descriptor's file still has its name in a folder.
+bool hasName(int folder, const char* name, int file) {
+    struct stat named {
+    }, open{};
+    return ::fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && ::fstat(file, &open) == 0 &&
+           named.st_ino == open.st_ino && named.st_dev == open.st_dev;
+}
+
+/// Whether a temporary file has no program any more that writes it.
+bool isAbandoned(int folder, const char* name) {
+    const Descriptor file(::openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status {};
+    return file.isOpen() && ::fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode) &&
+           ::flock(file.number(), LOCK_EX | LOCK_NB) == 0;
+}
+
+} // namespace
+
+OutputFolder::OutputFolder(const std::string& path) : OpenFolder(made(path)) {
+    lock();
+    removeLeftovers();
+}
+
+OutputFolder::~OutputFolder() {
+    if (m_lock.isOpen()) ::unlinkat(number(), kLockFile, 0); // while it is still locked
+}
+
+// Two locks: that of the folder itself needs no file, and earlier versions know it; network folders
+// lock files alone.
+void OutputFolder::lock() {
+    if (::flock(number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) refuse(path());
+    const auto fail = [this] { failFile(path(), "write to this folder", errno); };
+    for (;;) {
+        constexpr int kFlags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+        Descriptor file(::openat(number(), kLockFile, kFlags, 0666));
+        if (!file.isOpen() && errno == ELOOP && ::unlinkat(number(), kLockFile, 0) == 0) continue;
+        if (!file.isOpen()) fail();
+        struct flock whole {};
+        whole.l_type = F_WRLCK;
+        whole.l_whence = SEEK_SET;
+        const bool locked = ::fcntl(file.number(), F_OFD_SETLK, &whole) == 0;
+        if (!locked && (errno == EAGAIN || errno == EACCES)) refuse(path());
+        // whoever had the lock before removes the file at its end
+        if (!hasName(number(), kLockFile, file.number())) continue;
+        m_lock = std::move(file);
+        return;
+    }
+}
+
+void OutputFolder::removeLeftovers() const {
+    const auto closeFolder = [](DIR* folder) { ::closedir(folder); };
+    Descriptor own(::openat(number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const std::unique_ptr<DIR, decltype(closeFolder)> all(
+        own.isOpen() ? ::fdopendir(own.number()) : nullptr, closeFolder);
+    if (!all) return;
+    own.release(); // it is the list's now
+    while (const dirent* entry = ::readdir(all.get()))
+        if (isTemporaryName(entry->d_name) && isAbandoned(number(), entry->d_name))
+            ::unlinkat(number(), entry->d_name, 0);
+}
+
+void OutputFolder::write(const std::string& name, std::string_view content) const {
+    GrowingFile file(*this, name);
+    file.append(content);
+    file.finish();
+    sync();
+}
+
+} // namespace halfscope

@@ -1,0 +1,135 @@
+// One run after the other in the same folder, and paths that lead out of it.
+#include "engine/runs/run_folder.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/settings/fields.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <unistd.h>
+
+namespace halfscope {
+namespace {
+
+/// What tells first that a run is whole comes first: a part of a run must not pass for all of it.
+/// Pictures are those of all lanes that a run can have without forks.
+std::vector<std::string> resultNames() {
+    std::vector<std::string> names{run_file::kManifest, run_file::kSummary, run_file::kSteps,
+                                   run_file::kEvents,   run_file::kTiming,  run_file::kGradients,
+                                   run_file::kTarget};
+    for (const PrecisionPreset& preset : precisionPresets())
+        for (int number = 1; number <= static_cast<int>(kMaxLanes); ++number)
+            names.push_back(run_file::output(laneName(preset.precision, number)));
+    return names;
+}
+
+/// The swap of an earlier run's files for those of a new one, undone unless it comes to its end.
+class Swap {
+public:
+    explicit Swap(const OutputFolder& folder) : m_folder(folder) {}
+    ~Swap() {
+        for (const std::string& name : m_placed)
+            ::unlinkat(m_folder.number(), name.c_str(), 0);
+        for (const auto& [name, hidden] : m_aside)
+            giveBack(name, hidden);
+    }
+    Swap(const Swap&) = delete;
+    Swap& operator=(const Swap&) = delete;
+
+    bool tookAny() const { return !m_aside.empty(); }
+    /// Hides a file or a link, if there is one.
+    void take(const std::string& name) {
+        if (!m_folder.hasFile(name)) return;
+        std::string hidden = temporaryNameFor(name);
+        if (rename(name, hidden) != 0)
+            failFile(m_folder.pathOf(name), "set aside the earlier run's file", errno);
+        m_aside.emplace_back(name, std::move(hidden));
+    }
+    /// The same, and the file keeps its name until another one gets it.
+    void keep(const std::string& name) {
+        if (!m_folder.hasFile(name)) return;
+        std::string hidden = temporaryNameFor(name);
+        const int folder = m_folder.number();
+        if (::linkat(folder, name.c_str(), folder, hidden.c_str(), 0) != 0)
+            take(name); // a file system that knows one name for a file
+        else
+            m_aside.emplace_back(name, std::move(hidden));
+    }
+    void place(GrowingFile& file) {
+        file.place();
+        m_placed.push_back(file.name());
+    }
+    /// What cannot be removed goes when the next run begins.
+    void finish() noexcept {
+        for (const auto& [name, hidden] : m_aside)
+            ::unlinkat(m_folder.number(), hidden.c_str(), 0);
+        m_aside.clear();
+        m_placed.clear();
+    }
+
+private:
+    /// By a second name and without the first, where it cannot be renamed.
+    void giveBack(const std::string& name, const std::string& hidden) const {
+        const int folder = m_folder.number();
+        if (rename(hidden, name) == 0 ||
+            ::linkat(folder, hidden.c_str(), folder, name.c_str(), 0) == 0 || errno == EEXIST)
+            ::unlinkat(folder, hidden.c_str(), 0); // two names of one file are not renamed
+    }
+    int rename(const std::string& from, const std::string& to) const {
+        return ::renameat(m_folder.number(), from.c_str(), m_folder.number(), to.c_str());
+    }
+    const OutputFolder& m_folder;
+    std::vector<std::pair<std::string, std::string>> m_aside; ///< own and hidden names
+    std::vector<std::string> m_placed;
+};
+
+/// "path" from the root; `key` names the setting in the error.
+std::string absolutePath(const std::string& key, const std::string& path) {
+    std::error_code error;
+    const std::filesystem::path whole = std::filesystem::absolute(path, error);
+    if (error)
+        throw InputError(key + ": " + quotedText(path) +
+                         " is not allowed: the current folder, from which it leads, is gone (" +
+                         error.message() + "); an absolute path is");
+    return whole.lexically_normal().string();
+}
+
+} // namespace
+
+void replaceRun(const OutputFolder& folder, std::span<GrowingFile* const> files) {
+    const bool settings = std::any_of(files.begin(), files.end(), [](const GrowingFile* file) {
+        return file->name() == run_file::kExperiment;
+    });
+    Swap swap(folder);
+    for (const std::string& name : resultNames())
+        swap.take(name);
+    settings ? swap.keep(run_file::kExperiment) : swap.take(run_file::kExperiment);
+    if (swap.tookAny()) folder.sync();
+    for (GrowingFile* const file : files)
+        swap.place(*file);
+    folder.sync();
+    swap.finish();
+}
+
+RunConfig portableConfig(RunConfig config) {
+    if (!config.task.image.empty())
+        config.task.image = absolutePath("task.image", config.task.image);
+    const auto place = [](LaneConfig& lane) {
+        if (!lane.policyFile.empty())
+            lane.policyFile = absolutePath("precision.policy", lane.policyFile);
+    };
+    for (LaneConfig& lane : config.lanes)
+        place(lane);
+    for (LaneFork& fork : config.forks)
+        place(fork.lane);
+    checkConfig(config); // the folder's name may be none that JSON can hold
+    return config;
+}
+
+} // namespace halfscope

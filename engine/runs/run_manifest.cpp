@@ -1,0 +1,97 @@
+// The manifest as JSON.
+#include "engine/runs/run_manifest.h"
+
+#include "engine/core/error.h"
+#include "engine/io/strict_json.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+
+#include <sys/random.h>
+#include <unistd.h>
+
+namespace halfscope {
+namespace {
+
+constexpr int kVersion = 1;
+constexpr size_t kMostBytes = size_t{1} << 16;
+constexpr size_t kIdDigits = 32;
+constexpr std::string_view kDigits = "0123456789abcdef";
+constexpr const char* kWhole = "whole";
+constexpr const char* kUnfinished = "unfinished";
+
+[[noreturn]] void refuse(const std::string& key, const Json& value, const std::string& allowed) {
+    throw InputError(key + ": " + shown(value) + " is not allowed: " + allowed);
+}
+
+bool isId(const Json& value) {
+    if (!value.is_string()) return false;
+    const auto& text = value.get_ref<const std::string&>();
+    return text.size() == kIdDigits && text.find_first_not_of(kDigits) == std::string::npos;
+}
+
+bool isSize(const Json& value) {
+    return value.is_number_unsigned() && value.get<uint64_t>() <= uint64_t{INT64_MAX};
+}
+
+} // namespace
+
+std::string newRunId() {
+    std::array<unsigned char, kIdDigits / 2> bytes{};
+    if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+        static std::atomic<uint64_t> s_number{0};
+        const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+        uint64_t parts[2] = {static_cast<uint64_t>(now),
+                             (static_cast<uint64_t>(::getpid()) << 32) + s_number++};
+        for (size_t i = 0; i < bytes.size(); ++i)
+            bytes[i] = static_cast<unsigned char>(parts[i / 8] >> (8 * (i % 8)));
+    }
+    std::string id;
+    for (const unsigned char byte : bytes) {
+        id += kDigits[byte >> 4];
+        id += kDigits[byte & 15];
+    }
+    return id;
+}
+
+std::string manifestText(const RunManifest& manifest) {
+    Json json;
+    json["version"] = kVersion;
+    json["run"] = manifest.run;
+    json["state"] = manifest.whole ? kWhole : kUnfinished;
+    if (manifest.whole) {
+        Json& files = json["files"] = Json::object();
+        for (const auto& [name, bytes] : manifest.files)
+            files[name] = static_cast<uint64_t>(bytes);
+    }
+    return json.dump(4, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+RunManifest manifestOf(std::string_view text) {
+    if (text.size() > kMostBytes)
+        throw InputError(std::to_string(text.size()) + " bytes are not allowed: at most " +
+                         std::to_string(kMostBytes));
+    const Json root = parseStrictJson(text);
+    if (!root.is_object())
+        throw InputError(shown(root) + " is not a manifest: it must be an object");
+    const auto valueOf = [&root](const char* key) { return root.value(key, Json()); };
+    if (valueOf("version") != kVersion)
+        refuse("version", valueOf("version"),
+               std::to_string(kVersion) + ", the version that this program reads");
+    if (!isId(valueOf("run"))) refuse("run", valueOf("run"), "32 hexadecimal digits");
+    const Json state = valueOf("state");
+    if (state != kWhole && state != kUnfinished)
+        refuse("state", state, std::string(kWhole) + " or " + kUnfinished);
+    RunManifest manifest{valueOf("run").get<std::string>(), state == kWhole, {}};
+    const Json files = root.value("files", Json::object());
+    if (!files.is_object()) refuse("files", files, "an object of sizes by name");
+    for (const auto& [name, bytes] : files.items()) {
+        if (!isSize(bytes)) refuse("files." + name, bytes, "a whole number of bytes from 0");
+        manifest.files[name] = bytes.get<int64_t>();
+    }
+    return manifest;
+}
+
+} // namespace halfscope

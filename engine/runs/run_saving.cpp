@@ -1,0 +1,217 @@
+// Files of a whole run: all under temporary names first, then in the place of an earlier run's.
+#include "engine/runs/run_saving.h"
+
+#include "engine/core/error.h"
+#include "engine/runs/gradient_file.h"
+#include "engine/runs/run_folder.h"
+#include "engine/runs/run_manifest.h"
+#include "engine/runs/run_summary.h"
+#include "engine/runs/run_tables.h"
+#include "engine/settings/fields.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+
+namespace halfscope {
+namespace {
+
+constexpr int64_t kBlockSteps = 1024; // that are gathered from columns at once
+
+std::vector<std::string> namesOf(std::span<const LaneInfo> lanes) {
+    std::vector<std::string> names;
+    for (const LaneInfo& lane : lanes)
+        names.push_back(lane.name);
+    return names;
+}
+
+bool lacks(const RunSnapshot& run, const std::string& name) {
+    const auto& missing = run.info().missing;
+    return std::find(missing.begin(), missing.end(), name) != missing.end();
+}
+
+/// Those of a run that is there.
+std::vector<StepTable::Column> columnsOf(MetricFile file, const RunSnapshot& run) {
+    std::vector<StepTable::Column> columns;
+    const bool noFile =
+        lacks(run, file == MetricFile::Steps ? run_file::kSteps : run_file::kTiming);
+    for (MetricId id = 0; const Metric& each : run.metrics()) {
+        const bool expected = each.always && !noFile && !lacks(run, each.column);
+        if (each.file == file && (expected || run.has(id))) columns.emplace_back(id, each);
+        ++id;
+    }
+    return columns;
+}
+
+/// Some steps of all lanes, from the columns of a run.
+class Block {
+public:
+    Block(const RunSnapshot& run, const StepTable& table) : m_run(run), m_table(table) {}
+
+    void read(int64_t from, int64_t to) {
+        const size_t columns = m_table.columns().size();
+        const auto lanes = static_cast<size_t>(m_run.laneCount());
+        m_from = from;
+        m_values.assign(lanes * kBlockSteps * columns, std::nullopt);
+        for (size_t lane = 0; lane < lanes; ++lane)
+            for (size_t c = 0; c < columns; ++c)
+                m_run.column(static_cast<int>(lane), m_table.columns()[c].first)
+                    .values(from, to, [&](int64_t step, double value) {
+                        m_values[at(step, lane) * columns + c] = value;
+                    });
+    }
+    std::span<const std::optional<double>> row(int64_t step, size_t lane) const {
+        const size_t columns = m_table.columns().size();
+        return std::span(m_values).subspan(at(step, lane) * columns, columns);
+    }
+
+private:
+    size_t at(int64_t step, size_t lane) const {
+        return lane * static_cast<size_t>(kBlockSteps) + static_cast<size_t>(step - m_from);
+    }
+    const RunSnapshot& m_run;
+    const StepTable& m_table;
+    int64_t m_from = 0;
+    std::vector<std::optional<double>> m_values; ///< by lane, step and column
+};
+
+/// Rows in the order in which a training writes them. A lane's past before its fork is its
+/// parent's.
+void writeSteps(const RunSnapshot& run, StepTable& steps, StepTable* timing) {
+    Block stepBlock(run, steps);
+    std::optional<Block> timingBlock;
+    if (timing) timingBlock.emplace(run, *timing);
+    const auto isRow = [](std::span<const std::optional<double>> values) {
+        return std::any_of(values.begin(), values.end(),
+                           [](const auto& value) { return value.has_value(); });
+    };
+    for (int64_t from = 1; from <= run.lastStep(); from += kBlockSteps) {
+        const int64_t to = std::min(run.lastStep(), from + kBlockSteps - 1);
+        stepBlock.read(from, to);
+        if (timingBlock) timingBlock->read(from, to);
+        for (int64_t step = from; step <= to; ++step)
+            for (int32_t lane = 0; lane < run.laneCount(); ++lane) {
+                const auto at = static_cast<size_t>(lane);
+                if (step <= run.lanes()[at].forkStep) continue;
+                const auto values = stepBlock.row(step, at);
+                if (!isRow(values)) continue;
+                steps.append(step, lane, values);
+                // of a run that did not end, times may end before
+                if (timing && !isRow(timingBlock->row(step, at))) timing = nullptr;
+                if (timing) timing->append(step, lane, timingBlock->row(step, at));
+            }
+    }
+}
+
+/// The parts of saveRun() by file.
+class Saving {
+public:
+    Saving(const RunSnapshot& run, const std::string& folder)
+        : m_run(run), m_folder(folder), m_names(namesOf(run.lanes())) {}
+
+    SavedFiles all() {
+        SavedFiles saved;
+        saved.settingsError = addSettings();
+        addTables();
+        addSummary();
+        addPictures();
+        RunManifest manifest{newRunId(), true, {}};
+        for (const auto& file : m_files)
+            manifest.files[file->name()] = file->written();
+        add(run_file::kManifest, manifestText(manifest));
+        std::vector<GrowingFile*> files;
+        for (const auto& file : m_files) {
+            files.push_back(file.get());
+            saved.names.push_back(file->name());
+        }
+        replaceRun(m_folder, files);
+        return saved;
+    }
+
+private:
+    void add(std::unique_ptr<GrowingFile> file) {
+        file->sync();
+        m_files.push_back(std::move(file));
+    }
+    void add(const std::string& name, std::string_view content) {
+        auto file = std::make_unique<GrowingFile>(m_folder, name);
+        file->append(content);
+        add(std::move(file));
+    }
+
+    /// Why there are none, or nothing.
+    std::string addSettings() {
+        try {
+            add(run_file::kExperiment, configText(portableConfig(m_run.info().recorded)));
+            return {};
+        } catch (const InputError& error) {
+            return error.what();
+        }
+    }
+    void addTables() {
+        StepTable steps(m_folder, run_file::kSteps, m_names, columnsOf(MetricFile::Steps, m_run));
+        std::optional<StepTable> timing;
+        if (auto columns = columnsOf(MetricFile::Timing, m_run); !columns.empty())
+            timing.emplace(m_folder, run_file::kTiming, m_names, std::move(columns));
+        writeSteps(m_run, steps, timing ? &*timing : nullptr);
+        add(steps.takeFile());
+        if (timing) add(timing->takeFile());
+        if (!lacks(m_run, run_file::kEvents)) addEvents();
+        std::vector<const GradientHistory*> histories;
+        for (int lane = 0; lane < m_run.laneCount(); ++lane)
+            histories.push_back(&m_run.gradients(lane));
+        const std::string gradients = gradientText(histories, m_names);
+        if (!gradients.empty()) add(run_file::kGradients, gradients);
+    }
+    void addEvents() {
+        auto file = std::make_unique<GrowingFile>(m_folder, run_file::kEvents);
+        file->append(eventHeader());
+        for (const Event& event : m_run.events())
+            file->append(eventText(event, m_names));
+        add(std::move(file));
+    }
+    void addSummary() {
+        std::string text = m_run.info().summary;
+        if (text.empty()) {
+            if (!m_run.info().device) return; // of a saved run without one
+            std::vector<LaneTotals> totals;
+            std::vector<double> medians;
+            for (int lane = 0; lane < m_run.laneCount(); ++lane) {
+                totals.push_back(m_run.totals(lane));
+                medians.push_back(m_run.medianDeviceSeconds(lane));
+            }
+            text = summaryText(m_run.info(), m_run.lanes(), totals, medians);
+        }
+        add(run_file::kSummary, text);
+    }
+    void addPictures() {
+        if (m_run.target().width > 0) add(run_file::kTarget, pngBytes(m_run.target()));
+        const std::vector<Picture>& outputs = m_run.pictures().outputs;
+        for (size_t i = 0; i < outputs.size(); ++i)
+            if (outputs[i].width > 0) // painted already
+                add(run_file::output(m_names[i]), pngBytes(outputs[i]));
+    }
+
+    const RunSnapshot& m_run;
+    const OutputFolder m_folder;
+    const std::vector<std::string> m_names;
+    std::vector<std::unique_ptr<GrowingFile>> m_files; ///< on the disk, and not placed
+};
+
+} // namespace
+
+SavedFiles saveRun(const RunSnapshot& run, const std::string& folder) {
+    return Saving(run, folder).all();
+}
+
+std::vector<std::string> filesOf(const RunSnapshot& run) {
+    std::vector<std::string> names{run_file::kExperiment, run_file::kSteps,     run_file::kEvents,
+                                   run_file::kTiming,     run_file::kGradients, run_file::kSummary,
+                                   run_file::kTarget,     run_file::kManifest};
+    for (const LaneInfo& lane : run.lanes())
+        names.push_back(run_file::output(lane.name));
+    return names;
+}
+
+} // namespace halfscope

@@ -1,0 +1,48 @@
+// The tables of a run as text: rows of steps.csv and timing.csv, lines of events.csv.
+#pragma once
+
+#include "engine/io/growing_file.h"
+#include "engine/runs/events.h"
+#include "engine/runs/metrics.h"
+#include "engine/runs/step_row.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace halfscope {
+
+/// steps.csv or timing.csv as it grows.
+class StepTable {
+public:
+    using Column = std::pair<MetricId, Metric>;
+    /// The header is written at once. The folder must outlive the table.
+    StepTable(const OpenFolder&, const char* name, std::span<const std::string> lanes,
+              std::vector<Column> columns);
+    const std::vector<Column>& columns() const { return m_columns; }
+    void addLane(const std::string& name);
+    /// A value for each column.
+    void append(int64_t step, int32_t lane, std::span<const std::optional<double>> values);
+    void append(const StepRow&);
+    GrowingFile& file() { return *m_file; }
+    /// The last call.
+    std::unique_ptr<GrowingFile> takeFile() { return std::move(m_file); }
+
+private:
+    std::vector<std::string> m_lanes; ///< as csv fields
+    std::vector<Column> m_columns;
+    std::vector<std::optional<double>> m_values;
+    std::string m_line;
+    std::unique_ptr<GrowingFile> m_file;
+};
+
+/// A line of events.csv, with its end; -1 is the lane "all".
+std::string eventText(const Event&, std::span<const std::string> lanes);
+std::string eventHeader();
+/// As RFC 4180 quotes a field of a csv file.
+std::string csvField(const std::string& text);
+
+} // namespace halfscope

@@ -1,0 +1,259 @@
+// Stands before the system's calls on files (LD_PRELOAD) and makes one of them fail, kills the
+// program there, or holds it; and keeps a copy of what the disk would have after a power cut.
+//   HALFSCOPE_FAULT=KIND:N:HOW    KIND: open, read, write, sync, rename, unlink, close, mmap,
+//   thread,
+//                                 or change (any write, sync, rename, unlink or new file)
+//                                 HOW: once, on (from there on), kill, hang
+//   HALFSCOPE_FAULT_MARK=FILE     made when the N-th call came
+//   HALFSCOPE_DISK=FOLDER         gets a file INODE with the bytes of each file that was synced,
+//                                 and names.INODE with "INODE NAME" lines of each folder that was
+// Calls that the C library makes for itself are not seen; fopen is one call of kind open.
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace {
+
+enum class How { Once, On, Kill, Hang };
+
+struct Plan {
+    char kind[16] = "";
+    long number = 0;
+    How how = How::Once;
+    const char* mark = nullptr;
+    const char* disk = nullptr;
+};
+
+long raw(long call, long a, long b = 0, long c = 0, long d = 0) {
+    return ::syscall(call, a, b, c, d);
+}
+
+Plan planOfEnvironment() {
+    Plan plan;
+    plan.mark = std::getenv("HALFSCOPE_FAULT_MARK");
+    plan.disk = std::getenv("HALFSCOPE_DISK");
+    char how[8] = "";
+    const char* text = std::getenv("HALFSCOPE_FAULT");
+    if (text && std::sscanf(text, "%15[a-z]:%ld:%7[a-z]", plan.kind, &plan.number, how) == 3)
+        plan.how = std::strcmp(how, "on") == 0     ? How::On
+                   : std::strcmp(how, "kill") == 0 ? How::Kill
+                   : std::strcmp(how, "hang") == 0 ? How::Hang
+                                                   : How::Once;
+    return plan;
+}
+
+const Plan& plan() {
+    static const Plan s_plan = planOfEnvironment();
+    return s_plan;
+}
+
+std::atomic<long> g_calls{0};
+
+/// Whether this call is to fail; does not come back where the program ends here.
+bool fails(const char* kind, bool changes = false) {
+    const bool mine =
+        std::strcmp(plan().kind, kind) == 0 || (changes && std::strcmp(plan().kind, "change") == 0);
+    if (!mine) return false;
+    const long call = ++g_calls;
+    if (call != plan().number && !(plan().how == How::On && call > plan().number)) return false;
+    if (plan().mark) {
+        const long mark = raw(SYS_openat, AT_FDCWD, reinterpret_cast<long>(plan().mark),
+                              O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        raw(SYS_close, mark);
+    }
+    if (plan().how == How::Kill) raw(SYS_kill, raw(SYS_getpid, 0), SIGKILL);
+    while (plan().how == How::Hang)
+        raw(SYS_pause, 0);
+    return true;
+}
+
+template <class Function>
+Function* next(const char* name) {
+    return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+long openRaw(const char* path, int flags) {
+    return raw(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), flags, 0666);
+}
+
+/// "DISK/INODE" with the bytes that the file has now.
+void keepFile(int file, const struct stat& status) {
+    std::array<char, 600> path;
+    std::snprintf(path.data(), path.size(), "%s/%lu", plan().disk,
+                  static_cast<unsigned long>(status.st_ino));
+    const long copy = openRaw(path.data(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
+    // the file itself may be open for writing only
+    std::array<char, 64> own;
+    std::snprintf(own.data(), own.size(), "/proc/self/fd/%d", file);
+    const long again = openRaw(own.data(), O_RDONLY | O_CLOEXEC);
+    std::array<char, 65536> block;
+    for (;;) {
+        const long count = raw(SYS_read, again, reinterpret_cast<long>(block.data()), sizeof block);
+        if (count <= 0) break;
+        raw(SYS_write, copy, reinterpret_cast<long>(block.data()), count);
+    }
+    raw(SYS_close, again);
+    raw(SYS_close, copy);
+}
+
+/// "DISK/names.INODE": the folder's files as they are called now.
+void keepFolder(int folder, const struct stat& status) {
+    std::array<char, 600> path;
+    std::snprintf(path.data(), path.size(), "%s/names.%lu", plan().disk,
+                  static_cast<unsigned long>(status.st_ino));
+    const long list = openRaw(path.data(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
+    const long own =
+        raw(SYS_openat, folder, reinterpret_cast<long>("."), O_RDONLY | O_DIRECTORY, 0);
+    DIR* const all = ::fdopendir(static_cast<int>(own));
+    while (const dirent* entry = all ? ::readdir(all) : nullptr) {
+        if (entry->d_type != DT_REG) continue;
+        std::array<char, 400> line;
+        const int size = std::snprintf(line.data(), line.size(), "%lu %s\n",
+                                       static_cast<unsigned long>(entry->d_ino), entry->d_name);
+        raw(SYS_write, list, reinterpret_cast<long>(line.data()), size);
+    }
+    if (all) ::closedir(all);
+    raw(SYS_close, list);
+}
+
+void synced(int file) {
+    struct stat status {};
+    if (!plan().disk || ::fstat(file, &status) != 0) return;
+    if (S_ISREG(status.st_mode)) keepFile(file, status);
+    if (S_ISDIR(status.st_mode)) keepFolder(file, status);
+}
+
+/// A file that has just been made: what another one with its number had is not its own.
+int made(int file, int flags) {
+    struct stat status {};
+    if (!plan().disk || file < 0 || (flags & O_EXCL) == 0 || ::fstat(file, &status) != 0)
+        return file;
+    std::array<char, 600> path;
+    std::snprintf(path.data(), path.size(), "%s/%lu", plan().disk,
+                  static_cast<unsigned long>(status.st_ino));
+    raw(SYS_unlinkat, AT_FDCWD, reinterpret_cast<long>(path.data()), 0);
+    return file;
+}
+
+int fail(int error) {
+    errno = error;
+    return -1;
+}
+
+mode_t modeOf(int flags, va_list arguments) {
+    return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+}
+
+} // namespace
+
+extern "C" {
+
+int openat(int folder, const char* path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    const mode_t mode = modeOf(flags, arguments);
+    va_end(arguments);
+    if (fails("open", (flags & O_CREAT) != 0))
+        return fail((flags & O_CREAT) != 0 ? ENOSPC : EMFILE);
+    const long file =
+        raw(SYS_openat, folder, reinterpret_cast<long>(path), flags, static_cast<long>(mode));
+    return made(static_cast<int>(file), flags);
+}
+
+int open(const char* path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    const mode_t mode = modeOf(flags, arguments);
+    va_end(arguments);
+    return openat(AT_FDCWD, path, flags, mode);
+}
+
+int open64(const char* path, int flags, ...) __attribute__((alias("open")));
+int openat64(int folder, const char* path, int flags, ...) __attribute__((alias("openat")));
+
+FILE* fopen(const char* path, const char* mode) {
+    static auto* const real = next<FILE*(const char*, const char*)>("fopen");
+    if (fails("open", *mode != 'r')) return fail(EMFILE), nullptr;
+    return real(path, mode);
+}
+
+FILE* fopen64(const char* path, const char* mode) __attribute__((alias("fopen")));
+
+ssize_t read(int file, void* bytes, size_t size) {
+    if (fails("read")) return fail(EIO);
+    return raw(SYS_read, file, reinterpret_cast<long>(bytes), static_cast<long>(size));
+}
+
+ssize_t write(int file, const void* bytes, size_t size) {
+    if (file > 2 && fails("write", true)) {
+        // half of it, as a full disk does; the rest fails at the next call, or here
+        const ssize_t half =
+            plan().how == How::On && size > 1
+                ? raw(SYS_write, file, reinterpret_cast<long>(bytes), static_cast<long>(size / 2))
+                : 0;
+        return half > 0 ? half : fail(ENOSPC);
+    }
+    return raw(SYS_write, file, reinterpret_cast<long>(bytes), static_cast<long>(size));
+}
+
+int fsync(int file) {
+    if (fails("sync", true)) return fail(EIO);
+    const long result = raw(SYS_fsync, file);
+    if (result == 0) synced(file);
+    return static_cast<int>(result);
+}
+
+int fdatasync(int file) { return fsync(file); }
+
+int renameat(int from, const char* old, int to, const char* name) {
+    if (fails("rename", true)) return fail(EIO);
+    return static_cast<int>(
+        raw(SYS_renameat, from, reinterpret_cast<long>(old), to, reinterpret_cast<long>(name)));
+}
+
+int rename(const char* old, const char* name) { return renameat(AT_FDCWD, old, AT_FDCWD, name); }
+
+int unlinkat(int folder, const char* name, int flags) {
+    if (fails("unlink", true)) return fail(EIO);
+    return static_cast<int>(raw(SYS_unlinkat, folder, reinterpret_cast<long>(name), flags));
+}
+
+int unlink(const char* name) { return unlinkat(AT_FDCWD, name, 0); }
+
+int close(int file) {
+    const bool failed = file > 2 && fails("close");
+    const long result = raw(SYS_close, file);
+    return failed ? fail(EIO) : static_cast<int>(result);
+}
+
+void* mmap(void* at, size_t size, int protection, int flags, int file, off_t offset) {
+    if (fails("mmap")) return fail(ENOMEM), MAP_FAILED;
+    return reinterpret_cast<void*>(::syscall(SYS_mmap, at, size, protection, flags, file, offset));
+}
+
+void* mmap64(void* at, size_t size, int protection, int flags, int file, off_t offset)
+    __attribute__((alias("mmap")));
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*work)(void*),
+                   void* argument) {
+    static auto* const real =
+        next<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create");
+    if (fails("thread")) return EAGAIN;
+    return real(thread, attributes, work, argument);
+}
+}

@@ -1,0 +1,97 @@
+// A fault that a program is started with (fault_shim.cpp), and what the disk has after a power cut.
+#pragma once
+
+#include "tests/support/cli.h"
+
+#include <QProcessEnvironment>
+#include <QTemporaryDir>
+
+#include <sys/stat.h>
+
+namespace halfscope::test {
+
+class Faults {
+public:
+    /// Why no program can be started with a fault here; or nothing.
+    static const char* clash() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+        return "sanitizers stand before the system's calls themselves";
+#else
+        return nullptr;
+#endif
+    }
+    /// "write:3:once", see fault_shim.cpp.
+    explicit Faults(const QString& plan) : m_plan(plan) {}
+
+    QProcessEnvironment environment() const {
+        QProcessEnvironment all = QProcessEnvironment::systemEnvironment();
+        all.insert(QStringLiteral("LD_PRELOAD"), QStringLiteral(HALFSCOPE_FAULT_SHIM));
+        all.insert(QStringLiteral("HALFSCOPE_FAULT"), m_plan);
+        all.insert(QStringLiteral("HALFSCOPE_FAULT_MARK"), m_folder.filePath("mark"));
+        all.insert(QStringLiteral("HALFSCOPE_DISK"), m_folder.path());
+        return all;
+    }
+    /// Whether the program came to the call.
+    bool came() const { return QFile::exists(m_folder.filePath("mark")); }
+
+    Outcome call(const QStringList& arguments) const {
+        QProcess process;
+        process.setProcessEnvironment(environment());
+        process.start(program(), arguments);
+        return outcomeOf(process);
+    }
+
+    enum class Names { Synced, Newest };
+    /// Copies a folder as a power cut leaves it: files have the bytes that were synced, under the
+    /// names that were synced, or under those that they have now (the system may write names
+    /// earlier than it must). Files that were there before the program began are whole.
+    void cutPower(const QString& folder, const QStringList& before, const QString& to,
+                  Names names) const {
+        struct stat status {};
+        QDir().mkpath(to);
+        if (::stat(folder.toUtf8().constData(), &status) != 0) return;
+        const QString list = m_folder.filePath(QStringLiteral("names.%1").arg(status.st_ino));
+        if (names == Names::Synced && QFile::exists(list)) {
+            for (const QByteArray& line : contentOf(list).split('\n')) {
+                const qsizetype space = line.indexOf(' ');
+                if (space > 0) restore(line.left(space), to + '/' + line.mid(space + 1));
+            }
+            return;
+        }
+        for (const QString& name : filesOf(folder)) {
+            const QByteArray path = (folder + '/' + name).toUtf8();
+            if (::lstat(path.constData(), &status) != 0) continue;
+            const QByteArray inode = QByteArray::number(static_cast<qulonglong>(status.st_ino));
+            if (!QFile::exists(m_folder.filePath(inode)) && before.contains(name))
+                QFile::copy(path, to + '/' + name);
+            else
+                restore(inode, to + '/' + name);
+        }
+    }
+    /// Tells the disk of a folder's files before the program begins.
+    void keep(const QString& folder) const {
+        QByteArray names;
+        for (const QString& name : filesOf(folder)) {
+            struct stat status {};
+            ::lstat((folder + '/' + name).toUtf8().constData(), &status);
+            const QByteArray inode = QByteArray::number(static_cast<qulonglong>(status.st_ino));
+            QFile::copy(folder + '/' + name, m_folder.filePath(inode));
+            names += inode + ' ' + name.toUtf8() + '\n';
+        }
+        struct stat status {};
+        if (::stat(folder.toUtf8().constData(), &status) != 0) return;
+        QFile list(m_folder.filePath(QStringLiteral("names.%1").arg(status.st_ino)));
+        if (list.open(QIODevice::WriteOnly)) list.write(names);
+    }
+
+private:
+    void restore(const QByteArray& inode, const QString& to) const {
+        QFile file(to);
+        const QString kept = m_folder.filePath(inode);
+        if (file.open(QIODevice::WriteOnly) && QFile::exists(kept)) file.write(contentOf(kept));
+    }
+    QString m_plan;
+    QTemporaryDir m_folder;
+};
+
+} // namespace halfscope::test
