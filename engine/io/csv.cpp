@@ -57,8 +57,8 @@ bool CsvReader::appendLine() {
     const size_t before = m_record.size();
     for (;;) {
         if (m_at == m_block.size() && !fill()) {
-            if (m_record.size() == before) return false;
-            throw InputError(place() + ": the file is cut off after " + quotedText(m_record));
+            m_cutOff = m_record.size() > before;
+            return false;
         }
         const size_t end = m_block.find('\n', m_at);
         m_record.append(m_block, m_at, std::min(end, m_block.size()) - m_at);
@@ -82,6 +82,7 @@ bool CsvReader::next(std::vector<std::string_view>& fields) {
     while (std::count(m_record.begin(), m_record.end(), '"') % 2 != 0) {
         m_record += '\n';
         const bool more = m_record.size() <= kMostLineBytes && appendLine();
+        if (m_cutOff) return false;
         if (!more)
             throw InputError(place() + ": " + quotedText(m_record) +
                              " has an unmatched quotation mark");

@@ -22,9 +22,11 @@ public:
     explicit CsvReader(std::string path);
 
     /// The fields of the next record, which hold until the next call; false at the end of the file.
-    /// InputError with path and line: a last line without an end (the file was cut off), a
-    /// quotation mark without its pair, a line of more than kMostLineBytes.
+    /// A last line without an end is none: the file was cut off, see cutOff(). InputError with path
+    /// and line: a quotation mark without its pair, a line of more than kMostLineBytes.
     bool next(std::vector<std::string_view>& fields);
+    /// After next() was false: whether the file ended in the middle of a line.
+    bool cutOff() const { return m_cutOff; }
     /// The last record as it stands in the file, without its line end.
     std::string_view text() const { return m_record; }
     /// "PATH, line 4": where the last record begins, lines counted from 1.
@@ -40,12 +42,13 @@ private:
 
     std::string m_path;
     std::ifstream m_stream;
-    std::string m_block;             ///< read, and from m_at on not taken yet
-    size_t m_at = 0;                 ///< in m_block
-    int64_t m_size = 0;              ///< bytes of the file when it was opened
-    int64_t m_read = 0;              ///< bytes before the end of m_block
-    int64_t m_lines = 0;             ///< taken
-    int64_t m_firstLine = 0;         ///< of the record
+    std::string m_block;     ///< read, and from m_at on not taken yet
+    size_t m_at = 0;         ///< in m_block
+    int64_t m_size = 0;      ///< bytes of the file when it was opened
+    int64_t m_read = 0;      ///< bytes before the end of m_block
+    int64_t m_lines = 0;     ///< taken
+    int64_t m_firstLine = 0; ///< of the record
+    bool m_cutOff = false;
     std::string m_record;            ///< without its line end
     std::deque<std::string> m_texts; ///< fields whose quotation marks were taken away
 };

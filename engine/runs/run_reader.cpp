@@ -5,6 +5,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/runs/gradient_file.h"
 #include "engine/runs/run_folder.h"
+#include "engine/runs/run_manifest.h"
 #include "engine/runs/run_summary.h"
 #include "engine/runs/table_reader.h"
 #include "engine/settings/fields.h"
@@ -97,7 +98,7 @@ public:
                                         static_cast<std::ptrdiff_t>(config.lanes.size()));
         m_ends.resize(lanes.size());
         Picture target;
-        if (exists(run_file::kTarget)) target = readPicture(pathTo(run_file::kTarget));
+        if (exists(run_file::kTarget)) target = pictureOf(run_file::kTarget);
         m_run = std::make_shared<Run>(std::move(info), std::move(lanes), std::move(target));
         for (const char* name :
              {run_file::kSteps, run_file::kTiming, run_file::kEvents, run_file::kGradients})
@@ -105,14 +106,15 @@ public:
     }
 
     std::shared_ptr<Run> read() {
+        readManifest();
         const bool done = readSteps() && (!isThere(run_file::kTiming) || readTiming()) &&
                           (!isThere(run_file::kEvents) || readEvents()) && readGradientFile();
         if (!done) return nullptr;
         RunBatch last;
         last.info = m_run->info();
         readSummary(*last.info);
-        last.info->missing = m_missing;
         last.pictures = pictures();
+        last.info->missing = m_missing;
         m_run->append(std::move(last));
         return m_run;
     }
@@ -136,8 +138,45 @@ private:
     }
     bool isThere(const char* name) {
         if (exists(name)) return true;
-        m_missing.push_back(name);
+        lacks(name);
         return false;
+    }
+    void lacks(const std::string& what) {
+        if (std::find(m_missing.begin(), m_missing.end(), what) == m_missing.end())
+            m_missing.push_back(what);
+    }
+    /// Of a table, whose rows have been read: the steps up to there are whole.
+    void lacksAfter(const char* name, int64_t step) {
+        lacks(name + std::string(" after step ") + std::to_string(step));
+    }
+
+    /// What the run said of itself when it wrote its last file.
+    void readManifest() {
+        if (!exists(run_file::kManifest)) return; // of an earlier version
+        RunManifest manifest;
+        try {
+            manifest = manifestOf(readFile(pathTo(run_file::kManifest)));
+        } catch (const InputError&) {
+            lacks(run_file::kManifest);
+            return;
+        }
+        if (!manifest.whole) lacks("the end of the run");
+        for (const auto& [name, bytes] : manifest.files) {
+            if (!exists(name))
+                lacks(name);
+            else if (bytesOf(name.c_str()) < static_cast<double>(bytes))
+                lacks("the end of " + name);
+        }
+    }
+
+    /// Nothing where it cannot be read.
+    Picture pictureOf(const std::string& name) {
+        try {
+            return readPicture(pathTo(name));
+        } catch (const InputError&) {
+            lacks(name);
+            return {};
+        }
     }
 
     /// The lane of a field. A fork, which may not have come before the run ended, is there from its
@@ -250,30 +289,39 @@ private:
 
     bool readSteps() {
         TableReader table(pathTo(run_file::kSteps));
+        if (isEmpty(table, run_file::kSteps)) return true;
         const StepColumns columns = columnsOf(table, MetricFile::Steps, run_file::kSteps);
         while (table.next()) {
             readRow(table, columns);
             if (!rowDone(table, run_file::kSteps)) return false;
         }
         fileDone(run_file::kSteps);
+        if (table.cutOff()) lacksAfter(run_file::kSteps, m_run->step());
         return true;
     }
 
-    /// The same rows as in steps.csv.
+    /// A table whose first line never got to the disk.
+    bool isEmpty(const TableReader& table, const char* name) {
+        if (!table.columns().empty()) return false;
+        lacks(name);
+        return true;
+    }
+
+    /// The same rows as in steps.csv, as far as it goes.
     bool readTiming() {
         TableReader table(pathTo(run_file::kTiming));
+        if (isEmpty(table, run_file::kTiming)) return true;
         const StepColumns columns = columnsOf(table, MetricFile::Timing, run_file::kTiming);
-        const auto fail = [&](size_t rows) {
-            throw InputError(pathTo(run_file::kTiming) + ": " + std::to_string(rows) +
-                             " rows are not allowed: steps.csv has " +
-                             std::to_string(m_order.size()));
-        };
         std::vector<int64_t> steps;
         for (const LaneInfo& lane : m_run->lanes())
             steps.push_back(lane.forkStep);
         for (size_t row = 0; row < m_order.size(); ++row) {
-            if (!table.next()) fail(row);
             const size_t lane = m_order[row];
+            if (!table.next()) {
+                fileDone(run_file::kTiming);
+                lacksAfter(run_file::kTiming, steps[lane]);
+                return true;
+            }
             const int64_t step = ++steps[lane];
             table.whole(columns.step, step, step);
             if (table.lane(columns.lane, m_names, false) != static_cast<int32_t>(lane))
@@ -288,13 +336,14 @@ private:
             }
             if (!rowDone(table, run_file::kTiming)) return false;
         }
-        if (table.next()) fail(m_order.size() + 1);
+        if (table.next()) lacksAfter(run_file::kSteps, m_run->step());
         fileDone(run_file::kTiming);
         return true;
     }
 
     bool readEvents() {
         TableReader table(pathTo(run_file::kEvents));
+        if (isEmpty(table, run_file::kEvents)) return true;
         const int step = table.wanted("step"), lane = table.wanted("lane"),
                   kind = table.wanted("kind");
         const int before = table.find("scale_before"), after = table.find("scale_after"),
@@ -303,7 +352,11 @@ private:
         const int64_t last = m_run->now().lastStep() + 2;
         while (table.next()) {
             Event event;
-            event.step = table.whole(step, 0, last);
+            event.step = table.whole(step, 0, kMostSteps + 2);
+            if (event.step > last) { // of rows that are not there
+                lacksAfter(run_file::kSteps, m_run->step());
+                continue;
+            }
             event.lane = laneAt(table, lane, true);
             event.kind = kindOf(table, kind);
             if (before >= 0) event.scaleBefore = table.number<float>(before);
@@ -314,11 +367,16 @@ private:
             if (!rowDone(table, run_file::kEvents)) return false;
         }
         fileDone(run_file::kEvents);
+        if (table.cutOff()) lacks(std::string("the last line of ") + run_file::kEvents);
         return true;
     }
 
     bool readGradientFile() {
         if (!exists(run_file::kGradients)) return true; // only a run that counts them has it
+        if (bytesOf(run_file::kGradients) == 0) {
+            lacks(run_file::kGradients);
+            return true;
+        }
         const auto lanes =
             readGradients(pathTo(run_file::kGradients), names(), m_run->step(),
                           [this](double share) { return goesOn(share, run_file::kGradients); });
@@ -332,8 +390,16 @@ private:
     void readSummary(RunInfo& info) {
         if (!isThere(run_file::kSummary)) return;
         info.summary = readFile(pathTo(run_file::kSummary));
-        TrainedOn trained =
-            trainedOnOf(info.summary, pathTo(run_file::kSummary), names(), m_run->step());
+        TrainedOn trained;
+        try {
+            trained = trainedOnOf(info.summary, pathTo(run_file::kSummary), names(), m_run->step());
+        } catch (const InputError&) {
+            const bool damaged = info.summary.empty() || tablesAreCut();
+            info.summary.clear();
+            if (!damaged) throw;
+            lacks(run_file::kSummary); // that fits the rows that are left
+            return;
+        }
         info.device = std::move(trained.device);
         info.memory = std::move(trained.memory);
         info.outcome = trained.outcome;
@@ -341,12 +407,19 @@ private:
         info.compiler = std::move(trained.compiler);
     }
 
+    bool tablesAreCut() const {
+        return std::any_of(m_missing.begin(), m_missing.end(), [](const std::string& what) {
+            return what == run_file::kSteps || what.find(' ') != std::string::npos;
+        });
+    }
+
     /// Those of all lanes, or none.
-    std::optional<LanePictures> pictures() const {
+    std::optional<LanePictures> pictures() {
         LanePictures all{m_run->step(), {}};
         for (const std::string& lane : names()) {
             if (!exists(run_file::output(lane))) return std::nullopt;
-            all.outputs.push_back(readPicture(pathTo(run_file::output(lane))));
+            all.outputs.push_back(pictureOf(run_file::output(lane)));
+            if (all.outputs.back().width == 0) return std::nullopt;
         }
         return all;
     }

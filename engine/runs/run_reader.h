@@ -14,11 +14,13 @@ namespace halfscope {
 bool holdsSavedRun(const std::string& folder);
 
 /// Values come back as the same ones. A column that this version does not know becomes a metric of
-/// the run; RunInfo::missing names the files that are not there, and the columns that a file lacks.
+/// the run. What a kill, a full disk or a power cut leaves is read as far as it goes;
+/// RunInfo::missing names the files that are not there, the columns that a file lacks, and where a
+/// table ends too early ("timing.csv after step 12").
 /// `goesOn` hears now and then how much is read, 0 to 1; when it says no, there is no result.
 /// InputError "PATH, line 4, loss: "abc" is not allowed: ..." for whatever no run writes: a value
-/// out of range, another lane, steps that do not follow each other, a file that was cut off, a
-/// summary of another run; also for settings and pictures that cannot be read.
+/// out of range, another lane, steps that do not follow each other, a summary of another run; also
+/// for settings that cannot be read.
 std::shared_ptr<Run> readRun(const std::string& folder,
                              const std::function<bool(double)>& goesOn = {});
 /// The same with settings that were read already.

@@ -22,7 +22,8 @@ public:
     static constexpr int64_t kMostRows = int64_t{1} << 25;
     static constexpr size_t kMostColumns = 256;
 
-    /// Reads the header: names of plain text, each once.
+    /// Reads the header: names of plain text, each once. A file without a whole first line has no
+    /// columns.
     explicit TableReader(const std::string& path);
     TableReader(const TableReader&) = delete;
     TableReader& operator=(const TableReader&) = delete;
@@ -33,8 +34,9 @@ public:
     /// The same, where the file must have it.
     int wanted(std::string_view name) const;
 
-    /// The next row; false at the end.
+    /// The next row; false at the end, and where the file was cut off.
     bool next();
+    bool cutOff() const { return m_reader.cutOff(); }
 
     std::string_view text(int column) const { return m_fields[static_cast<size_t>(column)]; }
     int64_t whole(int column, int64_t least, int64_t most) const;

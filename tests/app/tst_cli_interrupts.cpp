@@ -1,5 +1,6 @@
 // What ends a run before its time: signals and kills, full disks, closed streams and folders that
 // cannot be written; what was finished stays. The files of a whole run: tst_cli_run.
+#include "engine/runs/run_reader.h"
 #include "engine/settings/fields.h"
 #include "tests/support/cli.h"
 #include "tests/support/faults.h"
@@ -206,6 +207,9 @@ void TestCliInterrupts::killedRunLeavesWholeFiles() {
     QCOMPARE(parseConfig(experiment.toStdString(), "k").seed, uint64_t{9});
     QVERIFY(contentOf(out + "/manifest.json").contains("\"unfinished\""));
     QCOMPARE(filesOf(out).filter(".tmp").size(), 0);
+    const auto left = readRun(out.toStdString());
+    QVERIFY(left->step() > 0);
+    QCOMPARE(left->info().missing.front(), std::string("the end of the run"));
     QVERIFY(note.remove());
     QFile other(out + "/.steps.csv.1-0.tmp"); // of nobody, whoever has that number now
     QVERIFY(other.open(QIODevice::WriteOnly));

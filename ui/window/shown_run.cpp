@@ -500,16 +500,18 @@ QString ShownRun::shownText() const {
     const RunInfo& info = m_shown.run->info();
     const QString steps = QLocale().toString(static_cast<qlonglong>(m_shown.run->step()));
     if (m_shown.back || info.folder.empty()) return tr("Restored: a run of %1 steps.").arg(steps);
-    const bool withoutEvents =
-        std::find(info.missing.begin(), info.missing.end(), "events.csv") != info.missing.end();
+    QStringList lacking;
+    for (const std::string& each : info.missing)
+        lacking << QString::fromStdString(each);
+    const QString missing = lacking.join(QStringLiteral(", "));
     if (info.device) {
         const QString device = QString::fromStdString(info.device->name);
-        return withoutEvents ? tr("Saved run of %1 steps, trained on %2; events.csv is missing.")
-                                   .arg(steps, device)
-                             : tr("Saved run of %1 steps, trained on %2.").arg(steps, device);
+        return lacking.isEmpty() ? tr("Saved run of %1 steps, trained on %2.").arg(steps, device)
+                                 : tr("Saved run of %1 steps, trained on %2; missing: %3.")
+                                       .arg(steps, device, missing);
     }
-    return withoutEvents ? tr("Saved run of %1 steps; events.csv is missing.").arg(steps)
-                         : tr("Saved run of %1 steps.").arg(steps);
+    return lacking.isEmpty() ? tr("Saved run of %1 steps.").arg(steps)
+                             : tr("Saved run of %1 steps; missing: %2.").arg(steps, missing);
 }
 
 void ShownRun::showDevice() {

@@ -162,9 +162,8 @@ void TestSavedResults::withoutSummary() {
     MainWindow& window = opened.window;
     window.openFile(folder);
     QVERIFY(showsSaved(window));
-    QCOMPARE(
-        stateOf(window),
-        QStringLiteral("Saved run of 30 steps. Press Play (Space) to train it from the start."));
+    QCOMPARE(stateOf(window), QStringLiteral("Saved run of 30 steps; missing: summary.json. Press "
+                                             "Play (Space) to train it from the start."));
     QCOMPARE(deviceOf(window), QStringLiteral("Device not recorded"));
     QCOMPARE(statusDeviceOf(window), QStringLiteral("Device not recorded"));
     QCOMPARE(memoriesOf(window), QStringList());

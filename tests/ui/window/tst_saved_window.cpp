@@ -244,8 +244,10 @@ void TestSavedWindow::withoutTheOtherTables() {
     MainWindow& window = opened.window;
     window.openFile(folder);
     QVERIFY(showsSaved(window));
-    QCOMPARE(stateOf(window), QStringLiteral("Saved run of 30 steps; events.csv is missing. Press "
-                                             "Play (Space) to train it from the start."));
+    QCOMPARE(stateOf(window), QStringLiteral("Saved run of 30 steps; missing: events.csv, "
+                                             "output_fp32.png, summary.json, target.png, "
+                                             "timing.csv. Press Play (Space) to train it from the "
+                                             "start."));
     QCOMPARE(pointsOf(window, "Loss/A fp32"), m_losses);
     QVERIFY(pointsOf(window, "Throughput (steps/s)/A fp32").empty());
     QCOMPARE(window.events().rowCount(), 0);
@@ -325,7 +327,8 @@ void TestSavedWindow::longTablesAreReadAside() {
     QVERIFY(showsSaved(window));
     QCOMPARE(stateOf(window),
              QStringLiteral(
-                 "Saved run of 150000 steps. Press Play (Space) to train it from the start."));
+                 "Saved run of 150000 steps; missing: timing.csv, events.csv, summary.json. Press "
+                 "Play (Space) to train it from the start."));
     QVERIFY(trains(window));
 }
 

@@ -1,0 +1,257 @@
+// Folders of runs that did not end: what a kill, a full disk or a power cut leaves opens, and says
+// what is missing.
+#include "engine/core/error.h"
+#include "engine/runs/run_manifest.h"
+#include "engine/runs/run_saving.h"
+#include "engine/runs/run_writer.h"
+#include "engine/settings/fields.h"
+#include "tests/support/run_tables.h"
+#include "tests/support/thrown.h"
+
+#include <QDir>
+#include <QTest>
+
+#include <csignal>
+#include <filesystem>
+
+#include <sys/resource.h>
+
+using namespace halfscope;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::string rows(int steps) {
+    std::string text = table::kSteps;
+    for (int step = 1; step <= steps; ++step)
+        text += std::to_string(step) + std::string(table::kRow).substr(1) + std::to_string(step) +
+                ",amp-fp16" + std::string(table::kRow).substr(6);
+    return text;
+}
+
+std::string times(int steps) {
+    std::string text = table::kTiming;
+    for (int step = 1; step <= steps; ++step)
+        text += std::to_string(step) + ",fp32,0.5,1\n" + std::to_string(step) + ",amp-fp16,0.5,1\n";
+    return text;
+}
+
+RunBatch batchOf(int64_t step) {
+    RunBatch batch;
+    for (int lane = 0; lane < 2; ++lane)
+        batch.rows.push_back(StepRow(step, lane)
+                                 .set(metric::Loss, 0.5f)
+                                 .set(metric::Scale, 1.0f)
+                                 .set(metric::SkippedSoFar, 0.0)
+                                 .set(metric::DeviceSeconds, 0.1)
+                                 .set(metric::WallSeconds, 0.1));
+    batch.events.push_back({EventKind::Growth, step, 0, 1, 2, {}, "It grew."});
+    return batch;
+}
+
+RunInfo infoOf() {
+    RunInfo info;
+    info.config = info.recorded = defaultConfig();
+    info.device = DeviceInfo{};
+    return info;
+}
+
+} // namespace
+
+class TestCutRuns : public QObject {
+    Q_OBJECT
+private slots:
+    void init() { m_folder = std::make_unique<RunFolder>(); }
+    void raggedTables_data();
+    void raggedTables();
+    void emptyFiles();
+    void damagedSummaryAndPictures();
+    void manifests();
+    void refusedManifests_data();
+    void refusedManifests();
+    void rowsAreThereWhileItTrains();
+    void tablesEndAtACommonStep();
+    void failedSaveKeepsTheEarlierRun();
+
+private:
+    void put(const char* name, const std::string& text) const { m_folder->put(name, text); }
+    std::string folder() const { return m_folder->folder().toStdString(); }
+    Names missing() const { return m_folder->read()->info().missing; }
+    std::unique_ptr<RunFolder> m_folder;
+};
+
+void TestCutRuns::raggedTables_data() {
+    QTest::addColumn<QByteArray>("steps");
+    QTest::addColumn<QByteArray>("timing");
+    QTest::addColumn<QByteArray>("events");
+    QTest::addColumn<int>("step");
+    QTest::addColumn<QByteArray>("lacks");
+    const auto row = [](const char* name, const std::string& steps, const std::string& timing,
+                        const std::string& events, int step, const char* lacks) {
+        QTest::newRow(name) << QByteArray::fromStdString(steps) << QByteArray::fromStdString(timing)
+                            << QByteArray::fromStdString(table::kEvents + events) << step
+                            << QByteArray(lacks);
+    };
+    row("whole", rows(3), times(3), "3,fp32,edit,1,1,,\n", 3, "");
+    row("times end before", rows(3), times(2), "", 3, "timing.csv after step 2");
+    row("no times", rows(3), table::kTiming, "", 3, "timing.csv after step 0");
+    row("times go on", rows(2), times(3), "", 2, "steps.csv after step 2");
+    row("events go on", rows(2), times(2), "9,fp32,edit,1,1,,\n", 2, "steps.csv after step 2");
+    row("a row in two", rows(2) + "3,fp32,0.", times(2), "", 2, "steps.csv after step 2");
+    row("a time in two", rows(2), times(1) + "2,fp", "", 2, "timing.csv after step 1");
+    row("an event in two", rows(2), times(2), "1,fp32,edit,1,1,,\"one\ntw", 2,
+        "the last line of events.csv");
+    row("zeros at the end", rows(2) + std::string(5000, '\0'), times(2), "", 2,
+        "steps.csv after step 2");
+}
+
+void TestCutRuns::raggedTables() {
+    QFETCH(const QByteArray, steps);
+    QFETCH(const QByteArray, timing);
+    QFETCH(const QByteArray, events);
+    QFETCH(const int, step);
+    QFETCH(const QByteArray, lacks);
+    put("steps.csv", steps.toStdString());
+    put("timing.csv", timing.toStdString());
+    put("events.csv", events.toStdString());
+    const auto run = m_folder->read();
+    QCOMPARE(run->step(), int64_t{step});
+    Names expected{"summary.json"};
+    if (!lacks.isEmpty()) expected.insert(expected.begin(), lacks.toStdString());
+    QCOMPARE(run->info().missing, expected);
+    const QTemporaryDir saved; // and can be saved again
+    saveRun(run->snapshot(), saved.path().toStdString());
+    QCOMPARE(readRun(saved.path().toStdString(), defaultConfig())->step(), int64_t{step});
+}
+
+void TestCutRuns::emptyFiles() {
+    put("steps.csv", rows(2));
+    for (const char* name : {"timing.csv", "events.csv", "gradients.csv", "summary.json"})
+        put(name, "");
+    QCOMPARE(missing(), (Names{"timing.csv", "events.csv", "gradients.csv", "summary.json"}));
+    put("events.csv", "step,lane,ki"); // a header in two
+    QCOMPARE(missing(), (Names{"timing.csv", "events.csv", "gradients.csv", "summary.json"}));
+    put("steps.csv", "");
+    QCOMPARE(m_folder->read()->now().lastStep(), int64_t{0});
+}
+
+void TestCutRuns::damagedSummaryAndPictures() {
+    put("steps.csv", rows(2));
+    put("timing.csv", times(2));
+    put("events.csv", table::kEvents);
+    put("summary.json", R"({"version": 1, "steps": 7, "lanes": []})");
+    QVERIFY(thrownBy<InputError>([this] { missing(); }).find("steps: 7 is not") !=
+            std::string::npos);
+    put("timing.csv", times(1)); // then it may well be of more rows than are left
+    QCOMPARE(missing(), (Names{"timing.csv after step 1", "summary.json"}));
+    put("target.png", "");
+    put("output_fp32.png", std::string(100, '\0'));
+    put("output_amp-fp16.png", "");
+    const auto run = m_folder->read();
+    QCOMPARE(run->now().target().width, 0);
+    QVERIFY(run->now().pictures().outputs.empty());
+    QCOMPARE(run->info().missing,
+             (Names{"target.png", "timing.csv after step 1", "summary.json", "output_fp32.png"}));
+}
+
+void TestCutRuns::manifests() {
+    put("steps.csv", rows(2));
+    put("timing.csv", times(2));
+    put("events.csv", table::kEvents);
+    RunManifest manifest{newRunId(), false, {}};
+    QVERIFY(manifest.run != newRunId());
+    put("manifest.json", manifestText(manifest));
+    QCOMPARE(missing(), (Names{"the end of the run", "summary.json"}));
+    manifest.whole = true;
+    manifest.files = {{"steps.csv", static_cast<int64_t>(rows(2).size())}, {"target.png", 7}};
+    put("manifest.json", manifestText(manifest));
+    QCOMPARE(missing(), (Names{"target.png", "summary.json"}));
+    manifest.files = {{"steps.csv", 100'000}};
+    put("manifest.json", manifestText(manifest));
+    QCOMPARE(missing(), (Names{"the end of steps.csv", "summary.json"}));
+    const RunManifest again = manifestOf(manifestText(manifest));
+    QVERIFY(again.run == manifest.run && again.whole && again.files == manifest.files);
+    put("manifest.json", "{");
+    QCOMPARE(missing(), (Names{"manifest.json", "summary.json"}));
+}
+
+void TestCutRuns::refusedManifests_data() {
+    QTest::addColumn<QByteArray>("text");
+    const auto row = [](const char* name, const char* text) {
+        QTest::newRow(name) << QByteArray(text);
+    };
+    row("a list", "[]");
+    row("no version", R"({"run": "00000000000000000000000000000000", "state": "whole"})");
+    row("another id", R"({"version": 1, "run": "xyz", "state": "whole"})");
+    row("another state",
+        R"({"version": 1, "run": "00000000000000000000000000000000", "state": "done"})");
+    row("files of no object",
+        R"({"version": 1, "run": "00000000000000000000000000000000", "state": "whole", "files": 3})");
+    row("a negative size",
+        R"({"version": 1, "run": "00000000000000000000000000000000", "state": "whole",
+            "files": {"a": -1}})");
+}
+
+void TestCutRuns::refusedManifests() {
+    QFETCH(const QByteArray, text);
+    QVERIFY_THROWS_EXCEPTION(InputError, manifestOf(text.toStdString()));
+}
+
+void TestCutRuns::rowsAreThereWhileItTrains() {
+    RunWriter files(folder(), infoOf(), lanesOf(defaultConfig()), {1, 1, 1, {0}});
+    QCOMPARE(readRun(folder())->step(), int64_t{0}); // headers are
+    files.append(batchOf(1));
+    QTest::qSleep(300);
+    files.append(batchOf(2));
+    const auto run = readRun(folder());
+    QCOMPARE(run->step(), int64_t{2});
+    QCOMPARE(run->events().size(), size_t{2});
+    QCOMPARE(run->info().missing, (Names{"the end of the run", "summary.json"}));
+}
+
+/// The first table that finds no room cuts the others.
+void TestCutRuns::tablesEndAtACommonStep() {
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    std::string error;
+    {
+        RunWriter files(folder(), infoOf(), lanesOf(defaultConfig()), {1, 1, 1, {0}});
+        const rlimit limited{100'001, before.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &limited);
+        error = thrownBy<RunError>([&] {
+            for (int64_t step = 1; step < 100'000; ++step)
+                files.append(batchOf(step));
+        });
+    }
+    setrlimit(RLIMIT_FSIZE, &before);
+    QCOMPARE(error, m_folder->file("steps.csv") + ": cannot write: File too large");
+    const auto run = readRun(folder());
+    QVERIFY(run->step() > 1000);
+    QCOMPARE(run->now().lastStep(), run->step());
+    QCOMPARE(run->events().size(), static_cast<size_t>(run->step()));
+    QCOMPARE(run->info().missing, (Names{"the end of the run", "summary.json"}));
+    QVERIFY(fs::file_size(m_folder->file("steps.csv")) > 99'000);
+}
+
+void TestCutRuns::failedSaveKeepsTheEarlierRun() {
+    put("steps.csv", rows(2));
+    const auto run = m_folder->read();
+    const QTemporaryDir saved;
+    const std::string to = saved.path().toStdString();
+    saveRun(run->snapshot(), to);
+    const std::string manifest = readFile(to + "/manifest.json");
+    fs::create_directory(to + "/events.csv"); // a name that a new run needs
+    Run other(infoOf(), lanesOf(defaultConfig()));
+    other.append(batchOf(1));
+    QCOMPARE(thrownBy<RunError>([&] { saveRun(other.snapshot(), to); }),
+             to + "/events.csv: cannot write: Is a directory");
+    QCOMPARE(readFile(to + "/manifest.json"), manifest);
+    QCOMPARE(readFile(to + "/steps.csv"), rows(2));
+    QCOMPARE(QDir(saved.path()).entryList(QDir::Files | QDir::Hidden).size(), 3);
+}
+
+QTEST_GUILESS_MAIN(TestCutRuns)
+#include "tst_cut_runs.moc"
