@@ -7,7 +7,9 @@
 #include "ui/window/main_window.h"
 
 #include <QApplication>
+#include <QBuffer>
 #include <QCommandLineParser>
+#include <QFile>
 #include <QPixmap>
 #include <QScreen>
 #include <QSessionManager>
@@ -156,6 +158,23 @@ bool needsNoDisplay(int count, char** arguments) {
     return false;
 }
 
+/// Whether the disk has it; else it says why not.
+bool writePicture(const QPixmap& picture, const QString& path) {
+    QBuffer bytes; // a file of Qt's would tell of a full disk when nobody listens any more
+    bytes.open(QIODevice::WriteOnly);
+    if (!picture.save(&bytes, "PNG")) {
+        complain(tr("%1: cannot write the picture").arg(path));
+        return false;
+    }
+    try {
+        writeFileAtomically(QFile::encodeName(path).toStdString(), bytes.data().toStdString());
+        return true;
+    } catch (const RunError& error) {
+        complain(QString::fromUtf8(error.what()));
+        return false;
+    }
+}
+
 void takeScreenshot(MainWindow& window, const Options& options) {
     QObject::connect(&window, &MainWindow::settled, &window, [&window, &options] {
         const SessionState state = window.controller().state();
@@ -165,9 +184,7 @@ void takeScreenshot(MainWindow& window, const Options& options) {
             return;
         }
         if (options.play && state != SessionState::Finished) return;
-        const bool written = window.grab().save(options.screenshot, "PNG");
-        if (!written) complain(tr("%1: cannot write the picture").arg(options.screenshot));
-        QCoreApplication::exit(written ? 0 : kFailed);
+        QCoreApplication::exit(writePicture(window.grab(), options.screenshot) ? 0 : kFailed);
     });
 }
 

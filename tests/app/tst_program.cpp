@@ -43,6 +43,7 @@ class TestProgram : public QObject {
     Q_OBJECT
 private slots:
     void takesAPicture();
+    void pictureWithoutRoom();
     void badFileOfAScript();
     void badFileOfADesktop();
     void signalsKeepTheRun_data();
@@ -90,6 +91,19 @@ void TestProgram::takesAPicture() {
     QVERIFY2(process.waitForFinished(kPatience), qPrintable(process.errorString()));
     QCOMPARE(process.exitCode(), 0);
     QCOMPARE(QImage(picture).size(), QSize(1000, 700));
+}
+
+/// A script must hear that its picture is not there.
+void TestProgram::pictureWithoutRoom() {
+    if (!QFile::exists(QStringLiteral("/dev/full"))) QSKIP("this system has no /dev/full");
+    const QTemporaryDir folder;
+    const QString file = writeFile(folder, "small.json", configText(tinyConfig(3)));
+    QProcess process;
+    start(process, folder, {file, "--screenshot", "/dev/full"});
+    QVERIFY2(process.waitForFinished(kPatience), qPrintable(process.errorString()));
+    QCOMPARE(process.exitCode(), 1);
+    const QByteArray said = process.readAllStandardError();
+    QVERIFY2(said.contains("/dev/full: cannot write: No space left on device"), said);
 }
 
 void TestProgram::badFileOfAScript() {
