@@ -4,8 +4,12 @@
 
 #include "app/cli_output.h"
 
+#include "engine/core/error.h"
+
 #include <cstdlib>
 #include <ctime>
+#include <string>
+#include <system_error>
 
 namespace halfscope::cli {
 
@@ -27,7 +31,13 @@ SignalWatch::SignalWatch() {
         if (!isIgnored(number)) sigaddset(&m_signals, number); // nohup and `&` ignore some
     }
     pthread_sigmask(SIG_BLOCK, &m_signals, &m_before);
-    m_thread = std::thread([this] { watch(); });
+    try {
+        m_thread = std::thread([this] { watch(); });
+    } catch (const std::system_error& error) {
+        pthread_sigmask(SIG_SETMASK, &m_before, nullptr);
+        throw RunError(std::string("cannot start the thread that waits for Ctrl+C: ") +
+                       error.what());
+    }
 }
 
 SignalWatch::~SignalWatch() {

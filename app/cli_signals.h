@@ -18,7 +18,7 @@ inline constexpr int kInterruptedExit = 130; ///< 128 + SIGINT, as shells report
 /// a program and its group.
 class SignalWatch {
 public:
-    SignalWatch();
+    SignalWatch(); ///< RunError where the system has no thread to give
     ~SignalWatch();
     SignalWatch(const SignalWatch&) = delete;
     SignalWatch& operator=(const SignalWatch&) = delete;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -183,8 +184,12 @@ std::vector<Compiled> compileTexts(const Device& device, const FileCache& cache,
     };
     std::vector<std::jthread> helpers;
     const size_t threads = std::max(1u, std::thread::hardware_concurrency());
-    while (helpers.size() + 1 < std::min(threads, texts.size()))
-        helpers.emplace_back(work);
+    try {
+        while (helpers.size() + 1 < std::min(threads, texts.size()))
+            helpers.emplace_back(work);
+    } catch (const std::system_error&) {
+        // the system has no more threads to give: fewer do it too
+    }
     work();
     helpers.clear(); // joins
     return results;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <system_error>
 
 namespace halfscope {
 
@@ -33,11 +35,19 @@ Loader::Loader(std::unique_ptr<const Dataset> dataset, const EpochPlan& plan,
     : m_dataset(std::move(dataset)), m_plan(plan), m_sampler(sampler) {
     require(plan.samples == m_dataset->samples(Split::Train),
             "an epoch is one pass over the split");
-    for (int i = 0; i < workers; ++i)
-        m_workers.emplace_back([this] { work(); });
+    try {
+        for (int i = 0; i < workers; ++i)
+            m_workers.emplace_back([this] { work(); });
+    } catch (const std::system_error& error) {
+        end();
+        throw EngineError("data.workers: cannot start " + std::to_string(workers) +
+                          " threads that load batches: " + error.what());
+    }
 }
 
-Loader::~Loader() {
+Loader::~Loader() { end(); }
+
+void Loader::end() {
     {
         const std::lock_guard lock(m_mutex);
         m_ending = true;

@@ -54,6 +54,7 @@ public:
     size_t held() const;
 
 private:
+    void end();
     /// A batch, or why there is none; neither while it is being read.
     struct Entry {
         std::shared_ptr<const Batch> batch;

@@ -4,6 +4,7 @@
 #include "engine/runs/run_reader.h"
 
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 namespace halfscope {
@@ -20,7 +21,15 @@ SavedRunJob::SavedRunJob(std::string folder, RunConfig config)
 SavedRunJob::~SavedRunJob() = default;
 
 void SavedRunJob::start() {
-    m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
+    try {
+        m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
+    } catch (const std::system_error& error) {
+        const QString reason =
+            tr("%1: cannot start a thread to read this run: %2")
+                .arg(QString::fromStdString(m_folder), QString::fromUtf8(error.what()));
+        QMetaObject::invokeMethod(
+            this, [this, reason] { emit failed(reason); }, Qt::QueuedConnection);
+    }
 }
 
 void SavedRunJob::run(const std::stop_token& stop) {

@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 
 #include <chrono>
+#include <system_error>
 
 namespace halfscope {
 namespace {
@@ -14,7 +15,15 @@ constexpr auto kBetweenSignals = 33ms;
 VerifyJob::~VerifyJob() = default;
 
 void VerifyJob::start() {
-    m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
+    try {
+        m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
+    } catch (const std::system_error& error) {
+        m_ended = true;
+        const QString reason =
+            tr("Cannot start a thread to verify: %1").arg(QString::fromUtf8(error.what()));
+        QMetaObject::invokeMethod(
+            this, [this, reason] { emit failed(reason); }, Qt::QueuedConnection);
+    }
 }
 
 void VerifyJob::abandon(std::unique_ptr<VerifyJob> job) {

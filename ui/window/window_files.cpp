@@ -16,6 +16,7 @@
 #include <QScopeGuard>
 
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -136,14 +137,20 @@ SavedFiles WindowFiles::write(const RunSnapshot& run, const QString& folder) {
     QEventLoop waits;
     SavedFiles files;
     std::exception_ptr error;
-    const std::jthread thread([&] {
+    const auto save = [&] {
         try {
             files = saveRun(run, folder.toStdString());
         } catch (...) {
             error = std::current_exception();
         }
         QMetaObject::invokeMethod(&waits, &QEventLoop::quit, Qt::QueuedConnection);
-    });
+    };
+    std::jthread thread;
+    try {
+        thread = std::jthread(save);
+    } catch (const std::system_error&) {
+        return saveRun(run, folder.toStdString()); // the system has no thread to give
+    }
     waits.exec();
     if (error) std::rethrow_exception(error);
     return files;
