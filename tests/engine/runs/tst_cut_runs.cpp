@@ -44,6 +44,10 @@ RunBatch batchOf(int64_t step) {
         batch.rows.push_back(StepRow(step, lane)
                                  .set(metric::Loss, 0.5f)
                                  .set(metric::Scale, 1.0f)
+                                 .set(metric::GrowthTracker, int64_t{0})
+                                 .set(metric::LearningRate, 0.1f)
+                                 .set(metric::GradientNorm, 1.0f)
+                                 .setFlags(0)
                                  .set(metric::SkippedSoFar, 0.0)
                                  .set(metric::DeviceSeconds, 0.1)
                                  .set(metric::WallSeconds, 0.1));
