@@ -129,7 +129,7 @@ struct Commands {
         } else if (settings->parsed()) {
             tellSettings();
         } else {
-            throw InputError(std::string("a command is missing: ") + kCommands);
+            throw InputError(Message::data(std::string("a command is missing: ") + kCommands));
         }
         return kDone;
     }
@@ -153,7 +153,7 @@ std::string unexpectedText(const CLI::App& app) {
     }
     const std::string name = first.substr(0, first.find('='));
     return quotedText(name) + " is not an option of " + command.get_name() +
-           nearestHint(name, known);
+           nearestHint(name, known).english();
 }
 
 int runCommands(int count, char** arguments) {
@@ -167,13 +167,14 @@ int runCommands(int count, char** arguments) {
         print(commands.app.help());
         return kDone;
     } catch (const CLI::ExtrasError&) {
-        throw InputError(unexpectedText(commands.app));
+        throw InputError(Message::data(unexpectedText(commands.app)));
     } catch (const CLI::ArgumentMismatch& error) {
         const std::string_view text = error.what(); // "--steps: 1 required N missing"
-        if (!text.ends_with(" missing")) throw InputError(error.what());
-        throw InputError(std::string(text.substr(0, text.find(':'))) + ": its value is missing");
+        if (!text.ends_with(" missing")) throw InputError(Message::data(error.what()));
+        throw InputError(
+            Message::data(std::string(text.substr(0, text.find(':'))) + ": its value is missing"));
     } catch (const CLI::ParseError& error) {
-        throw InputError(error.what());
+        throw InputError(Message::data(error.what()));
     }
     return commands.dispatch();
 }

@@ -221,8 +221,8 @@ std::vector<StepCase> chosenRows(const BenchOptions& options, bool cpu) {
         if (wanted) chosen.push_back(std::move(row));
     }
     if (chosen.empty())
-        throw InputError("--only: no row is named like " + quotedText(options.only) +
-                         "; rows: " + known);
+        throw InputError(Message::data("--only: no row is named like " + quotedText(options.only) +
+                                       "; rows: " + known));
     return chosen;
 }
 

@@ -31,8 +31,9 @@ size_t laneIndex(const RunConfig& config, const std::string& wanted) {
     }
     const auto found = std::find(names.begin(), names.end(), wanted);
     if (found == names.end()) {
-        throw InputError("--lane: " + quotedText(wanted) + " is not a lane of this experiment" +
-                         nearestHint(wanted, names));
+        throw InputError(Message::data("--lane: " + quotedText(wanted) +
+                                       " is not a lane of this experiment" +
+                                       nearestHint(wanted, names).english()));
     }
     return static_cast<size_t>(found - names.begin());
 }
@@ -79,15 +80,15 @@ void tellPresets(PresetForm form) {
         width = std::max(width, preset.name.size());
     std::string group;
     for (const Preset& preset : presets()) {
-        if (preset.group != group) {
+        if (preset.group.text() != group) {
             const char* gap = group.empty() ? "" : "\n";
-            print(table ? "| **" + preset.group + "** | |\n" : gap + preset.group + "\n");
+            group = preset.group.text();
+            print(table ? "| **" + group + "** | |\n" : gap + group + "\n");
         }
-        group = preset.group;
         // the window opens what such a link names
-        print(table ? "| [`" + preset.name + "`](preset:" + preset.name + ") | " + preset.about +
-                          " |\n"
-                    : "  " + padded(preset.name, width) + "  " + preset.about + "\n");
+        print(table ? "| [`" + preset.name + "`](preset:" + preset.name + ") | " +
+                          preset.about.text() + " |\n"
+                    : "  " + padded(preset.name, width) + "  " + preset.about.text() + "\n");
     }
 }
 
@@ -100,7 +101,7 @@ void tellDevices() {
         print(padded(device.id, width) + "  " + device.info.name + ", " +
               bytesText(device.info.memoryBytes) + ", " + device.info.libraries + "\n");
     }
-    if (!list.cudaUnavailable.empty()) print("No CUDA: " + list.cudaUnavailable + "\n");
+    if (!list.cudaUnavailable.empty()) print("No CUDA: " + list.cudaUnavailable.english() + "\n");
 }
 
 void describe(const DescribeOptions& options) {

@@ -53,7 +53,7 @@ void ExperimentOptions::addTo(CLI::App& command) {
                "one to six precisions, such as fp32,amp-fp16");
     const auto field = [&command](const char* name, std::string& to, const char* key,
                                   const char* help, const char* type) {
-        textOption(command, name, to, help, type, allowedText(*findField(key)));
+        textOption(command, name, to, help, type, allowedText(*findField(key)).english());
     };
     field("--steps", steps, "run.steps", "Stop after this many steps", "N");
     field("--epochs", epochs, "run.epochs", "Stop after this many passes over the samples", "N");
@@ -82,10 +82,10 @@ std::string experimentIn(const std::string& path) {
 
 RunConfig ExperimentOptions::config() const {
     if (!file.empty() && !preset.empty()) {
-        throw InputError("an experiment file and --preset: give one of them");
+        throw InputError(Message::data("an experiment file and --preset: give one of them"));
     }
     if (!steps.empty() && !epochs.empty())
-        throw InputError("--steps and --epochs: give one of them");
+        throw InputError(Message::data("--steps and --epochs: give one of them"));
     RunConfig config = !file.empty() ? readConfig(experimentIn(file))
                                      : presetNamed(preset.empty() ? "checkerboard" : preset).config;
     if (!lanes.empty()) {

@@ -38,8 +38,8 @@ void print(std::string_view text) {
 void finishOutput() {
     if (std::fflush(stdout) != 0 && g_outputError == 0) g_outputError = errno;
     if (g_outputError != 0 && g_outputError != EPIPE) {
-        throw RunError(std::string("standard output: cannot write: ") +
-                       std::strerror(g_outputError));
+        throw RunError(Message::data(std::string("standard output: cannot write: ") +
+                                     std::strerror(g_outputError)));
     }
 }
 

@@ -27,7 +27,8 @@ std::string startText(const Experiment& experiment) {
     if (experiment.epochs().hasBatches())
         text += " in epochs of " + std::to_string(experiment.stepsPerEpoch());
     text += " on " + experiment.device().name + "\n";
-    if (!experiment.cudaReason().empty()) text += "No GPU: " + experiment.cudaReason() + "\n";
+    if (!experiment.cudaReason().empty())
+        text += "No GPU: " + experiment.cudaReason().english() + "\n";
     return text;
 }
 
@@ -75,7 +76,7 @@ std::string skipNotes(const Experiment& experiment, std::span<const LaneTotals> 
     for (size_t i = 0; i < totals.size(); ++i) {
         const LaneConfig& lane = experiment.config().lanes[i];
         const bool dynamic = lane.scaler.rules.mode == ScalerMode::Dynamic;
-        const std::string sentence = totals[i].skips().sentence(dynamic);
+        const std::string sentence = totals[i].skips().sentence(dynamic).english();
         if (sentence.empty()) continue;
         text += experiment.laneName(static_cast<int>(i)) + ": " + sentence + "\n";
     }

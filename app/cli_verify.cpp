@@ -56,7 +56,7 @@ Row rowOf(const SuiteResult& suite) {
             std::to_string(suite.illPosed.size()),
             exact && suite.worst == 0 ? "equal" : shortNumber(suite.worst, 3),
             exact ? "equal" : shortNumber(suite.bound, 3),
-            suite.what};
+            suite.what.text()};
 }
 
 std::string tableOf(const std::vector<SuiteResult>& suites) {
@@ -95,8 +95,8 @@ std::string textOf(const VerifyReport& report) {
         for (const std::string& note : suite.notes)
             text += suite.name + " " + note + "\n";
     }
-    for (const std::string& suite : report.leftOut)
-        text += "Skipped: " + suite + "\n";
+    for (const Message& suite : report.leftOut)
+        text += "Skipped: " + suite.english() + "\n";
     for (const SuiteResult& suite : report.suites)
         text += linesOf(suite, "ill-posed", suite.illPosed);
     for (const SuiteResult& suite : report.suites)

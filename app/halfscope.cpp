@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "ui/look/zoom.h"
+#include "ui/models/translated.h"
 #include "ui/window/main_window.h"
 
 #include <QApplication>
@@ -36,8 +37,6 @@ struct Options {
     bool play = false;
 };
 
-QString tr(const char* text) { return QCoreApplication::translate("Program", text); }
-
 void complain(const QString& text) { std::fprintf(stderr, "halfscope: %s\n", qPrintable(text)); }
 
 QSize parseSize(const QString& text) {
@@ -46,16 +45,18 @@ QSize parseSize(const QString& text) {
     const QSize size(parts.value(0).toInt(&wide), parts.value(1).toInt(&high));
     if (parts.size() != 2 || !wide || !high || size.width() < 320 || size.height() < 240 ||
         size.width() > 16384 || size.height() > 16384)
-        throw InputError("--size: \"" + text.toStdString() +
-                         "\" is not allowed: WIDTHxHEIGHT, from 320x240 to 16384x16384");
+        throw InputError(
+            phrase("Program",
+                   "--size: \"%1\" is not allowed: WIDTHxHEIGHT, from 320x240 to 16384x16384"),
+            text.toStdString());
     return size;
 }
 
 Theme parseTheme(const QString& text) {
     if (text != QLatin1String("auto") && text != QLatin1String("light") &&
         text != QLatin1String("dark"))
-        throw InputError("--theme: \"" + text.toStdString() +
-                         "\" is not allowed: auto, light or dark");
+        throw InputError(phrase("Program", "--theme: \"%1\" is not allowed: auto, light or dark"),
+                         text.toStdString());
     return themeNamed(text);
 }
 
@@ -64,42 +65,55 @@ qint64 parseSteps(const QString& text) {
     try {
         return std::get<int64_t>(parseValue(field, text.toStdString()));
     } catch (const InputError&) {
-        throw InputError("--steps: \"" + text.toStdString() +
-                         "\" is not allowed: " + allowedText(field));
+        throw InputError(phrase("Program", "--steps: \"%1\" is not allowed: %2"),
+                         text.toStdString(), allowedText(field));
     }
 }
 
 /// InputError for wrong usage. --help and --version end the program here.
 Options parse(QApplication& app) {
     QCommandLineParser parser;
-    parser.setApplicationDescription(tr("Halfscope: train the same network in FP32 and in mixed "
-                                        "precision, and watch the difference."));
+    parser.setApplicationDescription(QCoreApplication::translate(
+        "Program", "Halfscope: train the same network in FP32 and in mixed "
+                   "precision, and watch the difference."));
     const QCommandLineOption help = parser.addHelpOption();
     const QCommandLineOption version = parser.addVersionOption();
     parser.addOptions(
-        {{QStringLiteral("preset"), tr("Start with a preset; halfscope-cli presets lists them."),
+        {{QStringLiteral("preset"),
+          QCoreApplication::translate("Program",
+                                      "Start with a preset; halfscope-cli presets lists them."),
           QStringLiteral("name")},
-         {QStringLiteral("play"), tr("Train at once.")},
-         {QStringLiteral("steps"), tr("Stop after this many steps."), QStringLiteral("n")},
+         {QStringLiteral("play"), QCoreApplication::translate("Program", "Train at once.")},
+         {QStringLiteral("steps"),
+          QCoreApplication::translate("Program", "Stop after this many steps."),
+          QStringLiteral("n")},
          {QStringLiteral("screenshot"),
-          tr("Write a PNG of the window when the steps are done, then quit."),
+          QCoreApplication::translate(
+              "Program", "Write a PNG of the window when the steps are done, then quit."),
           QStringLiteral("file")},
-         {QStringLiteral("theme"), tr("auto, light or dark."), QStringLiteral("name")},
-         {QStringLiteral("size"), tr("Size of the window, like 1280x800."),
+         {QStringLiteral("theme"), QCoreApplication::translate("Program", "auto, light or dark."),
+          QStringLiteral("name")},
+         {QStringLiteral("size"),
+          QCoreApplication::translate("Program", "Size of the window, like 1280x800."),
           QStringLiteral("WxH")}});
-    parser.addPositionalArgument(QStringLiteral("file"),
-                                 tr("An experiment file, the folder of a saved run, or a PNG or "
+    parser.addPositionalArgument(
+        QStringLiteral("file"),
+        QCoreApplication::translate("Program",
+                                    "An experiment file, the folder of a saved run, or a PNG or "
                                     "JPEG picture for the networks to paint."),
-                                 QStringLiteral("[experiment.json|folder|picture]"));
-    if (!parser.parse(app.arguments())) throw InputError(parser.errorText().toStdString());
+        QStringLiteral("[experiment.json|folder|picture]"));
+    if (!parser.parse(app.arguments()))
+        throw InputError(Message::data(parser.errorText().toStdString()));
     if (parser.isSet(help)) parser.showHelp(0);
     if (parser.isSet(version)) parser.showVersion();
     const QStringList files = parser.positionalArguments();
-    if (files.size() > 1) throw InputError("one file at most, not " + std::to_string(files.size()));
+    if (files.size() > 1)
+        throw InputError(phrase("Program", "one file at most, not %1"), files.size());
     Options options;
     options.file = files.value(0);
     if (parser.isSet(QStringLiteral("preset"))) {
-        if (!files.isEmpty()) throw InputError("--preset and a file exclude each other");
+        if (!files.isEmpty())
+            throw InputError(phrase("Program", "--preset and a file exclude each other"));
         options.preset = parser.value(QStringLiteral("preset"));
         presetNamed(options.preset.toStdString());
     }
@@ -163,7 +177,7 @@ bool writePicture(const QPixmap& picture, const QString& path) {
     QBuffer bytes; // a file of Qt's would tell of a full disk when nobody listens any more
     bytes.open(QIODevice::WriteOnly);
     if (!picture.save(&bytes, "PNG")) {
-        complain(tr("%1: cannot write the picture").arg(path));
+        complain(QCoreApplication::translate("Program", "%1: cannot write the picture").arg(path));
         return false;
     }
     try {
@@ -268,10 +282,12 @@ int main(int argc, char** argv) {
     g_usualMessages = qInstallMessageHandler(startMessages);
     QApplication app(argc, argv);
     qInstallMessageHandler(g_usualMessages);
+    halfscope::loadTranslation(QLocale(),
+                               translationFolders(QCoreApplication::applicationDirPath()));
     try {
         return runWindow(app, parse(app));
     } catch (const halfscope::InputError& error) {
-        complain(QString::fromUtf8(error.what()));
+        complain(halfscope::translated(error));
         return kBadInput;
     }
 }

@@ -2,27 +2,47 @@
 // file, the value and what is allowed); device faults are EngineError; broken invariants assert.
 #pragma once
 
+#include "engine/core/message.h"
+
+#include <memory>
 #include <stdexcept>
 #include <string>
 
 namespace halfscope {
 
-/// A bad input: usage, a file, a field. Its text is one line. Programs exit with 2.
-class InputError : public std::runtime_error {
+/// An error that users are told of: what() is the English sentence, message() what can be shown in
+/// another language.
+class ReportedError : public std::runtime_error {
 public:
-    using std::runtime_error::runtime_error;
+    explicit ReportedError(const Message&);
+    template <class... Arguments>
+    explicit ReportedError(Phrase format, const Arguments&... arguments)
+        : ReportedError(Message(format, arguments...)) {}
+    /// A text that no translation can find: files and runs still have some.
+    explicit ReportedError(const std::string& text) : ReportedError(Message::data(text)) {}
+
+    const Message& message() const { return *m_message; }
+
+private:
+    std::shared_ptr<const Message> m_message; // shared: copying an exception must not throw
+};
+
+/// A bad input: usage, a file, a field. Its text is one line. Programs exit with 2.
+class InputError : public ReportedError {
+public:
+    using ReportedError::ReportedError;
 };
 
 /// The run failed while it ran (cannot write, stopped at the floor). Programs exit with 1.
-class RunError : public std::runtime_error {
+class RunError : public ReportedError {
 public:
-    using std::runtime_error::runtime_error;
+    using ReportedError::ReportedError;
 };
 
 /// The device failed or has too little memory. Programs exit with 3.
-class EngineError : public std::runtime_error {
+class EngineError : public ReportedError {
 public:
-    using std::runtime_error::runtime_error;
+    using ReportedError::ReportedError;
 };
 
 /// A broken rule inside the engine: throws std::logic_error with the text, in every build type, so
@@ -34,5 +54,8 @@ inline void require(bool holds, const char* what) {
 inline void require(bool holds, const std::string& what) {
     if (!holds) failInvariant(what);
 }
+
+/// The message of an error that can be translated; of any other one its words as they are.
+Message messageOf(const std::exception&);
 
 } // namespace halfscope

@@ -128,15 +128,14 @@ bool isNear(std::string_view word, std::string_view known) {
     return editDistance(word, known) <= 1 + word.size() / 4;
 }
 
-std::string nearestHint(std::string_view word, std::span<const std::string> candidates,
-                        std::string_view lead) {
-    const std::string nearest = nearestOf(word, candidates);
-    if (isNear(word.substr(0, kLongestTypo), nearest))
-        return "; " + std::string(lead) + " " + nearest;
+Message nearestHint(std::string_view word, std::span<const std::string> candidates,
+                    Phrase nearest) {
+    const std::string best = nearestOf(word, candidates);
+    if (isNear(word.substr(0, kLongestTypo), best)) return {nearest, best};
     std::string list;
     for (const std::string& candidate : candidates)
         list += (list.empty() ? "" : ", ") + candidate;
-    return "; there are: " + list;
+    return {phrase("Engine", "; there are: %1"), list};
 }
 
 } // namespace halfscope

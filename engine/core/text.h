@@ -2,6 +2,8 @@
 // nearest known word, one-line quoting. Leaves files and fields to others.
 #pragma once
 
+#include "engine/core/message.h"
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -39,9 +41,9 @@ std::string nearestOf(std::string_view word, std::span<const std::string> candid
 /// Whether a typed word can be a misspelling of a known one: one edit, and one more for every four
 /// characters.
 bool isNear(std::string_view word, std::string_view known);
-/// The end of a message about an unknown word: "; the nearest one is X" (with these words before X)
+/// The end of a message about an unknown word: "; the nearest one is X" (the phrase, with X for %1)
 /// where one is near, else "; there are: X, Y". A suggestion that was not meant would mislead.
-std::string nearestHint(std::string_view word, std::span<const std::string> candidates,
-                        std::string_view lead = "the nearest one is");
+Message nearestHint(std::string_view word, std::span<const std::string> candidates,
+                    Phrase nearest = phrase("Engine", "; the nearest one is %1"));
 
 } // namespace halfscope

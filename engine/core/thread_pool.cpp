@@ -177,7 +177,7 @@ ThreadPool::ThreadPool(int threads, std::function<void()> threadStart)
         for (int thread = 1; thread < threads; ++thread)
             m_state->workers.emplace_back([state = m_state.get(), thread] { state->work(thread); });
     } catch (const std::system_error& error) {
-        throw EngineError("cannot start " + std::to_string(threads) + " threads: " + error.what());
+        throw EngineError(phrase("Devices", "cannot start %1 threads: %2"), threads, error.what());
     }
 }
 

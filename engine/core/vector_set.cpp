@@ -74,8 +74,8 @@ VectorSet widestVectorSet() {
 void checkVectorVariable() {
     const char* wanted = wantedSet();
     if (wanted != nullptr && !setNamed(wanted))
-        throw EngineError(std::string(kVectorVariable) + ": \"" + wanted +
-                          "\" is not one of portable, avx2 and avx512");
+        throw EngineError(phrase("Devices", "%1: \"%2\" is not one of portable, avx2 and avx512"),
+                          kVectorVariable, wanted);
 }
 
 } // namespace halfscope

@@ -219,9 +219,9 @@ void CpuExecutor::load(std::shared_ptr<const Program> program) {
 
 void CpuExecutor::requireMemory(size_t wanted) const {
     if (m_device.memoryBytes != 0 && wanted > m_device.memoryBytes)
-        throw EngineError("cpu: the step needs " + gib(wanted) + " of memory, the machine has " +
-                          gib(m_device.memoryBytes) +
-                          " (a smaller picture, batch or width needs less)");
+        throw EngineError(phrase("Devices", "cpu: the step needs %1 of memory, the machine has %2 "
+                                            "(a smaller picture, batch or width needs less)"),
+                          gib(wanted), gib(m_device.memoryBytes));
 }
 
 void CpuExecutor::makeKernels() {
@@ -258,7 +258,8 @@ void CpuExecutor::allocate() {
         m_loopScratch = AlignedBytes(loopBytes);
         m_partials.assign(m_partialDoubles, 0.0);
     } catch (const std::bad_alloc&) {
-        throw EngineError("cpu: " + gib(wanted) + " of memory needed, but not available");
+        throw EngineError(phrase("Devices", "cpu: %1 of memory needed, but not available"),
+                          gib(wanted));
     }
 }
 

@@ -21,7 +21,7 @@ void libraryGemm(const GemmShape& s, const float* a, const float* b, float* c) {
         dnnl_sgemm(s.transposeA ? 'T' : 'N', s.transposeB ? 'T' : 'N', s.m, s.n, s.k, 1.0f, a,
                    s.lda, b, s.ldb, s.accumulate ? 1.0f : 0.0f, c, s.ldc);
     if (status != dnnl_success)
-        throw EngineError("oneDNN sgemm failed with status " + std::to_string(status));
+        throw EngineError(phrase("Devices", "oneDNN sgemm failed with status %1"), int{status});
 }
 
 std::string gemmLibrary() {

@@ -2,6 +2,8 @@
 // filled from the libraries at run time, or by a test. Nothing else of CUDA is ever called.
 #pragma once
 
+#include "engine/core/message.h"
+
 #include <string>
 
 #include <cublasLt.h>
@@ -144,13 +146,13 @@ struct DnnApi {
 /// "libcublasLt.so.13 was not found (...)".
 struct Api {
     DriverApi driver;
-    std::string noDriver;
+    Message noDriver;
     CompilerApi compiler;
-    std::string noCompiler;
+    Message noCompiler;
     BlasApi blas;
-    std::string noBlas;
+    Message noBlas;
     DnnApi dnn;
-    std::string noDnn;
+    Message noDnn;
 };
 
 struct Library;

@@ -61,7 +61,7 @@ std::vector<std::byte> resultOf(const Device& device, const Trial& trial) {
 /// Whether the library did it; a lost device is more than a refusal.
 bool tryRun(const Device& device, const Trial& trial, int candidate) {
     if (trial.run(candidate)) return true;
-    device.checkStream(trial.what);
+    device.checkStream(Message::data(trial.what));
     return false;
 }
 

@@ -22,9 +22,10 @@ struct Target {
     bool machineCode = true;
 };
 
-void check(const Api& api, nvrtcResult result, const std::string& what) {
+void check(const Api& api, nvrtcResult result) {
     if (result == NVRTC_SUCCESS) return;
-    throw EngineError(what + ": " + api.compiler.nvrtcGetErrorString(result) + " (NVRTC)");
+    throw EngineError(phrase("Devices", "compiling the step: %1 (NVRTC)"),
+                      api.compiler.nvrtcGetErrorString(result));
 }
 
 /// Destroys the program whatever happens.
@@ -32,10 +33,8 @@ class Source {
 public:
     /// `file`: as messages and line numbers name the text.
     Source(const Api& api, const std::string& text, const std::string& file) : m_api(api) {
-        check(api,
-              api.compiler.nvrtcCreateProgram(&m_program, text.c_str(), file.c_str(), 0, nullptr,
-                                              nullptr),
-              "compiling the step");
+        check(api, api.compiler.nvrtcCreateProgram(&m_program, text.c_str(), file.c_str(), 0,
+                                                   nullptr, nullptr));
     }
     ~Source() { (void)m_api.compiler.nvrtcDestroyProgram(&m_program); }
     Source(const Source&) = delete;
@@ -50,9 +49,9 @@ private:
 Target targetOf(const Device& device) {
     const CompilerApi& compiler = device.api().compiler;
     int count = 0;
-    check(device.api(), compiler.nvrtcGetNumSupportedArchs(&count), "compiling the step");
+    check(device.api(), compiler.nvrtcGetNumSupportedArchs(&count));
     std::vector<int> known(static_cast<size_t>(std::max(count, 0)));
-    check(device.api(), compiler.nvrtcGetSupportedArchs(known.data()), "compiling the step");
+    check(device.api(), compiler.nvrtcGetSupportedArchs(known.data()));
     const int capability = device.traits().capability;
     // The suffix opens what only this very architecture has; there is none before 9.0.
     if (std::find(known.begin(), known.end(), capability) != known.end())
@@ -62,10 +61,10 @@ Target targetOf(const Device& device) {
     for (const int arch : known)
         if (arch < capability) best = std::max(best, arch);
     if (best == 0)
-        throw EngineError("compiling the step: this NVRTC does not know any architecture that " +
-                          device.info().name + " (compute capability " +
-                          std::to_string(capability / 10) + "." + std::to_string(capability % 10) +
-                          ") can run");
+        throw EngineError(
+            phrase("Devices", "compiling the step: this NVRTC does not know any architecture that "
+                              "%1 (compute capability %2.%3) can run"),
+            device.info().name, capability / 10, capability % 10);
     return {"compute_" + std::to_string(best), best, false};
 }
 
@@ -92,9 +91,9 @@ std::string errorIn(const std::string& log) {
 std::string ptxOf(const Device& device, const Source& source) {
     const CompilerApi& compiler = device.api().compiler;
     size_t bytes = 0;
-    check(device.api(), compiler.nvrtcGetPTXSize(source.get(), &bytes), "compiling the step");
+    check(device.api(), compiler.nvrtcGetPTXSize(source.get(), &bytes));
     std::string code(bytes, '\0');
-    check(device.api(), compiler.nvrtcGetPTX(source.get(), code.data()), "compiling the step");
+    check(device.api(), compiler.nvrtcGetPTX(source.get(), code.data()));
     return code;
 }
 
@@ -102,9 +101,9 @@ std::string codeOf(const Device& device, const Source& source, const Target& tar
     if (!target.machineCode) return ptxOf(device, source);
     const CompilerApi& compiler = device.api().compiler;
     size_t bytes = 0;
-    check(device.api(), compiler.nvrtcGetCUBINSize(source.get(), &bytes), "compiling the step");
+    check(device.api(), compiler.nvrtcGetCUBINSize(source.get(), &bytes));
     std::string code(bytes, '\0');
-    check(device.api(), compiler.nvrtcGetCUBIN(source.get(), code.data()), "compiling the step");
+    check(device.api(), compiler.nvrtcGetCUBIN(source.get(), code.data()));
     return code;
 }
 
@@ -132,7 +131,7 @@ std::string compileText(const Device& device, const FileCache& cache, const std:
     // Takes no time and leaves the instructions alone, but makes machine code three times as large.
     if (debugging()) options.push_back("-lineinfo");
     int major = 0, minor = 0;
-    check(api, api.compiler.nvrtcVersion(&major, &minor), "compiling the step");
+    check(api, api.compiler.nvrtcVersion(&major, &minor));
     std::string key = "code NVRTC " + versionText(1000 * major + 10 * minor);
     for (const char* option : options)
         key += std::string(" ") + option;
@@ -151,8 +150,8 @@ std::string compileText(const Device& device, const FileCache& cache, const std:
         const std::string log = logOf(device, source);
         keepForDebugging("failed.cu", text);
         keepForDebugging("failed.log", log);
-        throw EngineError("the step's kernels do not compile for " + target.name + " (" +
-                          api.compiler.nvrtcGetErrorString(result) + "): " + errorIn(log));
+        throw EngineError(phrase("Devices", "the step's kernels do not compile for %1 (%2): %3"),
+                          target.name, api.compiler.nvrtcGetErrorString(result), errorIn(log));
     }
     std::string code = codeOf(device, source, target);
     cache.put(key, code);
@@ -166,19 +165,19 @@ std::string compileText(const Device& device, const FileCache& cache, const std:
 
 std::vector<Compiled> compileTexts(const Device& device, const FileCache& cache,
                                    const std::vector<std::string>& texts,
-                                   const std::function<std::string()>& enough) {
+                                   const std::function<Message()>& enough) {
     std::vector<Compiled> results(texts.size());
     std::atomic<size_t> next = 0;
     const auto work = [&] {
         for (size_t i; (i = next++) < texts.size();) {
-            if (const std::string why = enough(); i > 0 && !why.empty()) {
-                results[i] = {{}, "not compiled: " + why, true};
+            if (const Message why = enough(); i > 0 && !why.empty()) {
+                results[i] = {{}, {phrase("Devices", "not compiled: %1"), why}, true};
                 continue;
             }
             try {
                 results[i].code = compileText(device, cache, texts[i]);
             } catch (const std::exception& error) {
-                results[i].error = error.what();
+                results[i].error = messageOf(error);
             }
         }
     };

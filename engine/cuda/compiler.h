@@ -1,6 +1,7 @@
 // The text of a step as machine code for the device at hand.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/cuda/cache.h"
 #include "engine/cuda/device.h"
 
@@ -20,13 +21,14 @@ int capabilityOfCode(const Device&);
 
 /// Code, or why there is none.
 struct Compiled {
-    std::string code, error;
+    std::string code;
+    Message error;
     bool isLeftOut = false; ///< it was not asked for
 };
 /// compileText() of each, several at the same time. `enough` says why those that were not begun are
 /// left out, the first excepted; nothing while they are not. Any thread may ask it.
 std::vector<Compiled> compileTexts(const Device&, const FileCache&,
                                    const std::vector<std::string>& texts,
-                                   const std::function<std::string()>& enough);
+                                   const std::function<Message()>& enough);
 
 } // namespace halfscope::cuda

@@ -119,8 +119,9 @@ ConvolutionPlan::Impl::Impl(Device& usedDevice, const Program& program, NodeId i
     describe(graph);
     candidates = ask();
     if (candidates.empty())
-        throw NoConvolution(what + ": cuDNN has no deterministic algorithm for it on " +
-                            device.info().name);
+        throw NoConvolution(
+            phrase("Devices", "%1: cuDNN has no deterministic algorithm for it on %2"), what,
+            device.info().name);
     for (const Candidate& candidate : candidates)
         workspaceBytes = std::max(workspaceBytes, candidate.workspace);
 }
@@ -261,7 +262,8 @@ void ConvolutionPlan::tune(const FileCache& cache, CUdeviceptr arena, CUdevicept
     trial.resultBytes = impl.node.bytes();
     const int chosen = chooseCandidate(impl.device, cache, trial);
     if (chosen < 0)
-        throw NoConvolution(impl.what + ": cuDNN rejected every algorithm that it had offered");
+        throw NoConvolution(
+            phrase("Devices", "%1: cuDNN rejected every algorithm that it had offered"), impl.what);
     impl.chosen = static_cast<size_t>(chosen);
 }
 

@@ -10,7 +10,7 @@ struct ConvolutionPlan::Impl {
 };
 
 ConvolutionPlan::ConvolutionPlan(Device& device, const Program&, NodeId) {
-    throw NoConvolution("convolution: " + device.api().noDnn);
+    throw NoConvolution(phrase("Devices", "convolution: %1"), device.api().noDnn);
 }
 ConvolutionPlan::~ConvolutionPlan() = default;
 ConvolutionPlan::ConvolutionPlan(ConvolutionPlan&&) noexcept = default;

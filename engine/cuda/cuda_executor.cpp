@@ -20,11 +20,15 @@ bool isStored(const Program& program, NodeId id) {
     return program.memory.offset[static_cast<size_t>(id)] != MemoryPlan::kNowhere;
 }
 
-std::string lacks(const Device& device, const std::string& what) {
+Message lacks(const Device& device, std::string_view what) {
     const int capability = device.traits().capability;
-    return "lanes[].precision: " + what + " needs compute capability 8.0 or later; " + device.id() +
-           " (" + device.info().name + ") has " + std::to_string(capability / 10) + "." +
-           std::to_string(capability % 10) + ". float16 and float32 work on it.";
+    return {phrase("Devices", "lanes[].precision: %1 needs compute capability 8.0 or later; %2 "
+                              "(%3) has %4.%5. float16 and float32 work on it."),
+            what,
+            device.id(),
+            device.info().name,
+            capability / 10,
+            capability % 10};
 }
 
 } // namespace
@@ -124,7 +128,8 @@ CudaExecutor::Version CudaExecutor::makeVisited(const SourceOptions& options) co
 void CudaExecutor::load(std::shared_ptr<const Program> program) {
     const std::lock_guard turn(m_device->turn());
     m_device->activate();
-    m_device->check(m_device->driver().cuStreamSynchronize(m_device->stream()), "the last step");
+    m_device->check(m_device->driver().cuStreamSynchronize(m_device->stream()),
+                    phrase("Devices", "the last step"));
     clear();
     refuseWhatTheDeviceLacks(program->graph);
     m_program = std::move(program);
@@ -156,9 +161,9 @@ double CudaExecutor::timeOneStep() {
     m_main->enqueueAll(m_device->stream());
     m_device->check(
         m_device->driver().cuEventRecord(timesOf(m_steps).end.get(), m_device->stream()),
-        "end of a step");
+        phrase("Devices", "end of a step"));
     m_device->check(m_device->driver().cuStreamSynchronize(m_device->stream()),
-                    "the first run of the step");
+                    phrase("Devices", "the first run of the step"));
     return static_cast<double>(
                m_device->millisecondsBetween(timesOf(m_steps).start, timesOf(m_steps).end)) *
            1e-3;
@@ -180,12 +185,12 @@ void CudaExecutor::warmUp() {
 void CudaExecutor::markStart() const {
     m_device->check(
         m_device->driver().cuEventRecord(timesOf(m_steps).start.get(), m_device->stream()),
-        "start of a step");
+        phrase("Devices", "start of a step"));
 }
 void CudaExecutor::markStop() {
     m_device->check(
         m_device->driver().cuEventRecord(timesOf(m_steps).end.get(), m_device->stream()),
-        "end of a step");
+        phrase("Devices", "end of a step"));
     ++m_steps;
 }
 
@@ -194,7 +199,7 @@ void CudaExecutor::waitForRoom() {
     if (m_steps - m_over < m_stepsAhead) return;
     const uint32_t oldest = m_steps - m_stepsAhead;
     m_device->check(m_device->driver().cuEventSynchronize(timesOf(oldest).end.get()),
-                    "waiting for a step");
+                    phrase("Devices", "waiting for a step"));
     m_over = oldest + 1;
 }
 
@@ -223,7 +228,7 @@ RunResult CudaExecutor::runLaunches() {
         m_marks.push_back(m_device->makeEvent(0));
     const auto mark = [&](size_t i) {
         m_device->check(m_device->driver().cuEventRecord(m_marks[i].get(), m_device->stream()),
-                        "time of a launch");
+                        phrase("Devices", "time of a launch"));
     };
     waitForRoom();
     markStart();
@@ -231,7 +236,7 @@ RunResult CudaExecutor::runLaunches() {
         if (m_long && i >= kLaunchesAhead)
             m_device->check(
                 m_device->driver().cuEventSynchronize(m_marks[i - kLaunchesAhead + 1].get()),
-                "waiting for a launch");
+                phrase("Devices", "waiting for a launch"));
         if (i <= m_main->step().pointOfNoReturn() && takeStop()) return RunResult::Stopped;
         mark(i);
         m_main->enqueue(i, m_device->stream());
@@ -291,7 +296,7 @@ void CudaExecutor::copy(NodeId id, const StepVersion& from, const StepVersion& t
     if (bytes == 0 || !from.isStored(id) || !to.isStored(id)) return;
     m_device->check(
         m_device->driver().cuMemcpyDtoDAsync(to.at(id), from.at(id), bytes, m_device->stream()),
-        "copy of a state");
+        phrase("Devices", "copy of a state"));
 }
 
 void CudaExecutor::checkTransfer(NodeId id, size_t bytes) const {

@@ -62,12 +62,15 @@ Device::Device(const Api& api, int ordinal, std::string id, std::shared_ptr<Devi
     check(driver().cuDeviceGet(&m_device, ordinal), m_id);
     const CUresult result = driver().cuDevicePrimaryCtxRetain(&m_context, m_device);
     if (result == CUDA_ERROR_DEVICE_UNAVAILABLE)
-        throw EngineError(m_id + " (" + m_info.name +
-                          ") is busy: another program uses it alone (compute mode exclusive)");
+        throw EngineError(
+            phrase("Devices",
+                   "%1 (%2) is busy: another program uses it alone (compute mode exclusive)"),
+            m_id, m_info.name);
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
-        throw EngineError(m_id + " (" + m_info.name +
-                          ") is busy: other programs left no memory to begin with");
-    check(result, m_id + " (" + m_info.name + ") cannot be opened");
+        throw EngineError(
+            phrase("Devices", "%1 (%2) is busy: other programs left no memory to begin with"), m_id,
+            m_info.name);
+    check(result, Message(phrase("Devices", "%1 (%2) cannot be opened"), m_id, m_info.name));
     try {
         activate();
         m_stream = makeStream();
@@ -102,40 +105,39 @@ bool Device::isLost() const {
 
 void Device::activateQuietly() const noexcept { (void)driver().cuCtxSetCurrent(m_context); }
 
-void Device::check(CUresult result, const std::string& what) const {
-    if (result == CUDA_SUCCESS) return;
-    const std::string reason = what + ": " + resultText(m_api, result);
+void Device::fail(CUresult result, const Message& what) const {
+    const Message reason(phrase("Devices", "%1: %2"), what, resultText(m_api, result));
     if (result == CUDA_ERROR_OUT_OF_MEMORY) throw OutOfMemory(reason);
     if (!losesDevice(result)) throw EngineError(reason);
     const std::lock_guard lock(m_health->mutex);
     if (m_health->failure.empty())
-        m_health->failure = m_id + " (" + m_info.name + ") failed: " + reason +
-                            ". It is given up until the program starts again. A new run on the "
-                            "device auto or cpu goes on with the CPU.";
+        m_health->failure = {
+            phrase("Devices", "%1 (%2) failed: %3. It is given up until the program starts again. "
+                              "A new run on the device auto or cpu goes on with the CPU."),
+            m_id, m_info.name, reason};
     throw EngineError(m_health->failure);
 }
 
-void Device::checkStream(const std::string& what) const {
+void Device::checkStream(const Message& what) const {
     const CUresult state = driver().cuStreamQuery(m_stream.get());
     if (state != CUDA_ERROR_NOT_READY) check(state, what);
 }
 
-void Device::check(cublasStatus_t status, const std::string& what) const {
-    if (status == CUBLAS_STATUS_SUCCESS) return;
+void Device::fail(cublasStatus_t status, const Message& what) const {
     // A lost device shows in the libraries first; its own words tell more.
     checkStream(what);
-    const std::string reason =
-        what + ": " + m_api.blas.cublasLtGetStatusString(status) + " (cuBLASLt)";
+    const Message reason(phrase("Devices", "%1: %2 (cuBLASLt)"), what,
+                         m_api.blas.cublasLtGetStatusString(status));
     if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH)
         throw NoAlgorithm(reason);
     throw EngineError(reason);
 }
 
 #ifdef HALFSCOPE_CUDNN
-void Device::check(cudnnStatus_t status, const std::string& what) const {
-    if (status == CUDNN_STATUS_SUCCESS) return;
+void Device::fail(cudnnStatus_t status, const Message& what) const {
     checkStream(what);
-    const std::string reason = what + ": " + m_api.dnn.cudnnGetErrorString(status) + " (cuDNN)";
+    const Message reason(phrase("Devices", "%1: %2 (cuDNN)"), what,
+                         m_api.dnn.cudnnGetErrorString(status));
     // A whole range of results: a shape, a dtype, a GPU that is too old for this cuDNN.
     if (CUDNN_STATUS_CATEGORY(static_cast<int>(status)) == CUDNN_STATUS_NOT_SUPPORTED)
         throw NoConvolution(reason);
@@ -146,9 +148,9 @@ cudnnHandle_t Device::dnn() {
     if (!m_dnn) {
         cudnnHandle_t handle = nullptr;
         if (const auto status = m_api.dnn.cudnnCreate(&handle); status != CUDNN_STATUS_SUCCESS) {
-            checkStream("cuDNN cannot start");
-            throw NoConvolution("cuDNN cannot start: " +
-                                std::string(m_api.dnn.cudnnGetErrorString(status)));
+            checkStream(phrase("Devices", "cuDNN cannot start"));
+            throw NoConvolution(phrase("Devices", "cuDNN cannot start: %1"),
+                                m_api.dnn.cudnnGetErrorString(status));
         }
         m_dnn = DnnHandle(handle, m_api.dnn.cudnnDestroy);
     }
@@ -156,47 +158,49 @@ cudnnHandle_t Device::dnn() {
 }
 #endif
 
-DeviceMemory Device::allocate(size_t bytes, const std::string& what) const {
+DeviceMemory Device::allocate(size_t bytes, const Message& what) const {
     const size_t wanted = std::max<size_t>(bytes, 256);
     CUdeviceptr pointer = 0;
     const CUresult result = driver().cuMemAlloc(&pointer, wanted);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
         size_t free = 0, total = 0;
         check(driver().cuMemGetInfo(&free, &total), what);
-        throw OutOfMemory(m_id + " (" + m_info.name + "), " + what + ": " + sizeText(wanted) +
-                          " needed, " + sizeText(free) +
-                          " free (out of memory; a smaller picture, batch or width needs less)");
+        throw OutOfMemory(phrase("Devices", "%1 (%2), %3: %4 needed, %5 free (out of memory; a "
+                                            "smaller picture, batch or width needs less)"),
+                          m_id, m_info.name, what, sizeText(wanted), sizeText(free));
     }
-    check(result, what + ": " + sizeText(wanted) + " needed");
+    check(result, Message(phrase("Devices", "%1: %2 needed"), what, sizeText(wanted)));
     DeviceMemory memory(pointer, driver().cuMemFree);
-    check(driver().cuMemsetD8Async(pointer, 0, wanted, stream()), what + ", zeroing");
+    check(driver().cuMemsetD8Async(pointer, 0, wanted, stream()),
+          Message(phrase("Devices", "%1, zeroing"), what));
     return memory;
 }
 
-PinnedMemory Device::allocatePinned(size_t bytes, const std::string& what) const {
+PinnedMemory Device::allocatePinned(size_t bytes, const Message& what) const {
     void* pointer = nullptr;
     check(driver().cuMemHostAlloc(&pointer, bytes, CU_MEMHOSTALLOC_DEVICEMAP),
-          what + ": " + sizeText(bytes) + " of pinned host memory needed");
+          Message(phrase("Devices", "%1: %2 of pinned host memory needed"), what, sizeText(bytes)));
     return {pointer, driver().cuMemFreeHost};
 }
 
 StreamHandle Device::makeStream() const {
     CUstream stream = nullptr;
-    check(driver().cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), m_id + ", stream");
+    check(driver().cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING),
+          Message(phrase("Devices", "%1, stream"), m_id));
     return {stream, driver().cuStreamDestroy};
 }
 
 EventHandle Device::makeEvent(unsigned flags) const {
     CUevent event = nullptr;
-    check(driver().cuEventCreate(&event, flags), m_id + ", event");
+    check(driver().cuEventCreate(&event, flags), Message(phrase("Devices", "%1, event"), m_id));
     return {event, driver().cuEventDestroy};
 }
 
 float Device::millisecondsBetween(const EventHandle& start, const EventHandle& stop) const {
-    check(driver().cuEventSynchronize(stop.get()), "waiting for the step");
+    check(driver().cuEventSynchronize(stop.get()), phrase("Devices", "waiting for the step"));
     float milliseconds = 0;
     check(driver().cuEventElapsedTime(&milliseconds, start.get(), stop.get()),
-          "device time of the step");
+          phrase("Devices", "device time of the step"));
     return milliseconds;
 }
 
@@ -205,9 +209,9 @@ cublasLtHandle_t Device::blas() {
         cublasLtHandle_t handle = nullptr;
         if (const auto status = m_api.blas.cublasLtCreate(&handle);
             status != CUBLAS_STATUS_SUCCESS) {
-            checkStream("cuBLASLt cannot start");
-            throw NoAlgorithm("cuBLASLt cannot start: " +
-                              std::string(m_api.blas.cublasLtGetStatusString(status)));
+            checkStream(phrase("Devices", "cuBLASLt cannot start"));
+            throw NoAlgorithm(phrase("Devices", "cuBLASLt cannot start: %1"),
+                              m_api.blas.cublasLtGetStatusString(status));
         }
         m_blas = BlasHandle(handle, m_api.blas.cublasLtDestroy);
     }

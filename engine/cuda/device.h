@@ -37,7 +37,7 @@ using DnnHandle = Owned<cudnnHandle_t, cudnnStatus_t>;
 /// failed stays so until the program ends.
 struct DeviceHealth {
     std::mutex mutex;
-    std::string failure;
+    Message failure;
 };
 
 /// The device has too little memory; it is as good as before.
@@ -59,7 +59,7 @@ public:
 /// Some nodes of a step are not for the libraries; all others may be.
 class NodesRefused : public NoAlgorithm {
 public:
-    NodesRefused(const std::string& reasons, std::set<NodeId> nodes)
+    NodesRefused(const Message& reasons, std::set<NodeId> nodes)
         : NoAlgorithm(reasons), m_nodes(std::move(nodes)) {}
     const std::set<NodeId>& nodes() const { return m_nodes; }
 
@@ -94,16 +94,15 @@ public:
     /// EngineError "WHAT: REASON" unless the call succeeded: OutOfMemory, NoAlgorithm and
     /// NoConvolution where the result says so. A failure that no later call can get over gives the
     /// device up.
-    void check(CUresult, const std::string& what) const;
-    void check(cublasStatus_t, const std::string& what) const;
-#ifdef HALFSCOPE_CUDNN
-    void check(cudnnStatus_t, const std::string& what) const;
-#endif
+    template <class Result, class What>
+    void check(Result result, const What& what) const {
+        if (result != Result{}) fail(result, Message::of(what)); // 0 is success everywhere
+    }
 
     /// Zeroed by the stream. OutOfMemory "WHAT: 3.2 GiB wanted, 1.1 GiB free (out of memory)".
-    DeviceMemory allocate(size_t bytes, const std::string& what) const;
+    DeviceMemory allocate(size_t bytes, const Message& what) const;
     /// Host memory that the device can read and write.
-    PinnedMemory allocatePinned(size_t bytes, const std::string& what) const;
+    PinnedMemory allocatePinned(size_t bytes, const Message& what) const;
     StreamHandle makeStream() const;
     EventHandle makeEvent(unsigned flags) const;
     float millisecondsBetween(const EventHandle& start, const EventHandle& stop) const;
@@ -126,9 +125,15 @@ public:
 #endif
 
     /// EngineError when something that was enqueued has failed; does not wait.
-    void checkStream(const std::string& what) const;
+    void checkStream(const Message& what) const;
 
 private:
+    [[noreturn]] void fail(CUresult, const Message& what) const;
+    [[noreturn]] void fail(cublasStatus_t, const Message& what) const;
+#ifdef HALFSCOPE_CUDNN
+    [[noreturn]] void fail(cudnnStatus_t, const Message& what) const;
+#endif
+
     const Api& m_api;
     const std::string m_id;
     const std::shared_ptr<DeviceHealth> m_health;
@@ -151,7 +156,7 @@ public:
     explicit Platform(Api);
 
     int devices() const { return static_cast<int>(m_ordinals.size()); }
-    const std::string& reason() const { return m_reason; } ///< why there are none
+    const Message& reason() const { return m_reason; } ///< why there are none
     DeviceInfo info(int index) const;
     /// The same device for all. Once open it stays so: the libraries' own state belongs to the
     /// primary context, which must not end before they do, and the next run starts sooner.
@@ -161,7 +166,7 @@ private:
     void findDevices();
 
     const Api m_api;
-    std::string m_reason;
+    Message m_reason;
     std::vector<int> m_ordinals; ///< of the driver, by our index
     std::vector<std::shared_ptr<DeviceHealth>> m_health;
     std::mutex m_mutex;

@@ -120,7 +120,8 @@ void MatmulPlan::findCandidates() {
         return candidate.state != CUBLAS_STATUS_SUCCESS || candidate.workspaceSize > kMostWorkspace;
     });
     if (m_candidates.empty())
-        throw NoAlgorithm(m_what + ": cuBLASLt has no algorithm for it on " + m_device.info().name);
+        throw NoAlgorithm(phrase("Devices", "%1: cuBLASLt has no algorithm for it on %2"), m_what,
+                          m_device.info().name);
     for (const cublasLtMatmulHeuristicResult_t& candidate : m_candidates)
         m_workspaceBytes = std::max(m_workspaceBytes, candidate.workspaceSize);
 }
@@ -160,7 +161,8 @@ void MatmulPlan::tune(const FileCache& cache, CUdeviceptr arena, CUdeviceptr wor
     trial.resultBytes = m_node.bytes();
     const int chosen = chooseCandidate(m_device, cache, trial);
     if (chosen < 0)
-        throw NoAlgorithm(m_what + ": cuBLASLt refuses every algorithm that it offered");
+        throw NoAlgorithm(phrase("Devices", "%1: cuBLASLt refuses every algorithm that it offered"),
+                          m_what);
     m_chosen = static_cast<size_t>(chosen);
 }
 

@@ -20,7 +20,8 @@ constexpr const char* kFoldersVariable = "HALFSCOPE_CUDA_LIBRARIES";
 /// Where containers of Kubernetes, WSL and NixOS have the driver, which the loader need not know.
 const std::vector<std::string> kDriverFolders{"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib",
                                               "/run/opengl-driver/lib"};
-constexpr const char* kWhere = "install it or name its folder in HALFSCOPE_CUDA_LIBRARIES";
+constexpr Phrase kWhere =
+    phrase("Devices", "install it or name its folder in HALFSCOPE_CUDA_LIBRARIES");
 
 std::string environment(const char* name) {
     const char* value = std::getenv(name);
@@ -134,10 +135,11 @@ void addToolkits(std::vector<std::string>& to) {
 
 /// Fills one member; false and the reason when the library has no such function.
 template <class Function>
-bool take(const Library& library, const char* name, Function& to, std::string& reason) {
+bool take(const Library& library, const char* name, Function& to, Message& reason) {
     to = reinterpret_cast<Function>(library.find(name));
     if (to != nullptr) return true;
-    reason = library.path + " has no function " + name + ": it is of another version";
+    reason = {phrase("Devices", "%1 has no function %2: it is of another version"), library.path,
+              name};
     return false;
 }
 
@@ -152,35 +154,35 @@ void takeIfThere(const Library& library, const char* name, Function& to) {
 
 } // namespace
 
-void fill(const Library& library, DriverApi& table, std::string& reason) {
+void fill(const Library& library, DriverApi& table, Message& reason) {
     if (!library.handle) {
-        reason = "there is no NVIDIA driver: " + library.reason;
+        reason = {phrase("Devices", "there is no NVIDIA driver: %1"), library.reason};
         return;
     }
     (void)(true HALFSCOPE_DRIVER_FUNCTIONS(HALFSCOPE_TAKE));
     HALFSCOPE_OPTIONAL_DRIVER_FUNCTIONS(HALFSCOPE_TAKE_IF_THERE)
     // The driver is the one part that grows functions while its name stays.
-    if (!reason.empty()) reason = "the NVIDIA driver is too old: " + reason;
+    if (!reason.empty()) reason = {phrase("Devices", "the NVIDIA driver is too old: %1"), reason};
 }
 
 namespace {
 
-void fill(const Library& library, CompilerApi& table, std::string& reason) {
+void fill(const Library& library, CompilerApi& table, Message& reason) {
     if (!library.handle)
-        reason = "NVRTC is missing: " + library.reason;
+        reason = {phrase("Devices", "NVRTC is missing: %1"), library.reason};
     else
         (void)(true HALFSCOPE_COMPILER_FUNCTIONS(HALFSCOPE_TAKE));
 }
-void fill(const Library& library, BlasApi& table, std::string& reason) {
+void fill(const Library& library, BlasApi& table, Message& reason) {
     if (!library.handle)
-        reason = "cuBLASLt is missing: " + library.reason;
+        reason = {phrase("Devices", "cuBLASLt is missing: %1"), library.reason};
     else
         (void)(true HALFSCOPE_BLAS_FUNCTIONS(HALFSCOPE_TAKE));
 }
 #ifdef HALFSCOPE_CUDNN
-void fill(const Library& library, DnnApi& table, std::string& reason) {
+void fill(const Library& library, DnnApi& table, Message& reason) {
     if (!library.handle)
-        reason = "cuDNN is missing: " + library.reason;
+        reason = {phrase("Devices", "cuDNN is missing: %1"), library.reason};
     else
         (void)(true HALFSCOPE_DNN_FUNCTIONS(HALFSCOPE_TAKE));
 }
@@ -211,7 +213,7 @@ void openBuiltins(const CompilerApi& compiler, const std::string& nvrtc,
     if (const fs::path beside = fs::path(nvrtc).parent_path(); !beside.empty())
         folders.insert(folders.begin(), beside.string());
     openLibrary({"libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor)},
-                folders, "");
+                folders, {});
 }
 
 } // namespace
@@ -251,15 +253,16 @@ void* Library::find(const char* function) const {
 }
 
 Library openLibrary(const std::vector<std::string>& names, const std::vector<std::string>& folders,
-                    std::string_view howToGet) {
+                    const Message& howToGet) {
     const size_t given = givenFolders().size();
-    std::string broken; // a file that is there and cannot be opened says more than "not found"
+    Message broken; // a file that is there and cannot be opened says more than "not found"
     const auto tryOpen = [&](const std::string& file) {
         void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (handle == nullptr) {
             const char* text = ::dlerror();
             if (std::error_code ignored; fs::exists(file, ignored) && broken.empty())
-                broken = text != nullptr ? text : file + " cannot be opened";
+                broken = text != nullptr ? Message::data(text)
+                                         : Message(phrase("Devices", "%1 cannot be opened"), file);
         }
         return handle;
     };
@@ -274,18 +277,19 @@ Library openLibrary(const std::vector<std::string>& names, const std::vector<std
         }
     }
     if (!broken.empty()) return {nullptr, {}, broken};
-    std::string reason = names.front();
-    for (size_t i = 1; i < names.size(); ++i)
-        reason += " or " + names[i];
-    reason += " was not found";
-    if (!howToGet.empty()) reason += " (" + std::string(howToGet) + ")";
-    return {nullptr, {}, reason};
+    std::vector<Message> known;
+    for (const std::string& name : names)
+        known.push_back(Message::data(name));
+    const Message any = listed(known, phrase("Devices", "%1 or %2"));
+    if (howToGet.empty()) return {nullptr, {}, {phrase("Devices", "%1 was not found"), any}};
+    return {nullptr, {}, {phrase("Devices", "%1 was not found (%2)"), any, howToGet}};
 }
 
-std::string whatDnnLacks(int cudaMajor, const std::vector<std::string>& folders) {
+Message whatDnnLacks(int cudaMajor, const std::vector<std::string>& folders) {
     const Library blas = openLibrary({soname("cublasLt", cudaMajor)}, folders, kWhere);
     if (blas.handle != nullptr) return {};
-    return "cuDNN is of CUDA " + std::to_string(cudaMajor) + " and needs cuBLASLt: " + blas.reason;
+    return {phrase("Devices", "cuDNN is of CUDA %1 and needs cuBLASLt: %2"), cudaMajor,
+            blas.reason};
 }
 
 void loadCompiler(Api& api) {
@@ -298,8 +302,9 @@ void loadCompiler(Api& api) {
 
 Api loadApi() {
     Api api;
-    fill(openLibrary({"libcuda.so.1"}, kDriverFolders, "install NVIDIA's driver"), api.driver,
-         api.noDriver);
+    fill(
+        openLibrary({"libcuda.so.1"}, kDriverFolders, phrase("Devices", "install NVIDIA's driver")),
+        api.driver, api.noDriver);
     if (!api.noDriver.empty()) return api;
     loadCompiler(api);
     const std::vector<std::string> folders = libraryFolders();
@@ -310,7 +315,7 @@ Api loadApi() {
     if (api.noDnn.empty())
         api.noDnn = whatDnnLacks(static_cast<int>(api.dnn.cudnnGetCudartVersion() / 1000), folders);
 #else
-    api.noDnn = "this build has no cuDNN";
+    api.noDnn = phrase("Devices", "this build has no cuDNN");
 #endif
     return api;
 }

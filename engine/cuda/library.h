@@ -2,6 +2,8 @@
 // wheels put them. What is in them is the business of api.h.
 #pragma once
 
+#include "engine/core/message.h"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,20 +27,20 @@ std::vector<std::string> libraryFolders();
 /// An open library. It stays open until the program ends: CUDA's libraries do not like to go.
 struct Library {
     void* handle = nullptr;
-    std::string path;   ///< the name or file that was opened
-    std::string reason; ///< why there is none
+    std::string path; ///< the name or file that was opened
+    Message reason;   ///< why there is none
     /// By the name that it had in older versions, too, where it did the same then.
     void* find(const char* function) const;
 };
 
 /// Opens the first of `names` that is found, in `folders` or by the loader.
 Library openLibrary(const std::vector<std::string>& names, const std::vector<std::string>& folders,
-                    std::string_view howToGet);
+                    const Message& howToGet);
 
 /// Why a cuDNN that was built with this major version of CUDA cannot be used; empty where it can.
 /// When it first convolves it opens that version's cuBLASLt by its plain name, and ends the program
 /// where there is none (NVIDIA's installation guide names it a need of the legacy convolutions): so
 /// it is opened here, and found by its name from then on.
-std::string whatDnnLacks(int cudaMajor, const std::vector<std::string>& folders);
+Message whatDnnLacks(int cudaMajor, const std::vector<std::string>& folders);
 
 } // namespace halfscope::cuda

@@ -21,16 +21,17 @@ public:
             attempt();
         } catch (const NoAlgorithm& reason) {
             m_nodes.insert(node);
-            m_reasons += (m_reasons.empty() ? "" : "; ") + std::string(reason.what());
+            m_reasons.push_back(reason.message());
         }
     }
     void throwIfAny() const {
-        if (!m_nodes.empty()) throw NodesRefused(m_reasons, m_nodes);
+        if (!m_nodes.empty())
+            throw NodesRefused(listed(m_reasons, phrase("Devices", "%1; %2")), m_nodes);
     }
 
 private:
     std::set<NodeId> m_nodes;
-    std::string m_reasons;
+    std::vector<Message> m_reasons;
 };
 
 } // namespace
@@ -40,7 +41,8 @@ LoadedStep::LoadedStep(Device& device, const StepWriter& writer, WrittenStep wri
     : m_device(device), m_source(std::move(written.source)),
       m_text(m_source.text + (written.extra ? written.extra->text : "")) {
     CUmodule module = nullptr;
-    device.check(device.driver().cuModuleLoadData(&module, code.data()), "loading the kernels");
+    device.check(device.driver().cuModuleLoadData(&module, code.data()),
+                 phrase("Devices", "loading the kernels"));
     m_module = ModuleHandle(module, device.driver().cuModuleUnload);
     Refusals refusals;
     for (const Launch& launch : m_source.launches) {
@@ -78,19 +80,20 @@ LoadedStep::LoadedStep(Device& device, const StepWriter& writer, WrittenStep wri
 CUfunction LoadedStep::function(const std::string& entry, size_t sharedBytes) const {
     CUfunction function = nullptr;
     m_device.check(m_device.driver().cuModuleGetFunction(&function, m_module.get(), entry.c_str()),
-                   "kernel " + entry);
+                   Message(phrase("Devices", "kernel %1"), entry));
     if (sharedBytes > kPlainSharedBytes)
         m_device.check(m_device.driver().cuFuncSetAttribute(
                            function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                            static_cast<int>(sharedBytes)),
-                       "kernel " + entry + ", " + sizeText(sharedBytes) + " of shared memory");
+                       Message(phrase("Devices", "kernel %1, %2 of shared memory"), entry,
+                               sizeText(sharedBytes)));
     return function;
 }
 
 int LoadedStep::attribute(CUfunction_attribute which, CUfunction function) const {
     int value = 0;
     m_device.check(m_device.driver().cuFuncGetAttribute(&value, which, function),
-                   "registers of a kernel");
+                   phrase("Devices", "registers of a kernel"));
     return value;
 }
 
@@ -116,10 +119,11 @@ size_t LoadedStep::workspaceBytes() const {
 void LoadedStep::prepare(const FileCache& cache, CUdeviceptr arena) {
     // A chain's partial sums stay in scratch until the launch that merges them, and a library's may
     // come between: its workspace lies behind. Libraries run one after the other and share theirs.
-    m_scratch = m_device.allocate(scratchBytes() + libraryWorkspace(), "scratch memory");
+    m_scratch =
+        m_device.allocate(scratchBytes() + libraryWorkspace(), phrase("Devices", "scratch memory"));
     const CUdeviceptr workspace = m_scratch.get() + scratchBytes();
     m_tickets = m_device.allocate(static_cast<size_t>(m_source.tickets) * sizeof(unsigned),
-                                  "counters of the kernels");
+                                  phrase("Devices", "counters of the kernels"));
     Refusals refusals;
     for (size_t i = 0; i < m_work.size(); ++i)
         refusals.attempt(launch(i).node, [&, &work = m_work[i]] {

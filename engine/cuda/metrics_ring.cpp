@@ -55,17 +55,18 @@ std::string publishText(size_t offset, size_t bytes) {
 MetricsRing::MetricsRing(const Device& device, size_t rowBytes)
     : m_device(device), m_rowBytes(rowBytes) {
     const size_t bytes = kSequenceBytes + kSlots * slotBytes(rowBytes);
-    m_memory = device.allocatePinned(bytes, "metrics");
+    m_memory = device.allocatePinned(bytes, phrase("Devices", "metrics"));
     std::memset(m_memory.get(), 0, bytes);
-    device.check(device.driver().cuMemHostGetDevicePointer(&m_ring, m_memory.get(), 0), "metrics");
-    m_counter = device.allocate(sizeof(uint32_t), "metrics");
+    device.check(device.driver().cuMemHostGetDevicePointer(&m_ring, m_memory.get(), 0),
+                 phrase("Devices", "metrics"));
+    m_counter = device.allocate(sizeof(uint32_t), phrase("Devices", "metrics"));
 }
 
 void MetricsRing::restart() {
     std::memset(m_memory.get(), 0, sizeof(uint32_t));
     m_device.check(
         m_device.driver().cuMemsetD8Async(m_counter.get(), 0, sizeof(uint32_t), m_device.stream()),
-        "metrics");
+        phrase("Devices", "metrics"));
 }
 
 void MetricsRing::read(uint32_t number, std::span<std::byte> row) const {
@@ -91,7 +92,7 @@ void MetricsRing::read(uint32_t number, std::span<std::byte> row) const {
         checked = now;
         const CUresult state = m_device.driver().cuStreamQuery(m_device.stream());
         if (state == CUDA_ERROR_NOT_READY) continue;
-        m_device.check(state, "waiting for the metrics of a step");
+        m_device.check(state, phrase("Devices", "waiting for the metrics of a step"));
         // The stream is empty: whatever the device wrote is here now.
         require(!waiting(), "cuda: a step ended without its metrics");
     }

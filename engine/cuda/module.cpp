@@ -12,8 +12,8 @@ Platform& platform() {
     return *platform;
 }
 
-int deviceCount(const char** reason) {
-    if (platform().devices() == 0) *reason = platform().reason().c_str();
+int deviceCount(Message* reason) {
+    if (platform().devices() == 0) *reason = platform().reason();
     return platform().devices();
 }
 

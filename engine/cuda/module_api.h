@@ -1,6 +1,7 @@
 // The interface of the CUDA module, which the engine loads at run time (engine/devices).
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/exec/executor.h"
 
 namespace halfscope {
@@ -12,11 +13,11 @@ struct StepWriter;
 
 /// The interface of the module: its exported function, named kCudaModuleEntry, fills this. `abi`
 /// must equal kCudaModuleAbi. Messages are static strings or live as long as the module.
-inline constexpr int kCudaModuleAbi = 5;
+inline constexpr int kCudaModuleAbi = 6;
 inline constexpr const char* kCudaModuleEntry = "halfscopeCudaModule";
 struct CudaModuleApi {
     int abi = 0;
-    int (*deviceCount)(const char** reason) = nullptr; ///< 0 with a reason when none
+    int (*deviceCount)(Message* reason) = nullptr; ///< 0 with a reason when none
     void (*deviceInfo)(int index, DeviceInfo* info) = nullptr;
     /// Owned by the caller; throws EngineError. The pointers must last for the call alone.
     Executor* (*createExecutor)(int index, const cuda::StepWriter*,

@@ -9,7 +9,8 @@ namespace halfscope::cuda {
 namespace {
 
 void checkQuery(const Api& api, CUresult result, const std::string& what) {
-    if (result != CUDA_SUCCESS) throw EngineError(what + ": " + resultText(api, result));
+    if (result != CUDA_SUCCESS)
+        throw EngineError(within(what, Message::data(resultText(api, result))));
 }
 
 int attribute(const Api& api, int ordinal, CUdevice_attribute which) {
@@ -22,29 +23,36 @@ int attribute(const Api& api, int ordinal, CUdevice_attribute which) {
 }
 
 /// Why cuInit() refused, for the reasons that people meet.
-std::string initReason(const Api& api, CUresult result) {
+Message initReason(const Api& api, CUresult result) {
     switch (result) {
-    case CUDA_ERROR_NO_DEVICE: return "there is no NVIDIA GPU that the driver can use";
+    case CUDA_ERROR_NO_DEVICE:
+        return phrase("Devices", "there is no NVIDIA GPU that the driver can use");
     case CUDA_ERROR_STUB_LIBRARY:
-        return "there is no NVIDIA driver: libcuda.so.1 is the toolkit's stub for linking";
+        return phrase("Devices",
+                      "there is no NVIDIA driver: libcuda.so.1 is the toolkit's stub for linking");
     case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
-        return "the NVIDIA driver was updated: its library does not fit the running kernel module "
-               "(restart the machine)";
+        return phrase("Devices", "the NVIDIA driver was updated: its library does not fit the "
+                                 "running kernel module (restart the machine)");
     case CUDA_ERROR_SYSTEM_NOT_READY:
-        return "the NVIDIA driver is not ready: a service that it needs is not running";
-    default: return "the NVIDIA driver does not start: " + resultText(api, result);
+        return phrase("Devices",
+                      "the NVIDIA driver is not ready: a service that it needs is not running");
+    default:
+        return {phrase("Devices", "the NVIDIA driver does not start: %1"), resultText(api, result)};
     }
 }
 
-std::string driverReason(const Api& api) {
+Message driverReason(const Api& api) {
     int version = 0;
     const CUresult result = api.driver.cuDriverGetVersion(&version);
     if (result != CUDA_SUCCESS) return initReason(api, result);
     // Within one major version, code for a newer minor one runs on an older driver, and the
     // libraries are looked for in a major version that it runs.
     if (version / 1000 < kOldestCuda)
-        return "the NVIDIA driver is too old: it supports CUDA " + versionText(version) +
-               ", at least CUDA " + std::to_string(kOldestCuda) + ".0 is needed";
+        return {
+            phrase(
+                "Devices",
+                "the NVIDIA driver is too old: it supports CUDA %1, at least CUDA %2.0 is needed"),
+            versionText(version), kOldestCuda};
     return {};
 }
 
@@ -76,7 +84,7 @@ std::string librariesText(const Api& api) {
         text += ", cuBLASLt " + std::to_string(version / 10000) + "." +
                 std::to_string(version / 100 % 100);
     } else {
-        text += ", own matrix products (" + api.noBlas + ")";
+        text += ", own matrix products (" + api.noBlas.english() + ")";
     }
 #ifdef HALFSCOPE_CUDNN
     if (api.noDnn.empty()) {
@@ -85,7 +93,7 @@ std::string librariesText(const Api& api) {
                std::to_string(version / 100 % 100);
     }
 #endif
-    return text + ", own convolutions (" + api.noDnn + ")";
+    return text + ", own convolutions (" + api.noDnn.english() + ")";
 }
 
 DeviceInfo deviceInfo(const Api& api, int ordinal) {
@@ -126,7 +134,7 @@ void Platform::findDevices() {
         m_reason = initReason(m_api, result == CUDA_SUCCESS ? CUDA_ERROR_NO_DEVICE : result);
         return;
     }
-    std::string tooOld;
+    Message tooOld;
     for (int ordinal = 0; ordinal < count; ++ordinal) {
         try {
             const int capability = deviceTraits(m_api, ordinal).capability;
@@ -134,11 +142,13 @@ void Platform::findDevices() {
                 m_ordinals.push_back(ordinal);
                 continue;
             }
-            tooOld = "the GPU is too old: " + deviceInfo(m_api, ordinal).name +
-                     " has compute capability " + std::to_string(capability / 10) + "." +
-                     std::to_string(capability % 10) + ", at least 7.5 is needed";
+            tooOld = {
+                phrase(
+                    "Devices",
+                    "the GPU is too old: %1 has compute capability %2.%3, at least 7.5 is needed"),
+                deviceInfo(m_api, ordinal).name, capability / 10, capability % 10};
         } catch (const EngineError& error) {
-            tooOld = error.what();
+            tooOld = error.message();
         }
     }
     if (m_ordinals.empty()) m_reason = tooOld;

@@ -17,10 +17,10 @@ StagedInputs::~StagedInputs() {
 StagedInputs::Spare& StagedInputs::spareFor(NodeId id, size_t bytes) {
     Spare& spare = m_spares[id];
     if (spare.bytes == bytes) return spare;
-    spare = {m_device.allocate(bytes, "the next batch"), bytes, false};
+    spare = {m_device.allocate(bytes, phrase("Devices", "the next batch")), bytes, false};
     // The device's stream zeroes it, maybe after a step: a copy must not come before that.
     m_device.check(m_device.driver().cuEventRecord(m_path->taken.get(), m_device.stream()),
-                   "memory for the next batch");
+                   phrase("Devices", "memory for the next batch"));
     return spare;
 }
 
@@ -31,10 +31,10 @@ void StagedInputs::stage(NodeId id, std::span<const std::byte> bytes) {
     const DriverApi& driver = m_device.driver();
     // An event that was never recorded counts as reached.
     m_device.check(driver.cuStreamWaitEvent(m_path->stream.get(), m_path->taken.get(), 0),
-                   "the next batch");
+                   phrase("Devices", "the next batch"));
     m_path->transfer.upload(bytes, spare.memory.get());
     m_device.check(driver.cuEventRecord(m_path->moved.get(), m_path->stream.get()),
-                   "the next batch");
+                   phrase("Devices", "the next batch"));
     spare.staged = true;
 }
 
@@ -42,16 +42,16 @@ void StagedInputs::take(const std::function<CUdeviceptr(NodeId)>& place) {
     if (!m_path) return;
     const DriverApi& driver = m_device.driver();
     m_device.check(driver.cuStreamWaitEvent(m_device.stream(), m_path->moved.get(), 0),
-                   "taking the next batch");
+                   phrase("Devices", "taking the next batch"));
     for (auto& [id, spare] : m_spares) {
         if (!spare.staged) continue;
         m_device.check(
             driver.cuMemcpyDtoDAsync(place(id), spare.memory.get(), spare.bytes, m_device.stream()),
-            "taking the next batch");
+            phrase("Devices", "taking the next batch"));
         spare.staged = false;
     }
     m_device.check(driver.cuEventRecord(m_path->taken.get(), m_device.stream()),
-                   "taking the next batch");
+                   phrase("Devices", "taking the next batch"));
 }
 
 size_t StagedInputs::bytes() const {

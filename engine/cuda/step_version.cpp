@@ -21,7 +21,7 @@ StepVersion::StepVersion(Device& device, const FileCache& cache, const StepWrite
       m_step(device, writer, std::move(written), code) {
     keepForDebugging("step.cu", m_step.text());
     keepForDebugging("step.txt", m_step.plan());
-    m_arena = device.allocate(program().memory.arenaBytes, "arena");
+    m_arena = device.allocate(program().memory.arenaBytes, phrase("Devices", "arena"));
     m_step.prepare(cache, m_arena.get());
     clear();
 }
@@ -38,7 +38,7 @@ CUdeviceptr StepVersion::at(NodeId id) const {
 void StepVersion::clear() const {
     m_device.check(m_device.driver().cuMemsetD8Async(m_arena.get(), 0, program().memory.arenaBytes,
                                                      m_device.stream()),
-                   "arena, zeroing");
+                   phrase("Devices", "arena, zeroing"));
 }
 
 void StepVersion::note(size_t index) const {
@@ -77,7 +77,7 @@ GraphExecHandle StepVersion::captured(const Enqueue& enqueueWork) const {
     const StreamHandle stream = m_device.makeStream();
     // Thread-local: other threads may allocate meanwhile.
     m_device.check(driver.cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-                   "capturing the step");
+                   phrase("Devices", "capturing the step"));
     CUgraph graph = nullptr;
     try {
         enqueueWork(stream.get());
@@ -86,13 +86,15 @@ GraphExecHandle StepVersion::captured(const Enqueue& enqueueWork) const {
             (void)driver.cuGraphDestroy(graph);
         throw;
     }
-    m_device.check(driver.cuStreamEndCapture(stream.get(), &graph), "capturing the step");
+    m_device.check(driver.cuStreamEndCapture(stream.get(), &graph),
+                   phrase("Devices", "capturing the step"));
     const GraphHandle owned(graph, driver.cuGraphDestroy);
     CUgraphExec executable = nullptr;
-    m_device.check(driver.cuGraphInstantiate(&executable, graph, 0), "making the step's graph");
+    m_device.check(driver.cuGraphInstantiate(&executable, graph, 0),
+                   phrase("Devices", "making the step's graph"));
     GraphExecHandle made(executable, driver.cuGraphExecDestroy);
     m_device.check(driver.cuGraphUpload(executable, m_device.stream()),
-                   "uploading the step's graph");
+                   phrase("Devices", "uploading the step's graph"));
     return made;
 }
 
@@ -110,7 +112,7 @@ size_t StepVersion::overlaps() const {
 
 void StepVersion::capture(Overlap overlap) {
     if (overlap == Overlap::Yes && m_device.driver().cuLaunchKernelEx == nullptr)
-        throw EngineError("the driver knows no launches that overlap");
+        throw EngineError(phrase("Devices", "the driver knows no launches that overlap"));
     const auto allowed = [&](size_t index) {
         return overlap == Overlap::Yes && canOverlap(index) ? Overlap::Yes : Overlap::No;
     };
@@ -124,7 +126,8 @@ void StepVersion::capture(Overlap overlap) {
 }
 
 void StepVersion::enqueueGraph(CUstream stream) const {
-    m_device.check(m_device.driver().cuGraphLaunch(m_graph.get(), stream), "step");
+    m_device.check(m_device.driver().cuGraphLaunch(m_graph.get(), stream),
+                   phrase("Devices", "step"));
 }
 
 std::vector<LaunchTime> StepVersion::profile() const {

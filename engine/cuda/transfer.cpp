@@ -14,17 +14,19 @@ constexpr size_t kAlignment = 64; ///< of a piece: a cache line, so that pieces 
 
 Transfer::Transfer(const Device& device, CUstream stream) : m_device(device), m_stream(stream) {
     for (Half& half : m_halves) {
-        half.memory = device.allocatePinned(kHalfBytes, "transfers");
+        half.memory = device.allocatePinned(kHalfBytes, phrase("Devices", "transfers"));
         half.read = device.makeEvent(CU_EVENT_DISABLE_TIMING);
     }
 }
 
 void Transfer::turn() {
     const DriverApi& driver = m_device.driver();
-    m_device.check(driver.cuEventRecord(m_halves[m_current].read.get(), m_stream), "transfer");
+    m_device.check(driver.cuEventRecord(m_halves[m_current].read.get(), m_stream),
+                   phrase("Devices", "transfer"));
     m_current = 1 - m_current;
     // An event that was never recorded counts as reached.
-    m_device.check(driver.cuEventSynchronize(m_halves[m_current].read.get()), "transfer");
+    m_device.check(driver.cuEventSynchronize(m_halves[m_current].read.get()),
+                   phrase("Devices", "transfer"));
     m_halves[m_current].used = 0;
 }
 
@@ -43,7 +45,7 @@ void Transfer::upload(std::span<const std::byte> from, CUdeviceptr to) {
         std::byte* staged = reserve(bytes);
         std::memcpy(staged, from.data() + done, bytes);
         m_device.check(m_device.driver().cuMemcpyHtoDAsync(to + done, staged, bytes, m_stream),
-                       "upload");
+                       phrase("Devices", "upload"));
         done += bytes;
     }
 }
@@ -53,8 +55,9 @@ void Transfer::download(CUdeviceptr from, std::span<std::byte> to) {
         const size_t bytes = std::min(to.size() - done, kHalfBytes);
         std::byte* staged = reserve(bytes);
         m_device.check(m_device.driver().cuMemcpyDtoHAsync(staged, from + done, bytes, m_stream),
-                       "download");
-        m_device.check(m_device.driver().cuStreamSynchronize(m_stream), "download");
+                       phrase("Devices", "download"));
+        m_device.check(m_device.driver().cuStreamSynchronize(m_stream),
+                       phrase("Devices", "download"));
         std::memcpy(to.data() + done, staged, bytes);
         done += bytes;
     }

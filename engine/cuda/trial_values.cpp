@@ -34,8 +34,9 @@ std::vector<std::byte> bytesOf(const Device& device, const StepVersion& version,
     std::vector<std::byte> bytes(version.program().graph[id].bytes());
     device.check(device.driver().cuMemcpyDtoHAsync(bytes.data(), version.at(id), bytes.size(),
                                                    device.stream()),
-                 "results of a trial");
-    device.check(device.driver().cuStreamSynchronize(device.stream()), "the first run of the step");
+                 phrase("Devices", "results of a trial"));
+    device.check(device.driver().cuStreamSynchronize(device.stream()),
+                 phrase("Devices", "the first run of the step"));
     return bytes;
 }
 
@@ -62,9 +63,10 @@ void fillForTrial(const Device& device, const StepVersion& version) {
         storeFromFloat(graph[id].dtype, values.data(), bytes.data(), values.size());
         device.check(device.driver().cuMemcpyHtoDAsync(version.at(id), bytes.data(), bytes.size(),
                                                        device.stream()),
-                     "numbers for a trial");
+                     phrase("Devices", "numbers for a trial"));
         // `bytes` must outlive the copy
-        device.check(device.driver().cuStreamSynchronize(device.stream()), "numbers for a trial");
+        device.check(device.driver().cuStreamSynchronize(device.stream()),
+                     phrase("Devices", "numbers for a trial"));
     };
     const auto count = [&](NodeId id) { return static_cast<size_t>(graph[id].elements()); };
     const auto same = [&](NodeId id, float value) { return std::vector<float>(count(id), value); };

@@ -149,15 +149,16 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
         [&](const WrittenVariant& a, const WrittenVariant& b) { return bytes(a) < bytes(b); }));
     const bool isLeast = bytes(variants.front()) == least;
     // what is too large is told before all of it is compiled
-    (void)m_device.allocate(least, "arena");
+    (void)m_device.allocate(least, phrase("Devices", "arena"));
     std::vector<std::string> texts;
     for (const WrittenVariant& variant : variants)
         texts.push_back(variant.written.text());
     auto start = Clock::now();
     const double most = debugging() ? 1e9 : m_usual.searchSeconds;
-    const auto enough = [&]() -> std::string {
-        if (stopped()) return "the search was stopped";
-        return secondsSince(start) > most ? "the search has taken long enough" : "";
+    const auto enough = [&]() -> Message {
+        if (stopped()) return phrase("Devices", "the search was stopped");
+        if (secondsSince(start) <= most) return {};
+        return phrase("Devices", "the search has taken long enough");
     };
     const std::vector<Compiled> compiled = compileTexts(m_device, m_cache, texts, enough);
     std::exception_ptr first; // why the usual one cannot be taken
@@ -167,8 +168,8 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
     const auto attempt = [&](size_t i, const Compiled& code) {
         try {
             if (!code.error.empty()) throw EngineError(code.error);
-            if (const std::string why = enough(); m_best && !why.empty())
-                throw EngineError("not tried: " + why);
+            if (const Message why = enough(); m_best && !why.empty())
+                throw EngineError(phrase("Devices", "not tried: %1"), why);
             trial(std::move(variants[i]), code.code, m_records[i]);
         } catch (const EngineError& error) {
             if (i == 0) first = std::current_exception();
@@ -194,18 +195,24 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
 void VariantSearch::leaveOut(VariantRecord& record, const EngineError& error) const {
     record.time.note = error.what();
     if (m_device.isLost())
-        throw EngineError(record.time.note +
-                          " The next start leaves out the way to run the step that was tried (" +
-                          record.time.name + ").");
+        throw EngineError(
+            phrase("Devices",
+                   "%1 The next start leaves out the way to run the step that was tried (%2)."),
+            record.time.note, record.time.name);
     m_device.activate();
 }
 
-std::string VariantSearch::noneWorks() const {
+Message VariantSearch::noneWorks() const {
     const std::string list = m_records.file();
-    return m_device.id() + " (" + m_device.info().name +
-           "): each way to run this step ended the program or the device when it was tried" +
-           (list.empty() ? "" : "; to have them tried again, remove " + list) +
-           ". A new run on the device cpu goes on without the GPU.";
+    if (list.empty())
+        return {phrase("Devices",
+                       "%1 (%2): each way to run this step ended the program or the device when it "
+                       "was tried. A new run on the device cpu goes on without the GPU."),
+                m_device.id(), m_device.info().name};
+    return {phrase("Devices", "%1 (%2): each way to run this step ended the program or the device "
+                              "when it was tried; to have them tried again, remove %3. A new run "
+                              "on the device cpu goes on without the GPU."),
+            m_device.id(), m_device.info().name, list};
 }
 
 bool VariantSearch::stopped() {
@@ -216,7 +223,8 @@ bool VariantSearch::stopped() {
 /// Runs what the program or the device may not survive, and leaves word of it meanwhile.
 template <class Attempt>
 void VariantSearch::survive(VariantRecord& record, const Attempt& attempt) {
-    if (record.endedBadly()) throw EngineError("not tried: the program ended in earlier trials");
+    if (record.endedBadly())
+        throw EngineError(phrase("Devices", "not tried: the program ended in earlier trials"));
     ++record.unfinished;
     m_records.write(); // a program that ends now leaves this
     try {
@@ -245,7 +253,7 @@ void VariantSearch::trial(WrittenVariant variant, const std::string& code, Varia
         else if (const std::string wrong =
                      stepDistance(version->program().graph, m_truth, results).fault;
                  !wrong.empty())
-            throw EngineError("other results than the usual one: " + wrong);
+            throw EngineError(phrase("Devices", "other results than the usual one: %1"), wrong);
         record.time.seconds = secondsOf(*version);
         if (isTiled(options, *version) && !stopped())
             m_tiled.push_back({options.tiles, version->profile()});
@@ -340,7 +348,8 @@ void VariantSearch::tryOverlapped() {
             const std::vector<std::byte> plain = bitsOfSteps(*m_best);
             m_best->capture(Overlap::Yes);
             if (bitsOfSteps(*m_best) != plain)
-                throw EngineError("other bits than with launches one after the other");
+                throw EngineError(
+                    phrase("Devices", "other bits than with launches one after the other"));
             record.time.seconds = secondsOfGraph(*m_best);
         });
         record.time.chosen = record.time.seconds < kLeastGain * m_bestSeconds;
@@ -365,9 +374,11 @@ template <class Enqueue>
 double VariantSearch::timed(const Enqueue& enqueue) const {
     const EventHandle begin = m_device.makeEvent(0), end = m_device.makeEvent(0);
     const DriverApi& driver = m_device.driver();
-    m_device.check(driver.cuEventRecord(begin.get(), m_device.stream()), "start of a trial");
+    m_device.check(driver.cuEventRecord(begin.get(), m_device.stream()),
+                   phrase("Devices", "start of a trial"));
     enqueue();
-    m_device.check(driver.cuEventRecord(end.get(), m_device.stream()), "end of a trial");
+    m_device.check(driver.cuEventRecord(end.get(), m_device.stream()),
+                   phrase("Devices", "end of a trial"));
     return static_cast<double>(m_device.millisecondsBetween(begin, end)) * 1e-3;
 }
 

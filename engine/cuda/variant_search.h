@@ -2,6 +2,7 @@
 // the same results, found by running each a few times when the program is loaded, and kept on disk.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/cuda/compiler.h"
 #include "engine/cuda/trial_values.h"
 #include "engine/cuda/variant_records.h"
@@ -68,7 +69,7 @@ private:
     double secondsOfGraph(const StepVersion&);
     bool stopped();
     void leaveOut(VariantRecord&, const EngineError&) const;
-    std::string noneWorks() const;
+    Message noneWorks() const;
 
     Device& m_device;
     const FileCache& m_cache;

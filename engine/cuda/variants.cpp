@@ -67,8 +67,9 @@ std::vector<Variant> variantsOf(const SourceOptions& usual, int capability) {
         if (variant.name == wanted) return {variant};
         names += (names.empty() ? "" : ", ") + variant.name;
     }
-    throw EngineError(std::string("HALFSCOPE_CUDA_VARIANT: \"") + named +
-                      "\" is none of the ways to run a step: " + names);
+    throw EngineError(
+        phrase("Devices", "HALFSCOPE_CUDA_VARIANT: \"%1\" is none of the ways to run a step: %2"),
+        named, names);
 }
 
 } // namespace halfscope::cuda

@@ -5,6 +5,7 @@
 // regression.cpp), and list the row; resources/manual/en/add-data-set.md has the steps.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/data/batch.h"
 #include "engine/data/task_spec.h"
 #include "engine/data/task_view.h"
@@ -29,8 +30,8 @@ public:
 
 /// A row of the table of data sets, by TaskKind.
 struct DataSetInfo {
-    const char* name;  ///< of task.kind: "checkerboard"
-    const char* about; ///< for tool tips and the manual, after the name
+    const char* name; ///< of task.kind: "checkerboard"
+    Phrase about;     ///< for tool tips and the manual, after the name
     /// Every step sees all samples, and task.batch does not count.
     bool wholeSet = false;
     bool labels = false; ///< targets are class numbers

@@ -96,8 +96,8 @@ std::shared_ptr<const Batch> Loader::read(int64_t step) const {
         Batch::of(m_dataset->tensors(), static_cast<int64_t>(samples.size())));
     const std::vector<int64_t> missing = m_dataset->read(Split::Train, samples, *batch);
     if (!missing.empty())
-        throw RunError("sample " + std::to_string(missing.front()) +
-                       " of the data set could not be read");
+        throw RunError(phrase("Data", "sample %1 of the data set could not be read"),
+                       missing.front());
     return batch;
 }
 

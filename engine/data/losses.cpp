@@ -36,20 +36,26 @@ NodeId bceWithLogits(Builder& b, const LossSpec&, NodeId y, NodeId target) {
 }
 
 constexpr std::array kLosses{
-    LossInfo{LossKind::Mse, "mse", "mean of squared errors", false, false, false, mse},
-    LossInfo{LossKind::L1, "l1", "mean of absolute errors", false, false, false, l1},
-    LossInfo{LossKind::Huber, "huber",
-             "half the squared error below the delta, delta times the absolute one beyond it",
-             false, true, false, huber},
-    LossInfo{LossKind::SmoothL1, "smooth-l1", "Huber's loss divided by its delta", false, true,
-             false, smoothL1},
-    LossInfo{LossKind::CrossEntropy, "cross-entropy",
-             "for classes, minus the logarithm of the probability that the right one is given",
-             true, false, true, crossEntropy},
+    LossInfo{LossKind::Mse, "mse", phrase("Settings", "mean of squared errors"), false, false,
+             false, mse},
+    LossInfo{LossKind::L1, "l1", phrase("Settings", "mean of absolute errors"), false, false, false,
+             l1},
     LossInfo{
-        LossKind::BceWithLogits, "bce-with-logits",
-        "for targets between 0 and 1, their binary cross entropy with the sigmoid of the output",
-        false, false, false, bceWithLogits},
+        LossKind::Huber, "huber",
+        phrase("Settings",
+               "half the squared error below the delta, delta times the absolute one beyond it"),
+        false, true, false, huber},
+    LossInfo{LossKind::SmoothL1, "smooth-l1",
+             phrase("Settings", "Huber's loss divided by its delta"), false, true, false, smoothL1},
+    LossInfo{
+        LossKind::CrossEntropy, "cross-entropy",
+        phrase("Settings",
+               "for classes, minus the logarithm of the probability that the right one is given"),
+        true, false, true, crossEntropy},
+    LossInfo{LossKind::BceWithLogits, "bce-with-logits",
+             phrase("Settings", "for targets between 0 and 1, their binary cross entropy with the "
+                                "sigmoid of the output"),
+             false, false, false, bceWithLogits},
 };
 
 } // namespace

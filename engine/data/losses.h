@@ -2,6 +2,7 @@
 // the table in losses.cpp.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/data/task_spec.h"
 #include "engine/ops/builder.h"
 
@@ -13,7 +14,7 @@ namespace halfscope {
 struct LossInfo {
     LossKind kind = LossKind::Mse;
     const char* name = "";     ///< of task.loss: "mse"
-    const char* about = "";    ///< for tool tips and the manual, after the name
+    Phrase about;              ///< for tool tips and the manual, after the name
     bool ofLabels = false;     ///< its target is a class number a sample
     bool hasDelta = false;     ///< LossSpec::delta acts
     bool hasSmoothing = false; ///< LossSpec::labelSmoothing acts

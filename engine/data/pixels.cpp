@@ -104,7 +104,7 @@ int64_t pixelsOf(const TaskConfig& task) { return task.side * task.side; }
 extern const DataSetInfo kCheckerboardData, kImageData;
 const DataSetInfo kCheckerboardData{
     "checkerboard",
-    "a checkerboard, painted from the coordinates of its pixels",
+    phrase("Settings", "a checkerboard, painted from the coordinates of its pixels"),
     true,
     false,
     pixelsOf,
@@ -112,7 +112,7 @@ const DataSetInfo kCheckerboardData{
         return std::make_unique<PixelData>(checkerboardPicture(task));
     }};
 const DataSetInfo kImageData{"image",
-                             "a picture of your own, painted in the same way",
+                             phrase("Settings", "a picture of your own, painted in the same way"),
                              true,
                              false,
                              pixelsOf,

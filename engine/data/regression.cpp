@@ -61,7 +61,7 @@ private:
 extern const DataSetInfo kRegressionData;
 const DataSetInfo kRegressionData{
     "regression",
-    "random targets to fit from random inputs",
+    phrase("Settings", "random targets to fit from random inputs"),
     false,
     false,
     [](const TaskConfig& task) { return task.samples; },

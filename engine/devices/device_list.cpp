@@ -27,10 +27,10 @@ constexpr const char* kModuleVariable = "HALFSCOPE_CUDA_MODULE"; ///< a file or 
 struct Module {
     CudaModuleApi api;
     int devices = 0;
-    std::string unavailable; ///< empty: `devices` is at least 1
+    Message unavailable; ///< empty: `devices` is at least 1
 };
 
-Module unavailable(std::string why) {
+Module unavailable(Message why) {
     Module module;
     module.unavailable = std::move(why);
     return module;
@@ -57,25 +57,28 @@ std::string moduleFile(const std::string& modulePath) {
     return kModuleName;
 }
 
-std::string notFound(const std::string& modulePath) {
-    if (!modulePath.empty()) return "CUDA module not installed: " + modulePath + " was not found";
-    return std::string("CUDA module not installed: ") + kModuleName +
-           " was not found next to the program";
+Message notFound(const std::string& modulePath) {
+    if (!modulePath.empty())
+        return {phrase("Devices", "CUDA module not installed: %1 was not found"), modulePath};
+    return {phrase("Devices", "CUDA module not installed: %1 was not found next to the program"),
+            kModuleName};
 }
 
 Module checked(void* handle, const std::string& file) {
     const auto entry = reinterpret_cast<CudaModuleEntry>(::dlsym(handle, kCudaModuleEntry));
-    if (entry == nullptr) return unavailable(file + " is not a CUDA module of Halfscope");
+    if (entry == nullptr)
+        return unavailable({phrase("Devices", "%1 is not a CUDA module of Halfscope"), file});
     Module module;
     entry(&module.api);
     if (module.api.abi != kCudaModuleAbi)
-        return unavailable(file + " is for another version of Halfscope (module " +
-                           std::to_string(module.api.abi) + ", program " +
-                           std::to_string(kCudaModuleAbi) + ")");
-    const char* reason = nullptr;
+        return unavailable(
+            {phrase("Devices", "%1 is for another version of Halfscope (module %2, program %3)"),
+             file, module.api.abi, kCudaModuleAbi});
+    Message reason;
     module.devices = module.api.deviceCount(&reason);
     if (module.devices > 0) return module;
-    return unavailable(reason != nullptr ? reason : "the CUDA module found no device");
+    if (reason.empty()) reason = phrase("Devices", "the CUDA module found no device");
+    return unavailable(std::move(reason));
 }
 
 Module loadModule(std::string modulePath) {
@@ -93,7 +96,7 @@ Module loadModule(std::string modulePath) {
     const std::string reason = text != nullptr ? text : "unknown reason";
     // The loader names first what it did not find: the module itself, or a library that it needs.
     if (searched && reason.starts_with(kModuleName)) return unavailable(notFound(modulePath));
-    return unavailable("CUDA module cannot be loaded: " + reason);
+    return unavailable({phrase("Devices", "CUDA module cannot be loaded: %1"), reason});
 }
 
 std::string cudaId(int index) { return "cuda:" + std::to_string(index); }
@@ -101,9 +104,11 @@ std::string cudaId(int index) { return "cuda:" + std::to_string(index); }
 std::unique_ptr<Executor> createExecutor(const Module& module, int index,
                                          const cuda::SourceOptions& options = {}) {
     if (index >= module.devices) {
-        const std::string last = module.devices == 1 ? "" : " to " + cudaId(module.devices - 1);
-        throw EngineError("device " + cudaId(index) + " does not exist: this machine has " +
-                          cudaId(0) + last);
+        if (module.devices == 1)
+            throw EngineError(phrase("Devices", "device %1 does not exist: this machine has %2"),
+                              cudaId(index), cudaId(0));
+        throw EngineError(phrase("Devices", "device %1 does not exist: this machine has %2 to %3"),
+                          cudaId(index), cudaId(0), cudaId(module.devices - 1));
     }
     const cuda::StepWriter writer = cuda::stepWriter();
     std::unique_ptr<Executor> executor(module.api.createExecutor(index, &writer, &options));
@@ -144,18 +149,22 @@ DeviceChoice chooseDevice(const std::string& device, int threads, const std::str
     const std::optional<int> index = cudaIndex(device);
     const bool open = device == "auto";
     if (!open && !index)
-        throw InputError("device: " + quotedText(device) +
-                         " is not known; allowed are auto, cpu, cuda and cuda:<index>");
+        throw InputError(
+            phrase("Devices",
+                   "device: %1 is not known; allowed are auto, cpu, cuda and cuda:<index>"),
+            quotedText(device));
     const Module module = loadModule(modulePath);
     if (module.devices == 0) {
-        if (!open) throw EngineError("device " + device + " is not there: " + module.unavailable);
+        if (!open)
+            throw EngineError(phrase("Devices", "device %1 is not there: %2"), device,
+                              module.unavailable);
         return {makeCpuExecutor(threads), module.unavailable};
     }
     try {
         return {createExecutor(module, index.value_or(0)), {}};
     } catch (const EngineError& error) {
         if (!open) throw;
-        return {makeCpuExecutor(threads), error.what()};
+        return {makeCpuExecutor(threads), error.message()};
     }
 }
 
@@ -168,7 +177,8 @@ std::unique_ptr<Executor> makeCudaExecutor(int index, const cuda::SourceOptions&
                                            const std::string& modulePath) {
     const Module module = loadModule(modulePath);
     if (module.devices > 0) return createExecutor(module, index, options);
-    throw EngineError("device " + cudaId(index) + " is not there: " + module.unavailable);
+    throw EngineError(phrase("Devices", "device %1 is not there: %2"), cudaId(index),
+                      module.unavailable);
 }
 
 } // namespace halfscope

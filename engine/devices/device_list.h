@@ -2,6 +2,7 @@
 // through its one exported C function.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/exec/executor.h"
 
 #include <optional>
@@ -20,7 +21,7 @@ struct DeviceEntry {
 };
 struct DeviceList {
     std::vector<DeviceEntry> devices; ///< the CPU first
-    std::string cudaUnavailable;      ///< one sentence; empty when CUDA can be used
+    Message cudaUnavailable;          ///< one sentence; empty when CUDA can be used
 };
 
 /// Looks once. `modulePath`: where the CUDA module lies; empty searches beside the program, in
@@ -40,7 +41,7 @@ std::unique_ptr<Executor> makeCudaExecutor(int index, const cuda::SourceOptions&
 /// An executor, and why it is not one for CUDA where the name left that open.
 struct DeviceChoice {
     std::unique_ptr<Executor> executor;
-    std::string cudaUnavailable; ///< one sentence; empty when CUDA is used or was not to be
+    Message cudaUnavailable; ///< one sentence; empty when CUDA is used or was not to be
 };
 /// As makeExecutor(); "auto" takes the CPU when CUDA's first device cannot be opened, too.
 DeviceChoice chooseDevice(const std::string& device, int threads = 0,

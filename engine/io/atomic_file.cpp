@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void failWrite(const std::string& path, const std::string& reason) {
-    throw RunError(path + ": cannot write: " + reason);
+    throw RunError(phrase("Files", "%1: cannot write: %2"), path, reason);
 }
 
 // The file that is replaced: behind links, so that a link stays one.
@@ -78,11 +78,11 @@ void writeFileAtomically(const std::string& path, std::string_view content) {
 }
 
 std::string readFile(const std::string& path) {
-    const auto fail = [&](const std::string& reason) {
-        throw InputError(path + ": cannot read: " + reason);
+    const auto fail = [&](const Message& reason) {
+        throw InputError(phrase("Files", "%1: cannot read: %2"), path, reason);
     };
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.isOpen()) fail(reasonOf(errno));
+    if (!file.isOpen()) fail(Message::data(reasonOf(errno)));
     std::string content;
     struct stat status {};
     if (::fstat(file.number(), &status) == 0 && status.st_size > 0)
@@ -92,10 +92,10 @@ std::string readFile(const std::string& path) {
         const ssize_t count = ::read(file.number(), block.data(), block.size());
         if (count == 0) return content;
         if (count < 0 && errno == EINTR) continue;
-        if (count < 0) fail(reasonOf(errno));
+        if (count < 0) fail(Message::data(reasonOf(errno)));
         content.append(block.data(), static_cast<size_t>(count));
         if (content.size() > kMostFileBytes)
-            fail("it has more than " + std::to_string(kMostFileBytes >> 20) + " MiB");
+            fail({phrase("Files", "it has more than %1 MiB"), kMostFileBytes >> 20});
     }
 }
 

@@ -16,21 +16,21 @@ namespace {
 
 constexpr size_t kBlockBytes = size_t{1} << 18;
 
-std::string reasonOf(const std::error_code& error) { return error.message(); }
+Message reasonOf(const std::error_code& error) { return Message::data(error.message()); }
 
 } // namespace
 
 CsvReader::CsvReader(std::string path) : m_path(std::move(path)) {
     std::error_code error;
     const auto status = std::filesystem::status(m_path, error);
-    const auto fail = [this](const std::string& reason) {
-        throw InputError(m_path + ": cannot read: " + reason);
+    const auto fail = [this](const Message& reason) {
+        throw InputError(phrase("Files", "%1: cannot read: %2"), m_path, reason);
     };
     // an absent file has no error of its own here
     if (status.type() == std::filesystem::file_type::not_found)
         fail(reasonOf(std::make_error_code(std::errc::no_such_file_or_directory)));
     if (error) fail(reasonOf(error));
-    if (!std::filesystem::is_regular_file(status)) fail("it is not a table");
+    if (!std::filesystem::is_regular_file(status)) fail(phrase("Files", "it is not a table"));
     m_size = static_cast<int64_t>(std::filesystem::file_size(m_path, error));
     if (error) fail(reasonOf(error));
     errno = 0;
@@ -49,7 +49,9 @@ bool CsvReader::fill() {
     m_block.resize(static_cast<size_t>(m_stream.gcount()));
     m_at = 0;
     m_read += m_stream.gcount();
-    if (m_stream.bad()) throw InputError(m_path + ": cannot be read: the device reports an error");
+    if (m_stream.bad())
+        throw InputError(phrase("Files", "%1: cannot be read: the device reports an error"),
+                         m_path);
     return !m_block.empty();
 }
 
@@ -64,9 +66,8 @@ bool CsvReader::appendLine() {
         m_record.append(m_block, m_at, std::min(end, m_block.size()) - m_at);
         m_at = std::min(end, m_block.size() - 1) + 1;
         if (m_record.size() - before > kMostLineBytes)
-            throw InputError(place() + ": " + quotedText(m_record) +
-                             " is too long: a line has at most " + std::to_string(kMostLineBytes) +
-                             " bytes");
+            throw InputError(phrase("Files", "%1: %2 is too long: a line has at most %3 bytes"),
+                             place(), quotedText(m_record), kMostLineBytes);
         if (end == std::string::npos) continue;
         ++m_lines;
         return true;
@@ -84,8 +85,8 @@ bool CsvReader::next(std::vector<std::string_view>& fields) {
         const bool more = m_record.size() <= kMostLineBytes && appendLine();
         if (m_cutOff) return false;
         if (!more)
-            throw InputError(place() + ": " + quotedText(m_record) +
-                             " has an unmatched quotation mark");
+            throw InputError(phrase("Files", "%1: %2 has an unmatched quotation mark"), place(),
+                             quotedText(m_record));
     }
     if (m_record.ends_with('\r')) m_record.pop_back(); // written on Windows
     split(fields);
@@ -113,14 +114,16 @@ std::string_view CsvReader::quotedField(size_t& at) {
     for (++at;; ++at) {
         const size_t mark = m_record.find('"', at);
         if (mark == std::string::npos) // its pair is inside an unquoted field
-            throw InputError(place() + ": " + quotedText(m_record) +
-                             " has an unmatched quotation mark");
+            throw InputError(phrase("Files", "%1: %2 has an unmatched quotation mark"), place(),
+                             quotedText(m_record));
         text.append(m_record, at, mark - at);
         at = mark + 1;
         if (at == m_record.size() || m_record[at] == ',') return text;
         if (m_record[at] != '"')
-            throw InputError(place() + ": " + quotedText(m_record) +
-                             " has text after a closing quotation mark; only a comma may follow");
+            throw InputError(
+                phrase("Files",
+                       "%1: %2 has text after a closing quotation mark; only a comma may follow"),
+                place(), quotedText(m_record));
         text += '"';
     }
 }

@@ -10,7 +10,8 @@ namespace halfscope {
 namespace {
 
 [[noreturn]] void fail(sqlite3* database, const std::string& path) {
-    throw RunError(path + ": " + (database ? sqlite3_errmsg(database) : "out of memory"));
+    throw RunError(within(path, database ? Message::data(sqlite3_errmsg(database))
+                                         : Message(phrase("Files", "out of memory"))));
 }
 
 } // namespace

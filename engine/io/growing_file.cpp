@@ -59,13 +59,13 @@ void GrowingFile::open() {
         constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
         m_file = Descriptor(::openat(m_folder.number(), m_temporary.c_str(), kNew, 0666));
         if (!m_file.isOpen() && errno == EEXIST) continue;
-        if (!m_file.isOpen()) failFile(m_shown, "write", errno);
+        if (!m_file.isOpen()) failFile(m_shown, phrase("Files", "%1: cannot write: %2"), errno);
         ::flock(m_file.number(), LOCK_EX | LOCK_NB); // some file systems have no locks
         struct stat status {};
         // another program, which looks for leftovers, may have come first
         if (::fstat(m_file.number(), &status) != 0 || status.st_nlink > 0) return;
     }
-    failFile(m_shown, "write", EEXIST);
+    failFile(m_shown, phrase("Files", "%1: cannot write: %2"), EEXIST);
 }
 
 GrowingFile::~GrowingFile() {
@@ -93,18 +93,20 @@ void GrowingFile::append(std::string_view text) {
 }
 
 void GrowingFile::flush() {
-    if (const int error = write()) failFile(m_shown, "write", error);
+    if (const int error = write())
+        failFile(m_shown, phrase("Files", "%1: cannot write: %2"), error);
 }
 
 void GrowingFile::sync() {
     flush();
-    if (const int error = syncToDisk(m_file.number())) failFile(m_shown, "write to disk", error);
+    if (const int error = syncToDisk(m_file.number()))
+        failFile(m_shown, phrase("Files", "%1: cannot write to disk: %2"), error);
 }
 
 void GrowingFile::place() {
     m_folder.checkReplaceable(m_name, m_shown);
     if (::renameat(m_folder.number(), m_temporary.c_str(), m_folder.number(), m_name.c_str()) != 0)
-        failFile(m_shown, "give the new file its name", errno);
+        failFile(m_shown, phrase("Files", "%1: cannot give the new file its name: %2"), errno);
     m_temporary.clear();
     ::flock(m_file.number(), LOCK_UN);
 }
@@ -113,7 +115,7 @@ void GrowingFile::finish() {
     if (!m_file.isOpen()) return;
     sync();
     if (!m_temporary.empty()) place();
-    if (!m_file.close()) failFile(m_shown, "write", errno);
+    if (!m_file.close()) failFile(m_shown, phrase("Files", "%1: cannot write: %2"), errno);
 }
 
 void GrowingFile::cutAt(int64_t bytes) noexcept {

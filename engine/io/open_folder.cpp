@@ -21,8 +21,8 @@ std::string reasonOf(int error) {
     return std::error_code(error == 0 ? EIO : error, std::generic_category()).message();
 }
 
-void failFile(const std::string& path, const char* what, int error) {
-    throw RunError(path + ": cannot " + what + ": " + reasonOf(error));
+void failFile(const std::string& path, Phrase what, int error) {
+    throw RunError(what, path, reasonOf(error));
 }
 
 int writeAll(int file, std::string_view content, size_t& written) {
@@ -52,7 +52,8 @@ Descriptor openFolder(const std::string& path) {
 }
 
 OpenFolder::OpenFolder(std::string path) : m_path(std::move(path)), m_folder(openFolder(m_path)) {
-    if (!m_folder.isOpen()) failFile(m_path, "open the folder", errno);
+    if (!m_folder.isOpen())
+        failFile(m_path, phrase("Files", "%1: cannot open the folder: %2"), errno);
 }
 
 std::string OpenFolder::pathOf(const std::string& name) const {
@@ -62,9 +63,9 @@ std::string OpenFolder::pathOf(const std::string& name) const {
 void OpenFolder::checkReplaceable(const std::string& name, const std::string& shown) const {
     struct stat status {};
     if (::fstatat(number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return;
-    if (S_ISDIR(status.st_mode)) failFile(shown, "write", EISDIR);
+    if (S_ISDIR(status.st_mode)) failFile(shown, phrase("Files", "%1: cannot write: %2"), EISDIR);
     if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
-        throw RunError(shown + ": cannot write: it is neither a file nor a link");
+        throw RunError(phrase("Files", "%1: cannot write: it is neither a file nor a link"), shown);
 }
 
 bool OpenFolder::hasFile(const std::string& name) const {
@@ -74,7 +75,8 @@ bool OpenFolder::hasFile(const std::string& name) const {
 }
 
 void OpenFolder::sync() const {
-    if (const int error = syncToDisk(number())) failFile(m_path, "write the folder to disk", error);
+    if (const int error = syncToDisk(number()))
+        failFile(m_path, phrase("Files", "%1: cannot write the folder to disk: %2"), error);
 }
 
 } // namespace halfscope

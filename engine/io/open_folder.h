@@ -2,6 +2,8 @@
 // nobody can lead a write elsewhere by renaming a folder or by placing a link meanwhile.
 #pragma once
 
+#include "engine/core/message.h"
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,7 +36,7 @@ private:
 /// The system's words for an error number.
 std::string reasonOf(int error);
 /// RunError "PATH: cannot WHAT: REASON".
-[[noreturn]] void failFile(const std::string& path, const char* what, int error);
+[[noreturn]] void failFile(const std::string& path, Phrase what, int error);
 
 /// Writes all of it; 0, or the error's number. `written` counts the bytes that got there.
 int writeAll(int file, std::string_view content, size_t& written);

@@ -30,20 +30,24 @@ const std::string& made(const std::string& path) {
          at = at.parent_path())
         parents.push_back(at.parent_path());
     fs::create_directories(path, error);
-    if (error) throw RunError(path + ": cannot create the folder: " + error.message());
-    if (!fs::is_directory(path, error)) throw RunError(path + ": this is a file, not a folder");
+    if (error)
+        throw RunError(phrase("Files", "%1: cannot create the folder: %2"), path, error.message());
+    if (!fs::is_directory(path, error))
+        throw RunError(phrase("Files", "%1: this is a file, not a folder"), path);
     for (const fs::path& parent : parents) {
         const Descriptor folder(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (!folder.isOpen()) continue; // one that may not be read
         if (const int failed = syncToDisk(folder.number()))
-            failFile(path, "write the folder to disk", failed);
+            failFile(path, phrase("Files", "%1: cannot write the folder to disk: %2"), failed);
     }
     return path;
 }
 
 [[noreturn]] void refuse(const std::string& folder) {
-    throw RunError(folder +
-                   ": another run is writing into this folder; only one may do so at a time");
+    throw RunError(
+        phrase("Files",
+               "%1: another run is writing into this folder; only one may do so at a time"),
+        folder);
 }
 
 /// Whether a descriptor's file still has its name in a folder.
@@ -77,7 +81,9 @@ OutputFolder::~OutputFolder() {
 // lock files alone.
 void OutputFolder::lock() {
     if (::flock(number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) refuse(path());
-    const auto fail = [this] { failFile(path(), "write to this folder", errno); };
+    const auto fail = [this] {
+        failFile(path(), phrase("Files", "%1: cannot write to this folder: %2"), errno);
+    };
     for (;;) {
         constexpr int kFlags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
         Descriptor file(::openat(number(), kLockFile, kFlags, 0666));

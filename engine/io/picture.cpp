@@ -213,7 +213,7 @@ std::string pngBytes(const Picture& picture) {
     const std::vector<uint8_t> samples = samplesOf(picture, channels);
     PngWriter writer;
     if (!writer.encode(samples.data(), picture.width, picture.height, channels))
-        throw RunError(std::string("a picture cannot be made a PNG: ") + writer.error());
+        throw RunError(phrase("Files", "a picture cannot be made a PNG: %1"), writer.error());
     return writer.bytes();
 }
 

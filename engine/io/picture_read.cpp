@@ -27,14 +27,13 @@ constexpr uint32_t kMaxSide = 16384;
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-[[noreturn]] void failRead(const std::string& path, const std::string& reason) {
-    throw InputError(path + ": " + reason);
+[[noreturn]] void failRead(const std::string& path, const Message& reason) {
+    throw InputError(within(path, reason));
 }
 
 void checkSize(const std::string& path, uint32_t width, uint32_t height) {
     if (width > kMaxSide || height > kMaxSide)
-        failRead(path, std::to_string(width) + " x " + std::to_string(height) +
-                           " pixels; at most 16384 x 16384");
+        failRead(path, {phrase("Files", "%1 x %2 pixels; at most 16384 x 16384"), width, height});
 }
 
 /// A decoded file, before any row of it.
@@ -159,13 +158,13 @@ Picture readPng(const std::string& path, std::FILE* file) {
     PngReader reader;
     Layout layout;
     const auto check = [&](bool good) {
-        if (!good) failRead(path, std::string("damaged PNG: ") + reader.error());
+        if (!good) failRead(path, {phrase("Files", "damaged PNG: %1"), reader.error()});
     };
     check(reader.readSize(file, layout));
     checkSize(path, layout.width, layout.height);
     check(reader.start(layout));
     if (!canHold(layout, file, kDeflateRatio))
-        failRead(path, std::string("damaged PNG: ") + kTooShort);
+        failRead(path, {phrase("Files", "damaged PNG: %1"), kTooShort});
 
     Picture picture = pictureFor(layout);
     const size_t rowBytes = layout.rowBytes();
@@ -254,12 +253,12 @@ Picture readJpeg(const std::string& path, std::FILE* file) {
     JpegReader reader;
     Layout layout;
     const auto check = [&](bool good) {
-        if (!good) failRead(path, std::string("damaged JPEG: ") + reader.error());
+        if (!good) failRead(path, {phrase("Files", "damaged JPEG: %1"), reader.error()});
     };
     check(reader.readSize(file, layout));
     checkSize(path, layout.width, layout.height);
     if (!canHold(layout, file, kJpegRatio))
-        failRead(path, std::string("damaged JPEG: ") + kTooShort);
+        failRead(path, {phrase("Files", "damaged JPEG: %1"), kTooShort});
     check(reader.start(layout));
     Picture picture = pictureFor(layout);
     std::vector<uint8_t> row(layout.rowBytes());
@@ -278,22 +277,24 @@ Picture readPicture(const std::string& path) {
     const auto systemReason = [] {
         return std::error_code(errno, std::generic_category()).message();
     };
-    if (!file) failRead(path, "cannot read: " + systemReason());
+    if (!file) failRead(path, {phrase("Files", "cannot read: %1"), systemReason()});
     constexpr std::array<uint8_t, 8> kPngStart{0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
     constexpr std::array<uint8_t, 3> kJpegStart{0xFF, 0xD8, 0xFF};
     std::array<uint8_t, 8> start{};
     const size_t count = std::fread(start.data(), 1, start.size(), file.get());
     if (count == 0 && std::ferror(file.get()) != 0)
-        failRead(path, "cannot read: " + systemReason());
-    if (std::fseek(file.get(), 0, SEEK_SET) != 0) failRead(path, "cannot read: " + systemReason());
+        failRead(path, {phrase("Files", "cannot read: %1"), systemReason()});
+    if (std::fseek(file.get(), 0, SEEK_SET) != 0)
+        failRead(path, {phrase("Files", "cannot read: %1"), systemReason()});
     try {
         if (start == kPngStart) return readPng(path, file.get());
         if (std::equal(kJpegStart.begin(), kJpegStart.end(), start.begin()))
             return readJpeg(path, file.get());
     } catch (const std::bad_alloc&) {
-        failRead(path, "the picture is too large for the memory of this machine");
+        failRead(path, phrase("Files", "the picture is too large for the memory of this machine"));
     }
-    failRead(path, count == 0 ? "the file is empty" : "neither a PNG nor a JPEG picture");
+    failRead(path, count == 0 ? phrase("Files", "the file is empty")
+                              : phrase("Files", "neither a PNG nor a JPEG picture"));
 }
 
 } // namespace halfscope

@@ -16,13 +16,13 @@ constexpr size_t kMaxDepth = 8;   // the formats need 4; more is a mistake or an
 constexpr size_t kMaxKeys = 1000; // of one object; the formats need 200, each key is looked for
 
 /// "line 3, column 5" of a byte, both from 1.
-std::string placeOf(std::string_view text, size_t byte) {
+Message placeOf(std::string_view text, size_t byte) {
     const std::string_view before = text.substr(0, std::min(byte, text.size()));
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const size_t lineStart = before.rfind('\n');
     const size_t column =
         1 + before.size() - (lineStart == std::string_view::npos ? 0 : lineStart + 1);
-    return "line " + std::to_string(line) + ", column " + std::to_string(column);
+    return {phrase("Files", "line %1, column %2"), line, column};
 }
 
 /// The library's sentence without its prefix and without the text it read last (which may be long).
@@ -40,11 +40,11 @@ std::string reasonOf(std::string_view message) {
 }
 
 /// Of "... number overflow parsing '1e999'".
-std::string overflowReason(std::string_view message) {
+Message overflowReason(std::string_view message) {
     const size_t first = std::min(message.find('\''), message.size());
     std::string_view number = message.substr(std::min(first + 1, message.size()));
     number = number.substr(0, number.find('\''));
-    return quotedText(number) + " is a number that is too large";
+    return {phrase("Files", "%1 is a number that is too large"), quotedText(number)};
 }
 
 /// Watches the parser: refuses deep nesting and keys that stand twice in one object, of which the
@@ -55,7 +55,7 @@ public:
         using Event = Json::parse_event_t;
         if (event == Event::object_start || event == Event::array_start) {
             if (m_open.size() == kMaxDepth) {
-                throw InputError("nested deeper than " + std::to_string(kMaxDepth) + " levels");
+                throw InputError(phrase("Files", "nested deeper than %1 levels"), kMaxDepth);
             }
             m_open.emplace_back();
         } else if (event == Event::object_end || event == Event::array_end) {
@@ -64,25 +64,26 @@ public:
             const auto& key = parsed.get_ref<const std::string&>();
             m_open.back().current = key;
             if (!m_open.back().keys.insert(key).second) {
-                throw InputError(place() + "the key occurs twice in the same object");
+                throw InputError(
+                    placed(phrase("Files", "the key occurs twice in the same object")));
             }
             if (m_open.back().keys.size() > kMaxKeys) {
-                throw InputError(place() + "more than " + std::to_string(kMaxKeys) +
-                                 " keys in one object");
+                throw InputError(
+                    placed({phrase("Files", "more than %1 keys in one object"), kMaxKeys}));
             }
         }
         return true;
     }
 
-    /// The key whose value is being read, as the start of a message: "task.side: ".
-    std::string place() const {
+    /// After the key whose value is being read: "task.side: ...".
+    Message placed(const Message& what) const {
         std::string path;
         for (const Level& level : m_open) {
             if (level.current.empty()) continue; // a list
             path += (path.empty() ? "" : ".") + level.current;
         }
-        if (path.empty()) return path;
-        return (isPlainText(path) && path.size() <= 100 ? path : quotedText(path)) + ": ";
+        if (path.empty()) return what;
+        return within(isPlainText(path) && path.size() <= 100 ? path : quotedText(path), what);
     }
 
 private:
@@ -98,25 +99,26 @@ private:
 
 Json parseStrictJson(std::string_view text) {
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-        throw InputError("the file is empty");
+        throw InputError(phrase("Files", "the file is empty"));
     }
     StructureCheck check;
     try {
         return Json::parse(text.begin(), text.end(), std::ref(check));
     } catch (const Json::parse_error& error) {
         // The library counts bytes from 1.
-        throw InputError(placeOf(text, error.byte == 0 ? 0 : error.byte - 1) +
-                         ": not valid JSON: " + reasonOf(error.what()));
+        throw InputError(phrase("Files", "%1: not valid JSON: %2"),
+                         placeOf(text, error.byte == 0 ? 0 : error.byte - 1),
+                         reasonOf(error.what()));
     } catch (const Json::out_of_range& error) {
-        throw InputError(check.place() + overflowReason(error.what()));
+        throw InputError(check.placed(overflowReason(error.what())));
     }
 }
 
-std::string shown(const Json& value) {
-    if (value.is_string()) return quotedText(value.get_ref<const std::string&>());
-    if (value.is_object()) return "an object";
-    if (value.is_array()) return "a list";
-    return value.dump();
+Message shown(const Json& value) {
+    if (value.is_object()) return phrase("Files", "an object");
+    if (value.is_array()) return phrase("Files", "a list");
+    if (value.is_string()) return Message::data(quotedText(value.get_ref<const std::string&>()));
+    return Message::data(value.dump());
 }
 
 } // namespace halfscope

@@ -2,6 +2,8 @@
 // nesting that is too deep or too many keys are refused. Leaves what the keys mean to the readers.
 #pragma once
 
+#include "engine/core/message.h"
+
 #include <nlohmann/json.hpp>
 
 #include <string>
@@ -15,6 +17,6 @@ using Json = nlohmann::ordered_json;
 Json parseStrictJson(std::string_view text);
 
 /// A value inside a message: quoted text, "an object", "a list", or the number.
-std::string shown(const Json& value);
+Message shown(const Json& value);
 
 } // namespace halfscope

@@ -12,7 +12,8 @@ namespace halfscope::lang {
 
 namespace {
 
-constexpr const char* kValues = "a layer, a number, a string, True, False, None, a list or a tuple";
+constexpr Phrase kValues =
+    phrase("Model", "a layer, a number, a string, True, False, None, a list or a tuple");
 constexpr std::string_view kLineSeparator = "\xE2\x80\xA8"; // what a one-line editor makes of \n
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
@@ -27,15 +28,15 @@ public:
 
     Value whole() {
         if (m_text.size() > kMaxTextBytes) {
-            throw InputError("the text has " + std::to_string(m_text.size()) + " bytes: at most " +
-                             std::to_string(kMaxTextBytes) + " are allowed");
+            throw InputError(phrase("Model", "the text has %1 bytes: at most %2 are allowed"),
+                             m_text.size(), kMaxTextBytes);
         }
         requirePlainLines();
         skipSpace();
         skipAssignment();
         Value value = readValue();
         skipSpace();
-        if (!atEnd()) refuseHere("the end of the text, after one whole value");
+        if (!atEnd()) refuseHere(phrase("Model", "the end of the text, after one whole value"));
         return value;
     }
 
@@ -47,7 +48,8 @@ private:
             std::string text(line);
             std::erase_if(text, [](char c) { return c == '\t' || c == '\r'; });
             if (!isPlainText(text))
-                refuseAt(place, "the line has bytes that are not plain UTF-8 text");
+                refuseAt(place,
+                         phrase("Model", "the line has bytes that are not plain UTF-8 text"));
             ++place.line;
         }
     }
@@ -90,8 +92,8 @@ private:
     }
 
     /// What stands here, for a message: a word, or a single character.
-    std::string found() const {
-        if (atEnd()) return "the end of the text";
+    Message found() const {
+        if (atEnd()) return phrase("Model", "the end of the text");
         size_t end = m_at;
         while (end < m_text.size() && (isNamePart(m_text[end]) || m_text[end] == '.'))
             ++end;
@@ -100,11 +102,11 @@ private:
             while (end < m_text.size() && !isLead(m_text[end]))
                 ++end;
         }
-        return quotedText(m_text.substr(m_at, end - m_at));
+        return Message::data(quotedText(m_text.substr(m_at, end - m_at)));
     }
 
-    [[noreturn]] void refuseHere(const std::string& allowed) const {
-        refuseAt(m_place, "found " + found() + ", where " + allowed + " is allowed");
+    [[noreturn]] void refuseHere(const Message& allowed) const {
+        refuseAt(m_place, {phrase("Model", "found %1, where %2 is allowed"), found(), allowed});
     }
 
     /// "model = " before the value, as it stands in a program.
@@ -123,12 +125,14 @@ private:
 
     Value readValue() {
         if (++m_values > kMaxValues) {
-            refuseAt(m_place, "more than " + std::to_string(kMaxValues) +
-                                  " values in one text are not allowed");
+            refuseAt(m_place, {phrase("Model", "more than %1 values in one text are not allowed"),
+                               kMaxValues});
         }
         if (++m_depth > kMaxDepth) {
-            refuseAt(m_place, "more than " + std::to_string(kMaxDepth) +
-                                  " calls or lists inside one another are not allowed");
+            refuseAt(
+                m_place,
+                {phrase("Model", "more than %1 calls or lists inside one another are not allowed"),
+                 kMaxDepth});
         }
         Value value = readAny();
         --m_depth;
@@ -156,7 +160,8 @@ private:
             int64_t product = 0;
             if (value.kind == Kind::Whole && factor.kind == Kind::Whole) {
                 if (__builtin_mul_overflow(value.whole, factor.whole, &product))
-                    refuseAt(value.place, "the product is too large for a whole number");
+                    refuseAt(value.place,
+                             phrase("Model", "the product is too large for a whole number"));
                 value.whole = product;
             } else {
                 value.kind = Kind::Real;
@@ -201,8 +206,9 @@ private:
         if (!good || isNamePart(here())) {
             while (isNamePart(here()) || here() == '.')
                 step();
-            refuseAt(value.place, "found " + quotedText(m_text.substr(begin, m_at - begin)) +
-                                      ", where a number such as 3, -1 or 1e-5 is allowed");
+            refuseAt(value.place,
+                     {phrase("Model", "found %1, where a number such as 3, -1 or 1e-5 is allowed"),
+                      quotedText(m_text.substr(begin, m_at - begin))});
         }
         value.kind = isReal ? Kind::Real : Kind::Whole;
         return value;
@@ -215,13 +221,15 @@ private:
         const char quote = here();
         step();
         while (!atEnd() && here() != quote && here() != '\n') {
-            if (here() == '\\') refuseHere("a string without backslashes");
+            if (here() == '\\') refuseHere(phrase("Model", "a string without backslashes"));
             value.text += here();
             step();
         }
         if (here() != quote)
-            refuseAt(value.place, "the string that begins here does not end on its line: " +
-                                      std::string(1, quote) + " is missing");
+            refuseAt(value.place,
+                     {phrase("Model",
+                             "the string that begins here does not end on its line: %1 is missing"),
+                      std::string(1, quote)});
         step();
         return value;
     }
@@ -249,7 +257,7 @@ private:
     }
 
     [[noreturn]] void refuseEntry(char close) const {
-        refuseHere(std::string("a comma or \"") + close + "\"");
+        refuseHere({phrase("Model", "a comma or \"%1\""), std::string_view(&close, 1)});
     }
 
     std::string readDottedName() {
@@ -381,9 +389,8 @@ std::string textOf(const Value& value, size_t most) {
     return plainLine(text, most);
 }
 
-void refuseAt(Place place, const std::string& sentence) {
-    throw InputError("line " + std::to_string(place.line) + ", column " +
-                     std::to_string(place.column) + ": " + sentence);
+void refuseAt(Place place, const Message& sentence) {
+    throw InputError(phrase("Model", "line %1, column %2: %3"), place.line, place.column, sentence);
 }
 
 } // namespace halfscope::lang

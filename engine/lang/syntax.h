@@ -2,6 +2,8 @@
 // torch.nn.Sequential, and what PyTorch prints of it. Knows no layer and no meaning of a name.
 #pragma once
 
+#include "engine/core/message.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -65,6 +67,6 @@ Value parse(std::string_view text);
 std::string textOf(const Value&, size_t most = 80);
 
 /// Throws InputError: "line 2, column 7: " and the sentence.
-[[noreturn]] void refuseAt(Place, const std::string& sentence);
+[[noreturn]] void refuseAt(Place, const Message& sentence);
 
 } // namespace halfscope::lang

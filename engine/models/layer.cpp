@@ -22,8 +22,10 @@ const LayerInfo* findLayer(std::string_view name) {
 
 void requireImage(const LayerSpec& layer, const NodeType& in) {
     if (in.shape.rank() != 4)
-        layer.refuse("the input is " + shapeText(in.shape) +
-                     "; images (samples, channels, height, width) are expected");
+        layer.refuse(
+            {phrase("Model",
+                    "the input is %1; images (samples, channels, height, width) are expected"),
+             shapeText(in.shape)});
 }
 
 std::string shapeText(const Shape& shape) {

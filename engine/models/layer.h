@@ -8,6 +8,7 @@
 // tests/engine/models/tst_layers.cpp. Nothing else knows the layers one by one.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/graph/graph.h"
 #include "engine/lang/syntax.h"
 
@@ -77,7 +78,7 @@ struct LayerSpec {
     std::array<int64_t, 2> pair(std::string_view arg) const;
     Shape extents(std::string_view arg) const;
     /// InputError: "line 2, column 5: Linear(400, 10): the input has 256 features".
-    [[noreturn]] void refuse(const std::string& why) const;
+    [[noreturn]] void refuse(const Message& why) const;
 };
 
 enum class ParameterRole : uint8_t { Weight, Bias, NormWeight, NormBias, RunningStatistic };

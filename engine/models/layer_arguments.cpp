@@ -56,19 +56,21 @@ std::string boundText(double x) {
     return x == std::trunc(x) ? numberText(static_cast<int64_t>(x)) : numberText(x);
 }
 
-std::string allowedText(const ArgInfo& info) {
+Message allowedText(const ArgInfo& info) {
     const bool real = info.kind == ArgKind::Real || info.kind == ArgKind::Factor;
-    const std::string range = " from " + boundText(info.least) + " to " + boundText(info.most);
-    const std::string one = (real ? "a number" : "a whole number") + range;
+    const Message one(real ? phrase("Engine", "a number from %1 to %2")
+                           : phrase("Engine", "a whole number from %1 to %2"),
+                      boundText(info.least), boundText(info.most));
     switch (info.kind) {
     case ArgKind::Whole:
     case ArgKind::Real: return one;
-    case ArgKind::Truth: return "True or False";
-    case ArgKind::Word: return std::string(info.only);
+    case ArgKind::Truth: return phrase("Model", "True or False");
+    case ArgKind::Word: return Message::data(std::string(info.only));
     case ArgKind::Size:
     case ArgKind::Pair:
-    case ArgKind::Factor: return one + ", or two of them such as (2, 2)";
-    case ArgKind::Extents: return one + ", or up to six of them such as (16, 16)";
+    case ArgKind::Factor: return {phrase("Model", "%1, or two of them such as (2, 2)"), one};
+    case ArgKind::Extents:
+        return {phrase("Model", "%1, or up to six of them such as (16, 16)"), one};
     }
     failInvariant("unknown kind of argument");
 }
@@ -130,10 +132,11 @@ ArgValue readValue(const LayerSpec& layer, const ArgInfo& info, const lang::Argu
                              lang::textOf(given.value, 40);
     ArgValue value;
     if (!take(info, given.value, value))
-        refuseAt(given.value.place, what + " is not allowed: " + allowedText(info));
+        refuseAt(given.value.place,
+                 {phrase("Model", "%1 is not allowed: %2"), what, allowedText(info)});
     if (!info.only.empty() && !isSame(value, standardOf(info, info.only)))
         refuseAt(given.value.place,
-                 what + " is not supported: only " + std::string(info.only) + " is");
+                 {phrase("Model", "%1 is not supported: only %2 is"), what, info.only});
     return value;
 }
 
@@ -149,15 +152,16 @@ size_t indexOf(const LayerSpec& layer, const lang::Argument& given, size_t posit
     if (given.name.empty() && position < info.args.size()) return position;
     const std::string name(info.name);
     if (info.args.empty())
-        refuseAt(given.place, name + " takes no arguments, found " + lang::textOf(given.value, 40));
+        refuseAt(given.place, {phrase("Model", "%1 takes no arguments, found %2"), name,
+                               lang::textOf(given.value, 40)});
     if (given.name.empty())
-        refuseAt(given.place, name + " takes at most " + std::to_string(info.args.size()) +
-                                  " arguments, found " + lang::textOf(given.value, 40) +
-                                  " as another one");
+        refuseAt(given.place,
+                 {phrase("Model", "%1 takes at most %2 arguments, found %3 as another one"), name,
+                  info.args.size(), lang::textOf(given.value, 40)});
     for (size_t i = 0; i < info.args.size(); ++i)
         if (info.args[i].name == given.name) return i;
-    refuseAt(given.place, name + " has no argument " + quotedText(given.name) +
-                              nearestHint(given.name, namesOf(info)));
+    refuseAt(given.place, {phrase("Model", "%1 has no argument %2%3"), name, quotedText(given.name),
+                           nearestHint(given.name, namesOf(info))});
 }
 
 } // namespace
@@ -171,21 +175,22 @@ void readArguments(LayerSpec& layer, const std::vector<const lang::Argument*>& g
         const lang::Argument& argument = *given[position];
         named = named || !argument.name.empty();
         if (named && argument.name.empty())
-            refuseAt(argument.place,
-                     std::string(info.name) + ": " + lang::textOf(argument.value, 40) +
-                         " needs a name, because it stands behind a named argument");
+            refuseAt(
+                argument.place,
+                {phrase("Model", "%1: %2 needs a name, because it stands behind a named argument"),
+                 info.name, lang::textOf(argument.value, 40)});
         const size_t i = indexOf(layer, argument, position);
         if (seen[i])
-            refuseAt(argument.place, std::string(info.name) + ": " +
-                                         std::string(info.args[i].name) + " is given twice");
+            refuseAt(argument.place,
+                     {phrase("Model", "%1: %2 is given twice"), info.name, info.args[i].name});
         seen[i] = true;
         layer.args[i] = readValue(layer, info.args[i], argument);
     }
     for (size_t i = 0; i < seen.size(); ++i) {
         if (seen[i]) continue;
         if (info.args[i].standard.empty())
-            layer.refuse(std::string(info.args[i].name) +
-                         " is missing: " + allowedText(info.args[i]));
+            layer.refuse({phrase("Model", "%1 is missing: %2"), info.args[i].name,
+                          allowedText(info.args[i])});
         layer.args[i] = standardOf(info.args[i], info.args[i].standard);
     }
 }
@@ -230,6 +235,6 @@ Shape LayerSpec::extents(std::string_view arg) const {
     return shape;
 }
 
-void LayerSpec::refuse(const std::string& why) const { refuseAt(place, written + ": " + why); }
+void LayerSpec::refuse(const Message& why) const { refuseAt(place, within(written, why)); }
 
 } // namespace halfscope

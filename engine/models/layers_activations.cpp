@@ -29,7 +29,7 @@ constexpr ArgInfo kHardtanhArgs[] = {
 
 void completeHardtanh(LayerSpec& layer) {
     if (layer.real("min_val") >= layer.real("max_val"))
-        layer.refuse("max_val must be above min_val");
+        layer.refuse(phrase("Model", "max_val must be above min_val"));
 }
 
 template <Op op>

@@ -33,30 +33,37 @@ std::vector<ParameterInfo> batchParameters(const LayerSpec& layer) {
     return all;
 }
 
+constexpr Phrase kFeatures = phrase("Model", "the input has %1 features");
+constexpr Phrase kChannels = phrase("Model", "the input has %1 channels");
+
 void requireChannels(const LayerSpec& layer, const NodeType& in, std::string_view arg,
-                     const char* what) {
-    if (in.shape[1] != layer.whole(arg))
-        layer.refuse("the input has " + std::to_string(in.shape[1]) + " " + what);
+                     Phrase wrong) {
+    if (in.shape[1] != layer.whole(arg)) layer.refuse({wrong, in.shape[1]});
 }
 
-NodeType batchOutput(const LayerSpec& layer, const NodeType& in, const char* what) {
-    requireChannels(layer, in, "num_features", what);
+NodeType batchOutput(const LayerSpec& layer, const NodeType& in, Phrase wrong) {
+    requireChannels(layer, in, "num_features", wrong);
     if (in.shape.elements() / in.shape[1] < 2)
-        layer.refuse("the input, " + shapeText(in.shape) +
-                     ", has one value a channel, and a variance needs at least two");
+        layer.refuse(
+            {phrase("Model",
+                    "the input, %1, has one value a channel, and a variance needs at least two"),
+             shapeText(in.shape)});
     return in;
 }
 
 NodeType batch1dOutput(const LayerSpec& layer, const NodeType& in) {
     if (in.shape.rank() != 2 && in.shape.rank() != 3)
-        layer.refuse("the input is " + shapeText(in.shape) +
-                     "; (samples, features) or (samples, channels, length) is expected");
-    return batchOutput(layer, in, in.shape.rank() == 2 ? "features" : "channels");
+        layer.refuse(
+            {phrase(
+                 "Model",
+                 "the input is %1; (samples, features) or (samples, channels, length) is expected"),
+             shapeText(in.shape)});
+    return batchOutput(layer, in, in.shape.rank() == 2 ? kFeatures : kChannels);
 }
 
 NodeType batch2dOutput(const LayerSpec& layer, const NodeType& in) {
     requireImage(layer, in);
-    return batchOutput(layer, in, "channels");
+    return batchOutput(layer, in, kChannels);
 }
 
 NodeId emitBatchNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
@@ -95,7 +102,9 @@ NodeType layerOutput(const LayerSpec& layer, const NodeType& in) {
     bool fits = first >= 0;
     for (int axis = 0; fits && axis < wanted.rank(); ++axis)
         fits = in.shape[first + axis] == wanted[axis];
-    if (!fits) layer.refuse("the input, " + shapeText(in.shape) + ", does not end in this shape");
+    if (!fits)
+        layer.refuse(
+            {phrase("Model", "the input, %1, does not end in this shape"), shapeText(in.shape)});
     return in;
 }
 
@@ -127,14 +136,14 @@ std::vector<ParameterInfo> groupParameters(const LayerSpec& layer) {
 
 void completeGroups(LayerSpec& layer) {
     if (layer.whole("num_channels") % layer.whole("num_groups") != 0)
-        layer.refuse("num_channels must be a multiple of num_groups");
+        layer.refuse(phrase("Model", "num_channels must be a multiple of num_groups"));
 }
 
 NodeType groupOutput(const LayerSpec& layer, const NodeType& in) {
     if (in.shape.rank() < 2)
-        layer.refuse("the input is " + shapeText(in.shape) +
-                     "; (samples, channels, ...) is expected");
-    requireChannels(layer, in, "num_channels", "channels");
+        layer.refuse({phrase("Model", "the input is %1; (samples, channels, ...) is expected"),
+                      shapeText(in.shape)});
+    requireChannels(layer, in, "num_channels", kChannels);
     return in;
 }
 

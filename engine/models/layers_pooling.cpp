@@ -46,7 +46,7 @@ void completePool(LayerSpec& layer) {
     const PoolAttrs how = attrsOf(layer);
     for (size_t i = 0; i < 2; ++i)
         if (2 * how.padding[i] > how.kernel[i])
-            layer.refuse("the padding must be at most half of kernel_size");
+            layer.refuse(phrase("Model", "the padding must be at most half of kernel_size"));
 }
 
 NodeType poolOutput(const LayerSpec& layer, const NodeType& in) {
@@ -56,7 +56,9 @@ NodeType poolOutput(const LayerSpec& layer, const NodeType& in) {
     for (size_t i = 0; i < 2; ++i) {
         const int axis = 2 + static_cast<int>(i);
         const int64_t room = in.shape[axis] + 2 * how.padding[i] - how.kernel[i];
-        if (room < 0) layer.refuse("the window is larger than the input, " + shapeText(in.shape));
+        if (room < 0)
+            layer.refuse(
+                {phrase("Model", "the window is larger than the input, %1"), shapeText(in.shape)});
         out.shape[axis] = room / how.stride[i] + 1;
     }
     return out;
@@ -85,8 +87,9 @@ std::array<int64_t, 2> factorsOf(const LayerSpec& layer, const Shape& in) {
     for (size_t i = 0; i < 2; ++i) {
         const int64_t extent = in[2 + static_cast<int>(i)];
         if (size[i] % extent != 0)
-            layer.refuse("the input, " + shapeText(in) +
-                         ", does not grow to this size by whole numbers");
+            layer.refuse(
+                {phrase("Model", "the input, %1, does not grow to this size by whole numbers"),
+                 shapeText(in)});
         size[i] /= extent;
     }
     return size;
@@ -94,10 +97,10 @@ std::array<int64_t, 2> factorsOf(const LayerSpec& layer, const Shape& in) {
 
 void completeUpsample(LayerSpec& layer) {
     if (layer.value("size").isNone == layer.value("scale_factor").isNone)
-        layer.refuse("either size or scale_factor must be given");
+        layer.refuse(phrase("Model", "either size or scale_factor must be given"));
     for (const double factor : layer.value("scale_factor").numbers)
         if (factor != static_cast<double>(static_cast<int64_t>(factor)))
-            layer.refuse("a scale_factor must be a whole number here, such as 2");
+            layer.refuse(phrase("Model", "a scale_factor must be a whole number here, such as 2"));
 }
 
 NodeType upsampleOutput(const LayerSpec& layer, const NodeType& in) {

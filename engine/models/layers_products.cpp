@@ -33,9 +33,9 @@ std::vector<ParameterInfo> linearParameters(const LayerSpec& layer) {
 }
 
 NodeType linearOutput(const LayerSpec& layer, const NodeType& in) {
-    if (in.shape.empty()) layer.refuse("the input is a single number");
+    if (in.shape.empty()) layer.refuse(phrase("Model", "the input is a single number"));
     if (in.shape.back() != layer.whole("in_features"))
-        layer.refuse("the input has " + std::to_string(in.shape.back()) + " features");
+        layer.refuse({phrase("Model", "the input has %1 features"), in.shape.back()});
     NodeType out = in;
     out.shape[in.shape.rank() - 1] = layer.whole("out_features");
     return out;
@@ -67,7 +67,7 @@ std::vector<ParameterInfo> convParameters(const LayerSpec& layer) {
 NodeType convOutput(const LayerSpec& layer, const NodeType& in) {
     requireImage(layer, in);
     if (in.shape[1] != layer.whole("in_channels"))
-        layer.refuse("the input has " + std::to_string(in.shape[1]) + " channels");
+        layer.refuse({phrase("Model", "the input has %1 channels"), in.shape[1]});
     const auto kernel = layer.pair("kernel_size"), stride = layer.pair("stride"),
                padding = layer.pair("padding");
     NodeType out = in;
@@ -76,8 +76,9 @@ NodeType convOutput(const LayerSpec& layer, const NodeType& in) {
         const int axis = 2 + static_cast<int>(i);
         const int64_t room = in.shape[axis] + 2 * padding[i] - kernel[i];
         if (room < 0)
-            layer.refuse("the kernel is larger than the input, " + shapeText(in.shape) +
-                         ", with its padding");
+            layer.refuse(
+                {phrase("Model", "the kernel is larger than the input, %1, with its padding"),
+                 shapeText(in.shape)});
         out.shape[axis] = room / stride[i] + 1;
     }
     return out;

@@ -24,14 +24,14 @@ int axisOf(const LayerSpec& layer, std::string_view arg, const Shape& shape) {
     int64_t axis = layer.whole(arg);
     if (axis < 0) axis += shape.rank();
     if (axis < 0 || axis >= shape.rank())
-        layer.refuse(std::string(arg) + " is no axis of the input, " + shapeText(shape));
+        layer.refuse({phrase("Model", "%1 is no axis of the input, %2"), arg, shapeText(shape)});
     return static_cast<int>(axis);
 }
 
 NodeType flattenOutput(const LayerSpec& layer, const NodeType& in) {
     const int first = axisOf(layer, "start_dim", in.shape);
     const int last = axisOf(layer, "end_dim", in.shape);
-    if (first > last) layer.refuse("start_dim stands behind end_dim");
+    if (first > last) layer.refuse(phrase("Model", "start_dim stands behind end_dim"));
     NodeType out{{}, in.dtype};
     int64_t product = 1;
     for (int axis = 0; axis < in.shape.rank(); ++axis) {
@@ -49,7 +49,8 @@ Shape partsOf(const LayerSpec& layer, int64_t extent) {
     int open = -1;
     for (int i = 0; i < parts.rank(); ++i) {
         if (parts[i] < 1 && (parts[i] != -1 || open >= 0))
-            layer.refuse("each of unflattened_size must be at least 1, and one of them may be -1");
+            layer.refuse(phrase(
+                "Model", "each of unflattened_size must be at least 1, and one of them may be -1"));
         if (parts[i] == -1)
             open = i;
         else
@@ -58,8 +59,8 @@ Shape partsOf(const LayerSpec& layer, int64_t extent) {
     const auto whole = static_cast<int64_t>(std::min(known, 1e15));
     const bool fits = open >= 0 ? extent % whole == 0 : extent == whole;
     if (!fits)
-        layer.refuse("the axis has " + std::to_string(extent) +
-                     " values, which do not fit into this size");
+        layer.refuse(
+            {phrase("Model", "the axis has %1 values, which do not fit into this size"), extent});
     if (open >= 0) parts[open] = extent / whole;
     return parts;
 }
@@ -68,7 +69,7 @@ NodeType unflattenOutput(const LayerSpec& layer, const NodeType& in) {
     const int axis = axisOf(layer, "dim", in.shape);
     const Shape parts = partsOf(layer, in.shape[axis]);
     if (in.shape.rank() - 1 + parts.rank() > kMaxRank)
-        layer.refuse("the result has more than " + std::to_string(kMaxRank) + " axes");
+        layer.refuse({phrase("Model", "the result has more than %1 axes"), kMaxRank});
     NodeType out{{}, in.dtype};
     for (int i = 0; i < in.shape.rank(); ++i) {
         if (i != axis) out.shape.push(in.shape[i]);

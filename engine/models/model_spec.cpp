@@ -39,14 +39,17 @@ std::vector<Argument> entriesOf(const Value& dict) {
     const bool one = dict.arguments.size() == 1 && dict.arguments[0].name.empty();
     const Kind kind = one ? dict.arguments[0].value.kind : Kind::None;
     if (kind != Kind::List && kind != Kind::Tuple)
-        refuseAt(dict.place, "OrderedDict wants a list such as [(\"first\", Linear(2, 1))]");
+        refuseAt(dict.place,
+                 phrase("Model", "OrderedDict wants a list such as [(\"first\", Linear(2, 1))]"));
     std::vector<Argument> entries;
     for (const Value& pair : dict.arguments[0].value.items) {
         const bool fits = (pair.kind == Kind::Tuple || pair.kind == Kind::List) &&
                           pair.items.size() == 2 && pair.items[0].kind == Kind::String;
         if (!fits)
-            refuseAt(pair.place, "found " + lang::textOf(pair, 40) +
-                                     ", where a pair such as (\"first\", Linear(2, 1)) is allowed");
+            refuseAt(pair.place,
+                     {phrase("Model",
+                             "found %1, where a pair such as (\"first\", Linear(2, 1)) is allowed"),
+                      lang::textOf(pair, 40)});
         entries.push_back({pair.items[0].text, pair.items[0].place, false, pair.items[1]});
     }
     return entries;
@@ -57,7 +60,7 @@ public:
     LayerSpec read(const Value& value, const std::string& path, const std::string& name) {
         if (++m_layers > kMaxLayers)
             refuseAt(value.place,
-                     "more than " + std::to_string(kMaxLayers) + " layers are not allowed");
+                     {phrase("Model", "more than %1 layers are not allowed"), kMaxLayers});
         LayerSpec layer;
         layer.name = name;
         layer.path = path;
@@ -84,16 +87,18 @@ private:
     static const LayerInfo* rowOf(const Value& value) {
         if (value.kind != Kind::Call)
             refuseAt(value.place,
-                     "found " + lang::textOf(value, 40) +
-                         ", where a layer such as Linear(2, 16) is allowed" +
-                         (value.kind == Kind::Name ? "; are its brackets missing?" : ""));
+                     {phrase("Model", "found %1, where a layer such as Linear(2, 16) is allowed%2"),
+                      lang::textOf(value, 40),
+                      value.kind == Kind::Name
+                          ? Message(phrase("Model", "; are its brackets missing?"))
+                          : Message()});
         const std::string_view name = withoutPrefix(value.text);
         if (const LayerInfo* info = findLayer(name)) return info;
         std::vector<std::string> known;
         for (const LayerInfo& info : layerTable())
             known.emplace_back(info.name);
-        refuseAt(value.place, quotedText(value.text) + " is not a layer of this program" +
-                                  nearestHint(name, known));
+        refuseAt(value.place, {phrase("Model", "%1 is not a layer of this program%2"),
+                               quotedText(value.text), nearestHint(name, known)});
     }
 
     void readChildren(LayerSpec& layer, const Value& value) {
@@ -112,11 +117,15 @@ private:
         const std::string name = argument.name.empty() ? std::to_string(position) : argument.name;
         const std::string of = std::string(parent.info->name);
         if (!isStateName(name))
-            refuseAt(argument.place, quotedText(name) + " is not a layer's name: letters, digits, "
-                                                        "_ and -, at most 100 of them");
+            refuseAt(
+                argument.place,
+                {phrase("Model",
+                        "%1 is not a layer's name: letters, digits, _ and -, at most 100 of them"),
+                 quotedText(name)});
         for (const LayerSpec& other : parent.children)
             if (other.name == name)
-                refuseAt(argument.place, of + " has two layers with the name " + quotedText(name));
+                refuseAt(argument.place, {phrase("Model", "%1 has two layers with the name %2"), of,
+                                          quotedText(name)});
         parent.children.push_back(read(argument.value, joinedPath(parent.path, name), name));
     }
 
@@ -199,8 +208,9 @@ void checkSize(const LayerSpec& layer, double& total) {
         for (const ParameterInfo& info : layer.info->parameters(layer))
             total += elementsOf(info.shape);
     if (total > static_cast<double>(kMaxElements))
-        layer.refuse("up to here the model has " + numberText(total) + " parameters: at most " +
-                     numberText(kMaxElements) + " are allowed");
+        layer.refuse(
+            {phrase("Model", "up to here the model has %1 parameters: at most %2 are allowed"),
+             numberText(total), numberText(kMaxElements)});
     for (const LayerSpec& child : layer.children)
         checkSize(child, total);
 }
@@ -237,16 +247,16 @@ std::vector<NamedParameter> parametersOf(const ModelSpec& model) {
 NodeType checkedOutput(const LayerSpec& layer, const NodeType& in) {
     const NodeType out = layer.info->output(layer, in);
     if (elementsOf(out.shape) > static_cast<double>(kMaxElements))
-        layer.refuse("its result, " + shapeText(out.shape) + ", has more than " +
-                     numberText(kMaxElements) + " values");
+        layer.refuse({phrase("Model", "its result, %1, has more than %2 values"),
+                      shapeText(out.shape), numberText(kMaxElements)});
     return out;
 }
 
 void checkSum(const LayerSpec& layer, const Shape& in, const Shape& out, const Shape& beside) {
     if (out == beside) return;
-    layer.refuse("its layers make " + shapeText(out) + " of " + shapeText(in) +
-                 ", which cannot be added to " + shapeText(beside) +
-                 "; shortcut=Conv2d(...) can change that");
+    layer.refuse({phrase("Model", "its layers make %1 of %2, which cannot be added to %3; "
+                                  "shortcut=Conv2d(...) can change that"),
+                  shapeText(out), shapeText(in), shapeText(beside)});
 }
 
 std::string joinedPath(std::string_view path, std::string_view name) {

@@ -20,9 +20,10 @@ DType widest(Builder& b, const CastPolicy& policy, std::string_view name,
         if (x == kNoNode) continue;
         const DType type = b.dtypeOf(x);
         if (isLow(type) && type != policy.low) {
-            throw InputError(std::string(name) + ": an input of " + std::string(nameOf(type)) +
-                             " under the policy " + policy.name + "; allowed are float32 and " +
-                             std::string(nameOf(policy.low)));
+            throw InputError(
+                phrase("Operations",
+                       "%1: an input of %2 under the policy %3; allowed are float32 and %4"),
+                name, nameOf(type), policy.name, nameOf(policy.low));
         }
         if (type == DType::F32) target = DType::F32;
     }
@@ -56,9 +57,11 @@ Decision decide(Builder& b, const CastPolicy& policy, std::string_view name,
     case CastRule::Follow: decision.inputs = 0; break;
     case CastRule::Banned:
         if (name != "binary_cross_entropy")
-            throw InputError(op + ": banned by the policy " + policy.name);
-        throw InputError(op + ": unsafe under autocast" + from +
-                         "; use binary_cross_entropy_with_logits, which takes the logits");
+            throw InputError(phrase("Operations", "%1: banned by the policy %2"), op, policy.name);
+        throw InputError(phrase("Operations",
+                                "%1: unsafe under autocast%2; use "
+                                "binary_cross_entropy_with_logits, which takes the logits"),
+                         op, from);
     case CastRule::Lower: decision.target = policy.low; break;
     case CastRule::Full: break;
     case CastRule::FullBySet: decision.inputs = 1; break;

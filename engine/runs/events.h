@@ -1,6 +1,8 @@
 // Events: what happens rarely in a training, in words.
 #pragma once
 
+#include "engine/core/message.h"
+
 #include <cstdint>
 #include <string>
 
@@ -10,6 +12,14 @@ enum class EventKind : uint8_t { Overflow, Growth, Backoff, LossNotFinite, Edit 
 /// As files and the command line show it: "loss-not-finite".
 const char* nameOf(EventKind);
 
+/// The sentences about edits: the step, what changed, the lane. A window that calls lanes otherwise
+/// takes them apart.
+inline constexpr Phrase kEditOfAll = phrase("Events", "From step %1: %2.");
+inline constexpr Phrase kEditOfLane = phrase("Events", "From step %1: %2 in lane %3.");
+inline constexpr Phrase kForkOfLane = phrase("Events", "From step %1: lane %2 continues lane %3.");
+/// What changed: the setting, its value, the one before.
+inline constexpr Phrase kSettingChange = phrase("Events", "%1 is %2 (before: %3)");
+
 struct Event {
     EventKind kind = EventKind::Edit;
     int64_t step = 0;
@@ -17,7 +27,7 @@ struct Event {
     float scaleBefore = 1, scaleAfter = 1;
     /// Overflow, LossNotFinite: the first tensor with inf or nan; Edit: the field.
     std::string tensor;
-    std::string text; ///< one plain sentence
+    Message text; ///< one plain sentence; of a saved run its English words
 };
 
 } // namespace halfscope

@@ -53,8 +53,9 @@ GradientColumn readColumn(const TableReader& table, const Places& at, int64_t fi
     column.merged = table.text(at.counted).empty();
     if (!column.merged) column.counted = table.whole(at.counted, 1, column.from);
     if (column.merged && column.to - column.from < 2)
-        table.refuse(at.counted, "a whole number from 1 to " + std::to_string(column.from) +
-                                     ", or empty for several steps");
+        table.refuse(at.counted,
+                     {phrase("Files", "a whole number from 1 to %1, or empty for several steps"),
+                      column.from});
     GradientShares& shares = column.shares;
     const auto rounding = static_cast<float>(kRounding);
     shares.zeros = table.share(at.zero, rounding);
@@ -63,8 +64,8 @@ GradientColumn readColumn(const TableReader& table, const Places& at, int64_t fi
     shares.notFinite = table.share(at.notFinite, rounding);
     const double total = shares.total();
     if (total != 0 && std::abs(total - 1) > kRounding)
-        throw InputError(table.place() + ": shares add up to " +
-                         numberText(static_cast<float>(total)) + "; allowed is 1, or 0");
+        throw InputError(phrase("Files", "%1: shares add up to %2; allowed is 1, or 0"),
+                         table.place(), numberText(static_cast<float>(total)));
     return column;
 }
 

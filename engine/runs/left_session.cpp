@@ -60,7 +60,7 @@ private:
         Statement row = m_database.prepare(
             "SELECT preset, experiment, summary, steps, target FROM runs WHERE id = ?1");
         row.bind(1, m_key);
-        if (!row.next()) throw RunError(m_database.path() + ": the run is gone");
+        if (!row.next()) throw RunError(phrase("Files", "%1: the run is gone"), m_database.path());
         RunInfo info;
         info.recorded = parseConfig(row.text(1), m_database.path());
         info.config = settingsAtEnd(info.recorded);
@@ -90,7 +90,7 @@ private:
             event.scaleBefore = static_cast<float>(row.real(3));
             event.scaleAfter = static_cast<float>(row.real(4));
             event.tensor = row.text(5);
-            event.text = row.text(6);
+            event.text = Message::data(row.text(6));
             m_events.push_back(std::move(event));
         }
     }
@@ -204,7 +204,8 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
     const Database database(m_lock.pathOf(kSessionEnding), Database::Access::ReadOnly);
     Statement version = database.prepare("PRAGMA user_version");
     if (!version.next() || version.whole(0) != kSessionVersion)
-        throw RunError(database.path() + ": another version of the program wrote it");
+        throw RunError(phrase("Files", "%1: another version of the program wrote it"),
+                       database.path());
     Statement row =
         database.prepare("SELECT id, name, experiment IS NOT NULL FROM runs ORDER BY id");
     while (row.next()) {

@@ -3,6 +3,8 @@
 // metrics.cpp, and StepRow::set() at the place that measures it.
 #pragma once
 
+#include "engine/core/message.h"
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -58,11 +60,11 @@ enum class MetricFile : uint8_t {
 };
 
 struct Metric {
-    std::string column;     ///< in files: "gradient_norm"
-    std::string title;      ///< of its plot: "Gradient norm"
-    std::string shortTitle; ///< where the title leaves too little room: "Norm"
-    std::string unit;       ///< "s", "steps", or empty
-    std::string about;      ///< one plain sentence or two, for tool tips
+    std::string column; ///< in files: "gradient_norm"
+    Message title;      ///< of its plot: "Gradient norm"
+    Message shortTitle; ///< where the title leaves too little room: "Norm"
+    Message unit;       ///< "s", "steps", or empty
+    Message about;      ///< one plain sentence or two, for tool tips
     PlotAxis axis = PlotAxis::None;
     MetricFile file = MetricFile::Steps;
     ValueKind kind = ValueKind::Float32;

@@ -2,6 +2,7 @@
 // and pictures. A Run owns its data and knows neither windows nor files; views and writers read it.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/exec/executor.h"
 #include "engine/runs/column.h"
 #include "engine/runs/events.h"
@@ -43,7 +44,7 @@ struct RunInfo {
     RunConfig recorded; ///< as it started, with its forks and edits: trained again, the same bits
     std::string preset; ///< the name of the preset that it began as; may be empty
     std::optional<DeviceInfo> device;  ///< nothing where no file of a saved run tells it
-    std::string cudaReason;            ///< why CUDA is not used; empty when it is, or nobody asked
+    Message cudaReason;                ///< why CUDA is not used; empty when it is, or nobody asked
     std::vector<MemoryUse> memory;     ///< by lane; empty when not known
     std::string program, compiler;     ///< versions: "0.1.0"; empty when not known
     std::optional<RunOutcome> outcome; ///< nothing while it trains, and where no file tells it

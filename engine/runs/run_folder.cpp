@@ -48,7 +48,8 @@ public:
         if (!m_folder.hasFile(name)) return;
         std::string hidden = temporaryNameFor(name);
         if (rename(name, hidden) != 0)
-            failFile(m_folder.pathOf(name), "set aside the earlier run's file", errno);
+            failFile(m_folder.pathOf(name),
+                     phrase("Files", "%1: cannot set aside the earlier run's file: %2"), errno);
         m_aside.emplace_back(name, std::move(hidden));
     }
     /// The same, and the file keeps its name until another one gets it.
@@ -94,9 +95,9 @@ std::string absolutePath(const std::string& key, const std::string& path) {
     std::error_code error;
     const std::filesystem::path whole = std::filesystem::absolute(path, error);
     if (error)
-        throw InputError(key + ": " + quotedText(path) +
-                         " is not allowed: the current folder, from which it leads, is gone (" +
-                         error.message() + "); an absolute path is");
+        throw InputError(phrase("Files", "%1: %2 is not allowed: the current folder, from which it "
+                                         "leads, is gone (%3); an absolute path is"),
+                         key, quotedText(path), error.message());
     return whole.lexically_normal().string();
 }
 

@@ -22,8 +22,8 @@ constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr const char* kWhole = "whole";
 constexpr const char* kUnfinished = "unfinished";
 
-[[noreturn]] void refuse(const std::string& key, const Json& value, const std::string& allowed) {
-    throw InputError(key + ": " + shown(value) + " is not allowed: " + allowed);
+[[noreturn]] void refuse(const std::string& key, const Json& value, const Message& allowed) {
+    throw InputError(phrase("Files", "%1: %2 is not allowed: %3"), key, shown(value), allowed);
 }
 
 bool isId(const Json& value) {
@@ -71,24 +71,27 @@ std::string manifestText(const RunManifest& manifest) {
 
 RunManifest manifestOf(std::string_view text) {
     if (text.size() > kMostBytes)
-        throw InputError(std::to_string(text.size()) + " bytes are not allowed: at most " +
-                         std::to_string(kMostBytes));
+        throw InputError(phrase("Files", "%1 bytes are not allowed: at most %2"), text.size(),
+                         kMostBytes);
     const Json root = parseStrictJson(text);
     if (!root.is_object())
-        throw InputError(shown(root) + " is not a manifest: it must be an object");
+        throw InputError(phrase("Files", "%1 is not a manifest: it must be an object"),
+                         shown(root));
     const auto valueOf = [&root](const char* key) { return root.value(key, Json()); };
     if (valueOf("version") != kVersion)
         refuse("version", valueOf("version"),
-               std::to_string(kVersion) + ", the version that this program reads");
-    if (!isId(valueOf("run"))) refuse("run", valueOf("run"), "32 hexadecimal digits");
+               {phrase("Files", "%1, the version that this program reads"), kVersion});
+    if (!isId(valueOf("run")))
+        refuse("run", valueOf("run"), phrase("Files", "32 hexadecimal digits"));
     const Json state = valueOf("state");
     if (state != kWhole && state != kUnfinished)
-        refuse("state", state, std::string(kWhole) + " or " + kUnfinished);
+        refuse("state", state, {phrase("Files", "%1 or %2"), kWhole, kUnfinished});
     RunManifest manifest{valueOf("run").get<std::string>(), state == kWhole, {}};
     const Json files = root.value("files", Json::object());
-    if (!files.is_object()) refuse("files", files, "an object of sizes by name");
+    if (!files.is_object()) refuse("files", files, phrase("Files", "an object of sizes by name"));
     for (const auto& [name, bytes] : files.items()) {
-        if (!isSize(bytes)) refuse("files." + name, bytes, "a whole number of bytes from 0");
+        if (!isSize(bytes))
+            refuse("files." + name, bytes, phrase("Files", "a whole number of bytes from 0"));
         manifest.files[name] = bytes.get<int64_t>();
     }
     return manifest;

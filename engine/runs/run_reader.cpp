@@ -38,8 +38,9 @@ struct StepColumns {
 /// A metric that only the file knows.
 Metric fileMetric(const std::string& column, MetricFile file) {
     Metric metric;
-    metric.column = metric.title = metric.shortTitle = column;
-    metric.about = "A column that this version of the program does not know.";
+    metric.column = column;
+    metric.title = metric.shortTitle = Message::data(column);
+    metric.about = phrase("Metrics", "A column that this version of the program does not know.");
     metric.axis = PlotAxis::Linear;
     metric.file = file;
     metric.kind = ValueKind::Float64;
@@ -77,7 +78,7 @@ EventKind kindOf(const TableReader& table, int column) {
         if (field == nameOf(kind)) return kind;
         allowed += (allowed.empty() ? "" : ", ") + std::string(nameOf(kind));
     }
-    table.refuse(column, "one of " + allowed);
+    table.refuse(column, {phrase("Files", "one of %1"), allowed});
 }
 
 /// Reads one file after the other and reports its progress by their bytes.
@@ -188,8 +189,10 @@ private:
             const LaneInfo& next = m_planned[m_ends.size()];
             const auto parent = static_cast<size_t>(next.parent);
             if (parent >= m_ends.size() || m_ends[parent].step < next.forkStep)
-                table.refuse(column, next.name + " from step " + std::to_string(next.forkStep + 1) +
-                                         " on, after its parent's steps before it");
+                table.refuse(
+                    column,
+                    {phrase("Files", "%1 from step %2 on, after its parent's steps before it"),
+                     next.name, next.forkStep + 1});
             RunBatch fork;
             fork.lanes.push_back(next);
             m_run->append(std::move(fork));
@@ -230,8 +233,8 @@ private:
             if (place == columns.step || place == columns.lane) continue;
             MetricId id = m_run->now().metricNamed(column);
             if (std::find(m_seen.begin(), m_seen.end(), column) != m_seen.end())
-                throw InputError(table.place() + ": the column " + column + " stands in " +
-                                 run_file::kSteps + " too");
+                throw InputError(phrase("Files", "%1: the column %2 stands in %3 too"),
+                                 table.place(), column, run_file::kSteps);
             m_seen.push_back(column);
             const bool known = id >= 0;
             if (!known) {
@@ -243,8 +246,8 @@ private:
             columns.metrics.push_back({place, id, metric.kind, !known || !metric.always});
         }
         if (columns.metrics.empty())
-            throw InputError(table.place() + ": " + name +
-                             " has no column of values beside step and lane");
+            throw InputError(phrase("Files", "%1: %2 has no column of values beside step and lane"),
+                             table.place(), name);
         for (const Metric& metric : knownMetrics())
             if (metric.file == file && metric.always && table.find(metric.column) < 0)
                 m_missing.push_back(metric.column);
@@ -256,10 +259,9 @@ private:
         StepRow row(table.whole(columns.step, 1, kMostSteps), laneAt(table, columns.lane, false));
         LaneEnd& end = m_ends[static_cast<size_t>(row.lane)];
         if (row.step != end.step + 1)
-            throw InputError(table.place() + ", step: \"" + std::to_string(row.step) +
-                             "\" is not allowed: the next step of " +
-                             m_names[static_cast<size_t>(row.lane)] + " is " +
-                             std::to_string(end.step + 1));
+            throw InputError(
+                phrase("Files", "%1, step: \"%2\" is not allowed: the next step of %3 is %4"),
+                table.place(), row.step, m_names[static_cast<size_t>(row.lane)], end.step + 1);
         end.step = row.step;
         const StepColumns::Column* tally = nullptr;
         for (const StepColumns::Column& each : columns.metrics) {
@@ -325,7 +327,8 @@ private:
             const int64_t step = ++steps[lane];
             table.whole(columns.step, step, step);
             if (table.lane(columns.lane, m_names, false) != static_cast<int32_t>(lane))
-                table.refuse(columns.lane, m_names[lane] + ", as in this row of steps.csv");
+                table.refuse(columns.lane,
+                             {phrase("Files", "%1, as in this row of steps.csv"), m_names[lane]});
             for (const StepColumns::Column& each : columns.metrics) {
                 if (each.mayBeEmpty && table.text(each.place).empty()) continue;
                 const double value = valueOf(table, each);
@@ -362,7 +365,7 @@ private:
             if (before >= 0) event.scaleBefore = table.number<float>(before);
             if (after >= 0) event.scaleAfter = table.number<float>(after);
             if (tensor >= 0) event.tensor = table.text(tensor);
-            if (text >= 0) event.text = table.text(text);
+            if (text >= 0) event.text = Message::data(table.text(text));
             m_batch.events.push_back(std::move(event));
             if (!rowDone(table, run_file::kEvents)) return false;
         }

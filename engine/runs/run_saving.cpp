@@ -141,12 +141,12 @@ private:
     }
 
     /// Why there are none, or nothing.
-    std::string addSettings() {
+    Message addSettings() {
         try {
             add(run_file::kExperiment, configText(portableConfig(m_run.info().recorded)));
             return {};
         } catch (const InputError& error) {
-            return error.what();
+            return error.message();
         }
     }
     void addTables() {

@@ -10,7 +10,7 @@ namespace halfscope {
 
 struct SavedFiles {
     std::vector<std::string> names; ///< that were written, in the folder
-    std::string settingsError;      ///< why experiment.json was not; empty: it was
+    Message settingsError;          ///< why experiment.json was not; empty: it was
 };
 /// Writes all of a run; no other program can write into the folder meanwhile. Files of an earlier
 /// run there are replaced, or removed where this run has none of that name: they would pass for its

@@ -53,19 +53,20 @@ Json laneJson(const LaneInfo& info, const LaneTotals& totals, double medianSecon
     return lane;
 }
 
-[[noreturn]] void refuse(const std::string& key, const Json& value, const std::string& allowed) {
-    throw InputError(key + ": " + shown(value) + " is not allowed: " + allowed);
+[[noreturn]] void refuse(const std::string& key, const Json& value, const Message& allowed) {
+    throw InputError(phrase("Files", "%1: %2 is not allowed: %3"), key, shown(value), allowed);
 }
 
 /// A value by its key, never null; `path` is where the object stands, with a point at its end.
 const Json* valueOf(const Json& object, const std::string& path, const std::string& key,
-                    const std::string& allowed) {
+                    const Message& allowed) {
     const auto found = object.find(key);
-    if (found == object.end()) throw InputError(path + key + ": missing; it must be " + allowed);
+    if (found == object.end())
+        throw InputError(phrase("Files", "%1%2: missing; it must be %3"), path, key, allowed);
     return &*found;
 }
 
-const Json* objectOf(const Json& object, const std::string& key, const std::string& allowed) {
+const Json* objectOf(const Json& object, const std::string& key, const Message& allowed) {
     const Json& value = *valueOf(object, {}, key, allowed);
     if (!value.is_object()) refuse(key, value, allowed);
     return &value;
@@ -73,8 +74,8 @@ const Json* objectOf(const Json& object, const std::string& key, const std::stri
 
 std::string textOf(const Json& object, const std::string& path, const std::string& key,
                    size_t least) {
-    const std::string allowed = "one line of text, " + std::to_string(least) + " to " +
-                                std::to_string(kMostTextBytes) + " bytes";
+    const Message allowed(phrase("Files", "one line of text, %1 to %2 bytes"), least,
+                          kMostTextBytes);
     const Json& value = *valueOf(object, path, key, allowed);
     if (!value.is_string()) refuse(path + key, value, allowed);
     const auto& text = value.get_ref<const std::string&>();
@@ -85,13 +86,13 @@ std::string textOf(const Json& object, const std::string& path, const std::strin
 
 /// One of the known words.
 void checkWord(const Json& object, const std::string& path, const std::string& key,
-               const std::string& wanted, const std::string& why) {
-    const Json& value = *valueOf(object, path, key, wanted + why);
-    if (value != wanted) refuse(path + key, value, wanted + why);
+               const std::string& wanted, const Message& allowed) {
+    const Json& value = *valueOf(object, path, key, allowed);
+    if (value != wanted) refuse(path + key, value, allowed);
 }
 
 int64_t wholeOf(const Json& object, const std::string& path, const std::string& key, int64_t least,
-                int64_t most, const std::string& allowed) {
+                int64_t most, const Message& allowed) {
     const Json& value = *valueOf(object, path, key, allowed);
     const bool fits = value.is_number_integer() &&
                       !(value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{INT64_MAX});
@@ -102,18 +103,18 @@ int64_t wholeOf(const Json& object, const std::string& path, const std::string& 
 
 size_t bytesOf(const Json& object, const std::string& path, const std::string& key) {
     return static_cast<size_t>(wholeOf(object, path, key, 0, std::numeric_limits<int64_t>::max(),
-                                       "a whole number of bytes from 0"));
+                                       phrase("Files", "a whole number of bytes from 0")));
 }
 
 DeviceInfo deviceOf(const Json& root) {
     const std::string path = "device.";
-    const Json& json =
-        *objectOf(root, "device", "an object with name, kind, libraries and memory_bytes");
+    const Json& json = *objectOf(
+        root, "device", phrase("Files", "an object with name, kind, libraries and memory_bytes"));
     DeviceInfo device;
     device.name = textOf(json, path, "name", 1);
     device.kind = textOf(json, path, "kind", 1);
     if (device.kind != "cpu" && device.kind != "cuda")
-        refuse(path + "kind", json["kind"], "cpu or cuda");
+        refuse(path + "kind", json["kind"], phrase("Files", "cpu or cuda"));
     device.libraries = textOf(json, path, "libraries", 0);
     device.memoryBytes = bytesOf(json, path, "memory_bytes");
     return device;
@@ -126,7 +127,8 @@ MemoryUse memoryOf(const Json& lane, const std::string& path) {
     const auto causes = lane.find("peak_bytes_by_cause");
     if (causes == lane.end()) return memory;
     if (!causes->is_object())
-        refuse(path + "peak_bytes_by_cause", *causes, "an object of bytes by cause");
+        refuse(path + "peak_bytes_by_cause", *causes,
+               phrase("Files", "an object of bytes by cause"));
     for (int i = 0; i < kMemoryCauses; ++i) {
         const std::string name(nameOf(static_cast<MemoryCause>(i)));
         if (causes->contains(name))
@@ -137,18 +139,20 @@ MemoryUse memoryOf(const Json& lane, const std::string& path) {
 }
 
 std::vector<MemoryUse> memoryOf(const Json& root, std::span<const std::string> lanes) {
-    const std::string wanted =
-        "a list of " + std::to_string(lanes.size()) + " lanes, as in experiment.json";
+    const Message wanted(phrase("Files", "a list of %1 lanes, as in experiment.json"),
+                         lanes.size());
     const Json& list = *valueOf(root, {}, "lanes", wanted);
     if (!list.is_array()) refuse("lanes", list, wanted);
     if (list.size() != lanes.size())
-        throw InputError("lanes: " + std::to_string(list.size()) +
-                         " lanes are not allowed: " + wanted);
+        throw InputError(phrase("Files", "lanes: %1 lanes are not allowed: %2"), list.size(),
+                         wanted);
     std::vector<MemoryUse> memory;
     for (size_t i = 0; i < lanes.size(); ++i) {
         const std::string path = "lanes." + std::to_string(i);
-        if (!list[i].is_object()) refuse(path, list[i], "an object with name and peak_bytes");
-        checkWord(list[i], path + ".", "name", lanes[i], ", as in experiment.json");
+        if (!list[i].is_object())
+            refuse(path, list[i], phrase("Files", "an object with name and peak_bytes"));
+        checkWord(list[i], path + ".", "name", lanes[i],
+                  {phrase("Files", "%1, as in experiment.json"), lanes[i]});
         memory.push_back(memoryOf(list[i], path + "."));
     }
     return memory;
@@ -157,11 +161,13 @@ std::vector<MemoryUse> memoryOf(const Json& root, std::span<const std::string> l
 TrainedOn readRoot(const Json& root, std::span<const std::string> lanes, int64_t steps) {
     if (!root.is_object())
         throw InputError(
-            shown(root) +
-            " is not a summary: it must be an object with version, steps, device and lanes");
+            phrase(
+                "Files",
+                "%1 is not a summary: it must be an object with version, steps, device and lanes"),
+            shown(root));
     wholeOf(root, {}, "version", kVersion, kVersion,
-            std::to_string(kVersion) + ", the version that this program reads");
-    wholeOf(root, {}, "steps", steps, steps, std::to_string(steps) + ", as in steps.csv");
+            {phrase("Files", "%1, the version that this program reads"), kVersion});
+    wholeOf(root, {}, "steps", steps, steps, {phrase("Files", "%1, as in steps.csv"), steps});
     TrainedOn trained;
     trained.device = deviceOf(root);
     trained.memory = memoryOf(root, lanes);
@@ -216,11 +222,11 @@ TrainedOn trainedOnOf(std::string_view text, const std::string& path,
                       std::span<const std::string> lanes, int64_t steps) {
     try {
         if (text.size() > kMostBytes)
-            throw InputError(std::to_string(text.size()) + " bytes are not allowed: at most " +
-                             std::to_string(kMostBytes));
+            throw InputError(phrase("Files", "%1 bytes are not allowed: at most %2"), text.size(),
+                             kMostBytes);
         return readRoot(parseStrictJson(text), lanes, steps);
     } catch (const InputError& error) {
-        throw InputError(path + ": " + error.what());
+        throw InputError(within(path, error.message()));
     }
 }
 

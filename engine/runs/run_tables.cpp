@@ -27,7 +27,7 @@ std::string eventHeader() { return "step,lane,kind,scale_before,scale_after,tens
 std::string eventText(const Event& event, std::span<const std::string> lanes) {
     return numberText(event.step) + ',' + laneField(event.lane, lanes) + ',' + nameOf(event.kind) +
            ',' + numberText(event.scaleBefore) + ',' + numberText(event.scaleAfter) + ',' +
-           csvField(event.tensor) + ',' + csvField(event.text) + '\n';
+           csvField(event.tensor) + ',' + csvField(event.text.english()) + '\n';
 }
 
 StepTable::StepTable(const OpenFolder& folder, const char* name, std::span<const std::string> lanes,

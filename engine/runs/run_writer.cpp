@@ -146,7 +146,8 @@ void RunWriter::flushTables() {
     m_marks.clear();
     m_flushed = Clock::now();
     if (m_flushed - m_start >= kSyncAfter) m_sync.start();
-    if (const int error = m_sync.error()) failFile(m_folder.path(), "write to disk", error);
+    if (const int error = m_sync.error())
+        failFile(m_folder.path(), phrase("Files", "%1: cannot write to disk: %2"), error);
 }
 
 void RunWriter::cutAtCommonStep() noexcept {
@@ -178,7 +179,8 @@ void RunWriter::checkOwner() const {
     } catch (const InputError&) {
         return; // whoever spoilt it was no run
     }
-    throw RunError(m_folder.path() + ": another run has begun in this folder meanwhile");
+    throw RunError(phrase("Files", "%1: another run has begun in this folder meanwhile"),
+                   m_folder.path());
 }
 
 void RunWriter::write(const std::string& name, std::string_view content) {

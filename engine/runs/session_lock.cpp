@@ -49,7 +49,8 @@ SessionLock::SessionLock(const std::string& folder) {
         if (m_lock < 0 && errno != EEXIST) break;
     }
     if (m_lock < 0 || flock(m_lock, LOCK_EX | LOCK_NB) != 0)
-        throw RunError(m_path + kLockEnding + ": cannot be locked: " + std::strerror(errno));
+        throw RunError(phrase("Files", "%1%2: cannot be locked: %3"), m_path, kLockEnding,
+                       std::strerror(errno));
 }
 
 std::optional<SessionLock> SessionLock::ofLeft(const std::string& folder, const std::string& name) {

@@ -125,7 +125,7 @@ public:
         const std::lock_guard lock(m_mutex);
         m_options.budgetBytes = bytes;
     }
-    std::string problem() const {
+    Message problem() const {
         const std::lock_guard lock(m_mutex);
         return m_problem;
     }
@@ -159,7 +159,7 @@ private:
     std::vector<Watched> m_coming;
     std::vector<const Run*> m_going;
     uint64_t m_asked = 0, m_done = 0; ///< flushes
-    std::string m_problem;
+    Message m_problem;
     std::atomic<size_t> m_resident{0};
     std::atomic<bool> m_full{false}, m_discards{false};
 
@@ -205,7 +205,7 @@ void SessionStore::Writer::takeNews() {
 void SessionStore::Writer::look(bool all) {
     const bool failed = !problem().empty();
     if (all || !failed || Clock::now() - m_failed >= kBetweenTries) {
-        std::string problem;
+        Message problem;
         std::vector<Watched> before = m_runs;
         m_stored.clear();
         try {
@@ -216,7 +216,7 @@ void SessionStore::Writer::look(bool all) {
             for (const auto& [chunk, key] : m_stored)
                 chunk->setStored(m_reader, key);
         } catch (const std::exception& error) {
-            problem = error.what();
+            problem = messageOf(error);
             m_runs = std::move(before);
             m_failed = Clock::now();
             rollBack();
@@ -328,7 +328,7 @@ void SessionStore::Writer::writeEvents(Watched& watched, const RunSnapshot& now)
         insert.bind(3, static_cast<int64_t>(event.kind)).bind(4, event.step);
         insert.bind(5, int64_t{event.lane});
         insert.bind(6, double{event.scaleBefore}).bind(7, double{event.scaleAfter});
-        insert.bind(8, event.tensor).bind(9, event.text).run();
+        insert.bind(8, event.tensor).bind(9, event.text.english()).run();
     }
 }
 
@@ -372,7 +372,7 @@ void SessionStore::Writer::erase(const Run* run) {
         m_database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, found->key).run();
     } catch (const RunError& error) {
         const std::lock_guard lock(m_mutex);
-        m_problem = error.what();
+        m_problem = messageOf(error);
     }
     m_runs.erase(found);
 }
@@ -420,7 +420,7 @@ uint64_t SessionStore::askToWrite() { return m_writer->ask(); }
 bool SessionStore::isWritten(uint64_t asked) const { return m_writer->isWritten(asked); }
 void SessionStore::discard() { m_writer->discard(); }
 void SessionStore::setBudget(size_t bytes) { m_writer->setBudget(bytes); }
-std::string SessionStore::problem() const { return m_writer->problem(); }
+Message SessionStore::problem() const { return m_writer->problem(); }
 size_t SessionStore::residentBytes() const { return m_writer->residentBytes(); }
 bool SessionStore::isFull() const { return m_writer->isFull(); }
 const std::string& SessionStore::path() const { return m_writer->path(); }

@@ -48,7 +48,7 @@ public:
     void setBudget(size_t bytes);
 
     /// Why nothing is stored at present: "PATH: database or disk is full"; empty while all is well.
-    std::string problem() const;
+    Message problem() const;
     /// Heap bytes of the columns and events of all runs, at the last look.
     size_t residentBytes() const;
     /// Whether they are more than the budget and nothing can be dropped: training should pause.

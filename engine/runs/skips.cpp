@@ -19,10 +19,11 @@ constexpr int64_t kLongStart = 32;
 constexpr int64_t kForgiven = 10;
 
 /// Adds a cause; one that explains all needs no number.
-void addCause(std::string& causes, int64_t count, int64_t all, const char* words) {
-    if (count == 0) return;
-    if (!causes.empty()) causes += ", ";
-    causes += count == all ? words : std::to_string(count) + ' ' + words;
+void addCause(std::vector<Message>& causes, int64_t count, int64_t all, Phrase words) {
+    if (count == all)
+        causes.push_back(words);
+    else if (count > 0)
+        causes.push_back({phrase("Events", "%1 %2"), count, words});
 }
 
 } // namespace
@@ -59,46 +60,58 @@ SkipVerdict SkipTally::verdict(bool dynamic) const {
     return bad ? SkipVerdict::TooMany : SkipVerdict::Normal;
 }
 
-std::string SkipTally::countText() const {
-    const bool all = skipped() == m_steps;
-    const std::string of = all ? "" : " of " + std::to_string(m_steps);
-    return (all && m_steps > 1 ? "all " : "") + std::to_string(skipped()) + of +
-           (m_steps == 1 ? " step" : " steps") + (skipped() == 1 ? " was" : " were") + " skipped";
+Message SkipTally::countText() const {
+    if (skipped() == m_steps && m_steps == 1) return phrase("Events", "1 step was skipped");
+    if (skipped() == m_steps) return {phrase("Events", "all %1 steps were skipped"), m_steps};
+    return {skipped() == 1 ? phrase("Events", "%1 of %2 steps was skipped")
+                           : phrase("Events", "%1 of %2 steps were skipped"),
+            skipped(), m_steps};
 }
 
-std::string SkipTally::sentence(bool dynamic) const {
+Message SkipTally::sentence(bool dynamic) const {
     if (skipped() == 0) return {};
-    const std::string count = countText();
+    const Message count = countText();
     if (m_lossLostAt > 0)
-        return count + ". That is not normal: the loss is not finite from step " +
-               std::to_string(m_lossLostAt) +
-               " on. No loss scale can fix that; a lower learning rate, clipping or a wider type "
-               "may help.";
+        return {
+            phrase("Events",
+                   "%1. That is not normal: the loss is not finite from step %2 on. No loss scale "
+                   "can fix that; a lower learning rate, clipping or a wider type may help."),
+            count, m_lossLostAt};
     if (m_belowOne)
-        return count + ". That is not normal: the loss scale fell below 1, so the gradients "
-                       "overflow even unscaled. A lower learning rate, clipping or bf16 may help.";
+        return {phrase("Events",
+                       "%1. That is not normal: the loss scale fell below 1, so the gradients "
+                       "overflow even unscaled. A lower learning rate, clipping or bf16 may help."),
+                count};
     if (held(dynamic))
-        return count + ". That is not normal: the loss scale is held at " + scaleText(m_scale) +
-               ", where the gradients overflow. Use a smaller scale, or a dynamic one.";
+        return {phrase("Events", "%1. That is not normal: the loss scale is held at %2, where the "
+                                 "gradients overflow. Use a smaller scale, or a dynamic one."),
+                count, scaleText(m_scale)};
     if (m_start > kLongStart)
-        return count + ". That is not normal: " + std::to_string(m_start) +
-               " of them were at the start, while the loss scale was coming down. A smaller first "
-               "scale or backoff factor makes this shorter.";
+        return {
+            phrase("Events",
+                   "%1. That is not normal: %2 of them were at the start, while the loss scale was "
+                   "coming down. A smaller first scale or backoff factor makes this shorter."),
+            count, m_start};
     if (often(m_trials))
-        return count + ". That is not normal: " + std::to_string(m_trials) +
-               " of them followed a growth that tried too large a scale. With a longer growth "
-               "interval this happens less often.";
+        return {phrase("Events",
+                       "%1. That is not normal: %2 of them followed a growth that tried too large "
+                       "a scale. With a longer growth interval this happens less often."),
+                count, m_trials};
     if (often(m_others))
-        return count + ". That is not normal: " + std::to_string(m_others) +
-               " of them did not follow a growth of the loss scale. The gradients vary widely, or "
-               "the backoff factor is close to 1. Clipping or a lower learning rate may help.";
-    if (skipped() == m_steps) return count + ". That is normal: the loss scale is coming down.";
+        return {phrase("Events", "%1. That is not normal: %2 of them did not follow a growth of "
+                                 "the loss scale. The gradients vary widely, or the backoff factor "
+                                 "is close to 1. Clipping or a lower learning rate may help."),
+                count, m_others};
+    if (skipped() == m_steps)
+        return {phrase("Events", "%1. That is normal: the loss scale is coming down."), count};
     const int64_t all = skipped();
-    std::string causes;
-    addCause(causes, m_start, all, "at the start, until the loss scale was low enough");
-    addCause(causes, m_trials, all, "after a growth that tried too large a scale");
-    addCause(causes, m_others, all, "after the gradients had become larger");
-    return count + ". That is normal: " + causes + ".";
+    std::vector<Message> causes;
+    addCause(causes, m_start, all,
+             phrase("Events", "at the start, until the loss scale was low enough"));
+    addCause(causes, m_trials, all,
+             phrase("Events", "after a growth that tried too large a scale"));
+    addCause(causes, m_others, all, phrase("Events", "after the gradients had become larger"));
+    return {phrase("Events", "%1. That is normal: %2."), count, listed(causes)};
 }
 
 } // namespace halfscope

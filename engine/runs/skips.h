@@ -2,6 +2,7 @@
 // says so in a sentence. Why a single step was skipped is in overflow.h.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/runs/step_record.h"
 
 #include <cstdint>
@@ -35,10 +36,10 @@ public:
     /// `dynamic`: the scale falls after an overflow (ScalerMode::Dynamic).
     SkipVerdict verdict(bool dynamic) const;
     /// "24 of 300 steps were skipped. That is normal: ..."; empty without skips.
-    std::string sentence(bool dynamic) const;
+    Message sentence(bool dynamic) const;
 
 private:
-    std::string countText() const;
+    Message countText() const;
     /// The scale does not fall although steps are skipped: a static one, or one at its floor.
     bool held(bool dynamic) const;
     /// So many skips of one cause, after the start, are too many.

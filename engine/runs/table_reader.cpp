@@ -15,15 +15,16 @@ constexpr size_t kMostNameBytes = 100;
 TableReader::TableReader(const std::string& path) : m_reader(path) {
     if (!m_reader.next(m_fields)) m_fields.clear();
     if (m_fields.size() > kMostColumns)
-        throw InputError(place() + ": " + std::to_string(m_fields.size()) +
-                         " columns are not allowed: at most " + std::to_string(kMostColumns));
+        throw InputError(phrase("Files", "%1: %2 columns are not allowed: at most %3"), place(),
+                         m_fields.size(), kMostColumns);
     for (const std::string_view name : m_fields) {
         const std::string column =
             place() + ", column " + std::to_string(m_columns.size() + 1) + ": " + quotedText(name);
         if (name.empty() || name.size() > kMostNameBytes || !isPlainText(name))
-            throw InputError(column + " is not allowed: a name of 1 to " +
-                             std::to_string(kMostNameBytes) + " bytes on one line");
-        if (find(name) >= 0) throw InputError(column + " is there twice");
+            throw InputError(
+                phrase("Files", "%1 is not allowed: a name of 1 to %2 bytes on one line"), column,
+                kMostNameBytes);
+        if (find(name) >= 0) throw InputError(phrase("Files", "%1 is there twice"), column);
         m_columns.emplace_back(name);
     }
 }
@@ -36,35 +37,34 @@ int TableReader::find(std::string_view name) const {
 int TableReader::wanted(std::string_view name) const {
     const int found = find(name);
     if (found < 0)
-        throw InputError(place() + ": there is no column " + std::string(name) +
-                         ", which every such file has");
+        throw InputError(phrase("Files", "%1: there is no column %2, which every such file has"),
+                         place(), name);
     return found;
 }
 
 bool TableReader::next() {
     if (!m_reader.next(m_fields)) return false;
     if (m_fields.size() != m_columns.size())
-        throw InputError(place() + ": " + quotedText(m_reader.text()) + " has " +
-                         std::to_string(m_fields.size()) +
-                         " fields: " + std::to_string(m_columns.size()) + " are expected");
+        throw InputError(phrase("Files", "%1: %2 has %3 fields: %4 are expected"), place(),
+                         quotedText(m_reader.text()), m_fields.size(), m_columns.size());
     if (++m_rows > kMostRows)
-        throw InputError(place() + ": at most " + std::to_string(kMostRows) + " rows are read");
+        throw InputError(phrase("Files", "%1: at most %2 rows are read"), place(), kMostRows);
     return true;
 }
 
 int64_t TableReader::whole(int column, int64_t least, int64_t most) const {
     int64_t value = 0;
     if (!parsed(text(column), value) || value < least || value > most)
-        refuse(column, least == most ? std::to_string(least)
-                                     : "a whole number from " + std::to_string(least) + " to " +
-                                           std::to_string(most));
+        refuse(column, least == most ? Message::data(std::to_string(least))
+                                     : Message(phrase("Engine", "a whole number from %1 to %2"),
+                                               least, most));
     return value;
 }
 
 float TableReader::share(int column, float rounding) const {
     float value = 0;
     if (!parsed(text(column), value) || !(value >= 0 && value <= 1 + rounding))
-        refuse(column, "a number from 0 to 1");
+        refuse(column, phrase("Files", "a number from 0 to 1"));
     return value;
 }
 
@@ -73,15 +73,17 @@ int32_t TableReader::lane(int column, std::span<const std::string> names, bool m
     if (mayBeAll && field == kAllLanes) return -1;
     const auto found = std::find(names.begin(), names.end(), field);
     if (found != names.end()) return static_cast<int32_t>(found - names.begin());
-    std::string allowed = "one of the lanes of experiment.json";
+    std::vector<Message> known;
     for (const std::string& name : names)
-        allowed += (&name == names.data() ? ", " : " or ") + name;
-    refuse(column, allowed + (mayBeAll ? " or all" : ""));
+        known.push_back(Message::data(name));
+    if (mayBeAll) known.push_back(Message::data(kAllLanes));
+    refuse(column, {phrase("Files", "one of the lanes of experiment.json, %1"),
+                    listed(known, phrase("Files", "%1 or %2"))});
 }
 
-void TableReader::refuse(int column, const std::string& allowed) const {
-    throw InputError(place() + ", " + m_columns[static_cast<size_t>(column)] + ": " +
-                     quotedText(text(column)) + " is not allowed: " + allowed);
+void TableReader::refuse(int column, const Message& allowed) const {
+    throw InputError(phrase("Files", "%1, %2: %3 is not allowed: %4"), place(),
+                     m_columns[static_cast<size_t>(column)], quotedText(text(column)), allowed);
 }
 
 } // namespace halfscope

@@ -2,6 +2,7 @@
 // sentence with the file, the line, the column, the value and what is allowed.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/io/csv.h"
 
 #include <charconv>
@@ -46,20 +47,22 @@ public:
     template <class Number>
     Number number(int column) const {
         Number value = 0;
-        if (!parsed(text(column), value)) refuse(column, "a number, nan, inf or -inf");
+        if (!parsed(text(column), value))
+            refuse(column, phrase("Files", "a number, nan, inf or -inf"));
         return value;
     }
     /// A scale or a time: neither negative nor nan.
     template <class Number>
     Number numberFromZero(int column) const {
         Number value = 0;
-        if (!parsed(text(column), value) || !(value >= 0)) refuse(column, "a number from 0 or inf");
+        if (!parsed(text(column), value) || !(value >= 0))
+            refuse(column, phrase("Files", "a number from 0 or inf"));
         return value;
     }
     /// The index of a lane's name; -1 for "all" where that may be.
     int32_t lane(int column, std::span<const std::string> names, bool mayBeAll) const;
 
-    [[noreturn]] void refuse(int column, const std::string& allowed) const;
+    [[noreturn]] void refuse(int column, const Message& allowed) const;
     /// "PATH, line 4" of the row.
     std::string place() const { return m_reader.place(); }
     /// Of the file, 0 to 1.

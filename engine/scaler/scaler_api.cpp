@@ -53,8 +53,8 @@ void look(const HostTensor& tensor, size_t i, std::optional<FirstBad>& bad) {
 
 void requireFloats(const HostTensor& tensor) {
     if (!isFloat(tensor.dtype))
-        throw InputError("gradients and outputs must be float tensors, not " +
-                         std::string(nameOf(tensor.dtype)));
+        throw InputError(phrase("Scaler", "gradients and outputs must be float tensors, not %1"),
+                         nameOf(tensor.dtype));
 }
 
 /// A count of a state dict, 0 where it has none. InputError unless it is a whole number up to
@@ -64,9 +64,10 @@ int64_t countIn(const ScalerStateDict& state, const char* key, double most) {
     if (found == state.end()) return 0;
     const double count = found->second;
     if (!(std::fabs(count) <= most) || std::trunc(count) != count)
-        throw InputError("The source state dict has the " + std::string(key) + " " +
-                         numberText(count) + ": a whole number from " + numberText(-most) + " to " +
-                         numberText(most) + " is allowed.");
+        throw InputError(
+            phrase("Scaler",
+                   "The source state dict has the %1 %2: a whole number from %3 to %4 is allowed."),
+            key, numberText(count), numberText(-most), numberText(most));
     return static_cast<int64_t>(count);
 }
 
@@ -89,15 +90,18 @@ GradScaler::GradScaler(const ScalerConfig& config, Enabled enabled)
     : m_config(config), m_enabled(enabled == Enabled::Yes && config.rules.mode != ScalerMode::Off) {
     m_state.scale = static_cast<float>(config.initScale);
     if (!m_enabled) return;
-    if (!(config.rules.growthFactor > 1)) throw InputError("The growth factor must be > 1.0.");
-    if (!(config.rules.backoffFactor < 1)) throw InputError("The backoff factor must be < 1.0.");
+    if (!(config.rules.growthFactor > 1))
+        throw InputError(phrase("Scaler", "The growth factor must be > 1.0."));
+    if (!(config.rules.backoffFactor < 1))
+        throw InputError(phrase("Scaler", "The backoff factor must be < 1.0."));
 }
 
 void GradScaler::requireScale(const char* function) const {
     if (m_inForce) return;
-    throw InputError("Attempted " + std::string(function) +
-                     " but _scale is None.  This may indicate your script did not use "
-                     "scaler.scale(loss or outputs) earlier in the iteration.");
+    throw InputError(
+        phrase("Scaler", "Attempted %1 but _scale is None.  This may indicate your script did not "
+                         "use scaler.scale(loss or outputs) earlier in the iteration."),
+        function);
 }
 
 float GradScaler::scale(float loss) {
@@ -118,10 +122,11 @@ void GradScaler::unscale(int optimizer, std::span<const HostTensor> gradients) {
     requireScale("unscale_");
     PerOptimizer& record = m_optimizers[optimizer];
     if (record.stage == Stage::Unscaled)
-        throw InputError(
-            "unscale_() has already been called on this optimizer since the last update().");
+        throw InputError(phrase(
+            "Scaler",
+            "unscale_() has already been called on this optimizer since the last update()."));
     if (record.stage == Stage::Stepped)
-        throw InputError("unscale_() is being called after step().");
+        throw InputError(phrase("Scaler", "unscale_() is being called after step()."));
     unscaleValues(record, gradients);
     record.stage = Stage::Unscaled;
 }
@@ -130,7 +135,7 @@ void GradScaler::unscaleValues(PerOptimizer& record, std::span<const HostTensor>
     for (const HostTensor& gradient : gradients) {
         requireFloats(gradient);
         if (gradient.dtype == DType::F16) // nothing is changed before this is known
-            throw InputError("Attempting to unscale FP16 gradients.");
+            throw InputError(phrase("Scaler", "Attempting to unscale FP16 gradients."));
     }
     // In double, as in PyTorch: at a scale below 2^-128 it is inf.
     const auto inverse = static_cast<float>(1.0 / static_cast<double>(m_state.scale));
@@ -162,10 +167,12 @@ StepOutcome GradScaler::step(int optimizer, std::span<const HostTensor> gradient
     }
     requireScale("step");
     if (m_optimizers[optimizer].stage == Stage::Stepped)
-        throw InputError("step() has already been called since the last update().");
+        throw InputError(
+            phrase("Scaler", "step() has already been called since the last update()."));
     if (m_optimizers[optimizer].stage == Stage::Ready) unscale(optimizer, gradients);
     PerOptimizer& record = m_optimizers[optimizer];
-    if (!record.foundInf) throw InputError("No inf checks were recorded for this optimizer.");
+    if (!record.foundInf)
+        throw InputError(phrase("Scaler", "No inf checks were recorded for this optimizer."));
     const bool skips = *record.foundInf && m_config.onOverflow == OverflowAction::Skip;
     if (!skips) stepFunction();
     record.stage = Stage::Stepped;
@@ -177,7 +184,7 @@ void GradScaler::update() {
     requireScale("update");
     const auto recorded = [](const auto& entry) { return entry.second.foundInf.has_value(); };
     if (std::none_of(m_optimizers.begin(), m_optimizers.end(), recorded))
-        throw InputError("No inf checks were recorded prior to update.");
+        throw InputError(phrase("Scaler", "No inf checks were recorded prior to update."));
     const bool foundInf =
         std::any_of(m_optimizers.begin(), m_optimizers.end(),
                     [](const auto& entry) { return entry.second.foundInf.value_or(false); });
@@ -212,12 +219,12 @@ ScalerStateDict GradScaler::stateDict() const {
 void GradScaler::loadStateDict(const ScalerStateDict& state) {
     if (!m_enabled) return;
     if (state.empty())
-        throw InputError("The source state dict is empty, possibly because it was saved from a "
-                         "disabled instance of GradScaler.");
+        throw InputError(phrase("Scaler", "The source state dict is empty, possibly because it was "
+                                          "saved from a disabled instance of GradScaler."));
     for (const char* key :
          {"scale", "growth_factor", "backoff_factor", "growth_interval", "_growth_tracker"})
         if (!state.contains(key))
-            throw InputError("The source state dict has no " + std::string(key) + ".");
+            throw InputError(phrase("Scaler", "The source state dict has no %1."), key);
     constexpr double kMostCount = 2147483647.0;          // of int32
     constexpr double kMostInterval = 9007199254740992.0; // 2^53: a double still tells each apart
     const auto count = [&state](const char* key) {

@@ -11,14 +11,17 @@ namespace halfscope {
 namespace {
 
 ScalerPreset pytorch() {
-    return {"pytorch", "torch.amp.GradScaler: no floor, no ceiling, backs off at every overflow.",
+    return {"pytorch",
+            phrase("Settings",
+                   "torch.amp.GradScaler: no floor, no ceiling, backs off at every overflow."),
             ScalerConfig{}};
 }
 
 ScalerPreset apex() {
     ScalerConfig config;
     config.rules.ceiling = 0x1p24;
-    return {"apex", "NVIDIA Apex amp: like PyTorch, with a ceiling of 2^24.", config};
+    return {"apex", phrase("Settings", "NVIDIA Apex amp: like PyTorch, with a ceiling of 2^24."),
+            config};
 }
 
 /// Its schedules read the count of applied steps, which skips do not advance.
@@ -27,8 +30,10 @@ ScalerPreset keras() {
     config.initScale = 0x1p15;
     config.rules.clamp = GrowthClamp::None;
     config.holdSchedule = true;
-    return {"keras", "Keras 3 LossScaleOptimizer: starts at 2^15 and may grow to infinity.",
-            config};
+    return {
+        "keras",
+        phrase("Settings", "Keras 3 LossScaleOptimizer: starts at 2^15 and may grow to infinity."),
+        config};
 }
 
 /// The ZeRO scaler. The first growth after a start or an overflow takes a step longer.
@@ -41,9 +46,11 @@ ScalerPreset deepspeed() {
     config.rules.atFloor = FloorAction::Stop;
     config.rules.hysteresis = 2;
     config.holdSchedule = true;
-    return {"deepspeed",
-            "DeepSpeed ZeRO: forgives one overflow between growths and stops at a scale of 1.",
-            config};
+    return {
+        "deepspeed",
+        phrase("Settings",
+               "DeepSpeed ZeRO: forgives one overflow between growths and stops at a scale of 1."),
+        config};
 }
 
 ScalerPreset megatron() {
@@ -55,14 +62,17 @@ ScalerPreset megatron() {
     config.rules.hysteresis = 2;
     config.holdSchedule = true;
     return {"megatron",
-            "Megatron-LM: starts at 2^32, forgives one overflow between growths, floor 1.", config};
+            phrase("Settings",
+                   "Megatron-LM: starts at 2^32, forgives one overflow between growths, floor 1."),
+            config};
 }
 
 ScalerPreset jmp() {
     ScalerConfig config;
     config.initScale = 0x1p15;
     config.rules.floor = 1;
-    return {"jmp", "JAX jmp DynamicLossScale: starts at 2^15, floor 1.", config};
+    return {"jmp", phrase("Settings", "JAX jmp DynamicLossScale: starts at 2^15, floor 1."),
+            config};
 }
 
 /// It ends the training once a scale would fall to 1e-4 or below: from 2^7 by halves, at 2^-13.
@@ -75,14 +85,18 @@ ScalerPreset fairseq() {
     config.rules.floor = 0x1p-13;
     config.rules.atFloor = FloorAction::Stop;
     config.holdSchedule = true;
-    return {"fairseq", "fairseq: starts at 2^7, grows after 2^14 clean steps, stops near 1e-4.",
+    return {"fairseq",
+            phrase("Settings",
+                   "fairseq: starts at 2^7, grows after 2^14 clean steps, stops near 1e-4."),
             config};
 }
 
 ScalerPreset fixed() {
     ScalerConfig config;
     config.rules.mode = ScalerMode::Static;
-    return {"static", "The first scale for the whole run; steps that overflow are still skipped.",
+    return {"static",
+            phrase("Settings",
+                   "The first scale for the whole run; steps that overflow are still skipped."),
             config};
 }
 
@@ -92,9 +106,11 @@ ScalerPreset apexStatic() {
     config.initScale = 1;
     config.rules.mode = ScalerMode::Static;
     config.onOverflow = OverflowAction::Step;
-    return {"apex-static",
-            "NVIDIA Apex amp with a fixed loss_scale: steps are taken even when they overflow.",
-            config};
+    return {
+        "apex-static",
+        phrase("Settings",
+               "NVIDIA Apex amp with a fixed loss_scale: steps are taken even when they overflow."),
+        config};
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // fill the fields of a lane's scaler; nothing else knows them.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/scaler/grad_scaler.h"
 
 #include <span>
@@ -10,8 +11,8 @@
 namespace halfscope {
 
 struct ScalerPreset {
-    const char* name;  ///< "pytorch"
-    const char* about; ///< one sentence
+    const char* name; ///< "pytorch"
+    Phrase about;     ///< one sentence
     ScalerConfig config;
 };
 

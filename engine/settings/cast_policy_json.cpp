@@ -21,6 +21,7 @@ namespace {
 
 constexpr int kVersion = 1;
 constexpr size_t kMaxNameBytes = 100;
+constexpr Phrase kNearest = phrase("Engine", "; the nearest known one is %1");
 
 std::string quotedList(const std::vector<std::string>& words) {
     std::string text;
@@ -29,11 +30,11 @@ std::string quotedList(const std::vector<std::string>& words) {
     return text;
 }
 
-[[noreturn]] void refuse(const std::string& key, const Json& value, const std::string& allowed) {
-    throw InputError(key + ": " + shown(value) + " is not allowed: " + allowed);
+[[noreturn]] void refuse(const std::string& key, const Json& value, const Message& allowed) {
+    throw InputError(phrase("Settings", "%1: %2 is not allowed: %3"), key, shown(value), allowed);
 }
 
-std::string wordOf(const std::string& key, const Json& value, const std::string& allowed) {
+std::string wordOf(const std::string& key, const Json& value, const Message& allowed) {
     if (!value.is_string()) refuse(key, value, allowed);
     return value.get<std::string>();
 }
@@ -93,7 +94,7 @@ CastRule ruleNamed(const std::string& key, const Json& value) {
     words.reserve(kCastRuleCount);
     for (int i = 0; i < kCastRuleCount; ++i)
         words.emplace_back(ruleWord(static_cast<CastRule>(i)));
-    const std::string allowed = "one of " + quotedList(words);
+    const Message allowed(phrase("Settings", "one of %1"), quotedList(words));
     const std::string word = wordOf(key, value, allowed);
     const auto found = std::find(words.begin(), words.end(), word);
     if (found == words.end()) refuse(key, value, allowed);
@@ -101,8 +102,8 @@ CastRule ruleNamed(const std::string& key, const Json& value) {
 }
 
 DType dtypeOf(const std::string& key, const Json& value, bool lowOnly) {
-    const std::string allowed =
-        lowOnly ? "one of float16, bfloat16" : "one of float32, float16, bfloat16";
+    const Message allowed(phrase("Settings", "one of %1"),
+                          lowOnly ? "float16, bfloat16" : "float32, float16, bfloat16");
     const auto dtype = dtypeNamed(wordOf(key, value, allowed));
     if (!dtype || !(isLow(*dtype) || (!lowOnly && *dtype == DType::F32)))
         refuse(key, value, allowed);
@@ -113,14 +114,15 @@ const Json& objectAt(const Json& root, const char* key) {
     static const Json none = Json::object();
     const auto found = root.find(key);
     if (found == root.end()) return none;
-    if (!found->is_object()) refuse(key, *found, "an object");
+    if (!found->is_object()) refuse(key, *found, phrase("Settings", "an object"));
     return *found;
 }
 
 CastPolicy baseOf(const Json& root) {
-    const std::string allowed = "one of " + quotedList(policyBases());
+    const Message allowed(phrase("Settings", "one of %1"), quotedList(policyBases()));
     const auto given = root.find("base");
-    if (given == root.end()) throw InputError("base: missing; it must be " + allowed);
+    if (given == root.end())
+        throw InputError(phrase("Settings", "base: missing; it must be %1"), allowed);
     const std::string word = wordOf("base", *given, allowed);
     CastPolicy policy;
     bool known = false;
@@ -133,12 +135,15 @@ CastPolicy baseOf(const Json& root) {
     const auto low = root.find("low");
     const bool free = word == "none" || word == "apex O1";
     if (low == root.end()) {
-        if (word == "none") throw InputError("low: missing; it must be one of float16, bfloat16");
+        if (word == "none")
+            throw InputError(
+                phrase("Settings", "low: missing; it must be one of float16, bfloat16"));
         return policy;
     }
     const DType wanted = dtypeOf("low", *low, true);
     if (!free && wanted != policy.low)
-        refuse("low", *low, std::string(nameOf(policy.low)) + ", that of the base " + word);
+        refuse("low", *low,
+               {phrase("Settings", "%1, that of the base %2"), nameOf(policy.low), word});
     policy.low = wanted;
     return policy;
 }
@@ -147,36 +152,40 @@ void checkKeys(const Json& root) {
     const std::vector<std::string> known = {"version", "name", "low", "base", "ops", "layers"};
     for (const auto& [key, value] : root.items()) {
         if (std::find(known.begin(), known.end(), key) == known.end())
-            throw InputError(quotedText(key) + " is an unknown key" +
-                             nearestHint(key, known, "the nearest known one is"));
+            throw InputError(phrase("Settings", "%1 is an unknown key%2"), quotedText(key),
+                             nearestHint(key, known, kNearest));
     }
     const auto version = root.find("version");
-    if (version == root.end()) throw InputError("version: missing; it must be 1");
+    if (version == root.end())
+        throw InputError(phrase("Settings", "version: missing; it must be 1"));
     if (!version->is_number_integer() || *version != kVersion)
-        refuse("version", *version, "1, the version that this program reads");
+        refuse("version", *version, phrase("Settings", "1, the version that this program reads"));
 }
 
 CastPolicy policyFrom(const Json& root) {
     if (!root.is_object())
-        throw InputError(
-            shown(root) +
-            " is not a policy: it must be an object with version, name, base, low, ops and layers");
+        throw InputError(phrase("Settings", "%1 is not a policy: it must be an object with "
+                                            "version, name, base, low, ops and layers"),
+                         shown(root));
     checkKeys(root);
     CastPolicy policy = baseOf(root);
     const auto name = root.find("name");
-    if (name == root.end()) throw InputError("name: missing; it must be one line of text");
-    const std::string word = wordOf("name", *name, "one line of text");
+    if (name == root.end())
+        throw InputError(phrase("Settings", "name: missing; it must be one line of text"));
+    const std::string word = wordOf("name", *name, phrase("Settings", "one line of text"));
     if (word.empty() || word.size() > kMaxNameBytes || !isPlainText(word))
-        refuse("name", *name, "one line of text, 1 to 100 bytes");
+        refuse("name", *name, phrase("Settings", "one line of text, 1 to 100 bytes"));
     policy.name = word;
     for (const auto& [op, value] : objectAt(root, "ops").items()) {
         const auto& known = policyOps();
         if (std::find(known.begin(), known.end(), op) == known.end())
-            throw InputError("ops: " + quotedText(op) + " is an unknown op" +
-                             nearestHint(op, known, "the nearest known one is"));
+            throw InputError(phrase("Settings", "ops: %1 is an unknown op%2"), quotedText(op),
+                             nearestHint(op, known, kNearest));
         if (policy.everyLayer)
-            throw InputError("ops: " + op +
-                             ": operations have no rules when the base works by layers");
+            throw InputError(
+                phrase("Settings",
+                       "ops: %1: operations have no rules when the base works by layers"),
+                op);
         policy.rules[op] = ruleNamed("ops." + op, value);
     }
     for (const auto& [layer, value] : objectAt(root, "layers").items())
@@ -208,7 +217,7 @@ CastPolicy parseCastPolicy(std::string_view json, const std::string& name) {
     try {
         return policyFrom(parseStrictJson(json));
     } catch (const InputError& error) {
-        throw InputError(name + ": " + error.what());
+        throw InputError(within(name, error.message()));
     }
 }
 

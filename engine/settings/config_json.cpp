@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kVersion = 1;
 constexpr size_t kMaxTitleBytes = 200;
-constexpr const char* kNearest = "the nearest known one is";
+constexpr Phrase kNearest = phrase("Engine", "; the nearest known one is %1");
 
 /// A key of the file inside a message.
 std::string shownKey(const std::string& path, const std::string& key) {
@@ -26,9 +26,8 @@ std::string shownKey(const std::string& path, const std::string& key) {
     return shows ? whole : quotedText(whole);
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& value,
-                         const std::string& allowed) {
-    throw InputError(path + ": " + value + " is not allowed: " + allowed);
+[[noreturn]] void refuse(const std::string& path, const Message& value, const Message& allowed) {
+    throw InputError(phrase("Settings", "%1: %2 is not allowed: %3"), path, value, allowed);
 }
 
 FieldValue valueOf(const Field& field, const std::string& path, const Json& value) {
@@ -36,7 +35,8 @@ FieldValue valueOf(const Field& field, const std::string& path, const Json& valu
     if (value.is_boolean()) {
         result = value.get<bool>();
     } else if (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{INT64_MAX}) {
-        if (field.kind != FieldKind::Real) refuse(path, value.dump(), allowedText(field));
+        if (field.kind != FieldKind::Real)
+            refuse(path, Message::data(value.dump()), allowedText(field));
         result = static_cast<double>(value.get<uint64_t>());
     } else if (value.is_number_integer()) {
         result = value.get<int64_t>();
@@ -77,9 +77,8 @@ std::vector<std::string> rootKeys(FieldScope scope) {
     return keys;
 }
 
-[[noreturn]] void unknownKey(const std::string& path, const std::string& key,
-                             const std::string& hint) {
-    throw InputError(shownKey(path, key) + ": unknown key" + hint);
+[[noreturn]] void unknownKey(const std::string& path, const std::string& key, const Message& hint) {
+    throw InputError(phrase("Settings", "%1: unknown key%2"), shownKey(path, key), hint);
 }
 
 void readKey(RunConfig& config, int lane, FieldScope scope, const std::string& path,
@@ -94,7 +93,8 @@ void readKey(RunConfig& config, int lane, FieldScope scope, const std::string& p
 
 void readSection(RunConfig& config, int lane, FieldScope scope, const std::string& path,
                  const std::string& section, const Json& json) {
-    if (!json.is_object()) refuse(path, shown(json), "an object with keys of " + section);
+    if (!json.is_object())
+        refuse(path, shown(json), {phrase("Settings", "an object with keys of %1"), section});
     // Before the rest: a preset brings the values of all the others, and steps take epochs back.
     const std::string early = section == "scaler" ? "preset" : section == "run" ? "steps" : "";
     const auto first = json.find(early);
@@ -106,11 +106,14 @@ void readSection(RunConfig& config, int lane, FieldScope scope, const std::strin
 }
 
 void readLane(RunConfig& config, int lane, const std::string& path, const Json& json) {
-    if (!json.is_object()) refuse(path, shown(json), "an object such as {\"precision\": \"fp32\"}");
+    if (!json.is_object())
+        refuse(path, shown(json),
+               phrase("Settings", "an object such as {\"precision\": \"fp32\"}"));
     const Field& precision = *findField("precision");
     const auto given = json.find("precision");
     if (given == json.end()) {
-        throw InputError(path + ".precision: missing; it must be " + allowedText(precision));
+        throw InputError(phrase("Settings", "%1.precision: missing; it must be %2"), path,
+                         allowedText(precision));
     }
     // Before the rest: it brings the scaler's defaults.
     precision.set(config, lane, valueOf(precision, path + ".precision", *given));
@@ -129,10 +132,11 @@ void readLane(RunConfig& config, int lane, const std::string& path, const Json& 
 }
 
 void readLanes(RunConfig& config, const Json& json) {
-    if (!json.is_array()) refuse("lanes", shown(json), "a list of 1 to 6 lanes");
+    if (!json.is_array())
+        refuse("lanes", shown(json), phrase("Settings", "a list of 1 to 6 lanes"));
     if (json.empty() || json.size() > kMaxLanes) {
-        throw InputError("lanes: " + std::to_string(json.size()) + " lanes are not allowed: 1 to " +
-                         std::to_string(kMaxLanes));
+        throw InputError(phrase("Settings", "lanes: %1 lanes are not allowed: 1 to %2"),
+                         json.size(), kMaxLanes);
     }
     config.lanes.assign(json.size(), defaultLane(Precision::Fp32));
     for (size_t i = 0; i < json.size(); ++i)
@@ -142,12 +146,13 @@ void readLanes(RunConfig& config, const Json& json) {
 /// An entry of `forks` or `edits`: nothing but `known` keys, and all `wanted` ones.
 void checkKeys(const Json& json, const std::string& path, const std::vector<std::string>& known,
                const std::vector<std::string>& wanted) {
-    if (!json.is_object()) refuse(path, shown(json), "an object with " + wanted.front());
+    if (!json.is_object())
+        refuse(path, shown(json), {phrase("Settings", "an object with %1"), wanted.front()});
     for (const auto& [key, value] : json.items())
         if (std::find(known.begin(), known.end(), key) == known.end())
             unknownKey(path, key, nearestHint(key, known, kNearest));
     for (const std::string& key : wanted)
-        if (!json.contains(key)) throw InputError(path + "." + key + ": missing");
+        if (!json.contains(key)) throw InputError(phrase("Settings", "%1.%2: missing"), path, key);
 }
 
 int64_t wholeNumber(const Json& object, const std::string& path, const char* key, int64_t absent,
@@ -159,7 +164,7 @@ int64_t wholeNumber(const Json& object, const std::string& path, const char* key
                       found->get<int64_t>() >= least && found->get<int64_t>() <= most;
     if (!fits)
         refuse(path + "." + key, shown(*found),
-               "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+               {phrase("Settings", "a whole number from %1 to %2"), least, most});
     return found->get<int64_t>();
 }
 
@@ -167,10 +172,10 @@ constexpr int64_t kMostSteps = 1000000000;
 constexpr int64_t kMostChanges = 1000000;
 
 const Json& listOf(const Json& json, const char* key) {
-    if (!json.is_array()) refuse(key, shown(json), "a list");
+    if (!json.is_array()) refuse(key, shown(json), phrase("Settings", "a list"));
     if (json.size() > static_cast<size_t>(kMostChanges))
-        refuse(key, std::to_string(json.size()) + " entries",
-               "at most " + std::to_string(kMostChanges));
+        refuse(key, {phrase("Settings", "%1 entries"), json.size()},
+               {phrase("Settings", "at most %1"), kMostChanges});
     return json;
 }
 
@@ -196,7 +201,8 @@ void readEdits(RunConfig& config, const Json& json) {
     for (const Json& entry : listOf(json, "edits")) {
         const std::string path = "edits." + std::to_string(config.edits.size());
         checkKeys(entry, path, keys, {"step", "key", "value"});
-        if (!entry["key"].is_string()) refuse(path + ".key", shown(entry["key"]), "a live setting");
+        if (!entry["key"].is_string())
+            refuse(path + ".key", shown(entry["key"]), phrase("Settings", "a live setting"));
         LiveEdit& edit = config.edits.emplace_back();
         edit.key = entry["key"].get<std::string>();
         const Field* field = findField(edit.key == kLiveScale ? "scaler.init_scale" : edit.key);
@@ -223,7 +229,7 @@ void readTitle(RunConfig& config, const Json& json) {
                       isPlainText(json.get_ref<const std::string&>());
     if (!fits) {
         refuse("title", shown(json),
-               "one line of text, at most " + std::to_string(kMaxTitleBytes) + " bytes");
+               {phrase("Settings", "one line of text, at most %1 bytes"), kMaxTitleBytes});
     }
     config.title = json.get<std::string>();
 }
@@ -231,19 +237,20 @@ void readTitle(RunConfig& config, const Json& json) {
 void checkVersion(const Json& root) {
     const auto version = root.find("version");
     if (version == root.end()) {
-        throw InputError("version: missing; it must be " + std::to_string(kVersion));
+        throw InputError(phrase("Settings", "version: missing; it must be %1"), kVersion);
     }
     if (!version->is_number_integer() || *version != kVersion) {
         refuse("version", shown(*version),
-               std::to_string(kVersion) + ", the version that this program reads");
+               {phrase("Settings", "%1, the version that this program reads"), kVersion});
     }
 }
 
 RunConfig readRoot(const Json& root) {
     if (!root.is_object()) {
-        throw InputError(shown(root) +
-                         " is not an experiment: it must be an object with version, task, model, "
-                         "optimizer, schedule, gradients, run and lanes");
+        throw InputError(phrase("Settings",
+                                "%1 is not an experiment: it must be an object with version, task, "
+                                "model, optimizer, schedule, gradients, run and lanes"),
+                         shown(root));
     }
     checkVersion(root);
     RunConfig config = defaultConfig();
@@ -262,7 +269,9 @@ RunConfig readRoot(const Json& root) {
         } else if (std::find(known.begin(), known.end(), key) != known.end()) {
             readSection(config, -1, FieldScope::Run, key, key, value);
         } else if (std::find(ofLanes.begin(), ofLanes.end(), key) != ofLanes.end()) {
-            throw InputError(key + ": not allowed here: it belongs in the objects of lanes");
+            throw InputError(
+                phrase("Settings", "%1: not allowed here: it belongs in the objects of lanes"),
+                key);
         } else {
             unknownKey({}, key, nearestHint(key, known, kNearest));
         }
@@ -333,7 +342,7 @@ RunConfig parseConfig(std::string_view json, const std::string& name) {
     try {
         return readRoot(parseStrictJson(json));
     } catch (const InputError& error) {
-        throw InputError(name + ": " + error.what());
+        throw InputError(within(name, error.message()));
     }
 }
 

@@ -2,6 +2,7 @@
 // field_table, training_fields and scaler_fields.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/settings/fields.h"
 
 #include <algorithm>
@@ -15,7 +16,9 @@ inline constexpr double kLongestSchedule = 8e6;
 /// Rows of the groups "Optimizer", "Schedule", "Gradients", and the scaler's.
 std::vector<Field> optimizerFields();
 std::vector<Field> specialOptimizerFields();
+std::vector<Field> secondOptimizerFields();
 std::vector<Field> scheduleFields();
+std::vector<Field> cycleFields();
 std::vector<Field> specialScheduleFields();
 std::vector<Field> gradientFields();
 std::vector<Field> scalerFields();
@@ -24,12 +27,14 @@ std::vector<Field> scalerFields();
 
 namespace halfscope::field_parts {
 
+inline constexpr Phrase kNoUnit;
+
 /// The words of a field.
 struct Words {
     const char* key;
-    const char* label;
-    const char* unit;
-    const char* help;
+    Phrase label;
+    Phrase unit;
+    Phrase help;
 };
 
 enum class Bound : uint8_t { Closed, AboveMinimum, BelowMaximum, Open };
@@ -133,12 +138,11 @@ inline Field oneOf(Field field, std::vector<std::string> choices) {
 /// row a choice, with name and about.
 template <class Rows>
 Field describing(const Rows& rows, Field field) {
-    const char* before = field.help.empty() ? "" : " ";
-    for (const auto& row : rows) {
-        field.help += std::string(before) + row.name + ": " + row.about;
-        before = "; ";
-    }
-    field.help += ".";
+    std::vector<Message> choices;
+    for (const auto& row : rows)
+        choices.push_back({phrase("Settings", "%1: %2"), row.name, row.about});
+    field.help = {phrase("Settings", "%1 %2."), field.help,
+                  listed(choices, phrase("Settings", "%1; %2"))};
     return field;
 }
 

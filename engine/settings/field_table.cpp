@@ -24,30 +24,34 @@ std::vector<Field> taskFields() {
     std::vector<Field> fields;
     fields.push_back(
         describing(dataSets(), oneOf(ofRun(
-                                         {"task.kind", "Task", "", "What the network learns."},
+                                         {"task.kind", phrase("Settings", "Task"), kNoUnit,
+                                          phrase("Settings", "What the network learns.")},
                                          [](auto& c) -> auto& { return c.task.kind; }),
                                      namesUpTo(static_cast<TaskKind>(dataSets().size() - 1)))));
-    fields.push_back(
-        when(paints, in(ofRun(
-                            {"task.side", "Picture side", "pixels",
-                             "The picture has side x side pixels, and every step sees all of them: "
-                             "time and memory grow with the square of the side."},
-                            [](auto& c) -> auto& { return c.task.side; }),
-                        {2, 4096, Bound::Closed, true})));
-    fields.push_back(when(kind(TaskKind::Checkerboard),
-                          in(ofRun(
-                                 {"task.frequency", "Squares per side", "",
-                                  "The number of squares along a side of the checkerboard. More "
-                                  "squares are harder to learn from smooth coordinates."},
-                                 [](auto& c) -> auto& { return c.task.frequency; }),
-                             {0, 4096, Bound::AboveMinimum, true})));
     fields.push_back(when(
-        kind(TaskKind::Image),
-        ofRun(
-            {"task.image", "Picture", "",
-             "A PNG or JPEG file, of which the centre square is used. A relative path starts at "
-             "the folder of the experiment file. Empty: a built-in pattern of coloured rings."},
-            [](auto& c) -> auto& { return c.task.image; })));
+        paints,
+        in(ofRun(
+               {"task.side", phrase("Settings", "Picture side"), phrase("Settings", "pixels"),
+                phrase("Settings", "The picture has side x side pixels, and every step sees all of "
+                                   "them: time and memory grow with the square of the side.")},
+               [](auto& c) -> auto& { return c.task.side; }),
+           {2, 4096, Bound::Closed, true})));
+    fields.push_back(when(
+        kind(TaskKind::Checkerboard),
+        in(ofRun(
+               {"task.frequency", phrase("Settings", "Squares per side"), kNoUnit,
+                phrase("Settings", "The number of squares along a side of the checkerboard. More "
+                                   "squares are harder to learn from smooth coordinates.")},
+               [](auto& c) -> auto& { return c.task.frequency; }),
+           {0, 4096, Bound::AboveMinimum, true})));
+    fields.push_back(
+        when(kind(TaskKind::Image),
+             ofRun(
+                 {"task.image", phrase("Settings", "Picture"), kNoUnit,
+                  phrase("Settings", "A PNG or JPEG file, of which the centre square is used. A "
+                                     "relative path starts at the folder of the experiment file. "
+                                     "Empty: a built-in pattern of coloured rings.")},
+                 [](auto& c) -> auto& { return c.task.image; })));
     fields.back().kind = FieldKind::Path;
     return fields;
 }
@@ -56,54 +60,59 @@ std::vector<Field> regressionFields() {
     const auto batches = [](const RunConfig& c) { return !infoOf(c.task.kind).wholeSet; };
     const auto regression = [](const RunConfig& c) { return c.task.kind == TaskKind::Regression; };
     std::vector<Field> fields;
-    fields.push_back(
-        when(batches, in(ofRun(
-                             {"task.samples", "Samples", "",
-                              "Number of samples in the data set. Inputs and targets are drawn "
-                              "from the seed, so every lane learns from the same ones."},
-                             [](auto& c) -> auto& { return c.task.samples; }),
-                         {1, 1e7, Bound::Closed, true})));
-    fields.push_back(when(batches, in(ofRun(
-                                          {"task.batch", "Batch", "samples",
-                                           "Number of samples in a step, at most as many as the "
-                                           "data set has. Each epoch shuffles the samples."},
-                                          [](auto& c) -> auto& { return c.task.batch; }),
-                                      {1, 1e6, Bound::Closed, true})));
-    fields.push_back(
-        when(batches, oneOf(ofRun(
-                                {"data.last_batch", "Last batch", "",
-                                 "What an epoch does with the samples at its end that do not "
-                                 "fill a batch: keep takes a step with a smaller batch, as "
-                                 "PyTorch's loader does; drop leaves them out."},
-                                [](auto& c) -> auto& { return c.data.lastBatch; }),
-                            namesUpTo(LastBatch::Drop))));
-    fields.push_back(
-        when(regression,
-             in(ofRun(
-                    {"task.target_mean", "Target mean", "",
-                     "Mean of the targets. Far from zero, the first losses and gradients are "
-                     "large, and a scaled float16 gradient overflows sooner (above 65504)."},
-                    [](auto& c) -> auto& { return c.task.targetMean; }),
-                {-1e6, 1e6})));
-    fields.push_back(
-        when(regression, in(ofRun(
-                                {"task.target_spread", "Target spread", "",
-                                 "Standard deviation of the targets. The targets do not depend on "
-                                 "the inputs, so fitting them means memorising them."},
-                                [](auto& c) -> auto& { return c.task.targetSpread; }),
-                            {0, 1e6})));
+    fields.push_back(when(
+        batches, in(ofRun(
+                        {"task.samples", phrase("Settings", "Samples"), kNoUnit,
+                         phrase("Settings",
+                                "Number of samples in the data set. Inputs and targets are drawn "
+                                "from the seed, so every lane learns from the same ones.")},
+                        [](auto& c) -> auto& { return c.task.samples; }),
+                    {1, 1e7, Bound::Closed, true})));
+    fields.push_back(when(
+        batches, in(ofRun(
+                        {"task.batch", phrase("Settings", "Batch"), phrase("Settings", "samples"),
+                         phrase("Settings", "Number of samples in a step, at most as many as the "
+                                            "data set has. Each epoch shuffles the samples.")},
+                        [](auto& c) -> auto& { return c.task.batch; }),
+                    {1, 1e6, Bound::Closed, true})));
+    fields.push_back(when(
+        batches,
+        oneOf(ofRun(
+                  {"data.last_batch", phrase("Settings", "Last batch"), kNoUnit,
+                   phrase("Settings", "What an epoch does with the samples at its end that do not "
+                                      "fill a batch: keep takes a step with a smaller batch, as "
+                                      "PyTorch's loader does; drop leaves them out.")},
+                  [](auto& c) -> auto& { return c.data.lastBatch; }),
+              namesUpTo(LastBatch::Drop))));
+    fields.push_back(when(
+        regression,
+        in(ofRun(
+               {"task.target_mean", phrase("Settings", "Target mean"), kNoUnit,
+                phrase("Settings",
+                       "Mean of the targets. Far from zero, the first losses and gradients are "
+                       "large, and a scaled float16 gradient overflows sooner (above 65504).")},
+               [](auto& c) -> auto& { return c.task.targetMean; }),
+           {-1e6, 1e6})));
+    fields.push_back(when(
+        regression,
+        in(ofRun(
+               {"task.target_spread", phrase("Settings", "Target spread"), kNoUnit,
+                phrase("Settings", "Standard deviation of the targets. The targets do not depend "
+                                   "on the inputs, so fitting them means memorising them.")},
+               [](auto& c) -> auto& { return c.task.targetSpread; }),
+           {0, 1e6})));
     return fields;
 }
 
 /// PyTorch's text of a network, which replaces the four fields before it.
 Field layersField() {
     Field field = ofRun(
-        {"model.layers", "Layers", "",
-         "The network as PyTorch's text: nn.Sequential(nn.Linear(2, 64), nn.ReLU(), "
-         "nn.Linear(64, 1)), or what print(model) shows. It replaces width, hidden "
-         "layers, normalisation and activation, which describe the network while this is "
-         "empty. precision.layers and policy files then name its layers by kind and "
-         "state-dict path, such as Linear 0."},
+        {"model.layers", phrase("Settings", "Layers"), kNoUnit,
+         phrase("Settings", "The network as PyTorch's text: nn.Sequential(nn.Linear(2, 64), "
+                            "nn.ReLU(), nn.Linear(64, 1)), or what print(model) shows. It replaces "
+                            "width, hidden layers, normalisation and activation, which describe "
+                            "the network while this is empty. precision.layers and policy files "
+                            "then name its layers by kind and state-dict path, such as Linear 0.")},
         [](auto& c) -> auto& { return c.model.layers; });
     field.check = checkModelText;
     return field;
@@ -113,21 +122,22 @@ std::vector<Field> lossFields() {
     const auto hasDelta = [](const RunConfig& c) { return infoOf(c.task.loss.kind).hasDelta; };
     const auto smooths = [](const RunConfig& c) { return infoOf(c.task.loss.kind).hasSmoothing; };
     return {
-        describing(losses(),
-                   oneOf(ofRun(
-                             {"task.loss", "Loss", "", "The error that training reduces."},
-                             [](auto& c) -> auto& { return c.task.loss.kind; }),
-                         namesUpTo(static_cast<LossKind>(losses().size() - 1)))),
+        describing(losses(), oneOf(ofRun(
+                                       {"task.loss", phrase("Settings", "Loss"), kNoUnit,
+                                        phrase("Settings", "The error that training reduces.")},
+                                       [](auto& c) -> auto& { return c.task.loss.kind; }),
+                                   namesUpTo(static_cast<LossKind>(losses().size() - 1)))),
         when(hasDelta, in(ofRun(
-                              {"task.loss_delta", "Delta", "",
-                               "The error at which huber and smooth-l1 turn from a parabola into "
-                               "straight lines."},
+                              {"task.loss_delta", phrase("Settings", "Delta"), kNoUnit,
+                               phrase("Settings", "The error at which huber and smooth-l1 turn "
+                                                  "from a parabola into straight lines.")},
                               [](auto& c) -> auto& { return c.task.loss.delta; }),
                           {0, 1e6, Bound::AboveMinimum, true})),
         when(smooths,
              in(ofRun(
-                    {"task.label_smoothing", "Label smoothing", "",
-                     "The share of each sample's target that is spread evenly over all classes."},
+                    {"task.label_smoothing", phrase("Settings", "Label smoothing"), kNoUnit,
+                     phrase("Settings", "The share of each sample's target that is spread "
+                                        "evenly over all classes.")},
                     [](auto& c) -> auto& { return c.task.loss.labelSmoothing; }),
                 {0, 1})),
     };
@@ -135,9 +145,9 @@ std::vector<Field> lossFields() {
 
 std::vector<Field> dataFields() {
     return {in(ofRun(
-                   {"data.workers", "Readers", "threads",
-                    "Threads that read batches ahead; 0: the training reads them itself. The "
-                    "batches are the same."},
+                   {"data.workers", phrase("Settings", "Readers"), phrase("Settings", "threads"),
+                    phrase("Settings", "Threads that read batches ahead; 0: the training reads "
+                                       "them itself. The batches are the same.")},
                    [](auto& c) -> auto& { return c.data.workers; }),
                {0, 64})};
 }
@@ -146,35 +156,37 @@ std::vector<Field> networkFields() {
     const auto isTemplate = [](const RunConfig& c) { return c.model.layers.empty(); };
     std::vector<Field> fields{
         in(ofRun(
-               {"model.width", "Width", "units",
-                "Number of units in each hidden layer. With multiples of 8, float16 matrix "
-                "products make good use of a GPU's tensor cores."},
+               {"model.width", phrase("Settings", "Width"), phrase("Settings", "units"),
+                phrase("Settings",
+                       "Number of units in each hidden layer. With multiples of 8, float16 matrix "
+                       "products make good use of a GPU's tensor cores.")},
                [](auto& c) -> auto& { return c.model.width; }),
            {1, 4096, Bound::Closed, true}),
         in(ofRun(
-               {"model.depth", "Hidden layers", "",
-                "Number of layers of width x width after the first one. 0 leaves one hidden layer "
-                "between input and output."},
+               {"model.depth", phrase("Settings", "Hidden layers"), kNoUnit,
+                phrase("Settings", "Number of layers of width x width after the first one. 0 "
+                                   "leaves one hidden layer between input and output.")},
                [](auto& c) -> auto& { return c.model.depth; }),
            {0, 16}),
-        oneOf(
-            ofRun(
-                {"model.norm", "Normalisation", "",
-                 "Normalisation after each hidden layer: none, batch (each unit over the batch) or "
-                 "layer (each sample over its units). The statistics are computed in float32."},
-                [](auto& c) -> auto& { return c.model.norm; }),
-            namesUpTo(Norm::LayerNorm)),
         oneOf(ofRun(
-                  {"model.activation", "Activation", "",
-                   "The nonlinearity after each hidden layer. With AMP most of them run in "
-                   "float16; softplus is one that autocast keeps in float32."},
+                  {"model.norm", phrase("Settings", "Normalisation"), kNoUnit,
+                   phrase("Settings", "Normalisation after each hidden layer: none, batch (each "
+                                      "unit over the batch) or layer (each sample over its units). "
+                                      "The statistics are computed in float32.")},
+                  [](auto& c) -> auto& { return c.model.norm; }),
+              namesUpTo(Norm::LayerNorm)),
+        oneOf(ofRun(
+                  {"model.activation", phrase("Settings", "Activation"), kNoUnit,
+                   phrase("Settings",
+                          "The nonlinearity after each hidden layer. With AMP most of them run in "
+                          "float16; softplus is one that autocast keeps in float32.")},
                   [](auto& c) -> auto& { return c.model.activation; }),
               namesUpTo(Activation::Sin)),
         in(ofRun(
-               {"model.networks", "Networks", "",
-                "With 2 there are two networks, each with its own optimizer, and two losses of "
-                "their outputs a and b: one of 2 a + 3 b, the other of 3 a - 5 b, as in PyTorch's "
-                "notes."},
+               {"model.networks", phrase("Settings", "Networks"), kNoUnit,
+                phrase("Settings", "With 2 there are two networks, each with its own optimizer, "
+                                   "and two losses of their outputs a and b: one of 2 a + 3 b, the "
+                                   "other of 3 a - 5 b, as in PyTorch's notes.")},
                [](auto& c) -> auto& { return c.model.networks; }),
            {1, 2}),
     };
@@ -189,9 +201,10 @@ Field stepsField() {
     Field field =
         live(FieldApply::Length,
              in(ofRun(
-                    {"run.steps", "Stop after", "steps",
-                     "The run ends after this step. Skipped steps count, because they take a batch "
-                     "and time. If run.epochs is not 0, it decides instead."},
+                    {"run.steps", phrase("Settings", "Stop after"), phrase("Settings", "steps"),
+                     phrase("Settings",
+                            "The run ends after this step. Skipped steps count, because they take "
+                            "a batch and time. If run.epochs is not 0, it decides instead.")},
                     [](auto& c) -> auto& { return c.steps; }),
                 {1, double{kMostSteps}, Bound::Closed, true}));
     // What the epochs come to, where they decide.
@@ -210,37 +223,40 @@ Field stepsField() {
 std::vector<Field> runFields() {
     return {
         in(ofRun(
-               {"run.seed", "Seed", "",
-                "Initial weights, data and the order of batches depend on the seed alone. The same "
-                "seed gives the same bits on the same device."},
+               {"run.seed", phrase("Settings", "Seed"), kNoUnit,
+                phrase("Settings",
+                       "Initial weights, data and the order of batches depend on the seed alone. "
+                       "The same seed gives the same bits on the same device.")},
                [](auto& c) -> auto& { return c.seed; }),
            {0, kSeedMax}),
         stepsField(),
         live(FieldApply::Length,
              in(ofRun(
-                    {"run.epochs", "Epochs", "epochs",
-                     "The run ends after this many passes over the training samples. 0: after the "
-                     "number of steps above. Changing that number sets this one back to 0."},
+                    {"run.epochs", phrase("Settings", "Epochs"), phrase("Settings", "epochs"),
+                     phrase("Settings", "The run ends after this many passes over the training "
+                                        "samples. 0: after the number of steps above. Changing "
+                                        "that number sets this one back to 0.")},
                     [](auto& c) -> auto& { return c.epochs; }),
                 {0, 1e9, Bound::Closed, true})),
         live(FieldApply::Pace,
              in(ofRun(
-                    {"run.pace", "Pace", "steps/s",
-                     "The window trains at most this many steps a second, so that each can be "
-                     "watched. 0: as fast as possible. No result depends on it, and the command "
-                     "line ignores it."},
+                    {"run.pace", phrase("Settings", "Pace"), phrase("Settings", "steps/s"),
+                     phrase("Settings", "The window trains at most this many steps a second, so "
+                                        "that each can be watched. 0: as fast as possible. No "
+                                        "result depends on it, and the command line ignores it.")},
                     [](auto& c) -> auto& { return c.pace; }),
                 {0, 1e6, Bound::Closed, true})),
         ofRun(
-            {"run.device", "Device", "",
-             "auto takes the first CUDA device, or the CPU if there is none. The CPU rounds values "
-             "as a GPU stores them, so it has the numerics of half precision but not the speed. "
-             "cuda:0,cuda:1 gives each lane its own GPU; they work at the same time."},
+            {"run.device", phrase("Settings", "Device"), kNoUnit,
+             phrase("Settings", "auto takes the first CUDA device, or the CPU if there is none. "
+                                "The CPU rounds values as a GPU stores them, so it has the "
+                                "numerics of half precision but not the speed. cuda:0,cuda:1 gives "
+                                "each lane its own GPU; they work at the same time.")},
             [](auto& c) -> auto& { return c.device; }),
         in(ofRun(
-               {"run.threads", "CPU threads", "threads",
-                "Number of threads of the CPU device; 0 means one for each hardware thread. "
-                "Results do not depend on it."},
+               {"run.threads", phrase("Settings", "CPU threads"), phrase("Settings", "threads"),
+                phrase("Settings", "Number of threads of the CPU device; 0 means one for each "
+                                   "hardware thread. Results do not depend on it.")},
                [](auto& c) -> auto& { return c.threads; }),
            {0, 1024}),
     };
@@ -249,10 +265,11 @@ std::vector<Field> runFields() {
 Field precisionField() {
     Field field =
         oneOf(ofLane(
-                  {"precision", "Precision", "",
-                   "How the network stores and computes: in one dtype, or by the rules of "
-                   "PyTorch's autocast, Apex, Keras or a file of your own (user). Changing the "
-                   "precision also sets the loss scaling that is usual for it."},
+                  {"precision", phrase("Settings", "Precision"), kNoUnit,
+                   phrase("Settings",
+                          "How the network stores and computes: in one dtype, or by the rules of "
+                          "PyTorch's autocast, Apex, Keras or a file of your own (user). Changing "
+                          "the precision also sets the loss scaling that is usual for it.")},
                   [](auto& lane) -> auto& { return lane.precision; }),
               namesUpTo(Precision::User));
     field.set = [](RunConfig& config, int lane, const FieldValue& value) {
@@ -277,31 +294,36 @@ std::vector<Field> precisionParts() {
         return presetOf(lane.precision).model.has_value();
     };
     Field policy = whenLane(
-        user,
-        ofLane(
-            {"precision.policy", "Policy file", "",
-             "For the precision user: a JSON file with a base policy and rules for single "
-             "operations and layers. A relative path starts at the folder of the experiment file."},
-            [](auto& lane) -> auto& { return lane.policyFile; }));
+        user, ofLane(
+                  {"precision.policy", phrase("Settings", "Policy file"), kNoUnit,
+                   phrase("Settings", "For the precision user: a JSON file with a base policy and "
+                                      "rules for single operations and layers. A relative path "
+                                      "starts at the folder of the experiment file.")},
+                  [](auto& lane) -> auto& { return lane.policyFile; }));
     policy.kind = FieldKind::Path;
     return {
         policy,
         ofLane(
-            {"precision.layers", "Layers of their own", "",
-             "Layers that compute in a dtype of their own, regardless of the precision. "
-             "halfscope-cli describe prints the names of the layers."},
+            {"precision.layers", phrase("Settings", "Layers of their own"), kNoUnit,
+             phrase("Settings",
+                    "Layers that compute in a dtype of their own, regardless of the precision. "
+                    "halfscope-cli describe prints the names of the layers.")},
             [](auto& lane) -> auto& { return lane.layers; }),
-        whenLane(cast,
-                 oneOf(ofLane(
-                           {"precision.master_weights", "Master weights", "",
-                            "on: the parameters are float32, and the network uses rounded copies. "
-                            "default: on for apex-o2, off for apex-o3, fp16 and bf16."},
-                           [](auto& lane) -> auto& { return lane.masterWeights; }),
-                       namesUpTo(Override::Off))),
+        whenLane(
+            cast,
+            oneOf(ofLane(
+                      {"precision.master_weights", phrase("Settings", "Master weights"), kNoUnit,
+                       phrase("Settings",
+                              "on: the parameters are float32, and the network uses rounded "
+                              "copies. default: on for apex-o2, off for apex-o3, fp16 and bf16.")},
+                      [](auto& lane) -> auto& { return lane.masterWeights; }),
+                  namesUpTo(Override::Off))),
         whenLane(cast, oneOf(ofLane(
-                                 {"precision.keep_batchnorm_fp32", "Norms in float32", "",
-                                  "on: the scale and shift of norms stay float32. default: on for "
-                                  "apex-o2, off for apex-o3, fp16 and bf16."},
+                                 {"precision.keep_batchnorm_fp32",
+                                  phrase("Settings", "Norms in float32"), kNoUnit,
+                                  phrase("Settings",
+                                         "on: the scale and shift of norms stay float32. default: "
+                                         "on for apex-o2, off for apex-o3, fp16 and bf16.")},
                                  [](auto& lane) -> auto& { return lane.keepBatchnormF32; }),
                              namesUpTo(Override::Off))),
     };
@@ -309,26 +331,28 @@ std::vector<Field> precisionParts() {
 
 std::vector<Field> makeTable() {
     std::vector<Field> table;
-    const auto add = [&table](const char* group, std::vector<Field> fields) {
+    const auto add = [&table](Phrase group, std::vector<Field> fields) {
         for (Field& field : fields) {
             field.group = group;
             table.push_back(std::move(field));
         }
     };
-    add("Task", taskFields());
-    add("Task", regressionFields());
-    add("Task", lossFields());
-    add("Task", dataFields());
-    add("Network", networkFields());
-    add("Optimizer", optimizerFields());
-    add("Optimizer", specialOptimizerFields());
-    add("Schedule", scheduleFields());
-    add("Schedule", specialScheduleFields());
-    add("Gradients", gradientFields());
-    add("Run", runFields());
-    add("Precision and scaler", {precisionField()});
-    add("Precision and scaler", precisionParts());
-    add("Precision and scaler", scalerFields());
+    add(phrase("Settings", "Task"), taskFields());
+    add(phrase("Settings", "Task"), regressionFields());
+    add(phrase("Settings", "Task"), lossFields());
+    add(phrase("Settings", "Task"), dataFields());
+    add(phrase("Settings", "Network"), networkFields());
+    add(phrase("Settings", "Optimizer"), optimizerFields());
+    add(phrase("Settings", "Optimizer"), specialOptimizerFields());
+    add(phrase("Settings", "Optimizer"), secondOptimizerFields());
+    add(phrase("Settings", "Schedule"), scheduleFields());
+    add(phrase("Settings", "Schedule"), cycleFields());
+    add(phrase("Settings", "Schedule"), specialScheduleFields());
+    add(phrase("Settings", "Gradients"), gradientFields());
+    add(phrase("Settings", "Run"), runFields());
+    add(phrase("Settings", "Precision and scaler"), {precisionField()});
+    add(phrase("Settings", "Precision and scaler"), precisionParts());
+    add(phrase("Settings", "Precision and scaler"), scalerFields());
     return table;
 }
 

@@ -31,8 +31,8 @@ std::string shown(const FieldValue& value) {
     return valueText(value);
 }
 
-[[noreturn]] void refuse(const Field& field, const std::string& value, const std::string& allowed) {
-    throw InputError(field.key + ": " + value + " is not allowed: " + allowed);
+[[noreturn]] void refuse(const Field& field, const Message& value, const Message& allowed) {
+    throw InputError(phrase("Settings", "%1: %2 is not allowed: %3"), field.key, value, allowed);
 }
 
 /// "auto", or a device, or one for each lane.
@@ -80,6 +80,15 @@ bool isAllowed(const Field& field, const FieldValue& value) {
         return field.key != kDeviceKey || isDeviceText(*text);
     }
     return false;
+}
+
+/// Of the least and the largest number.
+Phrase rangePhrase(const Field& field) {
+    if (field.exclusiveMinimum && field.exclusiveMaximum)
+        return phrase("Settings", "a number above %1 and below %2");
+    if (field.exclusiveMinimum) return phrase("Settings", "a number above %1 and at most %2");
+    if (field.exclusiveMaximum) return phrase("Settings", "a number from %1 and below %2");
+    return phrase("Engine", "a number from %1 to %2");
 }
 
 /// The part after the last dot, which is what people remember of a key.
@@ -132,17 +141,18 @@ std::string nearestKey(std::string_view key) {
     return best;
 }
 
-std::string keyHint(std::string_view key) {
+Message keyHint(std::string_view key) {
     const std::string nearest = nearestKey(key);
     if (isNear(key, nearest) || isNear(lastPart(key), lastPart(nearest)))
-        return "; the nearest known one is " + nearest;
-    return "; halfscope-cli settings lists all";
+        return {phrase("Engine", "; the nearest known one is %1"), nearest};
+    return phrase("Settings", "; halfscope-cli settings lists all");
 }
 
 void checkValue(const Field& field, const FieldValue& value) {
     if (const auto* text = std::get_if<std::string>(&value); text && field.check)
         return field.check(*text);
-    if (!isAllowed(field, value)) refuse(field, shown(value), allowedText(field, value));
+    if (!isAllowed(field, value))
+        refuse(field, Message::data(shown(value)), allowedText(field, value));
 }
 
 FieldValue parseValue(const Field& field, std::string_view given) {
@@ -160,7 +170,10 @@ FieldValue parseValue(const Field& field, std::string_view given) {
             value = *power;
         }
         if (std::holds_alternative<std::string>(value)) {
-            refuse(field, text.empty() ? "an empty value" : quotedText(text), allowedText(field));
+            refuse(field,
+                   text.empty() ? Message(phrase("Settings", "an empty value"))
+                                : Message::data(quotedText(text)),
+                   allowedText(field));
         }
     }
     checkValue(field, value);
@@ -182,7 +195,7 @@ std::string valueText(const FieldValue& value) {
     return std::get<std::string>(value);
 }
 
-std::string allowedText(const Field& field) {
+Message allowedText(const Field& field) {
     const auto number = [&field](double x) {
         const bool whole = field.kind == FieldKind::Integer;
         if (!whole) return numberText(x);
@@ -190,56 +203,55 @@ std::string allowedText(const Field& field) {
         return numberText(x >= 9223372036854775807.0 ? INT64_MAX : static_cast<int64_t>(x));
     };
     switch (field.kind) {
-    case FieldKind::Bool: return "true or false";
+    case FieldKind::Bool: return phrase("Settings", "true or false");
     case FieldKind::Integer:
-        return "a whole number from " + number(field.minimum) + " to " + number(field.maximum);
-    case FieldKind::Real:
-        if (!field.exclusiveMinimum && !field.exclusiveMaximum) {
-            return "a number from " + number(field.minimum) + " to " + number(field.maximum);
-        }
-        return "a number " + std::string(field.exclusiveMinimum ? "above " : "from ") +
-               number(field.minimum) + " and " + (field.exclusiveMaximum ? "below " : "at most ") +
-               number(field.maximum);
+        return {phrase("Engine", "a whole number from %1 to %2"), number(field.minimum),
+                number(field.maximum)};
+    case FieldKind::Real: return {rangePhrase(field), number(field.minimum), number(field.maximum)};
     case FieldKind::Choice: {
-        std::string text = field.choices.size() > 1 ? "one of " : "";
-        for (size_t i = 0; i < field.choices.size(); ++i) {
-            text += (i > 0 ? ", " : "") + field.choices[i];
-        }
-        return text;
+        std::vector<Message> choices;
+        for (const std::string& choice : field.choices)
+            choices.push_back(Message::data(choice));
+        if (choices.size() == 1) return choices.front();
+        return {phrase("Settings", "one of %1"), listed(choices)};
     }
-    case FieldKind::Path: return "a file's path in plain UTF-8, or nothing";
+    case FieldKind::Path: return phrase("Settings", "a file's path in plain UTF-8, or nothing");
     case FieldKind::Text:
         if (field.key == kLayersKey)
-            return "pairs such as layer 1=float32, output layer=float16 with each layer once and "
-                   "float32, float16 or bfloat16, or nothing";
-        if (field.check) return "PyTorch's text of a network, or nothing";
+            return phrase("Settings",
+                          "pairs such as layer 1=float32, output layer=float16 with each layer "
+                          "once and float32, float16 or bfloat16, or nothing");
+        if (field.check) return phrase("Settings", "PyTorch's text of a network, or nothing");
         return field.key == kDeviceKey
-                   ? "auto, cpu, cuda or cuda:INDEX, or one for each lane with commas between"
-                   : "plain UTF-8 text";
+                   ? phrase(
+                         "Settings",
+                         "auto, cpu, cuda or cuda:INDEX, or one for each lane with commas between")
+                   : phrase("Settings", "plain UTF-8 text");
     }
     return {};
 }
 
-std::string allowedText(const Field& field, const FieldValue& refused) {
+Message allowedText(const Field& field, const FieldValue& refused) {
     const auto* real = std::get_if<double>(&refused);
     const bool rounds =
         field.kind == FieldKind::Real && real && *real > field.minimum && *real < field.maximum;
     if (!rounds) return allowedText(field);
-    return allowedText(field) + "; as float32 it is " + numberText(static_cast<float>(*real));
+    return {phrase("Settings", "%1; as float32 it is %2"), allowedText(field),
+            numberText(static_cast<float>(*real))};
 }
 
 void setField(RunConfig& config, int lane, std::string_view key, const FieldValue& value) {
     const Field* field = findField(key);
     if (!field) {
-        throw InputError(std::string(key) + ": unknown setting" + keyHint(key));
+        throw InputError(phrase("Settings", "%1: unknown setting%2"), key, keyHint(key));
     }
     checkValue(*field, value);
     const int lanes = static_cast<int>(config.lanes.size());
     if (field->scope == FieldScope::Run) {
         field->set(config, lane, value);
     } else if (lane >= lanes) {
-        throw InputError("lanes." + std::to_string(lane) + ": there is no such lane: 0 to " +
-                         std::to_string(lanes - 1));
+        throw InputError(phrase("Settings", "lanes.%1: there is no such lane: 0 to %2"), lane,
+                         lanes - 1);
     } else if (lane >= 0) {
         field->set(config, lane, value);
     } else {
@@ -251,8 +263,9 @@ void setField(RunConfig& config, int lane, std::string_view key, const FieldValu
 void applySetting(RunConfig& config, std::string_view assignment) {
     const size_t equals = assignment.find('=');
     if (equals == std::string_view::npos || equals == 0) {
-        throw InputError(quotedText(assignment) +
-                         " is not a setting: KEY=VALUE, such as scaler.init_scale=2^10");
+        throw InputError(
+            phrase("Settings", "%1 is not a setting: KEY=VALUE, such as scaler.init_scale=2^10"),
+            quotedText(assignment));
     }
     std::string_view key = trimmed(assignment.substr(0, equals));
     int lane = -1;
@@ -261,19 +274,22 @@ void applySetting(RunConfig& config, std::string_view assignment) {
         const size_t dot = std::min(rest.find('.'), rest.size());
         const auto index = numberFrom<int>(rest.substr(0, dot));
         if (!index || *index < 0 || dot == rest.size()) {
-            throw InputError(quotedText(key) + " is not a lane's setting: lanes.INDEX.KEY, such as "
-                                               "lanes.1.scaler.init_scale");
+            throw InputError(phrase("Settings", "%1 is not a lane's setting: lanes.INDEX.KEY, such "
+                                                "as lanes.1.scaler.init_scale"),
+                             quotedText(key));
         }
         lane = *index;
         key = rest.substr(dot + 1);
     }
     const Field* field = findField(key);
     if (!field) {
-        throw InputError(quotedText(key) + " is an unknown setting" + keyHint(key));
+        throw InputError(phrase("Settings", "%1 is an unknown setting%2"), quotedText(key),
+                         keyHint(key));
     }
     if (lane >= 0 && field->scope == FieldScope::Run) {
-        throw InputError(field->key + " belongs to the whole run, not to a lane: set " +
-                         field->key + "=VALUE");
+        throw InputError(
+            phrase("Settings", "%1 belongs to the whole run, not to a lane: set %2=VALUE"),
+            field->key, field->key);
     }
     setField(config, lane, key, parseValue(*field, assignment.substr(equals + 1)));
 }
@@ -284,14 +300,17 @@ namespace {
 void checkScaler(const ScalerConfig& scaler, size_t lane) {
     const ScalerRules& rules = scaler.rules;
     if (rules.mode != ScalerMode::Dynamic) return;
-    const auto refuseBeyond = [&](const char* key, double limit, const char* allowed) {
-        throw InputError("lanes." + std::to_string(lane) +
-                         ".scaler.init_scale: " + numberText(scaler.initScale) +
-                         " is not allowed: " + allowed + " " + key + ", " + numberText(limit));
+    const auto refuseBeyond = [&](const char* key, double limit, Phrase allowed) {
+        throw InputError(allowed, lane, numberText(scaler.initScale), key, numberText(limit));
     };
-    if (scaler.initScale < rules.floor) refuseBeyond("scaler.floor", rules.floor, "at least");
+    if (scaler.initScale < rules.floor)
+        refuseBeyond(
+            "scaler.floor", rules.floor,
+            phrase("Settings", "lanes.%1.scaler.init_scale: %2 is not allowed: at least %3, %4"));
     if (rules.ceiling > 0 && scaler.initScale > rules.ceiling)
-        refuseBeyond("scaler.ceiling", rules.ceiling, "at most");
+        refuseBeyond(
+            "scaler.ceiling", rules.ceiling,
+            phrase("Settings", "lanes.%1.scaler.init_scale: %2 is not allowed: at most %3, %4"));
 }
 
 /// A schedule of one update has no end that differs from its start; one as long as the run must
@@ -300,19 +319,20 @@ void checkLengths(const RunConfig& config) {
     constexpr int64_t kMostSteps = 1000000000;
     const int64_t perEpoch = epochPlanOf(config).stepsPerEpoch();
     if (config.epochs > kMostSteps / perEpoch)
-        throw InputError("run.epochs: " + numberText(config.epochs) + " is not allowed: at most " +
-                         numberText(kMostSteps / perEpoch) + ", for an epoch has " +
-                         numberText(perEpoch) + " steps");
+        throw InputError(
+            phrase("Settings",
+                   "run.epochs: %1 is not allowed: at most %2, for an epoch has %3 steps"),
+            numberText(config.epochs), numberText(kMostSteps / perEpoch), numberText(perEpoch));
     if (config.schedule.kind == ScheduleKind::Constant) return;
     if (config.schedule.totalSteps == 1)
-        throw InputError("schedule.total_steps: 1 is not allowed: 0, for as many as the run has, "
-                         "or at least 2");
+        throw InputError(phrase("Settings", "schedule.total_steps: 1 is not allowed: 0, for as "
+                                            "many as the run has, or at least 2"));
     const int64_t length = scheduleOf(config).totalSteps;
     const auto longest = static_cast<int64_t>(kLongestSchedule);
     if (length > longest)
-        throw InputError("schedule.total_steps: 0 is not allowed for a run of " +
-                         numberText(length) + " updates: a schedule has at most " +
-                         numberText(longest));
+        throw InputError(phrase("Settings", "schedule.total_steps: 0 is not allowed for a run of "
+                                            "%1 updates: a schedule has at most %2"),
+                         numberText(length), numberText(longest));
 }
 
 /// The last batch of an epoch has samples of its own: one alone has no variance.
@@ -320,24 +340,29 @@ void checkBatches(const RunConfig& config) {
     const DataSetInfo& data = infoOf(config.task.kind);
     const LossInfo& loss = infoOf(config.task.loss.kind);
     if (loss.ofLabels != data.labels)
-        throw InputError("task.loss: " + std::string(loss.name) +
-                         " is not allowed with task.kind " + data.name + ": its targets are " +
-                         (data.labels ? "classes, not numbers" : "numbers, not classes"));
+        throw InputError(data.labels
+                             ? phrase("Settings", "task.loss: %1 is not allowed with task.kind %2: "
+                                                  "its targets are classes, not numbers")
+                             : phrase("Settings", "task.loss: %1 is not allowed with task.kind %2: "
+                                                  "its targets are numbers, not classes"),
+                         loss.name, data.name);
     if (data.wholeSet) return;
     if (config.task.batch > config.task.samples) {
-        throw InputError("task.batch: " + numberText(config.task.batch) +
-                         " is not allowed: at most task.samples, " +
-                         numberText(config.task.samples));
+        throw InputError(
+            phrase("Settings", "task.batch: %1 is not allowed: at most task.samples, %2"),
+            numberText(config.task.batch), numberText(config.task.samples));
     }
     if (!config.model.layers.empty() || config.model.norm != Norm::BatchNorm) return;
     if (config.task.batch == 1) {
-        throw InputError("task.batch: 1 is not allowed with model.norm batch: a variance over one "
-                         "sample does not exist; at least 2");
+        throw InputError(phrase("Settings", "task.batch: 1 is not allowed with model.norm batch: a "
+                                            "variance over one sample does not exist; at least 2"));
     }
     if (epochPlanOf(config).lastRows() == 1)
-        throw InputError("data.last_batch: keep is not allowed with model.norm batch where one "
-                         "sample of task.samples " +
-                         numberText(config.task.samples) + " is left over: drop, or another batch");
+        throw InputError(
+            phrase("Settings",
+                   "data.last_batch: keep is not allowed with model.norm batch where one sample of "
+                   "task.samples %1 is left over: drop, or another batch"),
+            numberText(config.task.samples));
 }
 
 /// The combinations that torch.optim.SGD and three phases of a cycle refuse.
@@ -346,13 +371,15 @@ void checkTraining(const RunConfig& config) {
     const bool used = infoOf(optimizer.kind).has.nesterov ||
                       (config.model.networks > 1 && infoOf(config.second.kind).has.nesterov);
     if (used && optimizer.nesterov && (optimizer.momentum == 0 || optimizer.dampening != 0))
-        throw InputError("optimizer.nesterov: true is not allowed without optimizer.momentum or "
-                         "with optimizer.dampening: a momentum above 0 and a dampening of 0");
+        throw InputError(phrase(
+            "Settings", "optimizer.nesterov: true is not allowed without optimizer.momentum or "
+                        "with optimizer.dampening: a momentum above 0 and a dampening of 0"));
     const ScheduleConfig& schedule = config.schedule;
     if (schedule.kind == ScheduleKind::OneCycle && schedule.threePhase && schedule.pctStart > 0.5)
-        throw InputError("schedule.pct_start: " + numberText(schedule.pctStart) +
-                         " is not allowed with schedule.three_phase: at most 0.5, because the "
-                         "second phase is as long as the first");
+        throw InputError(phrase("Settings",
+                                "schedule.pct_start: %1 is not allowed with schedule.three_phase: "
+                                "at most 0.5, because the second phase is as long as the first"),
+                         numberText(schedule.pctStart));
 }
 
 /// The lanes of a run once all its forks have begun.
@@ -363,18 +390,21 @@ RunConfig withForks(const RunConfig& config) {
         const std::string path = "forks." + std::to_string(i);
         const auto lanes = static_cast<int>(whole.lanes.size());
         if (fork.step < 1 || (i > 0 && fork.step < config.forks[i - 1].step))
-            throw InputError(path + ".step: " + numberText(fork.step) +
-                             " is not allowed: at least 1 and the step of the fork before it");
+            throw InputError(
+                phrase("Settings",
+                       "%1.step: %2 is not allowed: at least 1 and the step of the fork before it"),
+                path, numberText(fork.step));
         if (fork.parent < 0 || fork.parent >= lanes)
-            throw InputError(path + ".parent: " + std::to_string(fork.parent) +
-                             " is not allowed: a lane that is there, 0 to " +
-                             std::to_string(lanes - 1));
+            throw InputError(
+                phrase("Settings", "%1.parent: %2 is not allowed: a lane that is there, 0 to %3"),
+                path, fork.parent, lanes - 1);
         const auto edits = static_cast<int64_t>(config.edits.size());
         const int64_t least = i > 0 ? config.forks[i - 1].afterEdits : 0;
         if (fork.afterEdits < least || fork.afterEdits > edits)
-            throw InputError(path + ".after_edits: " + numberText(fork.afterEdits) +
-                             " is not allowed: " + numberText(least) + " to the number of edits, " +
-                             numberText(edits));
+            throw InputError(
+                phrase("Settings",
+                       "%1.after_edits: %2 is not allowed: %3 to the number of edits, %4"),
+                path, numberText(fork.afterEdits), numberText(least), numberText(edits));
         whole.lanes.push_back(fork.lane);
     }
     return whole;
@@ -385,21 +415,25 @@ void checkEdits(const RunConfig& config) {
         const LiveEdit& edit = config.edits[i];
         const std::string path = "edits." + std::to_string(i);
         if (edit.step < 1 || (i > 0 && edit.step < config.edits[i - 1].step))
-            throw InputError(path + ".step: " + numberText(edit.step) +
-                             " is not allowed: at least 1 and the step of the edit before it");
+            throw InputError(
+                phrase("Settings",
+                       "%1.step: %2 is not allowed: at least 1 and the step of the edit before it"),
+                path, numberText(edit.step));
         const auto forks =
             std::count_if(config.forks.begin(), config.forks.end(), [i](const LaneFork& fork) {
                 return fork.afterEdits <= static_cast<int64_t>(i);
             });
         const int64_t lanes = static_cast<int64_t>(config.lanes.size()) + forks;
         if (edit.lane < -1 || edit.lane >= lanes)
-            throw InputError(path + ".lane: " + std::to_string(edit.lane) +
-                             " is not allowed: a lane that is there, 0 to " +
-                             numberText(lanes - 1) + ", or none for all");
+            throw InputError(
+                phrase(
+                    "Settings",
+                    "%1.lane: %2 is not allowed: a lane that is there, 0 to %3, or none for all"),
+                path, edit.lane, numberText(lanes - 1));
         try {
             checkLiveEdit(edit.key, edit.value);
         } catch (const InputError& error) {
-            throw InputError(path + ": " + error.what());
+            throw InputError(within(path, error.message()));
         }
     }
 }
@@ -410,19 +444,22 @@ void checkEdited(const RunConfig& config, const Field& edited) {
     if (edited.scope == FieldScope::Lane) return;
     if (!edited.applies(config, -1))
         throw InputError(
-            edited.key +
-            " cannot be changed: with the other settings of this run it has no effect");
+            phrase("Settings",
+                   "%1 cannot be changed: with the other settings of this run it has no effect"),
+            edited.key);
     checkTraining(config);
 }
 
 void checkLiveEdit(std::string_view key, const FieldValue& value) {
     const Field* field = findField(key == kLiveScale ? "scaler.init_scale" : key);
-    if (!field) throw InputError("unknown setting " + std::string(key) + keyHint(key));
+    if (!field) throw InputError(phrase("Settings", "unknown setting %1%2"), key, keyHint(key));
     Field edited = *field;
     edited.key = key;
     if (key != kLiveScale && field->effect != FieldEffect::Live)
-        throw InputError(field->key +
-                         " cannot be changed during a run; it takes effect after a restart");
+        throw InputError(
+            phrase("Settings",
+                   "%1 cannot be changed during a run; it takes effect after a restart"),
+            field->key);
     checkValue(edited, value);
 }
 
@@ -438,8 +475,8 @@ void checkConfig(const RunConfig& start) {
     checkEdits(start);
     const RunConfig config = withForks(start);
     if (config.lanes.empty() || config.lanes.size() > kMaxLanes) {
-        throw InputError("lanes: " + std::to_string(config.lanes.size()) +
-                         " lanes are not allowed: 1 to " + std::to_string(kMaxLanes));
+        throw InputError(phrase("Settings", "lanes: %1 lanes are not allowed: 1 to %2"),
+                         config.lanes.size(), kMaxLanes);
     }
     for (const Field& field : fieldTable()) {
         const int lanes =
@@ -462,19 +499,19 @@ std::string fieldReference() {
     // Lane 1 is amp-fp16: the lane whose scaler does something.
     const RunConfig defaults = defaultConfig();
     std::string text;
-    std::string group;
+    Phrase group;
     for (const Field& field : fieldTable()) {
-        if (field.group != group) {
-            text += (group.empty() ? "## " : "\n## ") + field.group +
+        if (!(field.group == group)) {
+            text += std::string(group.empty() ? "## " : "\n## ") + field.group.text() +
                     "\n\n| key | default | allowed | an edit acts | meaning |\n"
                     "| --- | --- | --- | --- | --- |\n";
             group = field.group;
         }
-        const std::string value = valueText(field.get(defaults, 1));
+        const std::string value = valueText(field.get(defaults, 1)), unit = field.unit.text();
         text += "| `" + field.key + "` | " + (value.empty() ? "" : "`" + value + "`") + " | " +
-                allowedText(field) + (field.unit.empty() ? "" : " (" + field.unit + ")") + " | " +
+                allowedText(field).english() + (unit.empty() ? "" : " (" + unit + ")") + " | " +
                 (field.effect == FieldEffect::Live ? "at the next step" : "at a restart") + " | " +
-                field.help + " |\n";
+                field.help.english() + " |\n";
     }
     text += "\n## Precisions and their scalers\n\nThe defaults of precision and scaler are those "
             "of a lane with precision `amp-fp16`. "
@@ -482,7 +519,7 @@ std::string fieldReference() {
             "| precision | means | loss scaling |\n| --- | --- | --- |\n";
     for (const PrecisionPreset& preset : precisionPresets()) {
         const std::string scaling = std::string(nameOf(preset.scalerMode)) + ", " + preset.scaler;
-        text += "| `" + std::string(preset.name) + "` | " + preset.about + " | " +
+        text += "| `" + std::string(preset.name) + "` | " + preset.about.text() + " | " +
                 (preset.mayScale ? scaling : "none") + " |\n";
     }
     return text;

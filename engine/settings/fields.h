@@ -2,6 +2,7 @@
 // tool tips and the reference in the manual.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/settings/run_config.h"
 
 #include <functional>
@@ -28,11 +29,11 @@ enum class FieldApply : uint8_t {
 };
 
 struct Field {
-    std::string key;   ///< "scaler.growth_interval": its place in the file and in --set
-    std::string group; ///< "Task", "Network", "Optimizer", "Schedule", "Gradients", "Run", ...
-    std::string label; ///< "Growth interval"
-    std::string unit;  ///< "steps", "pixels", or empty
-    std::string help;  ///< one or two sentences, for tool tips and the reference
+    std::string key; ///< "scaler.growth_interval": its place in the file and in --set
+    Phrase group;    ///< "Task", "Network", "Optimizer", "Schedule", "Gradients", "Run", ...
+    Phrase label;    ///< "Growth interval"
+    Phrase unit;     ///< "steps", "pixels", or empty
+    Message help;    ///< one or two sentences, for tool tips and the reference
     FieldKind kind = FieldKind::Real;
     FieldScope scope = FieldScope::Run;
     FieldEffect effect = FieldEffect::Restart;
@@ -61,7 +62,7 @@ const Field* findField(std::string_view key);
 std::string nearestKey(std::string_view key);
 /// The end of a message about an unknown key: the nearest one where it can have been meant, else
 /// where they are listed.
-std::string keyHint(std::string_view key);
+Message keyHint(std::string_view key);
 
 /// Checks kind and range; InputError "scaler.init_scale: -1 is not allowed: a number above 0 and at
 /// most 3.4e+38".
@@ -72,10 +73,10 @@ FieldValue parseValue(const Field&, std::string_view text);
 FieldValue valueFor(const Field&, const FieldValue&);
 std::string valueText(const FieldValue&);
 /// What is allowed, in words: "a whole number from 1 to 8".
-std::string allowedText(const Field&);
+Message allowedText(const Field&);
 /// The same, and why a number inside the range is refused: devices hold it as float32, where it may
 /// be the end that is not allowed.
-std::string allowedText(const Field&, const FieldValue& refused);
+Message allowedText(const Field&, const FieldValue& refused);
 
 /// Sets a field of the run, or of one lane (lane < 0: of every lane). InputError for unknown keys,
 /// which names the nearest known one.
@@ -111,10 +112,10 @@ std::vector<LaneConfig> parseLanes(std::string_view list);
 RunConfig settingsAtEnd(RunConfig recorded);
 
 struct Preset {
-    std::string name;  ///< "checkerboard"
-    std::string group; ///< "Examples": the heading under which lists and menus show it
-    std::string title; ///< "Checkerboard"
-    std::string about; ///< one sentence
+    std::string name; ///< "checkerboard"
+    Phrase group;     ///< "Examples": the heading under which lists and menus show it
+    Phrase title;     ///< "Checkerboard"
+    Phrase about;     ///< one sentence
     RunConfig config;
 };
 /// Presets of a group stand together; the first one is what the window opens with.

@@ -64,7 +64,7 @@ auto named(const Call& call) {
     try {
         return call();
     } catch (const InputError& error) {
-        throw InputError(std::string("model.layers, ") + error.what());
+        throw InputError(phrase("Model", "model.layers, %1"), error.message());
     }
 }
 

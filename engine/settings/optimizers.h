@@ -3,6 +3,8 @@
 // optimizer_fields.cpp.
 #pragma once
 
+#include "engine/core/message.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -22,27 +24,27 @@ struct OptimizerSettings {
 
 struct OptimizerInfo {
     OptimizerKind kind;
-    const char* name;  ///< in files
-    const char* about; ///< for tool tips and the manual, after the name
+    const char* name; ///< in files
+    Phrase about;     ///< for tool tips and the manual, after the name
     OptimizerSettings has;
 };
 
 inline constexpr std::array kOptimizers{
     OptimizerInfo{OptimizerKind::Adam,
                   "adam",
-                  "Adam, with weight decay added to the gradient",
+                  phrase("Settings", "Adam, with weight decay added to the gradient"),
                   {.betas = true, .epsilon = true}},
     OptimizerInfo{OptimizerKind::AdamW,
                   "adamw",
-                  "Adam, with weight decay applied to the weights directly",
+                  phrase("Settings", "Adam, with weight decay applied to the weights directly"),
                   {.betas = true, .epsilon = true}},
     OptimizerInfo{OptimizerKind::Sgd,
                   "sgd",
-                  "gradient descent with momentum",
+                  phrase("Settings", "gradient descent with momentum"),
                   {.momentum = true, .nesterov = true}},
     OptimizerInfo{OptimizerKind::RmsProp,
                   "rmsprop",
-                  "gradients divided by a running average of their size",
+                  phrase("Settings", "gradients divided by a running average of their size"),
                   {.epsilon = true, .momentum = true, .alpha = true}},
 };
 

@@ -17,7 +17,7 @@ namespace {
 using Policy = std::optional<CastPolicy>;
 
 /// The row of a network that is cast to one dtype.
-PrecisionPreset pure(Precision precision, const char* name, const char* about, DType model) {
+PrecisionPreset pure(Precision precision, const char* name, Phrase about, DType model) {
     PrecisionPreset row{precision, name, about, model};
     row.masterWeights = false;
     row.keepBatchnormF32 = false;
@@ -26,8 +26,8 @@ PrecisionPreset pure(Precision precision, const char* name, const char* about, D
 }
 
 /// Autocast over f32 parameters, with a scaler that starts in `mode`.
-PrecisionPreset autocast(Precision precision, const char* name, const char* about,
-                         Policy (*policy)(), ScalerMode mode, const char* scaler = "pytorch") {
+PrecisionPreset autocast(Precision precision, const char* name, Phrase about, Policy (*policy)(),
+                         ScalerMode mode, const char* scaler = "pytorch") {
     PrecisionPreset row{precision, name, about};
     row.policy = policy;
     row.scalerMode = mode;
@@ -35,7 +35,7 @@ PrecisionPreset autocast(Precision precision, const char* name, const char* abou
     return row;
 }
 
-PrecisionPreset plain(Precision precision, const char* name, const char* about, MathMode math) {
+PrecisionPreset plain(Precision precision, const char* name, Phrase about, MathMode math) {
     PrecisionPreset row{precision, name, about};
     row.math = math;
     row.mayScale = false;
@@ -44,7 +44,7 @@ PrecisionPreset plain(Precision precision, const char* name, const char* about, 
 
 /// Apex casts the outputs of a cast model back to f32, and keeps a loss scale of 1 where it has no
 /// dynamic one.
-PrecisionPreset apex(Precision precision, const char* name, const char* about,
+PrecisionPreset apex(Precision precision, const char* name, Phrase about,
                      std::optional<DType> model, bool master, ScalerMode mode) {
     PrecisionPreset row{precision, name, about, model};
     row.masterWeights = row.keepBatchnormF32 = master;
@@ -57,27 +57,31 @@ PrecisionPreset apex(Precision precision, const char* name, const char* about,
 std::vector<PrecisionPreset> torchRows() {
     using P = Precision;
     return {
-        plain(P::Fp32, "fp32", "Everything in float32.", MathMode::F32),
+        plain(P::Fp32, "fp32", phrase("Settings", "Everything in float32."), MathMode::F32),
         autocast(
-            P::AmpFp16, "amp-fp16", "PyTorch's autocast to float16, with the rules for CUDA.",
+            P::AmpFp16, "amp-fp16",
+            phrase("Settings", "PyTorch's autocast to float16, with the rules for CUDA."),
             [] { return Policy(torchCudaPolicy(DType::F16)); }, ScalerMode::Dynamic),
         autocast(
-            P::AmpBf16, "amp-bf16", "PyTorch's autocast to bfloat16, with the rules for CUDA.",
+            P::AmpBf16, "amp-bf16",
+            phrase("Settings", "PyTorch's autocast to bfloat16, with the rules for CUDA."),
             [] { return Policy(torchCudaPolicy(DType::BF16)); }, ScalerMode::Off),
-        pure(P::Fp16, "fp16", "Everything in float16, without master weights or scaling.",
+        pure(P::Fp16, "fp16",
+             phrase("Settings", "Everything in float16, without master weights or scaling."),
              DType::F16),
         plain(P::Tf32, "tf32",
-              "float32, except that matrix products and convolutions round their operands to 11 "
-              "bits.",
+              phrase("Settings", "float32, except that matrix products and convolutions round "
+                                 "their operands to 11 bits."),
               MathMode::TF32),
-        pure(P::Bf16, "bf16", "Everything in bfloat16, without master weights.", DType::BF16),
+        pure(P::Bf16, "bf16", phrase("Settings", "Everything in bfloat16, without master weights."),
+             DType::BF16),
         autocast(
             P::TorchCpuBf16, "torch-cpu-bf16",
-            "PyTorch's autocast to bfloat16, with the rules for the CPU.",
+            phrase("Settings", "PyTorch's autocast to bfloat16, with the rules for the CPU."),
             [] { return Policy(torchCpuPolicy(DType::BF16)); }, ScalerMode::Off),
         autocast(
             P::TorchCpuFp16, "torch-cpu-fp16",
-            "PyTorch's autocast to float16, with the rules for the CPU.",
+            phrase("Settings", "PyTorch's autocast to float16, with the rules for the CPU."),
             [] { return Policy(torchCpuPolicy(DType::F16)); }, ScalerMode::Dynamic),
     };
 }
@@ -85,29 +89,33 @@ std::vector<PrecisionPreset> torchRows() {
 std::vector<PrecisionPreset> otherRows() {
     using P = Precision;
     return {
-        apex(P::ApexO0, "apex-o0", "Apex O0: float32, a loss scale of 1.", std::nullopt, true,
-             ScalerMode::Off),
+        apex(P::ApexO0, "apex-o0", phrase("Settings", "Apex O0: float32, a loss scale of 1."),
+             std::nullopt, true, ScalerMode::Off),
         autocast(
-            P::ApexO1, "apex-o1", "Apex O1: casts around functions, by Apex's lists.",
+            P::ApexO1, "apex-o1",
+            phrase("Settings", "Apex O1: casts around functions, by Apex's lists."),
             [] { return Policy(apexPolicy(DType::F16)); }, ScalerMode::Dynamic, "apex"),
         apex(P::ApexO2, "apex-o2",
-             "Apex O2: a float16 network with norms and master weights in float32.", DType::F16,
-             true, ScalerMode::Dynamic),
-        apex(P::ApexO3, "apex-o3", "Apex O3: everything in float16, a loss scale of 1.", DType::F16,
+             phrase("Settings",
+                    "Apex O2: a float16 network with norms and master weights in float32."),
+             DType::F16, true, ScalerMode::Dynamic),
+        apex(P::ApexO3, "apex-o3",
+             phrase("Settings", "Apex O3: everything in float16, a loss scale of 1."), DType::F16,
              false, ScalerMode::Off),
         autocast(
             P::KerasFloat16, "keras-mixed-float16",
-            "Keras mixed_float16: each layer computes in float16 and keeps its variables in "
-            "float32.",
+            phrase("Settings", "Keras mixed_float16: each layer computes in float16 and keeps its "
+                               "variables in float32."),
             [] { return Policy(layerPolicy("keras mixed_float16", DType::F16)); },
             ScalerMode::Dynamic, "keras"),
         autocast(
             P::KerasBfloat16, "keras-mixed-bfloat16",
-            "Keras mixed_bfloat16: each layer computes in bfloat16 and keeps its variables in "
-            "float32.",
+            phrase("Settings", "Keras mixed_bfloat16: each layer computes in bfloat16 and keeps "
+                               "its variables in float32."),
             [] { return Policy(layerPolicy("keras mixed_bfloat16", DType::BF16)); },
             ScalerMode::Off),
-        autocast(P::User, "user", "Your own policy, from a file.", nullptr, ScalerMode::Dynamic),
+        autocast(P::User, "user", phrase("Settings", "Your own policy, from a file."), nullptr,
+                 ScalerMode::Dynamic),
     };
 }
 
@@ -205,16 +213,19 @@ void checkPrecision(const LaneConfig& lane, size_t index) {
     const PrecisionPreset& row = presetOf(lane.precision);
     const auto check = [&](const char* key, Override value) {
         if (row.model || value == Override::Default) return;
-        throw InputError(path + key + ": " + nameOf(value) + " is not allowed with precision " +
-                         row.name +
-                         ", because that precision does not cast the network as a whole; allowed: "
-                         "default, or one of the precisions fp16, bf16, apex-o2, apex-o3");
+        throw InputError(phrase("Settings",
+                                "%1%2: %3 is not allowed with precision %4, because that precision "
+                                "does not cast the network as a whole; allowed: default, or one of "
+                                "the precisions fp16, bf16, apex-o2, apex-o3"),
+                         path, key, nameOf(value), row.name);
     };
     check("master_weights", lane.masterWeights);
     check("keep_batchnorm_fp32", lane.keepBatchnormF32);
     if (lane.precision == Precision::User && lane.policyFile.empty())
-        throw InputError(path +
-                         "policy: missing; the precision user needs the path of a policy file");
+        throw InputError(
+            phrase("Settings",
+                   "%1policy: missing; the precision user needs the path of a policy file"),
+            path);
 }
 
 void checkLayers(const CastPolicy& policy, const LaneConfig& lane, const Graph& graph) {
@@ -232,8 +243,8 @@ void checkLayers(const CastPolicy& policy, const LaneConfig& lane, const Graph& 
         if (seen.contains(label)) continue;
         const std::string place =
             forced.contains(label) ? "precision.layers" : lane.policyFile + ": layers";
-        throw InputError(place + ": " + quotedText(label) + " is not a layer of this network" +
-                         nearestHint(label, known));
+        throw InputError(phrase("Settings", "%1: %2 is not a layer of this network%3"), place,
+                         quotedText(label), nearestHint(label, known));
     }
 }
 

@@ -3,6 +3,7 @@
 // settings make of its row: engine/settings/precision_plan.h.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/graph/op.h"
 #include "engine/scaler/grad_scaler.h"
 
@@ -38,8 +39,8 @@ enum class Override : uint8_t { Default, On, Off };
 
 struct PrecisionPreset {
     Precision precision = Precision::Fp32;
-    const char* name = "";  ///< "amp-fp16"
-    const char* about = ""; ///< one sentence
+    const char* name = ""; ///< "amp-fp16"
+    Phrase about;          ///< one sentence
     /// The network is cast to this as a whole (pure fp16, Apex O2 and O3).
     std::optional<DType> model{};
     bool masterWeights = true;    ///< parameters are f32, whatever the network computes in

@@ -7,16 +7,16 @@ namespace halfscope {
 
 namespace {
 
-constexpr const char* kSteps = "Recipes: steps";
-constexpr const char* kClipping = "Recipes: clipping";
-constexpr const char* kSchedules = "Recipes: schedules";
-constexpr const char* kOptimizers = "Recipes: optimizers";
+constexpr Phrase kSteps = phrase("Presets", "Recipes: steps");
+constexpr Phrase kClipping = phrase("Presets", "Recipes: clipping");
+constexpr Phrase kSchedules = phrase("Presets", "Recipes: schedules");
+constexpr Phrase kOptimizers = phrase("Presets", "Recipes: optimizers");
 
 /// A regression like the preset of that name, short enough to watch. Its first steps overflow at
 /// the usual first scale: every recipe shows what it does on a skipped step.
-Preset recipe(const char* name, const char* group, const char* title, const char* about) {
+Preset recipe(const char* name, Phrase group, Phrase title, Phrase about) {
     Preset made{name, group, title, about, defaultConfig()};
-    made.config.title = title;
+    made.config.title = title.text();
     made.config.lanes = parseLanes("fp32,amp-fp16");
     made.config.task.kind = TaskKind::Regression;
     made.config.model = {20, 1, Norm::None, Activation::Relu};
@@ -26,15 +26,17 @@ Preset recipe(const char* name, const char* group, const char* title, const char
 }
 
 Preset plain() {
-    return recipe("recipe-plain", kSteps, "Plain step",
-                  "Autocast around the forward pass and the loss, then scale, backward, step and "
-                  "update, as in PyTorch's first example of mixed precision.");
+    return recipe("recipe-plain", kSteps, phrase("Presets", "Plain step"),
+                  phrase("Presets",
+                         "Autocast around the forward pass and the loss, then scale, backward, "
+                         "step and update, as in PyTorch's first example of mixed precision."));
 }
 
 Preset accumulation() {
-    Preset made = recipe("recipe-accumulate", kSteps, "Accumulation",
-                         "Four batches of 16 make one update: scaled gradients add up, and scale, "
-                         "check and step wait for the last one.");
+    Preset made =
+        recipe("recipe-accumulate", kSteps, phrase("Presets", "Accumulation"),
+               phrase("Presets", "Four batches of 16 make one update: scaled gradients add up, and "
+                                 "scale, check and step wait for the last one."));
     made.config.task.batch = 16;
     made.config.gradients.accumulate = 4;
     made.config.steps = 1200;
@@ -43,18 +45,21 @@ Preset accumulation() {
 }
 
 Preset penalty() {
-    Preset made = recipe("recipe-penalty", kSteps, "Gradient penalty",
-                         "The norm of the gradient is added to the loss: scaled gradients, "
-                         "unscaled for the norm, then a second backward pass through both.");
+    Preset made = recipe(
+        "recipe-penalty", kSteps, phrase("Presets", "Gradient penalty"),
+        phrase("Presets", "The norm of the gradient is added to the loss: scaled gradients, "
+                          "unscaled for the norm, then a second backward pass through both."));
     made.config.gradients.penalty = 1;
     return made;
 }
 
 Preset twoOptimizers() {
     Preset made = recipe(
-        "recipe-two-optimizers", kSteps, "Two optimizers",
-        "Two networks, two losses over both outputs, Adam and SGD: the scale probes its limit "
-        "every 20 steps, and when only one optimizer skips, the scale still falls for both.");
+        "recipe-two-optimizers", kSteps, phrase("Presets", "Two optimizers"),
+        phrase(
+            "Presets",
+            "Two networks, two losses over both outputs, Adam and SGD: the scale probes its limit "
+            "every 20 steps, and when only one optimizer skips, the scale still falls for both."));
     made.config.model.networks = 2;
     made.config.second = {OptimizerKind::Sgd, 1e-5};
     made.config.lanes[1].scaler.rules.growthInterval = 20; // or nearly all skips come together
@@ -63,8 +68,7 @@ Preset twoOptimizers() {
 
 /// Plain gradient descent at a learning rate where the weights overflow unless gradients are
 /// clipped: there no loss scale helps, and the scaler takes it down to 0.
-Preset clipped(const char* name, const char* title, const char* about, ClipKind kind,
-               double limit) {
+Preset clipped(const char* name, Phrase title, Phrase about, ClipKind kind, double limit) {
     Preset made = recipe(name, kClipping, title, about);
     made.config.optimizer.kind = OptimizerKind::Sgd;
     made.config.optimizer.momentum = 0;
@@ -75,9 +79,10 @@ Preset clipped(const char* name, const char* title, const char* about, ClipKind 
 }
 
 Preset oneCycle() {
-    Preset made = recipe("recipe-onecycle", kSchedules, "One cycle",
-                         "The learning rate rises to a peak and falls again while Adam's beta 1 "
-                         "runs against it; the schedule advances on skipped steps too.");
+    Preset made = recipe(
+        "recipe-onecycle", kSchedules, phrase("Presets", "One cycle"),
+        phrase("Presets", "The learning rate rises to a peak and falls again while Adam's beta 1 "
+                          "runs against it; the schedule advances on skipped steps too."));
     made.config.schedule.kind = ScheduleKind::OneCycle;
     made.config.schedule.cycleMomentum = true;
     return made;
@@ -86,9 +91,11 @@ Preset oneCycle() {
 Preset oneCycleLinear() {
     Preset made = oneCycle();
     made.name = "recipe-onecycle-linear";
-    made.title = made.config.title = "One cycle, linear";
-    made.about = "SGD's learning rate goes up and down in straight lines, its momentum down from "
-                 "0.95 and up again; AMP, whose first steps are skipped, starts on the way up.";
+    made.title = phrase("Presets", "One cycle, linear");
+    made.config.title = made.title.text();
+    made.about = phrase(
+        "Presets", "SGD's learning rate goes up and down in straight lines, its momentum down from "
+                   "0.95 and up again; AMP, whose first steps are skipped, starts on the way up.");
     made.config.optimizer.kind = OptimizerKind::Sgd;
     made.config.schedule.anneal = Anneal::Linear;
     return made;
@@ -97,16 +104,18 @@ Preset oneCycleLinear() {
 Preset oneCycleThreePhase() {
     Preset made = oneCycle();
     made.name = "recipe-onecycle-three-phase";
-    made.title = made.config.title = "One cycle, 3 phases";
+    made.title = phrase("Presets", "One cycle, 3 phases");
+    made.config.title = made.title.text();
     made.about =
-        "Up, down in the same number of steps, then on to nearly zero: the last updates are too "
-        "small for float16, and only float32 weights, which AMP keeps, still move.";
+        phrase("Presets",
+               "Up, down in the same number of steps, then on to nearly zero: the last updates are "
+               "too small for float16, and only float32 weights, which AMP keeps, still move.");
     made.config.schedule.threePhase = true;
     return made;
 }
 
 /// Adam at ten times its usual learning rate, so that a fall of it shows.
-Preset scheduled(const char* name, const char* title, const char* about, ScheduleKind kind) {
+Preset scheduled(const char* name, Phrase title, Phrase about, ScheduleKind kind) {
     Preset made = recipe(name, kSchedules, title, about);
     made.config.optimizer.lr = 1e-2;
     made.config.schedule.kind = kind;
@@ -114,40 +123,44 @@ Preset scheduled(const char* name, const char* title, const char* about, Schedul
 }
 
 Preset stepDecay() {
-    Preset made = scheduled("recipe-schedule-step", "Step decay",
-                            "The learning rate falls to a tenth every 100 steps, and the loss "
-                            "settles. Skipped steps count, so AMP takes fewer of the large ones.",
-                            ScheduleKind::Step);
+    Preset made = scheduled(
+        "recipe-schedule-step", phrase("Presets", "Step decay"),
+        phrase("Presets", "The learning rate falls to a tenth every 100 steps, and the loss "
+                          "settles. Skipped steps count, so AMP takes fewer of the large ones."),
+        ScheduleKind::Step);
     made.config.schedule.stepSize = 100;
     made.config.schedule.gamma = 0.1;
     return made;
 }
 
 Preset exponentialDecay() {
-    Preset made = scheduled("recipe-schedule-exponential", "Exponential decay",
-                            "The learning rate drops by 1 % with every step, skipped or not: the "
-                            "steps that AMP skips while it looks for its scale are the largest.",
-                            ScheduleKind::Exponential);
+    Preset made = scheduled(
+        "recipe-schedule-exponential", phrase("Presets", "Exponential decay"),
+        phrase("Presets", "The learning rate drops by 1 % with every step, skipped or not: the "
+                          "steps that AMP skips while it looks for its scale are the largest."),
+        ScheduleKind::Exponential);
     made.config.schedule.gamma = 0.99;
     return made;
 }
 
 Preset cosineDecay() {
     Preset made = scheduled(
-        "recipe-schedule-cosine", "Cosine decay",
-        "Half a cosine from 0.01 down to 0.0001: scheduler.step() follows scaler.update(), so both "
-        "lanes finish the schedule at the same step, no matter what was skipped.",
+        "recipe-schedule-cosine", phrase("Presets", "Cosine decay"),
+        phrase("Presets",
+               "Half a cosine from 0.01 down to 0.0001: scheduler.step() follows scaler.update(), "
+               "so both lanes finish the schedule at the same step, no matter what was skipped."),
         ScheduleKind::Cosine);
     made.config.schedule.minLr = 1e-4;
     return made;
 }
 
 Preset warmUp() {
-    Preset made = scheduled("recipe-schedule-linear", "Linear warm-up",
-                            "From a tenth of the learning rate to all of it in 100 steps, with a "
-                            "first scale of 2^24: while steps are skipped, B's schedule keeps "
-                            "running, as in PyTorch, and C's waits, as in Keras.",
-                            ScheduleKind::Linear);
+    Preset made = scheduled(
+        "recipe-schedule-linear", phrase("Presets", "Linear warm-up"),
+        phrase("Presets", "From a tenth of the learning rate to all of it in 100 steps, with a "
+                          "first scale of 2^24: while steps are skipped, B's schedule keeps "
+                          "running, as in PyTorch, and C's waits, as in Keras."),
+        ScheduleKind::Linear);
     made.config.schedule.totalSteps = 100;
     made.config.lanes = parseLanes("fp32,amp-fp16,amp-fp16");
     std::vector<LaneConfig>& lanes = made.config.lanes;
@@ -157,9 +170,11 @@ Preset warmUp() {
 }
 
 Preset amsgrad() {
-    Preset made = recipe("recipe-adam-amsgrad", kOptimizers, "Adam with AMSGrad",
-                         "Adam divides by the largest mean square so far. One inf would stay there "
-                         "forever, so a skipped step must not touch the states of the optimizer.");
+    Preset made =
+        recipe("recipe-adam-amsgrad", kOptimizers, phrase("Presets", "Adam with AMSGrad"),
+               phrase("Presets",
+                      "Adam divides by the largest mean square so far. One inf would stay there "
+                      "forever, so a skipped step must not touch the states of the optimizer."));
     made.config.optimizer.lr = 1e-2;
     made.config.optimizer.beta2 = 0.95; // at 0.999 a mean square does not fall within the run
     made.config.optimizer.amsgrad = true;
@@ -168,9 +183,10 @@ Preset amsgrad() {
 
 Preset adamW() {
     Preset made =
-        recipe("recipe-adamw", kOptimizers, "AdamW",
-               "Weights decay directly rather than through the gradient, so the loss scale does "
-               "not affect the decay. A skipped step must not decay them either.");
+        recipe("recipe-adamw", kOptimizers, phrase("Presets", "AdamW"),
+               phrase("Presets",
+                      "Weights decay directly rather than through the gradient, so the loss scale "
+                      "does not affect the decay. A skipped step must not decay them either."));
     made.config.optimizer.kind = OptimizerKind::AdamW;
     made.config.optimizer.lr = 1e-2;
     made.config.optimizer.weightDecay = 0.5;
@@ -178,7 +194,7 @@ Preset adamW() {
 }
 
 /// SGD with a momentum of 0.9.
-Preset momentumSgd(const char* name, const char* title, const char* about, double lr) {
+Preset momentumSgd(const char* name, Phrase title, Phrase about, double lr) {
     Preset made = recipe(name, kOptimizers, title, about);
     made.config.optimizer.kind = OptimizerKind::Sgd;
     made.config.optimizer.lr = lr;
@@ -186,29 +202,31 @@ Preset momentumSgd(const char* name, const char* title, const char* about, doubl
 }
 
 Preset nesterov() {
-    Preset made =
-        momentumSgd("recipe-sgd-nesterov", "SGD with Nesterov",
-                    "The size of an SGD step follows its gradients: without unscaling it would be "
-                    "65536 times too large. Adam's division hides such a mistake.",
-                    3e-3);
+    Preset made = momentumSgd(
+        "recipe-sgd-nesterov", phrase("Presets", "SGD with Nesterov"),
+        phrase("Presets", "The size of an SGD step follows its gradients: without unscaling it "
+                          "would be 65536 times too large. Adam's division hides such a mistake."),
+        3e-3);
     made.config.optimizer.nesterov = true;
     return made;
 }
 
 Preset dampening() {
-    Preset made =
-        momentumSgd("recipe-sgd-dampening", "SGD with dampening",
-                    "The momentum takes a tenth of every gradient, but all of the first one. With "
-                    "AMP the first one is that of the first step that is not skipped.",
-                    0.03);
+    Preset made = momentumSgd(
+        "recipe-sgd-dampening", phrase("Presets", "SGD with dampening"),
+        phrase("Presets", "The momentum takes a tenth of every gradient, but all of the first one. "
+                          "With AMP the first one is that of the first step that is not skipped."),
+        0.03);
     made.config.optimizer.dampening = 0.9;
     return made;
 }
 
 Preset rmsProp() {
-    Preset made = recipe("recipe-rmsprop", kOptimizers, "RMSprop",
-                         "Steps are divided by the root of a running mean of squared gradients: "
-                         "AMP keeps it in float32, since in float16 the square of 0.0001 is zero.");
+    Preset made =
+        recipe("recipe-rmsprop", kOptimizers, phrase("Presets", "RMSprop"),
+               phrase("Presets",
+                      "Steps are divided by the root of a running mean of squared gradients: AMP "
+                      "keeps it in float32, since in float16 the square of 0.0001 is zero."));
     made.config.optimizer.kind = OptimizerKind::RmsProp;
     made.config.optimizer.momentum = 0; // PyTorch's default
     made.config.optimizer.lr = 3e-3;
@@ -223,18 +241,24 @@ std::vector<Preset> recipePresets() {
         accumulation(),
         penalty(),
         twoOptimizers(),
-        clipped("recipe-clip", "Clip by L2 norm",
+        clipped(
+            "recipe-clip", phrase("Presets", "Clip by L2 norm"),
+            phrase(
+                "Presets",
                 "Gradients are unscaled before their norm is cut to 5, so that the limit means the "
-                "same at every scale; without clipping, these weights become nan and the scale 0.",
-                ClipKind::Norm2, 5),
-        clipped("recipe-clip-inf", "Clip by inf norm",
-                "After unscaling, one factor for all gradients brings the largest down to 2. On an "
-                "overflow the norm is infinite, and the step is skipped.",
+                "same at every scale; without clipping, these weights become nan and the scale 0."),
+            ClipKind::Norm2, 5),
+        clipped("recipe-clip-inf", phrase("Presets", "Clip by inf norm"),
+                phrase("Presets",
+                       "After unscaling, one factor for all gradients brings the largest down to "
+                       "2. On an overflow the norm is infinite, and the step is skipped."),
                 ClipKind::NormInf, 2),
-        clipped("recipe-clip-value", "Clip by value",
-                "Each gradient is cut off at 0.1 separately. Without unscaling first, all but the "
-                "smallest would be cut, and little more than their signs would be left.",
-                ClipKind::Value, 0.1),
+        clipped(
+            "recipe-clip-value", phrase("Presets", "Clip by value"),
+            phrase("Presets",
+                   "Each gradient is cut off at 0.1 separately. Without unscaling first, all but "
+                   "the smallest would be cut, and little more than their signs would be left."),
+            ClipKind::Value, 0.1),
         oneCycle(),
         oneCycleLinear(),
         oneCycleThreePhase(),

@@ -22,57 +22,75 @@ std::vector<Field> scheduleFields() {
     };
     return {
         oneOf(ofRun(
-                  {"schedule.kind", "Schedule", "",
-                   "constant keeps the learning rate; one-cycle warms up to a peak and then "
-                   "anneals to far below the start; the others fall or rise from the learning "
-                   "rate. A schedule advances on skipped steps too."},
+                  {"schedule.kind", phrase("Settings", "Schedule"), kNoUnit,
+                   phrase("Settings",
+                          "constant keeps the learning rate; one-cycle warms up to a peak and then "
+                          "anneals to far below the start; the others fall or rise from the "
+                          "learning rate. A schedule advances on skipped steps too.")},
                   [](auto& c) -> auto& { return c.schedule.kind; }),
               namesUpTo(ScheduleKind::Linear)),
-        when(cycle, in(ofRun(
-                           {"schedule.max_lr", "Peak learning rate", "",
-                            "The highest learning rate, reached at the end of the warm-up."},
-                           [](auto& c) -> auto& { return c.schedule.maxLr; }),
-                       {0, 1000, Bound::AboveMinimum, true})),
+        when(cycle,
+             in(ofRun(
+                    {"schedule.max_lr", phrase("Settings", "Peak learning rate"), kNoUnit,
+                     phrase("Settings",
+                            "The highest learning rate, reached at the end of the warm-up.")},
+                    [](auto& c) -> auto& { return c.schedule.maxLr; }),
+                {0, 1000, Bound::AboveMinimum, true})),
         // The table of rates lies on the device as float32: 32 MB at the maximum, and the two falls
         // of a cosine's period still count exactly in float32.
         when(changes,
              in(ofRun(
-                    {"schedule.total_steps", "Schedule length", "steps",
-                     "Number of steps of the whole schedule, where accumulated batches count as "
-                     "one; 0 means the length of the run. Afterwards the last learning rate stays. "
-                     "A cosine rises again over the same number of steps, as in PyTorch."},
+                    {"schedule.total_steps", phrase("Settings", "Schedule length"),
+                     phrase("Settings", "steps"),
+                     phrase("Settings", "Number of steps of the whole schedule, where accumulated "
+                                        "batches count as one; 0 means the length of the run. "
+                                        "Afterwards the last learning rate stays. A cosine rises "
+                                        "again over the same number of steps, as in PyTorch.")},
                     [](auto& c) -> auto& { return c.schedule.totalSteps; }),
                 {0, kLongestSchedule, Bound::Closed, true})),
+    };
+}
+
+/// The rest of one-cycle's.
+std::vector<Field> cycleFields() {
+    const auto cycle = isKind(ScheduleKind::OneCycle);
+    return {
         when(cycle, in(ofRun(
-                           {"schedule.pct_start", "Warm-up share", "",
-                            "The share of the cycle in which the learning rate rises."},
+                           {"schedule.pct_start", phrase("Settings", "Warm-up share"), kNoUnit,
+                            phrase("Settings",
+                                   "The share of the cycle in which the learning rate rises.")},
                            [](auto& c) -> auto& { return c.schedule.pctStart; }),
                        {0, 1})),
         when(cycle, in(ofRun(
-                           {"schedule.div_factor", "Start divisor", "",
-                            "The cycle starts at the peak learning rate divided by this."},
+                           {"schedule.div_factor", phrase("Settings", "Start divisor"), kNoUnit,
+                            phrase("Settings",
+                                   "The cycle starts at the peak learning rate divided by this.")},
                            [](auto& c) -> auto& { return c.schedule.divFactor; }),
                        {1, 1e6, Bound::Closed, true})),
         when(cycle, in(ofRun(
-                           {"schedule.final_div_factor", "End divisor", "",
-                            "The cycle ends at its initial learning rate divided by this."},
+                           {"schedule.final_div_factor", phrase("Settings", "End divisor"), kNoUnit,
+                            phrase("Settings",
+                                   "The cycle ends at its initial learning rate divided by this.")},
                            [](auto& c) -> auto& { return c.schedule.finalDivFactor; }),
                        {1, 1e12, Bound::Closed, true})),
-        when(cycle, oneOf(ofRun(
-                              {"schedule.anneal", "Annealing", "",
-                               "The shape of the curve between start, peak and end."},
-                              [](auto& c) -> auto& { return c.schedule.anneal; }),
-                          namesUpTo(Anneal::Linear))),
+        when(cycle,
+             oneOf(ofRun(
+                       {"schedule.anneal", phrase("Settings", "Annealing"), kNoUnit,
+                        phrase("Settings", "The shape of the curve between start, peak and end.")},
+                       [](auto& c) -> auto& { return c.schedule.anneal; }),
+                   namesUpTo(Anneal::Linear))),
         when(cycle, ofRun(
-                        {"schedule.three_phase", "Three phases", "",
-                         "After the peak, the learning rate returns to its initial value in as "
-                         "many steps as it rose, then goes on to the end."},
+                        {"schedule.three_phase", phrase("Settings", "Three phases"), kNoUnit,
+                         phrase("Settings",
+                                "After the peak, the learning rate returns to its initial value in "
+                                "as many steps as it rose, then goes on to the end.")},
                         [](auto& c) -> auto& { return c.schedule.threePhase; })),
-        when(cycle, ofRun(
-                        {"schedule.cycle_momentum", "Cycle momentum", "",
-                         "The momentum of the optimizer, or Adam's beta 1, falls while the "
-                         "learning rate rises, and vice versa."},
-                        [](auto& c) -> auto& { return c.schedule.cycleMomentum; })),
+        when(cycle,
+             ofRun(
+                 {"schedule.cycle_momentum", phrase("Settings", "Cycle momentum"), kNoUnit,
+                  phrase("Settings", "The momentum of the optimizer, or Adam's beta 1, falls while "
+                                     "the learning rate rises, and vice versa.")},
+                 [](auto& c) -> auto& { return c.schedule.cycleMomentum; })),
     };
 }
 
@@ -85,43 +103,50 @@ std::vector<Field> specialScheduleFields() {
                c.schedule.kind == ScheduleKind::Exponential;
     };
     return {
-        when(momentumCycles, in(ofRun(
-                                    {"schedule.base_momentum", "Lowest momentum", "",
-                                     "The momentum at the peak of the learning rate."},
-                                    [](auto& c) -> auto& { return c.schedule.baseMomentum; }),
-                                {0, 1, Bound::BelowMaximum})),
-        when(momentumCycles, in(ofRun(
-                                    {"schedule.max_momentum", "Highest momentum", "",
-                                     "The momentum at the start and at the end of the cycle."},
-                                    [](auto& c) -> auto& { return c.schedule.maxMomentum; }),
-                                {0, 1, Bound::BelowMaximum})),
+        when(momentumCycles,
+             in(ofRun(
+                    {"schedule.base_momentum", phrase("Settings", "Lowest momentum"), kNoUnit,
+                     phrase("Settings", "The momentum at the peak of the learning rate.")},
+                    [](auto& c) -> auto& { return c.schedule.baseMomentum; }),
+                {0, 1, Bound::BelowMaximum})),
+        when(momentumCycles,
+             in(ofRun(
+                    {"schedule.max_momentum", phrase("Settings", "Highest momentum"), kNoUnit,
+                     phrase("Settings", "The momentum at the start and at the end of the cycle.")},
+                    [](auto& c) -> auto& { return c.schedule.maxMomentum; }),
+                {0, 1, Bound::BelowMaximum})),
         when(steps, in(ofRun(
-                           {"schedule.step_size", "Step length", "steps",
-                            "The learning rate falls each time after this many steps."},
+                           {"schedule.step_size", phrase("Settings", "Step length"),
+                            phrase("Settings", "steps"),
+                            phrase("Settings",
+                                   "The learning rate falls each time after this many steps.")},
                            [](auto& c) -> auto& { return c.schedule.stepSize; }),
                        {1, 1e7, Bound::Closed, true})),
         when(decays, in(ofRun(
-                            {"schedule.gamma", "Decay", "",
-                             "The learning rate is multiplied by this: at each fall (step), or "
-                             "after every step (exponential)."},
+                            {"schedule.gamma", phrase("Settings", "Decay"), kNoUnit,
+                             phrase("Settings", "The learning rate is multiplied by this: at each "
+                                                "fall (step), or after every step (exponential).")},
                             [](auto& c) -> auto& { return c.schedule.gamma; }),
                         {0, 1, Bound::AboveMinimum})),
         when(isKind(ScheduleKind::Cosine),
              in(ofRun(
-                    {"schedule.min_lr", "Lowest learning rate", "",
-                     "The learning rate at the end of the half cosine, from where it rises again."},
+                    {"schedule.min_lr", phrase("Settings", "Lowest learning rate"), kNoUnit,
+                     phrase("Settings", "The learning rate at the end of the half cosine, from "
+                                        "where it rises again.")},
                     [](auto& c) -> auto& { return c.schedule.minLr; }),
                 {0, 1000, Bound::Closed, true})),
-        when(linear, in(ofRun(
-                            {"schedule.start_factor", "Start factor", "",
-                             "The schedule starts at the learning rate times this."},
-                            [](auto& c) -> auto& { return c.schedule.startFactor; }),
-                        {0, 1, Bound::AboveMinimum})),
-        when(linear, in(ofRun(
-                            {"schedule.end_factor", "End factor", "",
-                             "The schedule ends at the learning rate times this."},
-                            [](auto& c) -> auto& { return c.schedule.endFactor; }),
-                        {0, 1})),
+        when(linear,
+             in(ofRun(
+                    {"schedule.start_factor", phrase("Settings", "Start factor"), kNoUnit,
+                     phrase("Settings", "The schedule starts at the learning rate times this.")},
+                    [](auto& c) -> auto& { return c.schedule.startFactor; }),
+                {0, 1, Bound::AboveMinimum})),
+        when(linear,
+             in(ofRun(
+                    {"schedule.end_factor", phrase("Settings", "End factor"), kNoUnit,
+                     phrase("Settings", "The schedule ends at the learning rate times this.")},
+                    [](auto& c) -> auto& { return c.schedule.endFactor; }),
+                {0, 1})),
     };
 }
 
@@ -130,38 +155,45 @@ std::vector<Field> gradientFields() {
     const auto penalised = [](const RunConfig& c) { return c.gradients.penalty != 0; };
     return {
         oneOf(ofRun(
-                  {"gradients.clip", "Clipping", "",
-                   "Clipping follows unscaling, so the limit applies to the true gradients. norm "
-                   "and norm-inf shorten all gradients together (by L2 norm or largest magnitude); "
-                   "value limits each element."},
+                  {"gradients.clip", phrase("Settings", "Clipping"), kNoUnit,
+                   phrase("Settings",
+                          "Clipping follows unscaling, so the limit applies to the true gradients. "
+                          "norm and norm-inf shorten all gradients together (by L2 norm or largest "
+                          "magnitude); value limits each element.")},
                   [](auto& c) -> auto& { return c.gradients.clip; }),
               namesUpTo(ClipKind::Value)),
         live(FieldApply::Training,
              when(clips,
                   in(ofRun(
-                         {"gradients.clip_limit", "Clipping limit", "",
-                          "The largest norm allowed, or the largest magnitude of an element."},
+                         {"gradients.clip_limit", phrase("Settings", "Clipping limit"), kNoUnit,
+                          phrase(
+                              "Settings",
+                              "The largest norm allowed, or the largest magnitude of an element.")},
                          [](auto& c) -> auto& { return c.gradients.clipLimit; }),
                      {0, 1e6, Bound::AboveMinimum, true}))),
         in(ofRun(
-               {"gradients.accumulate", "Accumulate", "batches",
-                "The gradients of this many batches add up before one update, as if the batch were "
-                "that much larger. The loss scale does not change in between."},
+               {"gradients.accumulate", phrase("Settings", "Accumulate"),
+                phrase("Settings", "batches"),
+                phrase("Settings",
+                       "The gradients of this many batches add up before one update, as if the "
+                       "batch were that much larger. The loss scale does not change in between.")},
                [](auto& c) -> auto& { return c.gradients.accumulate; }),
            {1, 1e6, Bound::Closed, true}),
         live(FieldApply::Training,
              in(ofRun(
-                    {"gradients.penalty", "Gradient penalty", "",
-                     "Weight of the L2 norm of the gradient, which is added to the loss. Its own "
-                     "gradient takes a second backward pass. 0: no penalty."},
+                    {"gradients.penalty", phrase("Settings", "Gradient penalty"), kNoUnit,
+                     phrase("Settings",
+                            "Weight of the L2 norm of the gradient, which is added to the loss. "
+                            "Its own gradient takes a second backward pass. 0: no penalty.")},
                     [](auto& c) -> auto& { return c.gradients.penalty; }),
                 {0, 1e6})),
         live(FieldApply::Training,
              when(penalised,
                   in(ofRun(
-                         {"gradients.penalty_eps", "Penalty epsilon", "",
-                          "Added under the square root of the penalty, which has an infinite "
-                          "slope at a gradient of zero. PyTorch's recipe adds 0."},
+                         {"gradients.penalty_eps", phrase("Settings", "Penalty epsilon"), kNoUnit,
+                          phrase("Settings",
+                                 "Added under the square root of the penalty, which has an "
+                                 "infinite slope at a gradient of zero. PyTorch's recipe adds 0.")},
                          [](auto& c) -> auto& { return c.gradients.penaltyEps; }),
                      {0, 1, Bound::Closed, true}))),
     };

@@ -33,8 +33,9 @@ ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType d
     Shape wanted{batch.rows, batch.outputs};
     if (input.pixelRows) wanted = {1, batch.outputs, input.shape[2], input.shape[3]};
     if (!(out == wanted))
-        throw InputError("model.layers: the model makes " + shapeText(out) + " of " +
-                         shapeText(input.shape) + ", and this task wants " + shapeText(wanted));
+        throw InputError(
+            phrase("Model", "model.layers: the model makes %1 of %2, and this task wants %3"),
+            shapeText(out), shapeText(input.shape), shapeText(wanted));
     return model;
 }
 ModelShapes modelShapes(const RunConfig& config) {
@@ -55,14 +56,15 @@ ModelShapes modelShapes(const RunConfig& config) {
         shapes.input = seenInput(config, model, batch).shape;
         outputOf(model, {shapes.input, DType::F32}, &shapes.layers);
     } catch (const InputError& error) {
-        shapes.error = error.what();
-        if (!shapes.error.starts_with(kModelKey)) shapes.error = kModelKey + (", " + shapes.error);
+        shapes.error = error.message();
+        if (!shapes.error.english().starts_with(kModelKey))
+            shapes.error = {phrase("Model", "model.layers, %1"), error.message()};
         return shapes;
     }
     try {
         if (knowsColours) fittingModel(config, batch, DType::F32);
     } catch (const InputError& error) {
-        shapes.error = error.what();
+        shapes.error = error.message();
     }
     return shapes;
 }

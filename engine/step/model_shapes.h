@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/dtype.h"
+#include "engine/core/message.h"
 #include "engine/data/batch.h"
 #include "engine/models/model_spec.h"
 #include "engine/settings/run_config.h"
@@ -29,7 +30,7 @@ struct ModelShapes {
     std::string text; ///< of model.layers, or of the template
     Shape input;
     std::vector<LayerShape> layers; ///< up to the first one that refuses what it is given
-    std::string error;              ///< why the network cannot be trained so; empty where it can
+    Message error;                  ///< why the network cannot be trained so; empty where it can
 };
 /// Reads no file: whether a picture's colours fit is told when the run is built.
 ModelShapes modelShapes(const RunConfig&);

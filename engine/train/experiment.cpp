@@ -39,10 +39,9 @@ std::string gib(size_t bytes) {
 void checkLanesFit(std::span<const size_t> bytes, const DeviceInfo& device) {
     const size_t wanted = std::accumulate(bytes.begin(), bytes.end(), size_t{0});
     if (device.memoryBytes == 0 || wanted <= device.memoryBytes) return;
-    throw EngineError(device.kind + ": " + std::to_string(bytes.size()) + " lanes need " +
-                      gib(wanted) + " of memory together, " + device.name + " has " +
-                      gib(device.memoryBytes) +
-                      " (use fewer lanes, or a smaller picture, batch or width)");
+    throw EngineError(phrase("Training", "%1: %2 lanes need %3 of memory together, %4 has %5 (use "
+                                         "fewer lanes, or a smaller picture, batch or width)"),
+                      device.kind, bytes.size(), gib(wanted), device.name, gib(device.memoryBytes));
 }
 
 Experiment::Experiment(RunConfig config, const std::stop_token& stop)
@@ -65,7 +64,7 @@ Experiment::Experiment(RunConfig config, const std::stop_token& stop)
         if (m_config.device != "auto" || cpuFailed) throw;
         m_lanes.clear();
         buildLanes("cpu", stop);
-        m_cudaReason = error.what();
+        m_cudaReason = error.message();
     }
 }
 
@@ -98,7 +97,7 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
         applyEdits();
         replay(events);
     }
-    if (const std::string reason = stopReason(); m_pending.empty() && !reason.empty())
+    if (const Message reason = stopReason(); m_pending.empty() && !reason.empty())
         throw RunError(reason);
     const Clock::time_point start = Clock::now();
     while (m_pending.size() < m_lanes.size() && !m_stop) {
@@ -177,11 +176,15 @@ void Experiment::record(LaneFork fork) {
 int Experiment::fork(int parent, const LaneConfig& lane, std::vector<Event>& events) {
     require(parent >= 0 && parent < lanes(), "no such lane");
     if (!atStepBoundary())
-        throw RunError("a lane can be forked between two steps only: step " +
-                       std::to_string(m_step + 1) + " is not finished");
+        throw RunError(
+            phrase("Training",
+                   "a lane can be forked between two steps only: step %1 is not finished"),
+            m_step + 1);
     if (m_lanes.size() == kMaxLanes)
-        throw InputError("lanes: there are " + std::to_string(kMaxLanes) +
-                         " already, the most that a run has: no lane can be forked");
+        throw InputError(
+            phrase("Training",
+                   "lanes: there are %1 already, the most that a run has: no lane can be forked"),
+            kMaxLanes);
     RunConfig with = m_config;
     with.lanes.push_back(lane);
     RunConfig built = with; // the run may have become longer: its schedule has not
@@ -228,9 +231,9 @@ size_t Experiment::beginLanes() {
     return begun;
 }
 
-std::string Experiment::stopReason(std::span<const std::string> names) const {
+Message Experiment::stopReason(std::span<const std::string> names) const {
     for (size_t i = 0; i < m_lanes.size(); ++i) {
-        const std::string reason = m_lanes[i]->stopReason(i < names.size() ? names[i] : m_names[i]);
+        const Message reason = m_lanes[i]->stopReason(i < names.size() ? names[i] : m_names[i]);
         if (!reason.empty()) return reason;
     }
     return {};
@@ -249,7 +252,7 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& given
     checkLiveEdit(key, given);
     const Field* field = findField(key);
     const FieldValue value = valueFor(*field, given);
-    const std::string name = field->label.empty() ? field->key : field->label;
+    const Message name = field->label.empty() ? Message::data(field->key) : field->label;
     if (field->scope == FieldScope::Run) lane = -1;
     const std::string before = valueText(field->get(m_config, std::max(lane, 0)));
     const std::vector<LaneConfig> running = m_config.lanes;
@@ -265,8 +268,7 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& given
     m_edits.push_back({lane, field->key});
     if (m_pending.empty()) applyEdits();
     record(LiveEdit{nextFreeStep(), lane, field->key, value});
-    addEditEvent(lane, field->key, name + " is " + valueText(value) + " (before: " + before + ")",
-                 events);
+    addEditEvent(lane, field->key, {kSettingChange, name, valueText(value), before}, events);
 }
 
 /// The first step at which a new edit acts in every lane.
@@ -284,22 +286,24 @@ void Experiment::setScale(int lane, const FieldValue& value, std::vector<Event>&
         m_edits.push_back({i, kLiveScale, scale});
         any = true;
     }
-    if (!any) throw InputError(std::string(kLiveScale) + ": the lane does not scale its loss");
+    if (!any)
+        throw InputError(phrase("Training", "%1: the lane does not scale its loss"), kLiveScale);
     if (m_pending.empty()) applyEdits();
     record(LiveEdit{nextFreeStep(), lane, kLiveScale, static_cast<double>(scale)});
-    addEditEvent(lane, kLiveScale, "Loss scale is " + scaleText(scale), events);
+    addEditEvent(lane, kLiveScale, {phrase("Events", "Loss scale is %1"), scaleText(scale)},
+                 events);
 }
 
-void Experiment::addEditEvent(int lane, std::string_view key, const std::string& change,
+void Experiment::addEditEvent(int lane, std::string_view key, const Message& change,
                               std::vector<Event>& events) const {
     Event event;
     event.kind = EventKind::Edit;
     event.step = nextFreeStep();
     event.lane = lane;
     event.tensor = key;
-    event.text = "From step " + std::to_string(event.step) + ": " + change;
-    if (lane >= 0) event.text += " in lane " + m_names[static_cast<size_t>(lane)];
-    event.text += ".";
+    event.text = {kEditOfAll, event.step, change};
+    if (lane >= 0)
+        event.text = {kEditOfLane, event.step, change, m_names[static_cast<size_t>(lane)]};
     events.push_back(std::move(event));
 }
 
@@ -309,8 +313,7 @@ void Experiment::addForkEvent(int parent, std::vector<Event>& events) const {
     event.step = m_step + 1;
     event.lane = lanes() - 1;
     event.tensor = "fork";
-    event.text = "From step " + std::to_string(event.step) + ": lane " + m_names.back() +
-                 " continues lane " + m_names[static_cast<size_t>(parent)] + ".";
+    event.text = {kForkOfLane, event.step, m_names.back(), m_names[static_cast<size_t>(parent)]};
     events.push_back(std::move(event));
 }
 

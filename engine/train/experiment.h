@@ -3,6 +3,7 @@
 // come from any.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/data/task_view.h"
 #include "engine/runs/lane_pictures.h"
 #include "engine/settings/fields.h"
@@ -46,7 +47,7 @@ public:
     const std::string& laneName(int i) const { return m_names[static_cast<size_t>(i)]; }
     const DeviceInfo& device() const { return m_lanes.front()->device(); }
     /// Why CUDA is not used, when the configuration left it open; empty otherwise.
-    const std::string& cudaReason() const { return m_cudaReason; }
+    const Message& cudaReason() const { return m_cudaReason; }
 
     /// How the samples become steps. An epoch is one pass over the train split.
     const EpochPlan& epochs() const { return m_epochs; }
@@ -56,7 +57,7 @@ public:
     bool finished() const { return m_step >= m_config.steps; }
     /// Why no further step is allowed (a lane's scale reached its floor, scaler.at_floor stop);
     /// empty otherwise. The sentence calls the lanes by `names`, by default laneName().
-    std::string stopReason(std::span<const std::string> names = {}) const;
+    Message stopReason(std::span<const std::string> names = {}) const;
     /// Advances every lane by one step; rows (one for each lane, in order) and events are appended.
     /// Lanes of one GPU are queued there together, lanes of several GPUs work at the same time.
     /// False when requestStop() came in between: the unfinished lanes go on with the next call.
@@ -106,7 +107,7 @@ private:
     void applyTo(int lane, FieldApply);
     int64_t nextFreeStep() const;
     void setScale(int lane, const FieldValue&, std::vector<Event>& events);
-    void addEditEvent(int lane, std::string_view key, const std::string& change,
+    void addEditEvent(int lane, std::string_view key, const Message& change,
                       std::vector<Event>& events) const;
 
     RunConfig m_config;
@@ -120,7 +121,7 @@ private:
     std::unique_ptr<Task> m_task;
     std::vector<std::unique_ptr<Trainer>> m_lanes;
     std::vector<std::string> m_names;
-    std::string m_cudaReason;
+    Message m_cudaReason;
     std::atomic<bool> m_stop{false};
     std::vector<StepRecord> m_pending; ///< rows of the lanes that finished an interrupted step
     std::vector<Edit> m_edits;         ///< wait for the next step boundary

@@ -13,20 +13,19 @@ NodeId stateNamed(const Graph& graph, const std::string& name) {
     const auto& states = graph.states();
     const auto found = std::find_if(states.begin(), states.end(),
                                     [&](const StateInfo& state) { return state.name == name; });
-    if (found == states.end()) throw InputError("lane state: the step has no state " + name);
+    if (found == states.end())
+        throw InputError(phrase("Training", "lane state: the step has no state %1"), name);
     return found->node;
 }
 
 void check(const Node& node, const std::string& name, const TypedBytes& values) {
-    const auto refuse = [&](const std::string& what) {
-        throw InputError("lane state: " + name + " " + what);
-    };
     if (values.shape != node.shape)
-        refuse("has the shape " + values.shape.text() + ", the step wants " + node.shape.text());
+        throw InputError(phrase("Training", "lane state: %1 has the shape %2, the step wants %3"),
+                         name, values.shape.text(), node.shape.text());
     const size_t wanted = static_cast<size_t>(node.elements()) * bytesOf(values.dtype);
     if (values.bytes.size() != wanted)
-        refuse("has " + std::to_string(values.bytes.size()) + " bytes, " + std::to_string(wanted) +
-               " are expected");
+        throw InputError(phrase("Training", "lane state: %1 has %2 bytes, %3 are expected"), name,
+                         values.bytes.size(), wanted);
 }
 
 } // namespace

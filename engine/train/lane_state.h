@@ -3,6 +3,7 @@
 // others.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/core/typed_bytes.h"
 #include "engine/exec/executor.h"
 
@@ -21,7 +22,7 @@ using StateValues = std::map<std::string, TypedBytes>; ///< by the states' names
 struct Culprit {
     /// "gradient of layers.1.weight", "gradient of the loss", "forward pass of layer 1"; empty: not
     /// known.
-    std::string tensor;
+    Message tensor;
     bool reachedInf = false;
 
     bool operator==(const Culprit&) const = default;

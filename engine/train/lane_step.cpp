@@ -12,7 +12,8 @@ LaneStep::LaneStep(std::unique_ptr<Executor> executor, const Graph& step, int64_
                    const BatchSource& source, const std::stop_token& stop)
     : m_executor(std::move(executor)), m_source(source), m_rows(rows) {
     m_program = std::make_shared<const Program>(compile(step, m_executor->compileOptions()));
-    if (stop.stop_requested()) throw RunError("stopped before the networks were built");
+    if (stop.stop_requested())
+        throw RunError(phrase("Training", "stopped before the networks were built"));
     // a GPU compares ways to run the step
     const std::stop_callback onStop(stop, [this] { m_executor->requestStop(); });
     m_executor->load(m_program);

@@ -38,33 +38,37 @@ NonFinite scan(DType type, std::span<const std::byte> bytes) {
 
 bool onlyCarries(Op op) { return op == Op::Cast || op == Op::Reshape || op == Op::Transpose; }
 
-Event makeEvent(EventKind kind, const StepRecord& record, float scaleAfter, std::string text) {
+Event makeEvent(EventKind kind, const StepRecord& record, float scaleAfter, Message text) {
     Event event;
     event.kind = kind;
     event.step = record.step;
     event.lane = record.lane;
     event.scaleBefore = record.scale;
     event.scaleAfter = scaleAfter;
-    event.text = "Step " + std::to_string(record.step) + std::move(text);
+    event.text = std::move(text);
     return event;
 }
 
-std::string overflowText(const StepRecord& record, float scaleAfter, const Culprit& culprit) {
-    std::string text = " skipped: ";
-    if (record.flags & kFirstStepped) text = " skipped by the second optimizer: ";
-    if (record.flags & kSecondStepped) text = " skipped by the first optimizer: ";
-    if (record.flags & kSteppedOnOverflow) text = " overflowed, but the step was taken: ";
-    text += culprit.tensor.empty() ? "a gradient" : culprit.tensor;
+Message overflowText(const StepRecord& record, float scaleAfter, const Culprit& culprit) {
+    Phrase what = phrase("Events", "Step %1 skipped: %2; %3.");
+    if (record.flags & kFirstStepped)
+        what = phrase("Events", "Step %1 skipped by the second optimizer: %2; %3.");
+    if (record.flags & kSecondStepped)
+        what = phrase("Events", "Step %1 skipped by the first optimizer: %2; %3.");
+    if (record.flags & kSteppedOnOverflow)
+        what = phrase("Events", "Step %1 overflowed, but the step was taken: %2; %3.");
+    const std::string scale = scaleText(record.scale);
+    Message why(culprit.reachedInf ? phrase("Events", "%1 reached inf at loss scale %2")
+                                   : phrase("Events", "%1 became nan at loss scale %2"),
+                culprit.tensor, scale);
     if (culprit.tensor.empty())
-        text += " was not finite";
-    else
-        text += culprit.reachedInf ? " reached inf" : " became nan";
-    text += " at loss scale " + scaleText(record.scale) + "; ";
+        why = {phrase("Events", "a gradient was not finite at loss scale %1"), scale};
+    Message then = phrase("Events", "the scale stays");
     if (record.flags & kAtFloor)
-        return text + "the loss scale has reached its floor, so the run ends.";
-    text += "the scale ";
-    text += scaleAfter < record.scale ? "falls to " + scaleText(scaleAfter) : "stays";
-    return text + ".";
+        then = phrase("Events", "the loss scale has reached its floor, so the run ends");
+    else if (scaleAfter < record.scale)
+        then = {phrase("Events", "the scale falls to %1"), scaleText(scaleAfter)};
+    return {what, record.step, why, then};
 }
 
 } // namespace
@@ -88,17 +92,23 @@ OverflowFinder::OverflowFinder(const Graph& graph) {
     }
 }
 
-std::string OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
+Message OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
     const auto gradient = m_gradients.find(id);
-    if (gradient != m_gradients.end()) return "gradient of " + gradient->second;
+    if (gradient != m_gradients.end())
+        return {phrase("Events", "gradient of %1"), gradient->second};
     const Cause& cause = graph[id].cause;
-    const bool ofLoss =
-        cause.label == "loss" || cause.label == "scaled loss" || cause.label == kInverseLabel;
-    const std::string label = ofLoss ? "the " + cause.label : cause.label;
+    Message label = Message::data(cause.label);
+    if (cause.label == "loss") label = phrase("Events", "the loss");
+    if (cause.label == "scaled loss") label = phrase("Events", "the scaled loss");
+    if (cause.label == kInverseLabel) label = phrase("Events", "the inverse loss scale");
+    const bool ofLoss = !label.format().empty();
     switch (cause.phase) {
-    case Phase::Forward: return "forward pass of " + label;
+    case Phase::Forward: return {phrase("Events", "forward pass of %1"), label};
     case Phase::Loss: return label;
-    case Phase::Backward: return (ofLoss ? "gradient of " : "backward pass of ") + label;
+    case Phase::Backward:
+        return {ofLoss ? phrase("Events", "gradient of %1")
+                       : phrase("Events", "backward pass of %1"),
+                label};
     case Phase::Unscale:
     case Phase::Optimizer:
     case Phase::Scaler:
@@ -130,26 +140,32 @@ Culprit OverflowFinder::find(Executor& executor, const Graph& graph, float scale
 
 void describeStep(const StepRecord& record, float scaleAfter, const Culprit& culprit,
                   bool lossWasFinite, std::vector<Event>& events) {
-    const std::string change = scaleText(record.scale) + " to " + scaleText(scaleAfter) + ".";
+    const std::string from = scaleText(record.scale), to = scaleText(scaleAfter);
     // Weights that became nan by such a step make the loss nan from the next one on.
     const bool stepped = (record.flags & kSteppedOnOverflow) && !(record.flags & kLossNotFinite);
     if ((record.flags & kSkipped) || stepped) {
         events.push_back(makeEvent(EventKind::Overflow, record, scaleAfter,
                                    overflowText(record, scaleAfter, culprit)));
-        events.back().tensor = culprit.tensor;
+        events.back().tensor = culprit.tensor.english();
     }
     if (record.flags & kBackedOff)
-        events.push_back(makeEvent(EventKind::Backoff, record, scaleAfter,
-                                   ": the loss scale falls from " + change));
-    if (record.flags & kGrew)
-        events.push_back(makeEvent(EventKind::Growth, record, scaleAfter,
-                                   ": the loss scale grows from " + change));
-    if ((record.flags & kLossNotFinite) && lossWasFinite) {
-        const char* what = std::isnan(record.loss) ? "nan" : "infinite";
         events.push_back(
-            makeEvent(EventKind::LossNotFinite, record, scaleAfter,
-                      std::string(": the loss is ") + what + "; no loss scale can fix this."));
-        events.back().tensor = culprit.tensor;
+            makeEvent(EventKind::Backoff, record, scaleAfter,
+                      {phrase("Events", "Step %1: the loss scale falls from %2 to %3."),
+                       record.step, from, to}));
+    if (record.flags & kGrew)
+        events.push_back(
+            makeEvent(EventKind::Growth, record, scaleAfter,
+                      {phrase("Events", "Step %1: the loss scale grows from %2 to %3."),
+                       record.step, from, to}));
+    if ((record.flags & kLossNotFinite) && lossWasFinite) {
+        const Phrase what =
+            std::isnan(record.loss)
+                ? phrase("Events", "Step %1: the loss is nan; no loss scale can fix this.")
+                : phrase("Events", "Step %1: the loss is infinite; no loss scale can fix this.");
+        events.push_back(
+            makeEvent(EventKind::LossNotFinite, record, scaleAfter, {what, record.step}));
+        events.back().tensor = culprit.tensor.english();
     }
 }
 

@@ -25,7 +25,7 @@ public:
     Culprit find(Executor&, const Graph&, float scaleBefore) const;
 
 private:
-    std::string nameOfNode(const Graph&, NodeId) const;
+    Message nameOfNode(const Graph&, NodeId) const;
 
     std::map<NodeId, std::string>
         m_gradients; ///< nodes that are a parameter's gradient, by its name

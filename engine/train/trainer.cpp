@@ -27,7 +27,8 @@ constexpr uint64_t kWeightStreams = uint64_t{1} << 32;
 
 /// Weights of a wide network take seconds to draw and to move.
 void throwIfStopped(const std::stop_token& stop) {
-    if (stop.stop_requested()) throw RunError("stopped before the networks were built");
+    if (stop.stop_requested())
+        throw RunError(phrase("Training", "stopped before the networks were built"));
 }
 
 template <class T>
@@ -46,12 +47,12 @@ void uploadWeights(Executor& executor, const Graph& graph, const Weights& weight
         if (!isWeight(state)) continue;
         throwIfStopped(stop);
         const auto found = weights.find(state.name);
-        if (found == weights.end()) throw InputError("weights: " + state.name + " is missing");
+        if (found == weights.end())
+            throw InputError(phrase("Training", "weights: %1 is missing"), state.name);
         const int64_t wanted = graph[state.node].elements();
         if (static_cast<int64_t>(found->second.size()) != wanted)
-            throw InputError("weights: " + state.name + " has " +
-                             std::to_string(found->second.size()) + " values, " +
-                             std::to_string(wanted) + " are expected");
+            throw InputError(phrase("Training", "weights: %1 has %2 values, %3 are expected"),
+                             state.name, found->second.size(), wanted);
         uploadFloats(executor, graph, state.node, found->second);
     }
 }
@@ -219,7 +220,8 @@ void Trainer::setWeights(const Weights& weights) {
         const bool known = std::any_of(states.begin(), states.end(), [&](const StateInfo& state) {
             return isWeight(state) && state.name == given.first;
         });
-        if (!known) throw InputError("weights: the network has no " + given.first);
+        if (!known)
+            throw InputError(phrase("Training", "weights: the network has no %1"), given.first);
     }
     uploadWeights(at.executor(), at.graph(), weights, {});
 }
@@ -240,7 +242,7 @@ void Trainer::restore(const LaneState& state) {
     Impl& impl = *m_impl;
     for (const StateInfo& each : impl.at->graph().states())
         if (!state.states.contains(each.name))
-            throw InputError("lane state: " + each.name + " is missing");
+            throw InputError(phrase("Training", "lane state: %1 is missing"), each.name);
     uploadStates(impl.at->executor(), impl.at->graph(), state.states);
     for (const auto& size : impl.sizes)
         size->dropStaged();
@@ -312,12 +314,13 @@ StepRecord Trainer::end(std::vector<Event>& events) {
     return record;
 }
 
-std::string Trainer::stopReason(const std::string& name) const {
+Message Trainer::stopReason(const std::string& name) const {
     if (!m_atFloor) return {};
-    return "The loss scale reached its floor " + scaleText(m_atFloor->scale) + " in lane " +
-           (name.empty() ? m_name : name) + " at step " + std::to_string(m_atFloor->step) +
-           " and the gradients still overflow, so the run ends. A lower learning rate or clipping "
-           "may help; with scaler.at_floor=continue the run would go on.";
+    return {phrase("Training",
+                   "The loss scale reached its floor %1 in lane %2 at step %3 and the "
+                   "gradients still overflow, so the run ends. A lower learning rate or "
+                   "clipping may help; with scaler.at_floor=continue the run would go on."),
+            scaleText(m_atFloor->scale), name.empty() ? m_name : name, m_atFloor->step};
 }
 
 std::vector<float> Trainer::prediction() {

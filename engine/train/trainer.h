@@ -2,6 +2,7 @@
 // StepRecords and events. The graph holds the whole step; the host reads nothing inside it.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/data/batch.h"
 #include "engine/exec/executor.h"
 #include "engine/runs/step_record.h"
@@ -89,7 +90,7 @@ public:
     /// Why the lane must not go on: its scale reached the floor and its rules ask to stop there.
     /// Empty otherwise, and after a new scale or new rules. The sentence calls the lane `name`, by
     /// default what it was made with.
-    std::string stopReason(const std::string& name = {}) const;
+    Message stopReason(const std::string& name = {}) const;
 
 private:
     struct Impl;

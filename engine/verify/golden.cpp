@@ -40,8 +40,8 @@ std::string withoutPythonWords(const std::string& file, std::string_view text) {
             quoted = !quoted;
         } else if (!quoted && (json[i] == '[' || json[i] == '{')) {
             if (++depth > kDeepest) {
-                throw InputError(file + ": byte " + std::to_string(i + 1) + ": more than " +
-                                 std::to_string(kDeepest) + " lists in lists");
+                throw InputError(phrase("Verification", "%1: byte %2: more than %3 lists in lists"),
+                                 file, i + 1, kDeepest);
             }
         } else if (!quoted && (json[i] == ']' || json[i] == '}')) {
             --depth;
@@ -66,11 +66,11 @@ std::optional<double> pythonNumber(const nlohmann::json& value) {
     return std::nullopt;
 }
 
-std::string kindOf(const nlohmann::json& value) {
-    if (value.is_string()) return quotedText(value.get_ref<const std::string&>());
-    if (value.is_object()) return "an object";
-    if (value.is_array()) return "a list";
-    return quotedText(value.dump());
+Message kindOf(const nlohmann::json& value) {
+    if (value.is_object()) return phrase("Verification", "an object");
+    if (value.is_array()) return phrase("Verification", "a list");
+    const bool isText = value.is_string();
+    return Message::data(quotedText(isText ? value.get_ref<const std::string&>() : value.dump()));
 }
 
 /// A key inside a place, in one line.
@@ -88,14 +88,18 @@ Golden Golden::parse(std::string file, std::string_view text) {
         return {std::move(root), value, std::move(file) + ":"};
     } catch (const Json::parse_error& error) {
         const bool ended = error.byte > json.size();
-        throw InputError(file + ": byte " + std::to_string(error.byte) + ": " +
-                         (ended ? "the JSON is cut off" : "this is not JSON"));
+        throw InputError(phrase("Verification", "%1: byte %2: %3"), file, error.byte,
+                         ended ? phrase("Verification", "the JSON is cut off")
+                               : phrase("Verification", "this is not JSON"));
     } catch (const Json::exception&) {
-        throw InputError(file + ": it contains a number that does not fit a double");
+        throw InputError(
+            phrase("Verification", "%1: it contains a number that does not fit a double"), file);
     }
 }
 
-void Golden::fail(const std::string& what) const { throw InputError(m_place + " " + what); }
+void Golden::fail(const Message& what) const {
+    throw InputError(phrase("Verification", "%1 %2"), m_place, what);
+}
 
 std::string Golden::placeOf(const std::string& step) const {
     if (m_value != m_root.get()) return m_place.substr(0, m_place.size() - 1) + step + ":";
@@ -103,16 +107,17 @@ std::string Golden::placeOf(const std::string& step) const {
 }
 
 Golden Golden::at(const std::string& key) const {
-    if (!m_value->is_object()) fail("an object is expected, not " + kindOf(*m_value));
+    if (!m_value->is_object())
+        fail({phrase("Verification", "an object is expected, not %1"), kindOf(*m_value)});
     const auto found = m_value->find(key);
-    if (found == m_value->end()) fail(quotedText(key) + " is missing");
+    if (found == m_value->end()) fail({phrase("Verification", "%1 is missing"), quotedText(key)});
     return {m_root, &*found, placeOf("." + shownKey(key))};
 }
 
 Golden Golden::at(size_t index) const {
     if (index >= size()) {
-        fail("a list of " + std::to_string(size()) + " values, where number " +
-             std::to_string(index) + " (from 0) is expected");
+        fail({phrase("Verification", "a list of %1 values, where number %2 (from 0) is expected"),
+              size(), index});
     }
     return {m_root, &(*m_value)[index], placeOf("[" + std::to_string(index) + "]")};
 }
@@ -127,7 +132,8 @@ std::optional<Golden> Golden::find(const std::string& key) const {
 bool Golden::isNumber() const { return m_value->is_number() || pythonNumber(*m_value); }
 
 size_t Golden::size() const {
-    if (!m_value->is_array()) fail("a list is expected, not " + kindOf(*m_value));
+    if (!m_value->is_array())
+        fail({phrase("Verification", "a list is expected, not %1"), kindOf(*m_value)});
     return m_value->size();
 }
 
@@ -139,7 +145,8 @@ std::vector<Golden> Golden::items() const {
 }
 
 std::vector<std::pair<std::string, Golden>> Golden::members() const {
-    if (!m_value->is_object()) fail("an object is expected, not " + kindOf(*m_value));
+    if (!m_value->is_object())
+        fail({phrase("Verification", "an object is expected, not %1"), kindOf(*m_value)});
     std::vector<std::pair<std::string, Golden>> all;
     for (const auto& [key, value] : m_value->items())
         all.emplace_back(key, at(key));
@@ -148,7 +155,8 @@ std::vector<std::pair<std::string, Golden>> Golden::members() const {
 
 double Golden::number() const {
     if (const auto special = pythonNumber(*m_value)) return *special;
-    if (!m_value->is_number()) fail("a number is expected, not " + kindOf(*m_value));
+    if (!m_value->is_number())
+        fail({phrase("Verification", "a number is expected, not %1"), kindOf(*m_value)});
     return m_value->get<double>();
 }
 
@@ -156,18 +164,20 @@ int64_t Golden::integer() const {
     const double value = number();
     // far from where a conversion would overflow, and more than any count here
     if (std::trunc(value) != value || std::fabs(value) > 1e15) {
-        fail("a whole number is expected, not " + kindOf(*m_value));
+        fail({phrase("Verification", "a whole number is expected, not %1"), kindOf(*m_value)});
     }
     return static_cast<int64_t>(value);
 }
 
 bool Golden::flag() const {
-    if (!m_value->is_boolean()) fail("true or false is expected, not " + kindOf(*m_value));
+    if (!m_value->is_boolean())
+        fail({phrase("Verification", "true or false is expected, not %1"), kindOf(*m_value)});
     return m_value->get<bool>();
 }
 
 std::string Golden::text() const {
-    if (!m_value->is_string()) fail("a text is expected, not " + kindOf(*m_value));
+    if (!m_value->is_string())
+        fail({phrase("Verification", "a text is expected, not %1"), kindOf(*m_value)});
     return m_value->get<std::string>();
 }
 
@@ -180,8 +190,8 @@ void Golden::collect(const Json& value, std::vector<double>& all) const {
     } else if (value.is_number()) {
         all.push_back(value.get<double>());
     } else {
-        fail("numbers are expected; value " + std::to_string(all.size()) + " (from 0) is " +
-             kindOf(value));
+        fail({phrase("Verification", "numbers are expected; value %1 (from 0) is %2"), all.size(),
+              kindOf(value)});
     }
 }
 
@@ -197,13 +207,14 @@ std::vector<float> Golden::floats() const {
 }
 
 Shape Golden::shape() const {
-    if (size() > size_t{kMaxRank}) fail("at most " + std::to_string(kMaxRank) + " axes are known");
+    if (size() > size_t{kMaxRank})
+        fail({phrase("Verification", "at most %1 axes are known"), kMaxRank});
     constexpr int64_t kMostElements = 100'000'000; // far above any test value, far below memory
     Shape shape;
     for (const Golden& item : items()) {
         const int64_t extent = item.integer();
         if (extent < 1 || extent > kMostElements || shape.elements() > kMostElements / extent) {
-            item.fail("this extent is out of range");
+            item.fail(phrase("Verification", "this extent is out of range"));
         }
         shape.push(extent);
     }
@@ -213,8 +224,8 @@ Shape Golden::shape() const {
 std::vector<double> Golden::tensor(const Shape& shape) const {
     std::vector<double> values = numbers();
     if (static_cast<int64_t>(values.size()) != shape.elements()) {
-        fail(std::to_string(values.size()) + " numbers, where the shape " + shape.text() +
-             " wants " + std::to_string(shape.elements()));
+        fail({phrase("Verification", "%1 numbers, where the shape %2 wants %3"), values.size(),
+              shape.text(), shape.elements()});
     }
     return values;
 }

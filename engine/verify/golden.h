@@ -2,6 +2,7 @@
 // is missing or of another kind is told with file and place. Leaves their meaning to the suites.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/core/shape.h"
 
 #include <nlohmann/json.hpp>
@@ -49,7 +50,7 @@ public:
     std::string textOr(const std::string& key, const std::string& otherwise) const;
 
     std::string dump() const { return m_value->dump(); } ///< on one line
-    [[noreturn]] void fail(const std::string& what) const;
+    [[noreturn]] void fail(const Message& what) const;
 
 private:
     using Json = nlohmann::json;

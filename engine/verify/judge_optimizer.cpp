@@ -28,13 +28,14 @@ RecordedOptimizer recordedOptimizer(const Golden& row) {
     RecordedOptimizer recorded;
     for (const float value : row.at("start").floats())
         recorded.start.push_back(double{value});
-    if (recorded.start.empty()) row.at("start").fail("at least one number is expected");
+    if (recorded.start.empty())
+        row.at("start").fail(phrase("Verification", "at least one number is expected"));
     const Shape shape{static_cast<int64_t>(recorded.start.size())};
     recorded.gradients = traceOf(row.at("grads"), shape);
     recorded.parameters = traceOf(row.at("params"), shape);
     if (recorded.parameters.size() != recorded.gradients.size())
-        row.at("params").fail(std::to_string(recorded.gradients.size()) +
-                              " steps are expected, as many as of grads");
+        row.at("params").fail({phrase("Verification", "%1 steps are expected, as many as of grads"),
+                               recorded.gradients.size()});
     std::vector<double> largest(recorded.start.size(), 0);
     for (size_t i = 0; i < largest.size(); ++i)
         largest[i] = std::fabs(recorded.start[i]);

@@ -26,8 +26,8 @@ std::string suitesTable(const VerifyReport& report) {
     std::string text = "| suite | compares | cases |\n| --- | --- | --- |\n";
     for (const SuiteResult& suite : report.suites) {
         require(suite.passed == suite.cases && suite.cases > 0, "all suites must be green");
-        text +=
-            "| `" + suite.name + "` | " + suite.what + " | " + std::to_string(suite.cases) + " |\n";
+        text += "| `" + suite.name + "` | " + suite.what.text() + " | " +
+                std::to_string(suite.cases) + " |\n";
     }
     return text;
 }
@@ -62,7 +62,7 @@ std::string scalerFields() {
         const bool torch =
             std::find(kTorchScaler.begin(), kTorchScaler.end(), field.key) != kTorchScaler.end();
         if (field.key.starts_with("scaler.") && !torch)
-            text += "| `" + field.key + "` | " + field.help + " |\n";
+            text += "| `" + field.key + "` | " + field.help.english() + " |\n";
     }
     return text;
 }
@@ -72,11 +72,11 @@ std::string presetsTable() {
     for (const PrecisionPreset& preset : precisionPresets()) {
         const std::string name = preset.name;
         const bool torch = name == "fp32" || name.starts_with("amp-") || name.starts_with("torch-");
-        if (!torch) text += "| precision `" + name + "` | " + preset.about + " |\n";
+        if (!torch) text += "| precision `" + name + "` | " + preset.about.text() + " |\n";
     }
     for (const ScalerPreset& preset : scalerPresets())
         if (std::string(preset.name) != "pytorch")
-            text += "| scaler `" + std::string(preset.name) + "` | " + preset.about + " |\n";
+            text += "| scaler `" + std::string(preset.name) + "` | " + preset.about.text() + " |\n";
     return text;
 }
 

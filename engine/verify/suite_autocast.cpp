@@ -55,8 +55,9 @@ void addTable(const std::string& table, const Golden& rows, SuiteCases& suite,
         for (const auto& [combination, value] : row.members()) {
             if (std::find(kCombinations.begin(), kCombinations.end(), combination) ==
                 kCombinations.end()) {
-                value.fail("no such combination; known are all_float32, all_low, first_low and "
-                           "last_low");
+                value.fail(phrase(
+                    "Verification",
+                    "no such combination; known are all_float32, all_low, first_low and last_low"));
             }
             suite.cases.push_back(
                 {table + " " + op + " " + combination,

@@ -26,12 +26,14 @@ public:
             const Shape shape = tensor.at("shape").shape();
             m_in.push_back(leaf("x", tensor.at("data"), shape, m_dtype));
         }
-        if (m_in.empty()) m_row.at("inputs").fail("at least one input is expected");
+        if (m_in.empty())
+            m_row.at("inputs").fail(phrase("Verification", "at least one input is expected"));
         const NodeId y = emitOp(m_row.at("op").text());
         const Shape shape = m_b.shapeOf(y);
         const Golden output = m_row.at("output");
         if (shape != output.at("shape").shape()) {
-            output.at("shape").fail("the op's result has the shape " + shape.text());
+            output.at("shape").fail(
+                {phrase("Verification", "the op's result has the shape %1"), shape.text()});
         }
         m_case.wanted.push_back({"output", y, output.at("data").tensor(shape)});
         addGradients(y, leaf("dy", m_row.at("cotangent"), shape, m_dtype));
@@ -72,13 +74,14 @@ private:
 
     NodeId in(size_t i) const {
         if (i < m_in.size()) return m_in[i];
-        m_row.at("inputs").fail("the op wants at least " + std::to_string(i + 1));
+        m_row.at("inputs").fail({phrase("Verification", "the op wants at least %1"), i + 1});
     }
     Golden attrs() const { return m_row.at("attrs"); }
     int64_t number(const char* key) const { return attrs().at(key).integer(); }
     int axis(const char* key) const {
         const int64_t axis = number(key), rank = m_b.shapeOf(m_in[0]).rank();
-        if (axis < -rank || axis >= rank) attrs().at(key).fail("the input has no such axis");
+        if (axis < -rank || axis >= rank)
+            attrs().at(key).fail(phrase("Verification", "the input has no such axis"));
         return static_cast<int>(axis);
     }
     std::array<int64_t, 2> pair(const char* key) const { return {number(key), number(key)}; }
@@ -88,7 +91,8 @@ private:
         const Golden values = attrs().at(key);
         for (const double index : values.numbers()) {
             if (index < 0 || index >= static_cast<double>(limit) || std::trunc(index) != index) {
-                values.fail("indices from 0 to " + std::to_string(limit - 1) + " are expected");
+                values.fail(
+                    {phrase("Verification", "indices from 0 to %1 are expected"), limit - 1});
             }
         }
         return leaf("index", values, shape, DType::I32);
@@ -135,7 +139,8 @@ std::optional<NodeId> CaseBuilder::emitLoss(const std::string& op) {
     const NodeId x = in(0);
     const Shape shape = m_b.shapeOf(x);
     if (op == "cross_entropy") {
-        if (shape.rank() != 2) m_row.at("inputs").fail("logits of two axes are expected");
+        if (shape.rank() != 2)
+            m_row.at("inputs").fail(phrase("Verification", "logits of two axes are expected"));
         return fn::crossEntropy(m_b, x, indices("labels", {shape[0]}, shape[1]));
     }
     if (op == "mse_loss") return fn::mseLoss(m_b, x, target());
@@ -163,7 +168,8 @@ std::optional<NodeId> CaseBuilder::emitMovement(const std::string& op) {
     const NodeId x = in(0);
     const Shape shape = m_b.shapeOf(x);
     if (op == "transpose") {
-        if (shape.rank() != 2) m_row.at("inputs").fail("a matrix is expected");
+        if (shape.rank() != 2)
+            m_row.at("inputs").fail(phrase("Verification", "a matrix is expected"));
         return m_b.transpose(x, {1, 0});
     }
     if (op == "reshape") return m_b.reshape(x, attrs().at("shape").shape());
@@ -172,7 +178,8 @@ std::optional<NodeId> CaseBuilder::emitMovement(const std::string& op) {
         return m_b.slice(x, normalAxis(axis("dim"), shape.rank()), number("begin"), number("end"));
     }
     if (op == "batch_gather") {
-        if (shape.rank() != 2) m_row.at("inputs").fail("a matrix is expected");
+        if (shape.rank() != 2)
+            m_row.at("inputs").fail(phrase("Verification", "a matrix is expected"));
         const NodeId index = indices("indices", {shape[0], 1}, shape[1]);
         return m_b.reshape(m_b.emit(Op::Gather, {x, index}, AxisAttrs{1, 0}), {shape[0]});
     }
@@ -184,7 +191,7 @@ NodeId CaseBuilder::emitOp(const std::string& op) {
                             &CaseBuilder::emitArithmetic, &CaseBuilder::emitMovement}) {
         if (const auto y = (this->*emit)(op)) return *y;
     }
-    m_row.at("op").fail("the engine has no such operation");
+    m_row.at("op").fail(phrase("Verification", "the engine has no such operation"));
 }
 
 double largestOf(const std::vector<double>& values) {
@@ -250,7 +257,8 @@ OpCase opCase(const Golden& row, DType dtype) {
     try {
         return CaseBuilder(row, dtype).build();
     } catch (const std::logic_error& error) { // a shape rule that refuses
-        row.fail(std::string("these inputs and attributes make no graph: ") + error.what());
+        row.fail({phrase("Verification", "these inputs and attributes make no graph: %1"),
+                  error.what()});
     }
 }
 

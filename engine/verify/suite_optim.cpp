@@ -19,7 +19,7 @@ void setOneCycle(ScheduleConfig& config, const Golden& args) {
     const int64_t epochs = args.integerOr("epochs", 1);
     const int64_t perEpoch = args.integerOr("steps_per_epoch", 1);
     if (std::max(std::abs(epochs), std::abs(perEpoch)) > kMost)
-        args.fail("at most 10^9 epochs or steps");
+        args.fail(phrase("Verification", "at most 10^9 epochs or steps"));
     config.totalSteps = args.integerOr("total_steps", epochs * perEpoch);
     config.pctStart = args.numberOr("pct_start", 0.3);
     config.divFactor = args.numberOr("div_factor", 25);
@@ -37,7 +37,7 @@ ClipKind clipNamed(const Golden& kind) {
     if (name == "norm2") return ClipKind::Norm2;
     if (name == "norminf") return ClipKind::NormInf;
     if (name == "value") return ClipKind::Value;
-    kind.fail("norm2, norminf or value is expected");
+    kind.fail(phrase("Verification", "norm2, norminf or value is expected"));
 }
 
 } // namespace
@@ -48,7 +48,7 @@ OptimizerKind optimizerNamed(const Golden& golden) {
     if (name == "Adam") return OptimizerKind::Adam;
     if (name == "AdamW") return OptimizerKind::AdamW;
     if (name == "RMSprop") return OptimizerKind::RmsProp;
-    golden.fail("Adam, AdamW, SGD or RMSprop is expected");
+    golden.fail(phrase("Verification", "Adam, AdamW, SGD or RMSprop is expected"));
 }
 
 OptimizerConfig optimizerOf(const Golden& row) {
@@ -97,12 +97,13 @@ ScheduleConfig scheduleOf(const Golden& row) {
         config.startFactor = args.numberOr("start_factor", 1.0 / 3);
         config.endFactor = args.numberOr("end_factor", 1);
     } else {
-        row.at("schedule").fail("no such schedule is known");
+        row.at("schedule").fail(phrase("Verification", "no such schedule is known"));
     }
     const int64_t least = config.kind == ScheduleKind::Linear ? 0 : 1;
     if (config.totalSteps < least || config.stepSize < 1)
-        row.at("args").fail(std::to_string(least) + (least == 1 ? " step is" : " steps are") +
-                            " the least");
+        row.at("args").fail({least == 1 ? phrase("Verification", "%1 step is the least")
+                                        : phrase("Verification", "%1 steps are the least"),
+                             least});
     return config;
 }
 
@@ -163,7 +164,7 @@ CaseResult compareClipping(const Golden& row, Executor& executor) {
     std::map<NodeId, RefTensor> leaves;
     for (const Golden& golden : row.at("grads").items()) {
         const std::vector<double> values = golden.numbers();
-        if (values.empty()) golden.fail("at least one number is expected");
+        if (values.empty()) golden.fail(phrase("Verification", "at least one number is expected"));
         const Shape shape{static_cast<int64_t>(values.size())};
         const std::string name = "g" + std::to_string(gradients.size());
         const NodeId id = b.input(name, shape, DType::F32);

@@ -50,7 +50,7 @@ RunKind kindOf(const Golden& run) {
     const std::string compute = run.at("compute").text();
     if (compute == "float64") return RunKind::Float64;
     if (compute == "float32") return RunKind::Float32;
-    run.at("compute").fail("float32 or float64 is expected");
+    run.at("compute").fail(phrase("Verification", "float32 or float64 is expected"));
 }
 
 std::string runName(const Golden& run) {

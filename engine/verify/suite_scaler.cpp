@@ -26,7 +26,7 @@ GradScaler scalerOf(const Golden& trace) {
     try {
         return GradScaler(configOf(trace));
     } catch (const InputError& error) {
-        trace.at("config").fail(error.what());
+        trace.at("config").fail(error.message());
     }
 }
 
@@ -38,7 +38,7 @@ float spoiledValue(const Golden& kind) {
     if (name == "nan") return std::numeric_limits<float>::quiet_NaN();
     if (name == "inf") return kInf;
     if (name == "-inf") return -kInf;
-    kind.fail("null, \"inf\", \"-inf\" or \"nan\" is expected");
+    kind.fail(phrase("Verification", "null, \"inf\", \"-inf\" or \"nan\" is expected"));
 }
 
 bool anyFound(const Golden& step) {
@@ -127,7 +127,8 @@ CaseResult replayRules(const Golden& trace) {
 CaseResult replayCalls(const Golden& trace) {
     GradScaler scaler = scalerOf(trace);
     const int64_t optimizers = trace.at("optimizers").integer();
-    if (optimizers < 1) trace.at("optimizers").fail("1 or more is expected");
+    if (optimizers < 1)
+        trace.at("optimizers").fail(phrase("Verification", "1 or more is expected"));
     CaseResult result;
     size_t number = 0;
     for (const Golden& step : trace.at("steps").items()) {

@@ -31,7 +31,7 @@ int indexOf(const std::string& name, const Golden& value) {
     const size_t dot = std::min(name.find('.'), name.size());
     const auto [end, error] = std::from_chars(name.data(), name.data() + dot, index);
     if (error != std::errc() || end != name.data() + dot || index < 0 || index > kMostLayers) {
-        value.fail("a name like 0.weight is expected");
+        value.fail(phrase("Verification", "a name like 0.weight is expected"));
     }
     return index;
 }
@@ -81,7 +81,8 @@ void takeExtra(const Golden& run, RunConfig& config) {
         // the recorded losses are those of a constant beta1, to the last digit
         config.schedule.cycleMomentum = false;
     } else if (!extra.empty()) {
-        run.at("extra").fail("null, grad_penalty, clip or onecycle is expected");
+        run.at("extra").fail(
+            phrase("Verification", "null, grad_penalty, clip or onecycle is expected"));
     }
 }
 
@@ -93,7 +94,7 @@ LaneConfig laneOf(const Golden& run) {
     } else if (amp == "bfloat16") {
         lane.precision = Precision::AmpBf16;
     } else if (!amp.empty()) {
-        run.at("amp").fail("null, float16 or bfloat16 is expected");
+        run.at("amp").fail(phrase("Verification", "null, float16 or bfloat16 is expected"));
     }
     lane.scaler.initScale = run.at("init_scale").number();
     lane.scaler.rules.growthInterval = run.at("growth_interval").integer();
@@ -113,13 +114,15 @@ RunConfig configOf(const Golden& run) {
     if (isPicture(run)) {
         config.task.side = run.at("side").integer();
         if (config.task.side < 2 || config.task.side > 4096) {
-            run.at("side").fail("2 to 4096 is expected");
+            run.at("side").fail(phrase("Verification", "2 to 4096 is expected"));
         }
     }
     int last = 0;
     for (const auto& [name, values] : run.at("start").members())
         last = std::max(last, indexOf(name, values) / periodOf(run));
-    if (last < 1) run.at("start").fail("a network of at least two layers is expected");
+    if (last < 1)
+        run.at("start").fail(
+            phrase("Verification", "a network of at least two layers is expected"));
     config.model.width = static_cast<int64_t>(run.at("start").at("0.bias").numbers().size());
     config.model.depth = last - 1;
     config.model.norm = isPicture(run) ? Norm::BatchNorm : Norm::None;
@@ -133,7 +136,7 @@ RunConfig configOf(const Golden& run) {
 Shape inputShape(const Golden& run) {
     const Golden input = run.at("input");
     const Shape shape{static_cast<int64_t>(input.size()), static_cast<int64_t>(input.at(0).size())};
-    if (shape.elements() == 0) input.fail("rows of numbers are expected");
+    if (shape.elements() == 0) input.fail(phrase("Verification", "rows of numbers are expected"));
     return shape;
 }
 
@@ -143,7 +146,7 @@ RunOutcome trainLane(const Golden& run, const RunConfig& config, const BatchSour
     try {
         trainer.setWeights(startOf(run, moved));
     } catch (const InputError& error) {
-        run.at("start").fail(error.what());
+        run.at("start").fail(error.message());
     }
     RunOutcome outcome;
     std::vector<Event> events;
@@ -170,8 +173,8 @@ FixedDataset fixedData(const Golden& run, const RunConfig& config) {
     const auto classes = static_cast<int64_t>(run.at("start").at(bias).numbers().size());
     for (const double label : target)
         if (label < 0 || label >= static_cast<double>(classes) || std::trunc(label) != label)
-            run.at("target").fail("labels from 0 to " + std::to_string(classes - 1) +
-                                  " are expected");
+            run.at("target").fail(
+                {phrase("Verification", "labels from 0 to %1 are expected"), classes - 1});
     batch.labels.assign(target.begin(), target.end());
     return {{.rows = shape[0], .inputs = shape[1], .outputs = classes, .labels = true},
             {std::move(batch)}};
@@ -183,13 +186,13 @@ RunOutcome trainRun(const Golden& run, const MakeExecutor& make, const Perturbat
                     size_t most) {
     const std::string kind = run.at("kind").text();
     if (kind != "checkerboard" && kind != "mlp_ce" && kind != "mlp_mse") {
-        run.at("kind").fail("checkerboard, mlp_ce or mlp_mse is expected");
+        run.at("kind").fail(phrase("Verification", "checkerboard, mlp_ce or mlp_mse is expected"));
     }
     const RunConfig config = configOf(run);
     const auto steps = static_cast<int64_t>(run.at("trace").size());
     if (steps < 1 || steps != config.steps) {
-        run.at("trace").fail(std::to_string(steps) + " steps, where steps says " +
-                             std::to_string(config.steps));
+        run.at("trace").fail(
+            {phrase("Verification", "%1 steps, where steps says %2"), steps, config.steps});
     }
     const auto wanted = static_cast<int64_t>(std::min(most, run.at("trace").size()));
     if (kind == "checkerboard")

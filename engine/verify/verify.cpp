@@ -19,15 +19,16 @@ namespace {
 
 struct Suite {
     const char* name;
-    const char* what;
+    Phrase what;
     SuiteCases (*cases)(const Golden&, VerifyDevice&);
 };
 constexpr Suite kSuites[] = {
-    {"autocast", "output dtypes", [](const Golden& g, VerifyDevice&) { return autocastSuite(g); }},
-    {"scaler", "GradScaler histories", scalerSuite},
-    {"optim", "optimizers, schedules, clipping", optimSuite},
-    {"ops", "values, gradients, second order", opsSuite},
-    {"runs", "whole trainings", runsSuite},
+    {"autocast", phrase("Verification", "output dtypes"),
+     [](const Golden& g, VerifyDevice&) { return autocastSuite(g); }},
+    {"scaler", phrase("Verification", "GradScaler histories"), scalerSuite},
+    {"optim", phrase("Verification", "optimizers, schedules, clipping"), optimSuite},
+    {"ops", phrase("Verification", "values, gradients, second order"), opsSuite},
+    {"runs", phrase("Verification", "whole trainings"), runsSuite},
 };
 
 /// Nearer to its bound, or farther beyond it.
@@ -44,14 +45,17 @@ void checkFolder(const std::string& folder) {
     if (folder.empty()) return;
     std::error_code error;
     const std::filesystem::directory_iterator any(folder, error);
-    if (error) throw InputError(folder + ": cannot read this folder: " + error.message());
+    if (error)
+        throw InputError(phrase("Verification", "%1: cannot read this folder: %2"), folder,
+                         error.message());
 }
 
 std::vector<std::string> wantedSuites(const VerifyOptions& options) {
     const std::vector<std::string> known = verifySuites();
     for (const std::string& name : options.suites) {
         if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-        throw InputError("suite: " + quotedText(name) + " is not known" + nearestHint(name, known));
+        throw InputError(phrase("Verification", "suite: %1 is not known%2"), quotedText(name),
+                         nearestHint(name, known));
     }
     return options.suites.empty() ? known : options.suites;
 }
@@ -152,22 +156,24 @@ VerifyReport verify(const VerifyOptions& options) {
         if (const auto file = openGolden(options.folder, suite.name)) {
             found.emplace_back(&suite, *file);
         } else {
-            report.leftOut.push_back(std::string(suite.name) + ": no " + goldenFileOf(suite.name) +
-                                     " in the folder");
+            report.leftOut.push_back({phrase("Verification", "%1: no %2 in the folder"), suite.name,
+                                      goldenFileOf(suite.name)});
         }
     }
     if (found.empty()) {
         std::string names;
         for (const std::string& name : wanted)
             names += (names.empty() ? "" : ", ") + std::string(goldenFileOf(name));
-        throw InputError(options.folder + ": this folder contains none of the files " + names);
+        throw InputError(phrase("Verification", "%1: this folder contains none of the files %2"),
+                         options.folder, names);
     }
     for (const auto& [suite, golden] : found) {
         SuiteResult result;
         result.name = suite->name;
         result.what = suite->what;
         const SuiteCases cases = suite->cases(golden, device);
-        if (cases.cases.empty()) golden.fail("there is no case in this file");
+        if (cases.cases.empty())
+            golden.fail(phrase("Verification", "there is no case in this file"));
         report.stopped = !runCases(cases, options, result);
         report.suites.push_back(std::move(result));
         if (report.stopped) break;
@@ -189,7 +195,9 @@ std::string verifyJson(const VerifyReport& report) {
                                   {"failed", suite.failed},
                                   {"notes", suite.notes}});
     }
-    json["left_out"] = report.leftOut;
+    json["left_out"] = nlohmann::ordered_json::array();
+    for (const Message& suite : report.leftOut)
+        json["left_out"].push_back(suite.english());
     json["stopped"] = report.stopped;
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

@@ -2,6 +2,8 @@
 // suites and tells how far off the worst case was. Leaves tables and dialogs to the programs.
 #pragma once
 
+#include "engine/core/message.h"
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -11,7 +13,7 @@ namespace halfscope {
 /// One suite's cases against one golden file.
 struct SuiteResult {
     std::string name; ///< "autocast", "scaler", "optim", "ops" or "runs"
-    std::string what; ///< what is compared, in a few words
+    Phrase what;      ///< what is compared, in a few words
     size_t cases = 0, passed = 0;
     /// Of the case that came nearest to its bound, or went farthest beyond it. Cases that must be
     /// equal have the bound 0 and deviate by 0 or 1.
@@ -24,9 +26,9 @@ struct SuiteResult {
 struct VerifyReport {
     std::string device; ///< "AMD EPYC (2 threads)"
     std::vector<SuiteResult> suites;
-    std::vector<std::string> leftOut; ///< suites without a file: "runs: no training_runs.json"
-    bool stopped = false;             ///< by the progress callback; suites are those that ended
-    bool passed() const;              ///< nothing failed
+    std::vector<Message> leftOut; ///< suites without a file: "runs: no training_runs.json"
+    bool stopped = false;         ///< by the progress callback; suites are those that ended
+    bool passed() const;          ///< nothing failed
     size_t illPosed() const;
 };
 

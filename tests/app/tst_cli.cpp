@@ -135,23 +135,25 @@ void TestCli::lists() {
     qsizetype at = 0;
     std::string group;
     for (const Preset& preset : presets()) {
-        if (preset.group != group) {
+        if (preset.group.text() != group) {
             if (at > 0) QCOMPARE(lines.value(at++), QByteArray());
-            QCOMPARE(lines.value(at++), QByteArray::fromStdString(preset.group));
+            QCOMPARE(lines.value(at++), QByteArray(preset.group.text()));
         }
-        group = preset.group;
+        group = preset.group.text();
         const QByteArray line = lines.value(at++);
         QVERIFY2(line.startsWith(("  " + preset.name + " ").c_str()), line);
-        QVERIFY2(line.endsWith((" " + preset.about).c_str()), line);
+        QVERIFY2(line.endsWith((std::string(" ") + preset.about.text()).c_str()), line);
     }
     QCOMPARE(lines.size(), at + 1);
     const Outcome table = call({"presets", "--markdown"});
     QCOMPARE(table.code, 0);
     for (const Preset& preset : presets()) {
-        const std::string row =
-            "\n| [`" + preset.name + "`](preset:" + preset.name + ") | " + preset.about + " |\n";
+        const std::string row = "\n| [`" + preset.name + "`](preset:" + preset.name + ") | " +
+                                preset.about.text() + " |\n";
         QVERIFY2(table.out.contains(row.c_str()), table.out);
-        QVERIFY2(table.out.contains(("\n| **" + preset.group + "** | |\n").c_str()), table.out);
+        QVERIFY2(
+            table.out.contains((std::string("\n| **") + preset.group.text() + "** | |\n").c_str()),
+            table.out);
     }
     const Outcome devices = call({"devices"});
     QCOMPARE(devices.code, 0);

@@ -323,7 +323,7 @@ void TestCudaLoops::presetSteps_data() {
             continue;
         // Each with two of the lanes, the checkerboard with all; an optimizer's recipe, which is
         // the plain one in all else, with one.
-        const bool variation = preset.group == "Recipes: optimizers";
+        const bool variation = preset.group.text() == std::string("Recipes: optimizers");
         const size_t count = preset.name == "checkerboard" ? 4 : variation ? 1 : 2;
         for (size_t i = 0; i < count; ++i, ++turn) {
             const char* lane = lanes[(turn + turn / 4) % 4];

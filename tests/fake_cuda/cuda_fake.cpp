@@ -295,11 +295,14 @@ cuda::Api FakeCuda::api() const {
     const auto has = [this](const char* library) {
         return std::find(missing.begin(), missing.end(), library) == missing.end();
     };
-    has("driver") ? fake::fillDriver(api.driver) : void(api.noDriver = "there is no NVIDIA driver");
-    has("compiler") ? fake::fillCompiler(api.compiler) : void(api.noCompiler = "NVRTC is missing");
-    has("blas") ? fake::fillBlas(api.blas) : void(api.noBlas = "cuBLASLt is missing");
+    has("driver") ? fake::fillDriver(api.driver)
+                  : void(api.noDriver = Message::data("there is no NVIDIA driver"));
+    has("compiler") ? fake::fillCompiler(api.compiler)
+                    : void(api.noCompiler = Message::data("NVRTC is missing"));
+    has("blas") ? fake::fillBlas(api.blas)
+                : void(api.noBlas = Message::data("cuBLASLt is missing"));
     const bool dnn = kHasDnn && has("dnn");
-    dnn ? fake::fillDnn(api.dnn) : void(api.noDnn = "cuDNN is missing");
+    dnn ? fake::fillDnn(api.dnn) : void(api.noDnn = Message::data("cuDNN is missing"));
     return api;
 }
 

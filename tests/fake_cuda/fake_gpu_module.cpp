@@ -24,7 +24,7 @@ void tellComplaint() {
     std::_Exit(9);
 }
 
-int deviceCount(const char**) { return platform().devices(); }
+int deviceCount(Message*) { return platform().devices(); }
 void deviceInfo(int index, DeviceInfo* info) { *info = platform().info(index); }
 Executor* createExecutor(int index, const cuda::StepWriter* writer,
                          const cuda::SourceOptions* options) {

@@ -28,7 +28,8 @@ public:
     const DeviceInfo& device() const override { return m_device; }
     void load(std::shared_ptr<const Program>) override {
 #ifdef FAKE_FULL
-        throw EngineError("cuda:0 (Fake 0), arena: 3.2 GiB needed, 1.1 GiB free (out of memory)");
+        throw EngineError(
+            Message::data("cuda:0 (Fake 0), arena: 3.2 GiB needed, 1.1 GiB free (out of memory)"));
 #endif
         m_runs = 0;
     }
@@ -36,7 +37,7 @@ public:
         ++m_runs;
 #ifdef FAKE_LOST
         lost = true;
-        throw EngineError("cuda:0 (Fake 0) failed");
+        throw EngineError(Message::data("cuda:0 (Fake 0) failed"));
 #endif
         return RunResult::Done;
     }
@@ -44,7 +45,7 @@ public:
 #if defined(FAKE_LOST) || defined(FAKE_SMALL)
         return;
 #endif
-        throw EngineError("fake device lost");
+        throw EngineError(Message::data("fake device lost"));
     }
     void download(NodeId, std::span<std::byte>) override {}
     void requestStop() override {}
@@ -58,9 +59,9 @@ private:
     int m_runs = 0;
 };
 
-int deviceCount([[maybe_unused]] const char** reason) {
+int deviceCount([[maybe_unused]] Message* reason) {
 #ifdef FAKE_NO_DEVICE
-    *reason = "the NVIDIA driver is too old: version 1, at least 2 needed";
+    *reason = Message::data("the NVIDIA driver is too old: version 1, at least 2 needed");
     return 0;
 #else
     return 2;
@@ -73,12 +74,13 @@ void deviceInfo(int index, DeviceInfo* info) {
 
 Executor* createExecutor(int index, const cuda::StepWriter* writer,
                          const cuda::SourceOptions* options) {
-    if (writer == nullptr || options == nullptr) throw EngineError("no steps to be had");
-    if (index != 0) throw EngineError("Fake 1: out of memory");
+    if (writer == nullptr || options == nullptr)
+        throw EngineError(Message::data("no steps to be had"));
+    if (index != 0) throw EngineError(Message::data("Fake 1: out of memory"));
 #ifdef FAKE_BUSY
-    throw EngineError("cuda:0 (Fake 0) is busy");
+    throw EngineError(Message::data("cuda:0 (Fake 0) is busy"));
 #endif
-    if (lost) throw EngineError("cuda:0 (Fake 0) failed");
+    if (lost) throw EngineError(Message::data("cuda:0 (Fake 0) failed"));
     return new CountingExecutor; // the interface gives it to the caller
 }
 

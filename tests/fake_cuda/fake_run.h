@@ -39,7 +39,7 @@ public:
     const RunConfig& config() const override { return m_config; }
     std::vector<std::string> laneNames() const override { return halfscope::laneNames(m_config); }
     DeviceInfo device() const override { return {"Test device", "cpu", "none", 0}; }
-    std::string cudaReason() const override { return "a test needs none"; }
+    Message cudaReason() const override { return Message::data("a test needs none"); }
     std::vector<MemoryUse> memory() override {
         MemoryUse use;
         use.peakBytes = size_t{3} << 19; // 1.5 MiB
@@ -49,7 +49,7 @@ public:
     bool finished() const override { return m_step >= m_config.steps; }
     bool advance(std::vector<StepRecord>& records, std::vector<Event>&) override {
         if (m_stop) return false;
-        if (m_script.failAt == m_step + 1) throw EngineError("the device is gone");
+        if (m_script.failAt == m_step + 1) throw EngineError(Message::data("the device is gone"));
         while (m_script.endless) {
             m_script.insideStep = true;
             if (m_stop) return false;
@@ -75,17 +75,17 @@ public:
                  std::vector<Event>& events) override {
         const bool scale = key == kLiveScale;
         if (!scale && findField(key)->effect != FieldEffect::Live)
-            throw InputError(key + " needs a restart");
+            throw InputError(Message::data(key + " needs a restart"));
         if (!scale) setField(m_config, lane, key, value);
         Event event;
         event.step = m_step + 1;
         event.lane = lane;
         event.tensor = key;
-        event.text = key + " is " + valueText(value);
+        event.text = Message::data(key + " is " + valueText(value));
         events.push_back(event);
     }
     void fork(int, const LaneConfig&, std::vector<Event>&) override {
-        throw InputError("this run forks no lanes");
+        throw InputError(Message::data("this run forks no lanes"));
     }
     Picture target() const override { return {2, 2, 1, {0, 1, 1, 0}}; }
     Snapshot snapshot() override {
@@ -111,7 +111,7 @@ inline RunFactory fakeFactory(FakeScript& script) {
     return [&script](const RunConfig& config, const std::stop_token& stop) {
         while (script.slowBuild) {
             script.building = true;
-            if (stop.stop_requested()) throw RunError("the build was stopped");
+            if (stop.stop_requested()) throw RunError(Message::data("the build was stopped"));
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
         return std::make_unique<FakeRun>(config, script);

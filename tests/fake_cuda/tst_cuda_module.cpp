@@ -113,26 +113,26 @@ void TestCudaModule::refusal() {
     fakeCuda().fault = {function, 1, result, true};
     const Platform platform(fakeCuda().api());
     QCOMPARE(platform.devices(), 0);
-    QCOMPARE(platform.reason(), reason);
+    QCOMPARE(platform.reason().english(), reason);
 }
 
 void TestCudaModule::missingDriver() {
     fakeCuda().missing = {"driver", "compiler"};
     const Platform platform(fakeCuda().api());
     QCOMPARE(platform.devices(), 0);
-    QCOMPARE(platform.reason(), std::string("there is no NVIDIA driver"));
+    QCOMPARE(platform.reason().english(), std::string("there is no NVIDIA driver"));
 }
 
 void TestCudaModule::missingCompiler() {
     fakeCuda().missing = {"compiler"};
     const Platform platform(fakeCuda().api());
     QCOMPARE(platform.devices(), 0);
-    QCOMPARE(platform.reason(), std::string("NVRTC is missing"));
+    QCOMPARE(platform.reason().english(), std::string("NVRTC is missing"));
 }
 
 void TestCudaModule::driverTooOld() {
     fakeCuda().driverVersion = 11080;
-    QCOMPARE(Platform(fakeCuda().api()).reason(),
+    QCOMPARE(Platform(fakeCuda().api()).reason().english(),
              std::string("the NVIDIA driver is too old: it supports CUDA 11.8, at least CUDA 12.0 "
                          "is needed"));
     QCOMPARE(fakeCuda().calls["cuInit"], 0);
@@ -153,11 +153,11 @@ void TestCudaModule::devicesThatCanBeUsed() {
         test::kHasDnn ? "cuBLASLt 13.1, cuDNN 9.19"
                       : "cuBLASLt 13.1, own convolutions (cuDNN is missing)"));
     fakeCuda().gpus.resize(1);
-    QCOMPARE(Platform(fakeCuda().api()).reason(),
+    QCOMPARE(Platform(fakeCuda().api()).reason().english(),
              std::string("the GPU is too old: Old has compute capability 7.0, at least 7.5 is "
                          "needed"));
     fakeCuda().gpus.clear();
-    QCOMPARE(Platform(fakeCuda().api()).reason(),
+    QCOMPARE(Platform(fakeCuda().api()).reason().english(),
              std::string("there is no NVIDIA GPU that the driver can use"));
 }
 
@@ -210,7 +210,7 @@ void TestCudaModule::everyCallMayFail() {
         std::string words;
         {
             Platform platform(fakeCuda().api());
-            words = platform.reason();
+            words = platform.reason().english();
             if (words.empty()) {
                 words = thrownBy<EngineError>([&] { wholeLife(platform, program); });
                 fakeCuda().fault = {};

@@ -214,12 +214,15 @@ void TestCudaSetup::searchOfLibraries() {
     QVERIFY(QDir(folder.path()).mkpath("site/nvidia/cublas/lib"));
     const QString inWheel = folder.filePath("site/nvidia/cublas/lib/libhalfscope_sought.so.1");
     const auto open = [] {
-        return openLibrary({"libhalfscope_sought.so.1"}, libraryFolders(), "install it");
+        return openLibrary({"libhalfscope_sought.so.1"}, libraryFolders(),
+                           Message::data("install it"));
     };
     qunsetenv("HALFSCOPE_CUDA_LIBRARIES");
-    QCOMPARE(open().reason, std::string("libhalfscope_sought.so.1 was not found (install it)"));
+    QCOMPARE(open().reason.english(),
+             std::string("libhalfscope_sought.so.1 was not found (install it)"));
     qputenv("HALFSCOPE_CUDA_LIBRARIES", (folder.path() + ":" + folder.filePath("site")).toUtf8());
-    QCOMPARE(open().reason, std::string("libhalfscope_sought.so.1 was not found (install it)"));
+    QCOMPARE(open().reason.english(),
+             std::string("libhalfscope_sought.so.1 was not found (install it)"));
     QVERIFY(QFile::copy(HALFSCOPE_FAKE_MODULES "/libfake_good.so", inWheel));
     const Library found = open();
     QCOMPARE(found.path, inWheel.toStdString());
@@ -233,7 +236,7 @@ void TestCudaSetup::searchOfLibraries() {
     broken.close();
     QCOMPARE(open().path, inWheel.toStdString());
     QVERIFY(QFile::remove(inWheel));
-    QVERIFY(open().reason.ends_with("/libhalfscope_sought.so.1: file too short"));
+    QVERIFY(open().reason.english().ends_with("/libhalfscope_sought.so.1: file too short"));
     qunsetenv("HALFSCOPE_CUDA_LIBRARIES");
 }
 
@@ -253,7 +256,7 @@ void TestCudaSetup::librariesOfPython() {
     QVERIFY(QFile::copy(HALFSCOPE_FAKE_MODULES "/libfake_good.so", wanted));
     const QByteArray path = qgetenv("PATH");
     qputenv("PATH", "/nowhere:" + folder.filePath("bin").toUtf8() + ":" + path);
-    const Library found = openLibrary({"libhalfscope_sought.so.1"}, libraryFolders(), "");
+    const Library found = openLibrary({"libhalfscope_sought.so.1"}, libraryFolders(), {});
     qputenv("PATH", path);
     QCOMPARE(found.path, wanted.toStdString());
 }
@@ -266,9 +269,10 @@ void TestCudaSetup::versionsOfLibraries() {
     QCOMPARE(cudaLibraryNames("nvrtc", 13), both);
     QCOMPARE(cudaLibraryNames("nvrtc", 15), both);
     QCOMPARE(cudaLibraryNames("nvrtc", 0), both);
-    QCOMPARE(openLibrary({"libnone.so.13", "libnone.so.12"}, {}, "install it").reason,
+    QCOMPARE(openLibrary({"libnone.so.13", "libnone.so.12"}, {}, Message::data("install it"))
+                 .reason.english(),
              std::string("libnone.so.13 or libnone.so.12 was not found (install it)"));
-    const std::string lacks = whatDnnLacks(99, {});
+    const std::string lacks = whatDnnLacks(99, {}).english();
     QVERIFY2(lacks.starts_with("cuDNN is of CUDA 99 and needs cuBLASLt: libcublasLt.so.99 was not "
                                "found ("),
              lacks.c_str());
@@ -279,7 +283,7 @@ void TestCudaSetup::whatDnnNeeds() {
     const QTemporaryDir folder;
     QVERIFY(QFile::copy(HALFSCOPE_FAKE_MODULES "/libfake_good.so",
                         folder.filePath("libcublasLt.so.98")));
-    QCOMPARE(whatDnnLacks(98, {folder.path().toStdString()}), std::string());
+    QVERIFY(whatDnnLacks(98, {folder.path().toStdString()}).empty());
 }
 
 // As it was built, on this machine, whatever that has.
@@ -287,8 +291,8 @@ void TestCudaSetup::theModuleItself() {
     const DeviceList list = listDevices(HALFSCOPE_BINARY_DIR);
     QVERIFY(!list.devices.empty());
     QCOMPARE(list.cudaUnavailable.empty(), list.devices.size() > 1);
-    QVERIFY2(list.cudaUnavailable.find("CUDA module") == std::string::npos,
-             list.cudaUnavailable.c_str());
+    QVERIFY2(list.cudaUnavailable.english().find("CUDA module") == std::string::npos,
+             list.cudaUnavailable.english().c_str());
 }
 
 QTEST_GUILESS_MAIN(TestCudaSetup)

@@ -157,7 +157,7 @@ Ceilings readCeilings() {
 StepCase caseOf(const std::string& row) {
     for (StepCase& known : benchCases())
         if (known.name == row) return known;
-    throw InputError("no row is named " + row);
+    throw InputError(Message::data("no row is named " + row));
 }
 
 /// The first step's loss here and on the CPU: sums in another order, and with short operands the

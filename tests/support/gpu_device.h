@@ -21,7 +21,7 @@ inline std::string gpuDevice() {
 /// Why the tests cannot run; empty when they can.
 inline std::string gpuMissing() {
     if (gpuDevice() != "cuda") return {};
-    return listDevices().cudaUnavailable;
+    return listDevices().cudaUnavailable.english();
 }
 
 inline std::unique_ptr<Executor> gpuExecutor() { return makeExecutor(gpuDevice()); }

@@ -25,7 +25,7 @@ inline Event eventOf(EventKind kind, int64_t step, int lane, const char* text = 
     e.kind = kind;
     e.step = step;
     e.lane = lane;
-    e.text = text;
+    e.text = Message::data(text);
     return e;
 }
 

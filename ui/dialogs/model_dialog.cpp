@@ -5,6 +5,7 @@
 #include "engine/step/model_shapes.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
+#include "ui/models/translated.h"
 
 #include <QDialogButtonBox>
 #include <QFontDatabase>
@@ -134,7 +135,8 @@ void ModelDialog::showLayers() {
                                  : QString());
     }
     m_sum->setText(tr("%1 parameters").arg(locale.toString(static_cast<qlonglong>(sum))));
-    m_error->setText(QString::fromStdString(shapes.error));
+    m_error->setText(translated(shapes.error));
+    m_reason = QString::fromStdString(shapes.error.english());
     m_error->setVisible(!shapes.error.empty());
     m_error->setStyleSheet(
         QStringLiteral("color: %1").arg(colorsFor(QGuiApplication::palette()).error.name()));
@@ -143,7 +145,7 @@ void ModelDialog::showLayers() {
 /// The line that the sentence names.
 void ModelDialog::markError() {
     static const QRegularExpression line(QStringLiteral("line (\\d+), column"));
-    const QRegularExpressionMatch found = line.match(errorText());
+    const QRegularExpressionMatch found = line.match(m_reason);
     QList<QTextEdit::ExtraSelection> marks;
     if (found.hasMatch()) {
         QTextEdit::ExtraSelection mark;

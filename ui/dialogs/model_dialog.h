@@ -33,6 +33,7 @@ private:
     void markError();
 
     RunConfig m_config;
+    QString m_reason;                 ///< why it cannot be used, in English
     QString m_template;               ///< what the settings beside it describe
     QPlainTextEdit* m_text = nullptr; ///< child, as all below
     QTreeWidget* m_layers = nullptr;

@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
+#include "ui/models/translated.h"
 #include "ui/models/typed_number.h"
 
 #include <QDialogButtonBox>
@@ -46,7 +47,7 @@ void ScaleDialog::accept() {
     try {
         parseScale(m_line->text());
     } catch (const InputError& error) {
-        m_error->setText(QString::fromUtf8(error.what()));
+        m_error->setText(translated(error));
         m_line->setAccessibleDescription(m_error->text());
         m_line->setFocus();
         m_line->selectAll();

@@ -2,6 +2,7 @@
 #include "ui/dialogs/verify_dialog.h"
 
 #include "ui/look/owned.h"
+#include "ui/models/translated.h"
 
 #include <QDialogButtonBox>
 #include <QHeaderView>
@@ -75,7 +76,8 @@ void VerifyDialog::start() {
         m_model.show(report);
         finish(m_model.summary());
     });
-    connect(m_job.get(), &VerifyJob::failed, this, &VerifyDialog::finish);
+    connect(m_job.get(), &VerifyJob::failed, this,
+            [this](const Message& reason) { finish(translated(reason)); });
     m_job->start();
 }
 

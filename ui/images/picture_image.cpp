@@ -16,8 +16,6 @@ namespace {
 constexpr std::array<QRgb, 10> kViridis{0xff440154, 0xff482878, 0xff3e4989, 0xff31688e, 0xff26828e,
                                         0xff1f9e89, 0xff35b779, 0xff6dcd59, 0xffb4de2c, 0xfffde725};
 
-QString tr(const char* text) { return QCoreApplication::translate("PictureError", text); }
-
 const float* pixel(const Picture& picture, int x, int y) {
     const auto index =
         (static_cast<size_t>(y) * static_cast<size_t>(picture.width) + static_cast<size_t>(x)) *
@@ -132,12 +130,17 @@ QString errorText(const Picture& a, const Picture& b, ErrorText form) {
 
 QString errorText(const PictureError& error, ErrorText form) {
     if (!error.comparable) return {};
-    if (error.notFinite > 0) return tr("%1 not finite").arg(error.notFinite);
-    if (error.meanSquare == 0) return tr("equal");
+    if (error.notFinite > 0)
+        return QCoreApplication::translate("PictureError", "%1 not finite").arg(error.notFinite);
+    if (error.meanSquare == 0) return QCoreApplication::translate("PictureError", "equal");
     const QString ratio = QString::number(-10 * std::log10(error.meanSquare), 'f', 1);
-    if (form == ErrorText::Shortest) return tr("%1 dB").arg(ratio);
-    if (form == ErrorText::Short) return tr("PSNR %1 dB").arg(ratio);
-    return tr("MAE %1, PSNR %2 dB").arg(error.meanAbsolute, 0, 'g', 3).arg(ratio);
+    if (form == ErrorText::Shortest)
+        return QCoreApplication::translate("PictureError", "%1 dB").arg(ratio);
+    if (form == ErrorText::Short)
+        return QCoreApplication::translate("PictureError", "PSNR %1 dB").arg(ratio);
+    return QCoreApplication::translate("PictureError", "MAE %1, PSNR %2 dB")
+        .arg(error.meanAbsolute, 0, 'g', 3)
+        .arg(ratio);
 }
 
 QString pixelText(const Picture& picture, int x, int y) {

@@ -3,6 +3,7 @@
 #include "ui/models/config_model.h"
 
 #include "engine/core/error.h"
+#include "ui/models/translated.h"
 
 #include <algorithm>
 #include <numeric>
@@ -258,16 +259,15 @@ QVariant ConfigModel::data(const QModelIndex& index, int role) const {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
     const Row& r = row(index.row());
     switch (role) {
-    case Qt::DisplayRole: return QString::fromStdString(r.field->label);
+    case Qt::DisplayRole: return translated(r.field->label);
     case Qt::EditRole: return text(index.row());
     case Qt::ToolTipRole:
         return tr("%1\nAllowed: %2")
-            .arg(QString::fromStdString(r.field->help),
-                 QString::fromStdString(allowedText(*r.field)));
+            .arg(translated(r.field->help), translated(allowedText(*r.field)));
     case KeyRole: return QString::fromStdString(r.field->key);
     case LaneRole: return r.lane;
-    case GroupRole: return QString::fromStdString(r.field->group);
-    case UnitRole: return QString::fromStdString(r.field->unit);
+    case GroupRole: return translated(r.field->group);
+    case UnitRole: return translated(r.field->unit);
     case LiveRole: return r.field->effect == FieldEffect::Live;
     case AppliesRole: return !r.field->applies || r.field->applies(m_config, r.lane);
     case ChangedRole: return differs(r, presetFor(r.lane));
@@ -285,8 +285,8 @@ bool ConfigModel::setData(const QModelIndex& index, const QVariant& value, int r
         return apply(index.row(), parseValue(field, value.toString().trimmed().toStdString()));
     } catch (const InputError& error) {
         m_errors[static_cast<size_t>(index.row())] =
-            field.check ? QString::fromStdString(error.what()) // a sentence about what was given
-                        : tr("Allowed: %1").arg(QString::fromStdString(allowedText(field)));
+            field.check ? translated(error) // a sentence about what was given
+                        : tr("Allowed: %1").arg(translated(allowedText(field)));
         emit dataChanged(index, index);
         return false;
     }

@@ -2,6 +2,7 @@
 #include "ui/models/event_model.h"
 
 #include "ui/models/run_model.h"
+#include "ui/models/translated.h"
 
 #include <QLocale>
 
@@ -11,7 +12,7 @@
 namespace halfscope {
 namespace {
 
-const QLatin1String kInLane(" in lane "); // the engine's words
+const QLatin1String kInLane(" in lane "); // the words of a saved run
 
 QString changeText(const Event& event) {
     if (event.scaleAfter == event.scaleBefore) return EventModel::tr("scale stays");
@@ -22,15 +23,27 @@ QString changeText(const Event& event) {
     return EventModel::tr("scale × %1").arg(numberText(factor, 3));
 }
 
-/// What changed, without when and what it was before: "Growth interval is 50".
-QString editText(const Event& event) {
-    QString text = QString::fromStdString(event.text);
+/// The same of a saved run's words, which are English.
+QString savedEditText(const Event& event) {
+    QString text = translated(event.text);
     const QString lead = QStringLiteral(": ");
     if (text.startsWith(QLatin1String("From step "))) text = text.mid(text.indexOf(lead) + 2);
     for (const QLatin1String tail : {QLatin1String(" (before: "), kInLane})
         if (const auto end = text.indexOf(tail); end > 0) text.truncate(end);
     if (text.endsWith(u'.')) text.chop(1);
     return text.isEmpty() ? EventModel::tr("Edit") : text;
+}
+
+/// What changed, without when and what it was before: "Growth interval is 50".
+QString editText(const Event& event) {
+    const Phrase format = event.text.format();
+    const std::vector<Message> parts = event.text.arguments();
+    if (format == kForkOfLane)
+        return translated({phrase("Events", "lane %1 continues lane %2"), parts[1], parts[2]});
+    if (!(format == kEditOfAll || format == kEditOfLane)) return savedEditText(event);
+    if (!(parts[1].format() == kSettingChange)) return translated(parts[1]);
+    const std::vector<Message> change = parts[1].arguments();
+    return translated({phrase("Events", "%1 is %2"), change[0], change[1]});
 }
 
 /// Of a column and its heading: numbers at the right, letters in the middle, words at the left.
@@ -121,8 +134,13 @@ QString EventModel::whatText(const Event& event) {
 }
 
 QString EventModel::sentenceOf(const Event& event) {
-    QString text = QString::fromStdString(event.text);
-    const auto lane = text.lastIndexOf(kInLane);
+    if (event.text.format() == kEditOfLane) {
+        const std::vector<Message> parts = event.text.arguments();
+        return translated({kEditOfLane, parts[0], parts[1], laneTag(event.lane).toStdString()});
+    }
+    QString text = translated(event.text);
+    const bool saved = event.text.format().empty();
+    const auto lane = saved ? text.lastIndexOf(kInLane) : -1;
     if (event.kind == EventKind::Edit && event.lane >= 0 && lane > 0)
         text = text.left(lane) + kInLane + laneTag(event.lane) + u'.';
     return text;

@@ -4,6 +4,7 @@
 #include "engine/settings/fields.h"
 #include "engine/settings/run_length.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/translated.h"
 
 #include <QCoreApplication>
 #include <QLocale>
@@ -11,9 +12,6 @@
 #include <algorithm>
 
 namespace halfscope {
-namespace {
-QString tr(const char* text) { return QCoreApplication::translate("RunFacts", text); }
-} // namespace
 
 bool laneScales(const RunConfig& config, int lane) {
     const Field* scale = findField("scaler.init_scale");
@@ -44,7 +42,7 @@ QStringList laneTitlesOf(const RunSnapshot& run) {
 QStringList laneAbouts(const RunConfig& config) {
     QStringList about;
     for (const LaneConfig& lane : config.lanes)
-        about << QString::fromUtf8(presetOf(lane.precision).about);
+        about << translated(presetOf(lane.precision).about);
     return about;
 }
 
@@ -92,13 +90,15 @@ QString epochText(const RunSnapshot& run) {
     const int64_t step = run.step(), planned = plan.epochOf(stepsOf(config));
     const QString batches = text(plan.stepsPerEpoch());
     if (step == 0)
-        return planned == 1 ? tr("1 epoch of %1 batches").arg(batches)
-                            : tr("%1 epochs of %2 batches").arg(text(planned), batches);
+        return planned == 1
+                   ? QCoreApplication::translate("RunFacts", "1 epoch of %1 batches").arg(batches)
+                   : QCoreApplication::translate("RunFacts", "%1 epochs of %2 batches")
+                         .arg(text(planned), batches);
     const std::optional<double> epoch = run.column(0, metric::Epoch).at(step);
     const std::optional<double> batch = run.column(0, metric::Batch).at(step);
     if (!epoch || !batch) return {};
     const auto now = static_cast<int64_t>(*epoch);
-    return tr("epoch %1 of %2, batch %3 of %4")
+    return QCoreApplication::translate("RunFacts", "epoch %1 of %2, batch %3 of %4")
         .arg(text(now), text(std::max(now, planned)), text(static_cast<int64_t>(*batch)), batches);
 }
 

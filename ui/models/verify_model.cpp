@@ -2,6 +2,7 @@
 #include "ui/models/verify_model.h"
 
 #include "ui/models/run_model.h"
+#include "ui/models/translated.h"
 
 #include <QLocale>
 #include <QStringList>
@@ -87,8 +88,8 @@ QString VerifyModel::summary() const {
     else
         lines << tr("Some cases failed: on %1, the engine does not compute the same as PyTorch.")
                      .arg(device);
-    for (const std::string& suite : m_report.leftOut)
-        lines << tr("Skipped: %1").arg(QString::fromStdString(suite));
+    for (const Message& suite : m_report.leftOut)
+        lines << tr("Skipped: %1").arg(translated(suite));
     for (const SuiteResult& suite : m_report.suites) // first what is to be read first
         lines << linesOf(suite, tr("failed"), suite.failed);
     for (const SuiteResult& suite : m_report.suites)
@@ -122,7 +123,7 @@ QVariant VerifyModel::data(const QModelIndex& index, int role) const {
     case IllPosedColumn: return count(suite.illPosed.size());
     case WorstColumn: return exact && suite.worst == 0 ? tr("equal") : numberText(suite.worst, 3);
     case BoundColumn: return exact ? tr("equal") : numberText(suite.bound, 3);
-    default: return QString::fromStdString(suite.what);
+    default: return translated(suite.what);
     }
 }
 

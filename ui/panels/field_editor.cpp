@@ -10,6 +10,7 @@
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
+#include "ui/models/translated.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -33,11 +34,24 @@ constexpr std::string_view kLayersKey = "precision.layers";
 constexpr std::string_view kModelKey = "model.layers";
 constexpr std::string_view kThreadsKey = "run.threads";
 
-/// "steps", but "step" for 1 and "batch" for 1 of "batches".
-QString unitFor(const QString& unit, int number) {
-    if (number != 1) return unit;
-    const bool sibilant = unit.endsWith(QLatin1String("ches"));
-    return unit.endsWith(u's') ? unit.chopped(sibilant ? 2 : 1) : unit;
+/// "steps", but "step" for 1.
+QString unitFor(const Phrase& unit, int number) {
+    struct Pair {
+        Phrase many, one;
+    };
+    static constexpr Pair kPairs[] = {
+        {phrase("Settings", "steps"), phrase("Settings", "step")},
+        {phrase("Settings", "epochs"), phrase("Settings", "epoch")},
+        {phrase("Settings", "batches"), phrase("Settings", "batch")},
+        {phrase("Settings", "samples"), phrase("Settings", "sample")},
+        {phrase("Settings", "pixels"), phrase("Settings", "pixel")},
+        {phrase("Settings", "units"), phrase("Settings", "unit")},
+        {phrase("Settings", "threads"), phrase("Settings", "thread")},
+        {phrase("Settings", "overflows"), phrase("Settings", "overflow")},
+    };
+    for (const Pair& pair : kPairs)
+        if (number == 1 && pair.many == unit) return translated(pair.one);
+    return translated(unit);
 }
 } // namespace
 
@@ -70,7 +84,7 @@ void FieldEditor::buildControl(const Field& field) {
         m_spin->setRange(static_cast<int>(field.minimum), static_cast<int>(field.maximum));
         m_spin->setKeyboardTracking(false);
         if (field.logarithmic) m_spin->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
-        m_unit = QString::fromStdString(field.unit);
+        m_unit = field.unit;
         if (field.key == kThreadsKey) m_spin->setSpecialValueText(tr("all"));
         connect(m_spin, &QSpinBox::valueChanged, this, [this](int value) {
             showUnit();
@@ -95,7 +109,7 @@ void FieldEditor::buildLineEdit(const Field& field) {
     });
     const bool layers = field.key == kLayersKey, model = field.key == kModelKey;
     if (field.kind != FieldKind::Path && !layers && !model) return;
-    const QString name = QString::fromStdString(field.label);
+    const QString name = translated(field.label);
     m_browse = make<QToolButton>(this);
     m_browse->setText(model ? tr("Edit…") : layers ? tr("Choose…") : tr("Browse…"));
     m_browse->setAccessibleName(model    ? tr("Edit %1").arg(name)
@@ -112,13 +126,12 @@ void FieldEditor::buildLineEdit(const Field& field) {
 }
 
 void FieldEditor::buildRow(const Field& field) {
-    const QString name = QString::fromStdString(field.label);
+    const QString name = translated(field.label);
     const QString tip = m_index.data(Qt::ToolTipRole).toString();
     const bool live = field.effect == FieldEffect::Live;
-    m_label = make<QLabel>(m_line && !field.unit.empty()
-                               ? tr("%1 (%2)").arg(name, QString::fromStdString(field.unit))
-                               : name,
-                           this);
+    m_label = make<QLabel>(
+        m_line && !field.unit.empty() ? tr("%1 (%2)").arg(name, translated(field.unit)) : name,
+        this);
     m_label->setBuddy(m_control);
     m_label->setFixedWidth(kLabelWidth);
     m_label->setWordWrap(true);
@@ -143,7 +156,7 @@ void FieldEditor::buildRow(const Field& field) {
     for (QWidget* widget : {static_cast<QWidget*>(m_label), m_control})
         widget->setToolTip(tip);
     m_control->setAccessibleName(
-        field.unit.empty() ? name : tr("%1 in %2").arg(name, QString::fromStdString(field.unit)));
+        field.unit.empty() ? name : tr("%1 in %2").arg(name, translated(field.unit)));
     connect(m_revert, &QToolButton::clicked, this,
             [this] { m_model.resetToPreset(m_index.row()); });
 
@@ -179,7 +192,7 @@ void FieldEditor::chooseLayers() {
         for (const std::string& layer : layersOf(m_model.config()))
             layers << QString::fromStdString(layer);
     } catch (const InputError& error) { // the network cannot be built as it is set
-        m_error->setText(QString::fromUtf8(error.what()));
+        m_error->setText(translated(error));
         m_error->show();
         return;
     }
@@ -262,7 +275,7 @@ void FieldEditor::showValue(const QString& text) {
 }
 
 void FieldEditor::showUnit() {
-    if (m_unit.isEmpty()) return;
+    if (m_unit.empty()) return;
     const QString suffix = u' ' + unitFor(m_unit, m_spin->value());
     if (m_spin->suffix() != suffix) m_spin->setSuffix(suffix);
 }

@@ -56,7 +56,7 @@ private:
     QComboBox* m_combo = nullptr;
     QSpinBox* m_spin = nullptr;
     QLineEdit* m_line = nullptr;
-    QString m_unit;                  ///< of m_spin, for more than one
+    Phrase m_unit;                   ///< of m_spin, for more than one
     QLabel* m_label = nullptr;       ///< child
     QLabel* m_effect = nullptr;      ///< child
     QLabel* m_error = nullptr;       ///< child

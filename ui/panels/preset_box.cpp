@@ -3,6 +3,7 @@
 
 #include "engine/settings/fields.h"
 #include "ui/look/owned.h"
+#include "ui/models/translated.h"
 
 #include <QActionGroup>
 #include <QMenu>
@@ -27,8 +28,8 @@ PresetBox::PresetBox(QWidget* parent) : QComboBox(parent) {
     // a click must not take Space away from Play
     setFocusPolicy(Qt::TabFocus);
     for (const Preset& preset : presets()) {
-        addItem(QString::fromStdString(preset.title), QString::fromStdString(preset.name));
-        setItemData(count() - 1, QString::fromStdString(preset.about), Qt::ToolTipRole);
+        addItem(translated(preset.title), QString::fromStdString(preset.name));
+        setItemData(count() - 1, translated(preset.about), Qt::ToolTipRole);
     }
     buildMenu();
     connect(this, &QComboBox::activated, this, [this](int index) {
@@ -44,14 +45,14 @@ void PresetBox::buildMenu() {
     m_actions = make<QActionGroup>(this);
     m_actions->setExclusionPolicy(QActionGroup::ExclusionPolicy::ExclusiveOptional);
     const auto all = presets();
-    const std::string& first = all.front().group; // the window opens with it: one click away
-    std::string group = first;
+    const Phrase first = all.front().group; // the window opens with it: one click away
+    Phrase group = first;
     QMenu* into = m_menu;
     for (size_t i = 0; i < all.size(); ++i) {
-        if (all[i].group != group) {
+        if (!(all[i].group == group)) {
             if (group == first) m_menu->addSeparator();
             group = all[i].group;
-            into = m_menu->addMenu(QString::fromStdString(group));
+            into = m_menu->addMenu(translated(group));
             into->setToolTipsVisible(true);
         }
         addTo(*into, static_cast<int>(i));

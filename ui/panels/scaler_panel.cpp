@@ -6,6 +6,7 @@
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/translated.h"
 #include "ui/panels/memory_bar.h"
 
 #include <QEvent>
@@ -209,7 +210,7 @@ void LaneCard::show(const LaneStatus& status) {
 void LaneCard::showSkipVerdict(const LaneStatus& status) {
     QString text = tr("Steps with gradients that were not finite: the weights were not updated. In "
                       "parentheses: the share of all steps.");
-    QString sentence = QString::fromStdString(status.skips.sentence(status.grows()));
+    QString sentence = translated(status.skips.sentence(status.grows()));
     if (!sentence.isEmpty()) {
         sentence[0] = sentence[0].toUpper();
         text += QStringLiteral("\n\n") + sentence;

@@ -5,6 +5,7 @@
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/translated.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/section.h"
 
@@ -70,12 +71,14 @@ Section* SetupPanel::newSection(const QString& id, const QString& title, QWidget
 }
 
 void SetupPanel::addRunGroups(QWidget* content) {
-    QString current;
+    Phrase current;
     for (int i = 0; i < m_model.rowCount(); ++i) {
         if (m_model.row(i).lane >= 0) break;
-        const QString group = QString::fromStdString(m_model.row(i).field->group);
-        if (m_groups.empty() || group != current) {
-            m_groups.push_back({newSection(group, group, content), -1, {}, nullptr, nullptr});
+        const Phrase group = m_model.row(i).field->group;
+        if (m_groups.empty() || !(group == current)) {
+            const QString id = QString::fromUtf8(group.text()); // the same in any language
+            m_groups.push_back(
+                {newSection(id, translated(group), content), -1, {}, nullptr, nullptr});
             current = group;
         }
         auto* editor = make<FieldEditor>(m_model, i, m_groups.back().section);

@@ -22,9 +22,7 @@ using Counts = MagnitudeCounts;
 
 constexpr double kBeyond = 0.05; // of the values that "mostly" leaves out, at either end
 
-QString tr(const char* text) { return QCoreApplication::translate("GradientMap", text); }
-
-QString title() { return tr("Gradients over time"); }
+QString title() { return QCoreApplication::translate("GradientMap", "Gradients over time"); }
 
 /// The power of two below which so large a part of the finite values lies.
 int quantile(const GradientShares& shares, double part, double all) {
@@ -46,20 +44,28 @@ QStringList gradientFigures(const GradientShares& shares, std::optional<bool> ha
     const auto infinite = static_cast<double>(shares.notFinite);
     QStringList parts;
     if (finite > 0)
-        parts << tr("mostly 2^%1 to 2^%2")
+        parts << QCoreApplication::translate("GradientMap", "mostly 2^%1 to 2^%2")
                      .arg(quantile(shares, kBeyond, finite))
                      .arg(quantile(shares, 1 - kBeyond, finite) + 1);
-    if (infinite > 0) parts << tr("%1 inf or nan").arg(percentText(infinite));
+    if (infinite > 0)
+        parts << QCoreApplication::translate("GradientMap", "%1 inf or nan")
+                     .arg(percentText(infinite));
     if (half == true) {
         if (const double few = shares.between(kHalfZero, kHalfNormal); few > 0)
-            parts << tr("%1 subnormal").arg(percentText(few));
+            parts
+                << QCoreApplication::translate("GradientMap", "%1 subnormal").arg(percentText(few));
     } else if (half == false) {
         const double lost = shares.between(Counts::kLowest, kHalfZero);
         const double large = shares.between(kHalfInfinite, Counts::kLowest + Counts::kBuckets);
-        if (large > 0) parts << tr("in fp16: %1 inf").arg(percentText(large));
-        if (lost > 0) parts << tr("in fp16: %1 lost").arg(percentText(lost));
+        if (large > 0)
+            parts << QCoreApplication::translate("GradientMap", "in fp16: %1 inf")
+                         .arg(percentText(large));
+        if (lost > 0)
+            parts << QCoreApplication::translate("GradientMap", "in fp16: %1 lost")
+                         .arg(percentText(lost));
     }
-    parts << tr("%1 zero").arg(percentText(static_cast<double>(shares.zeros)));
+    parts << QCoreApplication::translate("GradientMap", "%1 zero")
+                 .arg(percentText(static_cast<double>(shares.zeros)));
     return parts;
 }
 
@@ -81,12 +87,14 @@ GradientMap::~GradientMap() {
 }
 
 QString GradientMap::explanation() const {
-    return tr("The gradients of one lane, times its loss scale, by power of two: the darker, the "
-              "larger the share. The lowest strip shows zeros, the highest inf and nan, in red "
-              "where a step was skipped. Dotted lines: below 2^-25 fp16 rounds to zero, below "
-              "2^-14 it keeps fewer digits, and from 2^16 on it has no finite values. Between two "
-              "counted steps the last count is shown, shifted with the loss scale. \"Mostly\" "
-              "means nine tenths of the gradients that are neither zero nor inf.");
+    return QCoreApplication::translate(
+        "GradientMap",
+        "The gradients of one lane, times its loss scale, by power of two: the darker, the "
+        "larger the share. The lowest strip shows zeros, the highest inf and nan, in red "
+        "where a step was skipped. Dotted lines: below 2^-25 fp16 rounds to zero, below "
+        "2^-14 it keeps fewer digits, and from 2^16 on it has no finite values. Between two "
+        "counted steps the last count is shown, shifted with the loss scale. \"Mostly\" "
+        "means nine tenths of the gradients that are neither zero nor inf.");
 }
 
 void GradientMap::setLane(std::shared_ptr<const Run> run, int lane, const QString& label) {
@@ -117,12 +125,13 @@ void GradientMap::placeTicks() {
     const auto power = [](int exponent) {
         return Tick{static_cast<double>(exponent), QStringLiteral("2^%1").arg(exponent)};
     };
-    const Tick ticks[] = {{(Item::kInfBottom + Item::kTop) / 2.0, tr("inf")},
-                          {(Item::kBottom + Item::kZerosTop) / 2.0, tr("0")},
-                          power(kHalfNormal),
-                          power(0),
-                          power(kHalfZero),
-                          power(kHalfInfinite)};
+    const Tick ticks[] = {
+        {(Item::kInfBottom + Item::kTop) / 2.0, QCoreApplication::translate("GradientMap", "inf")},
+        {(Item::kBottom + Item::kZerosTop) / 2.0, QCoreApplication::translate("GradientMap", "0")},
+        power(kHalfNormal),
+        power(0),
+        power(kHalfZero),
+        power(kHalfInfinite)};
     const double row = m_rect.height() / double{Item::kTop - Item::kBottom};
     const int line = QFontMetrics(m_plot.font()).height();
     m_ticker->clear();
@@ -141,15 +150,18 @@ void GradientMap::setColors(const Colors& colors) {
     m_colors = colors;
     setColorsOf(m_rect, colors, m_plot.font());
     m_item->setColors(colors, m_lane);
-    m_readout->setTitle(title(), tr("Gradients"), colors.text);
+    m_readout->setTitle(title(), QCoreApplication::translate("GradientMap", "Gradients"),
+                        colors.text);
 }
 
 QStringList GradientMap::textsAt(std::optional<qint64> step) const {
     if (!m_run) return {};
     const auto column = history().at(step);
     if (!column && history().empty())
-        return {history().isSaved() ? tr("not counted during this run")
-                                    : tr("counting starts at the next step")};
+        return {
+            history().isSaved()
+                ? QCoreApplication::translate("GradientMap", "not counted during this run")
+                : QCoreApplication::translate("GradientMap", "counting starts at the next step")};
     if (!column) return {};
     const auto type = history().type();
     const QStringList parts =
@@ -158,10 +170,11 @@ QStringList GradientMap::textsAt(std::optional<qint64> step) const {
     const qint64 at = step.value_or(history().lastStep());
     QStringList texts{all};
     if (column->merged)
-        texts.prepend(
-            all + tr(" (steps %1 to %2)").arg(stepText(column->from), stepText(column->to - 1)));
+        texts.prepend(all + QCoreApplication::translate("GradientMap", " (steps %1 to %2)")
+                                .arg(stepText(column->from), stepText(column->to - 1)));
     else if (column->counted != at)
-        texts.prepend(all + tr(" (counted at step %1)").arg(stepText(column->counted)));
+        texts.prepend(all + QCoreApplication::translate("GradientMap", " (counted at step %1)")
+                                .arg(stepText(column->counted)));
     if (parts.size() > 1) texts << parts.first(2).join(QStringLiteral(", "));
     texts << parts.first();
     return texts;

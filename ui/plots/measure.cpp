@@ -1,6 +1,7 @@
 // Names, axes and words of what can be plotted.
 #include "ui/plots/measure.h"
 
+#include "ui/models/translated.h"
 #include "ui/plots/tickers.h"
 
 #include <QCoreApplication>
@@ -16,9 +17,6 @@ namespace {
 constexpr double kPadding = 0.06; // of the y span, on each side
 constexpr QLatin1String kLongPower("e-0");
 
-QString tr(const char* text) { return QCoreApplication::translate("Metric", text); }
-QString tr(const std::string& text) { return tr(text.c_str()); }
-
 /// Counts have no digits after the point.
 bool isCount(const Metric& metric) {
     return metric.kind == ValueKind::Integer || metric.kind == ValueKind::Flag;
@@ -32,18 +30,21 @@ bool showsDigits(const Metric& metric) {
 } // namespace
 
 QString titleOf(const Metric& metric) {
-    const QString title = tr(metric.title);
-    if (metric.axis == PlotAxis::Rate) return tr("%1 (steps/s)").arg(title);
+    const QString title = translated(metric.title);
+    if (metric.axis == PlotAxis::Rate)
+        return QCoreApplication::translate("Metric", "%1 (steps/s)").arg(title);
     return metric.unit.empty() || isCount(metric)
                ? title
-               : QStringLiteral("%1 (%2)").arg(title, QString::fromStdString(metric.unit));
+               : QStringLiteral("%1 (%2)").arg(title, translated(metric.unit));
 }
 
-QString shortTitleOf(const Metric& metric) { return tr(metric.shortTitle); }
+QString shortTitleOf(const Metric& metric) { return translated(metric.shortTitle); }
 
 QString explanationOf(const Metric& metric) {
-    const QString about = tr(metric.about);
-    return metric.axis == PlotAxis::Log10 ? tr("%1 The axis is logarithmic.").arg(about) : about;
+    const QString about = translated(metric.about);
+    return metric.axis == PlotAxis::Log10
+               ? QCoreApplication::translate("Metric", "%1 The axis is logarithmic.").arg(about)
+               : about;
 }
 
 double stretchOf(const Metric& metric) {

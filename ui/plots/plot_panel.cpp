@@ -20,8 +20,6 @@ namespace {
 
 constexpr double kFineWidth = 1.6; // pixels
 
-QString tr(const char* text) { return QCoreApplication::translate("PlotPanel", text); }
-
 } // namespace
 
 PlotPanel::PlotPanel(QCustomPlot& plot, QCPAxisRect& rect, QCPLayer& overlay, MetricId id,
@@ -268,7 +266,9 @@ void PlotPanel::setColors(const Colors& colors) {
 QString PlotPanel::trendAt(const Lane& lane, std::optional<qint64> step) const {
     const Series& trend = lane.trend.series();
     const qsizetype i = step ? trend.indexAt(static_cast<double>(*step)) : trend.size() - 1;
-    return i < 0 ? QString() : tr(" (trend %1)").arg(valueText(m_metric, trend.value(i)));
+    return i < 0 ? QString()
+                 : QCoreApplication::translate("PlotPanel", " (trend %1)")
+                       .arg(valueText(m_metric, trend.value(i)));
 }
 
 QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step) const {
@@ -283,17 +283,19 @@ QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step) const {
         if (behind.lane != static_cast<int>(lane) || parts.size() == kMost) continue;
         const auto value = behind.curve.at(at);
         if (!value || value->lost || at > behind.curve.run().now().lastStep()) continue;
-        parts << tr("%1: %2").arg(behind.label, valueText(m_metric, value->value));
+        parts << QCoreApplication::translate("PlotPanel", "%1: %2")
+                     .arg(behind.label, valueText(m_metric, value->value));
     }
     return parts.isEmpty() ? QString()
                            : QStringLiteral(" (%1)").arg(parts.join(QStringLiteral(", ")));
 }
 
 QString PlotPanel::textAt(const Lane& lane, std::optional<qint64> step) const {
-    if (lane.absent) return tr("none");
+    if (lane.absent) return QCoreApplication::translate("PlotPanel", "none");
     const auto value = lane.curve.at(step);
     if (!value) return {};
-    return value->lost ? tr("not finite") : valueText(m_metric, value->value);
+    return value->lost ? QCoreApplication::translate("PlotPanel", "not finite")
+                       : valueText(m_metric, value->value);
 }
 
 void PlotPanel::showValues(std::optional<qint64> step) {
@@ -301,8 +303,9 @@ void PlotPanel::showValues(std::optional<qint64> step) {
     for (int i = 0; i < static_cast<int>(m_lanes.size()); ++i) {
         const Lane& lane = m_lanes[static_cast<size_t>(i)];
         const QString text = textAt(lane, step);
-        const QString brief =
-            text == tr("not finite") ? tr("inf/nan") : shortValueText(m_metric, text);
+        const QString brief = text == QCoreApplication::translate("PlotPanel", "not finite")
+                                  ? QCoreApplication::translate("PlotPanel", "inf/nan")
+                                  : shortValueText(m_metric, text);
         entries.append({m_colors.lanePen(i), m_colors.laneText(i), lane.label,
                         text + trendAt(lane, step) + othersAt(static_cast<size_t>(i), step),
                         brief});

@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
+#include "ui/models/translated.h"
 
 #include <qcustomplot.h>
 
@@ -20,7 +21,7 @@ bool written(const QString& path, const QByteArray& bytes, QString* error) {
         writeFileAtomically(path.toStdString(), bytes.toStdString());
         return true;
     } catch (const RunError& failure) {
-        if (error) *error = QString::fromUtf8(failure.what());
+        if (error) *error = translated(failure);
         return false;
     }
 }

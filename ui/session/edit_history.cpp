@@ -3,6 +3,7 @@
 #include "ui/session/edit_history.h"
 
 #include "engine/scaler/scaler_presets.h"
+#include "ui/models/translated.h"
 
 #include <QUndoCommand>
 
@@ -34,7 +35,7 @@ const ConfigModel::Row* editedRow(const ConfigModel& model, const RunConfig& bef
 }
 
 QString nameOf(const ConfigModel::Row& row) {
-    const QString name = QString::fromStdString(row.field->label);
+    const QString name = translated(row.field->label);
     return row.lane < 0 ? name : EditHistory::tr("%1 of lane %2").arg(name, QChar(u'A' + row.lane));
 }
 

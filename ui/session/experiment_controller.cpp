@@ -39,7 +39,7 @@ ExperimentController::ExperimentController(RunFactory factory, QObject* parent)
         emit built(); // here edits that were made meanwhile are sent: before the training goes on
         if (m_whenBuilt) m_channel->post(*std::exchange(m_whenBuilt, std::nullopt));
     });
-    connect(worker, &TrainingWorker::failed, this, [this](const QString& reason, quint32 run) {
+    connect(worker, &TrainingWorker::failed, this, [this](const Message& reason, quint32 run) {
         if (run == m_number) emit failed(reason);
     });
     connect(worker, &TrainingWorker::refused, this, &ExperimentController::refused);

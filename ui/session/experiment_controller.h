@@ -54,8 +54,8 @@ signals:
     /// Also when a Play begins or ends to wait for the run to be built.
     void stateChanged(halfscope::SessionState state);
     void built();
-    void failed(const QString& reason);
-    void refused(const QString& reason);
+    void failed(const halfscope::Message& reason);
+    void refused(const halfscope::Message& reason);
 
 private:
     void train(Command);

@@ -1,6 +1,8 @@
 // The thread that reads; its signals reach the window through Qt's queue.
 #include "ui/session/restore_job.h"
 
+#include "engine/core/error.h"
+
 #include <utility>
 
 namespace halfscope {
@@ -15,7 +17,7 @@ void RestoreJob::start() {
 }
 
 void RestoreJob::run(const std::stop_token& stop) {
-    QString reason;
+    Message reason;
     for (const LeftRun& left : m_session->runs()) {
         try {
             const RunPtr run =
@@ -23,7 +25,7 @@ void RestoreJob::run(const std::stop_token& stop) {
             if (!run) return;
             emit read(run, QString::fromStdString(left.name));
         } catch (const std::exception& error) {
-            reason = QString::fromUtf8(error.what());
+            reason = messageOf(error);
         }
     }
     emit finished(reason);

@@ -25,7 +25,7 @@ public:
 signals:
     void read(const halfscope::RunPtr& run, const QString& name);
     /// `reason`: why runs are missing; empty when all were read.
-    void finished(const QString& reason);
+    void finished(const halfscope::Message& reason);
 
 private:
     void run(const std::stop_token&);

@@ -1,6 +1,7 @@
 // The thread that reads; its signals reach the window through Qt's queue.
 #include "ui/session/saved_run_job.h"
 
+#include "engine/core/error.h"
 #include "engine/runs/run_reader.h"
 
 #include <chrono>
@@ -24,9 +25,8 @@ void SavedRunJob::start() {
     try {
         m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
     } catch (const std::system_error& error) {
-        const QString reason =
-            tr("%1: cannot start a thread to read this run: %2")
-                .arg(QString::fromStdString(m_folder), QString::fromUtf8(error.what()));
+        const Message reason(phrase("Files", "%1: cannot start a thread to read this run: %2"),
+                             m_folder, error.what());
         QMetaObject::invokeMethod(
             this, [this, reason] { emit failed(reason); }, Qt::QueuedConnection);
     }
@@ -44,7 +44,7 @@ void SavedRunJob::run(const std::stop_token& stop) {
     try {
         if (RunPtr run = readRun(m_folder, m_config, goesOn)) emit done(run);
     } catch (const std::exception& error) {
-        emit failed(QString::fromUtf8(error.what()));
+        emit failed(messageOf(error));
     }
 }
 

@@ -28,7 +28,7 @@ signals:
     /// How much is read, 0 to 1; at most one in a frame's time.
     void progressed(double share);
     void done(const halfscope::RunPtr& run);
-    void failed(const QString& reason);
+    void failed(const halfscope::Message& reason);
 
 private:
     void run(const std::stop_token&);

@@ -47,7 +47,7 @@ struct SessionInfo {
     std::vector<std::string> laneNames;
     std::vector<MemoryUse> memory; ///< TrainingRun::memory()
     DeviceInfo device;
-    std::string cudaReason; ///< why the GPU is not used; empty when it is or was not asked for
+    Message cudaReason; ///< why the GPU is not used; empty when it is or was not asked for
     Picture target;
 };
 

@@ -24,7 +24,7 @@ public:
         return names;
     }
     DeviceInfo device() const override { return m_experiment.device(); }
-    std::string cudaReason() const override { return m_experiment.cudaReason(); }
+    Message cudaReason() const override { return m_experiment.cudaReason(); }
     std::vector<MemoryUse> memory() override {
         std::vector<MemoryUse> memory;
         for (int i = 0; i < m_experiment.lanes(); ++i)
@@ -37,7 +37,7 @@ public:
         try {
             return m_experiment.advance(records, events);
         } catch (const RunError&) {
-            const std::string reason = m_experiment.stopReason(titles());
+            const Message reason = m_experiment.stopReason(titles());
             if (reason.empty()) throw;
             throw RunError(reason);
         }

@@ -19,7 +19,7 @@ public:
     virtual size_t changes() const { return 0; }
     virtual std::vector<std::string> laneNames() const = 0;
     virtual DeviceInfo device() const = 0;
-    virtual std::string cudaReason() const = 0;
+    virtual Message cudaReason() const = 0;
     /// By lane; empty where it is not known.
     virtual std::vector<MemoryUse> memory() { return {}; }
     virtual int64_t step() const = 0;

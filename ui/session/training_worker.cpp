@@ -86,7 +86,7 @@ void TrainingWorker::pause() {
             if (!m_midway) showPicture();
         }
     } catch (const std::exception& error) {
-        return fail(error.what());
+        return fail(messageOf(error));
     }
     // answered in every state: the window waits for it
     emit stateChanged(m_state, m_number);
@@ -119,7 +119,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
         setState(SessionState::Ready);
         look();
     } catch (const std::exception& error) {
-        fail(error.what());
+        fail(messageOf(error));
     }
 }
 
@@ -131,9 +131,9 @@ void TrainingWorker::edit(const EditCommand& change) {
         checkFinished();
         look(); // the next step's gradients have another scale
     } catch (const InputError& error) {
-        emit refused(QString::fromUtf8(error.what()));
+        emit refused(error.message());
     } catch (const std::exception& error) {
-        fail(error.what());
+        fail(messageOf(error));
     }
 }
 
@@ -145,11 +145,11 @@ void TrainingWorker::fork() {
         showPicture();
         look();
     } catch (const InputError& error) {
-        emit refused(QString::fromUtf8(error.what()));
+        emit refused(error.message());
     } catch (const EngineError& error) { // it does not fit: the others go on
-        emit refused(QString::fromUtf8(error.what()));
+        emit refused(error.message());
     } catch (const std::exception& error) {
-        fail(error.what());
+        fail(messageOf(error));
     }
 }
 
@@ -199,7 +199,7 @@ void TrainingWorker::advance() {
             setState(SessionState::Paused);
         if (done || onlyOne) look();
     } catch (const std::exception& error) {
-        fail(error.what());
+        fail(messageOf(error));
     }
 }
 
@@ -230,14 +230,14 @@ void TrainingWorker::look() {
         for (size_t i = 0; i <= kMaxLanes && !m_channel->commandWaits(); ++i)
             if (showGradients()) return;
     } catch (const std::exception& error) {
-        fail(error.what());
+        fail(messageOf(error));
     }
 }
 
-void TrainingWorker::fail(const std::string& reason) {
+void TrainingWorker::fail(const Message& reason) {
     destroyRun();
     setState(SessionState::Failed);
-    emit failed(QString::fromStdString(reason), m_number);
+    emit failed(reason, m_number);
 }
 
 void TrainingWorker::setState(SessionState state) {

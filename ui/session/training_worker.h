@@ -26,9 +26,9 @@ signals:
     void stateChanged(halfscope::SessionState state, quint32 run);
     void built(halfscope::SessionInfoPtr info);
     /// The run is gone; a reset builds a new one.
-    void failed(const QString& reason, quint32 run);
+    void failed(const halfscope::Message& reason, quint32 run);
     /// A live edit was not taken; the run goes on.
-    void refused(const QString& reason);
+    void refused(const halfscope::Message& reason);
 
 private:
     /// How long the thread may wait for commands before it trains.
@@ -55,7 +55,7 @@ private:
     void showPicture();
     /// False where there are none, or it was stopped midway.
     bool showGradients();
-    void fail(const std::string& reason);
+    void fail(const Message& reason);
     void setState(SessionState);
 
     std::shared_ptr<SessionChannel> m_channel;

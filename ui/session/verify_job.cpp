@@ -1,6 +1,7 @@
 // The thread of a verification; its signals reach the window through Qt's queue.
 #include "ui/session/verify_job.h"
 
+#include "engine/core/error.h"
 #include <QCoreApplication>
 
 #include <chrono>
@@ -19,8 +20,8 @@ void VerifyJob::start() {
         m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
     } catch (const std::system_error& error) {
         m_ended = true;
-        const QString reason =
-            tr("Cannot start a thread to verify: %1").arg(QString::fromUtf8(error.what()));
+        const Message reason(phrase("Verification", "Cannot start a thread to verify: %1"),
+                             error.what());
         QMetaObject::invokeMethod(
             this, [this, reason] { emit failed(reason); }, Qt::QueuedConnection);
     }
@@ -53,7 +54,7 @@ void VerifyJob::run(const std::stop_token& stop) {
         emit done(report);
     } catch (const std::exception& error) {
         m_ended = true;
-        emit failed(QString::fromUtf8(error.what()));
+        emit failed(messageOf(error));
     }
 }
 

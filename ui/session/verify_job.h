@@ -33,7 +33,7 @@ public:
 signals:
     void progressed(const QString& suite, int done, int cases);
     void done(const halfscope::VerifyReport& report);
-    void failed(const QString& reason);
+    void failed(const halfscope::Message& reason);
 
 private:
     void run(const std::stop_token&);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/error.h"
+#include "ui/models/translated.h"
 #include "ui/panels/banner.h"
 
 namespace halfscope {
@@ -13,9 +14,9 @@ bool guarded(Banner& banner, Action action) {
         action();
         return true;
     } catch (const InputError& error) {
-        banner.showText(QString::fromUtf8(error.what()));
+        banner.showText(translated(error));
     } catch (const RunError& error) {
-        banner.showText(QString::fromUtf8(error.what()));
+        banner.showText(translated(error));
     }
     return false;
 }

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "ui/look/owned.h"
+#include "ui/models/translated.h"
 #include "ui/panels/banner.h"
 #include "ui/session/experiment_controller.h"
 #include "ui/window/run_models.h"
@@ -80,8 +81,8 @@ bool SessionKeeper::hasStore() {
     try {
         m_store = std::make_unique<SessionStore>(SessionOptions{m_folder.toStdString(), budget()});
     } catch (const RunError& error) {
-        m_parts.banner->showText(tr("Runs are kept in memory alone, not on disk: %1")
-                                     .arg(QString::fromUtf8(error.what())));
+        m_parts.banner->showText(
+            tr("Runs are kept in memory alone, not on disk: %1").arg(translated(error)));
     }
     return m_store != nullptr;
 }
@@ -103,15 +104,15 @@ void SessionKeeper::watchRuns() {
 
 void SessionKeeper::tellProblems() {
     if (!m_store) return;
-    const std::string problem = m_store->problem();
-    if (problem != m_told) {
+    const Message problem = m_store->problem();
+    if (!(problem == m_told)) {
         m_told = problem;
         if (problem.empty())
             emit told(tr("Runs are kept on disk again."));
         else
             m_parts.banner->showText(
                 tr("Runs are not kept on disk now, only in memory: %1. Save results to keep them.")
-                    .arg(QString::fromStdString(problem)));
+                    .arg(translated(problem)));
     }
     if (!m_store->isFull() || !m_controller.running()) return;
     m_controller.pause();
@@ -187,12 +188,13 @@ void SessionKeeper::restoreNext() {
         m_shown.adopt(run, name);
         ++m_restored;
     });
-    connect(m_job.get(), &RestoreJob::finished, this, [this](const QString& reason) {
-        if (reason.isEmpty()) {
+    connect(m_job.get(), &RestoreJob::finished, this, [this](const Message& reason) {
+        if (reason.empty()) {
             watchRuns();
             if (m_store) m_moving.emplace_back(m_store->askToWrite(), m_left.front());
         } else {
-            m_parts.banner->showText(tr("Not all runs could be restored: %1").arg(reason));
+            m_parts.banner->showText(
+                tr("Not all runs could be restored: %1").arg(translated(reason)));
         }
         m_left.erase(m_left.begin());
         restoreNext();

@@ -62,7 +62,7 @@ private:
     QTimer m_timer;
     std::unique_ptr<SessionStore> m_store; ///< from the first run on; null where it cannot be made
     bool m_tried = false;
-    std::string m_told; ///< the problem that the banner told
+    Message m_told; ///< the problem that the banner told
     std::map<const Run*, std::shared_ptr<const Run>> m_watched;
     uint64_t m_changes = ~uint64_t{0};                ///< of the list, at the last look
     std::vector<std::shared_ptr<LeftSession>> m_left; ///< to be restored

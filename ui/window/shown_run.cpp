@@ -8,6 +8,7 @@
 #include "engine/train/run_info.h"
 #include "ui/images/compare_view.h"
 #include "ui/models/run_facts.h"
+#include "ui/models/translated.h"
 #include "ui/models/typed_number.h"
 #include "ui/panels/pace_slider.h"
 #include "ui/panels/scaler_panel.h"
@@ -71,10 +72,11 @@ ShownRun::~ShownRun() = default;
 void ShownRun::connectSession() {
     connect(&m_controller, &ExperimentController::built, this, &ShownRun::showBuilt);
     connect(&m_controller, &ExperimentController::stateChanged, this, &ShownRun::showState);
-    connect(&m_controller, &ExperimentController::refused, m_parts.banner, &Banner::showText);
-    connect(&m_controller, &ExperimentController::failed, this, [this](const QString& reason) {
+    connect(&m_controller, &ExperimentController::refused, this,
+            [this](const Message& reason) { m_parts.banner->showText(translated(reason)); });
+    connect(&m_controller, &ExperimentController::failed, this, [this](const Message& reason) {
         m_models.config.clearRunning();
-        m_parts.banner->showText(reason);
+        m_parts.banner->showText(translated(reason));
     });
     connect(m_parts.setup, &SetupPanel::restartRequested, this, [this] {
         const bool trains = m_controller.willTrain();
@@ -129,12 +131,12 @@ void ShownRun::readSaved(const QString& folder, const RunConfig& config) {
         enlist();
         showState();
     });
-    connect(m_savedJob.get(), &SavedRunJob::failed, this, [this](const QString& reason) {
+    connect(m_savedJob.get(), &SavedRunJob::failed, this, [this](const Message& reason) {
         m_savedJob.reset();
         m_savedClock.invalidate();
         showState();
-        m_parts.banner->showText(
-            tr("%1. The settings were opened without the curves of the run.").arg(reason));
+        m_parts.banner->showText(tr("%1. The settings were opened without the curves of the run.")
+                                     .arg(translated(reason)));
     });
     m_savedJob->start();
 }
@@ -530,7 +532,7 @@ void ShownRun::showDevice() {
     if (showsSaved() && built)
         lines << tr("Press Play to train on %1").arg(QString::fromStdString(built->device.name));
     if (built && !built->cudaReason.empty())
-        lines << tr("Why not the GPU: %1").arg(QString::fromStdString(built->cudaReason));
+        lines << tr("Why not the GPU: %1").arg(translated(built->cudaReason));
     const QString tip = lines.join(u'\n');
     m_parts.transport->setDevice(device ? &*device : nullptr, tip);
     m_parts.device->setText(name);

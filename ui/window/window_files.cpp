@@ -3,6 +3,7 @@
 
 #include "engine/io/atomic_file.h"
 #include "engine/runs/run_reader.h"
+#include "ui/models/translated.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/window/guarded.h"
 #include "ui/window/shown_run.h"
@@ -64,8 +65,8 @@ void WindowFiles::openPreset(const QString& name) {
     const Preset& preset = presetNamed(name.toStdString());
     // the first one needs no more words than how to start
     const bool first = preset.name == presets()[0].name;
-    m_shown.load(preset.config, name, QString::fromStdString(preset.title),
-                 first ? QString() : QString::fromStdString(preset.about));
+    m_shown.load(preset.config, name, translated(preset.title),
+                 first ? QString() : translated(preset.about));
 }
 
 void WindowFiles::openExperiment(const QString& path) {
@@ -158,11 +159,11 @@ SavedFiles WindowFiles::write(const RunSnapshot& run, const QString& folder) {
 
 QStringList WindowFiles::saveResults(const QString& folder) {
     if (m_shown.reads())
-        throw RunError(tr("The saved run is still being read. Save its results when it is shown.")
-                           .toStdString());
-    if (!m_shown.run()) throw RunError(tr("There is no run yet").toStdString());
+        throw RunError(phrase(
+            "Files", "The saved run is still being read. Save its results when it is shown."));
+    if (!m_shown.run()) throw RunError(phrase("Files", "There is no run yet"));
     if (std::exchange(m_saves, true))
-        throw RunError(tr("Results are being saved already.").toStdString());
+        throw RunError(phrase("Files", "Results are being saved already."));
     const auto done = qScopeGuard([this] { m_saves = false; });
     const RunPtr run = m_shown.run();
     const RunSnapshot now = run->snapshot();
@@ -172,9 +173,9 @@ QStringList WindowFiles::saveResults(const QString& folder) {
         written << QString::fromStdString(name);
     QString error;
     if (!m_parts.plots->exportSvg(QDir(folder).filePath(kPlotsFile), &error))
-        throw RunError(error.toStdString());
+        throw RunError(Message::data(error.toStdString()));
     if (run == m_shown.run()) m_shown.markSaved(now);
-    m_settingsError = QString::fromStdString(files.settingsError);
+    m_settingsError = translated(files.settingsError);
     return written << QLatin1String(kPlotsFile);
 }
 

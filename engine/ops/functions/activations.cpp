@@ -77,8 +77,10 @@ NodeId prelu(Builder& b, NodeId x, NodeId weight) {
     Shape along = Shape::filled(shape.rank(), 1);
     if (slopes != 1) {
         if (shape.rank() < 2 || shape[1] != slopes) {
-            throw InputError("prelu: " + std::to_string(slopes) + " slopes for " + shape.text() +
-                             "; allowed are 1 and the extent of axis 1");
+            throw InputError(
+                phrase("Operations",
+                       "prelu: %1 slopes for %2; allowed are 1 and the extent of axis 1"),
+                slopes, shape.text());
         }
         along[1] = slopes;
     }
@@ -91,7 +93,8 @@ NodeId prelu(Builder& b, NodeId x, NodeId weight) {
 
 NodeId dropout(Builder& b, NodeId x, double p, NodeId counter, uint64_t seed) {
     if (!(p >= 0 && p <= 1))
-        throw InputError("dropout: p is " + std::to_string(p) + "; allowed are 0 to 1");
+        throw InputError(phrase("Operations", "dropout: p is %1; allowed are 0 to 1"),
+                         std::to_string(p));
     const Operands in(b, "dropout", std::array{x});
     const Shape shape = b.shapeOf(in[0]);
     const NodeId u = b.emit(Op::Random, {counter}, RandomAttrs{shape, seed, freeStream(b.graph())});

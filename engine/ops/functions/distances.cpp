@@ -69,8 +69,9 @@ NodeId cdist(Builder& b, NodeId a, NodeId c) {
 NodeId pdist(Builder& b, NodeId x) {
     const Operands in(b, "pdist", std::array{x});
     if (isLow(in.dtype())) {
-        throw InputError("pdist: no kernel for " + std::string(nameOf(in.dtype())) +
-                         ", as in PyTorch; cast to float32 first");
+        throw InputError(
+            phrase("Operations", "pdist: no kernel for %1, as in PyTorch; cast to float32 first"),
+            nameOf(in.dtype()));
     }
     const Shape shape = b.shapeOf(in[0]);
     require(shape.rank() == 2 && shape[0] >= 2, "pdist: (n, d) with n of at least 2 expected");

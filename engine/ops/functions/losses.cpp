@@ -18,14 +18,14 @@ using namespace detail;
 namespace {
 
 /// What a caller may get wrong: the sizes and dtypes of what is compared.
-void requireInput(bool holds, const std::string& what) {
+void requireInput(bool holds, const Message& what) {
     if (!holds) throw InputError(what);
 }
 
 void requireSameShape(const Builder& b, std::string_view name, NodeId input, NodeId target) {
     requireInput(b.shapeOf(input) == b.shapeOf(target),
-                 std::string(name) + ": input " + b.shapeOf(input).text() + " and target " +
-                     b.shapeOf(target).text() + " differ");
+                 {phrase("Operations", "%1: input %2 and target %3 differ"), name,
+                  b.shapeOf(input).text(), b.shapeOf(target).text()});
 }
 
 /// 1 - t in t's dtype.
@@ -81,10 +81,12 @@ NodeId mseLoss(Builder& b, NodeId input, NodeId target) {
 
 NodeId crossEntropy(Builder& b, NodeId logits, NodeId labels) {
     const Shape shape = b.shapeOf(logits);
-    requireInput(shape.rank() == 2 && b.shapeOf(labels) == Shape{shape[0]} &&
-                     b.dtypeOf(labels) == DType::I32,
-                 "cross_entropy: logits (n, classes) and int32 labels (n) expected, not " +
-                     shape.text() + " and " + b.shapeOf(labels).text());
+    requireInput(
+        shape.rank() == 2 && b.shapeOf(labels) == Shape{shape[0]} &&
+            b.dtypeOf(labels) == DType::I32,
+        {phrase("Operations",
+                "cross_entropy: logits (n, classes) and int32 labels (n) expected, not %1 and %2"),
+         shape.text(), b.shapeOf(labels).text()});
     // listed as one op on the CPU only; elsewhere its parts are
     const NodeId cast = castInputs(b, "cross_entropy", std::array{logits})[0];
     const AutocastScope inner(b, innerPolicy(b, "cross_entropy"));
@@ -140,13 +142,14 @@ NodeId l1Loss(Builder& b, NodeId input, NodeId target) {
 }
 
 NodeId smoothL1Loss(Builder& b, NodeId input, NodeId target, double beta) {
-    requireInput(beta > 0, "smooth_l1_loss: beta must be above 0 (0 is l1_loss)");
+    requireInput(beta > 0,
+                 phrase("Operations", "smooth_l1_loss: beta must be above 0 (0 is l1_loss)"));
     const Operands in = pairOf(b, "smooth_l1_loss", input, target);
     return meanOf(b, in, roundedAbs(b, b.sub(in[0], in[1]), beta));
 }
 
 NodeId huberLoss(Builder& b, NodeId input, NodeId target, double delta) {
-    requireInput(delta > 0, "huber_loss: delta must be above 0");
+    requireInput(delta > 0, phrase("Operations", "huber_loss: delta must be above 0"));
     const Operands in = pairOf(b, "huber_loss", input, target);
     return meanOf(b, in, b.scale(roundedAbs(b, b.sub(in[0], in[1]), delta), delta));
 }
@@ -173,8 +176,9 @@ NodeId nllLoss(Builder& b, NodeId logProbability, NodeId labels) {
     const Shape shape = b.shapeOf(logProbability);
     requireInput(shape.rank() == 2 && b.shapeOf(labels) == Shape{shape[0]} &&
                      b.dtypeOf(labels) == DType::I32,
-                 "nll_loss: (n, classes) and int32 labels (n) expected, not " + shape.text() +
-                     " and " + b.shapeOf(labels).text());
+                 {phrase("Operations",
+                         "nll_loss: (n, classes) and int32 labels (n) expected, not %1 and %2"),
+                  shape.text(), b.shapeOf(labels).text()});
     const Operands in(b, "nll_loss", std::array{logProbability});
     const NodeId index = b.reshape(labels, {shape[0], 1});
     return meanOf(b, in, b.neg(b.emit(Op::Gather, {in[0], index}, AxisAttrs{1, 0})));
@@ -188,9 +192,10 @@ NodeId hingeEmbeddingLoss(Builder& b, NodeId input, NodeId target, double margin
 
 NodeId cosineEmbeddingLoss(Builder& b, NodeId a, NodeId c, NodeId target, double margin) {
     const Operands in(b, "cosine_embedding_loss", std::array{a, c, target});
-    requireInput(b.shapeOf(in[0]).rank() == 2 && b.shapeOf(in[0]) == b.shapeOf(in[1]) &&
-                     b.shapeOf(in[2]) == Shape{b.shapeOf(in[0])[0]},
-                 "cosine_embedding_loss: two (n, d) and targets (n) expected");
+    requireInput(
+        b.shapeOf(in[0]).rank() == 2 && b.shapeOf(in[0]) == b.shapeOf(in[1]) &&
+            b.shapeOf(in[2]) == Shape{b.shapeOf(in[0])[0]},
+        phrase("Operations", "cosine_embedding_loss: two (n, d) and targets (n) expected"));
     const auto inner = [&](NodeId x, NodeId y) { return b.sum(b.mul(x, y), {1}); };
     // PyTorch adds 1e-12 to each square: a row of zeros has the cosine 0
     const NodeId sizes =
@@ -205,7 +210,7 @@ NodeId cosineEmbeddingLoss(Builder& b, NodeId a, NodeId c, NodeId target, double
 NodeId marginRankingLoss(Builder& b, NodeId a, NodeId c, NodeId target, double margin) {
     const Operands in(b, "margin_ranking_loss", std::array{a, c, target});
     requireInput(b.shapeOf(in[0]) == b.shapeOf(in[1]) && b.shapeOf(in[0]) == b.shapeOf(in[2]),
-                 "margin_ranking_loss: three operands of one shape expected");
+                 phrase("Operations", "margin_ranking_loss: three operands of one shape expected"));
     const NodeId order = b.mul(in[2], b.sub(in[0], in[1]));
     return meanOf(b, in, hinge(b, b.sub(b.constantLike(margin, order), order)));
 }
@@ -215,7 +220,7 @@ NodeId tripletMarginLoss(Builder& b, NodeId anchor, NodeId positive, NodeId nega
     const Operands in(b, "triplet_margin_loss", std::array{anchor, positive, negative});
     requireInput(b.shapeOf(in[0]).rank() == 2 && b.shapeOf(in[0]) == b.shapeOf(in[1]) &&
                      b.shapeOf(in[0]) == b.shapeOf(in[2]),
-                 "triplet_margin_loss: three (n, d) expected");
+                 phrase("Operations", "triplet_margin_loss: three (n, d) expected"));
     const NodeId near = rowDistance(b, in[0], in[1]), far = rowDistance(b, in[0], in[2]);
     return meanOf(b, in, hinge(b, b.shift(b.sub(near, far), margin)));
 }
@@ -231,7 +236,8 @@ NodeId multilabelSoftMarginLoss(Builder& b, NodeId input, NodeId target) {
     const NodeId likelihood =
         add(b, mul(b, target, logSigmoid(input)), mul(b, rest, logSigmoid(b.neg(input))));
     const int last = b.shapeOf(likelihood).rank() - 1;
-    requireInput(last >= 0, "multilabel_soft_margin_loss: a class axis expected");
+    requireInput(last >= 0,
+                 phrase("Operations", "multilabel_soft_margin_loss: a class axis expected"));
     const double classes = static_cast<double>(b.shapeOf(likelihood)[last]);
     const NodeId sums = sum(b, likelihood, {last});
     return mean(b, b.scale(sums, -1 / classes), {});

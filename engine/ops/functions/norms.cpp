@@ -36,8 +36,9 @@ NodeId groupedNorm(Builder& b, std::string_view name, const Operands& in, int64_
                    double eps) {
     const Shape shape = b.shapeOf(in[0]);
     if (shape.rank() < 2 || groups < 1 || shape[1] % groups != 0) {
-        throw InputError(std::string(name) + ": " + std::to_string(groups) + " groups of " +
-                         shape.text() + "; the channels (axis 1) must divide into them");
+        throw InputError(phrase("Operations",
+                                "%1: %2 groups of %3; the channels (axis 1) must divide into them"),
+                         name, groups, shape.text());
     }
     int64_t each = shape[1] / groups; // elements of a group; not by division: n may be 0
     for (int axis = 2; axis < shape.rank(); ++axis)
@@ -67,8 +68,10 @@ BatchNormResult batchNorm(Builder& b, NodeId x, NodeId weight, NodeId bias, int 
     const int rank = shape.rank(), axis = normalAxis(channelAxis, rank);
     const int64_t channels = shape[axis], count = shape.elements() / std::max<int64_t>(channels, 1);
     if (count < 2) {
-        throw InputError("batch_norm: training needs at least 2 values for each channel, and " +
-                         shape.text() + " has " + std::to_string(count));
+        throw InputError(
+            phrase("Operations",
+                   "batch_norm: training needs at least 2 values for each channel, and %1 has %2"),
+            shape.text(), count);
     }
     Shape axes;
     for (int i = 0; i < rank; ++i) {

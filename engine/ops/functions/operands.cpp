@@ -71,8 +71,9 @@ void requireOneDType(const Builder& b, std::string_view name, std::span<const No
     for (const NodeId x : in) {
         if (x == kNoNode || b.dtypeOf(x) == b.dtypeOf(in[0])) continue;
         throw InputError(
-            std::string(name) + ": inputs of " + std::string(nameOf(b.dtypeOf(in[0]))) + " and " +
-            std::string(nameOf(b.dtypeOf(x))) + "; all must have one dtype: cast them first");
+            phrase("Operations",
+                   "%1: inputs of %2 and %3; all must have one dtype: cast them first"),
+            name, nameOf(b.dtypeOf(in[0])), nameOf(b.dtypeOf(x)));
     }
 }
 

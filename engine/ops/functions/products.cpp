@@ -173,12 +173,10 @@ struct EinsumPlan {
 };
 
 EinsumPlan einsumPlan(std::string_view equation) {
-    const auto refuse = [&](const char* reason) {
-        throw InputError("einsum: \"" + std::string(equation) + "\" " + reason);
-    };
+    const auto refuse = [&](Phrase format) { throw InputError(format, equation); };
     const size_t comma = equation.find(','), arrow = equation.find("->");
     if (comma == equation.npos || arrow == equation.npos || comma > arrow)
-        refuse("is not of the form a,b->c with two operands");
+        refuse(phrase("Operations", "einsum: \"%1\" is not of the form a,b->c with two operands"));
     EinsumPlan p;
     p.left = equation.substr(0, comma);
     p.right = equation.substr(comma + 1, arrow - comma - 1);
@@ -188,8 +186,10 @@ EinsumPlan einsumPlan(std::string_view equation) {
     };
     for (const std::string& labels : {p.left, p.right, p.out}) {
         for (size_t i = 0; i < labels.size(); ++i) {
-            if (labels[i] < 'a' || labels[i] > 'z') refuse("has a label that is not a to z");
-            if (has(labels.substr(i + 1), labels[i])) refuse("repeats a label in one operand");
+            if (labels[i] < 'a' || labels[i] > 'z')
+                refuse(phrase("Operations", "einsum: \"%1\" has a label that is not a to z"));
+            if (has(labels.substr(i + 1), labels[i]))
+                refuse(phrase("Operations", "einsum: \"%1\" repeats a label in one operand"));
         }
     }
     for (const char label : p.left) {
@@ -198,15 +198,19 @@ EinsumPlan einsumPlan(std::string_view equation) {
         else if (has(p.out, label))
             p.rows += label;
         else
-            refuse("sums a label of one operand alone: sum it before");
+            refuse(phrase("Operations",
+                          "einsum: \"%1\" sums a label of one operand alone: sum it before"));
     }
     for (const char label : p.right) {
         if (has(p.left, label)) continue;
-        if (!has(p.out, label)) refuse("sums a label of one operand alone: sum it before");
+        if (!has(p.out, label))
+            refuse(phrase("Operations",
+                          "einsum: \"%1\" sums a label of one operand alone: sum it before"));
         p.columns += label;
     }
     if (p.out.size() != p.batch.size() + p.rows.size() + p.columns.size())
-        refuse("has a label in the result that no operand has");
+        refuse(
+            phrase("Operations", "einsum: \"%1\" has a label in the result that no operand has"));
     return p;
 }
 

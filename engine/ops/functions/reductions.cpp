@@ -34,8 +34,9 @@ NodeId wideVariance(Builder& b, std::string_view name, NodeId x, const Shape& ax
     for (const int64_t axis : axes)
         count *= static_cast<double>(b.shapeOf(x)[static_cast<int>(axis)]);
     if (count < 2) {
-        throw InputError(std::string(name) + ": needs at least 2 values, and " +
-                         b.shapeOf(x).text() + " over " + axes.text() + " has fewer");
+        throw InputError(
+            phrase("Operations", "%1: needs at least 2 values, and %2 over %3 has fewer"), name,
+            b.shapeOf(x).text(), axes.text());
     }
     return b.scale(centredOver(b, x, axes).variance, count / (count - 1));
 }

@@ -32,7 +32,8 @@ NodeId windowMeans(Builder& b, NodeId x, int axis, int64_t count) {
 Operands imageOf(Builder& b, std::string_view name, NodeId x, std::array<int64_t, 2> size) {
     Operands in(b, name, std::array{x});
     require(b.shapeOf(in[0]).rank() == 4, std::string(name) + ": rank 4 (n, c, h, w) expected");
-    if (size[0] < 1 || size[1] < 1) throw InputError(std::string(name) + ": a size below 1");
+    if (size[0] < 1 || size[1] < 1)
+        throw InputError(phrase("Operations", "%1: a size below 1"), name);
     return in;
 }
 

@@ -126,7 +126,8 @@ void TestThreadPool::throwsOn() {
     for (int round = 0; round < 200; ++round) {
         try {
             pool.run(count, [&](int64_t index, int) {
-                if (index == count / 2) throw EngineError("task " + std::to_string(index));
+                if (index == count / 2)
+                    throw EngineError(Message::data("task " + std::to_string(index)));
             });
             QFAIL("nothing thrown");
         } catch (const EngineError& error) {

@@ -68,7 +68,7 @@ private slots:
 
 void TestDevices::goodModule() {
     const DeviceList list = listDevices(fake("good"));
-    QCOMPARE(list.cudaUnavailable, std::string());
+    QCOMPARE(list.cudaUnavailable.english(), std::string());
     QCOMPARE(list.devices.size(), size_t{3});
     QCOMPARE(list.devices[0].id, std::string("cpu"));
     QCOMPARE(list.devices[0].info.kind, std::string("cpu"));
@@ -118,7 +118,7 @@ void TestDevices::unusableModule() {
     QFETCH(std::string, path);
     QFETCH(std::string, reason);
     const DeviceList list = listDevices(path);
-    QCOMPARE(list.cudaUnavailable, reason);
+    QCOMPARE(list.cudaUnavailable.english(), reason);
     QCOMPARE(list.devices.size(), size_t{1});
     QCOMPARE(makeExecutor("auto", 1, path)->device().kind, std::string("cpu"));
     for (const std::string name : {"cuda", "cuda:1"})
@@ -130,7 +130,7 @@ void TestDevices::folderAsModulePath() {
     QTemporaryDir folder;
     QVERIFY(folder.isValid());
     const std::string missing = folder.path().toStdString();
-    QCOMPARE(listDevices(missing).cudaUnavailable,
+    QCOMPARE(listDevices(missing).cudaUnavailable.english(),
              "CUDA module not installed: " + missing + " was not found");
     QVERIFY(
         QFile::copy(QString::fromStdString(fake("good")), folder.filePath("libhalfscope_cuda.so")));
@@ -187,7 +187,7 @@ void TestDevices::autoTakesTheCpu() {
     Experiment experiment(config);
     QCOMPARE(experiment.device().kind, std::string("cpu"));
     QCOMPARE(experiment.lane(1).device().kind, std::string("cpu"));
-    QCOMPARE(experiment.cudaReason(), reason);
+    QCOMPARE(experiment.cudaReason().english(), reason);
     std::vector<StepRecord> records;
     std::vector<Event> events;
     QVERIFY(experiment.advance(records, events));
@@ -202,8 +202,8 @@ void TestDevices::autoTakesTheCpu() {
 void TestDevices::secondLaneDoesNotFit() {
     const ModuleByName named(fake("small"));
     Experiment experiment(smallRun());
-    QVERIFY2(experiment.cudaReason().find("2 lanes need") != std::string::npos,
-             experiment.cudaReason().c_str());
+    QVERIFY2(experiment.cudaReason().english().find("2 lanes need") != std::string::npos,
+             experiment.cudaReason().english().c_str());
     QCOMPARE(experiment.lanes(), 2);
     std::vector<StepRecord> records;
     std::vector<Event> events;
@@ -231,7 +231,7 @@ void TestDevices::lostOnTheWay() {
     }
     Experiment again(config);
     QCOMPARE(again.device().kind, std::string("cpu"));
-    QCOMPARE(again.cudaReason(), std::string("cuda:0 (Fake 0) failed"));
+    QCOMPARE(again.cudaReason().english(), std::string("cuda:0 (Fake 0) failed"));
     QVERIFY(again.advance(records, events));
     QCOMPARE(records.size(), size_t{2});
 }
@@ -271,7 +271,7 @@ void TestDevices::besideTheProgram() {
         const std::string reason =
             "CUDA module not installed: libhalfscope_cuda.so was not found next to the program";
         const DeviceList list = listDevices();
-        QCOMPARE(list.cudaUnavailable, installed ? std::string() : reason);
+        QCOMPARE(list.cudaUnavailable.english(), installed ? std::string() : reason);
         QCOMPARE(list.devices.size(), size_t{installed ? 3U : 1U});
         return;
     }

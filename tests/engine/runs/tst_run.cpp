@@ -93,7 +93,7 @@ void TestRun::tableOfMetrics() {
     QCOMPARE(knownMetrics().size(), static_cast<size_t>(metric::kKnown));
     for (MetricId id = 0; const Metric& each : knownMetrics()) {
         QCOMPARE(knownMetric(each.column), id);
-        QVERIFY2(!each.title.empty() && each.about.ends_with('.'), each.column.c_str());
+        QVERIFY2(!each.title.empty() && each.about.english().ends_with('.'), each.column.c_str());
         QCOMPARE(flagOf(id) != 0, each.kind == ValueKind::Flag);
         ++id;
     }
@@ -182,12 +182,12 @@ void TestRun::snapshotsStay() {
     QCOMPARE(before.step(), int64_t{4000});
     QCOMPARE(before.column(0, metric::Loss).size(), int64_t{4000});
     QCOMPARE(before.events().size(), size_t{1});
-    QCOMPARE(before.events()[0].text, std::string("first"));
+    QCOMPARE(before.events()[0].text.english(), std::string("first"));
     QCOMPARE(before.pictures().step, int64_t{0});
     QVERIFY(!before.info().outcome);
     QVERIFY(before.version() < run.version());
     QCOMPARE(run.events().size(), size_t{2});
-    QCOMPARE(run.events().back().text, std::string("second"));
+    QCOMPARE(run.events().back().text.english(), std::string("second"));
 }
 
 void TestRun::readersBesideTheWriter() {
@@ -214,7 +214,7 @@ void TestRun::readersBesideTheWriter() {
                 wrong += now.gradients(1).lastStep() != last;
             }
             for (const Event& event : now.events())
-                wrong += event.text != std::to_string(event.step);
+                wrong += event.text.english() != std::to_string(event.step);
             ++looks;
         }
     };

@@ -142,7 +142,8 @@ void TestRunFolder::savedRunsOpen() {
     QCOMPARE(now.lanes()[1].name, std::string("amp-fp16"));
     QVERIFY(now.totals(1).skips().skipped() > 0);
     QVERIFY(now.events().size() > 10);
-    QVERIFY(now.events()[0].text.starts_with("Overflow") || !now.events()[0].text.empty());
+    QVERIFY(now.events()[0].text.english().starts_with("Overflow") ||
+            !now.events()[0].text.empty());
 }
 
 void TestRunFolder::sameBytesAgain_data() { addSavedFolders(); }
@@ -151,7 +152,7 @@ void TestRunFolder::sameBytesAgain() {
     QFETCH(QString, folder);
     const auto run = readRun(folder.toStdString());
     const SavedFiles saved = saveRun(run->snapshot(), this->folder());
-    QCOMPARE(saved.settingsError, std::string());
+    QVERIFY(saved.settingsError.empty());
     QCOMPARE(lastingFilesIn(m_folder->folder()), filesIn(folder));
     QCOMPARE(saved.names.size(), static_cast<size_t>(filesIn(folder).size()) + 1);
     for (const QString& name : filesIn(folder)) {
@@ -526,7 +527,8 @@ void TestRunFolder::settingsThatNoFileHas() {
     edit.info->recorded.steps = -1;
     run->append(std::move(edit));
     const SavedFiles saved = saveRun(run->snapshot(), folder());
-    QVERIFY2(saved.settingsError.starts_with("run.steps"), saved.settingsError.c_str());
+    QVERIFY2(saved.settingsError.english().starts_with("run.steps"),
+             saved.settingsError.english().c_str());
     QVERIFY(!filesIn(m_folder->folder()).contains(QLatin1String("experiment.json")));
     QVERIFY(filesIn(m_folder->folder()).contains(QLatin1String("steps.csv")));
     for (const std::string& name : saved.names) {

@@ -60,7 +60,7 @@ void TestExperimentFiles::mistakes_data() {
     const auto row = [](const char* name, const char* json, const std::string& message) {
         QTest::newRow(name) << QByteArray(json) << "f.json: " + QByteArray::fromStdString(message);
     };
-    const std::string precisions = allowedText(*findField("precision"));
+    const std::string precisions = allowedText(*findField("precision")).english();
     row("empty file", "", "the file is empty");
     row("only spaces", " \n\t", "the file is empty");
     row("truncated", "{\"version\": 1,\n \"task\": {\"side\": 6",

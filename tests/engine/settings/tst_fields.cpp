@@ -80,7 +80,7 @@ void TestFields::tableIsWhole() {
     std::set<std::string> keys;
     for (const Field& field : fieldTable()) {
         QVERIFY2(keys.insert(field.key).second, field.key.c_str());
-        QVERIFY2(!field.group.empty() && !field.label.empty() && field.help.size() > 20,
+        QVERIFY2(!field.group.empty() && !field.label.empty() && field.help.english().size() > 20,
                  field.key.c_str());
         QVERIFY2(field.get && field.set && field.applies, field.key.c_str());
         QCOMPARE(field.kind == FieldKind::Choice, !field.choices.empty());
@@ -230,7 +230,7 @@ void TestFields::limits() {
         }
         QVERIFY2(error.startsWith(key + ": "), valueText(value).c_str());
         QVERIFY2(error.contains(" is not allowed: "), error);
-        QVERIFY2(error.endsWith(QByteArray::fromStdString(allowedText(field))), error);
+        QVERIFY2(error.endsWith(QByteArray::fromStdString(allowedText(field).english())), error);
     }
 }
 
@@ -372,12 +372,13 @@ void TestFields::presetsAreValid() {
     std::string group;
     for (const Preset& preset : presets()) {
         QVERIFY2(names.insert(preset.name).second, preset.name.c_str());
-        QVERIFY2(titles.insert(preset.title).second, preset.title.c_str());
+        QVERIFY2(titles.insert(preset.title.text()).second, preset.title.text());
         QVERIFY(!preset.group.empty() && !preset.title.empty() && !preset.about.empty());
         // presets of a group stand together
-        QVERIFY2(preset.group == group || groups.insert(preset.group).second, preset.name.c_str());
-        group = preset.group;
-        QCOMPARE(preset.config.title, preset.title);
+        QVERIFY2(preset.group.text() == group || groups.insert(preset.group.text()).second,
+                 preset.name.c_str());
+        group = preset.group.text();
+        QCOMPARE(preset.config.title, std::string(preset.title.text()));
         checkConfig(preset.config);
         const std::string text = configText(preset.config);
         QCOMPARE(configText(parseConfig(text, preset.name)), text);

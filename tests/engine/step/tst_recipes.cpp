@@ -402,7 +402,7 @@ private slots:
         }
         QVERIFY2(partly > 0, "no step was skipped by one optimizer alone");
         const auto named = std::count_if(events.begin(), events.end(), [](const Event& event) {
-            return event.text.find("optimizer: ") != std::string::npos;
+            return event.text.english().find("optimizer: ") != std::string::npos;
         });
         QCOMPARE(static_cast<int>(named), partly);
     }

@@ -171,7 +171,8 @@ private slots:
         // a setting of the whole run, whichever lane it is given with
         experiment.setLive(1, "optimizer.lr", 0.125, events);
         QCOMPARE(events.back().lane, -1);
-        QVERIFY2(events.back().text.find("0.125") != std::string::npos, events.back().text.c_str());
+        QVERIFY2(events.back().text.english().find("0.125") != std::string::npos,
+                 events.back().text.english().c_str());
         experiment.setLive(-1, "scaler.growth_factor", 4.0, events);
         experiment.setLive(-1, "run.steps", int64_t{6}, events);
         QVERIFY(run.advance());
@@ -191,7 +192,7 @@ private slots:
         QVERIFY(run.advance());
         auto& [experiment, records, events] = run;
         experiment.setLive(1, kLiveScale, 1024.0, events);
-        QCOMPARE(events.back().text,
+        QCOMPARE(events.back().text.english(),
                  std::string("From step 2: Loss scale is 1024 (2^10) in lane amp-fp16."));
         QVERIFY(run.advance() && run.advance());
         QCOMPARE(records[4].scale, 1024.0f);
@@ -229,7 +230,7 @@ private slots:
         const float scale = run.experiment.lane(0).scaler().scale;
         run.experiment.setLive(0, "scaler.preset", std::string("megatron"), run.events);
         QCOMPARE(
-            run.events.back().text,
+            run.events.back().text.english(),
             std::string("From step 2: Scaler is megatron (before: pytorch) in lane amp-fp16."));
         const ScalerConfig& now = run.experiment.config().lanes[0].scaler;
         QCOMPARE(now.rules.hysteresis, int64_t{2});
@@ -250,7 +251,7 @@ private slots:
         QVERIFY(run.experiment.stopReason().empty());
         QVERIFY(run.advance()); // the rows of the step are delivered
         QCOMPARE(run.records.size(), size_t{2});
-        const std::string reason = run.experiment.stopReason();
+        const std::string reason = run.experiment.stopReason().english();
         QVERIFY2(reason.starts_with("The loss scale reached its floor 1099511627776 (2^40) in lane "
                                     "amp-fp16 at step 1 "),
                  reason.c_str());

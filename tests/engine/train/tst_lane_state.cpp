@@ -190,7 +190,7 @@ private slots:
         QCOMPARE(run.experiment.snapshot().outputs[2].values,
                  run.experiment.snapshot().outputs[1].values);
         QCOMPARE(run.events.back().lane, 2);
-        QCOMPARE(run.events.back().text,
+        QCOMPARE(run.events.back().text.english(),
                  std::string("From step 10: lane amp-fp16-2 continues lane amp-fp16."));
         run.toTheEnd();
         std::vector<StepRecord> twin = rowsOf(run, 2, 1);

@@ -71,7 +71,7 @@ private slots:
             QCOMPARE(record.growthTracker, static_cast<int32_t>((i + 1) % 3));
         }
         QCOMPARE(lane.count(EventKind::Growth), 2);
-        QCOMPARE(lane.events[0].text,
+        QCOMPARE(lane.events[0].text.english(),
                  std::string("Step 3: the loss scale grows from 16 (2^4) to 32 (2^5)."));
     }
 

@@ -311,7 +311,7 @@ void TestVerify::oneFileIsEnough() {
     QVERIFY(report.passed());
     QCOMPARE(report.suites.size(), size_t{1});
     QCOMPARE(report.leftOut.size(), size_t{4});
-    QVERIFY(report.leftOut[3] == "runs: no training_runs.json in the folder");
+    QVERIFY(report.leftOut[3].english() == "runs: no training_runs.json in the folder");
 }
 
 void TestVerify::leavesOutWhatItDoesNotKnow() {

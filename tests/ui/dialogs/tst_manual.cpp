@@ -88,7 +88,7 @@ void TestManual::everyLinkLeadsSomewhere() {
                 m_manual.pages()[page].name.toUtf8() + ": " + link.to.toString().toUtf8();
             if (link.to.scheme() == QLatin1String(kPresetScheme)) {
                 const Preset& preset = presetNamed(link.to.path().toStdString());
-                const bool named = link.text == QString::fromStdString(preset.title) ||
+                const bool named = link.text == QString::fromUtf8(preset.title.text()) ||
                                    link.text == QString::fromStdString(preset.name);
                 QVERIFY2(named, where); // as the window's box or the table calls it
                 ++presets;

@@ -36,7 +36,7 @@ void TestVerifyDialog::table() {
     report.suites[0].bound = 1e-7;
     report.suites[1].name = "scaler";
     report.suites[1].cases = report.suites[1].passed = 2;
-    report.leftOut = {"runs: no training_runs.json"};
+    report.leftOut = {Message::data("runs: no training_runs.json")};
     model.show(report);
     const auto text = [&model](int row, int column) {
         return model.index(row, column).data().toString();

@@ -192,12 +192,13 @@ void TestLaneTitles::liveEditRenames() {
 void TestLaneTitles::editToldByLetter() {
     Event event;
     event.lane = 1;
-    event.text = "From step 9: Growth interval is 20 (before: 2000) in lane amp-fp16-2.";
+    event.text =
+        Message::data("From step 9: Growth interval is 20 (before: 2000) in lane amp-fp16-2.");
     QCOMPARE(EventModel::sentenceOf(event),
              QStringLiteral("From step 9: Growth interval is 20 (before: 2000) in lane B."));
     event.lane = -1;
-    event.text = "From step 9: Learning rate is 0.1.";
-    QCOMPARE(EventModel::sentenceOf(event), QString::fromStdString(event.text));
+    event.text = Message::data("From step 9: Learning rate is 0.1.");
+    QCOMPARE(EventModel::sentenceOf(event), QString::fromStdString(event.text.english()));
 }
 
 /// A card says what happened last in one line: the figures below must not move while it trains.
@@ -215,8 +216,9 @@ void TestLaneTitles::cardKeepsItsHeight() {
     event.kind = EventKind::Overflow;
     event.step = 123456;
     event.scaleBefore = 65536, event.scaleAfter = 32768;
-    event.text = "Step 123456 skipped: gradient of layers.12.running_something.weight reached inf "
-                 "at loss scale 65536 (2^16); the scale falls to 32768 (2^15).";
+    event.text = Message::data(
+        "Step 123456 skipped: gradient of layers.12.running_something.weight reached inf "
+        "at loss scale 65536 (2^16); the scale falls to 32768 (2^15).");
     run.append(std::vector{timed(0, 123456, 1e-3, 1)}, std::vector{event});
     panel.refresh(run);
     QCoreApplication::processEvents();

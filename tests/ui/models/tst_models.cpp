@@ -35,7 +35,7 @@ Event eventOf(EventKind kind, int64_t step, int lane, const char* text) {
     made.kind = kind;
     made.step = step;
     made.lane = lane;
-    made.text = text;
+    made.text = Message::data(text);
     return made;
 }
 

@@ -463,8 +463,9 @@ void TestPanels::eventsShowWholeRows() {
     std::vector<Event> events(100);
     for (size_t i = 0; i < events.size(); ++i) {
         events[i].step = static_cast<int64_t>(i + 1);
-        events[i].text = "A sentence that is long enough to need several lines in a panel that is "
-                         "no wider than a few words, which it is in this test.";
+        events[i].text =
+            Message::data("A sentence that is long enough to need several lines in a panel that is "
+                          "no wider than a few words, which it is in this test.");
     }
     model.append(events);
     panel.show();

@@ -17,6 +17,7 @@ using namespace halfscope;
 namespace {
 
 QString text(const std::string& words) { return QString::fromStdString(words); }
+QString text(const Phrase& words) { return QString::fromUtf8(words.text()); }
 
 /// The menu's entry of a preset, and the submenu that it stands in.
 struct Place {
@@ -129,7 +130,7 @@ void TestPresetBox::titlesAreNotCut() {
                                                     QStyle::SC_ComboBoxEditField, &box);
     for (const Preset& preset : presets()) {
         const int wanted = box.fontMetrics().horizontalAdvance(text(preset.title));
-        QVERIFY2(wanted <= field.width(), preset.title.c_str());
+        QVERIFY2(wanted <= field.width(), preset.title.text());
     }
 }
 

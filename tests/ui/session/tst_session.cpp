@@ -1,6 +1,7 @@
 // The way of rows, events and commands between the training thread and the window: nothing is lost
 // or mixed up, everything can be stopped, errors leave a session that works again.
 #include "tests/fake_cuda/fake_run.h"
+#include "ui/models/translated.h"
 #include "ui/session/experiment_controller.h"
 
 #include <QSignalSpy>
@@ -152,7 +153,7 @@ void TestSession::firstPictureBeforePlay() {
     QVERIFY(session.reaches(SessionState::Ready));
     QCOMPARE(built.count(), 1);
     QCOMPARE(session.info()->laneNames.size(), size_t(2));
-    QCOMPARE(QString::fromStdString(session.info()->cudaReason),
+    QCOMPARE(QString::fromStdString(session.info()->cudaReason.english()),
              QStringLiteral("a test needs none"));
     QVERIFY(session.seen.picture.has_value());
     QCOMPARE(session.seen.picture->step, int64_t(0));
@@ -335,7 +336,8 @@ void TestSession::engineErrorThenReset() {
     session.play();
     QVERIFY(session.reaches(SessionState::Failed));
     QTRY_COMPARE(failed.count(), 1);
-    QCOMPARE(failed.front().front().toString(), QStringLiteral("the device is gone"));
+    QCOMPARE(translated(failed.front().front().value<Message>()),
+             QStringLiteral("the device is gone"));
     QTest::qWait(20);
     session.seen.take(session);
     QCOMPARE(session.seen.wholeSteps(2), int64_t(4)); // what was trained before the error is kept
@@ -357,7 +359,7 @@ void TestSession::buildErrorThenReset() {
     session.reset(config);
     QVERIFY(session.reaches(SessionState::Failed));
     QTRY_COMPARE(failed.count(), 1);
-    QVERIFY(!failed.front().front().toString().isEmpty());
+    QVERIFY(!translated(failed.front().front().value<Message>()).isEmpty());
     session.reset(tinyConfig(3));
     session.play();
     QVERIFY(session.reaches(SessionState::Finished));
@@ -371,7 +373,8 @@ void TestSession::refusedEditKeepsTraining() {
     QVERIFY(session.isReady(tinyConfig(10)));
     session.edit(-1, "model.width", int64_t(8));
     QTRY_COMPARE(refused.count(), 1);
-    QCOMPARE(refused.front().front().toString(), QStringLiteral("model.width needs a restart"));
+    QCOMPARE(translated(refused.front().front().value<Message>()),
+             QStringLiteral("model.width needs a restart"));
     session.play();
     QVERIFY(session.reaches(SessionState::Finished));
 }

@@ -383,7 +383,7 @@ void TestWindow::presetsSayWhatTheyAreFor() {
     window.show();
     window.openPreset(QStringLiteral("overflow"));
     QVERIFY(reaches(window, SessionState::Ready));
-    const QString about = QString::fromStdString(presetNamed("overflow").about);
+    const QString about = QString::fromUtf8(presetNamed("overflow").about.text());
     auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
     QTRY_VERIFY2(headline->toolTip().startsWith(about), qPrintable(headline->toolTip()));
     QVERIFY(headline->toolTip().endsWith(QStringLiteral("Press Play.")));
@@ -399,7 +399,8 @@ void TestWindow::everyRecipeRuns() {
     auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
     for (const Preset& preset : recipePresets()) {
         window.openPreset(QString::fromStdString(preset.name));
-        const QString told = QString::fromStdString(preset.about) + QStringLiteral(" Press Play.");
+        const QString told =
+            QString::fromUtf8(preset.about.text()) + QStringLiteral(" Press Play.");
         QTRY_COMPARE_WITH_TIMEOUT(headline->text(), told, kPatience);
         window.setStopStep(25);
         window.play();

@@ -254,7 +254,8 @@ void TestWindowUse::sentencesInLittleRoom() {
     for (Event& event : events) {
         event.kind = EventKind::Overflow;
         event.scaleBefore = 2;
-        event.text = "Step 1 skipped: gradient of layers.2.weight reached inf at loss scale 2.";
+        event.text = Message::data(
+            "Step 1 skipped: gradient of layers.2.weight reached inf at loss scale 2.");
     }
     model.append(events);
     panel.show();

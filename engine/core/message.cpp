@@ -1,0 +1,151 @@
+// How a message is packed, and how it becomes one text.
+#include "engine/core/message.h"
+
+#include <cstring>
+#include <utility>
+
+namespace halfscope {
+
+namespace {
+
+constexpr char kPhrase = 'P', kData = 'D';
+
+template <class T>
+void append(std::string& code, const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    char bytes[sizeof value];
+    std::memcpy(bytes, &value, sizeof value);
+    code.append(bytes, sizeof value);
+}
+
+} // namespace
+
+/// Goes through a packed message once.
+class MessageReader {
+public:
+    explicit MessageReader(const Message& message) : m_code(message.m_code) {}
+
+    bool atPhrase() const { return !m_code.empty() && m_code.front() == kPhrase; }
+    /// And how many arguments follow.
+    std::pair<Phrase, size_t> phrase() {
+        m_code.remove_prefix(1);
+        const auto format = take<Phrase>();
+        return {format, take<uint8_t>()};
+    }
+    std::string_view data() {
+        if (m_code.empty()) return {};
+        m_code.remove_prefix(1);
+        const auto size = take<size_t>();
+        const std::string_view text = m_code.substr(0, size);
+        m_code.remove_prefix(size);
+        return text;
+    }
+    /// The next message as a whole.
+    Message next() {
+        const std::string_view from = m_code;
+        skip();
+        Message message;
+        message.m_code = from.substr(0, from.size() - m_code.size());
+        return message;
+    }
+    std::string text(const Message::Translate& translate) {
+        if (!atPhrase()) return std::string(data());
+        const auto [format, count] = phrase();
+        std::vector<std::string> arguments;
+        for (size_t i = 0; i < count; ++i)
+            arguments.push_back(text(translate));
+        return filled(translate(format), arguments);
+    }
+
+private:
+    template <class T>
+    T take() {
+        T value{};
+        std::memcpy(static_cast<void*>(&value), m_code.data(), sizeof value);
+        m_code.remove_prefix(sizeof value);
+        return value;
+    }
+    void skip() {
+        if (!atPhrase()) {
+            data();
+            return;
+        }
+        for (size_t left = phrase().second; left > 0; --left)
+            skip();
+    }
+    static std::string filled(std::string_view format, const std::vector<std::string>& arguments) {
+        std::string out;
+        for (size_t i = 0; i < format.size(); ++i) {
+            const char next = i + 1 < format.size() ? format[i + 1] : '\0';
+            const bool place = format[i] == '%' && next >= '1' && next <= '9';
+            const auto index = static_cast<size_t>(next - '1');
+            if (place && index < arguments.size()) {
+                out += arguments[index];
+                ++i;
+            } else {
+                out += format[i];
+            }
+        }
+        return out;
+    }
+
+    std::string_view m_code;
+};
+
+void Message::begin(Phrase format, size_t arguments) {
+    m_code += kPhrase;
+    append(m_code, format);
+    append(m_code, static_cast<uint8_t>(arguments));
+}
+
+void Message::add(const Message& argument) {
+    if (!argument.empty()) {
+        m_code += argument.m_code;
+        return;
+    }
+    m_code += kData;
+    append(m_code, size_t{0});
+}
+
+Message Message::data(std::string_view text) {
+    Message message;
+    if (text.empty()) return message;
+    message.m_code += kData;
+    append(message.m_code, text.size());
+    message.m_code += text;
+    return message;
+}
+
+Phrase Message::format() const {
+    MessageReader reader(*this);
+    return reader.atPhrase() ? reader.phrase().first : Phrase();
+}
+
+std::vector<Message> Message::arguments() const {
+    MessageReader reader(*this);
+    std::vector<Message> arguments;
+    for (size_t left = reader.atPhrase() ? reader.phrase().second : 0; left > 0; --left)
+        arguments.push_back(reader.next());
+    return arguments;
+}
+
+std::string Message::english() const {
+    return text([](const Phrase& format) { return std::string(format.text()); });
+}
+
+std::string Message::text(const Translate& translate) const {
+    return MessageReader(*this).text(translate);
+}
+
+Message within(std::string_view place, const Message& what) {
+    return {phrase("Engine", "%1: %2"), place, what};
+}
+
+Message listed(std::span<const Message> parts, Phrase two) {
+    Message all;
+    for (const Message& part : parts)
+        all = all.empty() ? part : Message(two, all, part);
+    return all;
+}
+
+} // namespace halfscope
