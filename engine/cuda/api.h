@@ -158,7 +158,7 @@ struct Api {
 struct Library;
 /// The functions of an open driver; `reason` is why it will not do where it lacks one that is not
 /// optional.
-void fill(const Library&, DriverApi&, std::string& reason);
+void fill(const Library&, DriverApi&, Message& reason);
 /// From the libraries of this machine. Never throws for one that is missing.
 Api loadApi();
 /// NVRTC alone, which needs no driver.

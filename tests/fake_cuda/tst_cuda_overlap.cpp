@@ -263,9 +263,9 @@ void TestCudaOverlap::driversWithoutIt() {
         if (::dladdr(made.symbol(names.front()), &info) == 0) return std::string("no library");
         const std::unique_ptr<void, int (*)(void*)> handle(::dlopen(info.dli_fname, RTLD_NOW),
                                                            ::dlclose);
-        std::string reason;
+        Message reason;
         fill(Library{handle.get(), "libcuda.so.1", {}}, driver, reason);
-        return reason;
+        return reason.english();
     };
     DriverApi all, old, tooOld;
     QCOMPARE(reasonWith(names.size(), all), std::string());

@@ -102,7 +102,7 @@ void TestCudaSetup::realCompiler() {
     fakeCuda().gpus = {{"GPU", capability / 10, capability % 10}};
     Api api = fakeCuda().api();
     loadCompiler(api);
-    if (!api.noCompiler.empty()) QSKIP(api.noCompiler.c_str());
+    if (!api.noCompiler.empty()) QSKIP(api.noCompiler.english().c_str());
     Platform platform(api);
     const auto device = platform.open(0);
     const RunConfig config = test::smallRun(static_cast<Precision>(precision));

@@ -51,7 +51,7 @@ RunBatch batchOf(int64_t step) {
                                  .set(metric::SkippedSoFar, 0.0)
                                  .set(metric::DeviceSeconds, 0.1)
                                  .set(metric::WallSeconds, 0.1));
-    batch.events.push_back({EventKind::Growth, step, 0, 1, 2, {}, "It grew."});
+    batch.events.push_back({EventKind::Growth, step, 0, 1, 2, {}, Message::data("It grew.")});
     return batch;
 }
 

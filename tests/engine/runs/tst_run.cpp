@@ -169,12 +169,12 @@ void TestRun::snapshotsStay() {
     Run run = twoLanes();
     run.append(batchOf(1, 4000));
     RunBatch event;
-    event.events = {{EventKind::Growth, 4, 1, 1, 2, {}, "first"}};
+    event.events = {{EventKind::Growth, 4, 1, 1, 2, {}, Message::data("first")}};
     run.append(std::move(event));
     const RunSnapshot before = run.snapshot();
     run.append(batchOf(4001, 9000));
     RunBatch more;
-    more.events = {{EventKind::Growth, 5, 1, 2, 4, {}, "second"}};
+    more.events = {{EventKind::Growth, 5, 1, 2, 4, {}, Message::data("second")}};
     more.pictures = LanePictures{9000, {}};
     more.info = RunInfo{};
     more.info->outcome = RunOutcome::Finished;
@@ -223,7 +223,8 @@ void TestRun::readersBesideTheWriter() {
         readers.emplace_back(read);
     for (int64_t step = 1; step <= kSteps; step += 100) {
         RunBatch batch = batchOf(step, step + 99);
-        batch.events = {{EventKind::Growth, step, 0, 1, 2, {}, std::to_string(step)}};
+        batch.events = {
+            {EventKind::Growth, step, 0, 1, 2, {}, Message::data(std::to_string(step))}};
         run.append(std::move(batch));
     }
     done = true;

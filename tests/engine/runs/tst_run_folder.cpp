@@ -324,7 +324,7 @@ void TestRunFolder::textsOfEvents() {
         const auto at = static_cast<int32_t>(batch.events.size());
         batch.events.push_back({static_cast<EventKind>(at % 5), at, at % 3 == 2 ? -1 : at % 3, 0.1f,
                                 std::numeric_limits<float>::infinity(), words,
-                                std::string("a ") + words});
+                                Message::data(std::string("a ") + words)});
     }
     run.append(std::move(batch));
     saveRun(run.snapshot(), folder());

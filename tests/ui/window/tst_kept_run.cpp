@@ -54,7 +54,7 @@ std::string resultsOf(MainWindow& window, const QTemporaryDir& folder, const cha
     const QString path = folder.filePath(QLatin1String(name));
     std::string all;
     for (const QString& file : window.saveResults(path))
-        if (!file.endsWith(QLatin1String(".svg")))
+        if (!file.endsWith(QLatin1String(".svg")) && file != QLatin1String("manifest.json"))
             all += file.toStdString() + '\n' + readFile(QDir(path).filePath(file).toStdString()) +
                    '\n';
     return all;

@@ -48,7 +48,8 @@ void TestSavedAgain::itIsTheSame() {
         for (const QString& file : QDir(m_results).entryList(QDir::Files)) {
             QVERIFY2(written.contains(file), qPrintable(file));
             const QByteArray each = file.toLatin1();
-            if (file == QLatin1String("gradients.csv")) // lane by lane there
+            if (file == QLatin1String("manifest.json")) continue; // of another copy
+            if (file == QLatin1String("gradients.csv"))           // lane by lane there
                 QCOMPARE(sortedLines(contentOf(again, each.constData())),
                          sortedLines(contentOf(m_results, each.constData())));
             else

@@ -411,7 +411,5 @@ void TestTranslation::filesStayEnglish() {
     }
 }
 
-Q_DECLARE_METATYPE(std::function<void()>)
-
 QTEST_MAIN(TestTranslation)
 #include "tst_translation.moc"
