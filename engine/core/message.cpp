@@ -93,6 +93,7 @@ private:
 };
 
 void Message::begin(Phrase format, size_t arguments) {
+    if (format.empty()) return; // a table's row that has none
     m_code += kPhrase;
     append(m_code, format);
     append(m_code, static_cast<uint8_t>(arguments));

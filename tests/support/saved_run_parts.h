@@ -44,11 +44,12 @@ inline void trainElsewhere(const QString& folder, const RunConfig& config) {
     QFile::remove(QDir(folder).filePath(QStringLiteral("manifest.json"))); // it has the sizes
 }
 
-/// To be spoilt.
+/// To be spoilt: without the manifest, which has the sizes of the files.
 inline QString copyOf(const QString& folder, const QString& copy) {
     QDir().mkpath(copy);
     for (const QString& name : QDir(folder).entryList(QDir::Files))
-        QFile::copy(QDir(folder).filePath(name), QDir(copy).filePath(name));
+        if (name != QLatin1String("manifest.json"))
+            QFile::copy(QDir(folder).filePath(name), QDir(copy).filePath(name));
     return copy;
 }
 

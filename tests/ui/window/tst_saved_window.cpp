@@ -237,6 +237,8 @@ void TestSavedWindow::ofTheCommandLine() {
 
 void TestSavedWindow::withoutTheOtherTables() {
     const QString folder = copyOfResults();
+    QVERIFY(QFile::copy(QDir(m_results).filePath(QStringLiteral("manifest.json")),
+                        QDir(folder).filePath(QStringLiteral("manifest.json"))));
     for (const char* name :
          {"events.csv", "timing.csv", "summary.json", "output_fp32.png", "target.png"})
         QVERIFY(QFile::remove(QDir(folder).filePath(QLatin1String(name))));
@@ -272,26 +274,17 @@ void TestSavedWindow::anExperimentAloneIsNoRun() {
 void TestSavedWindow::badFilesLeaveTheSettings_data() {
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("part");
-    QTest::addColumn<bool>("cutsOff");
-    QTest::newRow("rows cut off") << "steps.csv"
-                                  << ": the file is cut off after" << true;
-    QTest::newRow("events cut off") << "events.csv"
-                                    << ": the file is cut off after" << true;
-    QTest::newRow("nonsense") << "timing.csv"
-                              << ", line 1: there is no column step, which every such file has"
-                              << false;
-    QTest::newRow("no picture") << "output_fp32.png"
-                                << "output_fp32.png: " << false;
+    for (const char* table : {"steps.csv", "timing.csv", "events.csv"})
+        QTest::newRow(table) << table
+                             << ", line 1: there is no column step, which every such file has";
 }
 
 void TestSavedWindow::badFilesLeaveTheSettings() {
     QFETCH(const QString, name);
     QFETCH(const QString, part);
-    QFETCH(const bool, cutsOff);
     const QString folder = copyOfResults();
     const QByteArray file = name.toLatin1();
-    const std::string whole = contentOf(folder, file.constData());
-    put(folder, file.constData(), cutsOff ? whole.substr(0, whole.size() - 3) : "nonsense\n");
+    put(folder, file.constData(), "nonsense\n");
     Opened opened(tinyConfig(7));
     MainWindow& window = opened.window;
     window.openFile(folder);
@@ -326,9 +319,8 @@ void TestSavedWindow::longTablesAreReadAside() {
     QVERIFY2(frames >= 5, qPrintable(QString::number(frames)));
     QVERIFY(showsSaved(window));
     QCOMPARE(stateOf(window),
-             QStringLiteral(
-                 "Saved run of 150000 steps; missing: timing.csv, events.csv, summary.json. Press "
-                 "Play (Space) to train it from the start."));
+             QStringLiteral("Saved run of 150000 steps; missing: timing.csv, summary.json. Press "
+                            "Play (Space) to train it from the start."));
     QVERIFY(trains(window));
 }
 

@@ -3,6 +3,7 @@
 #include "engine/runs/run_writer.h"
 #include "engine/scaler/scaler_presets.h"
 #include "engine/settings/model_settings.h"
+#include "engine/train/experiment.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/train_into.h"
 #include "ui/dialogs/layers_dialog.h"
@@ -28,6 +29,7 @@
 #include <QTabWidget>
 #include <QTextBrowser>
 #include <QTranslator>
+#include <QTreeWidget>
 #include <qcustomplot.h>
 
 #include <functional>
@@ -76,7 +78,7 @@ QStringList wordsOf(QString text) {
 
 /// Words that are the same in every language: keys and choices of settings, names of formats and
 /// files, and what this machine is called.
-std::set<QString> properWords(const MainWindow&) {
+std::set<QString> properWords(MainWindow& window) {
     std::set<QString> words;
     const auto add = [&words](const std::string& text) {
         for (const QString& word : wordsOf(QString::fromStdString(text)))
@@ -87,8 +89,11 @@ std::set<QString> properWords(const MainWindow&) {
         for (const std::string& choice : field.choices)
             add(choice);
     }
-    for (const char* each : {"nan inf fp", "png svg json csv html", "Halfscope small"})
+    for (const char* each :
+         {"nan inf fp", "true false", "png svg json csv html", "Halfscope small"})
         add(each);
+    if (const auto info = window.controller().info()) add(info->device.name);
+    add("thread threads"); // of a processor's name
     return words;
 }
 
@@ -226,10 +231,8 @@ void TestTranslation::window() {
         window.openPreset(QString::fromStdString(preset.name));
         texts.addAll(window);
     }
-    std::set<QString> proper = properWords(window);
-    for (const QString& word : wordsOf(QString::fromStdString(
-             window.controller().info() ? window.controller().info()->device.name : std::string())))
-        proper.insert(word);
+    QTRY_VERIFY_WITH_TIMEOUT(window.controller().info(), kPatience);
+    const std::set<QString> proper = properWords(window);
     const QStringList found = strays(texts, proper);
     QVERIFY2(found.isEmpty(), qPrintable(u'\n' + found.join(u'\n')));
     QVERIFY(texts.all().size() > 500);
@@ -265,8 +268,8 @@ void TestTranslation::dialogs() {
     QVERIFY(dialog);
     for (QTextBrowser* page : dialog->findChildren<QTextBrowser*>())
         page->setAccessibleDescription(QString()); // pages of the manual have files of their own
-    for (auto* list : dialog->findChildren<QAbstractItemView*>())
-        if (dialog->findChild<QTextBrowser*>()) list->setModel(nullptr); // and so have their names
+    for (auto* names : dialog->findChildren<QTreeWidget*>())
+        if (dialog->findChild<QTextBrowser*>()) names->clear(); // and so have their names
     Texts texts;
     texts.addAll(*dialog);
     std::set<QString> proper = properWords(window);
@@ -296,7 +299,11 @@ void TestTranslation::refusals_data() {
     row("together", "1e+06", setting("scaler.floor=1e6"));
     row("syntax", "line 1", setting("model.layers=Linear(2,"));
     row("layer", "Lineer", setting("model.layers=Lineer(2, 3)"));
-    row("shape", "Linear(5, 1)", setting("model.layers=Sequential(Linear(2, 4), Linear(5, 1))"));
+    row("shape", "Linear(5, 1)", [] {
+        RunConfig config = tinyConfig(1);
+        applySetting(config, "model.layers=Sequential(Linear(2, 4), Linear(5, 1))");
+        Experiment experiment(config);
+    });
     row("preset", "chekerboard", [] { presetNamed("chekerboard"); });
     row("json", "f.json", [] { parseConfig("{\"version\": 1, \"task\": 3}", "f.json"); });
     row("text", "f.json", [] { parseConfig("{\"version\": 1, ", "f.json"); });
@@ -399,6 +406,7 @@ void TestTranslation::filesStayEnglish() {
     QVERIFY(reaches(opened.window, SessionState::Ready));
     opened.window.play();
     QVERIFY(reaches(opened.window, SessionState::Finished));
+    QTRY_VERIFY_WITH_TIMEOUT(opened.window.events().rowCount() > 0, kPatience);
     const QString folder = opened.folder.filePath(QStringLiteral("run"));
     for (const QString& name : opened.window.saveResults(folder)) {
         if (name.endsWith(QLatin1String(".svg")) || name.endsWith(QLatin1String(".png"))) continue;
