@@ -35,8 +35,8 @@ SignalWatch::SignalWatch() {
         m_thread = std::thread([this] { watch(); });
     } catch (const std::system_error& error) {
         pthread_sigmask(SIG_SETMASK, &m_before, nullptr);
-        throw RunError(std::string("cannot start the thread that waits for Ctrl+C: ") +
-                       error.what());
+        throw RunError(Message::data(
+            std::string("cannot start the thread that waits for Ctrl+C: ") + error.what()));
     }
 }
 

@@ -18,8 +18,6 @@ public:
     template <class... Arguments>
     explicit ReportedError(Phrase format, const Arguments&... arguments)
         : ReportedError(Message(format, arguments...)) {}
-    /// A text that no translation can find: files and runs still have some.
-    explicit ReportedError(const std::string& text) : ReportedError(Message::data(text)) {}
 
     const Message& message() const { return *m_message; }
 

@@ -40,8 +40,9 @@ Loader::Loader(std::unique_ptr<const Dataset> dataset, const EpochPlan& plan,
             m_workers.emplace_back([this] { work(); });
     } catch (const std::system_error& error) {
         end();
-        throw EngineError("data.workers: cannot start " + std::to_string(workers) +
-                          " threads that load batches: " + error.what());
+        throw EngineError(
+            phrase("Engine", "data.workers: cannot start %1 threads that load batches: %2"),
+            workers, error.what());
     }
 }
 

@@ -9,6 +9,7 @@
 #include "engine/runs/gradient_history.h"
 #include "engine/runs/lane_pictures.h"
 #include "engine/runs/lane_totals.h"
+#include "engine/runs/missing_part.h"
 #include "engine/runs/step_row.h"
 #include "engine/settings/run_config.h"
 
@@ -52,7 +53,7 @@ struct RunInfo {
 
     // Of a saved run.
     std::string folder; ///< that it was read from; empty for one that was trained here
-    std::vector<std::string> missing; ///< files and columns that the folder lacks: "events.csv"
+    std::vector<MissingPart> missing; ///< what the folder lacks
     std::string summary;              ///< all of summary.json, to be saved again as it was
 };
 

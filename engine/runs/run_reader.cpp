@@ -142,13 +142,17 @@ private:
         lacks(name);
         return false;
     }
-    void lacks(const std::string& what) {
-        if (std::find(m_missing.begin(), m_missing.end(), what) == m_missing.end())
-            m_missing.push_back(what);
+    void lacks(MissingPart part) {
+        if (std::find(m_missing.begin(), m_missing.end(), part) == m_missing.end())
+            m_missing.push_back(std::move(part));
     }
-    /// Of a table, whose rows have been read: the steps up to there are whole.
+    /// All of a file, or a column.
+    void lacks(const std::string& name) { lacks({MissingPart::Kind::All, name}); }
+    /// Of a table, whose rows have been read: the steps up to there are whole. It says more than
+    /// the manifest's sizes do.
     void lacksAfter(const char* name, int64_t step) {
-        lacks(name + std::string(" after step ") + std::to_string(step));
+        std::erase(m_missing, MissingPart{MissingPart::Kind::End, name});
+        lacks({MissingPart::Kind::Rows, name, step});
     }
 
     /// What the run said of itself when it wrote its last file.
@@ -161,12 +165,12 @@ private:
             lacks(run_file::kManifest);
             return;
         }
-        if (!manifest.whole) lacks("the end of the run");
+        if (!manifest.whole) lacks({MissingPart::Kind::RunEnd});
         for (const auto& [name, bytes] : manifest.files) {
             if (!exists(name))
                 lacks(name);
             else if (bytesOf(name.c_str()) < static_cast<double>(bytes))
-                lacks("the end of " + name);
+                lacks({MissingPart::Kind::End, name});
         }
     }
 
@@ -250,7 +254,7 @@ private:
                              table.place(), name);
         for (const Metric& metric : knownMetrics())
             if (metric.file == file && metric.always && table.find(metric.column) < 0)
-                m_missing.push_back(metric.column);
+                lacks(metric.column);
         if (!added.empty()) m_run->append(std::move(added));
         return columns;
     }
@@ -362,6 +366,10 @@ private:
             }
             event.lane = laneAt(table, lane, true);
             event.kind = kindOf(table, kind);
+            if (isAhead(event)) {
+                lacksAfter(run_file::kSteps, m_run->step());
+                continue;
+            }
             if (before >= 0) event.scaleBefore = table.number<float>(before);
             if (after >= 0) event.scaleAfter = table.number<float>(after);
             if (tensor >= 0) event.tensor = table.text(tensor);
@@ -370,8 +378,14 @@ private:
             if (!rowDone(table, run_file::kEvents)) return false;
         }
         fileDone(run_file::kEvents);
-        if (table.cutOff()) lacks(std::string("the last line of ") + run_file::kEvents);
+        if (table.cutOff()) lacks({MissingPart::Kind::LastLine, run_file::kEvents});
         return true;
+    }
+
+    /// Of a row that is not there. An edit is of a step to come.
+    bool isAhead(const Event& event) const {
+        return event.kind != EventKind::Edit && event.lane >= 0 &&
+               event.step > m_ends[static_cast<size_t>(event.lane)].step;
     }
 
     bool readGradientFile() {
@@ -411,8 +425,8 @@ private:
     }
 
     bool tablesAreCut() const {
-        return std::any_of(m_missing.begin(), m_missing.end(), [](const std::string& what) {
-            return what == run_file::kSteps || what.find(' ') != std::string::npos;
+        return std::any_of(m_missing.begin(), m_missing.end(), [](const MissingPart& part) {
+            return part.kind != MissingPart::Kind::All || part.name == run_file::kSteps;
         });
     }
 
@@ -439,7 +453,7 @@ private:
     std::vector<LaneEnd> m_ends;      ///< what the rows of a lane go on from
     std::vector<uint8_t> m_order;     ///< the lane of each row of steps.csv
     std::vector<std::string> m_seen;  ///< columns of metrics
-    std::vector<std::string> m_missing;
+    std::vector<MissingPart> m_missing;
     RunBatch m_batch;               ///< read and not yet the run's
     double m_all = 0, m_before = 0; ///< bytes: of all files, and of those that are done
     size_t m_sinceTold = 0;         ///< rows

@@ -28,7 +28,8 @@ std::vector<std::string> namesOf(std::span<const LaneInfo> lanes) {
 
 bool lacks(const RunSnapshot& run, const std::string& name) {
     const auto& missing = run.info().missing;
-    return std::find(missing.begin(), missing.end(), name) != missing.end();
+    const MissingPart all{MissingPart::Kind::All, name};
+    return std::find(missing.begin(), missing.end(), all) != missing.end();
 }
 
 /// Those of a run that is there.

@@ -8,6 +8,7 @@
 #include "engine/runs/run_reader.h"
 #include "engine/settings/fields.h"
 #include "tests/support/faults.h"
+#include "tests/support/missing_texts.h"
 #include "tests/support/thrown.h"
 
 #include <QRandomGenerator>
@@ -166,7 +167,7 @@ void TestCliFaults::tablesEndTogether() {
     const auto rows = contentOf(out + "/steps.csv").count('\n');
     QCOMPARE(contentOf(out + "/timing.csv").count('\n'), rows);
     QCOMPARE(rows % 2, 1); // both lanes of each step
-    QCOMPARE(left->info().missing,
+    QCOMPARE(test::missingTexts(left->info()),
              (std::vector<std::string>{"the end of the run", "summary.json"}));
     QVERIFY(kibibytes < 100 || left->step() > 20);
 }

@@ -4,6 +4,7 @@
 #include "engine/settings/fields.h"
 #include "tests/support/cli.h"
 #include "tests/support/faults.h"
+#include "tests/support/missing_texts.h"
 
 #include <QtTest>
 
@@ -209,7 +210,7 @@ void TestCliInterrupts::killedRunLeavesWholeFiles() {
     QCOMPARE(filesOf(out).filter(".tmp").size(), 0);
     const auto left = readRun(out.toStdString());
     QVERIFY(left->step() > 0);
-    QCOMPARE(left->info().missing.front(), std::string("the end of the run"));
+    QCOMPARE(test::missingTexts(left->info()).front(), std::string("the end of the run"));
     QVERIFY(note.remove());
     QFile other(out + "/.steps.csv.1-0.tmp"); // of nobody, whoever has that number now
     QVERIFY(other.open(QIODevice::WriteOnly));

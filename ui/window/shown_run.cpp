@@ -503,8 +503,8 @@ QString ShownRun::shownText() const {
     const QString steps = QLocale().toString(static_cast<qlonglong>(m_shown.run->step()));
     if (m_shown.back || info.folder.empty()) return tr("Restored: a run of %1 steps.").arg(steps);
     QStringList lacking;
-    for (const std::string& each : info.missing)
-        lacking << QString::fromStdString(each);
+    for (const MissingPart& each : info.missing)
+        lacking << translated(each.text());
     const QString missing = lacking.join(QStringLiteral(", "));
     if (info.device) {
         const QString device = QString::fromStdString(info.device->name);

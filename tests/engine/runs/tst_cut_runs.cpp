@@ -5,6 +5,7 @@
 #include "engine/runs/run_saving.h"
 #include "engine/runs/run_writer.h"
 #include "engine/settings/fields.h"
+#include "tests/support/missing_texts.h"
 #include "tests/support/run_tables.h"
 #include "tests/support/thrown.h"
 
@@ -82,7 +83,7 @@ private slots:
 private:
     void put(const char* name, const std::string& text) const { m_folder->put(name, text); }
     std::string folder() const { return m_folder->folder().toStdString(); }
-    Names missing() const { return m_folder->read()->info().missing; }
+    Names missing() const { return test::missingTexts(m_folder->read()->info()); }
     std::unique_ptr<RunFolder> m_folder;
 };
 
@@ -103,6 +104,8 @@ void TestCutRuns::raggedTables_data() {
     row("no times", rows(3), table::kTiming, "", 3, "timing.csv after step 0");
     row("times go on", rows(2), times(3), "", 2, "steps.csv after step 2");
     row("events go on", rows(2), times(2), "9,fp32,edit,1,1,,\n", 2, "steps.csv after step 2");
+    row("an overflow goes on", rows(2), times(2), "3,fp32,overflow,2,1,,\n", 2,
+        "steps.csv after step 2");
     row("a row in two", rows(2) + "3,fp32,0.", times(2), "", 2, "steps.csv after step 2");
     row("a time in two", rows(2), times(1) + "2,fp", "", 2, "timing.csv after step 1");
     row("an event in two", rows(2), times(2), "1,fp32,edit,1,1,,\"one\ntw", 2,
@@ -124,7 +127,7 @@ void TestCutRuns::raggedTables() {
     QCOMPARE(run->step(), int64_t{step});
     Names expected{"summary.json"};
     if (!lacks.isEmpty()) expected.insert(expected.begin(), lacks.toStdString());
-    QCOMPARE(run->info().missing, expected);
+    QCOMPARE(test::missingTexts(run->info()), expected);
     const QTemporaryDir saved; // and can be saved again
     saveRun(run->snapshot(), saved.path().toStdString());
     QCOMPARE(readRun(saved.path().toStdString(), defaultConfig())->step(), int64_t{step});
@@ -156,7 +159,7 @@ void TestCutRuns::damagedSummaryAndPictures() {
     const auto run = m_folder->read();
     QCOMPARE(run->now().target().width, 0);
     QVERIFY(run->now().pictures().outputs.empty());
-    QCOMPARE(run->info().missing,
+    QCOMPARE(test::missingTexts(run->info()),
              (Names{"target.png", "timing.csv after step 1", "summary.json", "output_fp32.png"}));
 }
 
@@ -212,7 +215,7 @@ void TestCutRuns::rowsAreThereWhileItTrains() {
     const auto run = readRun(folder());
     QCOMPARE(run->step(), int64_t{2});
     QCOMPARE(run->events().size(), size_t{2});
-    QCOMPARE(run->info().missing, (Names{"the end of the run", "summary.json"}));
+    QCOMPARE(test::missingTexts(run->info()), (Names{"the end of the run", "summary.json"}));
 }
 
 /// The first table that finds no room cuts the others.
@@ -236,7 +239,7 @@ void TestCutRuns::tablesEndAtACommonStep() {
     QVERIFY(run->step() > 1000);
     QCOMPARE(run->now().lastStep(), run->step());
     QCOMPARE(run->events().size(), static_cast<size_t>(run->step()));
-    QCOMPARE(run->info().missing, (Names{"the end of the run", "summary.json"}));
+    QCOMPARE(test::missingTexts(run->info()), (Names{"the end of the run", "summary.json"}));
     QVERIFY(fs::file_size(m_folder->file("steps.csv")) > 99'000);
 }
 

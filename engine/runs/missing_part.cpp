@@ -1,0 +1,17 @@
+// Words for what is missing.
+#include "engine/runs/missing_part.h"
+
+namespace halfscope {
+
+Message MissingPart::text() const {
+    switch (kind) {
+    case Kind::All: return Message::data(name);
+    case Kind::End: return {phrase("Files", "the end of %1"), name};
+    case Kind::Rows: return {phrase("Files", "%1 after step %2"), name, step};
+    case Kind::LastLine: return {phrase("Files", "the last line of %1"), name};
+    case Kind::RunEnd: return phrase("Files", "the end of the run");
+    }
+    return {};
+}
+
+} // namespace halfscope
