@@ -2,10 +2,13 @@
 // are thrown where they are found.
 #include "engine/core/error.h"
 
+#include "engine/core/escape.h"
+
 namespace halfscope {
 
 ReportedError::ReportedError(const Message& message)
-    : std::runtime_error(message.english()), m_message(std::make_shared<const Message>(message)) {}
+    : std::runtime_error(messageText(message.english())),
+      m_message(std::make_shared<const Message>(message)) {}
 
 void failInvariant(const std::string& what) { throw std::logic_error("broken invariant: " + what); }
 

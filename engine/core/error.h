@@ -1,5 +1,6 @@
 // Errors of the engine. Expected failures of input are InputError (one line that names the field or
 // file, the value and what is allowed); device faults are EngineError; broken invariants assert.
+// Whatever their texts repeat of files and command lines comes out fit to be shown, see escape.h.
 #pragma once
 
 #include "engine/core/message.h"

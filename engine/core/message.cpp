@@ -1,6 +1,8 @@
 // How a message is packed, and how it becomes one text.
 #include "engine/core/message.h"
 
+#include "engine/core/escape.h"
+
 #include <cstring>
 #include <utility>
 
@@ -112,8 +114,9 @@ Message Message::data(std::string_view text) {
     Message message;
     if (text.empty()) return message;
     message.m_code += kData;
-    append(message.m_code, text.size());
-    message.m_code += text;
+    const std::string shown = messageText(text);
+    append(message.m_code, shown.size());
+    message.m_code += shown;
     return message;
 }
 

@@ -50,7 +50,8 @@ public:
         begin(format, sizeof...(arguments));
         (add(of(arguments)), ...);
     }
-    /// A text that no translation may touch.
+    /// A text that no translation may touch. It is kept fit to be shown in any language, escaped
+    /// and not too long: messageText() of it, see escape.h.
     static Message data(std::string_view text);
     /// What an argument may be, as a message.
     template <class T>

@@ -1,6 +1,8 @@
 // Implements the text helpers. Numbers go through std::to_chars, which knows no locale.
 #include "engine/core/text.h"
 
+#include "engine/core/escape.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -24,46 +26,14 @@ std::string shortest(Number x) {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// Bytes of the UTF-8 sequence at the front; 0 when it is not one.
-size_t sequenceLength(std::string_view text) {
-    const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned char first = byte(0);
-    if (first < 0x80) return 1;
-    const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-    if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-    for (size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xC0) != 0x80) return 0;
-    }
-    // The second byte decides overlong forms (E0, F0), surrogates (ED) and values above 10FFFF
-    // (F4).
-    const unsigned char second = byte(1);
-    if (first == 0xE0 && second < 0xA0) return 0;
-    if (first == 0xED && second > 0x9F) return 0;
-    if (first == 0xF0 && second < 0x90) return 0;
-    if (first == 0xF4 && second > 0x8F) return 0;
-    return length;
-}
-
 } // namespace
 
 std::string numberText(double x) { return std::isnan(x) ? "nan" : shortest(x); }
 std::string numberText(float x) { return std::isnan(x) ? "nan" : shortest(x); }
 std::string numberText(int64_t x) { return shortest(x); }
 
-std::string plainLine(std::string_view text, size_t most) {
-    std::string out;
-    size_t shown = 0;
-    while (shown < text.size() && shown < most) {
-        const size_t length = sequenceLength(text.substr(shown));
-        const bool plain =
-            length > 0 && static_cast<unsigned char>(text[shown]) >= 0x20 && text[shown] != 0x7F;
-        out += plain ? text.substr(shown, length) : std::string_view("?");
-        shown += std::max<size_t>(length, 1);
-    }
-    return out + (shown < text.size() ? "..." : "");
-}
-
-std::string quotedText(std::string_view text) { return '"' + plainLine(text, 60) + '"'; }
+std::string quotedText(std::string_view text) { return '"' + escapedText(text) + '"'; }
+std::string pathText(std::string_view text) { return escapedEnds(text); }
 
 std::string_view trimmed(std::string_view text) {
     const size_t first = text.find_first_not_of(" \t");
@@ -86,6 +56,8 @@ bool isPlainText(std::string_view text) {
         const size_t length = sequenceLength(text);
         const auto first = static_cast<unsigned char>(text.front());
         if (length == 0 || first < 0x20 || first == 0x7F) return false;
+        const bool c1 = first == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
+        if (c1) return false;
         text.remove_prefix(length);
     }
     return true;

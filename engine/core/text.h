@@ -17,11 +17,11 @@ std::string numberText(double);
 std::string numberText(float);
 std::string numberText(int64_t);
 
-/// Text for one line of output: what is no UTF-8 and control characters replaced by "?", cut after
-/// so many bytes.
-std::string plainLine(std::string_view, size_t most);
-/// A user's text inside a message: quoted, control characters replaced, cut after 60 bytes.
+/// A user's text inside a message: in quotation marks, escaped, and of a long one the first
+/// kMostQuoted characters, see escape.h.
 std::string quotedText(std::string_view);
+/// A path or a key inside a message: without quotation marks; of a long one both ends.
+std::string pathText(std::string_view);
 
 /// Without the spaces and tabs at both ends.
 std::string_view trimmed(std::string_view);
@@ -29,8 +29,8 @@ std::string_view trimmed(std::string_view);
 /// What stands between separators: one part more than there are of them, empty ones too.
 std::vector<std::string_view> partsOf(std::string_view text, char separator);
 
-/// UTF-8 without overlong forms, surrogates and control characters, so that it fits into JSON and
-/// into one line.
+/// UTF-8 without overlong forms, surrogates and control characters, those of C1 too, so that it
+/// fits into JSON and into one line.
 bool isPlainText(std::string_view);
 
 /// Edits (insert, remove, replace a character) from a typed word to a known one; case does not

@@ -3,6 +3,7 @@
 #include "engine/lang/syntax.h"
 
 #include "engine/core/error.h"
+#include "engine/core/escape.h"
 #include "engine/core/text.h"
 
 #include <charconv>
@@ -362,7 +363,7 @@ void write(const Value& value, std::string& to, size_t most) {
     case Kind::Real: to += numberText(value.real); return;
     case Kind::Truth: to += value.truth ? "True" : "False"; return;
     case Kind::None: to += "None"; return;
-    case Kind::String: to += "'" + plainLine(value.text, most) + "'"; return;
+    case Kind::String: to += "'" + escapedText(value.text, most) + "'"; return;
     case Kind::Name: to += value.text; return;
     case Kind::List:
     case Kind::Tuple:
@@ -386,7 +387,7 @@ Value parse(std::string_view text) { return Parser(text).whole(); }
 std::string textOf(const Value& value, size_t most) {
     std::string text;
     write(value, text, most);
-    return plainLine(text, most);
+    return escapedText(text, most);
 }
 
 void refuseAt(Place place, const Message& sentence) {

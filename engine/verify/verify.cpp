@@ -2,6 +2,7 @@
 #include "engine/verify/verify.h"
 
 #include "engine/core/error.h"
+#include "engine/core/escape.h"
 #include "engine/core/text.h"
 #include "engine/devices/device_list.h"
 #include "engine/verify/suites.h"
@@ -70,8 +71,7 @@ CaseResult resultOf(const VerifyCase& c) {
 
 /// Names of cases and functions are the file's, which may hold anything.
 std::string shownLine(const std::string& text) {
-    constexpr size_t kMostBytes = 2000; // a list of a hundred functions fits
-    return plainLine(text, kMostBytes);
+    return messageText(text); // a list of a hundred functions fits
 }
 
 /// False when the callback asked to stop.

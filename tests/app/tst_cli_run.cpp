@@ -361,7 +361,8 @@ void TestCliRun::csvLines() {
                              .set(metric::SkippedSoFar, int64_t{9})
                              .set(metric::DeviceSeconds, 0.1)
                              .set(metric::WallSeconds, std::numeric_limits<double>::infinity()));
-    batch.events.push_back({EventKind::Edit, 4, -1, 2, 0.5f, "x \"y\"", Message::data("one\ntwo")});
+    batch.events.push_back(
+        {EventKind::Edit, 4, -1, 2, 0.5f, "x \"y\"\nz", Message::data("one\ntwo")});
     const QTemporaryDir folder;
     RunInfo info;
     info.config = info.recorded = defaultConfig();
@@ -374,7 +375,7 @@ void TestCliRun::csvLines() {
     };
     QCOMPARE(lineOf("steps.csv"), std::string("3,\"a,b\",0.1,16777216,7,1e-08,nan,1,0,1,0,9\n"));
     QCOMPARE(lineOf("timing.csv"), std::string("3,\"a,b\",0.1,inf\n"));
-    QCOMPARE(lineOf("events.csv"), std::string("4,all,edit,2,0.5,\"x \"\"y\"\"\",\"one\ntwo\"\n"));
+    QCOMPARE(lineOf("events.csv"), std::string("4,all,edit,2,0.5,\"x \"\"y\"\"\nz\",one\\ntwo\n"));
     RecentTimes times;
     QCOMPARE(times.median(), 0.0);
     for (const double seconds : {4.0, 1.0, 2.0})

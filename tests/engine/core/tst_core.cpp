@@ -1,5 +1,6 @@
 // Shapes, words, and random numbers (known answers of the Random123 distribution).
 #include "engine/core/error.h"
+#include "engine/core/escape.h"
 #include "engine/core/philox.h"
 #include "engine/core/shape.h"
 #include "engine/core/text.h"
@@ -27,6 +28,10 @@ private slots:
     void broadcast();
     void axes();
     void misspeltWords();
+    void escapes_data();
+    void escapes();
+    void longTextsAreCut();
+    void errorsAreFitToBeShown();
     void invariant();
     void philoxKnownAnswers_data();
     void philoxKnownAnswers();
@@ -112,6 +117,68 @@ void TestCore::misspeltWords() {
     // what only lacks its end, in any case
     QCOMPARE(editDistance("amp", "amp-fp16"), size_t{1});
     QCOMPARE(editDistance("AMP", "amp-fp16"), size_t{1});
+}
+
+void TestCore::escapes_data() {
+    QTest::addColumn<std::string>("text");
+    QTest::addColumn<std::string>("shown");
+    const auto row = [](const char* name, const std::string& text, const std::string& shown) {
+        QTest::newRow(name) << text << shown;
+    };
+    row("plain", "a b/c.json", "a b/c.json");
+    row("other scripts", "Gr\u00f6\u00dfe \u05e9\u05dc\u05d5\u05dd \U0001f600",
+        "Gr\u00f6\u00dfe \u05e9\u05dc\u05d5\u05dd \U0001f600");
+    row("empty", "", "");
+    row("lines", "a\nb\r\n\tc", "a\\nb\\r\\n\\tc");
+    row("terminal", "\x1b[31mred\x7f", "\\u001b[31mred\\u007f");
+    row("nul", std::string("a\0b", 3), "a\\u0000b");
+    row("C1", "\u0085\u009b31m", "\\u0085\\u009b31m");
+    row("no UTF-8", "a\xff\xc3(", "a\\xff\\xc3(");
+    row("overlong", "\xc0\xaf", "\\xc0\\xaf");
+    row("surrogate", "\xed\xa0\x80", "\\xed\\xa0\\x80");
+    row("cut off", "\xf0\x9f\x98", "\\xf0\\x9f\\x98");
+    row("direction", "exe.\u202egnp\u2066\u200f", "exe.\\u202egnp\\u2066\\u200f");
+    row("separators", "a\u2028b\u2029c", "a\\u2028b\\u2029c");
+    row("nothing to see", "a\u200bb\ufeff", "a\\u200bb\\ufeff");
+}
+
+void TestCore::escapes() {
+    QFETCH(std::string, text);
+    QFETCH(std::string, shown);
+    QCOMPARE(escapedText(text), shown);
+    QCOMPARE(escapedEnds(text), shown);
+    QCOMPARE(quotedText(text), '"' + shown + '"');
+    QCOMPARE(pathText(text), shown);
+    QVERIFY(isPlainText(escapedText(text)));
+    QCOMPARE(std::string(InputError(text).what()), shown);
+    QCOMPARE(std::string(RunError(text).what()), shown);
+    QCOMPARE(std::string(EngineError(text).what()), shown);
+}
+
+void TestCore::longTextsAreCut() {
+    const std::string most(200, 'x'), more(201, 'x'), umlaut = "\u00e4";
+    QCOMPARE(quotedText(most), '"' + most + '"');
+    QCOMPARE(quotedText(more), '"' + most + "...\"");
+    QCOMPARE(pathText(most), most);
+    const std::string path = pathText("/begin" + std::string(5000, '-') + "/end.json");
+    QVERIFY2(path.starts_with("/begin-") && path.ends_with("-/end.json"), path.c_str());
+    QCOMPARE(path.size(), size_t{203});
+    // characters count, and none is cut in two
+    std::string many;
+    for (int i = 0; i < 1000; ++i)
+        many += umlaut;
+    QCOMPARE(quotedText(many).size(), size_t{400 + 5});
+    QVERIFY(isPlainText(pathText(many)) && pathText(many).find('\\') == std::string::npos);
+    const std::string bad(20'000'000, '\xff');
+    QVERIFY(quotedText(bad).size() <= 200 * 4 + 5);
+    QVERIFY(pathText(bad).size() <= 200 * 4 + 5);
+}
+
+void TestCore::errorsAreFitToBeShown() {
+    const std::string long20(20'000'000, 'y');
+    const std::string text = InputError(long20 + ": cannot read: the reason").what();
+    QVERIFY(text.size() < 2100);
+    QVERIFY(text.ends_with(": cannot read: the reason"));
 }
 
 void TestCore::invariant() {

@@ -35,6 +35,7 @@ private slots:
     void lists();
     void errorsSayTheSame();
     void otherErrors();
+    void dataIsFitToBeShown();
     void hints();
     void settingsAndModels();
 };
@@ -119,6 +120,20 @@ void TestMessage::errorsSayTheSame() {
 void TestMessage::otherErrors() {
     QCOMPARE(messageOf(std::runtime_error("%1 stays")).text(inAnotherLanguage),
              std::string("%1 stays"));
+}
+
+void TestMessage::dataIsFitToBeShown() {
+    const Message inner(phrase("Test", "<%1>"), std::string("\xff"));
+    const Message message(phrase("Test", "%1, then %2"), "a\x1b[2J\nb", inner);
+    QCOMPARE(message.english(), std::string("a\\u001b[2J\\nb, then <\\xff>"));
+    QCOMPARE(message.text(inAnotherLanguage), std::string("<\\xff> nach a\\u001b[2J\\nb"));
+    QCOMPARE(message.arguments().at(0).english(), std::string("a\\u001b[2J\\nb"));
+    const std::string most(2000, 'x'), more = "begin" + std::string(20'000'000, 'x') + "end";
+    QCOMPARE(Message::data(most).english(), most);
+    const std::string cut = Message(phrase("Test", "%1"), more).english();
+    QVERIFY(cut.size() == 2003 && cut.starts_with("beginx") && cut.ends_with("xend"));
+    const InputError error(phrase("Test", "%1%2"), more, more);
+    QCOMPARE(std::string(error.what()).size(), size_t{2003});
 }
 
 void TestMessage::hints() {
