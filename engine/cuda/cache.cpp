@@ -2,6 +2,7 @@
 #include "engine/cuda/cache.h"
 
 #include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -4,8 +4,6 @@
 #include "engine/core/error.h"
 #include "engine/io/growing_file.h"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -47,8 +45,6 @@ void writeDirectly(const std::string& path, const std::string& device, std::stri
     if (!file.close()) failWrite(path, reasonOf(errno));
 }
 
-constexpr size_t kBlock = 65536;
-
 } // namespace
 
 void reserveStandardFiles() {
@@ -75,28 +71,6 @@ void writeFileAtomically(const std::string& path, std::string_view content) {
     file.append(content);
     file.finish();
     folder.sync();
-}
-
-std::string readFile(const std::string& path) {
-    const auto fail = [&](const Message& reason) {
-        throw InputError(phrase("Files", "%1: cannot read: %2"), path, reason);
-    };
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.isOpen()) fail(Message::data(reasonOf(errno)));
-    std::string content;
-    struct stat status {};
-    if (::fstat(file.number(), &status) == 0 && status.st_size > 0)
-        content.reserve(std::min(static_cast<size_t>(status.st_size), kMostFileBytes));
-    std::array<char, kBlock> block;
-    for (;;) {
-        const ssize_t count = ::read(file.number(), block.data(), block.size());
-        if (count == 0) return content;
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) fail(Message::data(reasonOf(errno)));
-        content.append(block.data(), static_cast<size_t>(count));
-        if (content.size() > kMostFileBytes)
-            fail({phrase("Files", "it has more than %1 MiB"), kMostFileBytes >> 20});
-    }
 }
 
 } // namespace halfscope

@@ -15,9 +15,5 @@ void reserveStandardFiles();
 /// On the disk when it returns. Behind a link the file is replaced that the link leads to. RunError
 /// "PATH: cannot write: REASON" on any failure; the temporary file is removed.
 void writeFileAtomically(const std::string& path, std::string_view content);
-/// The whole file; InputError "PATH: cannot read: REASON", also for more than kMostFileBytes: no
-/// file of the program is as large, and a device such as /dev/zero has no end.
-inline constexpr size_t kMostFileBytes = size_t{256} << 20;
-std::string readFile(const std::string& path);
 
 } // namespace halfscope

@@ -6,9 +6,7 @@
 #include "engine/core/text.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <system_error>
+#include <cstddef>
 #include <utility>
 
 namespace halfscope {
@@ -16,42 +14,21 @@ namespace {
 
 constexpr size_t kBlockBytes = size_t{1} << 18;
 
-Message reasonOf(const std::error_code& error) { return Message::data(error.message()); }
-
 } // namespace
 
-CsvReader::CsvReader(std::string path) : m_path(std::move(path)) {
-    std::error_code error;
-    const auto status = std::filesystem::status(m_path, error);
-    const auto fail = [this](const Message& reason) {
-        throw InputError(phrase("Files", "%1: cannot read: %2"), m_path, reason);
-    };
-    // an absent file has no error of its own here
-    if (status.type() == std::filesystem::file_type::not_found)
-        fail(reasonOf(std::make_error_code(std::errc::no_such_file_or_directory)));
-    if (error) fail(reasonOf(error));
-    if (!std::filesystem::is_regular_file(status)) fail(phrase("Files", "it is not a table"));
-    m_size = static_cast<int64_t>(std::filesystem::file_size(m_path, error));
-    if (error) fail(reasonOf(error));
-    errno = 0;
-    m_stream.open(m_path, std::ios::binary);
-    if (!m_stream) fail(reasonOf({errno == 0 ? EIO : errno, std::generic_category()}));
-}
+CsvReader::CsvReader(std::string path) : m_path(std::move(path)), m_file(m_path) {}
 
 double CsvReader::share() const {
     const auto taken = m_read - static_cast<int64_t>(m_block.size() - m_at);
-    return m_size > 0 ? std::min(1.0, static_cast<double>(taken) / static_cast<double>(m_size)) : 1;
+    const auto size = static_cast<double>(m_file.size());
+    return size > 0 ? std::min(1.0, static_cast<double>(taken) / size) : 1;
 }
 
 bool CsvReader::fill() {
     m_block.resize(kBlockBytes);
-    m_stream.read(m_block.data(), static_cast<std::streamsize>(kBlockBytes));
-    m_block.resize(static_cast<size_t>(m_stream.gcount()));
+    m_block.resize(m_file.read(m_block));
     m_at = 0;
-    m_read += m_stream.gcount();
-    if (m_stream.bad())
-        throw InputError(phrase("Files", "%1: cannot be read: the device reports an error"),
-                         m_path);
+    m_read += static_cast<int64_t>(m_block.size());
     return !m_block.empty();
 }
 
@@ -63,7 +40,11 @@ bool CsvReader::appendLine() {
             return false;
         }
         const size_t end = m_block.find('\n', m_at);
-        m_record.append(m_block, m_at, std::min(end, m_block.size()) - m_at);
+        const size_t count = std::min(end, m_block.size()) - m_at;
+        const auto from = m_block.begin() + static_cast<std::ptrdiff_t>(m_at);
+        m_marks +=
+            static_cast<size_t>(std::count(from, from + static_cast<std::ptrdiff_t>(count), '"'));
+        m_record.append(m_block, m_at, count);
         m_at = std::min(end, m_block.size() - 1) + 1;
         if (m_record.size() - before > kMostLineBytes)
             throw InputError(phrase("Files", "%1: %2 is too long: a line has at most %3 bytes"),
@@ -77,10 +58,11 @@ bool CsvReader::appendLine() {
 bool CsvReader::next(std::vector<std::string_view>& fields) {
     m_firstLine = m_lines + 1;
     m_record.clear();
+    m_marks = 0;
     m_texts.clear();
     fields.clear();
     if (!appendLine()) return false;
-    while (std::count(m_record.begin(), m_record.end(), '"') % 2 != 0) {
+    while (m_marks % 2 != 0) {
         m_record += '\n';
         const bool more = m_record.size() <= kMostLineBytes && appendLine();
         if (m_cutOff) return false;

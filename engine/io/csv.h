@@ -2,9 +2,11 @@
 // commas, line ends and doubled quotation marks. What the fields mean is the callers' business.
 #pragma once
 
+#include "engine/core/text.h"
+#include "engine/io/input_file.h"
+
 #include <cstdint>
 #include <deque>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,20 +19,20 @@ public:
     /// memory.
     static constexpr size_t kMostLineBytes = size_t{1} << 20;
 
-    /// InputError "PATH: cannot read: REASON", also for what is no regular file: a device or a pipe
-    /// has no end.
+    /// InputError "PATH: cannot read: REASON", see InputFile.
     explicit CsvReader(std::string path);
 
     /// The fields of the next record, which hold until the next call; false at the end of the file.
-    /// A last line without an end is none: the file was cut off, see cutOff(). InputError with path
-    /// and line: a quotation mark without its pair, a line of more than kMostLineBytes.
+    /// Cancellable. A last line without an end is none: the file was cut off, see cutOff().
+    /// InputError with path and line: a quotation mark without its pair, a line of more than
+    /// kMostLineBytes.
     bool next(std::vector<std::string_view>& fields);
     /// After next() was false: whether the file ended in the middle of a line.
     bool cutOff() const { return m_cutOff; }
     /// The last record as it stands in the file, without its line end.
     std::string_view text() const { return m_record; }
     /// "PATH, line 4": where the last record begins, lines counted from 1.
-    std::string place() const { return m_path + ", line " + std::to_string(m_firstLine); }
+    std::string place() const { return pathText(m_path) + ", line " + std::to_string(m_firstLine); }
     /// Of the file, 0 to 1: how much was read.
     double share() const;
 
@@ -41,15 +43,15 @@ private:
     std::string_view quotedField(size_t& at);
 
     std::string m_path;
-    std::ifstream m_stream;
+    InputFile m_file;
     std::string m_block;     ///< read, and from m_at on not taken yet
     size_t m_at = 0;         ///< in m_block
-    int64_t m_size = 0;      ///< bytes of the file when it was opened
     int64_t m_read = 0;      ///< bytes before the end of m_block
     int64_t m_lines = 0;     ///< taken
     int64_t m_firstLine = 0; ///< of the record
     bool m_cutOff = false;
     std::string m_record;            ///< without its line end
+    size_t m_marks = 0;              ///< quotation marks in it
     std::deque<std::string> m_texts; ///< fields whose quotation marks were taken away
 };
 

@@ -1,11 +1,13 @@
-// Places and words of the JSON library's errors, and the watch over the structure while it parses.
+// Places and words of the JSON library's errors, and the value that is built while it reads.
 #include "engine/io/strict_json.h"
 
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace halfscope {
@@ -14,6 +16,8 @@ namespace {
 
 constexpr size_t kMaxDepth = 8;   // the formats need 4; more is a mistake or an attack
 constexpr size_t kMaxKeys = 1000; // of one object; the formats need 200, each key is looked for
+constexpr size_t kMaxValues = 1000000;  // of a file: far above 100,000 edits of five
+constexpr size_t kValuesBetween = 1024; // two looks at whether to go on
 
 /// "line 3, column 5" of a byte, both from 1.
 Message placeOf(std::string_view text, size_t byte) {
@@ -47,71 +51,124 @@ Message overflowReason(std::string_view message) {
     return {phrase("Files", "%1 is a number that is too large"), quotedText(number)};
 }
 
-/// Watches the parser: refuses deep nesting and keys that stand twice in one object, of which the
-/// library would keep the last without a word.
-class StructureCheck {
+/// Builds the value while the library reads. Refuses deep nesting, and keys that stand twice in one
+/// object, of which the library would keep the last without a word. The library's own watched
+/// parser looks through all that it has whenever an object ends: a list of them takes it minutes.
+class Builder final : public nlohmann::json_sax<Json> {
 public:
-    bool operator()(int, Json::parse_event_t event, Json& parsed) {
-        using Event = Json::parse_event_t;
-        if (event == Event::object_start || event == Event::array_start) {
-            if (m_open.size() == kMaxDepth) {
-                throw InputError(phrase("Files", "nested deeper than %1 levels"), kMaxDepth);
-            }
-            m_open.emplace_back();
-        } else if (event == Event::object_end || event == Event::array_end) {
-            m_open.pop_back();
-        } else if (event == Event::key) {
-            const auto& key = parsed.get_ref<const std::string&>();
-            m_open.back().current = key;
-            if (!m_open.back().keys.insert(key).second) {
-                throw InputError(
-                    placed(phrase("Files", "the key occurs twice in the same object")));
-            }
-            if (m_open.back().keys.size() > kMaxKeys) {
-                throw InputError(
-                    placed({phrase("Files", "more than %1 keys in one object"), kMaxKeys}));
-            }
-        }
+    bool null() override { return add(nullptr); }
+    bool boolean(bool value) override { return add(value); }
+    bool number_integer(number_integer_t value) override { return add(value); }
+    bool number_unsigned(number_unsigned_t value) override { return add(value); }
+    bool number_float(number_float_t value, const string_t&) override { return add(value); }
+    bool string(string_t& value) override { return add(std::move(value)); }
+    bool binary(binary_t& value) override { return add(std::move(value)); }
+    bool start_object(std::size_t) override { return open(Json::object()); }
+    bool start_array(std::size_t) override { return open(Json::array()); }
+    bool end_object() override { return close(); }
+    bool end_array() override { return close(); }
+
+    bool key(string_t& key) override {
+        Level& level = m_open.back();
+        level.key = key;
+        if (!level.keys.insert(key).second)
+            throw InputError(placed(phrase("Files", "the key occurs twice in the same object")));
+        if (level.keys.size() > kMaxKeys)
+            throw InputError(
+                placed({phrase("Files", "more than %1 keys in one object"), kMaxKeys}));
+        // its operator[] would look through all keys once more
+        auto& object = level.value->get_ref<Json::object_t&>();
+        level.slot = &static_cast<Json::object_t::Container&>(object)
+                          .emplace_back(std::move(key), nullptr)
+                          .second;
         return true;
     }
+
+    bool parse_error(std::size_t byte, const std::string&,
+                     const nlohmann::detail::exception& error) override {
+        if (dynamic_cast<const Json::out_of_range*>(&error) != nullptr)
+            throw InputError(placed(overflowReason(error.what())));
+        // The library counts bytes from 1.
+        throw NotJson{byte == 0 ? 0 : byte - 1, Message::data(reasonOf(error.what()))};
+    }
+
+    Json result() { return std::move(m_root); }
+
+    struct NotJson {
+        size_t byte;
+        Message reason;
+    };
+
+private:
+    struct Level {
+        Json* value;
+        Json* slot = nullptr; ///< of an object: for the value of the last key
+        std::set<std::string> keys{};
+        std::string key{}; ///< whose value is being read
+    };
 
     /// After the key whose value is being read: "task.side: ...".
     Message placed(const Message& what) const {
         std::string path;
         for (const Level& level : m_open) {
-            if (level.current.empty()) continue; // a list
-            path += (path.empty() ? "" : ".") + level.current;
+            if (level.key.empty()) continue; // a list
+            path += (path.empty() ? "" : ".") + level.key;
         }
         if (path.empty()) return what;
         return within(isPlainText(path) && path.size() <= 100 ? path : quotedText(path), what);
     }
 
-private:
-    struct Level {
-        std::set<std::string> keys;
-        std::string current; ///< the key whose value is being read
-    };
+    Json* put(Json value) {
+        if (++m_values > kMaxValues)
+            throw InputError(placed({phrase("Files", "more than %1 values"), kMaxValues}));
+        if (m_values % kValuesBetween == 0) checkCancelled();
+        if (m_open.empty()) return &(m_root = std::move(value));
+        const Level& level = m_open.back();
+        if (level.slot != nullptr) return &(*level.slot = std::move(value));
+        auto& list = level.value->get_ref<Json::array_t&>();
+        return &list.emplace_back(std::move(value));
+    }
+    bool add(Json value) {
+        put(std::move(value));
+        return true;
+    }
+    bool open(Json value) {
+        if (m_open.size() == kMaxDepth)
+            throw InputError(phrase("Files", "nested deeper than %1 levels"), kMaxDepth);
+        m_open.push_back({put(std::move(value))});
+        return true;
+    }
+    bool close() {
+        m_open.pop_back();
+        return true;
+    }
 
+    Json m_root;
     std::vector<Level> m_open;
+    size_t m_values = 0;
 };
 
 } // namespace
 
-Json parseStrictJson(std::string_view text) {
-    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+Json parseStrictJson(std::string_view text, size_t mostBytes) {
+    if (text.size() > mostBytes)
+        throw InputError(phrase("Files", "%1 bytes are not allowed: at most %2"), text.size(),
+                         mostBytes);
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
         throw InputError(phrase("Files", "the file is empty"));
-    }
-    StructureCheck check;
+    const auto fail = [text](size_t byte, const Message& reason) {
+        throw InputError(phrase("Files", "%1: not valid JSON: %2"), placeOf(text, byte), reason);
+    };
+    Builder builder;
     try {
-        return Json::parse(text.begin(), text.end(), std::ref(check));
-    } catch (const Json::parse_error& error) {
-        // The library counts bytes from 1.
-        throw InputError(phrase("Files", "%1: not valid JSON: %2"),
-                         placeOf(text, error.byte == 0 ? 0 : error.byte - 1),
-                         reasonOf(error.what()));
-    } catch (const Json::out_of_range& error) {
-        throw InputError(check.placed(overflowReason(error.what())));
+        Json::sax_parse(text.begin(), text.end(), &builder);
+    } catch (const Builder::NotJson& error) {
+        fail(error.byte, error.reason);
     }
+    // to the library it is the end
+    if (const size_t nul = text.find('\0'); nul != std::string_view::npos)
+        fail(nul, phrase("Files", "a NUL byte"));
+    return builder.result();
 }
 
 Message shown(const Json& value) {

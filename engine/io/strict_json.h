@@ -1,5 +1,6 @@
 // JSON as the program's files want it: an error says line and column, a key that stands twice, a
-// nesting that is too deep or too many keys are refused. Leaves what the keys mean to the readers.
+// nesting that is too deep or too many keys or values are refused. Time and memory grow with the
+// length of the text. Leaves what the keys mean to the readers.
 #pragma once
 
 #include "engine/core/message.h"
@@ -13,8 +14,12 @@ namespace halfscope {
 
 using Json = nlohmann::ordered_json;
 
-/// InputError in one line: "line 3, column 5: not valid JSON: ...".
-Json parseStrictJson(std::string_view text);
+/// No file of the program has as many values; each takes far more memory than its text.
+inline constexpr size_t kMostJsonBytes = size_t{16} << 20;
+
+/// InputError in one line: "line 3, column 5: not valid JSON: ...". Cancellable, see
+/// core/cancel.h.
+Json parseStrictJson(std::string_view text, size_t mostBytes = kMostJsonBytes);
 
 /// A value inside a message: quoted text, "an object", "a list", or the number.
 Message shown(const Json& value);

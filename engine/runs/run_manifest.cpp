@@ -16,7 +16,6 @@ namespace halfscope {
 namespace {
 
 constexpr int kVersion = 1;
-constexpr size_t kMostBytes = size_t{1} << 16;
 constexpr size_t kIdDigits = 32;
 constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr const char* kWhole = "whole";
@@ -70,10 +69,7 @@ std::string manifestText(const RunManifest& manifest) {
 }
 
 RunManifest manifestOf(std::string_view text) {
-    if (text.size() > kMostBytes)
-        throw InputError(phrase("Files", "%1 bytes are not allowed: at most %2"), text.size(),
-                         kMostBytes);
-    const Json root = parseStrictJson(text);
+    const Json root = parseStrictJson(text, kMostManifestBytes);
     if (!root.is_object())
         throw InputError(phrase("Files", "%1 is not a manifest: it must be an object"),
                          shown(root));

@@ -15,6 +15,9 @@ struct RunManifest {
     std::map<std::string, int64_t> files; ///< of a whole run: names, and their sizes in bytes
 };
 
+/// No manifest is as large.
+inline constexpr size_t kMostManifestBytes = size_t{1} << 16;
+
 /// A new one at each call.
 std::string newRunId();
 

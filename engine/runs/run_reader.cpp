@@ -2,7 +2,7 @@
 #include "engine/runs/run_reader.h"
 
 #include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
 #include "engine/runs/gradient_file.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_manifest.h"
@@ -160,7 +160,7 @@ private:
         if (!exists(run_file::kManifest)) return; // of an earlier version
         RunManifest manifest;
         try {
-            manifest = manifestOf(readFile(pathTo(run_file::kManifest)));
+            manifest = manifestOf(readFile(pathTo(run_file::kManifest), kMostManifestBytes));
         } catch (const InputError&) {
             lacks(run_file::kManifest);
             return;
@@ -406,7 +406,7 @@ private:
 
     void readSummary(RunInfo& info) {
         if (!isThere(run_file::kSummary)) return;
-        info.summary = readFile(pathTo(run_file::kSummary));
+        info.summary = readFile(pathTo(run_file::kSummary), kMostSummaryBytes);
         TrainedOn trained;
         try {
             trained = trainedOnOf(info.summary, pathTo(run_file::kSummary), names(), m_run->step());

@@ -17,7 +17,6 @@ namespace {
 
 constexpr int64_t kVersion = 1;
 constexpr size_t kMostTextBytes = 200;
-constexpr size_t kMostBytes = size_t{1} << 20; // six lanes have 10,000; values take far more memory
 
 /// JSON has no nan and no inf: they become the words of the csv files.
 Json jsonNumber(double x) { return std::isfinite(x) ? Json(x) : Json(numberText(x)); }
@@ -221,12 +220,9 @@ std::string summaryText(const RunInfo& info, std::span<const LaneInfo> lanes,
 TrainedOn trainedOnOf(std::string_view text, const std::string& path,
                       std::span<const std::string> lanes, int64_t steps) {
     try {
-        if (text.size() > kMostBytes)
-            throw InputError(phrase("Files", "%1 bytes are not allowed: at most %2"), text.size(),
-                             kMostBytes);
-        return readRoot(parseStrictJson(text), lanes, steps);
+        return readRoot(parseStrictJson(text, kMostSummaryBytes), lanes, steps);
     } catch (const InputError& error) {
-        throw InputError(within(path, error.message()));
+        throw InputError(within(pathText(path), error.message()));
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/runs/run.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,6 +16,9 @@ namespace halfscope {
 /// The file's text. By lane: what its rows add up to, and the median time of a step on its device.
 std::string summaryText(const RunInfo&, std::span<const LaneInfo>, std::span<const LaneTotals>,
                         std::span<const double> medianDeviceSeconds);
+
+/// Of a file; six lanes have 10,000.
+inline constexpr size_t kMostSummaryBytes = size_t{1} << 20;
 
 struct TrainedOn {
     DeviceInfo device;

@@ -2,7 +2,7 @@
 #include "engine/runs/run_writer.h"
 
 #include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
 #include "engine/runs/gradient_file.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_summary.h"
@@ -175,7 +175,8 @@ void RunWriter::cutAtCommonStep() noexcept {
 /// Where the file system knows no locks, another run may have come.
 void RunWriter::checkOwner() const {
     try {
-        if (manifestOf(readFile(m_folder.pathOf(run_file::kManifest))).run == m_id) return;
+        const std::string path = m_folder.pathOf(run_file::kManifest);
+        if (manifestOf(readFile(path, kMostManifestBytes)).run == m_id) return;
     } catch (const InputError&) {
         return; // whoever spoilt it was no run
     }

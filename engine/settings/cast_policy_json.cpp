@@ -4,7 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
 #include "engine/io/strict_json.h"
 #include "engine/ops/functional.h"
 #include "engine/ops/op_info.h"
@@ -21,6 +21,7 @@ namespace {
 
 constexpr int kVersion = 1;
 constexpr size_t kMaxNameBytes = 100;
+constexpr size_t kMostPolicyBytes = size_t{1} << 20; // one of every op has 5,000
 constexpr Phrase kNearest = phrase("Engine", "; the nearest known one is %1");
 
 std::string quotedList(const std::vector<std::string>& words) {
@@ -215,12 +216,14 @@ const std::vector<std::string>& policyOps() {
 
 CastPolicy parseCastPolicy(std::string_view json, const std::string& name) {
     try {
-        return policyFrom(parseStrictJson(json));
+        return policyFrom(parseStrictJson(json, kMostPolicyBytes));
     } catch (const InputError& error) {
-        throw InputError(within(name, error.message()));
+        throw InputError(within(pathText(name), error.message()));
     }
 }
 
-CastPolicy readCastPolicy(const std::string& path) { return parseCastPolicy(readFile(path), path); }
+CastPolicy readCastPolicy(const std::string& path) {
+    return parseCastPolicy(readFile(path, kMostPolicyBytes), path);
+}
 
 } // namespace halfscope

@@ -3,7 +3,7 @@
 // one.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
 #include "engine/io/strict_json.h"
 #include "engine/settings/fields.h"
 
@@ -169,19 +169,19 @@ int64_t wholeNumber(const Json& object, const std::string& path, const char* key
 }
 
 constexpr int64_t kMostSteps = 1000000000;
-constexpr int64_t kMostChanges = 1000000;
+constexpr int64_t kMostChanges = 100000; // an hour of a slider's drags
 
-const Json& listOf(const Json& json, const char* key) {
+const Json& listOf(const Json& json, const char* key, int64_t most) {
     if (!json.is_array()) refuse(key, shown(json), phrase("Settings", "a list"));
-    if (json.size() > static_cast<size_t>(kMostChanges))
+    if (json.size() > static_cast<size_t>(most))
         refuse(key, {phrase("Settings", "%1 entries"), json.size()},
-               {phrase("Settings", "at most %1"), kMostChanges});
+               {phrase("Settings", "at most %1"), most});
     return json;
 }
 
 void readForks(RunConfig& config, const Json& json) {
     const std::vector<std::string> keys{"step", "parent", "after_edits", "lane"};
-    for (const Json& entry : listOf(json, "forks")) {
+    for (const Json& entry : listOf(json, "forks", static_cast<int64_t>(kMaxLanes) - 1)) {
         const std::string path = "forks." + std::to_string(config.forks.size());
         checkKeys(entry, path, keys, {"step", "parent", "lane"});
         RunConfig lane = config;
@@ -198,7 +198,7 @@ void readForks(RunConfig& config, const Json& json) {
 
 void readEdits(RunConfig& config, const Json& json) {
     const std::vector<std::string> keys{"step", "lane", "key", "value"};
-    for (const Json& entry : listOf(json, "edits")) {
+    for (const Json& entry : listOf(json, "edits", kMostChanges)) {
         const std::string path = "edits." + std::to_string(config.edits.size());
         checkKeys(entry, path, keys, {"step", "key", "value"});
         if (!entry["key"].is_string())
@@ -342,12 +342,12 @@ RunConfig parseConfig(std::string_view json, const std::string& name) {
     try {
         return readRoot(parseStrictJson(json));
     } catch (const InputError& error) {
-        throw InputError(within(name, error.message()));
+        throw InputError(within(pathText(name), error.message()));
     }
 }
 
 RunConfig readConfig(const std::string& path) {
-    RunConfig config = parseConfig(readFile(path), path);
+    RunConfig config = parseConfig(readFile(path, kMostJsonBytes), path);
     const std::filesystem::path image = config.task.image;
     if (!image.empty() && image.is_relative()) {
         const auto folder = std::filesystem::path(path).parent_path();

@@ -410,6 +410,17 @@ RunConfig withForks(const RunConfig& config) {
     return whole;
 }
 
+/// One for each lane at most: the rest would be ignored without a word.
+void checkDevices(const RunConfig& config) {
+    const auto devices = 1 + std::count(config.device.begin(), config.device.end(), ',');
+    const auto lanes = static_cast<std::ptrdiff_t>(config.lanes.size());
+    if (devices > lanes)
+        throw InputError(lanes == 1
+                             ? phrase("Settings", "%1: %2 is not allowed: %3 devices for %4 lane")
+                             : phrase("Settings", "%1: %2 is not allowed: %3 devices for %4 lanes"),
+                         kDeviceKey, quotedText(config.device), devices, lanes);
+}
+
 void checkEdits(const RunConfig& config) {
     for (size_t i = 0; i < config.edits.size(); ++i) {
         const LiveEdit& edit = config.edits[i];
@@ -478,6 +489,7 @@ void checkConfig(const RunConfig& start) {
         throw InputError(phrase("Settings", "lanes: %1 lanes are not allowed: 1 to %2"),
                          config.lanes.size(), kMaxLanes);
     }
+    checkDevices(config);
     for (const Field& field : fieldTable()) {
         const int lanes =
             field.scope == FieldScope::Run ? 1 : static_cast<int>(config.lanes.size());

@@ -2,8 +2,9 @@
 #include "engine/verify/golden.h"
 
 #include "engine/core/error.h"
+#include "engine/core/escape.h"
 #include "engine/core/text.h"
-#include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
 #include "engine/verify/golden_data.h"
 
 #include <cmath>
@@ -41,7 +42,7 @@ std::string withoutPythonWords(const std::string& file, std::string_view text) {
         } else if (!quoted && (json[i] == '[' || json[i] == '{')) {
             if (++depth > kDeepest) {
                 throw InputError(phrase("Verification", "%1: byte %2: more than %3 lists in lists"),
-                                 file, i + 1, kDeepest);
+                                 pathText(file), i + 1, kDeepest);
             }
         } else if (!quoted && (json[i] == ']' || json[i] == '}')) {
             --depth;
@@ -75,7 +76,7 @@ Message kindOf(const nlohmann::json& value) {
 
 /// A key inside a place, in one line.
 std::string shownKey(const std::string& key) {
-    return isPlainText(key) && key.size() <= 60 ? key : quotedText(key);
+    return isPlainText(key) && key.size() <= kMostQuoted ? key : quotedText(key);
 }
 
 } // namespace
@@ -85,15 +86,16 @@ Golden Golden::parse(std::string file, std::string_view text) {
     try {
         auto root = std::make_shared<const Json>(Json::parse(json));
         const Json* value = root.get();
-        return {std::move(root), value, std::move(file) + ":"};
+        return {std::move(root), value, pathText(file) + ":"};
     } catch (const Json::parse_error& error) {
         const bool ended = error.byte > json.size();
-        throw InputError(phrase("Verification", "%1: byte %2: %3"), file, error.byte,
+        throw InputError(phrase("Verification", "%1: byte %2: %3"), pathText(file), error.byte,
                          ended ? phrase("Verification", "the JSON is cut off")
                                : phrase("Verification", "this is not JSON"));
     } catch (const Json::exception&) {
         throw InputError(
-            phrase("Verification", "%1: it contains a number that does not fit a double"), file);
+            phrase("Verification", "%1: it contains a number that does not fit a double"),
+            pathText(file));
     }
 }
 

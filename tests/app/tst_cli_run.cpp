@@ -2,6 +2,7 @@
 // What ends it before its time: tst_cli_interrupts; what the numbers mean is tested with the
 // engine.
 #include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
 #include "engine/runs/lane_totals.h"
 #include "engine/runs/run_writer.h"
 #include "engine/settings/fields.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
 #include "engine/io/strict_json.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"

@@ -1,14 +1,18 @@
 // Writing and reading whole files, and growing ones, where it works and where it fails: full disks,
 // folders that may not be written, devices, links. Pictures are in tst_picture.
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/csv.h"
 #include "engine/io/growing_file.h"
+#include "engine/io/input_file.h"
 #include "engine/io/output_folder.h"
 #include "engine/io/picture.h"
 #include "tests/support/thrown.h"
 
 #include <QDir>
+#include <QElapsedTimer>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -20,7 +24,9 @@
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 using namespace halfscope;
@@ -89,6 +95,9 @@ private slots:
     void readOnlyFolder();
     void fullDisk();
     void endlessFile();
+    void onlyRegularFiles();
+    void readingCanBeCancelled();
+    void openQuotationMark();
     void outputFolder();
     void leftoversAreRemoved();
     void growingFile();
@@ -219,7 +228,76 @@ void TestIo::endlessFile() {
              name + ": cannot read: it has more than 256 MiB");
     fs::resize_file(name, kMostFileBytes);
     QCOMPARE(readFile(name).size(), kMostFileBytes);
-    QVERIFY(isAbout(thrownBy<InputError>([] { readFile("/dev/zero"); }), "/dev/zero", "256 MiB"));
+}
+
+/// Nothing is waited for: a pipe may have no writer, a terminal no typist, a device no end.
+void TestIo::onlyRegularFiles() {
+    const std::string pipe = path("pipe"), socket = path("socket");
+    QCOMPARE(mkfifo(pipe.c_str(), 0600), 0);
+    const int file = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    QVERIFY(socket.size() < sizeof address.sun_path);
+    std::copy(socket.begin(), socket.end(), address.sun_path);
+    QCOMPARE(bind(file, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ::close(file);
+    const auto reasonFor = [](const std::string& name) {
+        const std::string whole = thrownBy<InputError>([&] { readFile(name); });
+        const std::string table = thrownBy<InputError>([&] { CsvReader{name}; });
+        return whole == table ? whole : whole + " but " + table;
+    };
+    QCOMPARE(reasonFor(pipe), pipe + ": cannot read: it is a pipe, not a file");
+    QCOMPARE(reasonFor(socket), socket + ": cannot read: it is a device or a socket, not a file");
+    for (const std::string device : {"/dev/zero", "/dev/full"})
+        QCOMPARE(reasonFor(device), device + ": cannot read: it is a device, not a file");
+    QVERIFY(reasonFor(path("")).ends_with("cannot read: Is a directory"));
+    QVERIFY(reasonFor(path("none")).ends_with("cannot read: No such file or directory"));
+    QCOMPARE(reasonFor(std::string("a\0b", 3)),
+             std::string("a\\u0000b: cannot read: No such file or directory"));
+    fs::create_symlink(pipe, path("link"));
+    QCOMPARE(reasonFor(path("link")), path("link") + ": cannot read: it is a pipe, not a file");
+}
+
+void TestIo::readingCanBeCancelled() {
+    const std::string name = path("table");
+    std::string text;
+    for (int i = 0; i < 200'000; ++i)
+        text += "a row of the table\n";
+    writeFileAtomically(name, text);
+    std::stop_source stop;
+    const Cancellable scope(stop.get_token());
+    CsvReader table(name);
+    std::vector<std::string_view> fields;
+    QVERIFY(table.next(fields));
+    stop.request_stop();
+    QVERIFY_THROWS_EXCEPTION(Cancelled, [&] {
+        while (table.next(fields)) {
+        }
+    }());
+    QVERIFY_THROWS_EXCEPTION(Cancelled, readFile(name));
+    { // another scope of this thread
+        const Cancellable inner(std::stop_source().get_token());
+        QCOMPARE(readFile(name), text);
+    }
+    QVERIFY_THROWS_EXCEPTION(Cancelled, readFile(name));
+}
+
+/// A record goes on while a quotation mark is open; each line end looked through the record again.
+void TestIo::openQuotationMark() {
+    const std::string name = path("steps.csv");
+    for (const size_t lines : {size_t{1'000'000}, size_t{3'000'000}}) {
+        writeFileAtomically(name, '"' + std::string(lines, '\n'));
+        QElapsedTimer clock;
+        clock.start();
+        const std::string error = thrownBy<InputError>([&] {
+            CsvReader table(name);
+            std::vector<std::string_view> fields;
+            table.next(fields);
+        });
+        QVERIFY2(isAbout(error, name + ", line 1", "unmatched quotation mark"), error.c_str());
+        QVERIFY2(error.size() < 1000, error.c_str());
+        QVERIFY2(clock.elapsed() < 500, QByteArray::number(clock.elapsed()));
+    }
 }
 
 /// A temporary file that a program writes is locked, whatever its number and wherever it runs.

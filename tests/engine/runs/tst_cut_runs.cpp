@@ -1,6 +1,7 @@
 // Folders of runs that did not end: what a kill, a full disk or a power cut leaves opens, and says
 // what is missing.
 #include "engine/core/error.h"
+#include "engine/io/input_file.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_saving.h"
 #include "engine/runs/run_writer.h"

@@ -5,6 +5,7 @@
 #include "engine/core/philox.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/csv.h"
+#include "engine/io/input_file.h"
 #include "engine/runs/run_reader.h"
 #include "engine/runs/run_saving.h"
 #include "engine/runs/run_writer.h"

@@ -1,6 +1,7 @@
 // What summary.json tells of the machine that trained a run: read back as it was written, and one
 // sentence about each thing that no run writes.
 #include "engine/core/error.h"
+#include "engine/io/input_file.h"
 #include "engine/io/strict_json.h"
 #include "engine/runs/run_summary.h"
 #include "tests/support/run_tables.h"
@@ -112,7 +113,7 @@ void TestRunSummary::refusesValues_data() {
     row("a number for a name", "/device/name", "5",
         "device.name: 5 is not allowed: one line of text, 1 to 200 bytes");
     row("a name of two lines", "/device/name", R"("a\nb")",
-        "device.name: \"a?b\" is not allowed: one line of text, 1 to 200 bytes");
+        "device.name: \"a\\nb\" is not allowed: one line of text, 1 to 200 bytes");
     row("a long name", "/device/name", '"' + QByteArray(201, 'x') + '"',
         " is not allowed: one line of text, 1 to 200 bytes");
     row("another kind", "/device/kind", "\"tpu\"",
@@ -151,7 +152,7 @@ void TestRunSummary::refusesValues() {
         [&] { trainedOnOf(summary.dump(), "a/summary.json", kLanes, kSteps); });
     QVERIFY2(text.starts_with("a/summary.json: "), text.c_str());
     QVERIFY2(text.ends_with(sentence.toStdString()), text.c_str());
-    QVERIFY2(text.size() < 200, text.c_str());
+    QVERIFY2(text.size() < 400, text.c_str());
 }
 
 void TestRunSummary::refusesOtherFiles_data() {
@@ -162,8 +163,7 @@ void TestRunSummary::refusesOtherFiles_data() {
     QTest::newRow("a list") << QByteArray("[]")
                             << QByteArray("a list is not a summary: it must be an object ");
     QTest::newRow("no summary's length")
-        << QByteArray((1 << 20) + 1, ' ')
-        << QByteArray("1048577 bytes are not allowed: at most 1048576");
+        << QByteArray((1 << 20) + 1, ' ') << QByteArray("cannot read: it has more than 1 MiB");
     QTest::newRow("a key twice") << QByteArray("{\"steps\": 1, \"steps\": 60}")
                                  << QByteArray("steps: the key occurs twice in the same object");
 }

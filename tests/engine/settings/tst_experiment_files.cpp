@@ -1,5 +1,6 @@
 // Experiment files: every kind of mistake gets its one line, whatever bytes a file holds; what
 // absent keys and presets mean. Values of fields are in tst_fields.
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/settings/fields.h"
 #include "tests/support/thrown.h"
@@ -22,7 +23,9 @@ QByteArray parseError(const QByteArray& json) {
     return QByteArray::fromStdString(thrownBy<InputError>([&] { parsed(json); }));
 }
 
-bool isOneLine(const std::string& text) { return isAbout(text, "f.json", "") && text.size() < 400; }
+bool isOneLine(const std::string& text) {
+    return isAbout(text, "f.json", "") && text.size() < 1000;
+}
 
 using Json = nlohmann::ordered_json;
 
@@ -48,6 +51,12 @@ private slots:
     void changedValues();
     void deepNestingIsRefused();
     void manyKeysAreRefused();
+    void longListsTakeLinearTime_data();
+    void longListsTakeLinearTime();
+    void sizesAreLimited();
+    void manyEditsAreRead();
+    void textAfterNulIsRefused();
+    void readingCanBeCancelled();
     void laneDefaults();
     void scalerPresets();
     void unreadableFile();
@@ -74,7 +83,7 @@ void TestExperimentFiles::mistakes_data() {
     row("number too large in a list", "{\"version\": 1, \"lanes\": [{\"scaler\": [1e999]}]}",
         "lanes.scaler: \"1e999\" is a number that is too large");
     row("number too large at the root", ("[1" + QByteArray(400, '0') + "]").constData(),
-        "\"1" + std::string(59, '0') + "...\" is a number that is too large");
+        "\"1" + std::string(199, '0') + "...\" is a number that is too large");
     row("empty key", "{\"version\": 1, \"\": 1}",
         "\"\": unknown key; there are: version, title, lanes, forks, edits, task, data, model, "
         "optimizer, schedule, "
@@ -116,6 +125,8 @@ void TestExperimentFiles::mistakes_data() {
         "9223372036854775807");
     row("unknown choice", "{\"version\": 1, \"model\": {\"norm\": \"Batch\"}}",
         "model.norm: \"Batch\" is not allowed: one of none, batch, layer");
+    row("more devices than lanes", "{\"version\": 1, \"run\": {\"device\": \"cpu,cpu,cuda:1\"}}",
+        "run.device: \"cpu,cpu,cuda:1\" is not allowed: 3 devices for 2 lanes");
     row("unknown device", "{\"version\": 1, \"run\": {\"device\": \"gpu\"}}",
         "run.device: \"gpu\" is not allowed: auto, cpu, cuda or cuda:INDEX, or one for each "
         "lane with commas between");
@@ -133,7 +144,7 @@ void TestExperimentFiles::mistakes_data() {
         "{\"version\": 1, \"lanes\": [{\"precision\": \"fp32\", \"precision\": \"fp16\"}]}",
         "lanes.precision: the key occurs twice in the same object");
     row("title too long or not one line", "{\"version\": 1, \"title\": \"a\\nb\"}",
-        "title: \"a?b\" is not allowed: one line of text, at most 200 bytes");
+        "title: \"a\\nb\" is not allowed: one line of text, at most 200 bytes");
     row("no lanes", "{\"version\": 1, \"lanes\": []}", "lanes: 0 lanes are not allowed: 1 to 6");
     row("seven lanes", "{\"version\": 1, \"lanes\": [1,2,3,4,5,6,7]}",
         "lanes: 7 lanes are not allowed: 1 to 6");
@@ -272,6 +283,81 @@ void TestExperimentFiles::manyKeysAreRefused() {
     for (int i = 0; i < 200'000; ++i)
         json += ", \"k" + QByteArray::number(i) + "\": 1";
     QCOMPARE(parseError(json + "}"), QByteArray("f.json: k999: more than 1000 keys in one object"));
+}
+
+void TestExperimentFiles::longListsTakeLinearTime_data() {
+    QTest::addColumn<QByteArray>("start");
+    QTest::addColumn<QByteArray>("entry");
+    QTest::addColumn<QByteArray>("message");
+    QTest::newRow("lanes") << QByteArray("{\"version\":1,\"lanes\":[") << QByteArray("{}")
+                           << QByteArray("lanes are not allowed: 1 to 6");
+    QTest::newRow("lanes with keys")
+        << QByteArray("{\"version\":1,\"lanes\":[") << QByteArray("{\"precision\":\"fp32\"}")
+        << QByteArray("lanes are not allowed: 1 to 6");
+    QTest::newRow("lists") << QByteArray("{\"version\":1,\"lanes\":[") << QByteArray("[]")
+                           << QByteArray("lanes are not allowed: 1 to 6");
+    QTest::newRow("forks") << QByteArray("{\"version\":1,\"forks\":[") << QByteArray("{}")
+                           << QByteArray("entries is not allowed: at most 5");
+    QTest::newRow("edits") << QByteArray("{\"version\":1,\"edits\":[") << QByteArray("{}")
+                           << QByteArray("entries is not allowed: at most 100000");
+}
+
+/// A megabyte, which took half a minute when each end of an object looked through all before it.
+void TestExperimentFiles::longListsTakeLinearTime() {
+    QFETCH(QByteArray, start);
+    QFETCH(QByteArray, entry);
+    QFETCH(QByteArray, message);
+    QByteArray json = start + entry;
+    while (json.size() < 1'000'000)
+        json += ',' + entry;
+    QElapsedTimer clock;
+    clock.start();
+    const QByteArray error = parseError(json + "]}");
+    QVERIFY2(error.contains(message), error);
+    QVERIFY2(clock.elapsed() < 1000, QByteArray::number(clock.elapsed()));
+}
+
+void TestExperimentFiles::sizesAreLimited() {
+    const QByteArray large(static_cast<qsizetype>(17) << 20, ' ');
+    QCOMPARE(parseError("{\"version\": 1}" + large),
+             QByteArray("f.json: 17825806 bytes are not allowed: at most 16777216"));
+    QByteArray many = "{\"version\":1,\"lanes\":[0";
+    for (int i = 0; i < 1'100'000; ++i)
+        many += ",0";
+    QCOMPARE(parseError(many + "]}"), QByteArray("f.json: lanes: more than 1000000 values"));
+}
+
+/// As many as an experiment may hold, in the form in which they are written.
+void TestExperimentFiles::manyEditsAreRead() {
+    RunConfig config = defaultConfig();
+    for (int i = 0; i < 100'000; ++i)
+        config.edits.push_back({1000 + i, 1, "scaler.growth_interval", int64_t{1 + i % 5}});
+    const std::string text = configText(config);
+    QElapsedTimer clock;
+    clock.start();
+    const RunConfig again = parseConfig(text, "f.json");
+    QCOMPARE(again.edits.size(), config.edits.size());
+    QCOMPARE(configText(again), text);
+    QVERIFY2(clock.elapsed() < 10'000, QByteArray::number(clock.elapsed()));
+}
+
+void TestExperimentFiles::textAfterNulIsRefused() {
+    const QByteArray json("{\"version\": 1}\n\0{\"version\": 7}", 31);
+    QCOMPARE(parseError(json), QByteArray("f.json: line 2, column 1: not valid JSON: a NUL byte"));
+    QVERIFY(parseError(QByteArray("{\"version\": 1}\0", 15)).contains("a NUL byte"));
+    QVERIFY(parseError(QByteArray("{\"version\": \0 1}", 17)).contains("not valid JSON"));
+}
+
+void TestExperimentFiles::readingCanBeCancelled() {
+    std::stop_source stop;
+    const Cancellable scope(stop.get_token());
+    const std::string text = configText(defaultConfig());
+    QCOMPARE(configText(parseConfig(text, "f.json")), text);
+    stop.request_stop();
+    QByteArray many = "{\"version\":1,\"lanes\":[0";
+    for (int i = 0; i < 5000; ++i)
+        many += ",0";
+    QVERIFY_THROWS_EXCEPTION(Cancelled, parsed(many + "]}"));
 }
 
 void TestExperimentFiles::laneDefaults() {

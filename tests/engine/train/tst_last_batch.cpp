@@ -1,6 +1,6 @@
 // The last batch of an epoch, which may be smaller: trainings against PyTorch's, recorded by
 // tests/golden/record_last_batch.py, and what moves between the two sizes of a lane's step.
-#include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
 #include "engine/verify/golden.h"

@@ -1,7 +1,7 @@
 // The recipes of PyTorch's notes on AMP as whole trainings, against runs recorded from PyTorch by
 // tests/golden/record_recipe_runs.py: float64 losses, and the scales of float16 autocast. What a
 // recipe's preset shows is in tst_recipe_presets.
-#include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
 #include "engine/settings/fields.h"
 #include "engine/train/trainer.h"
 #include "engine/verify/fixed_dataset.h"

@@ -1,7 +1,7 @@
 // What a slip must not lose: the run that a reset or another experiment took the place of comes
 // back with all that can be seen and saved of it, and a window asks before it closes over one that
 // was long.
-#include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
 

@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
 #include "engine/runs/gradient_file.h"
 #include "tests/support/thrown.h"
 

@@ -1,5 +1,6 @@
 // The window and files: results, pictures and plots that it writes, experiments that it saves and
 // opens again, and what it remembers of itself.
+#include "engine/io/input_file.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/run_tables.h"
 #include "ui/panels/setup_panel.h"

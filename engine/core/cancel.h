@@ -1,0 +1,36 @@
+// Stops long reading and decoding from another thread. What reads asks now and then; whose thread
+// it is says who may stop it, so that no reader in between has to hand anything on.
+#pragma once
+
+#include <exception>
+#include <stop_token>
+
+namespace halfscope {
+
+/// Thrown by checkCancelled(). No error: whoever asked for it knows.
+class Cancelled : public std::exception {
+public:
+    const char* what() const noexcept override { return "cancelled"; }
+};
+
+/// While it lives, checkCancelled() on this thread obeys the token.
+class Cancellable {
+public:
+    explicit Cancellable(std::stop_token);
+    ~Cancellable();
+    Cancellable(const Cancellable&) = delete;
+    Cancellable& operator=(const Cancellable&) = delete;
+
+private:
+    std::stop_token m_token;
+    const std::stop_token* m_before;
+};
+
+/// Whether this thread's work is asked to stop: for code through which no exception may pass.
+bool isCancelled();
+/// Throws Cancelled when this thread's work is asked to stop. Costs nanoseconds.
+inline void checkCancelled() {
+    if (isCancelled()) throw Cancelled();
+}
+
+} // namespace halfscope
