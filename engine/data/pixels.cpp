@@ -94,7 +94,7 @@ Picture ringPicture(int side) {
 Picture imagePicture(const TaskConfig& task) {
     const int side = static_cast<int>(task.side);
     if (task.image.empty()) return ringPicture(side);
-    return resized(centreSquare(readPicture(task.image)), side, side);
+    return readSquare(task.image, side);
 }
 
 int64_t pixelsOf(const TaskConfig& task) { return task.side * task.side; }

@@ -16,8 +16,12 @@ struct Picture {
 };
 
 /// Reads PNG or JPEG by content (any depth, palette, alpha over white), at most 16384 x 16384.
-/// InputError names the file and what is wrong.
+/// InputError names the file and what is wrong; also for a small file that expands to more than
+/// 2^26 samples.
 Picture readPicture(const std::string& path);
+/// resized(centreSquare(readPicture(path)), side, side) with the same bits, in little more memory
+/// than the result's.
+Picture readSquare(const std::string& path, int side);
 /// Box filter to another size.
 Picture resized(const Picture&, int width, int height);
 Picture centreSquare(Picture);

@@ -1,6 +1,9 @@
 // Decoding PNG (libpng) and JPEG (libjpeg) to floats. Both libraries report errors by a jump: what
 // calls them holds nothing that has a destructor, and rows are turned into floats outside.
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/io/input_file.h"
 #include "engine/io/picture.h"
 
 #include <algorithm>
@@ -8,11 +11,11 @@
 #include <cerrno>
 #include <csetjmp>
 #include <cstdio>
-#include <memory>
 #include <new>
+#include <optional>
 #include <system_error>
-
-#include <sys/stat.h>
+#include <utility>
+#include <vector>
 
 // These two want <cstdio> before them.
 #include <jpeglib.h>
@@ -24,11 +27,17 @@ namespace halfscope {
 namespace {
 
 constexpr uint32_t kMaxSide = 16384;
+constexpr Phrase kDamagedPng = phrase("Files", "damaged PNG: %1");
+constexpr Phrase kDamagedJpeg = phrase("Files", "damaged JPEG: %1");
 
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+struct Source {
+    const std::string& path;
+    std::FILE* file;
+    uint64_t bytes;
+};
 
 [[noreturn]] void failRead(const std::string& path, const Message& reason) {
-    throw InputError(within(path, reason));
+    throw InputError(within(pathText(path), reason));
 }
 
 void checkSize(const std::string& path, uint32_t width, uint32_t height) {
@@ -43,6 +52,7 @@ struct Layout {
     bool wide = false; ///< 16-bit samples, big-endian; otherwise 8-bit
     bool alpha = false;
     bool inverted = false; ///< four inks, stored as 255 - ink
+    uint64_t stored = 0;   ///< bytes at least that a PNG's data expand to
 
     size_t rowBytes() const {
         return size_t{width} * static_cast<size_t>(channels) * (wide ? 2 : 1);
@@ -69,15 +79,69 @@ void appendRow(const Layout& layout, const uint8_t* row, Picture& picture) {
         }
 }
 
-Picture pictureFor(const Layout& layout) {
-    Picture picture;
-    picture.width = static_cast<int>(layout.width);
-    picture.height = static_cast<int>(layout.height);
-    picture.channels = layout.channels >= 3 ? 3 : 1;
-    picture.values.reserve(size_t{layout.width} * layout.height *
-                           static_cast<size_t>(picture.channels));
-    return picture;
-}
+/// Takes the rows of a picture as they are decoded: all of it, or its middle square with rows of
+/// `side` pixels, for which no more memory is needed than for the result.
+class Rows {
+public:
+    explicit Rows(std::optional<int> side) : m_side(side) {}
+
+    bool whole() const { return !m_side; }
+    void start(const Layout& layout) {
+        m_layout = layout;
+        m_block.width = static_cast<int>(layout.width);
+        m_block.channels = layout.channels >= 3 ? 3 : 1;
+        const int height = static_cast<int>(layout.height);
+        const int shorter = std::min(m_block.width, height);
+        m_left = whole() ? 0 : (m_block.width - shorter) / 2;
+        m_top = whole() ? 0 : (height - shorter) / 2;
+        m_end = whole() ? height : m_top + shorter;
+        m_picture = {m_side.value_or(m_block.width), 0, m_block.channels, {}};
+        m_picture.values.reserve(size_t(m_picture.width) * size_t(m_end - m_top) *
+                                 size_t(m_picture.channels));
+    }
+    void take(const uint8_t* row) {
+        const int y = m_y++;
+        if (y < m_top || y >= m_end) return;
+        if (whole()) {
+            appendRow(m_layout, row, m_picture);
+            ++m_picture.height;
+            return;
+        }
+        appendRow(m_layout, row, m_block);
+        if (++m_block.height == kBlockRows || y + 1 == m_end) narrow();
+    }
+    Picture result() {
+        return whole() ? std::move(m_picture) : resized(m_picture, *m_side, *m_side);
+    }
+
+private:
+    static constexpr int kBlockRows = 16;
+
+    /// Hands the rows of the block to the picture.
+    void narrow() {
+        const Picture rows =
+            resized(columns(m_block, m_left, m_end - m_top), *m_side, m_block.height);
+        m_picture.values.insert(m_picture.values.end(), rows.values.begin(), rows.values.end());
+        m_picture.height += rows.height;
+        m_block.height = 0;
+        m_block.values.clear();
+    }
+    static Picture columns(const Picture& rows, int left, int width) {
+        Picture cut{width, rows.height, rows.channels, {}};
+        const auto at = [&rows](int y, int x) {
+            return rows.values.begin() + (std::ptrdiff_t{y} * rows.width + x) * rows.channels;
+        };
+        for (int y = 0; y < rows.height; ++y)
+            cut.values.insert(cut.values.end(), at(y, left), at(y, left + width));
+        return cut;
+    }
+
+    std::optional<int> m_side;
+    Layout m_layout;
+    Picture m_picture, m_block;
+    int m_left = 0, m_top = 0, m_end = 0; ///< what is kept: columns from, rows from and to
+    int m_y = 0;                          ///< of the next row
+};
 
 class PngReader {
 public:
@@ -100,6 +164,9 @@ public:
         png_read_info(m_png, m_info);
         layout.width = png_get_image_width(m_png, m_info);
         layout.height = png_get_image_height(m_png, m_info);
+        const uint64_t bits =
+            uint64_t{png_get_bit_depth(m_png, m_info)} * png_get_channels(m_png, m_info);
+        layout.stored = uint64_t{layout.width} * layout.height * bits / 8;
         return true;
     }
     bool start(Layout& layout) {
@@ -139,51 +206,61 @@ private:
     std::array<char, 200> m_error{};
 };
 
-// A file that is too short for its own header is refused before memory is taken for it. `ratio` is
-// how many bytes a decoder can make of one.
-bool canHold(const Layout& layout, std::FILE* file, uint64_t ratio) {
-    struct stat status {};
-    if (::fstat(::fileno(file), &status) != 0 || !S_ISREG(status.st_mode)) return true;
-    return uint64_t{layout.rowBytes()} * layout.height <=
-           ratio * static_cast<uint64_t>(status.st_size);
-}
 constexpr uint64_t kDeflateRatio = 1032; // 258 bytes from two bits
 // A block of 8 x 8 samples takes a bit at least, in each of up to four planes; a plane may have a
 // quarter of the rows and of the columns.
 constexpr uint64_t kJpegRatio = 8 * 64 * 16;
+// A picture that is read as a whole: one bit of a file may be a pixel of three floats.
+constexpr uint64_t kFreeSamples = uint64_t{1} << 26;
 
-const char* const kTooShort = "the file is cut off";
+/// Refuses a file that is too short for its own header before memory is taken for it. `bytes`: how
+/// many it must expand to; `ratio`: how many a decoder can make of one.
+void checkBytes(const Source& source, Phrase damaged, uint64_t bytes, uint64_t ratio) {
+    if (bytes > ratio * source.bytes)
+        failRead(source.path, {damaged, phrase("Files", "the file is cut off")});
+}
 
-Picture readPng(const std::string& path, std::FILE* file) {
+/// Refuses small files that expand to gigabytes.
+void checkMemory(const Source& source, const Layout& layout, uint64_t samples) {
+    const uint64_t most = std::max(kFreeSamples, kDeflateRatio * source.bytes);
+    if (samples > most)
+        failRead(source.path,
+                 {phrase("Files", "%1 x %2 pixels in %3 bytes are not allowed: such a file may "
+                                  "have %4 samples"),
+                  layout.width, layout.height, source.bytes, most});
+}
+
+Picture readPng(const Source& source, Rows rows) {
     PngReader reader;
     Layout layout;
     const auto check = [&](bool good) {
-        if (!good) failRead(path, {phrase("Files", "damaged PNG: %1"), reader.error()});
+        if (!good) failRead(source.path, {kDamagedPng, reader.error()});
     };
-    check(reader.readSize(file, layout));
-    checkSize(path, layout.width, layout.height);
+    check(reader.readSize(source.file, layout));
+    checkSize(source.path, layout.width, layout.height);
     check(reader.start(layout));
-    if (!canHold(layout, file, kDeflateRatio))
-        failRead(path, {phrase("Files", "damaged PNG: %1"), kTooShort});
-
-    Picture picture = pictureFor(layout);
-    const size_t rowBytes = layout.rowBytes();
+    checkBytes(source, kDamagedPng, layout.stored, kDeflateRatio);
     // An interlaced picture comes in several passes over all of its rows.
-    const bool whole = reader.passes() > 1;
-    std::vector<uint8_t> rows(rowBytes * (whole ? layout.height : 1));
+    const bool all = reader.passes() > 1;
+    const size_t rowBytes = layout.rowBytes();
+    if (rows.whole() || all) checkMemory(source, layout, uint64_t{rowBytes} * layout.height);
+    rows.start(layout);
+    std::vector<uint8_t> bytes(rowBytes * (all ? layout.height : 1));
     for (int pass = 0; pass < reader.passes(); ++pass)
         for (uint32_t y = 0; y < layout.height; ++y) {
-            uint8_t* row = rows.data() + (whole ? y * rowBytes : 0);
+            checkCancelled();
+            uint8_t* row = bytes.data() + (all ? y * rowBytes : 0);
             check(reader.readRow(row));
-            if (pass + 1 == reader.passes()) appendRow(layout, row, picture);
+            if (pass + 1 == reader.passes()) rows.take(row);
         }
     check(reader.finish());
-    return picture;
+    return rows.result();
 }
 
 class JpegReader {
 public:
-    JpegReader() {
+    /// `bytes` of the file: they say how much work it is worth.
+    explicit JpegReader(uint64_t bytes) : m_left(kFreeBlocks + kBlocksOfByte * bytes) {
         m_jpeg.err = jpeg_std_error(&m_errors.base);
         m_errors.base.error_exit = onError;
         m_errors.base.emit_message = onMessage;
@@ -197,6 +274,9 @@ public:
     bool readSize(std::FILE* file, Layout& layout) {
         if (setjmp(m_errors.jump) != 0) return false;
         jpeg_create_decompress(&m_jpeg);
+        m_jpeg.client_data = this;
+        m_progress.progress_monitor = onProgress;
+        m_jpeg.progress = &m_progress;
         jpeg_stdio_src(&m_jpeg, file);
         jpeg_read_header(&m_jpeg, TRUE);
         layout.width = m_jpeg.image_width;
@@ -212,7 +292,9 @@ public:
             m_jpeg.out_color_space = JCS_CMYK;
         else
             m_jpeg.out_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;
-        jpeg_start_decompress(&m_jpeg);
+        m_starts = true;
+        jpeg_start_decompress(&m_jpeg); // reads all scans, where there are several
+        m_starts = false;
         layout.channels = m_jpeg.output_components;
         return true;
     }
@@ -245,56 +327,90 @@ private:
         if (level < 0 && jpeg->err->msg_code != JWRN_EXTRANEOUS_DATA) onError(jpeg);
     }
 
+    // Called for each row of blocks of each scan, and a scan that changes nothing takes a few
+    // bytes. Also called for each row of samples that is read: those are few.
+    static void onProgress(j_common_ptr common) {
+        auto* self = static_cast<JpegReader*>(common->client_data);
+        const jpeg_decompress_struct& jpeg = self->m_jpeg;
+        uint64_t blocks = 0;
+        for (int i = 0; self->m_starts && i < jpeg.comps_in_scan; ++i)
+            blocks += uint64_t{jpeg.cur_comp_info[i]->width_in_blocks} *
+                      static_cast<uint64_t>(jpeg.cur_comp_info[i]->v_samp_factor);
+        if (isCancelled() || blocks > self->m_left) {
+            std::snprintf(self->m_errors.text, sizeof self->m_errors.text,
+                          "decoding it takes too long for a file of its size");
+            std::longjmp(self->m_errors.jump, 1);
+        }
+        self->m_left -= blocks;
+    }
+
+    // Of 8 x 8 samples. Photographs take one a byte, a blank picture in ten scans 200; 2^26 take a
+    // second or two.
+    static constexpr uint64_t kFreeBlocks = uint64_t{1} << 26, kBlocksOfByte = 64;
+
     Errors m_errors{};
+    uint64_t m_left;       ///< blocks that may still be decoded
+    bool m_starts = false; ///< reading scans
+    jpeg_progress_mgr m_progress{};
     jpeg_decompress_struct m_jpeg{};
 };
 
-Picture readJpeg(const std::string& path, std::FILE* file) {
-    JpegReader reader;
+Picture readJpeg(const Source& source, Rows rows) {
+    JpegReader reader(source.bytes);
     Layout layout;
     const auto check = [&](bool good) {
-        if (!good) failRead(path, {phrase("Files", "damaged JPEG: %1"), reader.error()});
+        if (good) return;
+        checkCancelled();
+        failRead(source.path, {kDamagedJpeg, reader.error()});
     };
-    check(reader.readSize(file, layout));
-    checkSize(path, layout.width, layout.height);
-    if (!canHold(layout, file, kJpegRatio))
-        failRead(path, {phrase("Files", "damaged JPEG: %1"), kTooShort});
+    check(reader.readSize(source.file, layout));
+    checkSize(source.path, layout.width, layout.height);
+    checkBytes(source, kDamagedJpeg, uint64_t{layout.rowBytes()} * layout.height, kJpegRatio);
     check(reader.start(layout));
-    Picture picture = pictureFor(layout);
+    rows.start(layout);
     std::vector<uint8_t> row(layout.rowBytes());
     for (uint32_t y = 0; y < layout.height; ++y) {
+        checkCancelled();
         check(reader.readRow(row.data()));
-        appendRow(layout, row.data(), picture);
+        rows.take(row.data());
     }
     check(reader.finish());
-    return picture;
+    return rows.result();
 }
 
-} // namespace
-
-Picture readPicture(const std::string& path) {
-    const File file(std::fopen(path.c_str(), "rbe"), std::fclose);
-    const auto systemReason = [] {
-        return std::error_code(errno, std::generic_category()).message();
+Picture readRows(const std::string& path, Rows rows) {
+    InputFile input(path);
+    const int64_t size = input.size();
+    const auto file = input.stream();
+    const auto fail = [&path] {
+        failRead(path, {phrase("Files", "cannot read: %1"),
+                        std::error_code(errno, std::generic_category()).message()});
     };
-    if (!file) failRead(path, {phrase("Files", "cannot read: %1"), systemReason()});
     constexpr std::array<uint8_t, 8> kPngStart{0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
     constexpr std::array<uint8_t, 3> kJpegStart{0xFF, 0xD8, 0xFF};
     std::array<uint8_t, 8> start{};
     const size_t count = std::fread(start.data(), 1, start.size(), file.get());
-    if (count == 0 && std::ferror(file.get()) != 0)
-        failRead(path, {phrase("Files", "cannot read: %1"), systemReason()});
-    if (std::fseek(file.get(), 0, SEEK_SET) != 0)
-        failRead(path, {phrase("Files", "cannot read: %1"), systemReason()});
+    if (count == 0 && std::ferror(file.get()) != 0) fail();
+    if (std::fseek(file.get(), 0, SEEK_SET) != 0) fail();
+    const Source source{path, file.get(), static_cast<uint64_t>(size)};
     try {
-        if (start == kPngStart) return readPng(path, file.get());
+        if (start == kPngStart) return readPng(source, std::move(rows));
         if (std::equal(kJpegStart.begin(), kJpegStart.end(), start.begin()))
-            return readJpeg(path, file.get());
+            return readJpeg(source, std::move(rows));
     } catch (const std::bad_alloc&) {
         failRead(path, phrase("Files", "the picture is too large for the memory of this machine"));
     }
     failRead(path, count == 0 ? phrase("Files", "the file is empty")
                               : phrase("Files", "neither a PNG nor a JPEG picture"));
+}
+
+} // namespace
+
+Picture readPicture(const std::string& path) { return readRows(path, Rows(std::nullopt)); }
+
+Picture readSquare(const std::string& path, int side) {
+    require(side > 0, "a picture read to nothing");
+    return readRows(path, Rows(side));
 }
 
 } // namespace halfscope

@@ -89,7 +89,30 @@ struct JpegKind {
     J_COLOR_SPACE colour = JCS_RGB;
     int channels = 3;
     bool progressive = false;
+    bool manyScans = false; ///< as many as there can be: one a bit of one coefficient
 };
+
+/// The mean of all components, then each other coefficient bit by bit: 2,080 scans for three.
+inline std::vector<jpeg_scan_info> manyScans(int components) {
+    constexpr int kCoefficients = 64, kBits = 11;
+    jpeg_scan_info first{};
+    first.comps_in_scan = components;
+    for (int i = 0; i < components; ++i)
+        first.component_index[i] = i;
+    std::vector<jpeg_scan_info> scans{first};
+    for (int component = 0; component < components; ++component)
+        for (int at = 1; at < kCoefficients; ++at)
+            for (int bit = kBits - 1; bit >= 0; --bit) {
+                jpeg_scan_info scan{};
+                scan.comps_in_scan = 1;
+                scan.component_index[0] = component;
+                scan.Ss = scan.Se = at;
+                scan.Ah = bit == kBits - 1 ? 0 : bit + 1;
+                scan.Al = bit;
+                scans.push_back(scan);
+            }
+    return scans;
+}
 
 /// Best quality, no subsampling: blocks of 8 x 8 equal pixels come back nearly exact.
 inline std::string encodeJpeg(const JpegKind& kind, int width, int height,
@@ -110,6 +133,11 @@ inline std::string encodeJpeg(const JpegKind& kind, int width, int height,
     for (int i = 0; i < jpeg.num_components; ++i)
         jpeg.comp_info[i].h_samp_factor = jpeg.comp_info[i].v_samp_factor = 1;
     if (kind.progressive) jpeg_simple_progression(&jpeg);
+    const std::vector<jpeg_scan_info> scans = manyScans(kind.channels);
+    if (kind.manyScans) {
+        jpeg.scan_info = scans.data();
+        jpeg.num_scans = static_cast<int>(scans.size());
+    }
     jpeg_start_compress(&jpeg, TRUE);
     std::vector<uint8_t> row(static_cast<size_t>(width * kind.channels));
     while (jpeg.next_scanline < jpeg.image_height) {

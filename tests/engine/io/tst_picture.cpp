@@ -1,5 +1,6 @@
 // Pictures: PNG and JPEG of every kind, damaged and hostile ones, resizing. The reader is checked
 // against samples that the test makes, not against our own writer.
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/io/atomic_file.h"
@@ -8,14 +9,19 @@
 #include "tests/support/thrown.h"
 
 #include <QDir>
+#include <QElapsedTimer>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <thread>
+
+#include <sys/stat.h>
 
 using namespace halfscope;
 
@@ -75,7 +81,14 @@ private slots:
     void corrupted_data() { truncated_data(); }
     void corrupted();
     void notAPicture();
+    void fewBits_data();
+    void fewBits();
+    void squares();
     void sizeBombs();
+    void scanBomb();
+    void decodingCanBeCancelled_data();
+    void decodingCanBeCancelled();
+    void onlyRegularFiles();
     void pngRoundTrip_data();
     void pngRoundTrip();
     void nanIsMagenta();
@@ -249,6 +262,57 @@ void TestPicture::notAPicture() {
     QCOMPARE(readPicture(path("jpeg.png")).height, kHeight);
 }
 
+void TestPicture::fewBits_data() {
+    QTest::addColumn<PngKind>("kind");
+    QTest::addColumn<int>("side");
+    const std::vector<png_color> two{{0, 0, 0}, {255, 255, 255}};
+    for (const bool interlaced : {false, true}) {
+        const char* suffix = interlaced ? ", interlaced" : "";
+        QTest::addRow("grey%s", suffix) << PngKind{.depth = 1, .interlaced = interlaced} << 512;
+        QTest::addRow("palette%s", suffix) << PngKind{.colour = PNG_COLOR_TYPE_PALETTE,
+                                                      .depth = 1,
+                                                      .interlaced = interlaced,
+                                                      .palette = two}
+                                           << 256;
+        QTest::addRow("large%s", suffix) << PngKind{.depth = 1, .interlaced = interlaced} << 8192;
+    }
+}
+
+/// One colour in few bits a pixel: deflate packs it as tightly as it can, and each stored byte
+/// becomes up to 24 decoded ones.
+void TestPicture::fewBits() {
+    QFETCH(PngKind, kind);
+    QFETCH(int, side);
+    const auto count = static_cast<size_t>(side) * static_cast<size_t>(side);
+    const std::string bytes = encodePng(kind, side, side, std::vector<uint16_t>(count, 1));
+    writeFileAtomically(path("few.png"), bytes);
+    const Picture picture = readPicture(path("few.png"));
+    QCOMPARE(picture.width, side);
+    QVERIFY(std::all_of(picture.values.begin(), picture.values.end(),
+                        [](float value) { return value == 1.0F; }));
+}
+
+/// As the whole picture is cut and resized, bit for bit.
+void TestPicture::squares() {
+    for (const auto& [width, height] : {std::pair{57, 33}, {33, 57}, {40, 40}, {1, 9}}) {
+        const auto samples = randomSamples(static_cast<size_t>(width * height * 3), 256);
+        for (const bool interlaced : {false, true}) {
+            writeFileAtomically(path("square.png"),
+                                encodePng({.colour = PNG_COLOR_TYPE_RGB, .interlaced = interlaced},
+                                          width, height, samples));
+            for (const int side : {1, 7, 33, 40, 64}) {
+                const Picture expected =
+                    resized(centreSquare(readPicture(path("square.png"))), side, side);
+                const Picture square = readSquare(path("square.png"), side);
+                QCOMPARE(square.width, side);
+                QCOMPARE(square.height, side);
+                QCOMPARE(square.channels, 3);
+                QVERIFY(square.values == expected.values);
+            }
+        }
+    }
+}
+
 void TestPicture::sizeBombs() {
     // Headers that promise gigabytes; the checksum of the PNG's is made good again by libpng.
     const auto textOf = [&](const std::string& bytes) {
@@ -264,6 +328,11 @@ void TestPicture::sizeBombs() {
     QVERIFY(isAbout(textOf(png(1, 20000)), path("bomb"), "at most 16384 x 16384"));
     writeFileAtomically(path("long"), png(16384, 2));
     QCOMPARE(readPicture(path("long")).width, 16384);
+    // Valid, and gigabytes as a whole: only as a square without them.
+    const std::string tight =
+        encodePng({.depth = 1}, 16384, 4100, std::vector<uint16_t>(16384 * 4100));
+    QVERIFY(isAbout(textOf(tight), path("bomb"), "such a file may have 67108864 samples"));
+    QCOMPARE(readSquare(path("bomb"), 8).values, std::vector<float>(64, 0.0F));
 
     std::string jpeg = someJpeg();
     const size_t frame = jpeg.find("\xFF\xC0"); // marker, length (2), depth (1), height, width
@@ -288,6 +357,68 @@ void TestPicture::sizeBombs() {
         header[29 + i] = static_cast<char>(sum >> (24 - 8 * i));
     const std::string rest = somePng().substr(33);
     QVERIFY(isAbout(textOf(header + rest), path("bomb"), "the file is cut off"));
+}
+
+/// A scan that changes nothing takes bytes, and the time of a pass over the picture.
+void TestPicture::scanBomb() {
+    constexpr int kSide = 2048;
+    const std::vector<uint8_t> grey(size_t{kSide} * kSide * 3, 128);
+    const std::string bytes = encodeJpeg({.manyScans = true}, kSide, kSide, grey);
+    writeFileAtomically(path("scans.jpg"), bytes);
+    QElapsedTimer clock;
+    clock.start();
+    const std::string text = thrownBy<InputError>([&] { readPicture(path("scans.jpg")); });
+    QVERIFY2(isAbout(text, path("scans.jpg"), "takes too long for a file of its size"),
+             text.c_str());
+    qInfo("%zu bytes refused after %lld ms", bytes.size(), clock.elapsed());
+    // and a picture with so many of them may be small
+    const std::vector<uint8_t> small(size_t{64} * 64 * 3, 128);
+    writeFileAtomically(path("scans.jpg"), encodeJpeg({.manyScans = true}, 64, 64, small));
+    QCOMPARE(readPicture(path("scans.jpg")).width, 64);
+}
+
+void TestPicture::decodingCanBeCancelled_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    constexpr int kSide = 3000;
+    const std::vector<uint8_t> grey(size_t{kSide} * kSide * 3, 128);
+    const auto row = [](const char* name, const std::string& bytes) {
+        QTest::newRow(name) << QByteArray(bytes.data(), static_cast<qsizetype>(bytes.size()));
+    };
+    row("png", encodePng({.depth = 1}, 16384, 4000, std::vector<uint16_t>(16384 * 4000)));
+    row("jpeg", encodeJpeg({}, kSide, kSide, grey));
+    row("jpeg progressive", encodeJpeg({.progressive = true}, kSide, kSide, grey));
+}
+
+void TestPicture::decodingCanBeCancelled() {
+    QFETCH(QByteArray, bytes);
+    overwrite(path("long"), bytes);
+    std::jthread reader;
+    std::atomic<bool> cancelled{false};
+    QElapsedTimer clock;
+    reader = std::jthread([&](std::stop_token stop) {
+        const Cancellable scope(std::move(stop));
+        try {
+            while (true)
+                readSquare(path("long"), 4);
+        } catch (const Cancelled&) {
+            cancelled = true;
+        }
+    });
+    QTest::qWait(20);
+    clock.start();
+    reader.request_stop();
+    reader.join();
+    QVERIFY(cancelled);
+    QVERIFY2(clock.elapsed() < 200, QByteArray::number(clock.elapsed()));
+}
+
+/// A pipe that nobody writes to would hold the program for ever.
+void TestPicture::onlyRegularFiles() {
+    QCOMPARE(mkfifo(path("pipe.png").c_str(), 0600), 0);
+    QCOMPARE(thrownBy<InputError>([&] { readPicture(path("pipe.png")); }),
+             path("pipe.png") + ": cannot read: it is a pipe, not a file");
+    QCOMPARE(thrownBy<InputError>([] { readPicture("/dev/zero"); }),
+             std::string("/dev/zero: cannot read: it is a device, not a file"));
 }
 
 void TestPicture::pngRoundTrip_data() {
