@@ -48,6 +48,8 @@ ModelDialog::ModelDialog(const RunConfig& config, QWidget* parent)
     buildRow();
     m_error = make<QLabel>(this);
     m_error->setWordWrap(true);
+    // a word without an end must not make the window wider
+    m_error->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_error->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_sum = make<QLabel>(this);
     column->addWidget(m_sum);

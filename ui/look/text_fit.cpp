@@ -42,8 +42,10 @@ QString widest(const QStringList& texts, const QFontMetrics& metrics, int width)
 
 QString wrappedTip(const QString& text) {
     constexpr qsizetype kShort = 60; // characters
-    if (text.size() <= kShort || Qt::mightBeRichText(text)) return text;
-    return Qt::convertFromPlainText(text, Qt::WhiteSpaceNormal);
+    constexpr qsizetype kLongest = 4000, kEnd = 1000;
+    if (text.size() <= kShort && !Qt::mightBeRichText(text)) return text;
+    if (text.size() <= kLongest) return Qt::convertFromPlainText(text, Qt::WhiteSpaceNormal);
+    return wrappedTip(text.left(kLongest - kEnd - 1) + QChar(0x2026) + text.right(kEnd));
 }
 
 } // namespace halfscope

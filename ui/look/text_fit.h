@@ -20,7 +20,8 @@ QString fitting(const QString& text, const QFont&, const QSize& room);
 /// The first text that is no wider, else the last one with its middle left out: at both ends stands
 /// what tells it from the others.
 QString widest(const QStringList& texts, const QFontMetrics&, int width);
-/// For a tool tip: plain text would be one line, however long. Short and rich texts stay.
+/// For a tool tip, which Qt shows as one line, however long, or as markup where it looks like it.
+/// Takes plain text alone, and shows it as such; of one that is very long both ends.
 QString wrappedTip(const QString& text);
 
 } // namespace halfscope

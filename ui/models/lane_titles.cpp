@@ -2,6 +2,7 @@
 #include "ui/models/lane_titles.h"
 
 #include "engine/settings/lane_titles.h"
+#include "ui/models/safe_text.h"
 
 namespace halfscope {
 namespace {
@@ -11,8 +12,7 @@ const QString kGap = QStringLiteral(", "); // the engine's, between a title's pa
 QStringList laneTitles(const RunConfig& config) {
     QStringList titles;
     for (const LaneTitle& title : laneTitleParts(config))
-        titles << QString::fromStdString(titleText(title))
-                      .replace(QLatin1String("..."), QString(QChar(0x2026)));
+        titles << safeText(titleText(title)).replace(QLatin1String("..."), QString(QChar(0x2026)));
     return titles;
 }
 

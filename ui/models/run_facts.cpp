@@ -4,6 +4,7 @@
 #include "engine/settings/fields.h"
 #include "engine/settings/run_length.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 
 #include <QCoreApplication>
@@ -35,7 +36,7 @@ QStringList laneTitlesOf(const RunSnapshot& run) {
     if (titles.size() == static_cast<qsizetype>(run.lanes().size())) return titles;
     QStringList own; // the settings are not of these lanes alone
     for (const LaneInfo& lane : run.lanes())
-        own << QString::fromStdString(lane.title);
+        own << safeText(lane.title);
     return own;
 }
 

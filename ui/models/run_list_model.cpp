@@ -3,6 +3,7 @@
 
 #include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
+#include "ui/models/safe_text.h"
 
 #include <QLocale>
 
@@ -77,10 +78,9 @@ QString RunListModel::detailsOf(int at) const {
     const Row& row = m_rows[static_cast<size_t>(at)];
     const QString steps = QLocale().toString(static_cast<qlonglong>(row.entry.run->step()));
     QStringList lines;
-    lines << tr("%1: %2, %3 steps")
-                 .arg(tagOf(row.entry.id), QString::fromStdString(row.entry.name), steps);
+    lines << tr("%1: %2, %3 steps").arg(tagOf(row.entry.id), safeText(row.entry.name), steps);
     const std::string& differs = m_differences[static_cast<size_t>(at)];
-    if (!differs.empty()) lines << tr("Differs in %1").arg(QString::fromStdString(differs));
+    if (!differs.empty()) lines << tr("Differs in %1").arg(safeText(differs, kMostMessage));
     if (!row.losses.isEmpty())
         lines << tr("Last loss (median of the last %1): %2")
                      .arg(kTrailingSteps)
@@ -92,8 +92,7 @@ QString RunListModel::spokenOf(const Row& row) const {
     const QString shown = row.entry.id == m_store.current() ? tr("shown")
                           : row.entry.visible               ? tr("its curves are drawn")
                                                             : tr("hidden");
-    return tr("Run %1, %2, %3")
-        .arg(tagOf(row.entry.id), QString::fromStdString(row.entry.name), shown);
+    return tr("Run %1, %2, %3").arg(tagOf(row.entry.id), safeText(row.entry.name), shown);
 }
 
 int RunListModel::rowCount(const QModelIndex& parent) const {
@@ -109,12 +108,12 @@ QVariant RunListModel::data(const QModelIndex& index, int role) const {
     const Row& row = m_rows[static_cast<size_t>(index.row())];
     const bool current = row.entry.id == m_store.current();
     const bool name = index.column() == NameColumn;
-    const QString called = QString::fromStdString(row.entry.name);
+    const QString called = safeText(row.entry.name);
     switch (role) {
     case Qt::DisplayRole:
         if (name) return tr("%1  %2").arg(tagOf(row.entry.id), called);
         if (index.column() == LossColumn) return row.losses.join(u'\n');
-        return QString::fromStdString(m_differences[static_cast<size_t>(index.row())]);
+        return safeText(m_differences[static_cast<size_t>(index.row())], kMostMessage);
     case Qt::EditRole: return name ? QVariant(called) : QVariant();
     case Qt::CheckStateRole:
         if (!name) return {};

@@ -18,6 +18,8 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
     setObjectName(QStringLiteral("banner"));
     m_text = make<QLabel>(this);
     m_text->setWordWrap(true);
+    // a word without an end must not make the window wider
+    m_text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_text->setTextFormat(Qt::PlainText);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_close = make<QToolButton>(this);

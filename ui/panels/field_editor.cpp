@@ -152,6 +152,8 @@ void FieldEditor::buildRow(const Field& field) {
     m_revert->setSizePolicy(keepsPlace);
     m_error = make<QLabel>(this);
     m_error->setWordWrap(true);
+    // a word without an end must not make the window wider
+    m_error->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_error->setFont(small);
     for (QWidget* widget : {static_cast<QWidget*>(m_label), m_control})
         widget->setToolTip(tip);

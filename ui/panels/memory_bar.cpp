@@ -117,7 +117,7 @@ void MemoryBar::focusInEvent(QFocusEvent* event) {
     update();
     const bool byKey =
         event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
-    if (byKey) QToolTip::showText(mapToGlobal(QPoint(0, height())), toolTip(), this);
+    if (byKey) QToolTip::showText(mapToGlobal(QPoint(0, height())), wrappedTip(toolTip()), this);
 }
 
 MemoryLegend::MemoryLegend(QWidget* parent) : QWidget(parent) {

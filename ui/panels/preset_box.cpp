@@ -12,15 +12,6 @@
 #include <QWheelEvent>
 
 namespace halfscope {
-namespace {
-
-/// Qt breaks the lines of rich text alone.
-QString wrapped(const QString& sentence) {
-    return QStringLiteral("<qt>%1</qt>").arg(sentence.toHtmlEscaped());
-}
-
-} // namespace
-
 PresetBox::PresetBox(QWidget* parent) : QComboBox(parent) {
     setAccessibleName(tr("Experiment"));
     setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -63,7 +54,7 @@ void PresetBox::buildMenu() {
 
 void PresetBox::addTo(QMenu& menu, int index) {
     QAction* action = menu.addAction(itemText(index).replace(u'&', QStringLiteral("&&")));
-    action->setToolTip(wrapped(itemData(index, Qt::ToolTipRole).toString()));
+    action->setToolTip(itemData(index, Qt::ToolTipRole).toString());
     action->setCheckable(true);
     m_actions->addAction(action);
     connect(action, &QAction::triggered, this, [this, index] {
@@ -96,7 +87,7 @@ void PresetBox::showExperiment(const QString& preset, const QString& title) {
         m_actions->actions().at(i)->setChecked(i == index);
     const QString about = itemData(index, Qt::ToolTipRole).toString();
     const QString told = about.isEmpty() ? tr("The experiments that come with the program") : about;
-    setToolTip(wrapped(told));
+    setToolTip(told);
     setAccessibleDescription(told);
 }
 

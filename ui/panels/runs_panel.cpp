@@ -1,6 +1,7 @@
 // Table, details of the chosen run, and buttons.
 #include "ui/panels/runs_panel.h"
 
+#include "ui/dialogs/ask.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
 
@@ -8,7 +9,6 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
-#include <QMessageBox>
 #include <QPainter>
 #include <QPushButton>
 #include <QShortcut>
@@ -64,6 +64,8 @@ RunsPanel::RunsPanel(RunListModel& model, QWidget* parent) : QWidget(parent), m_
     column->addWidget(m_table, 1);
     m_details = make<QLabel>(this);
     m_details->setWordWrap(true);
+    // a word without an end must not make the window wider
+    m_details->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_details->setTextFormat(Qt::PlainText);
     m_details->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column->addWidget(m_details);
@@ -153,10 +155,9 @@ void RunsPanel::askToDelete() {
     const RunId id = chosen();
     if (!m_delete->isEnabled() || id == RunId::None) return;
     const QString name = m_model.index(m_model.rowOf(id), 0).data(Qt::EditRole).toString();
-    const auto answer = QMessageBox::question(
-        this, tr("Delete run"),
-        tr("Remove \"%1\" from the list? What has been saved stays on disk.").arg(name));
-    if (answer == QMessageBox::Yes) emit deleteAsked(id);
+    if (askYesNo(this, tr("Delete run"),
+                 tr("Remove \"%1\" from the list? What has been saved stays on disk.").arg(name)))
+        emit deleteAsked(id);
 }
 
 void RunsPanel::changeEvent(QEvent* event) {

@@ -173,7 +173,7 @@ void LaneCard::show(const LaneStatus& status) {
                        .arg(status.lastWhat);
     setAccessibleName(m_label);
     m_title->setToolTip(m_about.isEmpty() ? m_label : m_label + u'\n' + m_about);
-    m_event->setToolTip(wrappedTip(status.lastEvent));
+    m_event->setToolTip(status.lastEvent);
     fitWords();
     const bool grows = status.grows();
     if (m_progress) {

@@ -132,8 +132,9 @@ void SetupPanel::fillForks(QMenu& menu, int lane) {
     if (!m_model.running()) return;
     const QStringList labels = laneLabels(laneTitles(*m_model.running()));
     for (int parent = 0; parent < static_cast<int>(labels.size()); ++parent)
-        menu.addAction(tr("Continue lane %1").arg(labels[parent]), this,
-                       [this, lane, parent] { emit forkRequested(lane, parent); });
+        menu.addAction(
+            tr("Continue lane %1").arg(QString(labels[parent]).replace(u'&', QStringLiteral("&&"))),
+            this, [this, lane, parent] { emit forkRequested(lane, parent); });
 }
 
 void SetupPanel::addLaneButton(QWidget* content) {

@@ -5,6 +5,7 @@
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
+#include "ui/models/safe_text.h"
 #include "ui/panels/pace_slider.h"
 #include "ui/panels/preset_box.h"
 #include "ui/plots/tickers.h"
@@ -27,11 +28,17 @@
 
 namespace halfscope {
 namespace {
-
 /// Without the mark-up of the speeds.
 QString plainText(QString form) {
     static const QRegularExpression tags(QStringLiteral("<[^>]*>"));
     return form.remove(tags).replace(QStringLiteral("&nbsp;"), QStringLiteral(" "));
+}
+
+/// A name that is as long as it likes must not make the bar wider: its tool tip has all of it.
+QString onButton(const QString& name, const QFontMetrics& metrics) {
+    constexpr int kMost = 32; // characters
+    return metrics.elidedText(name, Qt::ElideMiddle, kMost * metrics.averageCharWidth())
+        .replace(u'&', QStringLiteral("&&"));
 }
 
 } // namespace
@@ -163,7 +170,7 @@ void TransportBar::buildRight() {
     connect(m_device, &QToolButton::clicked, m_device, [this] {
         // the reason must be reachable by keyboard and touch too
         QToolTip::showText(m_device->mapToGlobal(QPoint(0, m_device->height())),
-                           m_device->toolTip(), m_device);
+                           wrappedTip(m_device->toolTip()), m_device);
     });
     connect(m_help, &QToolButton::clicked, this, &TransportBar::helpRequested);
 }
@@ -269,7 +276,7 @@ void TransportBar::setDevice(const DeviceInfo* device, const QString& tip) {
     else if (device->kind == "cpu")
         m_device->setText(tr("CPU"));
     else
-        m_device->setText(tr("GPU: %1").arg(QString::fromStdString(device->name)));
+        m_device->setText(onButton(tr("GPU: %1").arg(safeText(device->name)), fontMetrics()));
     m_device->setToolTip(tip);
     m_device->setAccessibleDescription(tip);
 }

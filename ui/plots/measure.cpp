@@ -1,6 +1,7 @@
 // Names, axes and words of what can be plotted.
 #include "ui/plots/measure.h"
 
+#include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 #include "ui/plots/tickers.h"
 
@@ -17,6 +18,12 @@ namespace {
 constexpr double kPadding = 0.06; // of the y span, on each side
 constexpr QLatin1String kLongPower("e-0");
 
+/// Translated, or the name of a file's column, which is as long as it likes.
+QString shownTitle(const Message& title) {
+    constexpr size_t kMost = 40;
+    return title.format().empty() ? safeText(title.english(), kMost) : translated(title);
+}
+
 /// Counts have no digits after the point.
 bool isCount(const Metric& metric) {
     return metric.kind == ValueKind::Integer || metric.kind == ValueKind::Flag;
@@ -30,7 +37,7 @@ bool showsDigits(const Metric& metric) {
 } // namespace
 
 QString titleOf(const Metric& metric) {
-    const QString title = translated(metric.title);
+    const QString title = shownTitle(metric.title);
     if (metric.axis == PlotAxis::Rate)
         return QCoreApplication::translate("Metric", "%1 (steps/s)").arg(title);
     return metric.unit.empty() || isCount(metric)
@@ -38,7 +45,7 @@ QString titleOf(const Metric& metric) {
                : QStringLiteral("%1 (%2)").arg(title, translated(metric.unit));
 }
 
-QString shortTitleOf(const Metric& metric) { return translated(metric.shortTitle); }
+QString shortTitleOf(const Metric& metric) { return shownTitle(metric.shortTitle); }
 
 QString explanationOf(const Metric& metric) {
     const QString about = translated(metric.about);

@@ -37,6 +37,7 @@ bool CloseGuard::mayClose() {
         QMessageBox::Question, tr("Close Halfscope"),
         tr("This run has trained for %1 and has not been saved.").arg(durationText(trained)),
         QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, &m_window);
+    box.setTextFormat(Qt::PlainText);
     box.setInformativeText(
         tr("Its tables, plots and pictures will be lost when the window closes."));
     box.button(QMessageBox::Save)->setText(tr("&Save results…"));

@@ -4,17 +4,43 @@
 #include "ui/look/text_fit.h"
 
 #include <QAbstractButton>
+#include <QAbstractItemView>
 #include <QAbstractSpinBox>
 #include <QApplication>
 #include <QComboBox>
 #include <QDragEnterEvent>
+#include <QHeaderView>
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QMenu>
 #include <QMimeData>
 #include <QToolTip>
 
 namespace halfscope {
+
+namespace {
+
+/// What Qt would show at a point of a widget: of a list the entry's, of a menu the action's.
+QString tipAt(const QWidget& widget, const QPoint& at) {
+    if (const auto* menu = qobject_cast<const QMenu*>(&widget)) {
+        const QAction* action = menu->toolTipsVisible() ? menu->actionAt(at) : nullptr;
+        return action ? action->toolTip() : QString();
+    }
+    const auto* view = qobject_cast<const QAbstractItemView*>(widget.parent());
+    if (!view || view->viewport() != &widget || !view->model()) return widget.toolTip();
+    if (const auto* header = qobject_cast<const QHeaderView*>(view)) {
+        const int section = header->logicalIndexAt(at);
+        if (section < 0) return {};
+        return view->model()
+            ->headerData(section, header->orientation(), Qt::ToolTipRole)
+            .toString();
+    }
+    const QString tip = view->indexAt(at).data(Qt::ToolTipRole).toString();
+    return tip.isEmpty() ? view->toolTip() : tip;
+}
+
+} // namespace
 
 KeyRouter::KeyRouter(QWidget& window) : m_window(window) { qApp->installEventFilter(this); }
 
@@ -42,11 +68,12 @@ KeyRouter::KeyGoes KeyRouter::whereGoes(const QKeyEvent& key, const QObject& wat
 
 bool KeyRouter::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::ToolTip) {
-        const auto* widget = qobject_cast<QWidget*>(watched);
+        auto* widget = qobject_cast<QWidget*>(watched);
         const auto* help = static_cast<QHelpEvent*>(event);
-        const QString tip = widget ? wrappedTip(widget->toolTip()) : QString();
-        if (!tip.isEmpty() && tip != widget->toolTip()) {
-            QToolTip::showText(help->globalPos(), tip, qobject_cast<QWidget*>(watched));
+        const QString plain = widget ? tipAt(*widget, help->pos()) : QString();
+        const QString tip = wrappedTip(plain);
+        if (!tip.isEmpty() && tip != plain) {
+            QToolTip::showText(help->globalPos(), tip, widget);
             return true;
         }
     }

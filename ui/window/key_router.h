@@ -1,5 +1,6 @@
 // Decides which widget a key goes to. It also changes other events on their way to the widgets:
-// long tool tips are wrapped, and a file that is dropped on a box goes to the window.
+// tool tips are shown as plain text and wrapped, and a file that is dropped on a box goes to the
+// window.
 #pragma once
 
 #include <QObject>

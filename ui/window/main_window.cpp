@@ -5,6 +5,7 @@
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
 #include "ui/panels/banner.h"
+#include "ui/panels/elided_label.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/pace_slider.h"
 #include "ui/panels/runs_panel.h"
@@ -21,6 +22,7 @@
 #include <QDragEnterEvent>
 #include <QLabel>
 #include <QMimeData>
+#include <QScrollArea>
 #include <QSettings>
 #include <QSplitter>
 #include <QStatusBar>
@@ -73,7 +75,13 @@ MainWindow::~MainWindow() {
 }
 
 void MainWindow::buildCentre() {
-    auto* page = make<QWidget>(this);
+    // a screen may be smaller than the parts can be: then they can be scrolled
+    auto* area = make<QScrollArea>(this);
+    area->setFrameShape(QFrame::NoFrame);
+    area->setFocusPolicy(Qt::NoFocus);
+    area->setWidgetResizable(true);
+    auto* page = make<QWidget>(area);
+    page->setObjectName(QStringLiteral("page"));
     // a click outside the boxes ends typing, and Space means Play again
     page->setFocusPolicy(Qt::ClickFocus);
     auto* column = make<QVBoxLayout>(page);
@@ -94,7 +102,8 @@ void MainWindow::buildCentre() {
     m_parts.columns->setStretchFactor(2, 0);
     m_parts.columns->setSizes(columnWidths(width()));
     m_parts.borders = make<WindowBorders>(m_parts, this);
-    setCentralWidget(page);
+    area->setWidget(page);
+    setCentralWidget(area);
     page->setFocus();
 }
 
@@ -133,9 +142,9 @@ void MainWindow::buildRight() {
 }
 
 void MainWindow::buildStatusBar() {
-    m_parts.state = make<QLabel>(this);
+    m_parts.state = make<ElidedLabel>(this);
     m_parts.rate = make<QLabel>(this);
-    m_parts.device = make<QLabel>(this);
+    m_parts.device = make<ElidedLabel>(this);
     m_parts.device->setObjectName(QStringLiteral("statusDevice"));
     m_parts.state->setObjectName(QStringLiteral("state"));
     m_parts.state->setIndent(6);

@@ -8,6 +8,7 @@
 #include "engine/train/run_info.h"
 #include "ui/images/compare_view.h"
 #include "ui/models/run_facts.h"
+#include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 #include "ui/models/typed_number.h"
 #include "ui/panels/pace_slider.h"
@@ -507,7 +508,7 @@ QString ShownRun::shownText() const {
         lacking << translated(each.text());
     const QString missing = lacking.join(QStringLiteral(", "));
     if (info.device) {
-        const QString device = QString::fromStdString(info.device->name);
+        const QString device = safeText(info.device->name);
         return lacking.isEmpty() ? tr("Saved run of %1 steps, trained on %2.").arg(steps, device)
                                  : tr("Saved run of %1 steps, trained on %2; missing: %3.")
                                        .arg(steps, device, missing);
@@ -519,7 +520,7 @@ QString ShownRun::shownText() const {
 void ShownRun::showDevice() {
     const SessionInfo* built = m_controller.info().get();
     const std::optional<DeviceInfo>& device = m_shown.run->info().device;
-    const QString name = device ? QString::fromStdString(device->name) : tr("Device not recorded");
+    const QString name = device ? safeText(device->name) : tr("Device not recorded");
     QStringList lines;
     if (!showsSaved())
         lines << tr("Trains on %1").arg(name);
@@ -528,9 +529,9 @@ void ShownRun::showDevice() {
     else
         lines << tr("The device that trained this run was not recorded.");
     if (device && !device->libraries.empty())
-        lines << tr("With %1").arg(QString::fromStdString(device->libraries));
+        lines << tr("With %1").arg(safeText(device->libraries));
     if (showsSaved() && built)
-        lines << tr("Press Play to train on %1").arg(QString::fromStdString(built->device.name));
+        lines << tr("Press Play to train on %1").arg(safeText(built->device.name));
     if (built && !built->cudaReason.empty())
         lines << tr("Why not the GPU: %1").arg(translated(built->cudaReason));
     const QString tip = lines.join(u'\n');

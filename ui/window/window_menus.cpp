@@ -282,6 +282,7 @@ void WindowMenus::showVerification() {
 void WindowMenus::showAbout() {
     auto* box = make<QMessageBox>(QMessageBox::NoIcon, tr("About Halfscope"), aboutText(),
                                   QMessageBox::Close, &m_window);
+    box->setTextFormat(Qt::RichText); // all of it is the program's
     box->setIconPixmap(programIcon().pixmap(64));
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setModal(false);

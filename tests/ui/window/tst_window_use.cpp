@@ -20,8 +20,11 @@
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QScopeGuard>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QSplitter>
 #include <QStatusBar>
 #include <QTableView>
 #include <QTextDocument>
@@ -72,6 +75,7 @@ class TestWindowUse : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void everythingSeenIsTold();
+    void smallScreen();
     void tabGoesFromLeftToRight();
     void wrongValueIsTold();
     void typedScales_data();
@@ -90,6 +94,33 @@ private slots:
     void playWaitsForTheBuild();
     void firstStepOfSeconds();
 };
+
+/// What a small screen has no room for can be scrolled to, and nothing lies over anything else.
+void TestWindowUse::smallScreen() {
+    Opened opened(tinyConfig(5));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    opened.window.play();
+    QVERIFY(reaches(opened.window, SessionState::Finished));
+    opened.window.resize(640, 480);
+    QTest::qWait(100);
+    QCOMPARE(opened.window.size(), QSize(640, 480));
+    auto* area = qobject_cast<QScrollArea*>(opened.window.centralWidget());
+    QVERIFY(area);
+    const auto* columns = opened.window.findChild<QSplitter*>();
+    for (int i = 0; i < columns->count(); ++i) {
+        QWidget* column = columns->widget(i);
+        QVERIFY2(column->width() >= column->minimumSizeHint().width(),
+                 QByteArray::number(column->width()));
+        if (i > 0) QVERIFY(columns->widget(i - 1)->geometry().right() < column->geometry().left());
+        area->ensureWidgetVisible(column, 0, 0);
+        const QRect seen(column->mapTo(area, QPoint()), column->size());
+        QVERIFY(seen.left() >= 0 && seen.right() < area->width());
+    }
+    opened.window.resize(1280, 800);
+    QTest::qWait(100);
+    QVERIFY(!area->horizontalScrollBar()->isVisible());
+    QVERIFY(!area->verticalScrollBar()->isVisible());
+}
 
 void TestWindowUse::everythingSeenIsTold() {
     Opened opened(tinyConfig(30));
