@@ -10,6 +10,7 @@
 #include <QApplication>
 #include <QBuffer>
 #include <QCommandLineParser>
+#include <QEventLoop>
 #include <QFile>
 #include <QPixmap>
 #include <QScreen>
@@ -202,16 +203,29 @@ void takeScreenshot(MainWindow& window, const Options& options) {
     });
 }
 
+enum class Opening { Done, Failed, Closed };
+
 /// A file that cannot be opened is told in the window too: who double-clicked it sees no terminal.
-/// A script that wants a picture gets the error alone.
-bool openGiven(MainWindow& window, const Options& options) {
+/// A script that wants a picture gets the error alone. A window that takes long to read its file is
+/// there meanwhile, and can be closed.
+Opening openGiven(MainWindow& window, const Options& options) {
     if (!options.screenshot.isEmpty()) {
         window.openFile(options.file);
-        return true;
+        return Opening::Done;
     }
-    if (window.tryFile(options.file)) return true;
-    complain(window.bannerText());
-    return false;
+    bool opened = window.tryFile(options.file);
+    if (window.opens()) {
+        QEventLoop reading;
+        QObject::connect(&window, &MainWindow::fileEnded, &reading, [&](bool good) {
+            opened = good;
+            reading.quit();
+        });
+        window.show();
+        reading.exec();
+        if (window.opens()) return Opening::Closed;
+    }
+    if (!opened) complain(window.bannerText());
+    return opened ? Opening::Done : Opening::Failed;
 }
 
 int runWindow(QApplication& app, const Options& options) {
@@ -238,7 +252,9 @@ int runWindow(QApplication& app, const Options& options) {
     if (!options.size && settings.remember)
         window.resize(startSize(window.size(), window.screen()->availableSize()));
     window.openPreset(options.preset); // what a picture takes its network and lanes from
-    if (!options.file.isEmpty() && !openGiven(window, options)) {
+    const Opening opening = options.file.isEmpty() ? Opening::Done : openGiven(window, options);
+    if (opening == Opening::Closed) return 0;
+    if (opening == Opening::Failed) {
         window.show();
         app.exec();
         return kBadInput;

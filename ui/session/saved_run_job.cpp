@@ -1,6 +1,7 @@
 // The thread that reads; its signals reach the window through Qt's queue.
 #include "ui/session/saved_run_job.h"
 
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/runs/run_reader.h"
 
@@ -33,6 +34,7 @@ void SavedRunJob::start() {
 }
 
 void SavedRunJob::run(const std::stop_token& stop) {
+    const Cancellable scope(stop);
     auto next = std::chrono::steady_clock::now() + kBetweenSignals;
     const auto goesOn = [&](double share) {
         if (const auto now = std::chrono::steady_clock::now(); now >= next) {
@@ -43,6 +45,8 @@ void SavedRunJob::run(const std::stop_token& stop) {
     };
     try {
         if (RunPtr run = readRun(m_folder, m_config, goesOn)) emit done(run);
+    } catch (const Cancelled&) {
+        return; // nobody waits for it
     } catch (const std::exception& error) {
         emit failed(messageOf(error));
     }

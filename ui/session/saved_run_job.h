@@ -16,7 +16,7 @@ class SavedRunJob : public QObject {
 public:
     /// Of a run with the settings of its experiment.json.
     SavedRunJob(std::string folder, RunConfig);
-    /// Stops after a few thousand rows and joins the thread.
+    /// Stops reading and joins the thread.
     ~SavedRunJob() override;
     SavedRunJob(const SavedRunJob&) = delete;
     SavedRunJob& operator=(const SavedRunJob&) = delete;

@@ -2,6 +2,7 @@
 // lanes are called by the names that the window uses.
 #include "ui/session/training_run.h"
 
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
@@ -72,6 +73,7 @@ private:
 
 std::unique_ptr<TrainingRun> makeExperimentRun(const RunConfig& config,
                                                const std::stop_token& stop) {
+    const Cancellable scope(stop); // the files that the settings name
     return std::make_unique<ExperimentRun>(config, stop);
 }
 

@@ -186,6 +186,7 @@ void MainWindow::connectParts() {
     connect(shown, &ShownRun::told, this, &MainWindow::tell);
     connect(shown, &ShownRun::stirred, m_frames.get(), &FrameLoop::stir);
     connect(m_files.get(), &WindowFiles::told, this, &MainWindow::tell);
+    connect(m_files.get(), &WindowFiles::ended, this, &MainWindow::fileEnded);
     if (m_keeper) connect(m_keeper.get(), &SessionKeeper::told, this, &MainWindow::tell);
     connect(m_frames.get(), &FrameLoop::settled, this, &MainWindow::settled);
 }

@@ -45,6 +45,7 @@ public:
     void openPicture(const QString& path) { m_files->openPicture(path); }
     void openFile(const QString& path) { m_files->open(path); }
     bool tryFile(const QString& path) { return m_files->tryOpen(path); }
+    bool opens() const { return m_files->opens(); }
     void saveExperiment(const QString& path) { m_files->saveExperiment(path); }
     /// What `halfscope-cli run --out` writes, as far as the window has it, and the plots; without
     /// experiment.json where that could not be opened again. Of a saved run the files that were
@@ -81,6 +82,8 @@ public:
 signals:
     /// Nothing has arrived and nothing was drawn for some frames, and nothing is running.
     void settled();
+    /// A file was opened, or could not be.
+    void fileEnded(bool opened);
 
 protected:
     void closeEvent(QCloseEvent*) override;

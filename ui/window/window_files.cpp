@@ -3,6 +3,8 @@
 
 #include "engine/io/atomic_file.h"
 #include "engine/runs/run_reader.h"
+#include "ui/dialogs/ask.h"
+#include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/window/guarded.h"
@@ -12,7 +14,6 @@
 #include <QEventLoop>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QMessageBox>
 #include <QProgressDialog>
 #include <QScopeGuard>
 
@@ -37,7 +38,8 @@ QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
 constexpr const char* kExperimentFile = "experiment.json";
 constexpr const char* kStepsFile = "steps.csv";
 constexpr const char* kPlotsFile = "plots.svg";
-constexpr int kBeforeDialog = 300; // ms: short runs are saved by then
+constexpr int kBeforeDialog = 300;               // ms: short runs are saved by then
+constexpr std::chrono::milliseconds kAtOnce{50}; // what takes longer is read aside
 
 /// A file may be called anything; a title is one short line.
 QString titleOf(const QString& path) {
@@ -54,12 +56,33 @@ bool namesPicture(const QString& path) {
     return endings.contains(QFileInfo(path).suffix(), Qt::CaseInsensitive);
 }
 
+OpenedFile readExperiment(const QString& path) {
+    return {path, false, readConfig(path.toStdString())};
+}
+
+/// Decodes it: an error is better said now than when the run is built.
+OpenedFile checkPicture(const QString& path) {
+    readSquare(path.toStdString(), 1);
+    return {path, true, {}};
+}
+
+/// Of the thread that calls.
+OpenedFile readAny(const QString& path) {
+    const QFileInfo file(path);
+    if (file.isDir()) return readExperiment(QDir(path).filePath(kExperimentFile));
+    if (file.fileName() == QLatin1String(kStepsFile))
+        return readExperiment(file.dir().filePath(kExperimentFile));
+    return namesPicture(path) ? checkPicture(path) : readExperiment(path);
+}
+
 } // namespace
 
 WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, ShownRun& shown,
                          const WindowParts& parts, QWidget& window)
     : m_models(models), m_controller(controller), m_shown(shown), m_parts(parts), m_window(window) {
 }
+
+WindowFiles::~WindowFiles() = default;
 
 void WindowFiles::openPreset(const QString& name) {
     const Preset& preset = presetNamed(name.toStdString());
@@ -69,19 +92,18 @@ void WindowFiles::openPreset(const QString& name) {
                  first ? QString() : translated(preset.about));
 }
 
-void WindowFiles::openExperiment(const QString& path) {
-    const RunConfig config = readConfig(path.toStdString());
-    const QString title = config.title.empty() ? QFileInfo(path).completeBaseName()
-                                               : QString::fromStdString(config.title);
+void WindowFiles::show(const OpenedFile& opened) {
+    if (opened.picture) return showPicture(opened.path);
+    const RunConfig& config = *opened.config;
+    const QString title = config.title.empty() ? titleOf(opened.path) : safeText(config.title);
     m_shown.load(config, {}, title);
-    const QFileInfo file(path);
+    const QFileInfo file(opened.path);
     if (file.fileName() == QLatin1String(kExperimentFile) &&
         holdsSavedRun(file.path().toStdString()))
         m_shown.readSaved(file.path(), config);
 }
 
-void WindowFiles::openPicture(const QString& path) {
-    readPicture(path.toStdString()); // the error is better said now than when the run is built
+void WindowFiles::showPicture(const QString& path) {
     RunConfig config = m_models.config.config();
     config.task.kind = TaskKind::Image;
     config.task.image = QFileInfo(path).absoluteFilePath().toStdString();
@@ -89,18 +111,32 @@ void WindowFiles::openPicture(const QString& path) {
     m_shown.load(config, {}, QString::fromStdString(config.title));
 }
 
-void WindowFiles::open(const QString& path) {
-    const QFileInfo file(path);
-    if (file.isDir())
-        openExperiment(QDir(path).filePath(kExperimentFile));
-    else if (file.fileName() == QLatin1String(kStepsFile))
-        openExperiment(file.dir().filePath(kExperimentFile));
-    else
-        namesPicture(path) ? openPicture(path) : openExperiment(path);
-}
+void WindowFiles::openExperiment(const QString& path) { show(readExperiment(path)); }
+
+void WindowFiles::openPicture(const QString& path) { show(checkPicture(path)); }
+
+void WindowFiles::open(const QString& path) { show(readAny(path)); }
 
 bool WindowFiles::tryOpen(const QString& path) {
-    return guarded(*m_parts.banner, [&] { open(path); });
+    const auto opened = m_opened = std::make_shared<OpenedFile>();
+    m_job = std::make_unique<FileJob>([path, opened] { *opened = readAny(path); });
+    if (m_job->isDone(kAtOnce)) return conclude(opened);
+    emit told(tr("Reading %1…").arg(safeText(path.toStdString())));
+    connect(m_job.get(), &FileJob::done, this, [this, opened] { conclude(opened); });
+    return !m_job->isDone() || conclude(opened); // where the signal came before
+}
+
+bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
+    if (m_opened != opened) return true; // another file came, or it is concluded
+    m_opened.reset();
+    const std::unique_ptr<FileJob> job = std::exchange(m_job, nullptr);
+    emit told({}); // it is not being read any more
+    const bool good = guarded(*m_parts.banner, [&] {
+        job->result();
+        show(*opened);
+    });
+    emit ended(good);
+    return good;
 }
 
 void WindowFiles::choose() {
@@ -188,9 +224,7 @@ bool WindowFiles::chooseResultsFolder() {
         [&](const QString& name) { return !QFileInfo::exists(QDir(folder).filePath(name)); });
     const auto ask = tr("%1 already holds results. Replace %2?");
     if (!there.isEmpty() &&
-        QMessageBox::question(&m_window, tr("Save results"),
-                              ask.arg(folder, there.join(QStringLiteral(", ")))) !=
-            QMessageBox::Yes)
+        !askYesNo(&m_window, tr("Save results"), ask.arg(folder, there.join(QStringLiteral(", ")))))
         return false;
     bool saved = false;
     guarded(*m_parts.banner, [&] {

@@ -3,11 +3,15 @@
 #pragma once
 
 #include "engine/runs/run_saving.h"
+#include "ui/session/file_job.h"
 #include "ui/window/run_models.h"
 #include "ui/window/window_parts.h"
 
 #include <QObject>
 #include <QStringList>
+
+#include <memory>
+#include <optional>
 
 class QWidget;
 
@@ -16,10 +20,18 @@ namespace halfscope {
 class ExperimentController;
 class ShownRun;
 
+/// A file that was read and can be shown.
+struct OpenedFile {
+    QString path;
+    bool picture = false;            ///< to be painted
+    std::optional<RunConfig> config; ///< of an experiment
+};
+
 class WindowFiles : public QObject {
     Q_OBJECT
 public:
     WindowFiles(RunModels&, ExperimentController&, ShownRun&, const WindowParts&, QWidget& window);
+    ~WindowFiles() override;
 
     /// InputError for an unknown name.
     void openPreset(const QString& name);
@@ -31,8 +43,11 @@ public:
     /// Either of them, by the name's ending; of a folder or its steps.csv, the run saved there.
     void open(const QString& path);
     /// The same, with the sentence of an error as banner: then nothing is opened and it gives
-    /// false.
+    /// false. What takes long to read is read aside, and opened or refused later; another file ends
+    /// that.
     bool tryOpen(const QString& path);
+    /// Whether a file is being read; ended() comes then.
+    bool opens() const { return m_job != nullptr; }
     /// The settings as they are. InputError when the file could not be opened again; RunError.
     void saveExperiment(const QString& path);
     /// See MainWindow::saveResults().
@@ -46,8 +61,14 @@ public:
 signals:
     /// A sentence for the status bar.
     void told(const QString& text);
+    /// A file was opened, or could not be.
+    void ended(bool opened);
 
 private:
+    void show(const OpenedFile&);
+    void showPicture(const QString& path);
+    /// Shows what the job has read; false where it failed.
+    bool conclude(const std::shared_ptr<OpenedFile>&);
     QStringList resultNames() const;
     SavedFiles write(const RunSnapshot&, const QString& folder);
 
@@ -58,6 +79,8 @@ private:
     QWidget& m_window;
     bool m_saves = false;
     QString m_settingsError; ///< why the last results have no experiment.json; or empty
+    std::shared_ptr<OpenedFile> m_opened; ///< what the job reads into
+    std::unique_ptr<FileJob> m_job;       ///< reads a file; null otherwise
 };
 
 } // namespace halfscope

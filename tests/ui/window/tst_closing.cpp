@@ -1,0 +1,126 @@
+// The window opens what it can without being held up, and closes within a second whatever it is
+// reading, decoding or building.
+#include "tests/support/picture_files.h"
+#include "tests/support/saved_run_parts.h"
+
+#include <QElapsedTimer>
+#include <QTimer>
+
+#include <sys/stat.h>
+
+using namespace halfscope;
+
+namespace {
+
+constexpr qint64 kLongestClosing = 1000, kLongestHold = 300; // ms
+
+/// The longest time in which the window's thread answered no timer.
+class Hold {
+public:
+    Hold() {
+        m_clock.start();
+        QObject::connect(&m_timer, &QTimer::timeout, &m_timer,
+                         [this] { m_longest = std::max(m_longest, m_clock.restart()); });
+        m_timer.start(5);
+    }
+    qint64 longest() { return std::max(m_longest, m_clock.elapsed()); }
+
+private:
+    QTimer m_timer;
+    QElapsedTimer m_clock;
+    qint64 m_longest = 0;
+};
+
+} // namespace
+
+class TestClosing : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+    void holdsNothing_data();
+    void holdsNothing();
+    void anotherFileEndsReading();
+
+private:
+    QTemporaryDir m_folder;
+    QString m_results;
+};
+
+void TestClosing::initTestCase() {
+    m_results = m_folder.filePath(QStringLiteral("results"));
+    trainInto(m_results.toStdString(), tinyConfig(20), 0);
+    // as much work as a file of its size may make: a second or two
+    constexpr int kSide = 1600;
+    const std::vector<uint8_t> grey(size_t{kSide} * kSide * 3, 128);
+    write(m_folder, QStringLiteral("scans.jpg"),
+          encodeJpeg({.manyScans = true}, kSide, kSide, grey));
+    QCOMPARE(mkfifo(qPrintable(m_folder.filePath(QStringLiteral("pipe.png"))), 0600), 0);
+    QCOMPARE(mkfifo(qPrintable(m_folder.filePath(QStringLiteral("pipe.json"))), 0600), 0);
+    std::string edits = "{\"version\":1,\"edits\":[0";
+    while (edits.size() < 2'500'000)
+        edits += ",{}";
+    write(m_folder, QStringLiteral("long.json"), edits + "]}");
+    RunConfig painted = tinyConfig(20);
+    painted.task.kind = TaskKind::Image;
+    painted.task.image = m_folder.filePath(QStringLiteral("scans.jpg")).toStdString();
+    write(m_folder, QStringLiteral("painted.json"), configText(painted));
+    const auto spoilt = [this](const char* name, const char* file) {
+        const QString folder = copyOf(m_results, m_folder.filePath(QLatin1String(name)));
+        QVERIFY(QFile::remove(QDir(folder).filePath(QLatin1String(file))));
+    };
+    spoilt("with a pipe", "steps.csv");
+    QCOMPARE(mkfifo(qPrintable(m_folder.filePath(QStringLiteral("with a pipe/steps.csv"))), 0600),
+             0);
+    spoilt("with a pipe as picture", "target.png");
+    QCOMPARE(
+        mkfifo(qPrintable(m_folder.filePath(QStringLiteral("with a pipe as picture/target.png"))),
+               0600),
+        0);
+    spoilt("with a quotation mark", "steps.csv");
+    put(m_folder.filePath(QStringLiteral("with a quotation mark")), "steps.csv",
+        '"' + std::string(1'000'000, '\n'));
+    spoilt("with scans", "output_fp32.png");
+    QVERIFY(QFile::copy(m_folder.filePath(QStringLiteral("scans.jpg")),
+                        m_folder.filePath(QStringLiteral("with scans/output_fp32.png"))));
+}
+
+void TestClosing::holdsNothing_data() {
+    QTest::addColumn<QString>("name");
+    for (const char* name :
+         {"scans.jpg", "pipe.png", "pipe.json", "long.json", "painted.json", "with a pipe",
+          "with a pipe as picture", "with a quotation mark", "with scans", "results"})
+        QTest::newRow(name) << QString::fromLatin1(name);
+}
+
+void TestClosing::holdsNothing() {
+    QFETCH(QString, name);
+    for (const int wait : {0, 20, 400}) {
+        auto window = std::make_unique<MainWindow>();
+        window->show();
+        QTest::qWait(50);
+        Hold hold;
+        window->tryFile(m_folder.filePath(name));
+        QTest::qWait(wait);
+        QVERIFY2(hold.longest() < kLongestHold, QByteArray::number(hold.longest()));
+        QElapsedTimer clock;
+        clock.start();
+        window->close();
+        window.reset();
+        QVERIFY2(clock.elapsed() < kLongestClosing, QByteArray::number(clock.elapsed()));
+    }
+}
+
+void TestClosing::anotherFileEndsReading() {
+    MainWindow window;
+    window.show();
+    QVERIFY(window.tryFile(m_folder.filePath(QStringLiteral("scans.jpg"))));
+    QVERIFY(window.tryFile(m_results));
+    QVERIFY(showsSaved(window));
+    QTest::qWait(2000); // the picture would have come by now
+    QVERIFY(window.showsSaved());
+    QVERIFY(window.bannerText().isEmpty());
+}
+
+QTEST_MAIN(TestClosing)
+#include "tst_closing.moc"
