@@ -7,6 +7,7 @@
 #include "app/cli_verify.h"
 
 #include "engine/core/error.h"
+#include "engine/core/escape.h"
 #include "engine/core/text.h"
 #include "engine/io/atomic_file.h"
 
@@ -179,13 +180,18 @@ int runCommands(int count, char** arguments) {
     return commands.dispatch();
 }
 
-int report(Exit code, std::string message) {
-    for (char& c : message) { // a file's name may hold what a terminal would obey
-        if (c == '\n' || c == '\r') c = ' ';
-        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?'; // char may be unsigned
-    }
-    printNote("halfscope-cli: " + message + "\n");
+int report(Exit code, std::string_view message) {
+    // a file's name may hold what a terminal would obey
+    printNote("halfscope-cli: " + messageText(message) + "\n");
     return code;
+}
+
+/// Takes no memory: there may be none.
+int reportNoMemory() {
+    constexpr std::string_view kText = "halfscope-cli: out of memory: a smaller task.side, "
+                                       "model.width or task.samples needs less\n";
+    printNote(kText);
+    return kDeviceFailed;
 }
 
 } // namespace
@@ -202,8 +208,7 @@ int main(int count, char** arguments) {
     } catch (const EngineError& error) {
         return report(kDeviceFailed, error.what());
     } catch (const std::bad_alloc&) {
-        return report(kDeviceFailed, "out of memory: a smaller task.side, model.width or "
-                                     "task.samples needs less");
+        return reportNoMemory();
     } catch (const std::exception& error) {
         return report(kFailed, error.what());
     }

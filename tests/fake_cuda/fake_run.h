@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 
 namespace halfscope {
@@ -20,9 +21,11 @@ struct FakeScript {
     std::atomic<bool> insideStep{false};
     std::atomic<bool> slowBuild{false}; ///< building lasts until it is asked to stop
     std::atomic<bool> building{false};
-    std::atomic<int64_t> steps{0}; ///< of all runs
-    std::atomic<int> looks{0};     ///< how often gradients were counted
-    std::atomic<int> refusals{0};  ///< that often they are stopped midway
+    std::atomic<int64_t> steps{0};       ///< of all runs
+    std::atomic<int> looks{0};           ///< how often gradients were counted
+    std::atomic<int> refusals{0};        ///< that often they are stopped midway
+    std::atomic<int64_t> exhaustAt{0};   ///< this step uses up the memory; 0: none does
+    std::function<void()> exhaust, give; ///< uses it up, and gives it back with the run
 };
 
 class FakeRun final : public TrainingRun {
@@ -32,7 +35,10 @@ public:
         ++m_script.alive;
         ++m_script.built;
     }
-    ~FakeRun() override { --m_script.alive; }
+    ~FakeRun() override {
+        --m_script.alive;
+        if (m_script.give) m_script.give();
+    }
     FakeRun(const FakeRun&) = delete;
     FakeRun& operator=(const FakeRun&) = delete;
 
@@ -50,6 +56,7 @@ public:
     bool advance(std::vector<StepRecord>& records, std::vector<Event>&) override {
         if (m_stop) return false;
         if (m_script.failAt == m_step + 1) throw EngineError(Message::data("the device is gone"));
+        if (m_script.exhaustAt == m_step + 1) m_script.exhaust();
         while (m_script.endless) {
             m_script.insideStep = true;
             if (m_stop) return false;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 namespace halfscope {
 namespace {
@@ -15,6 +16,8 @@ using namespace std::chrono_literals;
 // Pictures: at most 10 a second, at least one, and in between a hundredth of the time.
 constexpr std::chrono::nanoseconds kPictureInterval = 100ms, kSlowestPictures = 1s;
 constexpr int kPictureShare = 99;
+// For the words about an error, where all other memory is used up.
+constexpr size_t kReserveBytes = size_t{1} << 20;
 
 template <class... F>
 struct Overloaded : F... {
@@ -30,20 +33,32 @@ double secondsOf(Clock::time_point time) {
 } // namespace
 
 TrainingWorker::TrainingWorker(std::shared_ptr<SessionChannel> channel, RunFactory factory)
-    : m_channel(std::move(channel)), m_factory(std::move(factory)) {}
+    : m_channel(std::move(channel)), m_factory(std::move(factory)),
+      m_outOfMemory(phrase("Training",
+                           "The memory of this machine is used up. The run has ended; what was "
+                           "trained is kept. A smaller network, picture or batch needs less.")),
+      m_reserve(new char[kReserveBytes]) {}
 
 TrainingWorker::~TrainingWorker() = default;
 
 void TrainingWorker::run() {
     while (!m_quit) {
-        const bool delivered = m_channel->publish(m_number, m_records, m_events);
-        // Rows that found no room wait here, and training with them: none is ever dropped.
-        for (Command& command : m_channel->waitForCommands(patience(delivered)))
-            obey(command);
-        if (m_fork && m_run && !m_midway && !m_quit) fork();
-        if (delivered && busy() && !m_quit && wait() <= 0) advance();
+        try {
+            turn();
+        } catch (const std::exception&) {
+            fail(); // the window goes on
+        }
     }
     destroyRun();
+}
+
+void TrainingWorker::turn() {
+    const bool delivered = m_channel->publish(m_number, m_records, m_events);
+    // Rows that found no room wait here, and training with them: none is ever dropped.
+    for (Command& command : m_channel->waitForCommands(patience(delivered)))
+        obey(command);
+    if (m_fork && m_run && !m_midway && !m_quit) fork();
+    if (delivered && busy() && !m_quit && wait() <= 0) advance();
 }
 
 std::chrono::milliseconds TrainingWorker::patience(bool delivered) const {
@@ -85,8 +100,8 @@ void TrainingWorker::pause() {
             // what is shown belongs to the step of the counter
             if (!m_midway) showPicture();
         }
-    } catch (const std::exception& error) {
-        return fail(messageOf(error));
+    } catch (const std::exception&) {
+        return fail();
     }
     // answered in every state: the window waits for it
     emit stateChanged(m_state, m_number);
@@ -118,8 +133,8 @@ void TrainingWorker::build(const ResetCommand& reset) {
         showPicture();
         setState(SessionState::Ready);
         look();
-    } catch (const std::exception& error) {
-        fail(messageOf(error));
+    } catch (const std::exception&) {
+        fail();
     }
 }
 
@@ -132,8 +147,8 @@ void TrainingWorker::edit(const EditCommand& change) {
         look(); // the next step's gradients have another scale
     } catch (const InputError& error) {
         emit refused(error.message());
-    } catch (const std::exception& error) {
-        fail(messageOf(error));
+    } catch (const std::exception&) {
+        fail();
     }
 }
 
@@ -148,8 +163,8 @@ void TrainingWorker::fork() {
         emit refused(error.message());
     } catch (const EngineError& error) { // it does not fit: the others go on
         emit refused(error.message());
-    } catch (const std::exception& error) {
-        fail(messageOf(error));
+    } catch (const std::exception&) {
+        fail();
     }
 }
 
@@ -198,8 +213,8 @@ void TrainingWorker::advance() {
         else if (onlyOne)
             setState(SessionState::Paused);
         if (done || onlyOne) look();
-    } catch (const std::exception& error) {
-        fail(messageOf(error));
+    } catch (const std::exception&) {
+        fail();
     }
 }
 
@@ -229,15 +244,25 @@ void TrainingWorker::look() {
         // requests to stop the training may be left over, one for each lane
         for (size_t i = 0; i <= kMaxLanes && !m_channel->commandWaits(); ++i)
             if (showGradients()) return;
-    } catch (const std::exception& error) {
-        fail(messageOf(error));
+    } catch (const std::exception&) {
+        fail();
     }
 }
 
-void TrainingWorker::fail(const Message& reason) {
+/// The run's memory goes first: where there was too little, the report would find none either.
+void TrainingWorker::fail() {
+    m_reserve.reset();
     destroyRun();
+    Message reason = m_outOfMemory;
+    try {
+        throw;
+    } catch (const std::bad_alloc&) { // has its words
+    } catch (const std::exception& error) {
+        reason = messageOf(error);
+    }
     setState(SessionState::Failed);
     emit failed(reason, m_number);
+    m_reserve.reset(new (std::nothrow) char[kReserveBytes]);
 }
 
 void TrainingWorker::setState(SessionState state) {

@@ -31,6 +31,8 @@ signals:
     void refused(const halfscope::Message& reason);
 
 private:
+    /// Obeys what has come, then trains a step.
+    void turn();
     /// How long the thread may wait for commands before it trains.
     std::chrono::milliseconds patience(bool delivered) const;
     /// Seconds until the next step may begin.
@@ -55,7 +57,8 @@ private:
     void showPicture();
     /// False where there are none, or it was stopped midway.
     bool showGradients();
-    void fail(const Message& reason);
+    /// Ends the run, of the exception that is being handled.
+    void fail();
     void setState(SessionState);
 
     std::shared_ptr<SessionChannel> m_channel;
@@ -74,6 +77,8 @@ private:
     double m_pictureSeconds = 0; ///< what the last picture took
     GradientPace m_counts;       ///< of the run
     StepPace m_steps;
+    Message m_outOfMemory;             ///< the sentence, made while there is memory
+    std::unique_ptr<char[]> m_reserve; ///< given back before an error is reported
 };
 
 } // namespace halfscope

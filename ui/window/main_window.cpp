@@ -30,15 +30,21 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include <new>
 #include <utility>
 
 namespace halfscope {
 namespace {
 // Raised when the layout changes: older saved layouts are then forgotten.
 constexpr int kLayoutVersion = 1;
+constexpr size_t kReserveBytes = size_t{1} << 20;
 } // namespace
 
-MainWindow::MainWindow(WindowOptions options) : m_options(std::move(options)) {
+MainWindow::MainWindow(WindowOptions options)
+    : m_options(std::move(options)),
+      m_outOfMemory(tr("The memory of this machine is used up. Training was paused; what was "
+                       "trained is kept and can be saved.")),
+      m_reserve(new char[kReserveBytes]) {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowTitle(tr("Halfscope"));
     setWindowIcon(programIcon());
@@ -196,7 +202,21 @@ void MainWindow::tell(const QString& text) {
     text.isEmpty() ? statusBar()->clearMessage() : statusBar()->showMessage(text, kReadable);
 }
 
+/// Out of memory the run stops, and what was trained stays: a banner tells, for whose words there
+/// is room.
 FrameLoop::Done MainWindow::frame() {
+    try {
+        return draw();
+    } catch (const std::bad_alloc&) {
+        m_reserve.reset();
+        m_controller->pause();
+        m_parts.banner->showText(m_outOfMemory);
+        m_reserve.reset(new (std::nothrow) char[kReserveBytes]);
+        return {};
+    }
+}
+
+FrameLoop::Done MainWindow::draw() {
     const bool arrived = m_shown->frame() || m_shown->reads();
     m_figures->show(m_controller->running(), m_shown->lead());
     const bool drawn = m_parts.plots->refresh();

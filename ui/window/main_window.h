@@ -98,6 +98,7 @@ private:
     void connectParts();
     void tell(const QString& text);
     FrameLoop::Done frame();
+    FrameLoop::Done draw();
     void restoreLayout();
     void saveLayout() const;
 
@@ -114,6 +115,8 @@ private:
     std::unique_ptr<CloseGuard> m_closing;
     std::unique_ptr<SessionKeeper> m_keeper; ///< null where nothing is kept
     std::unique_ptr<KeyRouter> m_keys;
+    QString m_outOfMemory;             ///< the sentence, made while there is memory
+    std::unique_ptr<char[]> m_reserve; ///< given back before an error is reported
 };
 
 } // namespace halfscope

@@ -1,0 +1,105 @@
+// Memory that is used up ends a run and nothing else: the words about it need none, and what was
+// trained stays. This program's operator new fails when it is told to.
+#include "tests/fake_cuda/fake_run.h"
+#include "tests/support/opened_window.h"
+#include "ui/models/translated.h"
+#include "ui/session/experiment_controller.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+using namespace halfscope;
+
+namespace {
+constexpr size_t kAny = std::numeric_limits<size_t>::max();
+thread_local size_t t_largest = kAny; // bytes that this thread can still have at once
+} // namespace
+
+void* operator new(size_t bytes) {
+    void* memory = bytes > t_largest ? nullptr : std::malloc(bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+}
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+    return bytes > t_largest ? nullptr : std::malloc(bytes);
+}
+void* operator new[](size_t bytes) { return operator new(bytes); }
+void* operator new[](size_t bytes, const std::nothrow_t& none) noexcept {
+    return operator new(bytes, none);
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+
+class TestOutOfMemory : public QObject {
+    Q_OBJECT
+
+private slots:
+    void onTheTrainingThread();
+    void onTheWindowsThread();
+};
+
+/// Not a byte is left until the run has gone; the next run is as good as any.
+void TestOutOfMemory::onTheTrainingThread() {
+    FakeScript script;
+    script.exhaustAt = 50;
+    script.exhaust = [] {
+        t_largest = 0;
+        operator delete(operator new(1));
+    };
+    script.give = [] { t_largest = kAny; };
+    ExperimentController controller(fakeFactory(script));
+    QSignalSpy failed(&controller, &ExperimentController::failed);
+    controller.reset(tinyConfig(1000));
+    controller.play();
+    std::vector<StepRecord> records;
+    QTRY_VERIFY_WITH_TIMEOUT(
+        ([&] {
+            const SessionBatch batch = controller.drain();
+            records.insert(records.end(), batch.records.begin(), batch.records.end());
+            return controller.state() == SessionState::Failed && records.size() == 98;
+        }()),
+        kPatience);
+    QCOMPARE(failed.size(), 1);
+    const QString reason = translated(failed.front().front().value<Message>());
+    QVERIFY2(reason.contains(QLatin1String("memory of this machine is used up")),
+             qPrintable(reason));
+    QCOMPARE(script.alive, 0);
+    script.exhaustAt = 0;
+    controller.reset(tinyConfig(10));
+    controller.play();
+    QTRY_COMPARE_WITH_TIMEOUT(controller.state(), SessionState::Finished, kPatience);
+}
+
+/// The rows of a long run take the last of it: training pauses, the window says so, and what it has
+/// can be saved.
+void TestOutOfMemory::onTheWindowsThread() {
+    FakeScript script;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(1'000'000'000), std::move(options));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    opened.window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(opened.window.shown().run() && opened.window.shown().run()->step() > 0,
+                             kPatience);
+    t_largest = 200'000; // a drawing needs less, a chunk of rows more
+    const bool told =
+        QTest::qWaitFor([&] { return !opened.window.bannerText().isEmpty(); }, kPatience);
+    t_largest = kAny;
+    QVERIFY(told);
+    QVERIFY2(opened.window.bannerText().contains(QLatin1String("memory of this machine")),
+             qPrintable(opened.window.bannerText()));
+    QVERIFY(reaches(opened.window, SessionState::Paused));
+    QVERIFY(opened.window.shown().run()->step() > 0);
+    QTemporaryDir folder;
+    QVERIFY(opened.window.saveResults(folder.filePath(QStringLiteral("kept")))
+                .contains(QStringLiteral("steps.csv")));
+}
+
+QTEST_MAIN(TestOutOfMemory)
+#include "tst_out_of_memory.moc"
