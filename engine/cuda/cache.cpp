@@ -1,16 +1,19 @@
 // Cache files: one a key, named by its hash, with a header that tells a whole file from any other.
+// They are only taken from a folder that nobody else can write to.
 #include "engine/cuda/cache.h"
 
+#include "engine/core/sha256.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/input_file.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <system_error>
 #include <vector>
+
+#include <sys/stat.h>
 
 namespace halfscope::cuda {
 namespace {
@@ -19,28 +22,23 @@ namespace fs = std::filesystem;
 
 constexpr const char* kExtension = ".hscache";
 
-/// FNV-1a; two bases make 128 bits.
-uint64_t hashOf(std::string_view text, uint64_t base) {
-    uint64_t hash = base;
-    for (const char c : text)
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    return hash;
-}
-
-std::string nameOf(std::string_view key) {
-    char name[40];
-    std::snprintf(name, sizeof name, "%016llx%016llx",
-                  static_cast<unsigned long long>(hashOf(key, 0xcbf29ce484222325u)),
-                  static_cast<unsigned long long>(hashOf(key, 0x9e3779b97f4a7c15u)));
-    return name;
-}
-
 /// The first line; the value follows it.
 std::string headerOf(std::string_view key, std::string_view value) {
-    char sum[64];
-    std::snprintf(sum, sizeof sum, " %zu %zu %016llx\n", key.size(), value.size(),
-                  static_cast<unsigned long long>(hashOf(value, 0xcbf29ce484222325u)));
-    return "halfscope cache 1 " + nameOf(key) + sum;
+    return "halfscope cache 2 " + sha256(key) + ' ' + std::to_string(key.size()) + ' ' +
+           std::to_string(value.size()) + ' ' + sha256(value) + '\n';
+}
+
+/// Makes the folder where it is missing, for its owner alone; one that was made for a group becomes
+/// so: files that others could have written are not taken from it in any case.
+void makeFolder(const fs::path& folder) {
+    fs::create_directories(folder.parent_path());
+    if (::mkdir(folder.c_str(), S_IRWXU) != 0) ::chmod(folder.c_str(), S_IRWXU);
+}
+
+/// Whether nobody else can have written there: what lies in it is run as code.
+bool isMine(const std::string& folder) {
+    struct stat status {};
+    return ::stat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && isPrivate(status);
 }
 
 std::string environment(const char* name) {
@@ -62,14 +60,16 @@ FileCache::FileCache(std::string folder, size_t mostBytes)
     : m_folder(std::move(folder)), m_mostBytes(mostBytes) {}
 
 std::string FileCache::fileOf(std::string_view key) const {
-    return (fs::path(m_folder) / (nameOf(key) + kExtension)).string();
+    return (fs::path(m_folder) / (sha256(key) + kExtension)).string();
 }
 
 std::optional<std::string> FileCache::get(std::string_view key) const {
     if (m_folder.empty()) return std::nullopt;
     try {
-        if (!fs::is_regular_file(fileOf(key))) return std::nullopt;
-        const std::string content = readFile(fileOf(key));
+        if (!isMine(m_folder)) return std::nullopt;
+        const std::optional<std::string> file = readPrivateFile(fileOf(key));
+        if (!file) return std::nullopt;
+        const std::string& content = *file;
         const size_t line = content.find('\n');
         if (line == std::string::npos) return std::nullopt;
         const std::string_view value = std::string_view(content).substr(line + 1);
@@ -83,8 +83,11 @@ std::optional<std::string> FileCache::get(std::string_view key) const {
 void FileCache::put(std::string_view key, std::string_view value) const {
     if (m_folder.empty()) return;
     try {
-        fs::create_directories(m_folder);
+        makeFolder(m_folder);
+        if (!isMine(m_folder)) return;
         writeFileAtomically(fileOf(key), headerOf(key, value) + std::string(value));
+        // whatever the usual mode of this user's files is
+        fs::permissions(fileOf(key), fs::perms::owner_read | fs::perms::owner_write);
         shrink();
     } catch (const std::exception&) {
         return; // a full or read-only disk: the next start takes as long as this one

@@ -86,7 +86,7 @@ target_link_libraries(halfscope_cuda_host PUBLIC halfscope_options Threads::Thre
 # What of the engine the module needs. The rest, the writing of kernels above all, stays in the
 # program that loads it (codegen/step_writer.h).
 add_library(halfscope_cuda MODULE module.cpp ../core/cancel.cpp ../core/dtype.cpp ../core/dtype_blocks.cpp ../core/error.cpp
-    ../core/escape.cpp ../core/message.cpp ../core/shape.cpp ../core/text.cpp ../core/vector_set.cpp
+    ../core/escape.cpp ../core/message.cpp ../core/sha256.cpp ../core/shape.cpp ../core/text.cpp ../core/vector_set.cpp
     ../io/atomic_file.cpp ../io/growing_file.cpp ../io/input_file.cpp ../io/open_folder.cpp)
 set_target_properties(halfscope_cuda PROPERTIES CXX_VISIBILITY_PRESET hidden
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})

@@ -12,8 +12,11 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace halfscope {
 namespace {
@@ -42,19 +45,40 @@ fs::path programFolder() {
     return error ? fs::path() : program.parent_path();
 }
 
-/// Where the module is; the plain name where only the loader's own search is left.
-std::string moduleFile(const std::string& modulePath) {
-    std::error_code ignored;
-    if (!modulePath.empty()) {
-        const fs::path given(modulePath);
-        return (fs::is_directory(given, ignored) ? given / kModuleName : given).string();
+/// Whether whoever can change the file could change the program as well: its owner, and the
+/// administrator. Nothing, or why not.
+Message distrust(const fs::path& file) {
+    struct stat program {
+    }, module{}, folder{};
+    if (::stat("/proc/self/exe", &program) != 0 || ::stat(file.c_str(), &module) != 0 ||
+        ::stat(file.parent_path().c_str(), &folder) != 0)
+        return phrase("Devices", "its owner cannot be found out");
+    for (const struct stat& each : {module, folder}) {
+        const bool known =
+            each.st_uid == 0 || each.st_uid == program.st_uid || each.st_uid == ::geteuid();
+        if (!known) return phrase("Devices", "it belongs to another user");
+        if ((each.st_mode & S_IWOTH) != 0) return phrase("Devices", "everyone may write there");
     }
+    return {};
+}
+
+/// Where a module that nobody has named is; empty where there is none.
+fs::path installedModule() {
+    std::error_code ignored;
     const fs::path here = programFolder();
-    for (const fs::path& folder :
-         {here, here.parent_path() / "lib", here.parent_path() / "lib" / "halfscope"})
-        if (const fs::path file = folder / kModuleName; fs::exists(file, ignored))
-            return file.string();
-    return kModuleName;
+    std::vector<fs::path> folders{here};
+    if (here.filename() == "bin") // elsewhere lib is somebody else's
+        for (const char* lib : {"lib", "lib/halfscope"})
+            folders.push_back(here.parent_path() / lib);
+    for (const fs::path& folder : folders)
+        if (fs::exists(folder / kModuleName, ignored)) return folder / kModuleName;
+    return {};
+}
+
+/// The file that a user has named, or its folder.
+fs::path namedModule(const fs::path& given) {
+    std::error_code ignored;
+    return fs::is_directory(given, ignored) ? given / kModuleName : given;
 }
 
 Message notFound(const std::string& modulePath) {
@@ -82,12 +106,18 @@ Module checked(void* handle, const std::string& file) {
 }
 
 Module loadModule(std::string modulePath) {
-    const char* named = std::getenv(kModuleVariable);
-    if (modulePath.empty() && named != nullptr) modulePath = named;
-    const std::string file = moduleFile(modulePath);
-    const bool searched = modulePath.empty() && file == kModuleName;
+    const char* variable = std::getenv(kModuleVariable);
+    if (modulePath.empty() && variable != nullptr) modulePath = variable;
+    const bool named = !modulePath.empty();
+    const fs::path place = named ? namedModule(modulePath) : installedModule();
     std::error_code ignored;
-    if (!searched && !fs::exists(file, ignored)) return unavailable(notFound(modulePath));
+    if (named && !fs::exists(place, ignored)) return unavailable(notFound(modulePath));
+    if (!named && !place.empty())
+        if (const Message why = distrust(place); !why.empty())
+            return unavailable({phrase("Devices", "CUDA module is not loaded from %1: %2"),
+                                pathText(place.string()), why});
+    const bool searched = place.empty(); // only the loader's own search is left
+    const std::string file = searched ? kModuleName : place.string();
     // NODELETE: executors, the exceptions they throw and the module's messages need its code until
     // the program ends, and the CUDA libraries do not like to be unloaded.
     void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

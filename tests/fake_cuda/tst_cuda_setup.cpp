@@ -16,6 +16,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 using namespace halfscope;
 using namespace halfscope::cuda;
 using test::fakeCuda;
@@ -34,6 +37,8 @@ private slots:
     void cacheOfCode();
     void cacheFile_data();
     void cacheFile();
+    void cacheOfOthers_data();
+    void cacheOfOthers();
     void cacheStaysSmall();
     void searchOfLibraries();
     void librariesOfPython();
@@ -184,6 +189,45 @@ void TestCudaSetup::cacheFile() {
     cache.put("key", "new"); // must not throw, whatever lies there
     QCOMPARE(cache.get("key").value_or("none"),
              std::string(change == "a folder in its place" ? "none" : "new"));
+}
+
+void TestCudaSetup::cacheOfOthers_data() {
+    QTest::addColumn<QString>("what");
+    QTest::addColumn<unsigned>("mode");
+    QTest::addColumn<bool>("owned");
+    QTest::addColumn<bool>("taken");
+    QTest::newRow("mine") << "file" << 0600U << true << true;
+    QTest::newRow("everyone reads") << "file" << 0644U << true << true;
+    QTest::newRow("the group writes") << "file" << 0660U << true << false;
+    QTest::newRow("everyone writes") << "file" << 0666U << true << false;
+    QTest::newRow("the folder is everyone's") << "folder" << 0777U << true << false;
+    QTest::newRow("the folder is the group's") << "folder" << 0770U << true << false;
+    QTest::newRow("another user's file") << "file" << 0644U << false << false;
+    QTest::newRow("another user's folder") << "folder" << 0755U << false << false;
+}
+
+/// What is in the cache is run: nobody else may put anything there.
+void TestCudaSetup::cacheOfOthers() {
+    QFETCH(QString, what);
+    QFETCH(unsigned, mode);
+    QFETCH(bool, owned);
+    QFETCH(bool, taken);
+    QTemporaryDir folder;
+    const mode_t before = umask(0); // as careless as a user can be
+    const FileCache cache(folder.filePath("new/halfscope").toStdString());
+    cache.put("key", "value");
+    umask(before);
+    QCOMPARE(cache.get("key").value_or("none"), std::string("value"));
+    const std::string changed =
+        what == "file" ? cache.fileOf("key") : folder.filePath("new/halfscope").toStdString();
+    QCOMPARE(chmod(changed.c_str(), mode), 0);
+    constexpr uid_t kNobody = 65534;
+    if (!owned && chown(changed.c_str(), kNobody, kNobody) != 0)
+        QSKIP("only root can give a file away");
+    QCOMPARE(cache.get("key").has_value(), taken);
+    if (!owned) return;
+    cache.put("key", "again"); // makes it its own
+    QCOMPARE(cache.get("key").value_or("none"), std::string("again"));
 }
 
 void TestCudaSetup::cacheStaysSmall() {

@@ -7,10 +7,13 @@
 #include "tests/support/thrown.h"
 
 #include <QCoreApplication>
+#include <QDir>
 #include <QFile>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <sys/stat.h>
 
 using namespace halfscope;
 
@@ -152,7 +155,7 @@ void TestDevices::unknownDevice() {
 
 void TestDevices::unknownDeviceStaysOneLine() {
     const std::string message = thrownBy<InputError>([] { makeExecutor("c\npu\x1b[2J"); });
-    QVERIFY2(message.starts_with("device: \"c?pu?[2J\" is not known"), message.c_str());
+    QVERIFY2(message.starts_with("device: \"c\\npu\\u001b[2J\" is not known"), message.c_str());
 }
 
 void TestDevices::absentIndex() {
@@ -258,36 +261,59 @@ void TestDevices::oneDeviceForEachLane() {
 }
 
 void TestDevices::besideTheProgram_data() {
-    QTest::addColumn<bool>("installed");
-    QTest::newRow("installed") << true;
-    QTest::newRow("missing") << false;
+    QTest::addColumn<QString>("program");
+    QTest::addColumn<QString>("module");
+    QTest::addColumn<unsigned>("mode"); // of the module's folder
+    QTest::addColumn<QString>("reason");
+    const QString missing =
+        "CUDA module not installed: libhalfscope_cuda.so was not found next to the program";
+    const QString everyone = "everyone may write there";
+    QTest::newRow("installed") << "."
+                               << "." << 0755U << "";
+    QTest::newRow("missing") << "."
+                             << "" << 0755U << missing;
+    QTest::newRow("in lib") << "bin"
+                            << "lib" << 0755U << "";
+    QTest::newRow("in a folder of lib") << "bin"
+                                        << "lib/halfscope" << 0755U << "";
+    QTest::newRow("in a strange lib") << "anywhere"
+                                      << "lib" << 0755U << missing;
+    QTest::newRow("in everyone's lib") << "bin"
+                                       << "lib" << 0777U << everyone;
+    QTest::newRow("in everyone's folder") << "."
+                                          << "." << 0777U << everyone;
 }
 
 // Runs a copy of this program, with and without a module beside it; the copy comes here again.
 void TestDevices::besideTheProgram() {
-    QFETCH(bool, installed);
+    QFETCH(QString, program);
+    QFETCH(QString, module);
+    QFETCH(unsigned, mode);
+    QFETCH(QString, reason);
     const QByteArray role = qgetenv(kChildVariable);
     if (!role.isEmpty()) {
-        const std::string reason =
-            "CUDA module not installed: libhalfscope_cuda.so was not found next to the program";
         const DeviceList list = listDevices();
-        QCOMPARE(list.cudaUnavailable.english(), installed ? std::string() : reason);
-        QCOMPARE(list.devices.size(), size_t{installed ? 3U : 1U});
+        const QString why = QString::fromStdString(list.cudaUnavailable.english());
+        QVERIFY2(reason.isEmpty() ? why.isEmpty() : why.endsWith(reason), qPrintable(why));
+        QCOMPARE(list.devices.size(), size_t{reason.isEmpty() ? 3U : 1U});
         return;
     }
     QTemporaryDir folder;
     QVERIFY(folder.isValid());
-    const QString program = folder.filePath("tst_devices");
-    QVERIFY(QFile::copy(QCoreApplication::applicationFilePath(), program));
-    if (installed)
+    for (const QString& made : {program, module})
+        QVERIFY(made.isEmpty() || QDir(folder.path()).mkpath(made));
+    const QString copy = folder.filePath(program + "/tst_devices");
+    QVERIFY(QFile::copy(QCoreApplication::applicationFilePath(), copy));
+    if (!module.isEmpty())
         QVERIFY(QFile::copy(QString::fromStdString(fake("good")),
-                            folder.filePath("libhalfscope_cuda.so")));
+                            folder.filePath(module + "/libhalfscope_cuda.so")));
+    QCOMPARE(chmod(qPrintable(folder.filePath(module)), mode), 0);
     QProcess child;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.insert(kChildVariable, "1");
     child.setProcessEnvironment(environment);
     child.setProcessChannelMode(QProcess::MergedChannels);
-    child.start(program, {QString("besideTheProgram:") + QTest::currentDataTag()});
+    child.start(copy, {QString("besideTheProgram:") + QTest::currentDataTag()});
     QVERIFY(child.waitForFinished(60000));
     const QByteArray output = child.readAll();
     QVERIFY2(child.exitStatus() == QProcess::NormalExit && child.exitCode() == 0, output);

@@ -1,0 +1,12 @@
+// SHA-256 (FIPS 180-4): tells files apart that somebody may have made to look alike.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace halfscope {
+
+/// 64 hexadecimal digits.
+std::string sha256(std::string_view bytes);
+
+} // namespace halfscope
