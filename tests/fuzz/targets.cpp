@@ -1,0 +1,157 @@
+// The targets: the bytes of a file, read as the programs read it, and what must hold of what was
+// taken.
+#include "tests/fuzz/targets.h"
+
+#include "engine/core/error.h"
+#include "engine/core/escape.h"
+#include "engine/core/text.h"
+#include "engine/io/picture.h"
+#include "engine/lang/syntax.h"
+#include "engine/models/model_spec.h"
+#include "engine/runs/gradient_file.h"
+#include "engine/runs/run_reader.h"
+#include "engine/runs/run_summary.h"
+#include "engine/settings/cast_policy_json.h"
+#include "engine/settings/fields.h"
+#include "engine/verify/golden.h"
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace halfscope::fuzz {
+namespace {
+
+/// A file in memory, under a path of its own.
+class MemoryFile {
+public:
+    explicit MemoryFile(std::string_view bytes) : m_file(::memfd_create("fuzzed", MFD_CLOEXEC)) {
+        const auto count = static_cast<ssize_t>(bytes.size());
+        require(::write(m_file, bytes.data(), bytes.size()) == count, "no memory for a file");
+    }
+    ~MemoryFile() { ::close(m_file); }
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+    std::string path() const { return "/proc/self/fd/" + std::to_string(m_file); }
+
+private:
+    int m_file;
+};
+
+void experiment(std::string_view bytes) {
+    const std::string written = configText(parseConfig(bytes, "f.json"));
+    require(configText(parseConfig(written, "f.json")) == written, "it reads differently");
+}
+
+void policy(std::string_view bytes) { parseCastPolicy(bytes, "p.json"); }
+
+void model(std::string_view bytes) {
+    lang::textOf(lang::parse(bytes));
+    readModel(bytes);
+}
+
+/// The setting that names a picture, and everything else of the command line's form.
+void setting(std::string_view bytes) {
+    RunConfig config = defaultConfig();
+    applySetting(config, std::string(bytes));
+    checkConfig(config);
+}
+
+void picture(std::string_view bytes) {
+    const MemoryFile file(bytes);
+    const Picture square = readSquare(file.path(), 4);
+    require(square.values.size() == size_t{16} * static_cast<size_t>(square.channels),
+            "a square with holes");
+    for (const float value : square.values)
+        require(value >= 0 && value <= 1, "a value outside 0 to 1");
+    const Picture whole = readPicture(file.path());
+    require(resized(centreSquare(whole), 4, 4).values == square.values, "another square");
+}
+
+void summary(std::string_view bytes) {
+    const std::array<std::string, 2> lanes{"fp32", "amp-fp16"};
+    trainedOnOf(bytes, "summary.json", lanes, 3);
+}
+
+/// Bytes up to a line "--" are steps.csv, then timing.csv, events.csv and gradients.csv.
+void tables(std::string_view bytes) {
+    static const std::string folder = [] {
+        const auto place = std::filesystem::temp_directory_path() /
+                           ("halfscope-fuzz-" + std::to_string(::getpid()));
+        std::filesystem::create_directory(place);
+        return place.string();
+    }();
+    for (const char* name : {"/steps.csv", "/timing.csv", "/events.csv", "/gradients.csv"}) {
+        constexpr std::string_view kEnd = "--\n";
+        const size_t end = bytes.find(kEnd);
+        std::filesystem::remove(folder + name);
+        if (bytes.empty()) continue;
+        std::ofstream(folder + name, std::ios::binary) << bytes.substr(0, end);
+        bytes.remove_prefix(end == bytes.npos ? bytes.size() : end + kEnd.size());
+    }
+    const auto run = readRun(folder, defaultConfig());
+    require(run && run->now().laneCount() >= 1, "a run without lanes");
+}
+
+void walk(const recorded::Golden& value, int depth) {
+    const auto tries = [](auto call) {
+        try {
+            call();
+        } catch (const InputError&) { // it is something else
+        }
+    };
+    tries([&] { value.number(); });
+    tries([&] { value.integer(); });
+    tries([&] { value.flag(); });
+    tries([&] { value.text(); });
+    tries([&] { value.numbers(); });
+    tries([&] { value.shape(); });
+    if (depth == 0) return;
+    tries([&] {
+        for (const recorded::Golden& item : value.items())
+            walk(item, depth - 1);
+    });
+    tries([&] {
+        for (const auto& [key, member] : value.members())
+            walk(member, depth - 1);
+    });
+}
+
+void golden(std::string_view bytes) {
+    constexpr int kDeep = 4; // every list is walked through from above: deeper takes squares
+    walk(recorded::Golden::parse("g.json", bytes), kDeep);
+}
+
+constexpr std::array<Target, 8> kTargets{{{"experiment", experiment},
+                                          {"golden", golden},
+                                          {"model", model},
+                                          {"picture", picture},
+                                          {"policy", policy},
+                                          {"setting", setting},
+                                          {"summary", summary},
+                                          {"tables", tables}}};
+
+void checkSentence(std::string_view sentence) {
+    require(!sentence.empty() && isPlainText(sentence), "an error that is no plain line");
+    require(messageText(sentence) == sentence, "an error that is not fit to be shown");
+}
+
+} // namespace
+
+std::span<const Target> targets() { return kTargets; }
+
+void check(const Target& target, std::string_view bytes) {
+    try {
+        target.run(bytes);
+    } catch (const InputError& error) {
+        checkSentence(error.what());
+    } catch (const RunError& error) {
+        checkSentence(error.what());
+    }
+}
+
+} // namespace halfscope::fuzz

@@ -1,0 +1,50 @@
+// Runs the fuzzers' targets over their corpora and over what they once found, with the compiler and
+// in the build of every other test.
+#include "tests/fuzz/targets.h"
+
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QTest>
+
+using namespace halfscope::fuzz;
+
+class TestFuzzCorpus : public QObject {
+    Q_OBJECT
+
+private slots:
+    void replay_data();
+    void replay();
+};
+
+void TestFuzzCorpus::replay_data() {
+    QTest::addColumn<int>("target");
+    for (int i = 0; i < static_cast<int>(targets().size()); ++i)
+        QTest::newRow(targets()[static_cast<size_t>(i)].name.data()) << i;
+}
+
+void TestFuzzCorpus::replay() {
+    QFETCH(int, target);
+    const Target& chosen = targets()[static_cast<size_t>(target)];
+    const QDir folder(QStringLiteral(HALFSCOPE_SOURCE_DIR "/tests/fuzz/corpus/") +
+                      QLatin1String(chosen.name.data()));
+    const QStringList names = folder.entryList(QDir::Files);
+    QVERIFY2(!names.isEmpty(), qPrintable(folder.path()));
+    constexpr qint64 kLongest = 2000; // ms; a file that takes longer is a finding
+    for (const QString& name : names) {
+        QFile file(folder.filePath(name));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QByteArray bytes = file.readAll();
+        QElapsedTimer clock;
+        clock.start();
+        try {
+            check(chosen, {bytes.data(), static_cast<size_t>(bytes.size())});
+        } catch (const std::exception& error) {
+            QFAIL(qPrintable(name + QStringLiteral(": ") + QString::fromUtf8(error.what())));
+        }
+        QVERIFY2(clock.elapsed() < kLongest, qPrintable(name));
+    }
+}
+
+QTEST_GUILESS_MAIN(TestFuzzCorpus)
+#include "tst_fuzz_corpus.moc"
