@@ -382,10 +382,11 @@ private:
         return true;
     }
 
-    /// Of a row that is not there. An edit is of a step to come.
+    /// Of rows that are not there. An edit is of a step to come.
     bool isAhead(const Event& event) const {
-        return event.kind != EventKind::Edit && event.lane >= 0 &&
-               event.step > m_ends[static_cast<size_t>(event.lane)].step;
+        return event.kind != EventKind::Edit &&
+               std::all_of(m_ends.begin(), m_ends.end(),
+                           [&](const LaneEnd& end) { return event.step > end.step; });
     }
 
     bool readGradientFile() {

@@ -91,7 +91,7 @@ void TestCli::wrongUsage_data() {
         "--lane: \"amp-fp61\" is not a lane of this experiment; the nearest one is amp-fp16");
     row("settings that exclude each other", {"describe", "--set", "scaler.floor=1e9"},
         "scaler.init_scale: 65536 is not allowed: at least scaler.floor, 1e+09");
-    row("name of two lines", {"run", "no\nsuch.json"}, "no such.json: cannot read: ");
+    row("name of two lines", {"run", "no\nsuch.json"}, "no\\nsuch.json: cannot read: ");
     row("two forms", {"describe", "--dot", "--json"}, "--dot excludes --json");
 }
 

@@ -10,6 +10,8 @@ Headline::Headline(QWidget* parent) : QLabel(parent) {
     setTextFormat(Qt::PlainText);
     setAlignment(Qt::AlignCenter);
     setWordWrap(true);
+    // a word without an end must not make the window wider
+    setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     // room for two lines, so that a longer sentence does not move the pictures
     setFixedHeight(2 * fontMetrics().lineSpacing() + 4);
 }

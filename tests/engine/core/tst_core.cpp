@@ -150,9 +150,9 @@ void TestCore::escapes() {
     QCOMPARE(quotedText(text), '"' + shown + '"');
     QCOMPARE(pathText(text), shown);
     QVERIFY(isPlainText(escapedText(text)));
-    QCOMPARE(std::string(InputError(text).what()), shown);
-    QCOMPARE(std::string(RunError(text).what()), shown);
-    QCOMPARE(std::string(EngineError(text).what()), shown);
+    QCOMPARE(std::string(InputError(Message::data(text)).what()), shown);
+    QCOMPARE(std::string(RunError(Message::data(text)).what()), shown);
+    QCOMPARE(std::string(EngineError(Message::data(text)).what()), shown);
 }
 
 void TestCore::longTextsAreCut() {
@@ -176,7 +176,7 @@ void TestCore::longTextsAreCut() {
 
 void TestCore::errorsAreFitToBeShown() {
     const std::string long20(20'000'000, 'y');
-    const std::string text = InputError(long20 + ": cannot read: the reason").what();
+    const std::string text = InputError(Message::data(long20 + ": cannot read: the reason")).what();
     QVERIFY(text.size() < 2100);
     QVERIFY(text.ends_with(": cannot read: the reason"));
 }

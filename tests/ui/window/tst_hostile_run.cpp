@@ -71,6 +71,25 @@ QSize leastSize(MainWindow& window) {
     return window.findChild<QWidget*>(QStringLiteral("page"))->minimumSizeHint();
 }
 
+/// Names the parts that ask for the most room, outermost first.
+QString widestOf(MainWindow& window) {
+    QStringList names;
+    const QWidget* part = window.findChild<QWidget*>(QStringLiteral("page"));
+    while (part) {
+        const QWidget* widest = nullptr;
+        for (const auto* child : part->findChildren<QWidget*>(Qt::FindDirectChildrenOnly))
+            if (!child->isWindow() && !child->isHidden() &&
+                (!widest || child->minimumSizeHint().width() > widest->minimumSizeHint().width()))
+                widest = child;
+        part = widest;
+        if (part)
+            names << QStringLiteral("%1 %2 %3")
+                         .arg(part->metaObject()->className(), part->objectName())
+                         .arg(part->minimumSizeHint().width());
+    }
+    return names.join(QStringLiteral(" > "));
+}
+
 /// The tip that is shown when the pointer rests there.
 QString tipOf(QWidget& widget, const QPoint& at) {
     QToolTip::hideText();
@@ -190,7 +209,10 @@ void TestHostileRun::isShownAsPlainText() {
     const QSize least = leastSize(window);
     constexpr int kName = 160; // the longest name of a device beside that of the other run
     QVERIFY2(least.width() <= m_least.width() + kName && least.height() <= m_least.height(),
-             qPrintable(QStringLiteral("%1 x %2").arg(least.width()).arg(least.height())));
+             qPrintable(QStringLiteral("%1 x %2, of %3")
+                            .arg(least.width())
+                            .arg(least.height())
+                            .arg(widestOf(window))));
     const QString picture = qEnvironmentVariable("HALFSCOPE_HOSTILE_PICTURES");
     if (!picture.isEmpty())
         window.grab().save(QStringLiteral("%1/%2.png").arg(picture, QTest::currentDataTag()));
