@@ -32,8 +32,12 @@ void cpuMatmul(const CpuCall&);
 void cpuConv2d(const CpuCall&);
 void cpuConv2dInputGrad(const CpuCall&);
 void cpuConv2dWeightGrad(const CpuCall&);
-void cpuReduce(const CpuCall&); ///< Sum, Mean, ReduceMax, ReduceMin, Prod over any axes
-void cpuScan(const CpuCall&);   ///< Cumsum, Cumprod
+void cpuSum(const CpuCall&);
+void cpuMean(const CpuCall&);
+void cpuReduceMax(const CpuCall&);
+void cpuReduceMin(const CpuCall&);
+void cpuProd(const CpuCall&);
+void cpuScan(const CpuCall&); ///< Cumsum, Cumprod
 void cpuRandom(const CpuCall&);
 void cpuCopyStrided(const CpuCall&); ///< Transpose, Slice, Expand
 void cpuPad(const CpuCall&);

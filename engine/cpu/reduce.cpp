@@ -327,15 +327,13 @@ private:
     Acc* m_partials;
 };
 
-template <class Acc>
-void reduceAs(const CpuCall& call, const ReducePlan& plan) {
-    switch (call.node.op) {
-    case Op::Sum: return Reducer<Acc, Add>(call, plan, false).run();
-    case Op::Mean: return Reducer<Acc, Add>(call, plan, true).run();
-    case Op::Prod: return Reducer<Acc, Multiply>(call, plan, false).run();
-    case Op::ReduceMax: return Reducer<Acc, Larger>(call, plan, false).run();
-    case Op::ReduceMin: return Reducer<Acc, Smaller>(call, plan, false).run();
-    default: failInvariant("cpuReduce: not a reduction");
+template <class Op>
+void reduceBy(const CpuCall& call, bool divides) {
+    const ReducePlan plan = planOf(*call.in[0].shape, attrsOf<AxesAttrs>(call.node.attrs).axes);
+    switch (call.in[0].dtype) {
+    case DType::F64: return Reducer<double, Op>(call, plan, divides).run();
+    case DType::I32: return Reducer<int64_t, Op>(call, plan, divides).run();
+    default: return Reducer<float, Op>(call, plan, divides).run();
     }
 }
 
@@ -349,13 +347,10 @@ size_t cpuReduceScratchBytes(const Graph& graph, NodeId id, int) {
     return static_cast<size_t>(p.parts * p.outputs()) * (wide ? 8 : 4);
 }
 
-void cpuReduce(const CpuCall& call) {
-    const ReducePlan plan = planOf(*call.in[0].shape, attrsOf<AxesAttrs>(call.node.attrs).axes);
-    switch (call.in[0].dtype) {
-    case DType::F64: return reduceAs<double>(call, plan);
-    case DType::I32: return reduceAs<int64_t>(call, plan);
-    default: return reduceAs<float>(call, plan);
-    }
-}
+void cpuSum(const CpuCall& call) { reduceBy<Add>(call, false); }
+void cpuMean(const CpuCall& call) { reduceBy<Add>(call, true); }
+void cpuProd(const CpuCall& call) { reduceBy<Multiply>(call, false); }
+void cpuReduceMax(const CpuCall& call) { reduceBy<Larger>(call, false); }
+void cpuReduceMin(const CpuCall& call) { reduceBy<Smaller>(call, false); }
 
 } // namespace halfscope

@@ -3,6 +3,9 @@
 
 #include "engine/core/error.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace halfscope {
 
 namespace {
@@ -19,36 +22,6 @@ constexpr uint8_t kEqual = 0, kNotEqual = 4, kLess = 17, kLessEqual = 18, kNotLe
 std::unique_ptr<VectorCode> VectorCode::make(VectorSet set) {
     require(set != VectorSet::Portable, "vector code: this set has none");
     return set == VectorSet::Avx512 ? makeAvx512Code() : makeAvx2Code();
-}
-
-bool VectorCode::has(Op op) {
-    switch (op) {
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Div:
-    case Op::Maximum:
-    case Op::Minimum:
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Relu:
-    case Op::Sqrt:
-    case Op::Rsqrt:
-    case Op::Reciprocal:
-    case Op::Less:
-    case Op::LessEqual:
-    case Op::Equal:
-    case Op::NotEqual:
-    case Op::LogicalAnd:
-    case Op::LogicalOr:
-    case Op::LogicalNot:
-    case Op::IsFinite:
-    case Op::Where:
-    case Op::Cast:
-    case Op::StopGradient:
-    case Op::Sum: return true;
-    default: return false;
-    }
 }
 
 VectorCode::VectorCode(int lanes, int values)
@@ -92,60 +65,93 @@ void VectorCode::spread(DType type, const Xbyak::Reg32& number, const Xbyak::Add
     vmovups(to, spare());
 }
 
-void VectorCode::compute(Op op, const Register& out, const std::array<Register, 3>& in) {
-    switch (op) {
-    case Op::Add: vaddps(out, in[0], in[1]); break;
-    case Op::Sub: vsubps(out, in[0], in[1]); break;
-    case Op::Mul: vmulps(out, in[0], in[1]); break;
-    case Op::Div: vdivps(out, in[0], in[1]); break;
-    case Op::Maximum:
-        vmaxps(out, in[0], in[1]);
-        keepNan(out, in[0]);
-        break;
-    case Op::Minimum:
-        vminps(out, in[0], in[1]);
-        keepNan(out, in[0]);
-        break;
-    case Op::Neg: vxorps(out, in[0], constant(Constant::Sign)); break;
-    case Op::Abs: vandnps(out, inRegister(Constant::Sign), in[0]); break;
-    case Op::Sqrt: vsqrtps(out, in[0]); break;
-    case Op::Rsqrt:
-        vsqrtps(out, in[0]);
-        vdivps(out, inRegister(Constant::Ones), out);
-        break;
-    case Op::Reciprocal: vdivps(out, inRegister(Constant::Ones), in[0]); break;
-    case Op::Cast:
-    case Op::StopGradient: vmovaps(out, in[0]); break;
-    default: computeByMask(op, out, in);
-    }
+/// What writes an op's instructions.
+struct VectorCode::OpCode {
+    using Out = const Register&;
+    using In = const std::array<Register, 3>&;
+    Op op;
+    void (*write)(VectorCode&, Out, In) = nullptr; ///< null: the caller's sum
+};
+
+const VectorCode::OpCode* VectorCode::codeOf(Op op) {
+    using Out = OpCode::Out;
+    using In = OpCode::In;
+    using C = VectorCode;
+    static constexpr OpCode kRows[] = {
+        {Op::Neg, [](C& c, Out out, In in) { c.vxorps(out, in[0], c.constant(Constant::Sign)); }},
+        {Op::Sqrt, [](C& c, Out out, In in) { c.vsqrtps(out, in[0]); }},
+        {Op::Rsqrt,
+         [](C& c, Out out, In in) {
+             c.vsqrtps(out, in[0]);
+             c.vdivps(out, c.inRegister(Constant::Ones), out);
+         }},
+        {Op::Reciprocal,
+         [](C& c, Out out, In in) { c.vdivps(out, c.inRegister(Constant::Ones), in[0]); }},
+        {Op::Relu, // +0 for all that is at most 0; NaN stays
+         [](C& c, Out out, In in) {
+             c.valueOrZero(out, in[0], c.constant(Constant::Zero), compare::kNotLessEqual, in[0]);
+         }},
+        {Op::Abs,
+         [](C& c, Out out, In in) { c.vandnps(out, c.inRegister(Constant::Sign), in[0]); }},
+        {Op::IsFinite, // x - x is 0 for finite x and NaN for all others
+         [](C& c, Out out, In in) {
+             c.vsubps(out, in[0], in[0]);
+             c.truth(out, out, c.constant(Constant::Zero), compare::kEqual);
+         }},
+        {Op::LogicalNot,
+         [](C& c, Out out, In in) {
+             c.truth(out, in[0], c.constant(Constant::Zero), compare::kEqual);
+         }},
+        {Op::Cast, [](C& c, Out out, In in) { c.vmovaps(out, in[0]); }},
+        {Op::StopGradient, [](C& c, Out out, In in) { c.vmovaps(out, in[0]); }},
+        {Op::Add, [](C& c, Out out, In in) { c.vaddps(out, in[0], in[1]); }},
+        {Op::Sub, [](C& c, Out out, In in) { c.vsubps(out, in[0], in[1]); }},
+        {Op::Mul, [](C& c, Out out, In in) { c.vmulps(out, in[0], in[1]); }},
+        {Op::Div, [](C& c, Out out, In in) { c.vdivps(out, in[0], in[1]); }},
+        {Op::Maximum,
+         [](C& c, Out out, In in) {
+             c.vmaxps(out, in[0], in[1]);
+             c.keepNan(out, in[0]);
+         }},
+        {Op::Minimum,
+         [](C& c, Out out, In in) {
+             c.vminps(out, in[0], in[1]);
+             c.keepNan(out, in[0]);
+         }},
+        {Op::Less, [](C& c, Out out, In in) { c.truth(out, in[0], in[1], compare::kLess); }},
+        {Op::LessEqual,
+         [](C& c, Out out, In in) { c.truth(out, in[0], in[1], compare::kLessEqual); }},
+        {Op::Equal, [](C& c, Out out, In in) { c.truth(out, in[0], in[1], compare::kEqual); }},
+        {Op::NotEqual,
+         [](C& c, Out out, In in) { c.truth(out, in[0], in[1], compare::kNotEqual); }},
+        {Op::LogicalAnd,
+         [](C& c, Out out, In in) {
+             c.vmulps(out, in[0], in[1]);
+             c.truth(out, out, c.constant(Constant::Zero), compare::kNotEqual);
+         }},
+        {Op::LogicalOr,
+         [](C& c, Out out, In in) {
+             c.vaddps(out, in[0], in[1]);
+             c.truth(out, out, c.constant(Constant::Zero), compare::kNotEqual);
+         }},
+        {Op::Where,
+         [](C& c, Out out, In in) {
+             c.choose(out, in[0], c.constant(Constant::Zero), compare::kNotEqual, in[1], in[2]);
+         }},
+        {Op::Sum},
+    };
+    const auto* const end = std::end(kRows);
+    const auto* const row =
+        std::find_if(std::begin(kRows), end, [op](const OpCode& r) { return r.op == op; });
+    return row == end ? nullptr : row;
 }
 
-void VectorCode::computeByMask(Op op, const Register& out, const std::array<Register, 3>& in) {
-    const Xbyak::Operand& zero = constant(Constant::Zero);
-    switch (op) {
-    case Op::Relu: // +0 for all that is at most 0; NaN stays
-        valueOrZero(out, in[0], zero, compare::kNotLessEqual, in[0]);
-        break;
-    case Op::Less: truth(out, in[0], in[1], compare::kLess); break;
-    case Op::LessEqual: truth(out, in[0], in[1], compare::kLessEqual); break;
-    case Op::Equal: truth(out, in[0], in[1], compare::kEqual); break;
-    case Op::NotEqual: truth(out, in[0], in[1], compare::kNotEqual); break;
-    case Op::LogicalNot: truth(out, in[0], zero, compare::kEqual); break;
-    case Op::LogicalAnd:
-        vmulps(out, in[0], in[1]);
-        truth(out, out, zero, compare::kNotEqual);
-        break;
-    case Op::LogicalOr:
-        vaddps(out, in[0], in[1]);
-        truth(out, out, zero, compare::kNotEqual);
-        break;
-    case Op::IsFinite: // x - x is 0 for finite x and NaN for all others
-        vsubps(out, in[0], in[0]);
-        truth(out, out, zero, compare::kEqual);
-        break;
-    case Op::Where: choose(out, in[0], zero, compare::kNotEqual, in[1], in[2]); break;
-    default: failInvariant("vector loop: an op has no code");
-    }
+bool VectorCode::has(Op op) { return codeOf(op) != nullptr; }
+
+void VectorCode::compute(Op op, const Register& out, const std::array<Register, 3>& in) {
+    const OpCode* const code = codeOf(op);
+    require(code != nullptr && code->write != nullptr, "vector loop: an op has no code");
+    code->write(*this, out, in);
 }
 
 void VectorCode::truth(const Register& out, const Register& a, const Xbyak::Operand& b,

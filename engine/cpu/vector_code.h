@@ -80,8 +80,8 @@ protected:
     virtual void storeWords(const Xbyak::Address& to, const Register& words) = 0;
 
 private:
-    /// Ops whose result is chosen by a comparison.
-    void computeByMask(Op, const Register& out, const std::array<Register, 3>& in);
+    struct OpCode; ///< a row of the table of ops
+    static const OpCode* codeOf(Op);
     /// 1 where the comparison holds, else 0.
     void truth(const Register& out, const Register& a, const Xbyak::Operand& b, uint8_t predicate);
     /// The machine's maximum takes the second operand where either is NaN; the op wants the NaN.

@@ -46,11 +46,9 @@ int narrow(int64_t value) {
 
 /// Transforms (FFT, Winograd) round in between: products and sums only.
 bool isPlain(Op op, int algorithm) {
-    switch (op) {
-    case Op::Conv2d: return algorithm <= CUDNN_CONVOLUTION_FWD_ALGO_GEMM;
-    case Op::Conv2dInputGrad: return algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_1;
-    default: return algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1;
-    }
+    if (op == Op::Conv2d) return algorithm <= CUDNN_CONVOLUTION_FWD_ALGO_GEMM;
+    return algorithm == (op == Op::Conv2dInputGrad ? int{CUDNN_CONVOLUTION_BWD_DATA_ALGO_1}
+                                                   : int{CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1});
 }
 
 bool isStrict(const Node& node) { return node.dtype == DType::F32 && node.math != MathMode::TF32; }

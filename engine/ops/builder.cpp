@@ -104,17 +104,7 @@ size_t hashOf(const std::vector<int64_t>& key) {
     return static_cast<size_t>(hash);
 }
 
-// ---- exact folds -------------------------------------------------------------------------------
-
-std::optional<double> constantValue(const Builder& b, NodeId id) {
-    if (b[id].op != Op::Constant) return std::nullopt;
-    return std::get<ConstantAttrs>(b[id].attrs).value;
-}
-
-bool isConstant(const Builder& b, NodeId id, double value) {
-    const auto held = constantValue(b, id);
-    return held && std::bit_cast<uint64_t>(*held) == std::bit_cast<uint64_t>(value);
-}
+// ---- constants ----------------------------------------------------------------------------------
 
 /// An elementwise op of constants: the reference's value, which the new constant rounds once.
 std::optional<NodeId> foldConstants(Builder& b, Op op, std::span<const NodeId> in,
@@ -123,108 +113,13 @@ std::optional<NodeId> foldConstants(Builder& b, Op op, std::span<const NodeId> i
     if (!info.flags.has(OpFlag::Elementwise)) return std::nullopt;
     std::vector<RefTensor> values;
     for (const NodeId id : in) {
-        const auto value = constantValue(b, id);
+        const auto value = b.constantValue(id);
         if (!value) return std::nullopt;
         values.push_back({Shape{}, {*value}});
     }
     RefTensor out{Shape{}, {0.0}};
     info.reference(values, attrs, out);
     return b.constant(out.values[0], type.shape, type.dtype);
-}
-
-std::optional<NodeId> foldCast(Builder& b, NodeId x, DType to) {
-    if (b.dtypeOf(x) == to) return x;
-    if (b[x].op != Op::Cast) return std::nullopt;
-    const NodeId original = b[x].in[0];
-    if (!holdsAll(b.dtypeOf(x), b.dtypeOf(original))) return std::nullopt;
-    return b.cast(original, to);
-}
-
-/// Identities that hold for every x, -0, infinities and NaN included. x + 0 is not among them: it
-/// turns -0 into 0.
-std::optional<NodeId> foldArithmetic(Builder& b, Op op, std::span<const NodeId> in) {
-    switch (op) {
-    case Op::Neg:
-        if (b[in[0]].op == Op::Neg) return b[in[0]].in[0];
-        break;
-    case Op::Add:
-        if (isConstant(b, in[1], -0.0)) return in[0];
-        if (isConstant(b, in[0], -0.0)) return in[1];
-        break;
-    case Op::Sub:
-        if (isConstant(b, in[1], 0.0)) return in[0];
-        break;
-    case Op::Mul:
-        if (isConstant(b, in[1], 1.0)) return in[0];
-        if (isConstant(b, in[0], 1.0)) return in[1];
-        break;
-    case Op::Div:
-    case Op::Pow:
-        if (isConstant(b, in[1], 1.0)) return in[0];
-        break;
-    case Op::Where:
-        if (in[1] == in[2]) return in[1];
-        if (const auto condition = constantValue(b, in[0])) return *condition != 0 ? in[1] : in[2];
-        break;
-    default: break;
-    }
-    return std::nullopt;
-}
-
-std::optional<NodeId> foldTranspose(Builder& b, NodeId x, const Shape& axes) {
-    bool identity = true;
-    for (int i = 0; i < axes.rank(); ++i)
-        identity = identity && axes[i] == i;
-    if (identity) return x;
-    if (b[x].op != Op::Transpose) return std::nullopt;
-    const Shape inner = std::get<AxesAttrs>(b[x].attrs).axes;
-    Shape joined;
-    for (const int64_t axis : axes)
-        joined.push(inner[static_cast<int>(axis)]);
-    return b.transpose(b[x].in[0], joined);
-}
-
-bool allZero(const Shape& s) {
-    return std::all_of(s.begin(), s.end(), [](int64_t v) { return v == 0; });
-}
-
-std::optional<NodeId> foldMovement(Builder& b, Op op, std::span<const NodeId> in,
-                                   const Attrs& attrs, const NodeType& type) {
-    const NodeId x = in[0];
-    const bool sameShape = b.shapeOf(x) == type.shape;
-    const auto value = constantValue(b, x);
-    switch (op) {
-    case Op::Reshape:
-    case Op::Expand:
-        if (sameShape) return x;
-        if (value) return b.constant(*value, type.shape, type.dtype);
-        if (b[x].op == op) return b.emit(op, {b[x].in[0]}, attrs);
-        break;
-    case Op::Transpose:
-        if (value) return b.constant(*value, type.shape, type.dtype);
-        return foldTranspose(b, x, std::get<AxesAttrs>(attrs).axes);
-    case Op::Slice:
-        if (sameShape) return x;
-        if (value) return b.constant(*value, type.shape, type.dtype);
-        break;
-    case Op::Pad: {
-        const auto& pad = std::get<PadAttrs>(attrs);
-        if (allZero(pad.before) && allZero(pad.after) && sameShape) return x;
-        break;
-    }
-    case Op::Concat:
-        if (in.size() == 1) return x;
-        break;
-    case Op::Sum:
-    case Op::Mean:
-    case Op::ReduceMax:
-    case Op::ReduceMin:
-    case Op::Prod: // a sum of one element, or over no axes
-        if (sameShape) return x;
-        break;
-    default: break;
-    }
-    return std::nullopt;
 }
 
 bool isContraction(Op op) {
@@ -239,13 +134,10 @@ const Node& Builder::operator[](NodeId id) const {
     return m_graph[id];
 }
 
-std::optional<NodeId> Builder::simplify(Op op, std::span<const NodeId> in, const Attrs& attrs,
-                                        const NodeType& type) {
-    if (op == Op::Cast)
-        if (const auto folded = foldCast(*this, in[0], type.dtype)) return folded;
-    if (const auto folded = foldConstants(*this, op, in, attrs, type)) return folded;
-    if (const auto folded = foldArithmetic(*this, op, in)) return folded;
-    return foldMovement(*this, op, in, attrs, type);
+std::optional<double> Builder::constantValue(NodeId id) const {
+    const Node& node = (*this)[id];
+    if (node.op != Op::Constant) return std::nullopt;
+    return std::get<ConstantAttrs>(node.attrs).value;
 }
 
 NodeId Builder::emit(Op op, std::span<const NodeId> in, Attrs attrs) {
@@ -273,7 +165,9 @@ NodeId Builder::emit(Op op, std::span<const NodeId> in, Attrs attrs) {
     }
     // A fold may grow the node list that `in` points into.
     const std::vector<NodeId> operandIds(in.begin(), in.end());
-    if (const auto folded = simplify(op, operandIds, attrs, type)) return *folded;
+    if (const auto folded = foldConstants(*this, op, operandIds, attrs, type)) return *folded;
+    if (info.fold != nullptr)
+        if (const auto folded = info.fold({*this, op, operandIds, attrs, type})) return *folded;
 
     Node node{.op = op,
               .in = operandIds,

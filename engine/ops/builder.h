@@ -6,6 +6,7 @@
 
 #include "engine/graph/graph.h"
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -22,6 +23,9 @@ public:
     const Node& operator[](NodeId id) const;
     Shape shapeOf(NodeId id) const { return (*this)[id].shape; } ///< a copy: emitting moves nodes
     DType dtypeOf(NodeId id) const { return (*this)[id].dtype; }
+
+    /// Of a constant.
+    std::optional<double> constantValue(NodeId) const;
 
     // leaves
     NodeId input(std::string name, Shape shape, DType dtype);
@@ -103,8 +107,6 @@ public:
 
 private:
     NodeId addUnique(Node node);
-    std::optional<NodeId> simplify(Op op, std::span<const NodeId> in, const Attrs& attrs,
-                                   const NodeType& type);
 
     Graph& m_graph;
     std::unordered_multimap<size_t, NodeId> m_byHash;

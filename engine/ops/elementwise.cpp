@@ -6,6 +6,7 @@
 #include "engine/ops/builder.h"
 #include "engine/ops/families.h"
 
+#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -300,21 +301,69 @@ void vjpWhere(const VjpArgs& v) {
     if (v.needed[2]) v.dIn[2] = v.b.where(v.in[0], like(v, 0), v.dy);
 }
 
+// ---- folds -------------------------------------------------------------------------------------
+// x + 0 is not among them: it turns -0 into 0.
+
+bool isConstant(const Builder& b, NodeId id, double value) {
+    const auto held = b.constantValue(id);
+    return held && std::bit_cast<uint64_t>(*held) == std::bit_cast<uint64_t>(value);
+}
+
+std::optional<NodeId> foldNeg(const FoldArgs& a) {
+    const Node& x = a.b[a.in[0]];
+    if (x.op == Op::Neg) return x.in[0];
+    return std::nullopt;
+}
+
+/// Without an operand that changes nothing.
+std::optional<NodeId> withoutSecond(const FoldArgs& a, double neutral) {
+    if (isConstant(a.b, a.in[1], neutral)) return a.in[0];
+    return std::nullopt;
+}
+std::optional<NodeId> withoutEither(const FoldArgs& a, double neutral) {
+    if (const auto folded = withoutSecond(a, neutral)) return folded;
+    if (isConstant(a.b, a.in[0], neutral)) return a.in[1];
+    return std::nullopt;
+}
+std::optional<NodeId> foldAdd(const FoldArgs& a) { return withoutEither(a, -0.0); }
+std::optional<NodeId> foldSub(const FoldArgs& a) { return withoutSecond(a, 0.0); }
+std::optional<NodeId> foldMul(const FoldArgs& a) { return withoutEither(a, 1.0); }
+std::optional<NodeId> foldByOne(const FoldArgs& a) { return withoutSecond(a, 1.0); } // x / 1, x^1
+
+std::optional<NodeId> foldWhere(const FoldArgs& a) {
+    if (a.in[1] == a.in[2]) return a.in[1];
+    const auto condition = a.b.constantValue(a.in[0]);
+    if (!condition) return std::nullopt;
+    return *condition != 0 ? a.in[1] : a.in[2];
+}
+
+std::optional<NodeId> foldCast(const FoldArgs& a) {
+    const NodeId x = a.in[0];
+    if (a.b.dtypeOf(x) == a.type.dtype) return x;
+    if (a.b[x].op != Op::Cast) return std::nullopt;
+    const NodeId original = a.b[x].in[0];
+    if (!holdsAll(a.b.dtypeOf(x), a.b.dtypeOf(original))) return std::nullopt;
+    return a.b.cast(original, a.type.dtype);
+}
+
 // ---- rows --------------------------------------------------------------------------------------
 
 constexpr OpFlags kSmooth = OpFlag::Elementwise;
 constexpr OpFlags kFunction = OpFlag::Elementwise | OpFlag::Transcendental;
-constexpr OpFlags kLinear = OpFlag::Elementwise | OpFlag::LinearGradient;
+constexpr OpFlags kLinear = OpFlag::Elementwise | OpFlag::LinearGradient | OpFlag::Cheap;
 constexpr OpFlags kPick = kLinear | OpFlag::KeepsPrecision;
-constexpr OpFlags kStep = OpFlag::Elementwise | OpFlag::NoGradient | OpFlag::KeepsPrecision;
+constexpr OpFlags kStep =
+    OpFlag::Elementwise | OpFlag::NoGradient | OpFlag::KeepsPrecision | OpFlag::Cheap;
 
 template <NodeId (*DX)(const VjpArgs&), double (*F)(double)>
-constexpr OpInfo unaryRow(Op op, std::string_view name, OpFlags flags, InferFn infer) {
-    return {op, name, 1, flags, infer, vjpUnary<DX>, refUnary<F>};
+constexpr OpInfo unaryRow(Op op, std::string_view name, OpFlags flags, InferFn infer,
+                          FoldFn fold = nullptr) {
+    return {op, name, 1, flags, infer, vjpUnary<DX>, refUnary<F>, fold};
 }
 template <NodeId (*DA)(const VjpArgs&), NodeId (*DB)(const VjpArgs&), double (*F)(double, double)>
-constexpr OpInfo binaryRow(Op op, std::string_view name, OpFlags flags, InferFn infer) {
-    return {op, name, 2, flags, infer, vjpBinary<DA, DB>, refBinary<F>};
+constexpr OpInfo binaryRow(Op op, std::string_view name, OpFlags flags, InferFn infer,
+                           FoldFn fold = nullptr) {
+    return {op, name, 2, flags, infer, vjpBinary<DA, DB>, refBinary<F>, fold};
 }
 /// An op whose slope is zero wherever it has one: no gradient.
 template <double (*F)(double)>
@@ -327,7 +376,7 @@ constexpr OpInfo maskRow(Op op, std::string_view name, InferFn infer) {
 }
 
 constexpr OpInfo kRows[] = {
-    unaryRow<dNeg, negOf>(Op::Neg, "neg", kPick, inferNumber),
+    unaryRow<dNeg, negOf>(Op::Neg, "neg", kPick, inferNumber, foldNeg),
     unaryRow<dExp, expOf>(Op::Exp, "exp", kFunction, inferFloat),
     unaryRow<dExpm1, expm1Of>(Op::Expm1, "expm1", kFunction, inferFloat),
     unaryRow<dLog, logOf>(Op::Log, "log", kFunction, inferFloat),
@@ -363,14 +412,14 @@ constexpr OpInfo kRows[] = {
     stepRow<notOf>(Op::LogicalNot, "logical_not", inferLogical),
     // for a shift that the result does not depend on, such as the maximum in softmax
     stepRow<sameOf>(Op::StopGradient, "detach", inferSame),
-    {Op::Cast, "cast", 1, kLinear, inferCast, vjpUnary<dCast>, refCast},
+    {Op::Cast, "cast", 1, kLinear, inferCast, vjpUnary<dCast>, refCast, foldCast},
 
-    binaryRow<passDy, passDy, addOf>(Op::Add, "add", kLinear, inferPair),
-    binaryRow<passDy, negDy, subOf>(Op::Sub, "sub", kLinear, inferPair),
+    binaryRow<passDy, passDy, addOf>(Op::Add, "add", kLinear, inferPair, foldAdd),
+    binaryRow<passDy, negDy, subOf>(Op::Sub, "sub", kLinear, inferPair, foldSub),
     // one multiplication each way, rounded once by its own storage: no detour over f32 either
-    binaryRow<dMulA, dMulB, mulOf>(Op::Mul, "mul", kLinear, inferPair),
-    binaryRow<dDivA, dDivB, divOf>(Op::Div, "div", kSmooth, inferFloatPair),
-    binaryRow<dPowBase, dPowExponent, powOf>(Op::Pow, "pow", kFunction, inferFloatPair),
+    binaryRow<dMulA, dMulB, mulOf>(Op::Mul, "mul", kLinear, inferPair, foldMul),
+    binaryRow<dDivA, dDivB, divOf>(Op::Div, "div", kSmooth, inferFloatPair, foldByOne),
+    binaryRow<dPowBase, dPowExponent, powOf>(Op::Pow, "pow", kFunction, inferFloatPair, foldByOne),
     binaryRow<dAtan2A, dAtan2B, atan2Of>(Op::Atan2, "atan2", kFunction, inferFloatPair),
     binaryRow<dMaximumA, dMaximumB, maximumOf>(Op::Maximum, "maximum", kPick, inferPair),
     binaryRow<dMinimumA, dMinimumB, minimumOf>(Op::Minimum, "minimum", kPick, inferPair),
@@ -380,7 +429,7 @@ constexpr OpInfo kRows[] = {
     maskRow<notEqualOf>(Op::NotEqual, "not_equal", inferComparison),
     maskRow<andOf>(Op::LogicalAnd, "logical_and", inferLogical),
     maskRow<orOf>(Op::LogicalOr, "logical_or", inferLogical),
-    {Op::Where, "where", 3, kPick, inferWhere, vjpWhere, refWhere},
+    {Op::Where, "where", 3, kPick, inferWhere, vjpWhere, refWhere, foldWhere},
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/core/error.h"
+#include "engine/ops/builder.h"
 #include "engine/ops/op_info.h"
 
 #include <span>
@@ -19,6 +20,12 @@ std::span<const OpInfo> movementOps();    ///< Reshape to ScatterAdd
 std::span<const OpInfo> poolOps();        ///< MaxPool2dIndex, AvgPool2d, AvgPool2dGrad
 std::span<const OpInfo> randomOps();      ///< Random
 std::span<const OpInfo> updateOps();      ///< CountNonFinite, ScalerUpdate
+
+/// A fold of ops that change nothing where the shape stays.
+inline std::optional<NodeId> foldSameShape(const FoldArgs& a) {
+    if (a.b.shapeOf(a.in[0]) == a.type.shape) return a.in[0];
+    return std::nullopt;
+}
 
 /// The Philox stream of a random node at one value of its counter.
 uint64_t randomStream(const RandomAttrs&, double counter);

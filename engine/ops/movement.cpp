@@ -318,12 +318,64 @@ void vjpScatterAdd(const VjpArgs& v) {
     v.dIn[0] = v.b.emit(Op::Gather, {v.dy, v.in[1]}, AxisAttrs{axis, 0});
 }
 
+// ---- folds -------------------------------------------------------------------------------------
+
+std::optional<NodeId> foldConstant(const FoldArgs& a) {
+    const auto value = a.b.constantValue(a.in[0]);
+    if (!value) return std::nullopt;
+    return a.b.constant(*value, a.type.shape, a.type.dtype);
+}
+
+std::optional<NodeId> foldSlice(const FoldArgs& a) {
+    if (a.b.shapeOf(a.in[0]) == a.type.shape) return a.in[0];
+    return foldConstant(a);
+}
+
+/// Reshape and Expand: two of one kind are one.
+std::optional<NodeId> foldShaped(const FoldArgs& a) {
+    if (const auto folded = foldSlice(a)) return folded;
+    const Node& x = a.b[a.in[0]];
+    if (x.op != a.op) return std::nullopt;
+    return a.b.emit(a.op, {x.in[0]}, a.attrs);
+}
+
+std::optional<NodeId> foldTranspose(const FoldArgs& a) {
+    if (const auto folded = foldConstant(a)) return folded;
+    const Shape& axes = std::get<AxesAttrs>(a.attrs).axes;
+    bool identity = true;
+    for (int i = 0; i < axes.rank(); ++i)
+        identity = identity && axes[i] == i;
+    if (identity) return a.in[0];
+    const Node& x = a.b[a.in[0]];
+    if (x.op != Op::Transpose) return std::nullopt;
+    const Shape inner = std::get<AxesAttrs>(x.attrs).axes;
+    Shape joined;
+    for (const int64_t axis : axes)
+        joined.push(inner[static_cast<int>(axis)]);
+    return a.b.transpose(x.in[0], joined);
+}
+
+bool allZero(const Shape& s) {
+    return std::all_of(s.begin(), s.end(), [](int64_t v) { return v == 0; });
+}
+
+std::optional<NodeId> foldPad(const FoldArgs& a) {
+    const auto& pad = std::get<PadAttrs>(a.attrs);
+    if (!allZero(pad.before) || !allZero(pad.after)) return std::nullopt;
+    return foldSameShape(a);
+}
+
+std::optional<NodeId> foldConcat(const FoldArgs& a) {
+    if (a.in.size() == 1) return a.in[0];
+    return std::nullopt;
+}
+
 // ---- rows --------------------------------------------------------------------------------------
 
 constexpr OpInfo kLeafRows[] = {
     {Op::Input, "input", 0, OpFlag::Leaf, inferLeaf},
     {Op::State, "state", 0, OpFlag::Leaf, inferLeaf},
-    {Op::Constant, "constant", 0, OpFlag::Leaf, inferLeaf, nullptr, refConstant},
+    {Op::Constant, "constant", 0, OpFlag::Leaf | OpFlag::Cheap, inferLeaf, nullptr, refConstant},
     {Op::Iota, "iota", 0, OpFlag::Leaf | OpFlag::NoGradient, inferLeaf, nullptr, refIota},
 };
 
@@ -332,12 +384,13 @@ constexpr OpFlags kStrided = OpFlag::StridedRead | OpFlag::LinearGradient;
 
 constexpr OpInfo kRows[] = {
     {Op::Reshape, "reshape", 1, OpFlag::View | OpFlag::LinearGradient, inferReshape, vjpReshape,
-     refReshape},
-    {Op::Transpose, "transpose", 1, kStrided, inferTranspose, vjpTranspose, refTranspose},
-    {Op::Slice, "slice", 1, kLinear, inferSlice, vjpSlice, refSlice},
-    {Op::Pad, "pad", 1, kLinear, inferPad, vjpPad, refPad},
-    {Op::Concat, "concat", -1, kLinear, inferConcat, vjpConcat, refConcat},
-    {Op::Expand, "expand", 1, kStrided, inferExpand, vjpExpand, refExpand},
+     refReshape, foldShaped},
+    {Op::Transpose, "transpose", 1, kStrided, inferTranspose, vjpTranspose, refTranspose,
+     foldTranspose},
+    {Op::Slice, "slice", 1, kLinear, inferSlice, vjpSlice, refSlice, foldSlice},
+    {Op::Pad, "pad", 1, kLinear, inferPad, vjpPad, refPad, foldPad},
+    {Op::Concat, "concat", -1, kLinear, inferConcat, vjpConcat, refConcat, foldConcat},
+    {Op::Expand, "expand", 1, kStrided, inferExpand, vjpExpand, refExpand, foldShaped},
     {Op::Gather, "gather", 2, kLinear, inferGather, vjpGather, refGather},
     {Op::ScatterAdd, "scatter_add", 2, kLinear, inferScatterAdd, vjpScatterAdd, refScatterAdd},
 };

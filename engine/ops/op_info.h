@@ -4,6 +4,7 @@
 
 #include "engine/graph/op.h"
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,7 @@ enum class OpFlag : uint16_t {
     KeepsPrecision =
         128, ///< the result is an input, its negative, or 0 or 1: exact in the inputs' storage
     Transcendental = 256, ///< costs many times an addition
+    Cheap = 512,          ///< costs no more than an addition
 };
 struct OpFlags {
     uint16_t bits = 0;
@@ -67,6 +69,18 @@ using VjpFn = void (*)(const VjpArgs&);
 /// The op in double precision. out.shape is set and out.values sized by the caller.
 using ReferenceFn = void (*)(std::span<const RefTensor> in, const Attrs&, RefTensor& out);
 
+/// The operands of a fold, before a node is added.
+struct FoldArgs {
+    Builder& b;
+    Op op;
+    std::span<const NodeId> in;
+    const Attrs& attrs;
+    const NodeType& type; ///< of the result, by the shape rule
+};
+/// A node that has the op's value already, whatever the values of its inputs, -0, infinities and
+/// NaN included; nothing where there is none.
+using FoldFn = std::optional<NodeId> (*)(const FoldArgs&);
+
 /// One row an op. What computes it is in the tables of engine/cpu and engine/cuda.
 struct OpInfo {
     Op op;
@@ -76,6 +90,7 @@ struct OpInfo {
     InferFn infer;
     VjpFn vjp = nullptr;
     ReferenceFn reference = nullptr;
+    FoldFn fold = nullptr;
 };
 
 /// The row of an op. The table is put together once from the families (op_table.cpp).

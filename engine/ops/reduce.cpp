@@ -135,13 +135,16 @@ void vjpProd(const VjpArgs& v) {
 constexpr OpFlags kLinear = OpFlag::Reduction | OpFlag::LinearGradient;
 
 constexpr OpInfo kRows[] = {
-    {Op::Sum, "sum", 1, kLinear, inferReduction, vjpSum, refSum},
+    // the same shape: a sum of one element, or over no axes
+    {Op::Sum, "sum", 1, kLinear, inferReduction, vjpSum, refSum, foldSameShape},
     // n may be no 16-bit number: divided in f32
-    {Op::Mean, "mean", 1, OpFlag::Reduction, inferMean, vjpMean, refMean},
+    {Op::Mean, "mean", 1, OpFlag::Reduction, inferMean, vjpMean, refMean, foldSameShape},
     // counts of ties outgrow 16 bits
-    {Op::ReduceMax, "amax", 1, OpFlag::Reduction, inferExtremum, vjpExtremum, refExtremum<greater>},
-    {Op::ReduceMin, "amin", 1, OpFlag::Reduction, inferExtremum, vjpExtremum, refExtremum<smaller>},
-    {Op::Prod, "prod", 1, OpFlag::Reduction, inferMean, vjpProd, refProd},
+    {Op::ReduceMax, "amax", 1, OpFlag::Reduction, inferExtremum, vjpExtremum, refExtremum<greater>,
+     foldSameShape},
+    {Op::ReduceMin, "amin", 1, OpFlag::Reduction, inferExtremum, vjpExtremum, refExtremum<smaller>,
+     foldSameShape},
+    {Op::Prod, "prod", 1, OpFlag::Reduction, inferMean, vjpProd, refProd, foldSameShape},
 };
 
 } // namespace

@@ -76,14 +76,12 @@ private:
     /// Adds the terms of factor * x; false where there are too many.
     bool addTerms(Builder& b, NodeId x, NodeId factor, int level) {
         const Node node = b[x]; // a copy: emitting moves the nodes
-        if (level < kMaxDepth) switch (node.op) {
-            case Op::Neg: return addTerms(b, node.in[0], b.neg(factor), level + 1);
-            case Op::Add:
-                return addTerms(b, node.in[0], factor, level + 1) &&
-                       addTerms(b, node.in[1], factor, level + 1);
-            case Op::Mul: return addProduct(b, x, factor, level);
-            default: break;
-            }
+        if (level == kMaxDepth) return addTerm(b, {factor, x});
+        if (node.op == Op::Neg) return addTerms(b, node.in[0], b.neg(factor), level + 1);
+        if (node.op == Op::Add)
+            return addTerms(b, node.in[0], factor, level + 1) &&
+                   addTerms(b, node.in[1], factor, level + 1);
+        if (node.op == Op::Mul) return addProduct(b, x, factor, level);
         return addTerm(b, {factor, x});
     }
 

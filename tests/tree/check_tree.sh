@@ -47,6 +47,8 @@ under app | includes '"tests/' | report 'include upwards'
 # Paths from the root, or the rules above could be walked round.
 under 'app|engine|ui' | includes '"' | grep -vE 'include "(engine|ui|app)/|include "[a-z_]+\.moc"' |
     report 'include is no path from the root'
+under 'engine|ui|app' | search 'case (Op|halfscope::Op)::' |
+    report 'what is done for an op belongs into its row of a table'
 under 'ui/models' |
     includes '(<Q(Widget|Application|GuiApplication|Painter|Pixmap|Icon|Color|Font|Image|Brush|Palette)|"ui/(look|panels|plots|images|dialogs|window)/)' |
     report 'a model that needs more than Qt Core'

@@ -56,6 +56,7 @@ row engine/cpu/b.cpp '#include "engine/cuda/gemm.h"' 'against the order of the f
 row engine/odd/b.cpp 'int x;' 'against the order of the folders' engine/odd/b.cpp
 row ui/look/b.cpp '#include "ui/window/main_window.h"' 'against the order of the folders' ui/look/b.cpp:2
 row ui/plots/b.cpp '#include "ui/images/image_view.h"' 'against the order of the folders' ui/plots/b.cpp:2
+row engine/passes/b.cpp '    case Op::Add: return 1;' "what is done for an op belongs into its row of a table"
 row ui/models/b.cpp '#include <QWidget>' 'a model that needs more than Qt Core'
 row ui/models/b.cpp '#include "ui/plots/plot_stack.h"' 'a model that needs more than Qt Core'
 row engine/core/b.cpp "$(printf '// x\\n%.0s' {1..600})" 'too long'

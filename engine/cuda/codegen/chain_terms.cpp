@@ -31,16 +31,12 @@ public:
         const Node& it = node(id);
         const Terms whole{{1, {}, id, kNoNode}};
         if (it.dtype != DType::F32 || isLeaf(id)) return whole;
-        switch (it.op) {
-        case Op::Constant: return constant(id);
-        case Op::Expand:
-            if (!isOverRows(id)) return whole;
-            return {{1, {id}, kNoNode, kNoNode}};
-        case Op::Neg: return times(of(it.in[0]), {-1, {}, kNoNode, kNoNode});
-        case Op::Add: return sum(id);
-        case Op::Mul: return product(id);
-        default: return whole;
-        }
+        if (it.op == Op::Constant) return constant(id);
+        if (it.op == Op::Expand && isOverRows(id)) return {{1, {id}, kNoNode, kNoNode}};
+        if (it.op == Op::Neg) return times(of(it.in[0]), {-1, {}, kNoNode, kNoNode});
+        if (it.op == Op::Add) return sum(id);
+        if (it.op == Op::Mul) return product(id);
+        return whole;
     }
 
 private:

@@ -22,33 +22,7 @@ bool contains(const std::vector<NodeId>& list, NodeId id) {
     return std::find(list.begin(), list.end(), id) != list.end();
 }
 
-bool isExpensive(Op op) {
-    switch (op) {
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Neg:
-    case Op::Relu:
-    case Op::Cast:
-    case Op::Where:
-    case Op::Maximum:
-    case Op::Minimum:
-    case Op::Abs:
-    case Op::Sign:
-    case Op::Clamp:
-    case Op::Less:
-    case Op::LessEqual:
-    case Op::Equal:
-    case Op::NotEqual:
-    case Op::LogicalAnd:
-    case Op::LogicalOr:
-    case Op::LogicalNot:
-    case Op::StopGradient:
-    case Op::Constant: return false;
-    default: return true;
-    }
-}
-
+bool isExpensive(Op op) { return !infoOf(op).flags.has(OpFlag::Cheap); }
 bool isOperation(Op op) { return op != Op::Expand && op != Op::Constant && op != Op::Reshape; }
 
 } // namespace

@@ -97,9 +97,19 @@ int64_t powerOfTwo(int64_t x);
 
 KernelText writeElementwise(const NodeSite&);
 KernelText writeProduct(const NodeSite&); ///< Matmul and the convolutions
-KernelText writeReduction(const NodeSite&);
+KernelText writeSum(const NodeSite&);
+KernelText writeMean(const NodeSite&);
+KernelText writeProd(const NodeSite&);
+KernelText writeReduceMax(const NodeSite&);
+KernelText writeReduceMin(const NodeSite&);
 KernelText writeScan(const NodeSite&);
-KernelText writeMove(const NodeSite&); ///< Transpose, Slice, Pad, Concat, Expand, Iota
+KernelText writeReshape(const NodeSite&);
+KernelText writeTranspose(const NodeSite&);
+KernelText writeSlice(const NodeSite&);
+KernelText writeExpand(const NodeSite&);
+KernelText writePad(const NodeSite&);
+KernelText writeConcat(const NodeSite&);
+KernelText writeIota(const NodeSite&);
 KernelText writeGather(const NodeSite&);
 KernelText writeScatter(const NodeSite&);
 KernelText writePool(const NodeSite&);

@@ -13,34 +13,9 @@ namespace {
 
 /// Where a move reads: input strides by axis of the result, and the first element.
 struct Source {
-    Shape strides;
+    Shape strides{};
     int64_t offset = 0;
 };
-
-Source sourceOf(const NodeSite& site) {
-    const Node& node = site.node();
-    const Shape &to = node.shape, &from = site.in(0).shape;
-    const Shape strides = from.strides();
-    Source source{Shape::filled(to.rank(), 0), 0};
-    if (node.op == Op::Transpose) {
-        const Shape& axes = std::get<AxesAttrs>(node.attrs).axes;
-        for (int i = 0; i < to.rank(); ++i)
-            source.strides[i] = strides[static_cast<int>(axes[i])];
-    } else if (node.op == Op::Slice) {
-        const auto& cut = std::get<SliceAttrs>(node.attrs);
-        for (int i = 0; i < to.rank(); ++i) {
-            source.strides[i] = strides[i] * cut.step[i];
-            source.offset += strides[i] * cut.begin[i];
-        }
-    } else if (node.op == Op::Expand) {
-        const int extra = to.rank() - from.rank();
-        for (int i = 0; i < from.rank(); ++i)
-            source.strides[i + extra] = from[i] == 1 ? 0 : strides[i];
-    } else { // Reshape: only where a program asks for a copy
-        source.strides = to.strides();
-    }
-    return source;
-}
 
 /// A permutation without axes of 1, neighbours that stay together joined.
 struct Permutation {
@@ -113,6 +88,58 @@ KernelText writeElements(const NodeSite& site, const std::string& body) {
     return site.function("", out + site.elementLoop(blocks, body), blocks);
 }
 
+/// The bits of an element that an index outside its axis asked for: NaN, where there is one.
+std::string missingBits(DType type) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    if (type == DType::I32) return bitsWord(type, std::numeric_limits<int32_t>::min());
+    return bitsWord(type, type == DType::Bool ? 0 : nan);
+}
+
+/// Each element from where the source says.
+KernelText writeFrom(const NodeSite& site, const Source& source) {
+    return writeElements(
+        site, "        out[i] = (" + site.rawInput(0) + ")[" +
+                  placeWords("i", site.node().shape, source.strides, source.offset) + "];\n");
+}
+
+} // namespace
+
+// only where a program asks for a copy
+KernelText writeReshape(const NodeSite& site) {
+    return writeFrom(site, {site.node().shape.strides()});
+}
+
+KernelText writeTranspose(const NodeSite& site) {
+    const Shape strides = site.in(0).shape.strides();
+    Source source;
+    for (const int64_t axis : std::get<AxesAttrs>(site.node().attrs).axes)
+        source.strides.push(strides[static_cast<int>(axis)]);
+    const Permutation p = joined(site.node().shape, source.strides);
+    if (const int row = turnedAxis(p); row >= 0) return writeTurned(site, p, row);
+    return writeFrom(site, source);
+}
+
+KernelText writeSlice(const NodeSite& site) {
+    const Shape strides = site.in(0).shape.strides();
+    const auto& cut = std::get<SliceAttrs>(site.node().attrs);
+    Source source;
+    for (int i = 0; i < strides.rank(); ++i) {
+        source.strides.push(strides[i] * cut.step[i]);
+        source.offset += strides[i] * cut.begin[i];
+    }
+    return writeFrom(site, source);
+}
+
+KernelText writeExpand(const NodeSite& site) {
+    const Shape &to = site.node().shape, &from = site.in(0).shape;
+    const Shape strides = from.strides();
+    Source source{Shape::filled(to.rank(), 0)};
+    const int extra = to.rank() - from.rank();
+    for (int i = 0; i < from.rank(); ++i)
+        source.strides[i + extra] = from[i] == 1 ? 0 : strides[i];
+    return writeFrom(site, source);
+}
+
 KernelText writePad(const NodeSite& site) {
     const auto& pad = std::get<PadAttrs>(site.node().attrs);
     const Shape &from = site.in(0).shape, &to = site.node().shape;
@@ -166,32 +193,6 @@ KernelText writeIota(const NodeSite& site) {
         "        hs::store(" + site.output() + " + i, static_cast<double>(" + at + "));\n";
     const int64_t blocks = elementBlocks(site);
     return site.function("", site.elementLoop(blocks, body), blocks);
-}
-
-/// The bits of an element that an index outside its axis asked for: NaN, where there is one.
-std::string missingBits(DType type) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    if (type == DType::I32) return bitsWord(type, std::numeric_limits<int32_t>::min());
-    return bitsWord(type, type == DType::Bool ? 0 : nan);
-}
-
-} // namespace
-
-KernelText writeMove(const NodeSite& site) {
-    switch (site.node().op) {
-    case Op::Pad: return writePad(site);
-    case Op::Concat: return writeConcat(site);
-    case Op::Iota: return writeIota(site);
-    default: break;
-    }
-    const Source source = sourceOf(site);
-    if (site.node().op == Op::Transpose) {
-        const Permutation p = joined(site.node().shape, source.strides);
-        if (const int row = turnedAxis(p); row >= 0) return writeTurned(site, p, row);
-    }
-    return writeElements(
-        site, "        out[i] = (" + site.rawInput(0) + ")[" +
-                  placeWords("i", site.node().shape, source.strides, source.offset) + "];\n");
 }
 
 KernelText writeGather(const NodeSite& site) {

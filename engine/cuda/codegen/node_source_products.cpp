@@ -95,12 +95,11 @@ std::string operandsOf(const NodeSite& site) {
                std::move(pointers) + ", " + site.output() + "};\n";
     };
     const std::string a = site.input(0), b = site.input(1), none = "nullptr";
-    switch (site.node().op) {
-    case Op::Conv2d: return with("ConvForward", a + ", " + b + ", " + none);
-    case Op::Conv2dInputGrad: return with("ConvInputGrad", none + ", " + b + ", " + a);
-    case Op::Conv2dWeightGrad: return with("ConvWeightGrad", a + ", " + none + ", " + b);
-    default: return with("MatmulOperands", a + ", " + b);
-    }
+    const Op op = site.node().op;
+    if (op == Op::Matmul) return with("MatmulOperands", a + ", " + b);
+    if (op == Op::Conv2d) return with("ConvForward", a + ", " + b + ", " + none);
+    if (op == Op::Conv2dInputGrad) return with("ConvInputGrad", none + ", " + b + ", " + a);
+    return with("ConvWeightGrad", a + ", " + none + ", " + b);
 }
 
 } // namespace

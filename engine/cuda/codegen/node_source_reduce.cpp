@@ -47,42 +47,35 @@ ReduceCut cutOf(const ReduceAxes& axes, int64_t outputs, int64_t reduced) {
     return cut;
 }
 
-std::string stepWord(Op op) {
-    switch (op) {
-    case Op::Sum:
-    case Op::Mean: return "hs::nodes::AddStep";
-    case Op::Prod: return "hs::nodes::TimesStep";
-    case Op::ReduceMax: return "hs::nodes::LargerStep";
-    case Op::ReduceMin: return "hs::nodes::SmallerStep";
-    default: failInvariant("cuda text: not a reduction");
-    }
-}
-
 /// The type in which a short run is joined, and the one of the whole.
 struct ReduceTypes {
     std::string fine, wide;
 };
-ReduceTypes typesOf(Op op, DType in) {
+
+/// What a reduction does with the elements.
+struct Reduction {
+    const char* step;   ///< that joins two
+    ReduceTypes floats; ///< in which those of at most 32 bits are joined
+    bool divides = false;
+};
+
+ReduceTypes typesOf(const Reduction& reduction, DType in) {
     if (in == DType::I32) return {"hs::i64", "hs::i64"};
     if (in == DType::F64) return {"double", "double"};
-    if (op == Op::ReduceMax || op == Op::ReduceMin) return {"float", "float"};
-    // a product of floats leaves their range long before it comes back
-    return {op == Op::Prod ? "double" : "float", "double"};
+    return reduction.floats;
 }
 
-} // namespace
-
-KernelText writeReduction(const NodeSite& site) {
+KernelText writeReduction(const NodeSite& site, const Reduction& reduction) {
     const Node& node = site.node();
     const DType in = site.in(0).dtype;
     const ReduceAxes axes = axesOf(site.in(0).shape, std::get<AxesAttrs>(node.attrs).axes);
     const int64_t outputs = node.elements(), reduced = axes.reducedExtents.elements();
     const ReduceCut cut = cutOf(axes, outputs, reduced);
     const int64_t blocks = site.blocksFor(cut.tiles * (site.isAlone() ? 1 : cut.parts));
-    const ReduceTypes types = typesOf(node.op, in);
+    const ReduceTypes types = typesOf(reduction, in);
     HowText how(site);
     how.use("In", storageWord(in)).use("Out", storageWord(node.dtype));
-    how.use("Fine", types.fine).use("Acc", types.wide).use("Step", stepWord(node.op));
+    how.use("Fine", types.fine).use("Acc", types.wide).use("Step", reduction.step);
     how.number("outputs", outputs).number("reduced", reduced).count("lanes", cut.lanes);
     how.flag("runs", axes.runs).count("parts", cut.parts).flag("alone", site.isAlone());
     how.count("blocks", blocks);
@@ -92,7 +85,7 @@ KernelText writeReduction(const NodeSite& site) {
                               : "HS_D static auto value(const In* x) { return hs::load(x); }");
     if (in == DType::I32)
         how.line("HS_D static int finish(Acc total) { return static_cast<int>(total); }");
-    else if (node.op == Op::Mean)
+    else if (reduction.divides)
         how.line("HS_D static Acc finish(Acc total) { return total / Acc(reduced); }");
     else
         how.line("HS_D static Acc finish(Acc total) { return total; }");
@@ -108,6 +101,25 @@ KernelText writeReduction(const NodeSite& site) {
         text.tickets = static_cast<int>(cut.tiles);
     }
     return text;
+}
+
+} // namespace
+
+KernelText writeSum(const NodeSite& site) {
+    return writeReduction(site, {"hs::nodes::AddStep", {"float", "double"}});
+}
+KernelText writeMean(const NodeSite& site) {
+    return writeReduction(site, {"hs::nodes::AddStep", {"float", "double"}, true});
+}
+KernelText writeProd(const NodeSite& site) {
+    // a product of floats leaves their range long before it comes back
+    return writeReduction(site, {"hs::nodes::TimesStep", {"double", "double"}});
+}
+KernelText writeReduceMax(const NodeSite& site) {
+    return writeReduction(site, {"hs::nodes::LargerStep", {"float", "float"}});
+}
+KernelText writeReduceMin(const NodeSite& site) {
+    return writeReduction(site, {"hs::nodes::SmallerStep", {"float", "float"}});
 }
 
 KernelText writeScan(const NodeSite& site) {
