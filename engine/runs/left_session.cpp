@@ -9,8 +9,9 @@
 #include "engine/settings/fields.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <utility>
 
 namespace halfscope {
@@ -20,29 +21,59 @@ namespace {
 /// A damaged file must not make a column of any length.
 constexpr int64_t kMostStep = int64_t{1} << 40;
 
-/// Appends a chunk's values behind those that are there.
-void append(ColumnWriter& column, std::span<const std::byte> bytes) {
-    size_t count = 0, runs = 0;
-    const auto values = ChunkValues::unpacked(bytes, count, runs);
-    if (!values) return;
-    std::array<Point, 256> block;
-    for (size_t from = 0; from < count; from += block.size()) {
-        const auto part = std::span(block).first(std::min(block.size(), count - from));
-        values->read(runs, from, part);
-        for (const Point& point : part)
-            if (point.step > column.column().lastStep() && point.step <= kMostStep)
-                column.append(point.step, point.value);
+/// Walks through the values of a metric of a lane, a chunk at a time.
+class StoredColumn {
+public:
+    StoredColumn(const Database& database, int64_t run, int64_t lane, std::string_view metric)
+        : m_chunks(database.prepare("SELECT data, 0, place FROM columns "
+                                    "JOIN chunks ON chunks.id = columns.chunk "
+                                    "WHERE run = ?1 AND lane = ?2 AND metric = ?3 "
+                                    "UNION ALL SELECT data, 1, 0 FROM tails "
+                                    "WHERE run = ?1 AND lane = ?2 AND metric = ?3 "
+                                    "ORDER BY 2, 3")) {
+        m_chunks.bind(1, run).bind(2, lane).bind(3, metric);
+        advance();
     }
-}
+    /// The value that is next; nothing at the end.
+    const std::optional<Point>& next() const { return m_next; }
+    /// To the next value at a later step.
+    void advance() {
+        const int64_t before = m_next ? m_next->step : 0;
+        do {
+            while (m_at == m_count)
+                if (!load()) return m_next.reset();
+            Point point;
+            m_values->read(m_runs, m_at++, std::span(&point, 1));
+            m_next = point;
+        } while (m_next->step <= before);
+        if (m_next->step > kMostStep) m_next.reset();
+    }
+
+private:
+    bool load() {
+        if (!m_more || !(m_more = m_chunks.next())) return false;
+        m_at = m_count = m_runs = 0;
+        m_values = ChunkValues::unpacked(m_chunks.bytes(0), m_count, m_runs);
+        if (!m_values) m_count = 0;
+        return true;
+    }
+
+    Statement m_chunks;
+    bool m_more = true;
+    std::shared_ptr<ChunkValues> m_values;
+    size_t m_count = 0, m_runs = 0, m_at = 0;
+    std::optional<Point> m_next;
+};
 
 /// Reads one run.
 class Restoring {
 public:
-    Restoring(const Database& database, int64_t key, const std::function<bool(double)>& goesOn)
-        : m_database(database), m_key(key), m_goesOn(goesOn) {}
+    Restoring(const Database& database, const LeftRun& run, const RestoreWatch& watch)
+        : m_database(database), m_key(run.key), m_steps(run.steps), m_watch(watch) {}
 
     std::shared_ptr<Run> read() {
         begin();
+        if (m_watch.begun) m_watch.begun(m_run);
         for (size_t lane = 0; lane < m_planned.size(); ++lane) {
             if (!addLane(lane)) break; // a fork that had not begun
             if (!readLane(lane)) return nullptr;
@@ -115,50 +146,47 @@ private:
         m_run->append(std::move(batch));
     }
 
-    /// A lane's columns, by metric.
-    std::vector<ColumnWriter> columnsOf(size_t lane) const {
-        std::vector<ColumnWriter> columns(m_run->metrics().size());
-        for (const char* sql :
-             {"SELECT metric, data FROM columns JOIN chunks ON chunks.id = columns.chunk "
-              "WHERE run = ?1 AND lane = ?2 ORDER BY metric, place",
-              "SELECT metric, data FROM tails WHERE run = ?1 AND lane = ?2"}) {
-            Statement row = m_database.prepare(sql);
-            row.bind(1, m_key).bind(2, static_cast<int64_t>(lane));
-            while (row.next()) {
-                const MetricId id = m_run->now().metricNamed(row.text(0));
-                if (id >= 0) append(columns[static_cast<size_t>(id)], row.bytes(1));
-            }
-        }
-        return columns;
-    }
-
+    /// However long it is: what is in memory at a time is a chunk of each column.
     bool readLane(size_t lane) {
-        const std::vector<ColumnWriter> columns = columnsOf(lane);
-        const Column& steps = columns[metric::Loss].column(); // every row has a loss
-        int64_t from = m_planned[lane].parent < 0 ? 1 : m_planned[lane].forkStep + 1;
-        constexpr int64_t kStride = 4096;
-        for (; from <= steps.lastStep(); from += kStride) {
+        std::vector<StoredColumn> columns;
+        for (const Metric& metric : m_run->metrics())
+            columns.emplace_back(m_database, m_key, static_cast<int64_t>(lane), metric.column);
+        StoredColumn& steps = columns[metric::Loss]; // every row has a loss
+        const int64_t first = m_planned[lane].parent < 0 ? 1 : m_planned[lane].forkStep + 1;
+        while (steps.next() && steps.next()->step < first)
+            steps.advance();
+        constexpr size_t kRows = 4096;
+        while (steps.next()) {
             RunBatch batch;
-            const int64_t to = std::min(steps.lastStep(), from + kStride - 1);
-            steps.values(from, to, [&](int64_t step, double) {
-                batch.rows.emplace_back(step, static_cast<int32_t>(lane));
-            });
-            for (size_t id = 0; id < columns.size(); ++id) {
-                size_t next = 0;
-                columns[id].column().values(from, to, [&](int64_t step, double value) {
-                    while (next < batch.rows.size() && batch.rows[next].step < step)
-                        ++next;
-                    if (next < batch.rows.size() && batch.rows[next].step == step)
-                        batch.rows[next].set(static_cast<MetricId>(id), value);
-                });
+            while (steps.next() && batch.rows.size() < kRows) {
+                const int64_t step = steps.next()->step;
+                StepRow row(step, static_cast<int32_t>(lane));
+                for (size_t id = 0; id < columns.size(); ++id)
+                    if (const auto value = valueAt(columns[id], step))
+                        row.set(static_cast<MetricId>(id), *value);
+                batch.rows.push_back(std::move(row));
+                steps.advance();
             }
             m_run->append(std::move(batch));
-            const double done = static_cast<double>(to) / static_cast<double>(steps.lastStep());
-            const double share =
-                (static_cast<double>(lane) + done) / static_cast<double>(m_planned.size());
-            if (m_goesOn && !m_goesOn(share)) return false;
+            if (!goesOn(lane)) return false;
         }
         return true;
+    }
+
+    static std::optional<double> valueAt(StoredColumn& column, int64_t step) {
+        while (column.next() && column.next()->step < step)
+            column.advance();
+        if (!column.next() || column.next()->step != step) return std::nullopt;
+        return column.next()->value;
+    }
+
+    bool goesOn(size_t lane) const {
+        if (!m_watch.goesOn) return true;
+        const auto at =
+            static_cast<double>(m_run->now().totals(static_cast<int>(lane)).last().step);
+        const double done = std::min(1.0, at / static_cast<double>(std::max<int64_t>(m_steps, 1)));
+        return m_watch.goesOn((static_cast<double>(lane) + done) /
+                              static_cast<double>(m_planned.size()));
     }
 
     std::vector<std::vector<GradientColumn>> gradients() const {
@@ -189,8 +217,8 @@ private:
     }
 
     const Database& m_database;
-    int64_t m_key;
-    const std::function<bool(double)>& m_goesOn;
+    int64_t m_key, m_steps;
+    const RestoreWatch& m_watch;
     std::vector<LaneInfo> m_planned;
     std::vector<Event> m_events;
     size_t m_nextEvent = 0;
@@ -225,10 +253,9 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
     }
 }
 
-std::shared_ptr<Run> LeftSession::read(const LeftRun& run,
-                                       const std::function<bool(double)>& goesOn) const {
+std::shared_ptr<Run> LeftSession::read(const LeftRun& run, const RestoreWatch& watch) const {
     const Database database(m_lock.pathOf(kSessionEnding), Database::Access::ReadOnly);
-    return Restoring(database, run.key, goesOn).read();
+    return Restoring(database, run, watch).read();
 }
 
 std::vector<LeftSession> leftSessions(const std::string& folder) {

@@ -17,6 +17,14 @@ struct LeftRun {
     int64_t steps = 0; ///< of the lane that has most
 };
 
+/// Whoever reads a run may be told; each may be empty.
+struct RestoreWatch {
+    /// The run that grows from now on: a store that watches it drops from memory what is too much.
+    std::function<void(const std::shared_ptr<Run>&)> begun;
+    /// How much is read, 0 to 1; when it says no, there is no result.
+    std::function<bool(double)> goesOn;
+};
+
 /// Nobody else can take the session while this object lives. One thread uses it.
 class LeftSession {
 public:
@@ -27,9 +35,8 @@ public:
     /// Those with steps.
     const std::vector<LeftRun>& runs() const { return m_runs; }
     /// With everything that reached the disk; its events and curves end at the last look of its
-    /// session. `goesOn` hears how much is read, 0 to 1; when it says no, there is no result.
-    /// RunError, InputError for a file that is damaged.
-    std::shared_ptr<Run> read(const LeftRun&, const std::function<bool(double)>& goesOn = {}) const;
+    /// session. RunError, InputError for a file that is damaged.
+    std::shared_ptr<Run> read(const LeftRun&, const RestoreWatch& = {}) const;
     /// The file goes with the object.
     void remove() { m_lock.removeSession(); }
 

@@ -7,8 +7,13 @@
 
 namespace halfscope {
 
-RestoreJob::RestoreJob(std::shared_ptr<const LeftSession> session)
-    : m_session(std::move(session)) {}
+namespace {
+/// Looks of a watch, of 4096 rows each, between two writes of what has been read.
+constexpr int kBetweenWrites = 64;
+} // namespace
+
+RestoreJob::RestoreJob(std::shared_ptr<const LeftSession> session, SessionStore* store)
+    : m_session(std::move(session)), m_store(store) {}
 
 RestoreJob::~RestoreJob() = default;
 
@@ -20,15 +25,37 @@ void RestoreJob::run(const std::stop_token& stop) {
     Message reason;
     for (const LeftRun& left : m_session->runs()) {
         try {
-            const RunPtr run =
-                m_session->read(left, [&stop](double) { return !stop.stop_requested(); });
-            if (!run) return;
-            emit read(run, QString::fromStdString(left.name));
+            if (!restore(left, stop)) return;
         } catch (const std::exception& error) {
             reason = messageOf(error);
         }
     }
     emit finished(reason);
+}
+
+bool RestoreJob::restore(const LeftRun& left, const std::stop_token& stop) {
+    RunPtr growing;
+    bool watched = false;
+    int looks = 0;
+    RestoreWatch watch;
+    watch.begun = [&](const std::shared_ptr<Run>& run) { growing = run; };
+    watch.goesOn = [&](double) {
+        if (m_store != nullptr && ++looks % kBetweenWrites == 0) {
+            if (!std::exchange(watched, true)) m_store->watch(growing, left.name);
+            m_store->flush();
+        }
+        return !stop.stop_requested();
+    };
+    RunPtr run;
+    try {
+        run = m_session->read(left, watch);
+    } catch (...) {
+        if (watched) m_store->forget(growing.get());
+        throw;
+    }
+    if (!run && watched) m_store->forget(growing.get());
+    if (run) emit read(run, QString::fromStdString(left.name), watched);
+    return run != nullptr;
 }
 
 } // namespace halfscope

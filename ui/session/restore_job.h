@@ -1,7 +1,9 @@
-// Reads the runs of a session that was left behind, on a thread of its own.
+// Reads the runs of a session that was left behind, on a thread of its own. Long ones go on to
+// disk, in this session's store, while they are read: they may be larger than memory.
 #pragma once
 
 #include "engine/runs/left_session.h"
+#include "engine/runs/session_store.h"
 #include "ui/session/saved_run_job.h"
 
 #include <QObject>
@@ -13,7 +15,8 @@ namespace halfscope {
 class RestoreJob : public QObject {
     Q_OBJECT
 public:
-    explicit RestoreJob(std::shared_ptr<const LeftSession>);
+    /// `store`: of this session, outlives the job; null where there is none.
+    RestoreJob(std::shared_ptr<const LeftSession>, SessionStore* store);
     /// Stops after a few thousand rows and joins the thread.
     ~RestoreJob() override;
     RestoreJob(const RestoreJob&) = delete;
@@ -23,14 +26,18 @@ public:
     void start();
 
 signals:
-    void read(const halfscope::RunPtr& run, const QString& name);
+    /// `watched`: whether the store has the run already.
+    void read(const halfscope::RunPtr& run, const QString& name, bool watched);
     /// `reason`: why runs are missing; empty when all were read.
     void finished(const halfscope::Message& reason);
 
 private:
     void run(const std::stop_token&);
+    /// False when it was stopped.
+    bool restore(const LeftRun&, const std::stop_token&);
 
     std::shared_ptr<const LeftSession> m_session;
+    SessionStore* m_store;
     std::jthread m_thread; ///< last: it uses the rest
 };
 

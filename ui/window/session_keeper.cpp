@@ -183,11 +183,13 @@ void SessionKeeper::restoreNext() {
                                 .arg(restored));
         return;
     }
-    m_job = std::make_unique<RestoreJob>(m_left.front());
-    connect(m_job.get(), &RestoreJob::read, this, [this](const RunPtr& run, const QString& name) {
-        m_shown.adopt(run, name);
-        ++m_restored;
-    });
+    m_job = std::make_unique<RestoreJob>(m_left.front(), hasStore() ? m_store.get() : nullptr);
+    connect(m_job.get(), &RestoreJob::read, this,
+            [this](const RunPtr& run, const QString& name, bool watched) {
+                if (watched) m_watched[run.get()] = run;
+                m_shown.adopt(run, name);
+                ++m_restored;
+            });
     connect(m_job.get(), &RestoreJob::finished, this, [this](const Message& reason) {
         if (reason.empty()) {
             watchRuns();

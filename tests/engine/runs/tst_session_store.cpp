@@ -266,10 +266,12 @@ void TestSessionStore::aLeftSessionComesBack() {
     QCOMPARE(left[0].runs()[0].name, std::string("A name"));
     QCOMPARE(left[0].runs()[0].steps, int64_t{30011});
     double share = 0;
-    const std::shared_ptr<Run> back = left[0].read(left[0].runs()[0], [&](double done) {
+    RestoreWatch watch;
+    watch.goesOn = [&](double done) {
         share = done;
         return true;
-    });
+    };
+    const std::shared_ptr<Run> back = left[0].read(left[0].runs()[0], watch);
     QCOMPARE(share, 1.0);
     QCOMPARE(difference(run->now(), back->now()), std::string());
     QCOMPARE(configText(back->info().recorded), configText(run->info().recorded));
@@ -285,7 +287,8 @@ void TestSessionStore::aLeftSessionComesBack() {
     QCOMPARE(back->now().target().values, run->now().target().values);
     QCOMPARE(back->now().pictures().step, int64_t{30011});
     QCOMPARE(back->now().pictures().outputs[2].values, run->now().pictures().outputs[2].values);
-    QVERIFY(!left[0].read(left[0].runs()[0], [](double) { return false; }));
+    watch.goesOn = [](double) { return false; };
+    QVERIFY(!left[0].read(left[0].runs()[0], watch));
 }
 
 void TestSessionStore::aSessionInUseIsNotLeft() {

@@ -1,12 +1,16 @@
 // Windows that end without being closed, and what the next one offers.
+#include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
 #include "ui/models/run_list_model.h"
 #include "ui/panels/banner.h"
+#include "ui/session/restore_job.h"
 
 #include <QAbstractButton>
 #include <QFileInfo>
 #include <QMessageBox>
 #include <QSettings>
+
+#include <cmath>
 
 using namespace halfscope;
 
@@ -52,6 +56,7 @@ private slots:
         QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_settings.path());
     }
     void restores();
+    void restoresMoreThanMemoryHolds();
     void deletes();
     void asksAgain();
     void aClosedWindowLeavesNothing();
@@ -81,6 +86,54 @@ void TestSessionKeeper::restores() {
         [&] { return sessionsIn(keeping(sessions).sessions.toStdString()).size() == 1; },
         kPatience));
     opened.window.close();
+}
+
+/// A long run goes to disk while it is read.
+void TestSessionKeeper::restoresMoreThanMemoryHolds() {
+    constexpr int64_t kSteps = 400'000;
+    const QTemporaryDir folder;
+    const std::string before = folder.filePath("before").toStdString();
+    size_t whole = 0;
+    {
+        RunInfo info;
+        info.config = info.recorded = defaultConfig();
+        const auto run = std::make_shared<Run>(info, lanesOf(info.config));
+        for (int64_t step = 1; step <= kSteps;) {
+            RunBatch batch;
+            for (const int64_t end = step + 1000; step < end; ++step)
+                for (int lane = 0; lane < run->now().laneCount(); ++lane)
+                    batch.rows.push_back(
+                        StepRow(step, lane).set(metric::Loss, float(std::sin(double(step)))));
+            run->append(std::move(batch));
+        }
+        whole = run->now().columnBytes();
+        SessionStore store({before});
+        store.watch(run, "long");
+        store.flush();
+    }
+    std::vector<LeftSession> left = leftSessions(before);
+    QCOMPARE(left.size(), size_t{1});
+    SessionStore store({folder.filePath("now").toStdString(), whole / 8});
+    RestoreJob job(std::make_shared<LeftSession>(std::move(left[0])), &store);
+    RunPtr restored;
+    size_t held = 0;
+    bool watched = false;
+    connect(
+        &job, &RestoreJob::read, &job,
+        [&](const RunPtr& run, const QString&, bool inStore) {
+            restored = run;
+            held = run->now().columnBytes();
+            watched = inStore;
+        },
+        Qt::DirectConnection);
+    QSignalSpy finished(&job, &RestoreJob::finished);
+    job.start();
+    QVERIFY(finished.wait(kPatience));
+    QVERIFY(restored && watched);
+    QVERIFY2(held < whole / 2, qPrintable(QStringLiteral("%1 of %2").arg(held).arg(whole)));
+    QCOMPARE(restored->step(), kSteps);
+    for (const int64_t step : {int64_t{1}, int64_t{123'456}, kSteps})
+        QCOMPARE(restored->now().row(1, step).loss(), float(std::sin(double(step))));
 }
 
 void TestSessionKeeper::deletes() {
