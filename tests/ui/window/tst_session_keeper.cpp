@@ -97,6 +97,9 @@ void TestSessionKeeper::restoresMoreThanMemoryHolds() {
     {
         RunInfo info;
         info.config = info.recorded = defaultConfig();
+        info.device = DeviceInfo{"A CPU", "cpu", "a library 1.0", size_t{1} << 30};
+        info.program = "0.1.0";
+        info.memory.resize(info.config.lanes.size());
         const auto run = std::make_shared<Run>(info, lanesOf(info.config));
         for (int64_t step = 1; step <= kSteps;) {
             RunBatch batch;
@@ -129,7 +132,8 @@ void TestSessionKeeper::restoresMoreThanMemoryHolds() {
     QSignalSpy finished(&job, &RestoreJob::finished);
     job.start();
     QVERIFY(finished.wait(kPatience));
-    QVERIFY(restored && watched);
+    const Message reason = finished[0][0].value<Message>();
+    QVERIFY2(restored && watched, reason.english().c_str());
     QVERIFY2(held < whole / 2, qPrintable(QStringLiteral("%1 of %2").arg(held).arg(whole)));
     QCOMPARE(restored->step(), kSteps);
     for (const int64_t step : {int64_t{1}, int64_t{123'456}, kSteps})
