@@ -96,7 +96,8 @@ private:
 /// "PLACE: what": where something was found, and what.
 Message within(std::string_view place, const Message& what);
 
+inline constexpr Phrase kAfterComma = phrase("Engine", "%1, %2");
 /// The messages with a comma between, or as the phrase of %1 and %2 joins two; nothing of none.
-Message listed(std::span<const Message> parts, Phrase two = phrase("Engine", "%1, %2"));
+Message listed(std::span<const Message> parts, Phrase two = kAfterComma);
 
 } // namespace halfscope

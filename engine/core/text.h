@@ -41,9 +41,10 @@ std::string nearestOf(std::string_view word, std::span<const std::string> candid
 /// Whether a typed word can be a misspelling of a known one: one edit, and one more for every four
 /// characters.
 bool isNear(std::string_view word, std::string_view known);
+inline constexpr Phrase kNearest = phrase("Engine", "; the nearest one is %1");
 /// The end of a message about an unknown word: "; the nearest one is X" (the phrase, with X for %1)
 /// where one is near, else "; there are: X, Y". A suggestion that was not meant would mislead.
 Message nearestHint(std::string_view word, std::span<const std::string> candidates,
-                    Phrase nearest = phrase("Engine", "; the nearest one is %1"));
+                    Phrase nearest = kNearest);
 
 } // namespace halfscope
