@@ -68,6 +68,11 @@ size_t InputFile::read(std::span<char> into) {
     }
 }
 
+void InputFile::skipTo(int64_t offset) {
+    if (::lseek(m_file, static_cast<off_t>(offset), SEEK_SET) < 0)
+        failRead(m_path, reasonOf(errno));
+}
+
 std::unique_ptr<std::FILE, int (*)(std::FILE*)> InputFile::stream() {
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(::fdopen(m_file, "rb"), std::fclose);
     if (!stream) failRead(m_path, reasonOf(errno));

@@ -29,6 +29,8 @@ public:
     bool isPrivate() const { return m_private; }
     /// How many bytes were read: 0 at the end only. InputError; Cancelled.
     size_t read(std::span<char> into);
+    /// The next read() begins so many bytes after the file's start. InputError.
+    void skipTo(int64_t offset);
     /// The same file for C libraries, which takes it over: read() has no more to read.
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream();
 

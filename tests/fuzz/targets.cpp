@@ -5,7 +5,11 @@
 #include "engine/core/error.h"
 #include "engine/core/escape.h"
 #include "engine/core/text.h"
+#include "engine/io/gzip.h"
+#include "engine/io/idx.h"
+#include "engine/io/npy.h"
 #include "engine/io/picture.h"
+#include "engine/io/safetensors.h"
 #include "engine/lang/syntax.h"
 #include "engine/models/model_spec.h"
 #include "engine/runs/gradient_file.h"
@@ -72,6 +76,41 @@ void picture(std::string_view bytes) {
     require(resized(centreSquare(whole), 4, 4).values == square.values, "another square");
 }
 
+void checkArray(const Array& array) {
+    require(array.bytes.size() ==
+                static_cast<size_t>(array.info.elements()) * bytesOf(array.info.type),
+            "an array of another size");
+    if (array.info.elements() > 0) array.at(array.info.elements() - 1);
+}
+
+void gzip(std::string_view bytes) {
+    constexpr int64_t kMost = int64_t{64} << 20; // time, not memory, is what a bomb takes here
+    const MemoryFile file(bytes);
+    UnpackedFile unpacked(file.path());
+    std::array<char, 10000> block;
+    int64_t all = 0;
+    while (const size_t count = unpacked.read(block))
+        if ((all += static_cast<int64_t>(count)) > kMost) return;
+    require(all <= unpacked.mostBytes(), "more than a file of its size can hold");
+}
+
+void idx(std::string_view bytes) {
+    const MemoryFile file(bytes);
+    const ArrayInfo info = idxInfo(file.path());
+    if (info.elements() <= int64_t{64} << 20) checkArray(readIdx(file.path()));
+}
+
+void npy(std::string_view bytes) {
+    const MemoryFile file(bytes);
+    checkArray(readNpy(file.path()));
+}
+
+void safetensors(std::string_view bytes) {
+    const MemoryFile file(bytes);
+    for (const ArrayInfo& each : safetensorsInfo(file.path()).arrays)
+        checkArray(readSafetensor(file.path(), each));
+}
+
 void summary(std::string_view bytes) {
     const std::array<std::string, 2> lanes{"fp32", "amp-fp16"};
     trainedOnOf(bytes, "summary.json", lanes, 3);
@@ -126,14 +165,18 @@ void golden(std::string_view bytes) {
     walk(recorded::Golden::parse("g.json", bytes), kDeep);
 }
 
-constexpr std::array<Target, 8> kTargets{{{"experiment", experiment},
-                                          {"golden", golden},
-                                          {"model", model},
-                                          {"picture", picture},
-                                          {"policy", policy},
-                                          {"setting", setting},
-                                          {"summary", summary},
-                                          {"tables", tables}}};
+constexpr std::array<Target, 12> kTargets{{{"experiment", experiment},
+                                           {"golden", golden},
+                                           {"gzip", gzip},
+                                           {"idx", idx},
+                                           {"model", model},
+                                           {"npy", npy},
+                                           {"picture", picture},
+                                           {"policy", policy},
+                                           {"safetensors", safetensors},
+                                           {"setting", setting},
+                                           {"summary", summary},
+                                           {"tables", tables}}};
 
 void checkSentence(std::string_view sentence) {
     require(!sentence.empty() && isPlainText(sentence), "an error that is no plain line");

@@ -1,0 +1,207 @@
+// The header of an .npy file is the text of a Python dict with three keys.
+#include "engine/io/npy.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/io/input_file.h"
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstring>
+
+namespace halfscope {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "files are read as they are");
+
+constexpr size_t kMostHeader = 65536; ///< bytes; NumPy itself writes a few hundred
+constexpr size_t kMostAxes = 32;
+
+[[noreturn]] void refuse(const std::string& path, const Message& what) {
+    throw InputError(phrase("Files", "%1: not an .npy file that can be read: %2"), pathText(path),
+                     what);
+}
+
+/// Reads the dict from left to right.
+class HeaderText {
+public:
+    HeaderText(std::string_view text, const std::string& path) : m_rest(text), m_path(path) {}
+
+    void skipSpace() {
+        const size_t next = m_rest.find_first_not_of(" \t\n");
+        m_rest.remove_prefix(std::min(next, m_rest.size()));
+    }
+    bool take(char c) {
+        skipSpace();
+        if (!m_rest.starts_with(c)) return false;
+        m_rest.remove_prefix(1);
+        return true;
+    }
+    void expect(char c) {
+        if (!take(c))
+            refuse(m_path, {phrase("Files", "its header lacks %1 before %2"),
+                            quotedText(std::string(1, c)), quotedText(m_rest.substr(0, 20))});
+    }
+    std::string_view quoted() {
+        skipSpace();
+        const char mark = m_rest.empty() ? ' ' : m_rest.front();
+        const size_t end = mark == '\'' || mark == '"' ? m_rest.find(mark, 1) : m_rest.npos;
+        if (end == m_rest.npos)
+            refuse(m_path, {phrase("Files", "its header lacks a quoted word at %1"),
+                            quotedText(m_rest.substr(0, 20))});
+        const std::string_view word = m_rest.substr(1, end - 1);
+        m_rest.remove_prefix(end + 1);
+        return word;
+    }
+    bool truth() {
+        skipSpace();
+        for (const bool value : {true, false}) {
+            const std::string_view word = value ? "True" : "False";
+            if (!m_rest.starts_with(word)) continue;
+            m_rest.remove_prefix(word.size());
+            return value;
+        }
+        refuse(m_path, phrase("Files", "fortran_order must be True or False"));
+    }
+    std::vector<int64_t> shape() {
+        std::vector<int64_t> extents;
+        expect('(');
+        while (!take(')')) {
+            skipSpace();
+            int64_t extent = 0;
+            const auto [end, code] =
+                std::from_chars(m_rest.data(), m_rest.data() + m_rest.size(), extent);
+            if (code != std::errc{} || extent < 0 || extents.size() == kMostAxes)
+                refuse(m_path, {phrase("Files", "its shape is no list of whole numbers from 0: %1"),
+                                quotedText(m_rest.substr(0, 20))});
+            m_rest.remove_prefix(static_cast<size_t>(end - m_rest.data()));
+            extents.push_back(extent);
+            if (take(',')) continue;
+            expect(')');
+            break;
+        }
+        return extents;
+    }
+    void expectEnd() {
+        skipSpace();
+        if (!m_rest.empty())
+            refuse(m_path, {phrase("Files", "its header goes on after the dict: %1"),
+                            quotedText(m_rest.substr(0, 20))});
+    }
+
+private:
+    std::string_view m_rest;
+    const std::string& m_path;
+};
+
+ElementType typeOf(std::string_view descr, const std::string& path) {
+    constexpr std::array<std::pair<std::string_view, ElementType>, 12> kTypes{
+        {{"b1", ElementType::Bool},
+         {"u1", ElementType::U8},
+         {"i1", ElementType::I8},
+         {"u2", ElementType::U16},
+         {"i2", ElementType::I16},
+         {"u4", ElementType::U32},
+         {"i4", ElementType::I32},
+         {"u8", ElementType::U64},
+         {"i8", ElementType::I64},
+         {"f2", ElementType::F16},
+         {"f4", ElementType::F32},
+         {"f8", ElementType::F64}}};
+    if (descr.starts_with('>'))
+        refuse(path, {phrase("Files", "its type %1 has the bytes in the other order; x.astype("
+                                      "numpy.float32) has them in this one"),
+                      quotedText(descr)});
+    const bool ordered = descr.starts_with('<') || descr.starts_with('|');
+    for (const auto& [name, type] : kTypes)
+        if (ordered && descr.substr(1) == name) return type;
+    refuse(path, {phrase("Files", "its type %1 is none of numbers or bool; x.astype(numpy.float32) "
+                                  "makes numbers of it where it can"),
+                  quotedText(descr)});
+}
+
+void parseHeader(std::string_view text, const std::string& path, ArrayInfo& info) {
+    HeaderText header(text, path);
+    bool descr = false, order = false, shape = false;
+    header.expect('{');
+    while (!header.take('}')) {
+        const std::string_view key = header.quoted();
+        header.expect(':');
+        if (key == "descr" && !descr) {
+            info.type = typeOf(header.quoted(), path);
+            descr = true;
+        } else if (key == "fortran_order" && !order) {
+            order = true;
+            if (header.truth())
+                refuse(path, phrase("Files", "its columns come first (fortran_order); "
+                                             "numpy.ascontiguousarray(x) has rows first"));
+        } else if (key == "shape" && !shape) {
+            info.shape = header.shape();
+            shape = true;
+        } else {
+            refuse(path, {phrase("Files", "its header has the key %1, once more than it may"),
+                          quotedText(key)});
+        }
+        if (header.take(',')) continue;
+        header.expect('}');
+        break;
+    }
+    header.expectEnd();
+    if (!descr || !order || !shape)
+        refuse(path, phrase("Files", "its header lacks descr, fortran_order or shape"));
+}
+
+void readAll(InputFile& file, const std::string& path, std::span<char> into) {
+    while (!into.empty()) {
+        const size_t count = file.read(into);
+        if (count == 0) refuse(path, phrase("Files", "it was cut off"));
+        into = into.subspan(count);
+    }
+}
+
+ArrayInfo infoOf(InputFile& file, const std::string& path) {
+    std::array<char, 8> magic{};
+    readAll(file, path, magic);
+    if (std::memcmp(magic.data(), "\x93NUMPY", 6) != 0)
+        refuse(path, phrase("Files", "it does not begin as one"));
+    const int version = magic[6];
+    if (version < 1 || version > 3)
+        refuse(path, {phrase("Files", "version %1 is not known: 1 to 3"), version});
+    std::array<unsigned char, 4> length{};
+    const size_t lengthBytes = version == 1 ? 2 : 4;
+    readAll(file, path, {reinterpret_cast<char*>(length.data()), lengthBytes});
+    const size_t bytes =
+        length[0] | size_t{length[1]} << 8 | size_t{length[2]} << 16 | size_t{length[3]} << 24;
+    if (bytes > kMostHeader)
+        refuse(path, {phrase("Files", "a header of %1 bytes is not allowed: at most %2"), bytes,
+                      kMostHeader});
+    std::string text(bytes, '\0');
+    readAll(file, path, text);
+    ArrayInfo info;
+    parseHeader(text, path, info);
+    info.offset = static_cast<int64_t>(magic.size() + lengthBytes + bytes);
+    const auto wanted = checkedBytes(info.type, info.shape);
+    if (!wanted || *wanted != file.size() - info.offset)
+        refuse(path, {phrase("Files", "%1 bytes of values are not the shape %2 of %3"),
+                      file.size() - info.offset, info.shapeText(), nameOf(info.type)});
+    return info;
+}
+
+} // namespace
+
+ArrayInfo npyInfo(const std::string& path) {
+    InputFile file(path);
+    return infoOf(file, path);
+}
+
+Array readNpy(const std::string& path) {
+    InputFile file(path);
+    Array array{infoOf(file, path), {}};
+    array.bytes.resize(static_cast<size_t>(*checkedBytes(array.info.type, array.info.shape)));
+    readAll(file, path, {reinterpret_cast<char*>(array.bytes.data()), array.bytes.size()});
+    return array;
+}
+
+} // namespace halfscope

@@ -1,0 +1,172 @@
+// The header of a safetensors file, and the values of one array.
+#include "engine/io/safetensors.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/io/input_file.h"
+#include "engine/io/strict_json.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace halfscope {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "files are read as they are");
+
+constexpr size_t kMostHeader = kMostJsonBytes;
+constexpr int64_t kLengthBytes = 8;
+constexpr size_t kMostAxes = 32;
+
+[[noreturn]] void refuse(const std::string& path, const Message& what) {
+    throw InputError(phrase("Files", "%1: not a safetensors file that can be read: %2"),
+                     pathText(path), what);
+}
+[[noreturn]] void refuse(const std::string& path, std::string_view array, const Message& what) {
+    refuse(path, {phrase("Files", "%1: %2"), pathText(array), what});
+}
+
+void readAll(InputFile& file, const std::string& path, std::span<char> into) {
+    while (!into.empty()) {
+        const size_t count = file.read(into);
+        if (count == 0) refuse(path, phrase("Files", "it was cut off"));
+        into = into.subspan(count);
+    }
+}
+
+int64_t wholeOf(const Json& value, const std::string& path, const std::string& array) {
+    const bool fits =
+        value.is_number_unsigned() && value.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX);
+    if (!fits) refuse(path, array, {phrase("Files", "%1 is no whole number from 0"), shown(value)});
+    return value.get<int64_t>();
+}
+
+const Json& memberOf(const Json& object, const char* key, const std::string& path,
+                     const std::string& array) {
+    const auto found = object.find(key);
+    if (found == object.end()) refuse(path, array, {phrase("Files", "%1 is missing"), key});
+    return *found;
+}
+
+ElementType typeOf(const Json& value, const std::string& path, const std::string& array) {
+    constexpr const char* kNames[] = {"BOOL", "U8",  "I8",  "U16",  "I16", "U32", "I32",
+                                      "U64",  "I64", "F16", "BF16", "F32", "F64"};
+    for (size_t i = 0; i < std::size(kNames); ++i)
+        if (value == kNames[i]) return static_cast<ElementType>(i);
+    refuse(path, array, {phrase("Files", "its dtype %1 is not known"), shown(value)});
+}
+
+/// Offsets count from the end of the header in the file, and from the file's start here.
+ArrayInfo arrayOf(const std::string& name, const Json& json, const std::string& path, int64_t start,
+                  int64_t size) {
+    if (!json.is_object() || json.size() != 3)
+        refuse(path, name, phrase("Files", "it must have dtype, shape and data_offsets"));
+    ArrayInfo info;
+    info.name = name;
+    info.type = typeOf(memberOf(json, "dtype", path, name), path, name);
+    const Json& shape = memberOf(json, "shape", path, name);
+    const Json& offsets = memberOf(json, "data_offsets", path, name);
+    if (!shape.is_array() || shape.size() > kMostAxes)
+        refuse(path, name, phrase("Files", "its shape must be a list of at most 32 numbers"));
+    for (const Json& extent : shape)
+        info.shape.push_back(wholeOf(extent, path, name));
+    if (!offsets.is_array() || offsets.size() != 2)
+        refuse(path, name, phrase("Files", "data_offsets must be a list of two numbers"));
+    const int64_t begin = wholeOf(offsets[0], path, name), end = wholeOf(offsets[1], path, name);
+    if (begin > end || end > size - start)
+        refuse(path, name,
+               {phrase("Files", "bytes %1 to %2 are outside the %3 bytes of values"), begin, end,
+                size - start});
+    const auto bytes = checkedBytes(info.type, info.shape);
+    if (!bytes || *bytes != end - begin)
+        refuse(path, name,
+               {phrase("Files", "%1 bytes are not the shape %2 of %3"), end - begin,
+                info.shapeText(), nameOf(info.type)});
+    info.offset = start + begin;
+    return info;
+}
+
+/// As the format wants it: the values of the arrays fill the file, one behind the other.
+void checkPlaces(const std::vector<ArrayInfo>& arrays, const std::string& path, int64_t start,
+                 int64_t size) {
+    int64_t end = start;
+    for (const ArrayInfo& each : arrays) {
+        if (each.offset < end)
+            refuse(path, each.name, phrase("Files", "its values overlap those of another array"));
+        if (each.offset > end)
+            refuse(path, each.name,
+                   {phrase("Files", "%1 bytes before its values belong to no array"),
+                    each.offset - end});
+        end += *checkedBytes(each.type, each.shape);
+    }
+    if (end != size)
+        refuse(path, {phrase("Files", "%1 bytes at its end belong to no array"), size - end});
+}
+
+std::map<std::string, std::string> metadataOf(const Json& json, const std::string& path) {
+    std::map<std::string, std::string> metadata;
+    if (!json.is_object()) refuse(path, phrase("Files", "__metadata__ must be an object of texts"));
+    for (const auto& [key, value] : json.items()) {
+        if (!value.is_string())
+            refuse(path, phrase("Files", "__metadata__ must be an object of texts"));
+        metadata[key] = value.get<std::string>();
+    }
+    return metadata;
+}
+
+} // namespace
+
+const ArrayInfo* SafetensorsInfo::find(std::string_view name) const {
+    const auto found = std::find_if(arrays.begin(), arrays.end(),
+                                    [name](const ArrayInfo& each) { return each.name == name; });
+    return found == arrays.end() ? nullptr : &*found;
+}
+
+SafetensorsInfo safetensorsInfo(const std::string& path) {
+    InputFile file(path);
+    uint64_t length = 0;
+    readAll(file, path, {reinterpret_cast<char*>(&length), sizeof length});
+    if (length > kMostHeader || static_cast<int64_t>(length) > file.size() - kLengthBytes)
+        refuse(path, {phrase("Files", "a header of %1 bytes does not fit: the file has %2, and at "
+                                      "most %3 are read"),
+                      length, file.size(), kMostHeader});
+    std::string text(static_cast<size_t>(length), '\0');
+    readAll(file, path, text);
+    const int64_t start = kLengthBytes + static_cast<int64_t>(length);
+    SafetensorsInfo info;
+    Json root;
+    try {
+        root = parseStrictJson(text, kMostHeader);
+    } catch (const InputError& error) {
+        refuse(path, error.message());
+    }
+    if (!root.is_object()) refuse(path, phrase("Files", "its header must be an object"));
+    for (const auto& [name, value] : root.items()) {
+        if (name == "__metadata__")
+            info.metadata = metadataOf(value, path);
+        else
+            info.arrays.push_back(arrayOf(name, value, path, start, file.size()));
+    }
+    std::stable_sort(
+        info.arrays.begin(), info.arrays.end(), [](const ArrayInfo& a, const ArrayInfo& b) {
+            const auto bytes = [](const ArrayInfo& x) { return *checkedBytes(x.type, x.shape); };
+            return a.offset != b.offset ? a.offset < b.offset : bytes(a) < bytes(b);
+        });
+    checkPlaces(info.arrays, path, start, file.size());
+    return info;
+}
+
+Array readSafetensor(const std::string& path, const ArrayInfo& info) {
+    InputFile file(path);
+    Array array{info, {}};
+    const auto bytes = checkedBytes(info.type, info.shape);
+    require(bytes.has_value(), "a shape that safetensorsInfo() found");
+    if (*bytes > file.size() - info.offset) refuse(path, phrase("Files", "it was cut off"));
+    file.skipTo(info.offset);
+    array.bytes.resize(static_cast<size_t>(*bytes));
+    readAll(file, path, {reinterpret_cast<char*>(array.bytes.data()), array.bytes.size()});
+    return array;
+}
+
+} // namespace halfscope

@@ -1,0 +1,350 @@
+// Files of arrays: what they hold is read, and whatever is damaged, cut off or lies about itself is
+// refused in one sentence that names the file and what is wrong.
+#include "engine/core/cancel.h"
+#include "engine/core/error.h"
+#include "engine/io/gzip.h"
+#include "engine/io/idx.h"
+#include "engine/io/npy.h"
+#include "engine/io/safetensors.h"
+#include "tests/support/array_files.h"
+#include "tests/support/thrown.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <numeric>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+using namespace halfscope;
+
+namespace {
+
+using namespace std::string_literals;
+
+const std::string kF4 = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+const std::string kSix = bytesOfValues<float>({1, 2, 3, 4, 5, 6});
+
+void readAny(const std::string& path) {
+    if (path.ends_with(".npy")) {
+        readNpy(path);
+    } else if (path.ends_with(".safetensors")) {
+        const SafetensorsInfo info = safetensorsInfo(path);
+        for (const ArrayInfo& each : info.arrays)
+            readSafetensor(path, each);
+    } else {
+        readIdx(path);
+    }
+}
+
+/// Of this process, at its highest so far.
+long peakKiB() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+} // namespace
+
+class TestArrayFiles : public QObject {
+    Q_OBJECT
+
+private slots:
+    void readsIdx_data();
+    void readsIdx();
+    void readsNpy_data();
+    void readsNpy();
+    void readsSafetensors();
+    void refuses_data();
+    void refuses();
+    void headersAloneAreEnough();
+    void unpacksInBlocks();
+    void smallFilesTakeLittleMemory();
+    void givesUpWhenAsked();
+    void refusesWhatIsNoFile();
+    void elementsAreNumbers();
+
+private:
+    std::string file(const std::string& name, const std::string& bytes) const {
+        return writeBytes(m_folder.filePath(QString::fromStdString(name)).toStdString(), bytes);
+    }
+    QTemporaryDir m_folder;
+};
+
+void TestArrayFiles::readsIdx_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    const std::string plain = idxBytes({2, 3}, "abcdef");
+    const auto row = [](const char* name, const std::string& bytes) {
+        QTest::newRow(name) << QByteArray::fromStdString(bytes);
+    };
+    row("plain", plain);
+    row("gzip", gzipBytes(plain));
+    row("gzip of two members", gzipBytes(plain.substr(0, 7)) + gzipBytes(plain.substr(7)));
+    row("gzip with an empty member", gzipBytes("") + gzipBytes(plain) + gzipBytes(""));
+}
+
+void TestArrayFiles::readsIdx() {
+    QFETCH(QByteArray, bytes);
+    const std::string path = file("a.idx", bytes.toStdString());
+    QCOMPARE(idxInfo(path).shape, (std::vector<int64_t>{2, 3}));
+    const Array array = readIdx(path);
+    QCOMPARE(array.info.shapeText(), "(2, 3)"s);
+    QCOMPARE(array.bytes.size(), size_t{6});
+    QCOMPARE(array.at(5), double{'f'});
+}
+
+void TestArrayFiles::readsNpy_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QString>("type");
+    QTest::addColumn<double>("last");
+    const auto row = [](const char* type, const char* descr, const std::string& values, double last,
+                        char version = 1) {
+        const std::string dict =
+            "{'descr': '"s + descr + "', 'fortran_order': False, 'shape': (2,), }";
+        QTest::addRow("%s, version %d", descr, int{version})
+            << QByteArray::fromStdString(npyBytes(dict, values, version)) << type << last;
+    };
+    row("bool", "|b1", bytesOfValues<uint8_t>({0, 1}), 1);
+    row("uint8", "|u1", bytesOfValues<uint8_t>({0, 255}), 255);
+    row("int8", "|i1", bytesOfValues<int8_t>({0, -128}), -128);
+    row("uint16", "<u2", bytesOfValues<uint16_t>({0, 65535}), 65535);
+    row("int16", "<i2", bytesOfValues<int16_t>({0, -32768}), -32768);
+    row("uint32", "<u4", bytesOfValues<uint32_t>({0, 4294967295u}), 4294967295.0);
+    row("int32", "<i4", bytesOfValues<int32_t>({0, -7}), -7);
+    row("uint64", "<u8", bytesOfValues<uint64_t>({0, 1ull << 63}), 9223372036854775808.0);
+    row("int64", "<i8", bytesOfValues<int64_t>({0, -9}), -9);
+    row("float16", "<f2", bytesOfValues<uint16_t>({0, 0x3e00}), 1.5);
+    row("float32", "<f4", bytesOfValues<float>({0, 0.25f}), 0.25, 2);
+    row("float64", "<f8", bytesOfValues<double>({0, 0.1}), 0.1, 3);
+}
+
+void TestArrayFiles::readsNpy() {
+    QFETCH(QByteArray, bytes);
+    QFETCH(QString, type);
+    QFETCH(double, last);
+    const std::string path = file("a.npy", bytes.toStdString());
+    const Array array = readNpy(path);
+    QCOMPARE(QString(nameOf(npyInfo(path).type)), type);
+    QCOMPARE(array.info.shapeText(), "(2,)"s);
+    QCOMPARE(array.at(1), last);
+    float both[2];
+    array.toFloats(0, both);
+    QCOMPARE(both[1], static_cast<float>(last));
+}
+
+void TestArrayFiles::readsSafetensors() {
+    const std::string header =
+        R"({"b":{"dtype":"F32","shape":[2],"data_offsets":[2,10]},)"
+        R"("__metadata__":{"format":"pt"},"a":{"dtype":"BF16","shape":[],"data_offsets":[0,2]},)"
+        R"("none":{"dtype":"I64","shape":[0,3],"data_offsets":[10,10]}}  )";
+    const std::string path =
+        file("a.safetensors", safetensorsBytes(header, bytesOfValues<uint16_t>({0x3fc0}) +
+                                                           bytesOfValues<float>({7, 8})));
+    const SafetensorsInfo info = safetensorsInfo(path);
+    QCOMPARE(info.metadata.at("format"), "pt"s);
+    QCOMPARE(info.arrays.size(), size_t{3});
+    QCOMPARE(info.arrays.front().name, "a"s);
+    QVERIFY(info.find("c") == nullptr);
+    QCOMPARE(readSafetensor(path, *info.find("a")).at(0), 1.5);
+    QCOMPARE(readSafetensor(path, *info.find("b")).at(1), 8.0); // lies at an odd place for floats
+    QVERIFY(readSafetensor(path, *info.find("none")).bytes.empty());
+}
+
+void TestArrayFiles::refuses_data() {
+    QTest::addColumn<QByteArray>("name");
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QByteArray>("about");
+    const auto row = [](const char* what, const char* name, const std::string& bytes,
+                        const char* about) {
+        QTest::newRow(what) << QByteArray(name) << QByteArray::fromStdString(bytes)
+                            << QByteArray(about);
+    };
+    const std::string idx = idxBytes({2, 3}, "abcdef"), packed = gzipBytes(idx);
+    row("idx: empty", "a.idx", "", "ends after 0 bytes; 4 are expected");
+    row("idx: a text", "a.idx", "step,loss\n", "it must begin with two zeros");
+    row("idx: floats", "a.idx", idxBytes({1}, "abcd", 0x0d), "the IDX type 13");
+    row("idx: no axes", "a.idx", idxBytes({}, ""), "0 axes is not read: 1 to 4");
+    row("idx: many axes", "a.idx", idxBytes({1, 1, 1, 1, 1}, "a"), "5 axes is not read");
+    row("idx: cut header", "a.idx", idx.substr(0, 9), "ends after 9 bytes; 12 are expected");
+    row("idx: cut values", "a.idx", idx.substr(0, 13), "ends after 13 bytes; 18 are expected");
+    row("idx: more values", "a.idx", idx + "g", "goes on after the 18 bytes");
+    row("idx: huge shape", "a.idx", idxBytes({4294967295u, 4294967295u}, "abc"),
+        "too short for the shape (4294967295, 4294967295)");
+    row("gzip: cut", "a.gz", packed.substr(0, packed.size() - 9), "ends early");
+    row("gzip: cut checksum", "a.gz", packed.substr(0, packed.size() - 4), "ends early");
+    std::string damaged = packed;
+    damaged[packed.size() - 6] ^= 1; // of the checksum
+    row("gzip: checksum", "a.gz", damaged, "damaged gzip file: incorrect data check");
+    row("gzip: header alone", "a.gz", packed.substr(0, 2), "ends early");
+    row("gzip: other method", "a.gz", "\x1f\x8b\x07" + packed.substr(3), "damaged gzip file");
+    row("gzip: more behind it", "a.gz", packed + "abc", "damaged gzip file: incorrect header");
+    row("gzip: huge shape", "a.gz", gzipBytes(idxBytes({1u << 30, 4}, "abc")),
+        "too short for the shape (1073741824, 4)");
+    row("gzip: less than its shape", "a.gz", gzipBytes(idxBytes({7000}, "abc")),
+        "ends after 11 bytes; 7008 are expected");
+
+    const std::string npy = npyBytes(kF4, kSix);
+    row("npy: empty", "a.npy", "", "cut off");
+    row("npy: a text", "a.npy", "0.5 0.25 0.125\n", "it does not begin as one");
+    row("npy: version", "a.npy", npyBytes(kF4, kSix, 4), "version 4 is not known: 1 to 3");
+    row("npy: cut", "a.npy", npy.substr(0, npy.size() - 1), "23 bytes of values are not the shape");
+    row("npy: too much", "a.npy", npy + "x", "25 bytes of values are not the shape (2, 3)");
+    row("npy: header cut", "a.npy", npy.substr(0, 40), "cut off");
+    row("npy: long header", "a.npy", "\x93NUMPY\2\0\xff\xff\xff\x7f"s, "2147483647 bytes");
+    const auto dict = [&](const char* what, const char* text, const char* about) {
+        row(what, "a.npy", npyBytes(text, kSix), about);
+    };
+    dict("npy: no dict", "[1, 2]", "lacks \"{\" before \"[1, 2]");
+    dict("npy: objects", "{'descr': '|O', 'fortran_order': False, 'shape': (6,)}",
+         "its type \"|O\" is none");
+    dict("npy: other order", "{'descr': '>f4', 'fortran_order': False, 'shape': (6,)}",
+         "in the other order");
+    dict("npy: columns first", "{'descr': '<f4', 'fortran_order': True, 'shape': (6,)}",
+         "ascontiguousarray");
+    dict("npy: no truth", "{'descr': '<f4', 'fortran_order': 0, 'shape': (6,)}",
+         "fortran_order must be True or False");
+    dict("npy: twice", "{'descr': '<f4', 'descr': '<f4', 'shape': (6,)}", "the key \"descr\"");
+    dict("npy: no shape", "{'descr': '<f4', 'fortran_order': False}", "lacks descr");
+    dict("npy: negative", "{'descr': '<f4', 'fortran_order': False, 'shape': (-6,)}",
+         "no list of whole numbers");
+    dict("npy: overflow",
+         "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 8)}",
+         "24 bytes of values are not the shape");
+    dict("npy: structured", "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (6,)}",
+         "lacks a quoted word");
+    dict("npy: more", "{'descr': '<f4', 'fortran_order': False, 'shape': (6,)} 1",
+         "goes on after the dict");
+
+    const auto safe = [&](const char* what, const std::string& header, const char* about) {
+        row(what, "a.safetensors", safetensorsBytes(header, kSix), about);
+    };
+    const std::string a = R"("a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]})";
+    row("safetensors: empty", "a.safetensors", "", "cut off");
+    row("safetensors: length", "a.safetensors", "\xff\xff\xff\xff\xff\xff\xff\xff{}"s,
+        "does not fit: the file has 10");
+    row("safetensors: cut", "a.safetensors", safetensorsBytes("{" + a + "}", kSix.substr(1)),
+        "bytes 0 to 24 are outside the 23 bytes");
+    safe("safetensors: no JSON", "{a}", "line 1, column 2: not valid JSON");
+    safe("safetensors: a list", "[]", "must be an object");
+    safe("safetensors: no array", R"({"a":1})", "a: it must have dtype");
+    safe("safetensors: twice", "{" + a + "," + a + "}", "a: the key occurs twice");
+    safe("safetensors: dtype", R"({"a":{"dtype":"F8","shape":[6],"data_offsets":[0,24]}})",
+         "its dtype \"F8\" is not known");
+    safe("safetensors: negative", R"({"a":{"dtype":"F32","shape":[-6],"data_offsets":[0,24]}})",
+         "-6 is no whole number from 0");
+    safe("safetensors: backwards", R"({"a":{"dtype":"F32","shape":[6],"data_offsets":[24,0]}})",
+         "bytes 24 to 0 are outside");
+    safe("safetensors: outside", R"({"a":{"dtype":"F32","shape":[7],"data_offsets":[0,28]}})",
+         "bytes 0 to 28 are outside the 24 bytes");
+    safe("safetensors: shape", R"({"a":{"dtype":"F32","shape":[5],"data_offsets":[0,24]}})",
+         "24 bytes are not the shape (5,) of float32");
+    safe("safetensors: overflow",
+         R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})",
+         "0 bytes are not the shape");
+    safe("safetensors: overlap",
+         "{" + a + R"(,"b":{"dtype":"F32","shape":[1],)" + R"("data_offsets":[4,8]}})",
+         "b: its values overlap");
+    safe("safetensors: gap", R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
+         "4 bytes before its values belong to no array");
+    safe("safetensors: rest", R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+         "20 bytes at its end belong to no array");
+    safe("safetensors: metadata", R"({"__metadata__":{"a":1}})", "an object of texts");
+    safe("safetensors: long name",
+         R"({")" + std::string(5000, 'n') + R"(":{"dtype":"F32","shape":[1],)" +
+             R"("data_offsets":[0,40]}})",
+         "bytes 0 to 40 are outside");
+}
+
+void TestArrayFiles::refuses() {
+    QFETCH(QByteArray, name);
+    QFETCH(QByteArray, bytes);
+    QFETCH(QByteArray, about);
+    const std::string path = file(name.toStdString(), bytes.toStdString());
+    const std::string error = thrownBy<InputError>([&] { readAny(path); });
+    QVERIFY2(isAbout(error, path, about.toStdString()), error.c_str());
+    QVERIFY2(error.size() < 600, error.c_str());
+}
+
+void TestArrayFiles::headersAloneAreEnough() {
+    // the values of the packed file are damaged, and the header is not
+    std::string values(100000, 'x');
+    for (size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<char>(i * i >> 3);
+    std::string packed = gzipBytes(idxBytes({100000}, values));
+    packed.resize(packed.size() / 2);
+    const std::string path = file("half.gz", packed);
+    QCOMPARE(idxInfo(path).elements(), int64_t{100000});
+    QVERIFY(isAbout(thrownBy<InputError>([&] { readIdx(path); }), path, "ends early"));
+}
+
+void TestArrayFiles::unpacksInBlocks() {
+    std::string text;
+    for (int i = 0; i < 50000; ++i)
+        text += std::to_string(i);
+    const std::string path = file("text.gz", gzipBytes(text));
+    for (const size_t block : {size_t{1}, size_t{7}, size_t{65536}, size_t{1} << 20}) {
+        UnpackedFile unpacked(path);
+        QVERIFY(unpacked.packed() && unpacked.mostBytes() >= static_cast<int64_t>(text.size()));
+        std::string all, part(block, '\0');
+        while (const size_t count = unpacked.read(part))
+            all.append(part, 0, count);
+        QCOMPARE(all, text);
+        if (block == 1) all.clear();
+    }
+}
+
+void TestArrayFiles::smallFilesTakeLittleMemory() {
+    // 1 MiB that announces what it could hold at most, and holds a thousandth of that
+    const std::string zeros(1 << 20, '\0');
+    std::string noise(1 << 20, '\0');
+    uint32_t state = 1;
+    for (char& byte : noise)
+        byte = static_cast<char>((state = state * 1664525u + 1013904223u) >> 24);
+    const std::string path = file("lies.gz", gzipBytes(idxBytes({1u << 30}, noise + zeros)));
+    const long before = peakKiB();
+    const std::string error = thrownBy<InputError>([&] { readIdx(path); });
+    QVERIFY2(isAbout(error, path, "ends after"), error.c_str());
+    QVERIFY2(peakKiB() - before < 32 * 1024, qPrintable(QString::number(peakKiB() - before)));
+}
+
+void TestArrayFiles::givesUpWhenAsked() {
+    std::stop_source stop;
+    const std::string idx = file("c.idx", idxBytes({3}, "abc"));
+    const std::string npy = file("c.npy", npyBytes(kF4, kSix));
+    const Cancellable cancellable(stop.get_token());
+    readIdx(idx);
+    stop.request_stop();
+    QVERIFY_EXCEPTION_THROWN(readIdx(idx), Cancelled);
+    QVERIFY_EXCEPTION_THROWN(readNpy(npy), Cancelled);
+    QVERIFY_EXCEPTION_THROWN(safetensorsInfo(npy), Cancelled);
+}
+
+void TestArrayFiles::refusesWhatIsNoFile() {
+    const std::string pipe = m_folder.filePath("pipe.idx").toStdString();
+    QCOMPARE(mkfifo(pipe.c_str(), 0600), 0);
+    for (const std::string& path : {pipe, m_folder.path().toStdString(), pipe + ".none"}) {
+        QVERIFY(isAbout(thrownBy<InputError>([&] { readIdx(path); }), path, "cannot read"));
+        QVERIFY(isAbout(thrownBy<InputError>([&] { readNpy(path); }), path, "cannot read"));
+        QVERIFY(isAbout(thrownBy<InputError>([&] { safetensorsInfo(path); }), path, "cannot read"));
+    }
+}
+
+void TestArrayFiles::elementsAreNumbers() {
+    for (int i = 0; *nameOf(static_cast<ElementType>(i)) != '\0'; ++i) {
+        const auto type = static_cast<ElementType>(i);
+        Array array;
+        array.info.type = type;
+        array.info.shape = {3};
+        array.bytes.assign(3 * bytesOf(type), std::byte{0});
+        QCOMPARE(checkedBytes(type, array.info.shape), std::optional(int64_t(array.bytes.size())));
+        QCOMPARE(array.at(2), 0.0);
+        QVERIFY_EXCEPTION_THROWN(array.at(3), std::logic_error);
+    }
+    const int64_t negative[] = {2, -1}, wide[] = {int64_t{1} << 61, 8}, none[] = {0, 5};
+    QVERIFY(!checkedBytes(ElementType::U8, negative) && !checkedBytes(ElementType::U8, wide));
+    QCOMPARE(checkedBytes(ElementType::F64, none), std::optional(int64_t{0}));
+}
+
+QTEST_GUILESS_MAIN(TestArrayFiles)
+#include "tst_array_files.moc"

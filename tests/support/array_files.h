@@ -1,0 +1,76 @@
+// Bytes of files that hold arrays, as other programs write them, and files that tests write.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <zlib.h>
+
+namespace halfscope {
+
+inline std::string writeBytes(const std::string& path, std::string_view bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+}
+
+template <class T>
+std::string bytesOfValues(std::initializer_list<T> values) {
+    std::string bytes(values.size() * sizeof(T), '\0');
+    std::memcpy(bytes.data(), values.begin(), bytes.size());
+    return bytes;
+}
+
+inline std::string bigEndian(uint32_t x) {
+    std::string bytes;
+    for (int shift = 24; shift >= 0; shift -= 8)
+        bytes += static_cast<char>(x >> shift & 0xff);
+    return bytes;
+}
+
+inline std::string idxBytes(std::initializer_list<uint32_t> shape, std::string_view values,
+                            char type = 8) {
+    std::string bytes{0, 0, type, static_cast<char>(shape.size())};
+    for (const uint32_t extent : shape)
+        bytes += bigEndian(extent);
+    return bytes.append(values);
+}
+
+inline std::string npyBytes(std::string_view dict, std::string_view values, char version = 1) {
+    std::string header(dict);
+    const size_t head = version == 1 ? 10 : 12;
+    header.append(63 - (head + header.size()) % 64, ' ');
+    header += '\n';
+    std::string bytes = std::string("\x93NUMPY") + version + '\0';
+    const auto length = static_cast<uint32_t>(header.size());
+    bytes.append(reinterpret_cast<const char*>(&length), version == 1 ? 2 : 4);
+    return bytes.append(header).append(values);
+}
+
+inline std::string safetensorsBytes(std::string_view header, std::string_view values) {
+    const uint64_t length = header.size();
+    std::string bytes(reinterpret_cast<const char*>(&length), sizeof length);
+    return bytes.append(header).append(values);
+}
+
+inline std::string gzipBytes(std::string_view bytes) {
+    z_stream z{};
+    deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY);
+    std::string packed(deflateBound(&z, bytes.size()) + 64, '\0');
+    std::string from(bytes);
+    z.next_in = reinterpret_cast<Bytef*>(from.data());
+    z.avail_in = static_cast<uInt>(from.size());
+    z.next_out = reinterpret_cast<Bytef*>(packed.data());
+    z.avail_out = static_cast<uInt>(packed.size());
+    deflate(&z, Z_FINISH);
+    packed.resize(z.total_out);
+    deflateEnd(&z);
+    return packed;
+}
+
+} // namespace halfscope
