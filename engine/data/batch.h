@@ -48,6 +48,8 @@ struct BatchShape {
 /// Of x and target, the first two.
 BatchShape batchShape(std::span<const TensorSpec>, int64_t rows);
 
+class Dataset;
+
 class BatchSource {
 public:
     virtual ~BatchSource() = default;
@@ -63,6 +65,9 @@ public:
     virtual int64_t batchNumber(int64_t step) const { return step; }
     /// The batch of a step (1 for the first). From any thread. RunError where it cannot be read.
     virtual std::shared_ptr<const Batch> load(int64_t step) const = 0;
+
+    /// The data set where it has samples to validate on; else nullptr.
+    virtual const Dataset* validation() const { return nullptr; }
 
     BatchShape shape() const { return shape(rows()); }
     BatchShape shape(int64_t rows) const;

@@ -28,20 +28,39 @@ public:
     virtual TaskView view() const = 0;
 };
 
+/// What is known of a data set before its samples are read.
+struct DataFacts {
+    std::vector<TensorSpec> tensors; ///< see Dataset::tensors()
+    int64_t train = 1, validation = 0;
+};
+
+enum class Targets : uint8_t {
+    Numbers,
+    Classes,
+    AsTheLoss, ///< class numbers where the loss wants them
+};
+
 /// A row of the table of data sets, by TaskKind.
 struct DataSetInfo {
-    const char* name; ///< of task.kind: "checkerboard"
+    const char* name; ///< of data.kind: "checkerboard"
     Phrase about;     ///< for tool tips and the manual, after the name
     /// Every step sees all samples, and task.batch does not count.
     bool wholeSet = false;
-    bool labels = false; ///< targets are class numbers
-    /// Samples of the train split.
-    int64_t (*samples)(const TaskConfig&) = nullptr;
+    Targets targets = Targets::Numbers;
+    bool validates = false; ///< there are samples to validate on
+    bool fromFiles = false; ///< its facts are in files
     /// InputError when a file cannot be used.
+    DataFacts (*facts)(const TaskConfig&) = nullptr;
     std::unique_ptr<Dataset> (*make)(const TaskConfig&, uint64_t seed) = nullptr;
 };
 
 std::span<const DataSetInfo> dataSets();
 const DataSetInfo& infoOf(TaskKind);
+
+/// Files are looked at once for each setting, and again whenever a data set is made of them: what
+/// shows settings may ask often. From any thread. InputError when a file cannot be used.
+DataFacts factsOf(const TaskConfig&);
+/// With its samples. InputError likewise.
+std::unique_ptr<Dataset> makeDataset(const TaskConfig&, uint64_t seed);
 
 } // namespace halfscope

@@ -49,6 +49,9 @@ public:
     int64_t batchNumber(int64_t step) const override;
     std::shared_ptr<const Batch> load(int64_t step) const override;
 
+    const Dataset* validation() const override {
+        return m_dataset->samples(Split::Validation) > 0 ? m_dataset.get() : nullptr;
+    }
     const Dataset& dataset() const { return *m_dataset; }
     /// Batches in memory, and those being read.
     size_t held() const;

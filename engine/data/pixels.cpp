@@ -97,7 +97,16 @@ Picture imagePicture(const TaskConfig& task) {
     return readSquare(task.image, side);
 }
 
-int64_t pixelsOf(const TaskConfig& task) { return task.side * task.side; }
+std::vector<TensorSpec> pixelTensors(int64_t channels) {
+    return {TensorSpec{"x", {2}}, TensorSpec{"target", {channels}}};
+}
+
+DataFacts checkerboardFacts(const TaskConfig& task) {
+    return {pixelTensors(1), task.side * task.side, 0};
+}
+
+/// A file may be grey, which only its picture tells.
+DataFacts imageFacts(const TaskConfig& task) { return {pixelTensors(3), task.side * task.side, 0}; }
 
 } // namespace
 
@@ -106,16 +115,20 @@ const DataSetInfo kCheckerboardData{
     "checkerboard",
     phrase("Settings", "a checkerboard, painted from the coordinates of its pixels"),
     true,
+    Targets::Numbers,
     false,
-    pixelsOf,
+    false,
+    checkerboardFacts,
     [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<PixelData>(checkerboardPicture(task));
     }};
 const DataSetInfo kImageData{"image",
                              phrase("Settings", "a picture of your own, painted in the same way"),
                              true,
+                             Targets::Numbers,
                              false,
-                             pixelsOf,
+                             false,
+                             imageFacts,
                              [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
                                  return std::make_unique<PixelData>(imagePicture(task));
                              }};

@@ -63,8 +63,13 @@ const DataSetInfo kRegressionData{
     "regression",
     phrase("Settings", "random targets to fit from random inputs"),
     false,
+    Targets::Numbers,
     false,
-    [](const TaskConfig& task) { return task.samples; },
+    false,
+    [](const TaskConfig& task) {
+        return DataFacts{
+            {TensorSpec{"x", {kFeatures}}, TensorSpec{"target", {1}}}, task.samples, 0};
+    },
     [](const TaskConfig& task, uint64_t seed) -> std::unique_ptr<Dataset> {
         return std::make_unique<RegressionData>(task, seed);
     }};

@@ -4,10 +4,9 @@
 namespace halfscope {
 
 Task::Task(std::unique_ptr<const Dataset> dataset, const EpochPlan& plan, uint64_t seed,
-           int workers)
+           int workers, Order order)
     : Loader(std::move(dataset), plan,
-             Sampler(plan.samples, seed,
-                     plan.batch == plan.samples ? Order::AsStored : Order::Shuffled),
+             Sampler(plan.samples, seed, plan.batch == plan.samples ? Order::AsStored : order),
              workers),
       m_view(Loader::dataset().view()) {}
 

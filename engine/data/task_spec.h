@@ -7,7 +7,7 @@
 namespace halfscope {
 
 /// A row of the table of data sets (data_sets.cpp); those that code speaks of have names.
-enum class TaskKind : uint8_t { Checkerboard, Image, Regression };
+enum class TaskKind : uint8_t { Checkerboard, Image, Regression, Mnist, Arrays, Csv };
 const char* nameOf(TaskKind); ///< empty beyond the last row
 
 /// A row of the table of losses (losses.cpp).
@@ -26,8 +26,12 @@ struct TaskConfig {
     double frequency = 8;                     ///< checkerboard: half periods over the side
     std::string image{};                      ///< image task: path of a PNG or JPEG
     int64_t samples = 1024;                   ///< regression: samples in the data set
-    int64_t batch = 64;                       ///< regression: samples in a step
+    int64_t batch = 64;                       ///< samples in a step
     double targetMean = 10, targetSpread = 5; ///< regression: targets are spread * N(0,1) + mean
+    std::string path{};                       ///< mnist: folder, empty for the sample; csv: file
+    std::string x{}, y{};                     ///< arrays: files
+    std::string target{};                     ///< csv: the target's column; empty for the last one
+    double validation = 0.1; ///< arrays, csv: the share of samples that is held back
     LossSpec loss{};
 };
 

@@ -8,6 +8,8 @@ namespace halfscope {
 void LaneTotals::add(const StepRow& row) {
     m_skips.add(row);
     m_last = row;
+    for (const MetricId id : {metric::ValidationLoss, metric::Accuracy})
+        if (row.measured(id)) addValue(id, row[id]);
 }
 
 void LaneTotals::add(const Event& event) {
@@ -18,6 +20,14 @@ void LaneTotals::add(const Event& event) {
 
 void LaneTotals::add(int64_t step, MetricId id, double value) {
     if (step == m_last.step && id < metric::kKnown) m_last.set(id, value);
+    addValue(id, value);
+}
+
+void LaneTotals::addValue(MetricId id, double value) {
+    if (id == metric::ValidationLoss) m_validationLoss = value;
+    if (id != metric::Accuracy) return;
+    m_accuracy = value;
+    m_bestAccuracy = std::max(m_bestAccuracy.value_or(value), value);
 }
 
 double medianOf(std::vector<float> values) {

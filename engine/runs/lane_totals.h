@@ -6,6 +6,7 @@
 #include "engine/runs/step_row.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace halfscope {
@@ -25,9 +26,18 @@ public:
     /// The loss scale that the last step left; last() has the one that it used.
     float scaleAfter() const { return m_last.step == m_scaleStep ? m_scaleAfter : m_last.scale(); }
 
+    /// Of the last validation; nothing where there was none.
+    std::optional<double> validationLoss() const { return m_validationLoss; }
+    std::optional<double> accuracy() const { return m_accuracy; }
+    /// The highest of all.
+    std::optional<double> bestAccuracy() const { return m_bestAccuracy; }
+
 private:
+    void addValue(MetricId, double value);
+
     SkipTally m_skips;
     StepRow m_last;
+    std::optional<double> m_validationLoss, m_accuracy, m_bestAccuracy;
     int64_t m_scaleStep = 0; ///< the last step after which the scale was another
     float m_scaleAfter = 1;  ///< then
 };

@@ -66,6 +66,15 @@ std::span<const Metric> knownMetrics() {
         {"batch", phrase("Metrics", "Batch"), phrase("Metrics", "Batch"), kNoUnit,
          phrase("Metrics", "Which batch of its epoch the step trained on, counted from 1."), None,
          Steps, Integer, false},
+        {"validation_loss", phrase("Metrics", "Validation loss"), phrase("Metrics", "Val. loss"),
+         kNoUnit,
+         phrase("Metrics", "The loss on samples that the lane does not train on, with running "
+                           "statistics and without dropout."),
+         Log10, Steps, Float64, false},
+        {"accuracy", phrase("Metrics", "Accuracy"), phrase("Metrics", "Accuracy"), kNoUnit,
+         phrase("Metrics", "The share of the validation samples whose class has the highest output "
+                           "of the network."),
+         Linear, Steps, Float64, false},
     }};
     return kMetrics;
 }

@@ -32,6 +32,8 @@ enum Known : MetricId {
     WallSeconds,
     Epoch,
     Batch,
+    ValidationLoss,
+    Accuracy,
     kKnown ///< how many there are
 };
 } // namespace metric

@@ -119,8 +119,11 @@ void replaceRun(const OutputFolder& folder, std::span<GrowingFile* const> files)
 }
 
 RunConfig portableConfig(RunConfig config) {
-    if (!config.task.image.empty())
-        config.task.image = absolutePath("task.image", config.task.image);
+    for (const Field& field : fieldTable()) {
+        if (field.kind != FieldKind::Path || field.scope != FieldScope::Run) continue;
+        const auto path = std::get<std::string>(field.get(config, -1));
+        if (!path.empty()) field.set(config, -1, absolutePath(field.key, path));
+    }
     const auto place = [](LaneConfig& lane) {
         if (!lane.policyFile.empty())
             lane.policyFile = absolutePath("precision.policy", lane.policyFile);

@@ -44,6 +44,11 @@ Json laneJson(const LaneInfo& info, const LaneTotals& totals, double medianSecon
     lane["precision"] = nameOf(info.config.precision);
     lane["steps"] = steps;
     lane["final_loss"] = steps > 0 ? jsonNumber(last.loss()) : Json();
+    if (const auto loss = totals.validationLoss()) lane["validation_loss"] = jsonNumber(*loss);
+    if (const auto accuracy = totals.accuracy()) {
+        lane["accuracy"] = jsonNumber(*accuracy);
+        lane["best_accuracy"] = jsonNumber(*totals.bestAccuracy());
+    }
     lane["final_scale"] = steps > 0 ? jsonNumber(totals.scaleAfter()) : Json();
     lane["skipped_steps"] = last.skippedSoFar();
     lane["median_device_seconds"] = jsonNumber(medianSeconds);

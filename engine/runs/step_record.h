@@ -4,7 +4,15 @@
 #include "engine/runs/events.h"
 #include "engine/runs/step_row.h"
 
+#include <optional>
+
 namespace halfscope {
+
+/// How a lane does on samples that it does not train on.
+struct Validation {
+    double loss = 0;                  ///< the mean over the samples
+    std::optional<double> accuracy{}; ///< share of samples; nothing where targets are numbers
+};
 
 struct StepRecord {
     int64_t step = 0; ///< 1 for the first
@@ -20,6 +28,7 @@ struct StepRecord {
     double deviceSeconds = 0; ///< time of this lane's step on its device
     double wallSeconds = 0;   ///< since the experiment started, pauses left out
     int64_t skippedSoFar = 0;
+    std::optional<Validation> validation{}; ///< where the lane was validated after the step
 };
 
 inline StepRow rowOf(const StepRecord& record) {
@@ -35,6 +44,10 @@ inline StepRow rowOf(const StepRecord& record) {
         .set(metric::WallSeconds, record.wallSeconds);
     if (record.epoch > 0)
         row.set(metric::Epoch, int64_t{record.epoch}).set(metric::Batch, int64_t{record.batch});
+    if (record.validation) {
+        row.set(metric::ValidationLoss, record.validation->loss);
+        if (record.validation->accuracy) row.set(metric::Accuracy, *record.validation->accuracy);
+    }
     return row;
 }
 

@@ -348,10 +348,12 @@ RunConfig parseConfig(std::string_view json, const std::string& name) {
 
 RunConfig readConfig(const std::string& path) {
     RunConfig config = parseConfig(readFile(path, kMostJsonBytes), path);
-    const std::filesystem::path image = config.task.image;
-    if (!image.empty() && image.is_relative()) {
+    for (const Field& field : fieldTable()) {
+        if (field.kind != FieldKind::Path || field.scope != FieldScope::Run) continue;
+        const std::filesystem::path given = std::get<std::string>(field.get(config, -1));
+        if (given.empty() || !given.is_relative()) continue;
         const auto folder = std::filesystem::path(path).parent_path();
-        config.task.image = (folder / image).lexically_normal().string();
+        field.set(config, -1, (folder / given).lexically_normal().string());
     }
     const auto place = [&path](LaneConfig& lane) {
         const std::filesystem::path policy = lane.policyFile;

@@ -16,18 +16,31 @@ namespace {
 
 constexpr double kSeedMax = 9223372036854775807.0;
 
+Field kindField() {
+    Field field =
+        describing(dataSets(), oneOf(ofRun(
+                                         {"data.kind", phrase("Settings", "Task"), kNoUnit,
+                                          phrase("Settings", "What the network learns.")},
+                                         [](auto& c) -> auto& { return c.task.kind; }),
+                                     namesUpTo(static_cast<TaskKind>(dataSets().size() - 1))));
+    // A loss that the targets do not allow would have to be changed next.
+    field.set = [set = field.set](RunConfig& config, int lane, const FieldValue& value) {
+        set(config, lane, value);
+        const Targets targets = infoOf(config.task.kind).targets;
+        const bool classes = infoOf(config.task.loss.kind).ofLabels;
+        if (targets == Targets::Classes && !classes) config.task.loss.kind = LossKind::CrossEntropy;
+        if (targets == Targets::Numbers && classes) config.task.loss.kind = LossKind::Mse;
+    };
+    return field;
+}
+
 std::vector<Field> taskFields() {
     const auto kind = [](TaskKind wanted) {
         return [wanted](const RunConfig& c) { return c.task.kind == wanted; };
     };
     const auto paints = [](const RunConfig& c) { return infoOf(c.task.kind).wholeSet; };
     std::vector<Field> fields;
-    fields.push_back(
-        describing(dataSets(), oneOf(ofRun(
-                                         {"task.kind", phrase("Settings", "Task"), kNoUnit,
-                                          phrase("Settings", "What the network learns.")},
-                                         [](auto& c) -> auto& { return c.task.kind; }),
-                                     namesUpTo(static_cast<TaskKind>(dataSets().size() - 1)))));
+    fields.push_back(kindField());
     fields.push_back(when(
         paints,
         in(ofRun(
@@ -56,23 +69,65 @@ std::vector<Field> taskFields() {
     return fields;
 }
 
+/// Where samples come from that lie in files.
+std::vector<Field> fileFields() {
+    const auto kind = [](TaskKind wanted) {
+        return [wanted](const RunConfig& c) { return c.task.kind == wanted; };
+    };
+    Field path = when(
+        kind(TaskKind::Mnist),
+        ofRun(
+            {"data.path", phrase("Settings", "Folder"), kNoUnit,
+             phrase("Settings",
+                    "mnist: the folder with the four files of MNIST or Fashion-MNIST, plain or "
+                    ".gz. Empty: 2,000 digits to train on and 500 to validate on, which come with "
+                    "the program. A relative path starts at the folder of the experiment file.")},
+            [](auto& c) -> auto& { return c.task.path; }));
+    path.kind = FieldKind::Path;
+    return {path};
+}
+
+/// When the lanes are judged on samples that they do not train on.
+std::vector<Field> validationFields() {
+    const auto validates = [](const RunConfig& c) { return infoOf(c.task.kind).validates; };
+    return {
+        when(validates,
+             in(ofRun(
+                    {"validation.epochs", phrase("Settings", "Validate after"),
+                     phrase("Settings", "epochs"),
+                     phrase("Settings",
+                            "After every so many epochs, and at the end of the run, loss and "
+                            "accuracy are measured on the validation samples, with running "
+                            "statistics and without dropout. 0: not by epochs.")},
+                    [](auto& c) -> auto& { return c.validation.epochs; }),
+                {0, 1e9, Bound::Closed, true})),
+        when(validates,
+             in(ofRun(
+                    {"validation.steps", phrase("Settings", "Validate after"),
+                     phrase("Settings", "steps"),
+                     phrase("Settings", "The same after every so many steps. 0: not by steps.")},
+                    [](auto& c) -> auto& { return c.validation.steps; }),
+                {0, 1e9, Bound::Closed, true}))};
+}
+
 std::vector<Field> regressionFields() {
     const auto batches = [](const RunConfig& c) { return !infoOf(c.task.kind).wholeSet; };
     const auto regression = [](const RunConfig& c) { return c.task.kind == TaskKind::Regression; };
     std::vector<Field> fields;
-    fields.push_back(when(
-        batches, in(ofRun(
-                        {"task.samples", phrase("Settings", "Samples"), kNoUnit,
-                         phrase("Settings",
-                                "Number of samples in the data set. Inputs and targets are drawn "
-                                "from the seed, so every lane learns from the same ones.")},
-                        [](auto& c) -> auto& { return c.task.samples; }),
-                    {1, 1e7, Bound::Closed, true})));
+    fields.push_back(
+        when(regression,
+             in(ofRun(
+                    {"task.samples", phrase("Settings", "Samples"), kNoUnit,
+                     phrase("Settings",
+                            "Number of samples in the data set. Inputs and targets are drawn "
+                            "from the seed, so every lane learns from the same ones.")},
+                    [](auto& c) -> auto& { return c.task.samples; }),
+                {1, 1e7, Bound::Closed, true})));
     fields.push_back(when(
         batches, in(ofRun(
                         {"task.batch", phrase("Settings", "Batch"), phrase("Settings", "samples"),
                          phrase("Settings", "Number of samples in a step, at most as many as the "
-                                            "data set has. Each epoch shuffles the samples.")},
+                                            "data set has to train on.")},
                         [](auto& c) -> auto& { return c.task.batch; }),
                     {1, 1e6, Bound::Closed, true})));
     fields.push_back(when(
@@ -144,7 +199,14 @@ std::vector<Field> lossFields() {
 }
 
 std::vector<Field> dataFields() {
-    return {in(ofRun(
+    const auto batches = [](const RunConfig& c) { return !infoOf(c.task.kind).wholeSet; };
+    return {when(batches,
+                 ofRun(
+                     {"data.shuffle", phrase("Settings", "Shuffle"), kNoUnit,
+                      phrase("Settings", "Each epoch sees the samples in another order, which "
+                                         "depends on the seed alone. Off: as they are stored.")},
+                     [](auto& c) -> auto& { return c.data.shuffle; })),
+            in(ofRun(
                    {"data.workers", phrase("Settings", "Readers"), phrase("Settings", "threads"),
                     phrase("Settings", "Threads that read batches ahead; 0: the training reads "
                                        "them itself. The batches are the same.")},
@@ -338,9 +400,11 @@ std::vector<Field> makeTable() {
         }
     };
     add(phrase("Settings", "Task"), taskFields());
+    add(phrase("Settings", "Task"), fileFields());
     add(phrase("Settings", "Task"), regressionFields());
     add(phrase("Settings", "Task"), lossFields());
     add(phrase("Settings", "Task"), dataFields());
+    add(phrase("Settings", "Task"), validationFields());
     add(phrase("Settings", "Network"), networkFields());
     add(phrase("Settings", "Optimizer"), optimizerFields());
     add(phrase("Settings", "Optimizer"), specialOptimizerFields());

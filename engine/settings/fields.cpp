@@ -119,6 +119,7 @@ std::optional<double> powerFrom(std::string_view text) {
 } // namespace
 
 const Field* findField(std::string_view key) {
+    if (key == "task.kind") key = "data.kind"; // its name in older files
     const auto table = fieldTable();
     const auto found = std::find_if(table.begin(), table.end(),
                                     [key](const Field& field) { return field.key == key; });
@@ -215,7 +216,8 @@ Message allowedText(const Field& field) {
         if (choices.size() == 1) return choices.front();
         return {phrase("Settings", "one of %1"), listed(choices)};
     }
-    case FieldKind::Path: return phrase("Settings", "a file's path in plain UTF-8, or nothing");
+    case FieldKind::Path:
+        return phrase("Settings", "a path in plain UTF-8, or nothing");
     case FieldKind::Text:
         if (field.key == kLayersKey)
             return phrase("Settings",
@@ -339,19 +341,24 @@ void checkLengths(const RunConfig& config) {
 void checkBatches(const RunConfig& config) {
     const DataSetInfo& data = infoOf(config.task.kind);
     const LossInfo& loss = infoOf(config.task.loss.kind);
-    if (loss.ofLabels != data.labels)
-        throw InputError(data.labels
-                             ? phrase("Settings", "task.loss: %1 is not allowed with task.kind %2: "
-                                                  "its targets are classes, not numbers")
-                             : phrase("Settings", "task.loss: %1 is not allowed with task.kind %2: "
-                                                  "its targets are numbers, not classes"),
+    if (data.targets != Targets::AsTheLoss && loss.ofLabels != (data.targets == Targets::Classes))
+        throw InputError(loss.ofLabels
+                             ? phrase("Settings", "task.loss: %1 is not allowed with data.kind %2: "
+                                                  "its targets are numbers, not classes")
+                             : phrase("Settings", "task.loss: %1 is not allowed with data.kind %2: "
+                                                  "its targets are classes, not numbers"),
                          loss.name, data.name);
     if (data.wholeSet) return;
-    if (config.task.batch > config.task.samples) {
+    if (!data.fromFiles && config.task.batch > config.task.samples) {
         throw InputError(
             phrase("Settings", "task.batch: %1 is not allowed: at most task.samples, %2"),
             numberText(config.task.batch), numberText(config.task.samples));
     }
+    if (const auto facts = knownFactsOf(config); facts && config.task.batch > facts->train)
+        throw InputError(phrase("Settings",
+                                "task.batch: %1 is not allowed: at most %2, the samples "
+                                "to train on"),
+                         numberText(config.task.batch), numberText(facts->train));
     if (!config.model.layers.empty() || config.model.norm != Norm::BatchNorm) return;
     if (config.task.batch == 1) {
         throw InputError(phrase("Settings", "task.batch: 1 is not allowed with model.norm batch: a "
@@ -360,9 +367,9 @@ void checkBatches(const RunConfig& config) {
     if (epochPlanOf(config).lastRows() == 1)
         throw InputError(
             phrase("Settings",
-                   "data.last_batch: keep is not allowed with model.norm batch where one sample of "
-                   "task.samples %1 is left over: drop, or another batch"),
-            numberText(config.task.samples));
+                   "data.last_batch: keep is not allowed with model.norm batch where one of %1 "
+                   "samples is left over: drop, or another batch"),
+            numberText(epochPlanOf(config).samples));
 }
 
 /// The combinations that torch.optim.SGD and three phases of a cycle refuse.

@@ -27,6 +27,12 @@ enum class ClipKind : uint8_t { None, Norm2, NormInf, Value };
 struct DataConfig {
     LastBatch lastBatch = LastBatch::Keep;
     int64_t workers = 0; ///< threads that read batches ahead; 0: the training reads
+    bool shuffle = true; ///< each epoch in an order of its own; else as stored
+};
+/// When the lanes are judged on samples that they do not train on; always at the end.
+struct ValidationConfig {
+    int64_t epochs = 1; ///< after every so many; 0: not by epochs
+    int64_t steps = 0;  ///< likewise
 };
 struct ModelConfig {
     int64_t width = 128;
@@ -92,6 +98,7 @@ struct RunConfig {
     std::string title; ///< shown by the preset box; may be empty
     TaskConfig task;
     DataConfig data;
+    ValidationConfig validation;
     ModelConfig model;
     OptimizerConfig optimizer;
     SecondOptimizerConfig second;

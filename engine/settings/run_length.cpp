@@ -1,17 +1,27 @@
 // Lengths that follow from several settings.
 #include "engine/settings/run_length.h"
 
-#include "engine/data/dataset.h"
+#include "engine/core/error.h"
 
 #include <algorithm>
 
 namespace halfscope {
 
 EpochPlan epochPlanOf(const RunConfig& config) {
-    const DataSetInfo& info = infoOf(config.task.kind);
-    const int64_t samples = info.samples(config.task);
-    const int64_t batch = info.wholeSet ? samples : config.task.batch;
-    return {samples, std::max<int64_t>(1, batch), config.data.lastBatch}; // settings may be wrong
+    const int64_t wanted = std::max<int64_t>(1, config.task.batch); // settings may be wrong
+    const std::optional<DataFacts> facts = knownFactsOf(config);
+    if (!facts) return {wanted, wanted, config.data.lastBatch};
+    const bool whole = infoOf(config.task.kind).wholeSet;
+    const int64_t samples = std::max<int64_t>(1, facts->train);
+    return {samples, whole ? samples : wanted, config.data.lastBatch};
+}
+
+std::optional<DataFacts> knownFactsOf(const RunConfig& config) {
+    try {
+        return factsOf(config.task);
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
 }
 
 int64_t stepsOf(const RunConfig& config) {

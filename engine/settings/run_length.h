@@ -1,12 +1,18 @@
 // How long a run is: its epochs, its steps, and the schedule that spans them.
 #pragma once
 
+#include "engine/data/dataset.h"
 #include "engine/data/epochs.h"
 #include "engine/settings/run_config.h"
 
+#include <optional>
+
 namespace halfscope {
 
-/// How the task's samples become steps. Also of settings that checkConfig() refuses.
+/// Nothing where the files of the data set cannot be used.
+std::optional<DataFacts> knownFactsOf(const RunConfig&);
+/// How the task's samples become steps. Also of settings that checkConfig() refuses; a data set
+/// whose files cannot be used counts as one batch.
 EpochPlan epochPlanOf(const RunConfig&);
 /// Steps of the run: as many as its epochs have, or run.steps where it counts none.
 int64_t stepsOf(const RunConfig&);

@@ -6,9 +6,10 @@
 namespace halfscope {
 
 std::unique_ptr<Task> makeTask(const RunConfig& config) {
-    return std::make_unique<Task>(infoOf(config.task.kind).make(config.task, config.seed),
-                                  epochPlanOf(config), config.seed,
-                                  static_cast<int>(config.data.workers));
+    std::unique_ptr<Dataset> data = makeDataset(config.task, config.seed); // before its plan
+    return std::make_unique<Task>(std::move(data), epochPlanOf(config), config.seed,
+                                  static_cast<int>(config.data.workers),
+                                  config.data.shuffle ? Order::Shuffled : Order::AsStored);
 }
 
 } // namespace halfscope

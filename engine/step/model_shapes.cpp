@@ -6,8 +6,6 @@
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
 
-#include <memory>
-
 namespace halfscope {
 
 namespace {
@@ -38,14 +36,19 @@ ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType d
             shapeText(out), shapeText(input.shape), shapeText(wanted));
     return model;
 }
+
 ModelShapes modelShapes(const RunConfig& config) {
-    TaskConfig task = config.task; // the shapes of samples do not depend on how many there are
-    task.side = 2;
-    task.samples = 1;
-    const bool knowsColours = task.kind != TaskKind::Image || task.image.empty();
-    task.image.clear();
-    const std::unique_ptr<Dataset> data = infoOf(task.kind).make(task, 0);
-    const BatchShape batch = batchShape(data->tensors(), epochPlanOf(config).batch);
+    const bool knowsColours = config.task.kind != TaskKind::Image || config.task.image.empty();
+    DataFacts facts;
+    try {
+        facts = factsOf(config.task);
+    } catch (const InputError& error) {
+        ModelShapes shapes;
+        shapes.text = config.model.layers;
+        shapes.error = error.message();
+        return shapes;
+    }
+    const BatchShape batch = batchShape(facts.tensors, epochPlanOf(config).batch);
     ModelShapes shapes;
     shapes.input = batch.x();
     shapes.text = config.model.layers.empty()

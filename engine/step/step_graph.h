@@ -44,6 +44,9 @@ Graph buildStep(const RunConfig&, const LaneConfig&, const BatchShape&);
 Graph buildStep(const RunConfig&, const LaneConfig&, const PrecisionPlan&, const BatchShape&);
 /// The network alone: input "x", output "prediction", the same parameters by name.
 Graph buildForward(const RunConfig&, const PrecisionPlan&, const BatchShape&);
+/// The network and its loss as they are judged, with running statistics and without dropout: inputs
+/// "x" and "target", outputs "prediction" and "loss" (the mean over the batch, F32).
+Graph buildEvaluation(const RunConfig&, const PrecisionPlan&, const BatchShape&);
 
 /// The label of 1 / scale, which is inf at a scale below 2^-128.
 inline constexpr const char* kInverseLabel = "inverse loss scale";

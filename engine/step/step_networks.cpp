@@ -33,8 +33,9 @@ ModelInput inputOf(const RunConfig& config, const ModelSpec& model, NodeId x,
 
 /// A network's output, in f32 where the precision hands it out so.
 EmittedModel emitOne(Builder& b, const ModelSpec& model, const ModelInput& input,
-                     const PrecisionPlan& plan, const NetworkPart& part, uint64_t seed) {
-    const ModelOptions options{plan.storage, part.prefix, ModelMode::Train, seed, Layout::Rows};
+                     const PrecisionPlan& plan, const NetworkPart& part, uint64_t seed,
+                     ModelMode mode) {
+    const ModelOptions options{plan.storage, part.prefix, mode, seed, Layout::Rows};
     EmittedModel made = emitModel(b, model, input, options);
     if (plan.outputF32) {
         LabelScope label(b, made.lastLabel);
@@ -56,7 +57,7 @@ NodeId weightedSum(Builder& b, const LossPart& loss, const std::vector<NodeId>& 
 }
 
 Networks emitNetworks(Builder& b, const RunConfig& config, const BatchShape& shape,
-                      const PrecisionPlan& plan) {
+                      const PrecisionPlan& plan, ModelMode mode = ModelMode::Train) {
     const DType storage = plan.storage.weights;
     const ModelSpec model = fittingModel(config, shape, storage);
     const NodeId x = b.input("x", shape.x(), storage);
@@ -67,7 +68,7 @@ Networks emitNetworks(Builder& b, const RunConfig& config, const BatchShape& sha
     networks.parameters.resize(parts.optimizers.size());
     std::vector<NodeId> outputs;
     for (const NetworkPart& part : parts.networks) {
-        EmittedModel made = emitOne(b, model, input, plan, part, config.seed);
+        EmittedModel made = emitOne(b, model, input, plan, part, config.seed, mode);
         outputs.push_back(made.output);
         auto& parameters = networks.parameters[part.optimizer];
         parameters.insert(parameters.end(), made.parameters.begin(), made.parameters.end());
@@ -107,6 +108,24 @@ std::vector<std::string> layersOfText(const RunConfig& config) {
     return labels;
 }
 
+/// One for each prediction.
+std::vector<NodeId> emitLosses(Builder& b, const RunConfig& config, const BatchShape& shape,
+                               const std::vector<NodeId>& predictions) {
+    const NodeId target = b.input("target", shape.target(), shape.labels ? DType::I32 : DType::F32);
+    PhaseScope phase(b, Phase::Loss);
+    LabelScope label(b, "loss");
+    std::vector<NodeId> losses;
+    for (const NodeId y : predictions) {
+        // Without autocast nothing casts the prediction: the loss is taken in F32 all the same.
+        const NodeId loss =
+            infoOf(config.task.loss.kind)
+                .emit(b, config.task.loss, b.policy() ? y : b.cast(y, DType::F32), target);
+        // a policy of the user's may lower it; the loss scale is in F32
+        losses.push_back(b.cast(loss, DType::F32));
+    }
+    return losses;
+}
+
 } // namespace
 
 Graph buildStep(const RunConfig& config, const LaneConfig& lane, const BatchShape& shape) {
@@ -121,18 +140,7 @@ Graph buildStep(const RunConfig& config, const LaneConfig& lane, const Precision
         f.prediction = networks.predictions[0];
         f.parameters = std::move(networks.parameters);
         f.updates = std::move(networks.updates);
-        const NodeId target =
-            b.input("target", shape.target(), shape.labels ? DType::I32 : DType::F32);
-        PhaseScope phase(b, Phase::Loss);
-        LabelScope label(b, "loss");
-        for (const NodeId y : networks.predictions) {
-            // Without autocast nothing casts the prediction: the loss is taken in F32 all the same.
-            const NodeId loss =
-                infoOf(config.task.loss.kind)
-                    .emit(b, config.task.loss, b.policy() ? y : b.cast(y, DType::F32), target);
-            // a policy of the user's may lower it; the loss scale is in F32
-            f.losses.push_back(b.cast(loss, DType::F32));
-        }
+        f.losses = emitLosses(b, config, shape, networks.predictions);
         return f;
     });
 }
@@ -144,6 +152,20 @@ Graph buildForward(const RunConfig& config, const PrecisionPlan& plan, const Bat
     AutocastScope scope(b, plan.policy ? &*plan.policy : nullptr);
     const Networks networks = emitNetworks(b, config, shape, plan);
     graph.addOutput("prediction", networks.predictions[0]);
+    return graph;
+}
+
+Graph buildEvaluation(const RunConfig& config, const PrecisionPlan& plan, const BatchShape& shape) {
+    Graph graph;
+    Builder b(graph);
+    b.setMathMode(plan.math);
+    AutocastScope scope(b, plan.policy ? &*plan.policy : nullptr);
+    const Networks networks = emitNetworks(b, config, shape, plan, ModelMode::Evaluate);
+    NodeId loss = kNoNode;
+    for (const NodeId each : emitLosses(b, config, shape, networks.predictions))
+        loss = loss == kNoNode ? each : b.add(loss, each);
+    graph.addOutput("prediction", networks.predictions[0]);
+    graph.addOutput("loss", loss);
     return graph;
 }
 

@@ -52,11 +52,12 @@ Experiment::Experiment(RunConfig config, const std::stop_token& stop)
         emptied->forks.clear();
         emptied->edits.clear();
     }
+    m_task = makeTask(m_config);
+    checkConfig(m_config); // by what the files of the data set hold now
     m_epochs = epochPlanOf(m_config);
     m_config.steps = stepsOf(m_config);
     m_scheduleSteps = scheduleOf(m_config).totalSteps;
     m_names = laneNames(m_config);
-    m_task = makeTask(m_config);
     try {
         buildLanes(m_config.device, stop);
     } catch (const EngineError& error) {
@@ -112,13 +113,37 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
             m_pending.push_back(record);
         }
     }
+    const bool done = m_pending.size() == m_lanes.size() && validateLanes();
     m_wallSeconds += secondsSince(start);
-    if (m_pending.size() < m_lanes.size()) return false;
+    if (!done) return false;
     m_midway = false;
     records.insert(records.end(), m_pending.begin(), m_pending.end());
     m_pending.clear();
     ++m_step;
     replay(events); // an edit may be the one that lets the run go on
+    return true;
+}
+
+bool Experiment::measuresAccuracy() const {
+    return validates() && m_task->tensors()[kTarget].dtype == DType::I32;
+}
+
+bool Experiment::isValidatedAfter(int64_t step) const {
+    if (!validates()) return false;
+    const auto isDue = [step](int64_t every) { return every > 0 && step % every == 0; };
+    const ValidationConfig& when = m_config.validation;
+    const bool epochsDone =
+        when.epochs > 0 && isDue(stepsPerEpoch()) && step / stepsPerEpoch() % when.epochs == 0;
+    return step == m_config.steps || epochsDone || isDue(when.steps);
+}
+
+/// After the step that all lanes have done; false when a stop request came in between.
+bool Experiment::validateLanes() {
+    if (!isValidatedAfter(m_step + 1)) return true;
+    for (size_t i = 0; i < m_lanes.size(); ++i) {
+        if (!m_pending[i].validation) m_pending[i].validation = m_lanes[i]->evaluate(m_stop);
+        if (!m_pending[i].validation) return false;
+    }
     return true;
 }
 

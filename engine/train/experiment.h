@@ -52,6 +52,9 @@ public:
     /// How the samples become steps. An epoch is one pass over the train split.
     const EpochPlan& epochs() const { return m_epochs; }
     int64_t stepsPerEpoch() const { return m_epochs.stepsPerEpoch(); }
+    /// Whether lanes are judged on samples that they do not train on, and whether by classes.
+    bool validates() const { return m_lanes.front()->validates(); }
+    bool measuresAccuracy() const;
     /// Steps that every lane has finished.
     int64_t step() const { return m_step; }
     bool finished() const { return m_step >= m_config.steps; }
@@ -103,6 +106,8 @@ private:
     void record(LaneFork);
     void addForkEvent(int parent, std::vector<Event>& events) const;
     size_t beginLanes();
+    bool isValidatedAfter(int64_t step) const;
+    bool validateLanes();
     void applyEdits();
     void applyTo(int lane, FieldApply);
     int64_t nextFreeStep() const;

@@ -21,8 +21,11 @@ RunInfo runInfo(Experiment& experiment, std::string program) {
 std::string compilerVersion() { return __VERSION__; }
 
 std::vector<MetricId> extraMetrics(const Experiment& experiment) {
-    if (!experiment.epochs().hasBatches()) return {};
-    return {metric::Epoch, metric::Batch};
+    std::vector<MetricId> extra;
+    if (experiment.epochs().hasBatches()) extra = {metric::Epoch, metric::Batch};
+    if (experiment.validates()) extra.push_back(metric::ValidationLoss);
+    if (experiment.measuresAccuracy()) extra.push_back(metric::Accuracy);
+    return extra;
 }
 
 } // namespace halfscope

@@ -9,6 +9,7 @@
 #include "engine/settings/run_length.h"
 #include "engine/step/schedule.h"
 #include "engine/step/step_graph.h"
+#include "engine/train/evaluator.h"
 #include "engine/train/lane_step.h"
 #include "engine/train/overflow.h"
 #include "engine/train/step_runner.h"
@@ -124,7 +125,8 @@ struct Trainer::Impl {
     bool hasOutputs = false; ///< of lastStep, on the device
     /// The last step's, where the search for a culprit has run other steps since.
     std::optional<std::vector<float>> keptPrediction;
-    Culprit culprit; ///< of the last step; kept while the loss stays bad
+    std::unique_ptr<Evaluator> evaluator; ///< where there are samples to validate on
+    Culprit culprit;                      ///< of the last step; kept while the loss stays bad
     bool lossWasBad = false;
 
     Impl(const RunConfig& runConfig, int index, const BatchSource& batches)
@@ -188,6 +190,9 @@ Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Batc
     uploadWeights(impl.at->executor(), impl.at->graph(),
                   initialWeights(impl.at->graph(), config.seed, stop), stop);
     uploadSettings(impl.at->executor(), impl.at->graph(), config, impl.lane);
+    if (const Dataset* data = source.validation())
+        impl.evaluator = std::make_unique<Evaluator>(config, impl.plan, *data,
+                                                     [&impl] { return impl.anotherExecutor(); });
 }
 
 Trainer::~Trainer() = default;
@@ -198,8 +203,11 @@ bool Trainer::worksAhead() const { return m_impl->sizes.front()->executor().work
 
 MemoryUse Trainer::memory() const {
     MemoryUse sum;
-    for (const auto& size : m_impl->sizes) {
-        const MemoryUse use = memoryUse(size->executor(), *size->program());
+    std::vector<MemoryUse> uses;
+    for (const auto& size : m_impl->sizes)
+        uses.push_back(memoryUse(size->executor(), *size->program()));
+    if (m_impl->evaluator) uses.push_back(m_impl->evaluator->memory());
+    for (const MemoryUse& use : uses) {
         sum.bytes += use.bytes;
         sum.peakBytes += use.peakBytes;
         for (size_t i = 0; i < sum.peakByCause.size(); ++i)
@@ -211,6 +219,7 @@ MemoryUse Trainer::memory() const {
 void Trainer::requestStop() {
     for (const auto& size : m_impl->sizes)
         size->executor().requestStop();
+    if (m_impl->evaluator) m_impl->evaluator->requestStop();
 }
 
 void Trainer::setWeights(const Weights& weights) {
@@ -347,6 +356,17 @@ std::vector<float> Trainer::forward(int64_t step, const std::stop_token& stop) {
     const std::stop_callback onStop(stop, [&executor] { executor->requestStop(); });
     if (executor->run(RunMode::Stepwise) == RunResult::Stopped) throwIfStopped(stop);
     return downloadFloats(*executor, graph, graph.output("prediction"));
+}
+
+bool Trainer::validates() const { return m_impl->evaluator != nullptr; }
+
+std::optional<Validation> Trainer::evaluate(const std::atomic<bool>& stop) {
+    require(validates(), "there are samples to validate on");
+    return m_impl->evaluator->run(
+        [this](Executor& executor, const Graph& graph) {
+            uploadWeights(executor, graph, weights(), {});
+        },
+        stop);
 }
 
 std::optional<GradientRange> Trainer::gradientRange() {

@@ -10,6 +10,7 @@
 #include "engine/train/gradient_range.h"
 #include "engine/train/lane_state.h"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <stop_token>
@@ -68,6 +69,12 @@ public:
     /// Runs forward only for the first picture: prediction without a step (no state changes).
     /// RunError when `stop` asks for it.
     std::vector<float> preview(const std::stop_token& stop = {});
+
+    /// Whether evaluate() has samples: the batches' data set has some to validate on.
+    bool validates() const;
+    /// The present weights on the samples to validate on. Nothing when `stop` or requestStop() came
+    /// before all were seen. No state of the training changes.
+    std::optional<Validation> evaluate(const std::atomic<bool>& stop);
 
     /// The gradients of the next step, times the scale that it uses; the training is not touched by
     /// it. Costs a step that stores all its values. Nothing when it was stopped midway.

@@ -153,7 +153,7 @@ private slots:
         RunConfig config = presetNamed("recipe-plain").config;
         applySetting(config, "task.loss=cross-entropy");
         QCOMPARE(thrownBy<InputError>([&] { checkConfig(config); }),
-                 std::string("task.loss: cross-entropy is not allowed with task.kind regression: "
+                 std::string("task.loss: cross-entropy is not allowed with data.kind regression: "
                              "its targets are numbers, not classes"));
         applySetting(config, "task.loss=huber");
         checkConfig(config);

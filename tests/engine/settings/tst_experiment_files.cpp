@@ -85,11 +85,10 @@ void TestExperimentFiles::mistakes_data() {
     row("number too large at the root", ("[1" + QByteArray(400, '0') + "]").constData(),
         "\"1" + std::string(199, '0') + "...\" is a number that is too large");
     row("empty key", "{\"version\": 1, \"\": 1}",
-        "\"\": unknown key; there are: version, title, lanes, forks, edits, task, data, model, "
-        "optimizer, schedule, "
-        "gradients, run");
+        "\"\": unknown key; there are: version, title, lanes, forks, edits, data, task, "
+        "validation, model, optimizer, schedule, gradients, run");
     row("empty key in a section", "{\"version\": 1, \"task\": {\"\": 1}}",
-        "\"task.\": unknown key; the nearest known one is task.kind");
+        "\"task.\": unknown key; the nearest known one is task.side");
     row("nan is no JSON", "{\"version\": 1, \"optimizer\": {\"lr\": nan}}",
         "line 1, column 37: not valid JSON: invalid literal");
     row("a list", "[1]",

@@ -1,0 +1,220 @@
+// MNIST, Fashion-MNIST and other sets in their four files: pictures and their classes, ten of them,
+// in IDX, plain or packed by gzip. Without a folder, the sample that comes with the program.
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/data/dataset.h"
+#include "engine/data/sample_digits.h"
+#include "engine/io/idx.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+
+namespace halfscope {
+
+namespace {
+
+constexpr int64_t kClasses = 10;
+constexpr size_t kSplits = 2;
+
+/// One of the four files: where it lies, or its bytes in the program.
+class IdxSource {
+public:
+    explicit IdxSource(std::string path) : m_path(std::move(path)) {}
+    IdxSource(std::string name, std::string_view bytes) : m_path(std::move(name)), m_bytes(bytes) {}
+
+    const std::string& path() const { return m_path; }
+    ArrayInfo info() const {
+        UnpackedFile file = open();
+        return idxInfo(file);
+    }
+    Array read() const {
+        UnpackedFile file = open();
+        return readIdx(file);
+    }
+
+private:
+    UnpackedFile open() const {
+        return m_bytes.empty() ? UnpackedFile(m_path) : UnpackedFile(m_path, m_bytes);
+    }
+    std::string m_path;
+    std::string_view m_bytes;
+};
+
+struct SplitFiles {
+    IdxSource images, labels;
+};
+
+bool isThere(const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+}
+
+/// "train-images-idx3-ubyte" by any of the names that it goes by; empty where there is none.
+std::string findFile(const std::filesystem::path& folder, const std::string& name) {
+    std::string dotted = name;
+    dotted[dotted.rfind("-idx")] = '.'; // as some unpackers name it
+    for (const std::string& base : {name, dotted})
+        for (const char* end : {"", ".gz"})
+            if (isThere(folder / (base + end))) return (folder / (base + end)).string();
+    return {};
+}
+
+/// The folder itself, or where torchvision puts the files in it.
+std::filesystem::path dataFolder(const std::string& path) {
+    const std::filesystem::path given(path);
+    for (const char* inside : {"", "MNIST/raw", "FashionMNIST/raw", "raw"})
+        if (!findFile(given / inside, "train-images-idx3-ubyte").empty()) return given / inside;
+    return given;
+}
+
+std::string fileIn(const std::filesystem::path& folder, const std::string& name) {
+    std::string found = findFile(folder, name);
+    if (found.empty())
+        throw InputError(phrase("Data", "data.path: the folder %1 has no file %2, plain or .gz"),
+                         pathText(folder.string()), name);
+    return found;
+}
+
+SplitFiles filesOf(const TaskConfig& task, Split split) {
+    const std::string start = split == Split::Train ? "train" : "t10k";
+    const std::string images = start + "-images-idx3-ubyte", labels = start + "-labels-idx1-ubyte";
+    if (task.path.empty()) return {{images, sampleDigits(images)}, {labels, sampleDigits(labels)}};
+    const std::filesystem::path folder = dataFolder(task.path);
+    return {IdxSource(fileIn(folder, images)), IdxSource(fileIn(folder, labels))};
+}
+
+/// Of the pictures, once they and the labels fit.
+Shape pictureShape(const SplitFiles& files, const ArrayInfo& images, const ArrayInfo& labels) {
+    const auto& shape = images.shape;
+    if (shape.size() != 3 || images.elements() == 0)
+        throw InputError(phrase("Data", "%1: the shape %2 is not that of pictures: (samples, "
+                                        "height, width)"),
+                         pathText(files.images.path()), images.shapeText());
+    if (labels.shape.size() != 1 || labels.shape[0] != shape[0])
+        throw InputError(phrase("Data", "%1: the shape %2 does not fit the %3 pictures of %4"),
+                         pathText(files.labels.path()), labels.shapeText(), shape[0],
+                         pathText(files.images.path()));
+    return {1, shape[1], shape[2]};
+}
+
+std::vector<TensorSpec> tensorsOf(const Shape& picture) {
+    return {TensorSpec{"x", picture}, TensorSpec{"target", {}, DType::I32, kClasses}};
+}
+
+void checkSameShape(const Shape& train, const Shape& validation, const SplitFiles& files) {
+    if (train == validation) return;
+    throw InputError(phrase("Data", "%1: pictures of %2 do not fit those to train on, %3"),
+                     pathText(files.images.path()), validation.text(), train.text());
+}
+
+DataFacts factsOfFiles(const TaskConfig& task) {
+    DataFacts facts;
+    Shape picture;
+    for (const Split split : {Split::Train, Split::Validation}) {
+        const SplitFiles files = filesOf(task, split);
+        const ArrayInfo images = files.images.info();
+        const Shape shape = pictureShape(files, images, files.labels.info());
+        if (split == Split::Train)
+            picture = shape;
+        else
+            checkSameShape(picture, shape, files);
+        (split == Split::Train ? facts.train : facts.validation) = images.shape[0];
+    }
+    facts.tensors = tensorsOf(picture);
+    return facts;
+}
+
+void checkLabels(const Array& labels, const std::string& path) {
+    for (size_t i = 0; i < labels.bytes.size(); ++i)
+        if (const auto label = static_cast<int>(labels.bytes[i]); label >= kClasses)
+            throw InputError(phrase("Data", "%1: sample %2 has the label %3: 0 to %4 are allowed"),
+                             pathText(path), i, label, kClasses - 1);
+}
+
+std::vector<std::string> classNames(const TaskConfig& task) {
+    std::string path = task.path;
+    std::transform(path.begin(), path.end(), path.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (path.find("fashion") != path.npos)
+        return {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+                "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
+    return {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+}
+
+/// Holds the bytes as they were in the files; a sample is a picture of floats from 0 to 1.
+class MnistData final : public Dataset {
+public:
+    explicit MnistData(const TaskConfig& task) : m_classes(classNames(task)) {
+        Shape picture;
+        for (const Split split : {Split::Train, Split::Validation}) {
+            const SplitFiles files = filesOf(task, split);
+            Part& part = m_parts[static_cast<size_t>(split)];
+            part = {files.images.read(), files.labels.read()};
+            const Shape shape = pictureShape(files, part.images.info, part.labels.info);
+            checkLabels(part.labels, files.labels.path());
+            if (split == Split::Train)
+                picture = shape;
+            else
+                checkSameShape(picture, shape, files);
+        }
+        m_tensors = tensorsOf(picture);
+        for (size_t i = 0; i < m_lightness.size(); ++i)
+            m_lightness[i] = static_cast<float>(i) / 255.0f;
+    }
+
+    std::span<const TensorSpec> tensors() const override { return m_tensors; }
+    int64_t samples(Split split) const override { return part(split).labels.info.shape[0]; }
+
+    std::vector<int64_t> read(Split split, std::span<const int64_t> samples,
+                              Batch& out) const override {
+        const Part& from = part(split);
+        const auto pixels = static_cast<size_t>(m_tensors[kX].shape.elements());
+        float* x = out.floats(kX).data();
+        const std::span<int32_t> target = out.labels(kTarget);
+        for (size_t i = 0; i < samples.size(); ++i) {
+            const auto sample = static_cast<size_t>(samples[i]);
+            const std::byte* bytes = from.images.bytes.data() + sample * pixels;
+            for (size_t pixel = 0; pixel < pixels; ++pixel)
+                *x++ = m_lightness[static_cast<size_t>(bytes[pixel])];
+            target[i] = static_cast<int32_t>(from.labels.bytes[sample]);
+        }
+        return {};
+    }
+
+    TaskView view() const override {
+        TaskView view;
+        view.kind = ViewKind::Classes;
+        view.classes = m_classes;
+        return view;
+    }
+
+private:
+    struct Part {
+        Array images, labels;
+    };
+    const Part& part(Split split) const { return m_parts[static_cast<size_t>(split)]; }
+
+    std::array<Part, kSplits> m_parts;
+    std::vector<TensorSpec> m_tensors;
+    std::vector<std::string> m_classes;
+    std::array<float, 256> m_lightness{}; ///< of a byte
+};
+
+} // namespace
+
+extern const DataSetInfo kMnistData;
+const DataSetInfo kMnistData{
+    "mnist",
+    phrase("Settings", "pictures of ten classes, as in MNIST and Fashion-MNIST"),
+    false,
+    Targets::Classes,
+    true,
+    true,
+    factsOfFiles,
+    [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
+        return std::make_unique<MnistData>(task);
+    }};
+
+} // namespace halfscope

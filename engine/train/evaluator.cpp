@@ -1,0 +1,113 @@
+// Batches of the validation split, one after the other, and what they add up to.
+#include "engine/train/evaluator.h"
+
+#include "engine/core/error.h"
+#include "engine/passes/compile.h"
+#include "engine/step/step_graph.h"
+#include "engine/train/step_runner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace halfscope {
+
+namespace {
+
+/// Enough for matrix products at full speed, and little memory beside a training step's.
+constexpr int64_t kRows = 500;
+
+/// Whether the label's score is the highest; of equal ones the first counts, and nan never.
+bool isCorrect(std::span<const float> scores, size_t label) {
+    const float own = scores[label];
+    if (std::isnan(own)) return false;
+    for (size_t i = 0; i < scores.size(); ++i)
+        if (scores[i] > own || (i < label && scores[i] == own)) return false;
+    return true;
+}
+
+int64_t correctOf(std::span<const float> scores, std::span<const int32_t> labels) {
+    const size_t classes = scores.size() / labels.size();
+    int64_t correct = 0;
+    for (size_t row = 0; row < labels.size(); ++row)
+        correct +=
+            isCorrect(scores.subspan(row * classes, classes), static_cast<size_t>(labels[row]));
+    return correct;
+}
+
+} // namespace
+
+Evaluator::Evaluator(const RunConfig& config, const PrecisionPlan& plan, const Dataset& data,
+                     const std::function<std::unique_ptr<Executor>()>& makeExecutor)
+    : m_data(data), m_samples(data.samples(Split::Validation)) {
+    const int64_t rows = std::min(kRows, m_samples);
+    addSize(config, plan, rows, makeExecutor());
+    if (m_samples % rows != 0) addSize(config, plan, m_samples % rows, makeExecutor());
+}
+
+void Evaluator::addSize(const RunConfig& config, const PrecisionPlan& plan, int64_t rows,
+                        std::unique_ptr<Executor> executor) {
+    const Graph graph = buildEvaluation(config, plan, batchShape(m_data.tensors(), rows));
+    Size size{rows, std::move(executor), nullptr};
+    size.program = std::make_shared<const Program>(compile(graph, size.executor->compileOptions()));
+    size.executor->load(size.program);
+    m_sizes.push_back(std::move(size));
+}
+
+MemoryUse Evaluator::memory() const {
+    MemoryUse sum;
+    for (const Size& size : m_sizes) {
+        const MemoryUse use = memoryUse(*size.executor, *size.program);
+        sum.bytes += use.bytes;
+        sum.peakBytes += use.peakBytes;
+        for (size_t i = 0; i < sum.peakByCause.size(); ++i)
+            sum.peakByCause[i] += use.peakByCause[i];
+    }
+    return sum;
+}
+
+void Evaluator::requestStop() {
+    for (const Size& size : m_sizes)
+        size.executor->requestStop();
+}
+
+/// False when it was stopped.
+bool Evaluator::runBatch(const Size& size, int64_t first) {
+    std::vector<int64_t> samples(static_cast<size_t>(size.rows));
+    std::iota(samples.begin(), samples.end(), first);
+    Batch batch = Batch::of(m_data.tensors(), size.rows);
+    const std::vector<int64_t> missing = m_data.read(Split::Validation, samples, batch);
+    if (!missing.empty())
+        throw RunError(phrase("Data", "validation sample %1 of the data set could not be read"),
+                       missing.front());
+    const Graph& graph = size.program->graph;
+    uploadTensor(*size.executor, graph, graph.input("x"), batch.tensors[kX]);
+    uploadTensor(*size.executor, graph, graph.input("target"), batch.tensors[kTarget]);
+    if (size.executor->run(RunMode::Captured) == RunResult::Stopped) return false;
+    const float loss = downloadFloats(*size.executor, graph, graph.output("loss")).front();
+    m_loss += double{loss} * static_cast<double>(size.rows);
+    if (batch.tensors[kTarget].dtype == DType::I32)
+        m_correct += correctOf(downloadFloats(*size.executor, graph, graph.output("prediction")),
+                               batch.labels(kTarget));
+    return true;
+}
+
+std::optional<Validation> Evaluator::run(const Weights& weights, const std::atomic<bool>& stop) {
+    m_loss = 0;
+    m_correct = 0;
+    for (const Size& size : m_sizes)
+        weights(*size.executor, size.program->graph);
+    for (int64_t first = 0; first < m_samples;) {
+        const int64_t left = m_samples - first;
+        const Size& size = left >= m_sizes.front().rows ? m_sizes.front() : m_sizes.back();
+        if (stop || !runBatch(size, first)) return std::nullopt;
+        first += size.rows;
+    }
+    const auto samples = static_cast<double>(m_samples);
+    Validation result{m_loss / samples, {}};
+    if (m_data.tensors()[kTarget].dtype == DType::I32)
+        result.accuracy = static_cast<double>(m_correct) / samples;
+    return result;
+}
+
+} // namespace halfscope

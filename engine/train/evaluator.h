@@ -1,0 +1,51 @@
+// Judges a lane on the samples that it does not train on: forward passes in batches, in the lane's
+// precision, with running statistics and without dropout.
+#pragma once
+
+#include "engine/data/dataset.h"
+#include "engine/exec/executor.h"
+#include "engine/runs/step_record.h"
+#include "engine/settings/precision_plan.h"
+#include "engine/settings/run_config.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace halfscope {
+
+class Evaluator {
+public:
+    /// Compiles for whole batches and the last one. The data set, which has samples to validate on,
+    /// must outlive it.
+    Evaluator(const RunConfig&, const PrecisionPlan&, const Dataset&,
+              const std::function<std::unique_ptr<Executor>()>& makeExecutor);
+
+    /// `weights` uploads all states that the graph has. Nothing when it was stopped; RunError where
+    /// a sample cannot be read.
+    using Weights = std::function<void(Executor&, const Graph&)>;
+    std::optional<Validation> run(const Weights& weights, const std::atomic<bool>& stop);
+    /// From any thread.
+    void requestStop();
+    MemoryUse memory() const;
+
+private:
+    /// Batches of one size.
+    struct Size {
+        int64_t rows = 0;
+        std::unique_ptr<Executor> executor;
+        std::shared_ptr<const Program> program;
+    };
+    void addSize(const RunConfig&, const PrecisionPlan&, int64_t rows, std::unique_ptr<Executor>);
+    bool runBatch(const Size&, int64_t first);
+
+    const Dataset& m_data;
+    int64_t m_samples;
+    std::vector<Size> m_sizes;
+    double m_loss = 0;     ///< summed over the samples so far
+    int64_t m_correct = 0; ///< likewise
+};
+
+} // namespace halfscope

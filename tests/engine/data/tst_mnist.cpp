@@ -1,0 +1,248 @@
+// The data set of MNIST: its files by all the names that they go by, what is refused, and the
+// sample that comes with the program.
+#include "engine/core/error.h"
+#include "engine/data/dataset.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/run_length.h"
+#include "engine/settings/run_task.h"
+#include "tests/support/array_files.h"
+#include "tests/support/thrown.h"
+
+#include <QDir>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <array>
+#include <numeric>
+#include <set>
+
+using namespace halfscope;
+
+namespace {
+
+/// Three pictures of 2 x 2 to train on and two to validate on; pixel p of picture i is 10 i + p.
+struct Files {
+    std::string trainImages =
+        idxBytes({3, 2, 2}, std::string("\0\1\2\3\12\13\14\15\24\25\26\377", 12));
+    std::string trainLabels = idxBytes({3}, std::string("\0\11\5", 3));
+    std::string testImages = idxBytes({2, 2, 2}, std::string("\0\0\0\0\377\377\377\377", 8));
+    std::string testLabels = idxBytes({2}, std::string("\1\2", 2));
+
+    void write(const QString& folder, const char* end, char dash = '-') const {
+        QDir().mkpath(folder);
+        const auto put = [&](const std::string& start, const std::string& idx,
+                             const std::string& bytes) {
+            const std::string name = start + dash + idx + end;
+            const bool packed = name.ends_with(".gz");
+            writeBytes(folder.toStdString() + "/" + name, packed ? gzipBytes(bytes) : bytes);
+        };
+        put("train-images", "idx3-ubyte", trainImages);
+        put("train-labels", "idx1-ubyte", trainLabels);
+        put("t10k-images", "idx3-ubyte", testImages);
+        put("t10k-labels", "idx1-ubyte", testLabels);
+    }
+};
+
+TaskConfig taskOf(const QString& folder) {
+    TaskConfig task;
+    task.kind = TaskKind::Mnist;
+    task.loss.kind = LossKind::CrossEntropy;
+    task.path = folder.toStdString();
+    return task;
+}
+
+} // namespace
+
+class TestMnist : public QObject {
+    Q_OBJECT
+
+private slots:
+    void reads_data();
+    void reads();
+    void refuses_data();
+    void refuses();
+    void sample();
+    void factsFollowTheFiles();
+    void fashionNames();
+    void settings();
+    void order();
+};
+
+void TestMnist::reads_data() {
+    QTest::addColumn<QString>("inside");
+    QTest::addColumn<QByteArray>("end");
+    QTest::addColumn<bool>("dotted");
+    QTest::newRow("plain") << "" << QByteArray() << false;
+    QTest::newRow("gzip") << "" << QByteArray(".gz") << false;
+    QTest::newRow("dotted") << "" << QByteArray() << true;
+    QTest::newRow("torchvision") << "MNIST/raw" << QByteArray() << false;
+    QTest::newRow("torchvision, Fashion") << "FashionMNIST/raw" << QByteArray(".gz") << false;
+}
+
+void TestMnist::reads() {
+    QFETCH(QString, inside);
+    QFETCH(QByteArray, end);
+    QFETCH(bool, dotted);
+    const QTemporaryDir folder;
+    Files().write(folder.filePath(inside), end.constData(), dotted ? '.' : '-');
+    const TaskConfig task = taskOf(folder.path());
+    const DataFacts facts = factsOf(task);
+    QCOMPARE(facts.train, int64_t{3});
+    QCOMPARE(facts.validation, int64_t{2});
+    const auto data = makeDataset(task, 7);
+    QCOMPARE(data->samples(Split::Train), int64_t{3});
+    QCOMPARE(data->tensors()[kX].shape, (Shape{1, 2, 2}));
+    QCOMPARE(data->tensors()[kTarget].classes, int64_t{10});
+    Batch batch = Batch::of(data->tensors(), 2);
+    const std::array<int64_t, 2> asked{2, 0};
+    QVERIFY(data->read(Split::Train, asked, batch).empty());
+    const std::array<float, 8> x{20 / 255.f, 21 / 255.f, 22 / 255.f, 1,
+                                 0,          1 / 255.f,  2 / 255.f,  3 / 255.f};
+    QVERIFY(std::ranges::equal(batch.floats(kX), x));
+    QVERIFY(std::ranges::equal(batch.labels(kTarget), std::array<int32_t, 2>{5, 0}));
+    QVERIFY(data->read(Split::Validation, std::array<int64_t, 2>{1, 0}, batch).empty());
+    QVERIFY(std::ranges::equal(batch.labels(kTarget), std::array<int32_t, 2>{2, 1}));
+    QCOMPARE(batch.floats(kX)[0], 1.0f);
+}
+
+void TestMnist::refuses_data() {
+    QTest::addColumn<QByteArray>("file");
+    QTest::addColumn<QByteArray>("bytes"); // empty: the file is taken away
+    QTest::addColumn<QByteArray>("about");
+    const auto row = [](const char* what, const char* file, const std::string& bytes,
+                        const char* about) {
+        QTest::newRow(what) << QByteArray(file) << QByteArray::fromStdString(bytes)
+                            << QByteArray(about);
+    };
+    row("no pictures", "train-images-idx3-ubyte", "", "has no file train-images-idx3-ubyte");
+    row("no test labels", "t10k-labels-idx1-ubyte", "",
+        "has no file t10k-labels-idx1-ubyte, plain or .gz");
+    row("label too large", "train-labels-idx1-ubyte", idxBytes({3}, std::string("\0\12\5", 3)),
+        "train-labels-idx1-ubyte: sample 1 has the label 10: 0 to 9 are allowed");
+    row("test label too large", "t10k-labels-idx1-ubyte", idxBytes({2}, "\1\377"),
+        "t10k-labels-idx1-ubyte: sample 1 has the label 255");
+    row("fewer labels", "train-labels-idx1-ubyte", idxBytes({2}, "\1\2"),
+        "the shape (2,) does not fit the 3 pictures of");
+    row("labels of rank 2", "train-labels-idx1-ubyte", idxBytes({3, 1}, "\1\2\3"),
+        "the shape (3, 1) does not fit");
+    row("no pictures but values", "train-images-idx3-ubyte", idxBytes({12}, "abcdefghijkl"),
+        "the shape (12,) is not that of pictures");
+    row("none", "train-images-idx3-ubyte", idxBytes({0, 2, 2}, ""),
+        "the shape (0, 2, 2) is not that of pictures");
+    row("of another size", "t10k-images-idx3-ubyte", idxBytes({2, 1, 2}, "abcd"),
+        "pictures of [1, 1, 2] do not fit those to train on, [1, 2, 2]");
+    row("cut off", "t10k-images-idx3-ubyte", idxBytes({2, 2, 2}, "abc"), "ends after 19 bytes");
+}
+
+void TestMnist::refuses() {
+    QFETCH(QByteArray, file);
+    QFETCH(QByteArray, bytes);
+    QFETCH(QByteArray, about);
+    const QTemporaryDir folder;
+    Files().write(folder.path(), "");
+    const QString path = folder.filePath(QString::fromUtf8(file));
+    bytes.isEmpty() ? static_cast<void>(QFile::remove(path))
+                    : static_cast<void>(writeBytes(path.toStdString(), bytes.toStdString()));
+    const std::string error = thrownBy<InputError>([&] { makeDataset(taskOf(folder.path()), 0); });
+    QVERIFY2(error.find(about.toStdString()) != std::string::npos, error.c_str());
+    QVERIFY2(error.find(folder.path().toStdString()) != std::string::npos, error.c_str());
+}
+
+void TestMnist::sample() {
+    const TaskConfig task = taskOf({});
+    const auto data = makeDataset(task, 0);
+    QCOMPARE(factsOf(task).train, int64_t{2000});
+    for (const auto& [split, count] : {std::pair{Split::Train, 2000}, {Split::Validation, 500}}) {
+        QCOMPARE(data->samples(split), int64_t{count});
+        std::vector<int64_t> all(static_cast<size_t>(count));
+        std::iota(all.begin(), all.end(), 0);
+        Batch batch = Batch::of(data->tensors(), count);
+        QVERIFY(data->read(split, all, batch).empty());
+        std::array<int, 10> seen{};
+        for (const int32_t label : batch.labels(kTarget))
+            ++seen.at(static_cast<size_t>(label));
+        for (const int each : seen)
+            QCOMPARE(each, count / 10);
+        double sum = 0; // the mean lightness of MNIST is 0.1307, of its test set's start 0.123
+        for (const float value : batch.floats(kX))
+            sum += double{value};
+        const double mean = sum / static_cast<double>(batch.floats(kX).size());
+        QVERIFY2(std::abs(mean - 0.1307) < 0.01, qPrintable(QString::number(mean)));
+    }
+}
+
+/// Settings ask often and must not open files each time; a data set that is made anew looks again.
+void TestMnist::factsFollowTheFiles() {
+    const QTemporaryDir folder;
+    Files files;
+    files.write(folder.path(), "");
+    const TaskConfig task = taskOf(folder.path());
+    QCOMPARE(factsOf(task).validation, int64_t{2});
+    files.testImages = idxBytes({1, 2, 2}, "abcd");
+    files.testLabels = idxBytes({1}, "\3");
+    files.write(folder.path(), "");
+    QCOMPARE(factsOf(task).validation, int64_t{2});
+    makeDataset(task, 0);
+    QCOMPARE(factsOf(task).validation, int64_t{1});
+    QVERIFY(QDir(folder.path()).removeRecursively());
+    QCOMPARE(factsOf(task).validation, int64_t{1}); // a run that goes on knows its epochs
+    QVERIFY(
+        thrownBy<InputError>([&] { makeDataset(task, 0); }).starts_with("data.path: the folder"));
+}
+
+void TestMnist::fashionNames() {
+    const QTemporaryDir folder;
+    Files().write(folder.filePath("Fashion"), "");
+    QCOMPARE(makeDataset(taskOf(folder.filePath("Fashion")), 0)->view().classes.back(),
+             std::string("Ankle boot"));
+    QCOMPARE(makeDataset(taskOf({}), 0)->view().classes.back(), std::string("9"));
+}
+
+void TestMnist::settings() {
+    RunConfig config = defaultConfig();
+    applySetting(config, "task.kind=mnist"); // as in older files
+    QCOMPARE(std::get<std::string>(findField("data.kind")->get(config, -1)), std::string("mnist"));
+    QCOMPARE(config.task.loss.kind, LossKind::CrossEntropy);
+    checkConfig(config);
+    applySetting(config, "data.path=no/such/folder"); // found out when the run starts
+    checkConfig(config);
+    QCOMPARE(epochPlanOf(config).stepsPerEpoch(), int64_t{1});
+    applySetting(config, "data.path=");
+    config.epochs = 2;
+    QCOMPARE(stepsOf(config), int64_t{64});
+    config.task.batch = 2001;
+    QCOMPARE(thrownBy<InputError>([&] { checkConfig(config); }),
+             std::string("task.batch: 2001 is not allowed: at most 2000, the samples to train on"));
+    applySetting(config, "task.loss=mse");
+    QVERIFY(thrownBy<InputError>([&] { checkConfig(config); })
+                .starts_with("task.loss: mse is not allowed with data.kind mnist: its targets are "
+                             "classes"));
+    applySetting(config, "data.kind=regression");
+    QCOMPARE(config.task.loss.kind, LossKind::Mse);
+    const RunConfig older =
+        parseConfig(R"({"version": 1, "task": {"kind": "image", "side": 8}})", "f.json");
+    QCOMPARE(older.task.kind, TaskKind::Image);
+}
+
+void TestMnist::order() {
+    RunConfig config = presetNamed("mnist-mlp").config;
+    const auto labels = [&](int64_t step) {
+        const auto batch = makeTask(config)->load(step);
+        const auto of = batch->labels(kTarget);
+        return std::vector<int32_t>(of.begin(), of.end());
+    };
+    const auto shuffled = labels(1);
+    QVERIFY(labels(1 + epochPlanOf(config).stepsPerEpoch()) != shuffled);
+    config.data.shuffle = false;
+    const auto stored = labels(1);
+    QVERIFY(stored != shuffled);
+    QVERIFY(labels(1 + epochPlanOf(config).stepsPerEpoch()) == stored);
+    Batch first = Batch::of(factsOf(config.task).tensors, 64);
+    std::vector<int64_t> samples(64);
+    std::iota(samples.begin(), samples.end(), 0);
+    makeDataset(config.task, 0)->read(Split::Train, samples, first);
+    QVERIFY(std::ranges::equal(first.labels(kTarget), stored));
+}
+
+QTEST_GUILESS_MAIN(TestMnist)
+#include "tst_mnist.moc"
