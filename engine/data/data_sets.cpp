@@ -12,11 +12,12 @@
 
 namespace halfscope {
 
-extern const DataSetInfo kCheckerboardData, kImageData, kRegressionData, kMnistData;
+extern const DataSetInfo kCheckerboardData, kImageData, kRegressionData, kMnistData, kArrayData,
+    kCsvData;
 
 std::span<const DataSetInfo> dataSets() {
     static const std::array rows{kCheckerboardData, kImageData, kRegressionData,
-                                 kMnistData}; // by TaskKind
+                                 kMnistData,        kArrayData, kCsvData}; // by TaskKind
     return rows;
 }
 
@@ -45,7 +46,7 @@ public:
     }
 
 private:
-    using Key = std::array<std::string, 7>;
+    using Key = std::array<std::string, 8>;
     static Key keyOf(const TaskConfig& task) {
         return {nameOf(task.kind),
                 task.path,
@@ -53,7 +54,8 @@ private:
                 task.y,
                 task.target,
                 numberText(task.validation),
-                nameOf(task.loss.kind)};
+                nameOf(task.loss.kind),
+                task.standardise ? "standardised" : ""};
     }
     mutable std::mutex m_mutex;
     std::map<Key, DataFacts> m_facts;

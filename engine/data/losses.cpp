@@ -1,6 +1,7 @@
 // The table of losses. Their definitions are PyTorch's, with the reduction "mean".
 #include "engine/data/losses.h"
 
+#include "engine/data/targets.h"
 #include "engine/ops/functional.h"
 
 #include <array>
@@ -63,6 +64,8 @@ constexpr std::array kLosses{
 std::span<const LossInfo> losses() { return kLosses; }
 
 const LossInfo& infoOf(LossKind kind) { return kLosses[static_cast<size_t>(kind)]; }
+
+bool targetsAreClasses(const TaskConfig& task) { return infoOf(task.loss.kind).ofLabels; }
 
 const char* nameOf(LossKind kind) {
     const auto at = static_cast<size_t>(kind);

@@ -160,8 +160,6 @@ public:
                 checkSameShape(picture, shape, files);
         }
         m_tensors = tensorsOf(picture);
-        for (size_t i = 0; i < m_lightness.size(); ++i)
-            m_lightness[i] = static_cast<float>(i) / 255.0f;
     }
 
     std::span<const TensorSpec> tensors() const override { return m_tensors; }
@@ -177,7 +175,8 @@ public:
             const auto sample = static_cast<size_t>(samples[i]);
             const std::byte* bytes = from.images.bytes.data() + sample * pixels;
             for (size_t pixel = 0; pixel < pixels; ++pixel)
-                *x++ = m_lightness[static_cast<size_t>(bytes[pixel])];
+                x[pixel] = static_cast<float>(std::to_integer<uint8_t>(bytes[pixel])) / 255.0f;
+            x += pixels;
             target[i] = static_cast<int32_t>(from.labels.bytes[sample]);
         }
         return {};
@@ -199,7 +198,6 @@ private:
     std::array<Part, kSplits> m_parts;
     std::vector<TensorSpec> m_tensors;
     std::vector<std::string> m_classes;
-    std::array<float, 256> m_lightness{}; ///< of a byte
 };
 
 } // namespace

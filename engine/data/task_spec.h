@@ -31,6 +31,7 @@ struct TaskConfig {
     std::string path{};                       ///< mnist: folder, empty for the sample; csv: file
     std::string x{}, y{};                     ///< arrays: files
     std::string target{};                     ///< csv: the target's column; empty for the last one
+    bool standardise = true;                  ///< csv: inputs to mean 0 and deviation 1
     double validation = 0.1; ///< arrays, csv: the share of samples that is held back
     LossSpec loss{};
 };

@@ -16,7 +16,8 @@ constexpr size_t kBlockBytes = size_t{1} << 18;
 
 } // namespace
 
-CsvReader::CsvReader(std::string path) : m_path(std::move(path)), m_file(m_path) {}
+CsvReader::CsvReader(std::string path, LastLine lastLine)
+    : m_path(std::move(path)), m_file(m_path), m_lastLine(lastLine) {}
 
 double CsvReader::share() const {
     const auto taken = m_read - static_cast<int64_t>(m_block.size() - m_at);
@@ -55,16 +56,24 @@ bool CsvReader::appendLine() {
     }
 }
 
+bool CsvReader::takeLine() {
+    if (appendLine()) return true;
+    if (!m_cutOff || m_lastLine == LastLine::MustEnd) return false;
+    m_cutOff = false;
+    ++m_lines;
+    return true;
+}
+
 bool CsvReader::next(std::vector<std::string_view>& fields) {
     m_firstLine = m_lines + 1;
     m_record.clear();
     m_marks = 0;
     m_texts.clear();
     fields.clear();
-    if (!appendLine()) return false;
+    if (!takeLine()) return false;
     while (m_marks % 2 != 0) {
         m_record += '\n';
-        const bool more = m_record.size() <= kMostLineBytes && appendLine();
+        const bool more = m_record.size() <= kMostLineBytes && takeLine();
         if (m_cutOff) return false;
         if (!more)
             throw InputError(phrase("Files", "%1: %2 has an unmatched quotation mark"), place(),

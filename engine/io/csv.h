@@ -19,11 +19,15 @@ public:
     /// memory.
     static constexpr size_t kMostLineBytes = size_t{1} << 20;
 
+    /// Whether the last line must have a line end: of a file that a program wrote row by row, a
+    /// line without one was cut off.
+    enum class LastLine : uint8_t { MustEnd, MayLackEnd };
+
     /// InputError "PATH: cannot read: REASON", see InputFile.
-    explicit CsvReader(std::string path);
+    explicit CsvReader(std::string path, LastLine = LastLine::MustEnd);
 
     /// The fields of the next record, which hold until the next call; false at the end of the file.
-    /// Cancellable. A last line without an end is none: the file was cut off, see cutOff().
+    /// Cancellable. A last line without the end that it must have is none, see cutOff().
     /// InputError with path and line: a quotation mark without its pair, a line of more than
     /// kMostLineBytes.
     bool next(std::vector<std::string_view>& fields);
@@ -37,6 +41,7 @@ public:
     double share() const;
 
 private:
+    bool takeLine();
     bool appendLine();
     bool fill();
     void split(std::vector<std::string_view>& fields);
@@ -44,6 +49,7 @@ private:
 
     std::string m_path;
     InputFile m_file;
+    LastLine m_lastLine;
     std::string m_block;     ///< read, and from m_at on not taken yet
     size_t m_at = 0;         ///< in m_block
     int64_t m_read = 0;      ///< bytes before the end of m_block

@@ -69,22 +69,74 @@ std::vector<Field> taskFields() {
     return fields;
 }
 
+/// A file of one of some kinds of data.
+template <class Access>
+Field pathField(std::vector<TaskKind> kinds, const Words& words, Access at) {
+    Field field = when(
+        [kinds](const RunConfig& c) {
+            return std::find(kinds.begin(), kinds.end(), c.task.kind) != kinds.end();
+        },
+        ofRun(words, at));
+    field.kind = FieldKind::Path;
+    return field;
+}
+
 /// Where samples come from that lie in files.
 std::vector<Field> fileFields() {
-    const auto kind = [](TaskKind wanted) {
-        return [wanted](const RunConfig& c) { return c.task.kind == wanted; };
-    };
-    Field path = when(
-        kind(TaskKind::Mnist),
-        ofRun(
-            {"data.path", phrase("Settings", "Folder"), kNoUnit,
+    return {
+        pathField(
+            {TaskKind::Mnist, TaskKind::Csv},
+            {"data.path", phrase("Settings", "Data"), kNoUnit,
              phrase("Settings",
-                    "mnist: the folder with the four files of MNIST or Fashion-MNIST, plain or "
-                    ".gz. Empty: 2,000 digits to train on and 500 to validate on, which come with "
-                    "the program. A relative path starts at the folder of the experiment file.")},
-            [](auto& c) -> auto& { return c.task.path; }));
-    path.kind = FieldKind::Path;
-    return {path};
+                    "mnist: the folder with the four files of MNIST or Fashion-MNIST, plain "
+                    "or .gz; empty: 2,000 digits to train on and 500 to validate on, which "
+                    "come with the program. csv: the table, whose first line names the "
+                    "columns. A relative path starts at the folder of the experiment file.")},
+            [](auto& c) -> auto& { return c.task.path; }),
+        pathField(
+            {TaskKind::Arrays},
+            {"data.x", phrase("Settings", "Inputs"), kNoUnit,
+             phrase("Settings",
+                    "An .npy file whose first axis counts the samples, or a .safetensors "
+                    "file: its array x, or the only one. The values are taken as they are.")},
+            [](auto& c) -> auto& { return c.task.x; }),
+        pathField(
+            {TaskKind::Arrays},
+            {"data.y", phrase("Settings", "Targets"), kNoUnit,
+             phrase("Settings",
+                    "Likewise, its array y. With cross entropy it has one whole number from "
+                    "0 for each sample, its class. Empty: in the same .safetensors file.")},
+            [](auto& c) -> auto& { return c.task.y; }),
+    };
+}
+
+/// How samples are made of them.
+std::vector<Field> sampleFields() {
+    const auto csv = [](const RunConfig& c) { return c.task.kind == TaskKind::Csv; };
+    const auto splits = [](const RunConfig& c) {
+        return c.task.kind == TaskKind::Csv || c.task.kind == TaskKind::Arrays;
+    };
+    return {
+        when(csv,
+             ofRun(
+                 {"data.target", phrase("Settings", "Target column"), kNoUnit,
+                  phrase("Settings", "The name of the column to predict; empty: the last one. With "
+                                     "cross entropy its values are classes, else numbers.")},
+                 [](auto& c) -> auto& { return c.task.target; })),
+        when(csv, ofRun(
+                      {"data.standardise", phrase("Settings", "Standardise"), kNoUnit,
+                       phrase("Settings", "Each input column is moved and scaled to mean 0 and "
+                                          "standard deviation 1 over the training samples.")},
+                      [](auto& c) -> auto& { return c.task.standardise; })),
+        when(splits,
+             in(ofRun(
+                    {"data.validation", phrase("Settings", "Held back"), kNoUnit,
+                     phrase("Settings", "The share of the samples that is not trained on, and that "
+                                        "the lanes are judged by. Which ones does not depend on "
+                                        "the seed.")},
+                    [](auto& c) -> auto& { return c.task.validation; }),
+                {0, 1, Bound::BelowMaximum})),
+    };
 }
 
 /// When the lanes are judged on samples that they do not train on.
@@ -401,6 +453,7 @@ std::vector<Field> makeTable() {
     };
     add(phrase("Settings", "Task"), taskFields());
     add(phrase("Settings", "Task"), fileFields());
+    add(phrase("Settings", "Task"), sampleFields());
     add(phrase("Settings", "Task"), regressionFields());
     add(phrase("Settings", "Task"), lossFields());
     add(phrase("Settings", "Task"), dataFields());

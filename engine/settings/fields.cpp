@@ -216,8 +216,7 @@ Message allowedText(const Field& field) {
         if (choices.size() == 1) return choices.front();
         return {phrase("Settings", "one of %1"), listed(choices)};
     }
-    case FieldKind::Path:
-        return phrase("Settings", "a path in plain UTF-8, or nothing");
+    case FieldKind::Path: return phrase("Settings", "a path in plain UTF-8, or nothing");
     case FieldKind::Text:
         if (field.key == kLayersKey)
             return phrase("Settings",

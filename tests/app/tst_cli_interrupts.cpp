@@ -256,8 +256,7 @@ void TestCliInterrupts::folderOfNoUtf8() {
     QCOMPARE(outcome.code, 2);
     QVERIFY2(outcome.error.contains("halfscope-cli: task.image: \"" + folder.path().toUtf8()),
              outcome.error);
-    QVERIFY2(outcome.error.contains("is not allowed: a path in plain UTF-8"),
-             outcome.error);
+    QVERIFY2(outcome.error.contains("is not allowed: a path in plain UTF-8"), outcome.error);
 }
 
 void TestCliInterrupts::readOnlyFolder() {

@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/core/escape.h"
 #include "engine/core/text.h"
+#include "engine/data/dataset.h"
 #include "engine/io/gzip.h"
 #include "engine/io/idx.h"
 #include "engine/io/npy.h"
@@ -19,10 +20,15 @@
 #include "engine/settings/fields.h"
 #include "engine/verify/golden.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -45,6 +51,11 @@ public:
 private:
     int m_file;
 };
+
+void checkSentence(std::string_view sentence) {
+    require(!sentence.empty() && isPlainText(sentence), "an error that is no plain line");
+    require(messageText(sentence) == sentence, "an error that is not fit to be shown");
+}
 
 void experiment(std::string_view bytes) {
     const std::string written = configText(parseConfig(bytes, "f.json"));
@@ -81,6 +92,31 @@ void checkArray(const Array& array) {
                 static_cast<size_t>(array.info.elements()) * bytesOf(array.info.type),
             "an array of another size");
     if (array.info.elements() > 0) array.at(array.info.elements() - 1);
+}
+
+/// As numbers and as classes.
+void csv(std::string_view bytes) {
+    const MemoryFile file(bytes);
+    for (const LossKind loss : {LossKind::Mse, LossKind::CrossEntropy}) {
+        TaskConfig task;
+        task.kind = TaskKind::Csv;
+        task.path = file.path();
+        task.loss.kind = loss;
+        std::unique_ptr<Dataset> data;
+        try {
+            data = infoOf(task.kind).make(task, 0);
+        } catch (const InputError& error) {
+            checkSentence(error.what());
+            continue; // words are no numbers, but may be classes
+        }
+        const int64_t rows = std::min<int64_t>(4, data->samples(Split::Train));
+        std::vector<int64_t> samples(static_cast<size_t>(rows));
+        std::iota(samples.begin(), samples.end(), 0);
+        Batch batch = Batch::of(data->tensors(), rows);
+        data->read(Split::Train, samples, batch);
+        for (const float value : batch.floats(kX))
+            require(std::isfinite(value), "an input that is no number");
+    }
 }
 
 void gzip(std::string_view bytes) {
@@ -165,7 +201,8 @@ void golden(std::string_view bytes) {
     walk(recorded::Golden::parse("g.json", bytes), kDeep);
 }
 
-constexpr std::array<Target, 12> kTargets{{{"experiment", experiment},
+constexpr std::array<Target, 13> kTargets{{{"csv", csv},
+                                           {"experiment", experiment},
                                            {"golden", golden},
                                            {"gzip", gzip},
                                            {"idx", idx},
@@ -177,11 +214,6 @@ constexpr std::array<Target, 12> kTargets{{{"experiment", experiment},
                                            {"setting", setting},
                                            {"summary", summary},
                                            {"tables", tables}}};
-
-void checkSentence(std::string_view sentence) {
-    require(!sentence.empty() && isPlainText(sentence), "an error that is no plain line");
-    require(messageText(sentence) == sentence, "an error that is not fit to be shown");
-}
 
 } // namespace
 

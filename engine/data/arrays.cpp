@@ -1,0 +1,189 @@
+// Two arrays from .npy or .safetensors files: the inputs x and the targets y, one row a sample.
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/data/held_back.h"
+#include "engine/data/losses.h"
+#include "engine/io/npy.h"
+#include "engine/io/safetensors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace halfscope {
+
+namespace {
+
+constexpr int64_t kMostClasses = 100'000;
+
+/// One of the two: its setting, its file, and its name where the file has several.
+struct Place {
+    const char* key; ///< "data.x"
+    std::string path;
+    const char* name; ///< "x"
+};
+
+Place placeOfX(const TaskConfig& task) { return {"data.x", task.x, "x"}; }
+/// A safetensors file can hold both.
+Place placeOfY(const TaskConfig& task) {
+    const bool both = task.y.empty() && task.x.ends_with(".safetensors");
+    return {"data.y", both ? task.x : task.y, "y"};
+}
+
+std::string shown(const Place& place) { return place.key + (": " + pathText(place.path)); }
+
+ArrayInfo infoAt(const Place& place) {
+    if (place.path.empty())
+        throw InputError(phrase("Data", "%1: missing; it must be an .npy or .safetensors file"),
+                         place.key);
+    if (!place.path.ends_with(".safetensors")) return npyInfo(place.path);
+    const SafetensorsInfo info = safetensorsInfo(place.path);
+    if (const ArrayInfo* named = info.find(place.name)) return *named;
+    if (info.arrays.size() == 1) return info.arrays.front();
+    throw InputError(phrase("Data", "%1: there are %2 arrays in the file and none is called %3"),
+                     shown(place), info.arrays.size(), place.name);
+}
+
+Array readAt(const Place& place, const ArrayInfo& info) {
+    if (place.path.ends_with(".safetensors")) return readSafetensor(place.path, info);
+    return readNpy(place.path);
+}
+
+/// Of one sample; a plain number is a list of one.
+Shape sampleShape(const Place& place, const ArrayInfo& info) {
+    constexpr size_t kMostAxes = kMaxRank - 1; // a batch has one more
+    if (info.shape.empty() || info.shape.size() - 1 > kMostAxes || info.elements() == 0)
+        throw InputError(phrase("Data", "%1: the shape %2 is not allowed: samples first, at most "
+                                        "%3 axes behind them, and no extent of 0"),
+                         shown(place), info.shapeText(), kMostAxes);
+    if (info.shape.size() == 1) return {1};
+    return Shape(std::span(info.shape).subspan(1));
+}
+
+void checkBoth(const TaskConfig& task, const ArrayInfo& x, const ArrayInfo& y) {
+    sampleShape(placeOfX(task), x);
+    sampleShape(placeOfY(task), y);
+    checkSampleCount(shown(placeOfX(task)), x.shape[0]);
+    if (x.shape[0] != y.shape[0])
+        throw InputError(phrase("Data", "%1: %2 samples do not fit the %3 of data.x"),
+                         shown(placeOfY(task)), y.shape[0], x.shape[0]);
+}
+
+/// Class numbers; one more than the highest is how many there are.
+std::vector<int32_t> labelsOf(const Place& place, const Array& y) {
+    if (!isWhole(y.info.type) || y.info.elements() != y.info.shape[0])
+        throw InputError(phrase("Data", "%1: %2 of the shape %3 are not classes: one whole number "
+                                        "for each sample"),
+                         shown(place), nameOf(y.info.type), y.info.shapeText());
+    std::vector<int32_t> labels;
+    labels.reserve(static_cast<size_t>(y.info.shape[0]));
+    for (int64_t i = 0; i < y.info.shape[0]; ++i) {
+        const double label = y.at(i);
+        if (label < 0 || label >= double{kMostClasses})
+            throw InputError(phrase("Data", "%1: sample %2 has the label %3: 0 to %4 are allowed"),
+                             shown(place), i, numberText(label), kMostClasses - 1);
+        labels.push_back(static_cast<int32_t>(label));
+    }
+    return labels;
+}
+
+TensorSpec targetSpec(const TaskConfig& task, const ArrayInfo& y,
+                      const std::vector<int32_t>& labels) {
+    if (labels.empty()) return {"target", sampleShape(placeOfY(task), y)};
+    const int64_t classes = *std::max_element(labels.begin(), labels.end()) + int64_t{1};
+    return {"target", {}, DType::I32, std::max<int64_t>(2, classes)};
+}
+
+bool wantsClasses(const TaskConfig& task) { return infoOf(task.loss.kind).ofLabels; }
+
+DataFacts arrayFacts(const TaskConfig& task) {
+    const ArrayInfo x = infoAt(placeOfX(task)), y = infoAt(placeOfY(task));
+    checkBoth(task, x, y);
+    std::vector<int32_t> labels;
+    if (wantsClasses(task)) labels = labelsOf(placeOfY(task), readAt(placeOfY(task), y));
+    const int64_t held = HeldBack::count(x.shape[0], task.validation);
+    return {{TensorSpec{"x", sampleShape(placeOfX(task), x)}, targetSpec(task, y, labels)},
+            x.shape[0] - held,
+            held};
+}
+
+/// Holds the values as they were in the files.
+class ArrayData final : public Dataset {
+public:
+    explicit ArrayData(const TaskConfig& task) {
+        const ArrayInfo x = infoAt(placeOfX(task)), y = infoAt(placeOfY(task));
+        checkBoth(task, x, y);
+        m_x = readAt(placeOfX(task), x);
+        m_y = readAt(placeOfY(task), y);
+        checkBoth(task, m_x.info, m_y.info); // a file may have changed in between
+        if (wantsClasses(task)) m_labels = labelsOf(placeOfY(task), m_y);
+        m_tensors = {TensorSpec{"x", sampleShape(placeOfX(task), m_x.info)},
+                     targetSpec(task, m_y.info, m_labels)};
+        m_splits = HeldBack(m_x.info.shape[0], task.validation);
+        setView();
+    }
+
+    std::span<const TensorSpec> tensors() const override { return m_tensors; }
+    int64_t samples(Split split) const override {
+        return static_cast<int64_t>(m_splits.of(split).size());
+    }
+
+    std::vector<int64_t> read(Split split, std::span<const int64_t> samples,
+                              Batch& out) const override {
+        for (size_t i = 0; i < samples.size(); ++i) {
+            const int32_t stored = m_splits.of(split)[static_cast<size_t>(samples[i])];
+            copy(m_x, stored, i, out.floats(kX), samples.size());
+            if (m_labels.empty())
+                copy(m_y, stored, i, out.floats(kTarget), samples.size());
+            else
+                out.labels(kTarget)[i] = m_labels[static_cast<size_t>(stored)];
+        }
+        return {};
+    }
+
+    TaskView view() const override { return m_view; }
+
+private:
+    static void copy(const Array& from, int64_t stored, size_t row, std::span<float> to,
+                     size_t rows) {
+        const size_t values = to.size() / rows;
+        from.toFloats(stored * static_cast<int64_t>(values), to.subspan(row * values, values));
+    }
+    void setView() {
+        if (!m_labels.empty()) {
+            m_view = classesView(m_tensors[kTarget].classes);
+            return;
+        }
+        double least = std::numeric_limits<double>::infinity(), most = -least;
+        for (int64_t i = 0; i < m_y.info.elements(); ++i) {
+            const double value = m_y.at(i);
+            if (!std::isfinite(value)) continue;
+            least = std::min(least, value);
+            most = std::max(most, value);
+        }
+        m_view = least <= most ? scatterView(least, most) : scatterView(0, 0);
+    }
+
+    Array m_x, m_y;
+    std::vector<int32_t> m_labels; ///< where targets are classes
+    std::vector<TensorSpec> m_tensors;
+    HeldBack m_splits;
+    TaskView m_view;
+};
+
+} // namespace
+
+extern const DataSetInfo kArrayData;
+const DataSetInfo kArrayData{
+    "arrays",
+    phrase("Settings", "inputs x and targets y from .npy or .safetensors files"),
+    false,
+    Targets::AsTheLoss,
+    true,
+    true,
+    arrayFacts,
+    [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
+        return std::make_unique<ArrayData>(task);
+    }};
+
+} // namespace halfscope

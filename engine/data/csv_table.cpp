@@ -1,0 +1,260 @@
+// A csv table: a line of column names, then a sample a line. One column is the target, all others
+// are inputs.
+#include "engine/io/csv.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/data/held_back.h"
+#include "engine/data/losses.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+namespace halfscope {
+
+namespace {
+
+constexpr size_t kMostColumns = 100'000, kMostClasses = 100'000;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; // some programs begin a file with it
+
+struct Table {
+    std::vector<std::string> inputs;  ///< names of columns
+    std::vector<float> x;             ///< (samples, inputs)
+    std::vector<float> numbers;       ///< targets, one of the two
+    std::vector<int32_t> labels;      ///< indices of classes
+    std::vector<std::string> classes; ///< as they stand in the file
+    int64_t samples = 0;
+};
+
+/// Reads one file.
+class TableFile {
+public:
+    explicit TableFile(const TaskConfig& task)
+        : m_task(task), m_classes(infoOf(task.loss.kind).ofLabels),
+          m_reader(checked(task.path), CsvReader::LastLine::MayLackEnd) {}
+
+    Table read() {
+        readHeader();
+        while (m_reader.next(m_fields)) {
+            const bool blank = m_fields.size() == 1 && trimmed(m_fields[0]).empty();
+            if (!blank) readSample();
+        }
+        checkSampleCount(pathText(m_task.path), m_table.samples);
+        if (m_classes) sortClasses();
+        return std::move(m_table);
+    }
+
+private:
+    static std::string checked(const std::string& path) {
+        if (path.empty())
+            throw InputError(phrase("Data", "data.path: missing; it must be a csv file"));
+        return path;
+    }
+
+    void readHeader() {
+        if (!m_reader.next(m_fields))
+            throw InputError(phrase("Data", "%1: the file is empty; its first line must name the "
+                                            "columns"),
+                             pathText(m_task.path));
+        for (std::string_view field : m_fields) {
+            if (m_names.empty() && field.starts_with(kByteOrderMark))
+                field.remove_prefix(kByteOrderMark.size());
+            m_names.emplace_back(trimmed(field));
+        }
+        if (m_names.size() < 2 || m_names.size() > kMostColumns)
+            throw InputError(phrase("Data", "%1: %2 columns are not allowed: 2 to %3, with commas "
+                                            "between them"),
+                             m_reader.place(), m_names.size(), kMostColumns);
+        m_target = m_names.size() - 1;
+        if (!m_task.target.empty()) {
+            const auto found = std::find(m_names.begin(), m_names.end(), m_task.target);
+            if (found == m_names.end())
+                throw InputError(phrase("Data", "data.target: %1 has no column %2%3"),
+                                 pathText(m_task.path), quotedText(m_task.target),
+                                 nearestHint(m_task.target, m_names));
+            m_target = static_cast<size_t>(found - m_names.begin());
+        }
+        for (size_t i = 0; i < m_names.size(); ++i)
+            if (i != m_target) m_table.inputs.push_back(m_names[i]);
+    }
+
+    void readSample() {
+        if (m_fields.size() != m_names.size())
+            throw InputError(
+                phrase("Data", "%1: %2 fields do not fit the %3 columns of the header"),
+                m_reader.place(), m_fields.size(), m_names.size());
+        for (size_t i = 0; i < m_fields.size(); ++i) {
+            if (i != m_target)
+                m_table.x.push_back(numberAt(i));
+            else if (m_classes)
+                m_table.labels.push_back(classAt(i));
+            else
+                m_table.numbers.push_back(numberAt(i));
+        }
+        ++m_table.samples;
+    }
+
+    float numberAt(size_t column) const {
+        std::string_view text = trimmed(m_fields[column]);
+        if (text.starts_with('+')) text.remove_prefix(1);
+        float value = 0;
+        const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool fits = code == std::errc{} && end == text.data() + text.size();
+        if (fits && std::isfinite(value)) return value;
+        if (code == std::errc::result_out_of_range && end == text.data() + text.size()) {
+            const double wide = std::strtod(std::string(text).c_str(), nullptr);
+            if (std::abs(wide) < 1) return static_cast<float>(wide); // too small, not too large
+        }
+        throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a finite number"),
+                         m_reader.place(), quotedText(m_fields[column]),
+                         quotedText(m_names[column]));
+    }
+
+    int32_t classAt(size_t column) {
+        const std::string_view text = trimmed(m_fields[column]);
+        if (text.empty())
+            throw InputError(phrase("Data", "%1: the column %2 is empty; it must name a class"),
+                             m_reader.place(), quotedText(m_names[column]));
+        const auto [at, added] =
+            m_indices.try_emplace(std::string(text), static_cast<int32_t>(m_indices.size()));
+        if (added && m_indices.size() > kMostClasses)
+            throw InputError(phrase("Data",
+                                    "%1: more than %2 classes in the column %3; with a loss "
+                                    "for numbers, such as mse, it is one number a sample"),
+                             m_reader.place(), kMostClasses, quotedText(m_names[column]));
+        return at->second;
+    }
+
+    /// By number where all are numbers, else by name: their order does not depend on that of the
+    /// lines.
+    void sortClasses() {
+        const auto number = [](const std::string& text) {
+            double value = NAN;
+            const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+            return code == std::errc{} && end == text.data() + text.size() ? value : double{NAN};
+        };
+        for (const auto& [name, index] : m_indices)
+            m_table.classes.push_back(name); // sorted by name
+        const bool numbers =
+            std::none_of(m_table.classes.begin(), m_table.classes.end(),
+                         [&](const std::string& name) { return std::isnan(number(name)); });
+        if (numbers)
+            std::stable_sort(
+                m_table.classes.begin(), m_table.classes.end(),
+                [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
+        std::vector<int32_t> sorted(m_indices.size());
+        for (size_t i = 0; i < m_table.classes.size(); ++i)
+            sorted[static_cast<size_t>(m_indices[m_table.classes[i]])] = static_cast<int32_t>(i);
+        for (int32_t& label : m_table.labels)
+            label = sorted[static_cast<size_t>(label)];
+    }
+
+    const TaskConfig& m_task;
+    bool m_classes;
+    CsvReader m_reader;
+    std::vector<std::string_view> m_fields;
+    std::vector<std::string> m_names; ///< of all columns
+    size_t m_target = 0;
+    std::map<std::string, int32_t> m_indices; ///< of classes, in the order of their first lines
+    Table m_table;
+};
+
+class CsvData final : public Dataset {
+public:
+    explicit CsvData(const TaskConfig& task)
+        : m_table(TableFile(task).read()), m_splits(m_table.samples, task.validation) {
+        m_tensors = {TensorSpec{"x", {static_cast<int64_t>(m_table.inputs.size())}},
+                     TensorSpec{"target", {1}}};
+        if (!m_table.labels.empty()) {
+            const auto classes = static_cast<int64_t>(m_table.classes.size());
+            m_tensors[kTarget] = {"target", {}, DType::I32, std::max<int64_t>(2, classes)};
+        }
+        if (task.standardise) standardise();
+    }
+
+    std::span<const TensorSpec> tensors() const override { return m_tensors; }
+    int64_t samples(Split split) const override {
+        return static_cast<int64_t>(m_splits.of(split).size());
+    }
+
+    std::vector<int64_t> read(Split split, std::span<const int64_t> samples,
+                              Batch& out) const override {
+        const size_t inputs = m_table.inputs.size();
+        for (size_t i = 0; i < samples.size(); ++i) {
+            const auto row =
+                static_cast<size_t>(m_splits.of(split)[static_cast<size_t>(samples[i])]);
+            std::copy_n(m_table.x.begin() + static_cast<std::ptrdiff_t>(row * inputs), inputs,
+                        out.floats(kX).begin() + static_cast<std::ptrdiff_t>(i * inputs));
+            if (m_table.labels.empty())
+                out.floats(kTarget)[i] = m_table.numbers[row];
+            else
+                out.labels(kTarget)[i] = m_table.labels[row];
+        }
+        return {};
+    }
+
+    TaskView view() const override {
+        if (!m_table.labels.empty())
+            return classesView(m_tensors[kTarget].classes, m_table.classes);
+        const auto [least, most] =
+            std::minmax_element(m_table.numbers.begin(), m_table.numbers.end());
+        return scatterView(double{*least}, double{*most});
+    }
+
+private:
+    /// Each column to mean 0 and standard deviation 1 over the samples to train on; one that has
+    /// the same value everywhere becomes 0.
+    void standardise() {
+        const size_t inputs = m_table.inputs.size();
+        const auto count = static_cast<double>(m_splits.train.size());
+        for (size_t column = 0; column < inputs; ++column) {
+            const auto at = [&](int32_t row) -> float& {
+                return m_table.x[static_cast<size_t>(row) * inputs + column];
+            };
+            double mean = 0, squares = 0;
+            bool same = true; // a mean is rounded: the squares of equal values need not be 0
+            for (const int32_t row : m_splits.train) {
+                mean += double{at(row)} / count;
+                same = same && at(row) == at(m_splits.train.front());
+            }
+            for (const int32_t row : m_splits.train)
+                squares += (double{at(row)} - mean) * (double{at(row)} - mean) / count;
+            const double scale = same ? 0 : 1 / std::sqrt(squares);
+            for (const auto* rows : {&m_splits.train, &m_splits.validation})
+                for (const int32_t row : *rows)
+                    at(row) = static_cast<float>((double{at(row)} - mean) * scale);
+        }
+    }
+
+    Table m_table;
+    HeldBack m_splits;
+    std::vector<TensorSpec> m_tensors;
+};
+
+/// All of the table has to be read for them.
+DataFacts csvFacts(const TaskConfig& task) {
+    const CsvData data(task);
+    const auto tensors = data.tensors();
+    return {{tensors.begin(), tensors.end()},
+            data.samples(Split::Train),
+            data.samples(Split::Validation)};
+}
+
+} // namespace
+
+extern const DataSetInfo kCsvData;
+const DataSetInfo kCsvData{
+    "csv",
+    phrase("Settings", "a table of numbers, one column of which is the target"),
+    false,
+    Targets::AsTheLoss,
+    true,
+    true,
+    csvFacts,
+    [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
+        return std::make_unique<CsvData>(task);
+    }};
+
+} // namespace halfscope

@@ -1,0 +1,60 @@
+// A fixed shuffle chooses what is held back.
+#include "engine/data/held_back.h"
+
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+#include "engine/core/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace halfscope {
+
+namespace {
+constexpr uint64_t kSplitSeed = 0, kSplitStream = 3; // of no run's seed
+}
+
+int64_t HeldBack::count(int64_t samples, double share) {
+    const auto wanted = std::llround(share * static_cast<double>(samples));
+    return std::clamp<int64_t>(wanted, 0, samples - 1);
+}
+
+HeldBack::HeldBack(int64_t samples, double share) {
+    std::vector<int32_t> order(static_cast<size_t>(samples));
+    std::iota(order.begin(), order.end(), 0);
+    shuffle(order, Philox(kSplitSeed, kSplitStream));
+    const auto held = order.begin() + static_cast<std::ptrdiff_t>(count(samples, share));
+    validation.assign(order.begin(), held);
+    train.assign(held, order.end());
+    std::sort(validation.begin(), validation.end());
+    std::sort(train.begin(), train.end());
+}
+
+void checkSampleCount(const std::string& place, int64_t samples) {
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    if (samples < 1 || samples > kMost)
+        throw InputError(phrase("Data", "%1: %2 samples are not allowed: 1 to %3"), place, samples,
+                         kMost);
+}
+
+TaskView scatterView(double least, double most) {
+    TaskView view;
+    view.kind = ViewKind::Scatter;
+    view.centre = least + (most - least) / 2;
+    const double reach = 0.55 * (most - least); // a little air on both sides
+    view.reach = std::isfinite(reach) && reach > 0 ? reach : 1;
+    return view;
+}
+
+TaskView classesView(int64_t classes, std::vector<std::string> names) {
+    TaskView view;
+    view.kind = ViewKind::Classes;
+    view.classes = std::move(names);
+    for (auto i = static_cast<int64_t>(view.classes.size()); i < classes; ++i)
+        view.classes.push_back(numberText(i));
+    return view;
+}
+
+} // namespace halfscope

@@ -1,0 +1,35 @@
+// Splits of a data set that comes without any: a share of the samples is held back to validate on.
+#pragma once
+
+#include "engine/data/dataset.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// The stored numbers of the samples, in their order. Which ones are held back depends on how many
+/// there are and on nothing else, so that runs of any seed are judged on the same ones.
+struct HeldBack {
+    std::vector<int32_t> train, validation;
+
+    /// At least one sample to train on. `samples` is above 0 and fits into 31 bits.
+    HeldBack(int64_t samples, double share);
+    HeldBack() = default;
+    const std::vector<int32_t>& of(Split split) const {
+        return split == Split::Train ? train : validation;
+    }
+    /// How many are held back.
+    static int64_t count(int64_t samples, double share);
+};
+
+/// InputError "PLACE: 0 samples are not allowed: 1 to 2147483647".
+void checkSampleCount(const std::string& place, int64_t samples);
+
+/// Where numbers from `least` to `most` are drawn.
+TaskView scatterView(double least, double most);
+/// Of so many classes, "0", "1" ... where they have no names.
+TaskView classesView(int64_t classes, std::vector<std::string> names = {});
+
+} // namespace halfscope

@@ -1,0 +1,345 @@
+// Data sets from arrays and from csv tables: their samples, what is held back, and what is refused.
+#include "engine/core/error.h"
+#include "engine/data/held_back.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/run_length.h"
+#include "engine/settings/run_task.h"
+#include "engine/train/experiment.h"
+#include "tests/support/array_files.h"
+#include "tests/support/thrown.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <set>
+
+using namespace halfscope;
+using namespace std::string_literals;
+
+namespace {
+
+std::string npy(const std::string& descr, const std::string& shape, const std::string& values) {
+    return npyBytes("{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }",
+                    values);
+}
+
+/// All samples of a split.
+Batch allOf(const Dataset& data, Split split) {
+    std::vector<int64_t> all(static_cast<size_t>(data.samples(split)));
+    std::iota(all.begin(), all.end(), 0);
+    Batch batch = Batch::of(data.tensors(), data.samples(split));
+    data.read(split, all, batch);
+    return batch;
+}
+
+std::vector<float> floatsOf(const Batch& batch, size_t tensor) {
+    const auto values = batch.floats(tensor);
+    return {values.begin(), values.end()};
+}
+
+std::vector<int32_t> labelsOf(const Batch& batch) {
+    const auto values = batch.labels(kTarget);
+    return {values.begin(), values.end()};
+}
+
+} // namespace
+
+class TestFileData : public QObject {
+    Q_OBJECT
+
+private slots:
+    void holdsBack();
+    void arraysOfNumbers();
+    void arraysOfClasses();
+    void bothInOneFile();
+    void refusesArrays_data();
+    void refusesArrays();
+    void tableOfNumbers();
+    void tableOfClasses();
+    void standardises();
+    void refusesTables_data();
+    void refusesTables();
+    void trains_data();
+    void trains();
+    void relativePaths();
+
+private:
+    std::string file(const std::string& name, const std::string& bytes) const {
+        return writeBytes(m_folder.filePath(QString::fromStdString(name)).toStdString(), bytes);
+    }
+    TaskConfig csv(const std::string& text, bool classes = false) const {
+        TaskConfig task;
+        task.kind = TaskKind::Csv;
+        task.path = file("t.csv", text);
+        task.validation = 0;
+        task.standardise = false;
+        if (classes) task.loss.kind = LossKind::CrossEntropy;
+        return task;
+    }
+    TaskConfig arrays(const std::string& x, const std::string& y, bool classes = false) const {
+        TaskConfig task;
+        task.kind = TaskKind::Arrays;
+        task.x = file("x.npy", x);
+        task.y = file("y.npy", y);
+        task.validation = 0;
+        if (classes) task.loss.kind = LossKind::CrossEntropy;
+        return task;
+    }
+    QTemporaryDir m_folder;
+};
+
+void TestFileData::holdsBack() {
+    const HeldBack split(100, 0.25);
+    QCOMPARE(split.validation.size(), size_t{25});
+    std::set<int32_t> all(split.train.begin(), split.train.end());
+    all.insert(split.validation.begin(), split.validation.end());
+    QCOMPARE(all.size(), size_t{100});
+    QVERIFY(std::is_sorted(split.train.begin(), split.train.end()));
+    QVERIFY(split.validation.front() < 25 && split.validation.back() >= 75); // from everywhere
+    QCOMPARE(HeldBack(100, 0.25).validation, split.validation);
+    QCOMPARE(HeldBack::count(1, 0.9), int64_t{0}); // one is left to train on
+    QCOMPARE(HeldBack::count(10, 0.99), int64_t{9});
+}
+
+void TestFileData::arraysOfNumbers() {
+    const TaskConfig task = arrays(npy("|u1", "(3, 2, 2)", "\1\2\3\4\5\6\7\10\11\12\13\14"),
+                                   npy("<f8", "(3,)", bytesOfValues<double>({0.5, -1, 2})));
+    const auto data = makeDataset(task, 0);
+    QCOMPARE(data->tensors()[kX].shape, (Shape{2, 2}));
+    QCOMPARE(data->tensors()[kTarget].shape, (Shape{1}));
+    const Batch all = allOf(*data, Split::Train);
+    QCOMPARE(floatsOf(all, kX), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
+    QCOMPARE(floatsOf(all, kTarget), (std::vector<float>{0.5f, -1, 2}));
+    QCOMPARE(data->view().kind, ViewKind::Scatter);
+    QCOMPARE(data->view().centre, 0.5);
+    Batch two = Batch::of(data->tensors(), 2);
+    data->read(Split::Train, std::array<int64_t, 2>{2, 1}, two);
+    QCOMPARE(floatsOf(two, kX), (std::vector<float>{9, 10, 11, 12, 5, 6, 7, 8}));
+}
+
+void TestFileData::arraysOfClasses() {
+    TaskConfig task = arrays(npy("<f4", "(4,)", bytesOfValues<float>({1, 2, 3, 4})),
+                             npy("<i8", "(4, 1)", bytesOfValues<int64_t>({0, 6, 1, 2})), true);
+    task.validation = 0.5;
+    const auto data = makeDataset(task, 0);
+    QCOMPARE(data->tensors()[kTarget].classes, int64_t{7});
+    QCOMPARE(data->samples(Split::Validation), int64_t{2});
+    QCOMPARE(factsOf(task).train, int64_t{2});
+    std::vector<float> x = floatsOf(allOf(*data, Split::Train), kX);
+    const std::vector<float> held = floatsOf(allOf(*data, Split::Validation), kX);
+    x.insert(x.end(), held.begin(), held.end());
+    std::sort(x.begin(), x.end());
+    QCOMPARE(x, (std::vector<float>{1, 2, 3, 4}));
+    QCOMPARE(data->view().classes.size(), size_t{7});
+}
+
+void TestFileData::bothInOneFile() {
+    TaskConfig task;
+    task.kind = TaskKind::Arrays;
+    task.validation = 0;
+    const std::string header = R"({"y":{"dtype":"I32","shape":[2],"data_offsets":[0,8]},)"
+                               R"("x":{"dtype":"F16","shape":[2,1],"data_offsets":[8,12]}})";
+    task.x = file("both.safetensors",
+                  safetensorsBytes(header, bytesOfValues<int32_t>({1, 0}) +
+                                               bytesOfValues<uint16_t>({0x3c00, 0x4000})));
+    task.loss.kind = LossKind::CrossEntropy;
+    const Batch all = allOf(*makeDataset(task, 0), Split::Train);
+    QCOMPARE(floatsOf(all, kX), (std::vector<float>{1, 2}));
+    QCOMPARE(labelsOf(all), (std::vector<int32_t>{1, 0}));
+    // an only array may have any name
+    const std::string other = R"({"weird":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})";
+    task.y = file("y.safetensors", safetensorsBytes(other, "\3\4"));
+    QCOMPARE(labelsOf(allOf(*makeDataset(task, 0), Split::Train)), (std::vector<int32_t>{3, 4}));
+    const std::string none = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+                             R"("b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})";
+    task.y = file("y.safetensors", safetensorsBytes(none, "\3\4"));
+    QVERIFY(thrownBy<InputError>([&] {
+                makeDataset(task, 0);
+            }).ends_with("there are 2 arrays in the file and none is called y"));
+}
+
+void TestFileData::refusesArrays_data() {
+    QTest::addColumn<QByteArray>("x");
+    QTest::addColumn<QByteArray>("y");
+    QTest::addColumn<bool>("classes");
+    QTest::addColumn<QByteArray>("about");
+    const auto row = [](const char* what, const std::string& x, const std::string& y, bool classes,
+                        const char* about) {
+        QTest::newRow(what) << QByteArray::fromStdString(x) << QByteArray::fromStdString(y)
+                            << classes << QByteArray(about);
+    };
+    const std::string two = npy("<f4", "(2,)", bytesOfValues<float>({1, 2}));
+    row("samples", two, npy("|u1", "(3,)", "abc"), false, "3 samples do not fit the 2 of data.x");
+    row("no samples", npy("|u1", "(0, 2)", ""), npy("|u1", "(0,)", ""), false,
+        "the shape (0, 2) is not allowed");
+    row("one value", npy("|u1", "()", "a"), two, false, "the shape () is not allowed");
+    row("many axes", npy("|u1", "(2, 1, 1, 1, 1, 1, 1)", "ab"), two, false, "is not allowed");
+    row("numbers as classes", two, two, true, "float32 of the shape (2,) are not classes");
+    row("several a sample", two, npy("|u1", "(2, 2)", "abcd"), true, "are not classes");
+    row("negative", two, npy("|i1", "(2,)", "\1\377"), true, "sample 1 has the label -1");
+    row("too large", two, npy("<i8", "(2,)", bytesOfValues<int64_t>({1, int64_t{1} << 40})), true,
+        "sample 1 has the label 1099511627776: 0 to 99999 are allowed");
+    row("no array", "height,weight\n1,2\n", two, false, "it does not begin as one");
+}
+
+void TestFileData::refusesArrays() {
+    QFETCH(QByteArray, x);
+    QFETCH(QByteArray, y);
+    QFETCH(bool, classes);
+    QFETCH(QByteArray, about);
+    const TaskConfig task = arrays(x.toStdString(), y.toStdString(), classes);
+    const std::string error = thrownBy<InputError>([&] { makeDataset(task, 0); });
+    QVERIFY2(error.find(about.toStdString()) != std::string::npos, error.c_str());
+    QVERIFY2(error.find(m_folder.path().toStdString()) != std::string::npos, error.c_str());
+    TaskConfig none = task;
+    none.y.clear();
+    QVERIFY(thrownBy<InputError>([&] { makeDataset(none, 0); }).find("data.y: missing") == 0 ||
+            !about.contains("do not fit"));
+}
+
+void TestFileData::tableOfNumbers() {
+    const std::string text =
+        "\xEF\xBB\xBF" // as Excel writes it
+        "height, weight ,\"age, years\"\r\n1,+2.5,30\r\n-1e-3, 4 ,31\r\n\n5,6,7";
+    const auto data = makeDataset(csv(text), 0);
+    QCOMPARE(data->tensors()[kX].shape, (Shape{2}));
+    const Batch all = allOf(*data, Split::Train);
+    QCOMPARE(floatsOf(all, kX), (std::vector<float>{1, 2.5f, -1e-3f, 4, 5, 6}));
+    QCOMPARE(floatsOf(all, kTarget), (std::vector<float>{30, 31, 7}));
+    TaskConfig first = csv(text);
+    first.target = "height";
+    QCOMPARE(floatsOf(allOf(*makeDataset(first, 0), Split::Train), kTarget),
+             (std::vector<float>{1, -1e-3f, 5}));
+    QCOMPARE(factsOf(first).train, int64_t{3});
+}
+
+void TestFileData::tableOfClasses() {
+    const auto words = makeDataset(csv("a,kind\n1,pear\n2,apple\n3,pear\n", true), 0);
+    QCOMPARE(labelsOf(allOf(*words, Split::Train)), (std::vector<int32_t>{1, 0, 1}));
+    QCOMPARE(words->view().classes, (std::vector<std::string>{"apple", "pear"}));
+    const auto numbers = makeDataset(csv("a,kind\n1,10\n2,9\n3,-1\n", true), 0);
+    QCOMPARE(numbers->view().classes, (std::vector<std::string>{"-1", "9", "10"}));
+    QCOMPARE(labelsOf(allOf(*numbers, Split::Train)), (std::vector<int32_t>{2, 1, 0}));
+    QCOMPARE(makeDataset(csv("a,kind\n1,x\n", true), 0)->tensors()[kTarget].classes, int64_t{2});
+}
+
+void TestFileData::standardises() {
+    std::string text = "a,b,same,y\n";
+    for (int i = 0; i < 40; ++i)
+        text += std::to_string(1000 * i) + "," + std::to_string(0.001 * i * i) + ",3.5,0\n";
+    TaskConfig task = csv(text);
+    task.standardise = true;
+    task.validation = 0.25;
+    const auto data = makeDataset(task, 0);
+    const std::vector<float> x = floatsOf(allOf(*data, Split::Train), kX);
+    const size_t rows = x.size() / 3;
+    QCOMPARE(rows, size_t{30});
+    for (size_t column = 0; column < 2; ++column) {
+        double mean = 0, squares = 0;
+        for (size_t row = 0; row < rows; ++row)
+            mean += double{x[row * 3 + column]} / 30;
+        for (size_t row = 0; row < rows; ++row)
+            squares += std::pow(double{x[row * 3 + column]} - mean, 2) / 30;
+        QVERIFY(std::abs(mean) < 1e-6 && std::abs(squares - 1) < 1e-6);
+    }
+    QCOMPARE(x[2], 0.0f);
+    // by the training samples, not by all
+    const std::vector<float> held = floatsOf(allOf(*data, Split::Validation), kX);
+    double sum = 0;
+    for (size_t row = 0; row < 10; ++row)
+        sum += double{held[row * 3]};
+    QVERIFY(std::abs(sum) > 1e-3);
+}
+
+void TestFileData::refusesTables_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<QByteArray>("about");
+    const auto row = [](const char* what, const char* text, const char* about) {
+        QTest::newRow(what) << QByteArray(text) << QByteArray(about);
+    };
+    row("empty", "", "the file is empty");
+    row("header alone", "a,b\n", "0 samples are not allowed: 1 to");
+    row("one column", "a;b\n1;2\n", "line 1: 1 columns are not allowed: 2 to 100000");
+    row("a word", "a,b\n1,2\nx,2\n", "line 3: \"x\" in the column \"a\" is not allowed: a finite");
+    row("missing", "a,b\n1,2\n,2\n", "line 3: \"\" in the column \"a\" is not allowed");
+    row("nan", "a,b\nnan,2\n", "line 2: \"nan\" in the column \"a\" is not allowed");
+    row("inf", "a,b\n1,inf\n", "\"inf\" in the column \"b\"");
+    row("too large", "a,b\n1e99,2\n", "\"1e99\" in the column \"a\"");
+    row("fewer fields", "a,b\n1,2\n1\n", "line 3: 1 fields do not fit the 2 columns");
+    row("more fields", "a,b\n1,2,3\n", "line 2: 3 fields do not fit the 2 columns");
+    row("open quotation mark", "a,b\n1,\"2\n", "unmatched quotation mark");
+}
+
+void TestFileData::refusesTables() {
+    QFETCH(QByteArray, text);
+    QFETCH(QByteArray, about);
+    const TaskConfig task = csv(text.toStdString());
+    const std::string error = thrownBy<InputError>([&] { makeDataset(task, 0); });
+    QVERIFY2(isAbout(error, task.path, about.toStdString()) ||
+                 (error.starts_with(task.path) && error.find(about.toStdString()) != error.npos),
+             error.c_str());
+    TaskConfig other = csv("age,height\n1,2\n");
+    other.target = "hight";
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(other, 0); }),
+             "data.target: " + other.path + " has no column \"hight\"; the nearest one is height");
+    other.path.clear();
+    QVERIFY(thrownBy<InputError>([&] { factsOf(other); }).starts_with("data.path: missing"));
+}
+
+void TestFileData::trains_data() {
+    QTest::addColumn<bool>("classes");
+    QTest::newRow("numbers") << false;
+    QTest::newRow("classes") << true;
+}
+
+/// Two features of very different sizes decide what is learnt.
+void TestFileData::trains() {
+    QFETCH(bool, classes);
+    std::string text = "large,small,y\n";
+    std::mt19937 random(5);
+    for (int i = 0; i < 300; ++i) {
+        const double a = double(random() % 2000) - 1000,
+                     b = (double(random() % 2000) - 1000) * 1e-6;
+        const double sum = a / 1000 + b * 1000;
+        text += std::to_string(a) + "," + std::to_string(b) + ",";
+        text += classes ? (sum > 0 ? "up" : "down") : std::to_string(sum);
+        text += "\n";
+    }
+    RunConfig config = defaultConfig();
+    config.device = "cpu";
+    config.task = csv(text, classes);
+    config.task.validation = 0.2;
+    config.task.standardise = true;
+    config.task.batch = 40;
+    config.model.width = 16;
+    config.model.depth = 0;
+    config.optimizer.lr = 1e-2;
+    config.epochs = 20;
+    Experiment experiment(config);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    while (!experiment.finished())
+        experiment.advance(records, events);
+    for (size_t i = records.size() - 2; i < records.size(); ++i) {
+        const Validation found = records[i].validation.value();
+        if (classes)
+            QVERIFY2(found.accuracy.value() > 0.9, qPrintable(QString::number(*found.accuracy)));
+        else // the targets' variance is 0.67
+            QVERIFY2(found.loss < 0.1, qPrintable(QString::number(found.loss)));
+    }
+}
+
+void TestFileData::relativePaths() {
+    const std::string path = file(
+        "e.json", R"({"version": 1, "data": {"kind": "arrays", "x": "in/x.npy", "y": "/y.npy"}})");
+    const RunConfig config = readConfig(path);
+    QCOMPARE(QString::fromStdString(config.task.x), m_folder.filePath("in/x.npy"));
+    QCOMPARE(config.task.y, "/y.npy"s);
+}
+
+QTEST_GUILESS_MAIN(TestFileData)
+#include "tst_file_data.moc"
