@@ -47,11 +47,23 @@ size_t nameWidth(const Experiment& experiment) {
     return width;
 }
 
+/// The column of a validation, where there was one: accuracy, or the loss where there are no
+/// classes.
+std::string judgedText(const LaneTotals& lane) {
+    if (const auto accuracy = lane.accuracy()) return shortNumber(100 * *accuracy, 4) + " %";
+    if (const auto loss = lane.validationLoss()) return shortNumber(*loss, 6);
+    return {};
+}
+
 std::string closingTable(Experiment& experiment, std::span<const LaneTotals> totals,
                          std::span<const RecentTimes> times) {
     const size_t width = nameWidth(experiment);
-    std::string text =
-        padded("lane", width) + "  final loss  skipped  scale       ms/step    peak\n";
+    constexpr size_t kJudged = 12;
+    const LaneTotals& first = totals.front();
+    const char* judged = first.accuracy() ? "accuracy" : first.validationLoss() ? "val. loss" : "";
+    std::string text = padded("lane", width) + "  final loss  " +
+                       (*judged ? padded(judged, kJudged) : "") +
+                       "skipped  scale       ms/step    peak\n";
     const std::vector<LaneTitle> titles = laneTitleParts(experiment.config());
     for (int i = 0; i < experiment.lanes(); ++i) {
         const LaneTotals& lane = totals[static_cast<size_t>(i)];
@@ -60,6 +72,7 @@ std::string closingTable(Experiment& experiment, std::span<const LaneTotals> tot
         const double ms = times[static_cast<size_t>(i)].median() * 1000;
         text += padded(experiment.laneName(i), width) + "  " +
                 padded(shortNumber(static_cast<double>(last.loss()), 6), 12) +
+                (*judged ? padded(judgedText(lane), kJudged) : "") +
                 padded(std::to_string(last.skippedSoFar()), 9) +
                 padded(scalesLoss(config) ? scaleText(lane.scaleAfter()) : "-", 12) +
                 padded(shortNumber(ms, 3), 11);

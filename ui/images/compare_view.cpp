@@ -2,6 +2,7 @@
 #include "ui/images/compare_view.h"
 
 #include "engine/data/dataset.h"
+#include "engine/data/targets.h"
 #include "ui/images/image_view.h"
 #include "ui/images/picture_image.h"
 #include "ui/look/owned.h"
@@ -106,10 +107,12 @@ void CompareView::setRun(std::shared_ptr<const Run> run) {
     m_painted = nullptr;
     if (!m_run) return clear();
     const RunSnapshot& now = m_run->now();
-    const bool scatter = !infoOf(now.info().config.task.kind).wholeSet;
+    const TaskConfig& task = now.info().config.task;
+    const Kind kind = infoOf(task.kind).wholeSet ? Kind::Painted
+                      : targetsAreClasses(task)  ? Kind::Classes
+                                                 : Kind::Scatter;
     m_info = &now.info();
-    setLanes(laneTitlesOf(now), laneAbouts(now.info().config),
-             scatter ? Kind::Scatter : Kind::Painted);
+    setLanes(laneTitlesOf(now), laneAbouts(now.info().config), kind);
     setTarget(now.target());
     refresh();
 }
@@ -284,7 +287,7 @@ void CompareView::updateTitles() {
 }
 
 PictureError CompareView::errorOf(int pane) const {
-    if (m_kind == Kind::Scatter) return {};
+    if (m_kind != Kind::Painted) return {};
     if (pane < static_cast<int>(m_views.size()))
         return errorBetween(m_pictures.value(pane), m_target);
     const auto [shows, other] = mode();
@@ -380,6 +383,9 @@ QString CompareView::readoutText() const {
     if (m_kind == Kind::Scatter)
         return tr("Each dot is a sample: its target across, the prediction up. "
                   "Dots on the diagonal are right.");
+    if (m_kind == Kind::Classes)
+        return tr("Of the batch: true classes downwards, predicted ones across; the darker, the "
+                  "more samples. Those on the diagonal are right.");
     if (!m_pixel) return tr("Move the pointer over a picture to read its values.");
     QString text = tr("x %1, y %2:").arg(m_pixel->x()).arg(m_pixel->y());
     for (int i = 0; i < m_pictures.size(); ++i)
@@ -404,7 +410,7 @@ void CompareView::updateReadout() {
 /// Of the picture; the first key only shows the pixel in the middle.
 void CompareView::movePixel(QPoint by) {
     const Picture& picture = m_target;
-    if (picture.width < 1 || m_kind == Kind::Scatter) return;
+    if (picture.width < 1 || m_kind != Kind::Painted) return;
     if (!m_pixel) return hover({picture.width / 2, picture.height / 2});
     const QPoint to(std::clamp(m_pixel->x() + by.x(), 0, picture.width - 1),
                     std::clamp(m_pixel->y() + by.y(), 0, picture.height - 1));

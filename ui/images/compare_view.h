@@ -35,7 +35,7 @@ public:
 
     /// What the pictures are: painted, or dots with the target to the right and the network's
     /// answer upwards, whose pixels are no values to read or to measure.
-    enum class Kind { Painted, Scatter };
+    enum class Kind { Painted, Scatter, Classes };
     /// Names without the letter; `about`: a sentence on each lane, for tool tips. Forgets all
     /// pictures.
     void setLanes(const QStringList& names, const QStringList& about = {},

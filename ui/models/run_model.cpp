@@ -75,6 +75,8 @@ void RunModel::update(int index, Lane& lane) {
     status.last = totals.last();
     status.skips = totals.skips();
     status.scaleAfter = totals.scaleAfter();
+    status.accuracy = totals.accuracy();
+    status.validationLoss = totals.validationLoss();
     status.growthInterval = growthIntervalOf(run.info().config, index);
     status.exact = growsExactly(run.info().config, index);
     constexpr int64_t kEnough = 4096; // steps: the rate looks at no more than the last 255
@@ -124,6 +126,8 @@ QString RunModel::summary() const {
         const int64_t steps = m_run->column(i, metric::Loss).size();
         if (steps >= kTrailingSteps) // one spike at the last step must not decide a comparison
             notes << tr("median %1").arg(numberText(trailingLoss(m_run->now(), i)));
+        if (status.accuracy)
+            notes << tr("accuracy %1 %").arg(QLocale().toString(100 * *status.accuracy, 'f', 2));
         if (skipped > 0)
             notes << tr("%1 skipped").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
         QString text = label + u' ' + numberText(static_cast<double>(status.last.loss()));

@@ -10,6 +10,7 @@
 #include <QStringList>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace halfscope {
@@ -34,6 +35,7 @@ struct LaneStatus {
     QString lastWhat;           ///< in a few words: "Overflow, scale halved"
     int64_t lastEventStep = 0;
     SkipTally skips;
+    std::optional<double> accuracy, validationLoss; ///< of the last validation
     bool exact = true; ///< the scale grows at as many clean steps as the interval and no others
     bool grows() const { return growthInterval > 0; }
     /// The interval was set below the clean steps: they pass it by until an overflow clears them.

@@ -183,8 +183,24 @@ void FieldEditor::commit(const QString& text) {
 }
 
 void FieldEditor::browse() {
+    const QString key = m_index.data(ConfigModel::KeyRole).toString();
+    if (key.startsWith(QStringLiteral("data."))) return browseData(key);
     const QString path = QFileDialog::getOpenFileName(this, tr("Choose a picture"), m_line->text(),
                                                       tr("Pictures (*.png *.jpg *.jpeg)"));
+    if (!path.isEmpty()) m_model.setData(m_index, path);
+}
+
+/// MNIST is a folder; other data sets are files.
+void FieldEditor::browseData(const QString& key) {
+    const bool folder =
+        key == QStringLiteral("data.path") && m_model.config().task.kind == TaskKind::Mnist;
+    const QString path =
+        folder ? QFileDialog::getExistingDirectory(this, tr("Choose the folder with the data"),
+                                                   m_line->text())
+               : QFileDialog::getOpenFileName(this, tr("Choose a file with data"), m_line->text(),
+                                              key == QStringLiteral("data.path")
+                                                  ? tr("Tables (*.csv)")
+                                                  : tr("Arrays (*.npy *.safetensors)"));
     if (!path.isEmpty()) m_model.setData(m_index, path);
 }
 

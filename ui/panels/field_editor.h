@@ -42,6 +42,7 @@ private:
     void buildRow(const Field&);
     void commit(const QString& text);
     void browse();
+    void browseData(const QString& key);
     void chooseLayers();
     void editModel();
     void showValue(const QString& text);

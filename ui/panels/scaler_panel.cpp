@@ -33,8 +33,8 @@ void setColor(QWidget* widget, QPalette::ColorRole role, const QColor& color) {
 }
 
 // Rows of a card's grid; the scaler's figures have kScaleRow and the three after it.
-constexpr int kTitleRow = 0, kLossRow = 1, kMemoryRow = 2, kBarRow = 3, kScaleRow = 4,
-              kStuckRow = 8, kEventRow = 9, kRows = 10;
+constexpr int kTitleRow = 0, kLossRow = 1, kJudgedRow = 2, kMemoryRow = 3, kBarRow = 4,
+              kScaleRow = 5, kStuckRow = 9, kEventRow = 10, kRows = 11;
 
 } // namespace
 
@@ -56,6 +56,7 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
     grid->addWidget(m_swatch, 0, 0, kRows, 1);
     grid->addWidget(m_title, kTitleRow, 1, 1, 3);
     m_loss = addFigure(*grid, kLossRow, tr("Loss"));
+    if (facts.judged != LaneFacts::Judged::Not) addJudged(*grid, facts.judged);
     if (facts.memory.peakBytes > 0) addMemory(*grid, facts.memory);
     if (m_scales) {
         addScaler(*grid, kScaleRow);
@@ -71,6 +72,25 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
     grid->addWidget(m_event, kEventRow, 1, 1, 3);
     grid->setColumnStretch(2, 1);
     applyColors();
+}
+
+void LaneCard::addJudged(QGridLayout& grid, LaneFacts::Judged by) {
+    const bool accuracy = by == LaneFacts::Judged::ByAccuracy;
+    m_judged = addFigure(grid, kJudgedRow, accuracy ? tr("Accuracy") : tr("Validation loss"));
+    explain(m_judged, accuracy
+                          ? tr("The share of validation samples, which the lane does not train "
+                               "on, whose class it found at the last validation")
+                          : tr("The loss on validation samples, which the lane does not train "
+                               "on, at the last validation"));
+}
+
+/// The figure of the last validation, if there was one.
+void LaneCard::showJudged(const LaneStatus& status) {
+    if (!m_judged) return;
+    if (status.accuracy)
+        m_judged->showFigure(tr("%1 %").arg(QLocale().toString(100 * *status.accuracy, 'f', 2)));
+    else if (status.validationLoss)
+        m_judged->showFigure(numberText(*status.validationLoss));
 }
 
 void LaneCard::addMemory(QGridLayout& grid, const MemoryUse& memory) {
@@ -184,6 +204,7 @@ void LaneCard::show(const LaneStatus& status) {
     if (status.last.step == 0) return;
     const QLocale locale;
     m_loss->showFigure(numberText(static_cast<double>(status.last.loss())));
+    showJudged(status);
     m_event->setVisible(m_scales || !m_news.isEmpty());
     if (!m_scales) return;
     m_lastScale = static_cast<double>(status.scale());

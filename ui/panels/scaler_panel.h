@@ -22,6 +22,8 @@ struct LaneFacts {
     MemoryUse memory{}; ///< nothing: not known
     QString about{};    ///< its precision in a sentence
     bool live = true;   ///< it is trained here: its settings can be edited
+    /// What validation tells of it; nothing: there is none.
+    enum class Judged { Not, ByLoss, ByAccuracy } judged = Judged::Not;
 };
 
 class LaneCard : public QFrame {
@@ -47,6 +49,8 @@ private:
     void fitScale();
     FigureLabel* addFigure(QGridLayout&, int row, const QString& name, int columns = 2);
     void addMemory(QGridLayout&, const MemoryUse&);
+    void addJudged(QGridLayout&, LaneFacts::Judged);
+    void showJudged(const LaneStatus&);
     void addScaler(QGridLayout&, int row);
     void addScale(QGridLayout&, int row);
     void addStuck(QGridLayout&);
@@ -58,6 +62,7 @@ private:
     double m_lastScale = 0;           ///< 0: no step yet
     QLabel* m_title = nullptr;        ///< child, as all below; the scaler's are null without one
     FigureLabel* m_loss = nullptr;
+    FigureLabel* m_judged = nullptr; ///< null where nothing is validated
     FigureLabel* m_scale = nullptr;
     QToolButton* m_setScale = nullptr;
     FigureLabel* m_skipped = nullptr;

@@ -3,6 +3,8 @@
 // networks that are built for it start at step 0, and their first step replaces it.
 #include "ui/window/shown_run.h"
 
+#include "engine/data/dataset.h"
+#include "engine/data/targets.h"
 #include "engine/runs/step_record.h"
 #include "engine/settings/run_length.h"
 #include "engine/train/run_info.h"
@@ -394,12 +396,17 @@ void ShownRun::updateCards() {
     if (!m_shown.run) return;
     const RunInfo& info = m_shown.run->info();
     const QStringList about = laneAbouts(info.config);
+    using Judged = LaneFacts::Judged;
+    const bool classes = targetsAreClasses(info.config.task);
+    const Judged judged = !infoOf(info.config.task.kind).validates ? Judged::Not
+                          : classes                                ? Judged::ByAccuracy
+                                                                   : Judged::ByLoss;
     std::vector<LaneFacts> facts;
     for (int lane = 0; lane < m_shown.run->now().laneCount(); ++lane) {
         const auto at = static_cast<size_t>(lane);
         facts.push_back({laneScales(info.config, lane),
                          at < info.memory.size() ? info.memory[at] : MemoryUse{}, about.value(lane),
-                         !showsSaved()});
+                         !showsSaved(), judged});
     }
     m_parts.scaler->setLanes(facts);
     m_models.run.refresh();

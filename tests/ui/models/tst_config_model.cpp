@@ -246,7 +246,7 @@ void TestConfigModel::appliesFollowsEdits() {
     ConfigModel model;
     QVERIFY(get(model, "task.frequency", -1, ConfigModel::AppliesRole).toBool());
     QVERIFY(!get(model, "task.image", -1, ConfigModel::AppliesRole).toBool());
-    set(model, "task.kind", -1, QStringLiteral("image"));
+    set(model, "data.kind", -1, QStringLiteral("image"));
     QVERIFY(!get(model, "task.frequency", -1, ConfigModel::AppliesRole).toBool());
     QVERIFY(get(model, "task.image", -1, ConfigModel::AppliesRole).toBool());
     QVERIFY(!get(model, "scaler.growth_interval", 0, ConfigModel::AppliesRole).toBool()); // fp32

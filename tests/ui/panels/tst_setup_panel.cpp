@@ -112,7 +112,7 @@ void TestSetupPanel::setupHidesWhatDoesNotApply() {
     ConfigModel model;
     SetupPanel panel(model);
     QVERIFY(!panel.editor("task.frequency")->isHidden());
-    controlOf<QComboBox>(panel, "task.kind")->setCurrentText(QStringLiteral("regression"));
+    controlOf<QComboBox>(panel, "data.kind")->setCurrentText(QStringLiteral("regression"));
     QVERIFY(panel.editor("task.frequency")->isHidden());
     QVERIFY(!panel.editor("task.batch")->isHidden());
     QVERIFY(panel.editor("scaler.mode", 0)->isHidden()); // fp32
@@ -263,14 +263,14 @@ void TestSetupPanel::setupStripLeadsToLanes() {
         const QRect all(editor->mapTo(&panel, QPoint(0, 0)), editor->size());
         return editor->isVisible() && panel.rect().contains(all);
     };
-    QVERIFY(inView("task.kind", -1) && !inView("precision", 1));
+    QVERIFY(inView("data.kind", -1) && !inView("precision", 1));
     QVERIFY(jump(QStringLiteral("lane B amp-fp16")));
     for (Section* section : panel.findChildren<Section*>())
         section->setOpen(!section->title().startsWith(u'B')); // folded before
     jump(QStringLiteral("lane B amp-fp16"))->click();
     QTRY_VERIFY(inView("precision", 1));
     jump(QStringLiteral("all lanes share"))->click();
-    QTRY_VERIFY(inView("task.kind", -1));
+    QTRY_VERIFY(inView("data.kind", -1));
     model.removeLane(2);
     QVERIFY(QTest::qWaitFor([&] { return !jump(QStringLiteral("lane C")); }));
 }
