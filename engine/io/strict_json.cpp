@@ -92,7 +92,7 @@ public:
         throw NotJson{byte == 0 ? 0 : byte - 1, Message::data(reasonOf(error.what()))};
     }
 
-    Json result() { return std::move(m_root); }
+    JsonTree result() { return std::move(m_root); }
 
     struct NotJson {
         size_t byte;
@@ -122,7 +122,7 @@ private:
         if (++m_values > kMaxValues)
             throw InputError(placed({phrase("Files", "more than %1 values"), kMaxValues}));
         if (m_values % kValuesBetween == 0) checkCancelled();
-        if (m_open.empty()) return &(m_root = std::move(value));
+        if (m_open.empty()) return &(m_root.root() = std::move(value));
         const Level& level = m_open.back();
         if (level.slot != nullptr) return &(*level.slot = std::move(value));
         auto& list = level.value->get_ref<Json::array_t&>();
@@ -143,14 +143,26 @@ private:
         return true;
     }
 
-    Json m_root;
+    JsonTree m_root;
     std::vector<Level> m_open;
     size_t m_values = 0;
 };
 
 } // namespace
 
-Json parseStrictJson(std::string_view text, size_t mostBytes) {
+void JsonTree::takeApart(Json& value) noexcept {
+    if (auto* list = value.get_ptr<Json::array_t*>()) {
+        for (Json& each : *list)
+            takeApart(each);
+        list->clear();
+    } else if (auto* object = value.get_ptr<Json::object_t*>()) {
+        for (auto& [key, each] : *object)
+            takeApart(each);
+        object->clear();
+    }
+}
+
+JsonTree parseStrictJson(std::string_view text, size_t mostBytes) {
     if (text.size() > mostBytes)
         throw InputError(phrase("Files", "%1 bytes are not allowed: at most %2"), text.size(),
                          mostBytes);

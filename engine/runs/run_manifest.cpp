@@ -2,7 +2,7 @@
 #include "engine/runs/run_manifest.h"
 
 #include "engine/core/error.h"
-#include "engine/io/strict_json.h"
+#include "engine/io/json_text.h"
 
 #include <algorithm>
 #include <array>
@@ -56,34 +56,41 @@ std::string newRunId() {
 }
 
 std::string manifestText(const RunManifest& manifest) {
-    Json json;
+    JsonText json;
     json["version"] = kVersion;
     json["run"] = manifest.run;
     json["state"] = manifest.whole ? kWhole : kUnfinished;
     if (manifest.whole) {
-        Json& files = json["files"] = Json::object();
+        JsonText& files = json["files"] = JsonText::object();
         for (const auto& [name, bytes] : manifest.files)
             files[name] = static_cast<uint64_t>(bytes);
     }
-    return json.dump(4, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json.text();
 }
 
 RunManifest manifestOf(std::string_view text) {
-    const Json root = parseStrictJson(text, kMostManifestBytes);
+    const JsonTree tree = parseStrictJson(text, kMostManifestBytes);
+    const Json& root = tree;
     if (!root.is_object())
         throw InputError(phrase("Files", "%1 is not a manifest: it must be an object"),
                          shown(root));
-    const auto valueOf = [&root](const char* key) { return root.value(key, Json()); };
+    static const Json none;
+    const auto valueOf = [&root](const char* key) -> const Json& {
+        const auto found = root.find(key);
+        return found == root.end() ? none : *found;
+    };
     if (valueOf("version") != kVersion)
         refuse("version", valueOf("version"),
                {phrase("Files", "%1, the version that this program reads"), kVersion});
     if (!isId(valueOf("run")))
         refuse("run", valueOf("run"), phrase("Files", "32 hexadecimal digits"));
-    const Json state = valueOf("state");
+    const Json& state = valueOf("state");
     if (state != kWhole && state != kUnfinished)
         refuse("state", state, {phrase("Files", "%1 or %2"), kWhole, kUnfinished});
     RunManifest manifest{valueOf("run").get<std::string>(), state == kWhole, {}};
-    const Json files = root.value("files", Json::object());
+    static const Json noFiles = Json::object();
+    const auto found = root.find("files");
+    const Json& files = found == root.end() ? noFiles : *found;
     if (!files.is_object()) refuse("files", files, phrase("Files", "an object of sizes by name"));
     for (const auto& [name, bytes] : files.items()) {
         if (!isSize(bytes))

@@ -3,7 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/io/strict_json.h"
+#include "engine/io/json_text.h"
 #include "engine/settings/precision.h"
 #include "engine/settings/run_length.h"
 
@@ -19,14 +19,14 @@ constexpr int64_t kVersion = 1;
 constexpr size_t kMostTextBytes = 200;
 
 /// JSON has no nan and no inf: they become the words of the csv files.
-Json jsonNumber(double x) { return std::isfinite(x) ? Json(x) : Json(numberText(x)); }
+JsonText jsonNumber(double x) { return std::isfinite(x) ? JsonText(x) : JsonText(numberText(x)); }
 /// A float32 as the shortest decimal that reads back as it, not with a double's digits.
-Json jsonNumber(float x) {
-    return std::isfinite(x) ? Json::parse(numberText(x)) : Json(numberText(x));
+JsonText jsonNumber(float x) {
+    return std::isfinite(x) ? JsonText(Json::parse(numberText(x))) : JsonText(numberText(x));
 }
 
-Json memoryJson(const MemoryUse& memory) {
-    Json causes;
+JsonText memoryJson(const MemoryUse& memory) {
+    JsonText causes;
     for (int i = 0; i < kMemoryCauses; ++i) {
         const auto cause = static_cast<MemoryCause>(i);
         causes[std::string(nameOf(cause))] = memory.peakByCause[static_cast<size_t>(i)];
@@ -34,22 +34,22 @@ Json memoryJson(const MemoryUse& memory) {
     return causes;
 }
 
-Json laneJson(const LaneInfo& info, const LaneTotals& totals, double medianSeconds,
-              const MemoryUse& memory) {
+JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianSeconds,
+                  const MemoryUse& memory) {
     const StepRow& last = totals.last();
     const int64_t steps = std::max<int64_t>(0, last.step - info.forkStep); // by itself
-    Json lane;
+    JsonText lane;
     lane["name"] = info.name;
     lane["title"] = info.title;
     lane["precision"] = nameOf(info.config.precision);
     lane["steps"] = steps;
-    lane["final_loss"] = steps > 0 ? jsonNumber(last.loss()) : Json();
+    lane["final_loss"] = steps > 0 ? jsonNumber(last.loss()) : JsonText();
     if (const auto loss = totals.validationLoss()) lane["validation_loss"] = jsonNumber(*loss);
     if (const auto accuracy = totals.accuracy()) {
         lane["accuracy"] = jsonNumber(*accuracy);
         lane["best_accuracy"] = jsonNumber(*totals.bestAccuracy());
     }
-    lane["final_scale"] = steps > 0 ? jsonNumber(totals.scaleAfter()) : Json();
+    lane["final_scale"] = steps > 0 ? jsonNumber(totals.scaleAfter()) : JsonText();
     lane["skipped_steps"] = last.skippedSoFar();
     lane["median_device_seconds"] = jsonNumber(medianSeconds);
     lane["peak_bytes"] = memory.peakBytes;
@@ -162,6 +162,12 @@ std::vector<MemoryUse> memoryOf(const Json& root, std::span<const std::string> l
     return memory;
 }
 
+/// Empty where there is none.
+std::string textIn(const Json& object, const char* key) {
+    const auto found = object.find(key); // of what is no object: nothing
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 TrainedOn readRoot(const Json& root, std::span<const std::string> lanes, int64_t steps) {
     if (!root.is_object())
         throw InputError(
@@ -177,11 +183,10 @@ TrainedOn readRoot(const Json& root, std::span<const std::string> lanes, int64_t
     trained.memory = memoryOf(root, lanes);
     for (const RunOutcome outcome :
          {RunOutcome::Finished, RunOutcome::Interrupted, RunOutcome::Stopped})
-        if (root.value("outcome", Json()) == nameOf(outcome)) trained.outcome = outcome;
+        if (textIn(root, "outcome") == nameOf(outcome)) trained.outcome = outcome;
     const auto version = [&root](const char* of) {
-        const Json all = root.value("versions", Json::object());
-        const Json text = all.is_object() ? all.value(of, Json()) : Json();
-        return text.is_string() ? text.get<std::string>() : std::string();
+        const auto all = root.find("versions");
+        return all == root.end() ? std::string() : textIn(*all, of);
     };
     trained.program = version("halfscope");
     trained.compiler = version("compiler");
@@ -198,7 +203,7 @@ std::string summaryText(const RunInfo& info, std::span<const LaneInfo> lanes,
         steps = std::min(steps, each.last().step);
     const double seconds = totals.empty() ? 0 : totals.front().last().wallSeconds();
     const DeviceInfo device = info.device.value_or(DeviceInfo{});
-    Json summary;
+    JsonText summary;
     summary["version"] = kVersion;
     summary["outcome"] = nameOf(info.outcome.value_or(RunOutcome::Interrupted));
     summary["steps"] = steps;
@@ -210,16 +215,20 @@ std::string summaryText(const RunInfo& info, std::span<const LaneInfo> lanes,
     summary["wall_seconds"] = jsonNumber(seconds);
     summary["steps_per_second"] =
         jsonNumber(seconds > 0 ? static_cast<double>(steps) / seconds : 0.0);
-    summary["device"] = {{"name", device.name},
-                         {"kind", device.kind},
-                         {"libraries", device.libraries},
-                         {"memory_bytes", device.memoryBytes}};
-    summary["versions"] = {{"halfscope", info.program}, {"compiler", info.compiler}};
-    Json& list = summary["lanes"] = Json::array();
+    JsonText& on = summary["device"];
+    on["name"] = device.name;
+    on["kind"] = device.kind;
+    on["libraries"] = device.libraries;
+    on["memory_bytes"] = device.memoryBytes;
+    JsonText& versions = summary["versions"];
+    versions["halfscope"] = info.program;
+    versions["compiler"] = info.compiler;
+    JsonText list = JsonText::list();
     for (size_t i = 0; i < lanes.size(); ++i)
         list.push_back(laneJson(lanes[i], totals[i], medianDeviceSeconds[i],
                                 i < info.memory.size() ? info.memory[i] : MemoryUse{}));
-    return summary.dump(4, ' ', false, Json::error_handler_t::replace) + "\n";
+    summary["lanes"] = std::move(list);
+    return summary.text();
 }
 
 TrainedOn trainedOnOf(std::string_view text, const std::string& path,

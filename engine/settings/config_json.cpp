@@ -4,7 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
-#include "engine/io/strict_json.h"
+#include "engine/io/json_text.h"
 #include "engine/settings/fields.h"
 
 #include <algorithm>
@@ -281,7 +281,7 @@ RunConfig readRoot(const Json& root) {
     return config;
 }
 
-Json jsonOf(const FieldValue& value) {
+JsonText jsonOf(const FieldValue& value) {
     if (const auto* truth = std::get_if<bool>(&value)) return *truth;
     if (const auto* whole = std::get_if<int64_t>(&value)) return *whole;
     if (const auto* text = std::get_if<std::string>(&value)) return *text;
@@ -290,43 +290,45 @@ Json jsonOf(const FieldValue& value) {
     // Minus zero keeps its point, and with it its sign.
     const bool whole = std::abs(real) < 9007199254740992.0 && std::trunc(real) == real &&
                        !(real == 0 && std::signbit(real));
-    return whole ? Json(static_cast<int64_t>(real)) : Json(real);
+    return whole ? JsonText(static_cast<int64_t>(real)) : JsonText(real);
 }
 
-void put(Json& object, const Field& field, const RunConfig& config, int lane) {
+void put(JsonText& object, const Field& field, const RunConfig& config, int lane) {
     const std::string section = sectionOf(field);
-    const Json value = jsonOf(field.get(config, lane));
+    JsonText value = jsonOf(field.get(config, lane));
     if (section.empty()) {
-        object[field.key] = value;
+        object[field.key] = std::move(value);
     } else {
-        object[section][field.key.substr(section.size() + 1)] = value;
+        object[section][field.key.substr(section.size() + 1)] = std::move(value);
     }
 }
 
-Json laneJson(const RunConfig& config, int index) {
-    Json lane;
+JsonText laneJson(const RunConfig& config, int index) {
+    JsonText lane;
     for (const Field& field : fieldTable())
         if (field.scope == FieldScope::Lane) put(lane, field, config, index);
     return lane;
 }
 
-Json forksJson(const RunConfig& config) {
-    Json list = Json::array();
+JsonText forksJson(const RunConfig& config) {
+    JsonText list = JsonText::list();
     for (const LaneFork& fork : config.forks) {
         RunConfig lane = config;
         lane.lanes = {fork.lane};
-        list.push_back({{"step", fork.step},
-                        {"parent", fork.parent},
-                        {"after_edits", fork.afterEdits},
-                        {"lane", laneJson(lane, 0)}});
+        JsonText entry;
+        entry["step"] = fork.step;
+        entry["parent"] = fork.parent;
+        entry["after_edits"] = fork.afterEdits;
+        entry["lane"] = laneJson(lane, 0);
+        list.push_back(std::move(entry));
     }
     return list;
 }
 
-Json editsJson(const RunConfig& config) {
-    Json list = Json::array();
+JsonText editsJson(const RunConfig& config) {
+    JsonText list = JsonText::list();
     for (const LiveEdit& edit : config.edits) {
-        Json entry;
+        JsonText entry;
         entry["step"] = edit.step;
         if (edit.lane >= 0) entry["lane"] = edit.lane;
         entry["key"] = edit.key;
@@ -369,18 +371,19 @@ RunConfig readConfig(const std::string& path) {
 }
 
 std::string configText(const RunConfig& config) {
-    Json root;
+    JsonText root;
     root["version"] = kVersion;
     root["title"] = config.title;
     for (const Field& field : fieldTable()) {
         if (field.scope == FieldScope::Run) put(root, field, config, -1);
     }
-    Json& lanes = root["lanes"] = Json::array();
+    JsonText lanes = JsonText::list();
     for (size_t i = 0; i < config.lanes.size(); ++i)
         lanes.push_back(laneJson(config, static_cast<int>(i)));
+    root["lanes"] = std::move(lanes);
     if (!config.forks.empty()) root["forks"] = forksJson(config);
     if (!config.edits.empty()) root["edits"] = editsJson(config);
-    return root.dump(4) + "\n";
+    return root.text();
 }
 
 } // namespace halfscope

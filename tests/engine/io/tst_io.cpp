@@ -7,6 +7,7 @@
 #include "engine/io/csv.h"
 #include "engine/io/growing_file.h"
 #include "engine/io/input_file.h"
+#include "engine/io/json_text.h"
 #include "engine/io/output_folder.h"
 #include "engine/io/picture.h"
 #include "tests/support/thrown.h"
@@ -104,6 +105,8 @@ private slots:
     void whatHasTheName();
     void folderLock();
     void growingFileOnFullDisk();
+    void jsonText();
+    void jsonTree();
 };
 
 void TestIo::wholeFiles() {
@@ -478,6 +481,42 @@ void TestIo::growingFileOnFullDisk() {
                         path("other.csv"), "cannot write: File too large"));
     }
     QVERIFY(!fs::exists(path("other.csv")));
+}
+
+/// The text is the one that the library's values have.
+void TestIo::jsonText() {
+    JsonText text;
+    text["version"] = 1;
+    text["name"] = "\"quoted\"\n\xff";
+    text["real"] = 0.1;
+    text["none"] = JsonText();
+    text["empty"] = JsonText::object();
+    JsonText list = JsonText::list();
+    list.push_back(true);
+    list.push_back(JsonText::list());
+    text["list"] = std::move(list);
+    text["inner"]["small"] = 1e-300;
+    text["inner"]["whole"] = uint64_t{1} << 63;
+    text["version"] = 2; // keeps its place
+    Json json;
+    json["version"] = 2;
+    json["name"] = "\"quoted\"\n\xff";
+    json["real"] = 0.1;
+    json["none"] = nullptr;
+    json["empty"] = Json::object();
+    json["list"] = {true, Json::array()};
+    json["inner"] = {{"small", 1e-300}, {"whole", uint64_t{1} << 63}};
+    QCOMPARE(text.text(), json.dump(4, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+/// Takes itself apart: nothing is left for the library's destructor to look for memory for.
+void TestIo::jsonTree() {
+    JsonTree tree = parseStrictJson(R"({"a": [1, {"b": [2, 3]}], "c": {}})");
+    const Json& root = tree;
+    QCOMPARE(root["a"][1]["b"][1].get<int>(), 3);
+    const JsonTree moved = std::move(tree);
+    const Json& after = moved;
+    QCOMPARE(after["a"][0].get<int>(), 1);
 }
 
 QTEST_GUILESS_MAIN(TestIo)

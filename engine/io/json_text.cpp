@@ -1,0 +1,49 @@
+// Lines and indents as nlohmann's dump(4) has them; a single value's text is the library's.
+#include "engine/io/json_text.h"
+
+#include <algorithm>
+
+namespace halfscope {
+
+JsonText& JsonText::operator[](std::string_view key) {
+    m_kind = Kind::Object;
+    const auto found = std::find_if(m_members.begin(), m_members.end(),
+                                    [key](const auto& member) { return member.first == key; });
+    if (found != m_members.end()) return found->second;
+    return m_members.emplace_back(std::string(key), JsonText()).second;
+}
+
+void JsonText::push_back(JsonText value) {
+    m_members.emplace_back(std::string(), std::move(value));
+}
+
+std::string JsonText::textOf(const Json& leaf) {
+    return leaf.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string JsonText::text() const {
+    std::string text;
+    write(text, 0);
+    return text + "\n";
+}
+
+void JsonText::write(std::string& to, size_t indent) const {
+    if (m_kind == Kind::Leaf) {
+        to += m_leaf;
+        return;
+    }
+    constexpr size_t kStep = 4;
+    const bool object = m_kind == Kind::Object;
+    to += object ? '{' : '[';
+    for (bool first = true; const auto& [key, value] : m_members) {
+        to += first ? "\n" : ",\n";
+        first = false;
+        to.append(indent + kStep, ' ');
+        if (object) to += textOf(Json(key)) + ": ";
+        value.write(to, indent + kStep);
+    }
+    if (!m_members.empty()) to.append(1, '\n').append(indent, ' ');
+    to += object ? '}' : ']';
+}
+
+} // namespace halfscope

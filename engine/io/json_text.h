@@ -1,0 +1,42 @@
+// JSON that is written. The library's values take memory in their destructor, which ends the
+// program where there is none; these take none, and their text is the same.
+#pragma once
+
+#include "engine/io/strict_json.h"
+
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace halfscope {
+
+class JsonText {
+public:
+    /// null; becomes an object with its first key.
+    JsonText() = default;
+    /// A text (what is no UTF-8 is replaced), a number or a truth value. InputError never.
+    template <class T>
+    requires(!std::same_as<T, JsonText>) JsonText(const T& leaf) : m_leaf(textOf(Json(leaf))) {}
+    static JsonText object() { return JsonText(Kind::Object); }
+    static JsonText list() { return JsonText(Kind::List); }
+
+    /// The value of a key, null at first; keys stay in the order in which they came.
+    JsonText& operator[](std::string_view key);
+    void push_back(JsonText);
+    /// Indented by four spaces, as files have it, with a line end.
+    std::string text() const;
+
+private:
+    enum class Kind { Leaf, Object, List };
+    explicit JsonText(Kind kind) : m_kind(kind) {}
+    static std::string textOf(const Json& leaf);
+    void write(std::string& to, size_t indent) const;
+
+    Kind m_kind = Kind::Leaf;
+    std::string m_leaf = "null";
+    std::vector<std::pair<std::string, JsonText>> m_members; ///< of a list without keys
+};
+
+} // namespace halfscope
