@@ -5,6 +5,7 @@
 #include "engine/core/philox.h"
 
 #include <algorithm>
+#include <new>
 #include <numeric>
 #include <string>
 #include <system_error>
@@ -43,6 +44,9 @@ Loader::Loader(std::unique_ptr<const Dataset> dataset, const EpochPlan& plan,
         throw EngineError(
             phrase("Engine", "data.workers: cannot start %1 threads that load batches: %2"),
             workers, error.what());
+    } catch (...) { // no memory for one more
+        end();
+        throw;
     }
 }
 
@@ -172,7 +176,10 @@ void Loader::work() {
         if (m_ending) return;
         const int64_t step = m_asked.front();
         m_asked.pop_front();
-        if (m_entries.try_emplace(step).second) readInto(step, lock);
+        try {
+            if (m_entries.try_emplace(step).second) readInto(step, lock);
+        } catch (const std::bad_alloc&) { // whoever needs the batch reads it, or says so
+        }
     }
 }
 

@@ -31,13 +31,13 @@ void DiskSync::work(const std::stop_token& stop) {
     constexpr std::chrono::milliseconds kBetween{900};
     std::unique_lock lock(m_mutex);
     while (!stop.stop_requested()) {
-        const std::vector<int> files = m_files;
-        lock.unlock();
-        for (const int file : files) {
+        for (size_t i = 0; i < m_files.size(); ++i) {
+            const int file = m_files[i];
+            lock.unlock();
             const int error = syncToDisk(file);
             if (error != 0 && m_error == 0) m_error = error;
+            lock.lock();
         }
-        lock.lock();
         m_wake.wait_for(lock, stop, kBetween, [] { return false; });
     }
 }

@@ -22,7 +22,7 @@ namespace {
 std::vector<std::string> resultNames() {
     std::vector<std::string> names{run_file::kManifest, run_file::kSummary, run_file::kSteps,
                                    run_file::kEvents,   run_file::kTiming,  run_file::kGradients,
-                                   run_file::kTarget};
+                                   run_file::kTarget,   run_file::kPlots};
     for (const PrecisionPreset& preset : precisionPresets())
         for (int number = 1; number <= static_cast<int>(kMaxLanes); ++number)
             names.push_back(run_file::output(laneName(preset.precision, number)));
@@ -34,8 +34,8 @@ class Swap {
 public:
     explicit Swap(const OutputFolder& folder) : m_folder(folder) {}
     ~Swap() {
-        for (const std::string& name : m_placed)
-            ::unlinkat(m_folder.number(), name.c_str(), 0);
+        for (const GrowingFile* file : m_placed)
+            if (file) ::unlinkat(m_folder.number(), file->name().c_str(), 0);
         for (const auto& [name, hidden] : m_aside)
             giveBack(name, hidden);
     }
@@ -46,25 +46,27 @@ public:
     /// Hides a file or a link, if there is one.
     void take(const std::string& name) {
         if (!m_folder.hasFile(name)) return;
-        std::string hidden = temporaryNameFor(name);
-        if (rename(name, hidden) != 0)
-            failFile(m_folder.pathOf(name),
-                     phrase("Files", "%1: cannot set aside the earlier run's file: %2"), errno);
-        m_aside.emplace_back(name, std::move(hidden));
+        m_aside.emplace_back(name, temporaryNameFor(name)); // before it is hidden: it may throw
+        if (rename(name, m_aside.back().second) == 0) return;
+        const int error = errno;
+        m_aside.pop_back();
+        failFile(m_folder.pathOf(name),
+                 phrase("Files", "%1: cannot set aside the earlier run's file: %2"), error);
     }
     /// The same, and the file keeps its name until another one gets it.
     void keep(const std::string& name) {
         if (!m_folder.hasFile(name)) return;
-        std::string hidden = temporaryNameFor(name);
+        m_aside.emplace_back(name, temporaryNameFor(name));
         const int folder = m_folder.number();
-        if (::linkat(folder, name.c_str(), folder, hidden.c_str(), 0) != 0)
-            take(name); // a file system that knows one name for a file
-        else
-            m_aside.emplace_back(name, std::move(hidden));
+        const std::string& hidden = m_aside.back().second;
+        if (::linkat(folder, name.c_str(), folder, hidden.c_str(), 0) == 0) return;
+        m_aside.pop_back();
+        take(name); // a file system that knows one name for a file
     }
     void place(GrowingFile& file) {
+        m_placed.push_back(nullptr);
         file.place();
-        m_placed.push_back(file.name());
+        m_placed.back() = &file;
     }
     /// What cannot be removed goes when the next run begins.
     void finish() noexcept {
@@ -87,7 +89,7 @@ private:
     }
     const OutputFolder& m_folder;
     std::vector<std::pair<std::string, std::string>> m_aside; ///< own and hidden names
-    std::vector<std::string> m_placed;
+    std::vector<const GrowingFile*> m_placed;
 };
 
 /// "path" from the root; `key` names the setting in the error.

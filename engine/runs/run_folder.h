@@ -21,6 +21,7 @@ inline constexpr const char* kGradients = "gradients.csv";
 inline constexpr const char* kSummary = "summary.json";
 inline constexpr const char* kManifest = "manifest.json";
 inline constexpr const char* kTarget = "target.png";
+inline constexpr const char* kPlots = "plots.svg"; ///< of a run that a window saved
 /// "output_amp-fp16.png".
 inline std::string output(const std::string& lane) { return "output_" + lane + ".png"; }
 } // namespace run_file

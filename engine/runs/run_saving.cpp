@@ -111,7 +111,7 @@ public:
     Saving(const RunSnapshot& run, const std::string& folder)
         : m_run(run), m_folder(folder), m_names(namesOf(run.lanes())) {}
 
-    SavedFiles all() {
+    SavedFiles all(std::span<const MadeFile> made) {
         SavedFiles saved;
         saved.settingsError = addSettings();
         addTables();
@@ -120,6 +120,8 @@ public:
         RunManifest manifest{newRunId(), true, {}};
         for (const auto& file : m_files)
             manifest.files[file->name()] = file->written();
+        for (const MadeFile& file : made) // a run is whole without them
+            add(file.name, file.content);
         add(run_file::kManifest, manifestText(manifest));
         std::vector<GrowingFile*> files;
         for (const auto& file : m_files) {
@@ -202,8 +204,9 @@ private:
 
 } // namespace
 
-SavedFiles saveRun(const RunSnapshot& run, const std::string& folder) {
-    return Saving(run, folder).all();
+SavedFiles saveRun(const RunSnapshot& run, const std::string& folder,
+                   std::span<const MadeFile> made) {
+    return Saving(run, folder).all(made);
 }
 
 std::vector<std::string> filesOf(const RunSnapshot& run) {

@@ -3,6 +3,7 @@
 
 #include "engine/runs/run.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,17 @@ struct SavedFiles {
     std::vector<std::string> names; ///< that were written, in the folder
     Message settingsError;          ///< why experiment.json was not; empty: it was
 };
-/// Writes all of a run; no other program can write into the folder meanwhile. Files of an earlier
-/// run there are replaced, or removed where this run has none of that name: they would pass for its
-/// own. They stay whole until all new files are on the disk. A run that was read from a folder has
-/// the same tables there that it came with. RunError.
-SavedFiles saveRun(const RunSnapshot&, const std::string& folder);
+/// A file that belongs to a run and is made elsewhere.
+struct MadeFile {
+    std::string name;
+    std::string content;
+};
+/// Writes all of a run and what is made of it; no other program can write into the folder
+/// meanwhile. Files of an earlier run there are replaced, or removed where this run has none of
+/// that name: they would pass for its own. They stay whole until all new files are on the disk. A
+/// run that was read from a folder has the same tables there that it came with. RunError.
+SavedFiles saveRun(const RunSnapshot&, const std::string& folder,
+                   std::span<const MadeFile> made = {});
 /// The names that saveRun() may write.
 std::vector<std::string> filesOf(const RunSnapshot&);
 

@@ -71,7 +71,7 @@ RunWriter::RunWriter(const std::string& folder, const RunInfo& info,
 RunWriter::~RunWriter() {
     try {
         flushTables();
-    } catch (const RunError&) {
+    } catch (const std::exception&) {
         cutAtCommonStep(); // a destructor has nobody to tell
     }
 }
@@ -113,7 +113,7 @@ void RunWriter::append(const RunBatch& batch) {
         take(batch);
         m_marks.push_back(mark());
         if (Clock::now() - m_flushed >= kFlushAfter) flushTables();
-    } catch (const RunError&) {
+    } catch (...) { // no memory, too
         cutAtCommonStep();
         throw;
     }
@@ -194,7 +194,7 @@ void RunWriter::write(const std::string& name, std::string_view content) {
 void RunWriter::finish(const RunInfo& info, const LanePictures& pictures) {
     try {
         flushTables();
-    } catch (const RunError&) {
+    } catch (...) { // no memory, too
         cutAtCommonStep();
         throw;
     }

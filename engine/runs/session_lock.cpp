@@ -42,49 +42,35 @@ SessionLock::SessionLock(const std::string& folder) {
     if (made) fs::permissions(folder, fs::perms::owner_all, error);
     const std::string start = folder + "/" + startText();
     constexpr int kTries = 1000; // windows that start in one second
-    for (int i = 1; m_lock < 0 && i <= kTries; ++i) {
+    for (int i = 1; !m_lock.isOpen() && i <= kTries; ++i) {
         m_path = start + "-" + std::to_string(i);
-        m_lock = open((m_path + kLockEnding).c_str(),
-                      O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (m_lock < 0 && errno != EEXIST) break;
+        m_lockPath = m_path + kLockEnding;
+        m_lock = Descriptor(
+            open(m_lockPath.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+        if (!m_lock.isOpen() && errno != EEXIST) break;
     }
-    if (m_lock < 0 || flock(m_lock, LOCK_EX | LOCK_NB) != 0)
-        throw RunError(phrase("Files", "%1%2: cannot be locked: %3"), m_path, kLockEnding,
+    if (!m_lock.isOpen() || flock(m_lock.number(), LOCK_EX | LOCK_NB) != 0)
+        throw RunError(phrase("Files", "%1: cannot be locked: %2"), m_lockPath,
                        std::strerror(errno));
 }
 
 std::optional<SessionLock> SessionLock::ofLeft(const std::string& folder, const std::string& name) {
-    std::string path = folder + "/" + name;
-    const int lock = open((path + kLockEnding).c_str(),
-                          O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    if (lock < 0) return std::nullopt;
-    SessionLock left(std::move(path), lock);
-    if (flock(lock, LOCK_EX | LOCK_NB) == 0) return left;
+    SessionLock left;
+    left.m_path = folder + "/" + name;
+    left.m_lockPath = left.m_path + kLockEnding;
+    left.m_lock = Descriptor(open(left.m_lockPath.c_str(),
+                                  O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+    if (left.m_lock.isOpen() && flock(left.m_lock.number(), LOCK_EX | LOCK_NB) == 0) return left;
     return std::nullopt;
 }
 
 SessionLock::~SessionLock() {
-    if (m_lock < 0) return;
-    if (m_removed) unlink(pathOf(kLockEnding).c_str());
-    close(m_lock);
-}
-
-SessionLock::SessionLock(SessionLock&& other) noexcept
-    : m_path(std::move(other.m_path)), m_lock(std::exchange(other.m_lock, -1)),
-      m_removed(other.m_removed) {}
-
-SessionLock& SessionLock::operator=(SessionLock&& other) noexcept {
-    std::swap(m_path, other.m_path);
-    std::swap(m_lock, other.m_lock);
-    std::swap(m_removed, other.m_removed);
-    return *this;
+    if (m_removed && m_lock.isOpen()) unlink(m_lockPath.c_str()); // while it is still locked
 }
 
 void SessionLock::removeSession() {
-    for (const char* more : {"", "-wal", "-shm"}) {
-        std::error_code ignored;
-        fs::remove(pathOf(std::string(kSessionEnding) + more), ignored);
-    }
+    for (const char* more : {"", "-wal", "-shm"})
+        unlink(pathOf(std::string(kSessionEnding) + more).c_str());
     m_removed = true;
 }
 

@@ -1,6 +1,8 @@
 // Which program uses a session: a locked file, whose lock the kernel drops with its holder.
 #pragma once
 
+#include "engine/io/open_folder.h"
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,8 +16,7 @@ public:
     /// A session that nobody uses; nothing when somebody does.
     static std::optional<SessionLock> ofLeft(const std::string& folder, const std::string& name);
     ~SessionLock();
-    SessionLock(SessionLock&&) noexcept;
-    SessionLock& operator=(SessionLock&&) noexcept;
+    SessionLock(SessionLock&&) noexcept = default;
 
     /// The path of a file of the session: pathOf(".session").
     std::string pathOf(const std::string& ending) const { return m_path + ending; }
@@ -23,10 +24,11 @@ public:
     void removeSession();
 
 private:
-    SessionLock(std::string path, int lock) : m_path(std::move(path)), m_lock(lock) {}
+    SessionLock() = default;
 
     std::string m_path; ///< without ending
-    int m_lock = -1;    ///< descriptor
+    std::string m_lockPath;
+    Descriptor m_lock;
     bool m_removed = false;
 };
 

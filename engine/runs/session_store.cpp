@@ -16,7 +16,9 @@
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -82,16 +84,26 @@ class SessionStore::Writer {
 public:
     explicit Writer(SessionOptions options)
         : m_options(std::move(options)), m_lock(m_options.folder),
-          m_database(m_lock.pathOf(kSessionEnding), Database::Access::Create) {
+          m_database(m_lock.pathOf(kSessionEnding), Database::Access::Create),
+          m_memoryProblem(phrase("Files", "%1: out of memory"), m_database.path()) {
         m_database.run(kSessionTables);
         m_database.run(("PRAGMA user_version = " + std::to_string(kSessionVersion)).c_str());
         m_reader = std::make_shared<ChunkReader>(m_database.path());
-        m_thread = std::jthread([this](const std::stop_token& stop) { work(stop); });
+        try {
+            m_thread = std::jthread([this](const std::stop_token& stop) { work(stop); });
+        } catch (const std::system_error& error) {
+            m_lock.removeSession();
+            throw RunError(phrase("Files", "%1: cannot start a thread that writes there: %2"),
+                           m_database.path(), error.what());
+        }
     }
     ~Writer() {
         m_thread.request_stop();
         m_thread.join();
-        if (m_discards) m_lock.removeSession();
+        try {
+            if (m_discards) m_lock.removeSession();
+        } catch (const std::bad_alloc&) { // it is offered at the next start
+        }
     }
 
     void watch(std::shared_ptr<const Run> run, const std::string& name) {
@@ -127,7 +139,7 @@ public:
     }
     Message problem() const {
         const std::lock_guard lock(m_mutex);
-        return m_problem;
+        return m_noMemory ? m_memoryProblem : m_problem;
     }
     size_t residentBytes() const { return m_resident; }
     bool isFull() const { return m_full; }
@@ -135,6 +147,7 @@ public:
 
 private:
     void work(const std::stop_token&);
+    void turn(bool all);
     void takeNews();
     void look(bool all);
     void rollBack();
@@ -160,6 +173,8 @@ private:
     std::vector<const Run*> m_going;
     uint64_t m_asked = 0, m_done = 0; ///< flushes
     Message m_problem;
+    bool m_noMemory = false;       ///< the last turn had none
+    const Message m_memoryProblem; ///< the sentence, made while there is memory
     std::atomic<size_t> m_resident{0};
     std::atomic<bool> m_full{false}, m_discards{false};
 
@@ -179,18 +194,35 @@ void SessionStore::Writer::work(const std::stop_token& stop) {
             last = stop.stop_requested();
         }
         if (last && m_discards) return;
-        takeNews();
-        look(last || asked > m_done);
+        bool noMemory = false;
+        try {
+            turn(last || asked > m_done);
+        } catch (const std::bad_alloc&) { // the next turn tries again
+            noMemory = true;
+        }
         const std::lock_guard lock(m_mutex);
+        m_noMemory = noMemory;
         m_done = asked;
         m_flushed.notify_all();
     }
+}
+
+void SessionStore::Writer::turn(bool all) {
+    takeNews();
+    look(all);
+    size_t budget = 0;
+    {
+        const std::lock_guard lock(m_mutex);
+        budget = m_options.budgetBytes;
+    }
+    dropOver(budget);
 }
 
 void SessionStore::Writer::takeNews() {
     std::vector<const Run*> going;
     {
         const std::lock_guard lock(m_mutex);
+        m_runs.reserve(m_runs.size() + m_coming.size()); // all of them, or none
         for (Watched& each : m_coming)
             m_runs.push_back(std::move(each));
         m_coming.clear();
@@ -204,38 +236,34 @@ void SessionStore::Writer::takeNews() {
 /// full no longer.
 void SessionStore::Writer::look(bool all) {
     const bool failed = !problem().empty();
-    if (all || !failed || Clock::now() - m_failed >= kBetweenTries) {
-        Message problem;
-        std::vector<Watched> before = m_runs;
-        m_stored.clear();
-        try {
-            m_database.run("BEGIN");
-            for (Watched& each : m_runs)
-                write(each, all);
-            m_database.run("COMMIT");
-            for (const auto& [chunk, key] : m_stored)
-                chunk->setStored(m_reader, key);
-        } catch (const std::exception& error) {
-            problem = messageOf(error);
-            m_runs = std::move(before);
-            m_failed = Clock::now();
-            rollBack();
-        }
-        const std::lock_guard lock(m_mutex);
-        m_problem = problem;
+    if (!all && failed && Clock::now() - m_failed < kBetweenTries) return;
+    Message problem;
+    std::vector<Watched> before = m_runs;
+    m_stored.clear();
+    try {
+        m_database.run("BEGIN");
+        for (Watched& each : m_runs)
+            write(each, all);
+        m_database.run("COMMIT");
+    } catch (const std::exception& error) {
+        m_runs = std::move(before);
+        m_failed = Clock::now();
+        rollBack();
+        problem = messageOf(error);
     }
-    size_t budget = 0;
+    const bool good = problem.empty();
     {
         const std::lock_guard lock(m_mutex);
-        budget = m_options.budgetBytes;
+        m_problem = std::move(problem);
     }
-    dropOver(budget);
+    for (const auto& [chunk, key] : m_stored)
+        if (good) chunk->setStored(m_reader, key);
 }
 
 void SessionStore::Writer::rollBack() {
     try {
         m_database.run("ROLLBACK");
-    } catch (const RunError&) { // SQLite has done so by itself
+    } catch (const std::exception&) { // SQLite has done so by itself
     }
 }
 
@@ -364,17 +392,18 @@ void SessionStore::Writer::erase(const Run* run) {
     const auto found = std::find_if(m_runs.begin(), m_runs.end(),
                                     [run](const Watched& each) { return each.run.get() == run; });
     if (found == m_runs.end()) return;
+    const int64_t key = found->key;
+    m_runs.erase(found);
     try {
         for (const char* table : {"columns", "tails", "events", "gradients", "pictures"})
             m_database.prepare("DELETE FROM " + std::string(table) + " WHERE run = ?1")
-                .bind(1, found->key)
+                .bind(1, key)
                 .run();
-        m_database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, found->key).run();
+        m_database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, key).run();
     } catch (const RunError& error) {
         const std::lock_guard lock(m_mutex);
         m_problem = messageOf(error);
     }
-    m_runs.erase(found);
 }
 
 /// The oldest values of each run first.
