@@ -5,6 +5,7 @@
 #include "engine/io/atomic_file.h"
 #include "ui/look/zoom.h"
 #include "ui/models/translated.h"
+#include "ui/window/guarded_application.h"
 #include "ui/window/main_window.h"
 
 #include <QApplication>
@@ -20,6 +21,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <optional>
 
 namespace {
@@ -296,7 +298,7 @@ int main(int argc, char** argv) {
     QGuiApplication::setDesktopFileName(QStringLiteral("io.github.halfscope.Halfscope"));
     setZoom(argc, argv);
     g_usualMessages = qInstallMessageHandler(startMessages);
-    QApplication app(argc, argv);
+    GuardedApplication app(argc, argv);
     qInstallMessageHandler(g_usualMessages);
     halfscope::loadTranslation(QLocale(),
                                translationFolders(QCoreApplication::applicationDirPath()));
@@ -305,5 +307,11 @@ int main(int argc, char** argv) {
     } catch (const halfscope::InputError& error) {
         complain(halfscope::translated(error));
         return kBadInput;
+    } catch (const std::bad_alloc&) {
+        std::fputs("halfscope: out of memory\n", stderr);
+        return kFailed;
+    } catch (const std::exception& error) {
+        complain(halfscope::translated(error));
+        return kFailed;
     }
 }

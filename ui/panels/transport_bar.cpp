@@ -184,7 +184,7 @@ QMenu* TransportBar::presetMenu() const { return m_presets->menu(); }
 void TransportBar::setState(SessionState state, bool playWaits) {
     const bool running = state == SessionState::Running;
     const bool building = state == SessionState::Building;
-    const bool built = !building && state != SessionState::Failed;
+    const bool failed = state == SessionState::Failed;
     m_stops = running || playWaits;
     const QString text = m_stops                           ? tr("Pause")
                          : state == SessionState::Finished ? tr("Continue")
@@ -196,14 +196,14 @@ void TransportBar::setState(SessionState state, bool playWaits) {
                        : building ? tr("Start training as soon as the networks are built (Space)")
                        : state == SessionState::Finished
                            ? tr("Train for as many steps again (Space)")
-                           : tr("Train (Space)"));
+                       : failed ? tr("Start over with the settings on the left (Space)")
+                                : tr("Train (Space)"));
     const auto enable = [this](QPushButton* button, bool on) {
         // or Qt gives the focus to the next box, which would swallow Space
         if (!on && button->hasFocus() && parentWidget()) parentWidget()->setFocus();
         button->setEnabled(on);
     };
-    enable(m_play, built || building);
-    enable(m_step, built && !running && state != SessionState::Finished);
+    enable(m_step, !building && !failed && !running && state != SessionState::Finished);
     enable(m_reset, !building);
     applyColors();
 }

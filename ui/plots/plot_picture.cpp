@@ -28,7 +28,7 @@ bool written(const QString& path, const QByteArray& bytes, QString* error) {
 
 } // namespace
 
-bool writePlotSvg(QCustomPlot& plot, const QString& path, QString* error) {
+QByteArray plotSvg(QCustomPlot& plot) {
     QBuffer buffer;
     buffer.open(QIODevice::WriteOnly);
     {
@@ -41,7 +41,11 @@ bool writePlotSvg(QCustomPlot& plot, const QString& path, QString* error) {
         painter.begin(&generator);
         plot.toPainter(&painter, plot.width(), plot.height());
     }
-    return written(path, buffer.data(), error);
+    return buffer.data();
+}
+
+bool writePlotSvg(QCustomPlot& plot, const QString& path, QString* error) {
+    return written(path, plotSvg(plot), error);
 }
 
 bool writePlotPng(QCustomPlot& plot, const QString& path, QString* error) {

@@ -405,6 +405,10 @@ auto PlotStack::drawFinely(Draw draw) {
     return result;
 }
 
+QByteArray PlotStack::svg() {
+    return drawFinely([&] { return plotSvg(*m_plot); });
+}
+
 bool PlotStack::exportSvg(const QString& path, QString* error) {
     return drawFinely([&] { return writePlotSvg(*m_plot, path, error); });
 }

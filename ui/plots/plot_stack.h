@@ -77,6 +77,7 @@ public:
 
     /// As shown now. False, and a sentence in `error`, when the file cannot be
     /// written.
+    QByteArray svg(); ///< the text of such a file
     bool exportSvg(const QString& path, QString* error = nullptr);
     /// Twice the size on screen.
     bool exportPng(const QString& path, QString* error = nullptr);

@@ -22,16 +22,7 @@ ExperimentController::ExperimentController(RunFactory factory, QObject* parent)
         m_thread.quit();
     });
     connect(worker, &TrainingWorker::stateChanged, this, [this](SessionState state, quint32 run) {
-        if (run != m_number) return;
-        if (state != SessionState::Running) m_impatience.stop();
-        // the answer to what was asked for, or it ended by itself
-        const bool running = state == SessionState::Running;
-        const bool stands = state == SessionState::Paused || state == SessionState::Finished ||
-                            state == SessionState::Failed;
-        if (m_asked && (stands || (running && *m_asked))) m_asked.reset();
-        if (state == m_state) return;
-        m_state = state;
-        emit stateChanged(state);
+        if (run == m_number) enter(state);
     });
     connect(worker, &TrainingWorker::built, this, [this](const SessionInfoPtr& info) {
         if (info->run != m_number) return;
@@ -46,11 +37,10 @@ ExperimentController::ExperimentController(RunFactory factory, QObject* parent)
     // Repeats: a request that comes between two runs of the executor is forgotten by the second.
     m_impatience.setInterval(kPatienceMs);
     connect(&m_impatience, &QTimer::timeout, this, [this] { m_channel->interrupt(); });
-    m_thread.start();
 }
 
 ExperimentController::~ExperimentController() {
-    m_channel->post(QuitCommand{});
+    m_channel->quit();
     do
         m_channel->interrupt();
     while (!m_thread.wait(5));
@@ -65,6 +55,32 @@ void ExperimentController::reset(const RunConfig& config) {
     m_info.reset();
     m_state = SessionState::Building;
     emit stateChanged(m_state);
+    startThread();
+}
+
+/// Qt says nothing of a thread that does not start.
+void ExperimentController::startThread() {
+    if (!m_thread.isRunning()) m_thread.start();
+    if (m_thread.isRunning()) return;
+    const auto fail = [this, run = m_number] {
+        if (run != m_number) return;
+        enter(SessionState::Failed);
+        emit failed(Message(phrase("Training", "This machine has no thread left for the training. "
+                                               "End other programs, then press Play.")));
+    };
+    QMetaObject::invokeMethod(this, fail, Qt::QueuedConnection); // as failures always come
+}
+
+void ExperimentController::enter(SessionState state) {
+    if (state != SessionState::Running) m_impatience.stop();
+    // the answer to what was asked for, or it ended by itself
+    const bool running = state == SessionState::Running;
+    const bool stands = state == SessionState::Paused || state == SessionState::Finished ||
+                        state == SessionState::Failed;
+    if (m_asked && (stands || (running && *m_asked))) m_asked.reset();
+    if (state == m_state) return;
+    m_state = state;
+    emit stateChanged(state);
 }
 
 void ExperimentController::play() {

@@ -59,10 +59,12 @@ signals:
 
 private:
     void train(Command);
+    void startThread();
+    void enter(SessionState);
 
     std::shared_ptr<SessionChannel> m_channel;
     std::unique_ptr<TrainingWorker> m_worker; ///< destroyed after the thread is joined
-    QThread m_thread;
+    QThread m_thread;                         ///< runs from the first reset on
     QTimer m_impatience; ///< a pause lets a short step finish, so that all lanes stand at one step
     uint32_t m_number = 0;
     SessionState m_state = SessionState::Building;

@@ -2,7 +2,10 @@
 #include "ui/session/file_job.h"
 
 #include "engine/core/cancel.h"
+#include "engine/core/error.h"
+#include "ui/session/last_signal.h"
 
+#include <system_error>
 #include <utility>
 
 namespace halfscope {
@@ -12,10 +15,16 @@ FileJob::FileJob(std::function<void()> work)
           const Cancellable scope(std::move(stop));
           work();
       }),
-      m_result(m_task.get_future()), m_thread([this](std::stop_token stop) {
-          m_task(std::move(stop));
-          emit done();
-      }) {}
+      m_result(m_task.get_future()) {
+    try {
+        m_thread = std::jthread([this](const std::stop_token& stop) {
+            m_task(stop);
+            emitLast(stop, [this] { emit done(); });
+        });
+    } catch (const std::system_error& error) {
+        throw RunError(phrase("Files", "Cannot start a thread to read a file: %1"), error.what());
+    }
+}
 
 FileJob::~FileJob() = default;
 

@@ -15,6 +15,7 @@ class FileJob : public QObject {
     Q_OBJECT
 public:
     /// Starts `work`, which is cancellable (core/cancel.h) and touches nothing of the window.
+    /// RunError where the system has no thread to give.
     explicit FileJob(std::function<void()> work);
     /// Cancels it and joins the thread.
     ~FileJob() override;

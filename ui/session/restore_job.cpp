@@ -2,14 +2,27 @@
 #include "ui/session/restore_job.h"
 
 #include "engine/core/error.h"
+#include "ui/session/last_signal.h"
 
+#include <exception>
+#include <system_error>
 #include <utility>
 
 namespace halfscope {
-
 namespace {
+
 /// Looks of a watch, of 4096 rows each, between two writes of what has been read.
 constexpr int kBetweenWrites = 64;
+
+Message reasonOf(const std::exception_ptr& failure) {
+    try {
+        if (failure) std::rethrow_exception(failure);
+        return {};
+    } catch (const std::exception& error) {
+        return messageOf(error);
+    }
+}
+
 } // namespace
 
 RestoreJob::RestoreJob(std::shared_ptr<const LeftSession> session, SessionStore* store)
@@ -18,19 +31,26 @@ RestoreJob::RestoreJob(std::shared_ptr<const LeftSession> session, SessionStore*
 RestoreJob::~RestoreJob() = default;
 
 void RestoreJob::start() {
-    m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
+    try {
+        m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
+    } catch (const std::system_error& error) {
+        const Message reason(phrase("Files", "cannot start a thread to read them: %1"),
+                             error.what());
+        QMetaObject::invokeMethod(
+            this, [this, reason] { emit finished(reason); }, Qt::QueuedConnection);
+    }
 }
 
 void RestoreJob::run(const std::stop_token& stop) {
-    Message reason;
+    std::exception_ptr failure;
     for (const LeftRun& left : m_session->runs()) {
         try {
             if (!restore(left, stop)) return;
-        } catch (const std::exception& error) {
-            reason = messageOf(error);
+        } catch (const std::exception&) {
+            failure = std::current_exception();
         }
     }
-    emit finished(reason);
+    emitLast(stop, [&] { emit finished(reasonOf(failure)); });
 }
 
 bool RestoreJob::restore(const LeftRun& left, const std::stop_token& stop) {

@@ -4,6 +4,7 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/runs/run_reader.h"
+#include "ui/session/last_signal.h"
 
 #include <chrono>
 #include <system_error>
@@ -48,7 +49,7 @@ void SavedRunJob::run(const std::stop_token& stop) {
     } catch (const Cancelled&) {
         return; // nobody waits for it
     } catch (const std::exception& error) {
-        emit failed(messageOf(error));
+        emitLast(stop, [&] { emit failed(messageOf(error)); });
     }
 }
 

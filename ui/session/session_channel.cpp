@@ -3,15 +3,13 @@
 #include "ui/session/session_channel.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace halfscope {
 namespace {
 
-bool endsRun(const Command& command) {
-    return std::holds_alternative<ResetCommand>(command) ||
-           std::holds_alternative<QuitCommand>(command);
-}
+bool endsRun(const Command& command) { return std::holds_alternative<ResetCommand>(command); }
 
 } // namespace
 
@@ -22,6 +20,15 @@ void SessionChannel::post(Command command) {
         if (std::holds_alternative<ResetCommand>(command)) m_commands.clear();
         if (endsRun(command)) m_stopRun.request_stop();
         m_commands.push_back(std::move(command));
+    }
+    m_wake.notify_one();
+}
+
+void SessionChannel::quit() {
+    {
+        const std::lock_guard lock(m_mutex);
+        m_quits = true;
+        m_stopRun.request_stop();
     }
     m_wake.notify_one();
 }
@@ -37,10 +44,10 @@ void SessionChannel::watchGradients(bool on) {
 
 SessionBatch SessionChannel::take(uint32_t run) {
     SessionBatch batch;
-    m_incoming.clear();
     m_rows.drain(m_incoming);
-    for (const Row& row : m_incoming)
+    for (const Row& row : m_incoming) // without memory they wait there
         if (row.run == run) batch.records.push_back(row.record);
+    m_incoming.clear();
     const std::lock_guard lock(m_mutex);
     if (m_eventsRun == run) batch.events = std::move(m_events);
     m_events.clear();
@@ -55,16 +62,17 @@ SessionBatch SessionChannel::take(uint32_t run) {
 
 std::vector<Command> SessionChannel::waitForCommands(std::chrono::milliseconds patience) {
     std::unique_lock lock(m_mutex);
-    if (m_commands.empty() && patience.count() > 0)
-        m_wake.wait_for(lock, patience, [this] { return !m_commands.empty(); });
-    if (m_commands.empty() && m_target) m_target->clearStop();
+    const auto comes = [this] { return m_quits || !m_commands.empty(); };
+    if (patience.count() > 0) m_wake.wait_for(lock, patience, comes);
+    if (!comes() && m_target) m_target->clearStop();
     return std::exchange(m_commands, {});
 }
 
 std::stop_token SessionChannel::newRun() {
     const std::lock_guard lock(m_mutex);
     m_stopRun = {};
-    if (std::any_of(m_commands.begin(), m_commands.end(), endsRun)) m_stopRun.request_stop();
+    if (m_quits || std::any_of(m_commands.begin(), m_commands.end(), endsRun))
+        m_stopRun.request_stop();
     return m_stopRun.get_token();
 }
 
@@ -79,8 +87,8 @@ bool SessionChannel::publish(uint32_t run, std::vector<StepRecord>& records,
         const std::lock_guard lock(m_mutex);
         if (m_eventsRun != run) m_events.clear();
         m_eventsRun = run;
-        for (Event& event : events)
-            m_events.push_back(std::move(event));
+        m_events.insert(m_events.end(), std::make_move_iterator(events.begin()),
+                        std::make_move_iterator(events.end()));
         events.clear();
     }
     if (records.empty()) return true;
@@ -120,7 +128,7 @@ bool SessionChannel::gradientsWanted() const {
 
 bool SessionChannel::commandWaits() const {
     const std::lock_guard lock(m_mutex);
-    return !m_commands.empty();
+    return m_quits || !m_commands.empty();
 }
 
 bool SessionChannel::pictureWanted() const {

@@ -36,9 +36,8 @@ struct ForkCommand {
 };
 /// The gradients are wanted from now on, see SessionChannel::watchGradients().
 struct LookCommand {};
-struct QuitCommand {};
 using Command = std::variant<PlayCommand, PauseCommand, StepCommand, ResetCommand, EditCommand,
-                             ForkCommand, LookCommand, QuitCommand>;
+                             ForkCommand, LookCommand>;
 
 /// What the worker built: fixed for the whole run.
 struct SessionInfo {
@@ -80,6 +79,8 @@ public:
 
     // The window's thread.
     void post(Command);
+    /// The thread is to end. Takes no memory.
+    void quit();
     /// Asks the step that is running now to give up, if there is one.
     void interrupt();
     /// Whether somebody looks at gradients: they cost the training a share of its time.
@@ -90,6 +91,7 @@ public:
     SessionBatch take(uint32_t run);
 
     // The training thread.
+    bool quits() const { return m_quits; }
     /// Waits until there is a command or the time is over. Forgets stop requests when there is
     /// none, under the same lock that posts commands, so that no request can be lost in between.
     std::vector<Command> waitForCommands(std::chrono::milliseconds patience);
@@ -138,6 +140,7 @@ private:
     // these outlive a reset, which drops commands
     std::atomic<bool> m_watchGradients{false};
     std::atomic<double> m_pace{0};
+    std::atomic<bool> m_quits{false}; ///< changed under the mutex
 };
 
 } // namespace halfscope

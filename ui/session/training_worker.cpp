@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <thread>
 
 namespace halfscope {
 namespace {
@@ -18,6 +19,7 @@ constexpr std::chrono::nanoseconds kPictureInterval = 100ms, kSlowestPictures = 
 constexpr int kPictureShare = 99;
 // For the words about an error, where all other memory is used up.
 constexpr size_t kReserveBytes = size_t{1} << 20;
+constexpr std::chrono::milliseconds kAfterFailure = 20ms;
 
 template <class... F>
 struct Overloaded : F... {
@@ -42,11 +44,13 @@ TrainingWorker::TrainingWorker(std::shared_ptr<SessionChannel> channel, RunFacto
 TrainingWorker::~TrainingWorker() = default;
 
 void TrainingWorker::run() {
-    while (!m_quit) {
+    while (!m_channel->quits()) {
         try {
+            if (m_failure) tellFailure();
             turn();
         } catch (const std::exception&) {
             fail(); // the window goes on
+            std::this_thread::sleep_for(kAfterFailure);
         }
     }
     destroyRun();
@@ -57,13 +61,14 @@ void TrainingWorker::turn() {
     // Rows that found no room wait here, and training with them: none is ever dropped.
     for (Command& command : m_channel->waitForCommands(patience(delivered)))
         obey(command);
-    if (m_fork && m_run && !m_midway && !m_quit) fork();
-    if (delivered && busy() && !m_quit && wait() <= 0) advance();
+    if (m_channel->quits()) return;
+    if (m_fork && m_run && !m_midway) fork();
+    if (delivered && busy() && wait() <= 0) advance();
 }
 
 std::chrono::milliseconds TrainingWorker::patience(bool delivered) const {
     if (!delivered) return 1ms;
-    if (!busy()) return 1000ms;
+    if (!busy()) return m_failure ? kAfterFailure : 1000ms;
     // no longer than a new pace may take to act
     constexpr double kLongest = 0.05;
     return std::chrono::milliseconds(std::lround(std::ceil(1e3 * std::min(wait(), kLongest))));
@@ -89,7 +94,7 @@ void TrainingWorker::obey(Command& command) {
                           [this](const ResetCommand& reset) { build(reset); },
                           [this](const EditCommand& change) { edit(change); },
                           [this](ForkCommand& fork) { m_fork = std::move(fork); },
-                          [this](LookCommand) { look(); }, [this](QuitCommand) { m_quit = true; }},
+                          [this](LookCommand) { look(); }},
                command);
 }
 
@@ -253,16 +258,25 @@ void TrainingWorker::look() {
 void TrainingWorker::fail() {
     m_reserve.reset();
     destroyRun();
-    Message reason = m_outOfMemory;
+    m_failure = std::current_exception();
+    tellFailure();
+}
+
+void TrainingWorker::tellFailure() {
     try {
-        throw;
-    } catch (const std::bad_alloc&) { // has its words
-    } catch (const std::exception& error) {
-        reason = messageOf(error);
+        Message reason = m_outOfMemory;
+        try {
+            std::rethrow_exception(m_failure);
+        } catch (const std::bad_alloc&) { // has its words
+        } catch (const std::exception& error) {
+            reason = messageOf(error);
+        }
+        setState(SessionState::Failed);
+        emit failed(reason, m_number);
+        m_failure = nullptr;
+        m_reserve.reset(new (std::nothrow) char[kReserveBytes]);
+    } catch (const std::bad_alloc&) { // the next turn tries again
     }
-    setState(SessionState::Failed);
-    emit failed(reason, m_number);
-    m_reserve.reset(new (std::nothrow) char[kReserveBytes]);
 }
 
 void TrainingWorker::setState(SessionState state) {

@@ -9,6 +9,8 @@
 
 #include <QObject>
 
+#include <exception>
+
 namespace halfscope {
 
 using SessionInfoPtr = std::shared_ptr<const SessionInfo>;
@@ -19,7 +21,7 @@ public:
     TrainingWorker(std::shared_ptr<SessionChannel>, RunFactory);
     ~TrainingWorker() override;
 
-    /// The whole life of the thread; returns after a QuitCommand.
+    /// The whole life of the thread; returns when the channel quits.
     void run();
 
 signals:
@@ -59,6 +61,8 @@ private:
     bool showGradients();
     /// Ends the run, of the exception that is being handled.
     void fail();
+    /// Tells the window why the run failed, unless memory is short of the signal.
+    void tellFailure();
     void setState(SessionState);
 
     std::shared_ptr<SessionChannel> m_channel;
@@ -67,8 +71,8 @@ private:
     uint32_t m_number = 0;
     SessionState m_state = SessionState::Building;
     bool m_stepOnce = false;
-    bool m_midway = false; ///< the last step was interrupted
-    bool m_quit = false;
+    bool m_midway = false;             ///< the last step was interrupted
+    std::exception_ptr m_failure;      ///< that the window was not told of yet
     std::optional<ForkCommand> m_fork; ///< waits for the end of a step
     size_t m_changes = 0;              ///< that the window was told of
     std::vector<StepRecord> m_records; ///< not yet in the channel

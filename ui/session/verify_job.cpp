@@ -2,6 +2,8 @@
 #include "ui/session/verify_job.h"
 
 #include "engine/core/error.h"
+#include "ui/session/last_signal.h"
+
 #include <QCoreApplication>
 
 #include <chrono>
@@ -54,7 +56,7 @@ void VerifyJob::run(const std::stop_token& stop) {
         emit done(report);
     } catch (const std::exception& error) {
         m_ended = true;
-        emit failed(messageOf(error));
+        emitLast(stop, [&] { emit failed(messageOf(error)); });
     }
 }
 

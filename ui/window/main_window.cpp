@@ -4,6 +4,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
+#include "ui/models/translated.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/elided_label.h"
 #include "ui/panels/event_panel.h"
@@ -14,6 +15,7 @@
 #include "ui/panels/transport_bar.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
+#include "ui/window/guarded_application.h"
 #include "ui/window/headline.h"
 #include "ui/window/window_borders.h"
 
@@ -206,6 +208,7 @@ void MainWindow::tell(const QString& text) {
 /// is room.
 FrameLoop::Done MainWindow::frame() {
     try {
+        tellFailure();
         return draw();
     } catch (const std::bad_alloc&) {
         m_reserve.reset();
@@ -213,6 +216,20 @@ FrameLoop::Done MainWindow::frame() {
         m_parts.banner->showText(m_outOfMemory);
         m_reserve.reset(new (std::nothrow) char[kReserveBytes]);
         return {};
+    }
+}
+
+/// Of another event.
+void MainWindow::tellFailure() {
+    auto* application = qobject_cast<GuardedApplication*>(qApp);
+    const std::exception_ptr failure = application ? application->takeFailure() : nullptr;
+    if (!failure) return;
+    try {
+        std::rethrow_exception(failure);
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::exception& error) {
+        m_parts.banner->showText(translated(error));
     }
 }
 
@@ -269,7 +286,10 @@ void MainWindow::keepSession() {
 
 void MainWindow::endSession() {
     m_ends = true;
-    m_controller->pause();
+    try {
+        m_controller->pause();
+    } catch (const std::bad_alloc&) { // what is trained meanwhile is kept too
+    }
     keepSession();
     close();
 }

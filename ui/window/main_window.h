@@ -98,6 +98,7 @@ private:
     void connectParts();
     void tell(const QString& text);
     FrameLoop::Done frame();
+    void tellFailure();
     FrameLoop::Done draw();
     void restoreLayout();
     void saveLayout() const;

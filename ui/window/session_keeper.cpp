@@ -17,6 +17,7 @@
 #include <QSettings>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace halfscope {
@@ -123,7 +124,10 @@ void SessionKeeper::tellProblems() {
 }
 
 void SessionKeeper::keep() {
-    look();
+    try {
+        look();
+    } catch (const std::bad_alloc&) { // what is watched already is kept
+    }
     if (m_store) m_store->flush();
 }
 

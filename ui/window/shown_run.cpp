@@ -163,6 +163,7 @@ void ShownRun::play() {
         m_models.history.without(
             [&] { setStopStep(std::max(arrived, planned) + std::max<qint64>(1, m_stopStride)); });
     }
+    if (m_controller.state() == SessionState::Failed) restart();
     m_controller.play();
 }
 
@@ -478,7 +479,7 @@ QString ShownRun::stateText() const {
         return tr("Finished. Continue trains for as many steps again; Reset starts over.");
     case SessionState::Failed: break;
     }
-    return tr("The run failed. Change a setting, then press Reset.");
+    return tr("The run failed. Change a setting, then press Play.");
 }
 
 void ShownRun::showState() {

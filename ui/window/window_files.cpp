@@ -2,6 +2,7 @@
 #include "ui/window/window_files.h"
 
 #include "engine/io/atomic_file.h"
+#include "engine/runs/run_folder.h"
 #include "engine/runs/run_reader.h"
 #include "ui/dialogs/ask.h"
 #include "ui/models/safe_text.h"
@@ -37,7 +38,6 @@ QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
 
 constexpr const char* kExperimentFile = "experiment.json";
 constexpr const char* kStepsFile = "steps.csv";
-constexpr const char* kPlotsFile = "plots.svg";
 constexpr int kBeforeDialog = 300;               // ms: short runs are saved by then
 constexpr std::chrono::milliseconds kAtOnce{50}; // what takes longer is read aside
 
@@ -118,8 +118,10 @@ void WindowFiles::openPicture(const QString& path) { show(checkPicture(path)); }
 void WindowFiles::open(const QString& path) { show(readAny(path)); }
 
 bool WindowFiles::tryOpen(const QString& path) {
-    const auto opened = m_opened = std::make_shared<OpenedFile>();
-    m_job = std::make_unique<FileJob>([path, opened] { *opened = readAny(path); });
+    const auto opened = std::make_shared<OpenedFile>();
+    const auto read = [path, opened] { *opened = readAny(path); };
+    if (!guarded(*m_parts.banner, [&] { m_job = std::make_unique<FileJob>(read); })) return false;
+    m_opened = opened;
     if (m_job->isDone(kAtOnce)) return conclude(opened);
     emit told(tr("Reading %1…").arg(safeText(path.toStdString())));
     connect(m_job.get(), &FileJob::done, this, [this, opened] { conclude(opened); });
@@ -162,11 +164,13 @@ QStringList WindowFiles::resultNames() const {
     QStringList names;
     for (const std::string& name : filesOf(m_shown.run()->now()))
         names << QString::fromStdString(name);
-    return names << QLatin1String(kPlotsFile);
+    return names << QLatin1String(run_file::kPlots);
 }
 
 /// On a thread of its own, as long tables take their time: the window is drawn meanwhile.
 SavedFiles WindowFiles::write(const RunSnapshot& run, const QString& folder) {
+    const MadeFile plots{run_file::kPlots, m_parts.plots->svg().toStdString()};
+    const auto save = [&] { return saveRun(run, folder.toStdString(), std::span(&plots, 1)); };
     QProgressDialog dialog(tr("Saving the run in %1…").arg(folder), {}, 0, 0, &m_window);
     dialog.setWindowTitle(tr("Save results"));
     dialog.setWindowModality(Qt::WindowModal);
@@ -174,9 +178,9 @@ SavedFiles WindowFiles::write(const RunSnapshot& run, const QString& folder) {
     QEventLoop waits;
     SavedFiles files;
     std::exception_ptr error;
-    const auto save = [&] {
+    const auto saveAside = [&] {
         try {
-            files = saveRun(run, folder.toStdString());
+            files = save();
         } catch (...) {
             error = std::current_exception();
         }
@@ -184,9 +188,9 @@ SavedFiles WindowFiles::write(const RunSnapshot& run, const QString& folder) {
     };
     std::jthread thread;
     try {
-        thread = std::jthread(save);
+        thread = std::jthread(saveAside);
     } catch (const std::system_error&) {
-        return saveRun(run, folder.toStdString()); // the system has no thread to give
+        return save(); // the system has no thread to give
     }
     waits.exec();
     if (error) std::rethrow_exception(error);
@@ -207,12 +211,9 @@ QStringList WindowFiles::saveResults(const QString& folder) {
     QStringList written;
     for (const std::string& name : files.names)
         written << QString::fromStdString(name);
-    QString error;
-    if (!m_parts.plots->exportSvg(QDir(folder).filePath(kPlotsFile), &error))
-        throw RunError(Message::data(error.toStdString()));
     if (run == m_shown.run()) m_shown.markSaved(now);
     m_settingsError = translated(files.settingsError);
-    return written << QLatin1String(kPlotsFile);
+    return written;
 }
 
 bool WindowFiles::chooseResultsFolder() {

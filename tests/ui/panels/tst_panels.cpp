@@ -95,7 +95,7 @@ void TestPanels::transportStates_data() {
     row("running", SessionState::Running, "Pause", true, false);
     row("paused", SessionState::Paused, "Play", true, true);
     row("finished", SessionState::Finished, "Continue", true, false);
-    row("failed", SessionState::Failed, "Play", false, false);
+    row("failed", SessionState::Failed, "Play", true, false);
 }
 
 void TestPanels::transportStates() {

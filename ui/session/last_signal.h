@@ -1,0 +1,25 @@
+// The last signal of a job's thread, for which there may be no memory.
+#pragma once
+
+#include <chrono>
+#include <new>
+#include <stop_token>
+#include <thread>
+
+namespace halfscope {
+
+/// Calls what emits it until there is memory, or nobody waits any more: an exception that left the
+/// thread would end the program.
+template <class Emit>
+void emitLast(const std::stop_token& stop, Emit emitSignal) {
+    constexpr std::chrono::milliseconds kBetween{20};
+    while (!stop.stop_requested()) {
+        try {
+            return emitSignal();
+        } catch (const std::bad_alloc&) {
+            std::this_thread::sleep_for(kBetween);
+        }
+    }
+}
+
+} // namespace halfscope
