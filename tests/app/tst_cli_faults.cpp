@@ -1,12 +1,9 @@
-// Runs of the command line whose calls to the system fail, that are killed, or lose their power:
-// the folder opens or is refused in one sentence, what was there before is whole or gone
-// altogether, and nobody else's files are touched. HALFSCOPE_TORTURE=1 tries all that a test tries
-// a part of.
-#include "engine/core/error.h"
-#include "engine/core/text.h"
-#include "engine/io/output_folder.h"
-#include "engine/runs/run_reader.h"
+// Runs of the command line whose calls to the system or for memory fail, that are killed, or lose
+// their power: the folder opens or is refused in one sentence, what was there before is whole or
+// gone altogether, and nobody else's files are touched. HALFSCOPE_TORTURE=1 tries all that a test
+// tries a part of.
 #include "engine/settings/fields.h"
+#include "tests/support/earlier_run.h"
 #include "tests/support/faults.h"
 #include "tests/support/missing_texts.h"
 #include "tests/support/thrown.h"
@@ -15,6 +12,7 @@
 #include <QtTest>
 
 #include <csignal>
+#include <numeric>
 
 using namespace halfscope;
 using namespace halfscope::test;
@@ -22,23 +20,6 @@ using namespace halfscope::test;
 namespace {
 
 bool tortures() { return qEnvironmentVariableIsSet("HALFSCOPE_TORTURE"); }
-
-using Files = QMap<QString, QByteArray>;
-
-Files filesWithin(const QString& folder) {
-    Files files;
-    for (const QString& name : filesOf(folder))
-        files[name] = contentOf(folder + '/' + name);
-    return files;
-}
-
-void copyFolder(const QString& from, const QString& to) {
-    QDir().mkpath(to);
-    for (const QString& name : filesOf(from)) {
-        QFile::copy(from + '/' + name, to + '/' + name);
-        QFile::setPermissions(to + '/' + name, QFile::ReadOwner | QFile::WriteOwner);
-    }
-}
 
 bool canUnshare() { return QProcess::execute("unshare", {"-rpf", "--mount-proc", "true"}) == 0; }
 
@@ -56,30 +37,34 @@ private slots:
     void tablesEndTogether();
     void everyCallFails_data();
     void everyCallFails();
+    void everyAllocationFails_data();
+    void everyAllocationFails();
     void killedAtEveryChange();
     void killedAtRandom();
 
 private:
-    enum class End { Failed, Killed };
-    /// What is wrong with a folder after a run of seed 9 in it, where one of seed 5 was; empty:
-    /// nothing.
-    QString flawOf(const QString& folder, End) const;
-    QString newRunFlaw(const QString& folder, const Run&) const;
+    using End = EarlierRun::End;
+    void fails(const QString& kind, const QString& how, int number, const QString& folder);
     QStringList run(const QString& out) const {
         return smallRun(out,
                         {"--seed", "9", "--set", "data.workers=2", "--gradients", "5", "--quiet"});
     }
 
     QTemporaryDir m_before, m_after; ///< runs of seeds 5 and 9
-    Files m_beforeFiles, m_afterFiles;
+    EarlierRun m_runs;
+    QMap<QString, int> m_calls; ///< of the second
+    bool m_came = false;        ///< the call that was to fail last
 };
 
 void TestCliFaults::initTestCase() {
     QCOMPARE(call(smallRun(m_before.path(), {"--seed", "5", "--gradients", "4"})).code, 0);
-    QCOMPARE(call(run(m_after.path())).code, 0);
-    m_beforeFiles = filesWithin(m_before.path());
-    m_afterFiles = filesWithin(m_after.path());
-    QVERIFY(m_beforeFiles.contains("gradients.csv") && m_afterFiles.contains("steps.csv"));
+    const Faults none(Faults::kNothing);
+    copyFolder(m_before.path(), m_after.path());
+    QCOMPARE((Faults::clash() ? call(run(m_after.path())) : none.call(run(m_after.path()))).code,
+             0);
+    m_calls = none.counts();
+    m_runs = {filesWithin(m_before.path()), filesWithin(m_after.path())};
+    QVERIFY(m_runs.before.contains("gradients.csv") && m_runs.after.contains("steps.csv"));
 }
 
 void TestCliFaults::refusedRunChangesNothing_data() {
@@ -128,7 +113,7 @@ void TestCliFaults::linksAreReplaced() {
     QCOMPARE(contentOf(mine), QByteArray("mine"));
     for (const QString& name : kRunFiles)
         QVERIFY2(!QFileInfo(out + '/' + name).isSymLink(), qPrintable(name));
-    QCOMPARE(contentOf(out + "/steps.csv"), m_afterFiles["steps.csv"]);
+    QCOMPARE(contentOf(out + "/steps.csv"), m_runs.after["steps.csv"]);
 }
 
 void TestCliFaults::tablesEndTogether_data() {
@@ -181,82 +166,80 @@ void TestCliFaults::everyCallFails_data() {
             QTest::addRow("%s %s", kind, how) << QString(kind) << QString(how);
 }
 
-/// The first call, the second ... until the run comes to its end without.
+/// Of a torture every call until the run comes to its end without; else a few of them.
 void TestCliFaults::everyCallFails() {
     QFETCH(const QString, kind);
     QFETCH(const QString, how);
     if (Faults::clash()) QSKIP(Faults::clash());
-    const int part = kind == "mmap" ? 40 : 3;
-    const int stride = tortures() ? 1 : part;
-    const int first =
-        tortures() ? 1
-                   : 1 + static_cast<int>(qHash(kind + how, 1) % 3); // another one for each kind
+    constexpr int kParts = 3;
+    QTemporaryDir folder;
     int failed = 0;
-    for (int n = first;; n += stride) {
-        QTemporaryDir folder;
-        const QString out = folder.filePath("o");
-        copyFolder(m_before.path(), out);
-        const Faults faults(QStringLiteral("%1:%2:%3").arg(kind).arg(n).arg(how));
-        const Outcome outcome = faults.call(run(out));
-        const QByteArray place =
-            QStringLiteral("%1 %2: ").arg(kind).arg(n).toUtf8() + outcome.error;
-        QVERIFY2(!outcome.crashed, place);
-        if (!faults.came()) {
-            QVERIFY2(outcome.code == 0, place);
-            break;
-        }
-        ++failed;
-        if (outcome.code == 0) { // it did without
-            QVERIFY2(contentOf(out + "/steps.csv") == m_afterFiles["steps.csv"], place);
-            continue;
-        }
-        QVERIFY2(outcome.saysOneLine() && outcome.error.contains(": cannot "), place);
-        const QString flaw = flawOf(out, End::Failed);
-        QVERIFY2(flaw.isEmpty(), place + flaw.toUtf8());
+    std::vector<int> numbers = Faults::sample(m_calls[kind], kParts, qHash(kind + how, 1));
+    if (tortures()) {
+        numbers.resize(size_t{2} * static_cast<size_t>(m_calls[kind]) + 10);
+        std::iota(numbers.begin(), numbers.end(), 1);
     }
-    QVERIFY2(failed > 0 || kind == "mmap" || !tortures(), "no call of this kind");
+    for (const int number : numbers) {
+        fails(kind, how, number, folder.filePath("o"));
+        if (QTest::currentTestFailed()) return;
+        failed += m_came ? 1 : 0;
+        if (tortures() && !m_came) break;
+    }
+    QVERIFY2(failed > 0, "no call of this kind");
 }
 
-QString TestCliFaults::newRunFlaw(const QString& folder, const Run& left) const {
-    const QByteArray steps = contentOf(folder + "/steps.csv");
-    if (!m_afterFiles["steps.csv"].startsWith(steps.left(steps.lastIndexOf('\n') + 1)))
-        return "steps.csv is none of this run";
-    if (left.step() < 12 && left.info().missing.empty()) return "it does not say what is missing";
-    for (const QString& name : filesOf(folder))
-        if (name.startsWith("output_") && contentOf(folder + '/' + name) != m_afterFiles[name] &&
-            !contentOf(folder + '/' + name).isEmpty())
-            return name + " is none of this run";
-    return {};
+void TestCliFaults::fails(const QString& kind, const QString& how, int number,
+                          const QString& folder) {
+    QDir(folder).removeRecursively();
+    copyFolder(m_before.path(), folder);
+    const Faults faults(QStringLiteral("%1:%2:%3").arg(kind).arg(number).arg(how));
+    const Outcome outcome = faults.call(run(folder));
+    const QByteArray place =
+        QStringLiteral("%1 %2 %3: ").arg(kind).arg(number).arg(how).toUtf8() + outcome.error;
+    m_came = faults.came();
+    QVERIFY2(!outcome.crashed, place);
+    QVERIFY2(m_came || outcome.code == 0, place);
+    if (outcome.code == 0) { // it did without
+        QVERIFY2(contentOf(folder + "/steps.csv") == m_runs.after["steps.csv"], place);
+        return;
+    }
+    const char* const words = kind == "alloc" ? "out of memory" : ": cannot ";
+    QVERIFY2(outcome.saysOneLine() && outcome.error.contains(words), place);
+    const QString flaw = m_runs.flawOf(folder, End::Failed);
+    QVERIFY2(flaw.isEmpty(), place + flaw.toUtf8());
 }
 
-QString TestCliFaults::flawOf(const QString& folder, End end) const {
-    const Files files = filesWithin(folder);
-    if (files.contains("experiment.json") &&
-        files["experiment.json"] == m_beforeFiles["experiment.json"]) {
-        for (auto file = m_beforeFiles.begin(); file != m_beforeFiles.end(); ++file)
-            if (end == End::Failed && files.value(file.key()) != file.value())
-                return "the earlier run's " + file.key() + " has changed";
-        for (const QString& name : files.keys()) // what is left of it is its own
-            if (m_beforeFiles.contains(name) && files[name] != m_beforeFiles[name])
-                return name + " does not belong to the earlier run's settings";
-    }
-    if (!files.contains("steps.csv")) return {}; // settings without results
-    try {
-        const auto left = readRun(folder.toStdString());
-        if (left->info().config.seed == 9) return newRunFlaw(folder, *left);
-        if (left->info().missing.empty() && left->step() != 12) return "not all of the earlier run";
-        return {};
-    } catch (const InputError& error) {
-        const std::string text = error.what();
-        if (files.value("experiment.json").isEmpty() && isPlainText(text)) return {};
-        return QString::fromStdString("it does not open: " + text);
+void TestCliFaults::everyAllocationFails_data() {
+    QTest::addColumn<QString>("how");
+    QTest::newRow("once") << QStringLiteral("once");
+    QTest::newRow("on") << QStringLiteral("on");
+}
+
+/// Of the program's own code: the first 500 and 1,000 more, or a few of both.
+void TestCliFaults::everyAllocationFails() {
+    QFETCH(const QString, how);
+    if (Faults::clash()) QSKIP(Faults::clash());
+    constexpr int kFirst = 500;
+    const int all = m_calls[QStringLiteral("alloc")];
+    QVERIFY(all > 2 * kFirst);
+    const auto seed = static_cast<size_t>(QDateTime::currentMSecsSinceEpoch());
+    std::vector<int> numbers = Faults::sample(kFirst, tortures() ? kFirst : 5, seed);
+    const int last = 4000; // as many as writing the files takes
+    for (const int number : Faults::sample(all - kFirst - last, tortures() ? 500 : 5, seed))
+        numbers.push_back(kFirst + number);
+    for (const int number : Faults::sample(last, tortures() ? 500 : 10, seed))
+        numbers.push_back(all - last + number);
+    QTemporaryDir folder;
+    for (const int number : numbers) {
+        fails(QStringLiteral("alloc"), how, number, folder.filePath("o"));
+        if (QTest::currentTestFailed()) return;
     }
 }
 
 /// A kill at each write, rename, removal ...: and the power goes with it.
 void TestCliFaults::killedAtEveryChange() {
     if (Faults::clash()) QSKIP(Faults::clash());
-    const int stride = tortures() ? 1 : 2;
+    const int stride = tortures() ? 1 : 4;
     int n = 1;
     for (;; n += stride) {
         QTemporaryDir folder;
@@ -270,22 +253,22 @@ void TestCliFaults::killedAtEveryChange() {
             QCOMPARE(outcome.code, 0);
             // what is told as saved is on the disk
             const QString disk = folder.filePath("disk");
-            faults.cutPower(out, m_beforeFiles.keys(), disk, Faults::Names::Synced);
+            faults.cutPower(out, m_runs.before.keys(), disk, Faults::Names::Synced);
             QFile::remove(disk + "/.halfscope.lock"); // keeps nobody out
             QCOMPARE(filesOf(disk), filesOf(out));
             QCOMPARE(filesWithin(disk), filesWithin(out));
             break;
         }
         QVERIFY2(outcome.crashed, place + outcome.error);
-        QString flaw = flawOf(out, End::Killed);
+        QString flaw = m_runs.flawOf(out, End::Killed);
         QVERIFY2(flaw.isEmpty(), place + flaw.toUtf8());
         for (const auto names : {Faults::Names::Synced, Faults::Names::Newest}) {
             const QString disk = folder.filePath(names == Faults::Names::Synced ? "s" : "n");
-            faults.cutPower(out, m_beforeFiles.keys(), disk, names);
-            flaw = flawOf(disk, End::Killed);
+            faults.cutPower(out, m_runs.before.keys(), disk, names);
+            flaw = m_runs.flawOf(disk, End::Killed);
             QVERIFY2(flaw.isEmpty(), place + "after a power cut: " + flaw.toUtf8());
         }
-        if (n % 5 != 0) continue; // the next run finds its way
+        if (n % 3 != 0) continue; // the next run finds its way
         QCOMPARE(call(run(out)).code, 0);
         QCOMPARE(filesOf(out), filesOf(m_after.path()));
     }

@@ -3,8 +3,12 @@
 
 #include "tests/support/cli.h"
 
+#include <QHash>
+#include <QMap>
 #include <QProcessEnvironment>
 #include <QTemporaryDir>
+
+#include <vector>
 
 #include <sys/stat.h>
 
@@ -20,16 +24,35 @@ public:
         return nullptr;
 #endif
     }
-    /// "write:3:once", see fault_shim.cpp.
+    /// "write:3:once", see fault_shim.cpp; of an unknown kind nothing fails, and calls are counted.
     explicit Faults(const QString& plan) : m_plan(plan) {}
+    static constexpr const char* kNothing = "nothing:0:once";
 
     QProcessEnvironment environment() const {
         QProcessEnvironment all = QProcessEnvironment::systemEnvironment();
         all.insert(QStringLiteral("LD_PRELOAD"), QStringLiteral(HALFSCOPE_FAULT_SHIM));
         all.insert(QStringLiteral("HALFSCOPE_FAULT"), m_plan);
         all.insert(QStringLiteral("HALFSCOPE_FAULT_MARK"), m_folder.filePath("mark"));
+        all.insert(QStringLiteral("HALFSCOPE_FAULT_COUNTS"), m_folder.filePath("counts"));
         all.insert(QStringLiteral("HALFSCOPE_DISK"), m_folder.path());
         return all;
+    }
+    /// How many calls there were of a kind, of a program that ended by itself.
+    QMap<QString, int> counts() const {
+        QMap<QString, int> counts;
+        for (const QByteArray& line : contentOf(m_folder.filePath("counts")).split('\n'))
+            counts[line.left(line.indexOf(' '))] = line.mid(line.indexOf(' ') + 1).toInt();
+        return counts;
+    }
+    /// Some of the numbers 1 to `all`, one from each equal part of them, by seed.
+    static std::vector<int> sample(int all, int parts, size_t seed) {
+        std::vector<int> chosen;
+        for (int i = 0; i < std::min(all, parts); ++i) {
+            const auto first = static_cast<size_t>(qint64{all} * i / std::min(all, parts));
+            const auto end = static_cast<size_t>(qint64{all} * (i + 1) / std::min(all, parts));
+            chosen.push_back(static_cast<int>(1 + first + qHash(i, seed) % (end - first)));
+        }
+        return chosen;
     }
     /// Whether the program came to the call.
     bool came() const { return QFile::exists(m_folder.filePath("mark")); }

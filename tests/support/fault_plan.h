@@ -1,0 +1,12 @@
+// Which call of a program fails, and how: the plan that the shims share (fault_shim.cpp has its
+// form).
+#pragma once
+
+namespace halfscope::faults {
+
+enum class Kind { Open, Read, Write, Sync, Rename, Unlink, Close, Mmap, Thread, Alloc, Change };
+
+/// Counts a call and says whether it is to fail; does not come back where the program ends here.
+bool fails(Kind, bool changes = false);
+
+} // namespace halfscope::faults

@@ -1,0 +1,353 @@
+// The window whose calls on files, threads and memory fail: it goes on or ends with its own code,
+// says what is wrong, and nothing that was there before is lost. The window is driven in a child
+// process (this program with --drive) below the shims of tests/support; HALFSCOPE_TORTURE=1 tries
+// all that a test tries a part of.
+#include "engine/runs/left_session.h"
+#include "engine/settings/fields.h"
+#include "tests/fake_cuda/fake_run.h"
+#include "tests/support/earlier_run.h"
+#include "tests/support/faults.h"
+#include "tests/support/train_into.h"
+#include "ui/window/guarded_application.h"
+#include "ui/window/main_window.h"
+
+#include <QElapsedTimer>
+#include <QPainter>
+#include <QSettings>
+#include <QTest>
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <new>
+#include <numeric>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+/// How the driven window ends.
+enum Exit : int { kDone = 0, kTold = 1, kNoMemory = 3, kStuck = 4 };
+
+bool tortures() { return qEnvironmentVariableIsSet("HALFSCOPE_TORTURE"); }
+
+// ---- the driven window -----------------------------------------------------------------------
+
+/// "halfscopeFaultsBegin" or "halfscopeFaultsEnd" of the shim, if it is there.
+void callShim(const char* name) {
+    if (void* const call = ::dlsym(RTLD_DEFAULT, name)) reinterpret_cast<void (*)()>(call)();
+}
+
+class Driver {
+public:
+    explicit Driver(QString folder) : m_folder(std::move(folder)), m_window(options()) {}
+
+    int use() {
+        m_window.openPreset(QStringLiteral("regression"));
+        m_window.show();
+        waitFor([this] { return state() != SessionState::Building; });
+        tell();
+        if (state() == SessionState::Failed) { // Play tries again
+            m_window.play();
+            waitFor([this] {
+                return state() == SessionState::Running || state() == SessionState::Failed;
+            });
+            std::puts(state() == SessionState::Running ? "then: it trains" : "then: again");
+        }
+        open("saved");
+        // what fails is tried again, as a user would
+        const bool opened = open("small.json") || open("small.json");
+        const bool trained = opened && (train() || train());
+        if (opened && !trained && state() != SessionState::Failed) return kStuck;
+        if (trained) save();
+        m_window.endSession();
+        tell();
+        return m_told ? kTold : kDone;
+    }
+
+private:
+    SessionState state() { return m_window.controller().state(); }
+    QString in(const char* name) const { return m_folder + '/' + QLatin1String(name); }
+    WindowOptions options() const {
+        WindowOptions options;
+        options.remember = true;
+        options.sessions = in("sessions");
+        return options;
+    }
+    /// Until it holds, at most some seconds.
+    template <class Holds>
+    bool waitFor(Holds holds) {
+        constexpr int kPatience = 4000; // ms
+        QElapsedTimer clock;
+        clock.start();
+        while (!holds()) {
+            if (clock.elapsed() > kPatience) return false;
+            operator delete(operator new(1)); // throws where there will be no memory any more
+            QTest::qWait(5);
+            tell();
+        }
+        return true;
+    }
+    bool open(const char* name) {
+        bool good = false;
+        const auto ended = QObject::connect(&m_window, &MainWindow::fileEnded, &m_window,
+                                            [&good](bool opened) { good = opened; });
+        m_window.tryFile(in(name));
+        waitFor([this] { return !m_window.opens() && !m_window.shown().reads(); });
+        QObject::disconnect(ended);
+        tell();
+        return good;
+    }
+    bool train() {
+        if (state() == SessionState::Finished) m_window.restart();
+        m_window.play();
+        waitFor([this] {
+            return state() == SessionState::Finished || state() == SessionState::Failed;
+        });
+        tell();
+        return state() == SessionState::Finished && waitFor([this] {
+                   const RunPtr& run = m_window.shown().run();
+                   return run && !m_window.showsSaved() && run->step() == kRunSteps;
+               });
+    }
+    void save() {
+        try {
+            m_window.saveResults(in("results"));
+        } catch (const RunError& error) {
+            tell(QString::fromUtf8(error.what()));
+        }
+    }
+    void tell() { tell(m_window.bannerText()); }
+    void tell(const QString& text) {
+        if (text.isEmpty() || text == m_last) return;
+        m_last = text;
+        m_told = true;
+        std::printf("%s\n", qPrintable(text));
+        std::fflush(stdout);
+    }
+
+    QString m_folder, m_last;
+    bool m_told = false;
+    MainWindow m_window;
+};
+
+int driveGuarded(const QString& folder) {
+    try {
+        Driver driver(folder);
+        return driver.use();
+    } catch (const std::bad_alloc&) {
+        std::puts("out of memory");
+        return kNoMemory;
+    } catch (const std::exception& error) {
+        std::puts(error.what());
+        return kTold;
+    }
+}
+
+/// Qt waits for ever for a thread of its painter's that does not start: they are there before.
+void startPainterThreads() {
+    QImage image(500, 2000, QImage::Format_ARGB32_Premultiplied);
+    QPainter painter(&image);
+    QLinearGradient gradient(0, 0, 500, 2000);
+    gradient.setColorAt(0, Qt::black);
+    gradient.setColorAt(1, Qt::white);
+    for (int i = 0; i < 4; ++i)
+        painter.fillRect(image.rect(), gradient);
+}
+
+int drive(int argc, char** argv) {
+    GuardedApplication app(argc, argv);
+    QCoreApplication::setOrganizationName(QStringLiteral("HalfscopeTest"));
+    QCoreApplication::setApplicationName(QStringLiteral("tst_window_faults"));
+    startPainterThreads();
+    callShim("halfscopeFaultsBegin");
+    const int code = driveGuarded(QString::fromLocal8Bit(argv[2]));
+    callShim("halfscopeFaultsEnd");
+    std::fflush(stdout);
+    return code;
+}
+
+} // namespace
+
+// ---- the tests ---------------------------------------------------------------------------------
+
+class TestWindowFaults : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+    void everyCallFails_data();
+    void everyCallFails();
+    void noThreadForTheTraining();
+    void everyAllocationFails_data();
+    void everyAllocationFails();
+
+private:
+    struct Driven {
+        Outcome outcome;
+        bool came = false;
+        QMap<QString, int> counts{};
+    };
+    Driven driveWindow(const QString& plan, const QString& folder) const;
+    void fails(const QString& kind, int number, const QString& how);
+    QString flawOf(const Driven&, const QString& folder) const;
+    QString sessionFlaw(const QString& sessions, bool whole) const;
+
+    QTemporaryDir m_folder;
+    EarlierRun m_runs;
+    QMap<QString, int> m_calls;
+};
+
+void TestWindowFaults::initTestCase() {
+    if (Faults::clash()) QSKIP(Faults::clash());
+    RunConfig config = tinyConfig(kRunSteps);
+    config.threads = 2;
+    config.seed = 5;
+    trainInto(m_folder.filePath("before").toStdString(), config, 4);
+    m_runs.before = filesWithin(m_folder.filePath("before"));
+    config.seed = 9;
+    QFile file(m_folder.filePath("small.json"));
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write(configText(config).c_str()) > 0);
+    file.close();
+    QTemporaryDir folder;
+    const Driven driven = driveWindow(QLatin1String(Faults::kNothing), folder.path());
+    QVERIFY2(driven.outcome.code == kDone, driven.outcome.out + driven.outcome.error);
+    m_runs.after = filesWithin(folder.filePath("results"));
+    m_calls = driven.counts;
+    const QString flaw = flawOf(driven, folder.path());
+    QVERIFY2(flaw.isEmpty(), qPrintable(flaw));
+}
+
+TestWindowFaults::Driven TestWindowFaults::driveWindow(const QString& plan,
+                                                       const QString& folder) const {
+    for (const char* name : {"saved", "results"})
+        copyFolder(m_folder.filePath("before"), folder + '/' + name);
+    QFile::copy(m_folder.filePath("small.json"), folder + "/small.json");
+    QDir().mkpath(folder + "/home");
+    const Faults faults(plan);
+    QProcessEnvironment all = faults.environment();
+    all.remove("HALFSCOPE_DISK");
+    all.insert("HALFSCOPE_FAULT_WAITS", "1");
+    all.insert("HALFSCOPE_FAULT_FOLDER", folder);
+    all.insert("QT_QPA_PLATFORM", "offscreen");
+    for (const char* place : {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME",
+                              "XDG_STATE_HOME", "XDG_RUNTIME_DIR"})
+        all.insert(QLatin1String(place), folder + "/home");
+    QProcess process;
+    process.setProcessEnvironment(all);
+    process.start(QCoreApplication::applicationFilePath(), {"--drive", folder});
+    constexpr int kLongest = 30000; // ms; every wait of the driver ends before
+    Driven driven;
+    const bool ended = process.waitForFinished(kLongest);
+    if (!ended) process.kill();
+    process.waitForFinished(kLongest);
+    driven.outcome = {ended ? process.exitCode() : -1,
+                      ended && process.exitStatus() == QProcess::CrashExit,
+                      process.readAllStandardOutput(), process.readAllStandardError()};
+    driven.came = faults.came();
+    driven.counts = faults.counts();
+    return driven;
+}
+
+/// What is wrong with what a driven window left; empty: nothing.
+QString TestWindowFaults::flawOf(const Driven& driven, const QString& folder) const {
+    const int code = driven.outcome.code;
+    if (driven.outcome.crashed) return "it crashed";
+    if (code != kDone && code != kTold && code != kNoMemory)
+        return QStringLiteral("it ended with %1").arg(code);
+    if (!driven.came && code != kDone) return "it failed without a fault";
+    if (code != kDone && driven.outcome.out.isEmpty()) return "it did not say why";
+    if (filesWithin(folder + "/saved") != m_runs.before) return "the saved run has changed";
+    const QString results = folder + "/results";
+    if (code == kDone && filesWithin(results)["steps.csv"] != m_runs.after["steps.csv"])
+        return "the results were not saved";
+    const QString flaw = m_runs.flawOf(results, EarlierRun::End::Failed);
+    return flaw.isEmpty() ? sessionFlaw(folder + "/sessions", !driven.came) : flaw;
+}
+
+/// Of the sessions that a window left: each opens, or is refused with a sentence.
+QString TestWindowFaults::sessionFlaw(const QString& sessions, bool whole) const {
+    int64_t steps = 0;
+    for (const LeftSession& session : leftSessions(sessions.toStdString()))
+        for (const LeftRun& left : session.runs()) {
+            try {
+                steps = std::max(steps, session.read(left)->step());
+            } catch (const ReportedError& error) {
+                if (whole || !isPlainText(error.what()))
+                    return "the session: " + QString::fromUtf8(error.what());
+            }
+        }
+    if (whole && steps != kRunSteps) return QStringLiteral("the session has %1 steps").arg(steps);
+    return {};
+}
+
+void TestWindowFaults::fails(const QString& kind, int number, const QString& how) {
+    QTemporaryDir folder;
+    const QString plan = QStringLiteral("%1:%2:%3").arg(kind).arg(number).arg(how);
+    const Driven driven = driveWindow(plan, folder.path());
+    const QString flaw = flawOf(driven, folder.path());
+    QVERIFY2(flaw.isEmpty(),
+             (plan + ": " + flaw + "\n").toUtf8() + driven.outcome.out + driven.outcome.error);
+}
+
+void TestWindowFaults::everyCallFails_data() {
+    QTest::addColumn<QString>("kind");
+    QTest::addColumn<QString>("how");
+    for (const char* kind :
+         {"open", "read", "write", "sync", "rename", "unlink", "close", "mmap", "thread"})
+        for (const char* how : {"once", "on"})
+            QTest::addRow("%s %s", kind, how) << QString(kind) << QString(how);
+}
+
+void TestWindowFaults::everyCallFails() {
+    QFETCH(const QString, kind);
+    QFETCH(const QString, how);
+    QVERIFY2(m_calls[kind] > 0, "no call of this kind");
+    const auto seed = static_cast<size_t>(QDateTime::currentMSecsSinceEpoch());
+    for (const int number : Faults::sample(m_calls[kind], tortures() ? m_calls[kind] : 1, seed)) {
+        fails(kind, number, how);
+        if (QTest::currentTestFailed()) return;
+    }
+}
+
+/// Told in the window, and Play tries again.
+void TestWindowFaults::noThreadForTheTraining() {
+    QTemporaryDir folder;
+    const Driven driven = driveWindow(QStringLiteral("thread:1:once"), folder.path());
+    const QByteArray& told = driven.outcome.out;
+    QVERIFY2(driven.outcome.code == kTold, told + driven.outcome.error);
+    QVERIFY2(told.contains("no thread left for the training"), told);
+    QVERIFY2(told.contains("then: it trains"), told);
+    QCOMPARE(filesWithin(folder.filePath("results"))["steps.csv"], m_runs.after["steps.csv"]);
+}
+
+void TestWindowFaults::everyAllocationFails_data() {
+    QTest::addColumn<QString>("how");
+    QTest::newRow("once") << QStringLiteral("once");
+    QTest::newRow("on") << QStringLiteral("on");
+}
+
+void TestWindowFaults::everyAllocationFails() {
+    QFETCH(const QString, how);
+    const int all = m_calls[QStringLiteral("alloc")];
+    const auto seed = static_cast<size_t>(QDateTime::currentMSecsSinceEpoch());
+    constexpr int kFirst = 500;
+    QVERIFY(all > kFirst);
+    std::vector<int> numbers = Faults::sample(kFirst, tortures() ? kFirst : 1, seed);
+    for (const int number : Faults::sample(all - kFirst, tortures() ? 1000 : 2, seed))
+        numbers.push_back(kFirst + number);
+    for (const int number : numbers) {
+        fails(QStringLiteral("alloc"), number, how);
+        if (QTest::currentTestFailed()) return;
+    }
+}
+
+int main(int argc, char** argv) {
+    if (argc == 3 && QByteArray(argv[1]) == "--drive") return drive(argc, argv);
+    QCoreApplication app(argc, argv);
+    TestWindowFaults test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "tst_window_faults.moc"
