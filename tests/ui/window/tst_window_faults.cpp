@@ -50,10 +50,11 @@ public:
         tell();
         if (state() == SessionState::Failed) { // Play tries again
             m_window.play();
-            waitFor([this] {
-                return state() == SessionState::Running || state() == SessionState::Failed;
-            });
-            std::puts(state() == SessionState::Running ? "then: it trains" : "then: again");
+            const auto trains = [this] { // or has trained already
+                return state() == SessionState::Running || state() == SessionState::Finished;
+            };
+            waitFor([&] { return trains() || state() == SessionState::Failed; });
+            std::puts(trains() ? "then: it trains" : "then: again");
         }
         open("saved");
         // what fails is tried again, as a user would
