@@ -131,9 +131,12 @@ std::string nearestKey(std::string_view key) {
     std::string best;
     size_t fewest = ~size_t{0};
     for (const Field& field : fieldTable()) {
-        // "lr" and "run.lr" both mean optimizer.lr: the last part counts most.
-        const size_t name = editDistance(lastPart(key), lastPart(field.key));
-        const size_t edits = 4 * name + editDistance(key, field.key);
+        // "lr" and "run.lr" both mean optimizer.lr: the last part counts most, if there is one, and
+        // all where there is no other
+        const size_t name =
+            lastPart(key).empty() ? 0 : editDistance(lastPart(key), lastPart(field.key));
+        const size_t weight = lastPart(key) == key ? 4 : 2;
+        const size_t edits = weight * name + editDistance(key, field.key);
         if (edits < fewest) {
             fewest = edits;
             best = field.key;

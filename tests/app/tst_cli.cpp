@@ -75,8 +75,8 @@ void TestCli::wrongUsage_data() {
     row("empty preset", {"run", "--preset", ""}, "--preset: \"\" is not allowed: the name of");
     row("empty folder", {"run", "--out", ""}, "--out: \"\" is not allowed: the path of a folder");
     row("empty lane", {"describe", "--lane", ""}, "--lane: \"\" is not allowed: the name of");
-    row("foreign preset", {"run", "--preset", "mnist"},
-        "\"mnist\" is not a preset; there are: checkerboard, ");
+    row("foreign preset", {"run", "--preset", "imagenet"},
+        "\"imagenet\" is not a preset; there are: checkerboard, ");
     row("foreign setting", {"run", "--set", "foo=1"},
         "\"foo\" is an unknown setting; halfscope-cli settings lists all\n");
     row("foreign lane", {"describe", "--lane", "quantized"},

@@ -1,5 +1,6 @@
 // Experiments: lanes that start alike and advance together, live edits, stopping and going on.
 #include "engine/core/error.h"
+#include "engine/data/dataset.h"
 #include "engine/settings/layers.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/experiment.h"
@@ -433,7 +434,8 @@ private slots:
             for (const std::string& layer : layers)
                 lane.layers += (lane.layers.empty() ? "" : ", ") + layer + "=float32";
             QVERIFY2(forcedLayers(lane.layers).has_value(), lane.layers.c_str());
-            const Graph graph = buildStep(preset.config, lane, {4, 2, 1});
+            const auto shape = batchShape(factsOf(preset.config.task).tensors, 4);
+            const Graph graph = buildStep(preset.config, lane, shape);
             for (NodeId id = 0; id < graph.size(); ++id)
                 QVERIFY2(graph[id].cause.phase != Phase::Forward || graph[id].dtype != DType::F16,
                          preset.name.c_str());
