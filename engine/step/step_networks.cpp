@@ -174,7 +174,9 @@ std::vector<std::string> layersOf(const RunConfig& config) {
     RunConfig network = config;
     network.gradients.penalty = 0; // comes after the layers
     // Any policy decides about the same layers, whatever the shape; norms want two rows.
-    const Graph graph = buildStep(network, defaultLane(Precision::AmpFp16), {2, 1, 1});
+    BatchShape shape{2, 1, 1};
+    shape.labels = infoOf(config.task.loss.kind).ofLabels;
+    const Graph graph = buildStep(network, defaultLane(Precision::AmpFp16), shape);
     std::vector<std::string> layers;
     for (NodeId id = 0; id < graph.size(); ++id) {
         const Cause& cause = graph[id].cause;
