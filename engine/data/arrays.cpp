@@ -175,14 +175,14 @@ private:
 
 extern const DataSetInfo kArrayData;
 const DataSetInfo kArrayData{
-    "arrays",
-    phrase("Settings", "inputs x and targets y from .npy or .safetensors files"),
-    false,
-    Targets::AsTheLoss,
-    true,
-    true,
-    arrayFacts,
-    [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
+    .name = "arrays",
+    .about = phrase("Settings", "inputs x and targets y from .npy or .safetensors files"),
+    .settings = {"data.x", "data.y", "data.validation"},
+    .targets = Targets::AsTheLoss,
+    .validates = true,
+    .fromFiles = true,
+    .facts = arrayFacts,
+    .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<ArrayData>(task);
     }};
 

@@ -246,14 +246,14 @@ DataFacts csvFacts(const TaskConfig& task) {
 
 extern const DataSetInfo kCsvData;
 const DataSetInfo kCsvData{
-    "csv",
-    phrase("Settings", "a table of numbers, one column of which is the target"),
-    false,
-    Targets::AsTheLoss,
-    true,
-    true,
-    csvFacts,
-    [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
+    .name = "csv",
+    .about = phrase("Settings", "a table of numbers, one column of which is the target"),
+    .settings = {"data.path", "data.target", "data.standardise", "data.validation"},
+    .targets = Targets::AsTheLoss,
+    .validates = true,
+    .fromFiles = true,
+    .facts = csvFacts,
+    .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<CsvData>(task);
     }};
 

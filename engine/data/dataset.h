@@ -10,6 +10,10 @@
 #include "engine/data/task_spec.h"
 #include "engine/data/task_view.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace halfscope {
 
 enum class Split : uint8_t { Train, Validation };
@@ -44,6 +48,8 @@ enum class Targets : uint8_t {
 struct DataSetInfo {
     const char* name; ///< of data.kind: "checkerboard"
     Phrase about;     ///< for tool tips and the manual, after the name
+    /// Those that only some data sets have, and this one has: "data.path".
+    std::array<std::string_view, 6> settings{};
     /// Every step sees all samples, and task.batch does not count.
     bool wholeSet = false;
     Targets targets = Targets::Numbers;
@@ -52,6 +58,10 @@ struct DataSetInfo {
     /// InputError when a file cannot be used.
     DataFacts (*facts)(const TaskConfig&) = nullptr;
     std::unique_ptr<Dataset> (*make)(const TaskConfig&, uint64_t seed) = nullptr;
+
+    bool has(std::string_view setting) const {
+        return std::find(settings.begin(), settings.end(), setting) != settings.end();
+    }
 };
 
 std::span<const DataSetInfo> dataSets();

@@ -204,14 +204,14 @@ private:
 
 extern const DataSetInfo kMnistData;
 const DataSetInfo kMnistData{
-    "mnist",
-    phrase("Settings", "pictures of ten classes, as in MNIST and Fashion-MNIST"),
-    false,
-    Targets::Classes,
-    true,
-    true,
-    factsOfFiles,
-    [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
+    .name = "mnist",
+    .about = phrase("Settings", "pictures of ten classes, as in MNIST and Fashion-MNIST"),
+    .settings = {"data.path"},
+    .targets = Targets::Classes,
+    .validates = true,
+    .fromFiles = true,
+    .facts = factsOfFiles,
+    .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<MnistData>(task);
     }};
 

@@ -112,25 +112,22 @@ DataFacts imageFacts(const TaskConfig& task) { return {pixelTensors(3), task.sid
 
 extern const DataSetInfo kCheckerboardData, kImageData;
 const DataSetInfo kCheckerboardData{
-    "checkerboard",
-    phrase("Settings", "a checkerboard, painted from the coordinates of its pixels"),
-    true,
-    Targets::Numbers,
-    false,
-    false,
-    checkerboardFacts,
-    [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
+    .name = "checkerboard",
+    .about = phrase("Settings", "a checkerboard, painted from the coordinates of its pixels"),
+    .settings = {"task.side", "task.frequency"},
+    .wholeSet = true,
+    .facts = checkerboardFacts,
+    .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<PixelData>(checkerboardPicture(task));
     }};
-const DataSetInfo kImageData{"image",
-                             phrase("Settings", "a picture of your own, painted in the same way"),
-                             true,
-                             Targets::Numbers,
-                             false,
-                             false,
-                             imageFacts,
-                             [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
-                                 return std::make_unique<PixelData>(imagePicture(task));
-                             }};
+const DataSetInfo kImageData{
+    .name = "image",
+    .about = phrase("Settings", "a picture of your own, painted in the same way"),
+    .settings = {"task.side", "task.image"},
+    .wholeSet = true,
+    .facts = imageFacts,
+    .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
+        return std::make_unique<PixelData>(imagePicture(task));
+    }};
 
 } // namespace halfscope

@@ -60,17 +60,15 @@ private:
 
 extern const DataSetInfo kRegressionData;
 const DataSetInfo kRegressionData{
-    "regression",
-    phrase("Settings", "random targets to fit from random inputs"),
-    false,
-    Targets::Numbers,
-    false,
-    false,
-    [](const TaskConfig& task) {
-        return DataFacts{
-            {TensorSpec{"x", {kFeatures}}, TensorSpec{"target", {1}}}, task.samples, 0};
-    },
-    [](const TaskConfig& task, uint64_t seed) -> std::unique_ptr<Dataset> {
+    .name = "regression",
+    .about = phrase("Settings", "random targets to fit from random inputs"),
+    .settings = {"task.samples", "task.target_mean", "task.target_spread"},
+    .facts =
+        [](const TaskConfig& task) {
+            return DataFacts{
+                {TensorSpec{"x", {kFeatures}}, TensorSpec{"target", {1}}}, task.samples, 0};
+        },
+    .make = [](const TaskConfig& task, uint64_t seed) -> std::unique_ptr<Dataset> {
         return std::make_unique<RegressionData>(task, seed);
     }};
 

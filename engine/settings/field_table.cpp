@@ -34,49 +34,42 @@ Field kindField() {
     return field;
 }
 
+/// Of the data sets whose rows name it.
+Field ofDataSets(Field field) {
+    return when([key = field.key](const RunConfig& c) { return infoOf(c.task.kind).has(key); },
+                field);
+}
+
 std::vector<Field> taskFields() {
-    const auto kind = [](TaskKind wanted) {
-        return [wanted](const RunConfig& c) { return c.task.kind == wanted; };
-    };
-    const auto paints = [](const RunConfig& c) { return infoOf(c.task.kind).wholeSet; };
     std::vector<Field> fields;
     fields.push_back(kindField());
-    fields.push_back(when(
-        paints,
+    fields.push_back(ofDataSets(
         in(ofRun(
                {"task.side", phrase("Settings", "Picture side"), phrase("Settings", "pixels"),
                 phrase("Settings", "The picture has side x side pixels, and every step sees all of "
                                    "them: time and memory grow with the square of the side.")},
                [](auto& c) -> auto& { return c.task.side; }),
            {2, 4096, Bound::Closed, true})));
-    fields.push_back(when(
-        kind(TaskKind::Checkerboard),
+    fields.push_back(ofDataSets(
         in(ofRun(
                {"task.frequency", phrase("Settings", "Squares per side"), kNoUnit,
                 phrase("Settings", "The number of squares along a side of the checkerboard. More "
                                    "squares are harder to learn from smooth coordinates.")},
                [](auto& c) -> auto& { return c.task.frequency; }),
            {0, 4096, Bound::AboveMinimum, true})));
-    fields.push_back(
-        when(kind(TaskKind::Image),
-             ofRun(
-                 {"task.image", phrase("Settings", "Picture"), kNoUnit,
-                  phrase("Settings", "A PNG or JPEG file, of which the centre square is used. A "
-                                     "relative path starts at the folder of the experiment file. "
-                                     "Empty: a built-in pattern of coloured rings.")},
-                 [](auto& c) -> auto& { return c.task.image; })));
+    fields.push_back(ofDataSets(ofRun(
+        {"task.image", phrase("Settings", "Picture"), kNoUnit,
+         phrase("Settings", "A PNG or JPEG file, of which the centre square is used. A "
+                            "relative path starts at the folder of the experiment file. "
+                            "Empty: a built-in pattern of coloured rings.")},
+        [](auto& c) -> auto& { return c.task.image; })));
     fields.back().kind = FieldKind::Path;
     return fields;
 }
 
-/// A file of one of some kinds of data.
 template <class Access>
-Field pathField(std::vector<TaskKind> kinds, const Words& words, Access at) {
-    Field field = when(
-        [kinds](const RunConfig& c) {
-            return std::find(kinds.begin(), kinds.end(), c.task.kind) != kinds.end();
-        },
-        ofRun(words, at));
+Field pathField(const Words& words, Access at) {
+    Field field = ofDataSets(ofRun(words, at));
     field.kind = FieldKind::Path;
     return field;
 }
@@ -85,7 +78,6 @@ Field pathField(std::vector<TaskKind> kinds, const Words& words, Access at) {
 std::vector<Field> fileFields() {
     return {
         pathField(
-            {TaskKind::Mnist, TaskKind::Csv},
             {"data.path", phrase("Settings", "Data"), kNoUnit,
              phrase("Settings",
                     "mnist: the folder with the four files of MNIST or Fashion-MNIST, plain "
@@ -94,14 +86,12 @@ std::vector<Field> fileFields() {
                     "columns. A relative path starts at the folder of the experiment file.")},
             [](auto& c) -> auto& { return c.task.path; }),
         pathField(
-            {TaskKind::Arrays},
             {"data.x", phrase("Settings", "Inputs"), kNoUnit,
              phrase("Settings",
                     "An .npy file whose first axis counts the samples, or a .safetensors "
                     "file: its array x, or the only one. The values are taken as they are.")},
             [](auto& c) -> auto& { return c.task.x; }),
         pathField(
-            {TaskKind::Arrays},
             {"data.y", phrase("Settings", "Targets"), kNoUnit,
              phrase("Settings",
                     "Likewise, its array y. With cross entropy it has one whole number from "
@@ -112,30 +102,25 @@ std::vector<Field> fileFields() {
 
 /// How samples are made of them.
 std::vector<Field> sampleFields() {
-    const auto csv = [](const RunConfig& c) { return c.task.kind == TaskKind::Csv; };
-    const auto splits = [](const RunConfig& c) {
-        return c.task.kind == TaskKind::Csv || c.task.kind == TaskKind::Arrays;
-    };
     return {
-        when(csv,
-             ofRun(
-                 {"data.target", phrase("Settings", "Target column"), kNoUnit,
-                  phrase("Settings", "The name of the column to predict; empty: the last one. With "
-                                     "cross entropy its values are classes, else numbers.")},
-                 [](auto& c) -> auto& { return c.task.target; })),
-        when(csv, ofRun(
-                      {"data.standardise", phrase("Settings", "Standardise"), kNoUnit,
-                       phrase("Settings", "Each input column is moved and scaled to mean 0 and "
-                                          "standard deviation 1 over the training samples.")},
-                      [](auto& c) -> auto& { return c.task.standardise; })),
-        when(splits,
-             in(ofRun(
-                    {"data.validation", phrase("Settings", "Held back"), kNoUnit,
-                     phrase("Settings", "The share of the samples that is not trained on, and that "
-                                        "the lanes are judged by. Which ones does not depend on "
-                                        "the seed.")},
-                    [](auto& c) -> auto& { return c.task.validation; }),
-                {0, 1, Bound::BelowMaximum})),
+        ofDataSets(ofRun(
+            {"data.target", phrase("Settings", "Target column"), kNoUnit,
+             phrase("Settings", "The name of the column to predict; empty: the last one. With "
+                                "cross entropy its values are classes, else numbers.")},
+            [](auto& c) -> auto& { return c.task.target; })),
+        ofDataSets(ofRun(
+            {"data.standardise", phrase("Settings", "Standardise"), kNoUnit,
+             phrase("Settings", "Each input column is moved and scaled to mean 0 and "
+                                "standard deviation 1 over the training samples.")},
+            [](auto& c) -> auto& { return c.task.standardise; })),
+        ofDataSets(
+            in(ofRun(
+                   {"data.validation", phrase("Settings", "Held back"), kNoUnit,
+                    phrase("Settings", "The share of the samples that is not trained on, and that "
+                                       "the lanes are judged by. Which ones does not depend on "
+                                       "the seed.")},
+                   [](auto& c) -> auto& { return c.task.validation; }),
+               {0, 1, Bound::BelowMaximum})),
     };
 }
 
@@ -145,7 +130,7 @@ std::vector<Field> validationFields() {
     return {
         when(validates,
              in(ofRun(
-                    {"validation.epochs", phrase("Settings", "Validate after"),
+                    {"validation.epochs", phrase("Settings", "Validate by epochs"),
                      phrase("Settings", "epochs"),
                      phrase("Settings",
                             "After every so many epochs, and at the end of the run, loss and "
@@ -155,7 +140,7 @@ std::vector<Field> validationFields() {
                 {0, 1e9, Bound::Closed, true})),
         when(validates,
              in(ofRun(
-                    {"validation.steps", phrase("Settings", "Validate after"),
+                    {"validation.steps", phrase("Settings", "Validate by steps"),
                      phrase("Settings", "steps"),
                      phrase("Settings", "The same after every so many steps. 0: not by steps.")},
                     [](auto& c) -> auto& { return c.validation.steps; }),
@@ -164,17 +149,14 @@ std::vector<Field> validationFields() {
 
 std::vector<Field> regressionFields() {
     const auto batches = [](const RunConfig& c) { return !infoOf(c.task.kind).wholeSet; };
-    const auto regression = [](const RunConfig& c) { return c.task.kind == TaskKind::Regression; };
     std::vector<Field> fields;
-    fields.push_back(
-        when(regression,
-             in(ofRun(
-                    {"task.samples", phrase("Settings", "Samples"), kNoUnit,
-                     phrase("Settings",
-                            "Number of samples in the data set. Inputs and targets are drawn "
-                            "from the seed, so every lane learns from the same ones.")},
-                    [](auto& c) -> auto& { return c.task.samples; }),
-                {1, 1e7, Bound::Closed, true})));
+    fields.push_back(ofDataSets(in(
+        ofRun(
+            {"task.samples", phrase("Settings", "Samples"), kNoUnit,
+             phrase("Settings", "Number of samples in the data set. Inputs and targets are drawn "
+                                "from the seed, so every lane learns from the same ones.")},
+            [](auto& c) -> auto& { return c.task.samples; }),
+        {1, 1e7, Bound::Closed, true})));
     fields.push_back(when(
         batches, in(ofRun(
                         {"task.batch", phrase("Settings", "Batch"), phrase("Settings", "samples"),
@@ -191,8 +173,7 @@ std::vector<Field> regressionFields() {
                                       "PyTorch's loader does; drop leaves them out.")},
                   [](auto& c) -> auto& { return c.data.lastBatch; }),
               namesUpTo(LastBatch::Drop))));
-    fields.push_back(when(
-        regression,
+    fields.push_back(ofDataSets(
         in(ofRun(
                {"task.target_mean", phrase("Settings", "Target mean"), kNoUnit,
                 phrase("Settings",
@@ -200,8 +181,7 @@ std::vector<Field> regressionFields() {
                        "large, and a scaled float16 gradient overflows sooner (above 65504).")},
                [](auto& c) -> auto& { return c.task.targetMean; }),
            {-1e6, 1e6})));
-    fields.push_back(when(
-        regression,
+    fields.push_back(ofDataSets(
         in(ofRun(
                {"task.target_spread", phrase("Settings", "Target spread"), kNoUnit,
                 phrase("Settings", "Standard deviation of the targets. The targets do not depend "

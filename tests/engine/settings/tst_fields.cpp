@@ -3,6 +3,7 @@
 // use them.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/dataset.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_length.h"
 #include "tests/support/thrown.h"
@@ -58,6 +59,7 @@ class TestFields : public QObject {
 
 private slots:
     void tableIsWhole();
+    void settingsOfDataSets();
     void roundTrip_data();
     void roundTrip();
     void everythingAtOnce();
@@ -129,6 +131,21 @@ void TestFields::tableIsWhole() {
     for (const Field& field : fieldTable()) {
         QCOMPARE(field.effect == FieldEffect::Live, live.contains(field.key));
         QCOMPARE(field.apply != FieldApply::Nothing, live.contains(field.key));
+    }
+}
+
+/// The settings that a data set's row names stand in the table, and mean something for it.
+void TestFields::settingsOfDataSets() {
+    for (const DataSetInfo& info : dataSets()) {
+        RunConfig config;
+        applySetting(config, std::string("data.kind=") + info.name);
+        for (const std::string_view setting : info.settings) {
+            if (setting.empty()) continue;
+            const std::string row = std::string(info.name) + ": " + std::string(setting);
+            const Field* field = findField(setting);
+            QVERIFY2(field, row.c_str());
+            QVERIFY2(field->applies(config, 0), row.c_str());
+        }
     }
 }
 
