@@ -42,6 +42,7 @@ std::string nearestOf(std::string_view word, std::span<const std::string> candid
 /// characters.
 bool isNear(std::string_view word, std::string_view known);
 inline constexpr Phrase kNearest = phrase("Engine", "; the nearest one is %1");
+inline constexpr Phrase kNearestKnown = phrase("Engine", "; the nearest known one is %1");
 /// The end of a message about an unknown word: "; the nearest one is X" (the phrase, with X for %1)
 /// where one is near, else "; there are: X, Y". A suggestion that was not meant would mislead.
 Message nearestHint(std::string_view word, std::span<const std::string> candidates,

@@ -22,7 +22,6 @@ namespace {
 constexpr int kVersion = 1;
 constexpr size_t kMaxNameBytes = 100;
 constexpr size_t kMostPolicyBytes = size_t{1} << 20; // one of every op has 5,000
-constexpr Phrase kNearest = phrase("Engine", "; the nearest known one is %1");
 
 std::string quotedList(const std::vector<std::string>& words) {
     std::string text;
@@ -154,7 +153,7 @@ void checkKeys(const Json& root) {
     for (const auto& [key, value] : root.items()) {
         if (std::find(known.begin(), known.end(), key) == known.end())
             throw InputError(phrase("Settings", "%1 is an unknown key%2"), quotedText(key),
-                             nearestHint(key, known, kNearest));
+                             nearestHint(key, known, kNearestKnown));
     }
     const auto version = root.find("version");
     if (version == root.end())
@@ -181,7 +180,7 @@ CastPolicy policyFrom(const Json& root) {
         const auto& known = policyOps();
         if (std::find(known.begin(), known.end(), op) == known.end())
             throw InputError(phrase("Settings", "ops: %1 is an unknown op%2"), quotedText(op),
-                             nearestHint(op, known, kNearest));
+                             nearestHint(op, known, kNearestKnown));
         if (policy.everyLayer)
             throw InputError(
                 phrase("Settings",

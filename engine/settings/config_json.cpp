@@ -17,7 +17,6 @@ namespace {
 
 constexpr int kVersion = 1;
 constexpr size_t kMaxTitleBytes = 200;
-constexpr Phrase kNearest = phrase("Engine", "; the nearest known one is %1");
 
 /// A key of the file inside a message.
 std::string shownKey(const std::string& path, const std::string& key) {
@@ -121,7 +120,7 @@ void readLane(RunConfig& config, int lane, const std::string& path, const Json& 
     for (const auto& [key, value] : json.items()) {
         if (key == "precision") continue;
         if (std::find(known.begin(), known.end(), key) == known.end()) {
-            unknownKey(path, key, nearestHint(key, known, kNearest));
+            unknownKey(path, key, nearestHint(key, known, kNearestKnown));
         }
         if (const Field* field = findField(key)) {
             field->set(config, lane, valueOf(*field, path + "." + key, value));
@@ -150,7 +149,7 @@ void checkKeys(const Json& json, const std::string& path, const std::vector<std:
         refuse(path, shown(json), {phrase("Settings", "an object with %1"), wanted.front()});
     for (const auto& [key, value] : json.items())
         if (std::find(known.begin(), known.end(), key) == known.end())
-            unknownKey(path, key, nearestHint(key, known, kNearest));
+            unknownKey(path, key, nearestHint(key, known, kNearestKnown));
     for (const std::string& key : wanted)
         if (!json.contains(key)) throw InputError(phrase("Settings", "%1.%2: missing"), path, key);
 }
@@ -273,7 +272,7 @@ RunConfig readRoot(const Json& root) {
                 phrase("Settings", "%1: not allowed here: it belongs in the objects of lanes"),
                 key);
         } else {
-            unknownKey({}, key, nearestHint(key, known, kNearest));
+            unknownKey({}, key, nearestHint(key, known, kNearestKnown));
         }
     }
     placeForks(config);

@@ -148,7 +148,7 @@ std::string nearestKey(std::string_view key) {
 Message keyHint(std::string_view key) {
     const std::string nearest = nearestKey(key);
     if (isNear(key, nearest) || isNear(lastPart(key), lastPart(nearest)))
-        return {phrase("Engine", "; the nearest known one is %1"), nearest};
+        return {kNearestKnown, nearest};
     return phrase("Settings", "; halfscope-cli settings lists all");
 }
 

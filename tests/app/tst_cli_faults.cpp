@@ -157,14 +157,7 @@ void TestCliFaults::tablesEndTogether() {
     QVERIFY(kibibytes < 100 || left->step() > 20);
 }
 
-void TestCliFaults::everyCallFails_data() {
-    QTest::addColumn<QString>("kind");
-    QTest::addColumn<QString>("how");
-    for (const char* kind :
-         {"open", "read", "write", "sync", "rename", "unlink", "close", "mmap", "thread"})
-        for (const char* how : {"once", "on"})
-            QTest::addRow("%s %s", kind, how) << QString(kind) << QString(how);
-}
+void TestCliFaults::everyCallFails_data() { Faults::addCallRows(); }
 
 /// Of a torture every call until the run comes to its end without; else a few of them.
 void TestCliFaults::everyCallFails() {

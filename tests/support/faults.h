@@ -7,6 +7,7 @@
 #include <QMap>
 #include <QProcessEnvironment>
 #include <QTemporaryDir>
+#include <QtTest>
 
 #include <vector>
 
@@ -23,6 +24,15 @@ public:
 #else
         return nullptr;
 #endif
+    }
+    /// Rows for the columns "kind" and "how": all kinds of calls, once and from there on.
+    static void addCallRows() {
+        QTest::addColumn<QString>("kind");
+        QTest::addColumn<QString>("how");
+        for (const char* kind :
+             {"open", "read", "write", "sync", "rename", "unlink", "close", "mmap", "thread"})
+            for (const char* how : {"once", "on"})
+                QTest::addRow("%s %s", kind, how) << QString(kind) << QString(how);
     }
     /// "write:3:once", see fault_shim.cpp; of an unknown kind nothing fails, and calls are counted.
     explicit Faults(const QString& plan) : m_plan(plan) {}
