@@ -241,14 +241,20 @@ int runWindow(QApplication& app, const Options& options) {
         settings.sessions = QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation) +
                             QStringLiteral("/sessions");
     MainWindow window(settings);
-    const EndSignals ends([&window](int signal) {
-        window.endSession();
+    const auto end = [&window] { // of the last steps nobody would know else
+        const Message problem = window.endSession();
+        if (!problem.empty())
+            complain(QCoreApplication::translate("Program", "not all runs are kept on disk: %1")
+                         .arg(translated(problem)));
+    };
+    const EndSignals ends([end](int signal) {
+        end();
         QCoreApplication::exit(kSignalled + signal);
     });
     // the desktop session ends: questions would hold it up
     QObject::connect(
-        &app, &QGuiApplication::commitDataRequest, &window,
-        [&window](QSessionManager&) { window.endSession(); }, Qt::DirectConnection);
+        &app, &QGuiApplication::commitDataRequest, &window, [end](QSessionManager&) { end(); },
+        Qt::DirectConnection);
     if (options.size) window.resize(*options.size);
     // a screenshot has the same size everywhere
     if (!options.size && settings.remember)

@@ -280,18 +280,17 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     QMainWindow::closeEvent(event);
 }
 
-void MainWindow::keepSession() {
-    if (m_keeper) m_keeper->keep();
-}
+Message MainWindow::keepSession() { return m_keeper ? m_keeper->keep() : Message(); }
 
-void MainWindow::endSession() {
+Message MainWindow::endSession() {
     m_ends = true;
     try {
         m_controller->pause();
     } catch (const std::bad_alloc&) { // what is trained meanwhile is kept too
     }
-    keepSession();
+    const Message problem = keepSession();
     close();
+    return problem;
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

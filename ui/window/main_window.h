@@ -74,10 +74,12 @@ public:
     PlotStack& plots() { return *m_parts.plots; }
     GradientView& gradients() { return *m_parts.gradients; }
     QString bannerText() const;
-    /// Runs are on disk up to now, for the next start should this window not be closed.
-    void keepSession();
+    /// Runs are on disk up to now, for the next start should this window not be closed. Why they
+    /// are not; empty when they are.
+    Message keepSession();
     /// Ends without questions: the program was told to end. Runs are offered at the next start.
-    void endSession();
+    /// Returns as keepSession() does.
+    Message endSession();
 
 signals:
     /// Nothing has arrived and nothing was drawn for some frames, and nothing is running.

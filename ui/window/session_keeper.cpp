@@ -123,12 +123,14 @@ void SessionKeeper::tellProblems() {
             .arg(QLocale().formattedDataSize(static_cast<qint64>(budget()))));
 }
 
-void SessionKeeper::keep() {
+Message SessionKeeper::keep() {
     try {
         look();
     } catch (const std::bad_alloc&) { // what is watched already is kept
     }
-    if (m_store) m_store->flush();
+    if (!m_store) return {};
+    m_store->flush();
+    return m_store->problem();
 }
 
 void SessionKeeper::discard() {

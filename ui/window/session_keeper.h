@@ -31,8 +31,9 @@ public:
 
     /// Asks what to do with runs of windows that ended without being closed.
     void offerLeft();
-    /// What the window has is on disk when this returns, and stays for the next start.
-    void keep();
+    /// What the window has is on disk when this returns, and stays for the next start. Why it is
+    /// not; empty when it is.
+    Message keep();
     /// The user closes the window: nothing is to be offered at the next start.
     void discard();
     /// Of values in memory, from the user's settings.

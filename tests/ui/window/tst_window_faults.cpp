@@ -62,7 +62,7 @@ public:
         const bool trained = opened && (train() || train());
         if (opened && !trained && state() != SessionState::Failed) return kStuck;
         if (trained) save();
-        m_window.endSession();
+        tell(QString::fromStdString(m_window.endSession().english()));
         tell();
         return m_told ? kTold : kDone;
     }
@@ -264,7 +264,7 @@ QString TestWindowFaults::flawOf(const Driven& driven, const QString& folder) co
     if (code == kDone && filesWithin(results)["steps.csv"] != m_runs.after["steps.csv"])
         return "the results were not saved";
     const QString flaw = m_runs.flawOf(results, EarlierRun::End::Failed);
-    return flaw.isEmpty() ? sessionFlaw(folder + "/sessions", !driven.came) : flaw;
+    return flaw.isEmpty() ? sessionFlaw(folder + "/sessions", driven.outcome.code == kDone) : flaw;
 }
 
 /// Of the sessions that a window left: each opens, or is refused with a sentence.
@@ -292,14 +292,7 @@ void TestWindowFaults::fails(const QString& kind, int number, const QString& how
              (plan + ": " + flaw + "\n").toUtf8() + driven.outcome.out + driven.outcome.error);
 }
 
-void TestWindowFaults::everyCallFails_data() {
-    QTest::addColumn<QString>("kind");
-    QTest::addColumn<QString>("how");
-    for (const char* kind :
-         {"open", "read", "write", "sync", "rename", "unlink", "close", "mmap", "thread"})
-        for (const char* how : {"once", "on"})
-            QTest::addRow("%s %s", kind, how) << QString(kind) << QString(how);
-}
+void TestWindowFaults::everyCallFails_data() { Faults::addCallRows(); }
 
 void TestWindowFaults::everyCallFails() {
     QFETCH(const QString, kind);
