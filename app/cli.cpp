@@ -25,7 +25,7 @@ using namespace halfscope::cli;
 enum Exit : int { kDone = 0, kFailed = 1, kBadInput = 2, kDeviceFailed = 3 };
 
 constexpr const char* kCommands =
-    "run, verify, bench, presets, devices, describe or settings (--help tells more)";
+    "run, verify, bench, presets, devices, describe, pytorch or settings (--help tells more)";
 constexpr const char* kExitCodes =
     "Exit codes:\n"
     "  0    done\n"
@@ -48,6 +48,7 @@ constexpr const char* kRunChanged =
     "run --preset overflow --set scaler.init_scale=2^20 --steps 200";
 constexpr const char* kRunAgain = "run out --lanes fp32,amp-bf16";
 constexpr const char* kDescribe = "describe --preset checkerboard --lane amp-fp16";
+constexpr const char* kPyTorch = "pytorch --preset mnist-mlp > train.py";
 constexpr const char* kVerify = "verify --device cpu";
 
 struct Commands {
@@ -57,6 +58,7 @@ struct Commands {
         "halfscope-cli"};
     RunOptions runOptions;
     DescribeOptions describeOptions;
+    ExperimentOptions pytorchOptions;
     VerifyCommandOptions verifyOptions;
     BenchOptions benchOptions;
     bool dot = false;
@@ -67,6 +69,7 @@ struct Commands {
     CLI::App* presets = nullptr;
     CLI::App* devices = nullptr;
     CLI::App* describe = nullptr;
+    CLI::App* pytorch = nullptr;
     CLI::App* settings = nullptr;
 
     Commands() {
@@ -104,11 +107,15 @@ struct Commands {
                    "the name of a lane");
         CLI::Option* dotFlag = describe->add_flag("--dot", dot, "As a Graphviz graph");
         describe->add_flag("--json", json, "As JSON")->excludes(dotFlag);
+        pytorch = app.add_subcommand(
+            "pytorch", "Print the experiment as a Python program that trains it with PyTorch");
+        pytorchOptions.addTo(*pytorch);
         settings = app.add_subcommand("settings", "Print the reference of all settings (Markdown)");
         run->footer(footer({kRunPreset, kRunChanged, kRunAgain}));
         verify->footer(footer({kVerify, "verify --only scaler,runs --json"}));
         bench->footer(footer({"bench --only checkerboard-64 --lanes fp32,amp-fp16"}));
         describe->footer(footer({kDescribe, "describe --dot | dot -Tsvg -o step.svg"}));
+        pytorch->footer(footer({kPyTorch}));
         for (CLI::App* each : {presets, devices, settings})
             each->footer(footer({}));
         app.require_subcommand(0, 1); // a second one is an argument too many
@@ -127,6 +134,8 @@ struct Commands {
                                    : json ? DescribeForm::Json
                                           : DescribeForm::Text;
             cli::describe(describeOptions);
+        } else if (pytorch->parsed()) {
+            tellPyTorch(pytorchOptions);
         } else if (settings->parsed()) {
             tellSettings();
         } else {

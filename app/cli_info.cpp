@@ -9,6 +9,7 @@
 #include "engine/exec/variant_table.h"
 #include "engine/ops/inspect.h"
 #include "engine/settings/run_task.h"
+#include "engine/step/pytorch_script.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/trainer.h"
 
@@ -121,6 +122,8 @@ void describe(const DescribeOptions& options) {
         break;
     }
 }
+
+void tellPyTorch(const ExperimentOptions& experiment) { print(pytorchScript(experiment.config())); }
 
 void tellSettings() { print(fieldReference()); }
 

@@ -1,4 +1,5 @@
-// The commands that only tell: presets, devices, describe, settings.
+// The commands that only tell: presets, devices, describe, pytorch,
+// settings.
 #pragma once
 
 #include "app/cli_options.h"
@@ -22,6 +23,8 @@ void tellDevices();
 /// run it that the device compares. InputError for an unknown lane, EngineError for a device that
 /// is not there.
 void describe(const DescribeOptions&);
+/// The experiment as a Python program for PyTorch.
+void tellPyTorch(const ExperimentOptions&);
 /// The reference of settings as Markdown.
 void tellSettings();
 

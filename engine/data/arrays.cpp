@@ -5,6 +5,7 @@
 #include "engine/data/losses.h"
 #include "engine/io/npy.h"
 #include "engine/io/safetensors.h"
+#include "engine/lang/python.h"
 
 #include <algorithm>
 #include <cmath>
@@ -171,6 +172,35 @@ private:
     TaskView m_view;
 };
 
+PythonData arrayPython(const TaskConfig& task, int64_t) {
+    const bool tensors = task.x.ends_with(".safetensors") || task.y.ends_with(".safetensors");
+    return {std::string("import numpy\n") +
+                (tensors ? "from safetensors.torch import load_file\n" : ""),
+            lang::filled(R"(X = {X}
+Y = {Y}
+
+
+def array(path, name):
+    if path.endswith(".npy"):
+        return torch.from_numpy(numpy.load(path))
+    arrays = load_file(path)
+    return arrays[name] if name in arrays else next(iter(arrays.values()))
+
+
+def samples():
+    x, y = array(X, "x").float(), array(Y, "y"){TYPE}
+    x = x[:, None] if x.dim() == 1 else x
+    y = {SHAPED}
+{HELD}    return (x[train], y[train]), (x[held], y[held])
+)",
+                         {{"X", lang::pythonText(task.x)},
+                          {"Y", lang::pythonText(placeOfY(task).path)},
+                          {"TYPE", wantsClasses(task) ? ".long()" : ".float()"},
+                          {"SHAPED", wantsClasses(task) ? "y.flatten()"
+                                                        : "y[:, None] if y.dim() == 1 else y"},
+                          {"HELD", heldBackPython(task.validation)}})};
+}
+
 } // namespace
 
 extern const DataSetInfo kArrayData;
@@ -184,6 +214,7 @@ const DataSetInfo kArrayData{
     .facts = arrayFacts,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<ArrayData>(task);
-    }};
+    },
+    .python = arrayPython};
 
 } // namespace halfscope

@@ -6,6 +6,7 @@
 #include "engine/core/text.h"
 #include "engine/data/held_back.h"
 #include "engine/data/losses.h"
+#include "engine/lang/python.h"
 
 #include <algorithm>
 #include <charconv>
@@ -242,6 +243,47 @@ DataFacts csvFacts(const TaskConfig& task) {
             data.samples(Split::Validation)};
 }
 
+constexpr std::string_view kPythonClasses = R"(
+    words = [row[at].strip() for row in rows]
+    classes = sorted(set(words))
+    try:
+        classes.sort(key=float)
+    except ValueError:
+        pass
+    target = torch.tensor([classes.index(word) for word in words])
+)";
+
+constexpr std::string_view kPythonStandardise =
+    R"(    mean, deviation = x[train].mean(0), x[train].std(0, correction=0)
+    x = (x - mean) / deviation.where(deviation > 0, torch.inf)
+)";
+
+PythonData csvPython(const TaskConfig& task, int64_t) {
+    const bool classes = infoOf(task.loss.kind).ofLabels;
+    return {
+        "import csv\n",
+        lang::filled(R"(TABLE = {TABLE}
+
+
+def samples():
+    with open(TABLE, newline="", encoding="utf-8-sig") as file:
+        names, *rows = [row for row in csv.reader(file) if any(field.strip() for field in row)]
+    at = {COLUMN}
+    inputs = [[float(field) for i, field in enumerate(row) if i != at] for row in rows]
+    x = torch.tensor(inputs, dtype=torch.float64){TARGET}{HELD}{STANDARDISE}    x = x.float()
+    return (x[train], target[train]), (x[held], target[held])
+)",
+                     {{"TABLE", lang::pythonText(task.path)},
+                      {"COLUMN", task.target.empty() ? "len(names) - 1"
+                                                     : "[name.strip() for name in names].index(" +
+                                                           lang::pythonText(task.target) + ")"},
+                      {"TARGET", classes ? std::string(kPythonClasses)
+                                         : "\n    target = torch.tensor([[float(row[at])] for "
+                                           "row in rows])\n"},
+                      {"HELD", heldBackPython(task.validation)},
+                      {"STANDARDISE", task.standardise ? std::string(kPythonStandardise) : ""}})};
+}
+
 } // namespace
 
 extern const DataSetInfo kCsvData;
@@ -255,6 +297,7 @@ const DataSetInfo kCsvData{
     .facts = csvFacts,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<CsvData>(task);
-    }};
+    },
+    .python = csvPython};
 
 } // namespace halfscope

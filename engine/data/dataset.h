@@ -44,6 +44,14 @@ enum class Targets : uint8_t {
     AsTheLoss, ///< class numbers where the loss wants them
 };
 
+/// A data set in Python, for a program that trains with PyTorch.
+struct PythonData {
+    std::string imports; ///< lines that stand above those of torch
+    /// Constants, then functions. samples() returns (x, target) to train on and (x, target) to
+    /// validate on, or None in place of the second pair.
+    std::string code;
+};
+
 /// A row of the table of data sets, by TaskKind.
 struct DataSetInfo {
     const char* name; ///< of data.kind: "checkerboard"
@@ -58,6 +66,8 @@ struct DataSetInfo {
     /// InputError when a file cannot be used.
     DataFacts (*facts)(const TaskConfig&) = nullptr;
     std::unique_ptr<Dataset> (*make)(const TaskConfig&, uint64_t seed) = nullptr;
+    /// `outputs` is how many values the network makes of a sample.
+    PythonData (*python)(const TaskConfig&, int64_t outputs) = nullptr;
 
     bool has(std::string_view setting) const {
         return std::find(settings.begin(), settings.end(), setting) != settings.end();

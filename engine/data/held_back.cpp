@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/core/text.h"
+#include "engine/lang/python.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,6 +31,16 @@ HeldBack::HeldBack(int64_t samples, double share) {
     train.assign(held, order.end());
     std::sort(validation.begin(), validation.end());
     std::sort(train.begin(), train.end());
+}
+
+std::string heldBackPython(double share) {
+    if (share == 0) return "    train, held = torch.arange(len(x)), torch.arange(0)\n";
+    return lang::filled(
+        R"(    order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
+    count = min(round({SHARE} * len(x)), len(x) - 1)  # other samples than Halfscope holds back
+    held, train = order[:count].sort().values, order[count:].sort().values
+)",
+        {{"SHARE", lang::pythonReal(share)}});
 }
 
 void checkSampleCount(const std::string& place, int64_t samples) {

@@ -24,6 +24,9 @@ struct HeldBack {
     static int64_t count(int64_t samples, double share);
 };
 
+/// Lines of Python that set `train` and `held`, the numbers of the samples; others than HeldBack's.
+std::string heldBackPython(double share);
+
 /// InputError "PLACE: 0 samples are not allowed: 1 to 2147483647".
 void checkSampleCount(const std::string& place, int64_t samples);
 

@@ -37,26 +37,45 @@ NodeId bceWithLogits(Builder& b, const LossSpec&, NodeId y, NodeId target) {
 }
 
 constexpr std::array kLosses{
-    LossInfo{LossKind::Mse, "mse", phrase("Settings", "mean of squared errors"), false, false,
-             false, mse},
-    LossInfo{LossKind::L1, "l1", phrase("Settings", "mean of absolute errors"), false, false, false,
-             l1},
-    LossInfo{
-        LossKind::Huber, "huber",
-        phrase("Settings",
-               "half the squared error below the delta, delta times the absolute one beyond it"),
-        false, true, false, huber},
-    LossInfo{LossKind::SmoothL1, "smooth-l1",
-             phrase("Settings", "Huber's loss divided by its delta"), false, true, false, smoothL1},
-    LossInfo{
-        LossKind::CrossEntropy, "cross-entropy",
-        phrase("Settings",
-               "for classes, minus the logarithm of the probability that the right one is given"),
-        true, false, true, crossEntropy},
-    LossInfo{LossKind::BceWithLogits, "bce-with-logits",
-             phrase("Settings", "for targets between 0 and 1, their binary cross entropy with the "
-                                "sigmoid of the output"),
-             false, false, false, bceWithLogits},
+    LossInfo{.kind = LossKind::Mse,
+             .name = "mse",
+             .about = phrase("Settings", "mean of squared errors"),
+             .torchName = "mse_loss",
+             .emit = mse},
+    LossInfo{.kind = LossKind::L1,
+             .name = "l1",
+             .about = phrase("Settings", "mean of absolute errors"),
+             .torchName = "l1_loss",
+             .emit = l1},
+    LossInfo{.kind = LossKind::Huber,
+             .name = "huber",
+             .about = phrase("Settings", "half the squared error below the delta, delta times the "
+                                         "absolute one beyond it"),
+             .torchName = "huber_loss",
+             .hasDelta = true,
+             .torchDelta = "delta",
+             .emit = huber},
+    LossInfo{.kind = LossKind::SmoothL1,
+             .name = "smooth-l1",
+             .about = phrase("Settings", "Huber's loss divided by its delta"),
+             .torchName = "smooth_l1_loss",
+             .hasDelta = true,
+             .torchDelta = "beta",
+             .emit = smoothL1},
+    LossInfo{.kind = LossKind::CrossEntropy,
+             .name = "cross-entropy",
+             .about = phrase("Settings", "for classes, minus the logarithm of the probability that "
+                                         "the right one is given"),
+             .torchName = "cross_entropy",
+             .ofLabels = true,
+             .hasSmoothing = true,
+             .emit = crossEntropy},
+    LossInfo{.kind = LossKind::BceWithLogits,
+             .name = "bce-with-logits",
+             .about = phrase("Settings", "for targets between 0 and 1, their binary cross entropy "
+                                         "with the sigmoid of the output"),
+             .torchName = "binary_cross_entropy_with_logits",
+             .emit = bceWithLogits},
 };
 
 } // namespace

@@ -13,11 +13,13 @@ namespace halfscope {
 
 struct LossInfo {
     LossKind kind = LossKind::Mse;
-    const char* name = "";     ///< of task.loss: "mse"
-    Phrase about;              ///< for tool tips and the manual, after the name
-    bool ofLabels = false;     ///< its target is a class number a sample
-    bool hasDelta = false;     ///< LossSpec::delta acts
-    bool hasSmoothing = false; ///< LossSpec::labelSmoothing acts
+    const char* name = "";       ///< of task.loss: "mse"
+    Phrase about;                ///< for tool tips and the manual, after the name
+    const char* torchName = "";  ///< of torch.nn.functional
+    bool ofLabels = false;       ///< its target is a class number a sample
+    bool hasDelta = false;       ///< LossSpec::delta acts
+    const char* torchDelta = ""; ///< its name there
+    bool hasSmoothing = false;   ///< LossSpec::labelSmoothing acts
     /// The mean over all elements (of labels: over the samples), rank 0. The prediction's dtype and
     /// the builder's autocast policy decide in which dtype.
     NodeId (*emit)(Builder&, const LossSpec&, NodeId prediction, NodeId target) = nullptr;

@@ -5,6 +5,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/sample_digits.h"
 #include "engine/io/idx.h"
+#include "engine/lang/python.h"
 
 #include <algorithm>
 #include <array>
@@ -200,6 +201,37 @@ private:
     std::vector<std::string> m_classes;
 };
 
+PythonData mnistPython(const TaskConfig& task, int64_t) {
+    const bool shipped = task.path.empty();
+    const std::string folder = shipped ? "." : dataFolder(task.path).string();
+    const char* note =
+        shipped
+            ? "  # with the four files of MNIST; Halfscope's own 2,000 digits are in the program"
+            : "";
+    return {"import gzip\nimport os\n",
+            lang::filled(R"(DATA = {FOLDER}{NOTE}
+
+
+def values(name, header):
+    """The bytes of a file in IDX format, plain or .gz, behind its header."""
+    path = os.path.join(DATA, name)
+    with open(path, "rb") if os.path.exists(path) else gzip.open(path + ".gz") as file:
+        return torch.frombuffer(bytearray(file.read()[header:]), dtype=torch.uint8)
+
+
+def split(start):
+    labels = values(start + "-labels-idx1-ubyte", 8).long()
+    pictures = values(start + "-images-idx3-ubyte", 16)
+    side = round((len(pictures) / len(labels)) ** 0.5)
+    return pictures.reshape(-1, 1, side, side).float() / 255, labels
+
+
+def samples():
+    return split("train"), split("t10k")
+)",
+                         {{"FOLDER", lang::pythonText(folder)}, {"NOTE", note}})};
+}
+
 } // namespace
 
 extern const DataSetInfo kMnistData;
@@ -213,6 +245,7 @@ const DataSetInfo kMnistData{
     .facts = factsOfFiles,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<MnistData>(task);
-    }};
+    },
+    .python = mnistPython};
 
 } // namespace halfscope

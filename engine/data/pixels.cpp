@@ -1,8 +1,10 @@
 // Pictures as tasks: sample p is pixel p in row-major order, its inputs are (x, y) in [0, 1), its
 // target is the pixel's colour. A checkerboard, and a picture from a file or one that is built in.
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 #include "engine/data/dataset.h"
 #include "engine/io/picture.h"
+#include "engine/lang/python.h"
 
 #include <algorithm>
 #include <array>
@@ -108,6 +110,62 @@ DataFacts checkerboardFacts(const TaskConfig& task) {
 /// A file may be grey, which only its picture tells.
 DataFacts imageFacts(const TaskConfig& task) { return {pixelTensors(3), task.side * task.side, 0}; }
 
+using lang::filled;
+
+constexpr std::string_view kPixels = R"(
+
+def pixels(picture):
+    """Coordinates in [0, 1) and colours, row by row."""
+    at = torch.arange(SIDE, dtype=torch.float64) / SIDE
+    x = torch.stack([at.repeat(SIDE), at.repeat_interleave(SIDE)], 1)
+    return (x.float(), picture.reshape(SIDE * SIDE, -1).float()), None
+)";
+
+PythonData checkerboardPython(const TaskConfig& task, int64_t) {
+    return {{},
+            filled(R"(SIDE = {SIDE}
+FREQUENCY = {FREQUENCY}
+{PIXELS}
+
+def samples():
+    odd = torch.fmod(torch.arange(SIDE, dtype=torch.float64) * FREQUENCY / SIDE / 2, 1.0) > 0.5
+    return pixels(odd[:, None] != odd[None, :])
+)",
+                   {{"SIDE", numberText(task.side)},
+                    {"FREQUENCY", lang::pythonReal(task.frequency)},
+                    {"PIXELS", std::string(kPixels)}})};
+}
+
+constexpr std::string_view kRingSamples = R"(
+def samples():
+    """Rings whose hue turns with the angle."""
+    at = (torch.arange(SIDE, dtype=torch.float64) + 0.5) / SIDE - 0.5
+    x, y = at[None, :], at[:, None]
+    radius, angle = torch.hypot(x, y), torch.atan2(y, x)
+    ring = 0.5 + 0.5 * torch.cos(radius * 8 * math.pi - angle)
+    fade = 1 / (1 + torch.exp(40 * (radius - 0.46)))
+    hues = [angle + channel * 2 * math.pi / 3 + 6 * radius for channel in range(3)]
+    colours = [0.12 + 0.88 * ring * (0.5 + 0.5 * torch.cos(hue)) for hue in hues]
+    return pixels(torch.stack([0.06 + 0.94 * fade * colour for colour in colours], 2))
+)";
+
+constexpr std::string_view kFileSamples = R"(
+def samples():
+    """The centre square of the picture."""
+    image = ImageOps.fit(Image.open(PICTURE).convert(MODE), (SIDE, SIDE))
+    return pixels(torch.from_numpy(numpy.array(image)) / 255)
+)";
+
+PythonData imagePython(const TaskConfig& task, int64_t outputs) {
+    const std::string side = "SIDE = " + numberText(task.side) + "\n";
+    const std::string pixels(kPixels);
+    if (task.image.empty())
+        return {"import math\n", side + pixels + "\n" + std::string(kRingSamples)};
+    return {"import numpy\nfrom PIL import Image, ImageOps\n",
+            side + "PICTURE = " + lang::pythonText(task.image) + "\nMODE = \"" +
+                (outputs == 1 ? "L" : "RGB") + "\"\n" + pixels + "\n" + std::string(kFileSamples)};
+}
+
 } // namespace
 
 extern const DataSetInfo kCheckerboardData, kImageData;
@@ -119,7 +177,8 @@ const DataSetInfo kCheckerboardData{
     .facts = checkerboardFacts,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<PixelData>(checkerboardPicture(task));
-    }};
+    },
+    .python = checkerboardPython};
 const DataSetInfo kImageData{
     .name = "image",
     .about = phrase("Settings", "a picture of your own, painted in the same way"),
@@ -128,6 +187,7 @@ const DataSetInfo kImageData{
     .facts = imageFacts,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<PixelData>(imagePicture(task));
-    }};
+    },
+    .python = imagePython};
 
 } // namespace halfscope

@@ -1,6 +1,8 @@
 // Random targets on random inputs, from the seed: fitting them is memorising.
 #include "engine/core/philox.h"
+#include "engine/core/text.h"
 #include "engine/data/dataset.h"
+#include "engine/lang/python.h"
 
 #include <algorithm>
 #include <array>
@@ -56,6 +58,23 @@ private:
     std::vector<float> m_targets; ///< (samples)
 };
 
+PythonData regressionPython(const TaskConfig& task, int64_t) {
+    return {{},
+            lang::filled(R"(SAMPLES = {SAMPLES}
+
+
+def samples():
+    """Random targets on random inputs: other ones than Halfscope draws."""
+    generator = torch.Generator().manual_seed(SEED)
+    x = torch.randn(SAMPLES, {FEATURES}, generator=generator)
+    return (x, {SPREAD} * torch.randn(SAMPLES, 1, generator=generator) + {MEAN}), None
+)",
+                         {{"SAMPLES", numberText(task.samples)},
+                          {"FEATURES", numberText(kFeatures)},
+                          {"SPREAD", lang::pythonReal(task.targetSpread)},
+                          {"MEAN", lang::pythonReal(task.targetMean)}})};
+}
+
 } // namespace
 
 extern const DataSetInfo kRegressionData;
@@ -70,6 +89,7 @@ const DataSetInfo kRegressionData{
         },
     .make = [](const TaskConfig& task, uint64_t seed) -> std::unique_ptr<Dataset> {
         return std::make_unique<RegressionData>(task, seed);
-    }};
+    },
+    .python = regressionPython};
 
 } // namespace halfscope

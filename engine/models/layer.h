@@ -124,6 +124,8 @@ struct LayerInfo {
     void (*complete)(LayerSpec&) = nullptr;
     Holds holds = Holds::Nothing;
     bool computes = true; ///< false: it only moves values, and no precision can change it
+    /// The class in Python, where torch.nn has none of this name.
+    std::string_view python{};
 };
 
 std::span<const LayerInfo> layerTable();

@@ -3,9 +3,8 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/lang/python.h"
 
-#include <array>
-#include <charconv>
 #include <cmath>
 
 namespace halfscope {
@@ -15,21 +14,8 @@ namespace {
 using lang::Kind;
 using lang::Value;
 
-/// As repr() of Python: the shortest digits, with an exponent below 1e-4 and from 1e16 on.
-std::string realText(double x) {
-    const double size = std::abs(x);
-    const bool plain = size == 0 || (size >= 1e-4 && size < 1e16);
-    std::array<char, 64> buffer{};
-    const auto format = plain ? std::chars_format::fixed : std::chars_format::scientific;
-    const auto [end, code] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, format);
-    require(code == std::errc{}, "a number of Python is longer than 63 characters");
-    std::string text(buffer.data(), end);
-    if (plain && text.find('.') == std::string::npos) text += ".0";
-    return text;
-}
-
 std::string numberOf(const ArgValue& value, size_t i) {
-    if (value.isReal) return realText(value.numbers[i]);
+    if (value.isReal) return lang::pythonReal(value.numbers[i]);
     return numberText(static_cast<int64_t>(value.numbers[i]));
 }
 
@@ -207,6 +193,22 @@ std::string argumentsText(const LayerSpec& layer) {
         if (!text.empty()) text += ", ";
         if (info.shown != ArgShown::Bare) text += std::string(info.name) + "=";
         text += textOf(info, value);
+    }
+    return text;
+}
+
+std::string pythonArguments(const LayerSpec& layer) {
+    std::string text;
+    for (size_t i = 0; i < layer.info->args.size(); ++i) {
+        const ArgInfo& info = layer.info->args[i];
+        const ArgValue& value = layer.args[i];
+        const bool optional = !info.standard.empty();
+        if (optional && isSame(value, standardOf(info, info.standard))) continue;
+        if (!text.empty()) text += ", ";
+        if (optional) text += std::string(info.name) + "=";
+        const bool square =
+            info.kind == ArgKind::Pair && value.numbers.front() == value.numbers.back();
+        text += square ? numberOf(value, 0) : textOf(info, value);
     }
     return text;
 }

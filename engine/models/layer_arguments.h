@@ -11,5 +11,7 @@ void readArguments(LayerSpec& layer, const std::vector<const lang::Argument*>& g
 
 /// "in_features=10, out_features=20, bias=True", as PyTorch prints them.
 std::string argumentsText(const LayerSpec&);
+/// "10, 20, bias=False", as a programmer writes them: what has its default is left out.
+std::string pythonArguments(const LayerSpec&);
 
 } // namespace halfscope

@@ -54,6 +54,12 @@ constexpr LayerInfo activation(std::string_view name, std::span<const ArgInfo> a
     return {name, Wants::Anything, args, sameType, emit, nullptr, anyLayout, complete};
 }
 
+constexpr std::string_view kSineClass = R"(
+class Sine(nn.Module):
+    def forward(self, x):
+        return torch.sin(x)
+)";
+
 constexpr LayerInfo kRows[] = {
     activation("ReLU", kInplaceArgs, emitUnary<Op::Relu>),
     activation("LeakyReLU", kLeakyArgs, emitLeakyRelu),
@@ -65,7 +71,11 @@ constexpr LayerInfo kRows[] = {
     activation("Softplus", kSoftplusArgs, emitUnary<Op::Softplus>),
     activation("Hardtanh", kHardtanhArgs, emitHardtanh, completeHardtanh),
     activation("Hardswish", {}, emitHardswish),
-    activation("Sine", {}, emitUnary<Op::Sin>), // not in torch.nn
+    {.name = "Sine",
+     .output = sameType,
+     .emitNodes = emitUnary<Op::Sin>,
+     .layout = anyLayout,
+     .python = kSineClass},
 };
 
 } // namespace

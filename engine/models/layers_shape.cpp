@@ -91,6 +91,20 @@ NodeId emitDropout(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return c.trains() && p > 0 ? fn::dropout(c.b, x, p, c.counter(), c.seed()) : x;
 }
 
+constexpr std::string_view kResidualClass = R"(
+class Residual(nn.Sequential):
+    """Adds its input, or what a layer called shortcut makes of it, to the result of the others."""
+
+    def forward(self, x):
+        y = beside = x
+        for name, layer in self.named_children():
+            if name == "shortcut":
+                beside = layer(x)
+            else:
+                y = layer(y)
+        return y + beside
+)";
+
 constexpr LayerInfo kRows[] = {
     {.name = "Flatten",
      .wants = Wants::Features,
@@ -111,7 +125,7 @@ constexpr LayerInfo kRows[] = {
      .layout = anyLayout,
      .computes = false},
     {.name = "Sequential", .holds = Holds::Chain},
-    {.name = "Residual", .holds = Holds::Residual}, // not in torch.nn
+    {.name = "Residual", .holds = Holds::Residual, .python = kResidualClass},
 };
 
 } // namespace

@@ -3,9 +3,11 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/lang/python.h"
 #include "engine/models/layer_arguments.h"
 
 #include <algorithm>
+#include <set>
 
 namespace halfscope {
 
@@ -140,6 +142,34 @@ std::string textOf(const LayerSpec& layer, const std::string& indent) {
     return text + (layer.children.empty() ? ")" : "\n" + indent + ")");
 }
 
+bool isNumbered(const LayerSpec& layer) {
+    for (size_t i = 0; i < layer.children.size(); ++i)
+        if (layer.children[i].name != std::to_string(i)) return false;
+    return true;
+}
+
+std::string pythonOf(const LayerSpec& layer, const std::string& indent) {
+    const std::string call =
+        (layer.info->python.empty() ? "nn." : "") + std::string(layer.info->name) + "(";
+    if (layer.info->holds == Holds::Nothing) return call + pythonArguments(layer) + ")";
+    if (layer.children.empty()) return call + ")";
+    const bool numbered = isNumbered(layer);
+    std::string text = call + (numbered ? "" : "OrderedDict([");
+    for (const LayerSpec& child : layer.children) {
+        const std::string made = pythonOf(child, indent + "    ");
+        text += "\n" + indent + "    ";
+        text += numbered ? made : "(" + lang::pythonText(child.name) + ", " + made + ")";
+        text += ",";
+    }
+    return text + "\n" + indent + (numbered ? ")" : "]))");
+}
+
+void collectClasses(const LayerSpec& layer, std::set<std::string_view>& classes) {
+    if (!layer.info->python.empty()) classes.insert(layer.info->python);
+    for (const LayerSpec& child : layer.children)
+        collectClasses(child, classes);
+}
+
 /// Runs an input's type through a model.
 class ShapeWalk {
 public:
@@ -231,6 +261,19 @@ ModelSpec readModel(std::string_view text) {
 }
 
 std::string textOf(const ModelSpec& model) { return textOf(model.root, ""); }
+
+std::string pythonOf(const ModelSpec& model, const std::string& indent) {
+    return pythonOf(model.root, indent);
+}
+
+std::string pythonClassesOf(const ModelSpec& model) {
+    std::set<std::string_view> classes;
+    collectClasses(model.root, classes);
+    std::string text;
+    for (const std::string_view each : classes)
+        text += "\n" + std::string(each);
+    return text;
+}
 
 NodeType outputOf(const ModelSpec& model, const NodeType& in, std::vector<LayerShape>* seen) {
     return ShapeWalk(seen).run(model.root, in);

@@ -27,6 +27,12 @@ ModelSpec readModel(std::string_view text);
 /// back; what PyTorch does not print (count_include_pad) can only have its default.
 std::string textOf(const ModelSpec&);
 
+/// The model as a programmer writes it: an expression of torch.nn, whose lines after the first
+/// begin with `indent`.
+std::string pythonOf(const ModelSpec&, const std::string& indent);
+/// The classes that it needs and torch.nn lacks, each behind two empty lines.
+std::string pythonClassesOf(const ModelSpec&);
+
 /// A layer as a model runs through it, for showing its shapes.
 struct LayerShape {
     std::string path, label, written;

@@ -27,25 +27,32 @@ struct OptimizerInfo {
     const char* name; ///< in files
     Phrase about;     ///< for tool tips and the manual, after the name
     OptimizerSettings has;
+    const char* torchName; ///< of torch.optim
+    double torchDecay = 0; ///< its weight_decay where none is given
 };
 
 inline constexpr std::array kOptimizers{
     OptimizerInfo{OptimizerKind::Adam,
                   "adam",
                   phrase("Settings", "Adam, with weight decay added to the gradient"),
-                  {.betas = true, .epsilon = true}},
+                  {.betas = true, .epsilon = true},
+                  "Adam"},
     OptimizerInfo{OptimizerKind::AdamW,
                   "adamw",
                   phrase("Settings", "Adam, with weight decay applied to the weights directly"),
-                  {.betas = true, .epsilon = true}},
+                  {.betas = true, .epsilon = true},
+                  "AdamW",
+                  0.01},
     OptimizerInfo{OptimizerKind::Sgd,
                   "sgd",
                   phrase("Settings", "gradient descent with momentum"),
-                  {.momentum = true, .nesterov = true}},
+                  {.momentum = true, .nesterov = true},
+                  "SGD"},
     OptimizerInfo{OptimizerKind::RmsProp,
                   "rmsprop",
                   phrase("Settings", "gradients divided by a running average of their size"),
-                  {.epsilon = true, .momentum = true, .alpha = true}},
+                  {.epsilon = true, .momentum = true, .alpha = true},
+                  "RMSprop"},
 };
 
 constexpr const OptimizerInfo& infoOf(OptimizerKind kind) {

@@ -4,6 +4,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_reader.h"
+#include "engine/step/pytorch_script.h"
 #include "ui/dialogs/ask.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
@@ -11,10 +12,12 @@
 #include "ui/window/guarded.h"
 #include "ui/window/shown_run.h"
 
+#include <QClipboard>
 #include <QDir>
 #include <QEventLoop>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QGuiApplication>
 #include <QProgressDialog>
 #include <QScopeGuard>
 
@@ -158,6 +161,14 @@ void WindowFiles::chooseExperiment() {
         chooseTarget(&m_window, tr("Save experiment"), QStringLiteral("experiment.json"),
                      tr("Experiments (*.json)"));
     if (!path.isEmpty()) guarded(*m_parts.banner, [&] { saveExperiment(path); });
+}
+
+void WindowFiles::copyAsPyTorch() {
+    guarded(*m_parts.banner, [this] {
+        const std::string program = pytorchScript(m_models.config.config());
+        QGuiApplication::clipboard()->setText(QString::fromStdString(program));
+        emit told(tr("Copied: paste it into a file and run it with Python and PyTorch"));
+    });
 }
 
 QStringList WindowFiles::resultNames() const {

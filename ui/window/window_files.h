@@ -57,6 +57,8 @@ public:
     void chooseExperiment();
     bool chooseResultsFolder(); ///< whether they were saved
     void savePlots();
+    /// The settings as a Python program for PyTorch, to the clipboard.
+    void copyAsPyTorch();
 
 signals:
     /// A sentence for the status bar.

@@ -85,6 +85,9 @@ void WindowMenus::fillEdit(QMenu& edit) {
     back->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_R));
     back->setEnabled(false);
     connect(&m_shown, &ShownRun::canBringBackChanged, back, &QAction::setEnabled);
+    edit.addSeparator();
+    edit.addAction(tr("Copy as a PyTorch pro&gram"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
+                   &m_files, &WindowFiles::copyAsPyTorch);
 }
 
 void WindowMenus::fillHelp(QMenu& help) {

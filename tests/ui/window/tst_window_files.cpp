@@ -1,13 +1,17 @@
 // The window and files: results, pictures and plots that it writes, experiments that it saves and
 // opens again, and what it remembers of itself.
 #include "engine/io/input_file.h"
+#include "engine/step/pytorch_script.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/run_tables.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 
+#include <QAction>
+#include <QClipboard>
 #include <QFileDialog>
+#include <QGuiApplication>
 #include <QLibraryInfo>
 #include <QScreen>
 #include <QSettings>
@@ -33,6 +37,7 @@ private slots:
     void savesWhatCanBeOpened();
     void picturesOfAnyName();
     void plotsMenuSaves();
+    void copiesAPyTorchProgram();
     void remembersTheWindow();
 };
 
@@ -155,6 +160,20 @@ void TestWindowFiles::plotsMenuSaves() {
     });
     emit opened.window.plots().saveRequested(); // the dialog runs in here
     QVERIFY(QFileInfo::exists(path));
+}
+
+void TestWindowFiles::copiesAPyTorchProgram() {
+    const RunConfig config = tinyConfig(20);
+    Opened opened(config);
+    QAction* copy = nullptr;
+    for (QAction* action : opened.window.findChildren<QAction*>())
+        if (action->shortcut() == QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C)) copy = action;
+    QVERIFY(copy);
+    copy->trigger();
+    const QString program = QGuiApplication::clipboard()->text();
+    QVERIFY2(program.contains("torch.amp.GradScaler"), qPrintable(program));
+    QCOMPARE(program, QString::fromStdString(pytorchScript(config)));
+    QVERIFY(opened.window.bannerText().isEmpty());
 }
 
 void TestWindowFiles::remembersTheWindow() {

@@ -1,0 +1,82 @@
+// Leaves out what PyTorch does by default.
+#include "engine/step/pytorch_calls.h"
+
+#include "engine/core/text.h"
+#include "engine/lang/python.h"
+
+namespace halfscope {
+
+using lang::pythonReal;
+
+void PythonArguments::add(const char* name, const std::string& value) {
+    m_text += std::string(m_text.empty() ? "" : ", ") + name + "=" + value;
+}
+
+void PythonArguments::add(const char* name, double value, double standard) {
+    if (value != standard) add(name, pythonReal(value));
+}
+
+void PythonArguments::add(const char* name, bool value, bool standard) {
+    if (value != standard) add(name, lang::pythonTruth(value));
+}
+
+std::string optimizerCall(const OptimizerConfig& o, const std::string& parameters) {
+    const OptimizerInfo& info = infoOf(o.kind);
+    PythonArguments arguments(parameters);
+    arguments.add("lr", pythonReal(o.lr));
+    if (info.has.betas && (o.beta1 != 0.9 || o.beta2 != 0.999))
+        arguments.add("betas", "(" + pythonReal(o.beta1) + ", " + pythonReal(o.beta2) + ")");
+    if (info.has.alpha) arguments.add("alpha", o.alpha, 0.99);
+    if (info.has.epsilon) arguments.add("eps", o.eps, 1e-8);
+    if (info.has.momentum) arguments.add("momentum", o.momentum, 0);
+    if (info.has.nesterov) arguments.add("dampening", o.dampening, 0);
+    arguments.add("weight_decay", o.weightDecay, info.torchDecay);
+    if (info.has.nesterov) arguments.add("nesterov", o.nesterov, false);
+    if (info.has.betas) arguments.add("amsgrad", o.amsgrad, false);
+    if (info.has.alpha) arguments.add("centered", o.centered, false);
+    return std::string("torch.optim.") + info.torchName + "(" + arguments.text() + ")";
+}
+
+namespace {
+
+std::string oneCycleArguments(const ScheduleConfig& s, const std::string& updates) {
+    PythonArguments arguments("optimizer");
+    arguments.add("max_lr", pythonReal(s.maxLr));
+    arguments.add("total_steps", updates);
+    arguments.add("pct_start", s.pctStart, 0.3);
+    if (s.anneal == Anneal::Linear) arguments.add("anneal_strategy", "\"linear\"");
+    arguments.add("cycle_momentum", s.cycleMomentum, true);
+    if (s.cycleMomentum) {
+        arguments.add("base_momentum", s.baseMomentum, 0.85);
+        arguments.add("max_momentum", s.maxMomentum, 0.95);
+    }
+    arguments.add("div_factor", s.divFactor, 25);
+    arguments.add("final_div_factor", s.finalDivFactor, 1e4);
+    arguments.add("three_phase", s.threePhase, false);
+    return arguments.text();
+}
+
+} // namespace
+
+std::string scheduleCall(const ScheduleConfig& s) {
+    const std::string updates = s.totalSteps > 0 ? numberText(s.totalSteps) : "updates";
+    const std::string start = "torch.optim.lr_scheduler.";
+    switch (s.kind) {
+    case ScheduleKind::Constant: return {};
+    case ScheduleKind::OneCycle: return start + "OneCycleLR(" + oneCycleArguments(s, updates) + ")";
+    case ScheduleKind::Step:
+        return start + "StepLR(optimizer, step_size=" + numberText(s.stepSize) +
+               ", gamma=" + pythonReal(s.gamma) + ")";
+    case ScheduleKind::Exponential:
+        return start + "ExponentialLR(optimizer, gamma=" + pythonReal(s.gamma) + ")";
+    case ScheduleKind::Cosine:
+        return start + "CosineAnnealingLR(optimizer, T_max=" + updates +
+               ", eta_min=" + pythonReal(s.minLr) + ")";
+    case ScheduleKind::Linear:
+        return start + "LinearLR(optimizer, start_factor=" + pythonReal(s.startFactor) +
+               ", end_factor=" + pythonReal(s.endFactor) + ", total_iters=" + updates + ")";
+    }
+    return {};
+}
+
+} // namespace halfscope

@@ -1,0 +1,30 @@
+// Calls of PyTorch as Python writes them: optimizers and schedules from their settings.
+#pragma once
+
+#include "engine/settings/run_config.h"
+
+#include <string>
+
+namespace halfscope {
+
+/// Arguments of a call.
+class PythonArguments {
+public:
+    explicit PythonArguments(std::string first = {}) : m_text(std::move(first)) {}
+    void add(const char* name, const std::string& value);
+    /// Only what differs from PyTorch's default.
+    void add(const char* name, double value, double standard);
+    void add(const char* name, bool value, bool standard);
+    const std::string& text() const { return m_text; }
+
+private:
+    std::string m_text;
+};
+
+/// "torch.optim.Adam(model.parameters(), lr=0.001)": what has PyTorch's default is left out.
+std::string optimizerCall(const OptimizerConfig&, const std::string& parameters);
+/// "torch.optim.lr_scheduler.StepLR(optimizer, ...)", where a schedule that spans the run has the
+/// length `updates`, a name; empty for a constant rate.
+std::string scheduleCall(const ScheduleConfig&);
+
+} // namespace halfscope

@@ -1,0 +1,552 @@
+// Writes the program section by section; what belongs to a data set, a loss, an optimizer or a
+// layer stands in its row.
+#include "engine/step/pytorch_script.h"
+
+#include "engine/core/error.h"
+#include "engine/core/escape.h"
+#include "engine/core/text.h"
+#include "engine/data/dataset.h"
+#include "engine/data/losses.h"
+#include "engine/lang/python.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/model_settings.h"
+#include "engine/settings/run_length.h"
+#include "engine/step/model_shapes.h"
+#include "engine/step/pytorch_calls.h"
+#include "engine/step/step_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+namespace halfscope {
+
+namespace {
+
+using lang::filled;
+using lang::pythonReal;
+using lang::pythonText;
+using lang::pythonTruth;
+
+/// How PyTorch gets a lane's precision; nothing where it cannot.
+struct TorchLane {
+    std::string autocast; ///< the dtype; empty: off
+    std::string cast;     ///< the dtype of the whole network; empty: float32
+    bool tf32 = false;
+};
+
+std::optional<TorchLane> torchLane(Precision precision) {
+    switch (precision) {
+    case Precision::Fp32:
+    case Precision::ApexO0: return TorchLane{};
+    case Precision::Tf32: return TorchLane{"", "", true};
+    case Precision::AmpFp16:
+    case Precision::TorchCpuFp16: return TorchLane{"torch.float16", "", false};
+    case Precision::AmpBf16:
+    case Precision::TorchCpuBf16: return TorchLane{"torch.bfloat16", "", false};
+    case Precision::Fp16: return TorchLane{"", "torch.float16", false};
+    case Precision::Bf16: return TorchLane{"", "torch.bfloat16", false};
+    default: return std::nullopt; // Apex, Keras and policies of the user's
+    }
+}
+
+std::string indented(std::string_view lines) {
+    std::string text;
+    while (!lines.empty()) {
+        const size_t end = lines.find('\n') + 1;
+        text += "    " + std::string(lines.substr(0, end));
+        lines.remove_prefix(end);
+    }
+    return text;
+}
+
+/// From what is known of the files, since a program is wanted at once. A picture's facts do not
+/// tell whether it is grey: for a network with one output it is taken for grey.
+BatchShape batchOf(const RunConfig& config) {
+    BatchShape batch = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
+    if (config.task.image.empty() || config.model.layers.empty()) return batch;
+    const ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
+    const SeenInput seen = seenInput(config, model, batch);
+    const Shape made = modelOutput(config.model, model, {seen.shape, DType::F32}).shape;
+    const int axis = seen.pixelRows ? 1 : made.rank() - 1;
+    if (config.task.kind == TaskKind::Image && made.rank() > axis && made[axis] == 1)
+        batch.outputs = 1;
+    return batch;
+}
+
+class ScriptWriter {
+public:
+    explicit ScriptWriter(const RunConfig& config)
+        : m_config(config), m_data(infoOf(config.task.kind)), m_parts(partsOf(config)),
+          m_batch(batchOf(config)), m_samples(m_data.python(config.task, m_batch.outputs)),
+          m_model(fittingModel(config, m_batch, DType::F32)),
+          m_seen(seenInput(config, m_model, m_batch)) {
+        chooseLanes();
+    }
+
+    std::string text() const {
+        return head() + constants() + lanes() + "\n" + m_samples.code + batches() + network() +
+               forward() + lossFunction() + schedule() + train() + evaluate() + main();
+    }
+
+private:
+    bool hasSchedule() const { return m_config.schedule.kind != ScheduleKind::Constant; }
+    bool two() const { return m_parts.networks.size() > 1; }
+    bool anyCast() const {
+        return std::any_of(m_lanes.begin(), m_lanes.end(),
+                           [](const Lane& lane) { return !lane.torch.cast.empty(); });
+    }
+    bool anyTf32() const {
+        return std::any_of(m_lanes.begin(), m_lanes.end(),
+                           [](const Lane& lane) { return lane.torch.tf32; });
+    }
+    bool any(bool (*test)(const LaneConfig&)) const {
+        return std::any_of(m_lanes.begin(), m_lanes.end(),
+                           [&](const Lane& lane) { return test(m_config.lanes[lane.index]); });
+    }
+    static bool isStatic(const LaneConfig& lane) {
+        return scalesLoss(lane) && lane.scaler.rules.mode == ScalerMode::Static;
+    }
+    static bool holdsSchedule(const LaneConfig& lane) {
+        return scalesLoss(lane) && lane.scaler.holdSchedule;
+    }
+
+    void chooseLanes() {
+        const std::vector<std::string> names = laneNames(m_config);
+        for (size_t i = 0; i < names.size(); ++i) {
+            const auto torch = torchLane(m_config.lanes[i].precision);
+            if (torch)
+                m_lanes.push_back({i, names[i], *torch});
+            else
+                m_missing.push_back("the lane " + names[i]);
+            if (torch) noteRules(i, names[i]);
+        }
+        if (m_lanes.empty()) refuseLanes();
+        if (!m_config.forks.empty()) m_missing.push_back("lanes that begin in the middle");
+        if (!m_config.edits.empty()) m_missing.push_back("settings that change on the way");
+    }
+
+    [[noreturn]] void refuseLanes() const {
+        std::string list;
+        for (const LaneConfig& lane : m_config.lanes)
+            list += std::string(list.empty() ? "" : ", ") + nameOf(lane.precision);
+        throw InputError(phrase("Settings", "lanes: PyTorch has none of these precisions: %1"),
+                         list);
+    }
+
+    /// Settings of a lane that PyTorch does not know and that are not at their defaults.
+    void noteRules(size_t lane, const std::string& name) {
+        RunConfig standard;
+        standard.lanes = {defaultLane(m_config.lanes[lane].precision)};
+        for (const Field& field : fieldTable()) {
+            const bool own = field.scope == FieldScope::Lane && field.key != "precision";
+            static constexpr std::array kKnown{
+                "scaler.preset",        "scaler.mode",           "scaler.init_scale",
+                "scaler.growth_factor", "scaler.backoff_factor", "scaler.growth_interval",
+                "scaler.hold_schedule",
+            };
+            if (!own || std::find(kKnown.begin(), kKnown.end(), field.key) != kKnown.end())
+                continue;
+            if (!field.applies(m_config, static_cast<int>(lane))) continue;
+            const FieldValue value = field.get(m_config, static_cast<int>(lane));
+            if (value != field.get(standard, 0))
+                m_missing.push_back(field.key + " " + valueText(value) + " of " + name);
+        }
+    }
+
+    struct Lane {
+        size_t index;
+        std::string name;
+        TorchLane torch;
+    };
+
+    std::string head() const;
+    std::string constants() const;
+    std::string lanes() const;
+    std::string laneText(const Lane&) const;
+    std::string batches() const;
+    std::string network() const;
+    std::string forward() const;
+    std::string lossFunction() const;
+    std::string schedule() const;
+    std::string train() const;
+    std::string models() const;
+    std::string helpers() const;
+    std::string losses() const;
+    std::string penalty() const;
+    std::string backward() const;
+    std::string optimize() const;
+    std::string update() const;
+    std::string evaluate() const;
+    std::string main() const;
+
+    const RunConfig& m_config;
+    const DataSetInfo& m_data;
+    const StepParts m_parts;
+    const BatchShape m_batch;
+    const PythonData m_samples;
+    const ModelSpec m_model;
+    const SeenInput m_seen;
+    std::vector<Lane> m_lanes;
+    std::vector<std::string> m_missing; ///< what PyTorch cannot do, in words
+};
+
+std::string ScriptWriter::head() const {
+    std::string text = "#!/usr/bin/env python3\n";
+    if (!m_config.title.empty()) text += "# " + escapedText(m_config.title) + "\n";
+    for (const std::string& missing : m_missing)
+        text += "# Left out, because PyTorch has nothing like it: " + missing + "\n";
+    text += R"("""An experiment of Halfscope as a PyTorch program.
+
+    python3 FILE [WEIGHTS.safetensors]
+
+Trains the lanes one after the other from the same weights on the same batches, and prints the
+loss, the loss scale and the skipped steps of each. Whatever is drawn at random is PyTorch's own.
+"""
+)";
+    const std::string code = pythonOf(m_model, "");
+    if (code.find("OrderedDict") != std::string::npos)
+        text += "from collections import OrderedDict\n";
+    return text + m_samples.imports +
+           "import sys\n\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as "
+           "F\n\n";
+}
+
+std::string ScriptWriter::constants() const {
+    const GradientConfig& g = m_config.gradients;
+    std::string text = "SEED = " + std::to_string(m_config.seed) + "\n";
+    text += m_config.epochs > 0 ? "EPOCHS = " + std::to_string(m_config.epochs) + "\n"
+                                : "STEPS = " + std::to_string(stepsOf(m_config)) + "\n";
+    if (!m_data.wholeSet) text += "BATCH = " + std::to_string(epochPlanOf(m_config).batch) + "\n";
+    if (g.accumulate > 1)
+        text += "ACCUMULATE = " + std::to_string(g.accumulate) + "  # batches for one update\n";
+    return text + "DEVICE = \"cuda\" if torch.cuda.is_available() else \"cpu\"\n";
+}
+
+std::string ScriptWriter::laneText(const Lane& lane) const {
+    const LaneConfig& config = m_config.lanes[lane.index];
+    PythonArguments entries;
+    if (!lane.torch.autocast.empty()) entries.add("autocast", lane.torch.autocast);
+    if (!lane.torch.cast.empty()) entries.add("cast", lane.torch.cast);
+    entries.add("tf32", lane.torch.tf32, false);
+    if (scalesLoss(config)) {
+        const ScalerRules& rules = config.scaler.rules;
+        PythonArguments scaler;
+        scaler.add("init_scale", pythonReal(config.scaler.initScale));
+        if (!isStatic(config)) {
+            scaler.add("growth_factor", rules.growthFactor, 2);
+            scaler.add("backoff_factor", rules.backoffFactor, 0.5);
+            if (rules.growthInterval != 2000)
+                scaler.add("growth_interval", numberText(rules.growthInterval));
+        }
+        entries.add("scaler", "dict(" + scaler.text() + ")");
+        if (isStatic(config)) entries.add("static", pythonTruth(true));
+        entries.add("hold_schedule", config.scaler.holdSchedule && hasSchedule(), false);
+    }
+    return "    " + pythonText(lane.name) + ": dict(" + entries.text() + "),\n";
+}
+
+std::string ScriptWriter::lanes() const {
+    std::string text = "LANES = {\n";
+    for (const Lane& lane : m_lanes)
+        text += laneText(lane);
+    return text + "}\n";
+}
+
+std::string ScriptWriter::batches() const {
+    if (m_data.wholeSet)
+        return R"(
+
+def batches(x, target):
+    """Every step sees all samples."""
+    while True:
+        yield x, target
+)";
+    const bool keep = m_config.data.lastBatch == LastBatch::Keep;
+    const bool shuffles = m_config.data.shuffle;
+    return filled(
+        R"(
+
+def batches(x, target):
+    """{ORDER}; {LAST}."""
+{GENERATOR}    while True:
+        order = {INDICES}
+        for first in range(0, {END}, BATCH):
+            batch = order[first : first + BATCH]
+            yield x[batch], target[batch]
+)",
+        {{"ORDER", shuffles ? "Each epoch in a new order" : "Each epoch in the order of the data"},
+         {"LAST", keep ? "its last batch may be smaller" : "an incomplete last batch is left out"},
+         {"GENERATOR", shuffles ? "    generator = torch.Generator().manual_seed(SEED)\n" : ""},
+         {"INDICES",
+          shuffles ? "torch.randperm(len(x), generator=generator)" : "torch.arange(len(x))"},
+         {"END", keep ? "len(x)" : "len(x) - BATCH + 1"}});
+}
+
+std::string ScriptWriter::network() const {
+    return pythonClassesOf(m_model) + "\n\ndef make_model():\n    return " +
+           pythonOf(m_model, "    ") + "\n";
+}
+
+/// How the network takes samples as they come.
+std::string ScriptWriter::forward() const {
+    if (m_seen.pixelRows)
+        return filled(R"(
+
+def forward(model, x):
+    """The samples are the pixels of one picture."""
+    picture = x.T.reshape(1, -1, {SIDE}, {SIDE})
+    return model(picture).flatten(2)[0].T
+)",
+                      {{"SIDE", std::to_string(m_seen.shape[2])}});
+    const bool flat = !(m_seen.shape == m_batch.x());
+    return std::string("\n\ndef forward(model, x):\n    return model(x") +
+           (flat ? ".flatten(1)" : "") + ")\n";
+}
+
+std::string ScriptWriter::lossFunction() const {
+    const LossSpec& loss = m_config.task.loss;
+    const LossInfo& info = infoOf(loss.kind);
+    PythonArguments arguments(anyCast() ? "prediction.float(), target" : "prediction, target");
+    if (info.hasDelta) arguments.add(info.torchDelta, loss.delta, 1);
+    if (info.hasSmoothing) arguments.add("label_smoothing", loss.labelSmoothing, 0);
+    return std::string("\n\ndef loss_of(prediction, target):\n    return F.") + info.torchName +
+           "(" + arguments.text() + ")\n";
+}
+
+std::string ScriptWriter::schedule() const {
+    if (!hasSchedule()) return {};
+    return "\n\ndef make_scheduler(optimizer, updates):\n    return " +
+           scheduleCall(m_config.schedule) + "\n";
+}
+
+/// The lane's network or networks, with their optimizers.
+std::string ScriptWriter::models() const {
+    const char* to = anyCast() ? ".to(DEVICE, lane.get(\"cast\"))" : ".to(DEVICE)";
+    const OptimizerConfig& first = m_parts.optimizers.front().config;
+    if (!two())
+        return filled(R"(    model = make_model()
+    if weights:
+        model.load_state_dict(weights)
+    model = model{TO}
+    optimizer = {OPTIMIZER}
+)",
+                      {{"TO", to}, {"OPTIMIZER", optimizerCall(first, "model.parameters()")}});
+    return filled(
+        R"(    model = nn.ModuleList([make_model(), make_model()])
+    if weights:  # those of the second network begin with "second."
+        for network, start in zip(model, ("", "second.")):
+            names = [name for name in weights if name.startswith("second.") == bool(start)]
+            network.load_state_dict({name[len(start) :]: weights[name] for name in names})
+    model = model{TO}
+    optimizers = [
+        {FIRST},
+        {SECOND},
+    ]
+)",
+        {{"TO", to},
+         {"FIRST", optimizerCall(first, "model[0].parameters()")},
+         {"SECOND", optimizerCall(m_parts.optimizers[1].config, "model[1].parameters()")}});
+}
+
+/// What the scaler and the schedule need beside them.
+std::string ScriptWriter::helpers() const {
+    std::string text;
+    if (hasSchedule()) {
+        const std::string updates =
+            m_config.gradients.accumulate > 1 ? "steps // ACCUMULATE" : "steps";
+        const std::string made = "make_scheduler(optimizer, " + updates + ")";
+        text += two() ? "    schedulers = [" + made + " for optimizer in optimizers]\n"
+                      : "    scheduler = " + made + "\n";
+    }
+    text += R"(    autocast = lane.get("autocast")
+    scaler = torch.amp.GradScaler(DEVICE, **lane.get("scaler", dict(enabled=False)))
+    taken, rows = [], []  # scaler.step() takes no step where a gradient is inf or nan
+)";
+    const char* hook = "optimizer.register_step_post_hook(lambda *_: taken.append(True))\n";
+    return text + (two() ? "    for optimizer in optimizers:\n        " : "    ") + hook;
+}
+
+/// The forward pass, under autocast.
+std::string ScriptWriter::losses() const {
+    std::string text =
+        filled(R"(        x, target = {TO}, target.to(DEVICE)
+        with torch.autocast(DEVICE, autocast, enabled=autocast is not None):
+)",
+               {{"TO", anyCast() ? "x.to(DEVICE, lane.get(\"cast\"))" : "x.to(DEVICE)"}});
+    if (!two()) return text + "            loss = loss_of(forward(model, x), target)\n";
+    text += "            outputs = [forward(network, x) for network in model]\n"
+            "            losses = [\n";
+    for (const LossPart& loss : m_parts.losses) {
+        std::string sum;
+        for (size_t i = 0; i < loss.factors.size(); ++i) {
+            const double factor = loss.factors[i];
+            if (i > 0) sum += factor < 0 ? " - " : " + ";
+            sum += numberText(i > 0 ? std::abs(factor) : factor) + " * outputs[" +
+                   std::to_string(i) + "]";
+        }
+        text += "                loss_of(" + sum + ", target),\n";
+    }
+    return text + "            ]\n";
+}
+
+std::string ScriptWriter::penalty() const {
+    const GradientConfig& g = m_config.gradients;
+    if (g.penalty == 0) return {};
+    const std::string body = filled(
+        R"(        scaled = torch.autograd.grad(scaler.scale(loss), list(model.parameters()), create_graph=True)
+        gradients = [gradient / scaler.get_scale() for gradient in scaled]
+        with torch.autocast(DEVICE, autocast, enabled=autocast is not None):
+            squares = sum(gradient.pow(2).sum() for gradient in gradients)
+            {LOSS} = loss + {WEIGHT} * {ROOT}
+)",
+        {{"LOSS", two() ? "losses[i]" : "loss"},
+         {"WEIGHT", pythonReal(g.penalty)},
+         {"ROOT", g.penaltyEps == 0 ? "squares.sqrt()"
+                                    : "(squares + " + pythonReal(g.penaltyEps) + ").sqrt()"}});
+    return two() ? "        for i, loss in enumerate(losses):\n" + indented(body) : body;
+}
+
+std::string ScriptWriter::backward() const {
+    const bool accumulates = m_config.gradients.accumulate > 1;
+    const std::string part = accumulates ? "loss / ACCUMULATE" : "loss";
+    const char* total = two() ? "sum(losses)" : "loss";
+    std::string text = two() ? "        for loss in losses:\n            scaler.scale(" + part +
+                                   ").backward(retain_graph=True)\n"
+                             : "        scaler.scale(" + part + ").backward()\n";
+    if (accumulates)
+        text += std::string("        if (step + 1) % ACCUMULATE != 0:\n            rows.append((") +
+                total + ".item(), scale, False))\n            continue\n";
+    return text + "        taken.clear()\n";
+}
+
+/// Clips one optimizer's gradients and lets it step.
+std::string ScriptWriter::optimize() const {
+    const GradientConfig& g = m_config.gradients;
+    const std::string limit = pythonReal(g.clipLimit);
+    const std::string own =
+        two() ? "[p for group in optimizer.param_groups for p in group[\"params\"]]"
+              : "model.parameters()";
+    std::string clip;
+    switch (g.clip) {
+    case ClipKind::None: break;
+    case ClipKind::Norm2: clip = "clip_grad_norm_(" + own + ", " + limit + ")"; break;
+    case ClipKind::NormInf:
+        clip = "clip_grad_norm_(" + own + ", " + limit + ", norm_type=\"inf\")";
+        break;
+    case ClipKind::Value: clip = "clip_grad_value_(" + own + ", " + limit + ")"; break;
+    }
+    std::string text;
+    if (!clip.empty())
+        text += "        scaler.unscale_(optimizer)\n        nn.utils." + clip + "\n";
+    text += "        scaler.step(optimizer)\n";
+    return two() ? "        for optimizer in optimizers:\n" +
+                       indented(text + "        optimizer.zero_grad()\n")
+                 : text;
+}
+
+/// The scaler's and the schedule's.
+std::string ScriptWriter::update() const {
+    std::string text = any(isStatic)
+                           ? "        scaler.update(scale if lane.get(\"static\") else None)\n"
+                           : "        scaler.update()\n";
+    if (!two()) text += "        optimizer.zero_grad()\n";
+    text += two() ? "        skipped = len(taken) < len(optimizers)\n"
+                  : "        skipped = not taken\n";
+    if (!hasSchedule()) return text;
+    std::string condition;
+    if (any(holdsSchedule)) condition = "not (skipped and lane.get(\"hold_schedule\"))";
+    if (m_config.schedule.kind == ScheduleKind::OneCycle) { // it raises beyond its end
+        const std::string one = two() ? "schedulers[0]" : "scheduler";
+        condition += std::string(condition.empty() ? "" : " and ") + one + ".last_epoch + 1 < " +
+                     one + ".total_steps";
+    }
+    std::string step = two()
+                           ? "        for scheduler in schedulers:\n            scheduler.step()\n"
+                           : "        scheduler.step()\n";
+    return text + (condition.empty() ? step : "        if " + condition + ":\n" + indented(step));
+}
+
+std::string ScriptWriter::train() const {
+    std::string text = R"(
+
+def train(lane, data, steps, weights=None):
+    """Trains one lane. Returns the network, and for each step (loss, loss scale, skipped)."""
+    torch.manual_seed(SEED)
+)";
+    if (anyTf32())
+        text += "    torch.backends.cuda.matmul.allow_tf32 = lane.get(\"tf32\", False)\n"
+                "    torch.backends.cudnn.allow_tf32 = lane.get(\"tf32\", False)\n";
+    text += models() + helpers();
+    text += "    for step, (x, target) in zip(range(steps), batches(*data)):\n"
+            "        scale = scaler.get_scale()\n";
+    text += losses() + penalty() + backward() + optimize() + update();
+    return text + "        rows.append((" + (two() ? "sum(losses)" : "loss") +
+           ".item(), scale, skipped))\n    return model, rows\n";
+}
+
+std::string ScriptWriter::evaluate() const {
+    if (!m_data.validates) return {};
+    const bool classes = infoOf(m_config.task.loss.kind).ofLabels;
+    std::string text =
+        filled(R"(
+
+@torch.no_grad()
+def evaluate(lane, model, x, target):
+    """What the network makes of samples that it was not trained on."""
+    autocast = lane.get("autocast")
+    x, target = {TO}, target.to(DEVICE)
+    model.eval()
+    with torch.autocast(DEVICE, autocast, enabled=autocast is not None):
+        prediction = forward(model, x)
+        text = f"validation loss {loss_of(prediction, target).item():.6g}"
+)",
+               {{"TO", anyCast() ? "x.to(DEVICE, lane.get(\"cast\"))" : "x.to(DEVICE)"}});
+    if (classes)
+        text += "        right = (prediction.argmax(1) == target).float().mean().item()\n"
+                "        text += f\", accuracy {100 * right:.2f} %\"\n";
+    return text + "    return text\n";
+}
+
+std::string ScriptWriter::main() const {
+    const bool keep = m_config.data.lastBatch == LastBatch::Keep;
+    std::string steps = "STEPS";
+    if (m_config.epochs > 0)
+        steps = m_data.wholeSet ? "EPOCHS"
+                : keep          ? "EPOCHS * -(-len(data[0]) // BATCH)"
+                                : "EPOCHS * (len(data[0]) // BATCH)";
+    std::string text =
+        filled(R"(
+
+def main():
+    weights = None
+    if len(sys.argv) > 1:
+        from safetensors.torch import load_file
+
+        weights = load_file(sys.argv[1])
+    data, {VALIDATION} = samples()
+    steps = {STEPS}
+    for name, lane in LANES.items():
+        model, rows = train(lane, data, steps, weights)
+        for step in range(0, steps, max(1, steps // 10)):
+            loss, scale, skipped = rows[step]
+            print(f"{name}: step {step + 1}, loss {loss:.6g}, scale {scale:g}" + ", skipped" * skipped)
+        print(f"{name}: loss {rows[-1][0]:.6g} at the end, {sum(row[2] for row in rows)} steps skipped")
+)",
+               {{"VALIDATION", m_data.validates ? "validation" : "_"}, {"STEPS", steps}});
+    if (m_data.validates)
+        text += "        if len(validation[0]):\n"
+                "            print(f\"{name}: {evaluate(lane, model, *validation)}\")\n";
+    return text + "\n\nif __name__ == \"__main__\":\n    main()\n";
+}
+
+} // namespace
+
+std::string pytorchScript(const RunConfig& config) {
+    checkConfig(config);
+    return ScriptWriter(config).text();
+}
+
+} // namespace halfscope

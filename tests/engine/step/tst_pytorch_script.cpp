@@ -1,0 +1,169 @@
+// The experiment as a PyTorch program: what stands in it, and what is said of the rest.
+#include "engine/step/pytorch_script.h"
+
+#include "engine/core/error.h"
+#include "engine/data/dataset.h"
+#include "engine/settings/fields.h"
+#include "tests/support/thrown.h"
+
+#include <QTest>
+
+using namespace halfscope;
+
+namespace {
+
+RunConfig withSettings(const QString& preset, const QStringList& settings) {
+    RunConfig config = presetNamed(preset.toStdString()).config;
+    for (const QString& setting : settings)
+        applySetting(config, setting.toStdString());
+    return config;
+}
+
+} // namespace
+
+class TestPyTorchScript : public QObject {
+    Q_OBJECT
+private slots:
+    void everyDataSet();
+    void everyPreset();
+    void settings_data();
+    void settings();
+    void leftOut_data();
+    void leftOut();
+    void noLane();
+};
+
+void TestPyTorchScript::everyDataSet() {
+    for (const DataSetInfo& info : dataSets()) {
+        QVERIFY2(info.python, info.name);
+        TaskConfig task;
+        task.path = task.x = task.y = "some.npy";
+        const PythonData python = info.python(task, 1);
+        QVERIFY2(python.code.find("\ndef samples():\n") != std::string::npos, info.name);
+        QVERIFY2(python.code.find("\n    return ") != std::string::npos, info.name);
+        QVERIFY2(python.code.ends_with('\n') && !python.code.starts_with('\n'), info.name);
+    }
+}
+
+/// Each lane stands in it or is said to be left out.
+void TestPyTorchScript::everyPreset() {
+    for (const Preset& preset : presets()) {
+        const RunConfig& config = preset.config;
+        const std::string script = pytorchScript(config);
+        for (const std::string& lane : laneNames(config)) {
+            const bool trains = script.find("\n    \"" + lane + "\": dict(") != std::string::npos;
+            const bool left = script.find("nothing like it: the lane " + lane) != std::string::npos;
+            QVERIFY2(trains != left, (preset.name + ": " + lane).c_str());
+        }
+    }
+}
+
+void TestPyTorchScript::settings_data() {
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<QStringList>("settings");
+    QTest::addColumn<QStringList>("lines"); // that then stand in it
+    const auto row = [](const char* name, const char* preset, const QStringList& settings,
+                        const QStringList& lines) {
+        QTest::newRow(name) << preset << settings << lines;
+    };
+    row("lanes", "recipe-plain", {"lanes.1.scaler.init_scale=1024", "run.seed=7", "run.steps=9"},
+        {R"(    "fp32": dict(),)",
+         R"(    "amp-fp16": dict(autocast=torch.float16, scaler=dict(init_scale=1024.0)),)",
+         "SEED = 7", "STEPS = 9"});
+    row("scaler", "recipe-plain",
+        {"lanes.1.scaler.growth_interval=20", "lanes.1.scaler.growth_factor=4",
+         "lanes.1.scaler.backoff_factor=0.25"},
+        {"    \"amp-fp16\": dict(autocast=torch.float16, scaler=dict(init_scale=65536.0, "
+         "growth_factor=4.0, backoff_factor=0.25, growth_interval=20)),"});
+    row("static scale", "static-scales", {},
+        {R"(    "amp-fp16-2": dict(autocast=torch.float16, scaler=dict(init_scale=1.0), static=True),)",
+         R"(        scaler.update(scale if lane.get("static") else None))"});
+    row("pure", "pure-fp16", {},
+        {R"(    "fp16": dict(cast=torch.float16),)",
+         R"(    model = model.to(DEVICE, lane.get("cast")))",
+         "    return F.mse_loss(prediction.float(), target)"});
+    row("optimizer", "recipe-plain",
+        {"optimizer.kind=sgd", "optimizer.lr=0.5", "optimizer.momentum=0.8",
+         "optimizer.nesterov=true"},
+        {"    optimizer = torch.optim.SGD(model.parameters(), lr=0.5, momentum=0.8, "
+         "nesterov=True)"});
+    row("no decay", "recipe-plain", {"optimizer.kind=adamw", "optimizer.weight_decay=0"},
+        {"    optimizer = torch.optim.AdamW(model.parameters(), lr=0.001, weight_decay=0.0)"});
+    row("schedule", "recipe-plain",
+        {"schedule.kind=step", "schedule.step_size=7", "schedule.gamma=0.5"},
+        {"    return torch.optim.lr_scheduler.StepLR(optimizer, step_size=7, gamma=0.5)",
+         "    scheduler = make_scheduler(optimizer, steps)", "        scheduler.step()"});
+    row("accumulation", "recipe-accumulate", {},
+        {"        scaler.scale(loss / ACCUMULATE).backward()",
+         "        if (step + 1) % ACCUMULATE != 0:"});
+    row("clipping", "recipe-clip-inf", {},
+        {"        scaler.unscale_(optimizer)",
+         "        nn.utils.clip_grad_norm_(model.parameters(), 2.0, norm_type=\"inf\")"});
+    row("penalty", "recipe-penalty", {"gradients.penalty=0.25"},
+        {"            loss = loss + 0.25 * squares.sqrt()"});
+    row("two networks", "recipe-two-optimizers", {},
+        {"                loss_of(3 * outputs[0] - 5 * outputs[1], target),",
+         "            scaler.scale(loss).backward(retain_graph=True)"});
+    row("loss", "recipe-plain", {"task.loss=huber", "task.loss_delta=2"},
+        {"    return F.huber_loss(prediction, target, delta=2.0)"});
+    row("classes", "mnist-mlp", {"task.label_smoothing=0.1", "data.shuffle=false"},
+        {"    return F.cross_entropy(prediction, target, label_smoothing=0.1)",
+         "        order = torch.arange(len(x))", "    return model(x.flatten(1))"});
+    row("images", "checkerboard",
+        {"model.layers=nn.Sequential(nn.Conv2d(2, 8, 3, padding=1), nn.Sine(), "
+         "nn.Conv2d(8, 1, 1, bias=False))"},
+        {"        nn.Conv2d(2, 8, 3, padding=1),", "        Sine(),",
+         "        nn.Conv2d(8, 1, 1, bias=False),",
+         "class Sine(nn.Module):", "    return model(picture).flatten(2)[0].T"});
+    row("named layers", "recipe-plain",
+        {"model.layers=nn.Sequential(first=nn.Linear(10, 4), rest=nn.Sequential(nn.ReLU(), "
+         "Residual(nn.Linear(4, 4)), nn.Linear(4, 1)))"},
+        {"from collections import OrderedDict", "    return nn.Sequential(OrderedDict([",
+         R"(        ("first", nn.Linear(10, 4)),)", "            Residual(",
+         "class Residual(nn.Sequential):"});
+}
+
+void TestPyTorchScript::settings() {
+    QFETCH(const QString, preset);
+    QFETCH(const QStringList, settings);
+    QFETCH(const QStringList, lines);
+    const QString script = QString::fromStdString(pytorchScript(withSettings(preset, settings)));
+    for (const QString& line : lines)
+        QVERIFY2(script.split('\n').contains(line),
+                 qPrintable(line + "\nis missing in\n" + script));
+}
+
+void TestPyTorchScript::leftOut_data() {
+    QTest::addColumn<QStringList>("settings");
+    QTest::addColumn<QString>("what");
+    QTest::newRow("nothing") << QStringList{} << QString();
+    QTest::newRow("a rule") << QStringList{"lanes.1.scaler.hysteresis=2"}
+                            << "scaler.hysteresis 2 of amp-fp16";
+    QTest::newRow("a lane") << QStringList{"lanes.1.precision=keras-mixed-float16"}
+                            << "the lane keras-mixed-float16";
+    QTest::newRow("a layer") << QStringList{"lanes.1.precision.layers=output layer=float32"}
+                             << "precision.layers output layer=float32 of amp-fp16";
+}
+
+void TestPyTorchScript::leftOut() {
+    QFETCH(const QStringList, settings);
+    QFETCH(const QString, what);
+    const QString script =
+        QString::fromStdString(pytorchScript(withSettings("recipe-plain", settings)));
+    const QString start = "# Left out, because PyTorch has nothing like it: ";
+    if (what.isEmpty())
+        QVERIFY2(!script.contains(start), qPrintable(script));
+    else
+        QVERIFY2(script.split('\n').contains(start + what), qPrintable(script));
+}
+
+void TestPyTorchScript::noLane() {
+    RunConfig config = presetNamed("checkerboard").config;
+    config.lanes = parseLanes("apex-o2,keras-mixed-float16");
+    QCOMPARE(
+        thrownBy<InputError>([&] { pytorchScript(config); }),
+        std::string("lanes: PyTorch has none of these precisions: apex-o2, keras-mixed-float16"));
+}
+
+QTEST_APPLESS_MAIN(TestPyTorchScript)
+#include "tst_pytorch_script.moc"
