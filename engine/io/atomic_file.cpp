@@ -36,12 +36,14 @@ bool isSpecial(const std::string& path) {
            !S_ISDIR(status.st_mode);
 }
 
-void writeDirectly(const std::string& path, const std::string& device, std::string_view content) {
+void writeDirectly(const std::string& path, const std::string& device,
+                   std::span<const std::string_view> parts) {
     Descriptor file(::open(device.c_str(), O_WRONLY | O_CLOEXEC));
     if (!file.isOpen()) failWrite(path, reasonOf(errno));
     size_t written = 0;
-    if (const int error = writeAll(file.number(), content, written))
-        failWrite(path, reasonOf(error));
+    for (const std::string_view part : parts)
+        if (const int error = writeAll(file.number(), part, written))
+            failWrite(path, reasonOf(error));
     if (!file.close()) failWrite(path, reasonOf(errno));
 }
 
@@ -57,10 +59,14 @@ void reserveStandardFiles() {
 }
 
 void writeFileAtomically(const std::string& path, std::string_view content) {
+    writeFileAtomically(path, std::span(&content, 1));
+}
+
+void writeFileAtomically(const std::string& path, std::span<const std::string_view> parts) {
     if (fs::path(path).filename().empty()) failWrite(path, "this is not a file name");
     const fs::path target = targetOf(path);
     if (isSpecial(target.string())) {
-        writeDirectly(path, target.string(), content);
+        writeDirectly(path, target.string(), parts);
         return;
     }
     const std::string parent = target.parent_path().string();
@@ -68,7 +74,7 @@ void writeFileAtomically(const std::string& path, std::string_view content) {
     if (!opened.isOpen()) failWrite(path, reasonOf(errno));
     const OpenFolder folder(parent, std::move(opened));
     GrowingFile file(folder, target.filename().string(), path);
-    file.append(content);
+    file.append(parts);
     file.finish();
     folder.sync();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,5 +16,7 @@ void reserveStandardFiles();
 /// On the disk when it returns. Behind a link the file is replaced that the link leads to. RunError
 /// "PATH: cannot write: REASON" on any failure; the temporary file is removed.
 void writeFileAtomically(const std::string& path, std::string_view content);
+/// The same for a content in pieces.
+void writeFileAtomically(const std::string& path, std::span<const std::string_view> parts);
 
 } // namespace halfscope

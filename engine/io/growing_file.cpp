@@ -92,6 +92,14 @@ void GrowingFile::append(std::string_view text) {
     if (m_gathered.size() >= kGatherBytes) flush();
 }
 
+void GrowingFile::append(std::span<const std::string_view> parts) {
+    constexpr size_t kPiece = size_t{1}
+                              << 20; // a copy of a large array would take its memory again
+    for (const std::string_view part : parts)
+        for (size_t at = 0; at < part.size(); at += kPiece)
+            append(part.substr(at, kPiece));
+}
+
 void GrowingFile::flush() {
     if (const int error = write())
         failFile(m_shown, phrase("Files", "%1: cannot write: %2"), error);

@@ -4,6 +4,7 @@
 #include "engine/io/open_folder.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,7 @@ public:
     int number() const { return m_file.number(); }
     /// Gathers text, and hands it to the system in large pieces.
     void append(std::string_view text);
+    void append(std::span<const std::string_view> parts);
     /// Hands what has gathered to the system: a kill of this process cannot take it away.
     void flush();
     /// The same, and waits for the disk: nor can a power cut.

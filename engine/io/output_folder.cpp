@@ -114,10 +114,31 @@ void OutputFolder::removeLeftovers() const {
 }
 
 void OutputFolder::write(const std::string& name, std::string_view content) const {
+    write(name, std::span(&content, 1));
+}
+
+void OutputFolder::write(const std::string& name, std::span<const std::string_view> parts,
+                         const std::string& before) const {
     GrowingFile file(*this, name);
-    file.append(content);
+    file.append(parts);
+    file.sync();
+    if (!before.empty() && hasFile(name)) keepAs(before, name);
     file.finish();
     sync();
+}
+
+/// By a second name for the same file, so that the first one never leads nowhere.
+void OutputFolder::keepAs(const std::string& before, const std::string& name) const {
+    checkReplaceable(before, pathOf(before));
+    const std::string second = temporaryNameFor(before);
+    std::string from = second;
+    if (::linkat(number(), name.c_str(), number(), second.c_str(), 0) != 0)
+        from = name; // a file system that knows one name for a file
+    const bool kept = ::renameat(number(), from.c_str(), number(), before.c_str()) == 0;
+    const int error = errno;
+    ::unlinkat(number(), second.c_str(), 0); // two names of one file are not renamed
+    if (!kept)
+        failFile(pathOf(before), phrase("Files", "%1: cannot keep the earlier file: %2"), error);
 }
 
 } // namespace halfscope

@@ -3,6 +3,7 @@
 
 #include "engine/io/open_folder.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,10 +24,15 @@ public:
 
     /// A whole file, which is there completely or not at all, also after a power cut. RunError.
     void write(const std::string& name, std::string_view content) const;
+    /// The same for a content in pieces. What had the name gets the name `before`, if one is given;
+    /// a reader finds a whole file under `name` at any moment.
+    void write(const std::string& name, std::span<const std::string_view> parts,
+               const std::string& before = {}) const;
 
 private:
     void lock();
     void removeLeftovers() const;
+    void keepAs(const std::string& before, const std::string& name) const;
 
     Descriptor m_lock; ///< of a file that machines which share the folder see
 };

@@ -1,8 +1,9 @@
-// The header of a safetensors file, and the values of one array.
+// The header of a safetensors file, and the values of its arrays.
 #include "engine/io/safetensors.h"
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/io/atomic_file.h"
 #include "engine/io/input_file.h"
 #include "engine/io/strict_json.h"
 
@@ -16,8 +17,12 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "files are read as they are");
 
 constexpr size_t kMostHeader = kMostJsonBytes;
-constexpr int64_t kLengthBytes = 8;
+constexpr size_t kLengthBytes = 8;
 constexpr size_t kMostAxes = 32;
+constexpr const char* kMetadataKey = "__metadata__";
+/// By ElementType.
+constexpr const char* kTypeNames[] = {"BOOL", "U8",  "I8",  "U16",  "I16", "U32", "I32",
+                                      "U64",  "I64", "F16", "BF16", "F32", "F64"};
 
 [[noreturn]] void refuse(const std::string& path, const Message& what) {
     throw InputError(phrase("Files", "%1: not a safetensors file that can be read: %2"),
@@ -50,10 +55,8 @@ const Json& memberOf(const Json& object, const char* key, const std::string& pat
 }
 
 ElementType typeOf(const Json& value, const std::string& path, const std::string& array) {
-    constexpr const char* kNames[] = {"BOOL", "U8",  "I8",  "U16",  "I16", "U32", "I32",
-                                      "U64",  "I64", "F16", "BF16", "F32", "F64"};
-    for (size_t i = 0; i < std::size(kNames); ++i)
-        if (value == kNames[i]) return static_cast<ElementType>(i);
+    for (size_t i = 0; i < std::size(kTypeNames); ++i)
+        if (value == kTypeNames[i]) return static_cast<ElementType>(i);
     refuse(path, array, {phrase("Files", "its dtype %1 is not known"), shown(value)});
 }
 
@@ -115,6 +118,21 @@ std::map<std::string, std::string> metadataOf(const Json& json, const std::strin
     return metadata;
 }
 
+/// In the order of their values.
+std::vector<const ArrayView*> placed(std::span<const ArrayView> arrays) {
+    std::vector<const ArrayView*> order;
+    for (const ArrayView& each : arrays)
+        order.push_back(&each);
+    std::stable_sort(order.begin(), order.end(), [](const ArrayView* a, const ArrayView* b) {
+        return bytesOf(a->type) > bytesOf(b->type);
+    });
+    return order;
+}
+
+std::string quoted(const std::string& text) {
+    return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 } // namespace
 
 const ArrayInfo* SafetensorsInfo::find(std::string_view name) const {
@@ -127,13 +145,13 @@ SafetensorsInfo safetensorsInfo(const std::string& path) {
     InputFile file(path);
     uint64_t length = 0;
     readAll(file, path, {reinterpret_cast<char*>(&length), sizeof length});
-    if (length > kMostHeader || static_cast<int64_t>(length) > file.size() - kLengthBytes)
+    if (length > kMostHeader || static_cast<int64_t>(length) > file.size() - int64_t{kLengthBytes})
         refuse(path, {phrase("Files", "a header of %1 bytes does not fit: the file has %2, and at "
                                       "most %3 are read"),
                       length, file.size(), kMostHeader});
     std::string text(static_cast<size_t>(length), '\0');
     readAll(file, path, text);
-    const int64_t start = kLengthBytes + static_cast<int64_t>(length);
+    const auto start = static_cast<int64_t>(kLengthBytes + length);
     SafetensorsInfo info;
     Json root;
     try {
@@ -143,7 +161,7 @@ SafetensorsInfo safetensorsInfo(const std::string& path) {
     }
     if (!root.is_object()) refuse(path, phrase("Files", "its header must be an object"));
     for (const auto& [name, value] : root.items()) {
-        if (name == "__metadata__")
+        if (name == kMetadataKey)
             info.metadata = metadataOf(value, path);
         else
             info.arrays.push_back(arrayOf(name, value, path, start, file.size()));
@@ -167,6 +185,56 @@ Array readSafetensor(const std::string& path, const ArrayInfo& info) {
     array.bytes.resize(static_cast<size_t>(*bytes));
     readAll(file, path, {reinterpret_cast<char*>(array.bytes.data()), array.bytes.size()});
     return array;
+}
+
+std::string safetensorsHeader(std::span<const ArrayView> arrays,
+                              const SafetensorsMetadata& metadata) {
+    std::string text = "{";
+    const auto next = [&text] { text += text.size() > 1 && text.back() != '{' ? "," : ""; };
+    if (!metadata.empty()) {
+        text += quoted(kMetadataKey) + ":{";
+        for (const auto& [key, value] : metadata) {
+            next();
+            text += quoted(key) + ":" + quoted(value);
+        }
+        text += "}";
+    }
+    size_t offset = 0;
+    for (const ArrayView* each : placed(arrays)) {
+        const auto bytes = checkedBytes(each->type, each->shape);
+        require(bytes && static_cast<size_t>(*bytes) == each->bytes.size(),
+                each->name + " has the bytes that its shape wants");
+        next();
+        text += quoted(each->name) + ":{\"dtype\":\"" +
+                kTypeNames[static_cast<size_t>(each->type)] + "\",\"shape\":[";
+        for (size_t i = 0; i < each->shape.size(); ++i)
+            text += (i == 0 ? "" : ",") + std::to_string(each->shape[i]);
+        text += "],\"data_offsets\":[" + std::to_string(offset) + ",";
+        offset += each->bytes.size();
+        text += std::to_string(offset) + "]}";
+    }
+    text += "}";
+    text.append((kLengthBytes - text.size() % kLengthBytes) % kLengthBytes, ' ');
+    if (text.size() > kMostHeader)
+        throw RunError(phrase("Files", "a safetensors header of %1 bytes cannot be written: %2 is "
+                                       "the most that is read again"),
+                       text.size(), kMostHeader);
+    const uint64_t length = text.size();
+    return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text;
+}
+
+std::vector<std::string_view> safetensorsParts(std::string_view header,
+                                               std::span<const ArrayView> arrays) {
+    std::vector<std::string_view> parts{header};
+    for (const ArrayView* each : placed(arrays))
+        parts.emplace_back(reinterpret_cast<const char*>(each->bytes.data()), each->bytes.size());
+    return parts;
+}
+
+void writeSafetensors(const std::string& path, std::span<const ArrayView> arrays,
+                      const SafetensorsMetadata& metadata) {
+    const std::string header = safetensorsHeader(arrays, metadata);
+    writeFileAtomically(path, safetensorsParts(header, arrays));
 }
 
 } // namespace halfscope

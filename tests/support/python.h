@@ -1,0 +1,31 @@
+// Programs of other people, called through Python: what a test writes is read by the real library.
+// ./dev clients makes the environment that HALFSCOPE_PYTHON names.
+#pragma once
+
+#include <QProcess>
+#include <QString>
+
+namespace halfscope::test {
+
+/// Why a test that needs Python is left out; nullptr where there is one.
+inline const char* lacksPython() {
+    return qEnvironmentVariableIsEmpty("HALFSCOPE_PYTHON")
+               ? "HALFSCOPE_PYTHON names no Python with PyTorch and safetensors (./dev clients)"
+               : nullptr;
+}
+
+/// What a script prints; what went wrong, with its code and its last words, where it failed.
+inline QString python(const QString& script, const QStringList& arguments = {}) {
+    constexpr int kLongest = 300'000; // ms; the first import of PyTorch takes many seconds
+    QProcess process;
+    process.start(qEnvironmentVariable("HALFSCOPE_PYTHON"),
+                  QStringList{QStringLiteral("-c"), script} + arguments);
+    if (!process.waitForFinished(kLongest)) return QStringLiteral("Python did not end");
+    const QString out = QString::fromUtf8(process.readAllStandardOutput()).trimmed();
+    if (process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0) return out;
+    return QStringLiteral("exit code %1: %2")
+        .arg(process.exitCode())
+        .arg(QString::fromUtf8(process.readAllStandardError()));
+}
+
+} // namespace halfscope::test
