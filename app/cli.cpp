@@ -47,6 +47,7 @@ constexpr const char* kRunPreset = "run --preset checkerboard --out out";
 constexpr const char* kRunChanged =
     "run --preset overflow --set scaler.init_scale=2^20 --steps 200";
 constexpr const char* kRunAgain = "run out --lanes fp32,amp-bf16";
+constexpr const char* kRunResumed = "run --resume out --out out --checkpoint-every 1000";
 constexpr const char* kDescribe = "describe --preset checkerboard --lane amp-fp16";
 constexpr const char* kPyTorch = "pytorch --preset mnist-mlp > train.py";
 constexpr const char* kVerify = "verify --device cpu";
@@ -86,6 +87,15 @@ struct Commands {
             "Count gradients by size every N steps (1, 1 + N, ...), to see what rounds to zero: "
             "a table, and gradients.csv",
             1, 1000000000);
+        textOption(*run, "--resume", runOptions.resume,
+                   "Go on from this checkpoint, or from the one in this folder of a run, with the "
+                   "same bits as without the break; --steps, --epochs and --set then act like "
+                   "edits of the running training",
+                   "FILE", "the path of a checkpoint or of a run's folder");
+        countOption(*run, "--checkpoint-every", runOptions.checkpointEvery,
+                    "Write DIR/checkpoint.safetensors every N steps, at the end, and when the run "
+                    "is interrupted; the one before is kept as checkpoint-before.safetensors",
+                    1, 1000000000);
         run->add_flag("--quiet", runOptions.quiet, "Print errors only");
         verify = app.add_subcommand("verify", "Check that this machine computes what PyTorch does, "
                                               "against values recorded from it");
@@ -111,7 +121,7 @@ struct Commands {
             "pytorch", "Print the experiment as a Python program that trains it with PyTorch");
         pytorchOptions.addTo(*pytorch);
         settings = app.add_subcommand("settings", "Print the reference of all settings (Markdown)");
-        run->footer(footer({kRunPreset, kRunChanged, kRunAgain}));
+        run->footer(footer({kRunPreset, kRunChanged, kRunAgain, kRunResumed}));
         verify->footer(footer({kVerify, "verify --only scaler,runs --json"}));
         bench->footer(footer({"bench --only checkerboard-64 --lanes fp32,amp-fp16"}));
         describe->footer(footer({kDescribe, "describe --dot | dot -Tsvg -o step.svg"}));

@@ -58,6 +58,8 @@ void ExperimentOptions::addTo(CLI::App& command) {
     field("--steps", steps, "run.steps", "Stop after this many steps", "N");
     field("--epochs", epochs, "run.epochs", "Stop after this many passes over the samples", "N");
     field("--seed", seed, "run.seed", "Seed of weights, data and batches", "N");
+    field("--weights", weights, "model.weights",
+          "Start every lane from the state_dict in this safetensors file", "FILE");
     deviceOption(command, device);
     field("--threads", threads, "run.threads", "Threads of the CPU device; 0 for all", "N");
     command
@@ -99,11 +101,9 @@ RunConfig ExperimentOptions::config() const {
         std::erase_if(config.edits, [](const LiveEdit& edit) {
             return edit.key == "run.steps" || edit.key == "run.epochs";
         });
-    const std::pair<const char*, const std::string&> named[] = {{"run.steps", steps},
-                                                                {"run.epochs", epochs},
-                                                                {"run.seed", seed},
-                                                                {"run.device", device},
-                                                                {"run.threads", threads}};
+    const std::pair<const char*, const std::string&> named[] = {
+        {"run.steps", steps},       {"run.epochs", epochs}, {"run.seed", seed},
+        {"model.weights", weights}, {"run.device", device}, {"run.threads", threads}};
     for (const auto& [key, text] : named) {
         if (!text.empty()) setField(config, -1, key, parseValue(*findField(key), text));
     }
@@ -111,6 +111,34 @@ RunConfig ExperimentOptions::config() const {
         applySetting(config, setting);
     checkConfig(config);
     return config;
+}
+
+std::vector<Assignment> ExperimentOptions::resumedSettings() const {
+    const std::pair<const char*, const std::string&> others[] = {{"an experiment file", file},
+                                                                 {"--preset", preset},
+                                                                 {"--lanes", lanes},
+                                                                 {"--seed", seed},
+                                                                 {"--weights", weights}};
+    for (const auto& [name, text] : others)
+        if (!text.empty())
+            throw InputError(Message::data(std::string(name) +
+                                           " and --resume: give one of them; "
+                                           "the checkpoint has the whole experiment"));
+    if (!steps.empty() && !epochs.empty())
+        throw InputError(Message::data("--steps and --epochs: give one of them"));
+    std::vector<Assignment> given;
+    const std::pair<const char*, const std::string&> named[] = {{"run.steps", steps},
+                                                                {"run.epochs", epochs},
+                                                                {"run.device", device},
+                                                                {"run.threads", threads}};
+    for (const auto& [key, text] : named) {
+        if (text.empty()) continue;
+        const Field* field = findField(key);
+        given.push_back({-1, field, parseValue(*field, text)});
+    }
+    for (const std::string& setting : settings)
+        given.push_back(parseAssignment(setting));
+    return given;
 }
 
 } // namespace halfscope::cli

@@ -22,13 +22,16 @@ CLI::Option& countOption(CLI::App&, const char* name, int& to, const char* help,
 void deviceOption(CLI::App&, std::string& to);
 
 struct ExperimentOptions {
-    std::string file, preset, lanes, steps, epochs, seed, device, threads;
+    std::string file, preset, lanes, steps, epochs, seed, weights, device, threads;
     std::vector<std::string> settings;
 
     void addTo(CLI::App& command);
     /// File or preset, then --lanes, then the named options, then --set from left to right; the
     /// whole is checked. InputError.
     RunConfig config() const;
+    /// Of a run that goes on from a checkpoint: what is given beside it. InputError for an option
+    /// that makes another experiment.
+    std::vector<Assignment> resumedSettings() const;
 };
 
 } // namespace halfscope::cli

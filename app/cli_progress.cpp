@@ -34,8 +34,8 @@ std::string timeText(double seconds) {
 
 } // namespace
 
-Progress::Progress(const RunConfig& config, const EpochPlan& epochs)
-    : m_steps(config.steps), m_epochs(epochs), m_terminal(noteIsTerminal()) {
+Progress::Progress(const RunConfig& config, const EpochPlan& epochs, int64_t begun)
+    : m_steps(config.steps), m_begun(begun), m_epochs(epochs), m_terminal(noteIsTerminal()) {
     setLanes(config);
 }
 
@@ -65,7 +65,7 @@ std::string Progress::laneText(const StepRecord& record) const {
 std::string Progress::text(std::span<const StepRecord> records) const {
     const int64_t step = records.front().step;
     const double seconds = std::chrono::duration<double>(Clock::now() - m_start).count();
-    const double rate = seconds > 0 ? static_cast<double>(step) / seconds : 0;
+    const double rate = seconds > 0 ? static_cast<double>(step - m_begun) / seconds : 0;
     const double share = static_cast<double>(step) / static_cast<double>(m_steps);
     std::string text;
     if (m_terminal) text += barText(share, kBarWidth) + " ";

@@ -15,7 +15,8 @@ namespace halfscope::cli {
 
 class Progress {
 public:
-    Progress(const RunConfig&, const EpochPlan&);
+    /// `begun`: steps that were taken before.
+    Progress(const RunConfig&, const EpochPlan&, int64_t begun);
     /// After a lane was forked.
     void setLanes(const RunConfig&);
     /// After each step; `records`: one for each lane. Draws only when it is time to.
@@ -32,7 +33,7 @@ private:
 
     std::vector<std::string> m_lanes;
     std::vector<bool> m_scales; ///< by lane: it has a loss scale
-    int64_t m_steps;
+    int64_t m_steps, m_begun;
     EpochPlan m_epochs;
     bool m_terminal;
     bool m_drawn = false;

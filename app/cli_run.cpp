@@ -6,11 +6,16 @@
 #include "app/cli_signals.h"
 
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 #include "engine/runs/run_writer.h"
 #include "engine/settings/lane_titles.h"
+#include "engine/step/model_shapes.h"
+#include "engine/train/checkpoint.h"
 #include "engine/train/experiment.h"
 #include "engine/train/run_info.h"
+#include "engine/train/state_dict.h"
 
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -26,7 +31,9 @@ std::string startText(const Experiment& experiment) {
     text += ": " + std::to_string(config.steps) + (config.steps == 1 ? " step" : " steps");
     if (experiment.epochs().hasBatches())
         text += " in epochs of " + std::to_string(experiment.stepsPerEpoch());
-    text += " on " + experiment.device().name + "\n";
+    text += " on " + experiment.device().name;
+    if (experiment.step() > 0) text += ", from step " + std::to_string(experiment.step() + 1);
+    text += "\n";
     if (!experiment.cudaReason().empty())
         text += "No GPU: " + experiment.cudaReason().english() + "\n";
     return text;
@@ -124,35 +131,41 @@ RunOutcome outcomeOf(const Experiment& experiment) {
 /// The steps of a run, with everything that follows them.
 class Loop {
 public:
-    Loop(Experiment& experiment, const RunOptions& options)
+    /// `events`: that came before the first step.
+    Loop(Experiment& experiment, const RunOptions& options, const RunPast* past,
+         std::vector<Event> events)
         : m_experiment(experiment), m_totals(static_cast<size_t>(experiment.lanes())),
-          m_times(m_totals.size()), m_countEvery(options.countGradients) {
+          m_times(m_totals.size()), m_countEvery(options.countGradients),
+          m_saveEvery(options.checkpointEvery), m_events(std::move(events)) {
+        if (past) past->forEach([this](const RunBatch& batch) { add(batch); });
         if (!options.out.empty())
             m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), lanesFrom(0),
-                            experiment.target(), extraMetrics(experiment));
+                            experiment.target(), extraMetrics(experiment), past);
         if (!options.quiet) {
-            m_progress.emplace(experiment.config(), experiment.epochs());
+            m_progress.emplace(experiment.config(), experiment.epochs(), experiment.step());
         }
     }
 
     void go(const SignalWatch& signals) {
-        std::vector<StepRecord> records;
-        std::vector<Event> events;
         while (!m_experiment.finished() && m_experiment.stopReason().empty() &&
                !signals.interrupted()) {
-            records.clear();
             countGradients();
             // Events of a step that was stopped midway are left out, as its records are.
-            if (!m_experiment.advance(records, events)) continue;
-            RunBatch batch;
-            batch.lanes = lanesFrom(m_totals.size()); // that were forked
-            for (const StepRecord& record : records)
-                batch.rows.push_back(rowOf(record));
-            batch.events = std::exchange(events, {});
-            take(batch);
-            if (m_progress) m_progress->show(records);
+            if (!advance()) continue;
+            if (m_saveEvery > 0 && m_experiment.step() % m_saveEvery == 0) save();
         }
         if (m_progress) m_progress->end();
+    }
+
+    /// A checkpoint of where the run has come to, unless there is one. A step that was interrupted
+    /// is finished first, because lanes stand at one step in it.
+    void saveAtEnd(SignalWatch& signals) {
+        if (m_saveEvery == 0 || m_experiment.step() == m_saved) return;
+        signals.setStop({});
+        m_experiment.clearStop();
+        while (!m_experiment.atStepBoundary())
+            advance();
+        save();
     }
 
     void close(const RunOptions& options) {
@@ -182,9 +195,39 @@ private:
         return lanes;
     }
 
+    /// One step, unless it is interrupted.
+    bool advance() {
+        std::vector<StepRecord> records;
+        if (!m_experiment.advance(records, m_events)) return false;
+        RunBatch batch;
+        batch.lanes = lanesFrom(m_totals.size()); // that were forked
+        for (const StepRecord& record : records)
+            batch.rows.push_back(rowOf(record));
+        batch.events = std::exchange(m_events, {});
+        take(batch);
+        if (m_progress) m_progress->show(records);
+        return true;
+    }
+
+    void save() {
+        ExperimentState state = m_experiment.state();
+        state.run = m_files->id();
+        const CheckpointText text(state, HALFSCOPE_VERSION);
+        m_files->place(run_file::kCheckpoint, text.parts(), run_file::kEarlierCheckpoint);
+        m_saved = state.step;
+    }
+
     /// The rows of a step, one for each lane, and its events.
     void take(const RunBatch& batch) {
         if (!batch.lanes.empty() && m_progress) m_progress->setLanes(m_experiment.config());
+        const double seconds = add(batch);
+        if (!m_files) return;
+        m_files->append(batch);
+        if (seconds >= kSlowStepSeconds) m_pictures = m_experiment.snapshot();
+    }
+
+    /// To what the closing table shows; how long the devices worked on it.
+    double add(const RunBatch& batch) {
         m_totals.resize(m_totals.size() + batch.lanes.size());
         m_times.resize(m_totals.size());
         double seconds = 0;
@@ -195,9 +238,16 @@ private:
         }
         for (const Event& event : batch.events)
             if (event.lane >= 0) m_totals[static_cast<size_t>(event.lane)].add(event);
-        if (!m_files) return;
-        m_files->append(batch);
-        if (seconds >= kSlowStepSeconds) m_pictures = m_experiment.snapshot();
+        return seconds;
+    }
+
+    std::vector<MadeFile> weights() const {
+        std::vector<MadeFile> files;
+        const std::string model = modelShapes(m_experiment.config()).text;
+        for (int i = 0; i < m_experiment.lanes(); ++i)
+            files.push_back({run_file::weights(m_experiment.laneName(i)),
+                             stateDictBytes(m_experiment.lane(i), model, HALFSCOPE_VERSION)});
+        return files;
     }
 
     void finishFiles(RunOutcome outcome) {
@@ -206,7 +256,7 @@ private:
         if (m_experiment.step() > 0 && !kept) m_pictures = m_experiment.snapshot();
         RunInfo info = runInfo(m_experiment, HALFSCOPE_VERSION);
         info.outcome = outcome;
-        m_files->finish(info, m_pictures);
+        m_files->finish(info, m_pictures, weights());
     }
 
     /// Those of the step that comes next, where it is one to count.
@@ -226,7 +276,9 @@ private:
     Experiment& m_experiment;
     std::vector<LaneTotals> m_totals; // by lane
     std::vector<RecentTimes> m_times;
-    const int m_countEvery;
+    const int m_countEvery, m_saveEvery;
+    std::vector<Event> m_events;         // since the last step
+    int64_t m_saved = -1;                // the step of the last checkpoint
     std::vector<GradientRange> m_ranges; // the last ones that were counted
     int64_t m_counted = -1;              // after this step
     std::optional<RunWriter> m_files;
@@ -238,10 +290,89 @@ private:
 
 } // namespace
 
+namespace {
+
+/// What a run begins with.
+struct Start {
+    std::optional<RunConfig> config;      // of a new one
+    std::optional<ExperimentState> state; // of one that goes on
+    std::string checkpoint;               // its path
+    std::vector<Assignment> edits;        // given beside it
+    std::optional<RunPast> past;          // its rows
+};
+
+/// Where a machine has its devices and files: no number of a run depends on it.
+bool isPlace(const Field& field) {
+    if (field.kind == FieldKind::Path) return field.scope == FieldScope::Run;
+    return field.key == "run.device" || field.key == "run.threads" || field.key == "data.workers";
+}
+
+Start resumedStart(const RunOptions& options) {
+    Start start;
+    std::vector<Assignment> given = options.experiment.resumedSettings();
+    start.checkpoint = checkpointAt(options.resume);
+    start.state = readCheckpoint(start.checkpoint);
+    for (Assignment& each : given) {
+        if (isPlace(*each.field))
+            setField(start.state->recorded, each.lane, each.field->key, each.value);
+        else
+            start.edits.push_back(std::move(each));
+    }
+    if (options.out.empty()) return start;
+    const std::string folder = std::filesystem::path(start.checkpoint).parent_path().string();
+    start.past = readPast(folder.empty() ? "." : folder, start.state->run, start.state->step);
+    return start;
+}
+
+Start startOf(const RunOptions& options) {
+    if (options.checkpointEvery > 0 && options.out.empty())
+        throw InputError(Message::data(
+            "--checkpoint-every: --out is missing, the folder that checkpoints are written into"));
+    if (!options.resume.empty()) return resumedStart(options);
+    Start start;
+    start.config = options.experiment.config();
+    return start;
+}
+
+std::unique_ptr<Experiment> experimentOf(const Start& start) {
+    if (start.config) return std::make_unique<Experiment>(*start.config);
+    try {
+        auto experiment = std::make_unique<Experiment>(start.state->recorded);
+        experiment->resume(*start.state);
+        return experiment;
+    } catch (const InputError& error) {
+        throw InputError(within(pathText(start.checkpoint), error.message()));
+    }
+}
+
+/// Those that change something, as edits of the step that comes next.
+std::vector<Event> edit(Experiment& experiment, const std::vector<Assignment>& edits) {
+    std::vector<Event> events;
+    for (const Assignment& each : edits) {
+        if (each.lane >= experiment.lanes())
+            throw InputError(Message::data("lanes." + std::to_string(each.lane) + ": there are " +
+                                           std::to_string(experiment.lanes()) + " lanes, from 0"));
+        const FieldValue value = valueFor(*each.field, each.value);
+        const auto has = [&](int lane) {
+            return each.field->get(experiment.config(), lane) == value;
+        };
+        bool same = has(std::max(each.lane, 0));
+        if (each.lane < 0 && each.field->scope == FieldScope::Lane)
+            for (int lane = 1; lane < experiment.lanes(); ++lane)
+                same = same && has(lane);
+        if (!same) experiment.setLive(each.lane, each.field->key, value, events);
+    }
+    return events;
+}
+
+} // namespace
+
 int run(const RunOptions& options) {
-    const RunConfig config = options.experiment.config();
+    const Start start = startOf(options);
     SignalWatch signals; // before the engine starts threads
-    Experiment experiment(config);
+    const std::unique_ptr<Experiment> made = experimentOf(start);
+    Experiment& experiment = *made;
+    std::vector<Event> events = edit(experiment, start.edits);
     struct Release {
         SignalWatch& signals;
         ~Release() { signals.setStop({}); } // the experiment goes before the watch
@@ -249,8 +380,9 @@ int run(const RunOptions& options) {
     if (!options.quiet) printNote(startText(experiment));
     signals.setStop([&experiment] { experiment.requestStop(); });
     const Release release{signals};
-    Loop loop(experiment, options);
+    Loop loop(experiment, options, start.past ? &*start.past : nullptr, std::move(events));
     loop.go(signals);
+    loop.saveAtEnd(signals);
     loop.close(options);
     if (outcomeOf(experiment) == RunOutcome::Stopped) throw RunError(experiment.stopReason());
     return experiment.finished() ? 0 : kInterruptedExit;

@@ -9,9 +9,11 @@ namespace halfscope::cli {
 
 struct RunOptions {
     ExperimentOptions experiment;
-    std::string out;        ///< empty: no files
-    bool quiet = false;     ///< only errors
-    int countGradients = 0; ///< every so many steps; 0: never
+    std::string out;         ///< empty: no files
+    bool quiet = false;      ///< only errors
+    int countGradients = 0;  ///< every so many steps; 0: never
+    std::string resume;      ///< a checkpoint, or the folder of a run that has one; empty: none
+    int checkpointEvery = 0; ///< steps; 0: no checkpoints
 };
 
 /// The exit code: 0 done, 130 interrupted. Throws the engine's errors.

@@ -24,8 +24,10 @@ std::vector<std::string> resultNames() {
                                    run_file::kEvents,   run_file::kTiming,  run_file::kGradients,
                                    run_file::kTarget,   run_file::kPlots};
     for (const PrecisionPreset& preset : precisionPresets())
-        for (int number = 1; number <= static_cast<int>(kMaxLanes); ++number)
+        for (int number = 1; number <= static_cast<int>(kMaxLanes); ++number) {
             names.push_back(run_file::output(laneName(preset.precision, number)));
+            names.push_back(run_file::weights(laneName(preset.precision, number)));
+        }
     return names;
 }
 
@@ -105,13 +107,17 @@ std::string absolutePath(const std::string& key, const std::string& path) {
 
 } // namespace
 
-void replaceRun(const OutputFolder& folder, std::span<GrowingFile* const> files) {
+void replaceRun(const OutputFolder& folder, std::span<GrowingFile* const> files,
+                Checkpoints checkpoints) {
     const bool settings = std::any_of(files.begin(), files.end(), [](const GrowingFile* file) {
         return file->name() == run_file::kExperiment;
     });
     Swap swap(folder);
     for (const std::string& name : resultNames())
         swap.take(name);
+    if (checkpoints == Checkpoints::Remove)
+        for (const char* name : {run_file::kCheckpoint, run_file::kEarlierCheckpoint})
+            swap.take(name);
     settings ? swap.keep(run_file::kExperiment) : swap.take(run_file::kExperiment);
     if (swap.tookAny()) folder.sync();
     for (GrowingFile* const file : files)

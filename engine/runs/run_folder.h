@@ -24,14 +24,30 @@ inline constexpr const char* kTarget = "target.png";
 inline constexpr const char* kPlots = "plots.svg"; ///< of a run that a window saved
 /// "output_amp-fp16.png".
 inline std::string output(const std::string& lane) { return "output_" + lane + ".png"; }
+/// "weights_amp-fp16.safetensors", of a run that the command line trained.
+inline std::string weights(const std::string& lane) { return "weights_" + lane + ".safetensors"; }
+inline constexpr const char* kCheckpoint = "checkpoint.safetensors";
+inline constexpr const char* kEarlierCheckpoint = "checkpoint-before.safetensors";
 } // namespace run_file
+
+/// A file that belongs to a run and is made elsewhere.
+struct MadeFile {
+    std::string name;
+    std::string content;
+};
+
+enum class Checkpoints : uint8_t {
+    Remove, ///< with the rest of an earlier run
+    Keep,   ///< of the run that goes on
+};
 
 /// Gives the files of a new run their names, settings first and in this order, once those of an
 /// earlier run are out of the way: they must not pass for the new one's. The new files must be on
 /// the disk already. A kill or a power cut in between leaves the earlier run, a part of it, or the
 /// new files, and never new settings with old results. RunError: then the earlier run is there as
 /// before.
-void replaceRun(const OutputFolder&, std::span<GrowingFile* const> files);
+void replaceRun(const OutputFolder&, std::span<GrowingFile* const> files,
+                Checkpoints = Checkpoints::Remove);
 
 /// The settings as experiment.json of another folder has them: with absolute paths. InputError for
 /// settings that no file may have, and for a relative path where the current folder is gone.

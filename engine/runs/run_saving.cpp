@@ -3,7 +3,6 @@
 
 #include "engine/core/error.h"
 #include "engine/runs/gradient_file.h"
-#include "engine/runs/run_folder.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_summary.h"
 #include "engine/runs/run_tables.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/runs/run.h"
+#include "engine/runs/run_folder.h"
 
 #include <span>
 #include <string>
@@ -12,11 +13,6 @@ namespace halfscope {
 struct SavedFiles {
     std::vector<std::string> names; ///< that were written, in the folder
     Message settingsError;          ///< why experiment.json was not; empty: it was
-};
-/// A file that belongs to a run and is made elsewhere.
-struct MadeFile {
-    std::string name;
-    std::string content;
 };
 /// Writes all of a run and what is made of it; no other program can write into the folder
 /// meanwhile. Files of an earlier run there are replaced, or removed where this run has none of

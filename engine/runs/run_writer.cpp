@@ -9,6 +9,7 @@
 #include "engine/settings/fields.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 namespace halfscope {
@@ -40,15 +41,30 @@ std::vector<StepTable::Column> columnsOf(MetricFile file, std::span<const Metric
 
 RunWriter::RunWriter(const std::string& folder, const RunInfo& info,
                      std::span<const LaneInfo> lanes, const Picture& target,
-                     std::span<const MetricId> measured)
+                     std::span<const MetricId> measured, const RunPast* past)
     : m_folder(folder), m_lanes(lanes.begin(), lanes.end()), m_names(namesOf(lanes)),
-      m_totals(lanes.size()), m_times(lanes.size()), m_id(newRunId()),
+      m_totals(lanes.size()), m_times(lanes.size()), m_id(past ? past->run : newRunId()),
       m_settings(configText(portableConfig(info.recorded))),
       m_steps(m_folder, run_file::kSteps, m_names, columnsOf(MetricFile::Steps, measured)),
       m_timing(m_folder, run_file::kTiming, m_names, columnsOf(MetricFile::Timing, measured)),
       m_events(m_folder, run_file::kEvents) {
     m_events.append(eventHeader());
-    m_events.flush();
+    std::error_code ignored;
+    const bool goesOnHere = past && std::filesystem::equivalent(past->folder, folder, ignored);
+    if (past) past->forEach([this](const RunBatch& batch) { take(batch); });
+    for (GrowingFile* const table : {&m_events, &m_timing.file(), &m_steps.file()})
+        past ? table->sync() : table->flush(); // headers alone are no loss
+    placeNew(target, goesOnHere ? Checkpoints::Keep : Checkpoints::Remove);
+    if (past && !past->gradients.empty()) {
+        startGradients();
+        m_gradients->append(past->gradients);
+        m_gradients->flush();
+    }
+    m_common = mark();
+}
+
+/// All files that are there at once, in the place of an earlier run's.
+void RunWriter::placeNew(const Picture& target, Checkpoints checkpoints) {
     const auto whole = [this](const char* name, const std::string& content) {
         auto file = std::make_unique<GrowingFile>(m_folder, name);
         file->append(content);
@@ -62,7 +78,7 @@ RunWriter::RunWriter(const std::string& folder, const RunInfo& info,
     m_sizes.erase(run_file::kManifest);
     GrowingFile* const files[] = {settings.get(),   picture.get(),   &m_events,
                                   &m_timing.file(), &m_steps.file(), manifest.get()};
-    replaceRun(m_folder, files);
+    replaceRun(m_folder, files, checkpoints);
     m_common = mark();
     for (GrowingFile* const table : {&m_events, &m_timing.file(), &m_steps.file()})
         m_sync.add(table->number());
@@ -191,7 +207,22 @@ void RunWriter::write(const std::string& name, std::string_view content) {
     m_sizes[name] = static_cast<int64_t>(content.size());
 }
 
-void RunWriter::finish(const RunInfo& info, const LanePictures& pictures) {
+void RunWriter::place(const std::string& name, std::span<const std::string_view> parts,
+                      const std::string& before) {
+    try {
+        flushTables();
+        for (GrowingFile* const table : tables())
+            if (table) table->sync();
+    } catch (...) {
+        cutAtCommonStep();
+        throw;
+    }
+    checkOwner();
+    m_folder.write(name, parts, before);
+}
+
+void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
+                       std::span<const MadeFile> made) {
     try {
         flushTables();
     } catch (...) { // no memory, too
@@ -208,6 +239,8 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures) {
     if (settings != m_settings) write(run_file::kExperiment, settings);
     for (size_t i = 0; i < pictures.outputs.size(); ++i)
         write(run_file::output(m_names[i]), pngBytes(pictures.outputs[i]));
+    for (const MadeFile& file : made)
+        write(file.name, file.content);
     // a fork may have given the lanes before it other titles
     const std::vector<LaneInfo> lanes = lanesOf(info.recorded);
     for (size_t i = 0; i < std::min(lanes.size(), m_lanes.size()); ++i)

@@ -7,6 +7,7 @@
 //   summary.json     see run_summary.h
 //   manifest.json    see run_manifest.h
 //   target.png, output_<lane>.png
+//   checkpoint.safetensors, weights_<lane>.safetensors  made by others
 // Lanes go by name, flags are 0 or 1, numbers read back as the same value ("nan", "inf", "-inf"),
 // and what was not measured is an empty field. What the clock decides is in timing.csv and
 // summary.json alone, and the run's id in manifest.json: the other files have the same bytes when
@@ -16,6 +17,7 @@
 #include "engine/runs/disk_sync.h"
 #include "engine/runs/run.h"
 #include "engine/runs/run_folder.h"
+#include "engine/runs/run_past.h"
 #include "engine/runs/run_tables.h"
 
 #include <array>
@@ -35,18 +37,27 @@ class RunWriter {
 public:
     /// Makes the folder; experiment.json, target.png and the headers of tables are there at once.
     /// What an earlier run left is removed, or stays whole where this one cannot begin. `measured`:
-    /// metrics that not every run has, and this one has.
+    /// metrics that not every run has, and this one has. A run that goes on has a past, whose rows
+    /// come first; it is the same run, and keeps the checkpoints that lie in this folder.
     RunWriter(const std::string& folder, const RunInfo&, std::span<const LaneInfo> lanes,
-              const Picture& target, std::span<const MetricId> measured = {});
+              const Picture& target, std::span<const MetricId> measured = {},
+              const RunPast* past = nullptr);
     ~RunWriter();
     RunWriter(const RunWriter&) = delete;
     RunWriter& operator=(const RunWriter&) = delete;
 
+    /// The run's own, which no other has.
+    const std::string& id() const { return m_id; }
+
     /// Rows, events, gradients and, to be written at the end, pictures.
     void append(const RunBatch&);
-    /// The rest: pictures where there are some, summary.json and manifest.json. When it returns,
-    /// the disk has everything. Without this call the tables are there all the same.
-    void finish(const RunInfo&, const LanePictures&);
+    /// A whole file beside the tables, as OutputFolder::write(), once the disk has their rows.
+    void place(const std::string& name, std::span<const std::string_view> parts,
+               const std::string& before);
+    /// The rest: pictures where there are some, what others made, summary.json and manifest.json.
+    /// When it returns, the disk has everything. Without this call the tables are there all the
+    /// same.
+    void finish(const RunInfo&, const LanePictures&, std::span<const MadeFile> made = {});
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -59,6 +70,7 @@ private:
     Mark mark();
     void addLane(const LaneInfo&);
     void startGradients();
+    void placeNew(const Picture& target, Checkpoints);
     void take(const RunBatch&);
     void flushTables();
     void cutAtCommonStep() noexcept;

@@ -287,6 +287,14 @@ std::vector<Field> networkFields() {
     for (size_t i = 0; i < 4; ++i)
         fields[i] = when(isTemplate, std::move(fields[i]));
     fields.insert(fields.begin() + 4, layersField());
+    fields.push_back(ofRun(
+        {"model.weights", phrase("Settings", "Initial weights"), kNoUnit,
+         phrase("Settings",
+                "A .safetensors file with the state_dict of this network in PyTorch, from which "
+                "every lane starts. Empty: weights are drawn from the seed. A relative path "
+                "starts at the folder of the experiment file.")},
+        [](auto& c) -> auto& { return c.model.weights; }));
+    fields.back().kind = FieldKind::Path;
     return fields;
 }
 

@@ -265,6 +265,11 @@ void setField(RunConfig& config, int lane, std::string_view key, const FieldValu
 }
 
 void applySetting(RunConfig& config, std::string_view assignment) {
+    const Assignment parsed = parseAssignment(assignment);
+    setField(config, parsed.lane, parsed.field->key, parsed.value);
+}
+
+Assignment parseAssignment(std::string_view assignment) {
     const size_t equals = assignment.find('=');
     if (equals == std::string_view::npos || equals == 0) {
         throw InputError(
@@ -295,7 +300,7 @@ void applySetting(RunConfig& config, std::string_view assignment) {
             phrase("Settings", "%1 belongs to the whole run, not to a lane: set %2=VALUE"),
             field->key, field->key);
     }
-    setField(config, lane, key, parseValue(*field, assignment.substr(equals + 1)));
+    return {lane, field, parseValue(*field, assignment.substr(equals + 1))};
 }
 
 namespace {

@@ -81,7 +81,14 @@ Message allowedText(const Field&, const FieldValue& refused);
 /// Sets a field of the run, or of one lane (lane < 0: of every lane). InputError for unknown keys,
 /// which names the nearest known one.
 void setField(RunConfig&, int lane, std::string_view key, const FieldValue&);
-/// "scaler.init_scale=1024", or "lanes.1.scaler.init_scale=1024" for one lane.
+/// "scaler.init_scale=1024", or "lanes.1.scaler.init_scale=1024" for one lane, with a checked
+/// value. InputError.
+struct Assignment {
+    int lane = -1;
+    const Field* field = nullptr;
+    FieldValue value;
+};
+Assignment parseAssignment(std::string_view);
 void applySetting(RunConfig&, std::string_view assignment);
 
 /// Reads an experiment file's text; `name` is the file for messages. Absent keys keep their

@@ -39,8 +39,9 @@ struct ModelConfig {
     int64_t depth = 3; ///< hidden layers of width x width after the first
     Norm norm = Norm::BatchNorm;
     Activation activation = Activation::Relu;
-    std::string layers{}; ///< PyTorch's text; empty: the template of the four above
-    int64_t networks = 1; ///< 2: two networks, two losses over both outputs, two optimizers
+    std::string layers{};  ///< PyTorch's text; empty: the template of the four above
+    int64_t networks = 1;  ///< 2: two networks, two losses over both outputs, two optimizers
+    std::string weights{}; ///< path of a state dict that the lanes start from; empty: drawn
 };
 /// What happens to gradients between backward and optimizer, and the penalty on them.
 struct GradientConfig {

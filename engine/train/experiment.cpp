@@ -9,6 +9,7 @@
 #include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/overflow.h"
+#include "engine/train/state_dict.h"
 
 #include <chrono>
 #include <cmath>
@@ -69,8 +70,54 @@ Experiment::Experiment(RunConfig config, const std::stop_token& stop)
     }
 }
 
+void Experiment::resume(const ExperimentState& state) {
+    const auto refuse = [](Phrase what, auto... values) { throw InputError(what, values...); };
+    if (m_epochs.samples != state.epochs.samples || m_epochs.batch != state.epochs.batch)
+        refuse(phrase("Training", "the data set has %1 samples in batches of %2 now; when the "
+                                  "checkpoint was written it had %3 in batches of %4"),
+               m_epochs.samples, m_epochs.batch, state.epochs.samples, state.epochs.batch);
+    replayAll(state.step + 1);
+    if (state.lanes.size() != m_lanes.size())
+        refuse(phrase("Training", "the checkpoint has %1 lanes, its experiment has %2 after step "
+                                  "%3"),
+               state.lanes.size(), m_lanes.size(), state.step);
+    for (size_t i = 0; i < m_lanes.size(); ++i)
+        m_lanes[i]->restore(state.lanes[i]);
+    m_step = state.step;
+    m_wallSeconds = state.wallSeconds;
+}
+
+/// The recorded forks and edits up to a step, each at its own, without training in between.
+void Experiment::replayAll(int64_t untilStep) {
+    std::vector<Event> known; // to whoever saw the steps before
+    for (;;) {
+        int64_t next = untilStep + 1;
+        if (m_nextFork < m_planned.forks.size())
+            next = std::min(next, m_planned.forks[m_nextFork].step);
+        if (m_nextEdit < m_planned.edits.size())
+            next = std::min(next, m_planned.edits[m_nextEdit].step);
+        if (next > untilStep) return;
+        m_step = next - 1;
+        replay(known);
+    }
+}
+
+ExperimentState Experiment::state() {
+    if (!atStepBoundary())
+        throw RunError(phrase("Training",
+                              "a checkpoint is written between two steps only: step %1 is not "
+                              "finished"),
+                       m_step + 1);
+    applyEdits(); // that came in the middle of the last step
+    ExperimentState state{recorded(), m_step, m_wallSeconds, m_epochs, device().name, {}, {}};
+    for (const auto& lane : m_lanes)
+        state.lanes.push_back(lane->state());
+    return state;
+}
+
 void Experiment::buildLanes(const std::string& device, const std::stop_token& stop) {
     m_device = device;
+    Weights given;
     for (size_t i = 0; i < m_config.lanes.size(); ++i) {
         const std::string name = deviceOfLane(device, static_cast<int>(i));
         DeviceChoice choice = chooseDevice(name, static_cast<int>(m_config.threads));
@@ -79,6 +126,10 @@ void Experiment::buildLanes(const std::string& device, const std::stop_token& st
         m_lanes.push_back(std::make_unique<Trainer>(m_config, static_cast<int>(i), m_names[i],
                                                     *m_task, std::move(choice.executor), stop));
         checkLaneFits(i);
+        if (m_config.model.weights.empty()) continue;
+        Trainer& lane = *m_lanes.back();
+        if (i == 0) given = readStateDict(m_config.model.weights, lane.program().graph);
+        lane.setWeights(given);
     }
 }
 
@@ -104,13 +155,14 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
     while (m_pending.size() < m_lanes.size() && !m_stop) {
         m_midway = true;
         for (const size_t begun = beginLanes(); m_pending.size() < begun;) {
-            StepRecord record = m_lanes[m_pending.size()]->end(events);
-            record.wallSeconds = m_wallSeconds + secondsSince(start);
+            std::optional<StepRecord> record = m_lanes[m_pending.size()]->end(events);
+            if (!record) break;
+            record->wallSeconds = m_wallSeconds + secondsSince(start);
             if (m_epochs.hasBatches()) {
-                record.epoch = static_cast<int32_t>(m_epochs.epochOf(record.step));
-                record.batch = static_cast<int32_t>(m_epochs.batchOf(record.step) + 1);
+                record->epoch = static_cast<int32_t>(m_epochs.epochOf(record->step));
+                record->batch = static_cast<int32_t>(m_epochs.batchOf(record->step) + 1);
             }
-            m_pending.push_back(record);
+            m_pending.push_back(*record);
         }
     }
     const bool done = m_pending.size() == m_lanes.size() && validateLanes();

@@ -7,6 +7,7 @@
 #include "engine/data/task_view.h"
 #include "engine/runs/lane_pictures.h"
 #include "engine/settings/fields.h"
+#include "engine/train/experiment_state.h"
 #include "engine/train/trainer.h"
 
 #include <atomic>
@@ -33,6 +34,14 @@ public:
     /// InputError, EngineError; RunError when `stop` asks for it.
     explicit Experiment(RunConfig, const std::stop_token& stop = {});
     ~Experiment();
+
+    /// Before the first step, of an experiment that was made of the state's recorded settings: goes
+    /// on after that state. Every later row and event is what it would have been without the break,
+    /// on the same device. InputError where the state is not one of these settings.
+    void resume(const ExperimentState&);
+
+    /// All of it as it is now; RunError in the middle of a step.
+    ExperimentState state();
 
     /// As it is now, `steps` where epochs decide too: lanes that were forked stand among the lanes,
     /// edits among the settings.
@@ -102,6 +111,7 @@ private:
     void buildLanes(const std::string& device, const std::stop_token& stop);
     void checkLaneFits(size_t lane) const;
     void replay(std::vector<Event>& events);
+    void replayAll(int64_t untilStep);
     void record(LiveEdit);
     void record(LaneFork);
     void addForkEvent(int parent, std::vector<Event>& events) const;

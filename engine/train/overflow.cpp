@@ -117,7 +117,8 @@ Message OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
     return label;
 }
 
-Culprit OverflowFinder::find(Executor& executor, const Graph& graph, float scaleBefore) const {
+std::optional<Culprit> OverflowFinder::find(Executor& executor, const Graph& graph,
+                                            float scaleBefore) const {
     // Those that a skip leaves alone too: a GPU shows values of a step that is not fused, and its
     // roundings may keep below inf what overflowed by a last bit.
     const StateValues saved = downloadStates(executor, graph, WhichStates::Written);
@@ -135,7 +136,8 @@ Culprit OverflowFinder::find(Executor& executor, const Graph& graph, float scale
             culprit = {nameOfNode(graph, id), found.inf};
         });
     uploadStates(executor, graph, saved);
-    return result == RunResult::Done ? culprit : Culprit{};
+    if (result == RunResult::Stopped) return std::nullopt;
+    return culprit;
 }
 
 void describeStep(const StepRecord& record, float scaleAfter, const Culprit& culprit,

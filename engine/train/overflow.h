@@ -8,6 +8,7 @@
 #include "engine/train/lane_state.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,9 @@ public:
 
     /// Runs the last step again, stepwise, with the scale that it used, and names the first stored
     /// value that is not finite. Only for a skipped step, which left parameters and moments alone;
-    /// all states are put back afterwards. Not known when the run is stopped midway, or rounds
-    /// otherwise and is finite.
-    Culprit find(Executor&, const Graph&, float scaleBefore) const;
+    /// all states are put back afterwards. Nothing when the run is stopped midway; not known when
+    /// it rounds otherwise and is finite.
+    std::optional<Culprit> find(Executor&, const Graph&, float scaleBefore) const;
 
 private:
     Message nameOfNode(const Graph&, NodeId) const;

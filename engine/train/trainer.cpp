@@ -37,10 +37,6 @@ std::span<const std::byte> bytesOfAll(const T& values) {
     return std::as_bytes(std::span(values));
 }
 
-bool isWeight(const StateInfo& state) {
-    return state.role == StateRole::Parameter || state.role == StateRole::RunningStatistic;
-}
-
 /// Uploads the weights that the program has; a preview's program may have fewer states.
 void uploadWeights(Executor& executor, const Graph& graph, const Weights& weights,
                    const std::stop_token& stop) {
@@ -97,6 +93,10 @@ bool hasOtherStep(const LaneConfig& a, const LaneConfig& b) {
 
 } // namespace
 
+bool isWeight(const StateInfo& state) {
+    return state.role == StateRole::Parameter || state.role == StateRole::RunningStatistic;
+}
+
 Weights initialWeights(const Graph& graph, uint64_t seed, const std::stop_token& stop) {
     Weights weights;
     uint64_t drawn = 0; // states that were drawn, a stream each
@@ -123,6 +123,12 @@ struct Trainer::Impl {
     LaneStep* at = nullptr; ///< the one that has the lane's states
     int64_t lastStep = 0;
     bool hasOutputs = false; ///< of lastStep, on the device
+    bool begun = false;      ///< lastStep has not come to its end
+    struct Row {
+        StepRecord record;
+        float scaleAfter = 1;
+    };
+    std::optional<Row> row; ///< its own, while the reason of a skip is looked for
     /// The last step's, where the search for a culprit has run other steps since.
     std::optional<std::vector<float>> keptPrediction;
     std::unique_ptr<Evaluator> evaluator; ///< where there are samples to validate on
@@ -165,17 +171,30 @@ struct Trainer::Impl {
 
     /// Why `step` was skipped: looks into its own batch, then into the earlier ones whose gradients
     /// were accumulated with it. Weights have not changed since those.
-    Culprit culpritOf(int64_t step, float scale) {
+    /// Nothing when it was stopped midway.
+    std::optional<Culprit> culpritOf(int64_t step, float scale) {
         constexpr int64_t kSearched = 16; // each is a whole step, run value by value
-        keptPrediction = at->prediction();
+        if (!keptPrediction) keptPrediction = at->prediction();
         const int64_t batches = std::min(config.gradients.accumulate, kSearched);
-        Culprit found;
+        std::optional<Culprit> found;
         for (int64_t each = step; each > std::max<int64_t>(step - batches, 0); --each) {
             use(each);
             found = at->finder().find(at->executor(), at->graph(), scale);
-            if (!found.tensor.empty()) break;
+            if (!found || !found->tensor.empty()) break;
         }
         return found;
+    }
+
+    /// What the device has of lastStep.
+    Row readRow() {
+        MetricsRow values{};
+        at->readMetrics(std::as_writable_bytes(std::span(values)));
+        Row read{recordOf(values, config.model.networks, lane.scaler.onOverflow),
+                 static_cast<float>(values[kNextScaleMetric])};
+        read.record.step = lastStep;
+        read.record.lane = laneIndex;
+        read.record.deviceSeconds = at->executor().lastStepSeconds();
+        return read;
     }
 };
 
@@ -256,7 +275,8 @@ void Trainer::restore(const LaneState& state) {
     for (const auto& size : impl.sizes)
         size->dropStaged();
     impl.lastStep = state.step;
-    impl.hasOutputs = false;
+    impl.hasOutputs = impl.begun = false;
+    impl.row.reset();
     impl.keptPrediction.reset();
     impl.lossWasBad = state.lossWasBad;
     impl.culprit = state.culprit;
@@ -290,36 +310,39 @@ std::optional<StepRecord> Trainer::step(int64_t step, std::vector<Event>& events
 
 bool Trainer::begin(int64_t step) {
     Impl& impl = *m_impl;
+    if (impl.begun) {
+        require(step == impl.lastStep, "a step comes to its end before the next one");
+        return true;
+    }
     impl.use(step);
     impl.keptPrediction.reset();
     if (impl.at->executor().run(RunMode::Captured) == RunResult::Stopped) return false;
     impl.lastStep = step;
-    impl.hasOutputs = true;
+    impl.hasOutputs = impl.begun = true;
     if (worksAhead() && &impl.sizeFor(step + 1) == impl.at) impl.at->stageBatch(step + 1);
     return true;
 }
 
-StepRecord Trainer::end(std::vector<Event>& events) {
+std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
     Impl& impl = *m_impl;
-    const int64_t step = impl.lastStep;
-    MetricsRow row{};
-    impl.at->readMetrics(std::as_writable_bytes(std::span(row)));
-    StepRecord record = recordOf(row, impl.config.model.networks, impl.lane.scaler.onOverflow);
-    record.step = step;
-    record.lane = impl.laneIndex;
-    record.deviceSeconds = m_deviceSeconds = impl.at->executor().lastStepSeconds();
+    if (!impl.row) impl.row = impl.readRow();
+    StepRecord record = impl.row->record;
+    const bool lossIsBad = (record.flags & kLossNotFinite) != 0;
+    if (!(record.flags & kSkipped)) {
+        impl.culprit = {};
+    } else if (!lossIsBad || !impl.lossWasBad || impl.culprit.tensor.empty()) {
+        const std::optional<Culprit> found = impl.culpritOf(record.step, record.scale);
+        if (!found) return std::nullopt;
+        impl.culprit = *found;
+    }
+    m_deviceSeconds = record.deviceSeconds;
     if (record.flags & kSkipped) ++m_skipped;
     record.skippedSoFar = m_skipped;
-
-    const bool lossIsBad = (record.flags & kLossNotFinite) != 0;
-    if (!(record.flags & kSkipped))
-        impl.culprit = {};
-    else if (!lossIsBad || !impl.lossWasBad || impl.culprit.tensor.empty())
-        impl.culprit = impl.culpritOf(step, record.scale);
-    const auto scaleAfter = static_cast<float>(row[kNextScaleMetric]);
-    describeStep(record, scaleAfter, impl.culprit, !impl.lossWasBad, events);
+    describeStep(record, impl.row->scaleAfter, impl.culprit, !impl.lossWasBad, events);
     impl.lossWasBad = lossIsBad;
-    if (record.flags & kAtFloor) m_atFloor = {step, record.scale};
+    if (record.flags & kAtFloor) m_atFloor = {record.step, record.scale};
+    impl.begun = false;
+    impl.row.reset();
     return record;
 }
 

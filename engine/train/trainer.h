@@ -22,6 +22,9 @@ namespace halfscope {
 /// Starting values by parameter name ("0.weight"), f32, row-major.
 using Weights = std::map<std::string, std::vector<float>>;
 
+/// Whether a state is part of the network: a parameter or a running statistic.
+bool isWeight(const StateInfo&);
+
 /// Deterministic initial weights by each state's own rule, from the seed.
 Weights initialWeights(const Graph&, uint64_t seed, const std::stop_token& stop = {});
 
@@ -54,9 +57,11 @@ public:
     std::optional<StepRecord> step(int64_t step, std::vector<Event>& events);
     /// The same in two halves, so that several devices, or a device and the host, work side by
     /// side: begin() returns when the device has its work, false when it was stopped midway; end()
-    /// waits for it. Nothing else may be called in between.
+    /// waits for it, and gives nothing when it was stopped while it looked for the reason of a
+    /// skip. The same step is begun again then, which takes up where it was. Nothing else may be
+    /// called in between.
     bool begin(int64_t step);
-    StepRecord end(std::vector<Event>& events);
+    std::optional<StepRecord> end(std::vector<Event>& events);
     /// Whether begin() returns before the step is over.
     bool worksAhead() const;
     /// That the device worked on the last step; 0 before the first.

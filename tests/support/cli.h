@@ -62,8 +62,16 @@ inline QStringList smallRun(const QString& out, const QStringList& more = {}) {
     return words.split(' ') + QStringList{"--out", out} + more;
 }
 
-inline const QStringList kRunFiles{"events.csv",          "experiment.json", "manifest.json",
-                                   "output_amp-fp16.png", "output_fp32.png", "steps.csv",
-                                   "summary.json",        "target.png",      "timing.csv"};
+inline const QStringList kRunFiles{"events.csv",
+                                   "experiment.json",
+                                   "manifest.json",
+                                   "output_amp-fp16.png",
+                                   "output_fp32.png",
+                                   "steps.csv",
+                                   "summary.json",
+                                   "target.png",
+                                   "timing.csv",
+                                   "weights_amp-fp16.safetensors",
+                                   "weights_fp32.safetensors"};
 
 } // namespace halfscope::test

@@ -1,0 +1,75 @@
+// Takes the rows of a saved run up to a step.
+#include "engine/runs/run_past.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/io/input_file.h"
+#include "engine/runs/gradient_file.h"
+#include "engine/runs/run_folder.h"
+#include "engine/runs/run_manifest.h"
+#include "engine/runs/run_reader.h"
+
+#include <charconv>
+#include <filesystem>
+
+namespace halfscope {
+
+namespace {
+
+/// "lane,first_step,...": those of counts up to a step.
+std::string gradientLines(const std::string& path, int64_t step) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) return {};
+    const std::string text = readFile(path);
+    const std::string header = gradientHeader();
+    std::string lines;
+    if (!text.starts_with(header)) return lines;
+    for (size_t at = header.size(); at < text.size();) {
+        const size_t end = text.find('\n', at), comma = text.find(',', at);
+        if (end == std::string::npos || comma == std::string::npos) break; // a kill cut it
+        int64_t counted = 0;
+        std::from_chars(text.data() + comma + 1, text.data() + end, counted);
+        if (counted > 0 && counted <= step) lines += text.substr(at, end + 1 - at);
+        at = end + 1;
+    }
+    return lines;
+}
+
+/// Whether an event came with the rows of a step, or was handed out with them.
+bool isOf(const Event& event, int64_t step) {
+    return event.step <= (event.kind == EventKind::Edit ? step + 1 : step);
+}
+
+} // namespace
+
+void RunPast::forEach(const std::function<void(const RunBatch&)>& take) const {
+    const RunSnapshot& from = rows->now();
+    auto event = from.events().begin();
+    for (int64_t at = 0; at <= step; ++at) {
+        RunBatch batch;
+        for (int32_t lane = 0; at > 0 && lane < from.laneCount(); ++lane)
+            if (at > from.lanes()[static_cast<size_t>(lane)].forkStep)
+                batch.rows.push_back(from.row(lane, at));
+        for (; event != from.events().end() && isOf(*event, at); ++event)
+            batch.events.push_back(*event);
+        if (!batch.empty()) take(batch);
+    }
+}
+
+RunPast readPast(const std::string& folder, const std::string& run, int64_t step) {
+    const std::filesystem::path place(folder);
+    const std::string manifest = (place / run_file::kManifest).string();
+    if (manifestOf(readFile(manifest, kMostManifestBytes)).run != run)
+        throw InputError(phrase("Files", "%1: another run has begun in this folder since the "
+                                         "checkpoint was written"),
+                         pathText(folder));
+    RunPast past{run, folder, step, readRun(folder), {}};
+    if (past.rows->step() < step)
+        throw InputError(phrase("Files", "%1: its rows end after step %2, before the checkpoint's "
+                                         "step %3"),
+                         pathText((place / run_file::kSteps).string()), past.rows->step(), step);
+    past.gradients = gradientLines((place / run_file::kGradients).string(), step);
+    return past;
+}
+
+} // namespace halfscope

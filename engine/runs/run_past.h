@@ -1,0 +1,26 @@
+// What the folder of a run holds of the steps before a checkpoint: a run that goes on from there
+// writes these rows again and appends its own.
+#pragma once
+
+#include "engine/runs/run.h"
+
+#include <functional>
+#include <string>
+
+namespace halfscope {
+
+struct RunPast {
+    std::string run;                 ///< the id of the run, see run_manifest.h
+    std::string folder;              ///< that it was read from, with its checkpoints
+    int64_t step = 0;                ///< the last one that is taken
+    std::shared_ptr<const Run> rows; ///< has that step
+    std::string gradients;           ///< lines of gradients.csv, without its first one
+
+    /// Rows and events step by step, as the training handed them out.
+    void forEach(const std::function<void(const RunBatch&)>& take) const;
+};
+
+/// InputError where the folder holds no run of this id, or not all of its rows up to the step.
+RunPast readPast(const std::string& folder, const std::string& run, int64_t step);
+
+} // namespace halfscope

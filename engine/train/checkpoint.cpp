@@ -1,0 +1,300 @@
+// The form of a checkpoint, and its checks.
+#include "engine/train/checkpoint.h"
+
+#include "engine/core/error.h"
+#include "engine/core/sha256.h"
+#include "engine/core/text.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
+#include "engine/io/json_text.h"
+#include "engine/runs/run_folder.h"
+#include "engine/settings/fields.h"
+#include "engine/train/typed_arrays.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+namespace halfscope {
+
+namespace {
+
+constexpr const char* kFormat = "halfscope checkpoint";
+constexpr const char* kVersion = "1";
+/// Stands where the checksum of the header comes, which counts this in its place.
+const std::string kNoChecksum(64, '0');
+constexpr int64_t kMostSteps = 1000000000;
+
+[[noreturn]] void refuse(const std::string& path, const Message& what) {
+    throw InputError(phrase("Files", "%1: not a checkpoint that can be read: %2"), pathText(path),
+                     what);
+}
+
+std::string_view textOf(const std::vector<std::byte>& bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string arrayName(size_t lane, const std::string& state) {
+    return std::to_string(lane) + "/" + state;
+}
+
+JsonText laneText(const LaneState& lane) {
+    JsonText json;
+    json["skipped"] = lane.skipped;
+    json["loss_was_bad"] = lane.lossWasBad;
+    json["culprit"] = lane.culprit.tensor.english();
+    json["culprit_inf"] = lane.culprit.reachedInf;
+    if (lane.atFloor) {
+        json["floor_step"] = lane.atFloor->step;
+        json["floor_scale"] = double{lane.atFloor->scale};
+    }
+    return json;
+}
+
+std::string stateText(const ExperimentState& state, std::span<const ArrayView> arrays) {
+    JsonText json;
+    json["step"] = state.step;
+    json["seconds"] = std::isfinite(state.wallSeconds) ? state.wallSeconds : 0.0;
+    json["samples"] = state.epochs.samples;
+    json["batch"] = state.epochs.batch;
+    json["device"] = state.device;
+    json["run"] = state.run;
+    JsonText lanes = JsonText::list();
+    for (const LaneState& lane : state.lanes)
+        lanes.push_back(laneText(lane));
+    json["lanes"] = std::move(lanes);
+    JsonText& sums = json["sha256"] = JsonText::object();
+    for (const ArrayView& each : arrays)
+        sums[each.name] =
+            sha256({reinterpret_cast<const char*>(each.bytes.data()), each.bytes.size()});
+    return json.text();
+}
+
+/// Reads the values of one object.
+class Reader {
+public:
+    Reader(const Json& json, const std::string& path, std::string place)
+        : m_json(json), m_path(path), m_place(std::move(place)) {
+        if (!json.is_object()) refuse(path, {phrase("Files", "%1 must be an object"), m_place});
+    }
+    bool has(const char* key) const { return m_json.contains(key); }
+    const Json& at(const char* key) const {
+        const auto found = m_json.find(key);
+        if (found == m_json.end())
+            refuse(m_path, {phrase("Files", "%1.%2 is missing"), m_place, key});
+        return *found;
+    }
+    int64_t whole(const char* key, int64_t least, int64_t most) const {
+        const Json& value = at(key);
+        const bool fits = value.is_number_integer() &&
+                          !(value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX) &&
+                          value.get<int64_t>() >= least && value.get<int64_t>() <= most;
+        if (!fits) no(key, value, {phrase("Files", "a whole number from %1 to %2"), least, most});
+        return value.get<int64_t>();
+    }
+    double real(const char* key) const {
+        const Json& value = at(key);
+        if (!value.is_number()) no(key, value, phrase("Files", "a number"));
+        return value.get<double>();
+    }
+    bool truth(const char* key) const {
+        const Json& value = at(key);
+        if (!value.is_boolean()) no(key, value, phrase("Files", "true or false"));
+        return value.get<bool>();
+    }
+    const std::string& text(const char* key) const {
+        const Json& value = at(key);
+        if (!value.is_string()) no(key, value, phrase("Files", "a text"));
+        return value.get_ref<const std::string&>();
+    }
+
+private:
+    [[noreturn]] void no(const char* key, const Json& value, const Message& allowed) const {
+        refuse(m_path, {phrase("Files", "%1.%2: %3 is not allowed: %4"), m_place, key, shown(value),
+                        allowed});
+    }
+    const Json& m_json;
+    const std::string& m_path;
+    std::string m_place;
+};
+
+LaneState laneOf(const Json& json, const std::string& path, const std::string& place,
+                 int64_t step) {
+    const Reader reader(json, path, place);
+    LaneState lane;
+    lane.step = step;
+    lane.skipped = reader.whole("skipped", 0, step);
+    lane.lossWasBad = reader.truth("loss_was_bad");
+    lane.culprit.tensor = Message::data(reader.text("culprit"));
+    lane.culprit.reachedInf = reader.truth("culprit_inf");
+    if (reader.has("floor_step"))
+        lane.atFloor = {reader.whole("floor_step", 1, step),
+                        static_cast<float>(reader.real("floor_scale"))};
+    return lane;
+}
+
+const std::string& metadataAt(const SafetensorsInfo& file, const char* key,
+                              const std::string& path) {
+    const auto found = file.metadata.find(key);
+    if (found == file.metadata.end())
+        refuse(path, {phrase("Files", "it has no %1 in its metadata"), key});
+    return found->second;
+}
+
+void checkKind(const SafetensorsInfo& file, const std::string& path) {
+    const auto format = file.metadata.find("format");
+    if (format == file.metadata.end() || format->second != kFormat)
+        refuse(path, phrase("Files", "it is a safetensors file of something else; weights are "
+                                     "the setting model.weights"));
+    if (const std::string& version = metadataAt(file, "version", path); version != kVersion)
+        refuse(path, {phrase("Files", "its version %1 is not the one that this program reads, %2"),
+                      quotedText(version), kVersion});
+}
+
+/// The header as it was written, but for its own checksum.
+void checkHeader(const SafetensorsInfo& file, const std::string& path) {
+    const std::string& sum = metadataAt(file, "checksum", path);
+    int64_t end = 0; // of the header
+    InputFile input(path);
+    uint64_t length = 0;
+    if (input.read({reinterpret_cast<char*>(&length), sizeof length}) != sizeof length ||
+        static_cast<int64_t>(length) > input.size())
+        refuse(path, phrase("Files", "it was cut off"));
+    end = static_cast<int64_t>(length + sizeof length);
+    std::string header(static_cast<size_t>(end), '\0');
+    input.skipTo(0);
+    for (size_t at = 0; at < header.size();) {
+        const size_t count = input.read(std::span(header).subspan(at));
+        if (count == 0) refuse(path, phrase("Files", "it was cut off"));
+        at += count;
+    }
+    const size_t at = header.find(sum);
+    if (sum.size() == kNoChecksum.size() && at != std::string::npos) {
+        header.replace(at, sum.size(), kNoChecksum);
+        if (sha256(header) == sum) return;
+    }
+    refuse(path, {phrase("Files", "it is damaged: its header, bytes 0 to %1, has changed since it "
+                                  "was written"),
+                  end});
+}
+
+/// "1/0.weight": lane 1.
+std::pair<size_t, std::string> placeOf(const std::string& name, size_t lanes,
+                                       const std::string& path) {
+    size_t lane = 0;
+    const char* const last = name.data() + name.size();
+    const auto [end, code] = std::from_chars(name.data(), last, lane);
+    if (code != std::errc{} || end == last || *end != '/' || lane >= lanes)
+        refuse(path, {phrase("Files", "its array %1 belongs to no lane"), pathText(name)});
+    return {lane, std::string(end + 1, last)};
+}
+
+TypedBytes stateOf(const std::string& path, const ArrayInfo& info, const std::string& sum) {
+    Array array = readSafetensor(path, info);
+    if (sha256(textOf(array.bytes)) != sum)
+        refuse(path, {phrase("Files", "it is damaged: the values of %1, bytes %2 to %3, have "
+                                      "changed since they were written"),
+                      pathText(info.name), info.offset,
+                      info.offset + static_cast<int64_t>(array.bytes.size())});
+    auto values = typedBytesOf(std::move(array));
+    if (!values)
+        refuse(path, {phrase("Files", "its array %1, %2 of the shape %3, is no state of a step"),
+                      pathText(info.name), nameOf(info.type), info.shapeText()});
+    return *std::move(values);
+}
+
+ExperimentState readWhole(const std::string& path) {
+    const SafetensorsInfo file = safetensorsInfo(path);
+    checkKind(file, path);
+    checkHeader(file, path);
+    ExperimentState state;
+    state.recorded = parseConfig(metadataAt(file, "experiment", path), path);
+    const JsonTree tree = parseStrictJson(metadataAt(file, "state", path));
+    const Reader reader(tree, path, "state");
+    state.step = reader.whole("step", 0, kMostSteps);
+    state.wallSeconds = reader.real("seconds");
+    state.epochs.samples = reader.whole("samples", 1, INT64_MAX);
+    state.epochs.batch = reader.whole("batch", 1, INT64_MAX);
+    state.device = reader.text("device");
+    state.run = reader.text("run");
+    const Json& lanes = reader.at("lanes");
+    if (!lanes.is_array() || lanes.empty() || lanes.size() > kMaxLanes)
+        refuse(path, {phrase("Files", "state.lanes must be a list of 1 to %1 lanes"), kMaxLanes});
+    for (const Json& each : lanes)
+        state.lanes.push_back(
+            laneOf(each, path, "state.lanes." + std::to_string(state.lanes.size()), state.step));
+    const Reader sums(reader.at("sha256"), path, "state.sha256");
+    for (const ArrayInfo& info : file.arrays) {
+        const auto [lane, name] = placeOf(info.name, state.lanes.size(), path);
+        state.lanes[lane].states[name] = stateOf(path, info, sums.text(info.name.c_str()));
+    }
+    return state;
+}
+
+/// Of a run's checkpoint, the one that it wrote before; empty where there is none.
+std::string earlierOf(const std::string& path) {
+    const std::filesystem::path file(path);
+    if (file.filename() != run_file::kCheckpoint) return {};
+    std::error_code ignored;
+    const std::filesystem::path earlier = file.parent_path() / run_file::kEarlierCheckpoint;
+    return std::filesystem::exists(earlier, ignored) ? earlier.string() : std::string();
+}
+
+} // namespace
+
+CheckpointText::CheckpointText(const ExperimentState& state, const std::string& program) {
+    for (size_t lane = 0; lane < state.lanes.size(); ++lane)
+        for (const auto& [name, values] : state.lanes[lane].states)
+            m_arrays.push_back(arrayViewOf(arrayName(lane, name), values));
+    m_header =
+        safetensorsHeader(m_arrays, {{"checksum", kNoChecksum},
+                                     {"experiment", configText(portableConfig(state.recorded))},
+                                     {"format", kFormat},
+                                     {"program", "halfscope " + program},
+                                     {"state", stateText(state, m_arrays)},
+                                     {"version", kVersion}});
+    // the metadata come first, and in the order of their keys
+    m_header.replace(m_header.find(kNoChecksum), kNoChecksum.size(), sha256(m_header));
+}
+
+void writeCheckpoint(const std::string& path, const ExperimentState& state,
+                     const std::string& program) {
+    const CheckpointText text(state, program);
+    writeFileAtomically(path, text.parts());
+}
+
+bool isCheckpoint(const std::string& path) {
+    try {
+        const SafetensorsInfo file = safetensorsInfo(path);
+        const auto format = file.metadata.find("format");
+        return format != file.metadata.end() && format->second == kFormat;
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
+std::string checkpointAt(const std::string& path) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(path, ignored)) return path;
+    return (std::filesystem::path(path) / run_file::kCheckpoint).string();
+}
+
+ExperimentState readCheckpoint(const std::string& path) {
+    try {
+        return readWhole(path);
+    } catch (const InputError& error) {
+        const std::string earlier = earlierOf(path);
+        if (earlier.empty()) throw;
+        int64_t step = 0;
+        try {
+            step = readWhole(earlier).step;
+        } catch (const InputError&) {
+            throw error;
+        }
+        throw InputError(phrase("Files", "%1. The one before it is whole: %2, after step %3"),
+                         error.message(), pathText(earlier), step);
+    }
+}
+
+} // namespace halfscope

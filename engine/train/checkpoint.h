@@ -1,0 +1,39 @@
+// Checkpoints: the state of an experiment as one safetensors file. Its arrays are the states of the
+// lanes, "0/0.weight"; its metadata hold the experiment, the step, and checksums of everything.
+#pragma once
+
+#include "engine/io/safetensors.h"
+#include "engine/train/experiment_state.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halfscope {
+
+/// The bytes of a checkpoint in pieces, which point into the state. InputError for settings that no
+/// file may have.
+class CheckpointText {
+public:
+    /// `program`: its version. The state must outlive it.
+    CheckpointText(const ExperimentState&, const std::string& program);
+    std::vector<std::string_view> parts() const { return safetensorsParts(m_header, m_arrays); }
+
+private:
+    std::vector<ArrayView> m_arrays;
+    std::string m_header;
+};
+
+/// The file is there completely or not at all. RunError, InputError.
+void writeCheckpoint(const std::string& path, const ExperimentState&, const std::string& program);
+
+/// Whether a safetensors file says that it is one; false also for what cannot be read.
+bool isCheckpoint(const std::string& path);
+/// Of a folder, the checkpoint that a run has left there; else the path itself.
+std::string checkpointAt(const std::string& path);
+/// Every byte is checked. InputError "PATH: ..." for a file that is no checkpoint, is of another
+/// version, or has changed since it was written: where, and which earlier one is whole.
+ExperimentState readCheckpoint(const std::string& path);
+
+} // namespace halfscope

@@ -1,0 +1,158 @@
+// Reads and writes weights by PyTorch's names.
+#include "engine/train/state_dict.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/io/input_file.h"
+#include "engine/train/typed_arrays.h"
+
+#include <algorithm>
+#include <array>
+
+namespace halfscope {
+
+namespace {
+
+constexpr std::string_view kRunningMean = ".running_mean";
+constexpr std::string_view kTracked = ".num_batches_tracked";
+
+[[noreturn]] void refuse(const std::string& path, const Message& what) {
+    throw InputError(phrase("Files", "%1: %2"), pathText(path), what);
+}
+
+/// "a, b and 12 more".
+Message someOf(const std::vector<std::string>& names) {
+    constexpr size_t kShown = 8;
+    std::vector<Message> parts;
+    for (size_t i = 0; i < std::min(kShown, names.size()); ++i)
+        parts.push_back(Message::data(names[i]));
+    const Message shown = listed(parts);
+    if (names.size() <= kShown) return shown;
+    return {phrase("Files", "%1 and %2 more"), shown, names.size() - kShown};
+}
+
+/// "1.num_batches_tracked" where the network has "1.running_mean".
+bool isTracked(const std::string& name, const std::map<std::string, Shape>& wanted) {
+    if (!name.ends_with(kTracked)) return false;
+    const std::string layer = name.substr(0, name.size() - kTracked.size());
+    return wanted.contains(layer + std::string(kRunningMean));
+}
+
+std::map<std::string, Shape> shapesOf(const Graph& graph) {
+    std::map<std::string, Shape> shapes;
+    for (const StateInfo& state : graph.states())
+        if (isWeight(state)) shapes[state.name] = graph[state.node].shape;
+    return shapes;
+}
+
+std::string tupleText(const Shape& shape) {
+    ArrayInfo info;
+    for (int i = 0; i < shape.rank(); ++i)
+        info.shape.push_back(shape[i]);
+    return info.shapeText();
+}
+
+/// Of a name in both, whether the file's array can be taken; else why not.
+Message problemWith(const ArrayInfo& array, const Shape& wanted) {
+    const std::string text = tupleText(wanted);
+    if (array.shapeText() != text)
+        return {phrase("Files", "%1 has the shape %2, the network %3"), pathText(array.name),
+                array.shapeText(), text};
+    if (isWhole(array.type))
+        return {phrase("Files", "%1 is %2: float16, bfloat16, float32 and float64 are allowed"),
+                pathText(array.name), nameOf(array.type)};
+    return {};
+}
+
+/// All at once: whoever has to change names sees every one of them.
+void checkNames(const std::string& path, const SafetensorsInfo& file,
+                const std::map<std::string, Shape>& wanted) {
+    std::vector<std::string> missing, unexpected;
+    std::vector<Message> found, problems;
+    for (const auto& each : wanted)
+        if (!file.find(each.first)) missing.push_back(each.first);
+    for (const ArrayInfo& array : file.arrays) {
+        const auto at = wanted.find(array.name);
+        if (at == wanted.end()) {
+            if (!isTracked(array.name, wanted)) unexpected.push_back(pathText(array.name));
+        } else if (const Message problem = problemWith(array, at->second); !problem.empty()) {
+            constexpr size_t kShown = 8;
+            if (problems.size() < kShown) problems.push_back(problem);
+        }
+    }
+    if (!missing.empty()) found.emplace_back(phrase("Files", "missing: %1"), someOf(missing));
+    if (!unexpected.empty())
+        found.emplace_back(phrase("Files", "unexpected: %1"), someOf(unexpected));
+    found.insert(found.end(), problems.begin(), problems.end());
+    if (found.empty()) return;
+    refuse(path, {phrase("Files", "its arrays are not those of the network: %1"),
+                  listed(found, phrase("Files", "%1; %2"))});
+}
+
+[[noreturn]] void refusePickle(const std::string& path) {
+    refuse(path, phrase("Files",
+                        "a file of torch.save() is a program, which is not run here. "
+                        "This makes a file of weights of it: python3 -c \"import sys, torch, "
+                        "safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v "
+                        "in torch.load(sys.argv[1], map_location='cpu').items()}, sys.argv[2])\" "
+                        "FILE.pt FILE.safetensors"));
+}
+
+} // namespace
+
+bool isPickle(const std::string& path) {
+    std::array<char, 4> start{};
+    InputFile file(path);
+    const size_t count = file.read(start);
+    const std::string_view bytes(start.data(), count);
+    // a zip archive, and protocols 2 and later
+    return bytes.starts_with("PK\x03\x04") ||
+           (bytes.starts_with('\x80') && count > 1 && bytes[1] >= 2 && bytes[1] <= 5 &&
+            count == 4 && bytes[2] != '\0');
+}
+
+Weights readStateDict(const std::string& path, const Graph& step) {
+    const std::map<std::string, Shape> wanted = shapesOf(step);
+    Weights weights;
+    try {
+        if (isPickle(path)) refusePickle(path);
+        const SafetensorsInfo file = safetensorsInfo(path);
+        checkNames(path, file, wanted);
+        for (const auto& [name, shape] : wanted) {
+            const Array array = readSafetensor(path, *file.find(name));
+            std::vector<float>& values = weights[name];
+            values.resize(static_cast<size_t>(shape.elements()));
+            array.toFloats(0, values);
+        }
+    } catch (const InputError& error) {
+        throw InputError(within("model.weights", error.message()));
+    }
+    return weights;
+}
+
+std::string stateDictBytes(Trainer& lane, const std::string& model, const std::string& program) {
+    const LaneState state = lane.state();
+    const int64_t steps = state.step;
+    std::vector<ArrayView> arrays;
+    for (const StateInfo& each : lane.program().graph.states()) {
+        if (!isWeight(each)) continue;
+        arrays.push_back(arrayViewOf(each.name, state.states.at(each.name)));
+        if (!each.name.ends_with(kRunningMean)) continue;
+        const std::string layer = each.name.substr(0, each.name.size() - kRunningMean.size());
+        arrays.push_back({layer + std::string(kTracked),
+                          ElementType::I64,
+                          {},
+                          std::as_bytes(std::span(&steps, 1))});
+    }
+    const std::string header = safetensorsHeader(arrays, {{"format", "pt"},
+                                                          {"lane", lane.name()},
+                                                          {"model", model},
+                                                          {"program", "halfscope " + program},
+                                                          {"step", std::to_string(steps)}});
+    std::string bytes;
+    for (const std::string_view part : safetensorsParts(header, arrays))
+        bytes += part;
+    return bytes;
+}
+
+} // namespace halfscope

@@ -1,0 +1,276 @@
+// Runs that last, from outside: checkpoints on the way, at the end and at a signal; a kill at any
+// moment; what goes on from one has the same files as a run that never stopped. How a checkpoint is
+// checked: tst_checkpoint.
+#include "engine/train/checkpoint.h"
+#include "tests/support/cli.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <csignal>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+constexpr int kEvery = 40;
+const QStringList kSaves{"--checkpoint-every", QString::number(kEvery)};
+
+/// Some seconds, with skips, growth, dropout, batch norm and epochs whose last batch is smaller.
+QStringList longRun(const QString& out, int steps = 3000) {
+    return {"run",
+            "--preset",
+            "mnist-mlp",
+            "--device",
+            "cpu",
+            "--steps",
+            QString::number(steps),
+            "--set",
+            "task.batch=33",
+            "--set",
+            "model.layers=nn.Sequential(nn.Flatten(), nn.Linear(784, 8), nn.BatchNorm1d(8), "
+            "nn.ReLU(), nn.Dropout(0.1), nn.Linear(8, 10))",
+            "--set",
+            "lanes.1.scaler.init_scale=2^30",
+            "--set",
+            "lanes.1.scaler.growth_interval=5",
+            "--set",
+            "validation.epochs=0",
+            "--out",
+            out};
+}
+
+QByteArray told(const Outcome& outcome) {
+    return QByteArray::number(outcome.code) + ": " + outcome.out + outcome.error;
+}
+
+/// What both folders must have alike.
+void compareFolders(const QString& a, const QString& b) {
+    for (const char* name : {"steps.csv", "events.csv", "weights_fp32.safetensors",
+                             "weights_amp-fp16.safetensors", "output_fp32.png", "experiment.json"})
+        QVERIFY2(contentOf(a + '/' + name) == contentOf(b + '/' + name), name);
+}
+
+int64_t rowsIn(const QString& folder) {
+    return (contentOf(folder + "/steps.csv").count('\n') - 1) / 2;
+}
+
+int64_t checkpointStep(const QString& folder) {
+    return readCheckpoint(checkpointAt(folder.toStdString())).step;
+}
+
+} // namespace
+
+class TestCliResume : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+    void checkpointsAndWeightsAreThere();
+    void signalLeavesOne_data();
+    void signalLeavesOne();
+    void killLosesOneInterval();
+    void longerThanPlanned();
+    void elsewhere();
+    void damaged();
+    void fullDisk();
+    void newRunRemovesThem();
+    void startsFromWeights();
+    void refuses_data();
+    void refuses();
+
+private:
+    QString whole() const { return m_folder.filePath("whole"); }
+    QTemporaryDir m_folder;
+};
+
+void TestCliResume::initTestCase() {
+    const Outcome outcome = call(longRun(whole()) + kSaves);
+    QVERIFY2(outcome.code == 0, told(outcome));
+}
+
+void TestCliResume::checkpointsAndWeightsAreThere() {
+    const QStringList files = filesOf(whole());
+    for (const char* name : {"checkpoint.safetensors", "checkpoint-before.safetensors",
+                             "weights_fp32.safetensors", "weights_amp-fp16.safetensors"})
+        QVERIFY2(files.contains(name), name);
+    QCOMPARE(checkpointStep(whole()), int64_t{3000});
+    QCOMPARE(readCheckpoint((whole() + "/checkpoint-before.safetensors").toStdString()).step,
+             int64_t{2960});
+    // without the option there are weights alone
+    const QString plain = m_folder.filePath("plain");
+    QCOMPARE(call(smallRun(plain)).code, 0);
+    QCOMPARE(filesOf(plain), kRunFiles);
+}
+
+void TestCliResume::signalLeavesOne_data() {
+    QTest::addColumn<int>("number");
+    QTest::newRow("SIGINT") << SIGINT;
+    QTest::newRow("SIGTERM") << SIGTERM;
+}
+
+void TestCliResume::signalLeavesOne() {
+    QFETCH(const int, number);
+    const QString out = m_folder.filePath(QString("signal %1").arg(number));
+    QProcess process;
+    process.setReadChannel(QProcess::StandardError);
+    process.start(program(), longRun(out) + QStringList{"--checkpoint-every", "1000000"});
+    while (!process.peek(100000).contains(" it/s"))
+        QVERIFY(process.waitForReadyRead(kPatience));
+    QCOMPARE(::kill(static_cast<pid_t>(process.processId()), number), 0);
+    const Outcome stopped = outcomeOf(process);
+    QVERIFY2(stopped.code == 130, told(stopped));
+    const int64_t step = checkpointStep(out);
+    QCOMPARE(rowsIn(out), step);
+    QVERIFY(step > 0 && step < 3000);
+    const Outcome outcome = call({"run", "--resume", out, "--out", out});
+    QVERIFY2(outcome.code == 0, told(outcome));
+    QVERIFY2(outcome.error.contains("from step " + QByteArray::number(step + 1)), told(outcome));
+    compareFolders(out, whole());
+}
+
+/// Again and again, at moments that differ, until the run comes to its end.
+void TestCliResume::killLosesOneInterval() {
+    const QString out = m_folder.filePath("killed");
+    int kills = 0;
+    for (int delay = 700;; delay = 400 + (delay * 7) % 600) {
+        const bool begun = QFile::exists(out + "/checkpoint.safetensors");
+        QProcess process;
+        process.start(program(), begun ? QStringList{"run", "--resume", out, "--out", out} + kSaves
+                                       : longRun(out) + kSaves);
+        if (process.waitForFinished(kills < 6 ? delay : kPatience)) {
+            QCOMPARE(process.exitCode(), 0);
+            break;
+        }
+        process.kill();
+        process.waitForFinished();
+        ++kills;
+        if (!QFile::exists(out + "/checkpoint.safetensors")) continue;
+        const int64_t saved = checkpointStep(out), rows = rowsIn(out);
+        QVERIFY2(saved <= rows && rows <= saved + kEvery,
+                 qPrintable(QString("%1 rows, saved after %2").arg(rows).arg(saved)));
+    }
+    QVERIFY(kills > 0);
+    compareFolders(out, whole());
+}
+
+/// More steps are an edit, which the experiment records: run again, it gives the same.
+void TestCliResume::longerThanPlanned() {
+    const QString out = m_folder.filePath("longer"), again = m_folder.filePath("again");
+    QCOMPARE(call(longRun(out, 50) + kSaves).code, 0);
+    const QStringList longer = QStringList{"run", "--resume", out, "--out", out, "--steps", "90"};
+    for (int times = 0; times < 2; ++times) { // the second time nothing is left to do
+        const Outcome outcome = call(longer + kSaves);
+        QVERIFY2(outcome.code == 0, told(outcome));
+        QCOMPARE(rowsIn(out), int64_t{90});
+        QCOMPARE(checkpointStep(out), int64_t{90});
+        QCOMPARE(contentOf(out + "/events.csv").count("Stop after is 90"), 1);
+        if (times > 0) continue;
+        QCOMPARE(call({"run", out, "--out", again}).code, 0);
+        compareFolders(out, again);
+    }
+}
+
+/// Into another folder, from a checkpoint by its path; the first folder stays as it is.
+void TestCliResume::elsewhere() {
+    const QString to = m_folder.filePath("elsewhere");
+    const QByteArray before = contentOf(whole() + "/steps.csv");
+    const Outcome outcome =
+        call({"run", "--resume", whole() + "/checkpoint-before.safetensors", "--out", to});
+    QVERIFY2(outcome.code == 0, told(outcome));
+    compareFolders(to, whole());
+    QCOMPARE(contentOf(whole() + "/steps.csv"), before);
+    QVERIFY(!QFile::exists(to + "/checkpoint.safetensors"));
+    // and without files
+    const Outcome quiet = call({"run", "--resume", whole(), "--quiet"});
+    QVERIFY2(quiet.code == 0 && quiet.error.isEmpty(), told(quiet));
+}
+
+void TestCliResume::damaged() {
+    const QString out = m_folder.filePath("damaged");
+    QCOMPARE(call(longRun(out, 100) + kSaves).code, 0);
+    QFile file(out + "/checkpoint.safetensors");
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    QVERIFY(file.seek(file.size() - 1000) && file.write("x") == 1);
+    file.close();
+    const Outcome refused = call({"run", "--resume", out, "--out", out});
+    QCOMPARE(refused.code, 2);
+    QVERIFY2(refused.saysOneLine(), refused.error);
+    QVERIFY2(refused.error.contains("it is damaged: the values of ") &&
+                 refused.error.contains("The one before it is whole: " + out.toUtf8() +
+                                        "/checkpoint-before.safetensors, after step 80"),
+             refused.error);
+    const Outcome outcome =
+        call({"run", "--resume", out + "/checkpoint-before.safetensors", "--out", out});
+    QVERIFY2(outcome.code == 0 && rowsIn(out) == 100, told(outcome));
+}
+
+/// The checkpoint that is there stays whole.
+void TestCliResume::fullDisk() {
+    const QString out = m_folder.filePath("full");
+    QCOMPARE(call(longRun(out, 60) + kSaves).code, 0);
+    const Outcome full =
+        callShell("ulimit -f 60; exec \"$0\" \"$@\"",
+                  QStringList{"run", "--resume", out, "--out", out, "--steps", "200"} + kSaves);
+    QCOMPARE(full.code, 1);
+    QVERIFY2(full.error.contains("checkpoint.safetensors: cannot write: File too large"),
+             full.error);
+    QCOMPARE(checkpointStep(out), int64_t{60});
+    for (const QString& name : filesOf(out))
+        QVERIFY2(!name.endsWith(".tmp"), qPrintable(name));
+    const Outcome outcome =
+        call(QStringList{"run", "--resume", out, "--out", out, "--steps", "200"} + kSaves);
+    QVERIFY2(outcome.code == 0 && rowsIn(out) == 200, told(outcome));
+}
+
+void TestCliResume::newRunRemovesThem() {
+    const QString out = m_folder.filePath("new");
+    QCOMPARE(call(smallRun(out, {"--checkpoint-every", "5"})).code, 0);
+    QVERIFY(filesOf(out).contains("checkpoint-before.safetensors"));
+    QCOMPARE(call(smallRun(out, {"--lanes", "fp32,amp-fp16"})).code, 0);
+    QCOMPARE(filesOf(out), kRunFiles);
+}
+
+void TestCliResume::startsFromWeights() {
+    const QString first = m_folder.filePath("first"), second = m_folder.filePath("second");
+    QCOMPARE(call(smallRun(first)).code, 0);
+    QDir::setCurrent(first);
+    const Outcome outcome =
+        call(smallRun(second, {"--weights", "weights_fp32.safetensors"}), first);
+    QVERIFY2(outcome.code == 0, told(outcome));
+    QVERIFY(contentOf(second + "/experiment.json")
+                .contains("\"weights\": \"" + first.toUtf8() + "/weights_fp32.safetensors\""));
+    const QByteArray firstRow = contentOf(second + "/steps.csv").split('\n').at(1);
+    QVERIFY(firstRow != contentOf(first + "/steps.csv").split('\n').at(1));
+    const Outcome other = call(smallRun(
+        second, {"--weights", first + "/weights_fp32.safetensors", "--set", "model.width=9"}));
+    QCOMPARE(other.code, 2);
+    QVERIFY2(other.saysOneLine() && other.error.contains("has the shape"), other.error);
+}
+
+void TestCliResume::refuses_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QByteArray>("about");
+    const auto row = [](const char* name, const QStringList& arguments, const char* about) {
+        QTest::newRow(name) << arguments << QByteArray(about);
+    };
+    row("with a preset", {"--preset", "overflow"}, "--preset and --resume: give one of them");
+    row("with lanes", {"--lanes", "fp32"}, "--lanes and --resume");
+    row("with a seed", {"--seed", "1"}, "--seed and --resume");
+    row("with weights", {"--weights", "x"}, "--weights and --resume");
+    row("with another model", {"--set", "model.width=3"}, "model.width");
+    row("a lane too many", {"--set", "lanes.5.scaler.growth_factor=3"}, "there are 2 lanes");
+    row("nowhere to save", {"--checkpoint-every", "5"}, "--checkpoint-every: --out is missing");
+}
+
+void TestCliResume::refuses() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QByteArray, about);
+    const Outcome outcome = call(QStringList{"run", "--resume", whole()} + arguments);
+    QCOMPARE(outcome.code, 2);
+    QVERIFY2(outcome.saysOneLine() && outcome.error.contains(about), told(outcome));
+}
+
+QTEST_GUILESS_MAIN(TestCliResume)
+#include "tst_cli_resume.moc"

@@ -1,0 +1,318 @@
+// Checkpoints: an experiment that goes on from one has the same rows, events and states as one that
+// never stopped; whatever is damaged, cut off or belongs to something else is refused.
+#include "engine/core/error.h"
+#include "engine/runs/run_folder.h"
+#include "engine/settings/fields.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/experiment.h"
+#include "engine/train/state_dict.h"
+#include "tests/support/thrown.h"
+#include "tests/support/training.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+struct Run {
+    std::unique_ptr<Experiment> experiment;
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+
+    explicit Run(const RunConfig& config) : experiment(std::make_unique<Experiment>(config)) {}
+    explicit Run(const ExperimentState& state) : Run(state.recorded) { experiment->resume(state); }
+    void to(int64_t step) {
+        while (experiment->step() < step)
+            QVERIFY(experiment->advance(records, events));
+    }
+};
+
+/// Times are the clock's.
+bool sameRow(const StepRecord& a, const StepRecord& b) {
+    const bool judged = a.validation.has_value() == b.validation.has_value() &&
+                        (!a.validation || (a.validation->loss == b.validation->loss &&
+                                           a.validation->accuracy == b.validation->accuracy));
+    return judged && a.step == b.step && a.lane == b.lane && a.flags == b.flags &&
+           differentBits({a.loss, a.scale, a.learningRate, a.gradientNorm},
+                         {b.loss, b.scale, b.learningRate, b.gradientNorm}) == 0 &&
+           a.growthTracker == b.growthTracker && a.skippedSoFar == b.skippedSoFar &&
+           a.epoch == b.epoch && a.batch == b.batch;
+}
+
+RunConfig small(const QStringList& settings = {}) {
+    RunConfig config = defaultConfig();
+    config.task.kind = TaskKind::Regression;
+    config.task.samples = 100;
+    config.task.batch = 32; // the last one of an epoch has 4
+    config.model = {12, 1, Norm::BatchNorm, Activation::Relu};
+    config.seed = 5;
+    config.steps = 24;
+    config.device = "cpu";
+    config.threads = 1;
+    config.lanes[1].scaler.initScale = std::ldexp(1.0, 22);
+    config.lanes[1].scaler.rules.growthInterval = 3;
+    for (const QString& setting : settings)
+        applySetting(config, setting.toStdString());
+    return config;
+}
+
+QByteArray contentOf(const std::string& path) {
+    QFile file(QString::fromStdString(path));
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+void write(const std::string& path, const QByteArray& content) {
+    QFile file(QString::fromStdString(path));
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write(content) == content.size());
+}
+
+} // namespace
+
+class TestCheckpoint : public QObject {
+    Q_OBJECT
+
+private slots:
+    void goesOnWithTheSameBits_data();
+    void goesOnWithTheSameBits();
+    void forksAndEdits();
+    void editInTheMiddleOfAStep();
+    void keepsTheFloor();
+    void everyByteIsChecked();
+    void cutAnywhere();
+    void refusesOthers();
+    void anotherDataSet();
+    void offersTheOneBefore();
+
+private:
+    std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
+    ExperimentState throughAFile(Experiment& experiment) const {
+        writeCheckpoint(path("checkpoint.safetensors"), experiment.state(), "1.2.3");
+        return readCheckpoint(path("checkpoint.safetensors"));
+    }
+    /// Goes on from the file beside one that never stopped.
+    void compare(Run& whole, const Run& part, int64_t from, int64_t end) const;
+    QTemporaryDir m_folder;
+};
+
+void TestCheckpoint::compare(Run& whole, const Run& part, int64_t from, int64_t end) const {
+    Run rest(throughAFile(*part.experiment));
+    QCOMPARE(rest.experiment->step(), from);
+    rest.to(end);
+    whole.to(end);
+    const size_t before = part.records.size();
+    QCOMPARE(before + rest.records.size(), whole.records.size());
+    for (size_t i = 0; i < rest.records.size(); ++i)
+        QVERIFY2(sameRow(rest.records[i], whole.records[before + i]),
+                 qPrintable(QString("step %1").arg(rest.records[i].step)));
+    QCOMPARE(part.events.size() + rest.events.size(), whole.events.size());
+    for (size_t i = 0; i < rest.events.size(); ++i)
+        QCOMPARE(rest.events[i].text, whole.events[part.events.size() + i].text);
+    const ExperimentState a = rest.experiment->state(), b = whole.experiment->state();
+    QCOMPARE(a.lanes.size(), b.lanes.size());
+    for (size_t i = 0; i < a.lanes.size(); ++i)
+        QVERIFY2(a.lanes[i] == b.lanes[i], qPrintable(QString("lane %1").arg(i)));
+    QCOMPARE(configText(a.recorded), configText(b.recorded));
+}
+
+void TestCheckpoint::goesOnWithTheSameBits_data() {
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<QStringList>("settings");
+    QTest::addColumn<QList<int>>("after");
+    QTest::addColumn<int>("steps");
+    const auto row = [](const char* name, const char* preset, const QStringList& settings,
+                        const QList<int>& after,
+                        int steps) { QTest::newRow(name) << preset << settings << after << steps; };
+    // epochs of four steps: after their ends, in their middle, before and after the smaller batch
+    row("skips and growth", "", {}, {0, 1, 2, 3, 4, 6, 23}, 24);
+    row("dropout", "",
+        {"model.layers=nn.Sequential(nn.Linear(10, 16), nn.BatchNorm1d(16), nn.Dropout(0.5), "
+         "nn.Linear(16, 1))"},
+        {1, 5}, 12);
+    row("readers", "", {"data.workers=3"}, {5}, 12);
+    row("one cycle", "",
+        {"schedule.kind=one-cycle", "schedule.cycle_momentum=true", "scaler.hold_schedule=true"},
+        {7}, 24);
+    row("accumulation", "", {"gradients.accumulate=3"}, {4}, 12);
+    row("checkerboard", "checkerboard", {"task.side=8", "model.width=8"}, {6}, 12);
+    row("overflow", "overflow", {"task.side=8", "model.width=8"}, {6}, 12);
+    row("digits, mid-epoch", "mnist-mlp", {"model.width=16", "validation.steps=4"}, {2, 33}, 40);
+    for (const char* recipe :
+         {"recipe-two-optimizers", "recipe-penalty", "recipe-onecycle", "recipe-schedule-cosine",
+          "recipe-adam-amsgrad", "recipe-sgd-nesterov", "recipe-rmsprop", "recipe-clip"})
+        row(recipe, recipe, {}, {3, 11}, 20);
+    row("every precision", "",
+        {"lanes.0.precision=fp16", "lanes.1.precision=bf16", "model.norm=layer"}, {5}, 12);
+}
+
+void TestCheckpoint::goesOnWithTheSameBits() {
+    QFETCH(QString, preset);
+    QFETCH(QStringList, settings);
+    QFETCH(QList<int>, after);
+    QFETCH(int, steps);
+    RunConfig config = preset.isEmpty() ? small() : presetNamed(preset.toStdString()).config;
+    for (const QString& setting : settings)
+        applySetting(config, setting.toStdString());
+    config.device = "cpu";
+    config.steps = steps;
+    config.epochs = 0;
+    for (const int step : after) {
+        Run part(config), whole(config);
+        part.to(step);
+        compare(whole, part, step, steps);
+    }
+}
+
+/// Those that were, those of the step that comes next, and those that are still to come.
+void TestCheckpoint::forksAndEdits() {
+    RunConfig config = small();
+    LaneConfig fork = config.lanes[1];
+    fork.scaler.initScale = 1024;
+    config.forks = {{5, 1, 0, fork}, {15, 0, 2, fork}};
+    config.edits = {{3, -1, "optimizer.lr", 0.002},
+                    {9, 1, kLiveScale, 256.0},
+                    {9, -1, "gradients.clip_limit", 0.5},
+                    {20, -1, "run.steps", int64_t{22}}};
+    config.gradients.clip = ClipKind::Norm2;
+    for (const int64_t step : {2, 4, 8, 14, 19}) {
+        Run part(config), whole(config);
+        part.to(step);
+        compare(whole, part, step, 22);
+        QVERIFY(whole.experiment->finished());
+    }
+}
+
+/// An edit that came while a step was at work waits for the next one; so does a checkpoint.
+void TestCheckpoint::editInTheMiddleOfAStep() {
+    RunConfig config = small({"task.samples=4000", "task.batch=4000"});
+    config.steps = 100000;
+    Run part(config);
+    for (int tried = 0; part.experiment->atStepBoundary(); ++tried) {
+        QVERIFY(tried < 5000);
+        std::thread other([&] {
+            std::this_thread::sleep_for(std::chrono::microseconds(tried * 37 % 2000));
+            part.experiment->requestStop();
+        });
+        while (part.experiment->advance(part.records, part.events)) {
+        }
+        other.join();
+        part.experiment->clearStop();
+    }
+    QVERIFY(thrownBy<RunError>([&] {
+                part.experiment->state();
+            }).starts_with("a checkpoint is written between two steps only: step "));
+    part.experiment->setLive(1, kLiveScale, 64.0, part.events);
+    part.experiment->setLive(-1, "optimizer.lr", 0.5, part.events);
+    const int64_t step = part.experiment->step() + 1;
+    part.to(step);
+    Run rest(throughAFile(*part.experiment));
+    part.records.clear();
+    for (Run* run : {&part, &rest})
+        run->to(step + 4);
+    QCOMPARE(rest.records.size(), part.records.size());
+    for (size_t i = 0; i < rest.records.size(); ++i)
+        QVERIFY(sameRow(rest.records[i], part.records[i]));
+    QCOMPARE(rest.records[1].scale, 64.0f);
+    QCOMPARE(rest.records[0].learningRate, 0.5f);
+}
+
+void TestCheckpoint::keepsTheFloor() {
+    RunConfig config = small(
+        {"scaler.at_floor=stop", "scaler.floor=2^21", "optimizer.kind=sgd", "optimizer.lr=1000"});
+    Run run(config);
+    while (run.experiment->stopReason().empty() && !run.experiment->finished())
+        QVERIFY(run.experiment->advance(run.records, run.events));
+    QVERIFY(!run.experiment->stopReason().empty());
+    const Run again(throughAFile(*run.experiment));
+    QCOMPARE(again.experiment->stopReason(), run.experiment->stopReason());
+}
+
+void TestCheckpoint::everyByteIsChecked() {
+    RunConfig config = small();
+    config.model = {2, 0, Norm::None, Activation::Relu};
+    config.lanes.resize(1);
+    Run run(config);
+    run.to(2);
+    writeCheckpoint(path("whole.safetensors"), run.experiment->state(), "1");
+    const QByteArray whole = contentOf(path("whole.safetensors"));
+    readCheckpoint(path("whole.safetensors"));
+    const std::string damaged = path("damaged.safetensors");
+    int named = 0;
+    for (qsizetype at = 0; at < whole.size(); ++at) {
+        if (at > 200 && at < whole.size() - 1500 && at % 7 != 0) continue;
+        QByteArray bytes = whole;
+        bytes[at] = static_cast<char>(bytes[at] ^ 1);
+        write(damaged, bytes);
+        const std::string text = thrownBy<InputError>([&] { readCheckpoint(damaged); });
+        QVERIFY2(isAbout(text, damaged, ""),
+                 qPrintable(QString("byte %1: %2").arg(at).arg(text.c_str())));
+        named += text.find("it is damaged: the values of 0/") != std::string::npos;
+    }
+    QVERIFY(named > 100);
+}
+
+void TestCheckpoint::cutAnywhere() {
+    Run run(small());
+    writeCheckpoint(path("whole.safetensors"), run.experiment->state(), "1");
+    const QByteArray whole = contentOf(path("whole.safetensors"));
+    for (qsizetype length = 0; length < whole.size(); length += 997) {
+        write(path("cut.safetensors"), whole.left(length));
+        const std::string text =
+            thrownBy<InputError>([&] { readCheckpoint(path("cut.safetensors")); });
+        QVERIFY2(isAbout(text, path("cut.safetensors"), ""), text.c_str());
+    }
+}
+
+void TestCheckpoint::refusesOthers() {
+    Run run(small());
+    const std::string weights = path("weights.safetensors");
+    write(weights, QByteArray::fromStdString(stateDictBytes(run.experiment->lane(0), "", "1")));
+    QVERIFY(!isCheckpoint(weights));
+    QVERIFY(isAbout(thrownBy<InputError>([&] { readCheckpoint(weights); }), weights,
+                    "weights are the setting model.weights"));
+    ExperimentState state = throughAFile(*run.experiment);
+    QVERIFY(isCheckpoint(path("checkpoint.safetensors")));
+    QCOMPARE(state.device, run.experiment->device().name);
+    state.lanes.pop_back();
+    QVERIFY(thrownBy<InputError>([&] {
+                Run other(state);
+            }).starts_with("the checkpoint has 1 lanes, its experiment has 2"));
+    state = throughAFile(*run.experiment);
+    state.lanes[1].states.erase("scaler");
+    QCOMPARE(thrownBy<InputError>([&] { Run other(state); }),
+             std::string("lane state: scaler is missing"));
+}
+
+void TestCheckpoint::anotherDataSet() {
+    Run run(small());
+    ExperimentState state = run.experiment->state();
+    state.recorded.task.samples = 101;
+    QCOMPARE(thrownBy<InputError>([&] { Run other(state); }),
+             std::string("the data set has 101 samples in batches of 32 now; when the checkpoint "
+                         "was written it had 100 in batches of 32"));
+}
+
+void TestCheckpoint::offersTheOneBefore() {
+    Run run(small());
+    const std::string now = path(run_file::kCheckpoint),
+                      before = path(run_file::kEarlierCheckpoint);
+    run.to(3);
+    writeCheckpoint(before, run.experiment->state(), "1");
+    write(now, "damaged");
+    const auto refusal = [&] { return thrownBy<InputError>([&] { readCheckpoint(now); }); };
+    QVERIFY(isAbout(refusal(), now, ". The one before it is whole: " + before + ", after step 3"));
+    QFile::remove(QString::fromStdString(now));
+    QVERIFY(isAbout(refusal(), now, "The one before it is whole"));
+    write(before, "damaged too");
+    QVERIFY(refusal().find("before") == std::string::npos);
+}
+
+QTEST_GUILESS_MAIN(TestCheckpoint)
+#include "tst_checkpoint.moc"
