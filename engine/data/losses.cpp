@@ -24,12 +24,8 @@ NodeId smoothL1(Builder& b, const LossSpec& spec, NodeId y, NodeId target) {
     return fn::smoothL1Loss(b, y, target, spec.delta);
 }
 
-/// With smoothing every class has its share of each sample's target.
 NodeId crossEntropy(Builder& b, const LossSpec& spec, NodeId logits, NodeId labels) {
-    const NodeId loss = fn::crossEntropy(b, logits, labels);
-    if (spec.labelSmoothing == 0) return loss;
-    const NodeId all = b.neg(fn::mean(b, fn::logSoftmax(b, logits, -1), {}));
-    return fn::add(b, b.scale(loss, 1 - spec.labelSmoothing), b.scale(all, spec.labelSmoothing));
+    return fn::crossEntropy(b, logits, labels, spec.labelSmoothing);
 }
 
 NodeId bceWithLogits(Builder& b, const LossSpec&, NodeId y, NodeId target) {

@@ -392,6 +392,7 @@ std::string ScriptWriter::losses() const {
     return text + "            ]\n";
 }
 
+/// Its losses have a name of their own: the plain ones are what is shown.
 std::string ScriptWriter::penalty() const {
     const GradientConfig& g = m_config.gradients;
     if (g.penalty == 0) return {};
@@ -400,25 +401,29 @@ std::string ScriptWriter::penalty() const {
         gradients = [gradient / scaler.get_scale() for gradient in scaled]
         with torch.autocast(DEVICE, autocast, enabled=autocast is not None):
             squares = sum(gradient.pow(2).sum() for gradient in gradients)
-            {LOSS} = loss + {WEIGHT} * {ROOT}
+            {TOTAL}loss + {WEIGHT} * {ROOT}{END}
 )",
-        {{"LOSS", two() ? "losses[i]" : "loss"},
+        {{"TOTAL", two() ? "totals.append(" : "total = "},
          {"WEIGHT", pythonReal(g.penalty)},
          {"ROOT", g.penaltyEps == 0 ? "squares.sqrt()"
-                                    : "(squares + " + pythonReal(g.penaltyEps) + ").sqrt()"}});
-    return two() ? "        for i, loss in enumerate(losses):\n" + indented(body) : body;
+                                    : "(squares + " + pythonReal(g.penaltyEps) + ").sqrt()"},
+         {"END", two() ? ")" : ""}});
+    return two() ? "        totals = []\n        for loss in losses:\n" + indented(body) : body;
 }
 
 std::string ScriptWriter::backward() const {
     const bool accumulates = m_config.gradients.accumulate > 1;
-    const std::string part = accumulates ? "loss / ACCUMULATE" : "loss";
-    const char* total = two() ? "sum(losses)" : "loss";
-    std::string text = two() ? "        for loss in losses:\n            scaler.scale(" + part +
-                                   ").backward(retain_graph=True)\n"
-                             : "        scaler.scale(" + part + ").backward()\n";
+    const bool penalised = m_config.gradients.penalty != 0;
+    const std::string loss = penalised && !two() ? "total" : "loss";
+    const std::string part = accumulates ? loss + " / ACCUMULATE" : loss;
+    const char* shown = two() ? "sum(losses)" : "loss";
+    std::string text = "        scaler.scale(" + part + ").backward()\n";
+    if (two())
+        text = std::string("        for loss in ") + (penalised ? "totals" : "losses") +
+               ":\n            scaler.scale(" + part + ").backward(retain_graph=True)\n";
     if (accumulates)
         text += std::string("        if (step + 1) % ACCUMULATE != 0:\n            rows.append((") +
-                total + ".item(), scale, False))\n            continue\n";
+                shown + ".item(), scale, False))\n            continue\n";
     return text + "        taken.clear()\n";
 }
 
@@ -517,15 +522,16 @@ std::string ScriptWriter::main() const {
         steps = m_data.wholeSet ? "EPOCHS"
                 : keep          ? "EPOCHS * -(-len(data[0]) // BATCH)"
                                 : "EPOCHS * (len(data[0]) // BATCH)";
-    std::string text =
-        filled(R"(
+    std::string text = filled(
+        R"(
 
 def main():
     weights = None
-    if len(sys.argv) > 1:
+    path = sys.argv[1] if len(sys.argv) > 1 else {WEIGHTS}
+    if path:
         from safetensors.torch import load_file
 
-        weights = load_file(sys.argv[1])
+        weights = load_file(path)
     data, {VALIDATION} = samples()
     steps = {STEPS}
     for name, lane in LANES.items():
@@ -535,7 +541,9 @@ def main():
             print(f"{name}: step {step + 1}, loss {loss:.6g}, scale {scale:g}" + ", skipped" * skipped)
         print(f"{name}: loss {rows[-1][0]:.6g} at the end, {sum(row[2] for row in rows)} steps skipped")
 )",
-               {{"VALIDATION", m_data.validates ? "validation" : "_"}, {"STEPS", steps}});
+        {{"WEIGHTS", m_config.model.weights.empty() ? "None" : pythonText(m_config.model.weights)},
+         {"VALIDATION", m_data.validates ? "validation" : "_"},
+         {"STEPS", steps}});
     if (m_data.validates)
         text += "        if len(validation[0]):\n"
                 "            print(f\"{name}: {evaluate(lane, model, *validation)}\")\n";

@@ -79,7 +79,7 @@ NodeId mseLoss(Builder& b, NodeId input, NodeId target) {
     return mean(b, b.mul(difference, difference), {});
 }
 
-NodeId crossEntropy(Builder& b, NodeId logits, NodeId labels) {
+NodeId crossEntropy(Builder& b, NodeId logits, NodeId labels, double smoothing) {
     const Shape shape = b.shapeOf(logits);
     requireInput(
         shape.rank() == 2 && b.shapeOf(labels) == Shape{shape[0]} &&
@@ -94,7 +94,10 @@ NodeId crossEntropy(Builder& b, NodeId logits, NodeId labels) {
     const AutocastScope off(b, nullptr);
     const NodeId index = b.reshape(labels, Shape{shape[0], 1});
     const NodeId picked = b.emit(Op::Gather, {logProbability, index}, AxisAttrs{1, 0});
-    return b.neg(mean(b, picked, {}));
+    const NodeId loss = b.neg(mean(b, picked, {}));
+    if (smoothing == 0) return loss;
+    const NodeId all = b.neg(mean(b, logProbability, {}));
+    return add(b, b.scale(loss, 1 - smoothing), b.scale(all, smoothing));
 }
 
 NodeId bceWithLogits(Builder& b, NodeId logits, NodeId target) {

@@ -7,8 +7,9 @@
 namespace halfscope::fn {
 
 NodeId mseLoss(Builder&, NodeId input, NodeId target);
-/// logits (n, classes), labels (n) as I32.
-NodeId crossEntropy(Builder&, NodeId logits, NodeId labels);
+/// logits (n, classes), labels (n) as I32. With label smoothing every class has its share of each
+/// sample's target.
+NodeId crossEntropy(Builder&, NodeId logits, NodeId labels, double smoothing = 0);
 NodeId bceWithLogits(Builder&, NodeId logits, NodeId target);
 /// Banned under CUDA policies: throws InputError that names binary_cross_entropy_with_logits.
 NodeId bce(Builder&, NodeId probability, NodeId target);

@@ -100,7 +100,7 @@ void TestPyTorchScript::settings_data() {
         {"        scaler.unscale_(optimizer)",
          "        nn.utils.clip_grad_norm_(model.parameters(), 2.0, norm_type=\"inf\")"});
     row("penalty", "recipe-penalty", {"gradients.penalty=0.25"},
-        {"            loss = loss + 0.25 * squares.sqrt()"});
+        {"            total = loss + 0.25 * squares.sqrt()"});
     row("two networks", "recipe-two-optimizers", {},
         {"                loss_of(3 * outputs[0] - 5 * outputs[1], target),",
          "            scaler.scale(loss).backward(retain_graph=True)"});

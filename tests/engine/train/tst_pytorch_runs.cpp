@@ -1,0 +1,152 @@
+// The programs that experiments are copied as, run by the real PyTorch: from our weights their
+// float32 lanes follow ours, and their loss scalers take the same way. ./dev clients runs this.
+#include "engine/io/atomic_file.h"
+#include "engine/settings/fields.h"
+#include "engine/step/pytorch_script.h"
+#include "engine/train/experiment.h"
+#include "engine/train/state_dict.h"
+#include "tests/support/python.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+constexpr int64_t kSteps = 100;
+
+/// Imports the program and trains its lanes; a line for each step: loss, scale, skipped.
+const char* const kDriver = R"(
+import importlib.util, sys, warnings
+from safetensors.torch import load_file
+warnings.simplefilter("ignore")
+spec = importlib.util.spec_from_file_location("program", sys.argv[1])
+program = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(program)
+program.DEVICE = "cpu"
+data, _ = program.samples()
+weights = load_file(sys.argv[2])
+for lane in program.LANES.values():
+    for loss, scale, skipped in program.train(lane, data, int(sys.argv[3]), weights)[1]:
+        print(repr(loss), repr(scale), int(skipped))
+)";
+
+std::vector<std::vector<StepRecord>> train(Experiment& experiment) {
+    std::vector<std::vector<StepRecord>> lanes(static_cast<size_t>(experiment.lanes()));
+    while (!experiment.finished()) {
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        experiment.advance(records, events);
+        for (const StepRecord& record : records)
+            lanes[static_cast<size_t>(record.lane)].push_back(record);
+    }
+    return lanes;
+}
+
+} // namespace
+
+class TestPyTorchRuns : public QObject {
+    Q_OBJECT
+private slots:
+    void follows_data();
+    void follows();
+
+private:
+    /// A table whose last column has three classes, in an order that does not repeat.
+    QString table() const;
+
+    QTemporaryDir m_folder;
+};
+
+QString TestPyTorchRuns::table() const {
+    std::string text = "a,b,c,kind\n";
+    for (int i = 0; i < 60; ++i) {
+        const double at = 0.7 * i;
+        text += std::to_string(std::sin(at)) + "," + std::to_string(std::cos(1.3 * at)) + "," +
+                std::to_string(i % 7) + "," +
+                (i % 3 == 0   ? "low"
+                 : i % 3 == 1 ? "mid"
+                              : "high") +
+                "\n";
+    }
+    const QString path = m_folder.filePath("table.csv");
+    writeFileAtomically(path.toStdString(), text);
+    return path;
+}
+
+void TestPyTorchRuns::follows_data() {
+    QTest::addColumn<QStringList>("settings");
+    const QString small = "model.width=16";
+    const auto row = [&](const char* name, const QStringList& settings) {
+        QTest::newRow(name) << QStringList{small, "task.side=16"} + settings;
+    };
+    row("plain", {});
+    row("scaler", {"scaler.init_scale=2^24", "scaler.growth_interval=9"});
+    row("static scale", {"lanes.1.scaler.mode=static", "scaler.init_scale=8"});
+    row("accumulation", {"gradients.accumulate=3", "scaler.init_scale=2^22"});
+    row("clipping", {"gradients.clip=norm", "gradients.clip_limit=0.05"});
+    row("largest", {"gradients.clip=norm-inf", "gradients.clip_limit=0.05", "optimizer.lr=3e-4"});
+    row("values", {"gradients.clip=value", "gradients.clip_limit=0.01"});
+    row("penalty", {"gradients.penalty=0.01", "gradients.penalty_eps=1e-3", "model.norm=none"});
+    row("one cycle",
+        {"schedule.kind=one-cycle", "schedule.max_lr=0.005", "schedule.cycle_momentum=true"});
+    row("cosine", {"schedule.kind=cosine", "schedule.min_lr=1e-5"});
+    row("waits", {"schedule.kind=exponential", "schedule.gamma=0.97", "scaler.hold_schedule=true",
+                  "scaler.init_scale=2^24"});
+    row("sgd", {"optimizer.kind=sgd", "optimizer.lr=0.01", "optimizer.dampening=0.1"});
+    row("rmsprop", {"optimizer.kind=rmsprop", "optimizer.lr=1e-4", "optimizer.centered=true"});
+    row("adamw", {"optimizer.kind=adamw", "optimizer.weight_decay=0.1", "optimizer.amsgrad=true"});
+    row("two networks",
+        {"model.networks=2", "optimizer.second_kind=sgd", "optimizer.second_lr=1e-4"});
+    row("huber", {"task.loss=huber", "task.loss_delta=0.3"});
+    row("images", {"model.layers=nn.Sequential(first=nn.Conv2d(2, 8, 3, padding=1), "
+                   "rest=nn.Sequential(nn.BatchNorm2d(8), Residual(nn.Conv2d(8, 8, 1), "
+                   "nn.Sine()), nn.GroupNorm(2, 8), nn.Conv2d(8, 1, 1)))"});
+    row("table",
+        {"data.kind=csv", "data.path=" + table(), "data.validation=0", "data.shuffle=false",
+         "task.batch=16", "task.loss=cross-entropy", "task.label_smoothing=0.1", "run.epochs=25"});
+}
+
+/// Loss to 1e-4 in float32, where sums are taken in other orders; scale and skips of the scaler to
+/// the last bit.
+void TestPyTorchRuns::follows() {
+    if (lacksPython()) QSKIP(lacksPython());
+    QFETCH(const QStringList, settings);
+    RunConfig config = presetNamed("checkerboard").config;
+    config.lanes = parseLanes("fp32,torch-cpu-fp16");
+    config.steps = kSteps;
+    for (const QString& setting : settings)
+        applySetting(config, setting.toStdString());
+    Experiment experiment(config);
+    const std::string weights = m_folder.filePath("weights.safetensors").toStdString();
+    const std::string program = m_folder.filePath("program.py").toStdString();
+    writeFileAtomically(weights, stateDictBytes(experiment.lane(0), "", "test"));
+    writeFileAtomically(program, pytorchScript(config));
+    const auto ours = train(experiment);
+    const QString printed =
+        python(kDriver, {QString::fromStdString(program), QString::fromStdString(weights),
+                         QString::number(kSteps)});
+    const QStringList lines = printed.split('\n');
+    QVERIFY2(lines.size() == 2 * kSteps, qPrintable(printed));
+    for (int lane = 0; lane < 2; ++lane) {
+        for (int step = 0; step < kSteps; ++step) {
+            const StepRecord& record = ours[static_cast<size_t>(lane)][static_cast<size_t>(step)];
+            const QStringList theirs = lines[lane * kSteps + step].split(' ');
+            const std::string where =
+                "lane " + std::to_string(lane) + ", step " + std::to_string(step + 1) + ": " +
+                theirs.join(' ').toStdString() + " against " + std::to_string(record.loss);
+            const double loss = theirs[0].toDouble();
+            const double bound = lane == 0 ? 1e-4 : 5e-2;
+            QVERIFY2(std::abs(record.loss - loss) <= bound * std::max(loss, 1e-3), where.c_str());
+            QVERIFY2(theirs[1].toDouble() == double{record.scale}, where.c_str());
+            QVERIFY2((theirs[2] == "1") == ((record.flags & kSkipped) != 0), where.c_str());
+        }
+    }
+}
+
+QTEST_GUILESS_MAIN(TestPyTorchRuns)
+#include "tst_pytorch_runs.moc"
