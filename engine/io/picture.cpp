@@ -17,6 +17,8 @@
 namespace halfscope {
 namespace {
 
+constexpr const char* kCaptionKey = "Description"; // a keyword of the PNG specification
+
 size_t index(const Picture& picture, int x, int y) {
     return (static_cast<size_t>(y) * static_cast<size_t>(picture.width) + static_cast<size_t>(x)) *
            static_cast<size_t>(picture.channels);
@@ -137,7 +139,7 @@ public:
     PngWriter& operator=(const PngWriter&) = delete;
 
     /// False on an error, which error() then names.
-    bool encode(const uint8_t* samples, int width, int height, int channels) {
+    bool encode(const uint8_t* samples, int width, int height, int channels, png_textp caption) {
         if (setjmp(png_jmpbuf(m_png)) != 0) return false;
         const size_t rowBytes = static_cast<size_t>(width) * static_cast<size_t>(channels);
         png_set_write_fn(m_png, this, onData, onFlush);
@@ -145,6 +147,7 @@ public:
                      static_cast<png_uint_32>(height), 8,
                      channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                      PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+        if (caption != nullptr) png_set_text(m_png, m_info, caption, 1);
         png_write_info(m_png, m_info);
         for (int y = 0; y < height; ++y)
             png_write_row(m_png, samples + static_cast<size_t>(y) * rowBytes);
@@ -211,8 +214,15 @@ std::string pngBytes(const Picture& picture) {
                                       [](float value) { return std::isnan(value); });
     const int channels = holdsNan ? 3 : picture.channels;
     const std::vector<uint8_t> samples = samplesOf(picture, channels);
+    std::string key = kCaptionKey, caption = picture.caption; // libpng wants them changeable
+    png_text text{};
+    text.compression = PNG_ITXT_COMPRESSION_NONE;
+    text.key = key.data();
+    text.text = caption.data();
+    text.itxt_length = caption.size();
     PngWriter writer;
-    if (!writer.encode(samples.data(), picture.width, picture.height, channels))
+    if (!writer.encode(samples.data(), picture.width, picture.height, channels,
+                       caption.empty() ? nullptr : &text))
         throw RunError(phrase("Files", "a picture cannot be made a PNG: %1"), writer.error());
     return writer.bytes();
 }

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <new>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -190,6 +191,18 @@ public:
         return true;
     }
     int passes() const { return m_passes; }
+    /// Of the texts before the pixels.
+    std::string caption() const {
+        constexpr size_t kMostBytes = 200;
+        png_textp texts = nullptr;
+        const int count = png_get_text(m_png, m_info, &texts, nullptr);
+        for (int i = 0; i < count; ++i) {
+            if (std::string_view(texts[i].key) != "Description" || !texts[i].text) continue;
+            const std::string_view text = texts[i].text;
+            if (text.size() <= kMostBytes && isPlainText(text)) return std::string(text);
+        }
+        return {};
+    }
     const char* error() const { return m_error.data(); }
 
 private:
@@ -254,7 +267,9 @@ Picture readPng(const Source& source, Rows rows) {
             if (pass + 1 == reader.passes()) rows.take(row);
         }
     check(reader.finish());
-    return rows.result();
+    Picture picture = rows.result();
+    picture.caption = reader.caption();
+    return picture;
 }
 
 class JpegReader {

@@ -1,6 +1,9 @@
 // Pictures to bytes and back.
 #include "engine/runs/session_values.h"
 
+#include "engine/core/text.h"
+
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -14,9 +17,12 @@ using Head = std::array<int32_t, 3>; // width, height, channels
 std::vector<std::byte> packed(const Picture& picture) {
     const Head head{picture.width, picture.height, picture.channels};
     const size_t values = picture.values.size() * sizeof(float);
-    std::vector<std::byte> bytes(sizeof head + values);
+    std::vector<std::byte> bytes(sizeof head + values + picture.caption.size());
     std::memcpy(bytes.data(), head.data(), sizeof head);
     if (values > 0) std::memcpy(bytes.data() + sizeof head, picture.values.data(), values);
+    std::transform(picture.caption.begin(), picture.caption.end(),
+                   bytes.end() - static_cast<std::ptrdiff_t>(picture.caption.size()),
+                   [](char c) { return static_cast<std::byte>(c); });
     return bytes;
 }
 
@@ -31,9 +37,13 @@ Picture unpackedPicture(std::span<const std::byte> bytes) {
         return {};
     const auto count =
         static_cast<size_t>(width) * static_cast<size_t>(height) * static_cast<size_t>(channels);
-    if (bytes.size() != sizeof head + count * sizeof(float)) return {};
+    const size_t end = sizeof head + count * sizeof(float);
+    if (bytes.size() < end) return {};
     Picture picture{width, height, channels, std::vector<float>(count)};
     std::memcpy(picture.values.data(), bytes.data() + sizeof head, count * sizeof(float));
+    const std::span<const std::byte> caption = bytes.subspan(end);
+    picture.caption.assign(reinterpret_cast<const char*>(caption.data()), caption.size());
+    if (!isPlainText(picture.caption)) return {};
     return picture;
 }
 

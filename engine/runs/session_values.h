@@ -9,7 +9,7 @@
 
 namespace halfscope {
 
-/// Three int32 and the values, in this machine's byte order.
+/// Three int32, the values, in this machine's byte order, and the caption.
 std::vector<std::byte> packed(const Picture&);
 /// No width for bytes that packed() did not make.
 Picture unpackedPicture(std::span<const std::byte>);

@@ -94,6 +94,7 @@ private slots:
     void nanIsMagenta();
     void resizing();
     void square();
+    void captions();
 };
 
 void TestPicture::readPng_data() {
@@ -494,6 +495,23 @@ void TestPicture::square() {
     QCOMPARE(square.values, (std::vector<float>{3, 5, 4, 6}));
     const Picture tall{1, 3, 3, {1, 2, 3, 4, 5, 6, 7, 8, 9}};
     QCOMPARE(centreSquare(tall).values, (std::vector<float>{4, 5, 6}));
+}
+
+/// One line of UTF-8 goes through a file; what a foreign file has instead is left out.
+void TestPicture::captions() {
+    Picture picture{2, 1, 1, {0, 1}, "y = −4.99 x² + 3.00"};
+    writePng(picture, path("said.png"));
+    QCOMPARE(readPicture(path("said.png")).caption, picture.caption);
+    QCOMPARE(readPicture(path("said.png")).values, picture.values);
+    picture.caption.clear();
+    const std::string silent = pngBytes(picture);
+    QVERIFY(silent.find("Description") == silent.npos);
+    for (const std::string& bad : {std::string("two\nlines"), std::string(300, 'x')}) {
+        picture.caption = bad;
+        writePng(picture, path("bad.png"));
+        QCOMPARE(readPicture(path("bad.png")).caption, std::string());
+        QCOMPARE(readPicture(path("bad.png")).values, picture.values);
+    }
 }
 
 QTEST_GUILESS_MAIN(TestPicture)

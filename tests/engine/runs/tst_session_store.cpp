@@ -103,7 +103,8 @@ std::shared_ptr<Run> madeRun(int64_t steps) {
     appendRows(*run, kFork + 1, steps, 3);
     RunBatch last;
     last.events = {eventAt(steps, 2), eventAt(steps, -1)};
-    last.pictures = LanePictures{steps, {target, target, Picture{1, 1, 3, {0, 0.5f, 2}}}};
+    last.pictures =
+        LanePictures{steps, {target, target, Picture{1, 1, 3, {0, 0.5f, 2}, "y = 4.99 x² + 3.00"}}};
     run->append(std::move(last));
     return run;
 }
@@ -287,6 +288,8 @@ void TestSessionStore::aLeftSessionComesBack() {
     QCOMPARE(back->now().target().values, run->now().target().values);
     QCOMPARE(back->now().pictures().step, int64_t{30011});
     QCOMPARE(back->now().pictures().outputs[2].values, run->now().pictures().outputs[2].values);
+    QCOMPARE(back->now().pictures().outputs[2].caption, std::string("y = 4.99 x² + 3.00"));
+    QCOMPARE(back->now().pictures().outputs[1].caption, std::string());
     watch.goesOn = [](double) { return false; };
     QVERIFY(!left[0].read(left[0].runs()[0], watch));
 }
