@@ -178,6 +178,7 @@ public:
         }
         if (m_experiment.step() > 0) {
             print(closingTable(m_experiment, m_totals, m_times));
+            print(learntText());
             print(skipNotes(m_experiment, m_totals));
             print(gradientTable(m_experiment, m_ranges));
         }
@@ -257,6 +258,18 @@ private:
         RunInfo info = runInfo(m_experiment, HALFSCOPE_VERSION);
         info.outcome = outcome;
         m_files->finish(info, m_pictures, weights());
+    }
+
+    /// The coefficients that the lanes have learnt, where they can be told in words.
+    std::string learntText() {
+        if (m_experiment.view().terms.empty()) return {};
+        const Snapshot now = m_experiment.snapshot();
+        std::string text;
+        for (int i = 0; i < m_experiment.lanes(); ++i)
+            if (const std::string& caption = now.outputs[static_cast<size_t>(i)].caption;
+                !caption.empty())
+                text += m_experiment.laneName(i) + ": " + caption + "\n";
+        return text;
     }
 
     /// Those of the step that comes next, where it is one to count.

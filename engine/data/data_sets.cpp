@@ -2,7 +2,9 @@
 // class.
 #include "engine/data/dataset.h"
 
+#include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/targets.h"
 
 #include <array>
 #include <map>
@@ -13,11 +15,12 @@
 namespace halfscope {
 
 extern const DataSetInfo kCheckerboardData, kImageData, kRegressionData, kMnistData, kArrayData,
-    kCsvData;
+    kCsvData, kCurveData, kLineData, kMoonData, kSpiralData, kCircleData;
 
 std::span<const DataSetInfo> dataSets() {
-    static const std::array rows{kCheckerboardData, kImageData, kRegressionData,
-                                 kMnistData,        kArrayData, kCsvData}; // by TaskKind
+    static const std::array rows{kCheckerboardData, kImageData,  kRegressionData, kMnistData,
+                                 kArrayData,        kCsvData,    kCurveData,      kLineData,
+                                 kMoonData,         kSpiralData, kCircleData}; // by TaskKind
     return rows;
 }
 
@@ -77,9 +80,16 @@ DataFacts factsOf(const TaskConfig& task) {
     return facts;
 }
 
+ViewKind viewKindOf(const TaskConfig& task) {
+    const DataSetInfo& info = infoOf(task.kind);
+    const bool table = info.targets == Targets::AsTheLoss && targetsAreClasses(task);
+    return table ? ViewKind::Classes : info.view;
+}
+
 std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
     const DataSetInfo& info = infoOf(task.kind);
     std::unique_ptr<Dataset> made = info.make(task, seed);
+    require(made->view().kind == viewKindOf(task), "a data set is shown as its row says");
     if (info.fromFiles) {
         const auto tensors = made->tensors();
         knownFacts().put(task, {{tensors.begin(), tensors.end()},

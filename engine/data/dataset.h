@@ -28,7 +28,7 @@ public:
     /// several at a time; may read files. The numbers of samples that could not be read.
     virtual std::vector<int64_t> read(Split, std::span<const int64_t> samples,
                                       Batch& out) const = 0;
-    /// How predictions on it are shown.
+    /// How predictions on it are shown; its kind is viewKindOf() the task.
     virtual TaskView view() const = 0;
 };
 
@@ -63,6 +63,8 @@ struct DataSetInfo {
     Targets targets = Targets::Numbers;
     bool validates = false; ///< there are samples to validate on
     bool fromFiles = false; ///< its facts are in files
+    /// How predictions are shown; where the loss wants classes of AsTheLoss, as a table of them.
+    ViewKind view = ViewKind::Scatter;
     /// InputError when a file cannot be used.
     DataFacts (*facts)(const TaskConfig&) = nullptr;
     std::unique_ptr<Dataset> (*make)(const TaskConfig&, uint64_t seed) = nullptr;
@@ -80,6 +82,9 @@ const DataSetInfo& infoOf(TaskKind);
 /// Files are looked at once for each setting, and again whenever a data set is made of them: what
 /// shows settings may ask often. From any thread. InputError when a file cannot be used.
 DataFacts factsOf(const TaskConfig&);
+/// The kind of Dataset::view(), which needs no samples: nobody else decides how predictions are
+/// shown.
+ViewKind viewKindOf(const TaskConfig&);
 /// With its samples. InputError likewise.
 std::unique_ptr<Dataset> makeDataset(const TaskConfig&, uint64_t seed);
 

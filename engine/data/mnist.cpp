@@ -242,6 +242,7 @@ const DataSetInfo kMnistData{
     .targets = Targets::Classes,
     .validates = true,
     .fromFiles = true,
+    .view = ViewKind::Classes,
     .facts = factsOfFiles,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<MnistData>(task);

@@ -174,6 +174,7 @@ const DataSetInfo kCheckerboardData{
     .about = phrase("Settings", "a checkerboard, painted from the coordinates of its pixels"),
     .settings = {"task.side", "task.frequency"},
     .wholeSet = true,
+    .view = ViewKind::Painted,
     .facts = checkerboardFacts,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<PixelData>(checkerboardPicture(task));
@@ -184,6 +185,7 @@ const DataSetInfo kImageData{
     .about = phrase("Settings", "a picture of your own, painted in the same way"),
     .settings = {"task.side", "task.image"},
     .wholeSet = true,
+    .view = ViewKind::Painted,
     .facts = imageFacts,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<PixelData>(imagePicture(task));

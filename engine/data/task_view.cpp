@@ -2,16 +2,21 @@
 #include "engine/data/task_view.h"
 
 #include "engine/core/error.h"
+#include "engine/data/sketch.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 
 namespace halfscope {
 
 namespace {
 
-constexpr int kSide = 256; // of scatter and curve
+constexpr int kSide = 256; // of a scatter
 constexpr float kWhite = 1.0f, kLine = 0.7f, kPoint = 0.1f;
+constexpr int kPlotSide = 384; // of a curve and a map
+constexpr int kGrid = 65;      // places along a side of a map that the network is asked about
 
 Picture blank(int side) {
     const auto pixels = static_cast<size_t>(side) * static_cast<size_t>(side);
@@ -55,26 +60,118 @@ Picture scatter(const TaskView& view, std::span<const float> targets,
     return picture;
 }
 
+double shareOf(const AxisRange& range, double value) {
+    return (value - range.low) / (range.high - range.low);
+}
+
+Spot spotOf(const TaskView& view, double x, double y) {
+    return {shareOf(view.across, x) * kPlotSide, (1 - shareOf(view.up, y)) * kPlotSide};
+}
+
+/// The batch's samples as points, `predictions` as a curve over the places of the probe.
 Picture curve(const TaskView& view, const Batch& batch, std::span<const float> predictions) {
-    Picture picture = blank(kSide);
-    const std::span<const float> x = batch.floats(kX), targets = batch.floats(kTarget);
-    const auto rows = static_cast<size_t>(batch.rows());
-    const size_t inputs = x.size() / rows, outputs = targets.size() / rows;
-    double low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < rows; ++i) {
-        low = std::min(low, double{x[i * inputs]});
-        high = std::max(high, double{x[i * inputs]});
-    }
-    const auto draw = [&](std::span<const float> values, float shade) {
-        for (size_t i = 0; i < std::min(rows, values.size() / outputs); ++i) {
-            const double share = high > low ? (double{x[i * inputs]} - low) / (high - low) : 0.5;
-            drawPoint(picture, view, static_cast<int>(std::lround(share * (kSide - 1))),
-                      values[i * outputs], shade);
-        }
+    constexpr double kRadius = 5, kWidth = 3, kAxis = 1.5;
+    constexpr Shade kAxisShade = grey(0.8f), kSample = grey(0.6f), kCurve = grey(0);
+    Sketch sketch(kPlotSide, 1, grey(kWhite));
+    const Spot origin = spotOf(view, 0, 0);
+    sketch.line({0, origin.y}, {kPlotSide, origin.y}, kAxis, kAxisShade);
+    sketch.line({origin.x, 0}, {origin.x, kPlotSide}, kAxis, kAxisShade);
+    const auto axisOf = [&view](const Batch& of, size_t row) {
+        const std::span<const float> x = of.floats(kX);
+        return double{x[row * (x.size() / static_cast<size_t>(of.rows())) + view.axisInput]};
     };
-    draw(targets, kLine);
-    draw(predictions, kPoint);
-    return picture;
+    const std::span<const float> targets = batch.floats(kTarget);
+    for (size_t i = 0; i < static_cast<size_t>(batch.rows()); ++i)
+        sketch.disc(spotOf(view, axisOf(batch, i), double{targets[i]}), kRadius, kSample);
+    std::vector<Spot> path;
+    for (size_t i = 0; i < predictions.size(); ++i) {
+        path.push_back(spotOf(view, axisOf(*view.probe, i), double{predictions[i]}));
+        if (std::isnan(predictions[i])) sketch.missing({path.back().x, kPlotSide}, kWidth);
+    }
+    sketch.path(path, kWidth, kCurve);
+    return sketch.take();
+}
+
+/// How likely the second of two classes is, by their scores.
+double secondOf(std::span<const float> scores) {
+    return 1 / (1 + std::exp(double{scores[0]} - double{scores[1]}));
+}
+
+/// Values at the places of a grid, and between them.
+class GridValues {
+public:
+    /// From the second of two classes; rows upwards.
+    explicit GridValues(std::span<const float> scores) {
+        for (size_t i = 0; i + 1 < scores.size(); i += 2)
+            m_values.push_back(secondOf(scores.subspan(i, 2)));
+    }
+    struct Value {
+        double value, slope; ///< slope: in any direction, for each pixel
+    };
+    /// At the centre of a pixel.
+    Value at(int x, int y) const {
+        constexpr double kCell = double{kPlotSide} / (kGrid - 1);
+        const double across = (x + 0.5) / kCell, up = (kPlotSide - y - 0.5) / kCell;
+        const int column = static_cast<int>(across), row = static_cast<int>(up);
+        const double a = across - column, b = up - row;
+        const double v00 = node(column, row), v10 = node(column + 1, row);
+        const double v01 = node(column, row + 1), v11 = node(column + 1, row + 1);
+        const double low = v00 + a * (v10 - v00), high = v01 + a * (v11 - v01);
+        const double dx = (1 - b) * (v10 - v00) + b * (v11 - v01);
+        return {low + b * (high - low), std::hypot(dx, high - low) / kCell};
+    }
+
+private:
+    double node(int column, int row) const {
+        return m_values[static_cast<size_t>(row * kGrid + column)];
+    }
+    std::vector<double> m_values;
+};
+
+// Of the first and of the second class: grounds, and darker marks on them. Blue and orange differ
+// for everybody; discs and crosses differ without colour.
+constexpr std::array<Shade, 2> kGrounds{Shade{0.45f, 0.66f, 0.86f}, Shade{0.96f, 0.66f, 0.36f}};
+constexpr std::array<Shade, 2> kMarks{Shade{0.03f, 0.19f, 0.42f}, Shade{0.50f, 0.16f, 0.02f}};
+
+Shade mixed(Shade from, Shade to, double share) {
+    for (size_t i = 0; i < from.size(); ++i)
+        from[i] += static_cast<float>(share) * (to[i] - from[i]);
+    return from;
+}
+
+void drawMarks(const TaskView& view, Sketch& sketch) {
+    constexpr double kRadius = 5, kStroke = 3, kRim = 1.5;
+    for (const PlaneMark& mark : view.marks) {
+        const Spot spot = spotOf(view, double{mark.x}, double{mark.y});
+        if (mark.label == 0) {
+            sketch.disc(spot, kRadius + kRim, grey(kWhite));
+            sketch.disc(spot, kRadius, kMarks[0]);
+        } else {
+            sketch.cross(spot, kRadius + kRim, kStroke + 2 * kRim, grey(kWhite));
+            sketch.cross(spot, kRadius, kStroke, kMarks[1]);
+        }
+    }
+}
+
+/// Pale where both classes are as likely, with a line through the middle of that.
+Picture plane(const TaskView& view, std::span<const float> scores) {
+    constexpr Shade kUndecided = grey(0.97f), kBorder = grey(0.25f);
+    constexpr double kHalfLine = 1;
+    require(scores.size() == size_t{2 * kGrid * kGrid}, "a map has two scores for each place");
+    const GridValues values(scores);
+    Sketch sketch(kPlotSide, 3, kUndecided);
+    for (int y = 0; y < kPlotSide; ++y)
+        for (int x = 0; x < kPlotSide; ++x) {
+            const auto [second, slope] = values.at(x, y);
+            const size_t likely = second < 0.5 ? 0 : 1;
+            const double sure = std::abs(2 * second - 1);
+            sketch.pixel(x, y, mixed(kUndecided, kGrounds[likely], sure));
+            const double far = slope > 0 ? std::abs(second - 0.5) / slope : kPlotSide;
+            if (far < kHalfLine + 0.5)
+                sketch.pixel(x, y, kBorder, std::min(1.0, kHalfLine + 0.5 - far));
+        }
+    drawMarks(view, sketch);
+    return sketch.take();
 }
 
 /// Rows of the matrix are classes; each adds up to black.
@@ -108,11 +205,29 @@ std::vector<int32_t> highest(std::span<const float> scores, size_t classes) {
 
 } // namespace
 
+std::shared_ptr<const Batch> planeGrid(const AxisRange& across, const AxisRange& up) {
+    auto grid = std::make_shared<Batch>();
+    TypedBytes& x = grid->tensors.emplace_back();
+    x.shape = Shape{kGrid * kGrid, 2};
+    x.bytes.resize(static_cast<size_t>(x.shape.elements()) * bytesOf(x.dtype));
+    const auto at = [](const AxisRange& range, int i) {
+        return static_cast<float>(range.low + (range.high - range.low) * i / (kGrid - 1));
+    };
+    const std::span<float> values = grid->floats(kX);
+    for (size_t i = 0; i < values.size(); i += 2) {
+        const int place = static_cast<int>(i / 2);
+        values[i] = at(across, place % kGrid);
+        values[i + 1] = at(up, place / kGrid);
+    }
+    return grid;
+}
+
 Picture pictureOf(const TaskView& view, const Batch& batch, std::span<const float> prediction) {
     switch (view.kind) {
     case ViewKind::Painted: return painted(view, prediction);
     case ViewKind::Scatter: return scatter(view, batch.floats(kTarget), prediction);
     case ViewKind::Curve: return curve(view, batch, prediction);
+    case ViewKind::Plane: return plane(view, prediction);
     case ViewKind::Classes:
         return confusion(view, batch.labels(kTarget), highest(prediction, view.classes.size()));
     }
@@ -122,7 +237,38 @@ Picture pictureOf(const TaskView& view, const Batch& batch, std::span<const floa
 Picture targetPictureOf(const TaskView& view, const Batch& batch) {
     if (view.kind == ViewKind::Classes)
         return confusion(view, batch.labels(kTarget), batch.labels(kTarget));
+    if (view.kind == ViewKind::Curve) {
+        Picture picture = curve(view, batch, view.probe->floats(kTarget));
+        picture.caption = view.truth;
+        return picture;
+    }
+    if (view.kind == ViewKind::Plane) {
+        Sketch sketch(kPlotSide, 3, grey(0.97f));
+        drawMarks(view, sketch);
+        return sketch.take();
+    }
     return pictureOf(view, batch, batch.floats(kTarget));
+}
+
+std::string formulaOf(const TaskView& view, std::span<const float> weights,
+                      std::span<const float> bias) {
+    std::string text;
+    const auto add = [&text](float factor, const std::string& term) {
+        std::array<char, 48> digits{};
+        constexpr float kZero = 0.005f; // is written as 0.00, which has no sign
+        const bool minus = factor <= -kZero;
+        std::snprintf(digits.data(), digits.size(), "%.2f", std::abs(double{factor}));
+        if (text.empty())
+            text = minus ? "y = \u2212" : "y = ";
+        else
+            text += minus ? " \u2212 " : " + ";
+        text += digits.data() + (term.empty() ? std::string() : " " + term);
+    };
+    for (size_t i = 0; i < weights.size(); ++i)
+        add(weights[i], view.terms.at(i));
+    for (const float constant : bias)
+        add(constant, {});
+    return text;
 }
 
 } // namespace halfscope

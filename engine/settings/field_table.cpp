@@ -188,6 +188,14 @@ std::vector<Field> regressionFields() {
                                    "on the inputs, so fitting them means memorising them.")},
                [](auto& c) -> auto& { return c.task.targetSpread; }),
            {0, 1e6})));
+    fields.push_back(ofDataSets(
+        in(ofRun(
+               {"task.noise", phrase("Settings", "Noise"), kNoUnit,
+                phrase("Settings", "line, moons, circles: the standard deviation by which samples "
+                                   "miss their curve; spirals: they miss it by as much at most, in "
+                                   "each direction.")},
+               [](auto& c) -> auto& { return c.task.noise; }),
+           {0, 100})));
     return fields;
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 
 namespace halfscope {
 
@@ -14,6 +16,13 @@ namespace {
 constexpr Phrase kExamples = phrase("Presets", "Examples");
 constexpr Phrase kPrecisions = phrase("Presets", "Precisions");
 constexpr Phrase kScaling = phrase("Presets", "Loss scaling");
+
+/// Where Debian's package puts Fashion-MNIST; empty where it is not installed.
+std::string installedFashion() {
+    constexpr const char* kFolder = "/usr/share/datasets/fashion-mnist";
+    std::error_code ignored;
+    return std::filesystem::is_directory(kFolder, ignored) ? kFolder : "";
+}
 
 Preset preset(const char* name, Phrase group, Phrase title, Phrase about, std::string_view lanes) {
     Preset made{name, group, title, about, defaultConfig()};
@@ -105,6 +114,144 @@ Preset mnistMlp() {
     return made;
 }
 
+/// Adam and torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.01, epochs=10,
+/// steps_per_epoch=len(loader), cycle_momentum=False) around the network of regression().
+Preset oneCycle() {
+    Preset made = regression();
+    made.name = "one-cycle";
+    made.title = phrase("Presets", "One cycle, 10 epochs");
+    made.config.title = made.title.text();
+    made.about =
+        phrase("Presets", "PyTorch's OneCycleLR with Adam, as long as the run: ten epochs of 157 "
+                          "steps, up to 0.01 and down to nearly nothing, without cycle_momentum.");
+    made.config.schedule.kind = ScheduleKind::OneCycle;
+    made.config.schedule.maxLr = 1e-2;
+    return made;
+}
+
+/// A Linear layer on the terms of a curve, so that its weights are the coefficients.
+Preset fitted(const char* name, Phrase title, Phrase about, TaskKind kind, const char* layer) {
+    Preset made = preset(name, kExamples, title, about, "fp32,amp-fp16");
+    made.config.task.kind = kind;
+    made.config.model.layers = layer;
+    return made;
+}
+
+/// As many samples as the steps take: every step sees new ones.
+Preset curveFit() {
+    Preset made =
+        fitted("curve-fit", phrase("Presets", "Fit a curve"),
+               phrase("Presets", "nn.Linear(3, 1, bias=False) learns y = 5x² + 3 from x², x and 1 "
+                                 "in 1,000 steps of Adam at 0.1, each on 100 new points."),
+               TaskKind::Curve, "nn.Linear(3, 1, bias=False)");
+    made.config.task.samples = 100000;
+    made.config.task.batch = 100;
+    made.config.optimizer.lr = 0.1;
+    made.config.steps = 1000;
+    made.config.pace = 4 * kWatchedPace;
+    return made;
+}
+
+/// All points in every step.
+Preset lineFit() {
+    Preset made =
+        fitted("line-fit", phrase("Presets", "Fit a line"),
+               phrase("Presets",
+                      "Linear regression, the usual first program in PyTorch: nn.Linear(1, 1) "
+                      "learns y = 5x + 3 from 100 noisy points in 10,000 steps of SGD at 0.01."),
+               TaskKind::Line, "nn.Linear(1, 1)");
+    made.config.task.samples = 100;
+    made.config.task.batch = 100;
+    made.config.optimizer.kind = OptimizerKind::Sgd;
+    made.config.optimizer.momentum = 0;
+    made.config.optimizer.lr = 0.01;
+    made.config.steps = 10000;
+    made.config.pace = 40 * kWatchedPace;
+    return made;
+}
+
+Preset twoClasses(const char* name, Phrase title, Phrase about, TaskKind kind,
+                  const ModelConfig& model) {
+    Preset made = preset(name, kExamples, title, about, "fp32,amp-fp16");
+    made.config.task.kind = kind;
+    made.config.task.loss.kind = LossKind::CrossEntropy;
+    made.config.model = model;
+    made.config.optimizer.lr = 1e-2;
+    return made;
+}
+
+/// scikit-learn: make_moons(n_samples=400, noise=0.15).
+Preset moons() {
+    Preset made = twoClasses(
+        "moons", phrase("Presets", "Two moons"),
+        phrase("Presets", "A small network parts scikit-learn's two half moons; a map of the plane "
+                          "shows what it expects where."),
+        TaskKind::Moons,
+        {.width = 16, .depth = 1, .norm = Norm::None, .activation = Activation::Tanh});
+    made.config.task.samples = 400;
+    made.config.task.noise = 0.15;
+    made.config.task.validation = 0.25;
+    made.config.epochs = 100;
+    made.config.pace = 2 * kWatchedPace;
+    return made;
+}
+
+/// TensorFlow Playground's hardest set: 500 points, half of them to judge by.
+Preset spirals() {
+    Preset made = twoClasses(
+        "spirals", phrase("Presets", "Two spirals"),
+        phrase("Presets", "The hardest set of TensorFlow Playground: a network with three hidden "
+                          "layers winds the border of two classes around their spirals."),
+        TaskKind::Spirals,
+        {.width = 32, .depth = 2, .norm = Norm::None, .activation = Activation::Tanh});
+    made.config.task.samples = 500;
+    made.config.task.validation = 0.5;
+    made.config.task.batch = 50;
+    made.config.epochs = 300;
+    made.config.pace = 6 * kWatchedPace;
+    return made;
+}
+
+/// LeNet-5 (LeCun and others, 1998) with ReLU and maximum pooling, as PyTorch's tutorials write it.
+Preset mnistCnn() {
+    Preset made = mnistMlp();
+    made.name = "mnist-cnn";
+    made.title = phrase("Presets", "Digits, convolutions");
+    made.config.title = made.title.text();
+    made.about = phrase("Presets", "LeNet-5 with ReLU and maximum pooling, as in PyTorch's "
+                                   "tutorials: two convolutions learn the same digits.");
+    made.config.model.layers = R"(nn.Sequential(
+    nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2),
+    nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2),
+    nn.Flatten(),
+    nn.Linear(400, 120), nn.ReLU(),
+    nn.Linear(120, 84), nn.ReLU(),
+    nn.Linear(84, 10)))";
+    made.config.epochs = 4;
+    return made;
+}
+
+/// On the digits where Debian's package is not installed: the preset always plays.
+Preset fashionCnn() {
+    Preset made = mnistCnn();
+    made.name = "fashion-cnn";
+    made.title = phrase("Presets", "Clothes, convolutions");
+    made.config.title = made.title.text();
+    made.about =
+        phrase("Presets", "Convolutions with batch norm and dropout learn Fashion-MNIST, "
+                          "where Debian's package dataset-fashion-mnist is installed, else "
+                          "the digits that come with the program.");
+    made.config.task.path = installedFashion();
+    made.config.model.layers = R"(nn.Sequential(
+    nn.Conv2d(1, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
+    nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
+    nn.Flatten(), nn.Dropout(0.25),
+    nn.Linear(1568, 128), nn.ReLU(),
+    nn.Linear(128, 10)))";
+    made.config.epochs = 1;
+    return made;
+}
+
 Preset overflow() {
     Preset made = preset(
         "overflow", kScaling, phrase("Presets", "Overflow"),
@@ -163,9 +310,11 @@ std::vector<LaneConfig> parseLanes(std::string_view list) {
 
 std::span<const Preset> presets() {
     static const std::vector<Preset> all = [] {
-        std::vector<Preset> list{checkerboard(), checkerboardSeed(), regression(),  mnistMlp(),
-                                 picture(),      bfloat16(),         pureFp16(),    policies(),
-                                 apexLevels(),   overflow(),         staticScales()};
+        std::vector<Preset> list{checkerboard(), checkerboardSeed(), regression(), oneCycle(),
+                                 curveFit(),     lineFit(),          moons(),      spirals(),
+                                 mnistMlp(),     mnistCnn(),         fashionCnn(), picture(),
+                                 bfloat16(),     pureFp16(),         policies(),   apexLevels(),
+                                 overflow(),     staticScales()};
         for (Preset& recipe : recipePresets())
             list.push_back(std::move(recipe));
         return list;

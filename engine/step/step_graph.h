@@ -43,7 +43,8 @@ Graph buildStep(const RunConfig&, const LaneConfig&, const BatchShape&);
 /// The same by such a plan.
 Graph buildStep(const RunConfig&, const LaneConfig&, const PrecisionPlan&, const BatchShape&);
 /// The network alone: input "x", output "prediction", the same parameters by name.
-Graph buildForward(const RunConfig&, const PrecisionPlan&, const BatchShape&);
+Graph buildForward(const RunConfig&, const PrecisionPlan&, const BatchShape&,
+                   ModelMode = ModelMode::Train);
 /// The network and its loss as they are judged, with running statistics and without dropout: inputs
 /// "x" and "target", outputs "prediction" and "loss" (the mean over the batch, F32).
 Graph buildEvaluation(const RunConfig&, const PrecisionPlan&, const BatchShape&);

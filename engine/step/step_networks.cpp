@@ -145,12 +145,13 @@ Graph buildStep(const RunConfig& config, const LaneConfig& lane, const Precision
     });
 }
 
-Graph buildForward(const RunConfig& config, const PrecisionPlan& plan, const BatchShape& shape) {
+Graph buildForward(const RunConfig& config, const PrecisionPlan& plan, const BatchShape& shape,
+                   ModelMode mode) {
     Graph graph;
     Builder b(graph);
     b.setMathMode(plan.math);
     AutocastScope scope(b, plan.policy ? &*plan.policy : nullptr);
-    const Networks networks = emitNetworks(b, config, shape, plan);
+    const Networks networks = emitNetworks(b, config, shape, plan, mode);
     graph.addOutput("prediction", networks.predictions[0]);
     return graph;
 }

@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/devices/device_list.h"
+#include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
@@ -59,6 +60,7 @@ Experiment::Experiment(RunConfig config, const std::stop_token& stop)
     m_config.steps = stepsOf(m_config);
     m_scheduleSteps = scheduleOf(m_config).totalSteps;
     m_names = laneNames(m_config);
+    m_hasFormula = hasFormula();
     try {
         buildLanes(m_config.device, stop);
     } catch (const EngineError& error) {
@@ -420,6 +422,16 @@ void Experiment::applyEdits() {
     m_edits.clear();
 }
 
+/// Whether its network is one Linear layer on the terms of a curve.
+bool Experiment::hasFormula() const {
+    if (view().terms.empty() || m_config.model.networks > 1) return false;
+    const BatchShape shape = m_task->shape();
+    const ModelSpec model = modelOf(m_config.model, shape.inputs, shape.outputs);
+    const std::vector<LayerSpec>& layers = model.root.children;
+    const LayerSpec& only = layers.size() == 1 ? layers.front() : model.root;
+    return std::string_view(only.info->name) == "Linear";
+}
+
 const TaskView& Experiment::view() const { return m_task->view(); }
 
 Picture Experiment::target() const { return m_task->targetPicture(); }
@@ -432,12 +444,22 @@ Snapshot Experiment::snapshot(const std::stop_token& stop) {
     const bool forward = m_midway || m_step == 0;
     for (size_t i = 0; i < m_lanes.size(); ++i) {
         const bool ahead = i < m_pending.size();
-        const std::vector<float> prediction =
-            forward && !ahead ? m_lanes[i]->preview(stop) : m_lanes[i]->prediction();
+        const auto prediction = [&] {
+            if (view().probe) return m_lanes[i]->probe(*view().probe);
+            return forward && !ahead ? m_lanes[i]->preview(stop) : m_lanes[i]->prediction();
+        };
         snapshot.outputs.push_back(
-            m_task->picture(prediction, std::max<int64_t>(1, snapshot.step)));
+            m_task->picture(prediction(), std::max<int64_t>(1, snapshot.step)));
+        if (m_hasFormula) snapshot.outputs.back().caption = formula(*m_lanes[i]);
     }
     return snapshot;
+}
+
+std::string Experiment::formula(Trainer& lane) const {
+    std::vector<float> weights, bias;
+    for (const auto& [name, values] : lane.weights())
+        (name.ends_with("bias") ? bias : weights) = values;
+    return formulaOf(view(), weights, bias);
 }
 
 std::vector<GradientRange> Experiment::gradientRanges() {

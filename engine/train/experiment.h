@@ -93,7 +93,8 @@ public:
     /// How predictions are shown.
     const TaskView& view() const;
     Picture target() const;
-    /// After step 0: the untrained networks' pictures. RunError when `stop` asks for it.
+    /// After step 0: the untrained networks' pictures. Captions tell the coefficients that a Linear
+    /// layer alone has learnt. RunError when `stop` asks for it.
     Snapshot snapshot(const std::stop_token& stop = {});
 
     /// By lane, the gradients of the step that comes next; empty in the middle of a step, and when
@@ -122,6 +123,8 @@ private:
     void applyTo(int lane, FieldApply);
     int64_t nextFreeStep() const;
     void setScale(int lane, const FieldValue&, std::vector<Event>& events);
+    bool hasFormula() const;
+    std::string formula(Trainer& lane) const;
     void addEditEvent(int lane, std::string_view key, const Message& change,
                       std::vector<Event>& events) const;
 
@@ -134,6 +137,7 @@ private:
     EpochPlan m_epochs;
     int64_t m_scheduleSteps; ///< of the schedule since the start, whatever the run's length is now
     std::unique_ptr<Task> m_task;
+    bool m_hasFormula = false; ///< its lanes learn coefficients that can be told in words
     std::vector<std::unique_ptr<Trainer>> m_lanes;
     std::vector<std::string> m_names;
     Message m_cudaReason;

@@ -12,6 +12,7 @@
 #include "engine/train/evaluator.h"
 #include "engine/train/lane_step.h"
 #include "engine/train/overflow.h"
+#include "engine/train/probe.h"
 #include "engine/train/step_runner.h"
 
 #include <algorithm>
@@ -132,6 +133,7 @@ struct Trainer::Impl {
     /// The last step's, where the search for a culprit has run other steps since.
     std::optional<std::vector<float>> keptPrediction;
     std::unique_ptr<Evaluator> evaluator; ///< where there are samples to validate on
+    std::unique_ptr<Probe> probe;         ///< from the first use on
     Culprit culprit;                      ///< of the last step; kept while the loss stays bad
     bool lossWasBad = false;
 
@@ -379,6 +381,16 @@ std::vector<float> Trainer::forward(int64_t step, const std::stop_token& stop) {
     const std::stop_callback onStop(stop, [&executor] { executor->requestStop(); });
     if (executor->run(RunMode::Stepwise) == RunResult::Stopped) throwIfStopped(stop);
     return downloadFloats(*executor, graph, graph.output("prediction"));
+}
+
+std::vector<float> Trainer::probe(const Batch& inputs) {
+    Impl& impl = *m_impl;
+    if (!impl.probe)
+        impl.probe = std::make_unique<Probe>(impl.config, impl.plan, impl.source.tensors(), inputs,
+                                             impl.anotherExecutor());
+    return impl.probe->run([this](Executor& executor, const Graph& graph) {
+        uploadWeights(executor, graph, weights(), {});
+    });
 }
 
 bool Trainer::validates() const { return m_impl->evaluator != nullptr; }

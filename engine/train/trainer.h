@@ -75,6 +75,10 @@ public:
     /// RunError when `stop` asks for it.
     std::vector<float> preview(const std::stop_token& stop = {});
 
+    /// The network's outputs for inputs that no step sees, (rows, outputs), by the present weights
+    /// and as it is judged. Of the first call; later ones must have the same inputs.
+    std::vector<float> probe(const Batch& inputs);
+
     /// Whether evaluate() has samples: the batches' data set has some to validate on.
     bool validates() const;
     /// The present weights on the samples to validate on. Nothing when `stop` or requestStop() came

@@ -340,14 +340,14 @@ void TestCudaLoops::presetSteps() {
     QFETCH(int, maxBlocks);
     const RunConfig config = small(presetNamed(preset.toStdString()).config, maxBlocks == 6);
     const LaneConfig laneConfig = parseLanes(lane.toStdString()).front();
-    StepRunner runner(config, laneConfig, buildStep(config, laneConfig, makeTask(config)->shape()),
-                      makeCpuExecutor(1));
+    const BatchShape shape = makeTask(config)->shape();
+    StepRunner runner(config, laneConfig, buildStep(config, laneConfig, shape), makeCpuExecutor(1));
     for (const InputInfo& input : runner.graph().inputs()) {
         const Node& node = runner.graph()[input.node];
         if (node.dtype == DType::I32) { // class numbers
             std::vector<int32_t> classes(static_cast<size_t>(node.elements()));
             for (size_t i = 0; i < classes.size(); ++i)
-                classes[i] = static_cast<int32_t>(i * 7 % 10);
+                classes[i] = static_cast<int32_t>(i * 7 % static_cast<size_t>(shape.outputs));
             runner.set(input.node, classes);
             continue;
         }

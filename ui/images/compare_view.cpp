@@ -2,7 +2,6 @@
 #include "ui/images/compare_view.h"
 
 #include "engine/data/dataset.h"
-#include "engine/data/targets.h"
 #include "ui/images/image_view.h"
 #include "ui/images/picture_image.h"
 #include "ui/look/owned.h"
@@ -32,6 +31,17 @@ constexpr int kDefaultGain = 8;
 constexpr int kSpacing = 6;
 constexpr double kKeyZoom = 1.25;
 constexpr int kLaneRole = Qt::UserRole + 1; // of the box with the modes
+
+ImageView::Style styleOf(ViewKind kind) {
+    switch (kind) {
+    case ViewKind::Painted: return ImageView::Style::Pixels;
+    case ViewKind::Classes: return ImageView::Style::Cells;
+    case ViewKind::Scatter:
+    case ViewKind::Curve:
+    case ViewKind::Plane: break;
+    }
+    return ImageView::Style::Plot;
+}
 } // namespace
 
 CompareView::CompareView(QWidget* parent) : QWidget(parent) {
@@ -107,12 +117,8 @@ void CompareView::setRun(std::shared_ptr<const Run> run) {
     m_painted = nullptr;
     if (!m_run) return clear();
     const RunSnapshot& now = m_run->now();
-    const TaskConfig& task = now.info().config.task;
-    const Kind kind = infoOf(task.kind).wholeSet ? Kind::Painted
-                      : targetsAreClasses(task)  ? Kind::Classes
-                                                 : Kind::Scatter;
     m_info = &now.info();
-    setLanes(laneTitlesOf(now), laneAbouts(now.info().config), kind);
+    setLanes(laneTitlesOf(now), laneAbouts(now.info().config), viewKindOf(now.info().config.task));
     setTarget(now.target());
     refresh();
 }
@@ -131,7 +137,7 @@ void CompareView::refresh() {
         setPictures(painted.step, QVector<Picture>(painted.outputs.begin(), painted.outputs.end()));
 }
 
-void CompareView::setLanes(const QStringList& names, const QStringList& about, Kind kind) {
+void CompareView::setLanes(const QStringList& names, const QStringList& about, ViewKind kind) {
     m_names = names;
     m_about = about;
     m_kind = kind;
@@ -154,8 +160,11 @@ void CompareView::rebuildViews() {
     }
     while (m_views.size() < wanted)
         m_views.push_back(newView());
-    for (ImageView* view : m_views)
+    for (ImageView* view : m_views) {
+        view->setStyle(styleOf(m_kind));
         view->setPicture({});
+    }
+    m_last->setStyle(styleOf(m_kind));
     m_last->raise();
     fillModes();
     updateLast();
@@ -273,7 +282,9 @@ void CompareView::updateTitles() {
         bool fit = true;
         for (int i = 0; i <= lanes; ++i) {
             const PictureError& error = errors[static_cast<size_t>(i)];
-            const QString note = form ? errorText(error, *form) : QString();
+            const QString note = !form                       ? QString()
+                                 : m_kind == ViewKind::Curve ? captionOf(i)
+                                                             : errorText(error, *form);
             view(i).setTitle(titles[i], note);
             const bool seen = i >= panes() - shownPanes();
             fit = fit && (!seen || note.isEmpty() || view(i).fits(titles[i], note));
@@ -286,8 +297,14 @@ void CompareView::updateTitles() {
                                     : tr("After step %1").arg(QLocale().toString(m_step)));
 }
 
+QString CompareView::captionOf(int pane) const {
+    const bool lane = pane < static_cast<int>(m_views.size());
+    if (!lane && mode().shows != Shows::Target) return {};
+    return QString::fromStdString(lane ? m_pictures.value(pane).caption : m_target.caption);
+}
+
 PictureError CompareView::errorOf(int pane) const {
-    if (m_kind != Kind::Painted) return {};
+    if (m_kind != ViewKind::Painted) return {};
     if (pane < static_cast<int>(m_views.size()))
         return errorBetween(m_pictures.value(pane), m_target);
     const auto [shows, other] = mode();
@@ -301,6 +318,8 @@ void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
     for (int i = 0; i <= lanes; ++i) {
         QStringList lines{view(i).title()};
         if (const QString about = m_about.value(i); i < lanes && !about.isEmpty()) lines << about;
+        if (const QString caption = captionOf(i); !caption.isEmpty()) lines << caption;
+        if (const QString text = explanation(); !text.isEmpty()) lines << text;
         const QString error = errorText(errors[static_cast<size_t>(i)], ErrorText::Full);
         if (!error.isEmpty())
             lines << (i < lanes
@@ -379,13 +398,33 @@ void CompareView::hover(QPoint pixel) {
 
 QString CompareView::readout() const { return m_readout; }
 
-QString CompareView::readoutText() const {
-    if (m_kind == Kind::Scatter)
+/// What pictures whose pixels are no values mean.
+QString CompareView::explanation() const {
+    switch (m_kind) {
+    case ViewKind::Painted: break;
+    case ViewKind::Scatter:
         return tr("Each dot is a sample: its target across, the prediction up. "
                   "Dots on the diagonal are right.");
-    if (m_kind == Kind::Classes)
-        return tr("Of the batch: true classes downwards, predicted ones across; the darker, the "
+    case ViewKind::Curve:
+        return tr("Dots: samples. Curve: the prediction. Thin lines: x = 0 and y = 0.");
+    case ViewKind::Plane:
+        return tr("Blue, dots: class 0. Orange, crosses: class 1. On the line both are equally "
+                  "likely.");
+    case ViewKind::Classes:
+        return tr("Of the batch: true classes downwards, predicted ones across; the stronger, the "
                   "more samples. Those on the diagonal are right.");
+    }
+    return {};
+}
+
+QString CompareView::readoutText() const {
+    if (m_kind != ViewKind::Painted) {
+        QString text;
+        for (int i = 0; i < m_pictures.size(); ++i)
+            if (const QString caption = captionOf(i); !caption.isEmpty())
+                text += laneLetter(i) + QStringLiteral(": ") + caption + QStringLiteral("   ");
+        return text + explanation();
+    }
     if (!m_pixel) return tr("Move the pointer over a picture to read its values.");
     QString text = tr("x %1, y %2:").arg(m_pixel->x()).arg(m_pixel->y());
     for (int i = 0; i < m_pictures.size(); ++i)
@@ -410,7 +449,7 @@ void CompareView::updateReadout() {
 /// Of the picture; the first key only shows the pixel in the middle.
 void CompareView::movePixel(QPoint by) {
     const Picture& picture = m_target;
-    if (picture.width < 1 || m_kind != Kind::Painted) return;
+    if (picture.width < 1 || m_kind != ViewKind::Painted) return;
     if (!m_pixel) return hover({picture.width / 2, picture.height / 2});
     const QPoint to(std::clamp(m_pixel->x() + by.x(), 0, picture.width - 1),
                     std::clamp(m_pixel->y() + by.y(), 0, picture.height - 1));

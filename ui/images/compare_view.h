@@ -2,6 +2,7 @@
 // amplified difference of two lanes, with one read-out of the pixel under the pointer or the keys.
 #pragma once
 
+#include "engine/data/task_view.h"
 #include "engine/io/picture.h"
 #include "engine/runs/run.h"
 #include "ui/images/picture_image.h"
@@ -33,13 +34,11 @@ public:
     /// Takes what came since the last call.
     void refresh();
 
-    /// What the pictures are: painted, or dots with the target to the right and the network's
-    /// answer upwards, whose pixels are no values to read or to measure.
-    enum class Kind { Painted, Scatter, Classes };
-    /// Names without the letter; `about`: a sentence on each lane, for tool tips. Forgets all
-    /// pictures.
+    /// Names without the letter; `about`: a sentence on each lane, for tool tips; `kind`: what the
+    /// pictures are, for only pixels that are painted are values to read and to measure. Forgets
+    /// all pictures.
     void setLanes(const QStringList& names, const QStringList& about = {},
-                  Kind kind = Kind::Painted);
+                  ViewKind kind = ViewKind::Painted);
     /// Other names for the same lanes; the pictures stay.
     void renameLanes(const QStringList& names);
     /// One picture per lane, all after `step`. More lanes than named get a letter only.
@@ -93,6 +92,8 @@ private:
     void updateLast();
     void updateTitles();
     void updateToolTips(const std::vector<PictureError>&);
+    /// What a pane shows, in words of its own; empty where its pixels speak.
+    QString captionOf(int pane) const;
     /// How far a lane's picture is from the target, or for the last pane from lane A's.
     PictureError errorOf(int pane) const;
     void movePixel(QPoint by);
@@ -100,6 +101,7 @@ private:
     /// Panes that are seen.
     int shownPanes() const { return m_alone ? 1 : panes(); }
     QString readoutText() const;
+    QString explanation() const;
     struct Grid {
         int columns = 1, rows = 1;
         int side = 0; ///< of the largest square picture in a pane
@@ -122,7 +124,7 @@ private:
     QComboBox* m_gain = nullptr;      ///< child
     QString m_readout;                ///< the whole of it; the label may have room for less
     QStringList m_names, m_about;
-    Kind m_kind = Kind::Painted;
+    ViewKind m_kind = ViewKind::Painted;
     bool m_alone = false;
     QVector<Picture> m_pictures;
     Picture m_target;

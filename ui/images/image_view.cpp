@@ -29,20 +29,37 @@ ImageView::ImageView(ViewTransform& transform, QWidget* parent)
 void ImageView::takePicture(const Picture& picture, QImage image) {
     m_picture = picture;
     m_image = std::move(image);
+    m_rightPicture = {};
     m_right = {};
+    m_mapped = false;
     m_nan = nanMask(picture);
     update();
 }
 
-void ImageView::setPicture(const Picture& picture) { takePicture(picture, pictureImage(picture)); }
+QImage ImageView::imageOf(const Picture& picture) const {
+    if (m_style == Style::Pixels) return pictureImage(picture);
+    return inkImage(picture, palette().color(QPalette::Text), palette().color(QPalette::Base));
+}
+
+void ImageView::setPicture(const Picture& picture) { takePicture(picture, imageOf(picture)); }
 
 void ImageView::setMappedPicture(const Picture& picture, double gain) {
     takePicture(picture, mappedImage(picture, gain));
+    m_mapped = true;
 }
 
 void ImageView::setSwipe(const Picture& left, const Picture& right) {
-    takePicture(left, pictureImage(left));
-    m_right = pictureImage(right);
+    takePicture(left, imageOf(left));
+    m_rightPicture = right;
+    m_right = imageOf(right);
+}
+
+/// A drawing is in the colours of the theme.
+void ImageView::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() != QEvent::PaletteChange || m_mapped) return;
+    m_image = imageOf(m_picture);
+    if (!m_rightPicture.values.empty()) m_right = imageOf(m_rightPicture);
 }
 
 void ImageView::setTitle(const QString& title, const QString& note) {
@@ -164,7 +181,7 @@ void ImageView::paintPicture(QPainter& painter) const {
     }
     painter.save();
     painter.setClipRect(view);
-    painter.setRenderHint(QPainter::SmoothPixmapTransform, false); // nearest neighbour
+    painter.setRenderHint(QPainter::SmoothPixmapTransform, m_style == Style::Plot); // else nearest
     painter.drawImage(target, m_image);
     if (!m_nan.isNull()) paintNan(painter, target);
     if (!m_right.isNull()) paintSwipe(painter, target);

@@ -1,6 +1,6 @@
-// One picture, pixel by pixel: nearest neighbour at any zoom, nan hatched in magenta, with a title,
-// a note and, for differences, a colour legend. Views that share a ViewTransform zoom and pan
-// together.
+// One picture, pixel by pixel: nearest neighbour at any zoom, nan hatched in magenta, or a drawing
+// in the colours of the theme; with a title, a note and, for differences, a colour legend. Views
+// that share a ViewTransform zoom and pan together.
 #pragma once
 
 #include "engine/io/picture.h"
@@ -22,6 +22,10 @@ class ImageView : public QWidget {
 public:
     explicit ImageView(ViewTransform&, QWidget* parent = nullptr);
 
+    /// What the pictures to come are: Pixels have colours of their own; Cells and Plot are drawn in
+    /// the theme's ink, and a Plot is smooth at any size.
+    enum class Style { Pixels, Cells, Plot };
+    void setStyle(Style style) { m_style = style; }
     void setPicture(const Picture&);
     /// Grey pictures through the colour map of pictureImage(); for differences.
     void setMappedPicture(const Picture&, double gain);
@@ -55,6 +59,7 @@ signals:
     void pixelHovered(QPoint pixel);
 
 protected:
+    void changeEvent(QEvent*) override;
     void paintEvent(QPaintEvent*) override;
     void wheelEvent(QWheelEvent*) override;
     void mousePressEvent(QMouseEvent*) override;
@@ -66,6 +71,7 @@ protected:
 private:
     QPointF fractionAt(const QPointF& position) const;
     void takePicture(const Picture&, QImage);
+    QImage imageOf(const Picture&) const;
     void paintPicture(QPainter&) const;
     void paintSwipe(QPainter&, const QRectF& target) const;
     void paintNan(QPainter&, const QRectF& target) const;
@@ -75,10 +81,13 @@ private:
     int titleWidth(const QString& title, const QString& note) const;
 
     ViewTransform& m_transform;
+    Style m_style = Style::Pixels;
     Picture m_picture;
     QImage m_image;
-    QImage m_right; ///< of a swipe; null without one
-    QImage m_nan;   ///< null when the picture has none; else opaque where it is nan
+    Picture m_rightPicture; ///< of a swipe; without values without one
+    QImage m_right;         ///< likewise, or null
+    bool m_mapped = false;  ///< through the colour map
+    QImage m_nan;           ///< null when the picture has none; else opaque where it is nan
     QString m_title, m_note;
     QColor m_titleColor;
     double m_legend = 0;

@@ -72,6 +72,19 @@ QImage pictureImage(const Picture& picture) {
                    [](const float* v) { return qRgb(byte(v[0]), byte(v[0]), byte(v[0])); });
 }
 
+QImage inkImage(const Picture& picture, const QColor& ink, const QColor& paper) {
+    if (picture.channels >= 3) return pictureImage(picture);
+    const auto mix = [](int from, int to, float share) {
+        return static_cast<int>(
+            std::lround(static_cast<float>(from) +
+                        static_cast<float>(to - from) * std::clamp(share, 0.0f, 1.0f)));
+    };
+    return painted(picture, [&](const float* v) {
+        return qRgb(mix(ink.red(), paper.red(), v[0]), mix(ink.green(), paper.green(), v[0]),
+                    mix(ink.blue(), paper.blue(), v[0]));
+    });
+}
+
 QImage mappedImage(const Picture& picture, double gain) {
     return painted(picture, [&](const float* v) {
         double sum = 0;

@@ -3,6 +3,7 @@
 
 #include "engine/io/picture.h"
 
+#include <QColor>
 #include <QImage>
 #include <QRgb>
 #include <QString>
@@ -14,6 +15,8 @@ QRgb viridis(double value);
 
 /// RGB32; values are clamped to [0, 1], nan becomes magenta.
 QImage pictureImage(const Picture&);
+/// A grey drawing in two colours: black becomes ink, white paper. Others as pictureImage().
+QImage inkImage(const Picture&, const QColor& ink, const QColor& paper);
 /// The mean of the channels times gain through viridis; nan becomes magenta.
 QImage mappedImage(const Picture&, double gain);
 /// Opaque white where a channel is nan, else clear; a null image when there is no nan.

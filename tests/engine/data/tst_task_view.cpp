@@ -1,8 +1,10 @@
-// What views draw of curves and classes. Painted pictures and scatters are in tst_dataset.
+// What views draw of curves, maps of the plane and classes, and formulas. Painted pictures and
+// scatters are in tst_dataset.
 #include "engine/data/task_view.h"
 
 #include <QTest>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -12,30 +14,9 @@ class TestTaskView : public QObject {
     Q_OBJECT
 
 private slots:
-    void curve() {
-        const std::array specs{TensorSpec{"x", {1}}, TensorSpec{"target", {1}}};
-        Batch batch = Batch::of(specs, 3);
-        const std::array x{-1.0f, 0.0f, 1.0f}, target{-2.0f, 0.0f, 2.0f};
-        std::copy(x.begin(), x.end(), batch.floats(kX).begin());
-        std::copy(target.begin(), target.end(), batch.floats(kTarget).begin());
-        TaskView view;
-        view.kind = ViewKind::Curve;
-        view.centre = 0;
-        view.reach = 2;
-        const std::array prediction{2.0f, std::nanf(""), 2.0f};
-        const Picture picture = pictureOf(view, batch, prediction);
-        const auto at = [&](int column, int rowFromBottom) {
-            const int row = picture.height - 1 - rowFromBottom;
-            return picture.values[static_cast<size_t>(row * picture.width + column)];
-        };
-        const float target0 = at(0, 0), prediction0 = at(0, 255), both = at(255, 255);
-        QVERIFY(target0 > 0.5f && target0 < 0.9f); // a light line
-        QVERIFY(prediction0 < 0.5f);               // a dark one
-        QVERIFY(both < 0.5f);                      // over it
-        QVERIFY(std::isnan(at(128, 0)));           // on the lower edge
-        QCOMPARE(at(64, 200), 1.0f);
-    }
-
+    void curve();
+    void plane();
+    void formulas();
     void classes() {
         const std::array specs{TensorSpec{"x", {1}}, TensorSpec{"target", {}, DType::I32, 3}};
         Batch batch = Batch::of(specs, 4);
@@ -54,6 +35,116 @@ private slots:
         QCOMPARE(targetPictureOf(view, batch).values, ideal);
     }
 };
+
+namespace {
+
+/// Of a picture whose sides are ranges: the value of a channel at a place.
+class Drawing {
+public:
+    Drawing(const TaskView& view, Picture picture) : m_view(view), m_picture(std::move(picture)) {}
+    const float* at(double x, double y) const {
+        const auto pixelOf = [](const AxisRange& range, double value, int side) {
+            const double share = (value - range.low) / (range.high - range.low);
+            return std::clamp(static_cast<int>(share * side), 0, side - 1);
+        };
+        const int column = pixelOf(m_view.across, x, m_picture.width);
+        const int row = m_picture.height - 1 - pixelOf(m_view.up, y, m_picture.height);
+        return m_picture.values.data() +
+               static_cast<std::ptrdiff_t>((row * m_picture.width + column) * m_picture.channels);
+    }
+    const Picture& picture() const { return m_picture; }
+
+private:
+    TaskView m_view;
+    Picture m_picture;
+};
+
+Batch batchOf(const std::vector<float>& x, const std::vector<float>& target) {
+    const std::array specs{TensorSpec{"x", {1}}, TensorSpec{"target", {1}}};
+    Batch batch = Batch::of(specs, static_cast<int64_t>(x.size()));
+    std::copy(x.begin(), x.end(), batch.floats(kX).begin());
+    std::copy(target.begin(), target.end(), batch.floats(kTarget).begin());
+    return batch;
+}
+
+} // namespace
+
+void TestTaskView::curve() {
+    TaskView view;
+    view.kind = ViewKind::Curve;
+    view.across = {-1, 3};
+    view.up = {-2, 2};
+    view.terms = {"x"};
+    view.truth = "y = -x";
+    view.probe = std::make_shared<Batch>(batchOf({-1, 0, 1, 2, 3}, {1, 0, -1, -2, -3}));
+    const Batch batch = batchOf({-0.5f, 2}, {1.5f, 1});
+    const float nan = std::nanf("");
+    const std::vector<float> prediction{1, 1, 1, nan, 9}; // breaks off where it is no number
+    const Drawing lane(view, pictureOf(view, batch, prediction));
+    const float sample = *lane.at(-0.5, 1.5), line = *lane.at(0.5, 1), axis = *lane.at(0, -0.5);
+    QVERIFY(sample > 0.4f && sample < 0.75f); // grey
+    QVERIFY(line < 0.2f);                     // black, over the samples
+    QVERIFY(axis > 0.75f && axis < 0.9f);     // faint
+    QCOMPARE(*lane.at(-0.5, -1.5), 1.0f);
+    QVERIFY(std::isnan(*lane.at(2, -2))); // on the lower edge
+    QCOMPARE(lane.picture().caption, std::string());
+    const Drawing target(view, targetPictureOf(view, batch));
+    QVERIFY(*target.at(1, -1) < 0.2f);
+    QVERIFY(*target.at(-0.5, 1.5) < 0.75f);
+    QCOMPARE(*target.at(0.5, 1), 1.0f);
+    QCOMPARE(target.picture().caption, std::string("y = -x"));
+}
+
+void TestTaskView::plane() {
+    TaskView view;
+    view.kind = ViewKind::Plane;
+    view.across = {0, 2};
+    view.up = {-1, 1};
+    view.classes = {"0", "1"};
+    view.marks = {{0.5f, 0.5f, 0}, {1.5f, -0.5f, 1}};
+    view.probe = planeGrid(view.across, view.up);
+    const std::span<const float> grid = view.probe->floats(kX);
+    QCOMPARE(grid[0], 0.0f);
+    QCOMPARE(grid[1], -1.0f);
+    QCOMPARE(grid[grid.size() - 2], 2.0f);
+    QCOMPARE(grid.back(), 1.0f);
+    QVERIFY(grid[2] > 0 && grid[3] == -1.0f); // rows from left to right
+    // the second class is likely to the right of x = 1, and nothing is known above y = 0.8
+    std::vector<float> scores;
+    for (size_t i = 0; i < grid.size(); i += 2) {
+        scores.push_back(grid[i + 1] > 0.8f ? std::nanf("") : -10 * (grid[i] - 1));
+        scores.push_back(10 * (grid[i] - 1));
+    }
+    const Batch none;
+    const Drawing lane(view, pictureOf(view, none, scores));
+    const auto isBlue = [](const float* rgb) { return rgb[2] > rgb[0] + 0.2f; };
+    const auto isOrange = [](const float* rgb) { return rgb[0] > rgb[2] + 0.2f; };
+    QVERIFY(isBlue(lane.at(0.2, 0)) && isOrange(lane.at(1.8, 0)));
+    QVERIFY(lane.at(1, 0)[0] < 0.5f);                         // the line between them
+    QVERIFY(lane.at(0.95, 0)[0] > lane.at(0.2, 0)[0] + 0.1f); // paler where it is less sure
+    QVERIFY(std::isnan(lane.at(1, 0.95)[0]));                 // drawn magenta
+    const double disc = 4 * 2.0 / 384;                        // four pixels off the centre
+    for (const Drawing& each : {lane, Drawing(view, targetPictureOf(view, none))}) {
+        QVERIFY(each.at(0.5, 0.5)[0] < 0.1f && each.at(0.5, 0.5)[2] < 0.5f);   // dark blue
+        QVERIFY(each.at(0.5, 0.5 + disc)[2] < 0.5f);                           // all of a disc
+        QVERIFY(each.at(1.5, -0.5)[0] > 0.4f && each.at(1.5, -0.5)[2] < 0.1f); // dark orange
+        QVERIFY(each.at(1.5, -0.5 + disc)[2] > 0.3f);                          // open above
+        QVERIFY(each.at(1.5 + 0.7 * disc, -0.5 + 0.7 * disc)[2] < 0.2f);       // an arm
+    }
+}
+
+void TestTaskView::formulas() {
+    TaskView view;
+    view.terms = {"x²", "x", ""};
+    const auto of = [&view](std::vector<float> weights, std::vector<float> bias) {
+        return QString::fromStdString(formulaOf(view, weights, bias));
+    };
+    QCOMPARE(of({4.987f, 0.0112f, 3}, {}), QStringLiteral("y = 4.99 x² + 0.01 x + 3.00"));
+    QCOMPARE(of({-5, -0.5f, -3}, {}), QStringLiteral("y = −5.00 x² − 0.50 x − 3.00"));
+    QCOMPARE(of({-0.0f, -0.004f, 1e-9f}, {}), QStringLiteral("y = 0.00 x² + 0.00 x + 0.00"));
+    QCOMPARE(of({std::nanf(""), -INFINITY, 1}, {2}),
+             QStringLiteral("y = nan x² − inf x + 1.00 + 2.00"));
+}
 
 QTEST_GUILESS_MAIN(TestTaskView)
 #include "tst_task_view.moc"

@@ -28,6 +28,9 @@ private slots:
     void swipe();
     void lastPaneAlone();
     void scatterIsExplained();
+    void formulasStandByTheirCurves();
+    void mapsAreExplained();
+    void drawingsTakeTheThemesColours();
 };
 
 void TestCompare::panesFillTheirArea_data() {
@@ -262,7 +265,7 @@ void TestCompare::scatterIsExplained() {
     CompareView view;
     view.resize(1200, 400);
     view.show();
-    view.setLanes({QStringLiteral("fp32")}, {}, CompareView::Kind::Scatter);
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Scatter);
     view.setTarget(constant(8, 1));
     view.setPictures(1, {constant(8, 0.5f)});
     QCOMPARE(view.view(0).note(), QString());
@@ -272,6 +275,81 @@ void TestCompare::scatterIsExplained() {
     view.setLanes({QStringLiteral("fp32")});
     view.setPictures(1, {constant(8, 0.5f)});
     QCOMPARE(view.view(0).note(), QStringLiteral("MAE 0.5, PSNR 6.0 dB"));
+}
+
+void TestCompare::formulasStandByTheirCurves() {
+    CompareView view;
+    view.resize(1300, 400);
+    view.show();
+    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {}, ViewKind::Curve);
+    Picture target = constant(8, 1), a = constant(8, 0.5f), b = constant(8, 0.25f);
+    target.caption = "y = 5x + 3";
+    a.caption = "y = 4.99 x + 3.00";
+    b.caption = "y = 4.97 x + 3.01";
+    view.setTarget(target);
+    view.setPictures(1, {a, b});
+    QCOMPARE(view.view(0).note(), QStringLiteral("y = 4.99 x + 3.00"));
+    QCOMPARE(view.view(1).note(), QStringLiteral("y = 4.97 x + 3.01"));
+    QCOMPARE(view.view(2).note(), QStringLiteral("y = 5x + 3"));
+    QVERIFY2(
+        view.readout().startsWith(QStringLiteral("A: y = 4.99 x + 3.00   B: y = 4.97 x + 3.01")),
+        qPrintable(view.readout()));
+    QCOMPARE(view.accessibleDescription(), view.readout());
+    view.showLast(CompareView::Shows::Difference); // of two curves, no formula
+    QCOMPARE(view.view(2).note(), QString());
+    view.showLast(CompareView::Shows::Target);
+    view.resize(400, 230); // no room: the read-out and the tool tips have them
+    QCoreApplication::processEvents();
+    QCOMPARE(view.view(0).note(), QString());
+    QVERIFY(view.view(1).toolTip().contains(QStringLiteral("y = 4.97 x + 3.01")));
+    QVERIFY(view.view(1).toolTip().contains(QStringLiteral("Dots")));
+    QVERIFY(view.readout().contains(QStringLiteral("4.97")));
+}
+
+void TestCompare::mapsAreExplained() {
+    CompareView view;
+    view.resize(1200, 400);
+    view.show();
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Plane);
+    view.setTarget(constant(8, 1));
+    view.setPictures(1, {constant(8, 0.5f)});
+    QCOMPARE(view.view(0).note(), QString());
+    for (const char* word : {"Blue", "dots", "Orange", "crosses"})
+        QVERIFY2(view.readout().contains(QLatin1String(word)), qPrintable(view.readout()));
+    QCOMPARE(view.view(0).toolTip().contains(view.readout()), true);
+}
+
+/// Ink and paper of a drawing; a painted picture keeps its grey.
+void TestCompare::drawingsTakeTheThemesColours() {
+    CompareView view;
+    view.resize(900, 300);
+    QPalette dark = view.palette();
+    dark.setColor(QPalette::Base, QColor(20, 30, 40));
+    dark.setColor(QPalette::Text, QColor(240, 230, 220));
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    const auto colourOf = [&view](float value, ViewKind kind) {
+        view.setLanes({QStringLiteral("fp32")}, {}, kind);
+        view.setTarget(constant(8, value));
+        view.setPictures(1, {constant(8, value)});
+        const QImage image = view.view(0).grab().toImage();
+        const QPointF centre = view.view(0).pictureRect().center();
+        return QColor(image.pixel((centre * image.devicePixelRatio()).toPoint()));
+    };
+    view.setPalette(dark);
+    for (const ViewKind kind : {ViewKind::Scatter, ViewKind::Curve, ViewKind::Classes}) {
+        QCOMPARE(colourOf(1, kind), QColor(20, 30, 40));
+        QCOMPARE(colourOf(0, kind), QColor(240, 230, 220));
+    }
+    QCOMPARE(colourOf(1, ViewKind::Painted), QColor(Qt::white));
+    // what is shown follows the theme
+    QCOMPARE(colourOf(1, ViewKind::Curve), QColor(20, 30, 40));
+    dark.setColor(QPalette::Base, QColor(200, 210, 220));
+    view.setPalette(dark);
+    const QImage image = view.view(0).grab().toImage();
+    const QPointF centre = view.view(0).pictureRect().center();
+    QCOMPARE(QColor(image.pixel((centre * image.devicePixelRatio()).toPoint())),
+             QColor(200, 210, 220));
 }
 
 QTEST_MAIN(TestCompare)

@@ -1,0 +1,222 @@
+// Points of two classes in the plane that no straight line parts: two moons and two circles as
+// scikit-learn makes them (make_moons; make_circles with a factor of 0.5), two spirals as
+// TensorFlow Playground has them.
+#include "engine/core/philox.h"
+#include "engine/core/text.h"
+#include "engine/data/held_back.h"
+#include "engine/lang/python.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace halfscope {
+
+namespace {
+
+using std::numbers::pi;
+
+constexpr int64_t kInputs = 2, kClasses = 2;
+// Number of the random stream; the sampler's and the starting weights' are higher.
+constexpr uint64_t kNoiseStream = 1;
+
+struct Point {
+    double x = 0, y = 0;
+};
+
+/// A class's samples in a row, the first at 0. `even`: from 0 below 1, `whole`: from 0 to 1.
+struct Place {
+    double even = 0, whole = 0;
+};
+
+struct Form {
+    Point (*at)(Place, int label);
+    const char* python; ///< lines that make x and y of even, whole and target
+    enum class Noise : uint8_t { Normal, Uniform } noise = Noise::Normal;
+};
+
+Point moons(Place place, int label) {
+    const double angle = pi * place.whole;
+    if (label == 0) return {std::cos(angle), std::sin(angle)};
+    return {1 - std::cos(angle), 0.5 - std::sin(angle)};
+}
+
+Point spirals(Place place, int label) {
+    const double radius = 5 * place.even;
+    const double angle = 1.75 * 2 * pi * place.even + (label == 0 ? pi : 0);
+    return {radius * std::sin(angle), radius * std::cos(angle)};
+}
+
+Point circles(Place place, int label) {
+    const double radius = label == 0 ? 1 : 0.5, angle = 2 * pi * place.even;
+    return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+constexpr Form kMoons{moons, R"(    angle = torch.pi * whole
+    x = torch.where(target == 0, angle.cos(), 1 - angle.cos())
+    y = torch.where(target == 0, angle.sin(), 0.5 - angle.sin())
+)"};
+constexpr Form kCircles{circles, R"(    radius = torch.where(target == 0, 1.0, 0.5)
+    x = radius * (2 * torch.pi * even).cos()
+    y = radius * (2 * torch.pi * even).sin()
+)"};
+constexpr Form kSpirals{spirals,
+                        R"(    angle = 1.75 * 2 * torch.pi * even + torch.pi * (target == 0)
+    x = 5 * even * angle.sin()
+    y = 5 * even * angle.cos()
+)",
+                        Form::Noise::Uniform};
+
+std::vector<TensorSpec> pointTensors() {
+    return {TensorSpec{"x", {kInputs}}, TensorSpec{"target", {}, DType::I32, kClasses}};
+}
+
+/// Classes take turns among the samples.
+class PointData final : public Dataset {
+public:
+    PointData(const Form& form, const TaskConfig& task, uint64_t seed)
+        : m_splits(task.samples, task.validation), m_tensors(pointTensors()) {
+        std::vector<float> noise(static_cast<size_t>(task.samples * kInputs));
+        const Philox random(seed, kNoiseStream);
+        if (form.noise == Form::Noise::Normal)
+            random.fillNormal(noise);
+        else
+            random.fillUniform(noise, -1, 1);
+        m_points.reserve(noise.size());
+        for (int64_t i = 0; i < task.samples; ++i) {
+            const int label = labelOf(i);
+            const int64_t count = (task.samples + 1 - label) / kClasses;
+            const auto at = static_cast<double>(i / kClasses);
+            const Place place{at / static_cast<double>(count),
+                              at / static_cast<double>(std::max<int64_t>(count - 1, 1))};
+            const auto [x, y] = form.at(place, label);
+            for (const double value : {x, y})
+                m_points.push_back(
+                    static_cast<float>(value + task.noise * double{noise[m_points.size()]}));
+        }
+    }
+
+    std::span<const TensorSpec> tensors() const override { return m_tensors; }
+    int64_t samples(Split split) const override {
+        return static_cast<int64_t>(m_splits.of(split).size());
+    }
+
+    std::vector<int64_t> read(Split split, std::span<const int64_t> samples,
+                              Batch& out) const override {
+        const std::span<float> x = out.floats(kX);
+        const std::span<int32_t> target = out.labels(kTarget);
+        for (size_t i = 0; i < samples.size(); ++i) {
+            const int32_t stored = m_splits.of(split)[static_cast<size_t>(samples[i])];
+            std::copy_n(pointOf(stored), kInputs, x.begin() + static_cast<std::ptrdiff_t>(2 * i));
+            target[i] = labelOf(stored);
+        }
+        return {};
+    }
+
+    TaskView view() const override {
+        constexpr size_t kMostMarks = 300; // more would hide the map
+        TaskView view;
+        view.kind = ViewKind::Plane;
+        view.classes = {"0", "1"};
+        setRanges(view);
+        view.probe = planeGrid(view.across, view.up);
+        for (size_t i = 0; i < std::min(kMostMarks, m_splits.train.size()); ++i) {
+            const int32_t stored =
+                m_splits
+                    .train[i * m_splits.train.size() / std::min(kMostMarks, m_splits.train.size())];
+            view.marks.push_back({pointOf(stored)[0], pointOf(stored)[1], labelOf(stored)});
+        }
+        return view;
+    }
+
+private:
+    static int32_t labelOf(int64_t stored) { return static_cast<int32_t>(stored % kClasses); }
+    const float* pointOf(int32_t stored) const {
+        return m_points.data() + static_cast<size_t>(stored) * 2;
+    }
+
+    /// As long across as up, around all samples.
+    void setRanges(TaskView& view) const {
+        constexpr double kAir = 0.08;
+        std::array<AxisRange, 2> ranges{AxisRange{m_points[0], m_points[0]},
+                                        AxisRange{m_points[1], m_points[1]}};
+        for (size_t i = 0; i < m_points.size(); ++i) {
+            AxisRange& range = ranges[i % 2];
+            range.low = std::min(range.low, double{m_points[i]});
+            range.high = std::max(range.high, double{m_points[i]});
+        }
+        const double widest =
+            std::max({ranges[0].high - ranges[0].low, ranges[1].high - ranges[1].low, 1e-3});
+        for (AxisRange& range : ranges) {
+            const double centre = (range.low + range.high) / 2, reach = (0.5 + kAir) * widest;
+            range = {centre - reach, centre + reach};
+        }
+        view.across = ranges[0];
+        view.up = ranges[1];
+    }
+
+    HeldBack m_splits;
+    std::vector<float> m_points; ///< (samples, 2)
+    std::vector<TensorSpec> m_tensors;
+};
+
+DataFacts pointFacts(const TaskConfig& task) {
+    const int64_t validation = HeldBack::count(task.samples, task.validation);
+    return {pointTensors(), task.samples - validation, validation};
+}
+
+template <const Form& form>
+std::unique_ptr<Dataset> make(const TaskConfig& task, uint64_t seed) {
+    return std::make_unique<PointData>(form, task, seed);
+}
+
+template <const Form& form>
+PythonData python(const TaskConfig& task, int64_t) {
+    const bool normal = form.noise == Form::Noise::Normal;
+    return {{},
+            lang::filled(R"(SAMPLES = {SAMPLES}
+
+
+def samples():
+    """Points of two classes in the plane, with other noise than Halfscope draws."""
+    generator = torch.Generator().manual_seed(SEED)
+    target = torch.arange(SAMPLES) % 2
+    place, count = torch.arange(SAMPLES) // 2, (SAMPLES + 1 - target) // 2
+    even, whole = place / count, place / (count - 1).clamp(min=1)
+{POINTS}    noise = {NOISE}
+    x = torch.stack([x, y], 1) + {SIZE} * noise
+{HELD}    return (x[train], target[train]), (x[held], target[held])
+)",
+                         {{"SAMPLES", numberText(task.samples)},
+                          {"POINTS", form.python},
+                          {"NOISE", normal ? "torch.randn(SAMPLES, 2, generator=generator)"
+                                           : "2 * torch.rand(SAMPLES, 2, generator=generator) - 1"},
+                          {"SIZE", lang::pythonReal(task.noise)},
+                          {"HELD", heldBackPython(task.validation)}})};
+}
+
+template <const Form& form>
+constexpr DataSetInfo row(const char* name, Phrase about) {
+    return {.name = name,
+            .about = about,
+            .settings = {"task.samples", "task.noise", "data.validation"},
+            .targets = Targets::Classes,
+            .validates = true,
+            .view = ViewKind::Plane,
+            .facts = pointFacts,
+            .make = make<form>,
+            .python = python<form>};
+}
+
+} // namespace
+
+extern const DataSetInfo kMoonData, kSpiralData, kCircleData;
+const DataSetInfo kMoonData = row<kMoons>(
+    "moons", phrase("Settings", "two half moons in the plane, as scikit-learn draws them"));
+const DataSetInfo kSpiralData = row<kSpirals>(
+    "spirals", phrase("Settings", "two spirals in the plane, as in TensorFlow Playground"));
+const DataSetInfo kCircleData = row<kCircles>(
+    "circles", phrase("Settings", "a circle around another, as scikit-learn draws them"));
+
+} // namespace halfscope

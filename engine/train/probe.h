@@ -1,0 +1,31 @@
+// Asks a network about inputs of the caller's choice, as it is judged: with running statistics and
+// without dropout. For pictures that show more than the samples of a step.
+#pragma once
+
+#include "engine/data/batch.h"
+#include "engine/exec/executor.h"
+#include "engine/settings/precision_plan.h"
+#include "engine/settings/run_config.h"
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace halfscope {
+
+class Probe {
+public:
+    /// `tensors`: those of the data set; the inputs have their "x".
+    Probe(const RunConfig&, const PrecisionPlan&, std::span<const TensorSpec> tensors,
+          const Batch& inputs, std::unique_ptr<Executor>);
+
+    /// The outputs (rows, outputs), F32. `weights` uploads all states that the graph has.
+    std::vector<float> run(const std::function<void(Executor&, const Graph&)>& weights);
+
+private:
+    std::unique_ptr<Executor> m_executor;
+    std::shared_ptr<const Program> m_program;
+};
+
+} // namespace halfscope

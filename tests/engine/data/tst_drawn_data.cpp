@@ -1,0 +1,268 @@
+// The small sets that are drawn from the seed: curves and points of two classes, against their
+// definitions, their noise and their splits; and that every set is shown as its row says.
+#include "engine/data/dataset.h"
+#include "engine/data/losses.h"
+#include "engine/data/targets.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/run_task.h"
+
+#include <QtTest>
+
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <set>
+
+using namespace halfscope;
+
+namespace {
+
+using std::numbers::pi;
+
+TaskConfig taskOf(const char* kind, int64_t samples, double noise, double validation = 0) {
+    RunConfig config = defaultConfig();
+    applySetting(config, std::string("data.kind=") + kind);
+    config.task.samples = samples;
+    config.task.noise = noise;
+    config.task.validation = validation;
+    return config.task;
+}
+
+/// All samples of a split, in order.
+Batch allOf(const Dataset& data, Split split = Split::Train) {
+    std::vector<int64_t> numbers(static_cast<size_t>(data.samples(split)));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    Batch batch = Batch::of(data.tensors(), data.samples(split));
+    if (!data.read(split, numbers, batch).empty()) qFatal("a sample cannot be read");
+    return batch;
+}
+
+/// Sample i of its class as scikit-learn and TensorFlow Playground have it without noise, of as
+/// many in each class.
+std::array<double, 2> pointOf(const QString& kind, int label, int i, int count) {
+    const double even = static_cast<double>(i) / count;
+    if (kind == "moons") { // numpy.linspace(0, pi, count)
+        const double angle = pi * i / (count - 1);
+        if (label == 0) return {std::cos(angle), std::sin(angle)};
+        return {1 - std::cos(angle), 1 - std::sin(angle) - 0.5};
+    }
+    if (kind == "circles") { // numpy.linspace(0, 2 pi, count, endpoint=False), factor 0.5
+        const double radius = label == 0 ? 1 : 0.5;
+        return {radius * std::cos(2 * pi * even), radius * std::sin(2 * pi * even)};
+    }
+    const double r = even * 5, t = 1.75 * even * 2 * pi + (label == 0 ? pi : 0);
+    return {r * std::sin(t), r * std::cos(t)};
+}
+
+} // namespace
+
+class TestDrawnData : public QObject {
+    Q_OBJECT
+
+private slots:
+    void rowsNameTheirViews();
+    void parabola();
+    void line();
+    void everyStepHasNewPoints();
+    void curveViews_data();
+    void curveViews();
+    void points_data();
+    void points();
+    void noise_data() { points_data(); }
+    void noise();
+    void pointSplits();
+    void mapCoversAllPoints_data() { points_data(); }
+    void mapCoversAllPoints();
+};
+
+/// Of each data set that needs no file, with each loss that it allows.
+void TestDrawnData::rowsNameTheirViews() {
+    std::set<ViewKind> seen;
+    for (size_t i = 0; i < dataSets().size(); ++i) {
+        TaskConfig task;
+        task.kind = TaskKind(i);
+        task.side = 4;
+        task.samples = 20;
+        if (task.kind == TaskKind::Csv || task.kind == TaskKind::Arrays) {
+            task.loss.kind = LossKind::CrossEntropy;
+            QCOMPARE(viewKindOf(task), ViewKind::Classes);
+            task.loss.kind = LossKind::Mse;
+            QCOMPARE(viewKindOf(task), ViewKind::Scatter);
+            continue; // tst_file_data makes some
+        }
+        if (infoOf(task.kind).targets == Targets::Classes) task.loss.kind = LossKind::CrossEntropy;
+        QCOMPARE(makeDataset(task, 1)->view().kind, viewKindOf(task));
+        seen.insert(viewKindOf(task));
+    }
+    QCOMPARE(seen.size(), size_t{5});
+}
+
+void TestDrawnData::parabola() {
+    const auto data = makeDataset(taskOf("curve", 1000, 3), 5);
+    QCOMPARE(data->samples(Split::Train), int64_t{1000});
+    QCOMPARE(data->samples(Split::Validation), int64_t{0});
+    const Batch all = allOf(*data);
+    double least = 9, most = -9;
+    for (size_t i = 0; i < 1000; ++i) {
+        const float* in = all.floats(kX).data() + 3 * i;
+        const double x = double{in[1]};
+        least = std::min(least, x);
+        most = std::max(most, x);
+        // the square and the target are those of x before it was rounded
+        const double bound = 4 * 0x1p-24;
+        QVERIFY(std::abs(double{in[0]} - x * x) <= bound * 4);
+        QVERIFY(in[2] == 1.0f);
+        QVERIFY(std::abs(double{all.floats(kTarget)[i]} - (5 * x * x + 3)) <= bound * 23);
+    }
+    QVERIFY2(least >= -2 && least < -1.98 && most < 2 && most > 1.98, "seed 5");
+}
+
+void TestDrawnData::line() {
+    constexpr size_t kSamples = 4000;
+    const auto data = makeDataset(taskOf("line", kSamples, 0.5), 5);
+    const Batch all = allOf(*data);
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < kSamples; ++i) {
+        const double x = double{all.floats(kX)[i]};
+        QVERIFY(x >= 0 && x < 1);
+        const double noise = double{all.floats(kTarget)[i]} - (5 * x + 3);
+        sum += noise / kSamples;
+        squares += noise * noise / kSamples;
+    }
+    // five standard errors, as in tst_dataset
+    QVERIFY2(std::abs(sum) <= 5 * 0.5 / std::sqrt(double{kSamples}), "seed 5");
+    QVERIFY2(std::abs(std::sqrt(squares) - 0.5) <= 5 * 0.5 / std::sqrt(2.0 * kSamples), "seed 5");
+}
+
+/// The preset has as many samples as its steps take.
+void TestDrawnData::everyStepHasNewPoints() {
+    const RunConfig config = presetNamed("curve-fit").config;
+    const auto task = makeTask(config);
+    QCOMPARE(task->rows(), int64_t{100});
+    QCOMPARE(task->stepsPerEpoch(), config.steps);
+    std::set<float> seen;
+    for (const int64_t step : {1, 2, 3, 500, 1000})
+        for (size_t i = 0; i < 100; ++i)
+            seen.insert(task->load(step)->floats(kX)[3 * i + 1]);
+    QVERIFY2(seen.size() >= 498, qPrintable(QString::number(seen.size()))); // 24 bits may meet
+}
+
+void TestDrawnData::curveViews_data() {
+    QTest::addColumn<QString>("formula");
+    QTest::newRow("curve") << "y = 5.00 x² + 0.00 x + 3.00";
+    QTest::newRow("line") << "y = 5.00 x + 3.00";
+}
+
+void TestDrawnData::curveViews() {
+    QFETCH(const QString, formula);
+    const auto data = makeDataset(taskOf(QTest::currentDataTag(), 100, 0.1), 5);
+    const TaskView view = data->view();
+    const bool line = view.terms.size() == 1;
+    const std::vector<float> weights = line ? std::vector<float>{5} : std::vector<float>{5, 0, 3};
+    const std::vector<float> bias(line ? 1 : 0, 3);
+    QCOMPARE(QString::fromStdString(formulaOf(view, weights, bias)), formula);
+    // the true values lie in the picture, which is wider than the samples
+    const std::span<const float> x = view.probe->floats(kX), y = view.probe->floats(kTarget);
+    const size_t inputs = view.terms.size();
+    QCOMPARE(x[view.axisInput], static_cast<float>(view.across.low));
+    for (size_t i = 0; i < y.size(); ++i) {
+        QVERIFY(double{y[i]} > view.up.low && double{y[i]} < view.up.high);
+        if (i > 0) QVERIFY(x[i * inputs + view.axisInput] > x[(i - 1) * inputs + view.axisInput]);
+    }
+    QVERIFY(view.up.low < 0); // so that the axis is seen
+}
+
+void TestDrawnData::points_data() {
+    QTest::addColumn<int>("samples");
+    for (const char* kind : {"moons", "spirals", "circles"})
+        QTest::newRow(kind) << 60;
+}
+
+void TestDrawnData::points() {
+    QFETCH(const int, samples);
+    const QString kind = QTest::currentDataTag();
+    const auto data = makeDataset(taskOf(QTest::currentDataTag(), samples, 0), 5);
+    const Batch all = allOf(*data);
+    std::array<int, 2> seen{};
+    for (int i = 0; i < samples; ++i) {
+        const auto at = static_cast<size_t>(i);
+        const int label = all.labels(kTarget)[at];
+        const auto wanted =
+            pointOf(kind, label, seen.at(static_cast<size_t>(label))++, samples / 2);
+        for (size_t axis = 0; axis < 2; ++axis)
+            QVERIFY2(std::abs(double{all.floats(kX)[2 * at + axis]} - wanted[axis]) <= 5 * 0x1p-24,
+                     qPrintable(QStringLiteral("sample %1").arg(i)));
+    }
+    QCOMPARE(seen[0], samples / 2);
+    QCOMPARE(seen[1], samples / 2);
+}
+
+/// Of the seed, and as large as the setting says.
+void TestDrawnData::noise() {
+    constexpr int kSamples = 4000;
+    constexpr double kNoise = 0.2;
+    const char* kind = QTest::currentDataTag();
+    const Batch exact = allOf(*makeDataset(taskOf(kind, kSamples, 0), 5));
+    const Batch a = allOf(*makeDataset(taskOf(kind, kSamples, kNoise), 5));
+    const Batch same = allOf(*makeDataset(taskOf(kind, kSamples, kNoise), 5));
+    const Batch other = allOf(*makeDataset(taskOf(kind, kSamples, kNoise), 6));
+    QVERIFY(a.tensors == same.tensors);
+    QVERIFY(!(a.tensors[kX] == other.tensors[kX]));
+    double squares = 0, most = 0;
+    for (size_t i = 0; i < size_t{2 * kSamples}; ++i) {
+        const double noise = double{a.floats(kX)[i]} - double{exact.floats(kX)[i]};
+        squares += noise * noise / (2 * kSamples);
+        most = std::max(most, std::abs(noise));
+    }
+    const bool uniform = kind == QByteArray("spirals");
+    const double deviation = uniform ? kNoise / std::sqrt(3.0) : kNoise;
+    QVERIFY2(std::abs(std::sqrt(squares) - deviation) <= 5 * kNoise / std::sqrt(4.0 * kSamples),
+             "seed 5");
+    QCOMPARE(most <= kNoise + 1e-6, uniform);
+}
+
+/// No sample is in both; each split has both classes.
+void TestDrawnData::pointSplits() {
+    const TaskConfig task = taskOf("spirals", 500, 0.1, 0.5);
+    const auto data = makeDataset(task, 5);
+    QCOMPARE(data->samples(Split::Train), int64_t{250});
+    QCOMPARE(data->samples(Split::Validation), int64_t{250});
+    QCOMPARE(factsOf(task).train, int64_t{250});
+    QCOMPARE(factsOf(task).validation, int64_t{250});
+    std::set<std::pair<float, float>> seen;
+    for (const Split split : {Split::Train, Split::Validation}) {
+        const Batch all = allOf(*data, split);
+        for (size_t i = 0; i < 250; ++i)
+            seen.emplace(all.floats(kX)[2 * i], all.floats(kX)[2 * i + 1]);
+        const auto ones = std::count(all.labels(kTarget).begin(), all.labels(kTarget).end(), 1);
+        QVERIFY2(ones > 80 && ones < 170, qPrintable(QString::number(ones)));
+    }
+    QCOMPARE(seen.size(), size_t{500});
+}
+
+void TestDrawnData::mapCoversAllPoints() {
+    const auto data = makeDataset(taskOf(QTest::currentDataTag(), 1000, 0.1, 0.25), 5);
+    const TaskView view = data->view();
+    QCOMPARE(view.kind, ViewKind::Plane);
+    QCOMPARE(view.across.high - view.across.low, view.up.high - view.up.low); // round stays round
+    for (const Split split : {Split::Train, Split::Validation}) {
+        const Batch all = allOf(*data, split);
+        for (size_t i = 0; i < static_cast<size_t>(all.rows()); ++i) {
+            const double x = double{all.floats(kX)[2 * i]}, y = double{all.floats(kX)[2 * i + 1]};
+            QVERIFY(x > view.across.low && x < view.across.high);
+            QVERIFY(y > view.up.low && y < view.up.high);
+        }
+    }
+    // no more marks than can be told apart, all of them samples to train on
+    QCOMPARE(view.marks.size(), size_t{300});
+    std::set<std::tuple<float, float, int>> samples;
+    const Batch train = allOf(*data);
+    for (size_t i = 0; i < static_cast<size_t>(train.rows()); ++i)
+        samples.emplace(train.floats(kX)[2 * i], train.floats(kX)[2 * i + 1],
+                        train.labels(kTarget)[i]);
+    for (const PlaneMark& mark : view.marks)
+        QVERIFY(samples.contains({mark.x, mark.y, mark.label}));
+}
+
+QTEST_GUILESS_MAIN(TestDrawnData)
+#include "tst_drawn_data.moc"
