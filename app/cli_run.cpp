@@ -7,6 +7,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/runs/run_manifest.h"
 #include "engine/runs/run_writer.h"
 #include "engine/settings/lane_titles.h"
 #include "engine/step/model_shapes.h"
@@ -332,8 +333,16 @@ Start resumedStart(const RunOptions& options) {
             start.edits.push_back(std::move(each));
     }
     if (options.out.empty()) return start;
-    const std::string folder = std::filesystem::path(start.checkpoint).parent_path().string();
-    start.past = readPast(folder.empty() ? "." : folder, start.state->run, start.state->step);
+    std::string folder = std::filesystem::path(start.checkpoint).parent_path().string();
+    if (folder.empty()) folder = ".";
+    try {
+        start.past = readPast(folder, start.state->run, start.state->step);
+    } catch (const InputError&) {
+        std::error_code ignored; // a run that is there must not be replaced by a part of it
+        if (std::filesystem::equivalent(folder, options.out, ignored)) throw;
+        const std::string id = start.state->run.empty() ? newRunId() : start.state->run;
+        start.past = RunPast{id, folder, start.state->step, nullptr, {}};
+    }
     return start;
 }
 
@@ -393,6 +402,9 @@ int run(const RunOptions& options) {
     if (!options.quiet) printNote(startText(experiment));
     signals.setStop([&experiment] { experiment.requestStop(); });
     const Release release{signals};
+    if (start.past && !start.past->rows && !options.quiet)
+        printNote("The rows up to step " + std::to_string(start.past->step) +
+                  " are not beside the checkpoint: the tables begin with the next one.\n");
     Loop loop(experiment, options, start.past ? &*start.past : nullptr, std::move(events));
     loop.go(signals);
     loop.saveAtEnd(signals);

@@ -9,8 +9,6 @@
 
 namespace halfscope {
 
-inline constexpr std::string_view kSafetensorsEnding = ".safetensors";
-
 struct SafetensorsInfo {
     std::vector<ArrayInfo> arrays; ///< in the order of their values
     std::map<std::string, std::string> metadata;

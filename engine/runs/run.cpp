@@ -69,6 +69,15 @@ bool RunSnapshot::has(MetricId id) const {
     return false;
 }
 
+int64_t RunSnapshot::firstStep() const {
+    int64_t first = 0;
+    for (int lane = 0; lane < laneCount(); ++lane) {
+        const int64_t own = column(lane, metric::Loss).firstStep();
+        if (own > 0 && (first == 0 || own < first)) first = own;
+    }
+    return std::max<int64_t>(first, 1);
+}
+
 int64_t RunSnapshot::step() const {
     if (m_totals.empty()) return 0;
     int64_t step = std::numeric_limits<int64_t>::max();

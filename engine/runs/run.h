@@ -97,6 +97,9 @@ public:
     std::span<const LaneInfo> lanes() const { return *m_lanes; }
     int laneCount() const { return static_cast<int>(m_lanes->size()); }
 
+    /// The first one that any lane has a row of; later than 1 where a run goes on from a checkpoint
+    /// without the rows before it.
+    int64_t firstStep() const;
     /// Steps that every lane has finished.
     int64_t step() const;
     /// Steps that any lane has finished.

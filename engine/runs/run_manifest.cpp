@@ -60,6 +60,7 @@ std::string manifestText(const RunManifest& manifest) {
     json["version"] = kVersion;
     json["run"] = manifest.run;
     json["state"] = manifest.whole ? kWhole : kUnfinished;
+    if (manifest.after > 0) json["after"] = manifest.after;
     if (manifest.whole) {
         JsonText& files = json["files"] = JsonText::object();
         for (const auto& [name, bytes] : manifest.files)
@@ -88,6 +89,12 @@ RunManifest manifestOf(std::string_view text) {
     if (state != kWhole && state != kUnfinished)
         refuse("state", state, {phrase("Files", "%1 or %2"), kWhole, kUnfinished});
     RunManifest manifest{valueOf("run").get<std::string>(), state == kWhole, {}};
+    if (const Json& after = valueOf("after"); !after.is_null()) {
+        constexpr uint64_t kMostSteps = 1000000000;
+        if (!isSize(after) || after.get<uint64_t>() > kMostSteps)
+            refuse("after", after, {phrase("Files", "a whole number from 0 to %1"), kMostSteps});
+        manifest.after = after.get<int64_t>();
+    }
     static const Json noFiles = Json::object();
     const auto found = root.find("files");
     const Json& files = found == root.end() ? noFiles : *found;

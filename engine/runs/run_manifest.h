@@ -13,6 +13,7 @@ struct RunManifest {
     std::string run;                      ///< its id, which no other run has: 32 hexadecimal digits
     bool whole = false;                   ///< it has ended, and everything was written
     std::map<std::string, int64_t> files; ///< of a whole run: names, and their sizes in bytes
+    int64_t after = 0;                    ///< its rows begin behind this step
 };
 
 /// No manifest is as large.

@@ -43,6 +43,7 @@ bool isOf(const Event& event, int64_t step) {
 } // namespace
 
 void RunPast::forEach(const std::function<void(const RunBatch&)>& take) const {
+    if (!rows) return;
     const RunSnapshot& from = rows->now();
     auto event = from.events().begin();
     for (int64_t at = 0; at <= step; ++at) {
@@ -54,6 +55,36 @@ void RunPast::forEach(const std::function<void(const RunBatch&)>& take) const {
             batch.events.push_back(*event);
         if (!batch.empty()) take(batch);
     }
+}
+
+std::shared_ptr<Run> RunPast::begun(const RunConfig& recorded) const {
+    RunInfo info;
+    info.config = info.recorded = recorded;
+    const std::vector<LaneInfo> all = lanesOf(recorded);
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(recorded.lanes.size());
+    auto begun = std::make_shared<Run>(std::move(info), std::vector<LaneInfo>(all.begin(), first),
+                                       rows->now().target());
+    auto next = first;
+    const auto addForks = [&](int64_t until) {
+        for (; next != all.end() && next->forkStep <= until; ++next) {
+            RunBatch fork;
+            fork.lanes.push_back(*next);
+            begun->append(std::move(fork));
+        }
+    };
+    addForks(0);
+    forEach([&](const RunBatch& batch) {
+        const int64_t at = batch.rows.empty() ? 0 : batch.rows.front().step;
+        RunBatch stepRows = batch;
+        stepRows.events.clear();
+        begun->append(std::move(stepRows));
+        addForks(at); // before the event that tells of them
+        RunBatch events;
+        events.events = batch.events;
+        if (!events.empty()) begun->append(std::move(events));
+    });
+    addForks(step);
+    return begun;
 }
 
 RunPast readPast(const std::string& folder, const std::string& run, int64_t step) {

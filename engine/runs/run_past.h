@@ -13,11 +13,13 @@ struct RunPast {
     std::string run;                 ///< the id of the run, see run_manifest.h
     std::string folder;              ///< that it was read from, with its checkpoints
     int64_t step = 0;                ///< the last one that is taken
-    std::shared_ptr<const Run> rows; ///< has that step
+    std::shared_ptr<const Run> rows; ///< has that step; null where the rows are not there
     std::string gradients;           ///< lines of gradients.csv, without its first one
 
     /// Rows and events step by step, as the training handed them out.
     void forEach(const std::function<void(const RunBatch&)>& take) const;
+    /// They are the beginning of a run of these settings, which takes in the rest.
+    std::shared_ptr<Run> begun(const RunConfig& recorded) const;
 };
 
 /// InputError where the folder holds no run of this id, or not all of its rows up to the step.

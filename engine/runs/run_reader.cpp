@@ -99,6 +99,7 @@ public:
                                     m_planned.begin() +
                                         static_cast<std::ptrdiff_t>(config.lanes.size()));
         m_ends.resize(lanes.size());
+        readManifest();
         Picture target;
         if (exists(run_file::kTarget)) target = pictureOf(run_file::kTarget);
         m_run = std::make_shared<Run>(std::move(info), std::move(lanes), std::move(target));
@@ -108,7 +109,6 @@ public:
     }
 
     std::shared_ptr<Run> read() {
-        readManifest();
         const bool done = readSteps() && (!isThere(run_file::kTiming) || readTiming()) &&
                           (!isThere(run_file::kEvents) || readEvents()) && readGradientFile();
         if (!done) return nullptr;
@@ -123,7 +123,8 @@ public:
 
 private:
     struct LaneEnd {
-        int64_t step = 0, skipped = 0;
+        int64_t step = 0;
+        std::optional<int64_t> skipped = 0; ///< nothing where the steps before are not there
     };
 
     std::string pathTo(const std::string& name) const {
@@ -167,6 +168,8 @@ private:
             return;
         }
         if (!manifest.whole) lacks({MissingPart::Kind::RunEnd});
+        m_after = manifest.after;
+        if (m_after > 0) std::fill(m_ends.begin(), m_ends.end(), LaneEnd{m_after, std::nullopt});
         for (const auto& [name, bytes] : manifest.files) {
             if (!exists(name))
                 lacks(name);
@@ -203,6 +206,7 @@ private:
             m_run->append(std::move(fork));
             const int added = static_cast<int>(m_ends.size());
             m_ends.push_back({next.forkStep, m_run->now().totals(added).skips().skipped()});
+            if (next.forkStep <= m_after) m_ends.back() = {m_after, std::nullopt};
         }
         return lane;
     }
@@ -278,9 +282,10 @@ private:
             else
                 m_batch.samples.push_back({row.step, row.lane, each.id, value});
         }
-        end.skipped += row.has(kSkipped) ? 1 : 0;
+        if (end.skipped) *end.skipped += row.has(kSkipped) ? 1 : 0;
+        if (tally && !end.skipped) end.skipped = row.skippedSoFar();
         if (tally && row.measured(metric::Skipped))
-            table.whole(tally->place, end.skipped, end.skipped);
+            table.whole(tally->place, *end.skipped, *end.skipped);
         m_batch.rows.push_back(row);
         m_order.push_back(static_cast<uint8_t>(row.lane));
     }
@@ -321,7 +326,7 @@ private:
         const StepColumns columns = columnsOf(table, MetricFile::Timing, run_file::kTiming);
         std::vector<int64_t> steps;
         for (const LaneInfo& lane : m_run->lanes())
-            steps.push_back(lane.forkStep);
+            steps.push_back(std::max(lane.forkStep, m_after));
         for (size_t row = 0; row < m_order.size(); ++row) {
             const size_t lane = m_order[row];
             if (!table.next()) {
@@ -457,6 +462,7 @@ private:
     std::vector<std::string> m_seen;  ///< columns of metrics
     std::vector<MissingPart> m_missing;
     RunBatch m_batch;               ///< read and not yet the run's
+    int64_t m_after = 0;            ///< the step that the rows begin behind
     double m_all = 0, m_before = 0; ///< bytes: of all files, and of those that are done
     size_t m_sinceTold = 0;         ///< rows
     std::shared_ptr<Run> m_run;

@@ -51,6 +51,7 @@ RunWriter::RunWriter(const std::string& folder, const RunInfo& info,
     m_events.append(eventHeader());
     std::error_code ignored;
     const bool goesOnHere = past && std::filesystem::equivalent(past->folder, folder, ignored);
+    if (past && !past->rows) m_after = past->step;
     if (past) past->forEach([this](const RunBatch& batch) { take(batch); });
     for (GrowingFile* const table : {&m_events, &m_timing.file(), &m_steps.file()})
         past ? table->sync() : table->flush(); // headers alone are no loss
@@ -74,7 +75,7 @@ void RunWriter::placeNew(const Picture& target, Checkpoints checkpoints) {
     };
     const auto picture = whole(run_file::kTarget, pngBytes(target));
     const auto settings = whole(run_file::kExperiment, m_settings);
-    const auto manifest = whole(run_file::kManifest, manifestText({m_id, false, {}}));
+    const auto manifest = whole(run_file::kManifest, manifestText({m_id, false, {}, m_after}));
     m_sizes.erase(run_file::kManifest);
     GrowingFile* const files[] = {settings.get(),   picture.get(),   &m_events,
                                   &m_timing.file(), &m_steps.file(), manifest.get()};
@@ -250,7 +251,7 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
         medians.push_back(times.median());
     write(run_file::kSummary, summaryText(info, m_lanes, m_totals, medians));
     m_folder.sync();
-    m_folder.write(run_file::kManifest, manifestText({m_id, true, m_sizes}));
+    m_folder.write(run_file::kManifest, manifestText({m_id, true, m_sizes, m_after}));
 }
 
 } // namespace halfscope

@@ -38,7 +38,7 @@ public:
     /// Makes the folder; experiment.json, target.png and the headers of tables are there at once.
     /// What an earlier run left is removed, or stays whole where this one cannot begin. `measured`:
     /// metrics that not every run has, and this one has. A run that goes on has a past, whose rows
-    /// come first; it is the same run, and keeps the checkpoints that lie in this folder.
+    /// come first, where it has them; it is the same run, and keeps the checkpoints in this folder.
     RunWriter(const std::string& folder, const RunInfo&, std::span<const LaneInfo> lanes,
               const Picture& target, std::span<const MetricId> measured = {},
               const RunPast* past = nullptr);
@@ -83,6 +83,7 @@ private:
     std::vector<LaneTotals> m_totals;
     std::vector<RecentTimes> m_times;
     std::string m_id = {};
+    int64_t m_after = 0;                    ///< rows begin behind this step
     std::string m_settings;                 ///< experiment.json
     std::map<std::string, int64_t> m_sizes; ///< of whole files, by name
     StepTable m_steps, m_timing;

@@ -98,8 +98,7 @@ void checkNames(const std::string& path, const SafetensorsInfo& file,
                         "FILE.pt FILE.safetensors"));
 }
 
-} // namespace
-
+/// PyTorch's .pt and .pth, old or new, by the first bytes.
 bool isPickle(const std::string& path) {
     std::array<char, 4> start{};
     InputFile file(path);
@@ -111,12 +110,32 @@ bool isPickle(const std::string& path) {
             count == 4 && bytes[2] != '\0');
 }
 
-Weights readStateDict(const std::string& path, const Graph& step) {
-    const std::map<std::string, Shape> wanted = shapesOf(step);
-    Weights weights;
+SafetensorsInfo headerOf(const std::string& path) {
+    if (isPickle(path)) refusePickle(path);
+    return safetensorsInfo(path);
+}
+
+/// Errors name the setting.
+template <class Call>
+void withKey(const Call& call) {
     try {
-        if (isPickle(path)) refusePickle(path);
-        const SafetensorsInfo file = safetensorsInfo(path);
+        call();
+    } catch (const InputError& error) {
+        throw InputError(within("model.weights", error.message()));
+    }
+}
+
+} // namespace
+
+void checkStateDict(const std::string& path) {
+    withKey([&] { headerOf(path); });
+}
+
+Weights readStateDict(const std::string& path, const Graph& step) {
+    Weights weights;
+    withKey([&] {
+        const std::map<std::string, Shape> wanted = shapesOf(step);
+        const SafetensorsInfo file = headerOf(path);
         checkNames(path, file, wanted);
         for (const auto& [name, shape] : wanted) {
             const Array array = readSafetensor(path, *file.find(name));
@@ -124,9 +143,7 @@ Weights readStateDict(const std::string& path, const Graph& step) {
             values.resize(static_cast<size_t>(shape.elements()));
             array.toFloats(0, values);
         }
-    } catch (const InputError& error) {
-        throw InputError(within("model.weights", error.message()));
-    }
+    });
     return weights;
 }
 

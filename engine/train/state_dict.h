@@ -7,8 +7,8 @@
 
 namespace halfscope {
 
-/// A file that holds a pickle (PyTorch's .pt and .pth, old or new) by its first bytes.
-bool isPickle(const std::string& path);
+/// As far as can be said without the network: InputError as of readStateDict().
+void checkStateDict(const std::string& path);
 
 /// The weights of a network from a file: names and shapes must be those of the graph's parameters
 /// and running statistics, in any floating dtype; the values become the nearest float32. A lane

@@ -1,6 +1,7 @@
 // Runs that last, from outside: checkpoints on the way, at the end and at a signal; a kill at any
 // moment; what goes on from one has the same files as a run that never stopped. How a checkpoint is
 // checked: tst_checkpoint.
+#include "engine/runs/run_reader.h"
 #include "engine/train/checkpoint.h"
 #include "tests/support/cli.h"
 
@@ -182,6 +183,18 @@ void TestCliResume::elsewhere() {
     compareFolders(to, whole());
     QCOMPARE(contentOf(whole() + "/steps.csv"), before);
     QVERIFY(!QFile::exists(to + "/checkpoint.safetensors"));
+    // without the rows before it the tables begin behind them, and are read so
+    const QString lone = m_folder.filePath("lone.safetensors"), rest = m_folder.filePath("rest");
+    QVERIFY(QFile::copy(whole() + "/checkpoint-before.safetensors", lone));
+    const Outcome part = call({"run", "--resume", lone, "--out", rest});
+    QVERIFY2(part.code == 0 && part.error.contains("The rows up to step 2960 are not beside"),
+             told(part));
+    const QByteArray rows = contentOf(rest + "/steps.csv");
+    QVERIFY(rows.startsWith("step,lane,") && before.endsWith(rows.mid(rows.indexOf('\n'))));
+    const auto read = readRun(rest.toStdString());
+    QCOMPARE(read->now().firstStep(), int64_t{2961});
+    QCOMPARE(read->step(), int64_t{3000});
+    QVERIFY(read->info().missing.empty());
     // and without files
     const Outcome quiet = call({"run", "--resume", whole(), "--quiet"});
     QVERIFY2(quiet.code == 0 && quiet.error.isEmpty(), told(quiet));

@@ -34,6 +34,7 @@ ExperimentController::ExperimentController(RunFactory factory, QObject* parent)
         if (run == m_number) emit failed(reason);
     });
     connect(worker, &TrainingWorker::refused, this, &ExperimentController::refused);
+    connect(worker, &TrainingWorker::saved, this, &ExperimentController::saved);
     // Repeats: a request that comes between two runs of the executor is forgotten by the second.
     m_impatience.setInterval(kPatienceMs);
     connect(&m_impatience, &QTimer::timeout, this, [this] { m_channel->interrupt(); });
@@ -46,10 +47,11 @@ ExperimentController::~ExperimentController() {
     while (!m_thread.wait(5));
 }
 
-void ExperimentController::reset(const RunConfig& config) {
+void ExperimentController::reset(const RunConfig& config,
+                                 std::shared_ptr<const ExperimentState> from) {
     m_whenBuilt.reset();
     m_asked.reset();
-    m_channel->post(ResetCommand{config, ++m_number});
+    m_channel->post(ResetCommand{config, ++m_number, std::move(from)});
     m_channel->interrupt();
     m_impatience.start();
     m_info.reset();

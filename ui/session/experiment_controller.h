@@ -27,9 +27,9 @@ public:
     /// What the current run was built as; null until it is built.
     const SessionInfoPtr& info() const { return m_info; }
 
-    /// Throws away the current run and builds another one. What drain() gives from now on is of the
-    /// new one.
-    void reset(const RunConfig&);
+    /// Throws away the current run and builds another one, which goes on from a state of these
+    /// settings if one is given. What drain() gives from now on is of the new one.
+    void reset(const RunConfig&, std::shared_ptr<const ExperimentState> from = nullptr);
     /// While a run is built, the last of these acts once it is there, after the edits that its
     /// receiver of built() sends.
     void play();
@@ -40,6 +40,10 @@ public:
     /// A lane that goes on from another one's present state. Comes back in a batch's change, with
     /// an Edit event, or as refused().
     void fork(int parent, const LaneConfig& lane) { m_channel->post(ForkCommand{parent, lane}); }
+    /// Writes a checkpoint after the step that is at work. Comes back as saved() or refused().
+    void saveCheckpoint(const QString& path, const QString& program) {
+        m_channel->post(SaveCommand{path.toStdString(), program.toStdString()});
+    }
     /// Whether gradients are counted, now and in the runs to come.
     void watchGradients(bool on) { m_channel->watchGradients(on); }
 
@@ -56,6 +60,7 @@ signals:
     void built();
     void failed(const halfscope::Message& reason);
     void refused(const halfscope::Message& reason);
+    void saved(const QString& path, qint64 step);
 
 private:
     void train(Command);

@@ -1,11 +1,39 @@
 // Order of what arrives.
 #include "ui/session/run_feed.h"
 
+#include "engine/train/run_info.h"
+
+#include <QCoreApplication>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 namespace halfscope {
+
+std::shared_ptr<Run> runOf(const SessionInfo& session, const std::string& preset,
+                           const std::shared_ptr<Run>& begun) {
+    RunInfo info;
+    info.config = session.config;
+    info.recorded = session.recorded;
+    info.preset = preset;
+    info.device = session.device;
+    info.cudaReason = session.cudaReason;
+    info.memory = session.memory;
+    info.program = QCoreApplication::applicationVersion().toStdString();
+    info.compiler = compilerVersion();
+    if (begun) {
+        RunBatch batch;
+        batch.info = std::move(info);
+        begun->append(std::move(batch));
+        return begun;
+    }
+    std::vector<LaneInfo> lanes = lanesOf(session.recorded);
+    lanes.resize(session.laneNames.size()); // others are forked later
+    for (size_t i = 0; i < lanes.size(); ++i)
+        lanes[i].name = session.laneNames[i];
+    return std::make_shared<Run>(std::move(info), std::move(lanes), session.target);
+}
 
 void RunFeed::take(SessionBatch batch) {
     if (batch.change) takeChange(*batch.change);

@@ -11,6 +11,11 @@
 
 namespace halfscope {
 
+/// The run of networks that were built, without rows, or with those before the checkpoint that they
+/// go on from: `begun`, unless it is null.
+std::shared_ptr<Run> runOf(const SessionInfo&, const std::string& preset,
+                           const std::shared_ptr<Run>& begun);
+
 class RunFeed {
 public:
     explicit RunFeed(std::shared_ptr<Run> run) : m_run(std::move(run)) {}

@@ -23,6 +23,8 @@ struct StepCommand {};
 struct ResetCommand {
     RunConfig config;
     uint32_t run = 0; ///< rows, events and pictures of this run carry the number
+    /// Of a checkpoint, that the run goes on from; null: from the start.
+    std::shared_ptr<const ExperimentState> from{};
 };
 struct EditCommand {
     int lane = -1; ///< -1: a field of the run
@@ -34,15 +36,20 @@ struct ForkCommand {
     int parent = 0;
     LaneConfig lane;
 };
+/// A checkpoint of the run, once it stands between two steps.
+struct SaveCommand {
+    std::string path, program; ///< the program's version
+};
 /// The gradients are wanted from now on, see SessionChannel::watchGradients().
 struct LookCommand {};
 using Command = std::variant<PlayCommand, PauseCommand, StepCommand, ResetCommand, EditCommand,
-                             ForkCommand, LookCommand>;
+                             ForkCommand, SaveCommand, LookCommand>;
 
 /// What the worker built: fixed for the whole run.
 struct SessionInfo {
     uint32_t run = 0;
-    RunConfig config, recorded; ///< TrainingRun
+    std::optional<int64_t> goesOnAfter{}; ///< the step of a checkpoint
+    RunConfig config, recorded;           ///< TrainingRun
     std::vector<std::string> laneNames;
     std::vector<MemoryUse> memory; ///< TrainingRun::memory()
     DeviceInfo device;

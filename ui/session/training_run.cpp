@@ -52,6 +52,8 @@ public:
     void fork(int parent, const LaneConfig& lane, std::vector<Event>& events) override {
         m_experiment.fork(parent, lane, events);
     }
+    void resume(const ExperimentState& state) override { m_experiment.resume(state); }
+    ExperimentState state() override { return m_experiment.state(); }
     Picture target() const override { return m_experiment.target(); }
     Snapshot snapshot() override { return m_experiment.snapshot(m_stop); }
     std::vector<GradientRange> gradientRanges() override { return m_experiment.gradientRanges(); }

@@ -32,6 +32,9 @@ public:
                          std::vector<Event>&) = 0;
     /// Experiment::fork().
     virtual void fork(int parent, const LaneConfig&, std::vector<Event>&) = 0;
+    /// Experiment::resume() and state().
+    virtual void resume(const ExperimentState&) {}
+    virtual ExperimentState state() { return {}; }
     virtual Picture target() const = 0;
     virtual Snapshot snapshot() = 0;
     /// Experiment::gradientRanges(); empty if there are none.

@@ -2,6 +2,7 @@
 #include "ui/session/training_worker.h"
 
 #include "engine/core/error.h"
+#include "engine/train/checkpoint.h"
 
 #include <algorithm>
 #include <cmath>
@@ -63,6 +64,7 @@ void TrainingWorker::turn() {
         obey(command);
     if (m_channel->quits()) return;
     if (m_fork && m_run && !m_midway) fork();
+    if (m_save && m_run && !m_midway) save();
     if (delivered && busy() && wait() <= 0) advance();
 }
 
@@ -94,6 +96,7 @@ void TrainingWorker::obey(Command& command) {
                           [this](const ResetCommand& reset) { build(reset); },
                           [this](const EditCommand& change) { edit(change); },
                           [this](ForkCommand& fork) { m_fork = std::move(fork); },
+                          [this](SaveCommand& save) { m_save = std::move(save); },
                           [this](LookCommand) { look(); }},
                command);
 }
@@ -124,8 +127,10 @@ void TrainingWorker::build(const ResetCommand& reset) {
     try {
         m_run = m_factory(reset.config, m_channel->newRun());
         m_channel->setTarget(m_run.get());
+        if (reset.from) m_run->resume(*reset.from);
         auto info = std::make_shared<SessionInfo>();
         info->run = m_number;
+        if (reset.from) info->goesOnAfter = reset.from->step;
         info->config = m_run->config();
         info->recorded = m_run->recorded();
         m_changes = m_run->changes();
@@ -137,6 +142,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
         emit built(std::move(info));
         showPicture();
         setState(SessionState::Ready);
+        checkFinished();
         look();
     } catch (const std::exception&) {
         fail();
@@ -173,6 +179,19 @@ void TrainingWorker::fork() {
     }
 }
 
+void TrainingWorker::save() {
+    const SaveCommand asked = *std::exchange(m_save, std::nullopt);
+    try {
+        const ExperimentState state = m_run->state();
+        writeCheckpoint(asked.path, state, asked.program);
+        emit saved(QString::fromStdString(asked.path), state.step);
+    } catch (const ReportedError& error) { // a full disk, say: the training goes on
+        emit refused(error.message());
+    } catch (const std::exception&) {
+        fail();
+    }
+}
+
 void TrainingWorker::publishChange() {
     if (m_changes == m_run->changes()) return;
     m_changes = m_run->changes();
@@ -196,6 +215,7 @@ void TrainingWorker::destroyRun() {
     m_run.reset();
     m_stepOnce = m_midway = false;
     m_fork.reset();
+    m_save.reset();
 }
 
 void TrainingWorker::advance() {

@@ -1,13 +1,12 @@
 // Shows a run in the parts of the window. A reset, a preset or a file asks no questions: the run
-// that was shown is kept and can be brought back. No file has the weights of a saved run: the
-// networks that are built for it start at step 0, and their first step replaces it.
+// that was shown is kept and can be brought back. A saved run without a checkpoint has no weights:
+// the networks that are built for it start at step 0, and their first step replaces it.
 #include "ui/window/shown_run.h"
 
 #include "engine/data/dataset.h"
 #include "engine/data/targets.h"
 #include "engine/runs/step_record.h"
 #include "engine/settings/run_length.h"
-#include "engine/train/run_info.h"
 #include "ui/images/compare_view.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
@@ -22,7 +21,6 @@
 #include "ui/window/guarded.h"
 #include "ui/window/window_borders.h"
 
-#include <QCoreApplication>
 #include <QLabel>
 #include <QLocale>
 
@@ -43,23 +41,6 @@ int64_t rowsOf(const RunSnapshot& run) {
     for (int lane = 0; lane < run.laneCount(); ++lane)
         rows += run.totals(lane).steps();
     return rows;
-}
-
-RunPtr newRun(const SessionInfo& session, const QString& preset) {
-    RunInfo info;
-    info.config = session.config;
-    info.recorded = session.recorded;
-    info.preset = preset.toStdString();
-    info.device = session.device;
-    info.cudaReason = session.cudaReason;
-    info.memory = session.memory;
-    info.program = QCoreApplication::applicationVersion().toStdString();
-    info.compiler = compilerVersion();
-    std::vector<LaneInfo> lanes = lanesOf(session.config);
-    lanes.resize(session.laneNames.size());
-    for (size_t i = 0; i < lanes.size(); ++i)
-        lanes[i].name = session.laneNames[i];
-    return std::make_shared<Run>(std::move(info), std::move(lanes), session.target);
 }
 
 } // namespace
@@ -102,9 +83,26 @@ void ShownRun::connectSession() {
     showState();
 }
 
+void ShownRun::resume(std::shared_ptr<const ExperimentState> from, const RunPtr& begun,
+                      const QString& title) {
+    const RunConfig config = from->recorded;
+    prepare(config, {}, title, {});
+    m_from = std::move(from);
+    m_begun = begun;
+    restart();
+}
+
 void ShownRun::load(const RunConfig& config, const QString& preset, const QString& title,
                     const QString& about) {
+    prepare(config, preset, title, about);
+    restart();
+}
+
+void ShownRun::prepare(const RunConfig& config, const QString& preset, const QString& title,
+                       const QString& about) {
     m_savedJob.reset();
+    m_from.reset();
+    m_begun.reset();
     ++m_experiment;
     m_about = about;
     m_preset = preset;
@@ -115,7 +113,6 @@ void ShownRun::load(const RunConfig& config, const QString& preset, const QStrin
     m_stopStride = stepsOf(config);
     m_parts.transport->showExperiment(preset, title);
     emit titleChanged(tr("%1 – Halfscope").arg(title));
-    restart();
 }
 
 void ShownRun::readSaved(const QString& folder, const RunConfig& config) {
@@ -186,7 +183,7 @@ void ShownRun::restart() {
         }
         checkConfig(config);
         m_models.config.startBuilding();
-        m_controller.reset(config);
+        m_controller.reset(config, std::exchange(m_from, nullptr));
         invite();
     });
 }
@@ -201,11 +198,20 @@ void ShownRun::fork(int lane, int parent) {
 
 void ShownRun::showBuilt() {
     const SessionInfo& info = *m_controller.info();
-    m_current = newRun(info, m_preset);
+    m_current = runOf(info, m_preset.toStdString(), std::exchange(m_begun, nullptr));
     m_feed.emplace(m_current);
-    m_models.config.setRunning(info.config);
+    if (info.goesOnAfter) { // first what it began as, then what forks and edits have made of it
+        RunConfig begun = info.recorded;
+        begun.forks.clear();
+        begun.edits.clear();
+        begun.steps = stepsOf(begun);
+        m_models.config.setRunning(begun);
+        m_models.history.without([&] { m_models.config.follow(info.config); });
+    } else {
+        m_models.config.setRunning(info.config);
+    }
     updateCurrent(); // edits that were made meanwhile
-    if (!m_stays) return show(ofExperiment(m_current, 0));
+    if (!m_stays) return show(ofExperiment(m_current, rowsOf(m_current->now())));
     updateTarget();
     updateGradients();
     showDevice();
@@ -251,6 +257,8 @@ void ShownRun::enlist() {
 /// What is shown, before another run takes its place.
 void ShownRun::keep() {
     if (!m_shown.run || m_shown.run->step() < 1) return;
+    // goes on from a checkpoint, and has not: its rows are a saved run's
+    if (m_shown.id == RunId::None && !hasUnsavedRows() && !showsSaved()) return;
     enlist(); // its last rows may have come just now
     const bool worth = hasUnsavedRows() && trainedSeconds() >= m_worthSeconds;
     m_before = m_shown.id;
@@ -470,6 +478,12 @@ QString ShownRun::stateText() const {
                                              "ready, unless you press Space.")
                                         : tr("Building the networks…");
     case SessionState::Ready:
+        if (m_controller.info() && m_controller.info()->goesOnAfter) {
+            const auto step = static_cast<qlonglong>(*m_controller.info()->goesOnAfter);
+            const QString goesOn =
+                tr("Press Play (Space) to go on after step %1.").arg(QLocale().toString(step));
+            return showsSaved() ? tr("%1 %2").arg(shownText(), goesOn) : goesOn;
+        }
         return showsSaved()
                    ? tr("%1 Press Play (Space) to train it from the start.").arg(shownText())
                    : tr("Ready. Press Play (Space).");

@@ -27,6 +27,9 @@ public:
     /// Another experiment; `about`: a sentence on a preset that needs one.
     void load(const RunConfig&, const QString& preset, const QString& title,
               const QString& about = {});
+    /// The same, to go on from a checkpoint of it. `begun`: a run with the rows up to there, or
+    /// null.
+    void resume(std::shared_ptr<const ExperimentState>, const RunPtr& begun, const QString& title);
     /// The run in a folder, whose settings were loaded.
     void readSaved(const QString& folder, const RunConfig&);
     void setStopStep(qint64 steps);
@@ -99,6 +102,8 @@ private:
     };
 
     void connectSession();
+    void prepare(const RunConfig&, const QString& preset, const QString& title,
+                 const QString& about);
     void showBuilt();
     void invite();
     /// A run of the experiment that is loaded.
@@ -130,8 +135,10 @@ private:
     qint64 m_stopStride = 300; ///< how many more steps Continue asks for
     double m_worthSeconds = 60;
     std::optional<RunConfig> m_planned; ///< whose forks and edits come with the next build
-    RunPtr m_current;                   ///< of the networks that were built last; null before
-    std::optional<RunFeed> m_feed;      ///< into m_current
+    std::shared_ptr<const ExperimentState> m_from; ///< what the next build goes on from; null
+    RunPtr m_begun;                                ///< with the rows up to there; null
+    RunPtr m_current;              ///< of the networks that were built last; null before
+    std::optional<RunFeed> m_feed; ///< into m_current
     Shown m_shown;
     bool m_stays = false;            ///< what is shown until a training takes a step
     std::map<RunId, Shown> m_others; ///< runs of the list that are not shown

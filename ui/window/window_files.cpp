@@ -1,10 +1,14 @@
 // Names of files, dialogs that ask for them, and what is written.
 #include "ui/window/window_files.h"
 
+#include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/runs/run_folder.h"
+#include "engine/runs/run_past.h"
 #include "engine/runs/run_reader.h"
 #include "engine/step/pytorch_script.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/state_dict.h"
 #include "ui/dialogs/ask.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
@@ -13,11 +17,13 @@
 #include "ui/window/shown_run.h"
 
 #include <QClipboard>
+#include <QCoreApplication>
 #include <QDir>
 #include <QEventLoop>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QGuiApplication>
+#include <QLocale>
 #include <QProgressDialog>
 #include <QScopeGuard>
 
@@ -59,8 +65,10 @@ bool namesPicture(const QString& path) {
     return endings.contains(QFileInfo(path).suffix(), Qt::CaseInsensitive);
 }
 
-OpenedFile readExperiment(const QString& path) {
-    return {path, false, readConfig(path.toStdString())};
+bool isSavedRun(const QString& path) {
+    const QFileInfo file(path);
+    return file.fileName() == QLatin1String(kExperimentFile) &&
+           holdsSavedRun(file.path().toStdString());
 }
 
 /// Decodes it: an error is better said now than when the run is built.
@@ -69,12 +77,72 @@ OpenedFile checkPicture(const QString& path) {
     return {path, true, {}};
 }
 
+/// The rows up to a checkpoint as the beginning of its run; null where they are not beside it.
+std::shared_ptr<Run> rowsBefore(const QString& path, const ExperimentState& state) {
+    if (state.run.empty()) return nullptr;
+    try {
+        const QString folder = QFileInfo(path).absolutePath();
+        const RunPast past = readPast(folder.toStdString(), state.run, state.step);
+        return past.begun(state.recorded);
+    } catch (const InputError&) {
+        return nullptr;
+    }
+}
+
+OpenedFile readCheckpointAt(const QString& path) {
+    OpenedFile opened{path};
+    const auto state = std::make_shared<ExperimentState>(readCheckpoint(path.toStdString()));
+    opened.begun = rowsBefore(path, *state);
+    opened.from = state;
+    return opened;
+}
+
+/// With what its run can go on from, where that lies beside it.
+OpenedFile readExperiment(const QString& path) {
+    OpenedFile opened{path};
+    opened.config = readConfig(path.toStdString());
+    const QString beside = QFileInfo(path).dir().filePath(QLatin1String(run_file::kCheckpoint));
+    if (!isSavedRun(path) || !QFileInfo::exists(beside)) return opened;
+    try {
+        const OpenedFile checkpoint = readCheckpointAt(beside);
+        if (!checkpoint.begun) return opened; // of another run
+        opened.from = checkpoint.from;
+        opened.begun = checkpoint.begun;
+    } catch (const InputError& error) {
+        opened.problem = error.message();
+    }
+    return opened;
+}
+
+/// Names and shapes are compared with the network's when it is built.
+OpenedFile checkWeights(const QString& path) {
+    checkStateDict(path.toStdString());
+    OpenedFile opened{path};
+    opened.weights = true;
+    return opened;
+}
+
+/// Whether a file holds arrays by its name: PyTorch's own form is told how to become one.
+bool namesArrays(const QString& path) {
+    static const QStringList endings{QStringLiteral("safetensors"), QStringLiteral("pt"),
+                                     QStringLiteral("pth")};
+    return endings.contains(QFileInfo(path).suffix(), Qt::CaseInsensitive);
+}
+
+OpenedFile readArrays(const QString& path) {
+    const QString name = QFileInfo(path).fileName();
+    const bool named = name == QLatin1String(run_file::kCheckpoint) ||
+                       name == QLatin1String(run_file::kEarlierCheckpoint);
+    return named || isCheckpoint(path.toStdString()) ? readCheckpointAt(path) : checkWeights(path);
+}
+
 /// Of the thread that calls.
 OpenedFile readAny(const QString& path) {
     const QFileInfo file(path);
     if (file.isDir()) return readExperiment(QDir(path).filePath(kExperimentFile));
     if (file.fileName() == QLatin1String(kStepsFile))
         return readExperiment(file.dir().filePath(kExperimentFile));
+    if (namesArrays(path)) return readArrays(path);
     return namesPicture(path) ? checkPicture(path) : readExperiment(path);
 }
 
@@ -83,6 +151,11 @@ OpenedFile readAny(const QString& path) {
 WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, ShownRun& shown,
                          const WindowParts& parts, QWidget& window)
     : m_models(models), m_controller(controller), m_shown(shown), m_parts(parts), m_window(window) {
+    connect(&m_controller, &ExperimentController::saved, this,
+            [this](const QString& path, qint64 step) {
+                emit told(tr("Checkpoint after step %1 saved in %2")
+                              .arg(QLocale().toString(step), safeText(path.toStdString())));
+            });
 }
 
 WindowFiles::~WindowFiles() = default;
@@ -97,13 +170,23 @@ void WindowFiles::openPreset(const QString& name) {
 
 void WindowFiles::show(const OpenedFile& opened) {
     if (opened.picture) return showPicture(opened.path);
-    const RunConfig& config = *opened.config;
+    if (opened.weights) return startFrom(opened.path);
+    const RunConfig& config = opened.from ? opened.from->recorded : *opened.config;
     const QString title = config.title.empty() ? titleOf(opened.path) : safeText(config.title);
-    m_shown.load(config, {}, title);
-    const QFileInfo file(opened.path);
-    if (file.fileName() == QLatin1String(kExperimentFile) &&
-        holdsSavedRun(file.path().toStdString()))
-        m_shown.readSaved(file.path(), config);
+    if (opened.from)
+        m_shown.resume(opened.from, opened.begun, title);
+    else
+        m_shown.load(config, {}, title);
+    if (isSavedRun(opened.path)) {
+        m_shown.readSaved(QFileInfo(opened.path).path(), *opened.config);
+        if (!opened.problem.empty()) m_parts.banner->showText(translated(opened.problem));
+    } else if (opened.from) {
+        emit told(opened.begun
+                      ? tr("The run goes on after step %1.").arg(opened.from->step)
+                      : tr("The run goes on after step %1. The curves before it are not in this "
+                           "file.")
+                            .arg(opened.from->step));
+    }
 }
 
 void WindowFiles::showPicture(const QString& path) {
@@ -112,6 +195,15 @@ void WindowFiles::showPicture(const QString& path) {
     config.task.image = QFileInfo(path).absoluteFilePath().toStdString();
     config.title = titleOf(path).toStdString();
     m_shown.load(config, {}, QString::fromStdString(config.title));
+}
+
+/// A setting like others: it can be undone, and is saved with the experiment.
+void WindowFiles::startFrom(const QString& weights) {
+    ConfigModel& config = m_models.config;
+    config.setData(config.index(config.rowOf("model.weights")),
+                   QFileInfo(weights).absoluteFilePath());
+    m_shown.restart();
+    emit told(tr("Every lane starts from %1.").arg(safeText(weights.toStdString())));
 }
 
 void WindowFiles::openExperiment(const QString& path) { show(readExperiment(path)); }
@@ -146,8 +238,12 @@ bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
 
 void WindowFiles::choose() {
     const QString path = QFileDialog::getOpenFileName(
-        &m_window, tr("Open an experiment, a saved run's experiment.json, or a picture to paint"),
-        {}, tr("Experiments and pictures (*.json *.png *.jpg *.jpeg);;All files (*)"));
+        &m_window,
+        tr("Open an experiment, a saved run's experiment.json, a checkpoint, weights to start "
+           "from, or a picture to paint"),
+        {},
+        tr("Experiments, checkpoints, weights and pictures (*.json *.safetensors *.png *.jpg "
+           "*.jpeg);;All files (*)"));
     if (!path.isEmpty()) tryOpen(path);
 }
 
@@ -171,11 +267,28 @@ void WindowFiles::copyAsPyTorch() {
     });
 }
 
+void WindowFiles::chooseCheckpoint() {
+    if (!m_controller.info() || m_shown.showsSaved()) {
+        m_parts.banner->showText(
+            m_controller.info() ? tr("The run that is shown is over and its networks are gone, so "
+                                     "that there is no checkpoint of it to save.")
+                                : tr("There are no networks yet to save a checkpoint of."));
+        return;
+    }
+    const QString path =
+        chooseTarget(&m_window, tr("Save checkpoint"), QLatin1String(run_file::kCheckpoint),
+                     tr("Checkpoints (*.safetensors)"));
+    if (!path.isEmpty()) m_controller.saveCheckpoint(path, QCoreApplication::applicationVersion());
+}
+
 QStringList WindowFiles::resultNames() const {
     QStringList names;
     for (const std::string& name : filesOf(m_shown.run()->now()))
         names << QString::fromStdString(name);
-    return names << QLatin1String(run_file::kPlots);
+    for (const LaneInfo& lane : m_shown.run()->lanes()) // of a run that the command line trained
+        names << QString::fromStdString(run_file::weights(lane.name));
+    return names << QLatin1String(run_file::kPlots) << QLatin1String(run_file::kCheckpoint)
+                 << QLatin1String(run_file::kEarlierCheckpoint);
 }
 
 /// On a thread of its own, as long tables take their time: the window is drawn meanwhile.

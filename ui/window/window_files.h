@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/runs/run_saving.h"
+#include "engine/train/experiment_state.h"
 #include "ui/session/file_job.h"
 #include "ui/window/run_models.h"
 #include "ui/window/window_parts.h"
@@ -23,8 +24,13 @@ class ShownRun;
 /// A file that was read and can be shown.
 struct OpenedFile {
     QString path;
-    bool picture = false;            ///< to be painted
-    std::optional<RunConfig> config; ///< of an experiment
+    bool picture = false;              ///< to be painted
+    std::optional<RunConfig> config{}; ///< of an experiment
+    bool weights = false;              ///< of a network, to start from
+    /// Of a checkpoint, with the rows before it where they lie beside it.
+    std::shared_ptr<const ExperimentState> from{};
+    std::shared_ptr<Run> begun{};
+    Message problem{}; ///< of a checkpoint that lies beside an experiment and cannot be read
 };
 
 class WindowFiles : public QObject {
@@ -40,7 +46,8 @@ public:
     void openExperiment(const QString& path);
     /// Lets the networks paint a PNG or JPEG file.
     void openPicture(const QString& path);
-    /// Either of them, by the name's ending; of a folder or its steps.csv, the run saved there.
+    /// Either of them, by the name's ending; of a folder or its steps.csv, the run saved there; a
+    /// checkpoint, to go on from it; weights, to start from them.
     void open(const QString& path);
     /// The same, with the sentence of an error as banner: then nothing is opened and it gives
     /// false. What takes long to read is read aside, and opened or refused later; another file ends
@@ -55,6 +62,7 @@ public:
 
     void choose();
     void chooseExperiment();
+    void chooseCheckpoint();
     bool chooseResultsFolder(); ///< whether they were saved
     void savePlots();
     /// The settings as a Python program for PyTorch, to the clipboard.
@@ -69,6 +77,7 @@ signals:
 private:
     void show(const OpenedFile&);
     void showPicture(const QString& path);
+    void startFrom(const QString& weights);
     /// Shows what the job has read; false where it failed.
     bool conclude(const std::shared_ptr<OpenedFile>&);
     QStringList resultNames() const;

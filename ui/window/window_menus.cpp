@@ -64,6 +64,8 @@ void WindowMenus::fillFile(QMenu& file) {
                    &WindowFiles::savePlots);
     file.addAction(tr("Save &results…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), &m_files,
                    &WindowFiles::chooseResultsFolder);
+    file.addAction(tr("Save &checkpoint…"), QKeySequence(Qt::CTRL | Qt::Key_K), &m_files,
+                   &WindowFiles::chooseCheckpoint);
     file.addSeparator();
     file.addAction(tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), &m_window, &QWidget::close);
 }

@@ -1,0 +1,316 @@
+// Checkpoints and weights in the window: saved from the menu, opened and dropped, with the rows
+// before them where they lie beside them; what cannot be read is refused, and nothing is lost.
+#include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/runs/run_folder.h"
+#include "engine/runs/run_writer.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/run_info.h"
+#include "engine/train/state_dict.h"
+#include "tests/support/opened_window.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/window/window_files.h"
+
+#include <QFileDialog>
+#include <QMenuBar>
+#include <QSignalSpy>
+#include <QStatusBar>
+#include <QTimer>
+
+#include <cmath>
+
+using namespace halfscope;
+
+namespace {
+
+/// With skips and growth.
+RunConfig config(int64_t steps = 40) {
+    RunConfig config = tinyConfig(steps);
+    config.lanes[1].scaler.initScale = 1e30;
+    config.lanes[1].scaler.rules.growthInterval = 5;
+    return config;
+}
+
+/// Trains so far into a folder and leaves a checkpoint there, as the command line does.
+void trainPart(const QString& folder, const RunConfig& config, int64_t steps) {
+    Experiment experiment(config);
+    const RunInfo info = runInfo(experiment, "test");
+    RunWriter files(folder.toStdString(), info, lanesOf(config), experiment.target(),
+                    extraMetrics(experiment));
+    while (experiment.step() < steps) {
+        RunBatch batch;
+        std::vector<StepRecord> records;
+        experiment.advance(records, batch.events);
+        for (const StepRecord& record : records)
+            batch.rows.push_back(rowOf(record));
+        files.append(batch);
+    }
+    ExperimentState state = experiment.state();
+    state.run = files.id();
+    const CheckpointText text(state, "test");
+    files.place(run_file::kCheckpoint, text.parts(), run_file::kEarlierCheckpoint);
+    files.finish(info, experiment.snapshot());
+}
+
+/// Loss and scale of all rows from a step on.
+std::vector<double> valuesFrom(MainWindow& window, int64_t first) {
+    std::vector<double> values;
+    const RunSnapshot& run = window.shown().run()->now();
+    for (int lane = 0; lane < run.laneCount(); ++lane)
+        for (int64_t step = first; step <= run.lastStep(); ++step) {
+            const StepRow row = run.row(lane, step);
+            values.push_back(double{row.loss()});
+            values.push_back(double{row.scale()});
+        }
+    return values;
+}
+
+bool stepsTo(MainWindow& window, int64_t step) {
+    while (window.run().step() < step) {
+        const int64_t before = window.run().step();
+        window.stepOnce();
+        if (!QTest::qWaitFor([&] { return window.run().step() > before; }, kPatience)) return false;
+    }
+    return reaches(window, SessionState::Paused) || reaches(window, SessionState::Finished);
+}
+
+bool trainsToTheEnd(MainWindow& window, int64_t steps) {
+    window.play();
+    return QTest::qWaitFor([&] { return window.run().step() >= steps && !window.showsSaved(); },
+                           kPatience) &&
+           reaches(window, SessionState::Finished);
+}
+
+} // namespace
+
+class TestWindowResume : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void savesAndGoesOn();
+    void savesWhileItTrains();
+    void forksComeAlong();
+    void rowsBesideTheCheckpoint();
+    void folderGoesOn();
+    void finishedRunContinues();
+    void damagedIsRefused();
+    void cannotBeWritten();
+    void menuAsksForAName();
+    void weightsStartTheLanes();
+    void otherWeightsAreRefused();
+
+private:
+    QString path(const char* name) const { return m_folder.filePath(QString::fromUtf8(name)); }
+    QTemporaryDir m_folder;
+};
+
+void TestWindowResume::savesAndGoesOn() {
+    Opened whole(config());
+    QVERIFY(reaches(whole.window, SessionState::Ready));
+    QVERIFY(stepsTo(whole.window, 13));
+    QSignalSpy saved(&whole.window.controller(), &ExperimentController::saved);
+    whole.window.controller().saveCheckpoint(path("c.safetensors"), QStringLiteral("1"));
+    QTRY_COMPARE_WITH_TIMEOUT(saved.size(), 1, kPatience);
+    QCOMPARE(saved[0][1].toLongLong(), 13);
+    QTRY_VERIFY(whole.window.statusBar()->currentMessage().contains("Checkpoint after step 13"));
+    QVERIFY(trainsToTheEnd(whole.window, 40));
+
+    Opened other(config(5));
+    QVERIFY(other.window.tryFile(path("c.safetensors")));
+    QVERIFY(reaches(other.window, SessionState::Ready));
+    QVERIFY(!other.window.showsSaved());
+    QVERIFY(trainsToTheEnd(other.window, 40));
+    QCOMPARE(valuesFrom(other.window, 14), valuesFrom(whole.window, 14));
+    QVERIFY(!other.window.shown().run()->now().column(0, metric::Loss).at(13));
+    // Reset trains from the start again
+    other.window.restart();
+    QVERIFY(reaches(other.window, SessionState::Ready));
+    QVERIFY(trainsToTheEnd(other.window, 40));
+    QCOMPARE(valuesFrom(other.window, 1), valuesFrom(whole.window, 1));
+}
+
+void TestWindowResume::savesWhileItTrains() {
+    Opened opened(config(1000000));
+    opened.window.play();
+    QVERIFY(reaches(opened.window, SessionState::Running));
+    QSignalSpy saved(&opened.window.controller(), &ExperimentController::saved);
+    for (int i = 0; i < 3; ++i)
+        opened.window.controller().saveCheckpoint(path("while.safetensors"), QStringLiteral("1"));
+    QTRY_VERIFY_WITH_TIMEOUT(!saved.isEmpty(), kPatience);
+    QCOMPARE(opened.window.controller().state(), SessionState::Running);
+    QVERIFY(readCheckpoint(path("while.safetensors").toStdString()).step > 0);
+}
+
+void TestWindowResume::forksComeAlong() {
+    RunConfig forked = config(20);
+    LaneConfig lane = forked.lanes[1];
+    lane.scaler.initScale = 8;
+    forked.forks = {{6, 1, 0, lane}};
+    forked.edits = {{4, -1, "optimizer.lr", 0.001}};
+    Experiment experiment(forked);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    while (experiment.step() < 9)
+        experiment.advance(records, events);
+    writeCheckpoint(path("forked.safetensors").toStdString(), experiment.state(), "1");
+    Opened opened(config(5));
+    QVERIFY(opened.window.tryFile(path("forked.safetensors")));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(trainsToTheEnd(opened.window, 20));
+    QCOMPARE(opened.window.shown().run()->now().laneCount(), 3);
+    QCOMPARE(opened.window.shown().run()->lanes()[2].parent, 1);
+    QCOMPARE(opened.window.config().config().lanes.size(), size_t{3});
+    QCOMPARE(opened.window.config().config().optimizer.lr, 0.001);
+    while (!experiment.finished())
+        experiment.advance(records, events);
+    const StepRow last = opened.window.shown().run()->now().row(2, 20);
+    QCOMPARE(last.loss(), records.back().loss);
+}
+
+void TestWindowResume::rowsBesideTheCheckpoint() {
+    trainPart(path("part"), config(), 17);
+    Opened whole(config()), opened(config(5));
+    QVERIFY(trainsToTheEnd(whole.window, 40));
+    QVERIFY(opened.window.tryFile(path("part/checkpoint.safetensors")));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QTRY_COMPARE_WITH_TIMEOUT(opened.window.run().step(), int64_t{17}, kPatience);
+    QVERIFY(!opened.window.shown().hasUnsavedRows());
+    QVERIFY(trainsToTheEnd(opened.window, 40));
+    QVERIFY(opened.window.shown().hasUnsavedRows());
+    QCOMPARE(valuesFrom(opened.window, 1), valuesFrom(whole.window, 1));
+    QCOMPARE(opened.window.events().rowCount(), whole.window.events().rowCount());
+    // and what is saved of it is the whole run
+    opened.window.saveResults(path("a"));
+    whole.window.saveResults(path("b"));
+    for (const char* name : {"/steps.csv", "/events.csv", "/experiment.json"}) {
+        QFile a(path("a") + name), b(path("b") + name);
+        QVERIFY(a.open(QIODevice::ReadOnly) && b.open(QIODevice::ReadOnly));
+        QVERIFY2(a.readAll() == b.readAll(), name);
+    }
+}
+
+/// The run that is saved there is shown; Play goes on from its checkpoint.
+void TestWindowResume::folderGoesOn() {
+    trainPart(path("folder"), config(), 17);
+    Opened opened(config(5));
+    QVERIFY(opened.window.tryFile(path("folder")));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QTRY_VERIFY_WITH_TIMEOUT(opened.window.showsSaved(), kPatience);
+    QCOMPARE(opened.window.run().step(), int64_t{17});
+    QVERIFY(!opened.window.canBringBack());
+    QTRY_VERIFY(opened.window.findChild<QLabel*>(QStringLiteral("state"))
+                    ? opened.window.findChild<QLabel*>(QStringLiteral("state"))
+                          ->text()
+                          .contains("go on after step 17")
+                    : true);
+    QVERIFY(trainsToTheEnd(opened.window, 40));
+    Opened whole(config());
+    QVERIFY(trainsToTheEnd(whole.window, 40));
+    QCOMPARE(valuesFrom(opened.window, 1), valuesFrom(whole.window, 1));
+}
+
+void TestWindowResume::finishedRunContinues() {
+    trainPart(path("finished"), config(12), 12);
+    Opened opened(config(5));
+    QVERIFY(opened.window.tryFile(path("finished")));
+    QVERIFY(reaches(opened.window, SessionState::Finished));
+    QTRY_VERIFY_WITH_TIMEOUT(opened.window.showsSaved(), kPatience);
+    QVERIFY(trainsToTheEnd(opened.window, 24));
+    QVERIFY(opened.window.shown().run()->now().column(1, metric::Loss).at(1));
+}
+
+void TestWindowResume::damagedIsRefused() {
+    trainPart(path("damaged"), config(), 10);
+    QFile file(path("damaged/checkpoint.safetensors"));
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    QVERIFY(file.seek(file.size() - 100) && file.write("x") == 1);
+    file.close();
+    Opened opened(config(5));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(!opened.window.tryFile(file.fileName()));
+    QVERIFY2(opened.window.bannerText().contains("it is damaged: the values of 1/"),
+             qPrintable(opened.window.bannerText()));
+    QCOMPARE(opened.window.config().config().steps, int64_t{5});
+    // its folder is the saved run, and why that does not go on
+    QVERIFY(opened.window.tryFile(path("damaged")));
+    QTRY_VERIFY_WITH_TIMEOUT(opened.window.showsSaved(), kPatience);
+    QVERIFY(opened.window.bannerText().contains("it is damaged: the values of 1/"));
+    QVERIFY(trainsToTheEnd(opened.window, 40));
+}
+
+void TestWindowResume::cannotBeWritten() {
+    Opened opened(config());
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    opened.window.controller().saveCheckpoint(path("no/such/folder/c.safetensors"),
+                                              QStringLiteral("1"));
+    QTRY_VERIFY_WITH_TIMEOUT(opened.window.bannerText().contains("cannot write"), kPatience);
+    QVERIFY(trainsToTheEnd(opened.window, 40));
+}
+
+void TestWindowResume::menuAsksForAName() {
+    Opened opened(config());
+    QAction* save = nullptr;
+    for (QAction* menu : opened.window.menuBar()->actions())
+        for (QAction* each : menu->menu()->actions())
+            if (each->text() == QStringLiteral("Save &checkpoint…")) save = each;
+    QVERIFY(save);
+    QVERIFY(!save->shortcut().isEmpty());
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(stepsTo(opened.window, 3));
+    QTimer::singleShot(0, this, [this] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        QVERIFY(dialog);
+        dialog->selectFile(path("menu"));
+        QMetaObject::invokeMethod(dialog, "accept");
+    });
+    QSignalSpy saved(&opened.window.controller(), &ExperimentController::saved);
+    save->trigger();
+    QTRY_COMPARE_WITH_TIMEOUT(saved.size(), 1, kPatience);
+    QCOMPARE(readCheckpoint(path("menu.safetensors").toStdString()).step, int64_t{3});
+}
+
+void TestWindowResume::weightsStartTheLanes() {
+    Experiment trained(config(6));
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    while (!trained.finished())
+        trained.advance(records, events);
+    const QString file = path("weights.safetensors");
+    writeFileAtomically(file.toStdString(), stateDictBytes(trained.lane(0), "", "1"));
+    RunConfig with = config(1);
+    with.model.weights = file.toStdString();
+    Experiment expected(with);
+    records.clear();
+    expected.advance(records, events);
+
+    Opened opened(config(1));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(opened.window.tryFile(file));
+    QCOMPARE(opened.window.config().config().model.weights, file.toStdString());
+    QVERIFY(trainsToTheEnd(opened.window, 1));
+    QCOMPARE(opened.window.shown().run()->now().row(0, 1).loss(), records[0].loss);
+    QVERIFY(QFile::exists(file));
+    opened.window.saveExperiment(path("weights.json"));
+    QCOMPARE(readConfig(path("weights.json").toStdString()).model.weights, file.toStdString());
+}
+
+void TestWindowResume::otherWeightsAreRefused() {
+    RunConfig wide = config();
+    wide.model.width *= 2;
+    Experiment other(wide);
+    const QString file = path("wide.safetensors"), pickle = path("model.pt");
+    writeFileAtomically(file.toStdString(), stateDictBytes(other.lane(0), "", "1"));
+    writeFileAtomically(pickle.toStdString(), std::string_view("PK\x03\x04 data.pkl", 13));
+    Opened opened(config());
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(!opened.window.tryFile(pickle));
+    QVERIFY2(opened.window.bannerText().contains("python3 -c"),
+             qPrintable(opened.window.bannerText()));
+    QVERIFY(opened.window.config().config().model.weights.empty());
+    QVERIFY(opened.window.tryFile(file));
+    QTRY_VERIFY_WITH_TIMEOUT(opened.window.bannerText().contains("the network"), kPatience);
+    QVERIFY(opened.window.bannerText().contains("model.weights"));
+}
+
+QTEST_MAIN(TestWindowResume)
+#include "tst_window_resume.moc"
