@@ -4,6 +4,9 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
+#include "engine/settings/model_settings.h"
+#include "engine/settings/run_length.h"
+#include "engine/step/step_parts.h"
 #include "engine/train/typed_arrays.h"
 
 #include <algorithm>
@@ -42,6 +45,16 @@ std::map<std::string, Shape> shapesOf(const Graph& graph) {
     std::map<std::string, Shape> shapes;
     for (const StateInfo& state : graph.states())
         if (isWeight(state)) shapes[state.name] = graph[state.node].shape;
+    return shapes;
+}
+
+std::map<std::string, Shape> shapesOf(const RunConfig& config) {
+    const BatchShape batch = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
+    const ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
+    std::map<std::string, Shape> shapes;
+    for (const NetworkPart& part : partsOf(config).networks)
+        for (const NamedParameter& each : parametersOf(model))
+            shapes[part.prefix + each.name] = each.info.shape;
     return shapes;
 }
 
@@ -127,8 +140,8 @@ void withKey(const Call& call) {
 
 } // namespace
 
-void checkStateDict(const std::string& path) {
-    withKey([&] { headerOf(path); });
+void checkStateDict(const std::string& path, const RunConfig& config) {
+    withKey([&] { checkNames(path, headerOf(path), shapesOf(config)); });
 }
 
 Weights readStateDict(const std::string& path, const Graph& step) {

@@ -7,8 +7,8 @@
 
 namespace halfscope {
 
-/// As far as can be said without the network: InputError as of readStateDict().
-void checkStateDict(const std::string& path);
+/// Before anything is built: InputError as of readStateDict(), for the network of the settings.
+void checkStateDict(const std::string& path, const RunConfig&);
 
 /// The weights of a network from a file: names and shapes must be those of the graph's parameters
 /// and running statistics, in any floating dtype; the values become the nearest float32. A lane

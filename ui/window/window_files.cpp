@@ -114,14 +114,6 @@ OpenedFile readExperiment(const QString& path) {
     return opened;
 }
 
-/// Names and shapes are compared with the network's when it is built.
-OpenedFile checkWeights(const QString& path) {
-    checkStateDict(path.toStdString());
-    OpenedFile opened{path};
-    opened.weights = true;
-    return opened;
-}
-
 /// Whether a file holds arrays by its name: PyTorch's own form is told how to become one.
 bool namesArrays(const QString& path) {
     static const QStringList endings{QStringLiteral("safetensors"), QStringLiteral("pt"),
@@ -133,7 +125,10 @@ OpenedFile readArrays(const QString& path) {
     const QString name = QFileInfo(path).fileName();
     const bool named = name == QLatin1String(run_file::kCheckpoint) ||
                        name == QLatin1String(run_file::kEarlierCheckpoint);
-    return named || isCheckpoint(path.toStdString()) ? readCheckpointAt(path) : checkWeights(path);
+    if (named || isCheckpoint(path.toStdString())) return readCheckpointAt(path);
+    OpenedFile opened{path};
+    opened.weights = true;
+    return opened;
 }
 
 /// Of the thread that calls.
@@ -180,12 +175,6 @@ void WindowFiles::show(const OpenedFile& opened) {
     if (isSavedRun(opened.path)) {
         m_shown.readSaved(QFileInfo(opened.path).path(), *opened.config);
         if (!opened.problem.empty()) m_parts.banner->showText(translated(opened.problem));
-    } else if (opened.from) {
-        emit told(opened.begun
-                      ? tr("The run goes on after step %1.").arg(opened.from->step)
-                      : tr("The run goes on after step %1. The curves before it are not in this "
-                           "file.")
-                            .arg(opened.from->step));
     }
 }
 
@@ -200,10 +189,10 @@ void WindowFiles::showPicture(const QString& path) {
 /// A setting like others: it can be undone, and is saved with the experiment.
 void WindowFiles::startFrom(const QString& weights) {
     ConfigModel& config = m_models.config;
+    checkStateDict(weights.toStdString(), config.config());
     config.setData(config.index(config.rowOf("model.weights")),
                    QFileInfo(weights).absoluteFilePath());
     m_shown.restart();
-    emit told(tr("Every lane starts from %1.").arg(safeText(weights.toStdString())));
 }
 
 void WindowFiles::openExperiment(const QString& path) { show(readExperiment(path)); }

@@ -240,6 +240,9 @@ void TestStateDict::refuses() {
     }
     const std::string text = refusal(file);
     QVERIFY2(text.starts_with(about.toStdString()), text.c_str());
+    // the same, before anything is built
+    QCOMPARE(thrownBy<InputError>([&] { checkStateDict(file, config()); }),
+             "model.weights: " + file + ": " + text);
 }
 
 void TestStateDict::picklesAreRefused_data() {
