@@ -119,6 +119,14 @@ private:
     std::string m_place;
 };
 
+JsonTree stateTree(const std::string& text, const std::string& path) {
+    try {
+        return parseStrictJson(text);
+    } catch (const InputError& error) {
+        refuse(path, {phrase("Files", "state, %1"), error.message()});
+    }
+}
+
 LaneState laneOf(const Json& json, const std::string& path, const std::string& place,
                  int64_t step) {
     const Reader reader(json, path, place);
@@ -210,7 +218,7 @@ ExperimentState readWhole(const std::string& path) {
     checkHeader(file, path);
     ExperimentState state;
     state.recorded = parseConfig(metadataAt(file, "experiment", path), path);
-    const JsonTree tree = parseStrictJson(metadataAt(file, "state", path));
+    const JsonTree tree = stateTree(metadataAt(file, "state", path), path);
     const Reader reader(tree, path, "state");
     state.step = reader.whole("step", 0, kMostSteps);
     state.wallSeconds = reader.real("seconds");

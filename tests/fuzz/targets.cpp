@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/escape.h"
+#include "engine/core/sha256.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
 #include "engine/io/gzip.h"
@@ -18,11 +19,13 @@
 #include "engine/runs/run_summary.h"
 #include "engine/settings/cast_policy_json.h"
 #include "engine/settings/fields.h"
+#include "engine/train/checkpoint.h"
 #include "engine/verify/golden.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -147,6 +150,34 @@ void safetensors(std::string_view bytes) {
         checkArray(readSafetensor(file.path(), each));
 }
 
+/// The header with its checksum as it should be, for whoever makes a file can compute it.
+std::string signedCheckpoint(std::string_view bytes) {
+    std::string file(bytes);
+    constexpr std::string_view kKey = "\"checksum\":\"";
+    constexpr size_t kDigits = 64;
+    uint64_t length = 0;
+    if (file.size() < sizeof length) return file;
+    std::memcpy(&length, file.data(), sizeof length);
+    const size_t at = file.find(kKey), digits = at + kKey.size();
+    if (at == file.npos || length > file.size() - sizeof length || digits + kDigits > length)
+        return file;
+    file.replace(digits, kDigits, kDigits, '0');
+    file.replace(digits, kDigits, sha256(std::string_view(file).substr(0, sizeof length + length)));
+    return file;
+}
+
+void checkpoint(std::string_view bytes) {
+    const MemoryFile file(signedCheckpoint(bytes));
+    const ExperimentState state = readCheckpoint(file.path());
+    require(!state.lanes.empty() && state.lanes.size() <= kMaxLanes, "no lanes, or too many");
+    std::string written;
+    const CheckpointText text(state, "fuzz");
+    for (const std::string_view part : text.parts())
+        written += part;
+    const MemoryFile again(written);
+    require(readCheckpoint(again.path()).lanes == state.lanes, "it reads differently");
+}
+
 void summary(std::string_view bytes) {
     const std::array<std::string, 2> lanes{"fp32", "amp-fp16"};
     trainedOnOf(bytes, "summary.json", lanes, 3);
@@ -201,7 +232,8 @@ void golden(std::string_view bytes) {
     walk(recorded::Golden::parse("g.json", bytes), kDeep);
 }
 
-constexpr std::array<Target, 13> kTargets{{{"csv", csv},
+constexpr std::array<Target, 14> kTargets{{{"checkpoint", checkpoint},
+                                           {"csv", csv},
                                            {"experiment", experiment},
                                            {"golden", golden},
                                            {"gzip", gzip},
