@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/settings/data_experiment.h"
 
 #include <charconv>
 #include <filesystem>
@@ -43,9 +44,11 @@ void deviceOption(CLI::App& command, std::string& to) {
 }
 
 void ExperimentOptions::addTo(CLI::App& command) {
-    textOption(command, "experiment", file,
-               "An experiment file (JSON) or the folder of a saved run; without it, the preset",
-               "FILE", "the path of an experiment file");
+    textOption(
+        command, "experiment", file,
+        "An experiment file (JSON), the folder of a saved run, or data to train on: a csv "
+        "table, .npy or .safetensors arrays, a folder of pictures, MNIST; without it, the preset",
+        "FILE", "the path of an experiment file, a run or data");
     textOption(command, "--preset", preset, "The name of a preset (default: checkerboard)", "NAME",
                "the name of a preset, such as checkerboard");
     textOption(command, "--lanes", lanes,
@@ -80,6 +83,16 @@ std::string experimentIn(const std::string& path) {
     return folder ? (std::filesystem::path(path) / "experiment.json").string() : path;
 }
 
+/// An experiment's file or folder; of data, a first experiment on it.
+RunConfig experimentAt(const std::string& path) {
+    std::error_code ignored;
+    const std::string file = experimentIn(path);
+    const bool saved = file != path && std::filesystem::exists(file, ignored);
+    if (!saved)
+        if (auto made = experimentOn(path)) return *std::move(made);
+    return readConfig(file);
+}
+
 } // namespace
 
 RunConfig ExperimentOptions::config() const {
@@ -88,7 +101,7 @@ RunConfig ExperimentOptions::config() const {
     }
     if (!steps.empty() && !epochs.empty())
         throw InputError(Message::data("--steps and --epochs: give one of them"));
-    RunConfig config = !file.empty() ? readConfig(experimentIn(file))
+    RunConfig config = !file.empty() ? experimentAt(file)
                                      : presetNamed(preset.empty() ? "checkerboard" : preset).config;
     if (!lanes.empty()) {
         config.lanes = parseLanes(lanes);

@@ -101,10 +101,11 @@ Options parse(QApplication& app) {
           QStringLiteral("WxH")}});
     parser.addPositionalArgument(
         QStringLiteral("file"),
-        QCoreApplication::translate("Program",
-                                    "An experiment file, the folder of a saved run, or a PNG or "
-                                    "JPEG picture for the networks to paint."),
-        QStringLiteral("[experiment.json|folder|picture]"));
+        QCoreApplication::translate(
+            "Program", "An experiment file, the folder of a saved run, data to train on "
+                       "(a csv table, arrays, a folder of pictures, MNIST), or a PNG "
+                       "or JPEG picture for the networks to paint."),
+        QStringLiteral("[experiment|data|picture]"));
     if (!parser.parse(app.arguments()))
         throw InputError(Message::data(parser.errorText().toStdString()));
     if (parser.isSet(help)) parser.showHelp(0);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 namespace halfscope {
@@ -92,7 +93,7 @@ TensorSpec targetSpec(const TaskConfig& task, const ArrayInfo& y,
                       const std::vector<int32_t>& labels) {
     if (labels.empty()) return {"target", sampleShape(placeOfY(task), y)};
     const int64_t classes = *std::max_element(labels.begin(), labels.end()) + int64_t{1};
-    return {"target", {}, DType::I32, std::max<int64_t>(2, classes)};
+    return {"target", {}, DType::I32, std::max<int64_t>(2, classes), true};
 }
 
 bool wantsClasses(const TaskConfig& task) { return infoOf(task.loss.kind).ofLabels; }
@@ -172,6 +173,52 @@ private:
     TaskView m_view;
 };
 
+/// "x_train.npy" and "y_train.npy": each is found by the other, the last x or y of the name that
+/// leads to a file decides.
+std::string partnerOf(const std::filesystem::path& path, std::string_view from,
+                      std::string_view to) {
+    const std::string name = path.filename().string();
+    for (size_t at = path.stem().string().size(); at-- > 0;) {
+        const size_t letter = from.find(name[at]);
+        if (letter == std::string_view::npos) continue;
+        std::string other = name;
+        other[at] = to[letter];
+        std::string found = (path.parent_path() / other).string();
+        std::error_code ignored;
+        if (std::filesystem::is_regular_file(found, ignored)) return found;
+    }
+    return {};
+}
+
+/// False too for what is damaged: it may be weights or a checkpoint.
+bool holdsBoth(const std::string& path) {
+    try {
+        const SafetensorsInfo info = safetensorsInfo(path);
+        return info.find("x") && info.find("y");
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
+bool opensArrays(const std::string& path, TaskConfig& task) {
+    if (path.ends_with(".safetensors")) {
+        task.x = path;
+        task.y.clear();
+        return holdsBoth(path);
+    }
+    if (!path.ends_with(".npy")) return false;
+    task.x = path;
+    task.y = partnerOf(path, "xX", "yY");
+    if (!task.y.empty()) return true;
+    task.y = path;
+    task.x = partnerOf(path, "yY", "xX");
+    if (!task.x.empty()) return true;
+    throw InputError(phrase("Data",
+                            "%1: the other array is missing: beside x.npy, with the inputs, "
+                            "there must be a file y.npy with the targets"),
+                     pathText(path));
+}
+
 PythonData arrayPython(const TaskConfig& task, int64_t) {
     const bool tensors = task.x.ends_with(".safetensors") || task.y.ends_with(".safetensors");
     return {std::string("import numpy\n") +
@@ -211,6 +258,7 @@ const DataSetInfo kArrayData{
     .targets = Targets::AsTheLoss,
     .validates = true,
     .fromFiles = true,
+    .opens = opensArrays,
     .facts = arrayFacts,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<ArrayData>(task);

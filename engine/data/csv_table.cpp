@@ -29,6 +29,19 @@ struct Table {
     int64_t samples = 0;
 };
 
+/// nan for what is no number.
+double numberOf(const std::string& text) {
+    double value = NAN;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return code == std::errc{} && end == text.data() + text.size() ? value : double{NAN};
+}
+
+bool areWhole(const std::vector<std::string>& classes) {
+    return std::all_of(classes.begin(), classes.end(), [](const std::string& name) {
+        return numberOf(name) == std::trunc(numberOf(name));
+    });
+}
+
 /// Reads one file.
 class TableFile {
 public:
@@ -131,20 +144,16 @@ private:
     /// By number where all are numbers, else by name: their order does not depend on that of the
     /// lines.
     void sortClasses() {
-        const auto number = [](const std::string& text) {
-            double value = NAN;
-            const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-            return code == std::errc{} && end == text.data() + text.size() ? value : double{NAN};
-        };
         for (const auto& [name, index] : m_indices)
             m_table.classes.push_back(name); // sorted by name
         const bool numbers =
             std::none_of(m_table.classes.begin(), m_table.classes.end(),
-                         [&](const std::string& name) { return std::isnan(number(name)); });
+                         [](const std::string& name) { return std::isnan(numberOf(name)); });
         if (numbers)
-            std::stable_sort(
-                m_table.classes.begin(), m_table.classes.end(),
-                [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
+            std::stable_sort(m_table.classes.begin(), m_table.classes.end(),
+                             [](const std::string& a, const std::string& b) {
+                                 return numberOf(a) < numberOf(b);
+                             });
         std::vector<int32_t> sorted(m_indices.size());
         for (size_t i = 0; i < m_table.classes.size(); ++i)
             sorted[static_cast<size_t>(m_indices[m_table.classes[i]])] = static_cast<int32_t>(i);
@@ -170,7 +179,8 @@ public:
                      TensorSpec{"target", {1}}};
         if (!m_table.labels.empty()) {
             const auto classes = static_cast<int64_t>(m_table.classes.size());
-            m_tensors[kTarget] = {"target", {}, DType::I32, std::max<int64_t>(2, classes)};
+            m_tensors[kTarget] = {
+                "target", {}, DType::I32, std::max<int64_t>(2, classes), areWhole(m_table.classes)};
         }
         if (task.standardise) standardise();
     }
@@ -294,6 +304,11 @@ const DataSetInfo kCsvData{
     .targets = Targets::AsTheLoss,
     .validates = true,
     .fromFiles = true,
+    .opens =
+        [](const std::string& path, TaskConfig& task) {
+            task.path = path;
+            return path.ends_with(".csv") || path.ends_with(".CSV");
+        },
     .facts = csvFacts,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<CsvData>(task);

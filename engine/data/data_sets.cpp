@@ -15,12 +15,13 @@
 namespace halfscope {
 
 extern const DataSetInfo kCheckerboardData, kImageData, kRegressionData, kMnistData, kArrayData,
-    kCsvData, kCurveData, kLineData, kMoonData, kSpiralData, kCircleData;
+    kCsvData, kCurveData, kLineData, kMoonData, kSpiralData, kCircleData, kPictureData;
 
 std::span<const DataSetInfo> dataSets() {
-    static const std::array rows{kCheckerboardData, kImageData,  kRegressionData, kMnistData,
-                                 kArrayData,        kCsvData,    kCurveData,      kLineData,
-                                 kMoonData,         kSpiralData, kCircleData}; // by TaskKind
+    static const std::array rows{kCheckerboardData, kImageData,  kRegressionData,
+                                 kMnistData,        kArrayData,  kCsvData,
+                                 kCurveData,        kLineData,   kMoonData,
+                                 kSpiralData,       kCircleData, kPictureData}; // by TaskKind
     return rows;
 }
 
@@ -49,7 +50,7 @@ public:
     }
 
 private:
-    using Key = std::array<std::string, 8>;
+    using Key = std::array<std::string, 10>;
     static Key keyOf(const TaskConfig& task) {
         return {nameOf(task.kind),
                 task.path,
@@ -58,7 +59,9 @@ private:
                 task.target,
                 numberText(task.validation),
                 nameOf(task.loss.kind),
-                task.standardise ? "standardised" : ""};
+                task.standardise ? "standardised" : "",
+                numberText(task.pictureSide),
+                task.grey ? "grey" : ""};
     }
     mutable std::mutex m_mutex;
     std::map<Key, DataFacts> m_facts;

@@ -243,6 +243,11 @@ const DataSetInfo kMnistData{
     .validates = true,
     .fromFiles = true,
     .view = ViewKind::Classes,
+    .opens =
+        [](const std::string& path, TaskConfig& task) {
+            task.path = path;
+            return !findFile(dataFolder(path), "train-images-idx3-ubyte").empty();
+        },
     .facts = factsOfFiles,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
         return std::make_unique<MnistData>(task);

@@ -18,7 +18,8 @@ enum class TaskKind : uint8_t {
     Line,
     Moons,
     Spirals,
-    Circles
+    Circles,
+    Pictures
 };
 const char* nameOf(TaskKind); ///< empty beyond the last row
 
@@ -40,12 +41,14 @@ struct TaskConfig {
     int64_t samples = 1024;                   ///< of a data set that is drawn from the seed
     int64_t batch = 64;                       ///< samples in a step
     double targetMean = 10, targetSpread = 5; ///< regression: targets are spread * N(0,1) + mean
-    double noise = 0.1;      ///< line, moons, circles: standard deviation; spirals: the most
-    std::string path{};      ///< mnist: folder, empty for the sample; csv: file
-    std::string x{}, y{};    ///< arrays: files
-    std::string target{};    ///< csv: the target's column; empty for the last one
-    bool standardise = true; ///< csv: inputs to mean 0 and deviation 1
-    double validation = 0.1; ///< arrays, csv, moons, ...: the share of samples that is held back
+    double noise = 0.1;       ///< line, moons, circles: standard deviation; spirals: the most
+    std::string path{};       ///< mnist: folder, empty for the sample; csv: file
+    std::string x{}, y{};     ///< arrays: files
+    std::string target{};     ///< csv: the target's column; empty for the last one
+    int64_t pictureSide = 32; ///< pictures: pixels of a sample's side
+    bool grey = false;        ///< pictures: one channel in place of three
+    bool standardise = true;  ///< csv: inputs to mean 0 and deviation 1
+    double validation = 0.1;  ///< arrays, csv, moons, ...: the share of samples that is held back
     LossSpec loss{};
 };
 

@@ -83,7 +83,9 @@ std::vector<Field> fileFields() {
                     "mnist: the folder with the four files of MNIST or Fashion-MNIST, plain "
                     "or .gz; empty: 2,000 digits to train on and 500 to validate on, which "
                     "come with the program. csv: the table, whose first line names the "
-                    "columns. A relative path starts at the folder of the experiment file.")},
+                    "columns. pictures: a folder that has a folder of pictures for each class, or "
+                    "folders train and val with those. A relative path starts at the folder of the "
+                    "experiment file.")},
             [](auto& c) -> auto& { return c.task.path; }),
         pathField(
             {"data.x", phrase("Settings", "Inputs"), kNoUnit,
@@ -108,6 +110,17 @@ std::vector<Field> sampleFields() {
              phrase("Settings", "The name of the column to predict; empty: the last one. With "
                                 "cross entropy its values are classes, else numbers.")},
             [](auto& c) -> auto& { return c.task.target; })),
+        ofDataSets(in(
+            ofRun(
+                {"data.side", phrase("Settings", "Side of a sample"), phrase("Settings", "pixels"),
+                 phrase("Settings", "The centre square of each picture is brought to "
+                                    "side x side pixels.")},
+                [](auto& c) -> auto& { return c.task.pictureSide; }),
+            {4, 512, Bound::Closed, true})),
+        ofDataSets(ofRun(
+            {"data.grey", phrase("Settings", "Grey"), kNoUnit,
+             phrase("Settings", "One channel of luminance in place of red, green and blue.")},
+            [](auto& c) -> auto& { return c.task.grey; })),
         ofDataSets(ofRun(
             {"data.standardise", phrase("Settings", "Standardise"), kNoUnit,
              phrase("Settings", "Each input column is moved and scaled to mean 0 and "

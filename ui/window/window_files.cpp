@@ -2,10 +2,12 @@
 #include "ui/window/window_files.h"
 
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 #include "engine/io/atomic_file.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_past.h"
 #include "engine/runs/run_reader.h"
+#include "engine/settings/data_experiment.h"
 #include "engine/step/pytorch_script.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/state_dict.h"
@@ -134,11 +136,17 @@ OpenedFile readArrays(const QString& path) {
 /// Of the thread that calls.
 OpenedFile readAny(const QString& path) {
     const QFileInfo file(path);
-    if (file.isDir()) return readExperiment(QDir(path).filePath(kExperimentFile));
+    if (file.isDir() && QFileInfo::exists(QDir(path).filePath(kExperimentFile)))
+        return readExperiment(QDir(path).filePath(kExperimentFile));
     if (file.fileName() == QLatin1String(kStepsFile))
         return readExperiment(file.dir().filePath(kExperimentFile));
-    if (namesArrays(path)) return readArrays(path);
-    return namesPicture(path) ? checkPicture(path) : readExperiment(path);
+    if (namesPicture(path)) return checkPicture(path);
+    if (auto onData = experimentOn(path.toStdString())) return {path, false, std::move(onData)};
+    if (file.isDir())
+        throw InputError(phrase("Files", "%1: the folder holds no saved run (experiment.json), no "
+                                         "files of MNIST and no folders of pictures"),
+                         pathText(path.toStdString()));
+    return namesArrays(path) ? readArrays(path) : readExperiment(path);
 }
 
 } // namespace
@@ -229,10 +237,10 @@ void WindowFiles::choose() {
     const QString path = QFileDialog::getOpenFileName(
         &m_window,
         tr("Open an experiment, a saved run's experiment.json, a checkpoint, weights to start "
-           "from, or a picture to paint"),
+           "from, data to train on, or a picture to paint"),
         {},
-        tr("Experiments, checkpoints, weights and pictures (*.json *.safetensors *.png *.jpg "
-           "*.jpeg);;All files (*)"));
+        tr("Experiments, checkpoints, weights, data and pictures (*.json *.safetensors *.csv *.npy "
+           "*.png *.jpg *.jpeg);;All files (*)"));
     if (!path.isEmpty()) tryOpen(path);
 }
 

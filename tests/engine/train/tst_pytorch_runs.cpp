@@ -141,7 +141,7 @@ void TestPyTorchRuns::follows() {
                 theirs.join(' ').toStdString() + " against " + std::to_string(record.loss);
             const double loss = theirs[0].toDouble();
             const double bound = lane == 0 ? 1e-4 : 5e-2;
-            QVERIFY2(std::abs(record.loss - loss) <= bound * std::max(loss, 1e-3), where.c_str());
+            QVERIFY2(std::abs(record.loss - loss) <= bound * std::max(loss, 1.0), where.c_str());
             QVERIFY2(theirs[1].toDouble() == double{record.scale}, where.c_str());
             QVERIFY2((theirs[2] == "1") == ((record.flags & kSkipped) != 0), where.c_str());
         }

@@ -51,6 +51,7 @@ private slots:
     void textGoesIntoTheBox();
     void severalFilesAreRefused();
     void aSavedRunIsItsFolder();
+    void dataBecomesAnExperiment();
 };
 
 void TestWindowDrops::filesOnBoxesAreOpened_data() {
@@ -122,9 +123,27 @@ void TestWindowDrops::aSavedRunIsItsFolder() {
     const QString empty = opened.folder.filePath(QStringLiteral("empty"));
     QVERIFY(QDir().mkpath(empty));
     QVERIFY(dropFile(window, empty));
-    QVERIFY2(window.bannerText().startsWith(empty + QStringLiteral("/experiment.json: ")),
+    QVERIFY2(window.bannerText().startsWith(empty + QStringLiteral(": the folder holds no saved run")),
              qPrintable(window.bannerText()));
     QCOMPARE(window.windowTitle(), QStringLiteral("Saved – Halfscope"));
+}
+
+/// A table on the window, then Play: nothing else is needed.
+void TestWindowDrops::dataBecomesAnExperiment() {
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    std::string text = "height,weight,kind\n";
+    for (int i = 0; i < 40; ++i)
+        text += std::to_string(i % 7) + "," + std::to_string(i) + (i % 2 ? ",cat\n" : ",dog\n");
+    QVERIFY(dropFile(window, write(opened.folder, QStringLiteral("pets.csv"), text)));
+    QTRY_COMPARE(window.windowTitle(), QStringLiteral("pets – Halfscope"));
+    QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+    QCOMPARE(window.config().config().task.loss.kind, LossKind::CrossEntropy);
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() >= 20, kPatience);
+    window.pause();
 }
 
 QTEST_MAIN(TestWindowDrops)

@@ -1,0 +1,106 @@
+// Chooses by the facts of the data alone.
+#include "engine/settings/data_experiment.h"
+
+#include "engine/core/error.h"
+#include "engine/core/shape.h"
+#include "engine/data/dataset.h"
+#include "engine/settings/run_length.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace halfscope {
+
+namespace {
+
+constexpr int64_t kBatch = 64;
+constexpr int64_t kWantedSteps = 1000, kLeastEpochs = 2, kMostEpochs = 200;
+constexpr size_t kMostTitle = 60; // bytes
+
+/// Facts with this loss; nothing where the targets are not of its kind.
+std::optional<DataFacts> factsWith(TaskConfig task, LossKind loss) {
+    task.loss.kind = loss;
+    try {
+        return factsOf(task);
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+}
+
+/// Targets that could be either are classes where they are words or few whole numbers.
+LossKind lossFor(const TaskConfig& task) {
+    const Targets targets = infoOf(task.kind).targets;
+    if (targets != Targets::AsTheLoss)
+        return targets == Targets::Classes ? LossKind::CrossEntropy : LossKind::Mse;
+    constexpr int64_t kMostClasses = 20, kLeastOfEach = 5;
+    const auto classes = factsWith(task, LossKind::CrossEntropy);
+    if (!classes) return LossKind::Mse;
+    if (!factsWith(task, LossKind::Mse)) return LossKind::CrossEntropy;
+    const TensorSpec& target = classes->tensors[kTarget];
+    const int64_t samples = classes->train + classes->validation;
+    const bool few = target.classes <= kMostClasses && samples >= kLeastOfEach * target.classes;
+    return few && target.wholeClasses ? LossKind::CrossEntropy : LossKind::Mse;
+}
+
+/// Two convolutions, each followed by pooling, and two layers on all that is left.
+std::string convolutions(const Shape& picture, int64_t classes) {
+    const auto number = [](int64_t x) { return std::to_string(x); };
+    const int64_t left = 32 * (picture[1] / 2 / 2) * (picture[2] / 2 / 2);
+    return "nn.Sequential(\n    nn.Conv2d(" + number(picture[0]) +
+           ", 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),\n"
+           "    nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),\n"
+           "    nn.Flatten(),\n    nn.Linear(" +
+           number(left) + ", 64), nn.ReLU(),\n    nn.Linear(64, " + number(classes) + "))";
+}
+
+/// For pictures convolutions, or, where there are so many that those take long, one wide layer; two
+/// narrow layers for columns.
+ModelConfig modelFor(const DataFacts& facts) {
+    constexpr int64_t kMany = 20'000, kLeastSide = 8;
+    const Shape& sample = facts.tensors[kX].shape;
+    const bool picture = sample.rank() == 3;
+    ModelConfig model;
+    model.width = picture ? 256 : 64;
+    model.depth = picture ? 0 : 1;
+    model.norm = Norm::None;
+    const bool large = picture && std::min(sample[1], sample[2]) >= kLeastSide;
+    const int64_t classes = facts.tensors[kTarget].classes;
+    if (large && classes > 0 && facts.train < kMany) model.layers = convolutions(sample, classes);
+    return model;
+}
+
+/// The name of the file or folder.
+std::string titleOf(const std::string& path) {
+    std::filesystem::path given = std::filesystem::path(path).lexically_normal();
+    if (given.filename().empty()) given = given.parent_path(); // behind "folder/"
+    std::string title = given.stem().string();
+    const bool shown = title.size() <= kMostTitle &&
+                       std::all_of(title.begin(), title.end(),
+                                   [](unsigned char c) { return c >= 0x20 && c < 0x7f; });
+    return shown ? title : std::string();
+}
+
+} // namespace
+
+std::optional<RunConfig> experimentOn(const std::string& path) {
+    std::error_code ignored;
+    std::filesystem::path whole = std::filesystem::absolute(path, ignored);
+    if (ignored) whole = path;
+    RunConfig config = defaultConfig();
+    const auto rows = dataSets();
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const DataSetInfo& info) {
+        return info.opens && info.opens(whole.string(), config.task);
+    });
+    if (row == rows.end()) return std::nullopt;
+    config.task.kind = static_cast<TaskKind>(row - rows.begin());
+    config.task.loss.kind = lossFor(config.task);
+    const DataFacts facts = factsOf(config.task);
+    config.task.batch = std::min(kBatch, facts.train);
+    config.model = modelFor(facts);
+    const int64_t perEpoch = (facts.train + config.task.batch - 1) / config.task.batch;
+    config.epochs = std::clamp((kWantedSteps + perEpoch - 1) / perEpoch, kLeastEpochs, kMostEpochs);
+    config.title = titleOf(path);
+    return config;
+}
+
+} // namespace halfscope

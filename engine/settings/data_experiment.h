@@ -1,0 +1,17 @@
+// A first experiment on data of the user's: what to try when all that is known is the data.
+#pragma once
+
+#include "engine/settings/run_config.h"
+
+#include <optional>
+#include <string>
+
+namespace halfscope {
+
+/// Of a file or folder that a data set can be made of (DataSetInfo::opens): the data set, a loss
+/// that fits its targets, a small network, Adam and about a thousand steps, in the lanes fp32 and
+/// amp-fp16. Nothing where no data set knows the path. Reads what the facts need, from any thread.
+/// InputError where the data cannot be used.
+std::optional<RunConfig> experimentOn(const std::string& path);
+
+} // namespace halfscope

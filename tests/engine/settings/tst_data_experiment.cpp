@@ -1,0 +1,182 @@
+// First experiments on data of the user's: which data set, loss and length files lead to.
+#include "engine/settings/data_experiment.h"
+
+#include "engine/core/error.h"
+#include "engine/data/dataset.h"
+#include "engine/io/picture.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/run_length.h"
+#include "tests/support/array_files.h"
+#include "tests/support/thrown.h"
+
+#include <QDir>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace halfscope;
+
+namespace {
+
+/// `values` in turn as the last column, behind two columns of numbers.
+std::string table(int rows, const QStringList& values) {
+    std::string text = "a,b,what\n";
+    for (int i = 0; i < rows; ++i)
+        text += std::to_string(i % 11) + "," + std::to_string(0.5 * i) + "," +
+                values[i % values.size()].toStdString() + "\n";
+    return text;
+}
+
+QStringList numbers(int count, double step) {
+    QStringList list;
+    for (int i = 0; i < count; ++i)
+        list << QString::number(i * step);
+    return list;
+}
+
+} // namespace
+
+class TestDataExperiment : public QObject {
+    Q_OBJECT
+private slots:
+    void tables_data();
+    void tables();
+    void arrays_data();
+    void arrays();
+    void digits();
+    void pictures();
+    void notData();
+    void wrongData();
+
+private:
+    std::string path(const QString& name) const { return m_folder.filePath(name).toStdString(); }
+
+    QTemporaryDir m_folder;
+};
+
+void TestDataExperiment::tables_data() {
+    QTest::addColumn<int>("rows");
+    QTest::addColumn<QStringList>("values");
+    QTest::addColumn<QString>("loss");
+    QTest::newRow("words") << 60 << QStringList{"low", "high"} << "cross-entropy";
+    QTest::newRow("0 and 1") << 60 << QStringList{"0", "1"} << "cross-entropy";
+    QTest::newRow("whole reals") << 60 << QStringList{"1.0", "2.0", "3.0"} << "cross-entropy";
+    QTest::newRow("20 numbers") << 200 << numbers(20, 1) << "cross-entropy";
+    QTest::newRow("21 numbers") << 300 << numbers(21, 1) << "mse";
+    QTest::newRow("few of each") << 60 << numbers(20, 1) << "mse";
+    QTest::newRow("halves") << 60 << numbers(4, 0.5) << "mse";
+    QTest::newRow("many words") << 60 << QStringList{"1", "2", "3", "?"} << "cross-entropy";
+}
+
+void TestDataExperiment::tables() {
+    QFETCH(const int, rows);
+    QFETCH(const QStringList, values);
+    QFETCH(const QString, loss);
+    const std::string file = path(QString("%1.csv").arg(QTest::currentDataTag()));
+    writeBytes(file, table(rows, values));
+    const auto config = experimentOn(file);
+    QVERIFY(config);
+    QCOMPARE(QString(nameOf(config->task.loss.kind)), loss);
+    QCOMPARE(std::string(nameOf(config->task.kind)), std::string("csv"));
+    QCOMPARE(config->task.path, file);
+    QCOMPARE(config->title, std::string(QTest::currentDataTag()));
+    checkConfig(*config);
+    QCOMPARE(laneNames(*config), (std::vector<std::string>{"fp32", "amp-fp16"}));
+    const int64_t train = rows - rows / 10;
+    QCOMPARE(config->task.batch, std::min<int64_t>(64, train));
+    QVERIFY(stepsOf(*config) <= 1000 + train);
+}
+
+void TestDataExperiment::arrays_data() {
+    QTest::addColumn<QString>("x");
+    QTest::addColumn<QString>("y");
+    QTest::addColumn<bool>("found");
+    QTest::newRow("x and y") << "x.npy"
+                             << "y.npy" << true;
+    QTest::newRow("of a split") << "X_train.npy"
+                                << "Y_train.npy" << true;
+    QTest::newRow("the last letter") << "box_x.npy"
+                                     << "box_y.npy" << true;
+    QTest::newRow("other names") << "left.npy"
+                                 << "right.npy" << false;
+}
+
+/// Whichever of the two is opened.
+void TestDataExperiment::arrays() {
+    QFETCH(const QString, x);
+    QFETCH(const QString, y);
+    QFETCH(const bool, found);
+    const QString folder = m_folder.filePath(QTest::currentDataTag());
+    QDir().mkpath(folder);
+    const std::string xs = (folder + "/" + x).toStdString(), ys = (folder + "/" + y).toStdString();
+    writeBytes(xs, npyBytes("{'descr': '<f4', 'fortran_order': False, 'shape': (4, 2)}",
+                            std::string(32, '\0')));
+    writeBytes(ys, npyBytes("{'descr': '<f4', 'fortran_order': False, 'shape': (4,)}",
+                            std::string(16, '\0')));
+    for (const std::string& each : {xs, ys}) {
+        if (!found) {
+            const std::string error = thrownBy<InputError>([&] { experimentOn(each); });
+            QVERIFY2(isAbout(error, each, "the other array is missing"), error.c_str());
+            continue;
+        }
+        const auto config = experimentOn(each);
+        QVERIFY(config);
+        QCOMPARE(config->task.x, xs);
+        QCOMPARE(config->task.y, ys);
+        QCOMPARE(config->task.loss.kind, LossKind::Mse);
+        checkConfig(*config);
+    }
+}
+
+void TestDataExperiment::digits() {
+    const QString folder = m_folder.filePath("digits");
+    QDir().mkpath(folder + "/MNIST/raw");
+    const std::string start = folder.toStdString() + "/MNIST/raw/";
+    for (const auto& [part, count] : {std::pair("train", 3U), std::pair("t10k", 2U)}) {
+        const auto size = size_t{count};
+        writeBytes(start + part + "-images-idx3-ubyte",
+                   idxBytes({count, 2, 2}, std::string(4 * size, '\1')));
+        writeBytes(start + part + "-labels-idx1-ubyte", idxBytes({count}, std::string(size, '\2')));
+    }
+    for (const QString& given : {folder, folder + "/"}) {
+        const auto config = experimentOn(given.toStdString());
+        QVERIFY(config);
+        QCOMPARE(config->task.kind, TaskKind::Mnist);
+        QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
+        QCOMPARE(config->title, std::string("digits"));
+        QCOMPARE(config->model.width, int64_t{256});
+        checkConfig(*config);
+    }
+}
+
+void TestDataExperiment::pictures() {
+    const Picture grey{8, 8, 1, std::vector<float>(64, 0.5f)};
+    for (const char* name : {"cat", "dog", "owl"}) {
+        QDir().mkpath(m_folder.filePath("pets/") + name);
+        writePng(grey, path(QString("pets/") + name + "/1.png"));
+    }
+    const auto config = experimentOn(path("pets"));
+    QVERIFY(config);
+    QCOMPARE(config->task.kind, TaskKind::Pictures);
+    QCOMPARE(config->task.batch, int64_t{3});
+    QVERIFY(config->model.layers.find("nn.Conv2d(3, 16, 3, padding=1)") != std::string::npos);
+    QVERIFY(config->model.layers.find("nn.Linear(64, 3)") != std::string::npos);
+    checkConfig(*config);
+}
+
+void TestDataExperiment::notData() {
+    writeBytes(path("run.json"), "{}");
+    QDir().mkpath(m_folder.filePath("empty"));
+    writeBytes(path("weights.safetensors"), "no header");
+    for (const char* each : {"run.json", "empty", "missing.json", "weights.safetensors"})
+        QVERIFY2(!experimentOn(path(each)), each);
+}
+
+void TestDataExperiment::wrongData() {
+    writeBytes(path("wrong.csv"), "a,b\n1,2\nx,3\n");
+    const std::string error = thrownBy<InputError>([&] { experimentOn(path("wrong.csv")); });
+    QVERIFY2(error.find("wrong.csv") != std::string::npos, error.c_str());
+    QVERIFY2(error.find("\"x\"") != std::string::npos, error.c_str());
+}
+
+QTEST_APPLESS_MAIN(TestDataExperiment)
+#include "tst_data_experiment.moc"
