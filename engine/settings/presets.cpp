@@ -202,8 +202,7 @@ Preset spirals() {
         "spirals", phrase("Presets", "Two spirals"),
         phrase("Presets", "The hardest set of TensorFlow Playground: a network with three hidden "
                           "layers winds the border of two classes around their spirals."),
-        TaskKind::Spirals,
-        {.width = 32, .depth = 2, .norm = Norm::None, .activation = Activation::Tanh});
+        TaskKind::Spirals, {.width = 32, .depth = 2, .norm = Norm::None});
     made.config.task.samples = 500;
     made.config.task.validation = 0.5;
     made.config.task.batch = 50;
@@ -219,7 +218,8 @@ Preset mnistCnn() {
     made.title = phrase("Presets", "Digits, convolutions");
     made.config.title = made.title.text();
     made.about = phrase("Presets", "LeNet-5 with ReLU and maximum pooling, as in PyTorch's "
-                                   "tutorials: two convolutions learn the same digits.");
+                                   "tutorials: two convolutions learn the same digits, the 2,000 "
+                                   "of the sample in twenty epochs.");
     made.config.model.layers = R"(nn.Sequential(
     nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2),
     nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2),
@@ -227,7 +227,7 @@ Preset mnistCnn() {
     nn.Linear(400, 120), nn.ReLU(),
     nn.Linear(120, 84), nn.ReLU(),
     nn.Linear(84, 10)))";
-    made.config.epochs = 4;
+    made.config.epochs = 20;
     return made;
 }
 

@@ -28,6 +28,7 @@ private slots:
     void runWritesItsFiles();
     void everyPresetRuns_data();
     void everyPresetRuns();
+    void coefficientsInWords();
     void runTwiceSameBytes_data();
     void runTwiceSameBytes();
     void savedExperimentRunsAgain();
@@ -96,6 +97,24 @@ void TestCliRun::everyPresetRuns() {
     QCOMPARE(outcome.error, QByteArray());
     QCOMPARE(outcome.code, 0);
     QCOMPARE(contentOf(out + "/steps.csv").count('\n'), qsizetype{1 + 3 * lanes});
+}
+
+/// At the end, by lane, and in the pictures.
+void TestCliRun::coefficientsInWords() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("out");
+    const Outcome outcome =
+        call({"run", "--preset", "curve-fit", "--device", "cpu", "--threads", "1", "--out", out});
+    QCOMPARE(outcome.code, 0);
+    QVERIFY2(outcome.out.contains("\nfp32: y = 5.00 x² + 0.00 x + 3.00\namp-fp16: y = 5.0"),
+             outcome.out);
+    QVERIFY(contentOf(out + "/output_fp32.png").contains("y = 5.00 x² + 0.00 x + 3.00"));
+    QVERIFY(contentOf(out + "/target.png").contains("y = 5x² + 3"));
+    const Outcome other =
+        call({"run", "--preset", "curve-fit", "--steps", "3", "--device", "cpu", "--set",
+              "model.layers=nn.Sequential(nn.Linear(3, 2), nn.ReLU(), "
+              "nn.Linear(2, 1))"});
+    QVERIFY2(other.code == 0 && !other.out.contains("y ="), other.out);
 }
 
 void TestCliRun::runTwiceSameBytes_data() {

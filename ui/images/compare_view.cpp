@@ -405,14 +405,13 @@ QString CompareView::explanation() const {
     case ViewKind::Scatter:
         return tr("Each dot is a sample: its target across, the prediction up. "
                   "Dots on the diagonal are right.");
-    case ViewKind::Curve:
-        return tr("Dots: samples. Curve: the prediction. Thin lines: x = 0 and y = 0.");
+    case ViewKind::Curve: return tr("Dots: samples. Curve: the prediction.");
     case ViewKind::Plane:
         return tr("Blue, dots: class 0. Orange, crosses: class 1. On the line both are equally "
                   "likely.");
     case ViewKind::Classes:
-        return tr("Of the batch: true classes downwards, predicted ones across; the stronger, the "
-                  "more samples. Those on the diagonal are right.");
+        return tr("Of the batch: true classes downwards, predicted ones across. The diagonal is "
+                  "right.");
     }
     return {};
 }

@@ -1,0 +1,92 @@
+// The presets that people try first, played in the window: what they are for, what their pictures
+// show, and what the window says of them.
+#include "engine/data/dataset.h"
+#include "tests/support/opened_window.h"
+#include "ui/images/compare_view.h"
+#include "ui/images/image_view.h"
+
+#include <QLabel>
+#include <QTest>
+
+using namespace halfscope;
+
+class TestFirstPresets : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+    void play_data();
+    void play();
+    void savedRunsSayTheSame();
+};
+
+void TestFirstPresets::play_data() {
+    QTest::addColumn<QString>("said"); // below the pictures
+    QTest::newRow("one-cycle") << "diagonal";
+    QTest::newRow("curve-fit") << "A: y = ";
+    QTest::newRow("line-fit") << "A: y = ";
+    QTest::newRow("moons") << "Orange, crosses";
+    QTest::newRow("spirals") << "Orange, crosses";
+    QTest::newRow("mnist-cnn") << "true classes";
+    QTest::newRow("fashion-cnn") << "true classes";
+}
+
+void TestFirstPresets::play() {
+    QFETCH(const QString, said);
+    const QString name = QTest::currentDataTag();
+    MainWindow window;
+    window.resize(1280, 800);
+    window.show();
+    window.openPreset(name);
+    const Preset& preset = presetNamed(name.toStdString());
+    auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    const QString told = QString::fromUtf8(preset.about.text()) + QStringLiteral(" Press Play.");
+    QTRY_COMPARE_WITH_TIMEOUT(headline->text(), told, kPatience);
+    auto* pictures = window.findChild<CompareView*>();
+    QTRY_VERIFY_WITH_TIMEOUT(pictures->view(1).picture().width > 0, kPatience); // before training
+    const std::vector<float> before = pictures->view(1).picture().values;
+    QVERIFY2(pictures->readout().contains(said), qPrintable(pictures->readout()));
+    window.setStopStep(25);
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(25), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(pictures->view(1).picture().values != before, kPatience);
+    QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+    for (int lane = 0; lane < 2; ++lane) {
+        const Picture& shown = window.shown().run()->now().pictures().outputs.at(size_t(lane));
+        QCOMPARE(shown.caption.starts_with("y = "), said.startsWith(QStringLiteral("A: y")));
+    }
+}
+
+/// Pictures and their words go through the files of a run.
+void TestFirstPresets::savedRunsSayTheSame() {
+    for (const char* name : {"curve-fit", "moons"}) {
+        RunConfig config = presetNamed(name).config;
+        config.device = "cpu";
+        config.pace = 0;
+        config.epochs = 0;
+        config.steps = 20;
+        Opened trained(config);
+        trained.window.play();
+        QVERIFY(reaches(trained.window, SessionState::Finished));
+        auto* pictures = trained.window.findChild<CompareView*>();
+        const auto& outputs = [&]() -> const std::vector<Picture>& {
+            return trained.window.shown().run()->now().pictures().outputs;
+        };
+        QTRY_COMPARE_WITH_TIMEOUT(trained.window.shown().run()->now().pictures().step, int64_t(20),
+                                  kPatience);
+        const QString folder = trained.folder.filePath(QStringLiteral("out"));
+        QVERIFY(!trained.window.saveResults(folder).isEmpty());
+        MainWindow opened;
+        opened.show();
+        opened.openFile(folder);
+        QTRY_VERIFY_WITH_TIMEOUT(
+            opened.shown().run() && !opened.shown().run()->info().folder.empty(), kPatience);
+        auto* again = opened.findChild<CompareView*>();
+        QTRY_COMPARE_WITH_TIMEOUT(again->readout(), pictures->readout(), kPatience);
+        QCOMPARE(again->view(0).picture().caption, outputs()[0].caption);
+    }
+}
+
+QTEST_MAIN(TestFirstPresets)
+#include "tst_first_presets.moc"
