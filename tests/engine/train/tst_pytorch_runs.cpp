@@ -106,6 +106,10 @@ void TestPyTorchRuns::follows_data() {
     row("images", {"model.layers=nn.Sequential(first=nn.Conv2d(2, 8, 3, padding=1), "
                    "rest=nn.Sequential(nn.BatchNorm2d(8), Residual(nn.Conv2d(8, 8, 1), "
                    "nn.Sine()), nn.GroupNorm(2, 8), nn.Conv2d(8, 1, 1)))"});
+    for (const char* points : {"moons", "spirals", "circles"}) // without what each draws by itself
+        row(points, {QStringLiteral("data.kind=") + points, "task.noise=0", "task.samples=61",
+                     "task.batch=20", "data.validation=0", "data.shuffle=false", "model.norm=none",
+                     "model.activation=tanh"});
     row("table",
         {"data.kind=csv", "data.path=" + table(), "data.validation=0", "data.shuffle=false",
          "task.batch=16", "task.loss=cross-entropy", "task.label_smoothing=0.1", "run.epochs=25"});
