@@ -225,7 +225,8 @@ private:
         const double seconds = add(batch);
         if (!m_files) return;
         m_files->append(batch);
-        if (seconds >= kSlowStepSeconds) m_pictures = m_experiment.snapshot();
+        const bool free = !m_experiment.view().probe; // a probe is a pass of its own
+        if (seconds >= kSlowStepSeconds && free) m_pictures = m_experiment.snapshot();
     }
 
     /// To what the closing table shows; how long the devices worked on it.
@@ -266,10 +267,9 @@ private:
         if (m_experiment.view().terms.empty()) return {};
         const Snapshot now = m_experiment.snapshot();
         std::string text;
-        for (int i = 0; i < m_experiment.lanes(); ++i)
-            if (const std::string& caption = now.outputs[static_cast<size_t>(i)].caption;
-                !caption.empty())
-                text += m_experiment.laneName(i) + ": " + caption + "\n";
+        for (size_t i = 0; i < now.outputs.size(); ++i)
+            if (const std::string& caption = now.outputs[i].caption; !caption.empty())
+                text += m_experiment.laneName(static_cast<int>(i)) + ": " + caption + "\n";
         return text;
     }
 

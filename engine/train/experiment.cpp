@@ -444,12 +444,13 @@ Snapshot Experiment::snapshot(const std::stop_token& stop) {
     const bool forward = m_midway || m_step == 0;
     for (size_t i = 0; i < m_lanes.size(); ++i) {
         const bool ahead = i < m_pending.size();
-        const auto prediction = [&] {
+        const auto prediction = [&]() -> std::optional<std::vector<float>> {
             if (view().probe) return m_lanes[i]->probe(*view().probe);
             return forward && !ahead ? m_lanes[i]->preview(stop) : m_lanes[i]->prediction();
-        };
+        }();
+        if (!prediction) return {snapshot.step, {}};
         snapshot.outputs.push_back(
-            m_task->picture(prediction(), std::max<int64_t>(1, snapshot.step)));
+            m_task->picture(*prediction, std::max<int64_t>(1, snapshot.step)));
         if (m_hasFormula) snapshot.outputs.back().caption = formula(*m_lanes[i]);
     }
     return snapshot;

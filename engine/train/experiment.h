@@ -94,7 +94,8 @@ public:
     const TaskView& view() const;
     Picture target() const;
     /// After step 0: the untrained networks' pictures. Captions tell the coefficients that a Linear
-    /// layer alone has learnt. RunError when `stop` asks for it.
+    /// layer alone has learnt. No outputs where requestStop() came while a network was asked for
+    /// them; RunError when `stop` asks for it.
     Snapshot snapshot(const std::stop_token& stop = {});
 
     /// By lane, the gradients of the step that comes next; empty in the middle of a step, and when

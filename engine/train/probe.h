@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,8 +21,12 @@ public:
     Probe(const RunConfig&, const PrecisionPlan&, std::span<const TensorSpec> tensors,
           const Batch& inputs, std::unique_ptr<Executor>);
 
-    /// The outputs (rows, outputs), F32. `weights` uploads all states that the graph has.
-    std::vector<float> run(const std::function<void(Executor&, const Graph&)>& weights);
+    /// The outputs (rows, outputs), F32. `weights` uploads all states that the graph has. Nothing
+    /// when it was stopped.
+    std::optional<std::vector<float>>
+    run(const std::function<void(Executor&, const Graph&)>& weights);
+    /// From any thread.
+    void requestStop() { m_executor->requestStop(); }
 
 private:
     std::unique_ptr<Executor> m_executor;

@@ -134,7 +134,8 @@ struct Trainer::Impl {
     std::optional<std::vector<float>> keptPrediction;
     std::unique_ptr<Evaluator> evaluator; ///< where there are samples to validate on
     std::unique_ptr<Probe> probe;         ///< from the first use on
-    Culprit culprit;                      ///< of the last step; kept while the loss stays bad
+    std::atomic<Probe*> runningProbe{nullptr};
+    Culprit culprit; ///< of the last step; kept while the loss stays bad
     bool lossWasBad = false;
 
     Impl(const RunConfig& runConfig, int index, const BatchSource& batches)
@@ -241,6 +242,7 @@ void Trainer::requestStop() {
     for (const auto& size : m_impl->sizes)
         size->executor().requestStop();
     if (m_impl->evaluator) m_impl->evaluator->requestStop();
+    if (Probe* const running = m_impl->runningProbe) running->requestStop();
 }
 
 void Trainer::setWeights(const Weights& weights) {
@@ -383,11 +385,18 @@ std::vector<float> Trainer::forward(int64_t step, const std::stop_token& stop) {
     return downloadFloats(*executor, graph, graph.output("prediction"));
 }
 
-std::vector<float> Trainer::probe(const Batch& inputs) {
+std::optional<std::vector<float>> Trainer::probe(const Batch& inputs) {
     Impl& impl = *m_impl;
     if (!impl.probe)
         impl.probe = std::make_unique<Probe>(impl.config, impl.plan, impl.source.tensors(), inputs,
                                              impl.anotherExecutor());
+    // only while it runs: a request between two steps is the next step's
+    struct Stoppable {
+        std::atomic<Probe*>& running;
+        ~Stoppable() { running = nullptr; }
+    };
+    impl.runningProbe = impl.probe.get();
+    const Stoppable until{impl.runningProbe};
     return impl.probe->run([this](Executor& executor, const Graph& graph) {
         uploadWeights(executor, graph, weights(), {});
     });

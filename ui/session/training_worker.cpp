@@ -15,9 +15,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// Pictures: at most 10 a second, at least one, and in between a hundredth of the time.
+// Pictures: at most 10 a second, at least one, and in between a hundredth of the time; slow ones
+// take a fifth of it at most.
 constexpr std::chrono::nanoseconds kPictureInterval = 100ms, kSlowestPictures = 1s;
-constexpr int kPictureShare = 99;
+constexpr int kPictureShare = 99, kSlowPictureShare = 4;
+constexpr double kSlowPictureSeconds = 0.05;
 // For the words about an error, where all other memory is used up.
 constexpr size_t kReserveBytes = size_t{1} << 20;
 constexpr std::chrono::milliseconds kAfterFailure = 20ms;
@@ -103,16 +105,17 @@ void TrainingWorker::obey(Command& command) {
 
 void TrainingWorker::pause() {
     try {
-        if (m_state == SessionState::Running) {
-            m_state = SessionState::Paused;
-            // what is shown belongs to the step of the counter
-            if (!m_midway) showPicture();
-        }
+        // what is shown belongs to the step of the counter
+        const bool shows = m_state == SessionState::Running && !m_midway;
+        const bool slow = m_pictureSeconds > kSlowPictureSeconds;
+        if (m_state == SessionState::Running) m_state = SessionState::Paused;
+        if (shows && !slow) showPicture();
+        // answered in every state: the window waits for it
+        emit stateChanged(m_state, m_number);
+        if (shows && slow) showPicture();
     } catch (const std::exception&) {
         return fail();
     }
-    // answered in every state: the window waits for it
-    emit stateChanged(m_state, m_number);
     look();
 }
 
@@ -245,11 +248,17 @@ void TrainingWorker::advance() {
 
 void TrainingWorker::showPicture() {
     const auto start = Clock::now();
-    m_channel->publish(m_number, m_run->snapshot());
+    Snapshot snapshot = m_run->snapshot();
+    // a request to stop the training may have stopped it, and no command waits any more
+    for (size_t i = 0; i < kMaxLanes && snapshot.outputs.empty() && !m_channel->commandWaits(); ++i)
+        snapshot = m_run->snapshot();
+    if (!snapshot.outputs.empty()) m_channel->publish(m_number, std::move(snapshot));
     const auto end = Clock::now();
     m_pictureSeconds = secondsOf(end) - secondsOf(start);
+    const auto slowest =
+        std::max<std::chrono::nanoseconds>(kSlowestPictures, kSlowPictureShare * (end - start));
     m_nextPicture = end + std::clamp<std::chrono::nanoseconds>(kPictureShare * (end - start),
-                                                               kPictureInterval, kSlowestPictures);
+                                                               kPictureInterval, slowest);
 }
 
 bool TrainingWorker::showGradients() {

@@ -8,7 +8,9 @@
 #include <QTest>
 
 #include <bit>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 using namespace halfscope;
 
@@ -51,6 +53,7 @@ private slots:
     void otherNetworksHaveNoFormula();
     void probeByHand();
     void lookingChangesNothing();
+    void probesStop();
     void mapsShowWhatIsLearnt_data();
     void mapsShowWhatIsLearnt();
     void oneCycleSpansTheEpochs();
@@ -124,7 +127,7 @@ void TestSmallTasks::probeByHand() {
         const Weights weights = experiment.lane(0).weights();
         const auto at = [&](const char* name, size_t i) { return double{weights.at(name).at(i)}; };
         const Batch& probe = *experiment.view().probe;
-        const std::vector<float> found = experiment.lane(0).probe(probe);
+        const std::vector<float> found = experiment.lane(0).probe(probe).value();
         const std::span<const float> x = probe.floats(kX);
         QCOMPARE(found.size(), x.size()); // two of each
         for (size_t row = 0; row < found.size() / 2; ++row) {
@@ -165,6 +168,39 @@ void TestSmallTasks::lookingChangesNothing() {
     QCOMPARE(records.size(), wanted.size());
     for (size_t i = 0; i < records.size(); ++i)
         QCOMPARE(std::bit_cast<uint32_t>(records[i].loss), std::bit_cast<uint32_t>(wanted[i].loss));
+}
+
+/// A map of a large network takes many times as long as a step: whoever waits is answered.
+void TestSmallTasks::probesStop() {
+    using Clock = std::chrono::steady_clock;
+    RunConfig config = presetOnCpu("moons");
+    config.lanes = parseLanes("fp32");
+    config.model.width = 1024;
+    config.model.depth = 8;
+    Experiment experiment(config);
+    const auto seconds = [](Clock::time_point since) {
+        return std::chrono::duration<double>(Clock::now() - since).count();
+    };
+    experiment.requestStop(); // before: it is the next step's
+    experiment.clearStop();
+    QCOMPARE(experiment.snapshot().outputs.size(), size_t{1}); // the first one compiles
+    const Clock::time_point begin = Clock::now();
+    QCOMPARE(experiment.snapshot().outputs.size(), size_t{1});
+    const double whole = seconds(begin);
+    if (whole < 0.3) QSKIP("the machine is too fast for a stop in between");
+    Clock::time_point asked;
+    std::thread other([&] {
+        std::this_thread::sleep_for(std::chrono::duration<double>(whole / 3));
+        asked = Clock::now();
+        experiment.requestStop();
+    });
+    const Snapshot stopped = experiment.snapshot();
+    const double answered = seconds(asked);
+    other.join();
+    experiment.clearStop();
+    QVERIFY(stopped.outputs.empty());
+    QVERIFY2(answered < 0.1 + whole / 3, qPrintable(QString::number(answered)));
+    QCOMPARE(experiment.snapshot().outputs.size(), size_t{1}); // and again
 }
 
 void TestSmallTasks::mapsShowWhatIsLearnt_data() {
