@@ -1,6 +1,7 @@
 // halfscope-cli: commands and options, and the exit codes of what they throw. The commands
 // themselves are in cli_run, cli_verify, cli_bench and cli_info.
 #include "app/cli_bench.h"
+#include "app/cli_evaluate.h"
 #include "app/cli_info.h"
 #include "app/cli_output.h"
 #include "app/cli_run.h"
@@ -24,8 +25,8 @@ using namespace halfscope::cli;
 
 enum Exit : int { kDone = 0, kFailed = 1, kBadInput = 2, kDeviceFailed = 3 };
 
-constexpr const char* kCommands =
-    "run, verify, bench, presets, devices, describe, pytorch or settings (--help tells more)";
+constexpr const char* kCommands = "run, evaluate, verify, bench, presets, devices, describe, "
+                                  "pytorch or settings (--help tells more)";
 constexpr const char* kExitCodes =
     "Exit codes:\n"
     "  0    done\n"
@@ -48,6 +49,7 @@ constexpr const char* kRunChanged =
     "run --preset overflow --set scaler.init_scale=2^20 --steps 200";
 constexpr const char* kRunAgain = "run out --lanes fp32,amp-bf16";
 constexpr const char* kRunResumed = "run --resume out --out out --checkpoint-every 1000";
+constexpr const char* kEvaluate = "evaluate out --weights out/weights_fp32.safetensors";
 constexpr const char* kDescribe = "describe --preset checkerboard --lane amp-fp16";
 constexpr const char* kPyTorch = "pytorch --preset mnist-mlp > train.py";
 constexpr const char* kVerify = "verify --device cpu";
@@ -58,6 +60,7 @@ struct Commands {
         "precision does to it.",
         "halfscope-cli"};
     RunOptions runOptions;
+    EvaluateOptions evaluateOptions;
     DescribeOptions describeOptions;
     ExperimentOptions pytorchOptions;
     VerifyCommandOptions verifyOptions;
@@ -65,6 +68,7 @@ struct Commands {
     bool dot = false;
     bool json = false, markdown = false;
     CLI::App* run = nullptr;
+    CLI::App* evaluate = nullptr;
     CLI::App* verify = nullptr;
     CLI::App* bench = nullptr;
     CLI::App* presets = nullptr;
@@ -97,6 +101,13 @@ struct Commands {
                     "is interrupted; the one before is kept as checkpoint-before.safetensors",
                     1, 1000000000);
         run->add_flag("--quiet", runOptions.quiet, "Print errors only");
+        evaluate = app.add_subcommand(
+            "evaluate", "Judge weights on the samples that nothing trains on, lane by lane");
+        evaluateOptions.experiment.addTo(*evaluate);
+        textOption(*evaluate, "--out", evaluateOptions.out,
+                   "Write predictions_LANE.npy and scores.json into this folder", "DIR",
+                   "the path of a folder");
+        evaluate->add_flag("--quiet", evaluateOptions.quiet, "Print errors only");
         verify = app.add_subcommand("verify", "Check that this machine computes what PyTorch does, "
                                               "against values recorded from it");
         verifyOptions.addTo(*verify);
@@ -122,6 +133,7 @@ struct Commands {
         pytorchOptions.addTo(*pytorch);
         settings = app.add_subcommand("settings", "Print the reference of all settings (Markdown)");
         run->footer(footer({kRunPreset, kRunChanged, kRunAgain, kRunResumed}));
+        evaluate->footer(footer({kEvaluate}));
         verify->footer(footer({kVerify, "verify --only scaler,runs --json"}));
         bench->footer(footer({"bench --only checkerboard-64 --lanes fp32,amp-fp16"}));
         describe->footer(footer({kDescribe, "describe --dot | dot -Tsvg -o step.svg"}));
@@ -133,6 +145,7 @@ struct Commands {
 
     int dispatch() {
         if (run->parsed()) return cli::run(runOptions);
+        if (evaluate->parsed()) return cli::evaluate(evaluateOptions);
         if (verify->parsed()) return cli::verifyCommand(verifyOptions);
         if (bench->parsed()) return cli::benchCommand(benchOptions);
         if (presets->parsed()) {

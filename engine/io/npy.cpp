@@ -204,4 +204,22 @@ Array readNpy(const std::string& path) {
     return array;
 }
 
+std::string npyBytes(std::span<const int64_t> shape, std::span<const float> values) {
+    constexpr size_t kAligned = 64, kHead = 10; // bytes: values begin at a multiple
+    ArrayInfo info;
+    info.shape.assign(shape.begin(), shape.end());
+    const auto bytes = checkedBytes(ElementType::F32, shape);
+    require(bytes && static_cast<size_t>(*bytes) == values.size_bytes(),
+            "an array has the values that its shape wants");
+    std::string header =
+        "{'descr': '<f4', 'fortran_order': False, 'shape': " + info.shapeText() + ", }";
+    header.append(kAligned - 1 - (kHead + header.size()) % kAligned, ' ');
+    header += '\n';
+    std::string file("\x93NUMPY\x01\0", 8);
+    file += static_cast<char>(header.size() & 0xff);
+    file += static_cast<char>(header.size() >> 8);
+    file += header;
+    return file.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+}
+
 } // namespace halfscope

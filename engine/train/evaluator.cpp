@@ -72,7 +72,7 @@ void Evaluator::requestStop() {
 }
 
 /// False when it was stopped.
-bool Evaluator::runBatch(const Size& size, int64_t first) {
+bool Evaluator::runBatch(const Size& size, int64_t first, const Seen& seen) {
     std::vector<int64_t> samples(static_cast<size_t>(size.rows));
     std::iota(samples.begin(), samples.end(), first);
     Batch batch = Batch::of(m_data.tensors(), size.rows);
@@ -86,13 +86,17 @@ bool Evaluator::runBatch(const Size& size, int64_t first) {
     if (size.executor->run(RunMode::Captured) == RunResult::Stopped) return false;
     const float loss = downloadFloats(*size.executor, graph, graph.output("loss")).front();
     m_loss += double{loss} * static_cast<double>(size.rows);
-    if (batch.tensors[kTarget].dtype == DType::I32)
-        m_correct += correctOf(downloadFloats(*size.executor, graph, graph.output("prediction")),
-                               batch.labels(kTarget));
+    const bool classes = batch.tensors[kTarget].dtype == DType::I32;
+    if (!classes && !seen) return true;
+    const std::vector<float> prediction =
+        downloadFloats(*size.executor, graph, graph.output("prediction"));
+    if (classes) m_correct += correctOf(prediction, batch.labels(kTarget));
+    if (seen) seen(size.rows, prediction);
     return true;
 }
 
-std::optional<Validation> Evaluator::run(const Weights& weights, const std::atomic<bool>& stop) {
+std::optional<Validation> Evaluator::run(const Weights& weights, const std::atomic<bool>& stop,
+                                         const Seen& seen) {
     m_loss = 0;
     m_correct = 0;
     for (const Size& size : m_sizes)
@@ -100,7 +104,7 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
     for (int64_t first = 0; first < m_samples;) {
         const int64_t left = m_samples - first;
         const Size& size = left >= m_sizes.front().rows ? m_sizes.front() : m_sizes.back();
-        if (stop || !runBatch(size, first)) return std::nullopt;
+        if (stop || !runBatch(size, first, seen)) return std::nullopt;
         first += size.rows;
     }
     const auto samples = static_cast<double>(m_samples);

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace halfscope {
@@ -26,7 +27,10 @@ public:
     /// `weights` uploads all states that the graph has. Nothing when it was stopped; RunError where
     /// a sample cannot be read.
     using Weights = std::function<void(Executor&, const Graph&)>;
-    std::optional<Validation> run(const Weights& weights, const std::atomic<bool>& stop);
+    /// `seen` hears what is predicted, batch by batch: f32, (rows, outputs).
+    using Seen = std::function<void(int64_t rows, std::span<const float> prediction)>;
+    std::optional<Validation> run(const Weights& weights, const std::atomic<bool>& stop,
+                                  const Seen& seen = {});
     /// From any thread.
     void requestStop();
     MemoryUse memory() const;
@@ -39,7 +43,7 @@ private:
         std::shared_ptr<const Program> program;
     };
     void addSize(const RunConfig&, const PrecisionPlan&, int64_t rows, std::unique_ptr<Executor>);
-    bool runBatch(const Size&, int64_t first);
+    bool runBatch(const Size&, int64_t first, const Seen&);
 
     const Dataset& m_data;
     int64_t m_samples;

@@ -404,13 +404,13 @@ std::optional<std::vector<float>> Trainer::probe(const Batch& inputs) {
 
 bool Trainer::validates() const { return m_impl->evaluator != nullptr; }
 
-std::optional<Validation> Trainer::evaluate(const std::atomic<bool>& stop) {
+std::optional<Validation> Trainer::evaluate(const std::atomic<bool>& stop, const Seen& seen) {
     require(validates(), "there are samples to validate on");
     return m_impl->evaluator->run(
         [this](Executor& executor, const Graph& graph) {
             uploadWeights(executor, graph, weights(), {});
         },
-        stop);
+        stop, seen);
 }
 
 std::optional<GradientRange> Trainer::gradientRange() {

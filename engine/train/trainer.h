@@ -11,8 +11,11 @@
 #include "engine/train/lane_state.h"
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -84,7 +87,9 @@ public:
     bool validates() const;
     /// The present weights on the samples to validate on. Nothing when `stop` or requestStop() came
     /// before all were seen. No state of the training changes.
-    std::optional<Validation> evaluate(const std::atomic<bool>& stop);
+    /// `seen` hears what is predicted, batch by batch: f32, (rows, outputs).
+    using Seen = std::function<void(int64_t rows, std::span<const float> prediction)>;
+    std::optional<Validation> evaluate(const std::atomic<bool>& stop, const Seen& seen = {});
 
     /// The gradients of the next step, times the scale that it uses; the training is not touched by
     /// it. Costs a step that stores all its values. Nothing when it was stopped midway.

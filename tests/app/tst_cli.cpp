@@ -35,8 +35,10 @@ void TestCli::wrongUsage_data() {
         QTest::newRow(name) << arguments << QByteArray(message);
     };
     row("nothing", {},
-        "a command is missing: run, verify, bench, presets, devices, describe, pytorch or settings");
-    row("command", {"rum"}, "\"rum\" is not a command: run, verify, bench, presets, devices");
+        "a command is missing: run, evaluate, verify, bench, presets, devices, describe, pytorch "
+        "or settings");
+    row("command", {"rum"},
+        "\"rum\" is not a command: run, evaluate, verify, bench, presets, devices");
     row("option", {"run", "--stepps=3"},
         "\"--stepps\" is not an option of run; the nearest one is --steps\n");
     row("foreign option", {"verify", "--colour"},

@@ -1,10 +1,15 @@
 // Runs that last, from outside: checkpoints on the way, at the end and at a signal; a kill at any
-// moment; what goes on from one has the same files as a run that never stopped. How a checkpoint is
+// moment; what goes on from one has the same files as a run that never stopped. What has become of
+// a network is judged by evaluate. How a checkpoint is
 // checked: tst_checkpoint.
+#include "engine/io/npy.h"
 #include "engine/runs/run_reader.h"
 #include "engine/train/checkpoint.h"
 #include "tests/support/cli.h"
 
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -78,6 +83,7 @@ private slots:
     void fullDisk();
     void newRunRemovesThem();
     void startsFromWeights();
+    void evaluates();
     void refuses_data();
     void refuses();
 
@@ -260,6 +266,32 @@ void TestCliResume::startsFromWeights() {
         second, {"--weights", first + "/weights_fp32.safetensors", "--set", "model.width=9"}));
     QCOMPARE(other.code, 2);
     QVERIFY2(other.saysOneLine() && other.error.contains("has the shape"), other.error);
+}
+
+/// Scores are those of the run that ended with these weights; predictions are what they judge.
+void TestCliResume::evaluates() {
+    const QString out = m_folder.filePath("scores");
+    for (const int lane : {0, 1}) {
+        const QString name = lane == 0 ? "fp32" : "amp-fp16";
+        const Outcome outcome = call({"evaluate", whole(), "--weights",
+                                      whole() + "/weights_" + name + ".safetensors", "--out", out});
+        QVERIFY2(outcome.code == 0 && outcome.out.contains("accuracy"), told(outcome));
+        const auto laneOf = [lane](const QString& path) {
+            const QJsonObject json = QJsonDocument::fromJson(contentOf(path)).object();
+            return json["lanes"].toArray()[lane].toObject();
+        };
+        const QJsonObject scores = laneOf(out + "/scores.json");
+        const QJsonObject trained = laneOf(whole() + "/summary.json");
+        QCOMPARE(scores["name"].toString(), name);
+        QCOMPARE(scores["accuracy"].toDouble(), trained["accuracy"].toDouble());
+        QCOMPARE(scores["loss"].toDouble(), trained["validation_loss"].toDouble());
+        const Array y = readNpy((out + "/predictions_" + name + ".npy").toStdString());
+        QCOMPARE(y.info.shape, (std::vector<int64_t>{500, 10}));
+    }
+    const Outcome none = call({"evaluate", "--preset", "mnist-mlp"});
+    QVERIFY2(none.code == 2 && none.error.contains("--weights is missing"), told(none));
+    const Outcome all = call({"evaluate", "--weights", whole() + "/weights_fp32.safetensors"});
+    QVERIFY2(all.code == 2 && all.error.contains("no samples to judge by"), told(all));
 }
 
 void TestCliResume::refuses_data() {

@@ -1,0 +1,111 @@
+// Implements the evaluate command: every lane computes the same weights in its own precision.
+#include "app/cli_evaluate.h"
+
+#include "app/cli_output.h"
+
+#include "engine/core/error.h"
+#include "engine/data/dataset.h"
+#include "engine/io/json_text.h"
+#include "engine/io/npy.h"
+#include "engine/io/output_folder.h"
+#include "engine/train/experiment.h"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace halfscope::cli {
+
+namespace {
+
+struct Judged {
+    std::string lane;
+    Validation validation;
+    int64_t samples = 0;
+    std::vector<float> predictions; // (samples, outputs)
+};
+
+Judged judge(Experiment& experiment, int lane) {
+    Judged judged;
+    judged.lane = experiment.laneName(lane);
+    const std::atomic<bool> stop{false};
+    const auto keep = [&](int64_t rows, std::span<const float> prediction) {
+        judged.samples += rows;
+        judged.predictions.insert(judged.predictions.end(), prediction.begin(), prediction.end());
+    };
+    const std::optional<Validation> found = experiment.lane(lane).evaluate(stop, keep);
+    require(found.has_value(), "nobody asked the evaluation to stop");
+    judged.validation = *found;
+    return judged;
+}
+
+std::string tableText(std::span<const Judged> lanes) {
+    size_t width = 4; // "lane"
+    for (const Judged& each : lanes)
+        width = std::max(width, each.lane.size());
+    const bool classes = lanes.front().validation.accuracy.has_value();
+    std::string text =
+        padded("lane", width) + "  loss" + (classes ? "        accuracy" : "") + "\n";
+    for (const Judged& each : lanes) {
+        const std::string loss = shortNumber(each.validation.loss, 6);
+        text += padded(each.lane, width) + "  " + (classes ? padded(loss, 12) : loss);
+        if (classes) text += shortNumber(100 * *each.validation.accuracy, 4) + " %";
+        text += "\n";
+    }
+    return text;
+}
+
+std::string scoresText(const std::string& weights, std::span<const Judged> lanes) {
+    JsonText json;
+    json["weights"] = weights;
+    json["samples"] = lanes.front().samples;
+    JsonText list = JsonText::list();
+    for (const Judged& each : lanes) {
+        JsonText lane;
+        lane["name"] = each.lane;
+        lane["loss"] = each.validation.loss;
+        if (each.validation.accuracy) lane["accuracy"] = *each.validation.accuracy;
+        list.push_back(std::move(lane));
+    }
+    json["lanes"] = std::move(list);
+    return json.text();
+}
+
+} // namespace
+
+int evaluate(const EvaluateOptions& options) {
+    RunConfig config = options.experiment.config();
+    config.forks.clear(); // nothing is trained
+    config.edits.clear();
+    if (config.model.weights.empty())
+        throw InputError(
+            Message::data("evaluate: --weights is missing, the file of the weights to judge"));
+    if (!infoOf(config.task.kind).validates)
+        throw InputError(
+            Message::data(std::string("data.kind: ") + infoOf(config.task.kind).name +
+                          " has no samples to judge by; mnist, csv and arrays can have some"));
+    Experiment experiment(config);
+    if (!experiment.validates())
+        throw InputError(
+            Message::data("data.validation: 0 is not allowed: there are no samples to judge by"));
+    std::vector<Judged> lanes;
+    for (int lane = 0; lane < experiment.lanes(); ++lane)
+        lanes.push_back(judge(experiment, lane));
+    if (!options.out.empty()) {
+        const OutputFolder folder(options.out);
+        for (const Judged& each : lanes) {
+            const auto outputs = static_cast<int64_t>(each.predictions.size()) / each.samples;
+            const int64_t shape[] = {each.samples, outputs};
+            folder.write("predictions_" + each.lane + ".npy", npyBytes(shape, each.predictions));
+        }
+        folder.write("scores.json", scoresText(config.model.weights, lanes));
+    }
+    if (options.quiet) return 0;
+    print(std::to_string(lanes.front().samples) + " samples to validate on\n" + tableText(lanes));
+    if (!options.out.empty()) print("Files: " + options.out + "\n");
+    return 0;
+}
+
+} // namespace halfscope::cli

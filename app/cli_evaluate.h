@@ -1,0 +1,19 @@
+// halfscope-cli evaluate: judges weights on the samples that nothing trains on.
+#pragma once
+
+#include "app/cli_options.h"
+
+#include <string>
+
+namespace halfscope::cli {
+
+struct EvaluateOptions {
+    ExperimentOptions experiment;
+    std::string out;    ///< folder of predictions and scores; empty: none
+    bool quiet = false; ///< only errors
+};
+
+/// The exit code. Throws the engine's errors.
+int evaluate(const EvaluateOptions&);
+
+} // namespace halfscope::cli
