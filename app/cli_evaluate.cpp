@@ -27,6 +27,14 @@ struct Judged {
     std::vector<float> predictions; // (samples, outputs)
 };
 
+/// The data sets that can hold samples back, in words.
+std::string validatedSets() {
+    std::string text;
+    for (const DataSetInfo& info : dataSets())
+        if (info.validates) text += std::string(text.empty() ? "" : ", ") + info.name;
+    return text;
+}
+
 Judged judge(Experiment& experiment, int lane) {
     Judged judged;
     judged.lane = experiment.laneName(lane);
@@ -85,7 +93,7 @@ int evaluate(const EvaluateOptions& options) {
     if (!infoOf(config.task.kind).validates)
         throw InputError(
             Message::data(std::string("data.kind: ") + infoOf(config.task.kind).name +
-                          " has no samples to judge by; mnist, csv and arrays can have some"));
+                          " has no samples to judge by; these have: " + validatedSets()));
     Experiment experiment(config);
     if (!experiment.validates())
         throw InputError(
