@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What runs first on a GPU, on one that is none (tests/fake_cuda/fake_gpu_module.cpp): the smallest step,
-# the profile of a step with its tables, its files while debugging.
+# the profile of a step with its tables, its files while debugging, checkpoints.
 #   tst_emulated.sh BUILD MODULE
 set -euo pipefail
 build="$1"
@@ -42,5 +42,13 @@ has "$work/debug/$way.cubin" '.'
 HALFSCOPE_CUDA_VARIANT=usual "$build/gpu-profile" "$work" mlp-10-20-1 amp-fp16 step
 has "$work/debug/launch.txt" 'none is running'
 cmp -s "$work/printed" "$work/profile.txt" || { echo "FAIL: profile.txt is not what was printed"; failures=$((failures + 1)); }
+# a run that goes on from a checkpoint, in the middle of an epoch and of skips
+train=(run --preset regression --device cuda --quiet --set task.samples=100 --set task.batch=32
+    --set model.norm=batch --set lanes.1.scaler.init_scale=2^24 --set lanes.1.scaler.growth_interval=2)
+"$build/halfscope-cli" "${train[@]}" --steps 14 --out "$work/whole" --checkpoint-every 6
+"$build/halfscope-cli" run --quiet --resume "$work/whole/checkpoint-before.safetensors" --out "$work/rest"
+for file in steps.csv events.csv weights_fp32.safetensors weights_amp-fp16.safetensors; do
+    cmp -s "$work/whole/$file" "$work/rest/$file" || { echo "FAIL: $file differs after a checkpoint"; failures=$((failures + 1)); }
+done
 [ "$failures" = 0 ] && echo "the first steps on a GPU can be played"
 exit "$((failures > 0))"
