@@ -17,7 +17,7 @@ struct TensorSpec {
     std::string name; ///< "x", "target"
     Shape shape;      ///< of one sample; [] for a label
     DType dtype = DType::F32;
-    int64_t classes = 0; ///< of labels (I32): they go from 0 to classes - 1
+    int64_t classes = 0;       ///< of labels (I32): they go from 0 to classes - 1
     bool wholeClasses = false; ///< what the classes are called in a file are whole numbers
 };
 

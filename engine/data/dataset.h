@@ -65,8 +65,8 @@ struct DataSetInfo {
     bool fromFiles = false; ///< its facts are in files
     /// How predictions are shown; where the loss wants classes of AsTheLoss, as a table of them.
     ViewKind view = ViewKind::Scatter;
-    /// Whether a file or folder is of its form, by name and what lies in it; sets where samples come
-    /// from. Null: it has none. InputError where a part of it is missing.
+    /// Whether a file or folder is of its form, by name and what lies in it; sets where samples
+    /// come from. Null: it has none. InputError where a part of it is missing.
     bool (*opens)(const std::string& path, TaskConfig&) = nullptr;
     /// InputError when a file cannot be used.
     DataFacts (*facts)(const TaskConfig&) = nullptr;

@@ -123,8 +123,9 @@ void TestWindowDrops::aSavedRunIsItsFolder() {
     const QString empty = opened.folder.filePath(QStringLiteral("empty"));
     QVERIFY(QDir().mkpath(empty));
     QVERIFY(dropFile(window, empty));
-    QVERIFY2(window.bannerText().startsWith(empty + QStringLiteral(": the folder holds no saved run")),
-             qPrintable(window.bannerText()));
+    QVERIFY2(
+        window.bannerText().startsWith(empty + QStringLiteral(": the folder holds no saved run")),
+        qPrintable(window.bannerText()));
     QCOMPARE(window.windowTitle(), QStringLiteral("Saved – Halfscope"));
 }
 
