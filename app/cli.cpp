@@ -51,7 +51,7 @@ constexpr const char* kRunAgain = "run out --lanes fp32,amp-bf16";
 constexpr const char* kRunResumed = "run --resume out --out out --checkpoint-every 1000";
 constexpr const char* kEvaluate = "evaluate out --weights out/weights_fp32.safetensors";
 constexpr const char* kDescribe = "describe --preset checkerboard --lane amp-fp16";
-constexpr const char* kPyTorch = "pytorch --preset mnist-mlp > train.py";
+constexpr const char* kPyTorch = "pytorch --preset recipe-clip > train.py";
 constexpr const char* kVerify = "verify --device cpu";
 
 struct Commands {

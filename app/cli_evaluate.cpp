@@ -35,13 +35,15 @@ std::string validatedSets() {
     return text;
 }
 
-Judged judge(Experiment& experiment, int lane) {
+Judged judge(Experiment& experiment, int lane, bool keepsPredictions) {
     Judged judged;
     judged.lane = experiment.laneName(lane);
     const std::atomic<bool> stop{false};
     const auto keep = [&](int64_t rows, std::span<const float> prediction) {
         judged.samples += rows;
-        judged.predictions.insert(judged.predictions.end(), prediction.begin(), prediction.end());
+        if (keepsPredictions)
+            judged.predictions.insert(judged.predictions.end(), prediction.begin(),
+                                      prediction.end());
     };
     const std::optional<Validation> found = experiment.lane(lane).evaluate(stop, keep);
     require(found.has_value(), "nobody asked the evaluation to stop");
@@ -100,7 +102,7 @@ int evaluate(const EvaluateOptions& options) {
             Message::data("data.validation: 0 is not allowed: there are no samples to judge by"));
     std::vector<Judged> lanes;
     for (int lane = 0; lane < experiment.lanes(); ++lane)
-        lanes.push_back(judge(experiment, lane));
+        lanes.push_back(judge(experiment, lane, !options.out.empty()));
     if (!options.out.empty()) {
         const OutputFolder folder(options.out);
         for (const Judged& each : lanes) {

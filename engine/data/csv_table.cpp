@@ -30,7 +30,8 @@ struct Table {
 };
 
 /// nan for what is no number.
-double numberOf(const std::string& text) {
+double numberOf(std::string_view text) {
+    if (text.starts_with('+')) text.remove_prefix(1);
     double value = NAN;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
     return code == std::errc{} && end == text.data() + text.size() ? value : double{NAN};
@@ -265,7 +266,8 @@ constexpr std::string_view kPythonClasses = R"(
 
 constexpr std::string_view kPythonStandardise =
     R"(    mean, deviation = x[train].mean(0), x[train].std(0, correction=0)
-    x = (x - mean) / deviation.where(deviation > 0, torch.inf)
+    same = (x[train] == x[train][0]).all(0)
+    x = (x - mean) / deviation.where(~same, torch.inf)
 )";
 
 PythonData csvPython(const TaskConfig& task, int64_t) {

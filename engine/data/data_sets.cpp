@@ -7,6 +7,7 @@
 #include "engine/data/targets.h"
 
 #include <array>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -34,19 +35,42 @@ const char* nameOf(TaskKind kind) {
 
 namespace {
 
-/// Facts by the settings that decide them.
+/// Changes where a file does, or what lies directly in a folder.
+std::string stampOf(const std::string& path) {
+    std::error_code error;
+    const auto written = std::filesystem::last_write_time(path, error);
+    if (path.empty() || error) return {};
+    const auto size = std::filesystem::file_size(path, error);
+    return std::to_string(written.time_since_epoch().count()) + "/" +
+           (error ? std::string() : std::to_string(size));
+}
+
+/// Facts, or why there are none.
+struct Answer {
+    std::optional<DataFacts> facts;
+    Message error;
+    std::array<std::string, 3> stamps{}; ///< of the files of an error: it may be mended there
+};
+
+/// Answers by the settings that decide them. Facts stay when files change or go: a run that goes on
+/// knows its epochs.
 class KnownFacts {
 public:
-    std::optional<DataFacts> find(const TaskConfig& task) const {
+    std::optional<Answer> find(const TaskConfig& task) const {
         const std::lock_guard lock(m_mutex);
-        const auto found = m_facts.find(keyOf(task));
-        return found == m_facts.end() ? std::nullopt : std::optional(found->second);
+        const auto found = m_answers.find(keyOf(task));
+        if (found == m_answers.end()) return std::nullopt;
+        const bool holds = found->second.facts || found->second.stamps == stampsOf(task);
+        return holds ? std::optional(found->second) : std::nullopt;
     }
-    void put(const TaskConfig& task, DataFacts facts) {
-        constexpr size_t kMost = 256; // of settings that were typed
-        const std::lock_guard lock(m_mutex);
-        if (m_facts.size() >= kMost) m_facts.clear();
-        m_facts[keyOf(task)] = std::move(facts);
+    void put(const TaskConfig& task, DataFacts facts) { put(task, Answer{std::move(facts), {}}); }
+    using Stamps = std::array<std::string, 3>;
+    /// The stamps are those from before the files were read.
+    void put(const TaskConfig& task, const Message& error, Stamps stamps) {
+        put(task, Answer{std::nullopt, error, std::move(stamps)});
+    }
+    static Stamps stampsOf(const TaskConfig& task) {
+        return {stampOf(task.path), stampOf(task.x), stampOf(task.y)};
     }
 
 private:
@@ -63,8 +87,15 @@ private:
                 numberText(task.pictureSide),
                 task.grey ? "grey" : ""};
     }
+    void put(const TaskConfig& task, Answer answer) {
+        constexpr size_t kMost = 256; // of settings that were typed
+        const std::lock_guard lock(m_mutex);
+        if (m_answers.size() >= kMost) m_answers.clear();
+        m_answers[keyOf(task)] = std::move(answer);
+    }
+
     mutable std::mutex m_mutex;
-    std::map<Key, DataFacts> m_facts;
+    std::map<Key, Answer> m_answers;
 };
 
 KnownFacts& knownFacts() {
@@ -77,10 +108,19 @@ KnownFacts& knownFacts() {
 DataFacts factsOf(const TaskConfig& task) {
     const DataSetInfo& info = infoOf(task.kind);
     if (!info.fromFiles) return info.facts(task);
-    if (auto known = knownFacts().find(task)) return *std::move(known);
-    DataFacts facts = info.facts(task);
-    knownFacts().put(task, facts);
-    return facts;
+    if (auto known = knownFacts().find(task)) {
+        if (known->facts) return *std::move(known->facts);
+        throw InputError(known->error);
+    }
+    auto stamps = KnownFacts::stampsOf(task);
+    try {
+        DataFacts facts = info.facts(task);
+        knownFacts().put(task, facts);
+        return facts;
+    } catch (const InputError& error) {
+        knownFacts().put(task, error.message(), std::move(stamps));
+        throw;
+    }
 }
 
 ViewKind viewKindOf(const TaskConfig& task) {
@@ -95,9 +135,9 @@ std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
     require(made->view().kind == viewKindOf(task), "a data set is shown as its row says");
     if (info.fromFiles) {
         const auto tensors = made->tensors();
-        knownFacts().put(task, {{tensors.begin(), tensors.end()},
-                                made->samples(Split::Train),
-                                made->samples(Split::Validation)});
+        knownFacts().put(task, DataFacts{{tensors.begin(), tensors.end()},
+                                         made->samples(Split::Train),
+                                         made->samples(Split::Validation)});
     }
     return made;
 }

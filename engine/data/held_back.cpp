@@ -37,7 +37,7 @@ std::string heldBackPython(double share) {
     if (share == 0) return "    train, held = torch.arange(len(x)), torch.arange(0)\n";
     return lang::filled(
         R"(    order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
-    count = min(round({SHARE} * len(x)), len(x) - 1)  # other samples than Halfscope holds back
+    count = min(int({SHARE} * len(x) + 0.5), len(x) - 1)  # other samples than Halfscope holds back
     held, train = order[:count].sort().values, order[count:].sort().values
 )",
         {{"SHARE", lang::pythonReal(share)}});

@@ -202,34 +202,35 @@ private:
 };
 
 PythonData mnistPython(const TaskConfig& task, int64_t) {
-    const bool shipped = task.path.empty();
-    const std::string folder = shipped ? "." : dataFolder(task.path).string();
-    const char* note =
-        shipped
-            ? "  # with the four files of MNIST; Halfscope's own 2,000 digits are in the program"
-            : "";
-    return {"import gzip\nimport os\n",
-            lang::filled(R"(DATA = {FOLDER}{NOTE}
+    const SplitFiles train = filesOf(task, Split::Train), judged = filesOf(task, Split::Validation);
+    const auto pair = [](const SplitFiles& files) {
+        return "(" + lang::pythonText(files.images.path()) + ", " +
+               lang::pythonText(files.labels.path()) + ")";
+    };
+    const char* note = task.path.empty() ? "# Halfscope's own digits are in the program: these are "
+                                           "the files of the whole MNIST\n"
+                                         : "";
+    return {"import gzip\n",
+            lang::filled(R"({NOTE}TRAIN = {TRAIN}
+VALIDATION = {VALIDATION}
 
 
-def values(name, header):
-    """The bytes of a file in IDX format, plain or .gz, behind its header."""
-    path = os.path.join(DATA, name)
-    with open(path, "rb") if os.path.exists(path) else gzip.open(path + ".gz") as file:
-        return torch.frombuffer(bytearray(file.read()[header:]), dtype=torch.uint8)
+def values(path):
+    """The bytes of a file in IDX format, plain or .gz, in the shape that its header tells."""
+    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as file:
+        data = file.read()
+    shape = [int.from_bytes(data[at : at + 4], "big") for at in range(4, 4 + 4 * data[3], 4)]
+    return torch.frombuffer(bytearray(data[4 + 4 * data[3] :]), dtype=torch.uint8).reshape(shape)
 
 
-def split(start):
-    labels = values(start + "-labels-idx1-ubyte", 8).long()
-    pictures = values(start + "-images-idx3-ubyte", 16)
-    side = round((len(pictures) / len(labels)) ** 0.5)
-    return pictures.reshape(-1, 1, side, side).float() / 255, labels
+def split(images, labels):
+    return values(images)[:, None].float() / 255, values(labels).long()
 
 
 def samples():
-    return split("train"), split("t10k")
+    return split(*TRAIN), split(*VALIDATION)
 )",
-                         {{"FOLDER", lang::pythonText(folder)}, {"NOTE", note}})};
+                         {{"NOTE", note}, {"TRAIN", pair(train)}, {"VALIDATION", pair(judged)}})};
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // Pictures in folders, one folder for each class, as torchvision's ImageFolder takes them.
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/held_back.h"
@@ -6,7 +7,6 @@
 #include "engine/lang/python.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
@@ -44,6 +44,7 @@ std::vector<std::string> foldersIn(const fs::path& folder) {
     std::vector<std::string> names;
     std::error_code error;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+        checkCancelled();
         const std::string name = at->path().filename().string();
         std::error_code ignored;
         if (!name.starts_with('.') && at->is_directory(ignored)) names.push_back(name);
@@ -57,6 +58,7 @@ std::vector<std::string> picturesIn(const fs::path& folder) {
     std::vector<std::string> paths;
     std::error_code error;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+        checkCancelled();
         std::error_code ignored;
         if (isPicture(at->path()) && at->is_regular_file(ignored))
             paths.push_back(at->path().string());
@@ -65,18 +67,10 @@ std::vector<std::string> picturesIn(const fs::path& folder) {
     return paths;
 }
 
-/// The first of the names that is a folder there; empty where none is.
-fs::path oneOf(const fs::path& folder, std::span<const char* const> names) {
-    for (const char* name : names) {
-        std::error_code ignored;
-        if (fs::is_directory(folder / name, ignored)) return folder / name;
-    }
-    return {};
-}
-
 /// Folders without pictures are no classes.
 void readTrained(PictureFolder& found) {
     for (const std::string& name : foldersIn(found.train)) {
+        if (found.classes.size() > kMostClasses) return; // too many anyway
         const std::vector<std::string> paths = picturesIn(fs::path(found.train) / name);
         if (paths.empty()) continue;
         const auto label = static_cast<int32_t>(found.classes.size());
@@ -100,17 +94,31 @@ void readJudged(PictureFolder& found) {
     }
 }
 
+/// Of a folder that has other folders for training and, perhaps, for validation.
+PictureFolder lookIntoParts(const fs::path& folder) {
+    PictureFolder found;
+    for (const char* name : {"train", "training"}) {
+        found.train = (folder / name).string();
+        readTrained(found);
+        if (!found.classes.empty()) break;
+    }
+    if (found.classes.empty()) return found;
+    for (const char* name : {"val", "valid", "validation", "test"}) {
+        found.validation = (folder / name).string();
+        readJudged(found);
+        if (!found.judged.empty()) return found;
+    }
+    found.validation.clear(); // none has classes: a share of the others is held back
+    return found;
+}
+
 /// By names alone: no picture is opened.
 PictureFolder lookInto(const std::string& path) {
-    constexpr std::array kTrain{"train", "training"};
-    constexpr std::array kJudged{"val", "valid", "validation", "test"};
-    PictureFolder found;
-    const fs::path train = oneOf(path, kTrain), judged = oneOf(path, kJudged);
-    const bool split = !train.empty() && !judged.empty();
-    found.train = split ? train.string() : path;
-    found.validation = split ? judged.string() : std::string();
+    PictureFolder found = lookIntoParts(path);
+    if (!found.classes.empty()) return found;
+    found = {};
+    found.train = path;
     readTrained(found);
-    if (split) readJudged(found);
     return found;
 }
 
@@ -239,17 +247,23 @@ DataFacts pictureFacts(const TaskConfig& task) {
 PythonData picturePython(const TaskConfig& task, int64_t) {
     const PictureFolder found = lookInto(task.path);
     const bool split = !found.validation.empty();
+    std::string classes;
+    for (const std::string& name : found.classes)
+        classes += (classes.empty() ? "" : ", ") + lang::pythonText(name);
     const std::string held = heldBackPython(task.validation) +
                              "    return (x[train], target[train]), (x[held], target[held])\n";
     return {"import numpy\nimport pathlib\nfrom PIL import Image, ImageOps\n",
             lang::filled(
                 R"(TRAIN = pathlib.Path({TRAIN})
 {VALIDATION}SIDE = {SIDE}
-CLASSES = sorted(each.name for each in TRAIN.iterdir() if each.is_dir() and each.name[0] != ".")
+CLASSES = [{CLASSES}]
 
 
 def picture(path):
-    image = ImageOps.fit(Image.open(path).convert("{MODE}"), (SIDE, SIDE))
+    """Its centre square, on white where it is transparent."""
+    image = Image.open(path).convert("RGBA")
+    image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+    image = ImageOps.fit(image.convert("{MODE}"), (SIDE, SIDE))
     return torch.from_numpy(numpy.array(image)).reshape(SIDE, SIDE, -1).permute(2, 0, 1) / 255
 
 
@@ -259,6 +273,7 @@ def pictures(folder):
     paths = [
         (path, label)
         for label, name in enumerate(CLASSES)
+        if (folder / name).is_dir()
         for path in sorted((folder / name).iterdir())
         if path.suffix.lower() in endings
     ]

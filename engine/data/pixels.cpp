@@ -151,8 +151,10 @@ def samples():
 
 constexpr std::string_view kFileSamples = R"(
 def samples():
-    """The centre square of the picture."""
-    image = ImageOps.fit(Image.open(PICTURE).convert(MODE), (SIDE, SIDE))
+    """The centre square of the picture, on white where it is transparent."""
+    image = Image.open(PICTURE).convert("RGBA")
+    image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert(MODE)
+    image = ImageOps.fit(image, (SIDE, SIDE))
     return pixels(torch.from_numpy(numpy.array(image)) / 255)
 )";
 

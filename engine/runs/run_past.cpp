@@ -26,7 +26,8 @@ std::string gradientLines(const std::string& path, int64_t step) {
     if (!text.starts_with(header)) return lines;
     for (size_t at = header.size(); at < text.size();) {
         const size_t end = text.find('\n', at), comma = text.find(',', at);
-        if (end == std::string::npos || comma == std::string::npos) break; // a kill cut it
+        if (end == std::string::npos || comma == std::string::npos || comma > end)
+            break; // a kill cut it
         int64_t counted = 0;
         std::from_chars(text.data() + comma + 1, text.data() + end, counted);
         if (counted > 0 && counted <= step) lines += text.substr(at, end + 1 - at);

@@ -89,7 +89,10 @@ std::optional<RunConfig> experimentOn(const std::string& path) {
     RunConfig config = defaultConfig();
     const auto rows = dataSets();
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const DataSetInfo& info) {
-        return info.opens && info.opens(whole.string(), config.task);
+        TaskConfig task = config.task; // as it was for the row that says yes
+        if (!info.opens || !info.opens(whole.string(), task)) return false;
+        config.task = task;
+        return true;
     });
     if (row == rows.end()) return std::nullopt;
     config.task.kind = static_cast<TaskKind>(row - rows.begin());

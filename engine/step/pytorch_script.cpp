@@ -98,10 +98,6 @@ private:
         return std::any_of(m_lanes.begin(), m_lanes.end(),
                            [](const Lane& lane) { return !lane.torch.cast.empty(); });
     }
-    bool anyTf32() const {
-        return std::any_of(m_lanes.begin(), m_lanes.end(),
-                           [](const Lane& lane) { return lane.torch.tf32; });
-    }
     bool any(bool (*test)(const LaneConfig&)) const {
         return std::any_of(m_lanes.begin(), m_lanes.end(),
                            [&](const Lane& lane) { return test(m_config.lanes[lane.index]); });
@@ -356,7 +352,7 @@ std::string ScriptWriter::helpers() const {
     std::string text;
     if (hasSchedule()) {
         const std::string updates =
-            m_config.gradients.accumulate > 1 ? "steps // ACCUMULATE" : "steps";
+            m_config.gradients.accumulate > 1 ? "max(2, steps // ACCUMULATE)" : "max(2, steps)";
         const std::string made = "make_scheduler(optimizer, " + updates + ")";
         text += two() ? "    schedulers = [" + made + " for optimizer in optimizers]\n"
                       : "    scheduler = " + made + "\n";
@@ -481,9 +477,8 @@ def train(lane, data, steps, weights=None):
     """Trains one lane. Returns the network, and for each step (loss, loss scale, skipped)."""
     torch.manual_seed(SEED)
 )";
-    if (anyTf32())
-        text += "    torch.backends.cuda.matmul.allow_tf32 = lane.get(\"tf32\", False)\n"
-                "    torch.backends.cudnn.allow_tf32 = lane.get(\"tf32\", False)\n";
+    text += "    torch.backends.cuda.matmul.allow_tf32 = lane.get(\"tf32\", False)\n"
+            "    torch.backends.cudnn.allow_tf32 = lane.get(\"tf32\", False)  # PyTorch: True\n";
     text += models() + helpers();
     text += "    for step, (x, target) in zip(range(steps), batches(*data)):\n"
             "        scale = scaler.get_scale()\n";

@@ -113,14 +113,17 @@ void checkNames(const std::string& path, const SafetensorsInfo& file,
 
 /// PyTorch's .pt and .pth, old or new, by the first bytes.
 bool isPickle(const std::string& path) {
-    std::array<char, 4> start{};
+    std::array<char, 8> start{};
     InputFile file(path);
     const size_t count = file.read(start);
     const std::string_view bytes(start.data(), count);
+    // of a safetensors header, which is below 4 GiB
+    const bool isLength =
+        count == start.size() && bytes.substr(4) == std::string_view("\0\0\0\0", 4);
     // a zip archive, and protocols 2 and later
     return bytes.starts_with("PK\x03\x04") ||
-           (bytes.starts_with('\x80') && count > 1 && bytes[1] >= 2 && bytes[1] <= 5 &&
-            count == 4 && bytes[2] != '\0');
+           (bytes.starts_with('\x80') && count > 3 && bytes[1] >= 2 && bytes[1] <= 5 &&
+            bytes[2] != '\0' && !isLength);
 }
 
 SafetensorsInfo headerOf(const std::string& path) {

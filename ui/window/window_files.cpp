@@ -8,6 +8,7 @@
 #include "engine/runs/run_past.h"
 #include "engine/runs/run_reader.h"
 #include "engine/settings/data_experiment.h"
+#include "engine/settings/run_length.h"
 #include "engine/step/pytorch_script.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/state_dict.h"
@@ -94,6 +95,7 @@ std::shared_ptr<Run> rowsBefore(const QString& path, const ExperimentState& stat
 OpenedFile readCheckpointAt(const QString& path) {
     OpenedFile opened{path};
     const auto state = std::make_shared<ExperimentState>(readCheckpoint(path.toStdString()));
+    knownFactsOf(state->recorded);
     opened.begun = rowsBefore(path, *state);
     opened.from = state;
     return opened;
@@ -103,6 +105,7 @@ OpenedFile readCheckpointAt(const QString& path) {
 OpenedFile readExperiment(const QString& path) {
     OpenedFile opened{path};
     opened.config = readConfig(path.toStdString());
+    knownFactsOf(*opened.config); // of its data: read aside now, they are known to the window later
     const QString beside = QFileInfo(path).dir().filePath(QLatin1String(run_file::kCheckpoint));
     if (!isSavedRun(path) || !QFileInfo::exists(beside)) return opened;
     try {

@@ -63,6 +63,7 @@ private slots:
     void standardises();
     void refusesTables_data();
     void refusesTables();
+    void mendedTables();
     void trains_data();
     void trains();
     void relativePaths();
@@ -288,6 +289,20 @@ void TestFileData::refusesTables() {
              "data.target: " + other.path + " has no column \"hight\"; the nearest one is height");
     other.path.clear();
     QVERIFY(thrownBy<InputError>([&] { factsOf(other); }).starts_with("data.path: missing"));
+}
+
+/// A reason to refuse a file is remembered, for it may be long, until the file is another one.
+void TestFileData::mendedTables() {
+    const QTemporaryDir folder;
+    TaskConfig task;
+    task.kind = TaskKind::Csv;
+    task.path = folder.filePath("table.csv").toStdString();
+    writeBytes(task.path, "a,b\n1,x\n");
+    const std::string error = thrownBy<InputError>([&] { factsOf(task); });
+    QVERIFY2(error.find("\"x\"") != std::string::npos, error.c_str());
+    QCOMPARE(thrownBy<InputError>([&] { factsOf(task); }), error);
+    writeBytes(task.path, "a,b\n1,20\n3,4\n");
+    QCOMPARE(factsOf(task).train, int64_t{2});
 }
 
 void TestFileData::trains_data() {

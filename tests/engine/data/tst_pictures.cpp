@@ -59,6 +59,7 @@ private slots:
     void classesAreFolders();
     void splitFolders_data();
     void splitFolders();
+    void unlabelledTestFolder();
     void values_data();
     void values();
     void heldBack();
@@ -132,6 +133,18 @@ void TestPictures::splitFolders() {
     const std::string error = thrownBy<InputError>([&] { makeDataset(config, 0); });
     QVERIFY2(error.find("the class \"new\" is not among those to train on") != std::string::npos,
              error.c_str());
+}
+
+/// Without classes to judge by, such as a test set without labels, a share is held back.
+void TestPictures::unlabelledTestFolder() {
+    for (const char* name : {"train/a/1.png", "train/a/2.png", "train/b/1.png", "test/3.png"})
+        put(name, picture(3));
+    TaskConfig config = task();
+    config.validation = 0.34;
+    const auto data = makeDataset(config, 0);
+    QCOMPARE(data->view().classes, (std::vector<std::string>{"a", "b"}));
+    QCOMPARE(data->samples(Split::Train), int64_t{2});
+    QCOMPARE(data->samples(Split::Validation), int64_t{1});
 }
 
 void TestPictures::values_data() {

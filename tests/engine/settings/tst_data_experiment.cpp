@@ -59,6 +59,7 @@ void TestDataExperiment::tables_data() {
     QTest::addColumn<QString>("loss");
     QTest::newRow("words") << 60 << QStringList{"low", "high"} << "cross-entropy";
     QTest::newRow("0 and 1") << 60 << QStringList{"0", "1"} << "cross-entropy";
+    QTest::newRow("signs") << 60 << QStringList{"+1", "-1"} << "cross-entropy";
     QTest::newRow("whole reals") << 60 << QStringList{"1.0", "2.0", "3.0"} << "cross-entropy";
     QTest::newRow("20 numbers") << 200 << numbers(20, 1) << "cross-entropy";
     QTest::newRow("21 numbers") << 300 << numbers(21, 1) << "mse";

@@ -37,7 +37,7 @@ void TestPyTorchScript::everyDataSet() {
     for (const DataSetInfo& info : dataSets()) {
         QVERIFY2(info.python, info.name);
         TaskConfig task;
-        task.path = task.x = task.y = "some.npy";
+        task.x = task.y = "some.npy";
         const PythonData python = info.python(task, 1);
         QVERIFY2(python.code.find("\ndef samples():\n") != std::string::npos, info.name);
         QVERIFY2(python.code.find("\n    return ") != std::string::npos, info.name);
@@ -92,7 +92,7 @@ void TestPyTorchScript::settings_data() {
     row("schedule", "recipe-plain",
         {"schedule.kind=step", "schedule.step_size=7", "schedule.gamma=0.5"},
         {"    return torch.optim.lr_scheduler.StepLR(optimizer, step_size=7, gamma=0.5)",
-         "    scheduler = make_scheduler(optimizer, steps)", "        scheduler.step()"});
+         "    scheduler = make_scheduler(optimizer, max(2, steps))", "        scheduler.step()"});
     row("accumulation", "recipe-accumulate", {},
         {"        scaler.scale(loss / ACCUMULATE).backward()",
          "        if (step + 1) % ACCUMULATE != 0:"});

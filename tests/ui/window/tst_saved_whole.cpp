@@ -93,7 +93,10 @@ void TestSavedWhole::asTheCommandLineWrites() {
     QCOMPARE(code, 0);
     QStringList names = filesIn(saved);
     QVERIFY(names.removeOne(QStringLiteral("plots.svg")));
-    QCOMPARE(names, filesIn(again));
+    QStringList theirs = filesIn(again);
+    QCOMPARE(theirs.removeIf([](const QString& name) { return name.startsWith("weights_"); }),
+             qsizetype{2}); // the window saves weights in checkpoints
+    QCOMPARE(names, theirs);
     for (const QString& name : names) {
         const QByteArray each = name.toLatin1();
         const std::string a = contentOf(saved, each.constData());
