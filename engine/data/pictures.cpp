@@ -289,6 +289,7 @@ def samples():
                   split ? "VALIDATION = pathlib.Path(" + lang::pythonText(found.validation) + ")\n"
                         : std::string()},
                  {"SIDE", numberText(task.pictureSide)},
+                 {"CLASSES", classes},
                  {"MODE", task.grey ? "L" : "RGB"},
                  {"RETURN", split ? "    return (x, target), pictures(VALIDATION)\n" : held}})};
 }

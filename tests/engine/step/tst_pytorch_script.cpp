@@ -6,6 +6,7 @@
 #include "engine/settings/fields.h"
 #include "tests/support/thrown.h"
 
+#include <QRegularExpression>
 #include <QTest>
 
 using namespace halfscope;
@@ -17,6 +18,12 @@ RunConfig withSettings(const QString& preset, const QStringList& settings) {
     for (const QString& setting : settings)
         applySetting(config, setting.toStdString());
     return config;
+}
+
+/// Whether a name between braces was never filled in.
+bool hasGap(const std::string& script) {
+    static const QRegularExpression gap("\\{[A-Z]+\\}");
+    return gap.match(QString::fromStdString(script)).hasMatch();
 }
 
 } // namespace
@@ -41,6 +48,7 @@ void TestPyTorchScript::everyDataSet() {
         const PythonData python = info.python(task, 1);
         QVERIFY2(python.code.find("\ndef samples():\n") != std::string::npos, info.name);
         QVERIFY2(python.code.find("\n    return ") != std::string::npos, info.name);
+        QVERIFY2(!hasGap(python.code), python.code.c_str());
         QVERIFY2(python.code.ends_with('\n') && !python.code.starts_with('\n'), info.name);
     }
 }
@@ -50,6 +58,7 @@ void TestPyTorchScript::everyPreset() {
     for (const Preset& preset : presets()) {
         const RunConfig& config = preset.config;
         const std::string script = pytorchScript(config);
+        QVERIFY2(!hasGap(script), script.c_str());
         for (const std::string& lane : laneNames(config)) {
             const bool trains = script.find("\n    \"" + lane + "\": dict(") != std::string::npos;
             const bool left = script.find("nothing like it: the lane " + lane) != std::string::npos;

@@ -1,12 +1,14 @@
 // The programs that experiments are copied as, run by the real PyTorch: from our weights their
 // float32 lanes follow ours, and their loss scalers take the same way. ./dev clients runs this.
 #include "engine/io/atomic_file.h"
+#include "engine/io/picture.h"
 #include "engine/settings/fields.h"
 #include "engine/step/pytorch_script.h"
 #include "engine/train/experiment.h"
 #include "engine/train/state_dict.h"
 #include "tests/support/python.h"
 
+#include <QDir>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -58,6 +60,8 @@ private slots:
 private:
     /// A table whose last column has three classes, in an order that does not repeat.
     QString table() const;
+    /// Small pictures of three classes, of the size in which they are learnt.
+    QString pictures() const;
 
     QTemporaryDir m_folder;
 };
@@ -76,6 +80,19 @@ QString TestPyTorchRuns::table() const {
     const QString path = m_folder.filePath("table.csv");
     writeFileAtomically(path.toStdString(), text);
     return path;
+}
+
+QString TestPyTorchRuns::pictures() const {
+    for (int i = 0; i < 24; ++i) {
+        Picture made{8, 8, 3, {}};
+        for (int value = 0; value < 3 * 64; ++value)
+            made.values.push_back(static_cast<float>((31 * i + 7 * value) % 256) / 255);
+        const QString folder = m_folder.filePath("pictures/") + "abc"[i % 3];
+        QDir().mkpath(folder);
+        writePng(made, (folder + QString("/%1.png").arg(i)).toStdString());
+    }
+    QDir().mkpath(m_folder.filePath("pictures/__empty")); // is no class
+    return m_folder.filePath("pictures");
 }
 
 void TestPyTorchRuns::follows_data() {
@@ -110,6 +127,9 @@ void TestPyTorchRuns::follows_data() {
         row(points, {QStringLiteral("data.kind=") + points, "task.noise=0", "task.samples=61",
                      "task.batch=20", "data.validation=0", "data.shuffle=false", "model.norm=none",
                      "model.activation=tanh"});
+    row("pictures", {"data.kind=pictures", "data.path=" + pictures(), "data.validation=0",
+                     "data.shuffle=false", "data.side=8", "task.batch=16",
+                     "task.loss=cross-entropy", "run.epochs=50", "model.norm=none"});
     row("table",
         {"data.kind=csv", "data.path=" + table(), "data.validation=0", "data.shuffle=false",
          "task.batch=16", "task.loss=cross-entropy", "task.label_smoothing=0.1", "run.epochs=25"});
