@@ -1,6 +1,8 @@
 // Puts loader and view together.
 #include "engine/data/task.h"
 
+#include "engine/data/gallery.h"
+
 namespace halfscope {
 
 Task::Task(std::unique_ptr<const Dataset> dataset, const EpochPlan& plan, uint64_t seed,
@@ -8,7 +10,7 @@ Task::Task(std::unique_ptr<const Dataset> dataset, const EpochPlan& plan, uint64
     : Loader(std::move(dataset), plan,
              Sampler(plan.samples, seed, plan.batch == plan.samples ? Order::AsStored : order),
              workers),
-      m_view(Loader::dataset().view()) {}
+      m_view(Loader::dataset().view()), m_gallery(galleryOf(Loader::dataset())) {}
 
 Picture Task::targetPicture() const { return targetPictureOf(m_view, *load(1)); }
 

@@ -17,8 +17,12 @@ public:
     /// Of the predictions (rows, outputs) for a step's batch.
     Picture picture(std::span<const float> prediction, int64_t step) const;
 
+    /// Samples whose classes are shown on them; null where they are no pictures with classes.
+    const std::shared_ptr<const Batch>& gallery() const { return m_gallery; }
+
 private:
     TaskView m_view;
+    std::shared_ptr<const Batch> m_gallery;
 };
 
 } // namespace halfscope

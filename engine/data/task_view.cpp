@@ -2,6 +2,7 @@
 #include "engine/data/task_view.h"
 
 #include "engine/core/error.h"
+#include "engine/data/class_counts.h"
 #include "engine/data/sketch.h"
 
 #include <algorithm>
@@ -174,33 +175,12 @@ Picture plane(const TaskView& view, std::span<const float> scores) {
     return sketch.take();
 }
 
-/// Rows of the matrix are classes; each adds up to black.
-Picture confusion(const TaskView& view, std::span<const int32_t> labels,
-                  std::span<const int32_t> taken) {
-    const size_t classes = view.classes.size();
-    std::vector<int64_t> counts(classes * classes), all(classes);
-    for (size_t i = 0; i < std::min(labels.size(), taken.size()); ++i) {
-        ++counts[static_cast<size_t>(labels[i]) * classes + static_cast<size_t>(taken[i])];
-        ++all[static_cast<size_t>(labels[i])];
-    }
-    Picture picture = blank(static_cast<int>(classes));
-    for (size_t i = 0; i < counts.size(); ++i)
-        if (all[i / classes] > 0)
-            picture.values[i] =
-                kWhite - static_cast<float>(counts[i]) / static_cast<float>(all[i / classes]);
-    return picture;
-}
-
-/// The class with the highest value in each row; nan is never the highest.
-std::vector<int32_t> highest(std::span<const float> scores, size_t classes) {
-    std::vector<int32_t> taken;
-    for (size_t row = 0; row + classes <= scores.size(); row += classes) {
-        size_t best = 0;
-        for (size_t i = 1; i < classes; ++i)
-            if (scores[row + i] > scores[row + best] || std::isnan(scores[row + best])) best = i;
-        taken.push_back(static_cast<int32_t>(best));
-    }
-    return taken;
+/// Of a batch.
+Picture classes(const TaskView& view, std::span<const int32_t> labels,
+                std::span<const int32_t> taken) {
+    ClassCounts counts(view.classes.size());
+    counts.add(labels, taken);
+    return classTable(counts);
 }
 
 } // namespace
@@ -229,14 +209,15 @@ Picture pictureOf(const TaskView& view, const Batch& batch, std::span<const floa
     case ViewKind::Curve: return curve(view, batch, prediction);
     case ViewKind::Plane: return plane(view, prediction);
     case ViewKind::Classes:
-        return confusion(view, batch.labels(kTarget), highest(prediction, view.classes.size()));
+        return classes(view, batch.labels(kTarget),
+                       highestClasses(prediction, view.classes.size()));
     }
     failInvariant("a kind of view without a picture");
 }
 
 Picture targetPictureOf(const TaskView& view, const Batch& batch) {
     if (view.kind == ViewKind::Classes)
-        return confusion(view, batch.labels(kTarget), batch.labels(kTarget));
+        return classes(view, batch.labels(kTarget), batch.labels(kTarget));
     if (view.kind == ViewKind::Curve) {
         Picture picture = curve(view, batch, view.probe->floats(kTarget));
         picture.caption = view.truth;

@@ -74,7 +74,7 @@ std::span<const Metric> knownMetrics() {
         {"accuracy", phrase("Metrics", "Accuracy"), phrase("Metrics", "Accuracy"), kNoUnit,
          phrase("Metrics", "The share of the validation samples whose class has the highest output "
                            "of the network."),
-         Linear, Steps, Float64, false},
+         Share, Steps, Float64, false},
     }};
     return kMetrics;
 }

@@ -42,6 +42,7 @@ enum Known : MetricId {
 enum class PlotAxis : uint8_t {
     None,   ///< not plotted
     Linear, ///< from zero
+    Share,  ///< of a whole: around the values, within 0 and 1
     Log10,
     Log2,
     Rate, ///< values are seconds of a step; the plot shows steps per second, smoothed

@@ -7,7 +7,6 @@
 #include "engine/train/step_runner.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace halfscope {
@@ -16,24 +15,6 @@ namespace {
 
 /// Enough for matrix products at full speed, and little memory beside a training step's.
 constexpr int64_t kRows = 500;
-
-/// Whether the label's score is the highest; of equal ones the first counts, and nan never.
-bool isCorrect(std::span<const float> scores, size_t label) {
-    const float own = scores[label];
-    if (std::isnan(own)) return false;
-    for (size_t i = 0; i < scores.size(); ++i)
-        if (scores[i] > own || (i < label && scores[i] == own)) return false;
-    return true;
-}
-
-int64_t correctOf(std::span<const float> scores, std::span<const int32_t> labels) {
-    const size_t classes = scores.size() / labels.size();
-    int64_t correct = 0;
-    for (size_t row = 0; row < labels.size(); ++row)
-        correct +=
-            isCorrect(scores.subspan(row * classes, classes), static_cast<size_t>(labels[row]));
-    return correct;
-}
 
 } // namespace
 
@@ -90,7 +71,8 @@ bool Evaluator::runBatch(const Size& size, int64_t first, const Seen& seen) {
     if (!classes && !seen) return true;
     const std::vector<float> prediction =
         downloadFloats(*size.executor, graph, graph.output("prediction"));
-    if (classes) m_correct += correctOf(prediction, batch.labels(kTarget));
+    if (classes)
+        m_running.add(batch.labels(kTarget), highestClasses(prediction, m_running.classes()));
     if (seen) seen(size.rows, prediction);
     return true;
 }
@@ -98,7 +80,7 @@ bool Evaluator::runBatch(const Size& size, int64_t first, const Seen& seen) {
 std::optional<Validation> Evaluator::run(const Weights& weights, const std::atomic<bool>& stop,
                                          const Seen& seen) {
     m_loss = 0;
-    m_correct = 0;
+    m_running = ClassCounts(static_cast<size_t>(m_data.tensors()[kTarget].classes));
     for (const Size& size : m_sizes)
         weights(*size.executor, size.program->graph);
     for (int64_t first = 0; first < m_samples;) {
@@ -109,8 +91,10 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
     }
     const auto samples = static_cast<double>(m_samples);
     Validation result{m_loss / samples, {}};
-    if (m_data.tensors()[kTarget].dtype == DType::I32)
-        result.accuracy = static_cast<double>(m_correct) / samples;
+    if (m_data.tensors()[kTarget].dtype == DType::I32) {
+        m_counts = m_running;
+        result.accuracy = static_cast<double>(m_counts.correct()) / samples;
+    }
     return result;
 }
 

@@ -2,6 +2,7 @@
 // precision, with running statistics and without dropout.
 #pragma once
 
+#include "engine/data/class_counts.h"
 #include "engine/data/dataset.h"
 #include "engine/exec/executor.h"
 #include "engine/runs/step_record.h"
@@ -31,6 +32,8 @@ public:
     using Seen = std::function<void(int64_t rows, std::span<const float> prediction)>;
     std::optional<Validation> run(const Weights& weights, const std::atomic<bool>& stop,
                                   const Seen& seen = {});
+    /// Of the last run, where targets are classes.
+    const ClassCounts& classCounts() const { return m_counts; }
     /// From any thread.
     void requestStop();
     MemoryUse memory() const;
@@ -48,8 +51,8 @@ private:
     const Dataset& m_data;
     int64_t m_samples;
     std::vector<Size> m_sizes;
-    double m_loss = 0;     ///< summed over the samples so far
-    int64_t m_correct = 0; ///< likewise
+    double m_loss = 0;               ///< summed over the samples so far
+    ClassCounts m_counts, m_running; ///< m_running: of the samples so far
 };
 
 } // namespace halfscope

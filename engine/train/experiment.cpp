@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/gallery.h"
 #include "engine/devices/device_list.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
@@ -198,6 +199,7 @@ bool Experiment::validateLanes() {
         if (!m_pending[i].validation) m_pending[i].validation = m_lanes[i]->evaluate(m_stop);
         if (!m_pending[i].validation) return false;
     }
+    m_validated = m_step + 1;
     return true;
 }
 
@@ -448,12 +450,41 @@ Snapshot Experiment::snapshot(const std::stop_token& stop) {
             if (view().probe) return m_lanes[i]->probe(*view().probe);
             return forward && !ahead ? m_lanes[i]->preview(stop) : m_lanes[i]->prediction();
         }();
-        if (!prediction) return {snapshot.step, {}};
+        if (!prediction) {
+            snapshot.outputs.clear();
+            return snapshot;
+        }
         snapshot.outputs.push_back(
             m_task->picture(*prediction, std::max<int64_t>(1, snapshot.step)));
         if (m_hasFormula) snapshot.outputs.back().caption = formula(*m_lanes[i]);
     }
+    if (m_validated > 0) showValidation(snapshot);
     return snapshot;
+}
+
+/// In place of tables of the batch.
+void Experiment::showValidation(Snapshot& snapshot) {
+    if (view().kind != ViewKind::Classes) return;
+    std::vector<Picture> tables;
+    for (const auto& lane : m_lanes)
+        if (const ClassCounts counts = lane->classCounts(); counts.classes() > 0)
+            tables.push_back(classTable(counts));
+    if (tables.size() < m_lanes.size()) return; // a lane that was forked since then
+    snapshot.outputs = std::move(tables);
+    snapshot.validated = m_validated;
+}
+
+void Experiment::addGalleries(Snapshot& snapshot) {
+    const std::shared_ptr<const Batch>& samples = m_task->gallery();
+    if (!samples || snapshot.outputs.empty()) return;
+    std::vector<Picture> galleries;
+    for (const auto& lane : m_lanes) {
+        const std::optional<std::vector<float>> scores = lane->probe(*samples);
+        if (!scores) return;
+        galleries.push_back(galleryWithMistakes(*samples, *scores));
+    }
+    galleries.push_back(galleryWithClasses(*samples, view().classes));
+    snapshot.galleries = std::move(galleries);
 }
 
 std::string Experiment::formula(Trainer& lane) const {

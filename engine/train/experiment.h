@@ -97,6 +97,9 @@ public:
     /// layer alone has learnt. No outputs where requestStop() came while a network was asked for
     /// them; RunError when `stop` asks for it.
     Snapshot snapshot(const std::stop_token& stop = {});
+    /// Adds what takes passes of its own: pictures with the classes that the lanes take them for.
+    /// Leaves none where requestStop() came in between.
+    void addGalleries(Snapshot&);
 
     /// By lane, the gradients of the step that comes next; empty in the middle of a step, and when
     /// a stop request came in between. The training goes on as if nothing had been.
@@ -124,6 +127,7 @@ private:
     void applyTo(int lane, FieldApply);
     int64_t nextFreeStep() const;
     void setScale(int lane, const FieldValue&, std::vector<Event>& events);
+    void showValidation(Snapshot&);
     bool hasFormula() const;
     std::string formula(Trainer& lane) const;
     void addEditEvent(int lane, std::string_view key, const Message& change,
@@ -138,6 +142,7 @@ private:
     EpochPlan m_epochs;
     int64_t m_scheduleSteps; ///< of the schedule since the start, whatever the run's length is now
     std::unique_ptr<Task> m_task;
+    int64_t m_validated = 0;   ///< the last step after which all lanes were
     bool m_hasFormula = false; ///< its lanes learn coefficients that can be told in words
     std::vector<std::unique_ptr<Trainer>> m_lanes;
     std::vector<std::string> m_names;

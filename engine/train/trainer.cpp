@@ -413,6 +413,10 @@ std::optional<Validation> Trainer::evaluate(const std::atomic<bool>& stop, const
         stop, seen);
 }
 
+ClassCounts Trainer::classCounts() const {
+    return validates() ? m_impl->evaluator->classCounts() : ClassCounts();
+}
+
 std::optional<GradientRange> Trainer::gradientRange() {
     Impl& impl = *m_impl;
     if (impl.lastStep > 0) impl.keptPrediction = prediction(); // the last step's, not this one's

@@ -4,6 +4,7 @@
 
 #include "engine/core/message.h"
 #include "engine/data/batch.h"
+#include "engine/data/class_counts.h"
 #include "engine/exec/executor.h"
 #include "engine/runs/step_record.h"
 #include "engine/settings/run_config.h"
@@ -90,6 +91,9 @@ public:
     /// `seen` hears what is predicted, batch by batch: f32, (rows, outputs).
     using Seen = std::function<void(int64_t rows, std::span<const float> prediction)>;
     std::optional<Validation> evaluate(const std::atomic<bool>& stop, const Seen& seen = {});
+    /// How often the last evaluate() that was not stopped took each class for which; no classes
+    /// before the first, and where targets are numbers.
+    ClassCounts classCounts() const;
 
     /// The gradients of the next step, times the scale that it uses; the training is not touched by
     /// it. Costs a step that stores all its values. Nothing when it was stopped midway.

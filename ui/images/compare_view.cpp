@@ -72,6 +72,8 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
     }
     auto* only = make<QShortcut>(QKeySequence(Qt::Key_4), this);
     connect(only, &QShortcut::activated, this, [this] { setAlone(!m_alone); });
+    auto* what = make<QShortcut>(QKeySequence(Qt::Key_5), this);
+    connect(what, &QShortcut::activated, this, [this] { showSamples(!showsSamples()); });
 }
 
 void CompareView::buildBar() {
@@ -80,6 +82,14 @@ void CompareView::buildBar() {
     m_stepLabel = make<QLabel>(this);
     bar->addWidget(m_stepLabel);
     bar->addStretch(1);
+    m_what = make<QComboBox>(this);
+    m_what->setAccessibleName(tr("What the pictures show"));
+    m_what->setToolTip(tr("Samples with the classes that they are taken for, or how often each "
+                          "class is taken for which (key 5)"));
+    m_what->addItem(tr("Samples"), true);
+    m_what->addItem(tr("Table of classes"), false);
+    m_what->hide();
+    bar->addWidget(m_what);
     auto* label = make<QLabel>(tr("Last pane:"), this);
     m_mode = make<QComboBox>(this);
     m_mode->setAccessibleName(tr("Last pane"));
@@ -96,6 +106,7 @@ void CompareView::buildBar() {
     m_gain->setCurrentIndex(m_gain->findData(kDefaultGain));
     bar->addWidget(m_gain);
     static_cast<QVBoxLayout*>(layout())->addLayout(bar);
+    connect(m_what, &QComboBox::currentIndexChanged, this, &CompareView::showPictures);
     connect(m_mode, &QComboBox::currentIndexChanged, this, &CompareView::updateLast);
     connect(m_gain, &QComboBox::currentIndexChanged, this, &CompareView::updateLast);
 }
@@ -133,8 +144,10 @@ void CompareView::refresh() {
     const LanePictures& painted = now.pictures();
     if (&painted == m_painted) return;
     m_painted = &painted;
-    if (!painted.outputs.empty())
-        setPictures(painted.step, QVector<Picture>(painted.outputs.begin(), painted.outputs.end()));
+    if (painted.outputs.empty()) return;
+    setGalleries(painted.galleries);
+    setValidated(painted.validated);
+    setPictures(painted.step, QVector<Picture>(painted.outputs.begin(), painted.outputs.end()));
 }
 
 void CompareView::setLanes(const QStringList& names, const QStringList& about, ViewKind kind) {
@@ -143,7 +156,9 @@ void CompareView::setLanes(const QStringList& names, const QStringList& about, V
     m_kind = kind;
     m_pixel.reset();
     m_pictures.clear();
+    m_galleries.clear();
     m_step = -1;
+    m_validated = 0;
     rebuildViews();
 }
 
@@ -160,14 +175,9 @@ void CompareView::rebuildViews() {
     }
     while (m_views.size() < wanted)
         m_views.push_back(newView());
-    for (ImageView* view : m_views) {
-        view->setStyle(styleOf(m_kind));
-        view->setPicture({});
-    }
-    m_last->setStyle(styleOf(m_kind));
     m_last->raise();
     fillModes();
-    updateLast();
+    showPictures();
     placeViews();
 }
 
@@ -212,9 +222,38 @@ void CompareView::setPictures(qint64 step, const QVector<Picture>& pictures) {
     const bool rebuild = pictures.size() > static_cast<qsizetype>(m_views.size());
     m_pictures = pictures;
     m_step = step;
-    if (rebuild) rebuildViews();
-    for (qsizetype i = 0; i < pictures.size(); ++i)
-        m_views[static_cast<size_t>(i)]->setPicture(pictures[i]);
+    if (rebuild) return rebuildViews();
+    showPictures();
+}
+
+void CompareView::setGalleries(const std::vector<Picture>& galleries) { m_galleries = galleries; }
+
+void CompareView::setValidated(qint64 step) { m_validated = step; }
+
+void CompareView::showSamples(bool samples) { m_what->setCurrentIndex(m_what->findData(samples)); }
+
+bool CompareView::showsSamples() const {
+    return !m_galleries.empty() && m_what->currentData().toBool();
+}
+
+Picture CompareView::pictureOf(int lane) const {
+    if (!showsSamples()) return m_pictures.value(lane);
+    const auto at = static_cast<size_t>(lane);
+    return at + 1 < m_galleries.size() ? m_galleries[at] : Picture();
+}
+
+const Picture& CompareView::shownTarget() const {
+    return showsSamples() ? m_galleries.back() : m_target;
+}
+
+void CompareView::showPictures() {
+    m_what->setVisible(!m_galleries.empty());
+    const ImageView::Style style = showsSamples() ? ImageView::Style::Plot : styleOf(m_kind);
+    for (size_t i = 0; i < m_views.size(); ++i) {
+        m_views[i]->setStyle(style);
+        m_views[i]->setPicture(pictureOf(static_cast<int>(i)));
+    }
+    m_last->setStyle(style);
     updateLast();
 }
 
@@ -225,6 +264,8 @@ void CompareView::setTarget(const Picture& target) {
 
 void CompareView::clear() {
     m_pictures.clear();
+    m_galleries.clear();
+    m_validated = 0;
     m_target = {};
     m_step = -1;
     for (ImageView* view : m_views)
@@ -241,11 +282,11 @@ double CompareView::gain() const { return m_gain->currentData().toDouble(); }
 
 void CompareView::updateLast() {
     const auto [shows, other] = mode();
-    const Picture a = m_pictures.value(0), b = m_pictures.value(other);
+    const Picture a = pictureOf(0), b = pictureOf(other);
     m_gain->setVisible(shows == Shows::Difference);
     m_last->setLegend(shows == Shows::Difference ? 1 / gain() : 0);
     switch (shows) {
-    case Shows::Target: m_last->setPicture(m_target); break;
+    case Shows::Target: m_last->setPicture(shownTarget()); break;
     case Shows::Difference: m_last->setMappedPicture(absoluteDifference(a, b), gain()); break;
     case Shows::Swipe: m_last->setSwipe(a, b); break;
     }
@@ -282,9 +323,9 @@ void CompareView::updateTitles() {
         bool fit = true;
         for (int i = 0; i <= lanes; ++i) {
             const PictureError& error = errors[static_cast<size_t>(i)];
-            const QString note = !form                       ? QString()
-                                 : m_kind == ViewKind::Curve ? captionOf(i)
-                                                             : errorText(error, *form);
+            const QString note = !form                         ? QString()
+                                 : m_kind != ViewKind::Painted ? captionOf(i)
+                                                               : errorText(error, *form);
             view(i).setTitle(titles[i], note);
             const bool seen = i >= panes() - shownPanes();
             fit = fit && (!seen || note.isEmpty() || view(i).fits(titles[i], note));
@@ -299,8 +340,8 @@ void CompareView::updateTitles() {
 
 QString CompareView::captionOf(int pane) const {
     const bool lane = pane < static_cast<int>(m_views.size());
-    if (!lane && mode().shows != Shows::Target) return {};
-    return QString::fromStdString(lane ? m_pictures.value(pane).caption : m_target.caption);
+    if (!lane && (mode().shows != Shows::Target || showsSamples())) return {};
+    return QString::fromStdString(lane ? pictureOf(pane).caption : shownTarget().caption);
 }
 
 PictureError CompareView::errorOf(int pane) const {
@@ -410,6 +451,14 @@ QString CompareView::explanation() const {
         return tr("Blue, dots: class 0. Orange, crosses: class 1. On the line both are equally "
                   "likely.");
     case ViewKind::Classes:
+        if (showsSamples())
+            return tr("Samples to validate on. A frame marks a mistake, its number is the class "
+                      "that the sample was taken for.") +
+                   u' ' + QString::fromStdString(shownTarget().caption);
+        if (m_validated > 0)
+            return tr("All samples to validate on, after step %1: true classes downwards, "
+                      "predicted ones across. The diagonal is right.")
+                .arg(QLocale().toString(m_validated));
         return tr("Of the batch: true classes downwards, predicted ones across. The diagonal is "
                   "right.");
     }
@@ -419,7 +468,7 @@ QString CompareView::explanation() const {
 QString CompareView::readoutText() const {
     if (m_kind != ViewKind::Painted) {
         QString text;
-        for (int i = 0; i < m_pictures.size(); ++i)
+        for (int i = 0; i < m_pictures.size() && m_kind == ViewKind::Curve; ++i)
             if (const QString caption = captionOf(i); !caption.isEmpty())
                 text += laneLetter(i) + QStringLiteral(": ") + caption + QStringLiteral("   ");
         return text + explanation();

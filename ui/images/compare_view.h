@@ -43,7 +43,15 @@ public:
     void renameLanes(const QStringList& names);
     /// One picture per lane, all after `step`. More lanes than named get a letter only.
     void setPictures(qint64 step, const QVector<Picture>&);
+    /// Instead of tables of classes: by lane, and last the target; empty: there are none.
+    void setGalleries(const std::vector<Picture>&);
+    /// The step after which the lanes were validated that the tables are of; 0: they are of the
+    /// batch.
+    void setValidated(qint64 step);
     void setTarget(const Picture&);
+    /// Samples with their classes instead of tables of classes, where there are some.
+    void showSamples(bool samples);
+    bool showsSamples() const;
     const Picture& target() const { return m_target; }
     void clear();
 
@@ -89,6 +97,10 @@ private:
     void rebuildViews();
     ImageView* newView();
     void fillModes();
+    /// What the panes show: tables or samples.
+    void showPictures();
+    Picture pictureOf(int lane) const;
+    const Picture& shownTarget() const;
     void updateLast();
     void updateTitles();
     void updateToolTips(const std::vector<PictureError>&);
@@ -120,6 +132,7 @@ private:
     ImageView* m_last = nullptr;      ///< child of the canvas
     QLabel* m_stepLabel = nullptr;    ///< child
     QLabel* m_readoutLabel = nullptr; ///< child
+    QComboBox* m_what = nullptr;      ///< child; true in the data of the item for samples
     QComboBox* m_mode = nullptr;      ///< child; a Mode in the data of each item
     QComboBox* m_gain = nullptr;      ///< child
     QString m_readout;                ///< the whole of it; the label may have room for less
@@ -127,8 +140,10 @@ private:
     ViewKind m_kind = ViewKind::Painted;
     bool m_alone = false;
     QVector<Picture> m_pictures;
+    std::vector<Picture> m_galleries; ///< by lane, and last the target
     Picture m_target;
     qint64 m_step = -1;
+    qint64 m_validated = 0; ///< of the tables of classes
     std::optional<QPoint> m_pixel;
 };
 

@@ -111,6 +111,10 @@ QCPRange rangeOf(const Metric& metric, double lowest, double highest) {
     }
     if (isCount(metric))
         return QCPRange(0, std::max(empty ? 1.0 : highest, 1.0) * (1 + 3 * kPadding));
+    if (metric.axis == PlotAxis::Share && !empty) {
+        const double pad = std::max(2 * kPadding * (highest - lowest), 0.005);
+        return QCPRange(std::max(lowest - pad, 0.0), std::min(highest + pad, 1 + pad));
+    }
     // from zero, or from below it for a metric that only a file knows
     if (empty || (highest <= 0 && lowest >= 0)) return QCPRange(0, 1);
     return QCPRange(std::min(lowest, 0.0) * (1 + 2 * kPadding),

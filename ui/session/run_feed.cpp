@@ -49,7 +49,7 @@ void RunFeed::take(SessionBatch batch) {
     if (batch.snapshot) m_picture = std::move(batch.snapshot);
     if (!m_picture || m_picture->outputs.size() > lanes()) return;
     RunBatch news;
-    news.pictures = LanePictures{m_picture->step, std::move(m_picture->outputs)};
+    news.pictures = std::move(*m_picture);
     m_picture.reset();
     m_run->append(std::move(news));
 }

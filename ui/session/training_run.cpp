@@ -55,7 +55,11 @@ public:
     void resume(const ExperimentState& state) override { m_experiment.resume(state); }
     ExperimentState state() override { return m_experiment.state(); }
     Picture target() const override { return m_experiment.target(); }
-    Snapshot snapshot() override { return m_experiment.snapshot(m_stop); }
+    Snapshot snapshot() override {
+        Snapshot snapshot = m_experiment.snapshot(m_stop);
+        m_experiment.addGalleries(snapshot);
+        return snapshot;
+    }
     std::vector<GradientRange> gradientRanges() override { return m_experiment.gradientRanges(); }
 
 private:

@@ -89,6 +89,7 @@ private slots:
     void when();
     void trainingDoesNotDependOnIt();
     void learns();
+    void picturesTellOfIt();
     void stopsAndGoesOn();
     void filesHaveIt();
     void numbersHaveNoAccuracy();
@@ -164,6 +165,32 @@ void TestValidation::learns() {
         QVERIFY2(*last.validation->accuracy > 0.8,
                  qPrintable(QString::number(*last.validation->accuracy)));
     }
+}
+
+/// Tables are of the batch until the lanes have been validated, and of all those samples then.
+void TestValidation::picturesTellOfIt() {
+    RunConfig config = digits("fp32,amp-fp16");
+    config.validation.steps = 3;
+    config.epochs = 0;
+    config.steps = 5;
+    Experiment experiment(config);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    experiment.advance(records, events);
+    Snapshot early = experiment.snapshot();
+    QCOMPARE(early.validated, int64_t{0});
+    QVERIFY(QByteArray::fromStdString(early.outputs[0].caption).endsWith("/64"));
+    for (int i = 0; i < 3; ++i)
+        experiment.advance(records, events);
+    Snapshot late = experiment.snapshot();
+    QCOMPARE(late.validated, int64_t{3});
+    for (size_t lane = 0; lane < 2; ++lane) {
+        const double accuracy = records[2 * 2 + lane].validation->accuracy.value();
+        QCOMPARE(late.outputs[lane].caption, std::to_string(std::lround(accuracy * 500)) + "/500");
+    }
+    experiment.addGalleries(late);
+    QCOMPARE(late.galleries.size(), size_t{3});
+    QVERIFY(late.galleries[0].values != late.galleries[2].values);
 }
 
 void TestValidation::stopsAndGoesOn() {

@@ -30,6 +30,7 @@ private slots:
     void scatterIsExplained();
     void formulasStandByTheirCurves();
     void mapsAreExplained();
+    void samplesOrTables();
     void drawingsTakeTheThemesColours();
 };
 
@@ -320,6 +321,39 @@ void TestCompare::mapsAreExplained() {
 }
 
 /// Ink and paper of a drawing; a painted picture keeps its grey.
+void TestCompare::samplesOrTables() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {}, ViewKind::Classes);
+    view.resize(1200, 400);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowActive(&view));
+    const auto* choice = view.findChild<QComboBox*>();
+    view.setPictures(1, {constant(10, 0.5f), constant(10, 0.25f)});
+    QVERIFY(!choice->isVisible() && !view.showsSamples());
+    QVERIFY(view.readout().startsWith(QStringLiteral("Of the batch")));
+
+    Picture first = constant(20, 0.5f), truth = constant(20, 1);
+    first.caption = "58/64";
+    truth.caption = "0 shirt, 1 shoe";
+    view.setGalleries({first, constant(20, 0.25f), truth});
+    view.setValidated(9);
+    view.setPictures(10, {constant(10, 0.5f), constant(10, 0.25f)});
+    QVERIFY(choice->isVisible() && view.showsSamples());
+    QCOMPARE(view.view(0).picture().width, 20);
+    QCOMPARE(view.view(0).note(), QStringLiteral("58/64"));
+    QCOMPARE(view.view(2).picture().values[0], 1.0f);
+    QVERIFY(view.readout().endsWith(QStringLiteral("0 shirt, 1 shoe")));
+
+    QTest::keyClick(&view, Qt::Key_5);
+    QVERIFY(!view.showsSamples());
+    QCOMPARE(view.view(0).picture().width, 10);
+    QVERIFY(view.readout().contains(QStringLiteral("after step 9")));
+    QTest::keyClick(&view, Qt::Key_5);
+    QVERIFY(view.showsSamples());
+    view.setLanes({QStringLiteral("fp32")}); // of another experiment
+    QVERIFY(!view.showsSamples() && !choice->isVisible());
+}
+
 void TestCompare::drawingsTakeTheThemesColours() {
     CompareView view;
     view.resize(900, 300);

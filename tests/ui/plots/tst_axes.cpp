@@ -1,5 +1,6 @@
 // What the plots are drawn with: colours of both themes, tick labels, and the speed's averaging.
 #include "ui/look/theme.h"
+#include "ui/plots/measure.h"
 #include "ui/plots/plot_panel.h"
 #include "ui/plots/tickers.h"
 
@@ -24,6 +25,7 @@ private slots:
     void tickLabels_data();
     void tickLabels();
     void prefixes();
+    void sharesFillTheirAxis();
     void ratesHaveFewPoints();
 };
 
@@ -105,6 +107,17 @@ void TestAxes::prefixes() {
     QCOMPARE(withPrefix(45400), QStringLiteral("45.4k"));
     QCOMPARE(withPrefix(-2.5e6), QStringLiteral("-2.5M"));
     QCOMPARE(withPrefix(7e9), QStringLiteral("7G"));
+}
+
+/// Accuracies of 96 and 97 % lie apart; no axis reaches far beyond 100 %.
+void TestAxes::sharesFillTheirAxis() {
+    const Metric& accuracy = knownMetrics()[metric::Accuracy];
+    const QCPRange high = rangeOf(accuracy, 0.96, 0.97);
+    QVERIFY(high.lower < 0.96 && high.lower > 0.94 && high.upper > 0.97 && high.upper < 0.99);
+    const QCPRange all = rangeOf(accuracy, 0, 1);
+    QVERIFY(all.lower == 0 && all.upper > 1 && all.upper < 1.2);
+    const QCPRange one = rangeOf(accuracy, 0.5, 0.5);
+    QVERIFY(one.lower < 0.5 && one.upper > 0.5);
 }
 
 void TestAxes::ratesHaveFewPoints() {

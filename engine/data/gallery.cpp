@@ -1,0 +1,186 @@
+// Lays samples out in rows, and writes numbers on them.
+#include "engine/data/gallery.h"
+
+#include "engine/data/class_counts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+
+using Colour = std::array<float, 3>;
+constexpr Colour kGround{0.5f, 0.5f, 0.5f}, kPaper{1, 1, 1}, kInk{0, 0, 0};
+constexpr Colour kWrong{0.93f, 0.42f, 0.05f};
+constexpr int kMargin = 2;   // around each sample; of a frame
+constexpr int kWidest = 256; // of the samples in a row, more or less
+constexpr int kGlyphWidth = 3, kGlyphHeight = 5;
+
+/// Rows of three pixels, the left one is the highest bit.
+constexpr std::array<std::array<uint8_t, kGlyphHeight>, 10> kDigits{{{7, 5, 5, 5, 7},
+                                                                     {2, 6, 2, 2, 7},
+                                                                     {7, 1, 7, 4, 7},
+                                                                     {7, 1, 3, 1, 7},
+                                                                     {5, 5, 7, 1, 1},
+                                                                     {7, 4, 7, 1, 7},
+                                                                     {7, 4, 7, 5, 7},
+                                                                     {7, 1, 2, 2, 2},
+                                                                     {7, 5, 7, 5, 7},
+                                                                     {7, 5, 7, 1, 7}}};
+
+/// Where the samples of a batch lie.
+struct Places {
+    int channels = 1, height = 0, width = 0;
+    int columns = 1, rows = 1;
+
+    explicit Places(const Shape& x)
+        : channels(static_cast<int>(x[1])), height(static_cast<int>(x[2])),
+          width(static_cast<int>(x[3])) {
+        const auto samples = static_cast<int>(x[0]);
+        columns = std::max(1, static_cast<int>(std::sqrt(static_cast<double>(samples))));
+        rows = (samples + columns - 1) / columns;
+    }
+    int cellWidth() const { return width + 2 * kMargin; }
+    int cellHeight() const { return height + 2 * kMargin; }
+};
+
+class Sheet {
+public:
+    explicit Sheet(const Batch& samples)
+        : m_places(samples.tensors[kX].shape), m_picture{m_places.columns * m_places.cellWidth(),
+                                                         m_places.rows * m_places.cellHeight(),
+                                                         3,
+                                                         {}} {
+        m_picture.values.resize(static_cast<size_t>(m_picture.width) *
+                                static_cast<size_t>(m_picture.height) * kGround.size());
+        fill(0, 0, m_picture.width, m_picture.height, kGround);
+        draw(samples.floats(kX));
+    }
+
+    void frame(int sample) {
+        const int left = leftOf(sample), top = topOf(sample);
+        const int wide = m_places.cellWidth(), high = m_places.cellHeight();
+        fill(left, top, wide, kMargin, kWrong);
+        fill(left, top + high - kMargin, wide, kMargin, kWrong);
+        fill(left, top, kMargin, high, kWrong);
+        fill(left + wide - kMargin, top, kMargin, high, kWrong);
+    }
+
+    /// In the upper left corner.
+    void number(int sample, int value, const Colour& ink, const Colour& paper) {
+        const std::string digits = std::to_string(value);
+        const int scale = std::max(1, m_places.height / 14);
+        const int wide = static_cast<int>(digits.size()) * (kGlyphWidth + 1) + 1;
+        const int left = leftOf(sample), top = topOf(sample);
+        fill(left, top, std::min(wide * scale, m_places.cellWidth()), (kGlyphHeight + 2) * scale,
+             paper);
+        for (size_t i = 0; i < digits.size(); ++i)
+            glyph(digits[i] - '0', left + (static_cast<int>(i) * (kGlyphWidth + 1) + 1) * scale,
+                  top + scale, scale, ink);
+    }
+
+    Picture take() { return std::move(m_picture); }
+
+private:
+    int leftOf(int sample) const { return sample % m_places.columns * m_places.cellWidth(); }
+    int topOf(int sample) const { return sample / m_places.columns * m_places.cellHeight(); }
+
+    float* pixel(int x, int y) {
+        return m_picture.values.data() +
+               (static_cast<size_t>(y) * static_cast<size_t>(m_picture.width) +
+                static_cast<size_t>(x)) *
+                   kGround.size();
+    }
+    void fill(int left, int top, int wide, int high, const Colour& colour) {
+        for (int y = top; y < std::min(top + high, m_picture.height); ++y)
+            for (int x = left; x < std::min(left + wide, m_picture.width); ++x)
+                std::copy(colour.begin(), colour.end(), pixel(x, y));
+    }
+    void glyph(int digit, int left, int top, int scale, const Colour& ink) {
+        for (int y = 0; y < kGlyphHeight; ++y)
+            for (int x = 0; x < kGlyphWidth; ++x)
+                if (kDigits[static_cast<size_t>(digit)][static_cast<size_t>(y)] &
+                    (4 >> x)) // the left one is the highest bit
+                    fill(left + x * scale, top + y * scale, scale, scale, ink);
+    }
+    /// All from black to white by the lowest and the highest value of them: inputs may have any.
+    void draw(std::span<const float> x) {
+        float low = INFINITY, high = -INFINITY;
+        for (const float value : x) {
+            low = std::fmin(low, value);
+            high = std::fmax(high, value);
+        }
+        const float range = high > low ? high - low : 1;
+        const auto plane = static_cast<size_t>(m_places.width * m_places.height);
+        const auto channels = static_cast<size_t>(m_places.channels);
+        for (size_t sample = 0; sample * channels * plane < x.size(); ++sample)
+            for (size_t at = 0; at < plane; ++at) {
+                float* to = pixel(leftOf(static_cast<int>(sample)) + kMargin +
+                                      static_cast<int>(at) % m_places.width,
+                                  topOf(static_cast<int>(sample)) + kMargin +
+                                      static_cast<int>(at) / m_places.width);
+                for (size_t c = 0; c < kGround.size(); ++c)
+                    to[c] =
+                        (x[(sample * channels + std::min(c, channels - 1)) * plane + at] - low) /
+                        range;
+            }
+    }
+
+    Places m_places;
+    Picture m_picture;
+};
+
+} // namespace
+
+std::shared_ptr<const Batch> galleryOf(const Dataset& data) {
+    const TensorSpec& x = data.tensors()[kX];
+    const bool pictures = x.shape.rank() == 3 && (x.shape[0] == 1 || x.shape[0] == 3);
+    if (!pictures || data.tensors()[kTarget].dtype != DType::I32) return nullptr;
+    const Split split = data.samples(Split::Validation) > 0 ? Split::Validation : Split::Train;
+    const int64_t side = std::clamp<int64_t>(kWidest / std::max(x.shape[1], x.shape[2]), 3, 8);
+    const int64_t all = data.samples(split), shown = std::min(side * side, all);
+    std::vector<int64_t> samples;
+    for (int64_t i = 0; i < shown; ++i)
+        samples.push_back(i * all / shown);
+    auto batch = std::make_shared<Batch>(Batch::of(data.tensors(), shown));
+    data.read(split, samples, *batch);
+    return batch;
+}
+
+Picture galleryWithClasses(const Batch& samples, std::span<const std::string> names) {
+    Sheet sheet(samples);
+    const std::span<const int32_t> labels = samples.labels(kTarget);
+    for (size_t i = 0; i < labels.size(); ++i)
+        sheet.number(static_cast<int>(i), labels[i], kInk, kPaper);
+    Picture picture = sheet.take();
+    for (size_t i = 0; i < names.size(); ++i) {
+        const std::string number = std::to_string(i);
+        if (names[i] != number)
+            picture.caption += (picture.caption.empty() ? "" : ", ") + number + " " + names[i];
+    }
+    return picture;
+}
+
+Picture galleryWithMistakes(const Batch& samples, std::span<const float> scores) {
+    const std::span<const int32_t> labels = samples.labels(kTarget);
+    const size_t classes = scores.size() / labels.size();
+    const std::vector<int32_t> taken = highestClasses(scores, classes);
+    Sheet sheet(samples);
+    size_t right = 0;
+    for (size_t i = 0; i < labels.size(); ++i) {
+        if (taken[i] == labels[i]) {
+            ++right;
+            continue;
+        }
+        sheet.frame(static_cast<int>(i));
+        const bool none = static_cast<size_t>(taken[i]) == classes; // not a number
+        if (!none) sheet.number(static_cast<int>(i), taken[i], kPaper, kWrong);
+    }
+    Picture picture = sheet.take();
+    picture.caption = std::to_string(right) + "/" + std::to_string(labels.size());
+    return picture;
+}
+
+} // namespace halfscope
