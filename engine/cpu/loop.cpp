@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <iterator>
 #include <numeric>
 
@@ -30,6 +31,37 @@ int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// rounding, and with it every value that batch norm centres. From kWideColumns on, where a tile
 /// has 8 rows or less, there is one strand.
 constexpr int64_t kStrandColumns = 512, kWideColumns = 256;
+
+/// Every stride-th element.
+template <class Stored>
+void gather(const std::byte* from, int64_t stride, Stored* to, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+        std::memcpy(to + i, from + static_cast<size_t>(i * stride) * sizeof(Stored),
+                    sizeof(Stored));
+}
+
+void loadRun(DType dtype, const std::byte* from, int64_t stride, float* to, int64_t count) {
+    if (stride == 1) {
+        loadAsFloat(dtype, from, to, static_cast<size_t>(count));
+    } else if (stride == 0) {
+        loadAsFloat(dtype, from, to, 1);
+        std::fill_n(to, count, *to);
+    } else if (dtype == DType::F32) {
+        gather(from, stride, to, count);
+    } else if (bytesOf(dtype) == sizeof(uint16_t)) {
+        constexpr int64_t kBlock = 256;
+        std::array<uint16_t, kBlock> stored;
+        for (int64_t at = 0; at < count; at += kBlock) {
+            const int64_t n = std::min(kBlock, count - at);
+            gather(from + static_cast<size_t>(at * stride) * sizeof(uint16_t), stride,
+                   stored.data(), n);
+            loadAsFloat(dtype, stored.data(), to + at, static_cast<size_t>(n));
+        }
+    } else {
+        for (int64_t i = 0; i < count; ++i)
+            loadAsFloat(dtype, from + static_cast<size_t>(i * stride) * bytesOf(dtype), to + i, 1);
+    }
+}
 
 } // namespace
 
@@ -267,28 +299,22 @@ void CpuLoop::load(const std::byte* arena, float* scratch, const Load& load,
 /// Walks the tile's indices; the last axis runs in the inner loop.
 void CpuLoop::gatherStrided(const std::byte* arena, float* to, const Load& load,
                             const Tile& tile) const {
-    const int rank = m_space.rank();
+    const int last = load.extents.rank() - 1;
     const size_t bytes = bytesOf(load.dtype);
-    const int64_t lastExtent = m_space[rank - 1], lastStride = load.strides[rank - 1];
+    const int64_t lastExtent = load.extents[last], lastStride = load.strides[last];
     int64_t index = tile.row * m_columns + tile.column;
     const int64_t end = index + static_cast<int64_t>(tile.n());
     while (index < end) {
         int64_t rest = index / lastExtent;
         const int64_t inner = index % lastExtent;
         int64_t element = inner * lastStride;
-        for (int axis = rank - 2; axis >= 0; --axis) {
-            element += rest % m_space[axis] * load.strides[axis];
-            rest /= m_space[axis];
+        for (int axis = last - 1; axis >= 0; --axis) {
+            element += rest % load.extents[axis] * load.strides[axis];
+            rest /= load.extents[axis];
         }
         const int64_t run = std::min(lastExtent - inner, end - index);
         const std::byte* from = arena + load.offset + static_cast<size_t>(element) * bytes;
-        if (lastStride == 1) {
-            loadAsFloat(load.dtype, from, to, static_cast<size_t>(run));
-        } else {
-            for (int64_t i = 0; i < run; ++i)
-                loadAsFloat(load.dtype, from + static_cast<size_t>(i * lastStride) * bytes, to + i,
-                            1);
-        }
+        loadRun(load.dtype, from, lastStride, to, run);
         to += run;
         index += run;
     }

@@ -66,7 +66,9 @@ private:
         LoadKind kind = LoadKind::Full;
         DType dtype = DType::F32;
         size_t offset = 0;
-        Shape strides; ///< Strided: by axis of the space
+        /// Strided: the axes of the space, neighbours that are walked as one merged, and how far
+        /// apart the elements along each lie.
+        Shape extents, strides;
         int slot = 0;
         bool isConstant = false;
         float constant = 0;

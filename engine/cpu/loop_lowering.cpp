@@ -107,11 +107,36 @@ void CpuLoop::Lowering::freeAfter(int index) {
     }
 }
 
+namespace {
+
+/// Walks the same elements in the same order along as few axes as possible: a value for each
+/// channel of an image has one run of all its pixels.
+void mergeAxes(const Shape& space, const Shape& strides, Shape& extents, Shape& merged) {
+    extents = merged = {};
+    for (int axis = 0; axis < space.rank(); ++axis) {
+        if (space[axis] == 1) continue;
+        const int last = extents.rank() - 1;
+        if (last >= 0 && merged[last] == strides[axis] * space[axis]) {
+            extents[last] *= space[axis];
+            merged[last] = strides[axis];
+        } else {
+            extents.push(space[axis]);
+            merged.push(strides[axis]);
+        }
+    }
+    if (extents.empty()) {
+        extents.push(1);
+        merged.push(0);
+    }
+}
+
+} // namespace
+
 void CpuLoop::Lowering::addLoad(NodeId value, NodeId memory, const Shape& strides) {
     Load load;
     load.dtype = m_graph[memory].dtype;
     load.offset = offsetOf(memory);
-    load.strides = strides;
+    mergeAxes(m_kernel.space, strides, load.extents, load.strides);
     load.kind = loadKind(m_kernel.space, m_kernel.split, strides);
     if (m_kernel.space.elements() == 1) load.kind = LoadKind::Full;
     if (load.kind == LoadKind::Full)
