@@ -1,6 +1,8 @@
-// Convolution on the CPU: image columns (im2col) and one matrix product a tile, tiles over all
-// threads. Tiles and partial sums depend on the sizes alone, so any number of threads gives the
-// same bits.
+// Convolution on the CPU: by the library's kernels where it has some (conv_library.h), else by
+// image columns (im2col) and one matrix product a tile, tiles over all threads. Tiles and partial
+// sums depend on the sizes alone, so any number of threads gives the same bits.
+#include "engine/cpu/conv_library.h"
+#include "engine/cpu/conv_plan.h"
 #include "engine/cpu/support.h"
 #include "engine/cpu/tf32.h"
 
@@ -10,37 +12,6 @@
 
 namespace halfscope {
 namespace {
-
-constexpr int64_t kTileFloats = 1 << 17; ///< of the column matrix of one tile: half a MiB, in L2
-constexpr int64_t kMaxParts = 16;        ///< partial sums of a weight gradient
-
-/// One convolution: image (n, c, h, w), weight (o, c, kh, kw), output (n, o, oh, ow), whichever of
-/// them is the result, and how it is cut.
-struct ConvPlan {
-    int64_t n, c, h, w, o, kh, kw, oh, ow;
-    std::array<int64_t, 2> stride, padding;
-    DType type;
-    bool tf32; ///< f32 operands are rounded as they are taken
-
-    int64_t image() const { return c * h * w; }
-    int64_t taps() const { return c * kh * kw; } ///< rows of the column matrix
-    int64_t places() const { return oh * ow; }   ///< columns of the column matrix
-    /// The column matrix is the image itself.
-    bool pointwise() const {
-        return kh == 1 && kw == 1 && stride[0] == 1 && stride[1] == 1 && padding[0] == 0 &&
-               padding[1] == 0;
-    }
-    int64_t tilePlaces() const {
-        const int64_t most = std::max<int64_t>(64, kTileFloats / taps() / 16 * 16);
-        return std::min(places(), most);
-    }
-    int64_t tiles() const { return ceilDiv(places(), tilePlaces()); }
-    /// Input gradient: channels of one task, whose column gradients cover a whole image.
-    int64_t tileChannels() const {
-        return std::clamp<int64_t>(4 * kTileFloats / (kh * kw * places()), 1, c);
-    }
-    int64_t parts() const { return std::min(kMaxParts, n * tiles()); }
-};
 
 ConvPlan planOf(const Node& node, const Shape& a, const Shape& b) {
     const Op op = node.op;
@@ -67,10 +38,18 @@ ConvPlan planOf(const Node& node, const Shape& a, const Shape& b) {
 /// Where the parts of the scratch lie, in floats: widened operands, areas of the threads, partials.
 struct ConvScratch {
     int64_t wideA = 0, wideB = 0, perThread = 0, partials = 0;
+    std::shared_ptr<const LibraryConv> library{}; ///< that `partials` is what its threads share
     size_t floats(int threads) const {
         return static_cast<size_t>(wideA + wideB + perThread * threads + partials);
     }
 };
+
+/// Floats of a task's result that is stored in another type.
+int64_t libraryResult(Op op, const LibraryConv& library, const ConvPlan& p) {
+    if (p.type == DType::F32 || op == Op::Conv2dWeightGrad) return 0;
+    const int64_t each = op == Op::Conv2d ? p.o * p.places() : p.image();
+    return alignedFloats(library.samples(0) * each);
+}
 
 ConvScratch scratchOf(Op op, const ConvPlan& p) {
     ConvScratch s;
@@ -78,6 +57,14 @@ ConvScratch scratchOf(Op op, const ConvPlan& p) {
     const int64_t image = alignedFloats(p.n * p.image());
     const int64_t weight = alignedFloats(p.o * p.taps());
     const int64_t y = alignedFloats(p.n * p.o * p.places());
+    s.library = libraryConv(op, p);
+    if (s.library) {
+        if (low) s.wideA = op == Op::Conv2dInputGrad ? y : image;
+        if (low) s.wideB = op == Op::Conv2dWeightGrad ? y : weight;
+        s.perThread = alignedFloats(s.library->threadFloats()) + libraryResult(op, *s.library, p);
+        s.partials = s.library->sharedFloats();
+        return s;
+    }
     const int64_t columns = p.pointwise() ? 0 : alignedFloats(p.taps() * p.tilePlaces());
     if (op == Op::Conv2d) {
         if (low) s.wideA = image, s.wideB = weight;
@@ -207,6 +194,36 @@ void storeRows(const CpuCall& call, const float* from, int64_t rows, int64_t col
     }
 }
 
+/// Conv2d and Conv2dInputGrad: a is the image or the output's gradient, b the weight.
+void runLibrary(const CpuCall& call, const ConvPlan& p, const Areas& areas, const float* a,
+                const float* b) {
+    const LibraryConv& library = *areas.sizes.library;
+    const bool forward = call.node.op == Op::Conv2d;
+    const int64_t image = p.image(), y = p.o * p.places();
+    const int64_t from = forward ? image : y, to = forward ? y : image;
+    const bool direct = call.node.dtype == DType::F32;
+    library.prepare(b, areas.partials());
+    call.pool.run(library.tasks(), [&](int64_t task, int thread) {
+        if (stopped(call)) return;
+        const int64_t first = library.firstSample(task), count = library.samples(task);
+        float* const area = areas.thread(thread);
+        float* const out = direct ? static_cast<float*>(call.out) + first * to
+                                  : area + alignedFloats(library.threadFloats());
+        library.run(task, a + first * from, b, areas.partials(), area, out);
+        if (!direct) storeRows(call, out, 1, count * to, first * to, 0);
+    });
+}
+
+void runLibraryWeightGrad(const CpuCall& call, const ConvPlan& p, const Areas& areas,
+                          const float* image, const float* dy) {
+    const LibraryConv& library = *areas.sizes.library;
+    call.pool.run(library.tasks(), [&](int64_t task, int thread) {
+        if (!stopped(call))
+            library.runPart(task, image, dy, areas.partials(), areas.thread(thread));
+    });
+    if (!stopped(call)) storeRows(call, library.sum(areas.partials()), 1, p.o * p.taps(), 0, 0);
+}
+
 } // namespace
 
 void cpuConv2d(const CpuCall& call) {
@@ -214,6 +231,7 @@ void cpuConv2d(const CpuCall& call) {
     const Areas areas = areasOf(call, p);
     const float* image = widened(call, call.in[0], areas.wideA());
     const float* weight = widened(call, call.in[1], areas.wideB());
+    if (areas.sizes.library) return runLibrary(call, p, areas, image, weight);
     const int64_t tiles = p.tiles(), width = p.tilePlaces();
     const bool direct = call.node.dtype == DType::F32;
     call.pool.run(p.n * tiles, [&](int64_t task, int thread) {
@@ -246,6 +264,7 @@ void cpuConv2dInputGrad(const CpuCall& call) {
     const Areas areas = areasOf(call, p);
     const float* dy = widened(call, call.in[0], areas.wideA());
     const float* weight = widened(call, call.in[1], areas.wideB());
+    if (areas.sizes.library) return runLibrary(call, p, areas, dy, weight);
     const int64_t each = p.tileChannels(), groups = ceilDiv(p.c, each), plane = p.h * p.w;
     const bool direct = call.node.dtype == DType::F32;
     call.pool.run(p.n * groups, [&](int64_t task, int thread) {
@@ -276,6 +295,7 @@ void cpuConv2dWeightGrad(const CpuCall& call) {
     const Areas areas = areasOf(call, p);
     const float* image = widened(call, call.in[0], areas.wideA());
     const float* dy = widened(call, call.in[1], areas.wideB());
+    if (areas.sizes.library) return runLibraryWeightGrad(call, p, areas, image, dy);
     const int64_t tiles = p.tiles(), width = p.tilePlaces(), units = p.n * tiles;
     const int64_t parts = p.parts(), elements = p.o * p.taps(), size = alignedFloats(elements);
     call.pool.run(parts, [&](int64_t part, int thread) {

@@ -1,0 +1,44 @@
+// Convolutions by oneDNN's kernels: some samples at a time, which are brought into the layout that
+// a kernel wants and back while they are in cache. Each kernel runs on one thread; which samples go
+// together depends on the sizes alone, so any number of threads gives the same bits.
+#pragma once
+
+#include "engine/cpu/conv_plan.h"
+#include "engine/graph/op.h"
+
+#include <memory>
+
+namespace halfscope {
+
+/// Operands are f32 planes: of Conv2d a is the image and b the weight, of Conv2dInputGrad a is the
+/// gradient of the output and b the weight, of Conv2dWeightGrad a is the image and b the gradient
+/// of the output.
+class LibraryConv {
+public:
+    virtual ~LibraryConv() = default;
+
+    /// Of scratch, for each thread and for all of them.
+    virtual int64_t threadFloats() const = 0;
+    virtual int64_t sharedFloats() const = 0;
+
+    /// Before the tasks: brings the weight into the kernels' layout.
+    virtual void prepare(const float* b, float* shared) const = 0;
+    virtual int64_t tasks() const = 0;
+    /// Samples [first, first + count) of a task of Conv2d or Conv2dInputGrad.
+    virtual int64_t firstSample(int64_t task) const = 0;
+    virtual int64_t samples(int64_t task) const = 0;
+    /// `out`: the result's planes of the task's samples. Not of Conv2dWeightGrad.
+    virtual void run(int64_t task, const float* a, const float* b, float* shared, float* thread,
+                     float* out) const = 0;
+    /// Conv2dWeightGrad: a partial sum, into `shared`.
+    virtual void runPart(int64_t task, const float* a, const float* b, float* shared,
+                         float* thread) const = 0;
+    /// After the tasks of Conv2dWeightGrad: their sum as planes, which lie in `shared`.
+    virtual const float* sum(float* shared) const = 0;
+};
+
+/// Null where the library has no kernels of its own for it, or is not there. The same object for
+/// the same sizes. From any thread.
+std::shared_ptr<const LibraryConv> libraryConv(Op, const ConvPlan&);
+
+} // namespace halfscope
