@@ -1,8 +1,8 @@
 // Two arrays from .npy or .safetensors files: the inputs x and the targets y, one row a sample.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/data/held_back.h"
 #include "engine/data/losses.h"
+#include "engine/data/stored_data.h"
 #include "engine/io/npy.h"
 #include "engine/io/safetensors.h"
 #include "engine/lang/python.h"
@@ -110,7 +110,7 @@ DataFacts arrayFacts(const TaskConfig& task) {
 }
 
 /// Holds the values as they were in the files.
-class ArrayData final : public Dataset {
+class ArrayData final : public StoredData {
 public:
     explicit ArrayData(const TaskConfig& task) {
         const ArrayInfo x = infoAt(placeOfX(task)), y = infoAt(placeOfY(task));
@@ -125,31 +125,16 @@ public:
         setView();
     }
 
-    std::span<const TensorSpec> tensors() const override { return m_tensors; }
-    int64_t samples(Split split) const override {
-        return static_cast<int64_t>(m_splits.of(split).size());
-    }
-
-    std::vector<int64_t> read(Split split, std::span<const int64_t> samples,
-                              Batch& out) const override {
-        for (size_t i = 0; i < samples.size(); ++i) {
-            const int32_t stored = m_splits.of(split)[static_cast<size_t>(samples[i])];
-            copy(m_x, stored, i, out.floats(kX), samples.size());
-            if (m_labels.empty())
-                copy(m_y, stored, i, out.floats(kTarget), samples.size());
-            else
-                out.labels(kTarget)[i] = m_labels[static_cast<size_t>(stored)];
-        }
-        return {};
-    }
-
-    TaskView view() const override { return m_view; }
-
 private:
-    static void copy(const Array& from, int64_t stored, size_t row, std::span<float> to,
-                     size_t rows) {
-        const size_t values = to.size() / rows;
-        from.toFloats(stored * static_cast<int64_t>(values), to.subspan(row * values, values));
+    void readStored(int32_t stored, const SamplePlace& place) const override {
+        copy(m_x, stored, place.floats(kX));
+        if (m_labels.empty())
+            copy(m_y, stored, place.floats(kTarget));
+        else
+            place.label() = m_labels[static_cast<size_t>(stored)];
+    }
+    static void copy(const Array& from, int64_t stored, std::span<float> to) {
+        from.toFloats(stored * static_cast<int64_t>(to.size()), to);
     }
     void setView() {
         if (!m_labels.empty()) {
@@ -168,9 +153,6 @@ private:
 
     Array m_x, m_y;
     std::vector<int32_t> m_labels; ///< where targets are classes
-    std::vector<TensorSpec> m_tensors;
-    HeldBack m_splits;
-    TaskView m_view;
 };
 
 /// "x_train.npy" and "y_train.npy": each is found by the other, the last x or y of the name that

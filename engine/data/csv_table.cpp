@@ -4,8 +4,8 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/data/held_back.h"
 #include "engine/data/losses.h"
+#include "engine/data/stored_data.h"
 #include "engine/lang/python.h"
 
 #include <algorithm>
@@ -172,10 +172,10 @@ private:
     Table m_table;
 };
 
-class CsvData final : public Dataset {
+class CsvData final : public StoredData {
 public:
-    explicit CsvData(const TaskConfig& task)
-        : m_table(TableFile(task).read()), m_splits(m_table.samples, task.validation) {
+    explicit CsvData(const TaskConfig& task) : m_table(TableFile(task).read()) {
+        m_splits = HeldBack(m_table.samples, task.validation);
         m_tensors = {TensorSpec{"x", {static_cast<int64_t>(m_table.inputs.size())}},
                      TensorSpec{"target", {1}}};
         if (!m_table.labels.empty()) {
@@ -184,38 +184,30 @@ public:
                 "target", {}, DType::I32, std::max<int64_t>(2, classes), areWhole(m_table.classes)};
         }
         if (task.standardise) standardise();
-    }
-
-    std::span<const TensorSpec> tensors() const override { return m_tensors; }
-    int64_t samples(Split split) const override {
-        return static_cast<int64_t>(m_splits.of(split).size());
-    }
-
-    std::vector<int64_t> read(Split split, std::span<const int64_t> samples,
-                              Batch& out) const override {
-        const size_t inputs = m_table.inputs.size();
-        for (size_t i = 0; i < samples.size(); ++i) {
-            const auto row =
-                static_cast<size_t>(m_splits.of(split)[static_cast<size_t>(samples[i])]);
-            std::copy_n(m_table.x.begin() + static_cast<std::ptrdiff_t>(row * inputs), inputs,
-                        out.floats(kX).begin() + static_cast<std::ptrdiff_t>(i * inputs));
-            if (m_table.labels.empty())
-                out.floats(kTarget)[i] = m_table.numbers[row];
-            else
-                out.labels(kTarget)[i] = m_table.labels[row];
-        }
-        return {};
-    }
-
-    TaskView view() const override {
-        if (!m_table.labels.empty())
-            return classesView(m_tensors[kTarget].classes, m_table.classes);
-        const auto [least, most] =
-            std::minmax_element(m_table.numbers.begin(), m_table.numbers.end());
-        return scatterView(double{*least}, double{*most});
+        setView();
     }
 
 private:
+    void readStored(int32_t stored, const SamplePlace& place) const override {
+        const size_t inputs = m_table.inputs.size(), row = static_cast<size_t>(stored);
+        std::copy_n(m_table.x.begin() + static_cast<std::ptrdiff_t>(row * inputs), inputs,
+                    place.floats(kX).begin());
+        if (m_table.labels.empty())
+            place.floats(kTarget)[0] = m_table.numbers[row];
+        else
+            place.label() = m_table.labels[row];
+    }
+
+    void setView() {
+        if (!m_table.labels.empty()) {
+            m_view = classesView(m_tensors[kTarget].classes, m_table.classes);
+            return;
+        }
+        const auto [least, most] =
+            std::minmax_element(m_table.numbers.begin(), m_table.numbers.end());
+        m_view = scatterView(double{*least}, double{*most});
+    }
+
     /// Each column to mean 0 and standard deviation 1 over the samples to train on; one that has
     /// the same value everywhere becomes 0.
     void standardise() {
@@ -241,8 +233,6 @@ private:
     }
 
     Table m_table;
-    HeldBack m_splits;
-    std::vector<TensorSpec> m_tensors;
 };
 
 /// All of the table has to be read for them.

@@ -2,7 +2,7 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/data/held_back.h"
+#include "engine/data/stored_data.h"
 #include "engine/io/picture.h"
 #include "engine/lang/python.h"
 
@@ -164,7 +164,7 @@ std::vector<uint8_t> decoded(const std::string& path, int side, int channels) {
     return bytes;
 }
 
-class PictureData final : public Dataset {
+class PictureData final : public StoredData {
 public:
     explicit PictureData(const TaskConfig& task)
         : m_side(static_cast<int>(task.pictureSide)), m_channels(channelsOf(task)) {
@@ -184,27 +184,13 @@ public:
         m_kept.resize(m_files.size());
     }
 
-    std::span<const TensorSpec> tensors() const override { return m_tensors; }
-    int64_t samples(Split split) const override {
-        return static_cast<int64_t>(m_splits.of(split).size());
-    }
-
-    std::vector<int64_t> read(Split split, std::span<const int64_t> samples,
-                              Batch& out) const override {
-        const std::span<float> x = out.floats(kX);
-        const size_t values = x.size() / std::max<size_t>(samples.size(), 1);
-        for (size_t i = 0; i < samples.size(); ++i) {
-            const auto file =
-                static_cast<size_t>(m_splits.of(split)[static_cast<size_t>(samples[i])]);
-            fill(x.subspan(i * values, values), file);
-            out.labels(kTarget)[i] = m_files[file].label;
-        }
-        return {};
-    }
-
-    TaskView view() const override { return m_view; }
-
 private:
+    void readStored(int32_t stored, const SamplePlace& place) const override {
+        const auto file = static_cast<size_t>(stored);
+        fill(place.floats(kX), file);
+        place.label() = m_files[file].label;
+    }
+
     void fill(std::span<float> to, size_t file) const {
         const auto put = [to](const std::vector<uint8_t>& bytes) {
             for (size_t i = 0; i < to.size(); ++i)
@@ -226,10 +212,7 @@ private:
     }
 
     int m_side, m_channels;
-    std::vector<TensorSpec> m_tensors;
-    TaskView m_view;
     std::vector<PictureFile> m_files;
-    HeldBack m_splits;
     mutable std::mutex m_mutex;
     mutable std::vector<std::vector<uint8_t>> m_kept; ///< decoded, by file; empty: not yet
     mutable size_t m_keptBytes = 0;

@@ -3,7 +3,7 @@
 // TensorFlow Playground has them.
 #include "engine/core/philox.h"
 #include "engine/core/text.h"
-#include "engine/data/held_back.h"
+#include "engine/data/stored_data.h"
 #include "engine/lang/python.h"
 
 #include <algorithm>
@@ -73,10 +73,11 @@ std::vector<TensorSpec> pointTensors() {
 }
 
 /// Classes take turns among the samples.
-class PointData final : public Dataset {
+class PointData final : public StoredData {
 public:
-    PointData(const Form& form, const TaskConfig& task, uint64_t seed)
-        : m_splits(task.samples, task.validation), m_tensors(pointTensors()) {
+    PointData(const Form& form, const TaskConfig& task, uint64_t seed) {
+        m_tensors = pointTensors();
+        m_splits = HeldBack(task.samples, task.validation);
         std::vector<float> noise(static_cast<size_t>(task.samples * kInputs));
         const Philox random(seed, kNoiseStream);
         if (form.noise == Form::Noise::Normal)
@@ -95,49 +96,36 @@ public:
                 m_points.push_back(
                     static_cast<float>(value + task.noise * double{noise[m_points.size()]}));
         }
+        setView();
     }
 
-    std::span<const TensorSpec> tensors() const override { return m_tensors; }
-    int64_t samples(Split split) const override {
-        return static_cast<int64_t>(m_splits.of(split).size());
+private:
+    void readStored(int32_t stored, const SamplePlace& place) const override {
+        std::copy_n(pointOf(stored), kInputs, place.floats(kX).begin());
+        place.label() = labelOf(stored);
     }
 
-    std::vector<int64_t> read(Split split, std::span<const int64_t> samples,
-                              Batch& out) const override {
-        const std::span<float> x = out.floats(kX);
-        const std::span<int32_t> target = out.labels(kTarget);
-        for (size_t i = 0; i < samples.size(); ++i) {
-            const int32_t stored = m_splits.of(split)[static_cast<size_t>(samples[i])];
-            std::copy_n(pointOf(stored), kInputs, x.begin() + static_cast<std::ptrdiff_t>(2 * i));
-            target[i] = labelOf(stored);
-        }
-        return {};
-    }
-
-    TaskView view() const override {
+    void setView() {
         constexpr size_t kMostMarks = 300; // more would hide the map
-        TaskView view;
-        view.kind = ViewKind::Plane;
-        view.classes = {"0", "1"};
-        setRanges(view);
-        view.probe = planeGrid(view.across, view.up);
+        m_view.kind = ViewKind::Plane;
+        m_view.classes = {"0", "1"};
+        setRanges();
+        m_view.probe = planeGrid(m_view.across, m_view.up);
         for (size_t i = 0; i < std::min(kMostMarks, m_splits.train.size()); ++i) {
             const int32_t stored =
                 m_splits
                     .train[i * m_splits.train.size() / std::min(kMostMarks, m_splits.train.size())];
-            view.marks.push_back({pointOf(stored)[0], pointOf(stored)[1], labelOf(stored)});
+            m_view.marks.push_back({pointOf(stored)[0], pointOf(stored)[1], labelOf(stored)});
         }
-        return view;
     }
 
-private:
     static int32_t labelOf(int64_t stored) { return static_cast<int32_t>(stored % kClasses); }
     const float* pointOf(int32_t stored) const {
         return m_points.data() + static_cast<size_t>(stored) * 2;
     }
 
     /// As long across as up, around all samples.
-    void setRanges(TaskView& view) const {
+    void setRanges() {
         constexpr double kAir = 0.08;
         std::array<AxisRange, 2> ranges{AxisRange{m_points[0], m_points[0]},
                                         AxisRange{m_points[1], m_points[1]}};
@@ -152,13 +140,11 @@ private:
             const double centre = (range.low + range.high) / 2, reach = (0.5 + kAir) * widest;
             range = {centre - reach, centre + reach};
         }
-        view.across = ranges[0];
-        view.up = ranges[1];
+        m_view.across = ranges[0];
+        m_view.up = ranges[1];
     }
 
-    HeldBack m_splits;
     std::vector<float> m_points; ///< (samples, 2)
-    std::vector<TensorSpec> m_tensors;
 };
 
 DataFacts pointFacts(const TaskConfig& task) {

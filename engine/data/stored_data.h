@@ -1,0 +1,41 @@
+// What data sets share that number their samples as they store them and come without splits: a
+// share of the samples is held back to validate on.
+#pragma once
+
+#include "engine/data/held_back.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace halfscope {
+
+/// Where one sample goes in a batch.
+struct SamplePlace {
+    Batch& batch;
+    size_t row = 0;
+
+    std::span<float> floats(size_t tensor) const; ///< of an F32 tensor, one sample's
+    int32_t& label() const;                       ///< of the target, where it is a class
+};
+
+class StoredData : public Dataset {
+public:
+    std::span<const TensorSpec> tensors() const final { return m_tensors; }
+    int64_t samples(Split split) const final {
+        return static_cast<int64_t>(m_splits.of(split).size());
+    }
+    std::vector<int64_t> read(Split, std::span<const int64_t> samples, Batch& out) const final;
+    TaskView view() const final { return m_view; }
+
+protected:
+    /// Fills both tensors of a sample. From any thread.
+    virtual void readStored(int32_t stored, const SamplePlace&) const = 0;
+
+    // Set by the constructors of the data sets.
+    std::vector<TensorSpec> m_tensors;
+    HeldBack m_splits;
+    TaskView m_view;
+};
+
+} // namespace halfscope
