@@ -7,6 +7,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/dataset.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_writer.h"
 #include "engine/settings/lane_titles.h"
@@ -35,6 +36,8 @@ std::string startText(const Experiment& experiment) {
     text += " on " + experiment.device().name;
     if (experiment.step() > 0) text += ", from step " + std::to_string(experiment.step() + 1);
     text += "\n";
+    for (const Message& note : factsOf(config.task).notes)
+        text += "Data: " + note.english() + "\n";
     if (!experiment.cudaReason().empty())
         text += "No GPU: " + experiment.cudaReason().english() + "\n";
     return text;

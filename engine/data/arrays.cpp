@@ -126,7 +126,7 @@ public:
     }
 
 private:
-    void readStored(int32_t stored, const SamplePlace& place) const override {
+    void readStored(int32_t stored, int64_t, const SamplePlace& place) const override {
         copy(m_x, stored, place.floats(kX));
         if (m_labels.empty())
             copy(m_y, stored, place.floats(kTarget));

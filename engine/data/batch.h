@@ -2,6 +2,7 @@
 // All lanes see the same ones.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/core/typed_bytes.h"
 
 #include <cstdint>
@@ -24,6 +25,7 @@ struct TensorSpec {
 /// The tensors of some samples, in the order of their specs.
 struct Batch {
     std::vector<TypedBytes> tensors;
+    std::vector<Message> skipped{}; ///< of samples whose places others have taken, see readWhole()
 
     /// Of zeros.
     static Batch of(std::span<const TensorSpec>, int64_t rows);

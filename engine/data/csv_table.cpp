@@ -9,6 +9,7 @@
 #include "engine/lang/python.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -27,7 +28,16 @@ struct Table {
     std::vector<int32_t> labels;      ///< indices of classes
     std::vector<std::string> classes; ///< as they stand in the file
     int64_t samples = 0;
+    int64_t dropped = 0; ///< lines that lack a value
+    int64_t filled = 0;  ///< values that are missing in x: nan, until a mean takes their place
 };
+
+/// As spreadsheets, R and pandas write it.
+bool isMissing(std::string_view text) {
+    constexpr std::array<std::string_view, 10> kWords{"",    "NA",   "N/A",  "NaN",  "nan",
+                                                      "NAN", "null", "NULL", "None", "?"};
+    return std::find(kWords.begin(), kWords.end(), text) != kWords.end();
+}
 
 /// nan for what is no number.
 double numberOf(std::string_view text) {
@@ -54,8 +64,18 @@ public:
         readHeader();
         while (m_reader.next(m_fields)) {
             const bool blank = m_fields.size() == 1 && trimmed(m_fields[0]).empty();
-            if (!blank) readSample();
+            if (blank) continue;
+            checkFields();
+            if (isDropped())
+                ++m_table.dropped;
+            else
+                readSample();
         }
+        if (m_table.dropped > 0 && m_table.samples == 0)
+            throw InputError(phrase("Data",
+                                    "%1: every line lacks a value, so data.missing %2 leaves "
+                                    "no samples"),
+                             pathText(m_task.path), nameOf(m_task.missing));
         checkSampleCount(pathText(m_task.path), m_table.samples);
         if (m_classes) sortClasses();
         return std::move(m_table);
@@ -95,13 +115,31 @@ private:
             if (i != m_target) m_table.inputs.push_back(m_names[i]);
     }
 
-    void readSample() {
+    void checkFields() const {
         if (m_fields.size() != m_names.size())
             throw InputError(
                 phrase("Data", "%1: %2 fields do not fit the %3 columns of the header"),
                 m_reader.place(), m_fields.size(), m_names.size());
+    }
+
+    bool lacks(size_t column) const { return isMissing(trimmed(m_fields[column])); }
+    /// No target can be made up.
+    bool isDropped() const {
+        if (m_task.missing == Missing::Refuse) return false;
+        if (lacks(m_target)) return true;
+        if (m_task.missing == Missing::Mean) return false;
+        for (size_t i = 0; i < m_fields.size(); ++i)
+            if (lacks(i)) return true;
+        return false;
+    }
+
+    void readSample() {
         for (size_t i = 0; i < m_fields.size(); ++i) {
-            if (i != m_target)
+            const bool fills = m_task.missing == Missing::Mean && i != m_target && lacks(i);
+            m_table.filled += fills;
+            if (fills)
+                m_table.x.push_back(NAN);
+            else if (i != m_target)
                 m_table.x.push_back(numberAt(i));
             else if (m_classes)
                 m_table.labels.push_back(classAt(i));
@@ -122,6 +160,11 @@ private:
             const double wide = std::strtod(std::string(text).c_str(), nullptr);
             if (std::abs(wide) < 1) return static_cast<float>(wide); // too small, not too large
         }
+        if (isMissing(text))
+            throw InputError(
+                phrase("Data", "%1: %2 in the column %3 is not allowed: a finite number; "
+                               "data.missing drop or mean lets values be missing"),
+                m_reader.place(), quotedText(m_fields[column]), quotedText(m_names[column]));
         throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a finite number"),
                          m_reader.place(), quotedText(m_fields[column]),
                          quotedText(m_names[column]));
@@ -130,7 +173,8 @@ private:
     int32_t classAt(size_t column) {
         const std::string_view text = trimmed(m_fields[column]);
         if (text.empty())
-            throw InputError(phrase("Data", "%1: the column %2 is empty; it must name a class"),
+            throw InputError(phrase("Data", "%1: the column %2 is empty; it must name a class, or "
+                                            "data.missing drop leaves the line out"),
                              m_reader.place(), quotedText(m_names[column]));
         const auto [at, added] =
             m_indices.try_emplace(std::string(text), static_cast<int32_t>(m_indices.size()));
@@ -183,12 +227,25 @@ public:
             m_tensors[kTarget] = {
                 "target", {}, DType::I32, std::max<int64_t>(2, classes), areWhole(m_table.classes)};
         }
+        if (m_table.filled > 0) fill(task.path);
         if (task.standardise) standardise();
         setView();
     }
 
+    std::vector<Message> notes() const override {
+        std::vector<Message> notes;
+        if (m_table.dropped > 0)
+            notes.push_back({phrase("Data", "%1 of %2 lines lack a value and are left out."),
+                             m_table.dropped, m_table.dropped + m_table.samples});
+        if (m_table.filled > 0)
+            notes.push_back({phrase("Data", "%1 missing values are replaced by the mean of their "
+                                            "column over the training samples."),
+                             m_table.filled});
+        return notes;
+    }
+
 private:
-    void readStored(int32_t stored, const SamplePlace& place) const override {
+    void readStored(int32_t stored, int64_t, const SamplePlace& place) const override {
         const size_t inputs = m_table.inputs.size(), row = static_cast<size_t>(stored);
         std::copy_n(m_table.x.begin() + static_cast<std::ptrdiff_t>(row * inputs), inputs,
                     place.floats(kX).begin());
@@ -208,27 +265,50 @@ private:
         m_view = scatterView(double{*least}, double{*most});
     }
 
+    float& at(int32_t row, size_t column) {
+        return m_table.x[static_cast<size_t>(row) * m_table.inputs.size() + column];
+    }
+
+    /// Missing values become the mean of those that their column has to train on.
+    void fill(const std::string& path) {
+        for (size_t column = 0; column < m_table.inputs.size(); ++column) {
+            double sum = 0;
+            int64_t count = 0;
+            for (const int32_t row : m_splits.train) {
+                const float value = at(row, column);
+                if (std::isnan(value)) continue;
+                sum += double{value};
+                ++count;
+            }
+            if (count == 0)
+                throw InputError(phrase("Data", "%1: the column %2 has no value among the training "
+                                                "samples, so there is no mean to fill it with"),
+                                 pathText(path), quotedText(m_table.inputs[column]));
+            const auto mean = static_cast<float>(sum / static_cast<double>(count));
+            for (const auto* rows : {&m_splits.train, &m_splits.validation})
+                for (const int32_t row : *rows)
+                    if (std::isnan(at(row, column))) at(row, column) = mean;
+        }
+    }
+
     /// Each column to mean 0 and standard deviation 1 over the samples to train on; one that has
     /// the same value everywhere becomes 0.
     void standardise() {
-        const size_t inputs = m_table.inputs.size();
         const auto count = static_cast<double>(m_splits.train.size());
-        for (size_t column = 0; column < inputs; ++column) {
-            const auto at = [&](int32_t row) -> float& {
-                return m_table.x[static_cast<size_t>(row) * inputs + column];
-            };
+        for (size_t column = 0; column < m_table.inputs.size(); ++column) {
             double mean = 0, squares = 0;
             bool same = true; // a mean is rounded: the squares of equal values need not be 0
             for (const int32_t row : m_splits.train) {
-                mean += double{at(row)} / count;
-                same = same && at(row) == at(m_splits.train.front());
+                mean += double{at(row, column)} / count;
+                same = same && at(row, column) == at(m_splits.train.front(), column);
             }
             for (const int32_t row : m_splits.train)
-                squares += (double{at(row)} - mean) * (double{at(row)} - mean) / count;
+                squares +=
+                    (double{at(row, column)} - mean) * (double{at(row, column)} - mean) / count;
             const double scale = same ? 0 : 1 / std::sqrt(squares);
             for (const auto* rows : {&m_splits.train, &m_splits.validation})
                 for (const int32_t row : *rows)
-                    at(row) = static_cast<float>((double{at(row)} - mean) * scale);
+                    at(row, column) = static_cast<float>((double{at(row, column)} - mean) * scale);
         }
     }
 
@@ -241,8 +321,24 @@ DataFacts csvFacts(const TaskConfig& task) {
     const auto tensors = data.tensors();
     return {{tensors.begin(), tensors.end()},
             data.samples(Split::Train),
-            data.samples(Split::Validation)};
+            data.samples(Split::Validation),
+            data.notes()};
 }
+
+constexpr std::string_view kPythonMissing =
+    R"(    missing = {"", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "?"}
+)";
+constexpr std::string_view kPythonDrop =
+    R"(    rows = [row for row in rows if not any(field.strip() in missing for field in row)]
+)";
+constexpr std::string_view kPythonNumber = R"(
+    def number(field):
+        return float("nan") if field.strip() in missing else float(field)
+
+    rows = [row for row in rows if row[at].strip() not in missing]
+)";
+constexpr std::string_view kPythonMean = R"(    x = x.where(~x.isnan(), x[train].nanmean(0))
+)";
 
 constexpr std::string_view kPythonClasses = R"(
     words = [row[at].strip() for row in rows]
@@ -262,6 +358,7 @@ constexpr std::string_view kPythonStandardise =
 
 PythonData csvPython(const TaskConfig& task, int64_t) {
     const bool classes = infoOf(task.loss.kind).ofLabels;
+    const bool drops = task.missing == Missing::Drop, fills = task.missing == Missing::Mean;
     return {
         "import csv\n",
         lang::filled(R"(TABLE = {TABLE}
@@ -271,8 +368,8 @@ def samples():
     with open(TABLE, newline="", encoding="utf-8-sig") as file:
         names, *rows = [row for row in csv.reader(file) if any(field.strip() for field in row)]
     at = {COLUMN}
-    inputs = [[float(field) for i, field in enumerate(row) if i != at] for row in rows]
-    x = torch.tensor(inputs, dtype=torch.float64){TARGET}{HELD}{STANDARDISE}    x = x.float()
+{MISSING}    inputs = [[{NUMBER}(field) for i, field in enumerate(row) if i != at] for row in rows]
+    x = torch.tensor(inputs, dtype=torch.float64){TARGET}{HELD}{MEAN}{STANDARDISE}    x = x.float()
     return (x[train], target[train]), (x[held], target[held])
 )",
                      {{"TABLE", lang::pythonText(task.path)},
@@ -282,6 +379,11 @@ def samples():
                       {"TARGET", classes ? std::string(kPythonClasses)
                                          : "\n    target = torch.tensor([[float(row[at])] for "
                                            "row in rows])\n"},
+                      {"MISSING", drops   ? std::string(kPythonMissing).append(kPythonDrop)
+                                  : fills ? std::string(kPythonMissing).append(kPythonNumber)
+                                          : std::string()},
+                      {"NUMBER", fills ? "number" : "float"},
+                      {"MEAN", fills ? std::string(kPythonMean) : std::string()},
                       {"HELD", heldBackPython(task.validation)},
                       {"STANDARDISE", task.standardise ? std::string(kPythonStandardise) : ""}})};
 }
@@ -292,7 +394,7 @@ extern const DataSetInfo kCsvData;
 const DataSetInfo kCsvData{
     .name = "csv",
     .about = phrase("Settings", "a table of numbers, one column of which is the target"),
-    .settings = {"data.path", "data.target", "data.standardise", "data.validation"},
+    .settings = {"data.path", "data.target", "data.missing", "data.standardise", "data.validation"},
     .targets = Targets::AsTheLoss,
     .validates = true,
     .fromFiles = true,

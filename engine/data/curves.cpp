@@ -64,7 +64,7 @@ public:
     std::span<const TensorSpec> tensors() const override { return m_tensors; }
     int64_t samples(Split split) const override { return split == Split::Train ? m_samples : 0; }
 
-    std::vector<int64_t> read(Split, std::span<const int64_t> samples, Batch& out) const override {
+    std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const override {
         for (size_t i = 0; i < samples.size(); ++i) {
             const auto index = static_cast<uint64_t>(samples[i]);
             const double share = double{m_places.uniform(index)};

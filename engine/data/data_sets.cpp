@@ -16,13 +16,13 @@
 namespace halfscope {
 
 extern const DataSetInfo kCheckerboardData, kImageData, kRegressionData, kMnistData, kArrayData,
-    kCsvData, kCurveData, kLineData, kMoonData, kSpiralData, kCircleData, kPictureData;
+    kCsvData, kCurveData, kLineData, kMoonData, kSpiralData, kCircleData, kPictureData, kShardData;
 
 std::span<const DataSetInfo> dataSets() {
-    static const std::array rows{kCheckerboardData, kImageData,  kRegressionData,
-                                 kMnistData,        kArrayData,  kCsvData,
-                                 kCurveData,        kLineData,   kMoonData,
-                                 kSpiralData,       kCircleData, kPictureData}; // by TaskKind
+    static const std::array rows{kCheckerboardData, kImageData,  kRegressionData, kMnistData,
+                                 kArrayData,        kCsvData,    kCurveData,      kLineData,
+                                 kMoonData,         kSpiralData, kCircleData,     kPictureData,
+                                 kShardData}; // by TaskKind
     return rows;
 }
 
@@ -31,6 +31,23 @@ const DataSetInfo& infoOf(TaskKind kind) { return dataSets()[static_cast<size_t>
 const char* nameOf(TaskKind kind) {
     const auto at = static_cast<size_t>(kind);
     return at < dataSets().size() ? dataSets()[at].name : "";
+}
+
+const char* nameOf(Missing missing) {
+    switch (missing) {
+    case Missing::Refuse: return "refuse";
+    case Missing::Drop: return "drop";
+    case Missing::Mean: return "mean";
+    }
+    return "";
+}
+
+const char* nameOf(Damaged damaged) {
+    switch (damaged) {
+    case Damaged::Refuse: return "refuse";
+    case Damaged::Skip: return "skip";
+    }
+    return "";
 }
 
 namespace {
@@ -74,7 +91,7 @@ public:
     }
 
 private:
-    using Key = std::array<std::string, 10>;
+    using Key = std::array<std::string, 12>;
     static Key keyOf(const TaskConfig& task) {
         return {nameOf(task.kind),
                 task.path,
@@ -85,7 +102,9 @@ private:
                 nameOf(task.loss.kind),
                 task.standardise ? "standardised" : "",
                 numberText(task.pictureSide),
-                task.grey ? "grey" : ""};
+                task.grey ? "grey" : "",
+                nameOf(task.missing),
+                numberText(task.shardReaders)};
     }
     void put(const TaskConfig& task, Answer answer) {
         constexpr size_t kMost = 256; // of settings that were typed
@@ -137,7 +156,8 @@ std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
         const auto tensors = made->tensors();
         knownFacts().put(task, DataFacts{{tensors.begin(), tensors.end()},
                                          made->samples(Split::Train),
-                                         made->samples(Split::Validation)});
+                                         made->samples(Split::Validation),
+                                         made->notes()});
     }
     return made;
 }

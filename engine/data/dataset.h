@@ -18,6 +18,20 @@ namespace halfscope {
 
 enum class Split : uint8_t { Train, Validation };
 
+/// A pass over a split. Samples to train on may differ from epoch to epoch, by chance that depends
+/// on the seed, the epoch and the sample alone; in epoch 0 they are as they are stored.
+struct Pass {
+    Split split = Split::Train;
+    int64_t epoch = 0;
+    Pass(Split of, int64_t number = 0) : split(of), epoch(number) {}
+};
+
+/// A sample that could not be read: its place among those that were asked for, and why.
+struct Unread {
+    size_t row = 0;
+    Message why; ///< names the file
+};
+
 class Dataset {
 public:
     virtual ~Dataset() = default;
@@ -25,9 +39,13 @@ public:
     virtual std::span<const TensorSpec> tensors() const = 0;
     virtual int64_t samples(Split) const = 0;
     /// Fills a batch that Batch::of() made for as many rows as there are samples. From any thread,
-    /// several at a time; may read files. The numbers of samples that could not be read.
-    virtual std::vector<int64_t> read(Split, std::span<const int64_t> samples,
-                                      Batch& out) const = 0;
+    /// several at a time; may read files. Those that could not be read and are to be skipped, by
+    /// row; InputError where they are not.
+    virtual std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const = 0;
+    /// Whether samples differ from epoch to epoch.
+    virtual bool varies() const { return false; }
+    /// What users should know of how the samples were made, in whole sentences.
+    virtual std::vector<Message> notes() const { return {}; }
     /// How predictions on it are shown; its kind is viewKindOf() the task.
     virtual TaskView view() const = 0;
 };
@@ -36,6 +54,7 @@ public:
 struct DataFacts {
     std::vector<TensorSpec> tensors; ///< see Dataset::tensors()
     int64_t train = 1, validation = 0;
+    std::vector<Message> notes{}; ///< see Dataset::notes(), as far as the files were read
 };
 
 enum class Targets : uint8_t {
@@ -50,6 +69,8 @@ struct PythonData {
     /// Constants, then functions. samples() returns (x, target) to train on and (x, target) to
     /// validate on, or None in place of the second pair.
     std::string code;
+    /// varied(x) of a batch to train on, where samples differ from epoch to epoch; else empty.
+    std::string varied{};
 };
 
 /// A row of the table of data sets, by TaskKind.
@@ -57,7 +78,7 @@ struct DataSetInfo {
     const char* name; ///< of data.kind: "checkerboard"
     Phrase about;     ///< for tool tips and the manual, after the name
     /// Those that only some data sets have, and this one has: "data.path".
-    std::array<std::string_view, 6> settings{};
+    std::array<std::string_view, 12> settings{};
     /// Every step sees all samples, and task.batch does not count.
     bool wholeSet = false;
     Targets targets = Targets::Numbers;

@@ -5,6 +5,7 @@
 #include "engine/core/philox.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <numeric>
 #include <string>
@@ -21,6 +22,15 @@ constexpr uint64_t kShuffleStream = 16;
 constexpr size_t kBehind = 2; ///< batches that are kept beside those ahead
 constexpr size_t kOrders = 2; ///< epochs whose order is kept
 
+void copyRow(const Batch& from, size_t fromRow, Batch& to, size_t toRow) {
+    for (size_t tensor = 0; tensor < to.tensors.size(); ++tensor) {
+        const auto& bytes = from.tensors[tensor].bytes;
+        const size_t size = bytes.size() / static_cast<size_t>(from.rows());
+        std::memcpy(to.tensors[tensor].bytes.data() + toRow * size, bytes.data() + fromRow * size,
+                    size);
+    }
+}
+
 } // namespace
 
 std::vector<int32_t> Sampler::order(int64_t epoch) const {
@@ -29,6 +39,24 @@ std::vector<int32_t> Sampler::order(int64_t epoch) const {
     if (shuffles())
         shuffle(order, Philox(m_seed, kShuffleStream + static_cast<uint64_t>(epoch - 1)));
     return order;
+}
+
+void readWhole(const Dataset& data, Pass pass, std::span<const int64_t> samples,
+               const std::function<int64_t(int64_t)>& substitute, int64_t substitutes, Batch& out) {
+    const std::vector<Unread> unread = data.read(pass, samples, out);
+    int64_t next = 0;
+    for (const Unread& each : unread) {
+        out.skipped.push_back(each.why);
+        for (bool found = false; !found;) {
+            if (next == substitutes)
+                throw RunError(phrase("Data", "%1 (and no other sample can take its place)"),
+                               each.why);
+            Batch one = Batch::of(data.tensors(), 1);
+            const int64_t sample = substitute(next++);
+            found = data.read(pass, std::span(&sample, 1), one).empty();
+            if (found) copyRow(one, 0, out, each.row);
+        }
+    }
 }
 
 Loader::Loader(std::unique_ptr<const Dataset> dataset, const EpochPlan& plan,
@@ -63,7 +91,8 @@ void Loader::end() {
 }
 
 int64_t Loader::batchNumber(int64_t step) const {
-    const bool always = !m_sampler.shuffles() && m_plan.stepsPerEpoch() == 1;
+    const bool always =
+        !m_sampler.shuffles() && m_plan.stepsPerEpoch() == 1 && !m_dataset->varies();
     return always ? 1 : step;
 }
 
@@ -72,37 +101,33 @@ size_t Loader::held() const {
     return m_entries.size();
 }
 
-std::vector<int64_t> Loader::samplesOf(int64_t step) const {
-    const int64_t epoch = m_plan.epochOf(step);
-    std::shared_ptr<const std::vector<int32_t>> order;
-    {
-        const std::lock_guard lock(m_mutex);
-        auto& known = m_orders[epoch];
-        if (!known) {
-            known = std::make_shared<const std::vector<int32_t>>(m_sampler.order(epoch));
-            const auto farthest = [&] { // from this epoch
-                const auto first = m_orders.begin(), last = std::prev(m_orders.end());
-                return epoch - first->first > last->first - epoch ? first : last;
-            };
-            order = known;
-            while (m_orders.size() > kOrders)
-                m_orders.erase(farthest());
-        } else {
-            order = known;
-        }
-    }
-    const auto first = order->begin() + m_plan.firstOf(step);
-    return {first, first + m_plan.rowsOf(step)};
+Loader::EpochOrder Loader::orderOf(int64_t epoch) const {
+    const std::lock_guard lock(m_mutex);
+    EpochOrder& known = m_orders[epoch];
+    if (!known) known = std::make_shared<const std::vector<int32_t>>(m_sampler.order(epoch));
+    EpochOrder order = known;
+    const auto farthest = [&] { // from this epoch
+        const auto first = m_orders.begin(), last = std::prev(m_orders.end());
+        return epoch - first->first > last->first - epoch ? first : last;
+    };
+    while (m_orders.size() > kOrders)
+        m_orders.erase(farthest());
+    return order;
 }
 
 std::shared_ptr<const Batch> Loader::read(int64_t step) const {
-    const std::vector<int64_t> samples = samplesOf(step);
-    auto batch = std::make_shared<Batch>(
-        Batch::of(m_dataset->tensors(), static_cast<int64_t>(samples.size())));
-    const std::vector<int64_t> missing = m_dataset->read(Split::Train, samples, *batch);
-    if (!missing.empty())
-        throw RunError(phrase("Data", "sample %1 of the data set could not be read"),
-                       missing.front());
+    const int64_t epoch = m_plan.epochOf(step), rows = m_plan.rowsOf(step);
+    const EpochOrder order = orderOf(epoch);
+    const auto at = static_cast<size_t>(m_plan.firstOf(step)), count = static_cast<size_t>(rows);
+    const auto first = order->begin() + static_cast<std::ptrdiff_t>(at);
+    const std::vector<int64_t> samples(first, first + static_cast<std::ptrdiff_t>(rows));
+    auto batch = std::make_shared<Batch>(Batch::of(m_dataset->tensors(), rows));
+    readWhole(
+        *m_dataset, {Split::Train, epoch}, samples,
+        [&](int64_t next) {
+            return (*order)[(at + count + static_cast<size_t>(next)) % order->size()];
+        },
+        m_plan.samples, *batch);
     return batch;
 }
 

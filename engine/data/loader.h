@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -30,9 +31,17 @@ private:
     Order m_order;
 };
 
+/// Reads samples as Dataset::read() does. The place of one that is skipped is taken by the first of
+/// substitute(0), substitute(1), ... that can be read, so that a batch is always whole;
+/// Batch::skipped tells why. RunError where there is none among so many `substitutes`.
+void readWhole(const Dataset&, Pass, std::span<const int64_t> samples,
+               const std::function<int64_t(int64_t)>& substitute, int64_t substitutes, Batch& out);
+
 /// Batches of the train split in the sampler's order, for any number of workers. Steps may ask
 /// for them in any order and from several threads; those that come next are read ahead. Holds a few
-/// batches at a time. Its end waits for reads that have begun and drops the others.
+/// batches at a time. Its end waits for reads that have begun and drops the others. A sample that
+/// is skipped gives its place to those that follow the batch in its epoch: this too depends on the
+/// step alone.
 class Loader : public BatchSource {
 public:
     /// workers 0: who asks reads.
@@ -65,7 +74,8 @@ private:
         bool done() const { return batch || error; }
     };
 
-    std::vector<int64_t> samplesOf(int64_t step) const;
+    using EpochOrder = std::shared_ptr<const std::vector<int32_t>>;
+    EpochOrder orderOf(int64_t epoch) const;
     std::shared_ptr<const Batch> read(int64_t step) const;
     void readInto(int64_t step, std::unique_lock<std::mutex>& lock) const;
     void askAhead(int64_t step) const;
@@ -77,9 +87,9 @@ private:
     Sampler m_sampler;
     mutable std::mutex m_mutex;
     mutable std::condition_variable m_changed;
-    mutable std::map<int64_t, Entry> m_entries; ///< by batch number
-    mutable std::deque<int64_t> m_asked;        ///< for workers
-    mutable std::map<int64_t, std::shared_ptr<const std::vector<int32_t>>> m_orders; ///< by epoch
+    mutable std::map<int64_t, Entry> m_entries;     ///< by batch number
+    mutable std::deque<int64_t> m_asked;            ///< for workers
+    mutable std::map<int64_t, EpochOrder> m_orders; ///< by epoch
     bool m_ending = false;
     std::vector<std::thread> m_workers;
 };

@@ -166,9 +166,9 @@ public:
     std::span<const TensorSpec> tensors() const override { return m_tensors; }
     int64_t samples(Split split) const override { return part(split).labels.info.shape[0]; }
 
-    std::vector<int64_t> read(Split split, std::span<const int64_t> samples,
+    std::vector<Unread> read(Pass pass, std::span<const int64_t> samples,
                               Batch& out) const override {
-        const Part& from = part(split);
+        const Part& from = part(pass.split);
         const auto pixels = static_cast<size_t>(m_tensors[kX].shape.elements());
         float* x = out.floats(kX).data();
         const std::span<int32_t> target = out.labels(kTarget);

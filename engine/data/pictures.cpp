@@ -2,15 +2,12 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/data/stored_data.h"
-#include "engine/io/picture.h"
+#include "engine/data/picture_samples.h"
 #include "engine/lang/python.h"
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <filesystem>
-#include <mutex>
 
 namespace halfscope {
 
@@ -19,7 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kLeastClasses = 2, kMostClasses = 10'000;
-constexpr size_t kMostKept = size_t{512} << 20; // bytes of decoded pictures
 
 struct PictureFile {
     std::string path;
@@ -136,40 +132,11 @@ PictureFolder checkedFolder(const TaskConfig& task) {
     return found;
 }
 
-int channelsOf(const TaskConfig& task) { return task.grey ? 1 : 3; }
-
-std::vector<TensorSpec> tensorsOf(const TaskConfig& task, size_t classes) {
-    const int64_t side = task.pictureSide;
-    return {TensorSpec{"x", {channelsOf(task), side, side}},
-            TensorSpec{"target", {}, DType::I32, static_cast<int64_t>(classes)}};
-}
-
-/// Planes of bytes, as a file would hold the small picture: the same whether it is kept or not.
-std::vector<uint8_t> decoded(const std::string& path, int side, int channels) {
-    const Picture picture = readSquare(path, side);
-    const auto pixels = static_cast<size_t>(side) * static_cast<size_t>(side);
-    std::vector<uint8_t> bytes(pixels * static_cast<size_t>(channels));
-    const auto byteOf = [](float value) {
-        return static_cast<uint8_t>(std::lround(255 * std::clamp(value, 0.0f, 1.0f)));
-    };
-    for (size_t pixel = 0; pixel < pixels; ++pixel) {
-        const float* from = picture.values.data() + pixel * static_cast<size_t>(picture.channels);
-        if (channels == 1 && picture.channels == 3) { // luma, as ITU-R BT.601 weighs it
-            bytes[pixel] = byteOf(0.299f * from[0] + 0.587f * from[1] + 0.114f * from[2]);
-            continue;
-        }
-        for (size_t c = 0; c < static_cast<size_t>(channels); ++c)
-            bytes[c * pixels + pixel] = byteOf(from[picture.channels == 3 ? c : 0]);
-    }
-    return bytes;
-}
-
-class PictureData final : public StoredData {
+class PictureData final : public PictureSamples {
 public:
-    explicit PictureData(const TaskConfig& task)
-        : m_side(static_cast<int>(task.pictureSide)), m_channels(channelsOf(task)) {
+    PictureData(const TaskConfig& task, uint64_t seed) : PictureSamples(task, seed) {
         PictureFolder found = checkedFolder(task);
-        m_tensors = tensorsOf(task, found.classes.size());
+        m_tensors = pictureTensors(task, static_cast<int64_t>(found.classes.size()));
         m_view = classesView(m_tensors[kTarget].classes, found.classes);
         m_files = std::move(found.trained);
         const auto trained = static_cast<int64_t>(m_files.size());
@@ -181,41 +148,16 @@ public:
             for (int64_t i = trained; i < static_cast<int64_t>(m_files.size()); ++i)
                 m_splits.validation.push_back(static_cast<int32_t>(i));
         }
-        m_kept.resize(m_files.size());
+        begin(m_files.size());
     }
 
 private:
-    void readStored(int32_t stored, const SamplePlace& place) const override {
-        const auto file = static_cast<size_t>(stored);
-        fill(place.floats(kX), file);
-        place.label() = m_files[file].label;
+    Picture squareOf(size_t stored, int side) const override {
+        return readSquare(m_files[stored].path, side);
     }
+    int32_t labelOf(size_t stored) const override { return m_files[stored].label; }
 
-    void fill(std::span<float> to, size_t file) const {
-        const auto put = [to](const std::vector<uint8_t>& bytes) {
-            for (size_t i = 0; i < to.size(); ++i)
-                to[i] = static_cast<float>(bytes[i]) / 255;
-        };
-        if (const std::vector<uint8_t>* kept = keptOf(file)) return put(*kept);
-        std::vector<uint8_t> bytes = decoded(m_files[file].path, m_side, m_channels);
-        put(bytes);
-        const std::lock_guard lock(m_mutex);
-        if (!m_kept[file].empty() || m_keptBytes + bytes.size() > kMostKept) return;
-        m_keptBytes += bytes.size();
-        m_kept[file] = std::move(bytes);
-    }
-
-    /// What is kept stays as it is, so that it can be read without the lock.
-    const std::vector<uint8_t>* keptOf(size_t file) const {
-        const std::lock_guard lock(m_mutex);
-        return m_kept[file].empty() ? nullptr : &m_kept[file];
-    }
-
-    int m_side, m_channels;
     std::vector<PictureFile> m_files;
-    mutable std::mutex m_mutex;
-    mutable std::vector<std::vector<uint8_t>> m_kept; ///< decoded, by file; empty: not yet
-    mutable size_t m_keptBytes = 0;
 };
 
 DataFacts pictureFacts(const TaskConfig& task) {
@@ -223,7 +165,7 @@ DataFacts pictureFacts(const TaskConfig& task) {
     const auto trained = static_cast<int64_t>(found.trained.size());
     const bool split = !found.validation.empty();
     const int64_t held = split ? 0 : HeldBack::count(trained, task.validation);
-    return {tensorsOf(task, found.classes.size()), trained - held,
+    return {pictureTensors(task, static_cast<int64_t>(found.classes.size())), trained - held,
             split ? static_cast<int64_t>(found.judged.size()) : held};
 }
 
@@ -233,22 +175,20 @@ PythonData picturePython(const TaskConfig& task, int64_t) {
     std::string classes;
     for (const std::string& name : found.classes)
         classes += (classes.empty() ? "" : ", ") + lang::pythonText(name);
+    const bool norm = normalises(task);
     const std::string held = heldBackPython(task.validation) +
+                             (norm ? "    x = normalised(x[train], x)\n" : "") +
                              "    return (x[train], target[train]), (x[held], target[held])\n";
-    return {"import numpy\nimport pathlib\nfrom PIL import Image, ImageOps\n",
+    const std::string both =
+        norm ? "    y, labels = pictures(VALIDATION)\n"
+               "    return (normalised(x, x), target), (normalised(x, y), labels)\n"
+             : "    return (x, target), pictures(VALIDATION)\n";
+    PythonData parts = picturePython(task);
+    return {"import pathlib\n" + parts.imports,
             lang::filled(
                 R"(TRAIN = pathlib.Path({TRAIN})
-{VALIDATION}SIDE = {SIDE}
-CLASSES = [{CLASSES}]
-
-
-def picture(path):
-    """Its centre square, on white where it is transparent."""
-    image = Image.open(path).convert("RGBA")
-    image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
-    image = ImageOps.fit(image.convert("{MODE}"), (SIDE, SIDE))
-    return torch.from_numpy(numpy.array(image)).reshape(SIDE, SIDE, -1).permute(2, 0, 1) / 255
-
+{VALIDATION}CLASSES = [{CLASSES}]
+{PICTURE}
 
 def pictures(folder):
     """Those of every class, one folder each, and their classes."""
@@ -271,10 +211,10 @@ def samples():
                  {"VALIDATION",
                   split ? "VALIDATION = pathlib.Path(" + lang::pythonText(found.validation) + ")\n"
                         : std::string()},
-                 {"SIDE", numberText(task.pictureSide)},
                  {"CLASSES", classes},
-                 {"MODE", task.grey ? "L" : "RGB"},
-                 {"RETURN", split ? "    return (x, target), pictures(VALIDATION)\n" : held}})};
+                 {"PICTURE", parts.code},
+                 {"RETURN", split ? both : held}}),
+            parts.varied};
 }
 
 } // namespace
@@ -283,7 +223,8 @@ extern const DataSetInfo kPictureData;
 const DataSetInfo kPictureData{
     .name = "pictures",
     .about = phrase("Settings", "pictures of classes, in a folder each"),
-    .settings = {"data.path", "data.side", "data.grey", "data.validation"},
+    .settings = {"data.path", "data.side", "data.grey", "data.flip", "data.crop", "data.mean",
+                 "data.std", "data.damaged", "data.validation"},
     .targets = Targets::Classes,
     .validates = true,
     .fromFiles = true,
@@ -296,8 +237,8 @@ const DataSetInfo kPictureData{
                    lookInto(path).classes.size() >= kLeastClasses;
         },
     .facts = pictureFacts,
-    .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
-        return std::make_unique<PictureData>(task);
+    .make = [](const TaskConfig& task, uint64_t seed) -> std::unique_ptr<Dataset> {
+        return std::make_unique<PictureData>(task, seed);
     },
     .python = picturePython};
 

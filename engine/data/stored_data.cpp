@@ -1,6 +1,8 @@
 // From numbers within a split to stored samples.
 #include "engine/data/stored_data.h"
 
+#include "engine/core/error.h"
+
 namespace halfscope {
 
 std::span<float> SamplePlace::floats(size_t tensor) const {
@@ -11,11 +13,20 @@ std::span<float> SamplePlace::floats(size_t tensor) const {
 
 int32_t& SamplePlace::label() const { return batch.labels(kTarget)[row]; }
 
-std::vector<int64_t> StoredData::read(Split split, std::span<const int64_t> samples,
-                                      Batch& out) const {
-    for (size_t row = 0; row < samples.size(); ++row)
-        readStored(m_splits.of(split)[static_cast<size_t>(samples[row])], {out, row});
-    return {};
+std::vector<Unread> StoredData::read(Pass pass, std::span<const int64_t> samples,
+                                     Batch& out) const {
+    const int64_t epoch = pass.split == Split::Train ? pass.epoch : 0;
+    std::vector<Unread> unread;
+    for (size_t row = 0; row < samples.size(); ++row) {
+        const int32_t stored = m_splits.of(pass.split)[static_cast<size_t>(samples[row])];
+        try {
+            readStored(stored, epoch, {out, row});
+        } catch (const InputError& error) {
+            if (m_damaged == Damaged::Refuse) throw;
+            unread.push_back({row, error.message()});
+        }
+    }
+    return unread;
 }
 
 } // namespace halfscope

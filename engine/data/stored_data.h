@@ -25,17 +25,20 @@ public:
     int64_t samples(Split split) const final {
         return static_cast<int64_t>(m_splits.of(split).size());
     }
-    std::vector<int64_t> read(Split, std::span<const int64_t> samples, Batch& out) const final;
+    /// A sample that cannot be read is skipped where m_damaged says so.
+    std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const final;
     TaskView view() const final { return m_view; }
 
 protected:
-    /// Fills both tensors of a sample. From any thread.
-    virtual void readStored(int32_t stored, const SamplePlace&) const = 0;
+    /// Fills both tensors of a sample as it is in this epoch, see Pass. From any thread. InputError
+    /// where it cannot be read.
+    virtual void readStored(int32_t stored, int64_t epoch, const SamplePlace&) const = 0;
 
     // Set by the constructors of the data sets.
     std::vector<TensorSpec> m_tensors;
     HeldBack m_splits;
     TaskView m_view;
+    Damaged m_damaged = Damaged::Refuse;
 };
 
 } // namespace halfscope

@@ -19,7 +19,8 @@ enum class TaskKind : uint8_t {
     Moons,
     Spirals,
     Circles,
-    Pictures
+    Pictures,
+    Shards
 };
 const char* nameOf(TaskKind); ///< empty beyond the last row
 
@@ -33,6 +34,21 @@ struct LossSpec {
     double labelSmoothing = 0; ///< cross entropy: the share of the target that all classes have
 };
 
+/// What happens to a line of a table that lacks a value.
+enum class Missing : uint8_t {
+    Refuse,
+    Drop, ///< the line is left out
+    Mean, ///< of the column's values to train on; a line without a target is left out
+};
+const char* nameOf(Missing); ///< "refuse", "drop", "mean"
+
+/// What happens to a sample whose file cannot be decoded.
+enum class Damaged : uint8_t {
+    Refuse,
+    Skip, ///< another sample takes its place
+};
+const char* nameOf(Damaged); ///< "refuse", "skip"
+
 struct TaskConfig {
     TaskKind kind = TaskKind::Checkerboard;
     int64_t side = 64;                        ///< pixels of a picture's side
@@ -42,13 +58,20 @@ struct TaskConfig {
     int64_t batch = 64;                       ///< samples in a step
     double targetMean = 10, targetSpread = 5; ///< regression: targets are spread * N(0,1) + mean
     double noise = 0.1;       ///< line, moons, circles: standard deviation; spirals: the most
-    std::string path{};       ///< mnist: folder, empty for the sample; csv: file
+    std::string path{};       ///< mnist, pictures: folder; csv: file; shards: either
     std::string x{}, y{};     ///< arrays: files
     std::string target{};     ///< csv: the target's column; empty for the last one
-    int64_t pictureSide = 32; ///< pictures: pixels of a sample's side
-    bool grey = false;        ///< pictures: one channel in place of three
-    bool standardise = true;  ///< csv: inputs to mean 0 and deviation 1
-    double validation = 0.1;  ///< arrays, csv, moons, ...: the share of samples that is held back
+    int64_t pictureSide = 32; ///< pictures, shards: pixels of a sample's side
+    bool grey = false;        ///< likewise: one channel in place of three
+    bool flip = false;        ///< likewise: half of those to train on are mirrored
+    int64_t crop = 0;         ///< likewise: pixels by which those are moved at most
+    std::string mean{};       ///< likewise: subtracted; a number, one a channel, "auto" or empty
+    std::string deviation{};  ///< likewise: divided by
+    Damaged damaged = Damaged::Refuse;
+    int64_t shardReaders = 1;          ///< shards: so many readers each read every shard
+    bool standardise = true;           ///< csv: inputs to mean 0 and deviation 1
+    Missing missing = Missing::Refuse; ///< csv
+    double validation = 0.1; ///< arrays, csv, moons, ...: the share of samples that is held back
     LossSpec loss{};
 };
 

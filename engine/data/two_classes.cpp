@@ -100,7 +100,7 @@ public:
     }
 
 private:
-    void readStored(int32_t stored, const SamplePlace& place) const override {
+    void readStored(int32_t stored, int64_t, const SamplePlace& place) const override {
         std::copy_n(pointOf(stored), kInputs, place.floats(kX).begin());
         place.label() = labelOf(stored);
     }

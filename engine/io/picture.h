@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace halfscope {
@@ -23,6 +24,8 @@ Picture readPicture(const std::string& path);
 /// resized(centreSquare(readPicture(path)), side, side) with the same bits, in little more memory
 /// than the result's.
 Picture readSquare(const std::string& path, int side);
+/// The same of a file's bytes; `name` stands for its path in errors.
+Picture readSquare(const std::string& name, std::string_view bytes, int side);
 /// Box filter to another size.
 Picture resized(const Picture&, int width, int height);
 Picture centreSquare(Picture);

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csetjmp>
 #include <cstdio>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string_view>
@@ -393,10 +394,8 @@ Picture readJpeg(const Source& source, Rows rows) {
     return rows.result();
 }
 
-Picture readRows(const std::string& path, Rows rows) {
-    InputFile input(path);
-    const int64_t size = input.size();
-    const auto file = input.stream();
+Picture readRows(const Source& source, Rows rows) {
+    const std::string& path = source.path;
     const auto fail = [&path] {
         failRead(path, {phrase("Files", "cannot read: %1"),
                         std::error_code(errno, std::generic_category()).message()});
@@ -404,10 +403,9 @@ Picture readRows(const std::string& path, Rows rows) {
     constexpr std::array<uint8_t, 8> kPngStart{0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
     constexpr std::array<uint8_t, 3> kJpegStart{0xFF, 0xD8, 0xFF};
     std::array<uint8_t, 8> start{};
-    const size_t count = std::fread(start.data(), 1, start.size(), file.get());
-    if (count == 0 && std::ferror(file.get()) != 0) fail();
-    if (std::fseek(file.get(), 0, SEEK_SET) != 0) fail();
-    const Source source{path, file.get(), static_cast<uint64_t>(size)};
+    const size_t count = std::fread(start.data(), 1, start.size(), source.file);
+    if (count == 0 && std::ferror(source.file) != 0) fail();
+    if (std::fseek(source.file, 0, SEEK_SET) != 0) fail();
     try {
         if (start == kPngStart) return readPng(source, std::move(rows));
         if (std::equal(kJpegStart.begin(), kJpegStart.end(), start.begin()))
@@ -419,6 +417,13 @@ Picture readRows(const std::string& path, Rows rows) {
                               : phrase("Files", "neither a PNG nor a JPEG picture"));
 }
 
+Picture readRows(const std::string& path, Rows rows) {
+    InputFile input(path);
+    const auto size = static_cast<uint64_t>(input.size());
+    const auto file = input.stream();
+    return readRows(Source{path, file.get(), size}, std::move(rows));
+}
+
 } // namespace
 
 Picture readPicture(const std::string& path) { return readRows(path, Rows(std::nullopt)); }
@@ -426,6 +431,16 @@ Picture readPicture(const std::string& path) { return readRows(path, Rows(std::n
 Picture readSquare(const std::string& path, int side) {
     require(side > 0, "a picture read to nothing");
     return readRows(path, Rows(side));
+}
+
+Picture readSquare(const std::string& name, std::string_view bytes, int side) {
+    require(side > 0, "a picture read to nothing");
+    if (bytes.empty()) failRead(name, phrase("Files", "the file is empty"));
+    void* const memory = const_cast<char*>(bytes.data()); // which "rb" leaves as it is
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+        ::fmemopen(memory, bytes.size(), "rb"), std::fclose);
+    if (!file) throw std::bad_alloc();
+    return readRows(Source{name, file.get(), bytes.size()}, Rows(side));
 }
 
 } // namespace halfscope

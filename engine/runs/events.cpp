@@ -10,6 +10,7 @@ const char* nameOf(EventKind kind) {
     case EventKind::Backoff: return "backoff";
     case EventKind::LossNotFinite: return "loss-not-finite";
     case EventKind::Edit: return "edit";
+    case EventKind::Damaged: return "damaged-sample";
     }
     return "";
 }

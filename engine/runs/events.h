@@ -8,7 +8,7 @@
 
 namespace halfscope {
 
-enum class EventKind : uint8_t { Overflow, Growth, Backoff, LossNotFinite, Edit };
+enum class EventKind : uint8_t { Overflow, Growth, Backoff, LossNotFinite, Edit, Damaged };
 /// As files and the command line show it: "loss-not-finite".
 const char* nameOf(EventKind);
 
@@ -25,7 +25,8 @@ struct Event {
     int64_t step = 0;
     int32_t lane = 0; ///< -1: all lanes
     float scaleBefore = 1, scaleAfter = 1;
-    /// Overflow, LossNotFinite: the first tensor with inf or nan; Edit: the field.
+    /// Overflow, LossNotFinite: the first tensor with inf or nan; Edit: the field. Damaged, a
+    /// sample that could not be read: nothing.
     std::string tensor;
     Message text; ///< one plain sentence; of a saved run its English words
 };

@@ -75,7 +75,7 @@ EventKind kindOf(const TableReader& table, int column) {
     const std::string_view field = table.text(column);
     std::string allowed;
     for (const EventKind kind : {EventKind::Overflow, EventKind::Growth, EventKind::Backoff,
-                                 EventKind::LossNotFinite, EventKind::Edit}) {
+                                 EventKind::LossNotFinite, EventKind::Edit, EventKind::Damaged}) {
         if (field == nameOf(kind)) return kind;
         allowed += (allowed.empty() ? "" : ", ") + std::string(nameOf(kind));
     }

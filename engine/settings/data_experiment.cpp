@@ -42,6 +42,18 @@ LossKind lossFor(const TaskConfig& task) {
     return few && target.wholeClasses ? LossKind::CrossEntropy : LossKind::Mse;
 }
 
+/// Lines that lack a value are left out where the data cannot be used otherwise; its notes tell how
+/// many.
+Missing missingFor(TaskConfig task) {
+    if (!infoOf(task.kind).has("data.missing")) return Missing::Refuse;
+    for (const Missing missing : {Missing::Refuse, Missing::Drop}) {
+        task.missing = missing;
+        if (factsWith(task, LossKind::CrossEntropy) || factsWith(task, LossKind::Mse))
+            return missing;
+    }
+    return Missing::Refuse;
+}
+
 /// Two convolutions, each followed by pooling, and two layers on all that is left.
 std::string convolutions(const Shape& picture, int64_t classes) {
     const auto number = [](int64_t x) { return std::to_string(x); };
@@ -96,6 +108,7 @@ std::optional<RunConfig> experimentOn(const std::string& path) {
     });
     if (row == rows.end()) return std::nullopt;
     config.task.kind = static_cast<TaskKind>(row - rows.begin());
+    config.task.missing = missingFor(config.task);
     config.task.loss.kind = lossFor(config.task);
     const DataFacts facts = factsOf(config.task);
     config.task.batch = std::min(kBatch, facts.train);

@@ -225,7 +225,7 @@ Message allowedText(const Field& field) {
             return phrase("Settings",
                           "pairs such as layer 1=float32, output layer=float16 with each layer "
                           "once and float32, float16 or bfloat16, or nothing");
-        if (field.check) return phrase("Settings", "PyTorch's text of a network, or nothing");
+        if (field.check) return field.allowed;
         return field.key == kDeviceKey
                    ? phrase(
                          "Settings",

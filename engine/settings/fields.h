@@ -45,6 +45,7 @@ struct Field {
     std::vector<std::string> choices;       ///< Choice
     /// Text of several lines that has rules of its own: InputError, a whole sentence with the key.
     std::function<void(const std::string&)> check{};
+    Phrase allowed{}; ///< what such a text may be
     /// Whether the field means something for this configuration (frequency: only the checkerboard).
     std::function<bool(const RunConfig&, int lane)> applies;
     /// Run fields ignore `lane`.

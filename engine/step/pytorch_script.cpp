@@ -87,8 +87,9 @@ public:
     }
 
     std::string text() const {
-        return head() + constants() + lanes() + "\n" + m_samples.code + batches() + network() +
-               forward() + lossFunction() + schedule() + train() + evaluate() + main();
+        return head() + constants() + lanes() + "\n" + m_samples.code + m_samples.varied +
+               batches() + network() + forward() + lossFunction() + schedule() + train() +
+               evaluate() + main();
     }
 
 private:
@@ -271,9 +272,10 @@ def batches(x, target):
         order = {INDICES}
         for first in range(0, {END}, BATCH):
             batch = order[first : first + BATCH]
-            yield x[batch], target[batch]
+            yield {X}, target[batch]
 )",
-        {{"ORDER", shuffles ? "Each epoch in a new order" : "Each epoch in the order of the data"},
+        {{"X", m_samples.varied.empty() ? "x[batch]" : "varied(x[batch])"},
+         {"ORDER", shuffles ? "Each epoch in a new order" : "Each epoch in the order of the data"},
          {"LAST", keep ? "its last batch may be smaller" : "an incomplete last batch is left out"},
          {"GENERATOR", shuffles ? "    generator = torch.Generator().manual_seed(SEED)\n" : ""},
          {"INDICES",

@@ -1,7 +1,7 @@
 // Batches of the validation split, one after the other, and what they add up to.
 #include "engine/train/evaluator.h"
 
-#include "engine/core/error.h"
+#include "engine/data/loader.h"
 #include "engine/passes/compile.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
@@ -57,10 +57,11 @@ bool Evaluator::runBatch(const Size& size, int64_t first, const Seen& seen) {
     std::vector<int64_t> samples(static_cast<size_t>(size.rows));
     std::iota(samples.begin(), samples.end(), first);
     Batch batch = Batch::of(m_data.tensors(), size.rows);
-    const std::vector<int64_t> missing = m_data.read(Split::Validation, samples, batch);
-    if (!missing.empty())
-        throw RunError(phrase("Data", "validation sample %1 of the data set could not be read"),
-                       missing.front());
+    const int64_t end = first + size.rows;
+    readWhole(
+        m_data, Split::Validation, samples, [&](int64_t next) { return (end + next) % m_samples; },
+        m_samples, batch);
+    m_skipped.insert(m_skipped.end(), batch.skipped.begin(), batch.skipped.end());
     const Graph& graph = size.program->graph;
     uploadTensor(*size.executor, graph, graph.input("x"), batch.tensors[kX]);
     uploadTensor(*size.executor, graph, graph.input("target"), batch.tensors[kTarget]);
@@ -81,6 +82,7 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
                                          const Seen& seen) {
     m_loss = 0;
     m_running = ClassCounts(static_cast<size_t>(m_data.tensors()[kTarget].classes));
+    m_skipped.clear();
     for (const Size& size : m_sizes)
         weights(*size.executor, size.program->graph);
     for (int64_t first = 0; first < m_samples;) {

@@ -34,6 +34,8 @@ public:
                                   const Seen& seen = {});
     /// Of the last run, where targets are classes.
     const ClassCounts& classCounts() const { return m_counts; }
+    /// Of the last run: samples that could not be read, and whose places others took.
+    const std::vector<Message>& skipped() const { return m_skipped; }
     /// From any thread.
     void requestStop();
     MemoryUse memory() const;
@@ -53,6 +55,7 @@ private:
     std::vector<Size> m_sizes;
     double m_loss = 0;               ///< summed over the samples so far
     ClassCounts m_counts, m_running; ///< m_running: of the samples so far
+    std::vector<Message> m_skipped;
 };
 
 } // namespace halfscope

@@ -172,11 +172,32 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
     m_wallSeconds += secondsSince(start);
     if (!done) return false;
     m_midway = false;
+    tellDamaged(events);
     records.insert(records.end(), m_pending.begin(), m_pending.end());
     m_pending.clear();
     ++m_step;
     replay(events); // an edit may be the one that lets the run go on
     return true;
+}
+
+/// Of the step that all lanes have done, and of their validation; each sample once.
+void Experiment::tellDamaged(std::vector<Event>& events) {
+    if (m_config.task.damaged == Damaged::Refuse) return;
+    const int64_t step = m_step + 1;
+    std::vector<Message> reasons = m_task->load(step)->skipped;
+    if (isValidatedAfter(step)) {
+        const std::vector<Message>& judged = m_lanes.front()->skippedSamples();
+        reasons.insert(reasons.end(), judged.begin(), judged.end());
+    }
+    for (const Message& why : reasons) {
+        if (!m_toldDamaged.insert(why.english()).second) continue;
+        Event event;
+        event.kind = EventKind::Damaged;
+        event.step = step;
+        event.lane = -1;
+        event.text = {phrase("Events", "Step %1: %2. Another sample took its place."), step, why};
+        events.push_back(std::move(event));
+    }
 }
 
 bool Experiment::measuresAccuracy() const {

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <memory>
+#include <set>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -123,6 +124,7 @@ private:
     size_t beginLanes();
     bool isValidatedAfter(int64_t step) const;
     bool validateLanes();
+    void tellDamaged(std::vector<Event>& events);
     void applyEdits();
     void applyTo(int lane, FieldApply);
     int64_t nextFreeStep() const;
@@ -148,9 +150,10 @@ private:
     std::vector<std::string> m_names;
     Message m_cudaReason;
     std::atomic<bool> m_stop{false};
-    std::vector<StepRecord> m_pending; ///< rows of the lanes that finished an interrupted step
-    std::vector<Edit> m_edits;         ///< wait for the next step boundary
-    bool m_midway = false;             ///< a lane has begun a step that not all have finished
+    std::vector<StepRecord> m_pending;   ///< rows of the lanes that finished an interrupted step
+    std::vector<Edit> m_edits;           ///< wait for the next step boundary
+    std::set<std::string> m_toldDamaged; ///< samples that events have named
+    bool m_midway = false;               ///< a lane has begun a step that not all have finished
     int64_t m_step = 0;
     double m_wallSeconds = 0;
 };

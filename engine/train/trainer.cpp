@@ -417,6 +417,11 @@ ClassCounts Trainer::classCounts() const {
     return validates() ? m_impl->evaluator->classCounts() : ClassCounts();
 }
 
+const std::vector<Message>& Trainer::skippedSamples() const {
+    require(validates(), "there are samples to validate on");
+    return m_impl->evaluator->skipped();
+}
+
 std::optional<GradientRange> Trainer::gradientRange() {
     Impl& impl = *m_impl;
     if (impl.lastStep > 0) impl.keptPrediction = prediction(); // the last step's, not this one's

@@ -94,6 +94,8 @@ public:
     /// How often the last evaluate() that was not stopped took each class for which; no classes
     /// before the first, and where targets are numbers.
     ClassCounts classCounts() const;
+    /// Of the last evaluation: those that could not be read, and whose places others took.
+    const std::vector<Message>& skippedSamples() const;
 
     /// The gradients of the next step, times the scale that it uses; the training is not touched by
     /// it. Costs a step that stores all its values. Nothing when it was stopped midway.

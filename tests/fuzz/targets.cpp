@@ -12,6 +12,7 @@
 #include "engine/io/npy.h"
 #include "engine/io/picture.h"
 #include "engine/io/safetensors.h"
+#include "engine/io/tar.h"
 #include "engine/lang/syntax.h"
 #include "engine/models/model_spec.h"
 #include "engine/runs/gradient_file.h"
@@ -100,10 +101,14 @@ void checkArray(const Array& array) {
 /// As numbers and as classes.
 void csv(std::string_view bytes) {
     const MemoryFile file(bytes);
-    for (const LossKind loss : {LossKind::Mse, LossKind::CrossEntropy}) {
+    for (const auto& [loss, missing] : {std::pair{LossKind::Mse, Missing::Refuse},
+                                        {LossKind::CrossEntropy, Missing::Refuse},
+                                        {LossKind::Mse, Missing::Drop},
+                                        {LossKind::CrossEntropy, Missing::Mean}}) {
         TaskConfig task;
         task.kind = TaskKind::Csv;
         task.path = file.path();
+        task.missing = missing;
         task.loss.kind = loss;
         std::unique_ptr<Dataset> data;
         try {
@@ -203,6 +208,36 @@ void tables(std::string_view bytes) {
     require(run && run->now().laneCount() >= 1, "a run without lanes");
 }
 
+/// Its files as they are, and as the samples of a shard.
+void tar(std::string_view bytes) {
+    const MemoryFile file(bytes);
+    TarReader reader(file.path());
+    TarEntry entry;
+    while (reader.next(entry)) {
+        const bool inside = entry.offset >= 512 && entry.bytes >= 0 &&
+                            entry.offset + entry.bytes <= static_cast<int64_t>(bytes.size());
+        require(inside, "a file that is not in its archive");
+        require(!entry.name.starts_with('/'), "a name that leads out of the archive");
+        require(
+            reader.content(entry, bytes.size()) ==
+                bytes.substr(static_cast<size_t>(entry.offset), static_cast<size_t>(entry.bytes)),
+            "another content");
+    }
+    TaskConfig task;
+    task.kind = TaskKind::Shards;
+    task.path = file.path();
+    task.pictureSide = 4;
+    task.damaged = Damaged::Skip;
+    const std::unique_ptr<Dataset> data = infoOf(task.kind).make(task, 0);
+    const int64_t rows = std::min<int64_t>(4, data->samples(Split::Train));
+    std::vector<int64_t> samples(static_cast<size_t>(rows));
+    std::iota(samples.begin(), samples.end(), 0);
+    Batch batch = Batch::of(data->tensors(), rows);
+    data->read(Split::Train, samples, batch);
+    for (const int32_t label : batch.labels(kTarget))
+        require(label >= 0 && label < data->tensors()[kTarget].classes, "a class that is none");
+}
+
 void walk(const recorded::Golden& value, int depth) {
     const auto tries = [](auto call) {
         try {
@@ -232,7 +267,7 @@ void golden(std::string_view bytes) {
     walk(recorded::Golden::parse("g.json", bytes), kDeep);
 }
 
-constexpr std::array<Target, 14> kTargets{{{"checkpoint", checkpoint},
+constexpr std::array<Target, 15> kTargets{{{"checkpoint", checkpoint},
                                            {"csv", csv},
                                            {"experiment", experiment},
                                            {"golden", golden},
@@ -245,7 +280,8 @@ constexpr std::array<Target, 14> kTargets{{{"checkpoint", checkpoint},
                                            {"safetensors", safetensors},
                                            {"setting", setting},
                                            {"summary", summary},
-                                           {"tables", tables}}};
+                                           {"tables", tables},
+                                           {"tar", tar}}};
 
 } // namespace
 

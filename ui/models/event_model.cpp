@@ -59,7 +59,8 @@ QVariant alignmentOf(int column) {
 int gravity(EventKind kind) {
     switch (kind) {
     case EventKind::Edit: break;
-    case EventKind::Growth: return 1;
+    case EventKind::Growth:
+    case EventKind::Damaged: return 1;
     case EventKind::Backoff: return 2;
     case EventKind::Overflow: return 3;
     case EventKind::LossNotFinite: return 4;
@@ -129,6 +130,7 @@ QString EventModel::whatText(const Event& event) {
     case EventKind::Backoff: return sentence(changeText(event));
     case EventKind::LossNotFinite: return tr("Loss not finite");
     case EventKind::Edit: return editText(event);
+    case EventKind::Damaged: return tr("Damaged sample");
     }
     return {};
 }
@@ -165,6 +167,10 @@ QString EventModel::whyText(const Event& event) {
     case EventKind::LossNotFinite:
         return tr("Why: the output of the network is inf or nan even before the loss is scaled. No "
                   "loss scale can fix that; a lower learning rate or a wider type may.");
+    case EventKind::Damaged:
+        return tr(
+            "Why: its file could not be read as a picture, and data.damaged is skip. The next "
+            "sample took its place.");
     case EventKind::Edit: break;
     }
     return {};

@@ -21,8 +21,9 @@ constexpr double kPathSize = 6; // QCustomPlot scales paths by size / 6
 constexpr double kDiamondSize = 11;
 constexpr double kPickDistance = 9; // pixels
 constexpr double kThinning = 2;     // pixels per drawn mark
-constexpr EventKind kAllKinds[] = {EventKind::Growth, EventKind::Backoff, EventKind::Overflow,
-                                   EventKind::LossNotFinite, EventKind::Edit};
+constexpr EventKind kAllKinds[] = {EventKind::Growth,   EventKind::Backoff,
+                                   EventKind::Overflow, EventKind::LossNotFinite,
+                                   EventKind::Damaged,  EventKind::Edit};
 
 size_t slot(EventKind kind) { return static_cast<size_t>(kind); }
 
@@ -63,6 +64,9 @@ QCPScatterStyle styleOf(EventKind kind, const Colors& colors) {
     case EventKind::LossNotFinite:
         return QCPScatterStyle(QCPScatterStyle::ssDiamond, QPen(colors.text, 0),
                                QBrush(colors.text), kDiamondSize);
+    case EventKind::Damaged:
+        return QCPScatterStyle(QCPScatterStyle::ssCross, QPen(colors.warning, 2), Qt::NoBrush,
+                               kDiamondSize);
     case EventKind::Edit: break;
     }
     return filled(flagPath(), colors.accent);

@@ -61,6 +61,10 @@ private slots:
     void tableOfNumbers();
     void tableOfClasses();
     void standardises();
+    void missingValues_data();
+    void missingValues();
+    void missingIsFilledBeforeItIsStandardised();
+    void missingEverywhere();
     void refusesTables_data();
     void refusesTables();
     void mendedTables();
@@ -254,6 +258,100 @@ void TestFileData::standardises() {
     for (size_t row = 0; row < 10; ++row)
         sum += double{held[row * 3]};
     QVERIFY(std::abs(sum) > 1e-3);
+}
+
+void TestFileData::missingValues_data() {
+    QTest::addColumn<bool>("classes");
+    QTest::addColumn<bool>("fills");
+    QTest::addColumn<QString>("x"); // what is left of it
+    QTest::addColumn<QString>("target");
+    QTest::addColumn<QStringList>("notes");
+    const QString dropped = "%1 of 6 lines lack a value and are left out.";
+    const QString filled = "2 missing values are replaced by the mean of their column over the "
+                           "training samples.";
+    QTest::newRow("numbers, drop") << false << false << "1 2 5 6"
+                                   << "7 3" << QStringList{dropped.arg(4)};
+    QTest::newRow("numbers, mean") << false << true << "1 2 3 4 3 4 5 6"
+                                   << "7 8 1 3" << QStringList{dropped.arg(2), filled};
+    QTest::newRow("classes, drop") << true << false << "1 2 5 6"
+                                   << "1 0" << QStringList{dropped.arg(4)};
+    QTest::newRow("classes, mean") << true << true << "1 2 3 4 3 4 5 6"
+                                   << "2 3 0 1" << QStringList{dropped.arg(2), filled};
+}
+
+/// A line without a target is left out either way.
+void TestFileData::missingValues() {
+    QFETCH(const bool, classes);
+    QFETCH(const bool, fills);
+    QFETCH(const QString, x);
+    QFETCH(const QString, target);
+    QFETCH(const QStringList, notes);
+    TaskConfig task = csv("a,b,y\n1,2,7\n, 4 ,8\nNA,4,?\n3,null,1\n9,9,\n5,6,3\n", classes);
+    task.missing = fills ? Missing::Mean : Missing::Drop;
+    const auto data = makeDataset(task, 0);
+    const Batch all = allOf(*data, Split::Train);
+    QStringList seen, targets, told;
+    for (const float value : floatsOf(all, kX))
+        seen << QString::number(double{value});
+    if (classes)
+        for (const int32_t label : labelsOf(all))
+            targets << QString::number(label);
+    else
+        for (const float value : floatsOf(all, kTarget))
+            targets << QString::number(double{value});
+    QCOMPARE(seen.join(' '), x);
+    QCOMPARE(targets.join(' '), target);
+    for (const Message& note : factsOf(task).notes)
+        told << QString::fromStdString(note.english());
+    QCOMPARE(told, notes);
+    TaskConfig refused = task;
+    refused.missing = Missing::Refuse;
+    const std::string error = thrownBy<InputError>([&] { makeDataset(refused, 0); });
+    QVERIFY2(error.find("line 3: \"\" in the column \"a\" is not allowed: a finite number; "
+                        "data.missing drop or mean") != error.npos,
+             error.c_str());
+}
+
+/// By the mean of what is trained on, which then is 0.
+void TestFileData::missingIsFilledBeforeItIsStandardised() {
+    std::string text = "a,y\n";
+    for (int i = 0; i < 40; ++i)
+        text +=
+            (i % 4 == 0 ? std::string() : std::to_string(i * i)) + "," + std::to_string(i) + "\n";
+    TaskConfig task = csv(text);
+    task.missing = Missing::Mean;
+    task.validation = 0.5;
+    for (const bool standardise : {false, true}) {
+        task.standardise = standardise;
+        const auto data = makeDataset(task, 0);
+        double mean = 0;
+        const Batch trained = allOf(*data, Split::Train), judged = allOf(*data, Split::Validation);
+        int64_t counted = 0;
+        for (int64_t row = 0; row < trained.rows(); ++row) {
+            const auto at = static_cast<size_t>(row);
+            if (int(trained.floats(kTarget)[at]) % 4 == 0) continue;
+            mean += double{trained.floats(kX)[at]};
+            ++counted;
+        }
+        mean /= double(counted);
+        for (const Batch* batch : {&trained, &judged})
+            for (size_t row = 0; row < size_t(batch->rows()); ++row)
+                if (int(batch->floats(kTarget)[row]) % 4 == 0)
+                    QVERIFY(std::abs(double{batch->floats(kX)[row]} - mean) <
+                            1e-6 * (standardise ? 1 : 1600));
+    }
+}
+
+void TestFileData::missingEverywhere() {
+    TaskConfig task = csv("a,b,y\n1,,1\n2,,2\n");
+    task.missing = Missing::Mean;
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
+             task.path +
+                 ": the column \"b\" has no value among the training samples, so there is no "
+                 "mean to fill it with");
+    task.missing = Missing::Drop;
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
+             task.path + ": every line lacks a value, so data.missing drop leaves no samples");
 }
 
 void TestFileData::refusesTables_data() {

@@ -21,21 +21,27 @@ public:
         : m_samples(samples), m_reads(reads) {}
     std::span<const TensorSpec> tensors() const override { return m_tensors; }
     int64_t samples(Split split) const override { return split == Split::Train ? m_samples : 0; }
-    std::vector<int64_t> read(Split, std::span<const int64_t> samples, Batch& out) const override {
+    std::vector<Unread> read(Pass pass, std::span<const int64_t> samples,
+                             Batch& out) const override {
         if (m_reads) ++*m_reads;
         std::this_thread::sleep_for(std::chrono::microseconds(samples[0] % 7 * 100));
-        std::vector<int64_t> missing;
+        std::vector<Unread> unread;
         for (size_t i = 0; i < samples.size(); ++i) {
             for (size_t each = 0; each < 6; ++each)
-                out.floats(kX)[6 * i + each] = static_cast<float>(samples[i]);
+                out.floats(kX)[6 * i + each] =
+                    static_cast<float>(samples[i]) + (changing ? 0.01f * float(pass.epoch) : 0);
             out.labels(kTarget)[i] = static_cast<int32_t>(samples[i] % 3);
-            if (samples[i] == broken) missing.push_back(samples[i]);
+            if (broken.contains(samples[i]))
+                unread.push_back({i, Message::data("no " + std::to_string(samples[i]))});
         }
-        return missing;
+        return unread;
     }
     TaskView view() const override { return {}; }
 
-    int64_t broken = -1;
+    bool varies() const override { return changing; }
+
+    std::set<int64_t> broken; ///< cannot be read
+    bool changing = false;    ///< a sample tells the epoch too
 
 private:
     int64_t m_samples;
@@ -137,22 +143,59 @@ private slots:
         QCOMPARE(reads.load(), 1);
     }
 
-    void tellsWhatCannotBeRead_data() {
+    void skipsWhatCannotBeRead_data() {
         QTest::addColumn<int>("workers");
         QTest::newRow("none") << 0;
         QTest::newRow("two") << 2;
     }
-    void tellsWhatCannotBeRead() {
+    void skipsWhatCannotBeRead() {
         QFETCH(int, workers);
         auto data = std::make_unique<NumberedData>(kSamples);
-        data->broken = 31;
+        data->broken = {31, 35, 40};
         const Loader loader(std::move(data), kPlan, Sampler(kSamples, 7, Order::AsStored), workers);
         for (int64_t step = 1; step <= 3; ++step)
-            loader.load(step);
-        for (int twice = 0; twice < 2; ++twice)
-            QCOMPARE(thrownBy<RunError>([&] { loader.load(4); }),
-                     std::string("sample 31 of the data set could not be read"));
+            QVERIFY(loader.load(step)->skipped.empty());
+        for (int twice = 0; twice < 2; ++twice) { // 30 to 39: the samples after 40 take two places
+            const auto batch = loader.load(4);
+            QCOMPARE(batch->skipped,
+                     (std::vector<Message>{Message::data("no 31"), Message::data("no 35")}));
+            const std::array<int32_t, 10> samples{30, 41, 32, 33, 34, 42, 36, 37, 38, 39};
+            for (size_t row = 0; row < samples.size(); ++row) {
+                QCOMPARE(batch->floats(kX)[6 * row + 5], static_cast<float>(samples[row]));
+                QCOMPARE(batch->labels(kTarget)[row], samples[row] % 3);
+            }
+        }
         QCOMPARE(loader.load(5)->rows(), int64_t{10});
+        QCOMPARE(loader.load(5)->skipped.size(), size_t{1});
+    }
+
+    /// At the end of an epoch its first samples follow; where no sample can be read that is an
+    /// error.
+    void placesAreTakenFromTheWholeEpoch() {
+        auto data = std::make_unique<NumberedData>(kSamples);
+        data->broken = {50, 51, 52, 0};
+        const Loader loader(std::move(data), kPlan, Sampler(kSamples, 7, Order::AsStored), 0);
+        const auto last = loader.load(6);
+        for (size_t row = 0; row < 3; ++row)
+            QCOMPARE(last->floats(kX)[6 * row], static_cast<float>(row + 1));
+        auto none = std::make_unique<NumberedData>(2);
+        none->broken = {0, 1};
+        const Loader empty(std::move(none), EpochPlan{2, 2, LastBatch::Keep},
+                           Sampler(2, 7, Order::AsStored), 0);
+        QCOMPARE(thrownBy<RunError>([&] { empty.load(1); }),
+                 std::string("no 0 (and no other sample can take its place)"));
+    }
+
+    /// A whole set in one batch is always the same batch, unless its samples change.
+    void changingSamples() {
+        for (const bool changing : {false, true}) {
+            auto data = std::make_unique<NumberedData>(4);
+            data->changing = changing;
+            const Loader loader(std::move(data), EpochPlan{4, 4, LastBatch::Keep},
+                                Sampler(4, 7, Order::AsStored), 0);
+            QCOMPARE(loader.batchNumber(3), int64_t{changing ? 3 : 1});
+            QCOMPARE(loader.load(3)->floats(kX)[6], changing ? 1.03f : 1.0f);
+        }
     }
 
     void endsInTheMiddle() {

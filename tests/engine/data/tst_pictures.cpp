@@ -4,6 +4,7 @@
 #include "engine/io/picture.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
+#include "engine/train/experiment.h"
 #include "tests/support/array_files.h"
 #include "tests/support/thrown.h"
 
@@ -12,7 +13,10 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <array>
+#include <cmath>
 #include <numeric>
+#include <set>
 
 using namespace halfscope;
 
@@ -66,6 +70,16 @@ private slots:
     void decodesOnce();
     void sameBatchesWithWorkers();
     void damagedFile();
+    void damagedFilesAreSkipped_data();
+    void damagedFilesAreSkipped();
+    void damagedFilesAreEvents();
+    void mirrorsAndMoves_data();
+    void mirrorsAndMoves();
+    void chanceIsOfSeedEpochAndSample();
+    void meanAndDeviation_data();
+    void meanAndDeviation();
+    void refusesSettings_data();
+    void refusesSettings();
     void refuses_data();
     void refuses();
 
@@ -234,6 +248,237 @@ void TestPictures::damagedFile() {
         const std::string error = thrownBy<InputError>([&] { data->load(1); });
         QVERIFY2(error.starts_with(broken + ": "), error.c_str());
     }
+}
+
+void TestPictures::damagedFilesAreSkipped_data() {
+    QTest::addColumn<int>("workers");
+    for (const int workers : {0, 1, 3})
+        QTest::addRow("%d workers", workers) << workers;
+}
+
+/// The next sample of the epoch is in its place, for any number of workers.
+void TestPictures::damagedFilesAreSkipped() {
+    QFETCH(const int, workers);
+    for (int i = 0; i < 8; ++i)
+        put(QString("%1/%2.png").arg(i % 2).arg(i), plain(0.1f * float(i), 0, 0));
+    const std::string broken = m_folder->filePath("0/2.png").toStdString();
+    writeBytes(broken, "\x89PNG\r\n\x1a\nno more");
+    RunConfig config = presetNamed("mnist-mlp").config;
+    config.task = task();
+    config.task.damaged = Damaged::Skip;
+    config.task.batch = 3;
+    config.data.workers = workers;
+    config.data.shuffle = false; // 0, 2, 4, 6, 1, 3, 5, 7
+    const auto data = makeTask(config);
+    const auto red = [&](int64_t step, size_t row) {
+        return std::lround(10 * double{data->load(step)->floats(kX)[3 * kPixels * row]});
+    };
+    for (const int64_t epoch : {0, 1}) {
+        const int64_t first = 3 * epoch + 1;
+        QCOMPARE(red(first, 0), 0L);
+        QCOMPARE(red(first, 1), 6L); // the one behind 0, 2, 4
+        QCOMPARE(red(first, 2), 4L);
+        QCOMPARE(red(first + 1, 0), 6L);
+        QCOMPARE(data->load(first)->skipped.size(), size_t{1});
+        QVERIFY(data->load(first)->skipped[0].english().starts_with(broken + ": "));
+        QVERIFY(data->load(first + 1)->skipped.empty());
+    }
+}
+
+/// Each is named once, whichever epoch or validation meets it.
+void TestPictures::damagedFilesAreEvents() {
+    for (const char* part : {"train", "val"})
+        for (int i = 0; i < 8; ++i)
+            put(QString("%1/%2/%3.png").arg(part).arg(i % 2).arg(i), plain(0.1f * float(i), 0, 0));
+    for (const char* name : {"train/0/2.png", "val/1/3.png"})
+        writeBytes(m_folder->filePath(name).toStdString(), "no picture");
+    RunConfig config = presetNamed("mnist-mlp").config;
+    config.task = task();
+    config.task.damaged = Damaged::Skip;
+    config.task.batch = 4;
+    config.device = "cpu";
+    config.epochs = 3;
+    Experiment experiment(config);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    for (int step = 0; step < 6; ++step)
+        QVERIFY(experiment.advance(records, events));
+    QStringList named;
+    for (const Event& event : events) {
+        if (event.kind != EventKind::Damaged) continue;
+        QCOMPARE(event.lane, -1);
+        named << QString::fromStdString(event.text.english());
+    }
+    QCOMPARE(named.size(), 2);
+    QVERIFY2(named[0].contains("train/0/2.png: neither a PNG nor a JPEG picture. Another sample "
+                               "took its place."),
+             qPrintable(named[0]));
+    QVERIFY2(named[1].startsWith("Step 2: ") && named[1].contains("val/1/3.png"),
+             qPrintable(named[1]));
+    config.task.damaged = Damaged::Refuse;
+    QVERIFY(thrownBy<InputError>([&] {
+                Experiment refused(config);
+                for (int step = 0; step < 2; ++step)
+                    refused.advance(records, events);
+            }).find("2.png: neither a PNG") != std::string::npos);
+}
+
+void TestPictures::mirrorsAndMoves_data() {
+    QTest::addColumn<bool>("flip");
+    QTest::addColumn<int>("crop");
+    QTest::newRow("neither") << false << 0;
+    QTest::newRow("mirror") << true << 0;
+    QTest::newRow("move") << false << 2;
+    QTest::newRow("both") << true << 1;
+}
+
+/// Every sample to train on is one of those that chance can make, all of them come, and only there.
+void TestPictures::mirrorsAndMoves() {
+    QFETCH(const bool, flip);
+    QFETCH(const int, crop);
+    for (const char* name : {"train/a/1.png", "train/b/1.png", "val/a/1.png", "val/b/1.png"})
+        put(name, picture(1));
+    TaskConfig config = task();
+    config.grey = true;
+    config.flip = flip;
+    config.crop = crop;
+    const auto data = makeDataset(config, 3);
+    QCOMPARE(data->varies(), flip || crop > 0);
+    using Values = std::vector<int>;
+    const auto valuesOf = [](const Batch& batch) {
+        Values values;
+        for (int p = 0; p < kPixels; ++p)
+            values.push_back(int(std::lround(255 * batch.floats(kX)[size_t(p)])));
+        return values;
+    };
+    std::set<Values> possible, seen;
+    for (const bool mirrored : {false, true})
+        for (int right = -crop; right <= crop; ++right)
+            for (int down = -crop; down <= crop && (flip || !mirrored); ++down) {
+                Values values;
+                for (int y = 0; y < kSide; ++y)
+                    for (int x = 0; x < kSide; ++x) {
+                        const int fromY = y - down, shifted = x - right;
+                        const bool in =
+                            fromY >= 0 && fromY < kSide && shifted >= 0 && shifted < kSide;
+                        const int fromX = mirrored ? kSide - 1 - shifted : shifted;
+                        values.push_back(in ? fromY * kSide + fromX : 0);
+                    }
+                possible.insert(values);
+            }
+    Batch batch = Batch::of(data->tensors(), 2);
+    for (int64_t epoch = 1; epoch <= 300; ++epoch) {
+        data->read({Split::Train, epoch}, std::array<int64_t, 2>{0, 1}, batch);
+        seen.insert(valuesOf(batch));
+    }
+    QCOMPARE(seen, possible);
+    Values plainValues(kPixels);
+    std::iota(plainValues.begin(), plainValues.end(), 0);
+    for (const Pass pass : {Pass(Split::Validation, 7), Pass(Split::Train)}) {
+        data->read(pass, std::array<int64_t, 2>{0, 1}, batch);
+        if (pass.split == Split::Train) QCOMPARE(valuesOf(batch), plainValues);
+    }
+    for (int64_t epoch = 1; epoch <= 20; ++epoch) {
+        data->read({Split::Validation, epoch}, std::array<int64_t, 2>{0, 1}, batch);
+        QCOMPARE(valuesOf(batch), plainValues);
+    }
+}
+
+/// The same whoever reads, in whatever order and company.
+void TestPictures::chanceIsOfSeedEpochAndSample() {
+    for (int i = 0; i < 20; ++i)
+        put(QString("%1/%2.png").arg(i % 3).arg(i), picture(3));
+    RunConfig config = presetNamed("mnist-mlp").config;
+    config.task = task();
+    config.task.batch = 8;
+    config.task.flip = true;
+    config.task.crop = 2;
+    const auto alone = makeTask(config);
+    config.data.workers = 3;
+    const auto helped = makeTask(config);
+    for (const int64_t step : {7, 1, 2, 3, 9, 8})
+        QCOMPARE(helped->load(step)->tensors[kX].bytes, alone->load(step)->tensors[kX].bytes);
+    QVERIFY(alone->load(1)->tensors[kX].bytes != alone->load(4)->tensors[kX].bytes);
+    config.seed = 1;
+    QVERIFY(makeTask(config)->load(1)->tensors[kX].bytes != alone->load(1)->tensors[kX].bytes);
+    config.data.shuffle = false;
+    const auto seeds = [&](uint64_t seed) {
+        config.seed = seed;
+        return makeTask(config)->load(1)->tensors[kX].bytes;
+    };
+    QVERIFY(seeds(1) != seeds(2)); // not by the order alone
+}
+
+void TestPictures::meanAndDeviation_data() {
+    QTest::addColumn<QString>("mean");
+    QTest::addColumn<QString>("deviation");
+    QTest::addColumn<double>("red"); // of the first sample
+    QTest::addColumn<double>("blue");
+    QTest::newRow("none") << ""
+                          << "" << 0.2 << 1.0;
+    QTest::newRow("one number") << "0.5"
+                                << "0.25" << -1.2 << 2.0;
+    QTest::newRow("by channel") << "0.2, 0.3,1"
+                                << "0.5,1,2" << 0.0 << 0.0;
+    QTest::newRow("mean alone") << "-1"
+                                << "" << 1.2 << 2.0;
+    // red is 0.2 and 0.6 in those to train on, blue 1 and 1: a deviation of a byte's step at least
+    QTest::newRow("auto") << "auto"
+                          << "auto" << -1.0 << 0.0;
+    QTest::newRow("measured mean") << "auto"
+                                   << "1" << -0.2 << 0.0;
+}
+
+/// Validation samples count neither way: they are brought to the same scale.
+void TestPictures::meanAndDeviation() {
+    QFETCH(const QString, mean);
+    QFETCH(const QString, deviation);
+    QFETCH(const double, red);
+    QFETCH(const double, blue);
+    put("train/a/1.png", plain(0.2f, 0, 1));
+    put("train/b/1.png", plain(0.6f, 0, 1));
+    put("val/a/1.png", plain(0.2f, 1, 1));
+    TaskConfig config = task();
+    config.mean = mean.toStdString();
+    config.deviation = deviation.toStdString();
+    const auto data = makeDataset(config, 0);
+    const Batch trained = readAll(*data, Split::Train), judged = readAll(*data, Split::Validation);
+    for (const Batch* batch : {&trained, &judged}) {
+        QVERIFY(std::abs(double{batch->floats(kX)[0]} - red) < 1e-5);
+        QVERIFY(std::abs(double{batch->floats(kX)[2 * kPixels]} - blue) < 1e-5);
+    }
+}
+
+void TestPictures::refusesSettings_data() {
+    QTest::addColumn<QString>("setting");
+    QTest::addColumn<QString>("part");
+    QTest::newRow("word") << "data.mean=half"
+                          << "data.mean: \"half\" is not allowed: a number from";
+    QTest::newRow("two") << "data.mean=0.1,0.2"
+                         << "data.mean: \"0.1,0.2\" is not allowed";
+    QTest::newRow("nan") << "data.mean=nan"
+                         << "data.mean: \"nan\" is not allowed";
+    QTest::newRow("0") << "data.std=0"
+                       << "data.std: \"0\" is not allowed: a number from 0.000001";
+    QTest::newRow("three for grey") << "data.mean=1,1,1"
+                                    << "data.mean: 3 numbers do not fit pictures of 1 channels";
+    QTest::newRow("crop") << "data.crop=3"
+                          << "data.crop: 3 is not allowed: at most half of data.side, 2";
+}
+
+void TestPictures::refusesSettings() {
+    QFETCH(const QString, setting);
+    QFETCH(const QString, part);
+    put("a/1.png", picture(1));
+    put("b/1.png", picture(1));
+    RunConfig config = presetNamed("mnist-mlp").config;
+    config.task = task();
+    config.task.grey = true;
+    const std::string error = thrownBy<InputError>([&] {
+        applySetting(config, setting.toStdString());
+        makeTask(config);
+    });
+    QVERIFY2(QString::fromStdString(error).startsWith(part), error.c_str());
 }
 
 void TestPictures::refuses_data() {

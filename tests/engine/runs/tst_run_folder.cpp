@@ -324,7 +324,7 @@ void TestRunFolder::textsOfEvents() {
     for (const char* words : {"", "plain", "with, commas", "\"quoted\"", "two\nlines, \"both\"\r\n",
                               "\"", ",", "\xC3\xA4"}) {
         const auto at = static_cast<int32_t>(batch.events.size());
-        batch.events.push_back({static_cast<EventKind>(at % 5), at, at % 3 == 2 ? -1 : at % 3, 0.1f,
+        batch.events.push_back({static_cast<EventKind>(at % 6), at, at % 3 == 2 ? -1 : at % 3, 0.1f,
                                 std::numeric_limits<float>::infinity(), words,
                                 Message::data(std::string("a ") + words)});
     }

@@ -40,6 +40,7 @@ class TestDataExperiment : public QObject {
 private slots:
     void tables_data();
     void tables();
+    void missingValues();
     void arrays_data();
     void arrays();
     void digits();
@@ -85,6 +86,20 @@ void TestDataExperiment::tables() {
     const int64_t train = rows - rows / 10;
     QCOMPARE(config->task.batch, std::min<int64_t>(64, train));
     QVERIFY(stepsOf(*config) <= 1000 + train);
+}
+
+/// Lines without a value are left out where they have to be.
+void TestDataExperiment::missingValues() {
+    for (const bool missing : {false, true}) {
+        const std::string file = path(missing ? "missing.csv" : "whole.csv");
+        writeBytes(file, table(60, {"low", "high"}) + (missing ? "1,,low\n" : "1,2,low\n"));
+        const auto config = experimentOn(file);
+        QVERIFY(config);
+        QCOMPARE(config->task.missing, missing ? Missing::Drop : Missing::Refuse);
+        const auto facts = factsOf(config->task);
+        QCOMPARE(facts.train + facts.validation, int64_t{missing ? 60 : 61});
+        QCOMPARE(facts.notes.size(), size_t(missing));
+    }
 }
 
 void TestDataExperiment::arrays_data() {

@@ -32,6 +32,8 @@ class TestPyTorchScript : public QObject {
     Q_OBJECT
 private slots:
     void everyDataSet();
+    void changingPictures_data();
+    void changingPictures();
     void everyPreset();
     void settings_data();
     void settings();
@@ -51,6 +53,38 @@ void TestPyTorchScript::everyDataSet() {
         QVERIFY2(!hasGap(python.code), python.code.c_str());
         QVERIFY2(python.code.ends_with('\n') && !python.code.starts_with('\n'), info.name);
     }
+}
+
+void TestPyTorchScript::changingPictures_data() {
+    QTest::addColumn<int>("kind");
+    QTest::newRow("pictures") << int(TaskKind::Pictures);
+    QTest::newRow("shards") << int(TaskKind::Shards);
+}
+
+/// What changes from epoch to epoch is asked for batch by batch, and only where it is set.
+void TestPyTorchScript::changingPictures() {
+    QFETCH(const int, kind);
+    TaskConfig task;
+    task.kind = TaskKind(kind);
+    task.path = "folder";
+    PythonData python = infoOf(task.kind).python(task, 2);
+    QVERIFY(python.varied.empty());
+    QVERIFY(python.code.find("normalised") == std::string::npos);
+    task.flip = true;
+    task.mean = "0.25";
+    python = infoOf(task.kind).python(task, 2);
+    QVERIFY(python.varied.starts_with("\n\ndef varied(x):\n"));
+    QVERIFY(python.varied.find("x.flip(3)") != std::string::npos);
+    QVERIFY(python.varied.find("pad(") == std::string::npos);
+    QVERIFY(python.code.find("mean = torch.tensor([0.25])[:, None, None]") != std::string::npos);
+    task.flip = false;
+    task.crop = 3;
+    task.deviation = "auto";
+    python = infoOf(task.kind).python(task, 2);
+    QVERIFY(python.varied.find("(3,) * 4") != std::string::npos);
+    QVERIFY(python.varied.find("flip") == std::string::npos);
+    QVERIFY(python.code.find("deviation = train.std(") != std::string::npos);
+    QVERIFY2(!hasGap(python.code) && !hasGap(python.varied), python.code.c_str());
 }
 
 /// Each lane stands in it or is said to be left out.

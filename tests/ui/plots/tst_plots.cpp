@@ -232,7 +232,7 @@ void TestPlots::recordsOfUnknownLanes() {
         m_stack->append(lane, record(1, lane, 0.5f));
     draw();
     QVERIFY(graphNamed(*m_stack, QStringLiteral("Loss/F fp16"))->data()->size() == 1);
-    QCOMPARE(plotOf(*m_stack).graphCount(), 6 * (5 + 5));
+    QCOMPARE(plotOf(*m_stack).graphCount(), 6 * (5 + 6)); // metrics and kinds of events
 }
 
 void TestPlots::clearing() {

@@ -1,0 +1,67 @@
+// Samples that are made of pictures in files, wherever those lie: decoding, what is kept of it in
+// memory, mean and deviation, and the chance that mirrors and moves samples to train on.
+#pragma once
+
+#include "engine/data/stored_data.h"
+#include "engine/io/picture.h"
+
+#include <array>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// x of the settings, and class numbers. InputError for a setting that does not fit the others.
+std::vector<TensorSpec> pictureTensors(const TaskConfig&, int64_t classes);
+
+class PictureSamples : public StoredData {
+public:
+    bool varies() const final { return m_flip || m_crop > 0; }
+
+protected:
+    PictureSamples(const TaskConfig&, uint64_t seed);
+    /// Ends the constructor of a data set whose members are set: measures what is "auto".
+    void begin(size_t stored);
+
+    /// The middle square of a stored picture, `side` pixels wide. InputError names the file.
+    virtual Picture squareOf(size_t stored, int side) const = 0;
+    virtual int32_t labelOf(size_t stored) const = 0;
+
+private:
+    /// Planes of bytes, as a file would hold the small picture: the same whether it is kept or not.
+    using Planes = std::vector<uint8_t>;
+    /// What is made of a sample in an epoch.
+    struct Chance {
+        bool flip = false;
+        int64_t right = 0, down = 0; ///< pixels by which it is moved
+    };
+
+    void readStored(int32_t stored, int64_t epoch, const SamplePlace&) const final;
+    Chance chanceOf(int32_t stored, int64_t epoch) const;
+    Planes decoded(size_t stored) const;
+    template <class Use>
+    void use(size_t stored, Use) const;
+    void fill(std::span<float> to, const Planes& from, Chance) const;
+    void measure(bool mean, bool deviation);
+    void setTables();
+
+    const std::string m_meanText, m_deviationText;
+    const uint64_t m_seed;
+    const bool m_flip;
+    const int64_t m_crop;
+    const int m_side, m_channels;
+    std::array<float, 3> m_mean{0, 0, 0}, m_deviation{1, 1, 1}; ///< by channel
+    std::array<std::array<float, 256>, 3> m_values{};           ///< of a byte, by channel
+    mutable std::mutex m_mutex;
+    mutable std::vector<Planes> m_kept; ///< by stored sample; empty: not yet decoded
+    mutable size_t m_keptBytes = 0;
+};
+
+/// Whether mean or deviation is set.
+bool normalises(const TaskConfig&);
+/// Python of what this file does: picture(), which takes a path or an open file; where the task
+/// normalises, normalised(train, x), which measures "auto" on train; and PythonData::varied.
+PythonData picturePython(const TaskConfig&);
+
+} // namespace halfscope

@@ -1,0 +1,272 @@
+// Pictures and their classes in tar archives, as WebDataset lays them out: files of one sample have
+// one name up to the first dot, such as 000001.png and 000001.cls. The archives are looked through
+// once; then a sample is read from its place, like one of any other set.
+#include "engine/core/cancel.h"
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/data/picture_samples.h"
+#include "engine/io/tar.h"
+#include "engine/lang/python.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+namespace halfscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int32_t kMostClasses = 10'000;
+constexpr size_t kMostLabelBytes = 64;
+
+struct ShardSample {
+    size_t shard = 0;
+    TarEntry picture;
+    int32_t label = -1;
+};
+
+struct ShardIndex {
+    std::vector<std::string> shards; ///< paths
+    std::vector<ShardSample> samples;
+    int32_t classes = 0; ///< one more than the highest
+};
+
+bool isShard(const fs::path& path) { return path.extension() == ".tar"; }
+
+/// The file, or those in the folder in the order of their names.
+std::vector<std::string> shardsAt(const std::string& path) {
+    std::vector<std::string> paths;
+    std::error_code error;
+    if (!fs::is_directory(path, error)) return {path};
+    for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+        checkCancelled();
+        std::error_code ignored;
+        const bool hidden = at->path().filename().string().starts_with('.');
+        if (!hidden && isShard(at->path()) && at->is_regular_file(ignored))
+            paths.push_back(at->path().string());
+    }
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+/// "a/0001.seg.PNG" is the file "seg.png" of the sample "a/0001".
+struct ShardName {
+    std::string sample, kind;
+    explicit ShardName(const std::string& name) {
+        const size_t slash = name.rfind('/'), from = slash == name.npos ? 0 : slash + 1;
+        const size_t dot = std::min(name.find('.', from), name.size());
+        sample = name.substr(0, dot);
+        kind = name.substr(std::min(dot + 1, name.size()));
+        std::transform(kind.begin(), kind.end(), kind.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    }
+    bool isPicture() const { return kind == "png" || kind == "jpg" || kind == "jpeg"; }
+    bool isLabel() const { return kind == "cls"; }
+};
+
+/// Looks through one shard.
+class ShardReader {
+public:
+    ShardReader(ShardIndex& index, size_t shard)
+        : m_index(index), m_shard(shard), m_path(index.shards[shard]), m_reader(m_path) {}
+
+    void read() {
+        TarEntry entry;
+        while (m_reader.next(entry)) {
+            const ShardName name(entry.name);
+            if (!name.isPicture() && !name.isLabel()) continue;
+            ShardSample& sample = sampleOf(name.sample);
+            if (name.isPicture() ? !sample.picture.name.empty() : sample.label >= 0)
+                throw InputError(phrase("Data", "%1: %2 is a second %3 of its sample"),
+                                 pathText(m_path), pathText(entry.name),
+                                 name.isPicture() ? phrase("Data", "picture")
+                                                  : phrase("Data", "class"));
+            if (name.isPicture())
+                sample.picture = entry;
+            else
+                sample.label = labelIn(entry);
+        }
+        for (const auto& [name, at] : m_places)
+            checkWhole(name, m_index.samples[at]);
+    }
+
+private:
+    ShardSample& sampleOf(const std::string& name) {
+        const auto [at, added] = m_places.try_emplace(name, m_index.samples.size());
+        if (added) m_index.samples.push_back({m_shard, {}, -1});
+        return m_index.samples[at->second];
+    }
+
+    int32_t labelIn(const TarEntry& entry) {
+        const std::string content = m_reader.content(entry, kMostLabelBytes);
+        std::string_view text = content;
+        while (text.ends_with('\n') || text.ends_with('\r'))
+            text.remove_suffix(1);
+        text = trimmed(text);
+        int32_t label = -1;
+        const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), label);
+        const bool whole = code == std::errc{} && end == text.data() + text.size();
+        if (!whole || label < 0 || label >= kMostClasses)
+            throw InputError(
+                phrase("Data", "%1: %2 has the class %3: a whole number from 0 to %4 is "
+                               "allowed"),
+                pathText(m_path), pathText(entry.name), quotedText(text), kMostClasses - 1);
+        m_index.classes = std::max(m_index.classes, label + 1);
+        return label;
+    }
+
+    void checkWhole(const std::string& name, const ShardSample& sample) const {
+        if (sample.label < 0)
+            throw InputError(phrase("Data",
+                                    "%1: the sample %2 has a picture and no class: %2.cls is "
+                                    "missing"),
+                             pathText(m_path), pathText(name));
+        if (sample.picture.name.empty())
+            throw InputError(phrase("Data",
+                                    "%1: the sample %2 has a class and no picture: %2.png or "
+                                    "%2.jpg is missing"),
+                             pathText(m_path), pathText(name));
+    }
+
+    ShardIndex& m_index;
+    size_t m_shard;
+    const std::string& m_path;
+    TarReader m_reader;
+    std::map<std::string, size_t> m_places; ///< of samples in the index, by name
+};
+
+ShardIndex indexOf(const TaskConfig& task) {
+    if (task.path.empty())
+        throw InputError(
+            phrase("Data", "data.path: missing; it must be a .tar file or a folder of them"));
+    ShardIndex index;
+    index.shards = shardsAt(task.path);
+    for (size_t shard = 0; shard < index.shards.size(); ++shard)
+        ShardReader(index, shard).read();
+    if (index.samples.empty())
+        throw InputError(phrase("Data",
+                                "data.path: %1 has no samples: pictures with their classes in "
+                                ".tar files, such as 000001.png and 000001.cls"),
+                         pathText(task.path));
+    const auto samples = static_cast<int64_t>(index.samples.size());
+    checkSampleCount(pathText(task.path), samples);
+    checkSampleCount("data.shard_readers", samples * task.shardReaders);
+    index.classes = std::max(index.classes, 2);
+    return index;
+}
+
+/// `once`: the samples to train on.
+std::vector<Message> notesOn(const TaskConfig& task, int64_t once) {
+    if (task.shardReaders == 1) return {};
+    return {
+        Message(phrase("Data", "%1 readers each read every shard: an epoch of %2 samples has each "
+                               "of %3 that often."),
+                task.shardReaders, once * task.shardReaders, once)};
+}
+
+class ShardData final : public PictureSamples {
+public:
+    ShardData(const TaskConfig& task, uint64_t seed)
+        : PictureSamples(task, seed), m_index(indexOf(task)) {
+        m_tensors = pictureTensors(task, m_index.classes);
+        m_view = classesView(m_index.classes);
+        m_splits = HeldBack(static_cast<int64_t>(m_index.samples.size()), task.validation);
+        begin(m_index.samples.size());
+        const std::vector<int32_t> once = m_splits.train;
+        for (int64_t reader = 1; reader < task.shardReaders; ++reader)
+            m_splits.train.insert(m_splits.train.end(), once.begin(), once.end());
+        m_notes = notesOn(task, static_cast<int64_t>(once.size()));
+    }
+
+    std::vector<Message> notes() const override { return m_notes; }
+
+private:
+    Picture squareOf(size_t stored, int side) const override {
+        const ShardSample& sample = m_index.samples[stored];
+        const std::string& shard = m_index.shards[sample.shard];
+        return readSquare(shard + ": " + sample.picture.name, readTarEntry(shard, sample.picture),
+                          side);
+    }
+    int32_t labelOf(size_t stored) const override { return m_index.samples[stored].label; }
+
+    ShardIndex m_index;
+    std::vector<Message> m_notes;
+};
+
+DataFacts shardFacts(const TaskConfig& task) {
+    const ShardIndex index = indexOf(task);
+    const auto samples = static_cast<int64_t>(index.samples.size());
+    const int64_t held = HeldBack::count(samples, task.validation);
+    return {pictureTensors(task, index.classes), (samples - held) * task.shardReaders, held,
+            notesOn(task, samples - held)};
+}
+
+PythonData shardPython(const TaskConfig& task, int64_t) {
+    const PythonData parts = picturePython(task);
+    const std::string readers = numberText(task.shardReaders);
+    return {
+        "import pathlib\nimport tarfile\n" + parts.imports,
+        lang::filled(
+            R"(SHARDS = pathlib.Path({SHARDS})
+{PICTURE}
+
+def samples():
+    """Pictures and classes of one name up to the first dot, as WebDataset has them."""
+    x, target = [], []
+    for path in sorted(SHARDS.glob("*.tar")) if SHARDS.is_dir() else [SHARDS]:
+        found = {}
+        with tarfile.open(path, "r:") as shard:
+            for entry in shard:
+                folder, _, name = entry.name.rpartition("/")
+                name, _, kind = name.partition(".")
+                sample = found.setdefault((folder, name), {})
+                if kind.lower() in ("png", "jpg", "jpeg"):
+                    sample["x"] = picture(shard.extractfile(entry))
+                if kind.lower() == "cls":
+                    sample["target"] = int(shard.extractfile(entry).read())
+        x += [sample["x"] for sample in found.values() if sample]
+        target += [sample["target"] for sample in found.values() if sample]
+    x, target = torch.stack(x), torch.tensor(target)
+{HELD}{NORMALISED}{READERS}    return (x[train], target[train]), (x[held], target[held])
+)",
+            {{"SHARDS", lang::pythonText(task.path)},
+             {"PICTURE", parts.code},
+             {"HELD", heldBackPython(task.validation)},
+             {"NORMALISED", normalises(task) ? "    x = normalised(x[train], x)\n" : std::string()},
+             {"READERS", task.shardReaders > 1 ? "    train = train.repeat(" + readers +
+                                                     ")  # each of the readers reads every shard\n"
+                                               : std::string()}}),
+        parts.varied};
+}
+
+} // namespace
+
+extern const DataSetInfo kShardData;
+const DataSetInfo kShardData{
+    .name = "shards",
+    .about = phrase("Settings", "pictures and their classes in .tar files, as WebDataset has them"),
+    .settings = {"data.path", "data.side", "data.grey", "data.flip", "data.crop", "data.mean",
+                 "data.std", "data.damaged", "data.shard_readers", "data.validation"},
+    .targets = Targets::Classes,
+    .validates = true,
+    .fromFiles = true,
+    .view = ViewKind::Classes,
+    .opens =
+        [](const std::string& path, TaskConfig& task) {
+            std::error_code ignored;
+            task.path = path;
+            return fs::is_directory(path, ignored) ? !shardsAt(path).empty() : isShard(path);
+        },
+    .facts = shardFacts,
+    .make = [](const TaskConfig& task, uint64_t seed) -> std::unique_ptr<Dataset> {
+        return std::make_unique<ShardData>(task, seed);
+    },
+    .python = shardPython};
+
+} // namespace halfscope

@@ -1,0 +1,257 @@
+// The data set of tar shards: its samples are those of the same pictures in folders; workers,
+// names, splits, readers that do not share, and shards that are damaged.
+#include "engine/core/error.h"
+#include "engine/data/dataset.h"
+#include "engine/io/picture.h"
+#include "engine/settings/data_experiment.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/run_task.h"
+#include "tests/support/array_files.h"
+#include "tests/support/tar_files.h"
+#include "tests/support/thrown.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int kSide = 4;
+
+std::string plainPng(float grey) {
+    return pngBytes({kSide, kSide, 1, std::vector<float>(16, grey)});
+}
+
+std::string sampleFiles(const std::string& name, float grey, int label) {
+    return tarFile(name + ".png", plainPng(grey)) + tarFile(name + ".cls", std::to_string(label));
+}
+
+} // namespace
+
+class TestShards : public QObject {
+    Q_OBJECT
+private slots:
+    void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+    void samples();
+    void names();
+    void oneFile();
+    void sameBatchesWithWorkers();
+    void readersThatDoNotShare_data();
+    void readersThatDoNotShare();
+    void opened();
+    void refuses_data();
+    void refuses();
+    void damagedSample();
+    void changedShard();
+
+private:
+    std::string path(const QString& name) const { return m_folder->filePath(name).toStdString(); }
+    TaskConfig task() const {
+        TaskConfig made;
+        made.kind = TaskKind::Shards;
+        made.loss.kind = LossKind::CrossEntropy;
+        made.path = m_folder->path().toStdString();
+        made.pictureSide = kSide;
+        made.grey = true;
+        made.validation = 0;
+        return made;
+    }
+    /// Two shards with samples 0 to 9, sample i of grey i / 10 and class i % 3.
+    void writeShards() const {
+        std::string first, second;
+        for (int i = 0; i < 10; ++i)
+            (i < 6 ? first : second) +=
+                sampleFiles("00" + std::to_string(i), 0.1f * float(i), i % 3);
+        writeBytes(path("shard-1.tar"), second + tarEnd());
+        writeBytes(path("shard-0.tar"), first + tarEnd());
+    }
+    std::unique_ptr<QTemporaryDir> m_folder;
+};
+
+void TestShards::samples() {
+    writeShards();
+    TaskConfig config = task();
+    const auto data = makeDataset(config, 0);
+    QCOMPARE(data->samples(Split::Train), int64_t{10});
+    QCOMPARE(data->tensors()[kX].shape, (Shape{1, kSide, kSide}));
+    QCOMPARE(data->tensors()[kTarget].classes, int64_t{3});
+    Batch batch = Batch::of(data->tensors(), 10);
+    std::vector<int64_t> all(10);
+    std::iota(all.begin(), all.end(), 0);
+    QVERIFY(data->read(Split::Train, all, batch).empty());
+    for (size_t i = 0; i < 10; ++i) { // shards by name, samples as they lie
+        QVERIFY(std::abs(batch.floats(kX)[16 * i] - 0.1f * float(i)) < 0.003f);
+        QCOMPARE(batch.labels(kTarget)[i], int(i % 3));
+    }
+    config.validation = 0.3;
+    QCOMPARE(factsOf(config).train, int64_t{7});
+    QCOMPARE(factsOf(config).validation, int64_t{3});
+    QCOMPARE(makeDataset(config, 0)->samples(Split::Validation), int64_t{3});
+}
+
+/// A sample's name ends at the first dot of its file; what else there is of it does not count.
+void TestShards::names() {
+    writeBytes(path("a.tar"),
+               tarFile("one/7.json", "{}") + tarFile("one/7.cls", " 1\r\n") +
+                   tarFile("two/7.cls", "0") + tarFile("one/7.seg.png", "no picture") +
+                   tarFile("one/7.PNG", plainPng(1)) + tarFile("two/7.jpeg", plainPng(0)) +
+                   tarFile("other.txt", "") + tarEnd());
+    const auto data = makeDataset(task(), 0);
+    QCOMPARE(data->samples(Split::Train), int64_t{2});
+    Batch batch = Batch::of(data->tensors(), 2);
+    data->read(Split::Train, std::array<int64_t, 2>{0, 1}, batch);
+    QCOMPARE(batch.floats(kX)[0], 1.0f);
+    QCOMPARE(batch.labels(kTarget)[0], 1);
+    QCOMPARE(batch.floats(kX)[16], 0.0f);
+    QCOMPARE(batch.labels(kTarget)[1], 0);
+}
+
+void TestShards::oneFile() {
+    writeShards();
+    TaskConfig config = task();
+    config.path = path("shard-1.tar");
+    QCOMPARE(makeDataset(config, 0)->samples(Split::Train), int64_t{4});
+}
+
+/// No sample twice and none missing in an epoch, and the same batches.
+void TestShards::sameBatchesWithWorkers() {
+    writeShards();
+    RunConfig config = presetNamed("mnist-mlp").config;
+    config.task = task();
+    config.task.batch = 3;
+    config.task.flip = true;
+    const auto alone = makeTask(config);
+    config.data.workers = 3;
+    const auto helped = makeTask(config);
+    std::multiset<long> seen;
+    for (int64_t step = 1; step <= 8; ++step) {
+        const auto a = alone->load(step), b = helped->load(step);
+        QCOMPARE(b->tensors[kX].bytes, a->tensors[kX].bytes);
+        for (int64_t row = 0; row < b->rows(); ++row)
+            seen.insert(std::lround(10 * b->floats(kX)[size_t(16 * row)]));
+    }
+    for (long i = 0; i < 10; ++i)
+        QCOMPARE(seen.count(i), size_t{2});
+}
+
+void TestShards::readersThatDoNotShare_data() {
+    QTest::addColumn<int>("readers");
+    QTest::newRow("one") << 1;
+    QTest::newRow("three") << 3;
+}
+
+/// An epoch then has each sample that often, and those to validate on once.
+void TestShards::readersThatDoNotShare() {
+    QFETCH(const int, readers);
+    writeShards();
+    RunConfig config = presetNamed("mnist-mlp").config;
+    config.task = task();
+    config.task.validation = 0.2;
+    config.task.batch = 4;
+    config.task.shardReaders = readers;
+    QCOMPARE(factsOf(config.task).train, int64_t{8 * readers});
+    const auto data = makeTask(config);
+    QCOMPARE(data->stepsPerEpoch(), int64_t{2 * readers});
+    QCOMPARE(data->dataset().samples(Split::Validation), int64_t{2});
+    std::map<long, int> seen;
+    for (int64_t step = 1; step <= data->stepsPerEpoch(); ++step)
+        for (size_t row = 0; row < 4; ++row)
+            ++seen[std::lround(10 * data->load(step)->floats(kX)[16 * row])];
+    QCOMPARE(seen.size(), size_t{8});
+    for (const auto& [sample, count] : seen)
+        QCOMPARE(count, readers);
+    const auto notes = factsOf(config.task).notes;
+    QCOMPARE(notes.size(), size_t(readers > 1));
+    if (readers > 1)
+        QCOMPARE(notes[0].english(), std::string("3 readers each read every shard: an epoch of 24 "
+                                                 "samples has each of 8 that often."));
+}
+
+void TestShards::opened() {
+    writeShards();
+    for (const std::string& opened : {m_folder->path().toStdString(), path("shard-0.tar")}) {
+        const auto config = experimentOn(opened);
+        QVERIFY(config);
+        QCOMPARE(config->task.kind, TaskKind::Shards);
+        QCOMPARE(config->task.path, opened);
+        QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
+        checkConfig(*config);
+    }
+}
+
+void TestShards::refuses_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QString>("part");
+    const auto row = [](const char* what, const std::string& bytes, const char* part) {
+        QTest::newRow(what) << QByteArray::fromStdString(bytes) << part;
+    };
+    const std::string good = sampleFiles("1", 1, 0);
+    row("no samples", tarFile("a.txt", "") + tarEnd(),
+        "has no samples: pictures with their classes");
+    row("no class", good + tarFile("2.png", plainPng(0)) + tarEnd(),
+        "a.tar: the sample 2 has a picture and no class: 2.cls is missing");
+    row("no picture", good + tarFile("2.cls", "0") + tarEnd(),
+        "a.tar: the sample 2 has a class and no picture: 2.png or 2.jpg is missing");
+    row("twice", good + good + tarEnd(), "a.tar: 1.png is a second picture of its sample");
+    row("two classes", good + tarFile("1.cls", "0") + tarEnd(), "1.cls is a second class");
+    row("class of words", good + tarFile("2.cls", "cat") + tarEnd(),
+        "a.tar: 2.cls has the class \"cat\": a whole number from 0 to 9999 is allowed");
+    row("negative class", good + tarFile("2.cls", "-1") + tarEnd(), "has the class \"-1\"");
+    row("class too high", good + tarFile("2.cls", "10000") + tarEnd(), "has the class \"10000\"");
+    row("long class", good + tarFile("2.cls", std::string(65, '1')) + tarEnd(),
+        "at most 64 are read");
+    row("ends early", good + tarFile("2.png", std::string(600, 'x')).substr(0, 600),
+        "a.tar, byte 2048: 2.png has");
+    row("no end", good, "a.tar, byte 2048: the archive ends early: the mark of its end is missing");
+}
+
+void TestShards::refuses() {
+    QFETCH(const QByteArray, bytes);
+    QFETCH(const QString, part);
+    writeBytes(path("a.tar"), bytes.toStdString());
+    const std::string error = thrownBy<InputError>([&] { makeDataset(task(), 0); });
+    QVERIFY2(error.find(part.toStdString()) != error.npos, error.c_str());
+    QCOMPARE(thrownBy<InputError>([&] { factsOf(task()); }), error);
+}
+
+void TestShards::damagedSample() {
+    writeBytes(path("a.tar"), sampleFiles("1", 1, 0) + tarFile("2.png", "no picture") +
+                                  tarFile("2.cls", "1") + sampleFiles("3", 0.5f, 1) + tarEnd());
+    RunConfig config = presetNamed("mnist-mlp").config;
+    config.task = task();
+    config.task.batch = 2;
+    config.data.shuffle = false;
+    const std::string name = path("a.tar") + ": 2.png: neither a PNG nor a JPEG picture";
+    const auto refused = makeTask(config);
+    QCOMPARE(thrownBy<InputError>([&] { refused->load(1); }), name);
+    config.task.damaged = Damaged::Skip;
+    const auto skipped = makeTask(config)->load(1);
+    QCOMPARE(skipped->skipped.at(0).english(), name);
+    QCOMPARE(skipped->floats(kX)[16], 128.0f / 255);
+}
+
+/// A shard that goes or gets shorter while it trains is named.
+void TestShards::changedShard() {
+    writeShards();
+    const auto data = makeDataset(task(), 0);
+    Batch one = Batch::of(data->tensors(), 1);
+    writeBytes(path("shard-0.tar"), std::string(1024, '\0'));
+    QFile::remove(m_folder->filePath("shard-1.tar"));
+    for (const int64_t sample : {1, 8}) {
+        const std::string error =
+            thrownBy<InputError>([&] { data->read(Split::Train, std::span(&sample, 1), one); });
+        QVERIFY2(
+            error.starts_with(path(sample == 1 ? "shard-0.tar, byte " : "shard-1.tar: cannot")),
+            error.c_str());
+    }
+}
+
+QTEST_APPLESS_MAIN(TestShards)
+#include "tst_shards.moc"
