@@ -2,6 +2,7 @@
 // them alike; on a CPU the matrix library's own rate is measured in the same rounds.
 #include "app/cli_bench.h"
 
+#include "app/cli_bench_data.h"
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "app/cli_signals.h"
@@ -240,12 +241,20 @@ void BenchOptions::addTo(CLI::App& command) {
     const Field& all = *findField("run.threads");
     countOption(command, "--threads", threads, "CPU threads; 0 for all",
                 static_cast<int>(all.minimum), static_cast<int>(all.maximum));
+    textOption(command, "--data", data,
+               "Time the preset mnist-mlp instead: the loader alone, the step alone and both, on "
+               "MNIST in this folder, or on the sample",
+               "DIR", "the path of a folder, or sample");
+    const Field& workersField = *findField("data.workers");
+    countOption(command, "--workers", workers, "With --data: threads that read batches ahead",
+                static_cast<int>(workersField.minimum), static_cast<int>(workersField.maximum));
     command.add_flag("--json", json, "Print JSON");
 }
 
 int benchCommand(const BenchOptions& options) {
     SignalWatch signals;    // before the engine starts threads
     signals.setStop([] {}); // rounds are short: they look at interrupted()
+    if (!options.data.empty()) return benchData(options, signals);
     const DeviceInfo device = makeExecutor(options.device, options.threads)->device();
     const bool cpu = device.kind == "cpu";
     const std::vector<LaneConfig> lanes = parseLanes(

@@ -13,6 +13,8 @@ struct BenchOptions {
     std::string lanes; ///< empty: fp32, amp-fp16, amp-bf16, and tf32 on a GPU
     int rounds = 15;   ///< the median of so many
     int threads = 0;
+    std::string data; ///< a folder or "sample": what its reading costs, in place of the rows
+    int workers = 0;  ///< of data
     bool json = false;
 
     void addTo(CLI::App& command);

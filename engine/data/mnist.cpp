@@ -144,6 +144,21 @@ std::vector<std::string> classNames(const TaskConfig& task) {
     return {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 }
 
+/// The two do not overlap, which lets the compiler take several values at a time: bytes may alias
+/// anything.
+void toFloats(const std::byte* __restrict from, float* __restrict to, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+        to[i] = static_cast<float>(std::to_integer<uint8_t>(from[i])) / 255.0f;
+}
+
+/// Asks for the memory ahead of its use: samples in a new order are in no cache, and waiting for
+/// them takes as long as all else that is done with them.
+void prefetch(const std::byte* from, size_t count) {
+    constexpr size_t kLine = 64;
+    for (size_t i = 0; i < count; i += kLine)
+        __builtin_prefetch(from + i);
+}
+
 /// Holds the bytes as they were in the files; a sample is a picture of floats from 0 to 1.
 class MnistData final : public Dataset {
 public:
@@ -167,18 +182,19 @@ public:
     int64_t samples(Split split) const override { return part(split).labels.info.shape[0]; }
 
     std::vector<Unread> read(Pass pass, std::span<const int64_t> samples,
-                              Batch& out) const override {
+                             Batch& out) const override {
         const Part& from = part(pass.split);
         const auto pixels = static_cast<size_t>(m_tensors[kX].shape.elements());
         float* x = out.floats(kX).data();
         const std::span<int32_t> target = out.labels(kTarget);
+        constexpr size_t kAhead = 2;
+        const auto bytesOfSample = [&](size_t i) {
+            return from.images.bytes.data() + static_cast<size_t>(samples[i]) * pixels;
+        };
         for (size_t i = 0; i < samples.size(); ++i) {
-            const auto sample = static_cast<size_t>(samples[i]);
-            const std::byte* bytes = from.images.bytes.data() + sample * pixels;
-            for (size_t pixel = 0; pixel < pixels; ++pixel)
-                x[pixel] = static_cast<float>(std::to_integer<uint8_t>(bytes[pixel])) / 255.0f;
-            x += pixels;
-            target[i] = static_cast<int32_t>(from.labels.bytes[sample]);
+            if (i + kAhead < samples.size()) prefetch(bytesOfSample(i + kAhead), pixels);
+            toFloats(bytesOfSample(i), x + i * pixels, pixels);
+            target[i] = static_cast<int32_t>(from.labels.bytes[static_cast<size_t>(samples[i])]);
         }
         return {};
     }

@@ -1,0 +1,119 @@
+// The three take turns by round, so that a slow minute of the machine hits all of them alike.
+#include "app/cli_bench_data.h"
+
+#include "app/cli_output.h"
+
+#include "engine/core/error.h"
+#include "engine/devices/device_list.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/run_task.h"
+#include "engine/step/step_graph.h"
+#include "engine/train/step_runner.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+
+namespace halfscope::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kSteps = 100; ///< of a round
+constexpr const char* kSample = "sample";
+
+RunConfig benchedConfig(const BenchOptions& options) {
+    RunConfig config = presetNamed("mnist-mlp").config;
+    if (options.data != kSample) config.task.path = options.data;
+    config.data.workers = options.workers;
+    config.data.lastBatch = LastBatch::Drop; // all of one size
+    return config;
+}
+
+/// One lane's step, with its batches or with the first one again and again.
+class DataBench {
+public:
+    DataBench(const RunConfig& config, const LaneConfig& lane, const BenchOptions& options)
+        : m_task(makeTask(config)), m_runner(config, lane, buildStep(config, lane, m_task->shape()),
+                                             makeExecutor(options.device, options.threads)) {
+        upload(*m_task->load(1));
+    }
+
+    void load() { m_task->load(++m_step); }
+    void step() {
+        m_runner.run(1);
+        m_runner.metrics();
+    }
+    void both() {
+        upload(*m_task->load(++m_step));
+        step();
+    }
+
+private:
+    void upload(const Batch& batch) {
+        const Graph& graph = m_runner.graph();
+        uploadTensor(m_runner.executor(), graph, graph.input("x"), batch.tensors[kX]);
+        uploadTensor(m_runner.executor(), graph, graph.input("target"), batch.tensors[kTarget]);
+    }
+
+    std::unique_ptr<Task> m_task;
+    StepRunner m_runner;
+    int64_t m_step = 0;
+};
+
+double secondsOf(const std::function<void()>& each) {
+    const auto start = Clock::now();
+    for (int64_t i = 0; i < kSteps; ++i)
+        each();
+    return std::chrono::duration<double>(Clock::now() - start).count() / double{kSteps};
+}
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+} // namespace
+
+int benchData(const BenchOptions& options, const SignalWatch& signals) {
+    const RunConfig config = benchedConfig(options);
+    const std::vector<LaneConfig> lanes =
+        parseLanes(options.lanes.empty() ? "fp32,amp-fp16" : options.lanes);
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    std::string text;
+    for (const LaneConfig& lane : lanes) {
+        DataBench bench(config, lane, options);
+        const std::array<std::pair<const char*, std::function<void()>>, 3> parts{
+            {{"loader alone", [&] { bench.load(); }},
+             {"step alone", [&] { bench.step(); }},
+             {"both", [&] { bench.both(); }}}};
+        std::array<std::vector<double>, parts.size()> seconds;
+        for (int round = -1; round < options.rounds; ++round) // the first one warms up
+            for (size_t i = 0; i < parts.size(); ++i) {
+                if (signals.interrupted()) return kInterruptedExit;
+                const double took = secondsOf(parts[i].second);
+                if (round >= 0) seconds[i].push_back(took);
+            }
+        const double alone = median(seconds[1]);
+        for (size_t i = 0; i < parts.size(); ++i) {
+            const double took = median(seconds[i]);
+            char line[120];
+            std::snprintf(line, sizeof line, "%-14s %-10s %10.4f ms/step %8.1f %% of the step\n",
+                          parts[i].first, nameOf(lane.precision), 1e3 * took, 100 * took / alone);
+            text += line;
+            rows.push_back({{"row", parts[i].first},
+                            {"lane", nameOf(lane.precision)},
+                            {"ms_per_step", 1e3 * took}});
+        }
+    }
+    print(options.json ? rows.dump(2) + "\n" : text);
+    return 0;
+}
+
+} // namespace halfscope::cli

@@ -1,0 +1,12 @@
+// halfscope-cli bench --data: what reading samples costs a step.
+#pragma once
+
+#include "app/cli_bench.h"
+#include "app/cli_signals.h"
+
+namespace halfscope::cli {
+
+/// Prints rows "loader alone", "step alone" and "both" of the preset mnist-mlp. The exit code.
+int benchData(const BenchOptions&, const SignalWatch&);
+
+} // namespace halfscope::cli
