@@ -1,7 +1,8 @@
 // halfscope-cli: commands and options, and the exit codes of what they throw. The commands
-// themselves are in cli_run, cli_verify, cli_bench and cli_info.
+// themselves are in cli_run, cli_evaluate, cli_verify, cli_bench, cli_get and cli_info.
 #include "app/cli_bench.h"
 #include "app/cli_evaluate.h"
+#include "app/cli_get.h"
 #include "app/cli_info.h"
 #include "app/cli_output.h"
 #include "app/cli_run.h"
@@ -26,7 +27,7 @@ using namespace halfscope::cli;
 enum Exit : int { kDone = 0, kFailed = 1, kBadInput = 2, kDeviceFailed = 3 };
 
 constexpr const char* kCommands = "run, evaluate, verify, bench, presets, devices, describe, "
-                                  "pytorch or settings (--help tells more)";
+                                  "pytorch, get or settings (--help tells more)";
 constexpr const char* kExitCodes =
     "Exit codes:\n"
     "  0    done\n"
@@ -52,6 +53,7 @@ constexpr const char* kRunResumed = "run --resume out --out out --checkpoint-eve
 constexpr const char* kEvaluate = "evaluate out --weights out/weights_fp32.safetensors";
 constexpr const char* kDescribe = "describe --preset checkerboard --lane amp-fp16";
 constexpr const char* kPyTorch = "pytorch --preset recipe-clip > train.py";
+constexpr const char* kGet = "get mnist data/mnist";
 constexpr const char* kVerify = "verify --device cpu";
 
 struct Commands {
@@ -61,6 +63,7 @@ struct Commands {
         "halfscope-cli"};
     RunOptions runOptions;
     EvaluateOptions evaluateOptions;
+    GetOptions getOptions;
     DescribeOptions describeOptions;
     ExperimentOptions pytorchOptions;
     VerifyCommandOptions verifyOptions;
@@ -75,6 +78,7 @@ struct Commands {
     CLI::App* devices = nullptr;
     CLI::App* describe = nullptr;
     CLI::App* pytorch = nullptr;
+    CLI::App* get = nullptr;
     CLI::App* settings = nullptr;
 
     Commands() {
@@ -131,6 +135,15 @@ struct Commands {
         pytorch = app.add_subcommand(
             "pytorch", "Print the experiment as a Python program that trains it with PyTorch");
         pytorchOptions.addTo(*pytorch);
+        get = app.add_subcommand("get", "Download a data set from its public mirrors: mnist");
+        textOption(*get, "name", getOptions.name, "The data set: mnist", "NAME", "mnist")
+            .required();
+        textOption(*get, "folder", getOptions.folder,
+                   "Where its files go (default: halfscope/mnist in the user's data folder)",
+                   "FOLDER", "the path of a folder");
+        textOption(*get, "--from", getOptions.from, "Another server that has the files", "ADDRESS",
+                   "an address such as https://host/folder/");
+        get->add_flag("--yes", getOptions.yes, "Do not ask first");
         settings = app.add_subcommand("settings", "Print the reference of all settings (Markdown)");
         run->footer(footer({kRunPreset, kRunChanged, kRunAgain, kRunResumed}));
         evaluate->footer(footer({kEvaluate}));
@@ -138,6 +151,7 @@ struct Commands {
         bench->footer(footer({"bench --only checkerboard-64 --lanes fp32,amp-fp16"}));
         describe->footer(footer({kDescribe, "describe --dot | dot -Tsvg -o step.svg"}));
         pytorch->footer(footer({kPyTorch}));
+        get->footer(footer({kGet}));
         for (CLI::App* each : {presets, devices, settings})
             each->footer(footer({}));
         app.require_subcommand(0, 1); // a second one is an argument too many
@@ -147,6 +161,7 @@ struct Commands {
         if (run->parsed()) return cli::run(runOptions);
         if (evaluate->parsed()) return cli::evaluate(evaluateOptions);
         if (verify->parsed()) return cli::verifyCommand(verifyOptions);
+        if (get->parsed()) return cli::get(getOptions);
         if (bench->parsed()) return cli::benchCommand(benchOptions);
         if (presets->parsed()) {
             tellPresets(markdown ? PresetForm::Markdown : PresetForm::Text);

@@ -35,8 +35,11 @@ void TestCli::wrongUsage_data() {
         QTest::newRow(name) << arguments << QByteArray(message);
     };
     row("nothing", {},
-        "a command is missing: run, evaluate, verify, bench, presets, devices, describe, pytorch "
-        "or settings");
+        "a command is missing: run, evaluate, verify, bench, presets, devices, describe, "
+        "pytorch, get or settings");
+    row("nothing to get", {"get"}, "name is required");
+    row("unknown data", {"get", "imagenet"},
+        "\"imagenet\" is no data set that can be fetched: mnist can");
     row("command", {"rum"},
         "\"rum\" is not a command: run, evaluate, verify, bench, presets, devices");
     row("option", {"run", "--stepps=3"},

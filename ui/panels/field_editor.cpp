@@ -4,6 +4,8 @@
 
 #include "engine/core/error.h"
 #include "engine/settings/layers.h"
+#include "engine/settings/run_length.h"
+#include "ui/dialogs/get_mnist_dialog.h"
 #include "ui/dialogs/layers_dialog.h"
 #include "ui/dialogs/model_dialog.h"
 #include "ui/look/icons.h"
@@ -32,6 +34,7 @@ constexpr int kLabelWidth = 118; // "Second optimizer" in bold
 constexpr int kEffectWidth = 40;
 constexpr std::string_view kLayersKey = "precision.layers";
 constexpr std::string_view kModelKey = "model.layers";
+constexpr char kDataKey[] = "data.path";
 constexpr std::string_view kThreadsKey = "run.threads";
 
 /// "steps", but "step" for 1.
@@ -123,6 +126,12 @@ void FieldEditor::buildLineEdit(const Field& field) {
             model    ? &FieldEditor::editModel
             : layers ? &FieldEditor::chooseLayers
                      : &FieldEditor::browse);
+    if (field.key != kDataKey) return;
+    m_get = make<QToolButton>(this);
+    m_get->setObjectName(QStringLiteral("getMnist"));
+    m_get->setText(tr("Get MNIST…"));
+    m_get->setToolTip(tr("Download the 70,000 digits of MNIST and train on them"));
+    connect(m_get, &QToolButton::clicked, this, &FieldEditor::getMnist);
 }
 
 void FieldEditor::buildRow(const Field& field) {
@@ -155,6 +164,12 @@ void FieldEditor::buildRow(const Field& field) {
     // a word without an end must not make the window wider
     m_error->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_error->setFont(small);
+    m_note = make<QLabel>(this);
+    m_note->setObjectName(QStringLiteral("note"));
+    m_note->setWordWrap(true);
+    m_note->setTextFormat(Qt::PlainText);
+    m_note->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_note->setFont(small);
     for (QWidget* widget : {static_cast<QWidget*>(m_label), m_control})
         widget->setToolTip(tip);
     m_control->setAccessibleName(
@@ -171,7 +186,9 @@ void FieldEditor::buildRow(const Field& field) {
     grid->addWidget(m_effect, 0, 2);
     grid->addWidget(m_revert, 0, 3);
     if (m_browse) grid->addWidget(m_browse, 1, 1);
-    grid->addWidget(m_error, 2, 0, 1, 4);
+    if (m_get) grid->addWidget(m_get, 2, 1);
+    grid->addWidget(m_error, 3, 0, 1, 4);
+    grid->addWidget(m_note, 4, 0, 1, 4);
     grid->setColumnStretch(1, 1);
 }
 
@@ -190,15 +207,45 @@ void FieldEditor::browse() {
     if (!path.isEmpty()) m_model.setData(m_index, path);
 }
 
-/// MNIST is a folder; other data sets are files.
+/// While no folder is named.
+bool FieldEditor::mayGetMnist() const {
+    const TaskConfig& task = m_model.config().task;
+    return task.kind == TaskKind::Mnist && task.path.empty();
+}
+
+/// How many samples are left out or filled, beside the setting that decides it.
+QString FieldEditor::noteText() const {
+    const QString key = m_index.data(ConfigModel::KeyRole).toString();
+    const TaskConfig& task = m_model.config().task;
+    const bool missing = key == QLatin1String("data.missing") && task.missing != Missing::Refuse;
+    const bool readers = key == QLatin1String("data.shard_readers") && task.shardReaders > 1;
+    if ((!missing && !readers) || !applies()) return {};
+    const std::optional<DataFacts> facts = knownFactsOf(m_model.config());
+    QStringList notes;
+    if (facts)
+        for (const Message& note : facts->notes)
+            notes << translated(note);
+    return notes.join(u' ');
+}
+
+void FieldEditor::getMnist() {
+    auto* dialog = make<GetMnistDialog>(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QDialog::accepted, this, [this, dialog] { commit(dialog->folder()); });
+    dialog->open(); // training goes on
+}
+
+/// MNIST and pictures are folders; other data sets are files.
 void FieldEditor::browseData(const QString& key) {
+    const TaskKind kind = m_model.config().task.kind;
     const bool folder =
-        key == QStringLiteral("data.path") && m_model.config().task.kind == TaskKind::Mnist;
+        key == QLatin1String(kDataKey) && (kind == TaskKind::Mnist || kind == TaskKind::Pictures);
     const QString path =
         folder ? QFileDialog::getExistingDirectory(this, tr("Choose the folder with the data"),
                                                    m_line->text())
                : QFileDialog::getOpenFileName(this, tr("Choose a file with data"), m_line->text(),
-                                              key == QStringLiteral("data.path")
+                                              kind == TaskKind::Shards ? tr("Shards (*.tar)")
+                                              : key == QLatin1String(kDataKey)
                                                   ? tr("Tables (*.csv)")
                                                   : tr("Arrays (*.npy *.safetensors)"));
     if (!path.isEmpty()) m_model.setData(m_index, path);
@@ -254,6 +301,10 @@ void FieldEditor::refresh() {
     if (error.isEmpty() && !typing) showValue(m_index.data(Qt::EditRole).toString());
     m_error->setText(error);
     m_error->setVisible(!error.isEmpty());
+    if (m_get) m_get->setVisible(mayGetMnist());
+    const QString note = error.isEmpty() ? noteText() : QString();
+    m_note->setText(note);
+    m_note->setVisible(!note.isEmpty());
     describe(error);
     m_control->setStyleSheet(error.isEmpty()
                                  ? QString()

@@ -43,6 +43,9 @@ private:
     void commit(const QString& text);
     void browse();
     void browseData(const QString& key);
+    void getMnist();
+    bool mayGetMnist() const;
+    QString noteText() const;
     void chooseLayers();
     void editModel();
     void showValue(const QString& text);
@@ -61,8 +64,10 @@ private:
     QLabel* m_label = nullptr;       ///< child
     QLabel* m_effect = nullptr;      ///< child
     QLabel* m_error = nullptr;       ///< child
+    QLabel* m_note = nullptr;        ///< child; what the setting does to the data
     QToolButton* m_revert = nullptr; ///< child
     QToolButton* m_browse = nullptr; ///< child; of a path or of layers
+    QToolButton* m_get = nullptr;    ///< child; of the path of MNIST
 };
 
 } // namespace halfscope

@@ -1,0 +1,18 @@
+// halfscope-cli get: fetches a data set from its public mirrors.
+#pragma once
+
+#include <string>
+
+namespace halfscope::cli {
+
+struct GetOptions {
+    std::string name;   ///< of the data set: "mnist"
+    std::string folder; ///< empty: the usual one
+    std::string from;   ///< address of a folder that serves the files; empty: the public mirrors
+    bool yes = false;   ///< does not ask first
+};
+
+/// The exit code. Throws the engine's errors.
+int get(const GetOptions&);
+
+} // namespace halfscope::cli

@@ -1,0 +1,54 @@
+// Downloads MNIST: asks, shows how far it is, and says in one sentence why it ended. A thread of
+// its own fetches; what has come is kept, so that another try goes on from there.
+#pragma once
+
+#include "engine/core/message.h"
+#include "engine/io/download.h"
+
+#include <QDialog>
+#include <QString>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+class QDialogButtonBox;
+class QLabel;
+class QLineEdit;
+class QProgressBar;
+class QPushButton;
+
+namespace halfscope {
+
+class GetMnistDialog : public QDialog {
+    Q_OBJECT
+public:
+    explicit GetMnistDialog(QWidget* parent = nullptr);
+    /// Stops the download and joins its thread.
+    ~GetMnistDialog() override;
+
+    /// In place of the public files and mirrors.
+    void setSource(std::vector<RemoteFile> files, std::vector<std::string> addresses);
+    /// Where the files are once the dialog is accepted.
+    QString folder() const;
+
+private:
+    void start();
+    void run(const std::stop_token&, const std::string& folder);
+    void end(const Message& reason);
+    void showProgress();
+
+    int64_t bytes() const;
+
+    std::vector<RemoteFile> m_files;
+    std::vector<std::string> m_addresses;
+    QLabel* m_about = nullptr;
+    QLineEdit* m_folder = nullptr;
+    QProgressBar* m_bar = nullptr;
+    QLabel* m_error = nullptr;
+    QPushButton* m_start = nullptr;
+    std::atomic<int64_t> m_have{0};
+    std::jthread m_thread; ///< last: it uses the rest
+};
+
+} // namespace halfscope
