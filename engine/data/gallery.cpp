@@ -1,6 +1,7 @@
 // Lays samples out in rows, and writes numbers on them.
 #include "engine/data/gallery.h"
 
+#include "engine/core/error.h"
 #include "engine/data/class_counts.h"
 
 #include <algorithm>
@@ -132,6 +133,16 @@ private:
     Picture m_picture;
 };
 
+/// Whether a damaged sample ends the training or is skipped is not decided here.
+bool isReadable(const Dataset& data, Split split, int64_t sample) {
+    Batch one = Batch::of(data.tensors(), 1);
+    try {
+        return data.read(split, std::span(&sample, 1), one).empty();
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
 } // namespace
 
 std::shared_ptr<const Batch> galleryOf(const Dataset& data) {
@@ -143,8 +154,10 @@ std::shared_ptr<const Batch> galleryOf(const Dataset& data) {
     const int64_t all = data.samples(split), shown = std::min(side * side, all);
     std::vector<int64_t> samples;
     for (int64_t i = 0; i < shown; ++i)
-        samples.push_back(i * all / shown);
-    auto batch = std::make_shared<Batch>(Batch::of(data.tensors(), shown));
+        if (isReadable(data, split, i * all / shown)) samples.push_back(i * all / shown);
+    if (samples.empty()) return nullptr;
+    auto batch =
+        std::make_shared<Batch>(Batch::of(data.tensors(), static_cast<int64_t>(samples.size())));
     data.read(split, samples, *batch);
     return batch;
 }
