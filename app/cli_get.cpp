@@ -38,6 +38,10 @@ void showProgress(int64_t have) {
     redrawNote(barText(share, 30) + " " + megabytes(have) + " of " + megabytes(mnistBytes()));
 }
 
+void endProgress() {
+    if (noteIsTerminal()) clearNote();
+}
+
 } // namespace
 
 int get(const GetOptions& options) {
@@ -58,10 +62,10 @@ int get(const GetOptions& options) {
     try {
         getMnist(folder, mnistFiles(), addresses, showProgress);
     } catch (...) {
-        clearNote();
+        endProgress();
         throw;
     }
-    clearNote();
+    endProgress();
     print("MNIST is in " + pathText(folder) +
           ". To train on it:\nhalfscope-cli run --preset mnist-mlp --set data.path=" +
           pathText(folder) + "\n");
