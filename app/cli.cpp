@@ -104,6 +104,11 @@ struct Commands {
                     "Write DIR/checkpoint.safetensors every N steps, at the end, and when the run "
                     "is interrupted; the one before is kept as checkpoint-before.safetensors",
                     1, 1000000000);
+        textOption(*run, "--tensorboard", runOptions.tensorboard,
+                   "Write event files for TensorBoard into DIR/LANE while the run trains: every "
+                   "metric at every step, gradients where --gradients counts them, and about 20 "
+                   "pictures",
+                   "DIR", "the path of a folder");
         run->add_flag("--quiet", runOptions.quiet, "Print errors only");
         evaluate = app.add_subcommand(
             "evaluate", "Judge weights on the samples that nothing trains on, lane by lane");

@@ -10,6 +10,7 @@
 #include "engine/data/dataset.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_writer.h"
+#include "engine/runs/tensorboard.h"
 #include "engine/settings/lane_titles.h"
 #include "engine/step/model_shapes.h"
 #include "engine/train/checkpoint.h"
@@ -26,6 +27,7 @@ namespace halfscope::cli {
 namespace {
 
 constexpr double kSlowStepSeconds = 0.05; // reading the pictures back costs little beside it
+constexpr int64_t kBoardPictures = 20;    // about, of a run that TensorBoard shows
 
 std::string startText(const Experiment& experiment) {
     const RunConfig& config = experiment.config();
@@ -145,6 +147,10 @@ public:
         if (!options.out.empty())
             m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), lanesFrom(0),
                             experiment.target(), extraMetrics(experiment), past);
+        if (!options.tensorboard.empty()) {
+            m_board.emplace(options.tensorboard, lanesFrom(0), experiment.step());
+            m_pictureEvery = std::max<int64_t>(1, experiment.config().steps / kBoardPictures);
+        }
         if (!options.quiet) {
             m_progress.emplace(experiment.config(), experiment.epochs(), experiment.step());
         }
@@ -156,6 +162,7 @@ public:
             countGradients();
             // Events of a step that was stopped midway are left out, as its records are.
             if (!advance()) continue;
+            addPictures();
             if (m_saveEvery > 0 && m_experiment.step() % m_saveEvery == 0) save();
         }
         if (m_progress) m_progress->end();
@@ -175,6 +182,7 @@ public:
     void close(const RunOptions& options) {
         const RunOutcome outcome = outcomeOf(m_experiment);
         if (m_files) finishFiles(outcome);
+        if (m_board) m_board->finish();
         if (options.quiet) return;
         if (outcome == RunOutcome::Interrupted) {
             print("Interrupted after step " + std::to_string(m_experiment.step()) + " of " +
@@ -187,6 +195,7 @@ public:
             print(gradientTable(m_experiment, m_ranges));
         }
         if (m_files) print("Files: " + options.out + "\n");
+        if (m_board) print("TensorBoard: tensorboard --logdir " + options.tensorboard + "\n");
     }
 
 private:
@@ -226,10 +235,25 @@ private:
     void take(const RunBatch& batch) {
         if (!batch.lanes.empty() && m_progress) m_progress->setLanes(m_experiment.config());
         const double seconds = add(batch);
+        if (m_board) m_board->append(batch);
         if (!m_files) return;
         m_files->append(batch);
         const bool free = !m_experiment.view().probe; // a probe is a pass of its own
         if (seconds >= kSlowStepSeconds && free) m_pictures = m_experiment.snapshot();
+    }
+
+    /// Of the step that was just taken, where TensorBoard gets them.
+    void addPictures() {
+        const int64_t step = m_experiment.step();
+        if (m_pictureEvery == 0 || (step % m_pictureEvery != 0 && !m_experiment.finished())) return;
+        m_pictures = m_experiment.snapshot();
+        const auto& outputs = m_pictures.outputs;
+        const bool drawn = std::any_of(outputs.begin(), outputs.end(),
+                                       [](const Picture& each) { return each.width > 0; });
+        if (!drawn && !outputs.empty()) m_pictureEvery = 0; // this task has none
+        RunBatch batch;
+        batch.pictures = m_pictures;
+        if (drawn) m_board->append(batch);
     }
 
     /// To what the closing table shows; how long the devices worked on it.
@@ -299,6 +323,8 @@ private:
     std::vector<GradientRange> m_ranges; // the last ones that were counted
     int64_t m_counted = -1;              // after this step
     std::optional<RunWriter> m_files;
+    std::optional<TensorBoardWriter> m_board;
+    int64_t m_pictureEvery = 0; ///< steps, for TensorBoard; 0: never
     /// Of the last step, where steps are slow: an interrupted run must not compute another forward
     /// pass before it ends.
     LanePictures m_pictures;

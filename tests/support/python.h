@@ -10,7 +10,8 @@ namespace halfscope::test {
 /// Why a test that needs Python is left out; nullptr where there is one.
 inline const char* lacksPython() {
     return qEnvironmentVariableIsEmpty("HALFSCOPE_PYTHON")
-               ? "HALFSCOPE_PYTHON names no Python with PyTorch and safetensors (./dev clients)"
+               ? "HALFSCOPE_PYTHON names no Python with PyTorch, ONNX and TensorBoard (./dev "
+                 "clients)"
                : nullptr;
 }
 

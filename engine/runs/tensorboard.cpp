@@ -1,0 +1,327 @@
+// Events as protobuf messages (tensorboard/compat/proto/event.proto and summary.proto) in the frame
+// of records.h.
+#include "engine/runs/tensorboard.h"
+
+#include "engine/core/error.h"
+#include "engine/io/growing_file.h"
+#include "engine/io/output_folder.h"
+#include "engine/io/protobuf.h"
+#include "engine/io/records.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <map>
+
+#include <unistd.h>
+
+namespace halfscope {
+
+namespace {
+
+constexpr std::chrono::milliseconds kFlushAfter{250};
+constexpr int64_t kBlockSteps = 1024; // that are gathered from columns at once
+constexpr std::string_view kNameStart = "events.out.tfevents.";
+constexpr std::string_view kNameEnd = ".halfscope";
+
+double now() {
+    using Seconds = std::chrono::duration<double>;
+    return Seconds(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// The value that TensorBoard shows of a metric. Steps that took no time to speak of are as fast as
+/// can be told.
+float shownValue(MetricId id, double value) {
+    constexpr double kShortest = 1e-9;
+    return static_cast<float>(id == metric::DeviceSeconds ? 1 / std::max(value, kShortest) : value);
+}
+
+/// The seconds in the name of an event file of ours; -1: it is another one.
+int64_t secondsIn(std::string_view name) {
+    if (!name.starts_with(kNameStart) || !name.ends_with(kNameEnd)) return -1;
+    name.remove_prefix(kNameStart.size());
+    int64_t seconds = -1;
+    std::from_chars(name.data(), name.data() + name.size(), seconds);
+    return seconds;
+}
+
+std::vector<std::string> eventFilesIn(const std::string& folder) {
+    std::vector<std::string> names;
+    std::error_code ignored; // a folder that cannot be listed is one without files
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+        std::string name = entry.path().filename().string();
+        if (secondsIn(name) >= 0) names.push_back(std::move(name));
+    }
+    return names;
+}
+
+/// A name behind those that are there: TensorBoard reads a folder's files in order of their names.
+std::string newName(std::span<const std::string> there) {
+    auto seconds = static_cast<int64_t>(now());
+    for (const std::string& name : there)
+        seconds = std::max(seconds, secondsIn(name) + 1);
+    std::string digits = std::to_string(seconds);
+    digits.insert(0, 10 - std::min<size_t>(10, digits.size()), '0');
+    std::array<char, 256> host{};
+    if (::gethostname(host.data(), host.size() - 1) != 0) host = {'h', 'o', 's', 't'};
+    std::replace(host.begin(), host.end(), '/', '_');
+    return std::string(kNameStart) + digits + "." + host.data() + "." + std::to_string(::getpid()) +
+           std::string(kNameEnd);
+}
+
+ProtoMessage event(double time, int64_t step) {
+    ProtoMessage made;
+    made.real(1, time);
+    made.whole(2, step);
+    return made;
+}
+
+ProtoMessage scalar(std::string_view tag, float value) {
+    return ProtoMessage().text(1, tag).real(2, value);
+}
+
+ProtoMessage image(const Picture& picture) {
+    const bool showsNan = std::any_of(picture.values.begin(), picture.values.end(),
+                                      [](float value) { return value != value; });
+    const int channels = showsNan ? 3 : picture.channels; // as pngBytes() draws it
+    const ProtoMessage encoded = ProtoMessage()
+                                     .whole(1, picture.height)
+                                     .whole(2, picture.width)
+                                     .whole(3, channels)
+                                     .text(4, pngBytes(picture));
+    return ProtoMessage().text(1, "picture").message(4, encoded);
+}
+
+/// From the smallest to the largest bucket that holds anything; empty where none does.
+std::optional<ProtoMessage> histogram(const GradientShares& shares) {
+    const auto holds = [](float share) { return share > 0; };
+    const auto& buckets = shares.buckets;
+    const auto first = std::find_if(buckets.begin(), buckets.end(), holds);
+    if (first == buckets.end()) return std::nullopt;
+    const auto last = std::find_if(buckets.rbegin(), buckets.rend(), holds).base();
+    const auto exponent = [&](auto at) {
+        return double{MagnitudeCounts::kLowest} + static_cast<double>(at - buckets.begin());
+    };
+    std::vector<double> limits, counts;
+    double all = 0, sum = 0, squares = 0;
+    for (auto at = first; at != last; ++at) {
+        const double share{*at}, middle = exponent(at) + 0.5;
+        limits.push_back(exponent(at) + 1);
+        counts.push_back(share);
+        all += share;
+        sum += share * middle;
+        squares += share * middle * middle;
+    }
+    ProtoMessage histo;
+    histo.real(1, exponent(first)).real(2, exponent(last)).real(3, all).real(4, sum);
+    histo.real(5, squares).packed(6, limits).packed(7, counts);
+    return ProtoMessage().text(1, "gradients/log2_magnitude").message(5, histo);
+}
+
+ProtoMessage summaryOf(const GradientShares& shares) {
+    ProtoMessage summary;
+    if (const auto histo = histogram(shares)) summary.message(1, *histo);
+    summary.message(1, scalar("gradients/zero", shares.zeros));
+    summary.message(1, scalar("gradients/not_finite", shares.notFinite));
+    return summary;
+}
+
+} // namespace
+
+std::string_view tensorBoardTag(MetricId id) {
+    switch (id) {
+    case metric::Scale: return "amp/loss_scale";
+    case metric::GrowthTracker: return "amp/growth_tracker";
+    case metric::Skipped: return "amp/skipped";
+    case metric::SkippedSoFar: return "amp/skipped_so_far";
+    case metric::LossNotFinite: return "amp/loss_not_finite";
+    case metric::DeviceSeconds: return "steps_per_second";
+    case metric::ValidationLoss: return "validation/loss";
+    case metric::Accuracy: return "validation/accuracy";
+    case metric::Grew:
+    case metric::BackedOff:   // the next step's scale tells both
+    case metric::WallSeconds: // the time of every event
+    case metric::Batch: return {};
+    default: return knownMetrics()[static_cast<size_t>(id)].column;
+    }
+}
+
+/// The file of one lane. Whole records alone go to the system.
+class TensorBoardWriter::EventFile {
+public:
+    EventFile(const std::string& path, int64_t after) : m_folder(path) {
+        const std::vector<std::string> there = eventFilesIn(path);
+        m_file.emplace(m_folder, newName(there));
+        constexpr int kVersion = 3, kSessionLog = 7, kStatus = 1, kStart = 1;
+        m_records +=
+            recordOf(ProtoMessage().real(1, now()).text(kVersion, "brain.Event:2").bytes());
+        if (after > 0) { // what was written of later steps is void
+            ProtoMessage begins = event(now(), after + 1);
+            begins.message(kSessionLog, ProtoMessage().whole(kStatus, kStart));
+            m_records += recordOf(begins.bytes());
+        }
+        flush();
+        m_file->place();
+        if (after == 0)
+            for (const std::string& name : there)
+                ::unlinkat(m_folder.number(), name.c_str(), 0);
+        m_folder.sync();
+    }
+
+    /// `time`: seconds since 1970.
+    void add(double time, int64_t step, const ProtoMessage& summary) {
+        constexpr int kSummary = 5;
+        if (!summary.bytes().empty())
+            m_records += recordOf(event(time, step).message(kSummary, summary).bytes());
+    }
+
+    /// On a full disk the file ends with a whole record, and takes no more.
+    void flush() {
+        try {
+            m_file->append(m_records);
+            m_records.clear();
+            m_file->flush();
+        } catch (...) {
+            m_file->cutAt(m_end);
+            throw;
+        }
+        m_end = m_file->written();
+    }
+    void finish() {
+        flush();
+        m_file->finish();
+        m_folder.sync();
+    }
+
+private:
+    OutputFolder m_folder;
+    std::optional<GrowingFile> m_file; ///< its folder comes first
+    std::string m_records;             ///< not yet handed to the system
+    int64_t m_end = 0;                 ///< of the records that the system has
+};
+
+TensorBoardWriter::TensorBoardWriter(std::string folder, std::span<const LaneInfo> lanes,
+                                     int64_t after, std::optional<double> start)
+    : m_folder(std::move(folder)), m_after(after), m_start(start), m_time(start.value_or(now())) {
+    for (const LaneInfo& each : lanes)
+        addLane(each);
+}
+
+TensorBoardWriter::~TensorBoardWriter() {
+    try {
+        flush();
+    } catch (const std::exception&) { // a destructor has nobody to tell
+    }
+}
+
+void TensorBoardWriter::addLane(const LaneInfo& info) {
+    const std::string path = (std::filesystem::path(m_folder) / info.name).string();
+    m_lanes.push_back(std::make_unique<EventFile>(path, m_after));
+}
+
+void TensorBoardWriter::append(const RunBatch& batch) {
+    for (const Metric& each : batch.metrics)
+        m_otherTags.push_back(each.column);
+    for (const LaneInfo& each : batch.lanes)
+        addLane(each);
+    addGradients(batch);
+    for (const StepRow& row : batch.rows)
+        add(row);
+    for (const Sample& each : batch.samples) {
+        const std::string_view tag =
+            each.metric < metric::kKnown
+                ? tensorBoardTag(each.metric)
+                : m_otherTags[static_cast<size_t>(each.metric - metric::kKnown)];
+        if (!tag.empty())
+            lane(each.lane).add(
+                m_time, each.step,
+                ProtoMessage().message(1, scalar(tag, static_cast<float>(each.value))));
+    }
+    if (batch.pictures)
+        for (size_t i = 0; i < batch.pictures->outputs.size(); ++i)
+            if (const Picture& picture = batch.pictures->outputs[i]; picture.width > 0)
+                m_lanes[i]->add(m_time, batch.pictures->step,
+                                ProtoMessage().message(1, image(picture)));
+    if (Clock::now() - m_flushed >= kFlushAfter) flush();
+}
+
+void TensorBoardWriter::addGradients(const RunBatch& batch) {
+    for (const auto& ranges : batch.gradients)
+        for (size_t i = 0; i < ranges.size(); ++i)
+            m_lanes[i]->add(m_time, ranges[i].step, summaryOf(GradientShares::of(ranges[i])));
+    for (size_t i = 0; i < batch.savedGradients.size(); ++i)
+        for (const GradientColumn& each : batch.savedGradients[i])
+            if (each.counted == each.from && !each.merged) // others follow from these
+                m_lanes[i]->add(m_time, each.counted, summaryOf(each.shares));
+}
+
+void TensorBoardWriter::add(const StepRow& row) {
+    if (!m_start) m_start = now() - row.wallSeconds();
+    m_time = *m_start + row.wallSeconds();
+    ProtoMessage summary;
+    for (MetricId id = 0; id < metric::kKnown; ++id)
+        if (row.measured(id) && !tensorBoardTag(id).empty())
+            summary.message(1, scalar(tensorBoardTag(id), shownValue(id, row[id])));
+    lane(row.lane).add(m_time, row.step, summary);
+}
+
+void TensorBoardWriter::flush() {
+    for (const auto& each : m_lanes)
+        each->flush();
+    m_flushed = Clock::now();
+}
+
+void TensorBoardWriter::finish() {
+    for (const auto& each : m_lanes)
+        each->finish();
+}
+
+namespace {
+
+/// The rows of a lane, and the values of metrics that only a file knows, from columns.
+void gather(const RunSnapshot& run, int lane, int64_t from, int64_t to, RunBatch& batch) {
+    std::vector<StepRow> rows(static_cast<size_t>(to - from + 1));
+    for (MetricId id = 0; id < static_cast<MetricId>(run.metrics().size()); ++id)
+        run.column(lane, id).values(from, to, [&](int64_t step, double value) {
+            if (id >= metric::kKnown) {
+                batch.samples.push_back({step, lane, id, value});
+                return;
+            }
+            StepRow& row = rows[static_cast<size_t>(step - from)];
+            if (row.step == 0) row = StepRow(step, lane);
+            row.set(id, value);
+        });
+    for (const StepRow& row : rows)
+        if (row.step > 0) batch.rows.push_back(row);
+}
+
+} // namespace
+
+void saveTensorBoard(const RunSnapshot& run, const std::string& folder) {
+    double seconds = 0;
+    RunBatch rest;
+    for (int lane = 0; lane < run.laneCount(); ++lane) {
+        seconds = std::max(seconds, run.totals(lane).last().wallSeconds());
+        rest.savedGradients.push_back(run.gradients(lane).columns());
+    }
+    rest.pictures = run.pictures();
+    TensorBoardWriter writer(folder, run.lanes(), 0, now() - seconds);
+    RunBatch others;
+    for (const Metric& each : run.metrics().subspan(metric::kKnown))
+        others.metrics.push_back(each);
+    writer.append(others);
+    for (int64_t from = 1; from <= run.lastStep(); from += kBlockSteps) {
+        const int64_t to = std::min(run.lastStep(), from + kBlockSteps - 1);
+        RunBatch batch;
+        for (int lane = 0; lane < run.laneCount(); ++lane) {
+            const int64_t fork = run.lanes()[static_cast<size_t>(lane)].forkStep;
+            if (to > fork) gather(run, lane, std::max(from, fork + 1), to, batch);
+        }
+        writer.append(batch);
+    }
+    writer.append(rest);
+    writer.finish();
+}
+
+} // namespace halfscope

@@ -1,0 +1,284 @@
+// halfscope-cli run --tensorboard from outside. TensorBoard itself reads the files where
+// HALFSCOPE_PYTHON names a Python that has it (./dev clients).
+#include "engine/io/records.h"
+#include "engine/runs/run_reader.h"
+#include "engine/runs/tensorboard.h"
+#include "tests/support/cli.h"
+#include "tests/support/python.h"
+#include "tests/support/thrown.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <csignal>
+#include <cstring>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+const QStringList kLanes{"fp32", "amp-fp16"};
+
+/// With skips, values that are not finite, epochs, validation and pictures.
+QStringList boardRun(const QString& board, const QString& steps, const QStringList& more = {}) {
+    const QString words = "run --preset mnist-mlp --device cpu --threads 1 --steps " + steps +
+                          " --set task.batch=50 --set model.width=8 --set validation.epochs=1 "
+                          "--set lanes.1.scaler.init_scale=2^40 --gradients 7";
+    return words.split(' ') + QStringList{"--tensorboard", board} + more;
+}
+
+/// Event files of a lane, without their folder.
+QStringList eventFiles(const QString& board, const QString& lane) {
+    return filesOf(board + '/' + lane).filter("tfevents");
+}
+
+QByteArray eventsOf(const QString& board, const QString& lane) {
+    const QStringList files = eventFiles(board, lane);
+    return files.size() == 1 ? contentOf(board + '/' + lane + '/' + files.front())
+                             : QByteArray("(not one file)");
+}
+
+struct Records {
+    int whole = 0;
+    qsizetype rest = 0; ///< bytes behind them
+};
+
+/// Those whose length, data and both checksums are there and right.
+Records recordsIn(const QByteArray& file) {
+    Records found;
+    qsizetype at = 0;
+    while (file.size() - at >= 16) {
+        uint64_t length = 0;
+        std::memcpy(&length, file.constData() + at, sizeof length);
+        const auto size = static_cast<qsizetype>(length);
+        if (length > 1u << 30 || file.size() - at < 16 + size) break;
+        const std::string data = file.mid(at + 12, size).toStdString();
+        if (file.mid(at, 16 + size).toStdString() != recordOf(data)) break;
+        at += 16 + size;
+        ++found.whole;
+    }
+    found.rest = file.size() - at;
+    return found;
+}
+
+/// What TensorBoard's reader finds of a run, against steps.csv and gradients.csv beside it; prints
+/// how many values were compared.
+constexpr const char* kCompare = R"(
+import csv, sys
+import numpy as np
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+out, board = sys.argv[1:3]
+tags = {"loss": "loss", "scale": "amp/loss_scale", "growth_tracker": "amp/growth_tracker",
+        "learning_rate": "learning_rate", "gradient_norm": "gradient_norm",
+        "skipped": "amp/skipped", "skipped_so_far": "amp/skipped_so_far",
+        "loss_not_finite": "amp/loss_not_finite", "epoch": "epoch",
+        "validation_loss": "validation/loss", "accuracy": "validation/accuracy"}
+compared = 0
+def same(found, wanted, what):
+    global compared
+    assert [s for s, _ in found] == [s for s, _ in wanted], (what, found[:3], wanted[:3])
+    a, b = (np.array([v for _, v in x], np.float32) for x in (found, wanted))
+    assert np.array_equal(a, b, equal_nan=True), (what, found[:3], wanted[:3])
+    compared += len(a)
+def rows(name):
+    return list(csv.DictReader(open(out + "/" + name)))
+for lane in ("fp32", "amp-fp16"):
+    events = EventAccumulator(board + "/" + lane,
+                              size_guidance={"scalars": 0, "histograms": 0, "images": 0})
+    events.Reload()
+    steps = [r for r in rows("steps.csv") if r["lane"] == lane]
+    for column, tag in tags.items():
+        wanted = [(int(r["step"]), float(r[column])) for r in steps if r[column] != ""]
+        assert wanted, column
+        same([(e.step, e.value) for e in events.Scalars(tag)], wanted, tag)
+    rates = [(int(r["step"]), 1 / float(r["device_seconds"]))
+             for r in rows("timing.csv") if r["lane"] == lane]
+    same([(e.step, e.value) for e in events.Scalars("steps_per_second")], rates, "rates")
+    times = [e.wall_time for e in events.Scalars("loss")]
+    assert times == sorted(times) and times[-1] > times[0] > 1.6e9
+    counts = [r for r in rows("gradients.csv")
+              if r["lane"] == lane and r["counted_step"] == r["first_step"]]
+    for column, tag in (("zero", "gradients/zero"), ("not_finite", "gradients/not_finite")):
+        same([(e.step, e.value) for e in events.Scalars(tag)],
+             [(int(r["counted_step"]), float(r[column])) for r in counts], tag)
+    histograms = {e.step: e.histogram_value for e in events.Histograms("gradients/log2_magnitude")}
+    for r in counts:
+        wanted = {i + 1.0: np.float32(r["2^%d" % i]) for i in range(-40, 24)}
+        full = [limit for limit, share in wanted.items() if share > 0]
+        if not full:
+            assert int(r["counted_step"]) not in histograms
+            continue
+        h = histograms.pop(int(r["counted_step"]))
+        assert (h.min, h.max) == (full[0] - 1, full[-1])
+        assert list(h.bucket_limit) == [l for l in wanted if full[0] <= l <= full[-1]]
+        assert list(h.bucket) == [float(wanted[l]) for l in h.bucket_limit]
+        compared += len(h.bucket)
+    assert not histograms
+    pictures = events.Images("picture")
+    assert pictures[-1].encoded_image_string == open(out + "/output_%s.png" % lane, "rb").read()
+    assert pictures[-1].step == int(steps[-1]["step"]) and pictures[-1].width > 0
+    compared += len(pictures)
+print(compared)
+)";
+
+} // namespace
+
+class TestCliTensorBoard : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+    void writesRecords();
+    void tensorBoardReadsThem_data();
+    void tensorBoardReadsThem();
+    void everyMetricIsDecided();
+    void newRunReplacesFiles();
+    void resumedRunGoesOn();
+    void killLeavesWholeRecords();
+    void changesNoNumber();
+    void refuses();
+
+private:
+    QString path(const char* name) const { return m_folder.filePath(name); }
+    QTemporaryDir m_folder;
+};
+
+/// One run that most functions look at: 60 steps of 40 in an epoch.
+void TestCliTensorBoard::initTestCase() {
+    const Outcome outcome = call(boardRun(path("board"), "60", {"--out", path("out")}));
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QVERIFY2(outcome.out.contains("TensorBoard: tensorboard --logdir " + path("board").toUtf8()),
+             outcome.out);
+    saveTensorBoard(readRun(path("out").toStdString())->snapshot(), path("saved").toStdString());
+}
+
+/// The version, 60 steps, 9 counts of gradients, 20 pictures and nothing else in the folders.
+void TestCliTensorBoard::writesRecords() {
+    QCOMPARE(filesOf(path("board")), QStringList());
+    for (const QString& lane : kLanes) {
+        QCOMPARE(filesOf(path("board/") + lane).size(), qsizetype{1});
+        const Records found = recordsIn(eventsOf(path("board"), lane));
+        QCOMPARE(found.whole, 1 + 60 + 9 + 20);
+        QCOMPARE(found.rest, qsizetype{0});
+    }
+}
+
+void TestCliTensorBoard::tensorBoardReadsThem_data() {
+    QTest::addColumn<QString>("board");
+    QTest::newRow("while it trains") << path("board");
+    QTest::newRow("a run that is there") << path("saved");
+}
+
+void TestCliTensorBoard::tensorBoardReadsThem() {
+    if (lacksPython()) QSKIP(lacksPython());
+    QFETCH(QString, board);
+    const QString found = python(kCompare, {path("out"), board});
+    bool number = false;
+    QVERIFY2(found.toInt(&number) > 2 * 60 * 10 && number, qPrintable(found));
+}
+
+/// A tag for what is plotted, and none twice.
+void TestCliTensorBoard::everyMetricIsDecided() {
+    QStringList tags;
+    for (MetricId id = 0; id < metric::kKnown; ++id) {
+        const std::string_view tag = tensorBoardTag(id);
+        const bool plotted = knownMetrics()[static_cast<size_t>(id)].axis != PlotAxis::None;
+        QVERIFY2(!plotted || !tag.empty(), knownMetrics()[static_cast<size_t>(id)].column.c_str());
+        if (!tag.empty()) tags << QString::fromUtf8(tag.data(), static_cast<qsizetype>(tag.size()));
+    }
+    QCOMPARE(tags.removeDuplicates(), qsizetype{0});
+    QVERIFY(tags.size() >= 12);
+}
+
+void TestCliTensorBoard::newRunReplacesFiles() {
+    const QString board = path("twice");
+    QCOMPARE(call(boardRun(board, "5")).code, 0);
+    const QString foreign = board + "/fp32/events.out.tfevents.1700000000.host.1.0";
+    QVERIFY(QFile(foreign).open(QIODevice::WriteOnly));
+    const QString before = eventFiles(board, "amp-fp16").value(0);
+    QCOMPARE(call(boardRun(board, "4")).code, 0);
+    QCOMPARE(eventFiles(board, "amp-fp16").size(), qsizetype{1});
+    QVERIFY(eventFiles(board, "amp-fp16").front() > before); // the same second may have it
+    QCOMPARE(recordsIn(eventsOf(board, "amp-fp16")).whole, 1 + 4 + 1 + 4);
+    QVERIFY(QFile::exists(foreign)); // another program's
+}
+
+/// Interrupted after step 40, the checkpoint is of step 30: what was written of 31 to 40 is void.
+void TestCliTensorBoard::resumedRunGoesOn() {
+    const QString board = path("resumed"), out = path("resumed-out");
+    const QStringList saves{"--out", out, "--checkpoint-every", "30"};
+    QCOMPARE(call(boardRun(board, "40", saves)).code, 0);
+    const QStringList resumed = QString("run --device cpu --gradients 7 --steps 60").split(' ') +
+                                QStringList{"--resume",      out + "/checkpoint-before.safetensors",
+                                            "--out",         out,
+                                            "--tensorboard", board};
+    const Outcome outcome = call(resumed);
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QCOMPARE(eventFiles(board, "fp32").size(), qsizetype{2});
+    if (lacksPython()) QSKIP(lacksPython());
+    const QString script = QStringLiteral(R"(
+import csv, sys
+import numpy as np
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+events = EventAccumulator(sys.argv[1], size_guidance={"scalars": 0})
+events.Reload()
+wanted = [(int(r["step"]), np.float32(r["loss"]))
+          for r in csv.DictReader(open(sys.argv[2])) if r["lane"] == "fp32"]
+found = [(e.step, np.float32(e.value)) for e in events.Scalars("loss")]
+assert found == wanted, (found[28:34], wanted[28:34])
+print(len(found))
+)");
+    QCOMPARE(python(script, {board + "/fp32", out + "/steps.csv"}), QString("60"));
+}
+
+/// What a reader finds then is the run up to a quarter of a second before the kill.
+void TestCliTensorBoard::killLeavesWholeRecords() {
+    const QString board = path("killed");
+    QProcess process;
+    process.start(program(), boardRun(board, "1000000", {"--quiet"}));
+    const auto records = [&] { return recordsIn(eventsOf(board, "fp32")).whole; };
+    QTRY_VERIFY_WITH_TIMEOUT(records() > 200, kPatience);
+    const int before = records();
+    ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
+    QVERIFY(process.waitForFinished(kPatience));
+    for (const QString& lane : kLanes) {
+        const Records found = recordsIn(eventsOf(board, lane));
+        QVERIFY2(found.whole > 200, qPrintable(lane));
+        QVERIFY2(lane != "fp32" || found.whole >= before, "records went away");
+        QVERIFY(found.rest < 4096); // a record that the kill cut, at most
+    }
+    if (lacksPython()) QSKIP(lacksPython());
+    const QString script = QStringLiteral(R"(
+import sys
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+events = EventAccumulator(sys.argv[1], size_guidance={"scalars": 0})
+events.Reload()
+steps = [e.step for e in events.Scalars("loss")]
+assert steps == list(range(1, len(steps) + 1))
+print(len(steps) > 100)
+)");
+    QCOMPARE(python(script, {board + "/fp32"}), QString("True"));
+}
+
+void TestCliTensorBoard::changesNoNumber() {
+    QStringList run = boardRun({}, "60", {"--out", path("without")});
+    run.remove(run.indexOf("--tensorboard"), 2);
+    QCOMPARE(call(run).code, 0);
+    for (const char* file : {"steps.csv", "events.csv", "gradients.csv", "output_amp-fp16.png",
+                             "weights_fp32.safetensors"})
+        QVERIFY2(contentOf(path("without/") + file) == contentOf(path("out/") + file), file);
+}
+
+void TestCliTensorBoard::refuses() {
+    QVERIFY(QFile(path("a file")).open(QIODevice::WriteOnly));
+    const Outcome outcome = call(boardRun(path("a file"), "5", {"--quiet"}));
+    QCOMPARE(outcome.code, 1);
+    QVERIFY2(outcome.saysOneLine() && outcome.error.contains("a file/fp32: "), outcome.error);
+    const Outcome nothing = call({"run", "--tensorboard", ""});
+    QCOMPARE(nothing.code, 2);
+    QVERIFY2(nothing.error.contains("\"\" is not allowed: the path of a folder"), nothing.error);
+}
+
+QTEST_GUILESS_MAIN(TestCliTensorBoard)
+#include "tst_cli_tensorboard.moc"
