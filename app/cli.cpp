@@ -109,6 +109,10 @@ struct Commands {
                    "metric at every step, gradients where --gradients counts them, and about 20 "
                    "pictures",
                    "DIR", "the path of a folder");
+        textOption(*run, "--onnx", runOptions.onnx,
+                   "Write the trained network as an ONNX model; of several lanes, each into a file "
+                   "of its own, with _LANE before the ending",
+                   "FILE", "the path of a file");
         run->add_flag("--quiet", runOptions.quiet, "Print errors only");
         evaluate = app.add_subcommand(
             "evaluate", "Judge weights on the samples that nothing trains on, lane by lane");

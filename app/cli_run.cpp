@@ -8,6 +8,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
+#include "engine/io/atomic_file.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_writer.h"
 #include "engine/runs/tensorboard.h"
@@ -15,6 +16,7 @@
 #include "engine/step/model_shapes.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/experiment.h"
+#include "engine/train/onnx_file.h"
 #include "engine/train/run_info.h"
 #include "engine/train/state_dict.h"
 
@@ -183,6 +185,7 @@ public:
         const RunOutcome outcome = outcomeOf(m_experiment);
         if (m_files) finishFiles(outcome);
         if (m_board) m_board->finish();
+        if (!options.onnx.empty()) writeOnnx(options.onnx);
         if (options.quiet) return;
         if (outcome == RunOutcome::Interrupted) {
             print("Interrupted after step " + std::to_string(m_experiment.step()) + " of " +
@@ -278,6 +281,18 @@ private:
             files.push_back({run_file::weights(m_experiment.laneName(i)),
                              stateDictBytes(m_experiment.lane(i), model, HALFSCOPE_VERSION)});
         return files;
+    }
+
+    void writeOnnx(const std::string& path) {
+        const std::filesystem::path given(path);
+        for (int i = 0; i < m_experiment.lanes(); ++i) {
+            std::filesystem::path file = given;
+            if (m_experiment.lanes() > 1)
+                file.replace_filename(given.stem().string() + "_" + m_experiment.laneName(i) +
+                                      given.extension().string());
+            writeFileAtomically(file.string(), onnxBytes(m_experiment.lane(i),
+                                                         m_experiment.config(), HALFSCOPE_VERSION));
+        }
     }
 
     void finishFiles(RunOutcome outcome) {
@@ -423,6 +438,7 @@ int run(const RunOptions& options) {
     SignalWatch signals; // before the engine starts threads
     const std::unique_ptr<Experiment> made = experimentOf(start);
     Experiment& experiment = *made;
+    if (!options.onnx.empty()) checkOnnx(experiment.config());
     std::vector<Event> events = edit(experiment, start.edits);
     struct Release {
         SignalWatch& signals;

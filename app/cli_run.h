@@ -15,6 +15,7 @@ struct RunOptions {
     std::string resume;      ///< a checkpoint, or the folder of a run that has one; empty: none
     int checkpointEvery = 0; ///< steps; 0: no checkpoints
     std::string tensorboard; ///< folder of event files; empty: none
+    std::string onnx;        ///< file of the trained networks; empty: none
 };
 
 /// The exit code: 0 done, 130 interrupted. Throws the engine's errors.

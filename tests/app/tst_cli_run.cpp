@@ -42,6 +42,7 @@ private slots:
     void progressOnATerminal();
     void epochs();
     void csvLines();
+    void onnxFiles();
 };
 
 void TestCliRun::runWritesItsFiles() {
@@ -401,6 +402,26 @@ void TestCliRun::csvLines() {
     for (const double seconds : {4.0, 1.0, 2.0})
         times.add(seconds);
     QCOMPARE(times.median(), 2.0);
+}
+
+/// One lane has the name that was given, several have their own. What cannot be written is refused
+/// before anything is trained. tst_onnx_file reads the files.
+void TestCliRun::onnxFiles() {
+    QTemporaryDir folder;
+    const auto onnx = [&](const char* name, const QStringList& more) {
+        return call(smallRun(folder.filePath("out"), more) +
+                    QStringList{"--quiet", "--onnx", folder.filePath(name)});
+    };
+    QCOMPARE(onnx("one.onnx", {"--lanes", "fp16"}).code, 0);
+    QCOMPARE(onnx("two.onnx", {}).code, 0);
+    QCOMPARE(filesOf(folder.path()),
+             QStringList({"one.onnx", "two_amp-fp16.onnx", "two_fp32.onnx"}));
+    for (const QString& file : filesOf(folder.path()))
+        QVERIFY(contentOf(folder.filePath(file)).startsWith("\x08\x08\x12\x09halfscope"));
+    const Outcome refused = onnx("no/such/folder.onnx", {"--lanes", "fp32"});
+    QCOMPARE(refused.code, 1);
+    QVERIFY2(refused.saysOneLine() && refused.error.contains("folder.onnx: cannot write"),
+             refused.error);
 }
 
 QTEST_GUILESS_MAIN(TestCliRun)

@@ -1,0 +1,376 @@
+// The rows. Operators are those of opset 17; what it lacks (GELU, SiLU, group norm) is composed as
+// PyTorch's own exporter does.
+#include "engine/models/onnx_layers.h"
+
+#include "engine/core/error.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace halfscope {
+
+namespace {
+
+/// A layer while it is written.
+struct Layer {
+    OnnxGraph& graph;
+    const LayerSpec& spec;
+    const NodeType& in;
+    const NodeType& out;
+    std::map<std::string_view, std::string> parameters; ///< names of tensors by those of parameters
+
+    /// Empty where the layer has none of this name: ONNX leaves inputs out so.
+    std::string parameter(std::string_view name) const {
+        const auto found = parameters.find(name);
+        return found == parameters.end() ? std::string() : found->second;
+    }
+    std::string node(std::string_view op, std::initializer_list<std::string> inputs,
+                     const std::vector<OnnxAttribute>& attributes = {}) const {
+        return graph.node(op, inputs, attributes);
+    }
+    std::string filled(const Shape& shape, float value) const {
+        return graph.constant(shape,
+                              std::vector<float>(static_cast<size_t>(shape.elements()), value));
+    }
+    /// A parameter, or one value everywhere.
+    std::string parameterOr(std::string_view name, const Shape& shape, float value) const {
+        const std::string own = parameter(name);
+        return own.empty() ? filled(shape, value) : own;
+    }
+};
+
+using Emit = std::string (*)(const Layer&, const std::string& x);
+
+std::vector<int64_t> listOf(const std::array<int64_t, 2>& pair) { return {pair[0], pair[1]}; }
+/// The same padding before and behind each axis.
+std::vector<int64_t> padsOf(const std::array<int64_t, 2>& pair) {
+    return {pair[0], pair[1], pair[0], pair[1]};
+}
+
+/// x times weight transposed, plus bias; x of any rank.
+std::string linear(const Layer& layer, const std::string& x, const std::string& weight,
+                   const std::string& bias) {
+    if (layer.in.shape.rank() == 2 && !bias.empty())
+        return layer.node("Gemm", {x, weight, bias}, {{"transB", int64_t{1}}});
+    const std::string turned =
+        layer.node("Transpose", {weight}, {{"perm", std::vector<int64_t>{1, 0}}});
+    const std::string product = layer.node("MatMul", {x, turned});
+    return bias.empty() ? product : layer.node("Add", {product, bias});
+}
+
+std::string emitLinear(const Layer& layer, const std::string& x) {
+    return linear(layer, x, layer.parameter("weight"), layer.parameter("bias"));
+}
+
+std::string emitConv2d(const Layer& layer, const std::string& x) {
+    return layer.node("Conv", {x, layer.parameter("weight"), layer.parameter("bias")},
+                      {{"kernel_shape", listOf(layer.spec.pair("kernel_size"))},
+                       {"strides", listOf(layer.spec.pair("stride"))},
+                       {"pads", padsOf(layer.spec.pair("padding"))}});
+}
+
+std::string emitConv1d(const Layer& layer, const std::string& x) {
+    const int64_t padding = layer.spec.whole("padding");
+    return layer.node("Conv", {x, layer.parameter("weight"), layer.parameter("bias")},
+                      {{"kernel_shape", std::vector{layer.spec.whole("kernel_size")}},
+                       {"strides", std::vector{layer.spec.whole("stride")}},
+                       {"pads", std::vector{padding, padding}}});
+}
+
+std::string emitConvTranspose2d(const Layer& layer, const std::string& x) {
+    return layer.node("ConvTranspose", {x, layer.parameter("weight"), layer.parameter("bias")},
+                      {{"kernel_shape", listOf(layer.spec.pair("kernel_size"))},
+                       {"strides", listOf(layer.spec.pair("stride"))},
+                       {"pads", padsOf(layer.spec.pair("padding"))},
+                       {"output_padding", listOf(layer.spec.pair("output_padding"))}});
+}
+
+OnnxAttribute epsilon(const Layer& layer) {
+    return {"epsilon", static_cast<float>(layer.spec.real("eps"))};
+}
+
+std::string emitBatchNorm(const Layer& layer, const std::string& x) {
+    const Shape channels{layer.in.shape[1]};
+    return layer.node("BatchNormalization",
+                      {x, layer.parameterOr("weight", channels, 1),
+                       layer.parameterOr("bias", channels, 0), layer.parameter("running_mean"),
+                       layer.parameter("running_var")},
+                      {epsilon(layer)});
+}
+
+std::string emitLayerNorm(const Layer& layer, const std::string& x) {
+    const Shape normed = layer.spec.extents("normalized_shape");
+    return layer.node(
+        "LayerNormalization",
+        {x, layer.parameterOr("weight", normed, 1), layer.parameterOr("bias", normed, 0)},
+        {{"axis", int64_t{-normed.rank()}}, epsilon(layer)});
+}
+
+/// Channels of (samples, channels, ..) times weight, plus bias.
+std::string affine(const Layer& layer, std::string x) {
+    Shape shape{layer.in.shape[1]};
+    for (int axis = 2; axis < layer.in.shape.rank(); ++axis)
+        shape.push(1);
+    const auto alongChannels = [&](const std::string& parameter) {
+        return layer.node(
+            "Reshape", {parameter, layer.graph.integers(std::vector(shape.begin(), shape.end()))});
+    };
+    const std::string weight = layer.parameter("weight"), bias = layer.parameter("bias");
+    if (!weight.empty()) x = layer.node("Mul", {x, alongChannels(weight)});
+    if (!bias.empty()) x = layer.node("Add", {x, alongChannels(bias)});
+    return x;
+}
+
+/// Each group as one channel of an instance norm.
+std::string emitGroupNorm(const Layer& layer, const std::string& x) {
+    const int64_t groups = layer.spec.whole("num_groups");
+    const Shape& in = layer.in.shape;
+    const Shape apart{in[0], groups, in.elements() / in[0] / groups};
+    const std::string normed = layer.node("InstanceNormalization",
+                                          {onnxReshape(layer.graph, x, in, apart),
+                                           layer.filled({groups}, 1), layer.filled({groups}, 0)},
+                                          {epsilon(layer)});
+    return affine(layer, onnxReshape(layer.graph, normed, apart, in));
+}
+
+std::string emitInstanceNorm(const Layer& layer, const std::string& x) {
+    const Shape channels{layer.in.shape[1]};
+    return layer.node(
+        "InstanceNormalization",
+        {x, layer.parameterOr("weight", channels, 1), layer.parameterOr("bias", channels, 0)},
+        {epsilon(layer)});
+}
+
+/// Operators of one input whose name differs from the layer's by case at most.
+std::string emitNamed(const Layer& layer, const std::string& x) {
+    const std::string_view name = layer.spec.info->name;
+    if (name == "ReLU") return layer.node("Relu", {x});
+    if (name == "Hardswish") return layer.node("HardSwish", {x});
+    if (name == "Sine") return layer.node("Sin", {x});
+    return layer.node(name, {x}); // Tanh, Sigmoid, Softplus
+}
+
+std::string emitLeakyRelu(const Layer& layer, const std::string& x) {
+    const auto slope = static_cast<float>(layer.spec.real("negative_slope"));
+    return layer.node("LeakyRelu", {x}, {{"alpha", slope}});
+}
+
+std::string emitElu(const Layer& layer, const std::string& x) {
+    return layer.node("Elu", {x}, {{"alpha", static_cast<float>(layer.spec.real("alpha"))}});
+}
+
+/// x / 2 (1 + erf(x / sqrt 2)).
+std::string emitGelu(const Layer& layer, const std::string& x) {
+    OnnxGraph& graph = layer.graph;
+    const std::string scaled = layer.node("Div", {x, graph.scalar(std::numbers::sqrt2)});
+    const std::string sum = layer.node("Add", {layer.node("Erf", {scaled}), graph.scalar(1)});
+    return layer.node("Mul", {layer.node("Mul", {x, sum}), graph.scalar(0.5)});
+}
+
+std::string emitSilu(const Layer& layer, const std::string& x) {
+    return layer.node("Mul", {x, layer.node("Sigmoid", {x})});
+}
+
+std::string emitHardtanh(const Layer& layer, const std::string& x) {
+    return layer.node("Clip", {x, layer.graph.scalar(layer.spec.real("min_val")),
+                               layer.graph.scalar(layer.spec.real("max_val"))});
+}
+
+std::string pool(const Layer& layer, std::string_view op, const std::string& x,
+                 std::vector<OnnxAttribute> more = {}) {
+    more.push_back({"kernel_shape", listOf(layer.spec.pair("kernel_size"))});
+    more.push_back({"strides", listOf(layer.spec.pair("stride"))});
+    more.push_back({"pads", padsOf(layer.spec.pair("padding"))});
+    return layer.node(op, {x}, more);
+}
+
+std::string emitMaxPool(const Layer& layer, const std::string& x) {
+    return pool(layer, "MaxPool", x);
+}
+
+std::string emitAvgPool(const Layer& layer, const std::string& x) {
+    return pool(layer, "AveragePool", x, {{"count_include_pad", int64_t{1}}});
+}
+
+/// Of means along one axis: (to, from), row i with the weights of PyTorch's i-th window.
+std::vector<float> windowMeans(int64_t from, int64_t to) {
+    std::vector<float> matrix(static_cast<size_t>(from * to), 0);
+    for (int64_t i = 0; i < to; ++i) {
+        const int64_t begin = i * from / to, end = ((i + 1) * from + to - 1) / to;
+        for (int64_t k = begin; k < end; ++k)
+            matrix[static_cast<size_t>(i * from + k)] = 1 / static_cast<float>(end - begin);
+    }
+    return matrix;
+}
+
+/// Windows of one size are a pool; others are means by matrix products along both axes.
+std::string emitAdaptiveAvgPool(const Layer& layer, const std::string& x) {
+    const Shape &in = layer.in.shape, &out = layer.out.shape;
+    if (in[2] % out[2] == 0 && in[3] % out[3] == 0) {
+        const std::vector<int64_t> window{in[2] / out[2], in[3] / out[3]};
+        return layer.node("AveragePool", {x}, {{"kernel_shape", window}, {"strides", window}});
+    }
+    const std::string rows = layer.graph.constant({out[2], in[2]}, windowMeans(in[2], out[2]));
+    const std::string columns = layer.graph.constant({out[3], in[3]}, windowMeans(in[3], out[3]));
+    const std::string turned =
+        layer.node("Transpose", {columns}, {{"perm", std::vector<int64_t>{1, 0}}});
+    return layer.node("MatMul", {rows, layer.node("MatMul", {x, turned})});
+}
+
+std::string emitUpsample(const Layer& layer, const std::string& x) {
+    const Shape &in = layer.in.shape, &out = layer.out.shape;
+    const std::array<float, 4> scales{1, 1, static_cast<float>(out[2] / in[2]),
+                                      static_cast<float>(out[3] / in[3])};
+    return layer.node("Resize", {x, "", layer.graph.constant({4}, scales)},
+                      {{"mode", std::string_view("nearest")},
+                       {"coordinate_transformation_mode", std::string_view("asymmetric")},
+                       {"nearest_mode", std::string_view("floor")}});
+}
+
+std::string emitReshape(const Layer& layer, const std::string& x) {
+    return onnxReshape(layer.graph, x, layer.in.shape, layer.out.shape);
+}
+
+/// Dropout and Identity hand on what they are given.
+std::string emitNothing(const Layer&, const std::string& x) { return x; }
+
+/// sin(omega_0 linear(x)).
+std::string emitSineLayer(const Layer& layer, const std::string& x) {
+    const std::string y =
+        linear(layer, x, layer.parameter("linear.weight"), layer.parameter("linear.bias"));
+    if (layer.spec.truth("is_last")) return y;
+    return layer.node("Sin",
+                      {layer.node("Mul", {y, layer.graph.scalar(layer.spec.real("omega_0"))})});
+}
+
+/// sin and cos of 2 pi x times B transposed, side by side.
+std::string emitFourierFeatures(const Layer& layer, const std::string& x) {
+    const std::string turns = layer.node("Mul", {x, layer.graph.scalar(2 * std::numbers::pi)});
+    const std::string angles = linear(layer, turns, layer.parameter("B"), {});
+    return layer.node("Concat", {layer.node("Sin", {angles}), layer.node("Cos", {angles})},
+                      {{"axis", int64_t{-1}}});
+}
+
+struct Row {
+    std::string_view name;
+    Emit emit;
+};
+constexpr Row kRows[] = {
+    {"Linear", emitLinear},
+    {"Conv1d", emitConv1d},
+    {"Conv2d", emitConv2d},
+    {"ConvTranspose2d", emitConvTranspose2d},
+    {"BatchNorm1d", emitBatchNorm},
+    {"BatchNorm2d", emitBatchNorm},
+    {"LayerNorm", emitLayerNorm},
+    {"GroupNorm", emitGroupNorm},
+    {"InstanceNorm1d", emitInstanceNorm},
+    {"InstanceNorm2d", emitInstanceNorm},
+    {"ReLU", emitNamed},
+    {"LeakyReLU", emitLeakyRelu},
+    {"ELU", emitElu},
+    {"GELU", emitGelu},
+    {"SiLU", emitSilu},
+    {"Tanh", emitNamed},
+    {"Sigmoid", emitNamed},
+    {"Softplus", emitNamed},
+    {"Hardtanh", emitHardtanh},
+    {"Hardswish", emitNamed},
+    {"Sine", emitNamed},
+    {"MaxPool2d", emitMaxPool},
+    {"AvgPool2d", emitAvgPool},
+    {"AdaptiveAvgPool2d", emitAdaptiveAvgPool},
+    {"Upsample", emitUpsample},
+    {"Flatten", emitReshape},
+    {"Unflatten", emitReshape},
+    {"Dropout", emitNothing},
+    {"Identity", emitNothing},
+    {"SineLayer", emitSineLayer},
+    {"FourierFeatures", emitFourierFeatures},
+};
+
+const Row* findRow(std::string_view name) {
+    const auto found = std::find_if(std::begin(kRows), std::end(kRows),
+                                    [name](const Row& row) { return row.name == name; });
+    return found == std::end(kRows) ? nullptr : found;
+}
+
+/// The walk through a model.
+class Writer {
+public:
+    Writer(OnnxGraph& graph, const std::string& prefix, const OnnxWeights* weights)
+        : m_graph(graph), m_prefix(prefix), m_weights(weights) {}
+
+    std::string write(const LayerSpec& layer, const std::string& x, NodeType& type) {
+        if (layer.info->holds == Holds::Residual) return residual(layer, x, type);
+        if (layer.info->holds == Holds::Nothing) return single(layer, x, type);
+        std::string at = x;
+        for (const LayerSpec& child : layer.children)
+            at = write(child, at, type);
+        return at;
+    }
+
+private:
+    std::string single(const LayerSpec& spec, const std::string& x, NodeType& type) {
+        const Row* row = findRow(spec.info->name);
+        if (!row) spec.refuse(phrase("Model", "this layer cannot be written into an ONNX file"));
+        const NodeType in = type;
+        type = checkedOutput(spec, in);
+        m_graph.setLabel(m_prefix + spec.label);
+        return row->emit({m_graph, spec, in, type, parametersOf(spec)}, x);
+    }
+
+    std::map<std::string_view, std::string> parametersOf(const LayerSpec& spec) {
+        std::map<std::string_view, std::string> names;
+        if (!spec.info->parameters) return names;
+        for (const ParameterInfo& info : spec.info->parameters(spec)) {
+            const std::string name = m_prefix + joinedPath(spec.path, info.name);
+            names[info.name] = name;
+            if (!m_weights) continue;
+            const auto found = m_weights->find(name);
+            require(found != m_weights->end(), "the weights lack " + name);
+            m_graph.tensor(name, info.shape, found->second);
+        }
+        return names;
+    }
+
+    std::string residual(const LayerSpec& layer, const std::string& x, NodeType& type) {
+        const NodeType in = type;
+        NodeType flow = in, beside = in;
+        std::string main = x, shortcut = x;
+        for (const LayerSpec& child : layer.children) {
+            if (child.name == kShortcutName)
+                shortcut = write(child, shortcut, beside);
+            else
+                main = write(child, main, flow);
+        }
+        checkSum(layer, in.shape, flow.shape, beside.shape);
+        type = flow;
+        m_graph.setLabel(m_prefix + layer.label);
+        return m_graph.node("Add", {main, shortcut});
+    }
+
+    OnnxGraph& m_graph;
+    const std::string& m_prefix;
+    const OnnxWeights* m_weights;
+};
+
+} // namespace
+
+bool hasOnnxForm(std::string_view layer) { return findRow(layer) != nullptr; }
+
+std::string onnxReshape(OnnxGraph& graph, const std::string& x, const Shape& in, const Shape& out) {
+    std::vector<int64_t> extents(out.begin(), out.end());
+    // 0 keeps the number of samples; where the samples themselves are regrouped, -1 is the rest
+    if (!extents.empty()) extents[0] = !in.empty() && in[0] == out[0] ? 0 : -1;
+    return graph.node("Reshape", {x, graph.integers(extents)});
+}
+
+std::string emitOnnx(OnnxGraph& graph, const LayerSpec& layer, const std::string& x, NodeType& type,
+                     const std::string& prefix, const OnnxWeights* weights) {
+    return Writer(graph, prefix, weights).write(layer, x, type);
+}
+
+} // namespace halfscope

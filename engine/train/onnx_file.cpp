@@ -1,0 +1,73 @@
+// The networks of a step, their weighted sum where there are several, and the file's limits.
+#include "engine/train/onnx_file.h"
+
+#include "engine/core/error.h"
+#include "engine/models/onnx_layers.h"
+#include "engine/settings/run_length.h"
+#include "engine/step/model_shapes.h"
+#include "engine/step/step_parts.h"
+
+#include <limits>
+
+namespace halfscope {
+
+namespace {
+
+/// protobuf's limit, and room for what is no weight.
+constexpr int64_t kMostWeights = (std::numeric_limits<int32_t>::max() - (1 << 24)) / 4;
+
+void checkSize(const ModelSpec& model, size_t networks) {
+    int64_t weights = 0;
+    for (const NamedParameter& each : parametersOf(model))
+        weights += each.info.shape.elements();
+    weights *= static_cast<int64_t>(networks);
+    if (weights > kMostWeights)
+        throw InputError(
+            phrase("Model", "model.layers: %1 weights do not fit into an ONNX file of 2 GiB"),
+            weights);
+}
+
+/// Without weights it only checks.
+std::string modelOf(const RunConfig& config, const Weights* weights,
+                    std::map<std::string, std::string> about, const std::string& program) {
+    const BatchShape batch = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
+    const ModelSpec model = fittingModel(config, batch, DType::F32);
+    const StepParts parts = partsOf(config);
+    checkSize(model, parts.networks.size());
+    const SeenInput seen = seenInput(config, model, batch);
+    OnnxGraph graph;
+    const OnnxGraph::Value input{"x", seen.pixelRows ? seen.shape : batch.x()};
+    std::string x = input.name;
+    graph.setLabel("input");
+    if (!(input.shape == seen.shape)) x = onnxReshape(graph, x, input.shape, seen.shape);
+    std::string sum;
+    NodeType out;
+    for (size_t i = 0; i < parts.networks.size(); ++i) {
+        out = {seen.shape, DType::F32};
+        std::string term = emitOnnx(graph, model.root, x, out, parts.networks[i].prefix, weights);
+        graph.setLabel("mixtures");
+        const double factor = parts.losses.front().factors[i];
+        if (factor != 1) term = graph.node("Mul", {term, graph.scalar(factor)});
+        sum = sum.empty() ? term : graph.node("Add", {sum, term});
+    }
+    if (!weights) return {};
+    about["model"] = textOf(model);
+    return graph.modelBytes(input, sum, {"prediction", out.shape}, about, program);
+}
+
+} // namespace
+
+std::string onnxBytes(const RunConfig& config, const Weights& weights,
+                      const std::map<std::string, std::string>& about, const std::string& program) {
+    return modelOf(config, &weights, about, program);
+}
+
+std::string onnxBytes(Trainer& lane, const RunConfig& config, const std::string& program) {
+    const std::map<std::string, std::string> about{{"lane", lane.name()},
+                                                   {"step", std::to_string(lane.state().step)}};
+    return onnxBytes(config, lane.weights(), about, program);
+}
+
+void checkOnnx(const RunConfig& config) { modelOf(config, nullptr, {}, {}); }
+
+} // namespace halfscope

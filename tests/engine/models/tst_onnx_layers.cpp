@@ -1,0 +1,147 @@
+// Every layer of the table as ONNX: ONNX Runtime computes what this engine computes.
+#include "engine/core/error.h"
+#include "engine/models/emit_model.h"
+#include "engine/models/onnx_layers.h"
+#include "tests/support/onnx_cases.h"
+#include "tests/support/thrown.h"
+
+#include <QTest>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+struct Case {
+    const char* written;
+    Shape in;
+};
+const Case kCases[] = {
+    {"Linear(4, 5)", {2, 4}},
+    {"Linear(4, 5, bias=False)", {2, 4}},
+    {"Linear(4, 5)", {2, 3, 4}},
+    {"Linear(4, 5, bias=False)", {2, 3, 2, 4}},
+    {"Conv2d(2, 6, (3, 5), stride=2, padding=(1, 0))", {2, 2, 9, 8}},
+    {"Conv2d(2, 6, 1, bias=False)", {2, 2, 3, 4}},
+    {"BatchNorm1d(4, eps=0.01)", {6, 4}},
+    {"BatchNorm1d(4)", {6, 4, 3}},
+    {"BatchNorm2d(2, affine=False)", {2, 2, 3, 3}},
+    {"LayerNorm([3, 4], eps=0.01)", {2, 3, 4}},
+    {"LayerNorm(4, bias=False)", {2, 3, 4}},
+    {"LayerNorm(4, elementwise_affine=False)", {2, 4}},
+    {"GroupNorm(2, 4, eps=0.01)", {3, 4, 3}},
+    {"GroupNorm(2, 4, affine=False)", {2, 4, 3, 5}},
+    {"ReLU()", {2, 3}},
+    {"LeakyReLU(0.2)", {2, 3}},
+    {"ELU(0.7)", {2, 3}},
+    {"GELU()", {2, 3}},
+    {"SiLU()", {2, 3}},
+    {"Tanh()", {2, 3}},
+    {"Sigmoid()", {2, 3}},
+    {"Softplus()", {2, 3}},
+    {"Hardtanh(-0.5, 0.25)", {2, 3}},
+    {"Hardswish()", {2, 3}},
+    {"Sine()", {2, 3}},
+    {"MaxPool2d(3, 2, 1)", {2, 2, 8, 7}},
+    {"AvgPool2d((2, 3), padding=1)", {2, 2, 8, 7}},
+    {"AdaptiveAvgPool2d((4, 7))", {2, 2, 8, 7}},
+    {"AdaptiveAvgPool2d((3, 5))", {2, 2, 8, 7}},
+    {"Upsample(scale_factor=(2, 3.0))", {2, 2, 4, 3}},
+    {"Upsample(size=8)", {2, 2, 4, 2}},
+    {"Flatten()", {2, 3, 4, 5}},
+    {"Flatten(0, 1)", {2, 3, 4, 5}},
+    {"Flatten(2)", {2, 3, 4, 5}},
+    {"Unflatten(1, (2, -1))", {2, 6}},
+    {"Dropout()", {2, 3}},
+    {"Identity()", {2, 3}},
+    {"Sequential(ReLU(), Sequential(), Linear(3, 3))", {2, 3}},
+    {"Residual(Tanh())", {2, 3}},
+    {"Residual(Conv2d(2, 4, 3, padding=1), ReLU(), shortcut=Conv2d(2, 4, 1))", {2, 2, 5, 4}},
+};
+
+/// As it is judged.
+Graph graphOf(const Case& each) {
+    Graph graph;
+    Builder b(graph);
+    ModelOptions options;
+    options.mode = ModelMode::Evaluate;
+    const NodeId x = b.input("x", each.in, DType::F32);
+    const EmittedModel made = emitModel(b, readModel(each.written), {x, each.in}, options);
+    graph.addOutput("prediction", made.output);
+    return graph;
+}
+
+std::string onnxOf(const Case& each, const OnnxWeights& weights) {
+    OnnxGraph graph;
+    NodeType type{each.in, DType::F32};
+    const ModelSpec model = readModel(each.written);
+    const std::string y = emitOnnx(graph, model.root, "x", type, {}, &weights);
+    return graph.modelBytes({"x", each.in}, y, {"prediction", type.shape}, {{"model", "a layer"}},
+                            "1.2.3");
+}
+
+} // namespace
+
+class TestOnnxLayers : public QObject {
+    Q_OBJECT
+
+private slots:
+    void everyLayerHasAForm();
+    void everyRowHasACase();
+    void boundsAreNarrow();
+    void onnxRuntimeAgrees();
+    void refusesOthers();
+};
+
+void TestOnnxLayers::everyLayerHasAForm() {
+    for (const LayerInfo& info : layerTable())
+        QVERIFY2(
+            info.holds != Holds::Nothing || hasOnnxForm(info.name),
+            ("engine/models/onnx_layers.cpp has no row for " + std::string(info.name)).c_str());
+}
+
+void TestOnnxLayers::everyRowHasACase() {
+    for (const LayerInfo& info : layerTable()) {
+        const auto names = [&info](const Case& each) {
+            return std::string_view(each.written).starts_with(std::string(info.name) + "(");
+        };
+        QVERIFY2(std::any_of(std::begin(kCases), std::end(kCases), names),
+                 std::string(info.name).c_str());
+    }
+}
+
+/// What a wrong node computes is far outside of them.
+void TestOnnxLayers::boundsAreNarrow() {
+    for (const Case& each : kCases) {
+        const Computed about = computed(graphOf(each));
+        QVERIFY2(about.largest > 0.1 && about.bound < 3e-5 * about.largest, each.written);
+    }
+}
+
+void TestOnnxLayers::onnxRuntimeAgrees() {
+    if (lacksPython()) QSKIP(lacksPython());
+    const QTemporaryDir folder;
+    int number = 0;
+    for (const Case& each : kCases) {
+        const Computed about = computed(graphOf(each));
+        const QString name = QString("%1 %2").arg(number++, 2).arg(each.written);
+        writeCase(folder, QString(name).replace('/', ':'), onnxOf(each, about.weights), about);
+    }
+    QCOMPARE(python(kOnnxRuntime, {folder.path()}), QString::number(number));
+}
+
+/// A layer that the table has and ONNX has not.
+void TestOnnxLayers::refusesOthers() {
+    ModelSpec model = readModel("nn.Sequential(\n  nn.ReLU(),\n  nn.Tanh())");
+    LayerInfo strange = *model.root.children[1].info;
+    strange.name = "Strange";
+    model.root.children[1].info = &strange;
+    OnnxGraph graph;
+    NodeType type{{2, 3}, DType::F32};
+    QCOMPARE(QString::fromStdString(thrownBy<InputError>(
+                 [&] { emitOnnx(graph, model.root, "x", type, {}, nullptr); })),
+             QString("line 3, column 3: Tanh(): this layer cannot be written into an ONNX file"));
+}
+
+QTEST_GUILESS_MAIN(TestOnnxLayers)
+#include "tst_onnx_layers.moc"

@@ -1,0 +1,177 @@
+// Networks of presets as ONNX models, and what a trained lane becomes.
+#include "engine/core/error.h"
+#include "engine/io/safetensors.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/run_length.h"
+#include "engine/step/model_shapes.h"
+#include "engine/step/step_graph.h"
+#include "engine/train/experiment.h"
+#include "engine/train/onnx_file.h"
+#include "engine/train/state_dict.h"
+#include "tests/support/array_files.h"
+#include "tests/support/onnx_cases.h"
+#include "tests/support/thrown.h"
+
+#include <QTest>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+/// Of few samples, and of pictures with few pixels.
+struct SmallNetwork {
+    RunConfig config;
+    BatchShape batch;
+
+    explicit SmallNetwork(RunConfig given) : config(std::move(given)) {
+        config.task.side = 8;
+        batch = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
+        if (!infoOf(config.task.kind).wholeSet) batch.rows = std::min<int64_t>(batch.rows, 5);
+    }
+    Graph graph() const {
+        return buildForward(config, planOf(defaultLane(Precision::Fp32)), batch,
+                            ModelMode::Evaluate);
+    }
+    bool isImage() const {
+        return seenInput(config, fittingModel(config, batch, DType::F32), batch).pixelRows;
+    }
+};
+
+/// Pixels as rows (h w, channels) become one image (1, channels, h, w).
+void makeImage(Values& values, int64_t side) {
+    const auto channels = static_cast<size_t>(values.shape[1]);
+    const size_t pixels = values.values.size() / channels;
+    std::vector<float> planes(values.values.size());
+    for (size_t pixel = 0; pixel < pixels; ++pixel)
+        for (size_t c = 0; c < channels; ++c)
+            planes[c * pixels + pixel] = values.values[pixel * channels + c];
+    values = {{1, values.shape[1], side, side}, planes};
+}
+
+RunConfig trainedConfig() {
+    RunConfig config = presetNamed("fashion-cnn").config;
+    config.lanes = parseLanes("fp32,fp16");
+    config.task.batch = 20;
+    config.steps = 3;
+    config.epochs = 0;
+    config.device = "cpu";
+    config.threads = 1;
+    return config;
+}
+
+} // namespace
+
+class TestOnnxFile : public QObject {
+    Q_OBJECT
+
+private slots:
+    void onnxRuntimeAgreesOnPresets();
+    void imagesAndMixtures();
+    void trainedLane();
+    void refuses();
+};
+
+void TestOnnxFile::onnxRuntimeAgreesOnPresets() {
+    if (lacksPython()) QSKIP(lacksPython());
+    const QTemporaryDir folder;
+    int number = 0;
+    for (const Preset& preset : presets()) {
+        const SmallNetwork network(preset.config);
+        Computed about = computed(network.graph());
+        QVERIFY2(about.bound < 1e-3 * about.largest, preset.name.c_str());
+        if (network.isImage()) {
+            makeImage(about.x, 8);
+            makeImage(about.y, 8);
+        }
+        writeCase(folder, QString::fromStdString(preset.name),
+                  onnxBytes(network.config, about.weights, {}, "1.2.3"), about);
+        ++number;
+    }
+    QCOMPARE(python(kOnnxRuntime, {folder.path()}), QString::number(number));
+}
+
+/// A picture as one image, pictures that a model wants flat, and two networks.
+void TestOnnxFile::imagesAndMixtures() {
+    if (lacksPython()) QSKIP(lacksPython());
+    const QTemporaryDir folder;
+    const auto add = [&](const char* name, const RunConfig& config) {
+        const SmallNetwork network(config);
+        Computed about = computed(network.graph());
+        if (network.isImage()) {
+            makeImage(about.x, 8);
+            makeImage(about.y, 8);
+        }
+        writeCase(folder, name, onnxBytes(network.config, about.weights, {}, "1"), about);
+        return network.isImage();
+    };
+    RunConfig image = presetNamed("checkerboard").config;
+    image.model.layers =
+        "nn.Sequential(nn.Conv2d(2, 5, 3, padding=1), nn.BatchNorm2d(5), nn.ReLU(), "
+        "nn.Conv2d(5, 1, 1))";
+    QVERIFY(add("image", image));
+    RunConfig flat = presetNamed("mnist-mlp").config;
+    flat.model.layers = "nn.Sequential(nn.Linear(784, 9), nn.GELU(), nn.Linear(9, 10))";
+    QVERIFY(!add("flat", flat));
+    RunConfig two = presetNamed("mnist-mlp").config;
+    two.model.networks = 2;
+    two.model.layers = "nn.Sequential(nn.Flatten(), nn.Linear(784, 10))";
+    add("two", two);
+    QCOMPARE(python(kOnnxRuntime, {folder.path()}), QString("3"));
+}
+
+/// Weights and statistics as they are after the last step: PyTorch computes the same from the
+/// weights file, in evaluation mode.
+void TestOnnxFile::trainedLane() {
+    if (lacksPython()) QSKIP(lacksPython());
+    const RunConfig config = trainedConfig();
+    Experiment experiment(config);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    while (!experiment.finished())
+        experiment.advance(records, events);
+    const QTemporaryDir folder;
+    for (int i = 0; i < 2; ++i) {
+        Trainer& lane = experiment.lane(i);
+        const std::string base = folder.filePath(QString::number(i)).toStdString();
+        writeBytes(base + ".onnx", onnxBytes(lane, config, "1.2.3"));
+        writeBytes(base + ".safetensors", stateDictBytes(lane, modelShapes(config).text, "1.2.3"));
+    }
+    const QString script = QStringLiteral(R"(
+import sys, numpy as np, onnx, onnxruntime, torch
+from torch import nn
+from safetensors import safe_open
+from safetensors.torch import load_file
+x = np.random.default_rng(1).random((7, 1, 28, 28), dtype=np.float32)
+for lane, name in enumerate(("fp32", "fp16")):
+    base = sys.argv[1] + "/%d" % lane
+    with safe_open(base + ".safetensors", "pt") as f:
+        model = eval(f.metadata()["model"]).double().eval()
+    model.load_state_dict(load_file(base + ".safetensors"))
+    with torch.no_grad():
+        y = model(torch.from_numpy(x).double()).numpy()
+    file = onnx.load(base + ".onnx")
+    told = {p.key: p.value for p in file.metadata_props}
+    assert told["lane"] == name and told["step"] == "3", told
+    assert file.producer_name == "halfscope" and file.producer_version == "1.2.3"
+    names = {t.name for t in file.graph.initializer}
+    assert "0.weight" in names and "1.running_mean" in names, names
+    found = onnxruntime.InferenceSession(base + ".onnx").run(None, {"x": x})[0]
+    # 1568 terms in the longest sum
+    assert np.abs(found - y).max() <= 1568 * 2.0**-24 * np.abs(y).max(), np.abs(found - y).max()
+print("same")
+)");
+    QCOMPARE(python(script, {folder.path()}), QString("same"));
+}
+
+void TestOnnxFile::refuses() {
+    RunConfig config = trainedConfig();
+    checkOnnx(config);
+    config.model.layers = "nn.Sequential(nn.Flatten(), nn.Linear(784, 1000000), "
+                          "nn.Linear(1000000, 10))";
+    QCOMPARE(QString::fromStdString(thrownBy<InputError>([&] { checkOnnx(config); })),
+             QString("model.layers: 795000010 weights do not fit into an ONNX file of 2 GiB"));
+}
+
+QTEST_GUILESS_MAIN(TestOnnxFile)
+#include "tst_onnx_file.moc"
