@@ -1,11 +1,12 @@
 // halfscope-cli: commands and options, and the exit codes of what they throw. The commands
-// themselves are in cli_run, cli_evaluate, cli_verify, cli_bench, cli_get and cli_info.
+// themselves are in cli_run, cli_runs, cli_evaluate, cli_verify, cli_bench, cli_get and cli_info.
 #include "app/cli_bench.h"
 #include "app/cli_evaluate.h"
 #include "app/cli_get.h"
 #include "app/cli_info.h"
 #include "app/cli_output.h"
 #include "app/cli_run.h"
+#include "app/cli_runs.h"
 #include "app/cli_verify.h"
 
 #include "engine/core/error.h"
@@ -26,7 +27,7 @@ using namespace halfscope::cli;
 
 enum Exit : int { kDone = 0, kFailed = 1, kBadInput = 2, kDeviceFailed = 3 };
 
-constexpr const char* kCommands = "run, evaluate, verify, bench, presets, devices, describe, "
+constexpr const char* kCommands = "run, evaluate, runs, verify, bench, presets, devices, describe, "
                                   "pytorch, get or settings (--help tells more)";
 constexpr const char* kExitCodes =
     "Exit codes:\n"
@@ -51,6 +52,7 @@ constexpr const char* kRunChanged =
 constexpr const char* kRunAgain = "run out --lanes fp32,amp-bf16";
 constexpr const char* kRunResumed = "run --resume out --out out --checkpoint-every 1000";
 constexpr const char* kEvaluate = "evaluate out --weights out/weights_fp32.safetensors";
+constexpr const char* kExport = "runs export 20261121-173455-1/2 --out out";
 constexpr const char* kDescribe = "describe --preset checkerboard --lane amp-fp16";
 constexpr const char* kPyTorch = "pytorch --preset recipe-clip > train.py";
 constexpr const char* kGet = "get mnist data/mnist";
@@ -64,6 +66,7 @@ struct Commands {
     RunOptions runOptions;
     EvaluateOptions evaluateOptions;
     GetOptions getOptions;
+    RunsOptions runsOptions;
     DescribeOptions describeOptions;
     ExperimentOptions pytorchOptions;
     VerifyCommandOptions verifyOptions;
@@ -72,6 +75,7 @@ struct Commands {
     bool json = false, markdown = false;
     CLI::App* run = nullptr;
     CLI::App* evaluate = nullptr;
+    CLI::App* runs = nullptr;
     CLI::App* verify = nullptr;
     CLI::App* bench = nullptr;
     CLI::App* presets = nullptr;
@@ -116,11 +120,24 @@ struct Commands {
         run->add_flag("--quiet", runOptions.quiet, "Print errors only");
         evaluate = app.add_subcommand(
             "evaluate", "Judge weights on the samples that nothing trains on, lane by lane");
-        evaluateOptions.experiment.addTo(*evaluate);
+        evaluateOptions.experiment.addTo(*evaluate, Trains::No);
         textOption(*evaluate, "--out", evaluateOptions.out,
                    "Write predictions_LANE.npy and scores.json into this folder", "DIR",
                    "the path of a folder");
         evaluate->add_flag("--quiet", evaluateOptions.quiet, "Print errors only");
+        runs = app.add_subcommand("runs", "List, show, export or delete the runs of windows that "
+                                          "ended without saving them");
+        textOption(*runs, "action", runsOptions.action,
+                   "list (without a word), show, export into the folder of --out, or delete",
+                   "ACTION", "list, show, export or delete");
+        textOption(*runs, "run", runsOptions.run,
+                   "A run as the list names it; delete also takes the session before the slash",
+                   "RUN", "the name of a run");
+        textOption(*runs, "--sessions", runsOptions.folder,
+                   "The folder of sessions (default: where the window keeps them)", "DIR",
+                   "the path of a folder");
+        textOption(*runs, "--out", runsOptions.out, "The folder that export writes a run into",
+                   "DIR", "the path of a folder");
         verify = app.add_subcommand("verify", "Check that this machine computes what PyTorch does, "
                                               "against values recorded from it");
         verifyOptions.addTo(*verify);
@@ -156,6 +173,7 @@ struct Commands {
         settings = app.add_subcommand("settings", "Print the reference of all settings (Markdown)");
         run->footer(footer({kRunPreset, kRunChanged, kRunAgain, kRunResumed}));
         evaluate->footer(footer({kEvaluate}));
+        runs->footer(footer({"runs list", kExport}));
         verify->footer(footer({kVerify, "verify --only scaler,runs --json"}));
         bench->footer(footer({"bench --only checkerboard-64 --lanes fp32,amp-fp16"}));
         describe->footer(footer({kDescribe, "describe --dot | dot -Tsvg -o step.svg"}));
@@ -169,6 +187,7 @@ struct Commands {
     int dispatch() {
         if (run->parsed()) return cli::run(runOptions);
         if (evaluate->parsed()) return cli::evaluate(evaluateOptions);
+        if (runs->parsed()) return cli::runs(runsOptions);
         if (verify->parsed()) return cli::verifyCommand(verifyOptions);
         if (get->parsed()) return cli::get(getOptions);
         if (bench->parsed()) return cli::benchCommand(benchOptions);

@@ -2,6 +2,7 @@
 #include "app/cli_evaluate.h"
 
 #include "app/cli_output.h"
+#include "app/cli_signals.h"
 
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
@@ -96,6 +97,7 @@ int evaluate(const EvaluateOptions& options) {
         throw InputError(
             Message::data(std::string("data.kind: ") + infoOf(config.task.kind).name +
                           " has no samples to judge by; these have: " + validatedSets()));
+    SignalWatch signals; // before the engine starts threads; ends the program while it judges
     Experiment experiment(config);
     if (!experiment.validates())
         throw InputError(
@@ -103,6 +105,7 @@ int evaluate(const EvaluateOptions& options) {
     std::vector<Judged> lanes;
     for (int lane = 0; lane < experiment.lanes(); ++lane)
         lanes.push_back(judge(experiment, lane, !options.out.empty()));
+    signals.setStop([] {}); // what is being written is written to its end
     if (!options.out.empty()) {
         const OutputFolder folder(options.out);
         for (const Judged& each : lanes) {

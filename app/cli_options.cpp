@@ -43,7 +43,7 @@ void deviceOption(CLI::App& command, std::string& to) {
     textOption(command, "--device", to, kAllowed, "DEVICE", kAllowed);
 }
 
-void ExperimentOptions::addTo(CLI::App& command) {
+void ExperimentOptions::addTo(CLI::App& command, Trains trains) {
     textOption(
         command, "experiment", file,
         "An experiment file (JSON), the folder of a saved run, or data to train on: a csv "
@@ -58,11 +58,16 @@ void ExperimentOptions::addTo(CLI::App& command) {
                                   const char* help, const char* type) {
         textOption(command, name, to, help, type, allowedText(*findField(key)).english());
     };
-    field("--steps", steps, "run.steps", "Stop after this many steps", "N");
-    field("--epochs", epochs, "run.epochs", "Stop after this many passes over the samples", "N");
+    if (trains == Trains::Yes) {
+        field("--steps", steps, "run.steps", "Stop after this many steps", "N");
+        field("--epochs", epochs, "run.epochs", "Stop after this many passes over the samples",
+              "N");
+    }
     field("--seed", seed, "run.seed", "Seed of weights, data and batches", "N");
     field("--weights", weights, "model.weights",
-          "Start every lane from the state_dict in this safetensors file", "FILE");
+          trains == Trains::Yes ? "Start every lane from the state_dict in this safetensors file"
+                                : "The state_dict to judge, a safetensors file",
+          "FILE");
     deviceOption(command, device);
     field("--threads", threads, "run.threads", "Threads of the CPU device; 0 for all", "N");
     command

@@ -21,11 +21,14 @@ CLI::Option& countOption(CLI::App&, const char* name, int& to, const char* help,
                          int most);
 void deviceOption(CLI::App&, std::string& to);
 
+/// Whether a command trains, so that it has a length.
+enum class Trains { Yes, No };
+
 struct ExperimentOptions {
     std::string file, preset, lanes, steps, epochs, seed, weights, device, threads;
     std::vector<std::string> settings;
 
-    void addTo(CLI::App& command);
+    void addTo(CLI::App& command, Trains = Trains::Yes);
     /// File or preset, then --lanes, then the named options, then --set from left to right; the
     /// whole is checked. InputError.
     RunConfig config() const;

@@ -258,6 +258,27 @@ std::shared_ptr<Run> LeftSession::read(const LeftRun& run, const RestoreWatch& w
     return Restoring(database, run, watch).read();
 }
 
+void LeftSession::remove(const LeftRun& run) {
+    const int64_t key = run.key;
+    std::erase_if(m_runs, [key](const LeftRun& each) { return each.key == key; });
+    if (m_runs.empty()) return remove();
+    const Database database(m_lock.pathOf(kSessionEnding), Database::Access::Create);
+    database.run("BEGIN");
+    // a chunk that another run has too stays
+    database
+        .prepare("DELETE FROM chunks WHERE id IN (SELECT chunk FROM columns WHERE run = ?1) "
+                 "AND id NOT IN (SELECT chunk FROM columns WHERE run <> ?1)")
+        .bind(1, key)
+        .run();
+    for (const char* table : {"columns", "tails", "events", "gradients", "pictures"})
+        database.prepare("DELETE FROM " + std::string(table) + " WHERE run = ?1")
+            .bind(1, key)
+            .run();
+    database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, key).run();
+    database.run("COMMIT");
+    database.run("VACUUM"); // the disk gets its room back
+}
+
 std::vector<LeftSession> leftSessions(const std::string& folder) {
     std::vector<LeftSession> left;
     for (const std::string& name : sessionsIn(folder)) {

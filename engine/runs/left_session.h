@@ -39,6 +39,8 @@ public:
     std::shared_ptr<Run> read(const LeftRun&, const RestoreWatch& = {}) const;
     /// The file goes with the object.
     void remove() { m_lock.removeSession(); }
+    /// One of runs(); the file with the last one. RunError.
+    void remove(const LeftRun&);
 
 private:
     SessionLock m_lock;

@@ -35,13 +35,13 @@ void TestCli::wrongUsage_data() {
         QTest::newRow(name) << arguments << QByteArray(message);
     };
     row("nothing", {},
-        "a command is missing: run, evaluate, verify, bench, presets, devices, describe, "
+        "a command is missing: run, evaluate, runs, verify, bench, presets, devices, describe, "
         "pytorch, get or settings");
     row("nothing to get", {"get"}, "name is required");
     row("unknown data", {"get", "imagenet"},
         "\"imagenet\" is no data set that can be fetched: mnist can");
     row("command", {"rum"},
-        "\"rum\" is not a command: run, evaluate, verify, bench, presets, devices");
+        "\"rum\" is not a command: run, evaluate, runs, verify, bench, presets, devices");
     row("option", {"run", "--stepps=3"},
         "\"--stepps\" is not an option of run; the nearest one is --steps\n");
     row("foreign option", {"verify", "--colour"},
@@ -122,7 +122,8 @@ void TestCli::helpAndVersion() {
         }
     }
     // the examples are of the command that was asked for
-    for (const char* command : {"run", "verify", "bench", "describe", "presets", "settings"}) {
+    for (const char* command :
+         {"run", "evaluate", "runs", "verify", "bench", "describe", "presets", "settings"}) {
         const QByteArray help = call({command, "--help"}).out;
         const QByteArray examples = help.mid(help.indexOf("interrupted;"));
         QCOMPARE(examples.count("halfscope-cli "),

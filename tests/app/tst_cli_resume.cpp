@@ -84,6 +84,8 @@ private slots:
     void newRunRemovesThem();
     void startsFromWeights();
     void evaluates();
+    void evaluateEndsAtASignal_data();
+    void evaluateEndsAtASignal();
     void refuses_data();
     void refuses();
 
@@ -292,6 +294,53 @@ void TestCliResume::evaluates() {
     QVERIFY2(none.code == 2 && none.error.contains("--weights is missing"), told(none));
     const Outcome all = call({"evaluate", "--weights", whole() + "/weights_fp32.safetensors"});
     QVERIFY2(all.code == 2 && all.error.contains("no samples to judge by"), told(all));
+}
+
+void TestCliResume::evaluateEndsAtASignal_data() { signalLeavesOne_data(); }
+
+/// While some seconds of convolutions are judged. It does not train, and has no length.
+void TestCliResume::evaluateEndsAtASignal() {
+    QFETCH(int, number);
+    const QString out = m_folder.filePath("slow");
+    const QStringList slow{"--preset",
+                           "mnist-mlp",
+                           "--lanes",
+                           "fp32",
+                           "--device",
+                           "cpu",
+                           "--threads",
+                           "1",
+                           "--set",
+                           "model.layers=nn.Sequential(nn.Conv2d(1, 64, 5, padding=2), "
+                           "nn.Conv2d(64, 64, 5, padding=2), nn.Conv2d(64, 64, 5, padding=2), "
+                           "nn.Conv2d(64, 64, 5, padding=2), nn.AdaptiveAvgPool2d(1), "
+                           "nn.Flatten(), nn.Linear(64, 10))"};
+    const Outcome trained = call(QStringList{"run"} + slow +
+                                 QStringList{"--steps", "1", "--set", "task.batch=2", "--set",
+                                             "validation.epochs=0", "--quiet", "--out", out});
+    QVERIFY2(trained.code == 0, told(trained));
+    QProcess process;
+    const QString scores = m_folder.filePath("no scores");
+    process.start(program(),
+                  QStringList{"evaluate"} + slow +
+                      QStringList{"--weights", out + "/weights_fp32.safetensors", "--out", scores});
+    QVERIFY(process.waitForStarted());
+    const auto waits = [&] { // for signals, which it does from its start
+        const QByteArray status = contentOf(QString("/proc/%1/status").arg(process.processId()));
+        const qsizetype at = status.indexOf("SigBlk:");
+        return (status.mid(at + 7, 24).trimmed().left(16).toULongLong(nullptr, 16) >> (number - 1) &
+                1) != 0;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(waits(), kPatience);
+    ::kill(static_cast<pid_t>(process.processId()), number);
+    const Outcome outcome = outcomeOf(process);
+    QVERIFY2(!outcome.crashed && outcome.code == 130, told(outcome));
+    QVERIFY(!QFileInfo::exists(scores));
+    for (const char* length : {"--steps", "--epochs"}) {
+        const Outcome refused = call({"evaluate", length, "3"});
+        QCOMPARE(refused.code, 2);
+        QVERIFY2(refused.error.contains("is not an option of evaluate"), refused.error);
+    }
 }
 
 void TestCliResume::refuses_data() {

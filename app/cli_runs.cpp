@@ -1,0 +1,137 @@
+// Implements the runs command. Sessions that a window uses are left alone: what it trains is its
+// own.
+#include "app/cli_runs.h"
+
+#include "app/cli_output.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/runs/left_session.h"
+#include "engine/runs/run_saving.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <vector>
+
+namespace halfscope::cli {
+
+namespace {
+
+constexpr const char* kActions = "list, show, export or delete";
+
+/// Where the window keeps its sessions (AppLocalDataLocation of Qt).
+std::string usualFolder() {
+    const char* const data = std::getenv("XDG_DATA_HOME");
+    const char* const home = std::getenv("HOME");
+    const std::string base = data && data[0] == '/'
+                                 ? std::string(data)
+                                 : std::string(home ? home : "") + "/.local/share";
+    return base + "/Halfscope/halfscope/sessions";
+}
+
+std::string nameOf(const LeftSession& session, const LeftRun& run) {
+    return session.name() + "/" + std::to_string(run.key);
+}
+
+struct Found {
+    LeftSession* session = nullptr;
+    const LeftRun* run = nullptr; ///< null: the whole session
+};
+
+Found find(std::vector<LeftSession>& sessions, const RunsOptions& options) {
+    if (options.run.empty())
+        throw InputError(Message::data("runs " + options.action +
+                                       ": the run is missing (halfscope-cli runs lists them)"));
+    for (LeftSession& session : sessions) {
+        if (options.action == "delete" && options.run == session.name()) return {&session, nullptr};
+        for (const LeftRun& run : session.runs())
+            if (options.run == nameOf(session, run)) return {&session, &run};
+    }
+    std::vector<std::string> known;
+    for (const LeftSession& session : sessions)
+        for (const LeftRun& run : session.runs())
+            known.push_back(nameOf(session, run));
+    throw InputError(Message::data(
+        "runs " + options.action + ": there is no run " + quotedText(options.run) +
+        nearestHint(options.run, known).english() + " (halfscope-cli runs lists them)"));
+}
+
+void list(const std::vector<LeftSession>& sessions, size_t files, const std::string& folder) {
+    size_t width = 3; // "run"
+    for (const LeftSession& session : sessions)
+        for (const LeftRun& run : session.runs())
+            width = std::max(width, nameOf(session, run).size());
+    if (sessions.empty())
+        print("No session has left runs in " + folder + "\n");
+    else
+        print(padded("run", width) + "  steps      name\n");
+    for (const LeftSession& session : sessions)
+        for (const LeftRun& run : session.runs())
+            print(padded(nameOf(session, run), width) + "  " +
+                  padded(std::to_string(run.steps), 11) + pathText(run.name) + "\n");
+    if (files > sessions.size())
+        printNote(std::to_string(files - sessions.size()) +
+                  (files - sessions.size() == 1 ? " more session is" : " more sessions are") +
+                  " in use, or of another version of the program\n");
+}
+
+void show(const LeftSession& session, const LeftRun& left) {
+    const std::shared_ptr<Run> run = session.read(left);
+    const RunSnapshot& now = run->now();
+    print(nameOf(session, left) + ": " + pathText(left.name) + "\n");
+    print(std::to_string(now.step()) + " steps of " + std::to_string(now.info().config.steps) +
+          (now.info().device ? " on " + pathText(now.info().device->name) : std::string()) + ", " +
+          std::to_string(now.events().size()) + " events\n");
+    size_t width = 4; // "lane"
+    for (const LaneInfo& lane : now.lanes())
+        width = std::max(width, lane.title.size());
+    print(padded("lane", width) + "  last loss   accuracy  skipped  scale\n");
+    for (int i = 0; i < now.laneCount(); ++i) {
+        const LaneTotals& lane = now.totals(i);
+        const auto accuracy = lane.accuracy();
+        print(padded(pathText(now.lanes()[static_cast<size_t>(i)].title), width) + "  " +
+              padded(shortNumber(static_cast<double>(lane.last().loss()), 6), 12) +
+              padded(accuracy ? shortNumber(100 * *accuracy, 4) + " %" : "-", 10) +
+              padded(std::to_string(lane.last().skippedSoFar()), 9) + scaleText(lane.scaleAfter()) +
+              "\n");
+    }
+}
+
+void exportRun(const LeftSession& session, const LeftRun& left, const std::string& out) {
+    const SavedFiles files = saveRun(session.read(left)->snapshot(), out);
+    if (!files.settingsError.empty()) printNote(files.settingsError.english() + "\n");
+    print("Files: " + out + "\n");
+}
+
+} // namespace
+
+int runs(const RunsOptions& options) {
+    const std::string& action = options.action;
+    const bool known = action.empty() || action == "list" || action == "show" ||
+                       action == "export" || action == "delete";
+    if (!known)
+        throw InputError(
+            Message::data("runs: " + quotedText(action) + " is not allowed: " + kActions));
+    if (action == "export" && options.out.empty())
+        throw InputError(Message::data("runs export: --out is missing, the folder to write into"));
+    const std::string folder = options.folder.empty() ? usualFolder() : options.folder;
+    std::vector<LeftSession> sessions = leftSessions(folder);
+    if (action.empty() || action == "list") {
+        list(sessions, sessionsIn(folder).size(), folder);
+        return 0;
+    }
+    const Found found = find(sessions, options);
+    if (action == "show") {
+        show(*found.session, *found.run);
+    } else if (action == "export") {
+        exportRun(*found.session, *found.run, options.out);
+    } else if (!found.run) {
+        found.session->remove();
+    } else {
+        found.session->remove(*found.run);
+    }
+    return 0;
+}
+
+} // namespace halfscope::cli

@@ -1,0 +1,171 @@
+// halfscope-cli runs from outside: sessions that a window has left.
+#include "engine/runs/run_reader.h"
+#include "engine/runs/session_store.h"
+#include "tests/support/cli.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+class TestCliRuns : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+    void init();
+    void lists();
+    void shows();
+    void exports();
+    void deletes();
+    void usedSessionsAreLeftAlone();
+    void findsTheWindowsFolder();
+    void refuses_data();
+    void refuses();
+
+private:
+    QString path(const char* name) const { return m_folder.filePath(name); }
+    QString sessions() const { return m_sessions->path(); }
+    Outcome runs(const QStringList& arguments) const {
+        return call(QStringList{"runs"} + arguments + QStringList{"--sessions", sessions()});
+    }
+    /// The names of the list, without its head.
+    QStringList names() const {
+        QStringList names;
+        for (const QByteArray& line : runs({}).out.split('\n').mid(1))
+            if (!line.isEmpty()) names << QString::fromUtf8(line).section(' ', 0, 0);
+        return names;
+    }
+    QTemporaryDir m_folder;
+    std::unique_ptr<QTemporaryDir> m_sessions; ///< of one function
+};
+
+void TestCliRuns::initTestCase() {
+    QCOMPARE(call(smallRun(path("short"), {"--steps", "12"})).code, 0);
+    QCOMPARE(call(smallRun(path("long"), {"--steps", "3000", "--set",
+                                          "lanes.1.scaler.init_scale=2^40", "--gradients", "500"}))
+                 .code,
+             0);
+}
+
+/// Two runs in a session whose window has crashed.
+void TestCliRuns::init() {
+    m_sessions = std::make_unique<QTemporaryDir>();
+    SessionStore store({sessions().toStdString()});
+    store.watch(readRun(path("short").toStdString()), "Short");
+    store.watch(readRun(path("long").toStdString()), "Long\n\x1b[31m");
+    store.flush();
+}
+
+void TestCliRuns::lists() {
+    const Outcome outcome = runs({});
+    QCOMPARE(outcome.code, 0);
+    QCOMPARE(outcome.error, QByteArray());
+    const QList<QByteArray> lines = outcome.out.split('\n');
+    QCOMPARE(lines.size(), 4);
+    QVERIFY2(lines[0].startsWith("run ") && lines[0].contains("steps"), lines[0]);
+    QVERIFY2(lines[1].contains("/1 ") && lines[1].contains(" 12 ") && lines[1].endsWith("Short"),
+             lines[1]);
+    QVERIFY2(lines[2].contains("/2 ") && lines[2].contains(" 3000 ") && !lines[2].contains('\x1b'),
+             lines[2]);
+    QCOMPARE(runs({"list"}).out, outcome.out);
+    const Outcome none = call({"runs", "--sessions", path("nothing")});
+    QVERIFY2(none.code == 0 && none.out.contains("No session has left runs in "), none.out);
+}
+
+void TestCliRuns::shows() {
+    const Outcome outcome = runs({"show", names().last()});
+    QCOMPARE(outcome.code, 0);
+    const RunSnapshot run = readRun(path("long").toStdString())->snapshot();
+    QVERIFY2(outcome.out.contains("\n3000 steps of 3000 on "), outcome.out);
+    const auto skipped = QByteArray::number(qlonglong(run.totals(1).last().skippedSoFar()));
+    QVERIFY2(skipped.toInt() > 0 && outcome.out.contains(" " + skipped + " "), outcome.out);
+    QVERIFY2(outcome.out.contains("\nfp32") && outcome.out.contains("\namp-fp16"), outcome.out);
+}
+
+/// The folder is one as any run's.
+void TestCliRuns::exports() {
+    const Outcome outcome = runs({"export", names().last(), "--out", path("exported")});
+    QVERIFY2(outcome.code == 0 && outcome.out.contains("Files: "), outcome.error);
+    for (const char* file :
+         {"steps.csv", "events.csv", "timing.csv", "output_fp32.png", "experiment.json"})
+        QVERIFY2(contentOf(path("exported/") + file) == contentOf(path("long/") + file), file);
+    const auto sorted = [](const QString& file) { // lane by lane, or as they were counted
+        QList<QByteArray> lines = contentOf(file).split('\n');
+        std::sort(lines.begin(), lines.end());
+        return lines;
+    };
+    QCOMPARE(sorted(path("exported/gradients.csv")), sorted(path("long/gradients.csv")));
+    QCOMPARE(names().size(), 2); // the session stays
+    QCOMPARE(call({"run", path("exported"), "--steps", "3"}).code, 0);
+}
+
+void TestCliRuns::deletes() {
+    const QString file = QDir(sessions()).entryList({"*.session"}).value(0);
+    const qint64 before = QFileInfo(sessions() + '/' + file).size();
+    const QStringList all = names();
+    QCOMPARE(runs({"delete", all.last()}).code, 0);
+    QCOMPARE(names(), all.mid(0, 1));
+    QVERIFY(QFileInfo(sessions() + '/' + file).size() < before);
+    // the other one is whole
+    QCOMPARE(runs({"export", all.first(), "--out", path("other")}).code, 0);
+    QCOMPARE(contentOf(path("other/steps.csv")), contentOf(path("short/steps.csv")));
+    QCOMPARE(runs({"delete", all.first()}).code, 0);
+    QVERIFY(QDir(sessions()).entryList({"*.session*"}).isEmpty());
+
+    init();
+    QCOMPARE(names().size(), 2);
+    QCOMPARE(runs({"delete", names().first().section('/', 0, 0)}).code, 0); // the whole session
+    QCOMPARE(names(), QStringList());
+}
+
+void TestCliRuns::usedSessionsAreLeftAlone() {
+    SessionStore store({sessions().toStdString()});
+    store.watch(readRun(path("short").toStdString()), "Of an open window");
+    store.flush();
+    const Outcome outcome = runs({});
+    QVERIFY2(!outcome.out.contains("open window"), outcome.out);
+    QVERIFY2(outcome.error.startsWith("1 more session"), outcome.error);
+    QCOMPARE(names().size(), 2);
+}
+
+/// That of QStandardPaths::AppLocalDataLocation.
+void TestCliRuns::findsTheWindowsFolder() {
+    const QString data = m_sessions->filePath("data");
+    {
+        SessionStore store({(data + "/Halfscope/halfscope/sessions").toStdString()});
+        store.watch(readRun(path("short").toStdString()), "Found");
+        store.flush();
+    }
+    const Outcome outcome = callShell("XDG_DATA_HOME=\"$1\" \"$0\" runs", {data});
+    QVERIFY2(outcome.out.contains("Found"), outcome.out);
+    const Outcome home = callShell("unset XDG_DATA_HOME; HOME=\"$1\" \"$0\" runs", {data});
+    QVERIFY2(home.out.contains(data.toUtf8() + "/.local/share/Halfscope/halfscope/sessions"),
+             home.out);
+}
+
+void TestCliRuns::refuses_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QByteArray>("about");
+    const auto row = [](const QStringList& arguments, const char* about) {
+        QTest::newRow(qPrintable(arguments.join(' '))) << arguments << QByteArray(about);
+    };
+    row({"lsit"}, "runs: \"lsit\" is not allowed: list, show, export or delete");
+    row({"show"}, "runs show: the run is missing");
+    row({"show", "20200101-000000-1/1"}, "there is no run \"20200101-000000-1/1\"");
+    row({"export", "x"}, "runs export: --out is missing");
+    row({"delete", ""}, "\"\" is not allowed");
+}
+
+void TestCliRuns::refuses() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QByteArray, about);
+    const Outcome outcome = runs(arguments);
+    QCOMPARE(outcome.code, 2);
+    QVERIFY2(outcome.saysOneLine() && outcome.error.contains(about), outcome.error);
+    QCOMPARE(names().size(), 2);
+}
+
+QTEST_GUILESS_MAIN(TestCliRuns)
+#include "tst_cli_runs.moc"
