@@ -35,6 +35,7 @@ ExperimentController::ExperimentController(RunFactory factory, QObject* parent)
     });
     connect(worker, &TrainingWorker::refused, this, &ExperimentController::refused);
     connect(worker, &TrainingWorker::saved, this, &ExperimentController::saved);
+    connect(worker, &TrainingWorker::laneSaved, this, &ExperimentController::laneSaved);
     // Repeats: a request that comes between two runs of the executor is forgotten by the second.
     m_impatience.setInterval(kPatienceMs);
     connect(&m_impatience, &QTimer::timeout, this, [this] { m_channel->interrupt(); });

@@ -44,6 +44,10 @@ public:
     void saveCheckpoint(const QString& path, const QString& program) {
         m_channel->post(SaveCommand{path.toStdString(), program.toStdString()});
     }
+    /// Likewise a file of one lane.
+    void saveLane(LaneFile file, int lane, const QString& path, const QString& program) {
+        m_channel->post(SaveCommand{path.toStdString(), program.toStdString(), file, lane});
+    }
     /// Whether gradients are counted, now and in the runs to come.
     void watchGradients(bool on) { m_channel->watchGradients(on); }
 
@@ -61,6 +65,7 @@ signals:
     void failed(const halfscope::Message& reason);
     void refused(const halfscope::Message& reason);
     void saved(const QString& path, qint64 step);
+    void laneSaved(const QString& path, qint64 step);
 
 private:
     void train(Command);

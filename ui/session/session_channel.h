@@ -36,9 +36,11 @@ struct ForkCommand {
     int parent = 0;
     LaneConfig lane;
 };
-/// A checkpoint of the run, once it stands between two steps.
+/// A checkpoint of the run, or a file of one lane, once it stands between two steps.
 struct SaveCommand {
     std::string path, program; ///< the program's version
+    std::optional<LaneFile> file{};
+    int lane = 0;
 };
 /// The gradients are wanted from now on, see SessionChannel::watchGradients().
 struct LookCommand {};

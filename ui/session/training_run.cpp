@@ -54,6 +54,10 @@ public:
     }
     void resume(const ExperimentState& state) override { m_experiment.resume(state); }
     ExperimentState state() override { return m_experiment.state(); }
+    std::optional<std::string> laneFile(LaneFile file, int lane,
+                                        const std::string& program) override {
+        return laneFileBytes(m_experiment, file, lane, program);
+    }
     Picture target() const override { return m_experiment.target(); }
     Snapshot snapshot() override {
         Snapshot snapshot = m_experiment.snapshot(m_stop);

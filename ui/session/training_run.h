@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/train/experiment.h"
+#include "engine/train/lane_file.h"
 
 #include <functional>
 #include <memory>
@@ -35,6 +36,11 @@ public:
     /// Experiment::resume() and state().
     virtual void resume(const ExperimentState&) {}
     virtual ExperimentState state() { return {}; }
+    /// laneFileBytes() of the program's version.
+    virtual std::optional<std::string> laneFile(LaneFile, int /*lane*/,
+                                                const std::string& /*program*/) {
+        return std::string();
+    }
     virtual Picture target() const = 0;
     virtual Snapshot snapshot() = 0;
     /// Experiment::gradientRanges(); empty if there are none.

@@ -2,6 +2,7 @@
 #include "ui/session/training_worker.h"
 
 #include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
 #include "engine/train/checkpoint.h"
 
 #include <algorithm>
@@ -66,7 +67,7 @@ void TrainingWorker::turn() {
         obey(command);
     if (m_channel->quits()) return;
     if (m_fork && m_run && !m_midway) fork();
-    if (m_save && m_run && !m_midway) save();
+    if (!m_saves.empty() && m_run && !m_midway) save();
     if (delivered && busy() && wait() <= 0) advance();
 }
 
@@ -98,7 +99,7 @@ void TrainingWorker::obey(Command& command) {
                           [this](const ResetCommand& reset) { build(reset); },
                           [this](const EditCommand& change) { edit(change); },
                           [this](ForkCommand& fork) { m_fork = std::move(fork); },
-                          [this](SaveCommand& save) { m_save = std::move(save); },
+                          [this](SaveCommand& save) { m_saves.push_back(std::move(save)); },
                           [this](LookCommand) { look(); }},
                command);
 }
@@ -183,8 +184,10 @@ void TrainingWorker::fork() {
 }
 
 void TrainingWorker::save() {
-    const SaveCommand asked = *std::exchange(m_save, std::nullopt);
+    const SaveCommand asked = std::move(m_saves.front());
+    m_saves.pop_front();
     try {
+        if (asked.file) return saveLane(asked);
         const ExperimentState state = m_run->state();
         writeCheckpoint(asked.path, state, asked.program);
         emit saved(QString::fromStdString(asked.path), state.step);
@@ -193,6 +196,16 @@ void TrainingWorker::save() {
     } catch (const std::exception&) {
         fail();
     }
+}
+
+void TrainingWorker::saveLane(const SaveCommand& asked) {
+    const auto bytes = m_run->laneFile(*asked.file, asked.lane, asked.program);
+    if (!bytes) { // a command came in between, and is obeyed first
+        m_saves.push_front(asked);
+        return;
+    }
+    writeFileAtomically(asked.path, *bytes);
+    emit laneSaved(QString::fromStdString(asked.path), m_run->step());
 }
 
 void TrainingWorker::publishChange() {
@@ -218,7 +231,7 @@ void TrainingWorker::destroyRun() {
     m_run.reset();
     m_stepOnce = m_midway = false;
     m_fork.reset();
-    m_save.reset();
+    m_saves.clear();
 }
 
 void TrainingWorker::advance() {

@@ -10,6 +10,7 @@
 #include <QObject>
 #include <QString>
 
+#include <deque>
 #include <exception>
 
 namespace halfscope {
@@ -30,10 +31,12 @@ signals:
     void built(halfscope::SessionInfoPtr info);
     /// The run is gone; a reset builds a new one.
     void failed(const halfscope::Message& reason, quint32 run);
-    /// A live edit was not taken, or a checkpoint not written; the run goes on.
+    /// A live edit was not taken, or a file not written; the run goes on.
     void refused(const halfscope::Message& reason);
     /// A checkpoint of the run after so many steps is there.
     void saved(const QString& path, qint64 step);
+    /// Likewise, a file of one lane.
+    void laneSaved(const QString& path, qint64 step);
 
 private:
     /// Obeys what has come, then trains a step.
@@ -43,7 +46,7 @@ private:
     /// Seconds until the next step may begin.
     double wait() const;
     bool busy() const {
-        const bool asked = m_midway && (m_fork || m_save); // the step is finished first
+        const bool asked = m_midway && (m_fork || !m_saves.empty()); // the step is finished first
         return m_run && (m_state == SessionState::Running || m_stepOnce || asked);
     }
     void obey(Command&);
@@ -51,8 +54,9 @@ private:
     void edit(const EditCommand&);
     /// Carries out the fork that was asked for, between two steps.
     void fork();
-    /// Likewise, the checkpoint.
+    /// Likewise, the file that was asked for first.
     void save();
+    void saveLane(const SaveCommand&);
     /// Tells the window of forks and edits that it does not know of.
     void publishChange();
     void checkFinished();
@@ -79,7 +83,7 @@ private:
     bool m_midway = false;             ///< the last step was interrupted
     std::exception_ptr m_failure;      ///< that the window was not told of yet
     std::optional<ForkCommand> m_fork; ///< waits for the end of a step
-    std::optional<SaveCommand> m_save; ///< likewise
+    std::deque<SaveCommand> m_saves;   ///< likewise
     size_t m_changes = 0;              ///< that the window was told of
     std::vector<StepRecord> m_records; ///< not yet in the channel
     std::vector<Event> m_events;

@@ -7,12 +7,14 @@
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_past.h"
 #include "engine/runs/run_reader.h"
+#include "engine/runs/tensorboard.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/run_length.h"
 #include "engine/step/pytorch_script.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/state_dict.h"
 #include "ui/dialogs/ask.h"
+#include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 #include "ui/plots/plot_stack.h"
@@ -162,6 +164,11 @@ WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, Sh
                 emit told(tr("Checkpoint after step %1 saved in %2")
                               .arg(QLocale().toString(step), safeText(path.toStdString())));
             });
+    connect(&m_controller, &ExperimentController::laneSaved, this,
+            [this](const QString& path, qint64 step) {
+                emit told(tr("Saved in %2 after step %1")
+                              .arg(QLocale().toString(step), safeText(path.toStdString())));
+            });
 }
 
 WindowFiles::~WindowFiles() = default;
@@ -281,6 +288,43 @@ void WindowFiles::chooseCheckpoint() {
     if (!path.isEmpty()) m_controller.saveCheckpoint(path, QCoreApplication::applicationVersion());
 }
 
+QStringList WindowFiles::networks() const {
+    if (!m_controller.info() || m_shown.showsSaved() || !m_shown.run()) return {};
+    return laneTitlesOf(m_shown.run()->now());
+}
+
+void WindowFiles::chooseLaneFile(LaneFile file, int lane) {
+    const auto lanes = m_shown.run()->lanes();
+    if (networks().size() <= lane || lanes.size() <= static_cast<size_t>(lane)) return;
+    const QString name =
+        QString::fromStdString(nameOf(file, lanes[static_cast<size_t>(lane)].name));
+    const QString title = file == LaneFile::StateDict ? tr("Save weights")
+                          : file == LaneFile::Onnx    ? tr("Save as ONNX")
+                                                      : tr("Save predictions");
+    const QString filter = file == LaneFile::StateDict ? tr("Weights (*.safetensors)")
+                           : file == LaneFile::Onnx    ? tr("ONNX models (*.onnx)")
+                                                       : tr("NumPy arrays (*.npy)");
+    const QString path = chooseTarget(&m_window, title, name, filter);
+    if (!path.isEmpty())
+        m_controller.saveLane(file, lane, path, QCoreApplication::applicationVersion());
+}
+
+void WindowFiles::chooseTensorBoard() {
+    if (m_shown.reads() || !m_shown.run()) {
+        m_parts.banner->showText(tr("There is no run yet that TensorBoard could show."));
+        return;
+    }
+    const QString folder =
+        QFileDialog::getExistingDirectory(&m_window, tr("Folder for TensorBoard's event files"));
+    if (folder.isEmpty()) return;
+    guarded(*m_parts.banner, [&] {
+        const RunSnapshot run = m_shown.run()->snapshot();
+        aside(tr("Save for TensorBoard"), tr("Saving the run in %1…").arg(folder),
+              [&] { saveTensorBoard(run, folder.toStdString()); });
+        emit told(tr("Saved: tensorboard --logdir %1").arg(safeText(folder.toStdString())));
+    });
+}
+
 QStringList WindowFiles::resultNames() const {
     QStringList names;
     for (const std::string& name : filesOf(m_shown.run()->now()))
@@ -291,20 +335,26 @@ QStringList WindowFiles::resultNames() const {
                  << QLatin1String(run_file::kEarlierCheckpoint);
 }
 
-/// On a thread of its own, as long tables take their time: the window is drawn meanwhile.
 SavedFiles WindowFiles::write(const RunSnapshot& run, const QString& folder) {
     const MadeFile plots{run_file::kPlots, m_parts.plots->svg().toStdString()};
-    const auto save = [&] { return saveRun(run, folder.toStdString(), std::span(&plots, 1)); };
-    QProgressDialog dialog(tr("Saving the run in %1…").arg(folder), {}, 0, 0, &m_window);
-    dialog.setWindowTitle(tr("Save results"));
+    SavedFiles files;
+    aside(tr("Save results"), tr("Saving the run in %1…").arg(folder),
+          [&] { files = saveRun(run, folder.toStdString(), std::span(&plots, 1)); });
+    return files;
+}
+
+/// On a thread of its own, as long tables take their time: the window is drawn meanwhile.
+void WindowFiles::aside(const QString& title, const QString& text,
+                        const std::function<void()>& work) {
+    QProgressDialog dialog(text, {}, 0, 0, &m_window);
+    dialog.setWindowTitle(title);
     dialog.setWindowModality(Qt::WindowModal);
     dialog.setMinimumDuration(kBeforeDialog);
     QEventLoop waits;
-    SavedFiles files;
     std::exception_ptr error;
-    const auto saveAside = [&] {
+    const auto workAside = [&] {
         try {
-            files = save();
+            work();
         } catch (...) {
             error = std::current_exception();
         }
@@ -312,13 +362,12 @@ SavedFiles WindowFiles::write(const RunSnapshot& run, const QString& folder) {
     };
     std::jthread thread;
     try {
-        thread = std::jthread(saveAside);
+        thread = std::jthread(workAside);
     } catch (const std::system_error&) {
-        return save(); // the system has no thread to give
+        return work(); // the system has no thread to give
     }
     waits.exec();
     if (error) std::rethrow_exception(error);
-    return files;
 }
 
 QStringList WindowFiles::saveResults(const QString& folder) {

@@ -4,6 +4,7 @@
 
 #include "engine/runs/run_saving.h"
 #include "engine/train/experiment_state.h"
+#include "engine/train/lane_file.h"
 #include "ui/session/file_job.h"
 #include "ui/window/run_models.h"
 #include "ui/window/window_parts.h"
@@ -11,6 +12,7 @@
 #include <QObject>
 #include <QStringList>
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -63,6 +65,10 @@ public:
     void choose();
     void chooseExperiment();
     void chooseCheckpoint();
+    /// By lane, what the window calls those whose networks are there to be saved.
+    QStringList networks() const;
+    void chooseLaneFile(LaneFile, int lane);
+    void chooseTensorBoard();
     bool chooseResultsFolder(); ///< whether they were saved
     void savePlots();
     /// The settings as a Python program for PyTorch, to the clipboard.
@@ -82,6 +88,7 @@ private:
     bool conclude(const std::shared_ptr<OpenedFile>&);
     QStringList resultNames() const;
     SavedFiles write(const RunSnapshot&, const QString& folder);
+    void aside(const QString& title, const QString& text, const std::function<void()>& work);
 
     RunModels& m_models;
     ExperimentController& m_controller;

@@ -66,8 +66,25 @@ void WindowMenus::fillFile(QMenu& file) {
                    &WindowFiles::chooseResultsFolder);
     file.addAction(tr("Save &checkpoint…"), QKeySequence(Qt::CTRL | Qt::Key_K), &m_files,
                    &WindowFiles::chooseCheckpoint);
+    fillLanes(*file.addMenu(tr("Save &weights")), LaneFile::StateDict);
+    fillLanes(*file.addMenu(tr("Save as ONN&X")), LaneFile::Onnx);
+    fillLanes(*file.addMenu(tr("Save pre&dictions")), LaneFile::Predictions);
+    file.addAction(tr("Save for &TensorBoard…"), &m_files, &WindowFiles::chooseTensorBoard);
     file.addSeparator();
     file.addAction(tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), &m_window, &QWidget::close);
+}
+
+/// Anew each time: lanes are forked, and the networks of a saved run are gone.
+void WindowMenus::fillLanes(QMenu& menu, LaneFile file) {
+    connect(&menu, &QMenu::aboutToShow, this, [this, &menu, file] {
+        menu.clear();
+        const QStringList lanes = m_files.networks();
+        for (int lane = 0; lane < lanes.size(); ++lane)
+            menu.addAction(tr("%1…").arg(QString(lanes[lane]).replace('&', QLatin1String("&&"))),
+                           this, [this, file, lane] { m_files.chooseLaneFile(file, lane); });
+        if (lanes.isEmpty())
+            menu.addAction(tr("The networks of this run are gone"))->setEnabled(false);
+    });
 }
 
 void WindowMenus::fillEdit(QMenu& edit) {

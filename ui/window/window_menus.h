@@ -1,6 +1,7 @@
 // The menus and shortcuts of the window, and the windows that they open.
 #pragma once
 
+#include "engine/train/lane_file.h"
 #include "ui/window/run_models.h"
 #include "ui/window/window_parts.h"
 
@@ -34,6 +35,7 @@ public:
 
 private:
     void fillFile(QMenu&);
+    void fillLanes(QMenu&, LaneFile);
     void fillEdit(QMenu&);
     void fillView(QMenu&);
     void fillPlots(QMenu&);

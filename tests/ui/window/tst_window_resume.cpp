@@ -2,6 +2,8 @@
 // before them where they lie beside them; what cannot be read is refused, and nothing is lost.
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/npy.h"
+#include "engine/io/safetensors.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_writer.h"
 #include "engine/train/checkpoint.h"
@@ -96,6 +98,9 @@ private slots:
     void damagedIsRefused();
     void cannotBeWritten();
     void menuAsksForAName();
+    void savesWhatLanesHaveBecome();
+    void predictionsNeedSamples();
+    void savesForTensorBoard();
     void weightsStartTheLanes();
     void otherWeightsAreRefused();
 
@@ -267,6 +272,92 @@ void TestWindowResume::menuAsksForAName() {
     save->trigger();
     QTRY_COMPARE_WITH_TIMEOUT(saved.size(), 1, kPatience);
     QCOMPARE(readCheckpoint(path("menu.safetensors").toStdString()).step, int64_t{3});
+}
+
+namespace {
+
+QAction* fileAction(MainWindow& window, const QString& text) {
+    for (QAction* menu : window.menuBar()->actions())
+        for (QAction* each : menu->menu()->actions())
+            if (each->text() == text) return each;
+    return nullptr;
+}
+
+/// Accepts the dialog that comes next with this name.
+void answerWith(const QString& path) {
+    QTimer::singleShot(0, qApp, [path] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        QVERIFY(dialog);
+        if (dialog->fileMode() == QFileDialog::Directory) dialog->setDirectory(path);
+        dialog->selectFile(path);
+        QMetaObject::invokeMethod(dialog, "accept");
+    });
+}
+
+} // namespace
+
+/// Each by a menu that lists the lanes: weights, ONNX, predictions.
+void TestWindowResume::savesWhatLanesHaveBecome() {
+    RunConfig learns = presetNamed("mnist-mlp").config;
+    learns.model.layers = "nn.Sequential(nn.Flatten(), nn.Linear(784, 10))";
+    learns.steps = 5;
+    learns.epochs = 0;
+    learns.device = "cpu";
+    Opened opened(learns);
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(stepsTo(opened.window, 2));
+    QSignalSpy saved(&opened.window.controller(), &ExperimentController::laneSaved);
+    const std::pair<const char*, const char*> items[] = {{"Save &weights", "w.safetensors"},
+                                                         {"Save as ONN&X", "n.onnx"},
+                                                         {"Save pre&dictions", "p.npy"}};
+    for (const auto& [item, name] : items) {
+        QAction* menu = fileAction(opened.window, item);
+        QVERIFY2(menu && menu->menu(), item);
+        emit menu->menu()->aboutToShow();
+        const QList<QAction*> lanes = menu->menu()->actions();
+        QCOMPARE(lanes.size(), 2);
+        QVERIFY2(lanes[1]->text().startsWith("amp-fp16"), qPrintable(lanes[1]->text()));
+        const qsizetype before = saved.size();
+        answerWith(path(name));
+        lanes[1]->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(saved.size(), before + 1, kPatience);
+        QCOMPARE(saved.last()[1].toLongLong(), 2);
+        QTRY_VERIFY(opened.window.statusBar()->currentMessage().endsWith("after step 2"));
+    }
+    const SafetensorsInfo weights = safetensorsInfo(path("w.safetensors").toStdString());
+    QCOMPARE(weights.metadata.at("lane"), std::string("amp-fp16"));
+    QCOMPARE(weights.metadata.at("step"), std::string("2"));
+    QFile onnx(path("n.onnx"));
+    QVERIFY(onnx.open(QIODevice::ReadOnly) && onnx.readAll().contains("1.weight"));
+    const Array predictions = readNpy(path("p.npy").toStdString());
+    QCOMPARE(predictions.info.shape, (std::vector<int64_t>{500, 10}));
+}
+
+/// A checkerboard has all its pixels in the training.
+void TestWindowResume::predictionsNeedSamples() {
+    Opened opened(config());
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QSignalSpy refused(&opened.window.controller(), &ExperimentController::refused);
+    opened.window.controller().saveLane(LaneFile::Predictions, 0, path("none.npy"), "1");
+    QTRY_COMPARE_WITH_TIMEOUT(refused.size(), 1, kPatience);
+    QVERIFY(!QFileInfo::exists(path("none.npy")));
+    QVERIFY(stepsTo(opened.window, 1)); // it goes on
+    opened.window.controller().saveLane(LaneFile::StateDict, 0, path("no/such/w"), "1");
+    QTRY_COMPARE_WITH_TIMEOUT(refused.size(), 2, kPatience);
+    QVERIFY(stepsTo(opened.window, 2));
+}
+
+void TestWindowResume::savesForTensorBoard() {
+    Opened opened(config(3));
+    QVERIFY(trainsToTheEnd(opened.window, 3));
+    QVERIFY(QDir().mkpath(path("board")));
+    QAction* save = fileAction(opened.window, QStringLiteral("Save for &TensorBoard…"));
+    QVERIFY(save);
+    answerWith(path("board"));
+    save->trigger();
+    for (const char* lane : {"fp32", "amp-fp16"})
+        QCOMPARE(QDir(path("board/") + lane).entryList({"*tfevents*"}).size(), 1);
+    QVERIFY(opened.window.statusBar()->currentMessage().contains("tensorboard --logdir"));
 }
 
 void TestWindowResume::weightsStartTheLanes() {

@@ -1,0 +1,56 @@
+// Files of one lane by their kind.
+#include "engine/train/lane_file.h"
+
+#include "engine/core/error.h"
+#include "engine/io/npy.h"
+#include "engine/runs/run_folder.h"
+#include "engine/step/model_shapes.h"
+#include "engine/train/onnx_file.h"
+#include "engine/train/state_dict.h"
+
+#include <array>
+
+namespace halfscope {
+
+namespace {
+
+std::optional<std::string> predictionBytes(Trainer& lane) {
+    if (!lane.validates())
+        throw InputError(phrase("Training", "There are no samples to predict: this data set holds "
+                                            "none back from the training."));
+    std::vector<float> predictions;
+    int64_t samples = 0;
+    const auto keep = [&](int64_t rows, std::span<const float> prediction) {
+        samples += rows;
+        predictions.insert(predictions.end(), prediction.begin(), prediction.end());
+    };
+    const std::atomic<bool> stop{false}; // requestStop() reaches the lane
+    if (!lane.evaluate(stop, keep)) return std::nullopt;
+    const std::array shape{samples, static_cast<int64_t>(predictions.size()) / samples};
+    return npyBytes(shape, predictions);
+}
+
+} // namespace
+
+std::string nameOf(LaneFile file, const std::string& lane) {
+    switch (file) {
+    case LaneFile::StateDict: return run_file::weights(lane);
+    case LaneFile::Onnx: return "network_" + lane + ".onnx";
+    case LaneFile::Predictions: return "predictions_" + lane + ".npy";
+    }
+    failInvariant("unknown file of a lane");
+}
+
+std::optional<std::string> laneFileBytes(Experiment& experiment, LaneFile file, int lane,
+                                         const std::string& program) {
+    Trainer& trainer = experiment.lane(lane);
+    switch (file) {
+    case LaneFile::StateDict:
+        return stateDictBytes(trainer, modelShapes(experiment.config()).text, program);
+    case LaneFile::Onnx: return onnxBytes(trainer, experiment.config(), program);
+    case LaneFile::Predictions: return predictionBytes(trainer);
+    }
+    failInvariant("unknown file of a lane");
+}
+
+} // namespace halfscope
