@@ -28,6 +28,13 @@ void requireImage(const LayerSpec& layer, const NodeType& in) {
              shapeText(in.shape)});
 }
 
+void requireSequence(const LayerSpec& layer, const NodeType& in) {
+    if (in.shape.rank() != 3)
+        layer.refuse({phrase("Model", "the input is %1; sequences (samples, channels, length) are "
+                                      "expected"),
+                      shapeText(in.shape)});
+}
+
 std::string shapeText(const Shape& shape) {
     std::string text;
     for (const int64_t extent : shape)

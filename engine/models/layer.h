@@ -29,7 +29,8 @@ enum class ArgKind : uint8_t {
     Truth,   ///< True
     Word,    ///< 'nearest'
     Size,    ///< 2 or (2, 2): printed as it was given
-    Pair,    ///< the same, printed as (2, 2)
+    Single,  ///< 3 or (3,): printed as (3,)
+    Pair,    ///< 2 or (2, 2): printed as (2, 2)
     Factor,  ///< 2.0 or (2.0, 2.0): one or two numbers, printed as reals
     Extents, ///< 256 or (16, 16): one to six whole numbers, printed as (256,)
 };
@@ -50,6 +51,9 @@ struct ArgInfo {
     double least = -1e9, most = 1e9; ///< of every number, both included
     /// The one value that the engine can do, where PyTorch knows others; empty: all.
     std::string_view only{};
+    bool byName = false; ///< has no place among those by position
+    /// A truth that acts only where this one is True; elsewhere it is printed as False.
+    std::string_view with{};
 };
 
 /// The value of an argument. Whole numbers are exact: ranges end far below 2^53.
@@ -103,9 +107,13 @@ enum class Holds : uint8_t {
     Residual ///< a chain whose result is added to the input, or to that of `shortcut`
 };
 
-/// What a layer's input means. The first layer of a model that cares tells whether a picture comes
-/// as an image or as a table of pixels.
-enum class Wants : uint8_t { Anything, Features, Images };
+/// What a layer's input means. The first layer of a model that cares tells how samples come to it.
+enum class Wants : uint8_t {
+    Anything,
+    Features, ///< one axis: a picture comes as a table of pixels
+    Samples,  ///< the axes that they have in the data
+    Images    ///< likewise, and a picture that is painted comes as one image
+};
 
 struct LayerInfo {
     std::string_view name; ///< as in torch.nn
@@ -144,6 +152,8 @@ inline Layout anyLayout(const LayerSpec&, Layout given) { return given; }
 inline NodeType sameType(const LayerSpec&, const NodeType& in) { return in; }
 /// Refuses what is no image (samples, channels, height, width).
 void requireImage(const LayerSpec&, const NodeType& in);
+/// Refuses what is no sequence (samples, channels, length).
+void requireSequence(const LayerSpec&, const NodeType& in);
 /// "(64, 10)", as Python writes it.
 std::string shapeText(const Shape&);
 

@@ -20,7 +20,8 @@ std::string numberOf(const ArgValue& value, size_t i) {
 }
 
 bool isPrintedAsTuple(const ArgInfo& info, const ArgValue& value) {
-    return info.kind == ArgKind::Pair || info.kind == ArgKind::Extents || value.isTuple;
+    return info.kind == ArgKind::Single || info.kind == ArgKind::Pair ||
+           info.kind == ArgKind::Extents || value.isTuple;
 }
 
 std::string textOf(const ArgInfo& info, const ArgValue& value) {
@@ -49,6 +50,7 @@ Message allowedText(const ArgInfo& info) {
                       boundText(info.least), boundText(info.most));
     switch (info.kind) {
     case ArgKind::Whole:
+    case ArgKind::Single:
     case ArgKind::Real: return one;
     case ArgKind::Truth: return phrase("Model", "True or False");
     case ArgKind::Word: return Message::data(std::string(info.only));
@@ -75,7 +77,9 @@ bool takeNumbers(const ArgInfo& info, const Value& value, ArgValue& to) {
     if (!several) return takeNumber(info, value, to);
     if (info.kind == ArgKind::Whole || info.kind == ArgKind::Real) return false;
     const size_t count = value.items.size();
-    if (info.kind == ArgKind::Extents ? count < 1 || count > kMaxRank : count != 2) return false;
+    const size_t least = info.kind == ArgKind::Extents || info.kind == ArgKind::Single ? 1 : 2;
+    const size_t most = info.kind == ArgKind::Extents ? kMaxRank : least;
+    if (count < least || count > most) return false;
     to.isTuple = true;
     for (const Value& item : value.items)
         if (!takeNumber(info, item, to)) return false;
@@ -133,9 +137,18 @@ std::vector<std::string> namesOf(const LayerInfo& info) {
     return names;
 }
 
+/// The arguments that have a place, in the order of a call.
+std::vector<size_t> positionsOf(const LayerInfo& info) {
+    std::vector<size_t> places;
+    for (size_t i = 0; i < info.args.size(); ++i)
+        if (!info.args[i].byName) places.push_back(i);
+    return places;
+}
+
 size_t indexOf(const LayerSpec& layer, const lang::Argument& given, size_t position) {
     const LayerInfo& info = *layer.info;
-    if (given.name.empty() && position < info.args.size()) return position;
+    const std::vector<size_t> places = positionsOf(info);
+    if (given.name.empty() && position < places.size()) return places[position];
     const std::string name(info.name);
     if (info.args.empty())
         refuseAt(given.place, {phrase("Model", "%1 takes no arguments, found %2"), name,
@@ -143,11 +156,15 @@ size_t indexOf(const LayerSpec& layer, const lang::Argument& given, size_t posit
     if (given.name.empty())
         refuseAt(given.place,
                  {phrase("Model", "%1 takes at most %2 arguments, found %3 as another one"), name,
-                  info.args.size(), lang::textOf(given.value, 40)});
+                  places.size(), lang::textOf(given.value, 40)});
     for (size_t i = 0; i < info.args.size(); ++i)
         if (info.args[i].name == given.name) return i;
     refuseAt(given.place, {phrase("Model", "%1 has no argument %2%3"), name, quotedText(given.name),
                            nearestHint(given.name, namesOf(info))});
+}
+
+bool acts(const LayerSpec& layer, const ArgInfo& info) {
+    return info.with.empty() || layer.truth(info.with);
 }
 
 } // namespace
@@ -192,7 +209,7 @@ std::string argumentsText(const LayerSpec& layer) {
             continue;
         if (!text.empty()) text += ", ";
         if (info.shown != ArgShown::Bare) text += std::string(info.name) + "=";
-        text += textOf(info, value);
+        text += acts(layer, info) ? textOf(info, value) : "False";
     }
     return text;
 }
@@ -204,10 +221,12 @@ std::string pythonArguments(const LayerSpec& layer) {
         const ArgValue& value = layer.args[i];
         const bool optional = !info.standard.empty();
         if (optional && isSame(value, standardOf(info, info.standard))) continue;
+        if (!acts(layer, info)) continue;
         if (!text.empty()) text += ", ";
         if (optional) text += std::string(info.name) + "=";
         const bool square =
-            info.kind == ArgKind::Pair && value.numbers.front() == value.numbers.back();
+            info.kind == ArgKind::Single ||
+            (info.kind == ArgKind::Pair && value.numbers.front() == value.numbers.back());
         text += square ? numberOf(value, 0) : textOf(info, value);
     }
     return text;

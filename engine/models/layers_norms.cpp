@@ -1,5 +1,5 @@
-// BatchNorm1d and 2d, LayerNorm, GroupNorm. Statistics are taken in F32 whatever the network
-// computes in.
+// BatchNorm1d and 2d, LayerNorm, GroupNorm, InstanceNorm1d and 2d. Statistics are taken in F32
+// whatever the network computes in.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 
@@ -11,23 +11,32 @@ constexpr double kMostChannels = 1 << 20;
 constexpr InitialValue kZero{InitialValue::Kind::Constant, 0};
 constexpr InitialValue kOne{InitialValue::Kind::Constant, 1};
 
-std::vector<ParameterInfo> affine(bool wanted, const Shape& shape) {
-    if (!wanted) return {};
-    return {{"weight", shape, ParameterRole::NormWeight, kOne},
-            {"bias", shape, ParameterRole::NormBias, kZero}};
+/// `wanted`: the argument that asks for them.
+std::vector<ParameterInfo> affine(const LayerSpec& layer, std::string_view wanted,
+                                  const Shape& shape) {
+    std::vector<ParameterInfo> all;
+    if (!layer.truth(wanted)) return all;
+    all.push_back({"weight", shape, ParameterRole::NormWeight, kOne});
+    if (layer.truth("bias")) all.push_back({"bias", shape, ParameterRole::NormBias, kZero});
+    return all;
 }
+
+/// By name alone since PyTorch 2.15, where it came to norms that are older.
+constexpr ArgInfo kBias{
+    .name = "bias", .kind = ArgKind::Truth, .standard = "True", .byName = true, .with = "affine"};
 
 constexpr ArgInfo kBatchArgs[] = {
     {"num_features", ArgKind::Whole, "", ArgShown::Bare, 1, kMostChannels},
     {"eps", ArgKind::Real, "1e-05", ArgShown::Named, 0, 1},
     {"momentum", ArgKind::Real, "0.1", ArgShown::Named, 0, 1},
     {"affine", ArgKind::Truth, "True"},
+    kBias,
     {"track_running_stats", ArgKind::Truth, "True", ArgShown::Named, 0, 0, "True"},
 };
 
 std::vector<ParameterInfo> batchParameters(const LayerSpec& layer) {
     const Shape channels{layer.whole("num_features")};
-    std::vector<ParameterInfo> all = affine(layer.truth("affine"), channels);
+    std::vector<ParameterInfo> all = affine(layer, "affine", channels);
     all.push_back({"running_mean", channels, ParameterRole::RunningStatistic, kZero});
     all.push_back({"running_var", channels, ParameterRole::RunningStatistic, kOne});
     return all;
@@ -87,13 +96,11 @@ constexpr ArgInfo kLayerArgs[] = {
     {"normalized_shape", ArgKind::Extents, "", ArgShown::Bare, 1, kMostChannels},
     {"eps", ArgKind::Real, "1e-05", ArgShown::Named, 0, 1},
     {"elementwise_affine", ArgKind::Truth, "True"},
-    {"bias", ArgKind::Truth, "True", ArgShown::Changed},
+    {.name = "bias", .kind = ArgKind::Truth, .standard = "True", .with = "elementwise_affine"},
 };
 
 std::vector<ParameterInfo> layerParameters(const LayerSpec& layer) {
-    auto all = affine(layer.truth("elementwise_affine"), layer.extents("normalized_shape"));
-    if (!all.empty() && !layer.truth("bias")) all.pop_back();
-    return all;
+    return affine(layer, "elementwise_affine", layer.extents("normalized_shape"));
 }
 
 NodeType layerOutput(const LayerSpec& layer, const NodeType& in) {
@@ -128,10 +135,11 @@ constexpr ArgInfo kGroupArgs[] = {
     {"num_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostChannels},
     {"eps", ArgKind::Real, "1e-05", ArgShown::Named, 0, 1},
     {"affine", ArgKind::Truth, "True"},
+    kBias,
 };
 
 std::vector<ParameterInfo> groupParameters(const LayerSpec& layer) {
-    return affine(layer.truth("affine"), {layer.whole("num_channels")});
+    return affine(layer, "affine", {layer.whole("num_channels")});
 }
 
 void completeGroups(LayerSpec& layer) {
@@ -154,6 +162,43 @@ NodeId emitGroupNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return asLayer(c.b, y, x);
 }
 
+constexpr ArgInfo kInstanceArgs[] = {
+    {"num_features", ArgKind::Whole, "", ArgShown::Bare, 1, kMostChannels},
+    {"eps", ArgKind::Real, "1e-05", ArgShown::Named, 0, 1},
+    {"momentum", ArgKind::Real, "0.1", ArgShown::Named, 0, 1}, // of statistics that are not kept
+    {"affine", ArgKind::Truth, "False"},
+    kBias,
+    {"track_running_stats", ArgKind::Truth, "False", ArgShown::Named, 0, 0, "False"},
+};
+
+std::vector<ParameterInfo> instanceParameters(const LayerSpec& layer) {
+    return affine(layer, "affine", {layer.whole("num_features")});
+}
+
+NodeType instanceOutput(const LayerSpec& layer, const NodeType& in) {
+    requireChannels(layer, in, "num_features", kChannels);
+    if (in.shape.elements() / in.shape[0] / in.shape[1] < 2)
+        layer.refuse({phrase("Model", "the input, %1, has one value in each channel of a sample, "
+                                      "and a variance needs at least two"),
+                      shapeText(in.shape)});
+    return in;
+}
+
+NodeType instance1dOutput(const LayerSpec& layer, const NodeType& in) {
+    requireSequence(layer, in);
+    return instanceOutput(layer, in);
+}
+
+NodeType instance2dOutput(const LayerSpec& layer, const NodeType& in) {
+    requireImage(layer, in);
+    return instanceOutput(layer, in);
+}
+
+NodeId emitInstanceNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
+    return fn::instanceNorm(c.b, x, weight, bias, layer.real("eps"));
+}
+
 constexpr LayerInfo kRows[] = {
     {"BatchNorm1d", Wants::Features, kBatchArgs, batch1dOutput, emitBatchNorm, batchParameters},
     {"BatchNorm2d", Wants::Images, kBatchArgs, batch2dOutput, emitBatchNorm, batchParameters,
@@ -161,6 +206,10 @@ constexpr LayerInfo kRows[] = {
     {"LayerNorm", Wants::Features, kLayerArgs, layerOutput, emitLayerNorm, layerParameters},
     {"GroupNorm", Wants::Images, kGroupArgs, groupOutput, emitGroupNorm, groupParameters, nullptr,
      completeGroups},
+    {"InstanceNorm1d", Wants::Samples, kInstanceArgs, instance1dOutput, emitInstanceNorm,
+     instanceParameters},
+    {"InstanceNorm2d", Wants::Images, kInstanceArgs, instance2dOutput, emitInstanceNorm,
+     instanceParameters},
 };
 
 } // namespace

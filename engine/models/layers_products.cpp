@@ -1,4 +1,5 @@
-// Linear and Conv2d. A 1x1 convolution takes its pixels as rows, so that it is a matrix product.
+// Linear, Conv1d, Conv2d and ConvTranspose2d. A 1x1 convolution takes its pixels as rows, so that
+// it is a matrix product.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 
@@ -11,14 +12,16 @@ namespace {
 constexpr double kMostUnits = 1 << 20;
 
 /// Uniform within 1 / sqrt(fan in), for weights and biases alike: the reset_parameters() of
-/// torch.nn.Linear and Conv2d (kaiming_uniform_ with a = sqrt(5)).
-std::vector<ParameterInfo> weightAndBias(const LayerSpec& layer, const Shape& weight) {
+/// torch.nn.Linear and of convolutions (kaiming_uniform_ with a = sqrt(5)). The fan in is that of
+/// weight (out, in, ..), and PyTorch counts it so for transposed convolutions (in, out, ..) too.
+std::vector<ParameterInfo> weightAndBias(const LayerSpec& layer, const Shape& weight,
+                                         int64_t outputs) {
     double fanIn = 1;
     for (int axis = 1; axis < weight.rank(); ++axis)
         fanIn *= static_cast<double>(weight[axis]);
     const InitialValue start{InitialValue::Kind::Uniform, 1 / std::sqrt(fanIn)};
     std::vector<ParameterInfo> all{{"weight", weight, ParameterRole::Weight, start}};
-    if (layer.truth("bias")) all.push_back({"bias", {weight[0]}, ParameterRole::Bias, start});
+    if (layer.truth("bias")) all.push_back({"bias", {outputs}, ParameterRole::Bias, start});
     return all;
 }
 
@@ -29,7 +32,8 @@ constexpr ArgInfo kLinearArgs[] = {
 };
 
 std::vector<ParameterInfo> linearParameters(const LayerSpec& layer) {
-    return weightAndBias(layer, {layer.whole("out_features"), layer.whole("in_features")});
+    const int64_t outputs = layer.whole("out_features");
+    return weightAndBias(layer, {outputs, layer.whole("in_features")}, outputs);
 }
 
 NodeType linearOutput(const LayerSpec& layer, const NodeType& in) {
@@ -46,6 +50,9 @@ NodeId emitLinearLayer(LayerContext& c, const LayerSpec&, NodeId x) {
     return fn::linear(c.b, x, weight, bias);
 }
 
+constexpr Phrase kKernelTooLarge =
+    phrase("Model", "the kernel is larger than the input, %1, with its padding");
+
 constexpr ArgInfo kConvArgs[] = {
     {"in_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
     {"out_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
@@ -60,14 +67,19 @@ constexpr ArgInfo kConvArgs[] = {
 
 std::vector<ParameterInfo> convParameters(const LayerSpec& layer) {
     const auto kernel = layer.pair("kernel_size");
-    return weightAndBias(
-        layer, {layer.whole("out_channels"), layer.whole("in_channels"), kernel[0], kernel[1]});
+    const int64_t outputs = layer.whole("out_channels");
+    return weightAndBias(layer, {outputs, layer.whole("in_channels"), kernel[0], kernel[1]},
+                         outputs);
+}
+
+void requireInChannels(const LayerSpec& layer, const NodeType& in) {
+    if (in.shape[1] != layer.whole("in_channels"))
+        layer.refuse({phrase("Model", "the input has %1 channels"), in.shape[1]});
 }
 
 NodeType convOutput(const LayerSpec& layer, const NodeType& in) {
     requireImage(layer, in);
-    if (in.shape[1] != layer.whole("in_channels"))
-        layer.refuse({phrase("Model", "the input has %1 channels"), in.shape[1]});
+    requireInChannels(layer, in);
     const auto kernel = layer.pair("kernel_size"), stride = layer.pair("stride"),
                padding = layer.pair("padding");
     NodeType out = in;
@@ -75,10 +87,7 @@ NodeType convOutput(const LayerSpec& layer, const NodeType& in) {
     for (size_t i = 0; i < 2; ++i) {
         const int axis = 2 + static_cast<int>(i);
         const int64_t room = in.shape[axis] + 2 * padding[i] - kernel[i];
-        if (room < 0)
-            layer.refuse(
-                {phrase("Model", "the kernel is larger than the input, %1, with its padding"),
-                 shapeText(in.shape)});
+        if (room < 0) layer.refuse({kKernelTooLarge, shapeText(in.shape)});
         out.shape[axis] = room / stride[i] + 1;
     }
     return out;
@@ -97,9 +106,95 @@ NodeId emitConv(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return fn::conv2d(c.b, x, weight, bias, {layer.pair("stride"), layer.pair("padding"), {}});
 }
 
+constexpr ArgInfo kConv1dArgs[] = {
+    {"in_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
+    {"out_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
+    {"kernel_size", ArgKind::Single, "", ArgShown::Named, 1, 4096},
+    {"stride", ArgKind::Single, "1", ArgShown::Named, 1, 4096},
+    {"padding", ArgKind::Single, "0", ArgShown::Changed, 0, 4096},
+    {"dilation", ArgKind::Single, "1", ArgShown::Changed, 1, 4096, "1"},
+    {"groups", ArgKind::Whole, "1", ArgShown::Changed, 1, kMostUnits, "1"},
+    {"bias", ArgKind::Truth, "True", ArgShown::Changed},
+    {"padding_mode", ArgKind::Word, "'zeros'", ArgShown::Changed, 0, 0, "'zeros'"},
+};
+
+std::vector<ParameterInfo> conv1dParameters(const LayerSpec& layer) {
+    const int64_t outputs = layer.whole("out_channels");
+    return weightAndBias(layer, {outputs, layer.whole("in_channels"), layer.whole("kernel_size")},
+                         outputs);
+}
+
+NodeType conv1dOutput(const LayerSpec& layer, const NodeType& in) {
+    requireSequence(layer, in);
+    requireInChannels(layer, in);
+    const int64_t room = in.shape[2] + 2 * layer.whole("padding") - layer.whole("kernel_size");
+    if (room < 0) layer.refuse({kKernelTooLarge, shapeText(in.shape)});
+    return {{in.shape[0], layer.whole("out_channels"), room / layer.whole("stride") + 1}, in.dtype};
+}
+
+NodeId emitConv1d(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
+    return fn::conv1d(c.b, x, weight, bias, layer.whole("stride"), layer.whole("padding"));
+}
+
+constexpr ArgInfo kConvTransposeArgs[] = {
+    {"in_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
+    {"out_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
+    {"kernel_size", ArgKind::Pair, "", ArgShown::Named, 1, 4096},
+    {"stride", ArgKind::Pair, "1", ArgShown::Named, 1, 4096},
+    {"padding", ArgKind::Pair, "0", ArgShown::Changed, 0, 4096},
+    {"output_padding", ArgKind::Pair, "0", ArgShown::Changed, 0, 4096},
+    {"groups", ArgKind::Whole, "1", ArgShown::Changed, 1, kMostUnits, "1"},
+    {"bias", ArgKind::Truth, "True", ArgShown::Changed},
+    {"dilation", ArgKind::Pair, "1", ArgShown::Changed, 1, 4096, "1"},
+    {"padding_mode", ArgKind::Word, "'zeros'", ArgShown::Changed, 0, 0, "'zeros'"},
+};
+
+std::vector<ParameterInfo> convTransposeParameters(const LayerSpec& layer) {
+    const auto kernel = layer.pair("kernel_size");
+    const int64_t outputs = layer.whole("out_channels");
+    return weightAndBias(layer, {layer.whole("in_channels"), outputs, kernel[0], kernel[1]},
+                         outputs);
+}
+
+void completeConvTranspose(LayerSpec& layer) {
+    const auto stride = layer.pair("stride"), more = layer.pair("output_padding");
+    if (more[0] >= stride[0] || more[1] >= stride[1])
+        layer.refuse(phrase("Model", "output_padding must be smaller than stride"));
+}
+
+NodeType convTransposeOutput(const LayerSpec& layer, const NodeType& in) {
+    requireImage(layer, in);
+    requireInChannels(layer, in);
+    const auto kernel = layer.pair("kernel_size"), stride = layer.pair("stride"),
+               padding = layer.pair("padding"), more = layer.pair("output_padding");
+    NodeType out = in;
+    out.shape[1] = layer.whole("out_channels");
+    for (size_t i = 0; i < 2; ++i) {
+        const int axis = 2 + static_cast<int>(i);
+        const int64_t extent =
+            (in.shape[axis] - 1) * stride[i] + kernel[i] + more[i] - 2 * padding[i];
+        if (extent < 1)
+            layer.refuse({phrase("Model", "the padding leaves nothing of the result for %1"),
+                          shapeText(in.shape)});
+        out.shape[axis] = extent;
+    }
+    return out;
+}
+
+NodeId emitConvTranspose(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
+    return fn::convTranspose2d(c.b, x, weight, bias,
+                               {layer.pair("stride"), layer.pair("padding"), {}},
+                               layer.pair("output_padding"));
+}
+
 constexpr LayerInfo kRows[] = {
     {"Linear", Wants::Features, kLinearArgs, linearOutput, emitLinearLayer, linearParameters},
+    {"Conv1d", Wants::Samples, kConv1dArgs, conv1dOutput, emitConv1d, conv1dParameters},
     {"Conv2d", Wants::Images, kConvArgs, convOutput, emitConv, convParameters, convLayout},
+    {"ConvTranspose2d", Wants::Images, kConvTransposeArgs, convTransposeOutput, emitConvTranspose,
+     convTransposeParameters, nullptr, completeConvTranspose},
 };
 
 } // namespace

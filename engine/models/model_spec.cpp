@@ -279,7 +279,7 @@ NodeType outputOf(const ModelSpec& model, const NodeType& in, std::vector<LayerS
     return ShapeWalk(seen).run(model.root, in);
 }
 
-bool wantsImages(const ModelSpec& model) { return wantedBy(model.root) == Wants::Images; }
+Wants wantedBy(const ModelSpec& model) { return wantedBy(model.root); }
 
 std::vector<NamedParameter> parametersOf(const ModelSpec& model) {
     std::vector<NamedParameter> all;

@@ -46,8 +46,8 @@ struct LayerShape {
 /// the first layer that refuses; `seen` has the layers before it.
 NodeType outputOf(const ModelSpec&, const NodeType& in, std::vector<LayerShape>* seen = nullptr);
 
-/// Whether the first layer that cares wants images (samples, channels, height, width).
-bool wantsImages(const ModelSpec&);
+/// What the first layer that cares wants.
+Wants wantedBy(const ModelSpec&);
 
 /// A parameter or running statistic with its state-dict name, "2.0.bias".
 struct NamedParameter {

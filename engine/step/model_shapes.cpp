@@ -16,10 +16,12 @@ constexpr const char* kModelKey = "model.layers";
 
 SeenInput seenInput(const RunConfig& config, const ModelSpec& model, const BatchShape& batch) {
     const Shape flat{batch.rows, batch.inputs};
-    if (!batch.sample.empty()) return {wantsImages(model) ? batch.x() : flat, false};
+    const Wants wants = wantedBy(model);
+    if (!batch.sample.empty())
+        return {wants == Wants::Samples || wants == Wants::Images ? batch.x() : flat, false};
     const int64_t side = config.task.side;
     const bool picture =
-        infoOf(config.task.kind).wholeSet && batch.rows == side * side && wantsImages(model);
+        infoOf(config.task.kind).wholeSet && batch.rows == side * side && wants == Wants::Images;
     if (!picture) return {flat, false};
     return {{1, batch.inputs, side, side}, true};
 }

@@ -31,6 +31,13 @@ SOURCES = [
     ("nn.Sequential(nn.LayerNorm((3, 4), eps=1e-6), nn.LayerNorm(4, elementwise_affine=False), "
      "nn.Upsample(size=(9, 8), mode='nearest'))", (2, 3, 3, 4)),
     ("nn.Sequential()", (2, 3)),
+    ("nn.Sequential(nn.ConvTranspose2d(3, 5, (3, 2), stride=2, padding=1, output_padding=(1, 0)), "
+     "nn.ConvTranspose2d(5, 2, 4, bias=False))", (2, 3, 4, 5)),
+    ("nn.Sequential(nn.InstanceNorm2d(3), nn.InstanceNorm2d(3, eps=1e-3, affine=True), "
+     "nn.GroupNorm(1, 3, bias=False), nn.BatchNorm2d(3, bias=False))",
+     (2, 3, 4, 5)),
+    ("nn.Sequential(nn.Conv1d(2, 4, 3, stride=2, padding=1), nn.InstanceNorm1d(4, affine=True), "
+     "nn.Conv1d(4, 5, (2,), bias=False))", (3, 2, 9)),
 ]
 
 

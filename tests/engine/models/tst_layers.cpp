@@ -38,11 +38,11 @@ constexpr const char* kNet = R"(nn.Sequential(
 ))";
 constexpr const char* kNetPrinted = R"(Sequential(
   (0): Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1), bias=False)
-  (1): BatchNorm2d(8, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)
+  (1): BatchNorm2d(8, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
   (2): ReLU(inplace=True)
   (3): Residual(
     (0): Conv2d(8, 8, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))
-    (1): GroupNorm(2, 8, eps=1e-05, affine=True)
+    (1): GroupNorm(2, 8, eps=1e-05, affine=True, bias=True)
     (2): SiLU()
     (shortcut): Conv2d(8, 8, kernel_size=(1, 1), stride=(1, 1))
   )
@@ -63,6 +63,10 @@ struct Case {
 };
 const Case kCases[] = {
     {"Linear(4, 5)", "Linear(in_features=4, out_features=5, bias=True)", {2, 3, 4}, {2, 3, 5}},
+    {"Conv1d(2, 6, (3,), stride=2, padding=1)",
+     "Conv1d(2, 6, kernel_size=(3,), stride=(2,), padding=(1,))",
+     {2, 2, 9},
+     {2, 6, 5}},
     {"Conv2d(2, 6, (3, 5), stride=2, padding=(1, 0))",
      "Conv2d(2, 6, kernel_size=(3, 5), stride=(2, 2), padding=(1, 0))",
      {2, 2, 9, 8},
@@ -71,19 +75,34 @@ const Case kCases[] = {
      "Conv2d(2, 6, kernel_size=(1, 1), stride=(1, 1))",
      {2, 2, 3, 4},
      {2, 6, 3, 4}},
+    {"ConvTranspose2d(2, 6, (3, 4), stride=2, padding=(1, 0), output_padding=1, bias=False)",
+     "ConvTranspose2d(2, 6, kernel_size=(3, 4), stride=(2, 2), padding=(1, 0), "
+     "output_padding=(1, 1), bias=False)",
+     {2, 2, 4, 3},
+     {2, 6, 8, 9}},
     {"BatchNorm1d(4, momentum=0.2)",
-     "BatchNorm1d(4, eps=1e-05, momentum=0.2, affine=True, track_running_stats=True)",
+     "BatchNorm1d(4, eps=1e-05, momentum=0.2, affine=True, bias=True, track_running_stats=True)",
      {6, 4},
      {6, 4}},
     {"BatchNorm2d(2, affine=False)",
-     "BatchNorm2d(2, eps=1e-05, momentum=0.1, affine=False, track_running_stats=True)",
+     "BatchNorm2d(2, eps=1e-05, momentum=0.1, affine=False, bias=False, track_running_stats=True)",
      {2, 2, 3, 3},
      {2, 2, 3, 3}},
     {"LayerNorm([3, 4])",
-     "LayerNorm((3, 4), eps=1e-05, elementwise_affine=True)",
+     "LayerNorm((3, 4), eps=1e-05, elementwise_affine=True, bias=True)",
      {2, 3, 4},
      {2, 3, 4}},
-    {"GroupNorm(2, 4)", "GroupNorm(2, 4, eps=1e-05, affine=True)", {2, 4, 3}, {2, 4, 3}},
+    {"GroupNorm(2, 4)", "GroupNorm(2, 4, eps=1e-05, affine=True, bias=True)", {2, 4, 3}, {2, 4, 3}},
+    {"InstanceNorm1d(4, affine=True)",
+     "InstanceNorm1d(4, eps=1e-05, momentum=0.1, affine=True, bias=True, "
+     "track_running_stats=False)",
+     {2, 4, 3},
+     {2, 4, 3}},
+    {"InstanceNorm2d(2)",
+     "InstanceNorm2d(2, eps=1e-05, momentum=0.1, affine=False, bias=False, "
+     "track_running_stats=False)",
+     {1, 2, 3, 3},
+     {1, 2, 3, 3}},
     {"ReLU()", "ReLU()", {2, 3}, {2, 3}},
     {"LeakyReLU(0.2)", "LeakyReLU(negative_slope=0.2)", {2, 3}, {2, 3}},
     {"ELU()", "ELU(alpha=1.0)", {2, 3}, {2, 3}},
@@ -167,6 +186,22 @@ private slots:
             QVERIFY2(std::any_of(std::begin(kCases), std::end(kCases), names),
                      std::string(info.name).c_str());
         }
+    }
+
+    /// PyTorch before 2.15 knew no bias of norms, and prints none.
+    void readsWhatOlderOnesPrint() {
+        const char* old = "BatchNorm2d(8, eps=1e-05, momentum=0.1, affine=False, "
+                          "track_running_stats=True)";
+        QCOMPARE(text(textOf(readModel(old))), text(textOf(readModel("BatchNorm2d(8, "
+                                                                     "affine=False)"))));
+        QCOMPARE(text(pythonOf(readModel("GroupNorm(2, 8, 0.1, False, bias=False)"), "")),
+                 QString("nn.GroupNorm(2, 8, eps=0.1, affine=False)"));
+        QCOMPARE(text(pythonOf(readModel("BatchNorm2d(8, bias=False)"), "")),
+                 QString("nn.BatchNorm2d(8, bias=False)"));
+        QCOMPARE(parametersOf(readModel("BatchNorm1d(8, bias=False)")).size(), size_t(3));
+        QCOMPARE(refusalOf("GroupNorm(2, 8, 0.1, True, False)", {4, 8}),
+                 QString("line 1, column 28: GroupNorm takes at most 4 arguments, found False as "
+                         "another one"));
     }
 
     void printsWhatPyTorchPrintsAndReadsIt() {
@@ -302,6 +337,16 @@ private slots:
             "line 1, column 6: GELU: approximate='tanh' is not supported: only 'none' is");
         row("Conv2d(8, 2, 3, groups=2)",
             "line 1, column 24: Conv2d: groups=2 is not supported: only 1 is");
+        row("ConvTranspose2d(8, 2, 3, stride=2, output_padding=2)",
+            "line 1, column 1: ConvTranspose2d(8, 2, 3, stride=2, output_padding=2): "
+            "output_padding must be smaller than stride");
+        row("Conv1d(8, 2, (3, 3))", "line 1, column 14: Conv1d: kernel_size=(3, 3) is not allowed: "
+                                    "a whole number from 1 to 4096");
+        row("Conv1d(8, 2, 3)", "line 1, column 1: Conv1d(8, 2, 3): the input is (4, 8); sequences "
+                               "(samples, channels, length) are expected");
+        row("InstanceNorm1d(8, track_running_stats=True)",
+            "line 1, column 39: InstanceNorm1d: track_running_stats=True is not supported: only "
+            "False is");
         row("Conv2d(8, 2, 3)", "line 1, column 1: Conv2d(8, 2, 3): the input is (4, 8); images "
                                "(samples, channels, height, width) are expected");
         row("BatchNorm1d(4)", "line 1, column 1: BatchNorm1d(4): the input has 8 features");
@@ -338,6 +383,20 @@ private slots:
         QCOMPARE(refusalOf("Conv2d(3, 2, 9, padding=1)", image),
                  QString("line 1, column 1: Conv2d(3, 2, 9, padding=1): the kernel is larger than "
                          "the input, (1, 3, 5, 5), with its padding"));
+        QCOMPARE(refusalOf("ConvTranspose2d(4, 2, 3)", image),
+                 QString("line 1, column 1: ConvTranspose2d(4, 2, 3): the input has 3 channels"));
+        QCOMPARE(
+            refusalOf("ConvTranspose2d(3, 2, 3, padding=4)", image),
+            QString("line 1, column 1: ConvTranspose2d(3, 2, 3, padding=4): the padding leaves "
+                    "nothing of the result for (1, 3, 5, 5)"));
+        QCOMPARE(refusalOf("Conv1d(3, 2, 9, padding=1)", {1, 3, 5}),
+                 QString("line 1, column 1: Conv1d(3, 2, 9, padding=1): the kernel is larger than "
+                         "the input, (1, 3, 5), with its padding"));
+        QCOMPARE(refusalOf("InstanceNorm2d(4)", image),
+                 QString("line 1, column 1: InstanceNorm2d(4): the input has 3 channels"));
+        QCOMPARE(refusalOf("InstanceNorm2d(3)", {2, 3, 1, 1}),
+                 QString("line 1, column 1: InstanceNorm2d(3): the input, (2, 3, 1, 1), has one "
+                         "value in each channel of a sample, and a variance needs at least two"));
         QCOMPARE(refusalOf("MaxPool2d(6)", image),
                  QString("line 1, column 1: MaxPool2d(6): the window is larger than the input, "
                          "(1, 3, 5, 5)"));

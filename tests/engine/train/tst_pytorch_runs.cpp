@@ -123,6 +123,19 @@ void TestPyTorchRuns::follows_data() {
     row("images", {"model.layers=nn.Sequential(first=nn.Conv2d(2, 8, 3, padding=1), "
                    "rest=nn.Sequential(nn.BatchNorm2d(8), Residual(nn.Conv2d(8, 8, 1), "
                    "nn.Sine()), nn.GroupNorm(2, 8), nn.Conv2d(8, 1, 1)))"});
+    row("transposed",
+        {"model.layers=nn.Sequential(nn.Conv2d(2, 8, 4, stride=2, padding=1), nn.ReLU(), "
+         "nn.Conv2d(8, 16, 3, stride=2, padding=1), nn.ReLU(), "
+         "nn.ConvTranspose2d(16, 8, 3, stride=2, padding=1, output_padding=1), "
+         "nn.ReLU(), nn.ConvTranspose2d(8, 1, 4, 2, 1))"});
+    row("instance norms",
+        {"model.layers=nn.Sequential(nn.Conv2d(2, 8, 3, padding=1), nn.InstanceNorm2d(8), "
+         "nn.ReLU(), nn.Conv2d(8, 8, 1), nn.InstanceNorm2d(8, affine=True), nn.Tanh(), "
+         "nn.Conv2d(8, 1, 1))"});
+    row("sequences",
+        {"model.layers=nn.Sequential(nn.Unflatten(1, (1, 2)), nn.Conv1d(1, 8, 2, padding=1), "
+         "nn.InstanceNorm1d(8, affine=True), nn.ReLU(), nn.Conv1d(8, 4, 3, stride=2, padding=1), "
+         "nn.Flatten(), nn.Linear(8, 1))"});
     for (const char* points : {"moons", "spirals", "circles"}) // without what each draws by itself
         row(points, {QStringLiteral("data.kind=") + points, "task.noise=0", "task.samples=61",
                      "task.batch=20", "data.validation=0", "data.shuffle=false", "model.norm=none",
