@@ -52,9 +52,9 @@ enum class StateRole : uint8_t {
 std::string_view nameOf(StateRole);
 
 /// The value that a model's state begins with: all elements alike, or each drawn uniformly from
-/// [-value, value).
+/// [-value, value) or from the normal distribution around 0 with the deviation `value`.
 struct InitialValue {
-    enum class Kind : uint8_t { Constant, Uniform };
+    enum class Kind : uint8_t { Constant, Uniform, Normal };
     Kind kind = Kind::Constant;
     double value = 0;
 };

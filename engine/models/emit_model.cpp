@@ -167,12 +167,13 @@ NodeId LayerContext::stateOf(const ParameterInfo& info) {
     const bool ofNorm =
         info.role == ParameterRole::NormWeight || info.role == ParameterRole::NormBias;
     const bool running = info.role == ParameterRole::RunningStatistic;
+    const bool trained = !running && info.role != ParameterRole::Buffer;
     const DType dtype = running  ? storage.normsSeen.value_or(storage.norms)
                         : ofNorm ? storage.norms
                                  : storage.weights;
-    const StateRole role = running ? StateRole::RunningStatistic : StateRole::Parameter;
+    const StateRole role = trained ? StateRole::Parameter : StateRole::RunningStatistic;
     const NodeId state = b.state(stateName(info.name), info.shape, dtype, role, info.start);
-    if (!running) m_parts.parameters.push_back(state);
+    if (trained) m_parts.parameters.push_back(state);
     return state;
 }
 

@@ -1,13 +1,15 @@
 // The table of layers, put together from its families, and the parts that their rules share.
 #include "engine/models/layer.h"
 
+#include <cmath>
+
 namespace halfscope {
 
 std::span<const LayerInfo> layerTable() {
     static const std::vector<LayerInfo> table = [] {
         std::vector<LayerInfo> all;
-        for (const auto& family :
-             {productLayers(), normLayers(), activationLayers(), poolingLayers(), shapeLayers()})
+        for (const auto& family : {productLayers(), normLayers(), activationLayers(),
+                                   poolingLayers(), shapeLayers(), coordinateLayers()})
             all.insert(all.end(), family.begin(), family.end());
         return all;
     }();
@@ -18,6 +20,19 @@ const LayerInfo* findLayer(std::string_view name) {
     for (const LayerInfo& info : layerTable())
         if (info.name == name) return &info;
     return nullptr;
+}
+
+InitialValue linearStart(double fanIn) {
+    return {InitialValue::Kind::Uniform, 1 / std::sqrt(fanIn)};
+}
+
+NodeType lastAxisOutput(const LayerSpec& layer, const NodeType& in, int64_t outFeatures) {
+    if (in.shape.empty()) layer.refuse(phrase("Model", "the input is a single number"));
+    if (in.shape.back() != layer.whole("in_features"))
+        layer.refuse({phrase("Model", "the input has %1 features"), in.shape.back()});
+    NodeType out = in;
+    out.shape[in.shape.rank() - 1] = outFeatures;
+    return out;
 }
 
 void requireImage(const LayerSpec& layer, const NodeType& in) {

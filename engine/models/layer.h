@@ -85,9 +85,16 @@ struct LayerSpec {
     [[noreturn]] void refuse(const Message& why) const;
 };
 
-enum class ParameterRole : uint8_t { Weight, Bias, NormWeight, NormBias, RunningStatistic };
+enum class ParameterRole : uint8_t {
+    Weight,
+    Bias,
+    NormWeight,
+    NormBias,
+    RunningStatistic,
+    Buffer ///< stored like weights, but drawn once and never trained
+};
 
-/// A parameter or running statistic of a layer.
+/// A parameter of a layer, or what stands beside the parameters in its state dict.
 struct ParameterInfo {
     std::string_view name; ///< "weight": its state-dict name is "<path>.weight"
     Shape shape;
@@ -146,9 +153,16 @@ std::span<const LayerInfo> normLayers();
 std::span<const LayerInfo> activationLayers();
 std::span<const LayerInfo> poolingLayers();
 std::span<const LayerInfo> shapeLayers();
+std::span<const LayerInfo> coordinateLayers();
+
+/// Uniform within 1 / sqrt(fan in), for weights and biases alike: the reset_parameters() of
+/// torch.nn.Linear and of convolutions (kaiming_uniform_ with a = sqrt(5)).
+InitialValue linearStart(double fanIn);
 
 // Parts of shape rules.
 inline Layout anyLayout(const LayerSpec&, Layout given) { return given; }
+/// (.., in_features) to (.., outFeatures); refuses what does not end in in_features.
+NodeType lastAxisOutput(const LayerSpec&, const NodeType& in, int64_t outFeatures);
 inline NodeType sameType(const LayerSpec&, const NodeType& in) { return in; }
 /// Refuses what is no image (samples, channels, height, width).
 void requireImage(const LayerSpec&, const NodeType& in);

@@ -56,8 +56,8 @@ public:
 
     bool trains() const { return m_parts.mode == ModelMode::Train; }
     bool has(std::string_view parameter) const;
-    /// A parameter of the layer as it is computed with: weights as they are stored, affine
-    /// parameters of norms in F32, kNoNode for one that the layer does not have.
+    /// A parameter or buffer of the layer as it is computed with: weights as they are stored,
+    /// affine parameters of norms in F32, kNoNode for one that the layer does not have.
     NodeId parameter(std::string_view name);
     /// A running statistic as it is stored.
     NodeId statistic(std::string_view name);

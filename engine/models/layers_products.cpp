@@ -3,23 +3,20 @@
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 
-#include <cmath>
-
 namespace halfscope {
 
 namespace {
 
 constexpr double kMostUnits = 1 << 20;
 
-/// Uniform within 1 / sqrt(fan in), for weights and biases alike: the reset_parameters() of
-/// torch.nn.Linear and of convolutions (kaiming_uniform_ with a = sqrt(5)). The fan in is that of
-/// weight (out, in, ..), and PyTorch counts it so for transposed convolutions (in, out, ..) too.
+/// The fan in is that of weight (out, in, ..), and PyTorch counts it so for transposed convolutions
+/// (in, out, ..) too.
 std::vector<ParameterInfo> weightAndBias(const LayerSpec& layer, const Shape& weight,
                                          int64_t outputs) {
     double fanIn = 1;
     for (int axis = 1; axis < weight.rank(); ++axis)
         fanIn *= static_cast<double>(weight[axis]);
-    const InitialValue start{InitialValue::Kind::Uniform, 1 / std::sqrt(fanIn)};
+    const InitialValue start = linearStart(fanIn);
     std::vector<ParameterInfo> all{{"weight", weight, ParameterRole::Weight, start}};
     if (layer.truth("bias")) all.push_back({"bias", {outputs}, ParameterRole::Bias, start});
     return all;
@@ -37,12 +34,7 @@ std::vector<ParameterInfo> linearParameters(const LayerSpec& layer) {
 }
 
 NodeType linearOutput(const LayerSpec& layer, const NodeType& in) {
-    if (in.shape.empty()) layer.refuse(phrase("Model", "the input is a single number"));
-    if (in.shape.back() != layer.whole("in_features"))
-        layer.refuse({phrase("Model", "the input has %1 features"), in.shape.back()});
-    NodeType out = in;
-    out.shape[in.shape.rank() - 1] = layer.whole("out_features");
-    return out;
+    return lastAxisOutput(layer, in, layer.whole("out_features"));
 }
 
 NodeId emitLinearLayer(LayerContext& c, const LayerSpec&, NodeId x) {

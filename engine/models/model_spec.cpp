@@ -208,7 +208,7 @@ private:
         LayerShape shape{layer.path, layer.label, layer.written, layer.place, m_depth, out.shape};
         if (layer.info->parameters)
             for (const ParameterInfo& p : layer.info->parameters(layer))
-                if (p.role != ParameterRole::RunningStatistic)
+                if (p.role != ParameterRole::RunningStatistic && p.role != ParameterRole::Buffer)
                     shape.parameters += p.shape.elements();
         m_seen->push_back(std::move(shape));
     }

@@ -92,6 +92,17 @@ bool hasOtherStep(const LaneConfig& a, const LaneConfig& b) {
            a.scaler.holdSchedule != b.scaler.holdSchedule;
 }
 
+void draw(std::vector<float>& values, const InitialValue& start, const Philox& random) {
+    const auto size = static_cast<float>(start.value);
+    if (start.kind == InitialValue::Kind::Uniform) {
+        random.fillUniform(values, -size, size);
+        return;
+    }
+    random.fillNormal(values);
+    for (float& value : values)
+        value *= size;
+}
+
 } // namespace
 
 bool isWeight(const StateInfo& state) {
@@ -106,8 +117,8 @@ Weights initialWeights(const Graph& graph, uint64_t seed, const std::stop_token&
         throwIfStopped(stop);
         const auto start = static_cast<float>(state.start.value);
         std::vector<float> values(static_cast<size_t>(graph[state.node].elements()), start);
-        if (state.start.kind == InitialValue::Kind::Uniform)
-            Philox(seed, kWeightStreams + drawn++).fillUniform(values, -start, start);
+        if (state.start.kind != InitialValue::Kind::Constant)
+            draw(values, state.start, Philox(seed, kWeightStreams + drawn++));
         weights.emplace(state.name, std::move(values));
     }
     return weights;

@@ -133,6 +133,14 @@ const Case kCases[] = {
     {"Unflatten(1, (2, -1))", "Unflatten(dim=1, unflattened_size=(2, -1))", {2, 6}, {2, 2, 3}},
     {"Dropout()", "Dropout(p=0.5, inplace=False)", {2, 3}, {2, 3}},
     {"Identity()", "Identity()", {2, 3}, {2, 3}},
+    {"SineLayer(2, 5, is_first=True)",
+     "SineLayer(in_features=2, out_features=5, bias=True, is_first=True, omega_0=30)",
+     {3, 2},
+     {3, 5}},
+    {"FourierFeatures(2, 5)",
+     "FourierFeatures(in_features=2, mapping_size=5, scale=10.0)",
+     {3, 2},
+     {3, 10}},
     {"Sequential()", "Sequential()", {2, 3}, {2, 3}},
     {"Residual(Tanh())", "Residual(\n  (0): Tanh()\n)", {2, 3}, {2, 3}},
 };
@@ -271,6 +279,25 @@ private slots:
             if (p.name.starts_with("3.shortcut.") || p.name.starts_with("8.head."))
                 wanted = 1 / std::sqrt(8.0);
             QCOMPARE(start.value, wanted);
+        }
+    }
+
+    /// The authors' programs: see engine/models/layers_coordinates.cpp.
+    void startsCoordinateNetworksAsTheirAuthorsDo() {
+        const auto all = parametersOf(readModel(
+            "Sequential(SineLayer(2, 24, is_first=True), SineLayer(24, 24), SineLayer(24, 1, "
+            "bias=False, omega_0=10., is_last=True), FourierFeatures(1, 3, scale=4))"));
+        const auto root = [](double x) { return std::sqrt(x); };
+        const std::vector<std::pair<std::string, double>> wanted{
+            {"0.linear.weight", 0.5},      {"0.linear.bias", 1 / root(2)},
+            {"1.linear.weight", 0.5 / 30}, {"1.linear.bias", 1 / root(24)},
+            {"2.linear.weight", 0.05},     {"3.B", 4}};
+        QCOMPARE(all.size(), wanted.size());
+        for (size_t i = 0; i < all.size(); ++i) {
+            QCOMPARE(text(all[i].name), text(wanted[i].first));
+            QCOMPARE(all[i].info.start.value, wanted[i].second);
+            const bool normal = all[i].info.start.kind == InitialValue::Kind::Normal;
+            QCOMPARE(normal, all[i].info.role == ParameterRole::Buffer);
         }
     }
 

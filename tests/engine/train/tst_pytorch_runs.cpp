@@ -136,6 +136,11 @@ void TestPyTorchRuns::follows_data() {
         {"model.layers=nn.Sequential(nn.Unflatten(1, (1, 2)), nn.Conv1d(1, 8, 2, padding=1), "
          "nn.InstanceNorm1d(8, affine=True), nn.ReLU(), nn.Conv1d(8, 4, 3, stride=2, padding=1), "
          "nn.Flatten(), nn.Linear(8, 1))"});
+    row("siren", {"data.kind=image", "model.layers=nn.Sequential(SineLayer(2, 16, is_first=True), "
+                                     "SineLayer(16, 16), SineLayer(16, 3, is_last=True))"});
+    row("fourier",
+        {"data.kind=image", "model.layers=nn.Sequential(FourierFeatures(2, 8, 4.), "
+                            "nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 3), nn.Sigmoid())"});
     for (const char* points : {"moons", "spirals", "circles"}) // without what each draws by itself
         row(points, {QStringLiteral("data.kind=") + points, "task.noise=0", "task.samples=61",
                      "task.batch=20", "data.validation=0", "data.shuffle=false", "model.norm=none",
