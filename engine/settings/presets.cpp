@@ -252,6 +252,81 @@ Preset fashionCnn() {
     return made;
 }
 
+/// He et al., "Deep Residual Learning for Image Recognition" (2015), section 4.2: the network for
+/// small pictures with one block for each of its three sizes, and projections as shortcuts; here
+/// after a pooling, as in section 4.1.
+Preset resnetSmall() {
+    Preset made = fashionCnn();
+    made.name = "resnet-small";
+    made.title = phrase("Presets", "Residual blocks");
+    made.config.title = made.title.text();
+    made.about =
+        phrase("Presets", "A small ResNet: three residual blocks with batch norm learn the digits "
+                          "that come with the program; with a folder, MNIST or Fashion-MNIST.");
+    made.config.task.path.clear();
+    made.config.model.layers = R"(nn.Sequential(
+    nn.Conv2d(1, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
+    Residual(
+        nn.Conv2d(16, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU(),
+        nn.Conv2d(16, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16)),
+    nn.ReLU(),
+    Residual(
+        nn.Conv2d(16, 32, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(32), nn.ReLU(),
+        nn.Conv2d(32, 32, 3, padding=1, bias=False), nn.BatchNorm2d(32),
+        shortcut=nn.Sequential(nn.Conv2d(16, 32, 1, stride=2, bias=False), nn.BatchNorm2d(32))),
+    nn.ReLU(),
+    Residual(
+        nn.Conv2d(32, 64, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(64), nn.ReLU(),
+        nn.Conv2d(64, 64, 3, padding=1, bias=False), nn.BatchNorm2d(64),
+        shortcut=nn.Sequential(nn.Conv2d(32, 64, 1, stride=2, bias=False), nn.BatchNorm2d(64))),
+    nn.ReLU(),
+    nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+    nn.Linear(64, 10)))";
+    made.config.epochs = 10;
+    return made;
+}
+
+/// A network that knows a picture by its coordinates.
+Preset coordinates(const char* name, Phrase title, Phrase about, const char* layers, double lr) {
+    Preset made = preset(name, kExamples, title, about, "fp32,amp-fp16");
+    made.config.task.kind = TaskKind::Image;
+    made.config.model.layers = layers;
+    made.config.optimizer.lr = lr;
+    made.config.steps = 500;
+    return made;
+}
+
+/// Sitzmann et al., "Implicit Neural Representations with Periodic Activation Functions" (2020):
+/// omega_0 = 30 and the weights' start as there.
+Preset siren() {
+    return coordinates(
+        "siren", phrase("Presets", "SIREN"),
+        phrase("Presets", "Sines in place of ReLU, as in SIREN (2020), paint the fine lines of a "
+                          "picture from its coordinates in a few hundred steps."),
+        R"(nn.Sequential(
+    SineLayer(2, 128, is_first=True),
+    SineLayer(128, 128),
+    SineLayer(128, 128),
+    SineLayer(128, 3, is_last=True)))",
+        1e-3);
+}
+
+/// Tancik et al., "Fourier Features Let Networks Learn High Frequency Functions in Low Dimensional
+/// Domains" (2020): 256 frequencies of deviation 10, ReLU layers and a sigmoid, here half as large.
+Preset fourier() {
+    return coordinates(
+        "fourier", phrase("Presets", "Fourier features"),
+        phrase("Presets", "Random Fourier features in front of a ReLU network (Tancik and others, "
+                          "2020). Float16 rounds their angles: compare the lanes."),
+        R"(nn.Sequential(
+    FourierFeatures(2, 128, scale=10.0),
+    nn.Linear(256, 128), nn.ReLU(),
+    nn.Linear(128, 128), nn.ReLU(),
+    nn.Linear(128, 128), nn.ReLU(),
+    nn.Linear(128, 3), nn.Sigmoid()))",
+        1e-3);
+}
+
 Preset overflow() {
     Preset made = preset(
         "overflow", kScaling, phrase("Presets", "Overflow"),
@@ -310,11 +385,17 @@ std::vector<LaneConfig> parseLanes(std::string_view list) {
 
 std::span<const Preset> presets() {
     static const std::vector<Preset> all = [] {
-        std::vector<Preset> list{checkerboard(), checkerboardSeed(), regression(), oneCycle(),
-                                 curveFit(),     lineFit(),          moons(),      spirals(),
-                                 mnistMlp(),     mnistCnn(),         fashionCnn(), picture(),
-                                 bfloat16(),     pureFp16(),         policies(),   apexLevels(),
-                                 overflow(),     staticScales()};
+        std::vector<Preset> list{checkerboard(), checkerboardSeed(),
+                                 regression(),   oneCycle(),
+                                 curveFit(),     lineFit(),
+                                 moons(),        spirals(),
+                                 mnistMlp(),     mnistCnn(),
+                                 fashionCnn(),   resnetSmall(),
+                                 picture(),      siren(),
+                                 fourier(),      bfloat16(),
+                                 pureFp16(),     policies(),
+                                 apexLevels(),   overflow(),
+                                 staticScales()};
         for (Preset& recipe : recipePresets())
             list.push_back(std::move(recipe));
         return list;

@@ -260,8 +260,8 @@ void TestSmallTasks::oneCycleSpansTheEpochs() {
 void TestSmallTasks::everyPrecision_data() {
     QTest::addColumn<QString>("preset");
     QTest::addColumn<int>("precision");
-    for (const char* preset :
-         {"one-cycle", "curve-fit", "line-fit", "moons", "spirals", "mnist-cnn", "fashion-cnn"})
+    for (const char* preset : {"one-cycle", "curve-fit", "line-fit", "moons", "spirals",
+                               "mnist-cnn", "fashion-cnn", "resnet-small", "siren", "fourier"})
         for (int i = 0; i < kPrecisionCount; ++i)
             if (Precision(i) != Precision::User) // needs a file
                 QTest::addRow("%s %s", preset, nameOf(Precision(i))) << QString(preset) << i;

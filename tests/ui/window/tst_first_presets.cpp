@@ -29,6 +29,7 @@ void TestFirstPresets::play_data() {
     QTest::newRow("spirals") << "Orange, crosses";
     QTest::newRow("mnist-cnn") << "true classes";
     QTest::newRow("fashion-cnn") << "true classes";
+    QTest::newRow("resnet-small") << "true classes";
 }
 
 void TestFirstPresets::play() {
