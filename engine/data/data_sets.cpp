@@ -16,13 +16,14 @@
 namespace halfscope {
 
 extern const DataSetInfo kCheckerboardData, kImageData, kRegressionData, kMnistData, kArrayData,
-    kCsvData, kCurveData, kLineData, kMoonData, kSpiralData, kCircleData, kPictureData, kShardData;
+    kCsvData, kCurveData, kLineData, kMoonData, kSpiralData, kCircleData, kPictureData, kShardData,
+    kGenerateData;
 
 std::span<const DataSetInfo> dataSets() {
-    static const std::array rows{kCheckerboardData, kImageData,  kRegressionData, kMnistData,
-                                 kArrayData,        kCsvData,    kCurveData,      kLineData,
-                                 kMoonData,         kSpiralData, kCircleData,     kPictureData,
-                                 kShardData}; // by TaskKind
+    static const std::array rows{kCheckerboardData, kImageData,   kRegressionData, kMnistData,
+                                 kArrayData,        kCsvData,     kCurveData,      kLineData,
+                                 kMoonData,         kSpiralData,  kCircleData,     kPictureData,
+                                 kShardData,        kGenerateData}; // by TaskKind
     return rows;
 }
 
@@ -104,7 +105,9 @@ private:
                 numberText(task.pictureSide),
                 task.grey ? "grey" : "",
                 nameOf(task.missing),
-                numberText(task.shardReaders)};
+                numberText(task.shardReaders),
+                numberText(task.samples),
+                numberText(task.latent)};
     }
     void put(const TaskConfig& task, Answer answer) {
         constexpr size_t kMost = 256; // of settings that were typed

@@ -20,7 +20,8 @@ enum class TaskKind : uint8_t {
     Spirals,
     Circles,
     Pictures,
-    Shards
+    Shards,
+    Generate
 };
 const char* nameOf(TaskKind); ///< empty beyond the last row
 
@@ -72,6 +73,7 @@ struct TaskConfig {
     bool standardise = true;           ///< csv: inputs to mean 0 and deviation 1
     Missing missing = Missing::Refuse; ///< csv
     double validation = 0.1; ///< arrays, csv, moons, ...: the share of samples that is held back
+    int64_t latent = 64;     ///< generate: random numbers of a sample
     LossSpec loss{};
 };
 

@@ -61,6 +61,25 @@ Picture scatter(const TaskView& view, std::span<const float> targets,
     return picture;
 }
 
+/// As many as fill a square, row by row, with lines between them.
+Picture samplesPicture(const TaskView& view, std::span<const float> values) {
+    constexpr int kGap = 1;
+    const auto width = static_cast<size_t>(view.width), height = static_cast<size_t>(view.height);
+    require(width * height > 0 && values.size() >= width * height, "a picture for each prediction");
+    const auto side =
+        static_cast<int>(std::sqrt(static_cast<double>(values.size() / (width * height))));
+    Picture picture{side * (view.width + kGap) - kGap, side * (view.height + kGap) - kGap, 1, {}};
+    picture.values.assign(static_cast<size_t>(picture.width) * static_cast<size_t>(picture.height),
+                          kLine);
+    for (int i = 0; i < side * side; ++i) {
+        const int left = i % side * (view.width + kGap), top = i / side * (view.height + kGap);
+        const float* from = values.data() + static_cast<size_t>(i) * width * height;
+        for (int y = 0; y < view.height; ++y, from += width)
+            std::copy_n(from, width, picture.values.begin() + (top + y) * picture.width + left);
+    }
+    return picture;
+}
+
 double shareOf(const AxisRange& range, double value) {
     return (value - range.low) / (range.high - range.low);
 }
@@ -208,6 +227,7 @@ Picture pictureOf(const TaskView& view, const Batch& batch, std::span<const floa
     case ViewKind::Scatter: return scatter(view, batch.floats(kTarget), prediction);
     case ViewKind::Curve: return curve(view, batch, prediction);
     case ViewKind::Plane: return plane(view, prediction);
+    case ViewKind::Samples: return samplesPicture(view, prediction);
     case ViewKind::Classes:
         return classes(view, batch.labels(kTarget),
                        highestClasses(prediction, view.classes.size()));

@@ -16,6 +16,7 @@ enum class ViewKind : uint8_t {
     Scatter, ///< the target to the right, the prediction upwards, the ideal as the diagonal
     Curve,   ///< an input to the right; samples as points, predictions as a curve through them
     Plane,   ///< two inputs, two classes: how likely each place is to be of which
+    Samples, ///< each prediction is a picture of one channel
     Classes, ///< how often each class (downwards) was taken for which (to the right)
 };
 
@@ -32,12 +33,12 @@ struct PlaneMark {
 
 struct TaskView {
     ViewKind kind = ViewKind::Scatter;
-    int width = 0, height = 0, channels = 1; ///< Painted: of the whole picture
+    int width = 0, height = 0, channels = 1; ///< Painted: of the whole picture; Samples: of each
     double centre = 0, reach = 1;            ///< Scatter: targets lie within centre +- reach
     std::vector<std::string> classes{};      ///< Plane, Classes: their names
     AxisRange across{}, up{};                ///< Curve, Plane
-    /// Curve, Plane: what the network is asked for the picture, beside the batch of the step. A
-    /// curve's is along its axis, with the true values; a map's is a grid, see planeGrid().
+    /// Curve, Plane, Samples: what the network is asked for the picture, beside the batch of the
+    /// step. A curve's is along its axis, with the true values; a map's is a grid, see planeGrid().
     std::shared_ptr<const Batch> probe{};
     size_t axisInput = 0;             ///< Curve: the input to the right
     std::vector<std::string> terms{}; ///< Curve: what the inputs are: "x²", "x", "" for 1

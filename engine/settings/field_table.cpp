@@ -116,6 +116,12 @@ Field channelValues(const Words& words, Access at) {
 /// How samples are made of them.
 std::vector<Field> sampleFields() {
     return {
+        ofDataSets(in(ofRun(
+                          {"data.latent", phrase("Settings", "Random inputs"), kNoUnit,
+                           phrase("Settings", "How many random numbers a network makes one "
+                                              "picture of, each with mean 0 and deviation 1.")},
+                          [](auto& c) -> auto& { return c.task.latent; }),
+                      {1, 1e5, Bound::Closed, true})),
         ofDataSets(ofRun(
             {"data.target", phrase("Settings", "Target column"), kNoUnit,
              phrase("Settings", "The name of the column to predict; empty: the last one. With "
@@ -276,6 +282,34 @@ std::vector<Field> regressionFields() {
     return fields;
 }
 
+std::vector<Field> adversaryFields() {
+    const auto judged = [](const RunConfig& c) { return isAdversarial(c.model); };
+    Field critic = when(
+        judged,
+        ofRun(
+            {"model.critic", phrase("Settings", "Critic"), kNoUnit,
+             phrase("Settings", "The critic as PyTorch's text: it sees a target or a prediction "
+                                "as a row of numbers and gives it one score. Empty: one hidden "
+                                "layer of model.width. Its optimizer is "
+                                "the second one.")},
+            [](auto& c) -> auto& { return c.model.critic; }));
+    critic.check = checkCriticText;
+    return {
+        oneOf(ofRun(
+                  {"model.adversary", phrase("Settings", "Adversary"), kNoUnit,
+                   phrase("Settings",
+                          "In place of a loss, a second network, the critic, learns to tell the "
+                          "predictions from the targets, and the first one learns to deceive it. "
+                          "gan: binary cross entropy of the critic's scores (Goodfellow and "
+                          "others, 2014). wgan-gp: the difference of their means, with a penalty "
+                          "that keeps the critic's slope near 1 (Gulrajani and others, 2017). Both "
+                          "networks step together; the loss shown is the critic's.")},
+                  [](auto& c) -> auto& { return c.model.adversary; }),
+              namesUpTo(Adversary::WganGp)),
+        std::move(critic),
+    };
+}
+
 /// PyTorch's text of a network, which replaces the four fields before it.
 Field layersField() {
     Field field = ofRun(
@@ -292,14 +326,16 @@ Field layersField() {
 }
 
 std::vector<Field> lossFields() {
+    const auto plain = [](const RunConfig& c) { return !isAdversarial(c.model); };
     const auto hasDelta = [](const RunConfig& c) { return infoOf(c.task.loss.kind).hasDelta; };
     const auto smooths = [](const RunConfig& c) { return infoOf(c.task.loss.kind).hasSmoothing; };
     return {
-        describing(losses(), oneOf(ofRun(
-                                       {"task.loss", phrase("Settings", "Loss"), kNoUnit,
-                                        phrase("Settings", "The error that training reduces.")},
-                                       [](auto& c) -> auto& { return c.task.loss.kind; }),
-                                   namesUpTo(static_cast<LossKind>(losses().size() - 1)))),
+        when(plain, describing(losses(),
+                               oneOf(ofRun(
+                                         {"task.loss", phrase("Settings", "Loss"), kNoUnit,
+                                          phrase("Settings", "The error that training reduces.")},
+                                         [](auto& c) -> auto& { return c.task.loss.kind; }),
+                                     namesUpTo(static_cast<LossKind>(losses().size() - 1))))),
         when(hasDelta, in(ofRun(
                               {"task.loss_delta", phrase("Settings", "Delta"), kNoUnit,
                                phrase("Settings", "The error at which huber and smooth-l1 turn "
@@ -333,6 +369,7 @@ std::vector<Field> dataFields() {
 }
 
 std::vector<Field> networkFields() {
+    const auto plain = [](const RunConfig& c) { return !isAdversarial(c.model); };
     const auto isTemplate = [](const RunConfig& c) { return c.model.layers.empty(); };
     std::vector<Field> fields{
         in(ofRun(
@@ -362,17 +399,20 @@ std::vector<Field> networkFields() {
                           "float16; softplus is one that autocast keeps in float32.")},
                   [](auto& c) -> auto& { return c.model.activation; }),
               namesUpTo(Activation::Sin)),
-        in(ofRun(
-               {"model.networks", phrase("Settings", "Networks"), kNoUnit,
-                phrase("Settings", "With 2 there are two networks, each with its own optimizer, "
+        when(plain, in(ofRun(
+                           {"model.networks", phrase("Settings", "Networks"), kNoUnit,
+                            phrase("Settings",
+                                   "With 2 there are two networks, each with its own optimizer, "
                                    "and two losses of their outputs a and b: one of 2 a + 3 b, the "
                                    "other of 3 a - 5 b, as in PyTorch's notes.")},
-               [](auto& c) -> auto& { return c.model.networks; }),
-           {1, 2}),
+                           [](auto& c) -> auto& { return c.model.networks; }),
+                       {1, 2})),
     };
     for (size_t i = 0; i < 4; ++i)
         fields[i] = when(isTemplate, std::move(fields[i]));
     fields.insert(fields.begin() + 4, layersField());
+    for (Field& field : adversaryFields())
+        fields.push_back(std::move(field));
     fields.push_back(ofRun(
         {"model.weights", phrase("Settings", "Initial weights"), kNoUnit,
          phrase("Settings",

@@ -383,7 +383,7 @@ void checkBatches(const RunConfig& config) {
 void checkTraining(const RunConfig& config) {
     const OptimizerConfig& optimizer = config.optimizer;
     const bool used = infoOf(optimizer.kind).has.nesterov ||
-                      (config.model.networks > 1 && infoOf(config.second.kind).has.nesterov);
+                      (networksOf(config.model) > 1 && infoOf(config.second.kind).has.nesterov);
     if (used && optimizer.nesterov && (optimizer.momentum == 0 || optimizer.dampening != 0))
         throw InputError(phrase(
             "Settings", "optimizer.nesterov: true is not allowed without optimizer.momentum or "
@@ -394,6 +394,21 @@ void checkTraining(const RunConfig& config) {
                                 "schedule.pct_start: %1 is not allowed with schedule.three_phase: "
                                 "at most 0.5, because the second phase is as long as the first"),
                          numberText(schedule.pctStart));
+}
+
+/// A critic compares predictions with targets of their kind, and has a penalty of its own.
+void checkAdversary(const RunConfig& config) {
+    if (!isAdversarial(config.model)) return;
+    const char* adversary = nameOf(config.model.adversary);
+    if (infoOf(config.task.loss.kind).ofLabels)
+        throw InputError(phrase("Settings", "model.adversary: %1 is not allowed where targets are "
+                                            "classes, as with data.kind %2 and task.loss %3"),
+                         adversary, infoOf(config.task.kind).name,
+                         infoOf(config.task.loss.kind).name);
+    if (config.gradients.penalty != 0)
+        throw InputError(phrase("Settings", "gradients.penalty: %1 is not allowed with "
+                                            "model.adversary %2: only 0 is"),
+                         numberText(config.gradients.penalty), adversary);
 }
 
 /// The lanes of a run once all its forks have begun.
@@ -517,6 +532,7 @@ void checkConfig(const RunConfig& start) {
         checkPrecision(config.lanes[lane], lane);
     checkTraining(config);
     checkBatches(config);
+    checkAdversary(config);
     checkLengths(config);
 }
 

@@ -88,6 +88,39 @@ NodeType modelOutput(const ModelConfig& config, const ModelSpec& model, const No
     return named([&] { return outputOf(model, in); });
 }
 
+namespace {
+
+template <class Call>
+auto namedCritic(const Call& call) {
+    try {
+        return call();
+    } catch (const InputError& error) {
+        throw InputError(phrase("Model", "model.critic, %1"), error.message());
+    }
+}
+
+} // namespace
+
+void checkCriticText(const std::string& text) {
+    if (!text.empty()) namedCritic([&] { return readModel(text); });
+}
+
+ModelSpec criticOf(const ModelConfig& config, int64_t inputs) {
+    if (!config.critic.empty()) return namedCritic([&] { return readModel(config.critic); });
+    return readModel("Sequential(" + linearText(inputs, config.width) + ", LeakyReLU(0.2), " +
+                     linearText(config.width, 1) + ")");
+}
+
+void checkScores(const ModelSpec& critic, const NodeType& in) {
+    const Shape made = namedCritic([&] { return outputOf(critic, in); }).shape;
+    const Shape wanted{in.shape[0], 1};
+    if (!(made == wanted))
+        throw InputError(phrase("Model",
+                                "model.critic: the critic makes %1 of %2, where one score for each "
+                                "sample, %3, is expected"),
+                         shapeText(made), shapeText(in.shape), shapeText(wanted));
+}
+
 void checkModelText(const std::string& text) {
     if (!text.empty()) named([&] { return readModel(text); });
 }

@@ -19,7 +19,14 @@ ModelSpec modelOf(const ModelConfig&, int64_t inputs, int64_t outputs);
 /// The type of the model's result; InputError as that of modelOf() where a layer refuses its input.
 NodeType modelOutput(const ModelConfig&, const ModelSpec&, const NodeType& in);
 
-/// The value of the setting model.layers; InputError as that of modelOf().
+/// The values of the settings model.layers and model.critic; InputError as that of modelOf().
 void checkModelText(const std::string& text);
+void checkCriticText(const std::string& text);
+
+/// The critic of a model that has one: model.critic, or where that is empty one hidden layer of
+/// model.width. InputError "model.critic, line 2, column 5: ...".
+ModelSpec criticOf(const ModelConfig&, int64_t inputs);
+/// That it gives each sample one score. InputError likewise, or "model.critic: ...".
+void checkScores(const ModelSpec& critic, const NodeType& in);
 
 } // namespace halfscope

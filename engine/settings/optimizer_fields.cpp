@@ -7,7 +7,7 @@ using namespace field_parts;
 
 namespace {
 
-bool twoNetworks(const RunConfig& c) { return c.model.networks > 1; }
+bool twoNetworks(const RunConfig& c) { return networksOf(c.model) > 1; }
 
 /// Whether an optimizer of the run has a setting.
 auto has(bool OptimizerSettings::*setting) {

@@ -327,6 +327,55 @@ Preset fourier() {
         1e-3);
 }
 
+/// A generator and its critic on random numbers and digits, with Adam for both.
+Preset adversaries(const char* name, Phrase title, Phrase about, Adversary adversary) {
+    Preset made = preset(name, kExamples, title, about, "fp32,amp-fp16");
+    made.config.task.kind = TaskKind::Generate;
+    made.config.task.samples = 32000;
+    made.config.model.adversary = adversary;
+    made.config.model.layers = R"(nn.Sequential(
+    nn.Linear(64, 3136), nn.Unflatten(1, (64, 7, 7)), nn.BatchNorm2d(64), nn.ReLU(),
+    nn.ConvTranspose2d(64, 32, 4, stride=2, padding=1), nn.BatchNorm2d(32), nn.ReLU(),
+    nn.ConvTranspose2d(32, 1, 4, stride=2, padding=1), nn.Sigmoid(), nn.Flatten()))";
+    made.config.model.critic = R"(nn.Sequential(
+    nn.Unflatten(1, (1, 28, 28)),
+    nn.Conv2d(1, 32, 4, stride=2, padding=1), nn.LeakyReLU(0.2),
+    nn.Conv2d(32, 64, 4, stride=2, padding=1), nn.LeakyReLU(0.2),
+    nn.Flatten(), nn.Linear(3136, 1)))";
+    made.config.second.kind = OptimizerKind::Adam;
+    made.config.epochs = 1;
+    return made;
+}
+
+/// The size and the settings of Radford et al., "Unsupervised Representation Learning with Deep
+/// Convolutional Generative Adversarial Networks" (2015): Adam at 2e-4 with beta 1 = 0.5.
+Preset gan() {
+    Preset made = adversaries(
+        "gan", phrase("Presets", "GAN"),
+        phrase("Presets", "A generator learns to draw digits from random numbers by deceiving a "
+                          "critic: two networks, two optimizers, one loss scale."),
+        Adversary::Gan);
+    made.config.optimizer.lr = made.config.second.lr = 2e-4;
+    made.config.optimizer.beta1 = 0.5;
+    return made;
+}
+
+/// Gulrajani et al., "Improved Training of Wasserstein GANs" (2017), with one step of the critic
+/// for each of the generator, at twice its rate, as in Heusel et al., "GANs Trained by a Two
+/// Time-Scale Update Rule" (2017).
+Preset wganGp() {
+    Preset made = adversaries(
+        "wgan-gp", phrase("Presets", "WGAN with slope penalty"),
+        phrase("Presets", "The critic's slope is kept near 1 between real and drawn digits: a "
+                          "second backward pass through scaled gradients, as in PyTorch's notes."),
+        Adversary::WganGp);
+    made.config.optimizer.lr = 5e-4;
+    made.config.second.lr = 1e-3;
+    made.config.optimizer.beta1 = 0;
+    made.config.optimizer.beta2 = 0.9;
+    return made;
+}
+
 Preset overflow() {
     Preset made = preset(
         "overflow", kScaling, phrase("Presets", "Overflow"),
@@ -392,7 +441,8 @@ std::span<const Preset> presets() {
                                  mnistMlp(),     mnistCnn(),
                                  fashionCnn(),   resnetSmall(),
                                  picture(),      siren(),
-                                 fourier(),      bfloat16(),
+                                 fourier(),      gan(),
+                                 wganGp(),       bfloat16(),
                                  pureFp16(),     policies(),
                                  apexLevels(),   overflow(),
                                  staticScales()};

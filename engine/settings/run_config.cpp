@@ -51,6 +51,15 @@ const char* nameOf(Anneal anneal) {
     return "";
 }
 
+const char* nameOf(Adversary adversary) {
+    switch (adversary) {
+    case Adversary::None: return "none";
+    case Adversary::Gan: return "gan";
+    case Adversary::WganGp: return "wgan-gp";
+    }
+    return "";
+}
+
 const char* nameOf(ClipKind kind) {
     switch (kind) {
     case ClipKind::None: return "none";

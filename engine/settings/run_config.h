@@ -22,6 +22,8 @@ enum class Norm : uint8_t { None, BatchNorm, LayerNorm };
 enum class Activation : uint8_t { Relu, Tanh, Sigmoid, Gelu, Silu, Softplus, Sin };
 enum class ScheduleKind : uint8_t { Constant, OneCycle, Step, Exponential, Cosine, Linear };
 enum class Anneal : uint8_t { Cosine, Linear };
+/// How a second network, the critic, tells what the first one makes from the targets.
+enum class Adversary : uint8_t { None, Gan, WganGp };
 enum class ClipKind : uint8_t { None, Norm2, NormInf, Value };
 
 struct DataConfig {
@@ -39,17 +41,20 @@ struct ModelConfig {
     int64_t depth = 3; ///< hidden layers of width x width after the first
     Norm norm = Norm::BatchNorm;
     Activation activation = Activation::Relu;
-    std::string layers{};  ///< PyTorch's text; empty: the template of the four above
-    int64_t networks = 1;  ///< 2: two networks, two losses over both outputs, two optimizers
+    std::string layers{}; ///< PyTorch's text; empty: the template of the four above
+    int64_t networks = 1; ///< 2: two networks, two losses over both outputs, two optimizers
+    Adversary adversary = Adversary::None; ///< else a critic in place of task.loss
+    std::string critic{};                  ///< PyTorch's text of it
     std::string weights{}; ///< path of a state dict that the lanes start from; empty: drawn
 };
 /// What happens to gradients between backward and optimizer, and the penalty on them.
 struct GradientConfig {
     ClipKind clip = ClipKind::None;
-    double clipLimit = 1;   ///< a norm or a value
-    int64_t accumulate = 1; ///< micro-batches for each update
-    double penalty = 0;     ///< weight of the L2 norm of the loss gradient; 0: no penalty
-    double penaltyEps = 0;  ///< under that norm's square root, whose slope at zero is infinite
+    double clipLimit = 1;      ///< a norm or a value
+    int64_t accumulate = 1;    ///< micro-batches for each update
+    double penalty = 0;        ///< weight of the L2 norm of the loss gradient; 0: no penalty
+    double penaltyEps = 0;     ///< under that norm's square root, whose slope at zero is infinite
+    double criticPenalty = 10; ///< wgan-gp: weight of how far the critic's slopes are from 1
 };
 struct ScheduleConfig {
     ScheduleKind kind = ScheduleKind::Constant;
@@ -65,6 +70,11 @@ struct ScheduleConfig {
     double minLr = 0;                        ///< Cosine
     double startFactor = 0.1, endFactor = 1; ///< Linear
 };
+inline bool isAdversarial(const ModelConfig& model) { return model.adversary != Adversary::None; }
+/// Each has an optimizer of its own.
+inline int64_t networksOf(const ModelConfig& model) {
+    return isAdversarial(model) ? 2 : model.networks;
+}
 /// Whether the optimizer's momentum (SGD, RMSprop) or beta1 (Adam) follows the schedule.
 inline bool cyclesMomentum(const ScheduleConfig& s) {
     return s.kind == ScheduleKind::OneCycle && s.cycleMomentum;
@@ -122,6 +132,7 @@ const char* nameOf(Norm);
 const char* nameOf(Activation);
 const char* nameOf(ScheduleKind);
 const char* nameOf(Anneal);
+const char* nameOf(Adversary);
 const char* nameOf(ClipKind); ///< "none", "norm", "norm-inf", "value"
 const char* nameOf(ScalerMode);
 

@@ -152,6 +152,7 @@ std::vector<Field> specialScheduleFields() {
 
 std::vector<Field> gradientFields() {
     const auto clips = [](const RunConfig& c) { return c.gradients.clip != ClipKind::None; };
+    const auto slopes = [](const RunConfig& c) { return c.model.adversary == Adversary::WganGp; };
     const auto penalised = [](const RunConfig& c) { return c.gradients.penalty != 0; };
     return {
         oneOf(ofRun(
@@ -196,6 +197,14 @@ std::vector<Field> gradientFields() {
                                  "infinite slope at a gradient of zero. PyTorch's recipe adds 0.")},
                          [](auto& c) -> auto& { return c.gradients.penaltyEps; }),
                      {0, 1, Bound::Closed, true}))),
+        when(slopes,
+             in(ofRun(
+                    {"gradients.critic_penalty", phrase("Settings", "Slope penalty"), kNoUnit,
+                     phrase("Settings",
+                            "Weight of the mean square by which the critic's slope misses "
+                            "1 at points between targets and predictions.")},
+                    [](auto& c) -> auto& { return c.gradients.criticPenalty; }),
+                {0, 1e6})),
     };
 }
 

@@ -1,9 +1,12 @@
-// The gradient penalty of PyTorch's notes on automatic mixed precision ("Gradient penalty").
+// The gradient penalty of PyTorch's notes on automatic mixed precision ("Gradient penalty"), and
+// that of WGAN-GP in the same form.
 #include "engine/step/penalty.h"
 
 #include "engine/core/error.h"
 #include "engine/ops/functional.h"
 #include "engine/passes/autodiff.h"
+
+#include <array>
 
 namespace halfscope {
 
@@ -30,6 +33,22 @@ NodeId emitGradientPenalty(Builder& b, const PenaltyTerms& terms) {
     if (terms.epsilon != 0) total = b.shift(total, terms.epsilon);
     // where a policy of the user's lowers the root, the loss that it is added to stays as it is
     return b.cast(fn::unary(b, Op::Sqrt, total), DType::F32);
+}
+
+NodeId emitSlopePenalty(Builder& b, NodeId at, NodeId output, NodeId scale, NodeId inverseScale) {
+    PhaseScope phase(b, Phase::Loss);
+    LabelScope label(b, "slope penalty");
+    const AutocastScope off(b, nullptr);
+    NodeId sum = b.sumAll(b.cast(output, DType::F32));
+    if (inverseScale != kNoNode) sum = b.mul(sum, scale);
+    const auto slopes = gradients(b, sum, std::array{at});
+    if (!slopes[0])
+        throw InputError(phrase("Model", "model.critic: its score does not depend on its input"));
+    NodeId slope = b.cast(*slopes[0], DType::F32);
+    if (inverseScale != kNoNode) slope = b.mul(slope, b.expandLike(inverseScale, slope));
+    const NodeId norm = b.unary(Op::Sqrt, b.sum(b.mul(slope, slope), Shape{1}));
+    const NodeId miss = b.shift(norm, -1);
+    return fn::mean(b, b.mul(miss, miss), {});
 }
 
 } // namespace halfscope

@@ -20,6 +20,21 @@ void PythonArguments::add(const char* name, bool value, bool standard) {
     if (value != standard) add(name, lang::pythonTruth(value));
 }
 
+std::optional<TorchLane> torchLane(Precision precision) {
+    switch (precision) {
+    case Precision::Fp32:
+    case Precision::ApexO0: return TorchLane{};
+    case Precision::Tf32: return TorchLane{"", "", true};
+    case Precision::AmpFp16:
+    case Precision::TorchCpuFp16: return TorchLane{"torch.float16", "", false};
+    case Precision::AmpBf16:
+    case Precision::TorchCpuBf16: return TorchLane{"torch.bfloat16", "", false};
+    case Precision::Fp16: return TorchLane{"", "torch.float16", false};
+    case Precision::Bf16: return TorchLane{"", "torch.bfloat16", false};
+    default: return std::nullopt; // Apex, Keras and policies of the user's
+    }
+}
+
 std::string optimizerCall(const OptimizerConfig& o, const std::string& parameters) {
     const OptimizerInfo& info = infoOf(o.kind);
     PythonArguments arguments(parameters);

@@ -1,8 +1,9 @@
-// Calls of PyTorch as Python writes them: optimizers and schedules from their settings.
+// What PyTorch calls the settings' precisions, optimizers and schedules, as Python writes it.
 #pragma once
 
 #include "engine/settings/run_config.h"
 
+#include <optional>
 #include <string>
 
 namespace halfscope {
@@ -20,6 +21,16 @@ public:
 private:
     std::string m_text;
 };
+
+/// How PyTorch gets a lane's precision.
+struct TorchLane {
+    std::string autocast; ///< the dtype; empty: off
+    std::string cast;     ///< the dtype of the whole network; empty: float32
+    bool tf32 = false;
+};
+
+/// Nothing where it cannot.
+std::optional<TorchLane> torchLane(Precision);
 
 /// "torch.optim.Adam(model.parameters(), lr=0.001)": what has PyTorch's default is left out.
 std::string optimizerCall(const OptimizerConfig&, const std::string& parameters);

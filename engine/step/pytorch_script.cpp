@@ -30,28 +30,6 @@ using lang::pythonReal;
 using lang::pythonText;
 using lang::pythonTruth;
 
-/// How PyTorch gets a lane's precision; nothing where it cannot.
-struct TorchLane {
-    std::string autocast; ///< the dtype; empty: off
-    std::string cast;     ///< the dtype of the whole network; empty: float32
-    bool tf32 = false;
-};
-
-std::optional<TorchLane> torchLane(Precision precision) {
-    switch (precision) {
-    case Precision::Fp32:
-    case Precision::ApexO0: return TorchLane{};
-    case Precision::Tf32: return TorchLane{"", "", true};
-    case Precision::AmpFp16:
-    case Precision::TorchCpuFp16: return TorchLane{"torch.float16", "", false};
-    case Precision::AmpBf16:
-    case Precision::TorchCpuBf16: return TorchLane{"torch.bfloat16", "", false};
-    case Precision::Fp16: return TorchLane{"", "torch.float16", false};
-    case Precision::Bf16: return TorchLane{"", "torch.bfloat16", false};
-    default: return std::nullopt; // Apex, Keras and policies of the user's
-    }
-}
-
 std::string indented(std::string_view lines) {
     std::string text;
     while (!lines.empty()) {
@@ -83,6 +61,10 @@ public:
           m_batch(batchOf(config)), m_samples(m_data.python(config.task, m_batch.outputs)),
           m_model(fittingModel(config, m_batch, DType::F32)),
           m_seen(seenInput(config, m_model, m_batch)) {
+        if (judged()) {
+            m_critic = criticOf(config.model, m_batch.outputs);
+            checkScores(m_critic, {{m_batch.rows, m_batch.outputs}, DType::F32});
+        }
         chooseLanes();
     }
 
@@ -94,7 +76,13 @@ public:
 
 private:
     bool hasSchedule() const { return m_config.schedule.kind != ScheduleKind::Constant; }
-    bool two() const { return m_parts.networks.size() > 1; }
+    bool two() const { return m_parts.optimizers.size() > 1; }
+    bool judged() const { return isAdversarial(m_config.model); }
+    bool validates() const { return m_data.validates && !judged(); }
+    bool slopes() const { return m_config.model.adversary == Adversary::WganGp; }
+    const char* shownLoss() const {
+        return judged() ? "losses[1]" : two() ? "sum(losses)" : "loss";
+    }
     bool anyCast() const {
         return std::any_of(m_lanes.begin(), m_lanes.end(),
                            [](const Lane& lane) { return !lane.torch.cast.empty(); });
@@ -172,6 +160,7 @@ private:
     std::string models() const;
     std::string helpers() const;
     std::string losses() const;
+    std::string scores() const;
     std::string penalty() const;
     std::string backward() const;
     std::string optimize() const;
@@ -186,6 +175,7 @@ private:
     const PythonData m_samples;
     const ModelSpec m_model;
     const SeenInput m_seen;
+    ModelSpec m_critic; ///< where there is one
     std::vector<Lane> m_lanes;
     std::vector<std::string> m_missing; ///< what PyTorch cannot do, in words
 };
@@ -203,7 +193,7 @@ Trains the lanes one after the other from the same weights on the same batches, 
 loss, the loss scale and the skipped steps of each. Whatever is drawn at random is PyTorch's own.
 """
 )";
-    const std::string code = pythonOf(m_model, "");
+    const std::string code = pythonOf(m_model, "") + (judged() ? pythonOf(m_critic, "") : "");
     if (code.find("OrderedDict") != std::string::npos)
         text += "from collections import OrderedDict\n";
     return text + m_samples.imports +
@@ -284,8 +274,13 @@ def batches(x, target):
 }
 
 std::string ScriptWriter::network() const {
-    return pythonClassesOf(m_model) + "\n\ndef make_model():\n    return " +
-           pythonOf(m_model, "    ") + "\n";
+    std::string text = "\n\ndef make_model():\n    return " + pythonOf(m_model, "    ") + "\n";
+    ModelSpec all = m_model;
+    if (judged()) {
+        text += "\n\ndef make_critic():\n    return " + pythonOf(m_critic, "    ") + "\n";
+        all.root.children = {m_model.root, m_critic.root}; // for their classes alone
+    }
+    return pythonClassesOf(all) + text;
 }
 
 /// How the network takes samples as they come.
@@ -305,6 +300,21 @@ def forward(model, x):
 }
 
 std::string ScriptWriter::lossFunction() const {
+    if (slopes())
+        return R"(
+
+def losses_of(real, made):
+    """The network's and the critic's, of the critic's scores."""
+    return -made.mean(), made.mean() - real.mean()
+)";
+    if (judged())
+        return R"(
+
+def losses_of(real, made):
+    """The network's and the critic's, of the critic's scores."""
+    bce, yes, no = F.binary_cross_entropy_with_logits, torch.ones_like(real), torch.zeros_like(real)
+    return bce(made, yes), bce(real, yes) + bce(made, no)
+)";
     const LossSpec& loss = m_config.task.loss;
     const LossInfo& info = infoOf(loss.kind);
     PythonArguments arguments(anyCast() ? "prediction.float(), target" : "prediction, target");
@@ -333,10 +343,10 @@ std::string ScriptWriter::models() const {
 )",
                       {{"TO", to}, {"OPTIMIZER", optimizerCall(first, "model.parameters()")}});
     return filled(
-        R"(    model = nn.ModuleList([make_model(), make_model()])
-    if weights:  # those of the second network begin with "second."
-        for network, start in zip(model, ("", "second.")):
-            names = [name for name in weights if name.startswith("second.") == bool(start)]
+        R"(    model = nn.ModuleList([make_model(), {MAKE}()])
+    if weights:  # those of the second network begin with "{START}"
+        for network, start in zip(model, ("", "{START}")):
+            names = [name for name in weights if name.startswith("{START}") == bool(start)]
             network.load_state_dict({name[len(start) :]: weights[name] for name in names})
     model = model{TO}
     optimizers = [
@@ -345,6 +355,8 @@ std::string ScriptWriter::models() const {
     ]
 )",
         {{"TO", to},
+         {"MAKE", judged() ? "make_critic" : "make_model"},
+         {"START", judged() ? m_parts.critic->prefix : m_parts.networks[1].prefix},
          {"FIRST", optimizerCall(first, "model[0].parameters()")},
          {"SECOND", optimizerCall(m_parts.optimizers[1].config, "model[1].parameters()")}});
 }
@@ -367,8 +379,29 @@ std::string ScriptWriter::helpers() const {
     return text + (two() ? "    for optimizer in optimizers:\n        " : "    ") + hook;
 }
 
+/// The forward pass where a critic judges it.
+std::string ScriptWriter::scores() const {
+    std::string text =
+        filled(R"(        x, target = {TO}, target.to(DEVICE)
+        with torch.autocast(DEVICE, autocast, enabled=autocast is not None):
+            made = forward(model[0], x)
+)",
+               {{"TO", anyCast() ? "x.to(DEVICE, lane.get(\"cast\"))" : "x.to(DEVICE)"}});
+    if (slopes())
+        text += R"(        share = torch.rand(len(x), 1, device=DEVICE)
+        between = (target + share * (made.detach().float() - target)).requires_grad_()
+)";
+    return text +
+           filled(R"(        with torch.autocast(DEVICE, autocast, enabled=autocast is not None):
+            scores = model[1](torch.cat([target, made{BETWEEN}]).to(x.dtype)).float().split(len(x))
+            losses = losses_of(scores[0], scores[1])
+)",
+                  {{"BETWEEN", slopes() ? ", between" : ""}});
+}
+
 /// The forward pass, under autocast.
 std::string ScriptWriter::losses() const {
+    if (judged()) return scores();
     std::string text =
         filled(R"(        x, target = {TO}, target.to(DEVICE)
         with torch.autocast(DEVICE, autocast, enabled=autocast is not None):
@@ -393,6 +426,14 @@ std::string ScriptWriter::losses() const {
 /// Its losses have a name of their own: the plain ones are what is shown.
 std::string ScriptWriter::penalty() const {
     const GradientConfig& g = m_config.gradients;
+    if (slopes())
+        return filled(
+            R"(        (slope,) = torch.autograd.grad(scaler.scale(scores[2].sum()), between, create_graph=True)
+        slope = slope.float() / scaler.get_scale()
+        miss = slope.square().sum(1).sqrt() - 1
+        totals = losses[0], losses[1] + {WEIGHT} * miss.square().mean()
+)",
+            {{"WEIGHT", pythonReal(g.criticPenalty)}});
     if (g.penalty == 0) return {};
     const std::string body = filled(
         R"(        scaled = torch.autograd.grad(scaler.scale(loss), list(model.parameters()), create_graph=True)
@@ -411,12 +452,16 @@ std::string ScriptWriter::penalty() const {
 
 std::string ScriptWriter::backward() const {
     const bool accumulates = m_config.gradients.accumulate > 1;
-    const bool penalised = m_config.gradients.penalty != 0;
+    const bool penalised = m_config.gradients.penalty != 0 || slopes();
     const std::string loss = penalised && !two() ? "total" : "loss";
     const std::string part = accumulates ? loss + " / ACCUMULATE" : loss;
-    const char* shown = two() ? "sum(losses)" : "loss";
+    const char* shown = shownLoss();
     std::string text = "        scaler.scale(" + part + ").backward()\n";
-    if (two())
+    if (judged())
+        text = std::string("        for network, loss in zip(model, ") +
+               (slopes() ? "totals" : "losses") + "):\n            scaler.scale(" + part +
+               ").backward(inputs=list(network.parameters()), retain_graph=True)\n";
+    else if (two())
         text = std::string("        for loss in ") + (penalised ? "totals" : "losses") +
                ":\n            scaler.scale(" + part + ").backward(retain_graph=True)\n";
     if (accumulates)
@@ -485,12 +530,12 @@ def train(lane, data, steps, weights=None):
     text += "    for step, (x, target) in zip(range(steps), batches(*data)):\n"
             "        scale = scaler.get_scale()\n";
     text += losses() + penalty() + backward() + optimize() + update();
-    return text + "        rows.append((" + (two() ? "sum(losses)" : "loss") +
+    return text + "        rows.append((" + shownLoss() +
            ".item(), scale, skipped))\n    return model, rows\n";
 }
 
 std::string ScriptWriter::evaluate() const {
-    if (!m_data.validates) return {};
+    if (!validates()) return {};
     const bool classes = infoOf(m_config.task.loss.kind).ofLabels;
     std::string text =
         filled(R"(
@@ -539,9 +584,9 @@ def main():
         print(f"{name}: loss {rows[-1][0]:.6g} at the end, {sum(row[2] for row in rows)} steps skipped")
 )",
         {{"WEIGHTS", m_config.model.weights.empty() ? "None" : pythonText(m_config.model.weights)},
-         {"VALIDATION", m_data.validates ? "validation" : "_"},
+         {"VALIDATION", validates() ? "validation" : "_"},
          {"STEPS", steps}});
-    if (m_data.validates)
+    if (validates())
         text += "        if len(validation[0]):\n"
                 "            print(f\"{name}: {evaluate(lane, model, *validation)}\")\n";
     return text + "\n\nif __name__ == \"__main__\":\n    main()\n";

@@ -45,12 +45,13 @@ public:
         groupParameters(f);
         emitBoundary();
         NodeId loss = kNoNode;
-        for (const NodeId each : f.losses) {
-            differentiate(each);
+        for (size_t i = 0; i < f.losses.size(); ++i) {
+            differentiate(f, i);
             PhaseScope phase(m_b, Phase::Loss);
             LabelScope label(m_b, "loss");
-            loss = sumOf(loss, each);
+            if (f.shownLoss == kNoNode) loss = sumOf(loss, f.losses[i]);
         }
+        if (f.shownLoss != kNoNode) loss = f.shownLoss;
         accumulate();
         unscale();
         clip();
@@ -127,10 +128,23 @@ private:
         return m_b.add(loss, m_b.scale(norm, config.penalty));
     }
 
+    NodeId withSlopePenalty(NodeId loss, const SlopePenalty& slope) {
+        const NodeId penalty = emitSlopePenalty(m_b, slope.at, slope.output, m_scale, m_inverse);
+        m_penalty = sumOf(m_penalty, penalty);
+        return m_b.add(loss, m_b.scale(penalty, m_config.gradients.criticPenalty));
+    }
+
+    /// The groups whose parameters a loss reaches.
+    std::span<Group> reachedBy(const Forward& f, size_t loss) {
+        return f.ownLosses ? std::span(m_groups).subspan(loss, 1) : std::span(m_groups);
+    }
+
     /// Adds the gradients of one loss to those that are there.
-    void differentiate(NodeId loss) {
+    void differentiate(const Forward& f, size_t index) {
+        NodeId loss = f.losses[index];
+        const std::span<Group> groups = reachedBy(f, index);
         std::vector<NodeId> parameters;
-        for (const Group& group : m_groups)
+        for (const Group& group : groups)
             for (const ParameterGradient& pg : group.gradients)
                 parameters.push_back(pg.parameter);
         NodeId scaled = kNoNode;
@@ -138,6 +152,8 @@ private:
             PhaseScope phase(m_b, Phase::Loss);
             LabelScope label(m_b, "scaled loss");
             loss = withPenalty(loss, parameters);
+            const SlopePenalty& slope = f.slopePenalty;
+            if (slope.at != kNoNode && slope.loss == index) loss = withSlopePenalty(loss, slope);
             const int64_t count = m_config.gradients.accumulate;
             if (count > 1) loss = m_b.div(loss, m_b.constantLike(static_cast<double>(count), loss));
             scaled = timesScale(loss);
@@ -145,7 +161,7 @@ private:
         PhaseScope phase(m_b, Phase::Backward);
         const auto found = gradients(m_b, scaled, parameters);
         size_t i = 0;
-        for (Group& group : m_groups)
+        for (Group& group : groups)
             for (ParameterGradient& pg : group.gradients) {
                 LabelScope label(m_b, pg.name + " over losses");
                 if (const auto& gradient = found[i++]) pg.gradient = sumOf(pg.gradient, *gradient);

@@ -13,6 +13,13 @@
 
 namespace halfscope {
 
+/// A penalty on how a network's output depends on its input, see emitSlopePenalty().
+struct SlopePenalty {
+    NodeId at = kNoNode;     ///< the input (rows, values), F32; kNoNode: no penalty
+    NodeId output = kNoNode; ///< one value a row
+    size_t loss = 0;         ///< that it is added to
+};
+
 /// What a forward hands to the rest of the step.
 struct Forward {
     NodeId prediction = kNoNode;
@@ -22,6 +29,10 @@ struct Forward {
     /// Parameter states by the optimizer that steps them; each optimizer skips on its own. Empty:
     /// all belong to the first.
     std::vector<std::vector<NodeId>> parameters{};
+    /// Loss i reaches the parameters of optimizer i alone; else every loss reaches all.
+    bool ownLosses = false;
+    NodeId shownLoss = kNoNode; ///< kNoNode: the sum of the losses
+    SlopePenalty slopePenalty{};
 };
 
 /// Emits inputs, parameter states and nodes. The lane's autocast policy is on; `storage` is the

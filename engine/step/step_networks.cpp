@@ -56,6 +56,13 @@ NodeId weightedSum(Builder& b, const LossPart& loss, const std::vector<NodeId>& 
     return sum;
 }
 
+void take(Networks& networks, const NetworkPart& part, EmittedModel& made) {
+    auto& parameters = networks.parameters[part.optimizer];
+    parameters.insert(parameters.end(), made.parameters.begin(), made.parameters.end());
+    for (ModelUpdate& update : made.updates)
+        networks.updates.push_back(std::move(update));
+}
+
 Networks emitNetworks(Builder& b, const RunConfig& config, const BatchShape& shape,
                       const PrecisionPlan& plan, ModelMode mode = ModelMode::Train) {
     const DType storage = plan.storage.weights;
@@ -70,10 +77,7 @@ Networks emitNetworks(Builder& b, const RunConfig& config, const BatchShape& sha
     for (const NetworkPart& part : parts.networks) {
         EmittedModel made = emitOne(b, model, input, plan, part, config.seed, mode);
         outputs.push_back(made.output);
-        auto& parameters = networks.parameters[part.optimizer];
-        parameters.insert(parameters.end(), made.parameters.begin(), made.parameters.end());
-        for (ModelUpdate& update : made.updates)
-            networks.updates.push_back(std::move(update));
+        take(networks, part, made);
     }
     if (outputs.size() == 1 && parts.losses.size() == 1) {
         networks.predictions = outputs;
@@ -101,9 +105,12 @@ void collectLayers(const LayerSpec& layer, const std::string& words,
 std::vector<std::string> layersOfText(const RunConfig& config) {
     const ModelSpec model = modelOf(config.model, 1, 1);
     std::vector<std::string> labels;
-    for (const NetworkPart& part : partsOf(config).networks)
+    const StepParts parts = partsOf(config);
+    for (const NetworkPart& part : parts.networks)
         collectLayers(model.root, wordsOf(part.prefix), labels);
-    if (config.model.networks > 1) labels.push_back("mixtures");
+    if (parts.critic)
+        collectLayers(criticOf(config.model, 1).root, wordsOf(parts.critic->prefix), labels);
+    if (parts.losses.size() > 1) labels.push_back("mixtures");
     labels.push_back("loss");
     return labels;
 }
@@ -126,6 +133,94 @@ std::vector<NodeId> emitLosses(Builder& b, const RunConfig& config, const BatchS
     return losses;
 }
 
+/// A network that learns from a critic, and the critic.
+class Adversaries {
+public:
+    Adversaries(Builder& b, const RunConfig& config, const BatchShape& shape,
+                const PrecisionPlan& plan, ModelMode mode = ModelMode::Train)
+        : m_b(b), m_config(config), m_shape(shape), m_plan(plan), m_mode(mode) {}
+
+    /// The critic's loss is the one that is shown.
+    Forward forward(Networks networks) {
+        Forward f;
+        f.prediction = networks.predictions[0];
+        const NodeId target = m_b.input("target", m_shape.target(), DType::F32);
+        std::vector<NodeId> judged{target, f.prediction};
+        const bool slopes =
+            m_config.model.adversary == Adversary::WganGp && m_mode == ModelMode::Train;
+        if (slopes) {
+            f.slopePenalty.at = mixture(networks, target, f.prediction);
+            judged.push_back(f.slopePenalty.at);
+        }
+        const std::vector<NodeId> scores = critic(networks, judged);
+        if (slopes) f.slopePenalty.output = scores[2];
+        f.slopePenalty.loss = 1;
+        f.losses = losses(scores[0], scores[1]);
+        f.shownLoss = f.losses[1];
+        f.ownLosses = true;
+        f.parameters = std::move(networks.parameters);
+        f.updates = std::move(networks.updates);
+        return f;
+    }
+
+private:
+    /// Of each sample a point between its target and its prediction, drawn anew in every step.
+    NodeId mixture(Networks& networks, NodeId target, NodeId made) {
+        LabelScope label(m_b, "mixtures");
+        const AutocastScope off(m_b, nullptr);
+        const NodeId counter = m_b.state("critic.mixtures", {}, DType::F32, StateRole::Counter);
+        networks.updates.push_back({counter, kNoNode, m_b.label(), 0});
+        const NodeId share = fn::uniform(m_b, Shape{m_shape.rows, 1}, counter, m_config.seed);
+        const NodeId way = m_b.sub(m_b.cast(made, DType::F32), target);
+        return m_b.add(target, m_b.mul(m_b.expandLike(share, way), way));
+    }
+
+    /// A score a row, F32, of each of `judged`. The critic sees them as one batch.
+    std::vector<NodeId> critic(Networks& networks, const std::vector<NodeId>& judged) {
+        const NetworkPart part = partsOf(m_config).critic.value();
+        const ModelSpec model = criticOf(m_config.model, m_shape.outputs);
+        NodeId all = kNoNode;
+        {
+            LabelScope label(m_b, "critic input");
+            const bool byLayers = m_plan.policy && m_plan.policy->everyLayer; // it is no layer
+            const AutocastScope scope(m_b, byLayers ? nullptr : m_b.policy());
+            all = m_b.cast(fn::cat(m_b, judged, 0), m_plan.storage.weights);
+        }
+        const Shape in = m_b.shapeOf(all);
+        checkScores(model, {in, m_plan.storage.weights});
+        EmittedModel made = emitOne(m_b, model, {all, in}, m_plan, part, m_config.seed, m_mode);
+        take(networks, part, made);
+        std::vector<NodeId> scores;
+        const NodeId wide = m_b.cast(made.output, DType::F32);
+        for (size_t i = 0; i < judged.size(); ++i) {
+            const auto first = static_cast<int64_t>(i) * m_shape.rows;
+            scores.push_back(m_b.slice(wide, 0, first, first + m_shape.rows));
+        }
+        return scores;
+    }
+
+    /// The first network's loss, and the critic's.
+    std::vector<NodeId> losses(NodeId real, NodeId made) {
+        PhaseScope phase(m_b, Phase::Loss);
+        LabelScope label(m_b, "loss");
+        const auto f32 = [this](NodeId loss) { return m_b.cast(loss, DType::F32); };
+        if (m_config.model.adversary == Adversary::WganGp) {
+            const NodeId mean = fn::mean(m_b, made, {});
+            return {f32(m_b.neg(mean)), f32(m_b.sub(mean, fn::mean(m_b, real, {})))};
+        }
+        const NodeId yes = m_b.constantLike(1, real), no = m_b.constantLike(0, real);
+        const NodeId found = fn::bceWithLogits(m_b, made, no);
+        return {f32(fn::bceWithLogits(m_b, made, yes)),
+                f32(m_b.add(fn::bceWithLogits(m_b, real, yes), found))};
+    }
+
+    Builder& m_b;
+    const RunConfig& m_config;
+    const BatchShape& m_shape;
+    const PrecisionPlan& m_plan;
+    const ModelMode m_mode;
+};
+
 } // namespace
 
 Graph buildStep(const RunConfig& config, const LaneConfig& lane, const BatchShape& shape) {
@@ -136,6 +231,8 @@ Graph buildStep(const RunConfig& config, const LaneConfig& lane, const Precision
                 const BatchShape& shape) {
     return buildStepWith(config, lane, plan, [&](Builder& b, DType) {
         Networks networks = emitNetworks(b, config, shape, plan);
+        if (isAdversarial(config.model))
+            return Adversaries(b, config, shape, plan).forward(std::move(networks));
         Forward f;
         f.prediction = networks.predictions[0];
         f.parameters = std::move(networks.parameters);
@@ -161,8 +258,15 @@ Graph buildEvaluation(const RunConfig& config, const PrecisionPlan& plan, const 
     Builder b(graph);
     b.setMathMode(plan.math);
     AutocastScope scope(b, plan.policy ? &*plan.policy : nullptr);
-    const Networks networks = emitNetworks(b, config, shape, plan, ModelMode::Evaluate);
+    Networks networks = emitNetworks(b, config, shape, plan, ModelMode::Evaluate);
     NodeId loss = kNoNode;
+    if (isAdversarial(config.model)) {
+        const Forward f =
+            Adversaries(b, config, shape, plan, ModelMode::Evaluate).forward(std::move(networks));
+        graph.addOutput("prediction", f.prediction);
+        graph.addOutput("loss", f.shownLoss);
+        return graph;
+    }
     for (const NodeId each : emitLosses(b, config, shape, networks.predictions))
         loss = loss == kNoNode ? each : b.add(loss, each);
     graph.addOutput("prediction", networks.predictions[0]);
@@ -171,7 +275,7 @@ Graph buildEvaluation(const RunConfig& config, const PrecisionPlan& plan, const 
 }
 
 std::vector<std::string> layersOf(const RunConfig& config) {
-    if (!config.model.layers.empty()) return layersOfText(config);
+    if (!config.model.layers.empty() || isAdversarial(config.model)) return layersOfText(config);
     RunConfig network = config;
     network.gradients.penalty = 0; // comes after the layers
     // Any policy decides about the same layers, whatever the shape; norms want two rows.

@@ -8,14 +8,18 @@ StepParts partsOf(const RunConfig& config) {
     parts.networks = {{"", 0}};
     parts.losses = {{{1}}};
     parts.optimizers = {{config.optimizer, "optimizer", "schedule.table", "learning rate"}};
-    if (config.model.networks == 1) return parts;
+    if (networksOf(config.model) == 1) return parts;
     OptimizerConfig second = config.optimizer;
     second.kind = config.second.kind;
     second.lr = config.second.lr;
+    parts.optimizers.push_back({second, "optimizer2", "schedule.table2", "second learning rate"});
+    if (isAdversarial(config.model)) {
+        parts.critic = {"critic.", 1};
+        return parts;
+    }
     parts.networks.push_back({"second.", 1});
     // The factors of PyTorch's notes on AMP; both losses are zero at (8, 1) / 19 of the target.
     parts.losses = {{{2, 3}}, {{3, -5}}};
-    parts.optimizers.push_back({second, "optimizer2", "schedule.table2", "second learning rate"});
     return parts;
 }
 

@@ -1,9 +1,11 @@
 // What a run trains, as lists: networks, losses over weighted sums of their outputs, and
-// optimizers. Settings know one network, or the two of PyTorch's recipe; the step takes any number.
+// optimizers. Settings know one network, the two of PyTorch's recipe, or one with its critic; the
+// step takes any number.
 #pragma once
 
 #include "engine/settings/run_config.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +25,11 @@ struct OptimizerPart {
     std::string label; ///< "learning rate": of the causes of nodes that read it
 };
 struct StepParts {
-    std::vector<NetworkPart> networks;
-    std::vector<LossPart> losses; ///< the first one's sum is the prediction
+    std::vector<NetworkPart> networks; ///< of model.layers
+    std::optional<NetworkPart> critic; ///< of model.critic
+    /// The first one's sum is the prediction. With a critic there is one, which takes the
+    /// prediction as it is.
+    std::vector<LossPart> losses;
     std::vector<OptimizerPart> optimizers;
 };
 

@@ -447,7 +447,7 @@ void Experiment::applyEdits() {
 
 /// Whether its network is one Linear layer on the terms of a curve.
 bool Experiment::hasFormula() const {
-    if (view().terms.empty() || m_config.model.networks > 1) return false;
+    if (view().terms.empty() || networksOf(m_config.model) > 1) return false;
     const BatchShape shape = m_task->shape();
     const ModelSpec model = modelOf(m_config.model, shape.inputs, shape.outputs);
     const std::vector<LayerSpec>& layers = model.root.children;

@@ -52,9 +52,14 @@ std::map<std::string, Shape> shapesOf(const RunConfig& config) {
     const BatchShape batch = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
     const ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
     std::map<std::string, Shape> shapes;
-    for (const NetworkPart& part : partsOf(config).networks)
-        for (const NamedParameter& each : parametersOf(model))
-            shapes[part.prefix + each.name] = each.info.shape;
+    const StepParts parts = partsOf(config);
+    const auto put = [&shapes](const std::string& prefix, const ModelSpec& network) {
+        for (const NamedParameter& each : parametersOf(network))
+            shapes[prefix + each.name] = each.info.shape;
+    };
+    for (const NetworkPart& part : parts.networks)
+        put(part.prefix, model);
+    if (parts.critic) put(parts.critic->prefix, criticOf(config.model, batch.outputs));
     return shapes;
 }
 

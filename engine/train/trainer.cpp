@@ -203,7 +203,7 @@ struct Trainer::Impl {
     Row readRow() {
         MetricsRow values{};
         at->readMetrics(std::as_writable_bytes(std::span(values)));
-        Row read{recordOf(values, config.model.networks, lane.scaler.onOverflow),
+        Row read{recordOf(values, networksOf(config.model), lane.scaler.onOverflow),
                  static_cast<float>(values[kNextScaleMetric])};
         read.record.step = lastStep;
         read.record.lane = laneIndex;

@@ -34,7 +34,8 @@ constexpr int kLaneRole = Qt::UserRole + 1; // of the box with the modes
 
 ImageView::Style styleOf(ViewKind kind) {
     switch (kind) {
-    case ViewKind::Painted: return ImageView::Style::Pixels;
+    case ViewKind::Painted:
+    case ViewKind::Samples: return ImageView::Style::Pixels;
     case ViewKind::Classes: return ImageView::Style::Cells;
     case ViewKind::Scatter:
     case ViewKind::Curve:
@@ -450,6 +451,9 @@ QString CompareView::explanation() const {
     case ViewKind::Plane:
         return tr("Blue, dots: class 0. Orange, crosses: class 1. On the line both are equally "
                   "likely.");
+    case ViewKind::Samples:
+        return tr("What each network makes of the same random numbers. The target: samples of the "
+                  "data.");
     case ViewKind::Classes:
         if (showsSamples())
             return tr("Samples to validate on. A frame marks a mistake, its number is the class "

@@ -1,5 +1,5 @@
-// Activations that are no op of their own, the softmax family, and dropout. Softmax and its kin are
-// put together from primitives with autocast off inside.
+// Activations that are no op of their own, the softmax family, random numbers and dropout. Softmax
+// and its kin are put together from primitives with autocast off inside.
 #include "engine/ops/functions/activations.h"
 
 #include "engine/core/error.h"
@@ -91,13 +91,17 @@ NodeId prelu(Builder& b, NodeId x, NodeId weight) {
     return in.result(b, b.where(above, in[0], b.mul(below, slope)));
 }
 
+NodeId uniform(Builder& b, const Shape& shape, NodeId counter, uint64_t seed) {
+    return b.emit(Op::Random, {counter}, RandomAttrs{shape, seed, freeStream(b.graph())});
+}
+
 NodeId dropout(Builder& b, NodeId x, double p, NodeId counter, uint64_t seed) {
     if (!(p >= 0 && p <= 1))
         throw InputError(phrase("Operations", "dropout: p is %1; allowed are 0 to 1"),
                          std::to_string(p));
     const Operands in(b, "dropout", std::array{x});
     const Shape shape = b.shapeOf(in[0]);
-    const NodeId u = b.emit(Op::Random, {counter}, RandomAttrs{shape, seed, freeStream(b.graph())});
+    const NodeId u = uniform(b, shape, counter, seed);
     const NodeId dropped = b.emit(Op::Less, {u, b.constantLike(p, u)});
     // A factor, not a choice: what is inf or NaN stays visible where it is dropped, as in PyTorch.
     const NodeId kept = b.constantLike(p < 1 ? 1 / (1 - p) : 0, in[0]);

@@ -8,6 +8,7 @@
 
 #include <QtTest>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -73,6 +74,7 @@ private slots:
     void pointSplits();
     void mapCoversAllPoints_data() { points_data(); }
     void mapCoversAllPoints();
+    void generate();
 };
 
 /// Of each data set that needs no file, with each loss that it allows.
@@ -96,7 +98,42 @@ void TestDrawnData::rowsNameTheirViews() {
         QCOMPARE(makeDataset(task, 1)->view().kind, viewKindOf(task));
         seen.insert(viewKindOf(task));
     }
-    QCOMPARE(seen.size(), size_t{5});
+    QCOMPARE(seen.size(), size_t{6});
+}
+
+/// Numbers of their own for every sample beside the sample's digits, over and over; the view's are
+/// those of no sample.
+void TestDrawnData::generate() {
+    TaskConfig task = taskOf("generate", 4100, 0);
+    task.latent = 16;
+    QCOMPARE(factsOf(task).tensors[kX].shape, (Shape{16}));
+    QCOMPARE(factsOf(task).tensors[kTarget].shape, (Shape{784}));
+    const auto data = makeDataset(task, 5);
+    QCOMPARE(data->samples(Split::Train), int64_t{4100});
+    QCOMPARE(data->samples(Split::Validation), int64_t{0});
+    const Batch all = allOf(*data);
+    const std::span<const float> x = all.floats(kX), target = all.floats(kTarget);
+    double sum = 0, squares = 0;
+    for (const float value : x) {
+        sum += double{value};
+        squares += double{value} * double{value};
+    }
+    const auto count = static_cast<double>(x.size());
+    QVERIFY(std::abs(sum / count) < 5 / std::sqrt(count));
+    QVERIFY(std::abs(squares / count - 1) < 5 * std::sqrt(2 / count));
+    QCOMPARE(std::set<float>(x.begin(), x.end()).size() > x.size() * 9 / 10, true);
+    TaskConfig digits = taskOf("mnist", 0, 0);
+    const Batch pictures = allOf(*makeDataset(digits, 5));
+    const std::span<const float> pixels = pictures.floats(kX); // 2,000 of them
+    for (const size_t sample : {size_t{0}, size_t{1999}, size_t{2000}, size_t{4099}})
+        for (size_t i = 0; i < 784; ++i)
+            QCOMPARE(target[sample * 784 + i], pixels[sample % 2000 * 784 + i]);
+    const TaskView view = data->view();
+    QCOMPARE(view.width, 28);
+    QCOMPARE(view.height, 28);
+    const std::span<const float> shown = view.probe->floats(kX);
+    QCOMPARE(shown.size(), size_t{64 * 16});
+    QVERIFY(std::search(x.begin(), x.end(), shown.begin(), shown.begin() + 16) == x.end());
 }
 
 void TestDrawnData::parabola() {

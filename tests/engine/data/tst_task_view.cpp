@@ -17,6 +17,21 @@ private slots:
     void curve();
     void plane();
     void formulas();
+    /// Five pictures of 2 x 1 pixels: as many as fill a square, with a line between them.
+    void samples() {
+        TaskView view;
+        view.kind = ViewKind::Samples;
+        view.width = 2;
+        view.height = 1;
+        const std::array<float, 10> values{0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 9, 9};
+        const Picture picture = pictureOf(view, {}, values);
+        QCOMPARE(picture.width, 5);
+        QCOMPARE(picture.height, 3);
+        const float line = picture.values.at(2);
+        const std::vector<float> wanted{0.1f, 0.2f, line, 0.3f, 0.4f, line, line, line,
+                                        line, line, 0.5f, 0.6f, line, 0.7f, 0.8f};
+        QCOMPARE(picture.values, wanted);
+    }
     void classes() {
         const std::array specs{TensorSpec{"x", {1}}, TensorSpec{"target", {}, DType::I32, 3}};
         Batch batch = Batch::of(specs, 4);

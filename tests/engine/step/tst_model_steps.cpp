@@ -10,6 +10,7 @@
 #include "engine/settings/layers.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_task.h"
+#include "engine/step/penalty.h"
 #include "engine/step/step_graph.h"
 #include "tests/support/lane.h"
 
@@ -216,6 +217,70 @@ private slots:
         QCOMPARE(differentBits(trained(config, 3), seen), 0);
     }
 
+    void eachNetworkLearnsFromItsOwnLoss_data() {
+        QTest::addColumn<int>("adversary");
+        for (const Adversary each : {Adversary::Gan, Adversary::WganGp})
+            QTest::newRow(nameOf(each)) << static_cast<int>(each);
+    }
+    /// While the network stands still, the critic's loss falls; while the critic stands still, the
+    /// network makes it rise.
+    void eachNetworkLearnsFromItsOwnLoss() {
+        QFETCH(int, adversary);
+        RunConfig config = pictureConfig("");
+        config.model.adversary = static_cast<Adversary>(adversary);
+        config.model.critic = "Sequential(Linear(1, 16), Tanh(), Linear(16, 1))";
+        config.model.norm = Norm::None;
+        constexpr int kSteps = 20;
+        const auto losses = [&](double lr, double second) {
+            config.optimizer.lr = lr;
+            config.second = {OptimizerKind::Adam, second};
+            const std::vector<float> seen = trained(config, kSteps);
+            return std::array{seen[0], seen[2 * kSteps - 2]};
+        };
+        const auto alone = losses(0, 1e-2), deceived = losses(1e-2, 0);
+        QCOMPARE(deceived[0], alone[0]);
+        QVERIFY2(alone[1] < alone[0] - 1e-3f, qPrintable(QString::number(double{alone[1]})));
+        QVERIFY2(deceived[1] > alone[0] + 1e-3f, qPrintable(QString::number(double{deceived[1]})));
+    }
+
+    /// Of w x with w = (3, 4): (5 - 1)^2 everywhere, whatever the scale.
+    void slopesOfACriticAreHeldNearOne() {
+        for (const double scale : {0.0, 1024.0}) {
+            Graph graph;
+            Builder b(graph);
+            const NodeId at = b.input("at", {3, 2}, DType::F32);
+            const NodeId weight = b.input("weight", {1, 2}, DType::F32);
+            const bool scaled = scale != 0;
+            const NodeId penalty =
+                emitSlopePenalty(b, at, fn::linear(b, at, weight, kNoNode),
+                                 scaled ? b.constant(scale, {}, DType::F32) : kNoNode,
+                                 scaled ? b.constant(1 / scale, {}, DType::F32) : kNoNode);
+            const std::map<NodeId, RefTensor> leaves{{at, {{3, 2}, {1, 2, 3, 4, 5, 6}}},
+                                                     {weight, {{1, 2}, {3, 4}}}};
+            const auto values = evaluate(graph, leaves, std::array{penalty}, RefRounding::None);
+            QCOMPARE(values.at(penalty).values, std::vector<double>{16});
+        }
+    }
+
+    void wrongCriticsAreRefused() {
+        RunConfig config = pictureConfig("");
+        config.model.adversary = Adversary::Gan;
+        config.model.critic = "Linear(2, 1)";
+        QCOMPARE(refusalOf(config), QString("model.critic, line 1, column 1: Linear(2, 1): the "
+                                            "input has 1 features"));
+        config.model.critic = "Linear(1, 3)";
+        QCOMPARE(refusalOf(config),
+                 QString("model.critic: the critic makes (2048, 3) of (2048, 1), where one score "
+                         "for each sample, (2048, 1), is expected"));
+        config.model.critic.clear();
+        config.gradients.penalty = 1;
+        QVERIFY_EXCEPTION_THROWN(checkConfig(config), InputError);
+        config.gradients.penalty = 0;
+        config.task.kind = TaskKind::Mnist;
+        config.task.loss.kind = LossKind::CrossEntropy;
+        QVERIFY_EXCEPTION_THROWN(checkConfig(config), InputError);
+    }
+
     void layersAreNamedByKindAndPath() {
         RunConfig config = pictureConfig("Sequential(Conv2d(2, 8, 1), ReLU(), Flatten(0, 0),"
                                          "Residual(Conv2d(8, 8, 1)), Conv2d(8, 1, 1))");
@@ -229,6 +294,12 @@ private slots:
             if (g[id].op != Op::Matmul || g[id].cause.phase != Phase::Forward) continue;
             QCOMPARE(g[id].dtype == DType::F32, g[id].cause.label == "Conv2d 3.0");
         }
+        RunConfig judged = config;
+        judged.model.layers = "Linear(2, 1)";
+        judged.model.adversary = Adversary::Gan;
+        const std::vector<std::string> both{"Linear", "critic Linear 0", "critic LeakyReLU 1",
+                                            "critic Linear 2", "loss"};
+        QCOMPARE(layersOf(judged), both);
         config.lanes[0].layers = "layer 1=float32";
         QVERIFY(refusalOf(config).startsWith("precision.layers: \"layer 1\" is not a layer of"));
     }

@@ -141,6 +141,13 @@ void TestPyTorchRuns::follows_data() {
     row("fourier",
         {"data.kind=image", "model.layers=nn.Sequential(FourierFeatures(2, 8, 4.), "
                             "nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 3), nn.Sigmoid())"});
+    const QString generator = "model.layers=nn.Sequential(nn.Linear(2, 16), nn.ReLU(), "
+                              "nn.Linear(16, 3), nn.Sigmoid())";
+    row("gan", {"data.kind=image", "model.adversary=gan", generator, "optimizer.second_lr=3e-4"});
+    // of a linear critic, whose slope is the same everywhere: where it is taken is drawn at random
+    row("wgan-gp",
+        {"data.kind=image", "model.adversary=wgan-gp", generator, "model.critic=nn.Linear(3, 1)",
+         "optimizer.second_kind=adam", "optimizer.second_lr=3e-3", "gradients.critic_penalty=3"});
     for (const char* points : {"moons", "spirals", "circles"}) // without what each draws by itself
         row(points, {QStringLiteral("data.kind=") + points, "task.noise=0", "task.samples=61",
                      "task.batch=20", "data.validation=0", "data.shuffle=false", "model.norm=none",

@@ -74,6 +74,8 @@ private slots:
     void laneBecomesAFile_data();
     void laneBecomesAFile();
     void lanesStartFromIt();
+    void holdsBothNetworks_data();
+    void holdsBothNetworks();
     void valuesAreRoundedOnce_data();
     void valuesAreRoundedOnce();
     void refuses_data();
@@ -153,6 +155,31 @@ void TestStateDict::lanesStartFromIt() {
             QCOMPARE(values[i], roundTo(DType::F16, wanted.at(name)[i]));
     // moments and counters are those of a new run
     QCOMPARE(experiment.lane(0).state().step, int64_t{0});
+}
+
+void TestStateDict::holdsBothNetworks_data() {
+    QTest::addColumn<QStringList>("settings");
+    QTest::addColumn<QByteArray>("name"); // one of the second network
+    QTest::newRow("two networks") << QStringList{"model.networks=2"} << QByteArray("second.0.bias");
+    QTest::newRow("critic") << QStringList{"model.adversary=gan"} << QByteArray("critic.0.bias");
+}
+
+void TestStateDict::holdsBothNetworks() {
+    QFETCH(const QStringList, settings);
+    QFETCH(const QByteArray, name);
+    RunConfig both = config();
+    for (const QString& setting : settings)
+        applySetting(both, setting.toStdString());
+    Experiment trained(both);
+    train(trained);
+    const std::string file =
+        writeBytes(path("both.safetensors"), stateDictBytes(trained.lane(0), kModel, "1"));
+    QVERIFY(safetensorsInfo(file).find(name.toStdString()));
+    checkStateDict(file, both); // throws
+    both.seed = 77;
+    both.model.weights = file;
+    Experiment experiment(both);
+    QCOMPARE(differentWeights(experiment.lane(0).weights(), trained.lane(0).weights()), 0);
 }
 
 void TestStateDict::valuesAreRoundedOnce_data() {

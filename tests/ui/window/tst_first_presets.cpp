@@ -30,6 +30,7 @@ void TestFirstPresets::play_data() {
     QTest::newRow("mnist-cnn") << "true classes";
     QTest::newRow("fashion-cnn") << "true classes";
     QTest::newRow("resnet-small") << "true classes";
+    QTest::newRow("gan") << "same random numbers";
 }
 
 void TestFirstPresets::play() {
