@@ -51,6 +51,8 @@ private slots:
     void coefficients_data();
     void coefficients();
     void otherNetworksHaveNoFormula();
+    void coordinatesPaintFineLines_data();
+    void coordinatesPaintFineLines();
     void probeByHand();
     void lookingChangesNothing();
     void probesStop();
@@ -255,6 +257,27 @@ void TestSmallTasks::oneCycleSpansTheEpochs() {
     QVERIFY(rate(469) < rate(470) && rate(471) < rate(470));
     QVERIFY(isNear(rate(1569), 4e-8));
     QVERIFY(!cyclesMomentum(config.schedule));
+}
+
+void TestSmallTasks::coordinatesPaintFineLines_data() {
+    QTest::addColumn<int>("steps");
+    QTest::newRow("siren") << 80;
+    QTest::newRow("fourier") << 250;
+}
+
+/// A peak signal-to-noise ratio of 40 dB in both lanes. The network of the preset picture, of about
+/// as many weights, is near 28 dB by the first of these steps.
+void TestSmallTasks::coordinatesPaintFineLines() {
+    QFETCH(const int, steps);
+    RunConfig config = presetOnCpu(QTest::currentDataTag());
+    config.task.side = 32;
+    config.steps = steps;
+    Experiment experiment(config);
+    const std::vector<StepRecord> records = train(experiment);
+    for (size_t lane = 0; lane < 2; ++lane) {
+        const float loss = records.at(records.size() - 2 + lane).loss;
+        QVERIFY2(loss < 1e-4f, qPrintable(QString::number(double{loss})));
+    }
 }
 
 void TestSmallTasks::everyPrecision_data() {

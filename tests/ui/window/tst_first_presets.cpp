@@ -27,9 +27,9 @@ void TestFirstPresets::play_data() {
     QTest::newRow("line-fit") << "A: y = ";
     QTest::newRow("moons") << "Orange, crosses";
     QTest::newRow("spirals") << "Orange, crosses";
-    QTest::newRow("mnist-cnn") << "true classes";
-    QTest::newRow("fashion-cnn") << "true classes";
-    QTest::newRow("resnet-small") << "true classes";
+    QTest::newRow("mnist-cnn") << "A frame marks a mistake";
+    QTest::newRow("fashion-cnn") << "A frame marks a mistake";
+    QTest::newRow("resnet-small") << "A frame marks a mistake";
     QTest::newRow("gan") << "same random numbers";
 }
 
