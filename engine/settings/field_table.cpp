@@ -303,7 +303,9 @@ std::vector<Field> adversaryFields() {
                           "gan: binary cross entropy of the critic's scores (Goodfellow and "
                           "others, 2014). wgan-gp: the difference of their means, with a penalty "
                           "that keeps the critic's slope near 1 (Gulrajani and others, 2017). Both "
-                          "networks step together; the loss shown is the critic's.")},
+                          "networks step together. The loss shown is the critic's; with wgan-gp "
+                          "it is minus the critic's, the distance between both kinds that it "
+                          "measures.")},
                   [](auto& c) -> auto& { return c.model.adversary; }),
               namesUpTo(Adversary::WganGp)),
         std::move(critic),

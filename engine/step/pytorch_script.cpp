@@ -81,7 +81,7 @@ private:
     bool validates() const { return m_data.validates && !judged(); }
     bool slopes() const { return m_config.model.adversary == Adversary::WganGp; }
     const char* shownLoss() const {
-        return judged() ? "losses[1]" : two() ? "sum(losses)" : "loss";
+        return slopes() ? "-losses[1]" : judged() ? "losses[1]" : two() ? "sum(losses)" : "loss";
     }
     bool anyCast() const {
         return std::any_of(m_lanes.begin(), m_lanes.end(),

@@ -140,7 +140,7 @@ public:
                 const PrecisionPlan& plan, ModelMode mode = ModelMode::Train)
         : m_b(b), m_config(config), m_shape(shape), m_plan(plan), m_mode(mode) {}
 
-    /// The critic's loss is the one that is shown.
+    /// Shown is the critic's loss; of WGAN, as in its paper, the distance that the critic measures.
     Forward forward(Networks networks) {
         Forward f;
         f.prediction = networks.predictions[0];
@@ -156,7 +156,8 @@ public:
         if (slopes) f.slopePenalty.output = scores[2];
         f.slopePenalty.loss = 1;
         f.losses = losses(scores[0], scores[1]);
-        f.shownLoss = f.losses[1];
+        const bool measures = m_config.model.adversary == Adversary::WganGp;
+        f.shownLoss = measures ? m_b.neg(f.losses[1]) : f.losses[1];
         f.ownLosses = true;
         f.parameters = std::move(networks.parameters);
         f.updates = std::move(networks.updates);
