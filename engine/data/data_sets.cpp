@@ -92,7 +92,7 @@ public:
     }
 
 private:
-    using Key = std::array<std::string, 12>;
+    using Key = std::array<std::string, 14>;
     static Key keyOf(const TaskConfig& task) {
         return {nameOf(task.kind),
                 task.path,

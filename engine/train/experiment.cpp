@@ -88,6 +88,10 @@ void Experiment::resume(const ExperimentState& state) {
         m_lanes[i]->restore(state.lanes[i]);
     m_step = state.step;
     m_wallSeconds = state.wallSeconds;
+    if (!isValidatedAfter(m_step)) return;
+    for (const auto& lane : m_lanes) // for the pictures: rows have it already
+        if (!lane->evaluate(m_stop)) return;
+    m_validated = m_step;
 }
 
 /// The recorded forks and edits up to a step, each at its own, without training in between.
