@@ -294,6 +294,7 @@ std::vector<Field> adversaryFields() {
                                 "the second one.")},
             [](auto& c) -> auto& { return c.model.critic; }));
     critic.check = checkCriticText;
+    critic.allowed = phrase("Settings", "PyTorch's text of a network, or nothing");
     return {
         oneOf(ofRun(
                   {"model.adversary", phrase("Settings", "Adversary"), kNoUnit,

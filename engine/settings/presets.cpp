@@ -365,7 +365,7 @@ Preset gan() {
 /// Time-Scale Update Rule" (2017).
 Preset wganGp() {
     Preset made = adversaries(
-        "wgan-gp", phrase("Presets", "WGAN with slope penalty"),
+        "wgan-gp", phrase("Presets", "WGAN-GP"),
         phrase("Presets", "The critic's slope is kept near 1 between real and drawn digits: a "
                           "second backward pass through scaled gradients, as in PyTorch's notes."),
         Adversary::WganGp);

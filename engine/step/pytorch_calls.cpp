@@ -94,4 +94,14 @@ std::string scheduleCall(const ScheduleConfig& s) {
     return {};
 }
 
+std::string indented(std::string_view lines) {
+    std::string text;
+    while (!lines.empty()) {
+        const size_t end = lines.find('\n') + 1;
+        text += "    " + std::string(lines.substr(0, end));
+        lines.remove_prefix(end);
+    }
+    return text;
+}
+
 } // namespace halfscope

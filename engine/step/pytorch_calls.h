@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace halfscope {
 
@@ -37,5 +38,8 @@ std::string optimizerCall(const OptimizerConfig&, const std::string& parameters)
 /// "torch.optim.lr_scheduler.StepLR(optimizer, ...)", where a schedule that spans the run has the
 /// length `updates`, a name; empty for a constant rate.
 std::string scheduleCall(const ScheduleConfig&);
+
+/// Each line, of which the last ends too, four spaces further to the right.
+std::string indented(std::string_view lines);
 
 } // namespace halfscope

@@ -30,16 +30,6 @@ using lang::pythonReal;
 using lang::pythonText;
 using lang::pythonTruth;
 
-std::string indented(std::string_view lines) {
-    std::string text;
-    while (!lines.empty()) {
-        const size_t end = lines.find('\n') + 1;
-        text += "    " + std::string(lines.substr(0, end));
-        lines.remove_prefix(end);
-    }
-    return text;
-}
-
 /// From what is known of the files, since a program is wanted at once. A picture's facts do not
 /// tell whether it is grey: for a network with one output it is taken for grey.
 BatchShape batchOf(const RunConfig& config) {
