@@ -191,6 +191,7 @@ private:
         checkScores(model, {in, m_plan.storage.weights});
         EmittedModel made = emitOne(m_b, model, {all, in}, m_plan, part, m_config.seed, m_mode);
         take(networks, part, made);
+        LabelScope label(m_b, "critic output");
         std::vector<NodeId> scores;
         const NodeId wide = m_b.cast(made.output, DType::F32);
         for (size_t i = 0; i < judged.size(); ++i) {
