@@ -301,7 +301,8 @@ void TestCudaLoops::everyOp() {
 
 /// A preset at a size for tests: odd, and with packs of several elements where `even`.
 RunConfig small(RunConfig config, bool even) {
-    if (config.task.kind == TaskKind::Image) config.task.kind = TaskKind::Checkerboard;
+    if (config.task.kind == TaskKind::Image && config.model.layers.empty())
+        config.task.kind = TaskKind::Checkerboard;
     config.task.side = even ? 16 : 13;
     config.task.batch = even ? 64 : 31;
     config.task.samples = 4 * config.task.batch;
