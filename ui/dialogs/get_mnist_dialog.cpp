@@ -1,11 +1,11 @@
 // A question with a folder, a bar, a sentence where it failed.
 #include "ui/dialogs/get_mnist_dialog.h"
 
-#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/data/get_mnist.h"
 #include "ui/look/owned.h"
 #include "ui/models/translated.h"
+#include "ui/session/file_job.h"
 
 #include <QDialogButtonBox>
 #include <QFileDialog>
@@ -13,7 +13,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
-#include <QMetaObject>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QTimer>
@@ -21,6 +20,8 @@
 #include <QVBoxLayout>
 
 #include <chrono>
+#include <exception>
+#include <utility>
 
 namespace halfscope {
 namespace {
@@ -97,31 +98,34 @@ void GetMnistDialog::setSource(std::vector<RemoteFile> files, std::vector<std::s
 QString GetMnistDialog::folder() const { return m_folder->text(); }
 
 void GetMnistDialog::start() {
-    if (m_thread.joinable()) m_thread.join(); // of a try that failed
     m_start->setEnabled(false);
     m_folder->setEnabled(false);
     m_error->hide();
     m_bar->show();
     const std::string folder = m_folder->text().toStdString();
-    m_thread = std::jthread([this, folder](const std::stop_token& stop) { run(stop, folder); });
+    try {
+        m_job = std::make_unique<FileJob>([this, folder] {
+            getMnist(folder, m_files, m_addresses, [this](int64_t have) { m_have = have; });
+        });
+    } catch (const RunError& error) {
+        return end(error.message());
+    }
+    connect(m_job.get(), &FileJob::done, this, &GetMnistDialog::conclude);
+    if (m_job->isDone()) conclude(); // before anything was connected
 }
 
-void GetMnistDialog::run(const std::stop_token& stop, const std::string& folder) {
-    const Cancellable until(stop);
-    Message reason;
+void GetMnistDialog::conclude() {
+    const std::unique_ptr<FileJob> job = std::exchange(m_job, nullptr);
+    if (!job) return;
     try {
-        getMnist(folder, m_files, m_addresses, [this](int64_t have) { m_have = have; });
-    } catch (const Cancelled&) {
-        return; // by the end of the dialog
+        job->result();
+        accept();
     } catch (const std::exception& error) {
-        reason = messageOf(error);
+        end(messageOf(error));
     }
-    QMetaObject::invokeMethod(
-        this, [this, reason] { end(reason); }, Qt::QueuedConnection);
 }
 
 void GetMnistDialog::end(const Message& reason) {
-    if (reason.empty()) return accept();
     m_start->setEnabled(true);
     m_start->setText(tr("Try again"));
     m_folder->setEnabled(true);

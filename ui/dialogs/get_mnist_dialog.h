@@ -7,9 +7,10 @@
 
 #include <QDialog>
 #include <QString>
+
 #include <atomic>
+#include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 class QDialogButtonBox;
@@ -19,6 +20,8 @@ class QProgressBar;
 class QPushButton;
 
 namespace halfscope {
+
+class FileJob;
 
 class GetMnistDialog : public QDialog {
     Q_OBJECT
@@ -34,8 +37,8 @@ public:
 
 private:
     void start();
-    void run(const std::stop_token&, const std::string& folder);
-    void end(const Message& reason);
+    void conclude();
+    void end(const Message& reason); ///< of a download that failed
     void showProgress();
 
     int64_t bytes() const;
@@ -48,7 +51,7 @@ private:
     QLabel* m_error = nullptr;
     QPushButton* m_start = nullptr;
     std::atomic<int64_t> m_have{0};
-    std::jthread m_thread; ///< last: it uses the rest
+    std::unique_ptr<FileJob> m_job; ///< last: it uses the rest
 };
 
 } // namespace halfscope

@@ -32,6 +32,7 @@
 #include <QProgressDialog>
 #include <QScopeGuard>
 
+#include <atomic>
 #include <exception>
 #include <system_error>
 #include <thread>
@@ -352,13 +353,15 @@ void WindowFiles::aside(const QString& title, const QString& text,
     dialog.setMinimumDuration(kBeforeDialog);
     QEventLoop waits;
     std::exception_ptr error;
+    std::atomic<bool> done = false;
     const auto workAside = [&] {
         try {
             work();
         } catch (...) {
             error = std::current_exception();
         }
-        QMetaObject::invokeMethod(&waits, &QEventLoop::quit, Qt::QueuedConnection);
+        done = true;
+        waits.wakeUp(); // a queued call would need memory, which may be what there is none of
     };
     std::jthread thread;
     try {
@@ -366,7 +369,8 @@ void WindowFiles::aside(const QString& title, const QString& text,
     } catch (const std::system_error&) {
         return work(); // the system has no thread to give
     }
-    waits.exec();
+    while (!done)
+        waits.processEvents(QEventLoop::WaitForMoreEvents);
     if (error) std::rethrow_exception(error);
 }
 

@@ -331,6 +331,7 @@ void TestWindowFaults::everyAllocationFails() {
     std::vector<int> numbers = Faults::sample(kFirst, tortures() ? kFirst : 1, seed);
     for (const int number : Faults::sample(all - kFirst, tortures() ? 1000 : 2, seed))
         numbers.push_back(kFirst + number);
+    numbers.push_back(all - all / 125); // while the results are saved
     for (const int number : numbers) {
         fails(QStringLiteral("alloc"), number, how);
         if (QTest::currentTestFailed()) return;
