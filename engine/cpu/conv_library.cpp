@@ -23,7 +23,10 @@ using Tag = dnnl::memory::format_tag;
 using Desc = dnnl::memory::desc;
 
 constexpr int64_t kChunkFloats = 1 << 17; ///< of a chunk's largest operand: half a MiB, in L2
-constexpr int64_t kMostKept = 64;         ///< convolutions of networks that were tried
+constexpr size_t kMostKept = 1024;        ///< kernels of some ten kilobytes each
+/// Fewer samples, or larger ones, are cut into tiles instead: they would leave threads without work
+/// and need much scratch.
+constexpr int64_t kFewestSamples = 8, kLargestSample = 1 << 20;
 
 const dnnl::engine& cpuEngine() {
     static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
@@ -234,12 +237,13 @@ public:
                (m_op == Op::Conv2dWeightGrad ? m_whole.outFloats() : 0);
     }
     int64_t sharedFloats() const override {
-        if (m_op != Op::Conv2dWeightGrad) return m_whole.bFloats();
-        return tasks() * m_whole.outFloats() + alignedFloats(m_plan.o * m_plan.taps());
+        if (m_op != Op::Conv2dWeightGrad) return m_whole.bFloats() + m_whole.b().scratch();
+        return tasks() * m_whole.outFloats() + alignedFloats(m_plan.o * m_plan.taps()) +
+               m_whole.out().scratch();
     }
     void prepare(const float* b, float* shared) const override {
         if (m_op != Op::Conv2dWeightGrad && m_whole.b().differ())
-            m_whole.b().move(b, shared, nullptr);
+            m_whole.b().move(b, shared, shared + m_whole.bFloats());
     }
     int64_t tasks() const override {
         return m_op == Op::Conv2dWeightGrad ? std::min(kMaxParts, m_chunks) : m_chunks;
@@ -274,7 +278,7 @@ public:
                 shared[i] += shared[part * size + i];
         if (!m_whole.out().differ()) return shared;
         float* const planes = shared + tasks() * size;
-        m_whole.out().move(shared, planes, nullptr);
+        m_whole.out().move(shared, planes, planes + alignedFloats(m_plan.o * m_plan.taps()));
         return planes;
     }
 
@@ -302,7 +306,9 @@ std::shared_ptr<const LibraryConv> made(Op op, const ConvPlan& p) {
 } // namespace
 
 std::shared_ptr<const LibraryConv> libraryConv(Op op, const ConvPlan& p) {
-    if (p.pointwise() || p.n == 0) return nullptr; // a matrix product as it is
+    if (p.pointwise()) return nullptr; // a matrix product as it is
+    if (p.n < kFewestSamples || std::max(p.image(), p.o * p.places()) > kLargestSample)
+        return nullptr;
     static std::mutex mutex;
     static std::map<std::array<int64_t, 13>, std::shared_ptr<const LibraryConv>> kept;
     const std::array<int64_t, 13> key{static_cast<int64_t>(op),
@@ -320,7 +326,7 @@ std::shared_ptr<const LibraryConv> libraryConv(Op op, const ConvPlan& p) {
                                       p.padding[1]};
     const std::scoped_lock lock(mutex);
     if (const auto found = kept.find(key); found != kept.end()) return found->second;
-    if (std::ssize(kept) >= kMostKept) kept.clear();
+    if (kept.size() >= kMostKept) kept.clear();
     return kept[key] = made(op, p);
 }
 

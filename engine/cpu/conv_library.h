@@ -37,8 +37,8 @@ public:
     virtual const float* sum(float* shared) const = 0;
 };
 
-/// Null where the library has no kernels of its own for it, or is not there. The same object for
-/// the same sizes. From any thread.
+/// Null where the library has no kernels of its own for it or is not there, and where im2col does
+/// better: 1x1 kernels, few samples and very large ones. From any thread.
 std::shared_ptr<const LibraryConv> libraryConv(Op, const ConvPlan&);
 
 } // namespace halfscope

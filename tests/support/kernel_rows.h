@@ -44,6 +44,8 @@ inline void addConvolutions(std::vector<KernelRow>& rows) {
         {"3x3 stride 2", {2, 3, 33, 31}, {8, 3, 3, 3}, {{2, 2}, {1, 1}, {}}},
         {"padding beyond the kernel", {2, 2, 3, 2}, {3, 2, 2, 2}, {{1, 2}, {3, 4}, {}}},
         {"uneven", {2, 3, 11, 17}, {5, 3, 2, 5}, {{3, 2}, {0, 3}, {}}},
+        {"many samples", {40, 3, 9, 8}, {5, 3, 3, 3}, {{1, 1}, {1, 1}, {}}},
+        {"many samples, uneven", {19, 6, 11, 7}, {16, 6, 5, 2}, {{2, 1}, {1, 0}, {}}},
         {"many tiles", {2, 16, 70, 131}, {7, 16, 3, 3}, {{1, 1}, {1, 1}, {}}},
     };
     for (const auto& c : cases) {

@@ -1,6 +1,9 @@
 // The CPU kernels of convolution, pooling, reduction and movement, one op a row, against the
 // reference: every dtype, odd sizes, bounds from the number of roundings, the same bits for any
 // threads.
+#include "engine/core/vector_set.h"
+#include "engine/cpu/conv_library.h"
+#include "engine/cpu/cpu_kernels.h"
 #include "engine/ops/op_info.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/kernel_rows.h"
@@ -172,6 +175,24 @@ private slots:
             graph.addOutput("out", y);
             QCOMPARE(test::runSteps(graph, {}, FuseOptions::None, 2, 1).at("out"),
                      test::valueOf(graph, {}, y).values);
+        }
+    }
+
+    /// Else the rows above would try one way of two.
+    void libraryTakesConvolutions() {
+        if (!gemmLibrary().starts_with("oneDNN") || !hasVectorSet(VectorSet::Avx2))
+            QSKIP("no convolutions of a library here");
+        const ConvPlan many{40, 3, 9, 8, 5, 3, 3, 9, 8, {1, 1}, {1, 1}, DType::F32, false};
+        ConvPlan few = many, large = many, pointwise = many;
+        few.n = 2;
+        large.h = large.oh = large.w = large.ow = 1024;
+        pointwise.kh = pointwise.kw = 1;
+        pointwise.padding = {0, 0};
+        for (const Op op : {Op::Conv2d, Op::Conv2dInputGrad, Op::Conv2dWeightGrad}) {
+            QVERIFY(libraryConv(op, many));
+            QCOMPARE(libraryConv(op, many), libraryConv(op, many)); // made once
+            for (const ConvPlan& plan : {few, large, pointwise})
+                QVERIFY(!libraryConv(op, plan));
         }
     }
 };
