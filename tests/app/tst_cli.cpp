@@ -6,6 +6,8 @@
 
 #include <QtTest>
 
+namespace tst_cli {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -304,5 +306,7 @@ void TestCli::noQt() {
     QVERIFY2(!binary.contains("libQt6"), "runs where no Qt is installed");
 }
 
-QTEST_GUILESS_MAIN(TestCli)
+} // namespace tst_cli
+
+QTEST_GUILESS_MAIN(tst_cli::TestCli)
 #include "tst_cli.moc"

@@ -9,6 +9,8 @@
 
 #include <csignal>
 
+namespace tst_cli_bench {
+
 using namespace halfscope::test;
 
 namespace {
@@ -88,5 +90,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCliBench)
+} // namespace tst_cli_bench
+
+QTEST_GUILESS_MAIN(tst_cli_bench::TestCliBench)
 #include "tst_cli_bench.moc"

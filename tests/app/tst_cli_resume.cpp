@@ -15,6 +15,8 @@
 
 #include <csignal>
 
+namespace tst_cli_resume {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -366,5 +368,7 @@ void TestCliResume::refuses() {
     QVERIFY2(outcome.saysOneLine() && outcome.error.contains(about), told(outcome));
 }
 
-QTEST_GUILESS_MAIN(TestCliResume)
+} // namespace tst_cli_resume
+
+QTEST_GUILESS_MAIN(tst_cli_resume::TestCliResume)
 #include "tst_cli_resume.moc"

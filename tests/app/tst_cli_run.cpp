@@ -18,6 +18,8 @@
 #include <cstdlib>
 #include <limits>
 
+namespace tst_cli_run {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -424,5 +426,7 @@ void TestCliRun::onnxFiles() {
              refused.error);
 }
 
-QTEST_GUILESS_MAIN(TestCliRun)
+} // namespace tst_cli_run
+
+QTEST_GUILESS_MAIN(tst_cli_run::TestCliRun)
 #include "tst_cli_run.moc"

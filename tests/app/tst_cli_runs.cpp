@@ -6,6 +6,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+namespace tst_cli_runs {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -167,5 +169,7 @@ void TestCliRuns::refuses() {
     QCOMPARE(names().size(), 2);
 }
 
-QTEST_GUILESS_MAIN(TestCliRuns)
+} // namespace tst_cli_runs
+
+QTEST_GUILESS_MAIN(tst_cli_runs::TestCliRuns)
 #include "tst_cli_runs.moc"

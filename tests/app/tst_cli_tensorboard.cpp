@@ -13,6 +13,8 @@
 #include <csignal>
 #include <cstring>
 
+namespace tst_cli_tensorboard {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -280,5 +282,7 @@ void TestCliTensorBoard::refuses() {
     QVERIFY2(nothing.error.contains("\"\" is not allowed: the path of a folder"), nothing.error);
 }
 
-QTEST_GUILESS_MAIN(TestCliTensorBoard)
+} // namespace tst_cli_tensorboard
+
+QTEST_GUILESS_MAIN(tst_cli_tensorboard::TestCliTensorBoard)
 #include "tst_cli_tensorboard.moc"

@@ -16,6 +16,8 @@
 
 #include <csignal>
 
+namespace tst_cli_verify {
+
 using namespace halfscope::test;
 
 namespace {
@@ -261,5 +263,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCliVerify)
+} // namespace tst_cli_verify
+
+QTEST_GUILESS_MAIN(tst_cli_verify::TestCliVerify)
 #include "tst_cli_verify.moc"

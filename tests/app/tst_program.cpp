@@ -12,6 +12,8 @@
 
 #include <csignal>
 
+namespace tst_program {
+
 using namespace halfscope;
 
 namespace {
@@ -143,5 +145,7 @@ void TestProgram::badFileOfADesktop() {
     QVERIFY(process.waitForFinished(kPatience));
 }
 
-QTEST_MAIN(TestProgram)
+} // namespace tst_program
+
+QTEST_MAIN(tst_program::TestProgram)
 #include "tst_program.moc"

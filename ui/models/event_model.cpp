@@ -20,7 +20,7 @@ QString changeText(const Event& event) {
         static_cast<double>(event.scaleAfter) / static_cast<double>(event.scaleBefore);
     if (factor == 2) return EventModel::tr("scale doubled");
     if (factor == 0.5) return EventModel::tr("scale halved");
-    return EventModel::tr("scale × %1").arg(numberText(factor, 3));
+    return EventModel::tr("scale × %1").arg(shownNumber(factor, 3));
 }
 
 /// The same of a saved run's words, which are English.

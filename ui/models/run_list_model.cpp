@@ -67,8 +67,8 @@ QStringList RunListModel::lossesOf(const RunSnapshot& run) {
         const halfscope::Column& loss = run.column(lane, metric::Loss);
         if (loss.empty()) continue;
         parts << tr("%1 %2 (%3)")
-                     .arg(laneTag(lane), numberText(loss.lastValue(), 3),
-                          numberText(trailingLoss(run, lane), 3));
+                     .arg(laneTag(lane), shownNumber(loss.lastValue(), 3),
+                          shownNumber(trailingLoss(run, lane), 3));
     }
     return parts;
 }

@@ -20,7 +20,7 @@ bool movesTheStop(const Event& event) {
 
 QString laneTag(int lane) { return QString(QChar(static_cast<char16_t>(u'A' + lane))); }
 
-QString numberText(double value, int digits) {
+QString shownNumber(double value, int digits) {
     if (std::isnan(value)) return RunModel::tr("not a number");
     if (std::isinf(value)) return value > 0 ? RunModel::tr("infinite") : RunModel::tr("-infinite");
     return QLocale().toString(value, 'g', digits);
@@ -28,7 +28,7 @@ QString numberText(double value, int digits) {
 
 QString scaleText(double scale) {
     int exponent = 0;
-    if (!std::isfinite(scale) || std::frexp(scale, &exponent) != 0.5) return numberText(scale);
+    if (!std::isfinite(scale) || std::frexp(scale, &exponent) != 0.5) return shownNumber(scale);
     // whole numbers that one reads at a glance are written out, the others as the power alone
     const QString power = QStringLiteral("2^%1").arg(exponent - 1);
     if (scale < 1.0 || scale > 16777216.0) return power;
@@ -125,12 +125,12 @@ QString RunModel::summary() const {
         QStringList notes;
         const int64_t steps = m_run->column(i, metric::Loss).size();
         if (steps >= kTrailingSteps) // one spike at the last step must not decide a comparison
-            notes << tr("median %1").arg(numberText(trailingLoss(m_run->now(), i)));
+            notes << tr("median %1").arg(shownNumber(trailingLoss(m_run->now(), i)));
         if (status.accuracy)
             notes << tr("accuracy %1 %").arg(QLocale().toString(100 * *status.accuracy, 'f', 2));
         if (skipped > 0)
             notes << tr("%1 skipped").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
-        QString text = label + u' ' + numberText(static_cast<double>(status.last.loss()));
+        QString text = label + u' ' + shownNumber(static_cast<double>(status.last.loss()));
         if (!notes.isEmpty()) text += QStringLiteral(" (%1)").arg(notes.join(QStringLiteral(", ")));
         losses << text;
         skips += skipped;
@@ -170,7 +170,7 @@ QVariant RunModel::data(const QModelIndex& index, int role) const {
     switch (index.column()) {
     case LaneColumn: return laneTag(index.row()) + u' ' + status.title;
     case StepColumn: return QLocale().toString(static_cast<qlonglong>(status.last.step));
-    case LossColumn: return numberText(static_cast<double>(status.last.loss()));
+    case LossColumn: return shownNumber(static_cast<double>(status.last.loss()));
     case ScaleColumn: return scaleText(static_cast<double>(status.scale()));
     case TrackerColumn:
         return status.growthInterval > 0
@@ -180,7 +180,7 @@ QVariant RunModel::data(const QModelIndex& index, int role) const {
         return QLocale().toString(static_cast<qlonglong>(status.last.skippedSoFar()));
     case RateColumn:
         return tr("%1 %").arg(QLocale().toString(100.0 * status.skippedShare(), 'f', 2));
-    case SpeedColumn: return numberText(status.stepsPerSecond, 3);
+    case SpeedColumn: return shownNumber(status.stepsPerSecond, 3);
     case EventColumn: return status.lastEvent;
     default: return {};
     }

@@ -22,7 +22,7 @@ QString laneTag(int lane);
 /// "65536 = 2^16"; other scales to four digits.
 QString scaleText(double scale);
 /// A number to `digits` significant digits, in the user's language; "not a number", "infinite".
-QString numberText(double value, int digits = 4);
+QString shownNumber(double value, int digits = 4);
 
 struct LaneStatus {
     QString name;               ///< "amp-fp16-2", in files

@@ -121,8 +121,8 @@ QVariant VerifyModel::data(const QModelIndex& index, int role) const {
     case PassedColumn: return count(suite.passed);
     case FailedColumn: return count(suite.failed.size());
     case IllPosedColumn: return count(suite.illPosed.size());
-    case WorstColumn: return exact && suite.worst == 0 ? tr("equal") : numberText(suite.worst, 3);
-    case BoundColumn: return exact ? tr("equal") : numberText(suite.bound, 3);
+    case WorstColumn: return exact && suite.worst == 0 ? tr("equal") : shownNumber(suite.worst, 3);
+    case BoundColumn: return exact ? tr("equal") : shownNumber(suite.bound, 3);
     default: return translated(suite.what);
     }
 }

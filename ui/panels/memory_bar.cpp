@@ -66,7 +66,7 @@ QString memoryText(size_t bytes) {
     size_t unit = 0;
     while (unit + 1 < std::size(sizes) && size / sizes[unit] >= kNext)
         ++unit;
-    return units[unit].arg(numberText(size / sizes[unit], 3));
+    return units[unit].arg(shownNumber(size / sizes[unit], 3));
 }
 
 std::vector<MemoryPart> memoryParts(const MemoryUse& memory) {

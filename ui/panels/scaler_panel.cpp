@@ -90,7 +90,7 @@ void LaneCard::showJudged(const LaneStatus& status) {
     if (status.accuracy)
         m_judged->showFigure(tr("%1 %").arg(QLocale().toString(100 * *status.accuracy, 'f', 2)));
     else if (status.validationLoss)
-        m_judged->showFigure(numberText(*status.validationLoss));
+        m_judged->showFigure(shownNumber(*status.validationLoss));
 }
 
 void LaneCard::addMemory(QGridLayout& grid, const MemoryUse& memory) {
@@ -203,7 +203,7 @@ void LaneCard::show(const LaneStatus& status) {
     }
     if (status.last.step == 0) return;
     const QLocale locale;
-    m_loss->showFigure(numberText(static_cast<double>(status.last.loss())));
+    m_loss->showFigure(shownNumber(static_cast<double>(status.last.loss())));
     showJudged(status);
     m_event->setVisible(m_scales || !m_news.isEmpty());
     if (!m_scales) return;

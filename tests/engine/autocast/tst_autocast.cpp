@@ -14,6 +14,8 @@
 #include <map>
 #include <set>
 
+namespace tst_autocast {
+
 using namespace halfscope;
 using nlohmann::json;
 
@@ -245,5 +247,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestAutocast)
+} // namespace tst_autocast
+
+QTEST_GUILESS_MAIN(tst_autocast::TestAutocast)
 #include "tst_autocast.moc"

@@ -18,6 +18,8 @@
 #include <cmath>
 #include <set>
 
+namespace tst_policies {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -446,5 +448,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestPolicies)
+} // namespace tst_policies
+
+QTEST_GUILESS_MAIN(tst_policies::TestPolicies)
 #include "tst_policies.moc"

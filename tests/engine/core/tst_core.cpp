@@ -16,6 +16,8 @@
 #include <stdexcept>
 #include <vector>
 
+namespace tst_core {
+
 using namespace halfscope;
 
 class TestCore : public QObject {
@@ -309,5 +311,7 @@ void TestCore::shuffleIsPermutation() {
         QVERIFY(std::abs(count - 1000) < 5 * std::sqrt(6000 / 6.0 * 5 / 6));
 }
 
-QTEST_GUILESS_MAIN(TestCore)
+} // namespace tst_core
+
+QTEST_GUILESS_MAIN(tst_core::TestCore)
 #include "tst_core.moc"

@@ -13,6 +13,8 @@
 #include <stdexcept>
 #include <vector>
 
+namespace tst_dtype {
+
 using namespace halfscope;
 
 namespace {
@@ -85,8 +87,6 @@ std::vector<float> randomFloats(size_t count) {
 QString hex(uint32_t bits) { return "0x" + QString::number(bits, 16); }
 
 } // namespace
-
-Q_DECLARE_METATYPE(const LowFormat*)
 
 class TestDType : public QObject {
     Q_OBJECT
@@ -415,5 +415,7 @@ void TestDType::loadAndStoreEveryType() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestDType)
+} // namespace tst_dtype
+
+QTEST_GUILESS_MAIN(tst_dtype::TestDType)
 #include "tst_dtype.moc"

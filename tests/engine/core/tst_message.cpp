@@ -8,6 +8,8 @@
 
 #include <QTest>
 
+namespace tst_message {
+
 using namespace halfscope;
 
 namespace {
@@ -172,5 +174,7 @@ void TestMessage::settingsAndModels() {
                          "reads"));
 }
 
-QTEST_APPLESS_MAIN(TestMessage)
+} // namespace tst_message
+
+QTEST_APPLESS_MAIN(tst_message::TestMessage)
 #include "tst_message.moc"

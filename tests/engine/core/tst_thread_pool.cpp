@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+namespace tst_thread_pool {
+
 using namespace halfscope;
 
 class TestThreadPool : public QObject {
@@ -214,5 +216,7 @@ void TestThreadPool::twoCallers() {
     QCOMPARE(calls.load(), 600);
 }
 
-QTEST_GUILESS_MAIN(TestThreadPool)
+} // namespace tst_thread_pool
+
+QTEST_GUILESS_MAIN(tst_thread_pool::TestThreadPool)
 #include "tst_thread_pool.moc"

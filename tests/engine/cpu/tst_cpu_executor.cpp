@@ -12,6 +12,8 @@
 #include <cmath>
 #include <thread>
 
+namespace tst_cpu_executor {
+
 using namespace halfscope;
 
 namespace {
@@ -394,5 +396,7 @@ void TestCpuExecutor::smallStepsTakeLittleWorkspace() {
     QCOMPARE(taken(8), taken(1));
 }
 
-QTEST_GUILESS_MAIN(TestCpuExecutor)
+} // namespace tst_cpu_executor
+
+QTEST_GUILESS_MAIN(tst_cpu_executor::TestCpuExecutor)
 #include "tst_cpu_executor.moc"

@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <cmath>
 
+namespace tst_cpu_kernels {
+
 using namespace halfscope;
 using halfscope::test::KernelRow;
 using halfscope::test::kernelRows;
@@ -197,5 +199,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCpuKernels)
+} // namespace tst_cpu_kernels
+
+QTEST_GUILESS_MAIN(tst_cpu_kernels::TestCpuKernels)
 #include "tst_cpu_kernels.moc"

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <vector>
 
+namespace tst_panel_gemm {
+
 using namespace halfscope;
 
 namespace {
@@ -122,5 +124,7 @@ void TestPanelGemm::check(First first, Second second, PanelShape s) {
         }
 }
 
-QTEST_GUILESS_MAIN(TestPanelGemm)
+} // namespace tst_panel_gemm
+
+QTEST_GUILESS_MAIN(tst_panel_gemm::TestPanelGemm)
 #include "tst_panel_gemm.moc"

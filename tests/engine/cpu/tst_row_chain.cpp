@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace tst_row_chain {
+
 using namespace halfscope;
 
 namespace {
@@ -305,5 +307,7 @@ void TestRowChain::othersRunBeforeAndAfter() {
     QVERIFY(results[0] == results[1]);
 }
 
-QTEST_GUILESS_MAIN(TestRowChain)
+} // namespace tst_row_chain
+
+QTEST_GUILESS_MAIN(tst_row_chain::TestRowChain)
 #include "tst_row_chain.moc"

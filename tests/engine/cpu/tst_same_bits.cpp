@@ -13,6 +13,8 @@
 #include <random>
 #include <vector>
 
+namespace tst_same_bits {
+
 using namespace halfscope;
 
 namespace {
@@ -271,5 +273,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSameBits)
+} // namespace tst_same_bits
+
+QTEST_GUILESS_MAIN(tst_same_bits::TestSameBits)
 #include "tst_same_bits.moc"

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <limits>
 
+namespace tst_tf32 {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -112,5 +114,7 @@ private:
     }
 };
 
-QTEST_GUILESS_MAIN(TestTf32)
+} // namespace tst_tf32
+
+QTEST_GUILESS_MAIN(tst_tf32::TestTf32)
 #include "tst_tf32.moc"

@@ -11,6 +11,8 @@
 #include "engine/step/step_graph.h"
 #include "engine/train/trainer.h"
 
+namespace tst_vector_kernels {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -230,5 +232,7 @@ void TestVectorKernels::trainingStepIsCompiled() {
     QVERIFY(large > config.model.depth); // each layer has some
 }
 
-QTEST_GUILESS_MAIN(TestVectorKernels)
+} // namespace tst_vector_kernels
+
+QTEST_GUILESS_MAIN(tst_vector_kernels::TestVectorKernels)
 #include "tst_vector_kernels.moc"

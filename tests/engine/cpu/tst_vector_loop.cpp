@@ -16,6 +16,8 @@
 #include <unistd.h>
 #endif
 
+namespace tst_vector_loop {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -390,5 +392,7 @@ void TestVectorLoop::refusedPagesAreNoFault() {
 #endif
 }
 
-QTEST_GUILESS_MAIN(TestVectorLoop)
+} // namespace tst_vector_loop
+
+QTEST_GUILESS_MAIN(tst_vector_loop::TestVectorLoop)
 #include "tst_vector_loop.moc"

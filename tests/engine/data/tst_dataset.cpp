@@ -10,6 +10,8 @@
 #include <map>
 #include <numeric>
 
+namespace tst_dataset {
+
 using namespace halfscope;
 
 namespace {
@@ -276,5 +278,7 @@ void TestDataset::scatter() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestDataset)
+} // namespace tst_dataset
+
+QTEST_GUILESS_MAIN(tst_dataset::TestDataset)
 #include "tst_dataset.moc"

@@ -14,6 +14,8 @@
 #include <numeric>
 #include <set>
 
+namespace tst_drawn_data {
+
 using namespace halfscope;
 
 namespace {
@@ -303,5 +305,7 @@ void TestDrawnData::mapCoversAllPoints() {
         QVERIFY(samples.contains({mark.x, mark.y, mark.label}));
 }
 
-QTEST_GUILESS_MAIN(TestDrawnData)
+} // namespace tst_drawn_data
+
+QTEST_GUILESS_MAIN(tst_drawn_data::TestDrawnData)
 #include "tst_drawn_data.moc"

@@ -12,6 +12,8 @@
 
 #include <set>
 
+namespace tst_epochs {
+
 using namespace halfscope;
 
 namespace {
@@ -138,5 +140,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestEpochs)
+} // namespace tst_epochs
+
+QTEST_GUILESS_MAIN(tst_epochs::TestEpochs)
 #include "tst_epochs.moc"

@@ -17,6 +17,8 @@
 #include <random>
 #include <set>
 
+namespace tst_file_data {
+
 using namespace halfscope;
 using namespace std::string_literals;
 
@@ -454,5 +456,7 @@ void TestFileData::relativePaths() {
     QCOMPARE(config.task.y, "/y.npy"s);
 }
 
-QTEST_GUILESS_MAIN(TestFileData)
+} // namespace tst_file_data
+
+QTEST_GUILESS_MAIN(tst_file_data::TestFileData)
 #include "tst_file_data.moc"

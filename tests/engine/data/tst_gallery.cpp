@@ -8,6 +8,8 @@
 #include <array>
 #include <cmath>
 
+namespace tst_gallery {
+
 using namespace halfscope;
 
 namespace {
@@ -112,5 +114,7 @@ void TestGallery::noPictures() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestGallery)
+} // namespace tst_gallery
+
+QTEST_GUILESS_MAIN(tst_gallery::TestGallery)
 #include "tst_gallery.moc"

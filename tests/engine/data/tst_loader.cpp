@@ -10,6 +10,8 @@
 #include <atomic>
 #include <set>
 
+namespace tst_loader {
+
 using namespace halfscope;
 
 namespace {
@@ -206,5 +208,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLoader)
+} // namespace tst_loader
+
+QTEST_GUILESS_MAIN(tst_loader::TestLoader)
 #include "tst_loader.moc"

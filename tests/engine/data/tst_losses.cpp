@@ -12,6 +12,8 @@
 #include <cmath>
 #include <functional>
 
+namespace tst_losses {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -160,5 +162,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLosses)
+} // namespace tst_losses
+
+QTEST_GUILESS_MAIN(tst_losses::TestLosses)
 #include "tst_losses.moc"

@@ -16,6 +16,8 @@
 #include <numeric>
 #include <set>
 
+namespace tst_mnist {
+
 using namespace halfscope;
 
 namespace {
@@ -244,5 +246,7 @@ void TestMnist::order() {
     QVERIFY(std::ranges::equal(first.labels(kTarget), stored));
 }
 
-QTEST_GUILESS_MAIN(TestMnist)
+} // namespace tst_mnist
+
+QTEST_GUILESS_MAIN(tst_mnist::TestMnist)
 #include "tst_mnist.moc"

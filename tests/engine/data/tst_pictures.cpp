@@ -18,6 +18,8 @@
 #include <numeric>
 #include <set>
 
+namespace tst_pictures {
+
 using namespace halfscope;
 
 namespace {
@@ -503,5 +505,7 @@ void TestPictures::refuses() {
     QVERIFY(isAbout(thrownBy<InputError>([&] { factsOf(none); }), "data.path", "missing"));
 }
 
-QTEST_APPLESS_MAIN(TestPictures)
+} // namespace tst_pictures
+
+QTEST_APPLESS_MAIN(tst_pictures::TestPictures)
 #include "tst_pictures.moc"

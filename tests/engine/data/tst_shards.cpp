@@ -19,6 +19,8 @@
 #include <numeric>
 #include <set>
 
+namespace tst_shards {
+
 using namespace halfscope;
 
 namespace {
@@ -253,5 +255,7 @@ void TestShards::changedShard() {
     }
 }
 
-QTEST_APPLESS_MAIN(TestShards)
+} // namespace tst_shards
+
+QTEST_APPLESS_MAIN(tst_shards::TestShards)
 #include "tst_shards.moc"

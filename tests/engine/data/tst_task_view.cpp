@@ -8,6 +8,8 @@
 #include <array>
 #include <cmath>
 
+namespace tst_task_view {
+
 using namespace halfscope;
 
 class TestTaskView : public QObject {
@@ -161,5 +163,7 @@ void TestTaskView::formulas() {
              QStringLiteral("y = nan x² − inf x + 1.00 + 2.00"));
 }
 
-QTEST_GUILESS_MAIN(TestTaskView)
+} // namespace tst_task_view
+
+QTEST_GUILESS_MAIN(tst_task_view::TestTaskView)
 #include "tst_task_view.moc"

@@ -14,6 +14,8 @@
 #include <limits>
 #include <set>
 
+namespace tst_graph {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -380,5 +382,7 @@ void TestGraph::causesAreRecorded() {
     QCOMPARE(b[b.neg(x)].cause.label, std::string());
 }
 
-QTEST_GUILESS_MAIN(TestGraph)
+} // namespace tst_graph
+
+QTEST_GUILESS_MAIN(tst_graph::TestGraph)
 #include "tst_graph.moc"

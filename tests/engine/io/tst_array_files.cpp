@@ -17,6 +17,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+namespace tst_array_files {
+
 using namespace halfscope;
 
 namespace {
@@ -346,5 +348,7 @@ void TestArrayFiles::elementsAreNumbers() {
     QCOMPARE(checkedBytes(ElementType::F64, none), std::optional(int64_t{0}));
 }
 
-QTEST_GUILESS_MAIN(TestArrayFiles)
+} // namespace tst_array_files
+
+QTEST_GUILESS_MAIN(tst_array_files::TestArrayFiles)
 #include "tst_array_files.moc"

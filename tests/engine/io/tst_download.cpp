@@ -18,6 +18,8 @@
 
 #include <sys/resource.h>
 
+namespace tst_download {
+
 using namespace halfscope;
 
 namespace {
@@ -255,5 +257,7 @@ void TestDownload::mnist() {
     QVERIFY(usualMnistFolder().ends_with("/.local/share/halfscope/mnist"));
 }
 
-QTEST_APPLESS_MAIN(TestDownload)
+} // namespace tst_download
+
+QTEST_APPLESS_MAIN(tst_download::TestDownload)
 #include "tst_download.moc"

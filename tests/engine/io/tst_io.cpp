@@ -30,6 +30,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+namespace tst_io {
+
 using namespace halfscope;
 namespace fs = std::filesystem;
 
@@ -519,5 +521,7 @@ void TestIo::jsonTree() {
     QCOMPARE(after["a"][0].get<int>(), 1);
 }
 
-QTEST_GUILESS_MAIN(TestIo)
+} // namespace tst_io
+
+QTEST_GUILESS_MAIN(tst_io::TestIo)
 #include "tst_io.moc"

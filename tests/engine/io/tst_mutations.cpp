@@ -14,6 +14,8 @@
 #include <cmath>
 #include <fstream>
 
+namespace tst_mutations {
+
 using namespace halfscope;
 using namespace halfscope::test;
 using nlohmann::json;
@@ -280,5 +282,7 @@ void TestMutations::trainings() {
     QVERIFY(steps > 0);
 }
 
-QTEST_GUILESS_MAIN(TestMutations)
+} // namespace tst_mutations
+
+QTEST_GUILESS_MAIN(tst_mutations::TestMutations)
 #include "tst_mutations.moc"

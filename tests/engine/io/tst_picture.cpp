@@ -23,10 +23,9 @@
 
 #include <sys/stat.h>
 
-using namespace halfscope;
+namespace tst_picture {
 
-Q_DECLARE_METATYPE(PngKind)
-Q_DECLARE_METATYPE(JpegKind)
+using namespace halfscope;
 
 namespace {
 
@@ -514,5 +513,7 @@ void TestPicture::captions() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestPicture)
+} // namespace tst_picture
+
+QTEST_GUILESS_MAIN(tst_picture::TestPicture)
 #include "tst_picture.moc"

@@ -4,6 +4,8 @@
 
 #include <QTest>
 
+namespace tst_records {
+
 using namespace halfscope;
 
 class TestRecords : public QObject {
@@ -91,5 +93,7 @@ void TestRecords::nested() {
              QByteArray("0aac02"));
 }
 
-QTEST_GUILESS_MAIN(TestRecords)
+} // namespace tst_records
+
+QTEST_GUILESS_MAIN(tst_records::TestRecords)
 #include "tst_records.moc"

@@ -15,6 +15,8 @@
 
 #include <unistd.h>
 
+namespace tst_safetensors {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -175,5 +177,7 @@ void TestSafetensors::failsWhole() {
     QVERIFY(thrownBy<RunError>(tooLong).find("the most that is read again") != std::string::npos);
 }
 
-QTEST_GUILESS_MAIN(TestSafetensors)
+} // namespace tst_safetensors
+
+QTEST_GUILESS_MAIN(tst_safetensors::TestSafetensors)
 #include "tst_safetensors.moc"

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+namespace tst_tar {
+
 using namespace halfscope;
 
 namespace {
@@ -202,5 +204,7 @@ void TestTar::contentAtMost() {
             }).ends_with(", byte 2512: the archive ends in the middle of a"));
 }
 
-QTEST_APPLESS_MAIN(TestTar)
+} // namespace tst_tar
+
+QTEST_APPLESS_MAIN(tst_tar::TestTar)
 #include "tst_tar.moc"

@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+namespace tst_python {
+
 using namespace halfscope::lang;
 
 class TestPython : public QObject {
@@ -58,5 +60,7 @@ void TestPython::names() {
              std::string("1 + {A} = {f\"1\"} {"));
 }
 
-QTEST_APPLESS_MAIN(TestPython)
+} // namespace tst_python
+
+QTEST_APPLESS_MAIN(tst_python::TestPython)
 #include "tst_python.moc"

@@ -8,6 +8,8 @@
 #include <QElapsedTimer>
 #include <QTest>
 
+namespace tst_syntax {
+
 using namespace halfscope;
 using lang::Kind;
 using lang::Value;
@@ -180,5 +182,7 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestSyntax)
+} // namespace tst_syntax
+
+QTEST_APPLESS_MAIN(tst_syntax::TestSyntax)
 #include "tst_syntax.moc"

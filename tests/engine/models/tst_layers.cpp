@@ -13,6 +13,8 @@
 #include <cmath>
 #include <fstream>
 
+namespace tst_layers {
+
 using namespace halfscope;
 using nlohmann::json;
 
@@ -460,5 +462,7 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestLayers)
+} // namespace tst_layers
+
+QTEST_APPLESS_MAIN(tst_layers::TestLayers)
 #include "tst_layers.moc"

@@ -7,6 +7,8 @@
 
 #include <QTest>
 
+namespace tst_onnx_layers {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -149,5 +151,7 @@ void TestOnnxLayers::refusesOthers() {
              QString("line 3, column 3: Tanh(): this layer cannot be written into an ONNX file"));
 }
 
-QTEST_GUILESS_MAIN(TestOnnxLayers)
+} // namespace tst_onnx_layers
+
+QTEST_GUILESS_MAIN(tst_onnx_layers::TestOnnxLayers)
 #include "tst_onnx_layers.moc"

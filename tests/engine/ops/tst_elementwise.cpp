@@ -11,6 +11,8 @@
 #include <cmath>
 #include <limits>
 
+namespace tst_elementwise {
+
 using namespace halfscope;
 
 namespace {
@@ -228,5 +230,7 @@ void TestElementwise::conventions() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestElementwise)
+} // namespace tst_elementwise
+
+QTEST_GUILESS_MAIN(tst_elementwise::TestElementwise)
 #include "tst_elementwise.moc"

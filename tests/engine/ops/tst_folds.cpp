@@ -9,6 +9,8 @@
 #include <functional>
 #include <limits>
 
+namespace tst_folds {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -207,5 +209,7 @@ void TestFolds::keeps() {
     QVERIFY(row.build(bench) != row.wanted(bench));
 }
 
-QTEST_GUILESS_MAIN(TestFolds)
+} // namespace tst_folds
+
+QTEST_GUILESS_MAIN(tst_folds::TestFolds)
 #include "tst_folds.moc"

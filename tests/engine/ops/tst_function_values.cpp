@@ -13,6 +13,8 @@
 #include <cmath>
 #include <functional>
 
+namespace tst_function_values {
+
 using namespace halfscope;
 using halfscope::test::Leaves;
 
@@ -53,9 +55,6 @@ bool near(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 } // namespace
-
-Q_DECLARE_METATYPE(Loss)
-Q_DECLARE_METATYPE(std::string)
 
 class TestFunctionValues : public QObject {
     Q_OBJECT
@@ -379,5 +378,7 @@ void TestFunctionValues::dropoutFollowsItsCounter() {
     QVERIFY(after(1) != after(2));
 }
 
-QTEST_GUILESS_MAIN(TestFunctionValues)
+} // namespace tst_function_values
+
+QTEST_GUILESS_MAIN(tst_function_values::TestFunctionValues)
 #include "tst_function_values.moc"

@@ -15,6 +15,8 @@
 #include <map>
 #include <set>
 
+namespace tst_functional {
+
 using namespace halfscope;
 using halfscope::test::Leaves;
 
@@ -287,5 +289,7 @@ void TestFunctional::variantGradient() {
     QVERIFY2(wrong.empty(), wrong.c_str());
 }
 
-QTEST_GUILESS_MAIN(TestFunctional)
+} // namespace tst_functional
+
+QTEST_GUILESS_MAIN(tst_functional::TestFunctional)
 #include "tst_functional.moc"

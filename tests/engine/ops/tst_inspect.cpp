@@ -12,6 +12,8 @@
 
 #include <cmath>
 
+namespace tst_inspect {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -219,5 +221,7 @@ void TestInspect::referenceNeedsItsLeaves() {
     QCOMPARE(found.at(after).values, std::vector<double>(6, -std::tanh(0.5)));
 }
 
-QTEST_GUILESS_MAIN(TestInspect)
+} // namespace tst_inspect
+
+QTEST_GUILESS_MAIN(tst_inspect::TestInspect)
 #include "tst_inspect.moc"

@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+namespace tst_op_values {
+
 using namespace halfscope;
 
 namespace {
@@ -72,5 +74,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestOpValues)
+} // namespace tst_op_values
+
+QTEST_GUILESS_MAIN(tst_op_values::TestOpValues)
 #include "tst_op_values.moc"

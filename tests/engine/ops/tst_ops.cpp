@@ -11,6 +11,8 @@
 
 #include <cmath>
 
+namespace tst_ops {
+
 using namespace halfscope;
 using halfscope::test::Leaves;
 
@@ -482,5 +484,7 @@ const std::vector<TestOps::Refused>& TestOps::refusedCases() {
     return all;
 }
 
-QTEST_GUILESS_MAIN(TestOps)
+} // namespace tst_ops
+
+QTEST_GUILESS_MAIN(tst_ops::TestOps)
 #include "tst_ops.moc"

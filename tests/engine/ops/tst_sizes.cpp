@@ -10,6 +10,8 @@
 #include <functional>
 #include <limits>
 
+namespace tst_sizes {
+
 using namespace halfscope;
 
 namespace {
@@ -332,5 +334,7 @@ void TestSizes::countersThatAreNone() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestSizes)
+} // namespace tst_sizes
+
+QTEST_GUILESS_MAIN(tst_sizes::TestSizes)
 #include "tst_sizes.moc"

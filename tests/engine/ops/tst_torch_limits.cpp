@@ -9,6 +9,8 @@
 
 #include <cmath>
 
+namespace tst_torch_limits {
+
 using namespace halfscope;
 using test::TorchLimit;
 
@@ -119,5 +121,7 @@ void TestTorchLimits::droppedInfinityStaysVisible() {
     QVERIFY(dropped > 0 && dropped < 64);
 }
 
-QTEST_GUILESS_MAIN(TestTorchLimits)
+} // namespace tst_torch_limits
+
+QTEST_GUILESS_MAIN(tst_torch_limits::TestTorchLimits)
 #include "tst_torch_limits.moc"

@@ -9,6 +9,8 @@
 #include <limits>
 #include <set>
 
+namespace tst_autodiff {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -344,5 +346,7 @@ void TestAutodiff::thirdOrder() {
     validate(graph);
 }
 
-QTEST_GUILESS_MAIN(TestAutodiff)
+} // namespace tst_autodiff
+
+QTEST_GUILESS_MAIN(tst_autodiff::TestAutodiff)
 #include "tst_autodiff.moc"

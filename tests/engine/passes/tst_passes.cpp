@@ -12,6 +12,8 @@
 #include <cmath>
 #include <set>
 
+namespace tst_passes {
+
 using namespace halfscope;
 
 class TestPasses : public QObject {
@@ -369,5 +371,7 @@ void TestPasses::smallValuesKeepApart() {
     QCOMPARE(places.size() == values.size(), apart);
 }
 
-QTEST_GUILESS_MAIN(TestPasses)
+} // namespace tst_passes
+
+QTEST_GUILESS_MAIN(tst_passes::TestPasses)
 #include "tst_passes.moc"

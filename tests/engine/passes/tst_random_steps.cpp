@@ -12,6 +12,8 @@
 #include <memory>
 #include <set>
 
+namespace tst_random_steps {
+
 using namespace halfscope;
 using test::RandomStep;
 
@@ -264,5 +266,7 @@ void TestRandomSteps::gradientsAreDifferences() {
     QVERIFY(compared > 0);
 }
 
-QTEST_GUILESS_MAIN(TestRandomSteps)
+} // namespace tst_random_steps
+
+QTEST_GUILESS_MAIN(tst_random_steps::TestRandomSteps)
 #include "tst_random_steps.moc"

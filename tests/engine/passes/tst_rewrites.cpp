@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <cmath>
 
+namespace tst_rewrites {
+
 using namespace halfscope;
 
 namespace {
@@ -344,5 +346,7 @@ void TestRewrites::smallStepsStay() {
         QVERIFY(wanted[id].op == plain[id].op && wanted[id].in == plain[id].in);
 }
 
-QTEST_GUILESS_MAIN(TestRewrites)
+} // namespace tst_rewrites
+
+QTEST_GUILESS_MAIN(tst_rewrites::TestRewrites)
 #include "tst_rewrites.moc"

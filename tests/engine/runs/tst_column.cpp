@@ -12,6 +12,8 @@
 #include <limits>
 #include <stdexcept>
 
+namespace tst_column {
+
 using namespace halfscope;
 
 namespace {
@@ -344,5 +346,7 @@ void TestColumn::takesFewBytes() {
     QCOMPARE(sparse.writer.column().bytes(), all.writer.column().bytes());
 }
 
-QTEST_APPLESS_MAIN(TestColumn)
+} // namespace tst_column
+
+QTEST_APPLESS_MAIN(tst_column::TestColumn)
 #include "tst_column.moc"

@@ -18,6 +18,8 @@
 
 #include <sys/resource.h>
 
+namespace tst_cut_runs {
+
 using namespace halfscope;
 namespace fs = std::filesystem;
 
@@ -261,5 +263,7 @@ void TestCutRuns::failedSaveKeepsTheEarlierRun() {
     QCOMPARE(QDir(saved.path()).entryList(QDir::Files | QDir::Hidden).size(), 3);
 }
 
-QTEST_GUILESS_MAIN(TestCutRuns)
+} // namespace tst_cut_runs
+
+QTEST_GUILESS_MAIN(tst_cut_runs::TestCutRuns)
 #include "tst_cut_runs.moc"

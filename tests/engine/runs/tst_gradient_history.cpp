@@ -13,6 +13,8 @@
 #include <cmath>
 #include <limits>
 
+namespace tst_gradient_history {
+
 using namespace halfscope;
 
 namespace {
@@ -348,5 +350,7 @@ void TestGradientHistory::tableReadsBack() {
     QCOMPARE(lines[1].count(',') - 1, lines[0].count(',')); // one is in the name
 }
 
-QTEST_GUILESS_MAIN(TestGradientHistory)
+} // namespace tst_gradient_history
+
+QTEST_GUILESS_MAIN(tst_gradient_history::TestGradientHistory)
 #include "tst_gradient_history.moc"

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <thread>
 
+namespace tst_run {
+
 using namespace halfscope;
 
 namespace {
@@ -462,5 +464,7 @@ void TestRun::differencesOfSettings() {
     QCOMPARE(settingDifferences(pointers)[1], std::string("fp32"));
 }
 
-QTEST_APPLESS_MAIN(TestRun)
+} // namespace tst_run
+
+QTEST_APPLESS_MAIN(tst_run::TestRun)
 #include "tst_run.moc"

@@ -24,6 +24,8 @@
 #include <filesystem>
 #include <limits>
 
+namespace tst_run_folder {
+
 using namespace halfscope;
 
 namespace {
@@ -539,5 +541,7 @@ void TestRunFolder::settingsThatNoFileHas() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestRunFolder)
+} // namespace tst_run_folder
+
+QTEST_GUILESS_MAIN(tst_run_folder::TestRunFolder)
 #include "tst_run_folder.moc"

@@ -7,6 +7,8 @@
 
 #include <filesystem>
 
+namespace tst_run_refusals {
+
 using namespace halfscope;
 
 class TestRunRefusals : public QObject {
@@ -168,5 +170,7 @@ void TestRunRefusals::refusesWhatIsNoFile() {
     QCOMPARE(error(), file + ": cannot read: it is a device, not a file");
 }
 
-QTEST_GUILESS_MAIN(TestRunRefusals)
+} // namespace tst_run_refusals
+
+QTEST_GUILESS_MAIN(tst_run_refusals::TestRunRefusals)
 #include "tst_run_refusals.moc"

@@ -11,6 +11,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+namespace tst_run_summary {
+
 using namespace halfscope;
 
 namespace {
@@ -180,5 +182,7 @@ void TestRunSummary::refusesOtherFiles() {
     QVERIFY2(thrown.starts_with(path + ": " + sentence.toStdString()), thrown.c_str());
 }
 
-QTEST_GUILESS_MAIN(TestRunSummary)
+} // namespace tst_run_summary
+
+QTEST_GUILESS_MAIN(tst_run_summary::TestRunSummary)
 #include "tst_run_summary.moc"

@@ -24,6 +24,8 @@
 #include <random>
 #include <thread>
 
+namespace tst_session_store {
+
 using namespace halfscope;
 using namespace std::chrono_literals;
 
@@ -485,5 +487,7 @@ void TestSessionStore::aKilledProgramLosesLittle() {
         QCOMPARE(back->now().row(0, step).loss(), rowAt(step, 0).loss());
 }
 
-QTEST_GUILESS_MAIN(TestSessionStore)
+} // namespace tst_session_store
+
+QTEST_GUILESS_MAIN(tst_session_store::TestSessionStore)
 #include "tst_session_store.moc"

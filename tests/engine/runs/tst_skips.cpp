@@ -6,6 +6,8 @@
 
 #include <QTest>
 
+namespace tst_skips {
+
 using namespace halfscope;
 
 namespace {
@@ -208,5 +210,7 @@ void TestSkips::ofTrainings() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestSkips)
+} // namespace tst_skips
+
+QTEST_GUILESS_MAIN(tst_skips::TestSkips)
 #include "tst_skips.moc"

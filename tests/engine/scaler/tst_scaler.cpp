@@ -11,6 +11,8 @@
 
 #include <limits>
 
+namespace tst_scaler {
+
 using namespace halfscope;
 
 namespace {
@@ -161,5 +163,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestScaler)
+} // namespace tst_scaler
+
+QTEST_GUILESS_MAIN(tst_scaler::TestScaler)
 #include "tst_scaler.moc"

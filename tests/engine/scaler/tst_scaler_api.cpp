@@ -16,6 +16,8 @@
 #include <cmath>
 #include <limits>
 
+namespace tst_scaler_api {
+
 using namespace halfscope;
 using test::configOf;
 using test::iterate;
@@ -368,5 +370,7 @@ void TestScalerApi::stopsAtTheFloor() {
     QVERIFY(scaler.getScale() == 2 && !scaler.stopped());
 }
 
-QTEST_GUILESS_MAIN(TestScalerApi)
+} // namespace tst_scaler_api
+
+QTEST_GUILESS_MAIN(tst_scaler_api::TestScalerApi)
 #include "tst_scaler_api.moc"

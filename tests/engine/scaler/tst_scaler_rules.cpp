@@ -10,6 +10,8 @@
 #include <limits>
 #include <random>
 
+namespace tst_scaler_rules {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -226,5 +228,7 @@ void TestScalerRules::slotsHoldEverything() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestScalerRules)
+} // namespace tst_scaler_rules
+
+QTEST_GUILESS_MAIN(tst_scaler_rules::TestScalerRules)
 #include "tst_scaler_rules.moc"

@@ -11,6 +11,8 @@
 #include <array>
 #include <cmath>
 
+namespace tst_scaler_state_dict {
+
 using namespace halfscope;
 using test::configOf;
 using test::iterate;
@@ -113,5 +115,7 @@ void TestScalerStateDict::guardsAreSavedToo() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestScalerStateDict)
+} // namespace tst_scaler_state_dict
+
+QTEST_GUILESS_MAIN(tst_scaler_state_dict::TestScalerStateDict)
 #include "tst_scaler_state_dict.moc"

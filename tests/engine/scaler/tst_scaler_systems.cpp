@@ -8,6 +8,8 @@
 #include <memory>
 #include <random>
 
+namespace tst_scaler_systems {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -291,5 +293,7 @@ void TestScalerSystems::fairseqEndsAboveItsMinimum() {
     QCOMPARE(state.scale, ScalerState{}.scale / 2);
 }
 
-QTEST_GUILESS_MAIN(TestScalerSystems)
+} // namespace tst_scaler_systems
+
+QTEST_GUILESS_MAIN(tst_scaler_systems::TestScalerSystems)
 #include "tst_scaler_systems.moc"

@@ -13,6 +13,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+namespace tst_data_experiment {
+
 using namespace halfscope;
 
 namespace {
@@ -194,5 +196,7 @@ void TestDataExperiment::wrongData() {
     QVERIFY2(error.find("\"x\"") != std::string::npos, error.c_str());
 }
 
-QTEST_APPLESS_MAIN(TestDataExperiment)
+} // namespace tst_data_experiment
+
+QTEST_APPLESS_MAIN(tst_data_experiment::TestDataExperiment)
 #include "tst_data_experiment.moc"

@@ -11,6 +11,8 @@
 
 #include <random>
 
+namespace tst_experiment_files {
+
 using namespace halfscope;
 
 namespace {
@@ -425,5 +427,7 @@ void TestExperimentFiles::relativePictures() {
     QCOMPARE(QString::fromStdString(config.task.image), folder.filePath("p/a.png"));
 }
 
-QTEST_GUILESS_MAIN(TestExperimentFiles)
+} // namespace tst_experiment_files
+
+QTEST_GUILESS_MAIN(tst_experiment_files::TestExperimentFiles)
 #include "tst_experiment_files.moc"

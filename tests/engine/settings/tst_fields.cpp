@@ -14,6 +14,8 @@
 #include <limits>
 #include <set>
 
+namespace tst_fields {
+
 using namespace halfscope;
 
 namespace {
@@ -467,5 +469,7 @@ void TestFields::reference() {
                  preset.name);
 }
 
-QTEST_GUILESS_MAIN(TestFields)
+} // namespace tst_fields
+
+QTEST_GUILESS_MAIN(tst_fields::TestFields)
 #include "tst_fields.moc"

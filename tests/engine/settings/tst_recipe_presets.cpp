@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cmath>
 
+namespace tst_recipe_presets {
+
 using namespace halfscope;
 
 namespace {
@@ -202,5 +204,7 @@ void TestRecipePresets::unclippedIsLost() {
     if (lane == 1) QCOMPARE(row[kScaleMetric], 0.0);
 }
 
-QTEST_GUILESS_MAIN(TestRecipePresets)
+} // namespace tst_recipe_presets
+
+QTEST_GUILESS_MAIN(tst_recipe_presets::TestRecipePresets)
 #include "tst_recipe_presets.moc"

@@ -16,6 +16,8 @@
 #include <filesystem>
 #include <fstream>
 
+namespace tst_user_policy {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -210,5 +212,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestUserPolicy)
+} // namespace tst_user_policy
+
+QTEST_GUILESS_MAIN(tst_user_policy::TestUserPolicy)
 #include "tst_user_policy.moc"

@@ -16,6 +16,8 @@
 
 #include <QTest>
 
+namespace tst_model_steps {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -354,5 +356,7 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestModelSteps)
+} // namespace tst_model_steps
+
+QTEST_APPLESS_MAIN(tst_model_steps::TestModelSteps)
 #include "tst_model_steps.moc"

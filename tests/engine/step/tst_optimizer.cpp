@@ -15,6 +15,8 @@
 #include <array>
 #include <cmath>
 
+namespace tst_optimizer {
+
 using namespace halfscope;
 using halfscope::test::differentBits;
 using recorded::Golden;
@@ -409,5 +411,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestOptimizer)
+} // namespace tst_optimizer
+
+QTEST_GUILESS_MAIN(tst_optimizer::TestOptimizer)
 #include "tst_optimizer.moc"

@@ -9,6 +9,8 @@
 #include <QRegularExpression>
 #include <QTest>
 
+namespace tst_pytorch_script {
+
 using namespace halfscope;
 
 namespace {
@@ -208,5 +210,7 @@ void TestPyTorchScript::noLane() {
         std::string("lanes: PyTorch has none of these precisions: apex-o2, keras-mixed-float16"));
 }
 
-QTEST_APPLESS_MAIN(TestPyTorchScript)
+} // namespace tst_pytorch_script
+
+QTEST_APPLESS_MAIN(tst_pytorch_script::TestPyTorchScript)
 #include "tst_pytorch_script.moc"

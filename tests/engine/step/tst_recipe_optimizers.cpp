@@ -11,6 +11,8 @@
 #include <map>
 #include <set>
 
+namespace tst_recipe_optimizers {
+
 using namespace halfscope;
 
 namespace {
@@ -257,5 +259,7 @@ void TestRecipeOptimizers::rmsPropDividesByTheRoot() {
     QVERIFY2(2 * whole > std::ssize(change), qPrintable(QString::number(whole)));
 }
 
-QTEST_GUILESS_MAIN(TestRecipeOptimizers)
+} // namespace tst_recipe_optimizers
+
+QTEST_GUILESS_MAIN(tst_recipe_optimizers::TestRecipeOptimizers)
 #include "tst_recipe_optimizers.moc"

@@ -18,6 +18,8 @@
 #include <cmath>
 #include <functional>
 
+namespace tst_recipes {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -240,8 +242,6 @@ void addAutocastRows() {
 
 } // namespace
 
-Q_DECLARE_METATYPE(Autocast)
-
 class TestRecipes : public QObject {
     Q_OBJECT
 
@@ -447,5 +447,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipes)
+} // namespace tst_recipes
+
+QTEST_GUILESS_MAIN(tst_recipes::TestRecipes)
 #include "tst_recipes.moc"

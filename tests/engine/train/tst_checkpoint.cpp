@@ -17,6 +17,8 @@
 #include <cmath>
 #include <thread>
 
+namespace tst_checkpoint {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -314,5 +316,7 @@ void TestCheckpoint::offersTheOneBefore() {
     QVERIFY(refusal().find("before") == std::string::npos);
 }
 
-QTEST_GUILESS_MAIN(TestCheckpoint)
+} // namespace tst_checkpoint
+
+QTEST_GUILESS_MAIN(tst_checkpoint::TestCheckpoint)
 #include "tst_checkpoint.moc"

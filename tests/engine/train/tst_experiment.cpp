@@ -12,6 +12,8 @@
 #include <cmath>
 #include <thread>
 
+namespace tst_experiment {
+
 using namespace halfscope;
 using halfscope::test::differentBits;
 
@@ -444,5 +446,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestExperiment)
+} // namespace tst_experiment
+
+QTEST_GUILESS_MAIN(tst_experiment::TestExperiment)
 #include "tst_experiment.moc"

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <limits>
 
+namespace tst_gradient_range {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -193,5 +195,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestGradientRange)
+} // namespace tst_gradient_range
+
+QTEST_GUILESS_MAIN(tst_gradient_range::TestGradientRange)
 #include "tst_gradient_range.moc"

@@ -10,6 +10,8 @@
 
 #include <cmath>
 
+namespace tst_lane_state {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -416,5 +418,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLaneState)
+} // namespace tst_lane_state
+
+QTEST_GUILESS_MAIN(tst_lane_state::TestLaneState)
 #include "tst_lane_state.moc"

@@ -10,6 +10,8 @@
 
 #include <cmath>
 
+namespace tst_last_batch {
+
 using namespace halfscope;
 using namespace halfscope::test;
 using recorded::Golden;
@@ -175,5 +177,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLastBatch)
+} // namespace tst_last_batch
+
+QTEST_GUILESS_MAIN(tst_last_batch::TestLastBatch)
 #include "tst_last_batch.moc"

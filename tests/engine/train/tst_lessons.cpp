@@ -14,6 +14,8 @@
 #include <cmath>
 #include <functional>
 
+namespace tst_lessons {
+
 using namespace halfscope;
 
 namespace {
@@ -226,5 +228,7 @@ void TestLessons::scaleSavesSmallGradients() {
     QCOMPARE(stored[0], gradient);
 }
 
-QTEST_GUILESS_MAIN(TestLessons)
+} // namespace tst_lessons
+
+QTEST_GUILESS_MAIN(tst_lessons::TestLessons)
 #include "tst_lessons.moc"

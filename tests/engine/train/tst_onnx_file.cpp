@@ -15,6 +15,9 @@
 #include <QTest>
 
 #include <regex>
+
+namespace tst_onnx_file {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -178,5 +181,7 @@ void TestOnnxFile::refuses() {
              QString("model.layers: 795000010 weights do not fit into an ONNX file of 2 GiB"));
 }
 
-QTEST_GUILESS_MAIN(TestOnnxFile)
+} // namespace tst_onnx_file
+
+QTEST_GUILESS_MAIN(tst_onnx_file::TestOnnxFile)
 #include "tst_onnx_file.moc"

@@ -10,6 +10,8 @@
 
 #include <cmath>
 
+namespace tst_overflow {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -330,5 +332,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestOverflow)
+} // namespace tst_overflow
+
+QTEST_GUILESS_MAIN(tst_overflow::TestOverflow)
 #include "tst_overflow.moc"

@@ -14,6 +14,8 @@
 
 #include <cmath>
 
+namespace tst_pytorch_runs {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -197,5 +199,7 @@ void TestPyTorchRuns::follows() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestPyTorchRuns)
+} // namespace tst_pytorch_runs
+
+QTEST_GUILESS_MAIN(tst_pytorch_runs::TestPyTorchRuns)
 #include "tst_pytorch_runs.moc"

@@ -12,6 +12,8 @@
 
 #include <cmath>
 
+namespace tst_recipe_runs {
+
 using namespace halfscope;
 using recorded::FixedDataset;
 using recorded::Golden;
@@ -103,5 +105,7 @@ void TestRecipeRuns::followsPyTorch() {
     qInfo("largest relative deviation of a loss: %.2g", worst);
 }
 
-QTEST_GUILESS_MAIN(TestRecipeRuns)
+} // namespace tst_recipe_runs
+
+QTEST_GUILESS_MAIN(tst_recipe_runs::TestRecipeRuns)
 #include "tst_recipe_runs.moc"

@@ -12,6 +12,8 @@
 #include <cmath>
 #include <thread>
 
+namespace tst_small_tasks {
+
 using namespace halfscope;
 
 namespace {
@@ -308,5 +310,7 @@ void TestSmallTasks::everyPrecision() {
     QVERIFY(shot.outputs[1].values.size() == shot.outputs[0].values.size());
 }
 
-QTEST_GUILESS_MAIN(TestSmallTasks)
+} // namespace tst_small_tasks
+
+QTEST_GUILESS_MAIN(tst_small_tasks::TestSmallTasks)
 #include "tst_small_tasks.moc"

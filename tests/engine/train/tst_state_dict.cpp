@@ -17,6 +17,8 @@
 
 #include <cmath>
 
+namespace tst_state_dict {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -387,5 +389,7 @@ void TestStateDict::theLineForPicklesWorks() {
     Experiment experiment(from);
 }
 
-QTEST_GUILESS_MAIN(TestStateDict)
+} // namespace tst_state_dict
+
+QTEST_GUILESS_MAIN(tst_state_dict::TestStateDict)
 #include "tst_state_dict.moc"

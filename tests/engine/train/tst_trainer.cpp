@@ -13,6 +13,8 @@
 #include <cmath>
 #include <thread>
 
+namespace tst_trainer {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -361,5 +363,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestTrainer)
+} // namespace tst_trainer
+
+QTEST_GUILESS_MAIN(tst_trainer::TestTrainer)
 #include "tst_trainer.moc"

@@ -16,6 +16,8 @@
 #include <stop_token>
 #include <thread>
 
+namespace tst_trainer_start {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -192,5 +194,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestTrainerStart)
+} // namespace tst_trainer_start
+
+QTEST_GUILESS_MAIN(tst_trainer_start::TestTrainerStart)
 #include "tst_trainer_start.moc"

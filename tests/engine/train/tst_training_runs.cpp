@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+namespace tst_training_runs {
+
 using namespace halfscope;
 using recorded::Golden;
 using recorded::Perturbation;
@@ -154,5 +156,7 @@ private:
     }
 };
 
-QTEST_GUILESS_MAIN(TestTrainingRuns)
+} // namespace tst_training_runs
+
+QTEST_GUILESS_MAIN(tst_training_runs::TestTrainingRuns)
 #include "tst_training_runs.moc"

@@ -14,6 +14,8 @@
 #include <cmath>
 #include <numeric>
 
+namespace tst_validation {
+
 using namespace halfscope;
 
 namespace {
@@ -258,5 +260,7 @@ void TestValidation::numbersHaveNoAccuracy() {
     QCOMPARE(extraMetrics(experiment), (std::vector<MetricId>{metric::Epoch, metric::Batch}));
 }
 
-QTEST_GUILESS_MAIN(TestValidation)
+} // namespace tst_validation
+
+QTEST_GUILESS_MAIN(tst_validation::TestValidation)
 #include "tst_validation.moc"

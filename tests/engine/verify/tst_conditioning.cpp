@@ -11,6 +11,8 @@
 
 #include <cmath>
 
+namespace tst_conditioning {
+
 using namespace halfscope;
 using namespace halfscope::recorded;
 using namespace halfscope::test;
@@ -223,5 +225,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestConditioning)
+} // namespace tst_conditioning
+
+QTEST_GUILESS_MAIN(tst_conditioning::TestConditioning)
 #include "tst_conditioning.moc"

@@ -8,6 +8,8 @@
 
 #include <cmath>
 
+namespace tst_golden_files {
+
 using namespace halfscope;
 using namespace halfscope::test;
 using nlohmann::json;
@@ -145,5 +147,7 @@ void TestGoldenFiles::places() {
     QVERIFY(told([] { Golden::parse("f", "3").at("x"); }) == "f: an object is expected, not \"3\"");
 }
 
-QTEST_GUILESS_MAIN(TestGoldenFiles)
+} // namespace tst_golden_files
+
+QTEST_GUILESS_MAIN(tst_golden_files::TestGoldenFiles)
 #include "tst_golden_files.moc"

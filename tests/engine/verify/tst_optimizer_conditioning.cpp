@@ -11,6 +11,8 @@
 
 #include <cmath>
 
+namespace tst_optimizer_conditioning {
+
 using namespace halfscope;
 using namespace halfscope::recorded;
 using nlohmann::json;
@@ -174,5 +176,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestOptimizerConditioning)
+} // namespace tst_optimizer_conditioning
+
+QTEST_GUILESS_MAIN(tst_optimizer_conditioning::TestOptimizerConditioning)
 #include "tst_optimizer_conditioning.moc"

@@ -15,6 +15,8 @@
 #include <cmath>
 #include <set>
 
+namespace tst_rounding_judge {
+
 using namespace halfscope;
 using namespace halfscope::recorded;
 
@@ -203,5 +205,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRoundingJudge)
+} // namespace tst_rounding_judge
+
+QTEST_GUILESS_MAIN(tst_rounding_judge::TestRoundingJudge)
 #include "tst_rounding_judge.moc"

@@ -8,6 +8,8 @@
 
 #include <cmath>
 
+namespace tst_verify {
+
 using namespace halfscope;
 using namespace halfscope::test;
 using nlohmann::json;
@@ -358,5 +360,7 @@ void TestVerify::stops() {
     QVERIFY((done == std::vector<size_t>{1, 2, 3, 4, 5}));
 }
 
-QTEST_GUILESS_MAIN(TestVerify)
+} // namespace tst_verify
+
+QTEST_GUILESS_MAIN(tst_verify::TestVerify)
 #include "tst_verify.moc"

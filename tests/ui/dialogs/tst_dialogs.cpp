@@ -26,6 +26,8 @@
 #include <memory>
 #include <set>
 
+namespace tst_dialogs {
+
 using namespace halfscope;
 
 namespace {
@@ -333,5 +335,7 @@ void TestDialogs::linksReadInEitherTheme() {
     }
 }
 
-QTEST_MAIN(TestDialogs)
+} // namespace tst_dialogs
+
+QTEST_MAIN(tst_dialogs::TestDialogs)
 #include "tst_dialogs.moc"

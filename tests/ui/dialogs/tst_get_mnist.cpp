@@ -17,6 +17,8 @@
 #include <QTest>
 #include <QToolButton>
 
+namespace tst_get_mnist {
+
 using namespace halfscope;
 
 namespace {
@@ -134,5 +136,7 @@ void TestGetMnist::notes() {
     QCOMPARE(note->text(), QString("1 of 4 lines lack a value and are left out."));
 }
 
-QTEST_MAIN(TestGetMnist)
+} // namespace tst_get_mnist
+
+QTEST_MAIN(tst_get_mnist::TestGetMnist)
 #include "tst_get_mnist.moc"

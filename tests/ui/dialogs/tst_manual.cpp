@@ -12,6 +12,8 @@
 #include <QTextBlock>
 #include <QTextCursor>
 
+namespace tst_manual {
+
 using namespace halfscope;
 
 namespace {
@@ -193,5 +195,7 @@ void TestManual::unknownLanguageIsEnglish() {
     QCOMPARE(other.render(0)->toPlainText(), m_manual.render(0)->toPlainText());
 }
 
-QTEST_MAIN(TestManual)
+} // namespace tst_manual
+
+QTEST_MAIN(tst_manual::TestManual)
 #include "tst_manual.moc"

@@ -15,6 +15,8 @@
 #include <QToolButton>
 #include <QTreeWidget>
 
+namespace tst_model_dialog {
+
 using namespace halfscope;
 
 namespace {
@@ -137,5 +139,7 @@ void TestModelDialog::comesIntoTheSettings() {
     QCOMPARE(window.bannerText(), QString());
 }
 
-QTEST_MAIN(TestModelDialog)
+} // namespace tst_model_dialog
+
+QTEST_MAIN(tst_model_dialog::TestModelDialog)
 #include "tst_model_dialog.moc"

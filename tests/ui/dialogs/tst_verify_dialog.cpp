@@ -9,6 +9,8 @@
 #include <QPointer>
 #include <QTableView>
 
+namespace tst_verify_dialog {
+
 using namespace halfscope;
 
 class TestVerifyDialog : public QObject {
@@ -173,5 +175,7 @@ void TestVerifyDialog::closesWithoutWaiting() {
     const VerifyDialog closed(VerifyOptions{}); // while it compares
 }
 
-QTEST_MAIN(TestVerifyDialog)
+} // namespace tst_verify_dialog
+
+QTEST_MAIN(tst_verify_dialog::TestVerifyDialog)
 #include "tst_verify_dialog.moc"

@@ -9,6 +9,8 @@
 
 #include <limits>
 
+namespace tst_compare {
+
 using namespace halfscope;
 
 namespace {
@@ -386,5 +388,7 @@ void TestCompare::drawingsTakeTheThemesColours() {
              QColor(200, 210, 220));
 }
 
-QTEST_MAIN(TestCompare)
+} // namespace tst_compare
+
+QTEST_MAIN(tst_compare::TestCompare)
 #include "tst_compare.moc"

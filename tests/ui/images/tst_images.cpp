@@ -16,6 +16,8 @@
 #include <cmath>
 #include <limits>
 
+namespace tst_images {
+
 using namespace halfscope;
 
 namespace {
@@ -395,5 +397,7 @@ void TestImages::tinySizes() {
     QVERIFY(!compare.grab().isNull());
 }
 
-QTEST_MAIN(TestImages)
+} // namespace tst_images
+
+QTEST_MAIN(tst_images::TestImages)
 #include "tst_images.moc"

@@ -17,6 +17,8 @@
 #include <cmath>
 #include <map>
 
+namespace tst_contrast {
+
 using namespace halfscope;
 
 namespace {
@@ -225,5 +227,7 @@ void TestContrast::paintedTexts() {
     QVERIFY2(faintTexts(window).isEmpty(), qPrintable(faintTexts(window).join(u'\n')));
 }
 
-QTEST_MAIN(TestContrast)
+} // namespace tst_contrast
+
+QTEST_MAIN(tst_contrast::TestContrast)
 #include "tst_contrast.moc"

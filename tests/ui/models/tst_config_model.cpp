@@ -8,6 +8,8 @@
 #include <QSignalSpy>
 #include <QTest>
 
+namespace tst_config_model {
+
 using namespace halfscope;
 
 namespace {
@@ -253,5 +255,7 @@ void TestConfigModel::appliesFollowsEdits() {
     QVERIFY(get(model, "scaler.growth_interval", 1, ConfigModel::AppliesRole).toBool());
 }
 
-QTEST_GUILESS_MAIN(TestConfigModel)
+} // namespace tst_config_model
+
+QTEST_GUILESS_MAIN(tst_config_model::TestConfigModel)
 #include "tst_config_model.moc"

@@ -19,6 +19,8 @@
 
 #include <set>
 
+namespace tst_lane_titles {
+
 using namespace halfscope;
 
 namespace {
@@ -262,5 +264,7 @@ void TestLaneTitles::plotAndFigureAgree() {
     QVERIFY2(spoken(160).toDouble() > 400, qPrintable(spoken(160)));
 }
 
-QTEST_MAIN(TestLaneTitles)
+} // namespace tst_lane_titles
+
+QTEST_MAIN(tst_lane_titles::TestLaneTitles)
 #include "tst_lane_titles.moc"

@@ -2,6 +2,7 @@
 // and hold the right words and numbers.
 #include "tests/fake_cuda/fake_run.h"
 #include "tests/support/fed_run.h"
+#include "tests/support/plot_parts.h"
 #include "ui/models/event_model.h"
 #include "ui/models/run_model.h"
 
@@ -10,6 +11,8 @@
 #include <QTest>
 #include <cmath>
 #include <limits>
+
+namespace tst_models {
 
 using namespace halfscope;
 
@@ -27,15 +30,6 @@ StepRecord record(int lane, int64_t step, double deviceSeconds, double wallSecon
     made.skippedSoFar = step / 10;
     made.deviceSeconds = deviceSeconds;
     made.wallSeconds = wallSeconds;
-    return made;
-}
-
-Event eventOf(EventKind kind, int64_t step, int lane, const char* text) {
-    Event made;
-    made.kind = kind;
-    made.step = step;
-    made.lane = lane;
-    made.text = Message::data(text);
     return made;
 }
 
@@ -80,9 +74,9 @@ void TestModels::scaleWords() {
 }
 
 void TestModels::numberWords() {
-    QCOMPARE(numberText(0.123456), QStringLiteral("0.1235"));
-    QCOMPARE(numberText(std::nan("")), QStringLiteral("not a number"));
-    QCOMPARE(numberText(-std::numeric_limits<double>::infinity()), QStringLiteral("-infinite"));
+    QCOMPARE(shownNumber(0.123456), QStringLiteral("0.1235"));
+    QCOMPARE(shownNumber(std::nan("")), QStringLiteral("not a number"));
+    QCOMPARE(shownNumber(-std::numeric_limits<double>::infinity()), QStringLiteral("-infinite"));
 }
 
 void TestModels::runKeepsTheNewest() {
@@ -337,5 +331,7 @@ void TestModels::everyEventHasItsRow() {
     QCOMPARE(model.rowOf(7), kMany - 8);
 }
 
-QTEST_GUILESS_MAIN(TestModels)
+} // namespace tst_models
+
+QTEST_GUILESS_MAIN(tst_models::TestModels)
 #include "tst_models.moc"

@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+namespace tst_series {
+
 using namespace halfscope;
 
 namespace {
@@ -280,5 +282,7 @@ void TestSeries::clearForgets() {
     QCOMPARE(series.minimum(), 0.0);
 }
 
-QTEST_GUILESS_MAIN(TestSeries)
+} // namespace tst_series
+
+QTEST_GUILESS_MAIN(tst_series::TestSeries)
 #include "tst_series.moc"

@@ -8,6 +8,8 @@
 #include <QSlider>
 #include <QTest>
 
+namespace tst_pace_slider {
+
 using namespace halfscope;
 
 class TestPaceSlider : public QObject {
@@ -115,5 +117,7 @@ void TestPaceSlider::commandsDoNotWait() {
     QVERIFY(clock.elapsed() < 500000); // half of what one step would take
 }
 
-QTEST_MAIN(TestPaceSlider)
+} // namespace tst_pace_slider
+
+QTEST_MAIN(tst_pace_slider::TestPaceSlider)
 #include "tst_pace_slider.moc"

@@ -28,6 +28,8 @@
 
 #include <algorithm>
 
+namespace tst_panels {
+
 using namespace halfscope;
 
 namespace {
@@ -524,5 +526,7 @@ void TestPanels::everyControlHasAName() {
                  qPrintable(nameless(*panel).join(QStringLiteral(", "))));
 }
 
-QTEST_MAIN(TestPanels)
+} // namespace tst_panels
+
+QTEST_MAIN(tst_panels::TestPanels)
 #include "tst_panels.moc"

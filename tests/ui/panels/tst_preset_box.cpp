@@ -11,6 +11,8 @@
 #include <QTest>
 #include <QWheelEvent>
 
+namespace tst_preset_box {
+
 using namespace halfscope;
 
 namespace {
@@ -171,5 +173,7 @@ void TestPresetBox::wheelChangesNothing() {
     QVERIFY(chosen.isEmpty());
 }
 
-QTEST_MAIN(TestPresetBox)
+} // namespace tst_preset_box
+
+QTEST_MAIN(tst_preset_box::TestPresetBox)
 #include "tst_preset_box.moc"

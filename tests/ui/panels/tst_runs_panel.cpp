@@ -13,6 +13,8 @@
 #include <QTest>
 #include <QTimer>
 
+namespace tst_runs_panel {
+
 using namespace halfscope;
 
 namespace {
@@ -270,5 +272,7 @@ void TestRunsPanel::openedFoldersJoin() {
              textAt(window.runs(), 1, RunListModel::LossColumn));
 }
 
-QTEST_MAIN(TestRunsPanel)
+} // namespace tst_runs_panel
+
+QTEST_MAIN(tst_runs_panel::TestRunsPanel)
 #include "tst_runs_panel.moc"

@@ -19,6 +19,8 @@
 #include <QToolButton>
 #include <QWheelEvent>
 
+namespace tst_setup_panel {
+
 using namespace halfscope;
 
 namespace {
@@ -288,5 +290,7 @@ void TestSetupPanel::setupWheelScrollsOnly() {
     QCOMPARE(spin->value(), before);
 }
 
-QTEST_MAIN(TestSetupPanel)
+} // namespace tst_setup_panel
+
+QTEST_MAIN(tst_setup_panel::TestSetupPanel)
 #include "tst_setup_panel.moc"

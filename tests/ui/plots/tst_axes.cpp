@@ -15,6 +15,8 @@
 #include <cmath>
 #include <limits>
 
+namespace tst_axes {
+
 using namespace halfscope;
 
 class TestAxes : public QObject {
@@ -152,5 +154,7 @@ void TestAxes::ratesHaveFewPoints() {
     QVERIFY(late.rest() == curve.rest());
 }
 
-QTEST_MAIN(TestAxes)
+} // namespace tst_axes
+
+QTEST_MAIN(tst_axes::TestAxes)
 #include "tst_axes.moc"

@@ -13,6 +13,8 @@
 
 #include <cmath>
 
+namespace tst_gradient_map {
+
 using namespace halfscope;
 
 namespace {
@@ -466,5 +468,7 @@ void TestGradientMap::windowShowsAndSavesIt() {
     QVERIFY(!QFile::exists(file)); // of another run
 }
 
-QTEST_MAIN(TestGradientMap)
+} // namespace tst_gradient_map
+
+QTEST_MAIN(tst_gradient_map::TestGradientMap)
 #include "tst_gradient_map.moc"

@@ -12,6 +12,8 @@
 
 #include <cmath>
 
+namespace tst_gradient_view {
+
 using namespace halfscope;
 
 namespace {
@@ -342,5 +344,7 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestGradientView)
+} // namespace tst_gradient_view
+
+QTEST_MAIN(tst_gradient_view::TestGradientView)
 #include "tst_gradient_view.moc"

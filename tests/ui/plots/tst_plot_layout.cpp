@@ -12,6 +12,8 @@
 #include <cmath>
 #include <limits>
 
+namespace tst_plot_layout {
+
 using namespace halfscope;
 
 namespace {
@@ -230,5 +232,7 @@ void TestPlotLayout::tinySizes() {
     }
 }
 
-QTEST_MAIN(TestPlotLayout)
+} // namespace tst_plot_layout
+
+QTEST_MAIN(tst_plot_layout::TestPlotLayout)
 #include "tst_plot_layout.moc"

@@ -8,6 +8,8 @@
 
 #include <limits>
 
+namespace tst_plot_measures {
+
 using namespace halfscope;
 
 namespace {
@@ -176,5 +178,7 @@ void TestPlotMeasures::windowChooses() {
         QVERIFY(graphNamed(window.plots(), title + QStringLiteral("/B amp-fp16"))->dataCount() > 0);
 }
 
-QTEST_MAIN(TestPlotMeasures)
+} // namespace tst_plot_measures
+
+QTEST_MAIN(tst_plot_measures::TestPlotMeasures)
 #include "tst_plot_measures.moc"

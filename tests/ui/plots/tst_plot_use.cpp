@@ -15,6 +15,8 @@
 #include <cmath>
 #include <utility>
 
+namespace tst_plot_use {
+
 using namespace halfscope;
 
 namespace {
@@ -233,5 +235,7 @@ void TestPlotUse::contextMenu() {
     QCOMPARE(saves.count(), 2);
 }
 
-QTEST_MAIN(TestPlotUse)
+} // namespace tst_plot_use
+
+QTEST_MAIN(tst_plot_use::TestPlotUse)
 #include "tst_plot_use.moc"

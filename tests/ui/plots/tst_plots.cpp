@@ -16,6 +16,8 @@
 #include <csignal>
 #include <limits>
 
+namespace tst_plots {
+
 using namespace halfscope;
 
 namespace {
@@ -320,5 +322,7 @@ void TestPlots::themesRecolourEverything() {
     }
 }
 
-QTEST_MAIN(TestPlots)
+} // namespace tst_plots
+
+QTEST_MAIN(tst_plots::TestPlots)
 #include "tst_plots.moc"

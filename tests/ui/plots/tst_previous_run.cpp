@@ -6,6 +6,8 @@
 
 #include <QAction>
 
+namespace tst_previous_run {
+
 using namespace halfscope;
 
 namespace {
@@ -187,5 +189,7 @@ void TestPreviousRun::theWindowKeepsIt() {
     QVERIFY(!graphNamed(window.plots(), kBeforeA));
 }
 
-QTEST_MAIN(TestPreviousRun)
+} // namespace tst_previous_run
+
+QTEST_MAIN(tst_previous_run::TestPreviousRun)
 #include "tst_previous_run.moc"

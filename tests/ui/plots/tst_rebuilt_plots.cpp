@@ -9,6 +9,8 @@
 #include <map>
 #include <memory>
 
+namespace tst_rebuilt_plots {
+
 using namespace halfscope;
 
 namespace {
@@ -94,5 +96,7 @@ void TestRebuiltPlots::drawTheSame() {
         QVERIFY2(drawn.at(QString::fromLatin1(name)).size() > 5, name);
 }
 
-QTEST_MAIN(TestRebuiltPlots)
+} // namespace tst_rebuilt_plots
+
+QTEST_MAIN(tst_rebuilt_plots::TestRebuiltPlots)
 #include "tst_rebuilt_plots.moc"

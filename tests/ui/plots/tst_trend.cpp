@@ -13,6 +13,8 @@
 #include <cmath>
 #include <limits>
 
+namespace tst_trend {
+
 using namespace halfscope;
 
 namespace {
@@ -236,5 +238,7 @@ void TestTrend::marksAtTheEdgesAreShown() {
     QCOMPARE(shown(10, 10, 0), std::vector<double>{10}); // a run of one step
 }
 
-QTEST_MAIN(TestTrend)
+} // namespace tst_trend
+
+QTEST_MAIN(tst_trend::TestTrend)
 #include "tst_trend.moc"

@@ -13,6 +13,8 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 
+namespace tst_edits {
+
 using namespace halfscope;
 
 namespace {
@@ -228,5 +230,7 @@ void TestEdits::keysInTheWindow() {
     QCOMPARE(window.config().config().model.width, int64_t(8));
 }
 
-QTEST_MAIN(TestEdits)
+} // namespace tst_edits
+
+QTEST_MAIN(tst_edits::TestEdits)
 #include "tst_edits.moc"

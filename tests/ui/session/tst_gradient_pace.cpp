@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+namespace tst_gradient_pace {
+
 using namespace halfscope;
 
 class TestGradientPace : public QObject {
@@ -74,5 +76,7 @@ void TestGradientPace::smallNetworksAreCountedDensely() {
     QCOMPARE(widest, int64_t{4000 / GradientPace::kMostInSight});
 }
 
-QTEST_GUILESS_MAIN(TestGradientPace)
+} // namespace tst_gradient_pace
+
+QTEST_GUILESS_MAIN(tst_gradient_pace::TestGradientPace)
 #include "tst_gradient_pace.moc"

@@ -8,6 +8,8 @@
 #include <QTest>
 #include <random>
 
+namespace tst_session {
+
 using namespace halfscope;
 
 namespace {
@@ -440,5 +442,7 @@ void TestSession::manyRealCycles() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestSession)
+} // namespace tst_session
+
+QTEST_GUILESS_MAIN(tst_session::TestSession)
 #include "tst_session.moc"

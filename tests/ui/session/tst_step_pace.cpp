@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+namespace tst_step_pace {
+
 using namespace halfscope;
 
 class TestStepPace : public QObject {
@@ -52,5 +54,7 @@ void TestStepPace::aNewPaceActsAtOnce() {
     QVERIFY(pace.wait(2, 10) <= 0.5); // whatever a clock says
 }
 
-QTEST_GUILESS_MAIN(TestStepPace)
+} // namespace tst_step_pace
+
+QTEST_GUILESS_MAIN(tst_step_pace::TestStepPace)
 #include "tst_step_pace.moc"

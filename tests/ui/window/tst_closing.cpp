@@ -8,6 +8,8 @@
 
 #include <sys/stat.h>
 
+namespace tst_closing {
+
 using namespace halfscope;
 
 namespace {
@@ -122,5 +124,7 @@ void TestClosing::anotherFileEndsReading() {
     QVERIFY(window.bannerText().isEmpty());
 }
 
-QTEST_MAIN(TestClosing)
+} // namespace tst_closing
+
+QTEST_MAIN(tst_closing::TestClosing)
 #include "tst_closing.moc"

@@ -8,6 +8,8 @@
 #include <QLabel>
 #include <QTest>
 
+namespace tst_first_presets {
+
 using namespace halfscope;
 
 class TestFirstPresets : public QObject {
@@ -90,5 +92,7 @@ void TestFirstPresets::savedRunsSayTheSame() {
     }
 }
 
-QTEST_MAIN(TestFirstPresets)
+} // namespace tst_first_presets
+
+QTEST_MAIN(tst_first_presets::TestFirstPresets)
 #include "tst_first_presets.moc"

@@ -11,6 +11,8 @@
 #include <QTest>
 #include <QToolButton>
 
+namespace tst_forks {
+
 using namespace halfscope;
 
 namespace {
@@ -181,5 +183,7 @@ void TestForks::inTheMiddleOfAStep() {
                               kPatience);
 }
 
-QTEST_MAIN(TestForks)
+} // namespace tst_forks
+
+QTEST_MAIN(tst_forks::TestForks)
 #include "tst_forks.moc"

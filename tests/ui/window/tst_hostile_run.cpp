@@ -15,6 +15,8 @@
 #include <QTimer>
 #include <QToolTip>
 
+namespace tst_hostile_run {
+
 using namespace halfscope;
 
 namespace {
@@ -278,5 +280,7 @@ void TestHostileRun::fileNamesArePlain() {
              qPrintable(window.bannerText()));
 }
 
-QTEST_MAIN(TestHostileRun)
+} // namespace tst_hostile_run
+
+QTEST_MAIN(tst_hostile_run::TestHostileRun)
 #include "tst_hostile_run.moc"

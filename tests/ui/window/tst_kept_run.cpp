@@ -4,12 +4,15 @@
 #include "engine/io/input_file.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
+#include "tests/support/saved_run_parts.h"
 
 #include <QLabel>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QStatusBar>
 #include <QTimer>
+
+namespace tst_kept_run {
 
 using namespace halfscope;
 
@@ -29,10 +32,6 @@ bool trains(MainWindow& window, int64_t steps = kTrained) {
     window.play();
     return reaches(window, SessionState::Finished) &&
            QTest::qWaitFor([&] { return window.run().step() == steps; }, kPatience);
-}
-
-QString stateOf(MainWindow& window) {
-    return window.findChild<QLabel*>(QStringLiteral("state"))->text();
 }
 
 bool isBack(MainWindow& window, int64_t steps = kTrained) {
@@ -263,5 +262,7 @@ void TestKeptRun::closingAsksForNoShortOrSavedRun() {
     }
 }
 
-QTEST_MAIN(TestKeptRun)
+} // namespace tst_kept_run
+
+QTEST_MAIN(tst_kept_run::TestKeptRun)
 #include "tst_kept_run.moc"

@@ -2,6 +2,8 @@
 #include "tests/support/saved_run_parts.h"
 #include "tests/support/thrown.h"
 
+namespace tst_saved_again {
+
 using namespace halfscope;
 
 namespace {
@@ -145,5 +147,7 @@ void TestSavedAgain::onceItIsShown() {
     QVERIFY(contentOf(folder, "steps.csv") == rows);
 }
 
-QTEST_MAIN(TestSavedAgain)
+} // namespace tst_saved_again
+
+QTEST_MAIN(tst_saved_again::TestSavedAgain)
 #include "tst_saved_again.moc"

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <array>
 
+namespace tst_saved_gradients {
+
 using namespace halfscope;
 
 namespace {
@@ -260,5 +262,7 @@ void TestSavedGradients::refusesRows() {
              missing.c_str());
 }
 
-QTEST_GUILESS_MAIN(TestSavedGradients)
+} // namespace tst_saved_gradients
+
+QTEST_GUILESS_MAIN(tst_saved_gradients::TestSavedGradients)
 #include "tst_saved_gradients.moc"

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 
+namespace tst_saved_results {
+
 using namespace halfscope;
 
 namespace {
@@ -305,5 +307,7 @@ void TestSavedResults::otherGradientsAreRefused() {
     QVERIFY(!opened.window.showsSaved());
 }
 
-QTEST_MAIN(TestSavedResults)
+} // namespace tst_saved_results
+
+QTEST_MAIN(tst_saved_results::TestSavedResults)
 #include "tst_saved_results.moc"

@@ -4,6 +4,8 @@
 
 #include <QProcess>
 
+namespace tst_saved_whole {
+
 using namespace halfscope;
 
 namespace {
@@ -109,5 +111,7 @@ void TestSavedWhole::asTheCommandLineWrites() {
     }
 }
 
-QTEST_MAIN(TestSavedWhole)
+} // namespace tst_saved_whole
+
+QTEST_MAIN(tst_saved_whole::TestSavedWhole)
 #include "tst_saved_whole.moc"

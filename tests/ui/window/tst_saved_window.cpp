@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+namespace tst_saved_window {
+
 using namespace halfscope;
 
 namespace {
@@ -363,5 +365,7 @@ void TestSavedWindow::anotherExperimentEndsReading() {
     QCOMPARE(window.run().step(), int64_t{0});
 }
 
-QTEST_MAIN(TestSavedWindow)
+} // namespace tst_saved_window
+
+QTEST_MAIN(tst_saved_window::TestSavedWindow)
 #include "tst_saved_window.moc"

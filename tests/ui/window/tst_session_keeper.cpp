@@ -12,6 +12,8 @@
 
 #include <cmath>
 
+namespace tst_session_keeper {
+
 using namespace halfscope;
 
 namespace {
@@ -209,5 +211,7 @@ void TestSessionKeeper::pausesWhenMemoryIsFull() {
     QVERIFY(opened.window.shown().run()->step() > 100);
 }
 
-QTEST_MAIN(TestSessionKeeper)
+} // namespace tst_session_keeper
+
+QTEST_MAIN(tst_session_keeper::TestSessionKeeper)
 #include "tst_session_keeper.moc"

@@ -35,6 +35,8 @@
 #include <functional>
 #include <set>
 
+namespace tst_translation {
+
 using namespace halfscope;
 
 namespace {
@@ -419,5 +421,7 @@ void TestTranslation::filesStayEnglish() {
     }
 }
 
-QTEST_MAIN(TestTranslation)
+} // namespace tst_translation
+
+QTEST_MAIN(tst_translation::TestTranslation)
 #include "tst_translation.moc"

@@ -28,6 +28,8 @@
 #include <QTableView>
 #include <QTextBrowser>
 
+namespace tst_window {
+
 using namespace halfscope;
 
 namespace {
@@ -501,5 +503,7 @@ void TestWindow::closesWhileTraining() {
     }
 }
 
-QTEST_MAIN(TestWindow)
+} // namespace tst_window
+
+QTEST_MAIN(tst_window::TestWindow)
 #include "tst_window.moc"

@@ -9,6 +9,8 @@
 #include <QMimeData>
 #include <QUrl>
 
+namespace tst_window_drops {
+
 using namespace halfscope;
 
 namespace {
@@ -147,5 +149,7 @@ void TestWindowDrops::dataBecomesAnExperiment() {
     window.pause();
 }
 
-QTEST_MAIN(TestWindowDrops)
+} // namespace tst_window_drops
+
+QTEST_MAIN(tst_window_drops::TestWindowDrops)
 #include "tst_window_drops.moc"

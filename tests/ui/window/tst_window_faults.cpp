@@ -338,11 +338,7 @@ void TestWindowFaults::everyAllocationFails() {
     }
 }
 
-int main(int argc, char** argv) {
+HALFSCOPE_TEST_MAIN(TestWindowFaults, {
     if (argc == 3 && QByteArray(argv[1]) == "--drive") return drive(argc, argv);
-    QCoreApplication app(argc, argv);
-    TestWindowFaults test;
-    return QTest::qExec(&test, argc, argv);
-}
-
+} QCoreApplication app(argc, argv))
 #include "tst_window_faults.moc"

@@ -19,6 +19,8 @@
 #include <QTimer>
 #include <QVersionNumber>
 
+namespace tst_window_files {
+
 using namespace halfscope;
 
 namespace {
@@ -220,5 +222,7 @@ void TestWindowFiles::remembersTheWindow() {
     applyTheme(*qApp, Theme::Light);
 }
 
-QTEST_MAIN(TestWindowFiles)
+} // namespace tst_window_files
+
+QTEST_MAIN(tst_window_files::TestWindowFiles)
 #include "tst_window_files.moc"

@@ -20,6 +20,8 @@
 
 #include <cmath>
 
+namespace tst_window_lanes {
+
 using namespace halfscope;
 
 namespace {
@@ -249,5 +251,7 @@ void TestWindowLanes::floorNamesTheLaneAsTheWindowDoes() {
     QVERIFY2(window.bannerText().contains(told.arg(label)), qPrintable(window.bannerText()));
 }
 
-QTEST_MAIN(TestWindowLanes)
+} // namespace tst_window_lanes
+
+QTEST_MAIN(tst_window_lanes::TestWindowLanes)
 #include "tst_window_lanes.moc"

@@ -21,6 +21,8 @@
 
 #include <cmath>
 
+namespace tst_window_resume {
+
 using namespace halfscope;
 
 namespace {
@@ -406,5 +408,7 @@ void TestWindowResume::otherWeightsAreRefused() {
     QVERIFY(trainsToTheEnd(opened.window, 40)); // what was there goes on
 }
 
-QTEST_MAIN(TestWindowResume)
+} // namespace tst_window_resume
+
+QTEST_MAIN(tst_window_resume::TestWindowResume)
 #include "tst_window_resume.moc"

@@ -31,6 +31,8 @@
 #include <QToolButton>
 #include <QToolTip>
 
+namespace tst_window_use {
+
 using namespace halfscope;
 
 namespace {
@@ -476,5 +478,7 @@ void TestWindowUse::firstStepOfSeconds() {
     QTRY_VERIFY(headline->text().endsWith(QStringLiteral("Press Play.")));
 }
 
-QTEST_MAIN(TestWindowUse)
+} // namespace tst_window_use
+
+QTEST_MAIN(tst_window_use::TestWindowUse)
 #include "tst_window_use.moc"

@@ -1,0 +1,42 @@
+// The main function of the tests, many of which share a program: in place of Qt's own, whose names
+// it takes, so that a test reads as everywhere. Precompiled for all of them.
+#pragma once
+
+#include <QtTest>
+
+namespace halfscope::test {
+
+using RunTest = int (*)(int argc, char** argv);
+
+/// Makes a test known: `name` is its class, in the namespace of its file ("tst_run::TestRun").
+struct KnownTest {
+    KnownTest(const char* name, RunTest run);
+};
+
+/// Specialised for each test by the macros below.
+template <class Test>
+int runTest(int argc, char** argv);
+template <class Test>
+extern const KnownTest knownTest;
+
+} // namespace halfscope::test
+
+#undef QTEST_MAIN
+#undef QTEST_GUILESS_MAIN
+#undef QTEST_APPLESS_MAIN
+
+/// `Test` with its namespace; `before` makes the application, if any, of argc and argv.
+#define HALFSCOPE_TEST_MAIN(Test, before)                                                          \
+    template <>                                                                                    \
+    int halfscope::test::runTest<Test>(int argc, char** argv) {                                    \
+        before;                                                                                    \
+        Test test;                                                                                 \
+        return QTest::qExec(&test, argc, argv);                                                    \
+    }                                                                                              \
+    template <>                                                                                    \
+    const halfscope::test::KnownTest halfscope::test::knownTest<Test>(                             \
+        #Test, &halfscope::test::runTest<Test>);
+#define QTEST_MAIN(Test)                                                                           \
+    HALFSCOPE_TEST_MAIN(Test, QApplication app(argc, argv); app.setAttribute(Qt::AA_Use96Dpi))
+#define QTEST_GUILESS_MAIN(Test) HALFSCOPE_TEST_MAIN(Test, QCoreApplication app(argc, argv))
+#define QTEST_APPLESS_MAIN(Test) HALFSCOPE_TEST_MAIN(Test, )
