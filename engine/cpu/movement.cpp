@@ -4,6 +4,7 @@
 
 #include "engine/core/axis_view.h"
 #include "engine/core/error.h"
+#include "engine/core/vector_clones.h"
 
 #include <array>
 #include <cstring>
@@ -158,9 +159,20 @@ std::array<std::byte, 8> stored(DType type, double value) {
     return bytes;
 }
 
-void requireInside(int64_t index, int64_t extent) {
-    if (index < 0 || index >= extent) {
-        failInvariant("gather or scatter: index " + std::to_string(index) + " in an axis of " +
+/// The largest of n indices, negative ones as the large numbers that their bits are.
+HALFSCOPE_VECTOR uint32_t largestIndex(const int32_t* index, int64_t n) {
+    uint32_t largest = 0;
+    for (int64_t i = 0; i < n; ++i)
+        largest = std::max(largest, static_cast<uint32_t>(index[i]));
+    return largest;
+}
+
+void requireInside(const int32_t* index, int64_t n, int64_t extent) {
+    if (int64_t{largestIndex(index, n)} < std::min<int64_t>(extent, int64_t{1} << 31)) return;
+    const int32_t* wrong =
+        std::find_if(index, index + n, [&](int32_t i) { return i < 0 || i >= extent; });
+    if (wrong != index + n) {
+        failInvariant("gather or scatter: index " + std::to_string(*wrong) + " in an axis of " +
                       std::to_string(extent));
     }
 }
@@ -172,13 +184,22 @@ void gatherAs(const CpuCall& call) {
     const T* x = static_cast<const T*>(call.in[0].data);
     const auto* index = static_cast<const int32_t*>(call.in[1].data);
     T* out = static_cast<T*>(call.out);
-    const int64_t count = call.node.elements();
+    const int64_t count = call.node.elements(), slice = to.extent * to.inner, inner = to.inner;
     call.pool.run(ceilDiv(count, kTaskElements), [&](int64_t task, int) {
         const int64_t end = std::min(count, (task + 1) * kTaskElements);
-        for (int64_t i = task * kTaskElements; i < end; ++i) {
-            requireInside(index[i], from.extent);
-            const int64_t outer = i / (to.extent * to.inner);
-            out[i] = x[(outer * from.extent + index[i]) * from.inner + i % to.inner];
+        for (int64_t i = task * kTaskElements; i < end;) {
+            const int64_t outer = i / slice, last = std::min(end, (outer + 1) * slice);
+            const T* const values = x + outer * from.extent * inner;
+            requireInside(index + i, last - i, from.extent);
+            if (inner == 1) {
+                for (; i < last; ++i)
+                    out[i] = values[index[i]];
+                continue;
+            }
+            for (int64_t column = i % inner; i < last; column = 0) {
+                for (; column < inner && i < last; ++column, ++i)
+                    out[i] = values[index[i] * inner + column];
+            }
         }
     });
 }
@@ -199,34 +220,45 @@ ScatterPlan scatterPlan(const Shape& from, const Shape& to, int axis) {
     return p;
 }
 
+/// sum[index[i] * width + i % width] += the i-th of n values from element `first` on; n is the
+/// width, or any number of values where that is 1.
+template <class Acc>
+void addRun(const CpuTensor& x, int64_t first, const int32_t* index, int64_t n, int64_t width,
+            Acc* sum) {
+    constexpr int64_t kRun = 256;
+    std::array<Acc, kRun> buffer;
+    for (int64_t at = 0; at < n; at += kRun) {
+        const int64_t count = std::min(kRun, n - at);
+        const std::byte* const stored = elementAt(x.data, first + at, x.dtype);
+        const Acc* values = reinterpret_cast<const Acc*>(stored);
+        if (std::is_same_v<Acc, float> && x.dtype != DType::F32) {
+            loadAsFloat(x.dtype, stored, reinterpret_cast<float*>(buffer.data()),
+                        static_cast<size_t>(count));
+            values = buffer.data();
+        }
+        if (width == 1) {
+            for (int64_t i = 0; i < count; ++i)
+                sum[index[at + i]] += values[i];
+        } else {
+            for (int64_t i = 0; i < count; ++i)
+                sum[index[at + i] * width + at + i] += values[i];
+        }
+    }
+}
+
 /// Adds one task's values into `sum` (slices, extent, width), in ascending order of the index axis.
 template <class Acc>
 void scatterTask(const CpuCall& call, const ScatterPlan& p, int64_t outer, int64_t slices,
                  int64_t inner, int64_t width, Acc* sum) {
     const auto* index = static_cast<const int32_t*>(call.in[1].data);
-    std::array<float, 256> buffer;
     std::fill_n(sum, slices * p.to.extent * width, Acc{0});
+    const int64_t together = p.from.inner == 1 ? p.from.extent : 1; // rows that lie in one run
     for (int64_t s = 0; s < slices; ++s) {
-        for (int64_t i = 0; i < p.from.extent; ++i) {
+        for (int64_t i = 0; i < p.from.extent; i += together) {
             const int64_t base = ((outer + s) * p.from.extent + i) * p.from.inner + inner;
-            for (int64_t j = 0; j < width; ++j) {
-                const int64_t block = j % static_cast<int64_t>(buffer.size());
-                Acc value{};
-                if constexpr (std::is_same_v<Acc, float>) {
-                    if (block == 0) {
-                        const auto count =
-                            std::min<size_t>(buffer.size(), static_cast<size_t>(width - j));
-                        loadAsFloat(call.in[0].dtype,
-                                    elementAt(call.in[0].data, base + j, call.in[0].dtype),
-                                    buffer.data(), count);
-                    }
-                    value = buffer[static_cast<size_t>(block)];
-                } else {
-                    value = static_cast<const Acc*>(call.in[0].data)[base + j];
-                }
-                requireInside(index[base + j], p.to.extent);
-                sum[(s * p.to.extent + index[base + j]) * width + j] += value;
-            }
+            requireInside(index + base, together * width, p.to.extent);
+            addRun(call.in[0], base, index + base, together * width, width,
+                   sum + s * p.to.extent * width);
         }
     }
 }
@@ -250,12 +282,14 @@ void scatterAs(const CpuCall& call) {
                        : reinterpret_cast<Acc*>(scratchFloats(call) + p.taskFloats() * 2 * thread);
         scatterTask(call, p, outer, slices, inner, width, sum);
         if (direct) return;
-        for (int64_t row = 0; row < slices * p.to.extent; ++row) {
+        const int64_t values = slices * p.to.extent * width;
+        const int64_t run = columns == 1 ? values : width; // that lie side by side in the result
+        for (int64_t row = 0; row * run < values; ++row) {
             std::byte* to = elementAt(call.out, first + row * p.to.inner, call.node.dtype);
             if constexpr (std::is_same_v<Acc, float>) {
-                storeFromFloat(call.node.dtype, sum + row * width, to, static_cast<size_t>(width));
+                storeFromFloat(call.node.dtype, sum + row * run, to, static_cast<size_t>(run));
             } else {
-                std::memcpy(to, sum + row * width, static_cast<size_t>(width) * sizeof(Acc));
+                std::memcpy(to, sum + row * run, static_cast<size_t>(run) * sizeof(Acc));
             }
         }
     });

@@ -2,8 +2,17 @@
 #include "engine/cpu/support.h"
 
 #include "engine/core/error.h"
+#include "engine/core/vector_clones.h"
 
-#include <cmath>
+#include <bit>
+#include <limits>
+
+// The loops below write where they do not read: no overlap check.
+#ifdef __clang__
+#define HALFSCOPE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define HALFSCOPE_INDEPENDENT _Pragma("GCC ivdep")
+#endif
 
 namespace halfscope {
 namespace {
@@ -14,7 +23,12 @@ struct PoolPlan {
     PoolAttrs how;
     int64_t pixels() const { return h * w; }
     int64_t windows() const { return oh * ow; }
-    int64_t perThread() const { return alignedFloats(pixels()) + alignedFloats(windows()); }
+    /// The widened input; a plane of the result, or of keys; for each row of windows the
+    /// largest keys, with their indices.
+    int64_t perThread() const {
+        const int64_t input = alignedFloats(std::max(pixels(), windows()));
+        return 2 * input + 2 * alignedFloats(oh * w);
+    }
 };
 
 PoolPlan planOf(const Node& node, const Shape& in) {
@@ -35,19 +49,27 @@ Window windowAt(const PoolPlan& p, int64_t at) {
 }
 
 /// Runs plane(n, in, spare) for every plane with its input as f32; `spare` is the thread's area for
-/// a plane of the result.
+/// what is made of it.
 template <class Plane>
 void forEachPlane(const CpuCall& call, const PoolPlan& p, int64_t inputs, const Plane& plane) {
     const auto threads = static_cast<size_t>(call.pool.threads());
     require(call.scratch.size() >= sizeof(float) * threads * static_cast<size_t>(p.perThread()),
             "pooling: scratch too small");
+    constexpr int64_t kTaskElements = 1 << 13;
+    const int64_t each = std::max<int64_t>(1, kTaskElements / std::max<int64_t>(inputs, 1));
     const CpuTensor& x = call.in[0];
-    call.pool.run(p.planes, [&](int64_t n, int thread) {
-        if (stopped(call)) return;
-        float* in = scratchFloats(call) + p.perThread() * thread;
-        loadAsFloat(x.dtype, elementAt(x.data, n * inputs, x.dtype), in,
-                    static_cast<size_t>(inputs));
-        plane(n, in, in + alignedFloats(inputs));
+    call.pool.run(ceilDiv(p.planes, each), [&](int64_t task, int thread) {
+        float* const own = scratchFloats(call) + p.perThread() * thread;
+        for (int64_t n = task * each; n < std::min(p.planes, (task + 1) * each); ++n) {
+            if (stopped(call)) return;
+            const std::byte* const stored = elementAt(x.data, n * inputs, x.dtype);
+            const float* in = reinterpret_cast<const float*>(stored);
+            if (x.dtype != DType::F32) {
+                loadAsFloat(x.dtype, stored, own, static_cast<size_t>(inputs));
+                in = own;
+            }
+            plane(n, in, own + alignedFloats(inputs));
+        }
     });
 }
 
@@ -60,22 +82,111 @@ size_t cpuPoolScratchBytes(const Graph& graph, NodeId id, int threads) {
     return static_cast<size_t>(p.perThread() * threads) * sizeof(float);
 }
 
+namespace {
+
+/// Integers in the order of the pixels: 0 and -0 are alike, and NaN is the largest.
+HALFSCOPE_VECTOR void keysOf(const float* pixels, int64_t n, int32_t* keys) {
+    constexpr auto kLargest = std::numeric_limits<int32_t>::max();
+    for (int64_t i = 0; i < n; ++i) {
+        const float pixel = pixels[i] + 0.0F; // 0 for -0
+        const auto bits = std::bit_cast<int32_t>(pixel);
+        const int32_t key = bits ^ (bits >> 31 & kLargest); // the more negative, the smaller
+        keys[i] = pixel != pixel ? kLargest : key;
+    }
+}
+
+/// For each row of windows (oh) and each column of the image (w): the largest key of the pixels
+/// that lie in both, and its index, the first one's where keys are alike.
+HALFSCOPE_VECTOR void largestDown(const PoolPlan& p, const int32_t* keys, int32_t* best,
+                                  int32_t* index) {
+    const auto n = static_cast<int32_t>(p.w);
+    for (int64_t y = 0; y < p.oh; ++y, best += n, index += n) {
+        const int64_t top = y * p.how.stride[0] - p.how.padding[0];
+        const int64_t begin = std::max<int64_t>(top, 0), end = std::min(top + p.how.kernel[0], p.h);
+        const auto first = static_cast<int32_t>(begin * n);
+        const int32_t second = end - begin > 1 ? first + n : first;
+        HALFSCOPE_INDEPENDENT for (int32_t i = 0; i < n; ++i) {
+            const int32_t key = keys[second + i], old = keys[first + i];
+            best[i] = std::max(key, old);
+            index[i] = i + (key > old ? second : first);
+        }
+        for (auto at = second + n; at < end * n; at += n) {
+            HALFSCOPE_INDEPENDENT for (int32_t i = 0; i < n; ++i) {
+                const int32_t key = keys[at + i], old = best[i];
+                best[i] = std::max(key, old);
+                index[i] = key > old ? at + i : index[i];
+            }
+        }
+    }
+}
+
+/// As below, for a number of columns between neighbouring windows that is known here, or 0.
+template <int64_t Step>
+[[gnu::always_inline]] inline void joinColumns(const int32_t* keys, const int32_t* at, int64_t step,
+                                               int64_t n, int32_t* best, int32_t* index) {
+    if (Step != 0) step = Step;
+    HALFSCOPE_INDEPENDENT for (int64_t i = 0; i < n; ++i) {
+        const int32_t key = keys[i * step], old = best[i], place = at[i * step];
+        const int takes = static_cast<int>(key > old) |
+                          (static_cast<int>(key == old) & static_cast<int>(place < index[i]));
+        best[i] = std::max(key, old);
+        index[i] = takes != 0 ? place : index[i];
+    }
+}
+
+/// Of n runs of `kernel` keys, which begin `step` apart: the index of the largest in `at`, the
+/// smallest index where keys are alike, into `index`. `best` is room for n keys.
+HALFSCOPE_VECTOR void largestOfRuns(const int32_t* keys, const int32_t* at, int64_t step,
+                                    int64_t kernel, int64_t n, int32_t* best, int32_t* index) {
+    for (int64_t i = 0; i < n; ++i) {
+        best[i] = keys[i * step];
+        index[i] = at[i * step];
+    }
+    for (int64_t column = 1; column < kernel; ++column) {
+        if (step == 2)
+            joinColumns<2>(keys + column, at + column, step, n, best, index);
+        else
+            joinColumns<0>(keys + column, at + column, step, n, best, index);
+    }
+}
+
+/// The index of each window's largest pixel, from the largest of each column of a row of windows.
+void largestAcross(const PoolPlan& p, const int32_t* keys, const int32_t* at, int32_t* best,
+                   int32_t* index) {
+    const int64_t step = p.how.stride[1], padding = p.how.padding[1], kernel = p.how.kernel[1];
+    // Windows [first, last) of a row reach over neither of its ends.
+    const int64_t first = std::min(ceilDiv(padding, step), p.ow), room = p.w + padding - kernel;
+    const int64_t last = room < 0 ? first : std::clamp(room / step + 1, first, p.ow);
+    if (last - first == p.ow && p.ow * step == p.w) // as evenly spaced from row to row
+        return largestOfRuns(keys, at, step, kernel, p.windows(), best, index);
+    for (int64_t row = 0; row < p.oh; ++row, keys += p.w, at += p.w, index += p.ow) {
+        const auto one = [&](int64_t window) {
+            const int64_t left = window * step - padding;
+            const int64_t begin = std::max<int64_t>(left, 0), end = std::min(left + kernel, p.w);
+            largestOfRuns(keys + begin, at + begin, 1, end - begin, 1, best, index + window);
+        };
+        for (int64_t window = 0; window < first; ++window)
+            one(window);
+        const int64_t left = first * step - padding;
+        if (last > first)
+            largestOfRuns(keys + left, at + left, step, kernel, last - first, best, index + first);
+        for (int64_t window = last; window < p.ow; ++window)
+            one(window);
+    }
+}
+
+} // namespace
+
 void cpuMaxPoolIndex(const CpuCall& call) {
     const PoolPlan p = planOf(call.node, *call.in[0].shape);
     auto* out = static_cast<int32_t*>(call.out);
-    forEachPlane(call, p, p.pixels(), [&](int64_t n, const float* in, float*) {
-        for (int64_t at = 0; at < p.windows(); ++at) {
-            const Window window = windowAt(p, at);
-            int64_t best = window.top * p.w + window.left;
-            for (int64_t i = window.top; i < window.bottom; ++i) {
-                for (int64_t pixel = i * p.w + window.left; pixel < i * p.w + window.right;
-                     ++pixel) {
-                    const bool nan = std::isnan(in[pixel]) && !std::isnan(in[best]);
-                    if (in[pixel] > in[best] || nan) best = pixel;
-                }
-            }
-            out[n * p.windows() + at] = static_cast<int32_t>(best);
-        }
+    forEachPlane(call, p, p.pixels(), [&](int64_t n, const float* in, float* spare) {
+        auto* const keys = reinterpret_cast<int32_t*>(spare);
+        int32_t* const best = keys + alignedFloats(std::max(p.pixels(), p.windows()));
+        int32_t* const index = best + alignedFloats(p.oh * p.w);
+        keysOf(in, p.pixels(), keys);
+        largestDown(p, keys, best, index);
+        largestAcross(p, best, index, keys, out + n * p.windows());
     });
 }
 

@@ -155,6 +155,37 @@ private slots:
         QCOMPARE(run.at("min")[3], -inf);
     }
 
+    /// Windows full of equal values, zeros of both signs and NaN: the first of the largest, or the
+    /// first NaN, in planes that fill vectors and that do not.
+    void poolingTakesTheFirstOfEqualValues() {
+        const double nan = std::numeric_limits<double>::quiet_NaN();
+        const double inf = std::numeric_limits<double>::infinity();
+        const double values[] = {-inf, -1, -0.0, 0.0, 1, 1.5, inf, nan, -1, 0.0};
+        const PoolAttrs cases[] = {{{2, 2}, {2, 2}, {0, 0}, {}},
+                                   {{3, 3}, {2, 2}, {1, 1}, {}},
+                                   {{3, 3}, {1, 1}, {1, 1}, {}},
+                                   {{2, 5}, {3, 2}, {1, 2}, {}}};
+        for (const Shape& image : {Shape{3, 2, 28, 28}, Shape{2, 3, 17, 35}, Shape{1, 2, 5, 6}}) {
+            RefTensor tensor = test::randomTensor(image, kSeed, 0, 0, std::size(values));
+            for (double& v : tensor.values)
+                v = values[static_cast<size_t>(v)];
+            for (const PoolAttrs& how : cases) {
+                for (const DType type : {DType::F32, DType::F16, DType::BF16}) {
+                    Graph graph;
+                    Builder b(graph);
+                    const NodeId x = b.input("x", image, type);
+                    const NodeId place = b.emit(Op::MaxPool2dIndex, {x}, how);
+                    graph.addOutput("place", place);
+                    const Leaves leaves{{x, tensor}};
+                    for (const int threads : {1, 2})
+                        QCOMPARE(test::runSteps(graph, leaves, FuseOptions::None, threads, 1)
+                                     .at("place"),
+                                 test::valueOf(graph, leaves, place).values);
+                }
+            }
+        }
+    }
+
     void indexOutOfRangeIsRefused() {
         for (const double bad : {-1.0, 3.0}) {
             Graph graph;
