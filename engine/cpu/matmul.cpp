@@ -10,6 +10,7 @@
 #include "engine/cpu/tf32.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace halfscope {
 
@@ -40,6 +41,19 @@ void widen(const MatmulPlan& plan, const void* from, int64_t first, int64_t ld, 
     if (plan.tf32) roundToTf32(to, static_cast<size_t>(rows * columns));
 }
 
+/// The extent of a piece where an extent is cut into `most` pieces or fewer, by powers of two, none
+/// of them smaller than `least`.
+int64_t pieceOf(int64_t extent, int64_t least, int64_t most) {
+    constexpr int64_t kStep = 16;
+    const auto fitting =
+        static_cast<uint64_t>(std::max<int64_t>(1, std::min(extent / least, most)));
+    for (auto pieces = static_cast<int64_t>(std::bit_floor(fitting)); pieces > 1; pieces /= 2) {
+        const int64_t piece = ceilDiv(ceilDiv(extent, pieces), kStep) * kStep;
+        if (extent - (pieces - 1) * piece >= least) return piece;
+    }
+    return extent;
+}
+
 } // namespace
 
 MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type), out(node.dtype) {
@@ -65,8 +79,21 @@ MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type),
                       : !transposeA && m >= kPanelTileRows);
     tileRows = panels ? kPanelTileRows : kTileRows;
     tileColumns = panels ? n : std::min(n, kTileColumns);
+    if (!panels && !split() && m <= kTileRows && n <= 2 * kTileColumns) cutTile();
     rowTiles = ceilDiv(m, tileRows);
     columnTiles = ceilDiv(n, std::max<int64_t>(tileColumns, 1));
+}
+
+/// Cuts what would be one or two tiles for more threads. The library's order of a sum changes with
+/// the sizes of a product, but not between the whole and pieces as large as these.
+void MatmulPlan::cutTile() {
+    constexpr int64_t kLeastColumns = 128, kLeastRows = 32, kLeastSmallRows = 16;
+    constexpr int64_t kLeastTerms = 1 << 19, kLeastSmallTerms = 1 << 16;
+    const int64_t most = m * n * k / (large ? kLeastTerms : kLeastSmallTerms);
+    if (large && n >= 2 * kLeastColumns)
+        tileColumns = pieceOf(n, kLeastColumns, most);
+    else
+        tileRows = pieceOf(m, large ? kLeastRows : kLeastSmallRows, most);
 }
 
 int64_t MatmulPlan::chunks() const { return ceilDiv(k, kSplitDepth); }

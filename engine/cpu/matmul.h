@@ -41,6 +41,9 @@ struct MatmulPlan {
     size_t scratchFloats(int threads) const {
         return packedFloats() + partialFloats() + static_cast<size_t>(threads) * threadFloats();
     }
+
+private:
+    void cutTile();
 };
 
 class Matmul {
