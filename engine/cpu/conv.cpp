@@ -59,9 +59,14 @@ ConvScratch scratchOf(Op op, const ConvPlan& p) {
     const int64_t y = alignedFloats(p.n * p.o * p.places());
     s.library = libraryConv(op, p);
     if (s.library) {
-        if (low) s.wideA = op == Op::Conv2dInputGrad ? y : image;
-        if (low) s.wideB = op == Op::Conv2dWeightGrad ? y : weight;
+        const bool both = op == Op::Conv2dWeightGrad;
+        if (low && !both) s.wideB = weight;
         s.perThread = alignedFloats(s.library->threadFloats()) + libraryResult(op, *s.library, p);
+        // Samples are widened some at a time, while they are in cache.
+        const int64_t samples = low ? s.library->samples(0) : 0;
+        if (both || op == Op::Conv2d) s.perThread += alignedFloats(samples * p.image());
+        if (both || op == Op::Conv2dInputGrad)
+            s.perThread += alignedFloats(samples * p.o * p.places());
         s.partials = s.library->sharedFloats();
         return s;
     }
@@ -82,17 +87,29 @@ ConvScratch scratchOf(Op op, const ConvPlan& p) {
     return s;
 }
 
-/// The operand as f32: itself, or widened or rounded into `to` by all threads.
+bool isAsStored(const CpuCall& call, const CpuTensor& tensor) {
+    return tensor.dtype == DType::F32 && call.node.math != MathMode::TF32;
+}
+
+/// Elements [first, first + n) of the operand as f32: where they lie, or widened or rounded into
+/// `to`.
+const float* widened(const CpuCall& call, const CpuTensor& tensor, int64_t first, int64_t n,
+                     float* to) {
+    const std::byte* const stored = elementAt(tensor.data, first, tensor.dtype);
+    if (isAsStored(call, tensor)) return reinterpret_cast<const float*>(stored);
+    loadAsFloat(tensor.dtype, stored, to, static_cast<size_t>(n));
+    if (call.node.math == MathMode::TF32) roundToTf32(to, static_cast<size_t>(n));
+    return to;
+}
+
+/// The whole operand, by all threads.
 const float* widened(const CpuCall& call, const CpuTensor& tensor, float* to) {
-    const bool tf32 = call.node.math == MathMode::TF32;
-    if (tensor.dtype == DType::F32 && !tf32) return static_cast<const float*>(tensor.data);
+    if (isAsStored(call, tensor)) return static_cast<const float*>(tensor.data);
     constexpr int64_t kBlock = 1 << 15;
     const int64_t count = tensor.shape->elements();
     call.pool.run(ceilDiv(count, kBlock), [&](int64_t task, int) {
         const int64_t first = task * kBlock;
-        const auto n = static_cast<size_t>(std::min(kBlock, count - first));
-        loadAsFloat(tensor.dtype, elementAt(tensor.data, first, tensor.dtype), to + first, n);
-        if (tf32) roundToTf32(to + first, n);
+        widened(call, tensor, first, std::min(kBlock, count - first), to + first);
     });
     return to;
 }
@@ -194,32 +211,42 @@ void storeRows(const CpuCall& call, const float* from, int64_t rows, int64_t col
     }
 }
 
-/// Conv2d and Conv2dInputGrad: a is the image or the output's gradient, b the weight.
-void runLibrary(const CpuCall& call, const ConvPlan& p, const Areas& areas, const float* a,
-                const float* b) {
+/// Conv2d and Conv2dInputGrad.
+void runLibrary(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
     const LibraryConv& library = *areas.sizes.library;
     const bool forward = call.node.op == Op::Conv2d;
     const int64_t image = p.image(), y = p.o * p.places();
     const int64_t from = forward ? image : y, to = forward ? y : image;
     const bool direct = call.node.dtype == DType::F32;
-    library.prepare(b, areas.partials());
+    const float* const weight = widened(call, call.in[1], areas.wideB());
+    library.prepare(weight, areas.partials());
     call.pool.run(library.tasks(), [&](int64_t task, int thread) {
         if (stopped(call)) return;
         const int64_t first = library.firstSample(task), count = library.samples(task);
         float* const area = areas.thread(thread);
-        float* const out = direct ? static_cast<float*>(call.out) + first * to
-                                  : area + alignedFloats(library.threadFloats());
-        library.run(task, a + first * from, b, areas.partials(), area, out);
+        float* const result = area + alignedFloats(library.threadFloats());
+        float* const wide = result + libraryResult(call.node.op, library, p);
+        float* const out = direct ? static_cast<float*>(call.out) + first * to : result;
+        library.run(task, widened(call, call.in[0], first * from, count * from, wide), weight,
+                    areas.partials(), area, out);
         if (!direct) storeRows(call, out, 1, count * to, first * to, 0);
     });
 }
 
-void runLibraryWeightGrad(const CpuCall& call, const ConvPlan& p, const Areas& areas,
-                          const float* image, const float* dy) {
+void runLibraryWeightGrad(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
     const LibraryConv& library = *areas.sizes.library;
+    const int64_t image = p.image(), y = p.o * p.places();
     call.pool.run(library.tasks(), [&](int64_t task, int thread) {
-        if (!stopped(call))
-            library.runPart(task, image, dy, areas.partials(), areas.thread(thread));
+        if (stopped(call)) return;
+        float* const wideImage = areas.thread(thread) + alignedFloats(library.threadFloats());
+        float* const wideY = wideImage + alignedFloats(library.samples(0) * image);
+        library.runPart(
+            task,
+            [&](int64_t first, int64_t count) -> LibraryConv::Samples {
+                return {widened(call, call.in[0], first * image, count * image, wideImage),
+                        widened(call, call.in[1], first * y, count * y, wideY)};
+            },
+            areas.partials(), areas.thread(thread));
     });
     if (!stopped(call)) storeRows(call, library.sum(areas.partials()), 1, p.o * p.taps(), 0, 0);
 }
@@ -229,9 +256,9 @@ void runLibraryWeightGrad(const CpuCall& call, const ConvPlan& p, const Areas& a
 void cpuConv2d(const CpuCall& call) {
     const ConvPlan p = planOf(call);
     const Areas areas = areasOf(call, p);
+    if (areas.sizes.library) return runLibrary(call, p, areas);
     const float* image = widened(call, call.in[0], areas.wideA());
     const float* weight = widened(call, call.in[1], areas.wideB());
-    if (areas.sizes.library) return runLibrary(call, p, areas, image, weight);
     const int64_t tiles = p.tiles(), width = p.tilePlaces();
     const bool direct = call.node.dtype == DType::F32;
     call.pool.run(p.n * tiles, [&](int64_t task, int thread) {
@@ -262,9 +289,9 @@ void cpuConv2d(const CpuCall& call) {
 void cpuConv2dInputGrad(const CpuCall& call) {
     const ConvPlan p = planOf(call);
     const Areas areas = areasOf(call, p);
+    if (areas.sizes.library) return runLibrary(call, p, areas);
     const float* dy = widened(call, call.in[0], areas.wideA());
     const float* weight = widened(call, call.in[1], areas.wideB());
-    if (areas.sizes.library) return runLibrary(call, p, areas, dy, weight);
     const int64_t each = p.tileChannels(), groups = ceilDiv(p.c, each), plane = p.h * p.w;
     const bool direct = call.node.dtype == DType::F32;
     call.pool.run(p.n * groups, [&](int64_t task, int thread) {
@@ -293,9 +320,9 @@ void cpuConv2dInputGrad(const CpuCall& call) {
 void cpuConv2dWeightGrad(const CpuCall& call) {
     const ConvPlan p = planOf(call);
     const Areas areas = areasOf(call, p);
+    if (areas.sizes.library) return runLibraryWeightGrad(call, p, areas);
     const float* image = widened(call, call.in[0], areas.wideA());
     const float* dy = widened(call, call.in[1], areas.wideB());
-    if (areas.sizes.library) return runLibraryWeightGrad(call, p, areas, image, dy);
     const int64_t tiles = p.tiles(), width = p.tilePlaces(), units = p.n * tiles;
     const int64_t parts = p.parts(), elements = p.o * p.taps(), size = alignedFloats(elements);
     call.pool.run(parts, [&](int64_t part, int thread) {

@@ -257,16 +257,15 @@ public:
         const bool prepared = m_whole.b().differ();
         piece(task).run(a, prepared ? shared : b, out, thread, {.b = prepared});
     }
-    void runPart(int64_t task, const float* a, const float* b, float* shared,
+    void runPart(int64_t task, const SamplesOf& samplesOf, float* shared,
                  float* thread) const override {
         const int64_t size = m_whole.outFloats();
         float* const sum = shared + task * size;
         float* const more = thread;
         const int64_t begin = m_chunks * task / tasks(), end = m_chunks * (task + 1) / tasks();
         for (int64_t chunk = begin; chunk < end; ++chunk) {
-            const int64_t first = firstSample(chunk);
-            piece(chunk).run(a + first * m_plan.image(), b + first * m_plan.o * m_plan.places(),
-                             chunk == begin ? sum : more, thread + size, {.out = true});
+            const auto [a, b] = samplesOf(firstSample(chunk), samples(chunk));
+            piece(chunk).run(a, b, chunk == begin ? sum : more, thread + size, {.out = true});
             for (int64_t i = 0; chunk > begin && i < size; ++i)
                 sum[i] += more[i];
         }

@@ -6,6 +6,7 @@
 #include "engine/cpu/conv_plan.h"
 #include "engine/graph/op.h"
 
+#include <functional>
 #include <memory>
 
 namespace halfscope {
@@ -30,8 +31,13 @@ public:
     /// `out`: the result's planes of the task's samples. Not of Conv2dWeightGrad.
     virtual void run(int64_t task, const float* a, const float* b, float* shared, float* thread,
                      float* out) const = 0;
-    /// Conv2dWeightGrad: a partial sum, into `shared`.
-    virtual void runPart(int64_t task, const float* a, const float* b, float* shared,
+    /// Conv2dWeightGrad: a partial sum, into `shared`. `samplesOf` is asked for some samples after
+    /// the other, at most samples(0) of them at a time.
+    struct Samples {
+        const float *a, *b;
+    };
+    using SamplesOf = std::function<Samples(int64_t first, int64_t count)>;
+    virtual void runPart(int64_t task, const SamplesOf& samplesOf, float* shared,
                          float* thread) const = 0;
     /// After the tasks of Conv2dWeightGrad: their sum as planes, which lie in `shared`.
     virtual const float* sum(float* shared) const = 0;
