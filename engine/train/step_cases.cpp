@@ -2,6 +2,7 @@
 #include "engine/train/step_cases.h"
 
 #include "engine/core/philox.h"
+#include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 
@@ -17,8 +18,8 @@ constexpr uint64_t kInputStream = 1, kLabelStream = 2;
 /// One batch of random inputs with random labels.
 class RandomLabels final : public BatchSource {
 public:
-    RandomLabels(int64_t inputs, int64_t classes, uint64_t seed)
-        : m_tensors{TensorSpec{"x", {inputs}}, TensorSpec{"target", {}, DType::I32, classes}} {
+    RandomLabels(const Shape& sample, int64_t classes, uint64_t seed)
+        : m_tensors{TensorSpec{"x", sample}, TensorSpec{"target", {}, DType::I32, classes}} {
         Batch batch = Batch::of(m_tensors, kClassifierBatch);
         Philox(seed, kInputStream).fillNormal(batch.floats(kX));
         const Philox random(seed, kLabelStream);
@@ -40,7 +41,7 @@ private:
 
 std::unique_ptr<BatchSource> batchesOf(const StepCase& c, const RunConfig& config) {
     if (c.classes == 0) return makeTask(config);
-    return std::make_unique<RandomLabels>(c.inputs, c.classes, config.seed);
+    return std::make_unique<RandomLabels>(c.sample, c.classes, config.seed);
 }
 
 } // namespace
@@ -72,15 +73,20 @@ StepCase classifierCase(int64_t inputs, int64_t width, int64_t classes) {
     c.config.model.depth = 0;
     c.config.model.norm = Norm::None;
     c.config.task.loss.kind = LossKind::CrossEntropy;
-    c.inputs = inputs;
+    c.sample = {inputs};
     c.classes = classes;
     return c;
 }
 
+StepCase digitsCase(std::string_view preset) {
+    constexpr int64_t kSide = 28, kDigits = 10;
+    return {std::string(preset), presetNamed(preset).config, {1, kSide, kSide}, kDigits};
+}
+
 std::vector<StepCase> benchCases() {
-    return {checkerboardCase(64, 256),   checkerboardCase(96, 128),  checkerboardCase(128, 256),
-            checkerboardCase(256, 256),  checkerboardCase(512, 256), regressionCase(),
-            classifierCase(784, 256, 10)};
+    return {checkerboardCase(64, 256),    checkerboardCase(96, 128),  checkerboardCase(128, 256),
+            checkerboardCase(256, 256),   checkerboardCase(512, 256), regressionCase(),
+            classifierCase(784, 256, 10), digitsCase("mnist-cnn"),    digitsCase("fashion-cnn")};
 }
 
 std::unique_ptr<StepRunner> makeRunner(const StepCase& c, const LaneConfig& lane,

@@ -43,6 +43,19 @@ private slots:
         }
         QCOMPARE(lanes, (QStringList{"fp32", "amp-fp16", "amp-bf16"}));
     }
+    /// A preset's network, with its convolutions among the operations.
+    void convolutionsCount() {
+        const Outcome outcome = bench({"--only", "mnist-cnn", "--lanes", "fp32", "--json"});
+        QVERIFY2(outcome.code == 0, outcome.error.constData());
+        const QJsonObject row =
+            QJsonDocument::fromJson(outcome.out).object()["rows"].toArray()[0].toObject();
+        QCOMPARE(row["row"].toString(), QString("mnist-cnn"));
+        // forward and the gradients of weights and inputs, without the gradient of the pictures
+        const double first = 25.0 * 6 * 28 * 28, second = 6 * 25.0 * 16 * 10 * 10;
+        const double linear = 400 * 120 + 120 * 84 + 84 * 10;
+        QCOMPARE(row["matmul_flops_per_step"].toDouble(),
+                 2.0 * 64 * (2 * first + 3 * second + 3 * linear));
+    }
     void tableAndLanes() {
         const Outcome outcome = bench({"--only", "mlp-10", "--lanes", "fp16,fp32"});
         QVERIFY2(outcome.code == 0, outcome.error.constData());
