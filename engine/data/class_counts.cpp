@@ -8,16 +8,30 @@
 
 namespace halfscope {
 
+namespace {
+
+int32_t highestOf(std::span<const float> row) {
+    size_t best = 0;
+    for (size_t i = 1; i < row.size(); ++i)
+        if (row[i] > row[best] || std::isnan(row[best])) best = i;
+    return static_cast<int32_t>(std::isnan(row[best]) ? row.size() : best);
+}
+
+} // namespace
+
 std::vector<int32_t> highestClasses(std::span<const float> scores, size_t classes) {
     std::vector<int32_t> taken;
-    for (size_t row = 0; row + classes <= scores.size(); row += classes) {
-        size_t best = 0;
-        for (size_t i = 1; i < classes; ++i)
-            if (scores[row + i] > scores[row + best] || std::isnan(scores[row + best])) best = i;
-        const bool none = std::isnan(scores[row + best]);
-        taken.push_back(static_cast<int32_t>(none ? classes : best));
-    }
+    for (size_t row = 0; row + classes <= scores.size(); row += classes)
+        taken.push_back(highestOf(scores.subspan(row, classes)));
     return taken;
+}
+
+int64_t countRight(std::span<const int32_t> labels, std::span<const float> scores, size_t classes) {
+    require(scores.size() == labels.size() * classes, "each sample has a score for each class");
+    int64_t right = 0;
+    for (size_t i = 0; i < labels.size(); ++i)
+        right += highestOf(scores.subspan(i * classes, classes)) == labels[i] ? 1 : 0;
+    return right;
 }
 
 void ClassCounts::add(std::span<const int32_t> labels, std::span<const int32_t> taken) {

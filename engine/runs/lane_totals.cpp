@@ -8,7 +8,7 @@ namespace halfscope {
 void LaneTotals::add(const StepRow& row) {
     m_skips.add(row);
     m_last = row;
-    for (const MetricId id : {metric::ValidationLoss, metric::Accuracy})
+    for (const MetricId id : {metric::ValidationLoss, metric::Accuracy, metric::TrainingAccuracy})
         if (row.measured(id)) addValue(id, row[id]);
 }
 
@@ -25,6 +25,7 @@ void LaneTotals::add(int64_t step, MetricId id, double value) {
 
 void LaneTotals::addValue(MetricId id, double value) {
     if (id == metric::ValidationLoss) m_validationLoss = value;
+    if (id == metric::TrainingAccuracy) m_trainingAccuracy = value;
     if (id != metric::Accuracy) return;
     m_accuracy = value;
     m_bestAccuracy = std::max(m_bestAccuracy.value_or(value), value);

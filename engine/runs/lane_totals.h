@@ -29,7 +29,9 @@ public:
     /// Of the last validation; nothing where there was none.
     std::optional<double> validationLoss() const { return m_validationLoss; }
     std::optional<double> accuracy() const { return m_accuracy; }
-    /// The highest of all.
+    /// On the training batches, the last value; nothing where there was none.
+    std::optional<double> trainingAccuracy() const { return m_trainingAccuracy; }
+    /// The highest accuracy of all.
     std::optional<double> bestAccuracy() const { return m_bestAccuracy; }
 
 private:
@@ -37,7 +39,7 @@ private:
 
     SkipTally m_skips;
     StepRow m_last;
-    std::optional<double> m_validationLoss, m_accuracy, m_bestAccuracy;
+    std::optional<double> m_validationLoss, m_accuracy, m_bestAccuracy, m_trainingAccuracy;
     int64_t m_scaleStep = 0; ///< the last step after which the scale was another
     float m_scaleAfter = 1;  ///< then
 };

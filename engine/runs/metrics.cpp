@@ -75,6 +75,12 @@ std::span<const Metric> knownMetrics() {
          phrase("Metrics", "The share of the validation samples whose class has the highest output "
                            "of the network."),
          Share, Steps, Float64, false},
+        {"training_accuracy", phrase("Metrics", "Training accuracy"),
+         phrase("Metrics", "Train. acc."), kNoUnit,
+         phrase("Metrics", "The share of the training samples whose class had the highest output "
+                           "when their step was trained, over the epoch so far. "
+                           "Where it stays above the accuracy, the network overfits."),
+         Share, Steps, Float64, false},
     }};
     return kMetrics;
 }

@@ -34,6 +34,7 @@ enum Known : MetricId {
     Batch,
     ValidationLoss,
     Accuracy,
+    TrainingAccuracy,
     kKnown ///< how many there are
 };
 } // namespace metric

@@ -57,6 +57,7 @@ double valueOf(const TableReader& table, const StepColumns::Column& column) {
     case metric::Batch: return static_cast<double>(table.whole(column.place, 1, kMostSteps));
     case metric::SkippedSoFar: return static_cast<double>(table.whole(column.place, 0, kMostSteps));
     case metric::Accuracy:
+    case metric::TrainingAccuracy:
     case metric::DeviceSeconds:
     case metric::WallSeconds: return table.numberFromZero<double>(column.place);
     default: break;

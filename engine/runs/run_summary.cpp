@@ -49,6 +49,8 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
         lane["accuracy"] = jsonNumber(*accuracy);
         lane["best_accuracy"] = jsonNumber(*totals.bestAccuracy());
     }
+    if (const auto training = totals.trainingAccuracy())
+        lane["training_accuracy"] = jsonNumber(*training);
     lane["final_scale"] = steps > 0 ? jsonNumber(totals.scaleAfter()) : JsonText();
     lane["skipped_steps"] = last.skippedSoFar();
     lane["median_device_seconds"] = jsonNumber(medianSeconds);

@@ -28,7 +28,8 @@ struct StepRecord {
     double deviceSeconds = 0; ///< time of this lane's step on its device
     double wallSeconds = 0;   ///< since the experiment started, pauses left out
     int64_t skippedSoFar = 0;
-    std::optional<Validation> validation{}; ///< where the lane was validated after the step
+    std::optional<Validation> validation{};   ///< where the lane was validated after the step
+    std::optional<double> trainingAccuracy{}; ///< of the epoch so far, where it is measured
 };
 
 inline StepRow rowOf(const StepRecord& record) {
@@ -48,6 +49,7 @@ inline StepRow rowOf(const StepRecord& record) {
         row.set(metric::ValidationLoss, record.validation->loss);
         if (record.validation->accuracy) row.set(metric::Accuracy, *record.validation->accuracy);
     }
+    if (record.trainingAccuracy) row.set(metric::TrainingAccuracy, *record.trainingAccuracy);
     return row;
 }
 

@@ -139,6 +139,7 @@ std::string_view tensorBoardTag(MetricId id) {
     case metric::DeviceSeconds: return "steps_per_second";
     case metric::ValidationLoss: return "validation/loss";
     case metric::Accuracy: return "validation/accuracy";
+    case metric::TrainingAccuracy: return "accuracy";
     case metric::Grew:
     case metric::BackedOff:   // the next step's scale tells both
     case metric::WallSeconds: // the time of every event

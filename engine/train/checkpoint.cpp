@@ -45,6 +45,8 @@ JsonText laneText(const LaneState& lane) {
     json["loss_was_bad"] = lane.lossWasBad;
     json["culprit"] = lane.culprit.tensor.english();
     json["culprit_inf"] = lane.culprit.reachedInf;
+    json["seen"] = lane.seen.all;
+    json["right"] = lane.seen.right;
     if (lane.atFloor) {
         json["floor_step"] = lane.atFloor->step;
         json["floor_scale"] = double{lane.atFloor->scale};
@@ -136,6 +138,10 @@ LaneState laneOf(const Json& json, const std::string& path, const std::string& p
     lane.lossWasBad = reader.truth("loss_was_bad");
     lane.culprit.tensor = Message::data(reader.text("culprit"));
     lane.culprit.reachedInf = reader.truth("culprit_inf");
+    if (reader.has("seen")) { // checkpoints of earlier versions have none
+        lane.seen.all = reader.whole("seen", 0, INT64_MAX);
+        lane.seen.right = reader.whole("right", 0, lane.seen.all);
+    }
     if (reader.has("floor_step"))
         lane.atFloor = {reader.whole("floor_step", 1, step),
                         static_cast<float>(reader.real("floor_scale"))};

@@ -176,6 +176,7 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
     m_wallSeconds += secondsSince(start);
     if (!done) return false;
     m_midway = false;
+    measureTrainingAccuracy();
     tellDamaged(events);
     records.insert(records.end(), m_pending.begin(), m_pending.end());
     m_pending.clear();
@@ -204,17 +205,26 @@ void Experiment::tellDamaged(std::vector<Event>& events) {
     }
 }
 
-bool Experiment::measuresAccuracy() const {
-    return validates() && m_task->tensors()[kTarget].dtype == DType::I32;
-}
+bool Experiment::hasClasses() const { return m_task->tensors()[kTarget].dtype == DType::I32; }
+
+bool Experiment::endsEpoch(int64_t step) const { return step % stepsPerEpoch() == 0; }
 
 bool Experiment::isValidatedAfter(int64_t step) const {
     if (!validates()) return false;
-    const auto isDue = [step](int64_t every) { return every > 0 && step % every == 0; };
     const ValidationConfig& when = m_config.validation;
     const bool epochsDone =
-        when.epochs > 0 && isDue(stepsPerEpoch()) && step / stepsPerEpoch() % when.epochs == 0;
-    return step == m_config.steps || epochsDone || isDue(when.steps);
+        when.epochs > 0 && endsEpoch(step) && step / stepsPerEpoch() % when.epochs == 0;
+    const bool stepsDone = when.steps > 0 && step % when.steps == 0;
+    return step == m_config.steps || epochsDone || stepsDone;
+}
+
+/// After the step that all lanes have done, beside each validation and at the end of each epoch.
+void Experiment::measureTrainingAccuracy() {
+    const int64_t step = m_step + 1;
+    const bool epochDone = m_epochs.hasBatches() && endsEpoch(step);
+    if (!epochDone && !isValidatedAfter(step) && step != m_config.steps) return;
+    for (size_t i = 0; i < m_lanes.size(); ++i)
+        m_pending[i].trainingAccuracy = m_lanes[i]->trainingAccuracy();
 }
 
 /// After the step that all lanes have done; false when a stop request came in between.

@@ -62,9 +62,10 @@ public:
     /// How the samples become steps. An epoch is one pass over the train split.
     const EpochPlan& epochs() const { return m_epochs; }
     int64_t stepsPerEpoch() const { return m_epochs.stepsPerEpoch(); }
-    /// Whether lanes are judged on samples that they do not train on, and whether by classes.
+    /// Whether lanes are judged on samples that they do not train on.
     bool validates() const { return m_lanes.front()->validates(); }
-    bool measuresAccuracy() const;
+    /// Whether targets are classes: accuracies are measured.
+    bool hasClasses() const;
     /// Steps that every lane has finished.
     int64_t step() const { return m_step; }
     bool finished() const { return m_step >= m_config.steps; }
@@ -123,6 +124,8 @@ private:
     void addForkEvent(int parent, std::vector<Event>& events) const;
     size_t beginLanes();
     bool isValidatedAfter(int64_t step) const;
+    bool endsEpoch(int64_t step) const;
+    void measureTrainingAccuracy();
     bool validateLanes();
     void tellDamaged(std::vector<Event>& events);
     void applyEdits();

@@ -36,6 +36,13 @@ struct FloorStop {
     bool operator==(const FloorStop&) const = default;
 };
 
+/// Training samples that steps have seen, and how many of them they took for their class.
+struct SeenSamples {
+    int64_t all = 0, right = 0;
+
+    bool operator==(const SeenSamples&) const = default;
+};
+
 /// What a lane needs in order to go on after `step` with the same bits: on the same device, and
 /// with the same settings, every later row and event is the same.
 struct LaneState {
@@ -45,6 +52,7 @@ struct LaneState {
     bool lossWasBad = false; ///< in the last step
     Culprit culprit;         ///< of the last step; kept while the loss stays bad
     std::optional<FloorStop> atFloor;
+    SeenSamples seen; ///< of the epoch so far, where targets are classes
 
     bool operator==(const LaneState&) const = default;
 };

@@ -24,7 +24,8 @@ std::vector<MetricId> extraMetrics(const Experiment& experiment) {
     std::vector<MetricId> extra;
     if (experiment.epochs().hasBatches()) extra = {metric::Epoch, metric::Batch};
     if (experiment.validates()) extra.push_back(metric::ValidationLoss);
-    if (experiment.measuresAccuracy()) extra.push_back(metric::Accuracy);
+    if (experiment.hasClasses() && experiment.validates()) extra.push_back(metric::Accuracy);
+    if (experiment.hasClasses()) extra.push_back(metric::TrainingAccuracy);
     return extra;
 }
 

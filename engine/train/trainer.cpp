@@ -148,6 +148,7 @@ struct Trainer::Impl {
     std::atomic<Probe*> runningProbe{nullptr};
     Culprit culprit; ///< of the last step; kept while the loss stays bad
     bool lossWasBad = false;
+    SeenSamples seen; ///< of the epoch so far
 
     Impl(const RunConfig& runConfig, int index, const BatchSource& batches)
         : config(runConfig), lane(config.lanes[static_cast<size_t>(index)]), plan(planOf(lane)),
@@ -197,6 +198,17 @@ struct Trainer::Impl {
             if (!found || !found->tensor.empty()) break;
         }
         return found;
+    }
+
+    /// Of lastStep, before its outputs go.
+    void countSeen() {
+        const TensorSpec& target = source.tensors()[kTarget];
+        if (target.dtype != DType::I32) return;
+        const std::shared_ptr<const Batch> batch = source.load(lastStep);
+        const std::span<const int32_t> labels = batch->labels(kTarget);
+        if ((lastStep - 1) % source.stepsPerEpoch() == 0) seen = {};
+        seen.all += static_cast<int64_t>(labels.size());
+        seen.right += countRight(labels, at->prediction(), static_cast<size_t>(target.classes));
     }
 
     /// What the device has of lastStep.
@@ -278,6 +290,7 @@ LaneState Trainer::state() const {
     state.lossWasBad = impl.lossWasBad;
     state.culprit = impl.culprit;
     state.atFloor = m_atFloor;
+    state.seen = impl.seen;
     return state;
 }
 
@@ -295,6 +308,7 @@ void Trainer::restore(const LaneState& state) {
     impl.keptPrediction.reset();
     impl.lossWasBad = state.lossWasBad;
     impl.culprit = state.culprit;
+    impl.seen = state.seen;
     m_skipped = state.skipped;
     m_atFloor = state.atFloor;
 }
@@ -340,7 +354,10 @@ bool Trainer::begin(int64_t step) {
 
 std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
     Impl& impl = *m_impl;
-    if (!impl.row) impl.row = impl.readRow();
+    if (!impl.row) {
+        impl.row = impl.readRow();
+        impl.countSeen();
+    }
     StepRecord record = impl.row->record;
     const bool lossIsBad = (record.flags & kLossNotFinite) != 0;
     if (!(record.flags & kSkipped)) {
@@ -359,6 +376,12 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
     impl.begun = false;
     impl.row.reset();
     return record;
+}
+
+std::optional<double> Trainer::trainingAccuracy() const {
+    const SeenSamples& seen = m_impl->seen;
+    if (seen.all == 0) return std::nullopt;
+    return static_cast<double>(seen.right) / static_cast<double>(seen.all);
 }
 
 Message Trainer::stopReason(const std::string& name) const {

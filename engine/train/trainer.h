@@ -71,6 +71,9 @@ public:
     /// That the device worked on the last step; 0 before the first.
     double lastDeviceSeconds() const { return m_deviceSeconds; }
     void requestStop();
+    /// The share of the epoch's samples so far that steps took for their class while they trained
+    /// on them. Nothing where targets are no classes, and without a step.
+    std::optional<double> trainingAccuracy() const;
 
     /// The network's output on the last step's batch, f32, (rows, channels). After restore(), and
     /// before the next step, that of the restored weights.

@@ -75,7 +75,8 @@ tags = {"loss": "loss", "scale": "amp/loss_scale", "growth_tracker": "amp/growth
         "learning_rate": "learning_rate", "gradient_norm": "gradient_norm",
         "skipped": "amp/skipped", "skipped_so_far": "amp/skipped_so_far",
         "loss_not_finite": "amp/loss_not_finite", "epoch": "epoch",
-        "validation_loss": "validation/loss", "accuracy": "validation/accuracy"}
+        "validation_loss": "validation/loss", "accuracy": "validation/accuracy",
+        "training_accuracy": "accuracy"}
 compared = 0
 def same(found, wanted, what):
     global compared

@@ -5,6 +5,7 @@
 #include "engine/runs/run_writer.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
+#include "engine/train/checkpoint.h"
 #include "engine/train/experiment.h"
 #include "engine/train/run_info.h"
 
@@ -95,6 +96,8 @@ private slots:
     void stopsAndGoesOn();
     void filesHaveIt();
     void numbersHaveNoAccuracy();
+    void trainingAccuracyByHand();
+    void trainingAccuracyGoesOn();
 };
 
 void TestValidation::valuesByHand() {
@@ -240,6 +243,8 @@ void TestValidation::filesHaveIt() {
     QCOMPARE(accuracy.at(64).value(), records.back().validation->accuracy.value());
     QCOMPARE(run->column(0, metric::ValidationLoss).at(32).value(), records[62].validation->loss);
     QCOMPARE(run->now().totals(1).accuracy(), records.back().validation->accuracy);
+    QCOMPARE(run->column(1, metric::TrainingAccuracy).at(64), records.back().trainingAccuracy);
+    QCOMPARE(run->now().totals(0).trainingAccuracy(), records[126].trainingAccuracy);
     QFile summary(folder.filePath("run/summary.json"));
     QVERIFY(summary.open(QIODevice::ReadOnly));
     const QByteArray text = summary.readAll();
@@ -254,10 +259,68 @@ void TestValidation::numbersHaveNoAccuracy() {
     config.epochs = 0;
     config.steps = 2;
     Experiment experiment(config);
-    QVERIFY(!experiment.validates() && !experiment.measuresAccuracy());
+    QVERIFY(!experiment.validates() && !experiment.hasClasses());
     const StepRow row = rowOf(train(experiment).back());
-    QVERIFY(!row.measured(metric::ValidationLoss) && !row.measured(metric::Accuracy));
+    QVERIFY(!row.measured(metric::ValidationLoss) && !row.measured(metric::Accuracy) &&
+            !row.measured(metric::TrainingAccuracy));
     QCOMPARE(extraMetrics(experiment), (std::vector<MetricId>{metric::Epoch, metric::Batch}));
+}
+
+/// Of every batch of the epoch so far, by the outputs of its own step.
+void TestValidation::trainingAccuracyByHand() {
+    RunConfig config = digits("fp32,amp-fp16");
+    config.lanes[1].scaler.initScale = 1e30; // its first steps are skipped, and count too
+    config.validation.steps = 3;
+    config.epochs = 0;
+    config.steps = 34; // an epoch has 32, the last one smaller
+    Experiment experiment(config);
+    const auto task = makeTask(config);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    int64_t all = 0;
+    std::array<int64_t, 2> right{};
+    for (int64_t step = 1; step <= config.steps; ++step) {
+        experiment.advance(records, events);
+        const std::shared_ptr<const Batch> batch = task->load(step);
+        if (step == 33) right = {}, all = 0; // another epoch
+        all += batch->rows();
+        const bool due = step % 3 == 0 || step == 32 || step == 34;
+        for (size_t lane = 0; lane < 2; ++lane) {
+            const std::vector<float> scores = experiment.lane(static_cast<int>(lane)).prediction();
+            for (size_t row = 0; row < static_cast<size_t>(batch->rows()); ++row) {
+                const auto first = scores.begin() + static_cast<std::ptrdiff_t>(row * 10);
+                right[lane] +=
+                    std::max_element(first, first + 10) - first == batch->labels(kTarget)[row];
+            }
+            const auto& found = records[records.size() - 2 + lane].trainingAccuracy;
+            QCOMPARE(found.has_value(), due);
+            if (due) QCOMPARE(*found, static_cast<double>(right[lane]) / static_cast<double>(all));
+        }
+    }
+    QVERIFY(experiment.lane(1).skipped() > 0);
+}
+
+/// A checkpoint in the middle of an epoch has what was counted of it so far.
+void TestValidation::trainingAccuracyGoesOn() {
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath("x.safetensors").toStdString();
+    RunConfig config = digits();
+    config.epochs = 1;
+    std::vector<StepRecord> whole, resumed;
+    std::vector<Event> events;
+    Experiment first(config);
+    while (!first.finished()) {
+        if (first.step() == 20) writeCheckpoint(path, first.state(), "0");
+        first.advance(whole, events);
+    }
+    const ExperimentState state = readCheckpoint(path);
+    QVERIFY(state.lanes[0].seen.all == 20 * 64 && state.lanes[0].seen.right > 0);
+    Experiment second(state.recorded);
+    second.resume(state);
+    while (!second.finished())
+        second.advance(resumed, events);
+    QVERIFY(whole.back().trainingAccuracy.has_value());
+    QCOMPARE(resumed.back().trainingAccuracy, whole.back().trainingAccuracy);
 }
 
 } // namespace tst_validation
