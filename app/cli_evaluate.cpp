@@ -68,10 +68,12 @@ std::string tableText(std::span<const Judged> lanes) {
     return text;
 }
 
-std::string scoresText(const std::string& weights, std::span<const Judged> lanes) {
+/// `leftOut`: samples that could not be read.
+std::string scoresText(const std::string& weights, std::span<const Judged> lanes, size_t leftOut) {
     JsonText json;
     json["weights"] = weights;
     json["samples"] = lanes.front().samples;
+    if (leftOut > 0) json["left_out"] = leftOut;
     JsonText list = JsonText::list();
     for (const Judged& each : lanes) {
         JsonText lane;
@@ -82,6 +84,14 @@ std::string scoresText(const std::string& weights, std::span<const Judged> lanes
     }
     json["lanes"] = std::move(list);
     return json.text();
+}
+
+void tellLeftOut(std::span<const Message> reasons) {
+    constexpr size_t kMost = 10;
+    for (const Message& why : reasons.first(std::min(kMost, reasons.size())))
+        printNote(why.english() + ". It is left out.\n");
+    if (reasons.size() > kMost)
+        printNote("And " + std::to_string(reasons.size() - kMost) + " more are left out.\n");
 }
 
 } // namespace
@@ -105,6 +115,8 @@ int evaluate(const EvaluateOptions& options) {
     std::vector<Judged> lanes;
     for (int lane = 0; lane < experiment.lanes(); ++lane)
         lanes.push_back(judge(experiment, lane, !options.out.empty()));
+    const std::vector<Message>& leftOut = experiment.lane(0).skippedSamples();
+    tellLeftOut(leftOut);
     signals.setStop([] {}); // what is being written is written to its end
     if (!options.out.empty()) {
         const OutputFolder folder(options.out);
@@ -113,7 +125,7 @@ int evaluate(const EvaluateOptions& options) {
             const int64_t shape[] = {each.samples, outputs};
             folder.write("predictions_" + each.lane + ".npy", npyBytes(shape, each.predictions));
         }
-        folder.write("scores.json", scoresText(config.model.weights, lanes));
+        folder.write("scores.json", scoresText(config.model.weights, lanes, leftOut.size()));
     }
     if (options.quiet) return 0;
     print(std::to_string(lanes.front().samples) + " samples to validate on\n" + tableText(lanes));

@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace halfscope {
 
@@ -35,6 +36,15 @@ Batch Batch::of(std::span<const TensorSpec> specs, int64_t rows) {
         tensor.bytes.resize(static_cast<size_t>(tensor.shape.elements()) * bytesOf(spec.dtype));
     }
     return batch;
+}
+
+void copyRow(const Batch& from, size_t fromRow, Batch& to, size_t toRow) {
+    for (size_t tensor = 0; tensor < to.tensors.size(); ++tensor) {
+        const auto& bytes = from.tensors[tensor].bytes;
+        const size_t size = bytes.size() / static_cast<size_t>(from.rows());
+        std::memcpy(to.tensors[tensor].bytes.data() + toRow * size, bytes.data() + fromRow * size,
+                    size);
+    }
 }
 
 std::span<float> Batch::floats(size_t tensor) {

@@ -36,6 +36,8 @@ struct Batch {
     std::span<int32_t> labels(size_t tensor);
     std::span<const int32_t> labels(size_t tensor) const;
 };
+/// A sample, of batches of the same specs.
+void copyRow(const Batch& from, size_t fromRow, Batch& to, size_t toRow);
 inline constexpr size_t kX = 0, kTarget = 1; ///< the tensors of a batch that a step trains on
 
 /// The shapes of one step's batch: x (rows, inputs), target (rows, outputs), F32.

@@ -32,6 +32,11 @@ struct Unread {
     Message why; ///< names the file
 };
 
+/// How the values of a channel were made of pixels from 0 to 1: (pixel - mean) / deviation.
+struct ChannelScale {
+    float mean = 0, deviation = 1;
+};
+
 class Dataset {
 public:
     virtual ~Dataset() = default;
@@ -46,6 +51,8 @@ public:
     virtual bool varies() const { return false; }
     /// What users should know of how the samples were made, in whole sentences.
     virtual std::vector<Message> notes() const { return {}; }
+    /// Of x, where samples are pictures whose pixels are known: by channel. Empty: not known.
+    virtual std::vector<ChannelScale> channelScales() const { return {}; }
     /// How predictions on it are shown; its kind is viewKindOf() the task.
     virtual TaskView view() const = 0;
 };

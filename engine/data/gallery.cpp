@@ -49,15 +49,16 @@ struct Places {
 
 class Sheet {
 public:
-    explicit Sheet(const Batch& samples)
-        : m_places(samples.tensors[kX].shape), m_picture{m_places.columns * m_places.cellWidth(),
-                                                         m_places.rows * m_places.cellHeight(),
-                                                         3,
-                                                         {}} {
+    explicit Sheet(const Gallery& gallery)
+        : m_places(gallery.samples.tensors[kX].shape), m_picture{
+                                                           m_places.columns * m_places.cellWidth(),
+                                                           m_places.rows * m_places.cellHeight(),
+                                                           3,
+                                                           {}} {
         m_picture.values.resize(static_cast<size_t>(m_picture.width) *
                                 static_cast<size_t>(m_picture.height) * kGround.size());
         fill(0, 0, m_picture.width, m_picture.height, kGround);
-        draw(samples.floats(kX));
+        draw(gallery.samples.floats(kX), gallery.scales);
     }
 
     void frame(int sample) {
@@ -106,27 +107,34 @@ private:
                     (4 >> x)) // the left one is the highest bit
                     fill(left + x * scale, top + y * scale, scale, scale, ink);
     }
-    /// All from black to white by the lowest and the highest value of them: inputs may have any.
-    void draw(std::span<const float> x) {
-        float low = INFINITY, high = -INFINITY;
-        for (const float value : x) {
-            low = std::fmin(low, value);
-            high = std::fmax(high, value);
-        }
-        const float range = high > low ? high - low : 1;
-        const auto plane = static_cast<size_t>(m_places.width * m_places.height);
+    void draw(std::span<const float> x, std::span<const ChannelScale> known) {
         const auto channels = static_cast<size_t>(m_places.channels);
+        const std::vector<ChannelScale> scales = known.empty()
+                                                     ? std::vector(channels, rangeOf(x))
+                                                     : std::vector(known.begin(), known.end());
+        const auto plane = static_cast<size_t>(m_places.width * m_places.height);
         for (size_t sample = 0; sample * channels * plane < x.size(); ++sample)
             for (size_t at = 0; at < plane; ++at) {
                 float* to = pixel(leftOf(static_cast<int>(sample)) + kMargin +
                                       static_cast<int>(at) % m_places.width,
                                   topOf(static_cast<int>(sample)) + kMargin +
                                       static_cast<int>(at) / m_places.width);
-                for (size_t c = 0; c < kGround.size(); ++c)
-                    to[c] =
-                        (x[(sample * channels + std::min(c, channels - 1)) * plane + at] - low) /
-                        range;
+                for (size_t c = 0; c < kGround.size(); ++c) {
+                    const size_t from = std::min(c, channels - 1);
+                    to[c] = x[(sample * channels + from) * plane + at] * scales[from].deviation +
+                            scales[from].mean;
+                }
             }
+    }
+    /// From the lowest value to the highest: inputs may have any.
+    static ChannelScale rangeOf(std::span<const float> x) {
+        float low = INFINITY, high = -INFINITY;
+        for (const float value : x) {
+            low = std::fmin(low, value);
+            high = std::fmax(high, value);
+        }
+        const float range = high > low ? high - low : 1;
+        return {-low / range, 1 / range};
     }
 
     Places m_places;
@@ -145,7 +153,7 @@ bool isReadable(const Dataset& data, Split split, int64_t sample) {
 
 } // namespace
 
-std::shared_ptr<const Batch> galleryOf(const Dataset& data) {
+std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
     const TensorSpec& x = data.tensors()[kX];
     const bool pictures = x.shape.rank() == 3 && (x.shape[0] == 1 || x.shape[0] == 3);
     if (!pictures || data.tensors()[kTarget].dtype != DType::I32) return nullptr;
@@ -156,15 +164,15 @@ std::shared_ptr<const Batch> galleryOf(const Dataset& data) {
     for (int64_t i = 0; i < shown; ++i)
         if (isReadable(data, split, i * all / shown)) samples.push_back(i * all / shown);
     if (samples.empty()) return nullptr;
-    auto batch =
-        std::make_shared<Batch>(Batch::of(data.tensors(), static_cast<int64_t>(samples.size())));
-    data.read(split, samples, *batch);
-    return batch;
+    auto gallery = std::make_shared<Gallery>(Gallery{
+        Batch::of(data.tensors(), static_cast<int64_t>(samples.size())), data.channelScales()});
+    data.read(split, samples, gallery->samples);
+    return gallery;
 }
 
-Picture galleryWithClasses(const Batch& samples, std::span<const std::string> names) {
-    Sheet sheet(samples);
-    const std::span<const int32_t> labels = samples.labels(kTarget);
+Picture galleryWithClasses(const Gallery& gallery, std::span<const std::string> names) {
+    Sheet sheet(gallery);
+    const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
     for (size_t i = 0; i < labels.size(); ++i)
         sheet.number(static_cast<int>(i), labels[i], kInk, kPaper);
     Picture picture = sheet.take();
@@ -176,11 +184,11 @@ Picture galleryWithClasses(const Batch& samples, std::span<const std::string> na
     return picture;
 }
 
-Picture galleryWithMistakes(const Batch& samples, std::span<const float> scores) {
-    const std::span<const int32_t> labels = samples.labels(kTarget);
+Picture galleryWithMistakes(const Gallery& gallery, std::span<const float> scores) {
+    const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
     const size_t classes = scores.size() / labels.size();
     const std::vector<int32_t> taken = highestClasses(scores, classes);
-    Sheet sheet(samples);
+    Sheet sheet(gallery);
     size_t right = 0;
     for (size_t i = 0; i < labels.size(); ++i) {
         if (taken[i] == labels[i]) {

@@ -5,7 +5,6 @@
 #include "engine/core/philox.h"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <numeric>
 #include <string>
@@ -21,15 +20,6 @@ constexpr uint64_t kShuffleStream = 16;
 
 constexpr size_t kBehind = 2; ///< batches that are kept beside those ahead
 constexpr size_t kOrders = 2; ///< epochs whose order is kept
-
-void copyRow(const Batch& from, size_t fromRow, Batch& to, size_t toRow) {
-    for (size_t tensor = 0; tensor < to.tensors.size(); ++tensor) {
-        const auto& bytes = from.tensors[tensor].bytes;
-        const size_t size = bytes.size() / static_cast<size_t>(from.rows());
-        std::memcpy(to.tensors[tensor].bytes.data() + toRow * size, bytes.data() + fromRow * size,
-                    size);
-    }
-}
 
 } // namespace
 

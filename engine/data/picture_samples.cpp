@@ -109,6 +109,13 @@ void PictureSamples::measure(bool mean, bool deviation) {
     }
 }
 
+std::vector<ChannelScale> PictureSamples::channelScales() const {
+    std::vector<ChannelScale> scales;
+    for (size_t c = 0; c < static_cast<size_t>(m_channels); ++c)
+        scales.push_back({m_mean[c], m_deviation[c]});
+    return scales;
+}
+
 PictureSamples::Planes PictureSamples::decoded(size_t stored) const {
     const Picture picture = squareOf(stored, m_side);
     const auto pixels = static_cast<size_t>(m_side) * static_cast<size_t>(m_side);

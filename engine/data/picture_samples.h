@@ -18,6 +18,7 @@ std::vector<TensorSpec> pictureTensors(const TaskConfig&, int64_t classes);
 class PictureSamples : public StoredData {
 public:
     bool varies() const final { return m_flip || m_crop > 0; }
+    std::vector<ChannelScale> channelScales() const final;
 
 protected:
     PictureSamples(const TaskConfig&, uint64_t seed);

@@ -1,8 +1,6 @@
 // Puts loader and view together.
 #include "engine/data/task.h"
 
-#include "engine/data/gallery.h"
-
 namespace halfscope {
 
 Task::Task(std::unique_ptr<const Dataset> dataset, const EpochPlan& plan, uint64_t seed,

@@ -1,6 +1,7 @@
 // A task at work: its samples as batches, and how predictions on them are shown.
 #pragma once
 
+#include "engine/data/gallery.h"
 #include "engine/data/loader.h"
 
 namespace halfscope {
@@ -18,11 +19,11 @@ public:
     Picture picture(std::span<const float> prediction, int64_t step) const;
 
     /// Samples whose classes are shown on them; null where they are no pictures with classes.
-    const std::shared_ptr<const Batch>& gallery() const { return m_gallery; }
+    const std::shared_ptr<const Gallery>& gallery() const { return m_gallery; }
 
 private:
     TaskView m_view;
-    std::shared_ptr<const Batch> m_gallery;
+    std::shared_ptr<const Gallery> m_gallery;
 };
 
 } // namespace halfscope

@@ -1,7 +1,7 @@
 // Batches of the validation split, one after the other, and what they add up to.
 #include "engine/train/evaluator.h"
 
-#include "engine/data/loader.h"
+#include "engine/core/error.h"
 #include "engine/passes/compile.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
@@ -19,19 +19,20 @@ constexpr int64_t kRows = 500;
 } // namespace
 
 Evaluator::Evaluator(const RunConfig& config, const PrecisionPlan& plan, const Dataset& data,
-                     const std::function<std::unique_ptr<Executor>()>& makeExecutor)
-    : m_data(data), m_samples(data.samples(Split::Validation)) {
+                     std::function<std::unique_ptr<Executor>()> makeExecutor)
+    : m_config(config), m_plan(plan), m_data(data), m_makeExecutor(std::move(makeExecutor)),
+      m_samples(data.samples(Split::Validation)) {
     const int64_t rows = std::min(kRows, m_samples);
-    addSize(config, plan, rows, makeExecutor());
-    if (m_samples % rows != 0) addSize(config, plan, m_samples % rows, makeExecutor());
+    addSize(rows);
+    if (m_samples % rows != 0) addSize(m_samples % rows);
 }
 
-void Evaluator::addSize(const RunConfig& config, const PrecisionPlan& plan, int64_t rows,
-                        std::unique_ptr<Executor> executor) {
-    const Graph graph = buildEvaluation(config, plan, batchShape(m_data.tensors(), rows));
-    Size size{rows, std::move(executor), nullptr};
+void Evaluator::addSize(int64_t rows) {
+    const Graph graph = buildEvaluation(m_config, m_plan, batchShape(m_data.tensors(), rows));
+    Size size{rows, m_makeExecutor(), nullptr};
     size.program = std::make_shared<const Program>(compile(graph, size.executor->compileOptions()));
     size.executor->load(size.program);
+    const std::lock_guard lock(m_mutex);
     m_sizes.push_back(std::move(size));
 }
 
@@ -48,26 +49,62 @@ MemoryUse Evaluator::memory() const {
 }
 
 void Evaluator::requestStop() {
+    const std::lock_guard lock(m_mutex);
     for (const Size& size : m_sizes)
         size.executor->requestStop();
 }
 
+/// Another one than those of the constructor only where samples are left out.
+const Evaluator::Size& Evaluator::sizeFor(int64_t rows, const Weights& weights) {
+    const auto has = [rows](const Size& size) { return size.rows == rows; };
+    const auto known = std::find_if(m_sizes.begin(), m_sizes.end(), has);
+    if (known != m_sizes.end()) return *known;
+    addSize(rows);
+    weights(*m_sizes.back().executor, m_sizes.back().program->graph);
+    return m_sizes.back();
+}
+
+/// As many samples as a whole batch has, less only at the end; those that cannot be read are not
+/// among them. Nothing behind the last one.
+std::optional<Batch> Evaluator::nextBatch() {
+    const int64_t rows = std::min(m_sizes.front().rows, m_samples - m_next);
+    if (rows == 0) return std::nullopt;
+    Batch batch; // made where samples are left out
+    size_t filled = 0;
+    while (filled < static_cast<size_t>(rows) && m_next < m_samples) {
+        const int64_t wanted = std::min(rows - static_cast<int64_t>(filled), m_samples - m_next);
+        std::vector<int64_t> samples(static_cast<size_t>(wanted));
+        std::iota(samples.begin(), samples.end(), m_next);
+        m_next += wanted;
+        Batch read = Batch::of(m_data.tensors(), wanted);
+        const std::vector<Unread> unread = m_data.read(Split::Validation, samples, read);
+        if (unread.empty() && wanted == rows) return read;
+        if (batch.tensors.empty()) batch = Batch::of(m_data.tensors(), rows);
+        std::vector<bool> damaged(samples.size());
+        for (const Unread& each : unread) {
+            damaged[each.row] = true;
+            m_skipped.push_back(each.why);
+        }
+        for (size_t row = 0; row < damaged.size(); ++row)
+            if (!damaged[row]) copyRow(read, row, batch, filled++);
+    }
+    if (filled == 0) return std::nullopt;
+    if (filled == static_cast<size_t>(rows)) return batch;
+    Batch last = Batch::of(m_data.tensors(), static_cast<int64_t>(filled));
+    for (size_t row = 0; row < filled; ++row)
+        copyRow(batch, row, last, row);
+    return last;
+}
+
 /// False when it was stopped.
-bool Evaluator::runBatch(const Size& size, int64_t first, const Seen& seen) {
-    std::vector<int64_t> samples(static_cast<size_t>(size.rows));
-    std::iota(samples.begin(), samples.end(), first);
-    Batch batch = Batch::of(m_data.tensors(), size.rows);
-    const int64_t end = first + size.rows;
-    readWhole(
-        m_data, Split::Validation, samples, [&](int64_t next) { return (end + next) % m_samples; },
-        m_samples, batch);
-    m_skipped.insert(m_skipped.end(), batch.skipped.begin(), batch.skipped.end());
+bool Evaluator::runBatch(const Size& size, const Batch& batch, const Seen& seen) {
     const Graph& graph = size.program->graph;
     uploadTensor(*size.executor, graph, graph.input("x"), batch.tensors[kX]);
     uploadTensor(*size.executor, graph, graph.input("target"), batch.tensors[kTarget]);
     if (size.executor->run(RunMode::Captured) == RunResult::Stopped) return false;
     const float loss = downloadFloats(*size.executor, graph, graph.output("loss")).front();
     m_loss += double{loss} * static_cast<double>(size.rows);
+    m_read += size.rows;
     const bool classes = batch.tensors[kTarget].dtype == DType::I32;
     if (!classes && !seen) return true;
     const std::vector<float> prediction =
@@ -81,21 +118,21 @@ bool Evaluator::runBatch(const Size& size, int64_t first, const Seen& seen) {
 std::optional<Validation> Evaluator::run(const Weights& weights, const std::atomic<bool>& stop,
                                          const Seen& seen) {
     m_loss = 0;
+    m_next = m_read = 0;
     m_running = ClassCounts(static_cast<size_t>(m_data.tensors()[kTarget].classes));
     m_skipped.clear();
     for (const Size& size : m_sizes)
         weights(*size.executor, size.program->graph);
-    for (int64_t first = 0; first < m_samples;) {
-        const int64_t left = m_samples - first;
-        const Size& size = left >= m_sizes.front().rows ? m_sizes.front() : m_sizes.back();
-        if (stop || !runBatch(size, first, seen)) return std::nullopt;
-        first += size.rows;
-    }
-    const auto samples = static_cast<double>(m_samples);
-    Validation result{m_loss / samples, {}};
+    while (const std::optional<Batch> batch = nextBatch())
+        if (stop || !runBatch(sizeFor(batch->rows(), weights), *batch, seen)) return std::nullopt;
+    if (m_read == 0)
+        throw RunError(phrase("Data", "%1 (and no other sample to validate on can be read)"),
+                       m_skipped.front());
+    Validation result{m_loss / static_cast<double>(m_read), {}};
     if (m_data.tensors()[kTarget].dtype == DType::I32) {
         m_counts = m_running;
-        result.accuracy = static_cast<double>(m_counts.correct()) / samples;
+        result.accuracy =
+            static_cast<double>(m_counts.correct()) / static_cast<double>(m_counts.samples());
     }
     return result;
 }

@@ -11,7 +11,9 @@
 
 #include <atomic>
 #include <functional>
+#include <list>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,13 +22,13 @@ namespace halfscope {
 
 class Evaluator {
 public:
-    /// Compiles for whole batches and the last one. The data set, which has samples to validate on,
-    /// must outlive it.
+    /// Compiles for whole batches and the last one. The settings, the plan and the data set, which
+    /// has samples to validate on, must outlive it.
     Evaluator(const RunConfig&, const PrecisionPlan&, const Dataset&,
-              const std::function<std::unique_ptr<Executor>()>& makeExecutor);
+              std::function<std::unique_ptr<Executor>()> makeExecutor);
 
-    /// `weights` uploads all states that the graph has. Nothing when it was stopped; RunError where
-    /// a sample cannot be read.
+    /// `weights` uploads all states that the graph has. Samples that cannot be read are left out of
+    /// all counts. Nothing when it was stopped; RunError where none can be read.
     using Weights = std::function<void(Executor&, const Graph&)>;
     /// `seen` hears what is predicted, batch by batch: f32, (rows, outputs).
     using Seen = std::function<void(int64_t rows, std::span<const float> prediction)>;
@@ -34,7 +36,7 @@ public:
                                   const Seen& seen = {});
     /// Of the last run, where targets are classes.
     const ClassCounts& classCounts() const { return m_counts; }
-    /// Of the last run: samples that could not be read, and whose places others took.
+    /// Of the last run: why samples were left out.
     const std::vector<Message>& skipped() const { return m_skipped; }
     /// From any thread.
     void requestStop();
@@ -47,13 +49,21 @@ private:
         std::unique_ptr<Executor> executor;
         std::shared_ptr<const Program> program;
     };
-    void addSize(const RunConfig&, const PrecisionPlan&, int64_t rows, std::unique_ptr<Executor>);
-    bool runBatch(const Size&, int64_t first, const Seen&);
+    void addSize(int64_t rows);
+    const Size& sizeFor(int64_t rows, const Weights&);
+    std::optional<Batch> nextBatch();
+    bool runBatch(const Size&, const Batch&, const Seen&);
 
+    const RunConfig& m_config;
+    const PrecisionPlan& m_plan;
     const Dataset& m_data;
-    int64_t m_samples;
-    std::vector<Size> m_sizes;
-    double m_loss = 0;               ///< summed over the samples so far
+    const std::function<std::unique_ptr<Executor>()> m_makeExecutor;
+    const int64_t m_samples;
+    mutable std::mutex m_mutex;      ///< of the list: requestStop() may come at any time
+    std::list<Size> m_sizes;         ///< whole batches, the last one, and what damage makes of that
+    int64_t m_next = 0;              ///< the sample to read next
+    int64_t m_read = 0;              ///< how many could be
+    double m_loss = 0;               ///< summed over them
     ClassCounts m_counts, m_running; ///< m_running: of the samples so far
     std::vector<Message> m_skipped;
 };

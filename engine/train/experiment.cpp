@@ -189,20 +189,22 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
 void Experiment::tellDamaged(std::vector<Event>& events) {
     if (m_config.task.damaged == Damaged::Refuse) return;
     const int64_t step = m_step + 1;
-    std::vector<Message> reasons = m_task->load(step)->skipped;
-    if (isValidatedAfter(step)) {
-        const std::vector<Message>& judged = m_lanes.front()->skippedSamples();
-        reasons.insert(reasons.end(), judged.begin(), judged.end());
-    }
-    for (const Message& why : reasons) {
-        if (!m_toldDamaged.insert(why.english()).second) continue;
-        Event event;
-        event.kind = EventKind::Damaged;
-        event.step = step;
-        event.lane = -1;
-        event.text = {phrase("Events", "Step %1: %2. Another sample took its place."), step, why};
-        events.push_back(std::move(event));
-    }
+    const auto tell = [&](const std::vector<Message>& reasons, Phrase sentence) {
+        for (const Message& why : reasons) {
+            if (!m_toldDamaged.insert(why.english()).second) continue;
+            Event event;
+            event.kind = EventKind::Damaged;
+            event.step = step;
+            event.lane = -1;
+            event.text = {sentence, step, why};
+            events.push_back(std::move(event));
+        }
+    };
+    tell(m_task->load(step)->skipped,
+         phrase("Events", "Step %1: %2. Another sample took its place."));
+    if (isValidatedAfter(step))
+        tell(m_lanes.front()->skippedSamples(),
+             phrase("Events", "Step %1: %2. Validation leaves it out."));
 }
 
 bool Experiment::hasClasses() const { return m_task->tensors()[kTarget].dtype == DType::I32; }
@@ -510,15 +512,15 @@ void Experiment::showValidation(Snapshot& snapshot) {
 }
 
 void Experiment::addGalleries(Snapshot& snapshot) {
-    const std::shared_ptr<const Batch>& samples = m_task->gallery();
-    if (!samples || snapshot.outputs.empty()) return;
+    const std::shared_ptr<const Gallery>& gallery = m_task->gallery();
+    if (!gallery || snapshot.outputs.empty()) return;
     std::vector<Picture> galleries;
     for (const auto& lane : m_lanes) {
-        const std::optional<std::vector<float>> scores = lane->probe(*samples);
+        const std::optional<std::vector<float>> scores = lane->probe(gallery->samples);
         if (!scores) return;
-        galleries.push_back(galleryWithMistakes(*samples, *scores));
+        galleries.push_back(galleryWithMistakes(*gallery, *scores));
     }
-    galleries.push_back(galleryWithClasses(*samples, view().classes));
+    galleries.push_back(galleryWithClasses(*gallery, view().classes));
     snapshot.galleries = std::move(galleries);
 }
 

@@ -236,7 +236,7 @@ Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Batc
                   initialWeights(impl.at->graph(), config.seed, stop), stop);
     uploadSettings(impl.at->executor(), impl.at->graph(), config, impl.lane);
     if (const Dataset* data = source.validation())
-        impl.evaluator = std::make_unique<Evaluator>(config, impl.plan, *data,
+        impl.evaluator = std::make_unique<Evaluator>(impl.config, impl.plan, *data,
                                                      [&impl] { return impl.anotherExecutor(); });
 }
 

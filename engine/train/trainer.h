@@ -97,7 +97,7 @@ public:
     /// How often the last evaluate() that was not stopped took each class for which; no classes
     /// before the first, and where targets are numbers.
     ClassCounts classCounts() const;
-    /// Of the last evaluation: those that could not be read, and whose places others took.
+    /// Of the last evaluation: why samples were left out of it.
     const std::vector<Message>& skippedSamples() const;
 
     /// The gradients of the next step, times the scale that it uses; the training is not touched by

@@ -70,17 +70,17 @@ void TestGallery::samplesAreSpreadOverTheSplit() {
     const auto data = digits();
     const auto gallery = galleryOf(*data);
     QVERIFY(gallery != nullptr);
-    QCOMPARE(gallery->rows(), int64_t{64}); // of 500
+    QCOMPARE(gallery->samples.rows(), int64_t{64}); // of 500
     Batch last = Batch::of(data->tensors(), 1);
     data->read(Split::Validation, std::array<int64_t, 1>{63 * 500 / 64}, last);
-    QCOMPARE(gallery->labels(kTarget).back(), last.labels(kTarget).front());
-    const std::span<const float> x = std::as_const(*gallery).floats(kX);
+    QCOMPARE(gallery->samples.labels(kTarget).back(), last.labels(kTarget).front());
+    const std::span<const float> x = gallery->samples.floats(kX);
     QVERIFY(std::equal(x.end() - kSide * kSide, x.end(), last.floats(kX).begin()));
 }
 
 void TestGallery::mistakesAreMarked() {
     const auto gallery = galleryOf(*digits());
-    const std::span<const int32_t> labels = gallery->labels(kTarget);
+    const std::span<const int32_t> labels = gallery->samples.labels(kTarget);
     std::vector<float> scores(labels.size() * 10);
     for (size_t i = 0; i < labels.size(); ++i)
         scores[i * 10 + static_cast<size_t>(labels[i])] = 1;

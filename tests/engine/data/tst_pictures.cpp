@@ -1,6 +1,7 @@
 // The data set of pictures in folders: classes, splits, values, and files that are none.
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
+#include "engine/data/gallery.h"
 #include "engine/io/picture.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
@@ -75,6 +76,7 @@ private slots:
     void damagedFilesAreSkipped_data();
     void damagedFilesAreSkipped();
     void damagedFilesAreEvents();
+    void galleryShowsPixels();
     void mirrorsAndMoves_data();
     void mirrorsAndMoves();
     void chanceIsOfSeedEpochAndSample();
@@ -317,12 +319,35 @@ void TestPictures::damagedFilesAreEvents() {
              qPrintable(named[0]));
     QVERIFY2(named[1].startsWith("Step 2: ") && named[1].contains("val/1/3.png"),
              qPrintable(named[1]));
+    QVERIFY2(named[1].endsWith("Validation leaves it out."), qPrintable(named[1]));
     config.task.damaged = Damaged::Refuse;
     QVERIFY(thrownBy<InputError>([&] {
                 Experiment refused(config);
                 for (int step = 0; step < 2; ++step)
                     refused.advance(records, events);
             }).find("2.png: neither a PNG") != std::string::npos);
+}
+
+/// The colours of the files, whatever the network is shown.
+void TestPictures::galleryShowsPixels() {
+    put("a/1.png", plain(0.2f, 0.4f, 0.6f));
+    put("b/1.png", plain(1, 0.8f, 0));
+    TaskConfig config = task();
+    config.mean = "0.5, 0.25, 0.1";
+    config.deviation = "0.25, 2, 0.5";
+    const auto gallery = galleryOf(*makeDataset(config, 0));
+    QVERIFY(gallery && gallery->samples.floats(kX)[0] < -1); // (0.2 - 0.5) / 0.25
+    const Picture shown = galleryWithMistakes(*gallery, std::array{1.0f, 0.0f, 0.0f, 1.0f});
+    constexpr int kMargin = 2;
+    const auto pixel = [&](int sample, size_t channel) {
+        const int x = kMargin, y = sample * (kSide + 2 * kMargin) + kMargin; // one below the other
+        return shown.values[static_cast<size_t>(y * shown.width + x) * 3 + channel];
+    };
+    const std::array<std::array<float, 3>, 2> colours{{{0.2f, 0.4f, 0.6f}, {1, 0.8f, 0}}};
+    for (int sample = 0; sample < 2; ++sample)
+        for (size_t c = 0; c < 3; ++c) // a byte, and float32's rounding of it
+            QVERIFY2(std::abs(pixel(sample, c) - colours[size_t(sample)][c]) < 1e-5f,
+                     qPrintable(QString::number(pixel(sample, c))));
 }
 
 void TestPictures::mirrorsAndMoves_data() {

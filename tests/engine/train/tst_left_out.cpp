@@ -1,0 +1,132 @@
+// Samples to validate on that cannot be read: they are left out of loss, accuracy and predictions.
+#include "engine/core/error.h"
+#include "engine/io/picture.h"
+#include "engine/settings/fields.h"
+#include "engine/train/experiment.h"
+#include "tests/support/array_files.h"
+#include "tests/support/thrown.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <set>
+
+namespace tst_left_out {
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int kSide = 4;
+
+Picture plain(float red, float green, float blue) {
+    Picture made{kSide, kSide, 3, {}};
+    for (int p = 0; p < kSide * kSide; ++p)
+        made.values.insert(made.values.end(), {red, green, blue});
+    return made;
+}
+
+} // namespace
+
+class TestLeftOut : public QObject {
+    Q_OBJECT
+private slots:
+    void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+    void damagedFilesAreNotJudged();
+    void allJudgedAreDamaged();
+
+private:
+    void put(const QString& name, const Picture& what) const {
+        const QString path = m_folder->filePath(name);
+        QDir().mkpath(QFileInfo(path).path());
+        writePng(what, path.toStdString());
+    }
+    TaskConfig task() const {
+        TaskConfig made;
+        made.kind = TaskKind::Pictures;
+        made.loss.kind = LossKind::CrossEntropy;
+        made.path = m_folder->path().toStdString();
+        made.pictureSide = kSide;
+        made.validation = 0;
+        return made;
+    }
+    std::unique_ptr<QTemporaryDir> m_folder;
+};
+
+/// Loss, accuracy and predictions are those of a folder that lacks the damaged files; 520 samples
+/// are two batches, and the second one is smaller then.
+void TestLeftOut::damagedFilesAreNotJudged() {
+    constexpr int kJudged = 520;
+    for (int i = 0; i < 8; ++i)
+        put(QString("train/%1/%2.png").arg(i % 2).arg(i), plain(0.1f * float(i), 0, 0));
+    const auto judged = [](int i) {
+        return QString("val/%1/%2.png").arg(i % 2).arg(i, 3, 10, QChar('0'));
+    };
+    for (int i = 0; i < kJudged; ++i)
+        put(judged(i), plain(float(i % 100) / 100, float(i % 7) / 7, 0.5f));
+    const std::set<int> damaged{4, 5, 300, kJudged - 1};
+    for (const int i : damaged)
+        writeBytes(m_folder->filePath(judged(i)).toStdString(), "no picture");
+    RunConfig config = presetNamed("mnist-mlp").config;
+    config.task = task();
+    config.task.damaged = Damaged::Skip;
+    config.task.batch = 4;
+    config.device = "cpu";
+    config.epochs = 0;
+    config.steps = 3;
+    struct Found {
+        std::optional<Validation> validation;
+        std::vector<float> predictions;
+        int64_t counted = 0;
+        size_t leftOut = 0;
+    };
+    const auto evaluated = [&] {
+        Experiment experiment(config);
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        while (!experiment.finished())
+            experiment.advance(records, events);
+        Found found;
+        const std::atomic<bool> stop{false};
+        Trainer& lane = experiment.lane(0);
+        found.validation = lane.evaluate(stop, [&](int64_t, std::span<const float> values) {
+            found.predictions.insert(found.predictions.end(), values.begin(), values.end());
+        });
+        found.counted = lane.classCounts().samples();
+        found.leftOut = lane.skippedSamples().size();
+        return found;
+    };
+    const Found with = evaluated();
+    for (const int i : damaged)
+        QVERIFY(QFile::remove(m_folder->filePath(judged(i))));
+    const Found without = evaluated();
+    QCOMPARE(with.leftOut, damaged.size());
+    QCOMPARE(without.leftOut, size_t{0});
+    QCOMPARE(with.counted, int64_t{kJudged} - 4);
+    QCOMPARE(with.validation->loss, without.validation->loss);
+    QCOMPARE(with.validation->accuracy, without.validation->accuracy);
+    QCOMPARE(with.predictions, without.predictions);
+}
+
+void TestLeftOut::allJudgedAreDamaged() {
+    for (const char* name : {"train/a/1.png", "train/b/1.png"})
+        put(name, plain(0, 1, 0));
+    put("val/a/1.png", plain(0, 1, 0));
+    writeBytes(m_folder->filePath("val/a/1.png").toStdString(), "no picture");
+    RunConfig config = presetNamed("mnist-mlp").config;
+    config.task = task();
+    config.task.damaged = Damaged::Skip;
+    config.task.batch = 2;
+    config.device = "cpu";
+    Experiment experiment(config);
+    const std::atomic<bool> stop{false};
+    const std::string error = thrownBy<RunError>([&] { experiment.lane(0).evaluate(stop); });
+    QVERIFY2(error.find("val/a/1.png: neither") != std::string::npos, error.c_str());
+}
+
+} // namespace tst_left_out
+
+QTEST_GUILESS_MAIN(tst_left_out::TestLeftOut)
+#include "tst_left_out.moc"
