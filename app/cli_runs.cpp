@@ -6,12 +6,16 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/io/atomic_file.h"
 #include "engine/runs/left_session.h"
 #include "engine/runs/run_saving.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/lane_file.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <vector>
 
 namespace halfscope::cli {
@@ -83,6 +87,8 @@ void show(const LeftSession& session, const LeftRun& left) {
     print(std::to_string(now.step()) + " steps of " + std::to_string(now.info().config.steps) +
           (now.info().device ? " on " + pathText(now.info().device->name) : std::string()) + ", " +
           std::to_string(now.events().size()) + " events\n");
+    if (now.checkpoint())
+        print("checkpoint after step " + std::to_string(now.checkpoint()->step()) + "\n");
     size_t width = 4; // "lane"
     for (const LaneInfo& lane : now.lanes())
         width = std::max(width, lane.title.size());
@@ -98,9 +104,44 @@ void show(const LeftSession& session, const LeftRun& left) {
     }
 }
 
+/// Of each lane its weights, ONNX model and predictions; notes tell what cannot be.
+void exportNetworks(const ExperimentState& state, const std::string& out) {
+    RunConfig config = state.recorded;
+    config.device = "cpu"; // wherever it was trained
+    Experiment experiment(config);
+    experiment.resume(state);
+    const std::filesystem::path folder(out);
+    for (const LaneFile file : {LaneFile::StateDict, LaneFile::Onnx, LaneFile::Predictions})
+        for (int lane = 0; lane < experiment.lanes(); ++lane) {
+            const std::string name = nameOf(file, experiment.laneName(lane));
+            try {
+                const auto bytes = laneFileBytes(experiment, file, lane, HALFSCOPE_VERSION);
+                require(bytes.has_value(), "nobody asked the lane to stop");
+                writeFileAtomically((folder / name).string(), *bytes);
+            } catch (const InputError& error) {
+                printNote("No " + name + ": " + error.what() + "\n");
+            }
+        }
+}
+
 void exportRun(const LeftSession& session, const LeftRun& left, const std::string& out) {
-    const SavedFiles files = saveRun(session.read(left)->snapshot(), out);
+    const RunSnapshot run = session.read(left)->snapshot();
+    const SavedFiles files = saveRun(run, out);
     if (!files.settingsError.empty()) printNote(files.settingsError.english() + "\n");
+    if (run.checkpoint()) {
+        ExperimentState state = readKept(*run.checkpoint(), nameOf(session, left));
+        state.run = files.id;
+        writeCheckpoint((std::filesystem::path(out) / run_file::kCheckpoint).string(), state,
+                        HALFSCOPE_VERSION);
+        try {
+            exportNetworks(state, out);
+        } catch (const ReportedError& error) { // its data are gone, say
+            printNote(std::string("No weights, ONNX models and predictions: ") + error.what() +
+                      "\n");
+        }
+    } else {
+        printNote("This run has no checkpoint, so there are no weights to export.\n");
+    }
     print("Files: " + out + "\n");
 }
 

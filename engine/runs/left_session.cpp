@@ -82,6 +82,7 @@ public:
         RunBatch last;
         last.savedGradients = gradients();
         last.pictures = pictures();
+        last.checkpoint = checkpoint();
         m_run->append(std::move(last));
         return m_run;
     }
@@ -213,7 +214,35 @@ private:
             found.outputs.push_back(unpackedPicture(row.bytes(1)));
         }
         if (found.outputs.size() != m_run->lanes().size()) return {};
+        if (!has("galleries")) return found;
+        row = m_database.prepare("SELECT data FROM galleries WHERE run = ?1 ORDER BY place");
+        row.bind(1, m_key);
+        while (row.next())
+            found.galleries.push_back(unpackedPicture(row.bytes(0)));
         return found;
+    }
+
+    /// Its bytes are read when they are asked for.
+    std::shared_ptr<const RunCheckpoint> checkpoint() const {
+        if (!has("checkpoints")) return nullptr;
+        Statement row = m_database.prepare("SELECT step FROM checkpoints WHERE run = ?1");
+        row.bind(1, m_key);
+        if (!row.next()) return nullptr;
+        return std::make_shared<const RunCheckpoint>(
+            row.whole(0), [path = m_database.path(), key = m_key] {
+                const Database database(path, Database::Access::ReadOnly);
+                Statement found = database.prepare("SELECT data FROM checkpoints WHERE run = ?1");
+                found.bind(1, key);
+                if (!found.next()) throw RunError(phrase("Files", "%1: the run is gone"), path);
+                const std::span<const std::byte> bytes = found.bytes(0);
+                return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+            });
+    }
+
+    bool has(std::string_view table) const {
+        Statement row = m_database.prepare("SELECT 1 FROM sqlite_master WHERE name = ?1");
+        row.bind(1, table);
+        return row.next();
     }
 
     const Database& m_database;
@@ -263,6 +292,7 @@ void LeftSession::remove(const LeftRun& run) {
     std::erase_if(m_runs, [key](const LeftRun& each) { return each.key == key; });
     if (m_runs.empty()) return remove();
     const Database database(m_lock.pathOf(kSessionEnding), Database::Access::Create);
+    database.run(kLaterSessionTables);
     database.run("BEGIN");
     // a chunk that another run has too stays
     database
@@ -270,7 +300,7 @@ void LeftSession::remove(const LeftRun& run) {
                  "AND id NOT IN (SELECT chunk FROM columns WHERE run <> ?1)")
         .bind(1, key)
         .run();
-    for (const char* table : {"columns", "tails", "events", "gradients", "pictures"})
+    for (const char* table : kTablesOfRuns)
         database.prepare("DELETE FROM " + std::string(table) + " WHERE run = ?1")
             .bind(1, key)
             .run();

@@ -54,7 +54,7 @@ std::vector<LaneInfo> lanesOf(const RunConfig& config) {
 
 bool RunBatch::empty() const {
     return metrics.empty() && lanes.empty() && rows.empty() && samples.empty() && events.empty() &&
-           gradients.empty() && savedGradients.empty() && !pictures && !info;
+           gradients.empty() && savedGradients.empty() && !pictures && !checkpoint && !info;
 }
 
 MetricId RunSnapshot::metricNamed(std::string_view column) const {
@@ -159,6 +159,7 @@ void Run::append(RunBatch batch) {
             historyOf(static_cast<int32_t>(lane)).addSaved(column);
     if (batch.pictures)
         m_now.m_pictures = std::make_shared<const LanePictures>(std::move(*batch.pictures));
+    if (batch.checkpoint) m_now.m_checkpoint = std::move(batch.checkpoint);
     if (batch.info) m_now.m_info = std::make_shared<const RunInfo>(std::move(*batch.info));
     ++m_now.m_version;
     m_version.store(m_now.m_version, std::memory_order_release);
@@ -183,16 +184,24 @@ void Run::addMetrics(std::vector<Metric> metrics) {
 }
 
 void Run::addLane(LaneInfo lane) {
+    const RunSnapshot before = m_now; // it changes
+    const LanePast past{before, lane.parent, lane.forkStep};
+    addLane(std::move(lane), past);
+}
+
+void Run::addLane(LaneInfo lane, const LanePast& past) {
     const size_t metrics = m_now.m_metrics->size();
     require(lane.parent < m_now.laneCount(), "a lane's parent is a lane before it");
     std::vector<ColumnWriter>& writers = m_writers.emplace_back(metrics);
     const bool saved = !m_now.info().folder.empty() || m_now.info().restored;
     auto history = std::make_shared<GradientHistory>(saved ? GradientHistory::ofSavedRun()
                                                            : GradientHistory());
-    if (lane.parent >= 0) {
+    if (past.lane >= 0) {
         for (MetricId id = 0; static_cast<size_t>(id) < metrics; ++id)
-            writers[static_cast<size_t>(id)].share(m_now.column(lane.parent, id), lane.forkStep);
-        *history = m_now.gradients(lane.parent).upTo(lane.forkStep);
+            writers[static_cast<size_t>(id)].share(past.of.column(past.lane, id), past.upTo);
+        const RunInfo& info = past.of.info();
+        if (saved || (info.folder.empty() && !info.restored)) // both count alike
+            *history = past.of.gradients(past.lane).upTo(past.upTo);
     }
     for (const ColumnWriter& writer : writers)
         m_now.m_columns.push_back(writer.column());
@@ -200,20 +209,42 @@ void Run::addLane(LaneInfo lane) {
     m_now.m_gradients.push_back(history);
     m_histories.push_back(std::move(history));
     m_now.m_lanes = extended(*m_now.m_lanes, {std::move(lane)});
-    if (m_now.lanes().back().parent >= 0) m_now.m_totals.back() = totalsOfFork();
+    if (past.lane >= 0) m_now.m_totals.back() = totalsOf(past);
 }
 
-/// Of the newest lane, a fork without steps of its own.
-LaneTotals Run::totalsOfFork() const {
-    const LaneInfo& lane = m_now.lanes().back();
-    const int own = m_now.laneCount() - 1;
+/// For the newest lane.
+LaneTotals Run::totalsOf(const LanePast& past) const {
     LaneTotals totals;
-    m_now.column(own, metric::Loss).values(1, lane.forkStep, [&](int64_t step, double) {
+    const int own = m_now.laneCount() - 1;
+    m_now.column(own, metric::Loss).values(1, past.upTo, [&](int64_t step, double) {
         totals.add(m_now.row(own, step));
     });
-    for (const Event& event : m_now.events())
-        if (event.lane == lane.parent && event.step <= lane.forkStep) totals.add(event);
+    for (const Event& event : past.of.events())
+        if (event.lane == past.lane && event.step <= past.upTo) totals.add(event);
     return totals;
+}
+
+std::shared_ptr<Run> Run::goingOn(const RunConfig& recorded, const RunSnapshot& before,
+                                  int64_t step) {
+    RunInfo info;
+    info.config = info.recorded = recorded;
+    const auto others = before.metrics().subspan(metric::kKnown);
+    auto run = std::make_shared<Run>(std::move(info), std::vector<LaneInfo>(), before.target(),
+                                     std::vector<Metric>(others.begin(), others.end()));
+    for (const LaneInfo& lane : lanesOf(recorded)) {
+        const int index = run->now().laneCount();
+        if (lane.forkStep > step || index == before.laneCount()) break; // they are to come
+        run->addLane(lane, {before, index, step});
+    }
+    RunBatch batch;
+    for (const Event& event : before.events()) {
+        // an edit is told of before the step that it acts on
+        const int64_t last = event.kind == EventKind::Edit ? step + 1 : step;
+        if (event.step <= last && event.lane < run->now().laneCount())
+            batch.events.push_back(event);
+    }
+    run->append(std::move(batch));
+    return run;
 }
 
 void Run::put(int32_t lane, MetricId id, int64_t step, double value) {

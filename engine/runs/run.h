@@ -10,6 +10,7 @@
 #include "engine/runs/lane_pictures.h"
 #include "engine/runs/lane_totals.h"
 #include "engine/runs/missing_part.h"
+#include "engine/runs/run_checkpoint.h"
 #include "engine/runs/step_row.h"
 #include "engine/settings/run_config.h"
 
@@ -77,6 +78,7 @@ struct RunBatch {
     bool gradientsEnd = false; ///< from here on nothing is known until they are counted again
     std::vector<std::vector<GradientColumn>> savedGradients; ///< of a saved run, by lane
     std::optional<LanePictures> pictures;                    ///< the newest ones replace the others
+    std::shared_ptr<const RunCheckpoint> checkpoint;         ///< replaces the run's; null: it stays
     std::optional<RunInfo> info; ///< replaces the run's: after a live edit, or when it is over
     bool empty() const;
 };
@@ -125,6 +127,8 @@ public:
     const Picture& target() const { return *m_target; }
     /// Step 0 and no outputs until there are some.
     const LanePictures& pictures() const { return *m_pictures; }
+    /// The newest state that the run can go on from; null where none was kept.
+    const std::shared_ptr<const RunCheckpoint>& checkpoint() const { return m_checkpoint; }
     /// Heap bytes of all columns.
     size_t columnBytes() const;
 
@@ -140,6 +144,7 @@ private:
     std::shared_ptr<const std::vector<GradientRange>> m_lastGradients;
     std::shared_ptr<const Picture> m_target;
     std::shared_ptr<const LanePictures> m_pictures;
+    std::shared_ptr<const RunCheckpoint> m_checkpoint;
     uint64_t m_version = 0;
 };
 
@@ -150,6 +155,10 @@ public:
     /// stand as they were saved, see GradientHistory::ofSavedRun().
     explicit Run(RunInfo, std::vector<LaneInfo> lanes, Picture target = {},
                  std::vector<Metric> metrics = {});
+    /// The beginning of a run of these settings that goes on from another one's step: it has the
+    /// rows and events up to there, and takes in the rest.
+    static std::shared_ptr<Run> goingOn(const RunConfig& recorded, const RunSnapshot& before,
+                                        int64_t step);
 
     /// The only way in. std::logic_error for a lane or metric that the run does not have, and for
     /// steps that do not rise.
@@ -169,13 +178,20 @@ public:
 
 private:
     void addMetrics(std::vector<Metric>);
+    /// Rows that a lane begins with: those of a lane up to a step.
+    struct LanePast {
+        const RunSnapshot& of;
+        int lane;
+        int64_t upTo;
+    };
     void addLane(LaneInfo);
+    void addLane(LaneInfo, const LanePast&);
     void add(const StepRow&);
     void add(const Sample&);
     void add(Event);
     void add(const std::vector<GradientRange>&);
     void put(int32_t lane, MetricId, int64_t step, double value);
-    LaneTotals totalsOfFork() const;
+    LaneTotals totalsOf(const LanePast&) const;
     GradientHistory& historyOf(int32_t lane);
 
     mutable std::mutex m_mutex;                       ///< held while m_now changes or is copied

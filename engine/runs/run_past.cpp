@@ -59,33 +59,7 @@ void RunPast::forEach(const std::function<void(const RunBatch&)>& take) const {
 }
 
 std::shared_ptr<Run> RunPast::begun(const RunConfig& recorded) const {
-    RunInfo info;
-    info.config = info.recorded = recorded;
-    const std::vector<LaneInfo> all = lanesOf(recorded);
-    const auto first = all.begin() + static_cast<std::ptrdiff_t>(recorded.lanes.size());
-    auto begun = std::make_shared<Run>(std::move(info), std::vector<LaneInfo>(all.begin(), first),
-                                       rows->now().target());
-    auto next = first;
-    const auto addForks = [&](int64_t until) {
-        for (; next != all.end() && next->forkStep <= until; ++next) {
-            RunBatch fork;
-            fork.lanes.push_back(*next);
-            begun->append(std::move(fork));
-        }
-    };
-    addForks(0);
-    forEach([&](const RunBatch& batch) {
-        const int64_t at = batch.rows.empty() ? 0 : batch.rows.front().step;
-        RunBatch stepRows = batch;
-        stepRows.events.clear();
-        begun->append(std::move(stepRows));
-        addForks(at); // before the event that tells of them
-        RunBatch events;
-        events.events = batch.events;
-        if (!events.empty()) begun->append(std::move(events));
-    });
-    addForks(step);
-    return begun;
+    return Run::goingOn(recorded, rows->now(), step);
 }
 
 RunPast readPast(const std::string& folder, const std::string& run, int64_t step) {

@@ -116,7 +116,8 @@ public:
         addTables();
         addSummary();
         addPictures();
-        RunManifest manifest{newRunId(), true, {}, m_run.firstStep() - 1};
+        saved.id = newRunId();
+        RunManifest manifest{saved.id, true, {}, m_run.firstStep() - 1};
         for (const auto& file : m_files)
             manifest.files[file->name()] = file->written();
         for (const MadeFile& file : made) // a run is whole without them

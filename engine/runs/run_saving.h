@@ -13,6 +13,7 @@ namespace halfscope {
 struct SavedFiles {
     std::vector<std::string> names; ///< that were written, in the folder
     Message settingsError;          ///< why experiment.json was not; empty: it was
+    std::string id;                 ///< of the run in that folder: a checkpoint beside it names it
 };
 /// Writes all of a run and what is made of it; no other program can write into the folder
 /// meanwhile. Files of an earlier run there are replaced, or removed where this run has none of

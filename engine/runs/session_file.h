@@ -7,8 +7,9 @@ inline constexpr int kSessionVersion = 1; ///< PRAGMA user_version
 inline constexpr const char* kSessionEnding = ".session";
 
 /// run: rowid of runs. metric: column name. Chunks of forks stand once, and are named by each lane.
-/// tails: the values behind the last full chunk. Blobs are of this machine's byte order; see
-/// ChunkValues::packed().
+/// checkpoints: the newest of each run; sessions of earlier versions have no such table. galleries:
+/// by place, see LanePictures; likewise. tails: the values behind the last full chunk. Blobs are of
+/// this machine's byte order; see ChunkValues::packed().
 inline constexpr const char* kSessionTables = R"(
 CREATE TABLE runs(id INTEGER PRIMARY KEY, name TEXT, preset TEXT, experiment TEXT, summary TEXT,
                   steps INTEGER, target BLOB);
@@ -24,5 +25,13 @@ CREATE TABLE gradients(run INTEGER, lane INTEGER, data BLOB, PRIMARY KEY(run, la
 CREATE TABLE pictures(run INTEGER, lane INTEGER, step INTEGER, data BLOB,
                       PRIMARY KEY(run, lane)) WITHOUT ROWID;
 )";
+inline constexpr const char* kLaterSessionTables = R"(
+CREATE TABLE IF NOT EXISTS checkpoints(run INTEGER PRIMARY KEY, step INTEGER, data BLOB);
+CREATE TABLE IF NOT EXISTS galleries(run INTEGER, place INTEGER, data BLOB,
+                                     PRIMARY KEY(run, place)) WITHOUT ROWID;
+)";
+/// Those with a row or more of each run, beside the table of runs.
+inline constexpr const char* kTablesOfRuns[] = {"columns",  "tails",       "events",   "gradients",
+                                                "pictures", "checkpoints", "galleries"};
 
 } // namespace halfscope

@@ -41,7 +41,9 @@ class ChunkReader : public ChunkStore {
 public:
     explicit ChunkReader(const std::string& path)
         : m_database(path, Database::Access::ReadOnly),
-          m_read(m_database.prepare("SELECT data FROM chunks WHERE id = ?1")) {}
+          m_read(m_database.prepare("SELECT data FROM chunks WHERE id = ?1")),
+          m_checkpoint(
+              m_database.prepare("SELECT data FROM checkpoints WHERE run = ?1 AND step = ?2")) {}
 
     std::vector<std::byte> read(int64_t key) const override {
         const std::lock_guard lock(m_mutex);
@@ -57,11 +59,25 @@ public:
         }
         return bytes;
     }
+    /// RunError.
+    std::string checkpoint(int64_t run, int64_t step) const {
+        const std::lock_guard lock(m_mutex);
+        m_checkpoint.bind(1, run).bind(2, step);
+        std::string bytes;
+        while (m_checkpoint.next()) {
+            const std::span<const std::byte> found = m_checkpoint.bytes(0);
+            bytes.assign(reinterpret_cast<const char*>(found.data()), found.size());
+        }
+        if (bytes.empty())
+            throw RunError(phrase("Files", "%1: the checkpoint after step %2 is gone"),
+                           m_database.path(), step);
+        return bytes;
+    }
 
 private:
     mutable std::mutex m_mutex;
     Database m_database;
-    mutable Statement m_read;
+    mutable Statement m_read, m_checkpoint;
 };
 
 /// A run, and how much of it is on disk.
@@ -75,7 +91,9 @@ struct Watched {
     std::vector<int64_t> tails; ///< their last steps
     size_t events = 0;
     int64_t gradientStep = -1, pictureStep = -1;
+    std::shared_ptr<const RunCheckpoint> checkpoint; ///< that is on disk
     Clock::time_point large{};
+    uint64_t largeVersion = ~uint64_t{0}; ///< of what is written less often
 };
 
 } // namespace
@@ -87,6 +105,7 @@ public:
           m_database(m_lock.pathOf(kSessionEnding), Database::Access::Create),
           m_memoryProblem(phrase("Files", "%1: out of memory"), m_database.path()) {
         m_database.run(kSessionTables);
+        m_database.run(kLaterSessionTables);
         m_database.run(("PRAGMA user_version = " + std::to_string(kSessionVersion)).c_str());
         m_reader = std::make_shared<ChunkReader>(m_database.path());
         try {
@@ -159,13 +178,14 @@ private:
     void writeEvents(Watched&, const RunSnapshot&);
     void writeGradients(Watched&, const RunSnapshot&);
     void writePictures(Watched&, const RunSnapshot&);
+    void writeCheckpoint(Watched&, const RunSnapshot&);
     void erase(const Run*);
     void dropOver(size_t budget);
 
     SessionOptions m_options;
     SessionLock m_lock;
     Database m_database;
-    std::shared_ptr<const ChunkStore> m_reader;
+    std::shared_ptr<const ChunkReader> m_reader;
 
     mutable std::mutex m_mutex; ///< of what follows, up to the thread's own
     std::condition_variable_any m_wake, m_flushed;
@@ -181,7 +201,10 @@ private:
     std::vector<Watched> m_runs;  ///< the thread's own, as what follows
     Clock::time_point m_failed{}; ///< last
     std::vector<std::pair<const ColumnChunk*, int64_t>> m_stored; ///< of the open transaction
-    std::jthread m_thread;                                        ///< last: it uses the rest
+    std::vector<std::pair<std::shared_ptr<const RunCheckpoint>, int64_t>>
+        m_kept;            ///< likewise, with
+                           ///< their runs
+    std::jthread m_thread; ///< last: it uses the rest
 };
 
 void SessionStore::Writer::work(const std::stop_token& stop) {
@@ -240,6 +263,7 @@ void SessionStore::Writer::look(bool all) {
     Message problem;
     std::vector<Watched> before = m_runs;
     m_stored.clear();
+    m_kept.clear();
     try {
         m_database.run("BEGIN");
         for (Watched& each : m_runs)
@@ -258,6 +282,11 @@ void SessionStore::Writer::look(bool all) {
     }
     for (const auto& [chunk, key] : m_stored)
         if (good) chunk->setStored(m_reader, key);
+    for (const auto& [checkpoint, run] : m_kept)
+        if (good)
+            checkpoint->setStored([reader = m_reader, run = run, step = checkpoint->step()] {
+                return reader->checkpoint(run, step);
+            });
 }
 
 void SessionStore::Writer::rollBack() {
@@ -268,6 +297,9 @@ void SessionStore::Writer::rollBack() {
 }
 
 void SessionStore::Writer::write(Watched& watched, bool all) {
+    const uint64_t version = watched.run->version();
+    // most of thousands of runs are over: not even their snapshots are taken
+    if (watched.version == version && watched.largeVersion == version) return;
     const RunSnapshot now = watched.run->snapshot();
     if (watched.key == 0) begin(watched, now);
     const bool large = all || Clock::now() - watched.large >= kBetweenLarge;
@@ -279,8 +311,10 @@ void SessionStore::Writer::write(Watched& watched, bool all) {
     }
     if (!large) return;
     watched.large = Clock::now();
+    watched.largeVersion = now.version();
     writeGradients(watched, now);
     writePictures(watched, now);
+    writeCheckpoint(watched, now);
 }
 
 void SessionStore::Writer::begin(Watched& watched, const RunSnapshot& now) {
@@ -384,7 +418,27 @@ void SessionStore::Writer::writePictures(Watched& watched, const RunSnapshot& no
             .bind(3, pictures.step)
             .bind(4, packed(pictures.outputs[lane]))
             .run();
+    for (size_t place = 0; place < pictures.galleries.size(); ++place)
+        m_database.prepare("INSERT OR REPLACE INTO galleries VALUES(?1, ?2, ?3)")
+            .bind(1, watched.key)
+            .bind(2, static_cast<int64_t>(place))
+            .bind(3, packed(pictures.galleries[place]))
+            .run();
     watched.pictureStep = pictures.step;
+}
+
+/// In place of the one before: a run has one.
+void SessionStore::Writer::writeCheckpoint(Watched& watched, const RunSnapshot& now) {
+    const std::shared_ptr<const RunCheckpoint>& checkpoint = now.checkpoint();
+    if (!checkpoint || checkpoint == watched.checkpoint) return;
+    const std::string bytes = checkpoint->bytes();
+    m_database.prepare("INSERT OR REPLACE INTO checkpoints VALUES(?1, ?2, ?3)")
+        .bind(1, watched.key)
+        .bind(2, checkpoint->step())
+        .bind(3, std::as_bytes(std::span(bytes)))
+        .run();
+    m_kept.emplace_back(checkpoint, watched.key);
+    watched.checkpoint = checkpoint;
 }
 
 /// Chunks stay: somebody may still hold the run, whose dropped values are read from them.
@@ -395,7 +449,7 @@ void SessionStore::Writer::erase(const Run* run) {
     const int64_t key = found->key;
     m_runs.erase(found);
     try {
-        for (const char* table : {"columns", "tails", "events", "gradients", "pictures"})
+        for (const char* table : kTablesOfRuns)
             m_database.prepare("DELETE FROM " + std::string(table) + " WHERE run = ?1")
                 .bind(1, key)
                 .run();

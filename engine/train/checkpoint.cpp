@@ -11,10 +11,15 @@
 #include "engine/settings/fields.h"
 #include "engine/train/typed_arrays.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <system_error>
 
 namespace halfscope {
 
@@ -255,6 +260,34 @@ std::string earlierOf(const std::string& path) {
     return std::filesystem::exists(earlier, ignored) ? earlier.string() : std::string();
 }
 
+/// Bytes that whoever reads files can read, without a place on a disk.
+class MemoryFile {
+public:
+    explicit MemoryFile(std::string_view bytes) : m_file(memfd_create("checkpoint", MFD_CLOEXEC)) {
+        const auto fail = [] {
+            throw RunError(phrase("Files", "a checkpoint in memory cannot be read: %1"),
+                           std::generic_category().message(errno));
+        };
+        if (m_file < 0) fail();
+        while (!bytes.empty()) {
+            const ssize_t count = ::write(m_file, bytes.data(), bytes.size());
+            if (count < 0 && errno == EINTR) continue;
+            if (count < 0) {
+                close(m_file);
+                fail();
+            }
+            bytes.remove_prefix(static_cast<size_t>(count));
+        }
+    }
+    ~MemoryFile() { close(m_file); }
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+    std::string path() const { return "/proc/self/fd/" + std::to_string(m_file); }
+
+private:
+    int m_file;
+};
+
 } // namespace
 
 CheckpointText::CheckpointText(const ExperimentState& state, const std::string& program) {
@@ -308,6 +341,29 @@ ExperimentState readCheckpoint(const std::string& path) {
         }
         throw InputError(phrase("Files", "%1. The one before it is whole: %2, after step %3"),
                          error.message(), pathText(earlier), step);
+    }
+}
+
+std::shared_ptr<const RunCheckpoint> keptCheckpoint(ExperimentState state,
+                                                    const std::string& program) {
+    const int64_t step = state.step;
+    auto shared = std::make_shared<const ExperimentState>(std::move(state));
+    return std::make_shared<const RunCheckpoint>(step, [shared, program] {
+        std::string bytes;
+        const CheckpointText text(*shared, program);
+        for (const std::string_view part : text.parts())
+            bytes += part;
+        return bytes;
+    });
+}
+
+ExperimentState readKept(const RunCheckpoint& kept, const std::string& name) {
+    const MemoryFile file(kept.bytes());
+    try {
+        return readWhole(file.path());
+    } catch (const InputError&) {
+        throw InputError(phrase("Files", "%1: its checkpoint after step %2 is damaged"), name,
+                         kept.step());
     }
 }
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "engine/io/safetensors.h"
+#include "engine/runs/run_checkpoint.h"
 #include "engine/train/experiment_state.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,5 +37,10 @@ std::string checkpointAt(const std::string& path);
 /// Every byte is checked. InputError "PATH: ..." for a file that is no checkpoint, is of another
 /// version, or has changed since it was written: where, and which earlier one is whole.
 ExperimentState readCheckpoint(const std::string& path);
+
+/// A checkpoint that is kept with its run, and not written yet.
+std::shared_ptr<const RunCheckpoint> keptCheckpoint(ExperimentState, const std::string& program);
+/// Of a run that is called `name`; checked likewise. InputError, RunError.
+ExperimentState readKept(const RunCheckpoint&, const std::string& name);
 
 } // namespace halfscope

@@ -20,6 +20,7 @@ private slots:
     void lists();
     void shows();
     void exports();
+    void exportsNetworks();
     void deletes();
     void usedSessionsAreLeftAlone();
     void findsTheWindowsFolder();
@@ -101,6 +102,49 @@ void TestCliRuns::exports() {
     QCOMPARE(sorted(path("exported/gradients.csv")), sorted(path("long/gradients.csv")));
     QCOMPARE(names().size(), 2); // the session stays
     QCOMPARE(call({"run", path("exported"), "--steps", "3"}).code, 0);
+}
+
+/// What its command line wrote of the networks comes out of the session alike, and goes on.
+void TestCliRuns::exportsNetworks() {
+    const QString trained = path("trained"), out = path("networks");
+    const QStringList arguments{"run",           "--preset", "mnist-mlp", "--set",
+                                "model.width=8", "--device", "cpu",       "--quiet"};
+    QCOMPARE(call(arguments + QStringList{"--steps", "12", "--checkpoint-every", "5", "--out",
+                                          trained, "--onnx", path("net.onnx")})
+                 .code,
+             0);
+    {
+        const auto run = readRun(trained.toStdString());
+        RunBatch batch;
+        batch.checkpoint = std::make_shared<const RunCheckpoint>(
+            12, [&] { return contentOf(trained + "/checkpoint.safetensors").toStdString(); });
+        run->append(std::move(batch));
+        SessionStore store({sessions().toStdString()});
+        store.watch(run, "Trained");
+        store.flush();
+    }
+    const QString name = names().last();
+    QVERIFY2(runs({"show", name}).out.contains("\ncheckpoint after step 12\n"),
+             runs({"show", name}).out);
+    const Outcome outcome = runs({"export", name, "--out", out});
+    QVERIFY2(outcome.code == 0 && outcome.error.isEmpty(), outcome.error);
+    for (const char* lane : {"fp32", "amp-fp16"}) {
+        const QString weights = QString("/weights_%1.safetensors").arg(lane);
+        QVERIFY(contentOf(out + weights).size() > 8 * 784 * 4);
+        QCOMPARE(contentOf(out + weights), contentOf(trained + weights));
+        QCOMPARE(contentOf(out + "/network_" + lane + ".onnx"),
+                 contentOf(path("net_") + lane + ".onnx"));
+        const QByteArray predictions = contentOf(out + "/predictions_" + lane + ".npy");
+        QVERIFY2(predictions.contains("(500, 10)"), predictions.left(100));
+    }
+    // the folder goes on as if it had never stopped
+    QCOMPARE(call({"run", "--resume", out, "--steps", "20", "--out", out, "--quiet"}).code, 0);
+    QCOMPARE(call(arguments + QStringList{"--steps", "20", "--out", path("whole")}).code, 0);
+    const QList<QByteArray> went = contentOf(out + "/steps.csv").split('\n'),
+                            whole = contentOf(path("whole/steps.csv")).split('\n');
+    QCOMPARE(went.size(), whole.size());
+    QCOMPARE(went.at(30).split(',').mid(0, 12), whole.at(30).split(',').mid(0, 12)); // step 15
+    QCOMPARE(went.at(40), whole.at(40));
 }
 
 void TestCliRuns::deletes() {

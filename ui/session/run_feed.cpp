@@ -46,11 +46,21 @@ void RunFeed::take(SessionBatch batch) {
                     std::make_move_iterator(batch.events.end()));
     takeRows(batch.records);
     takeEvents();
+    if (batch.checkpoint) m_checkpoint = std::move(batch.checkpoint);
+    takeCheckpoint();
     if (batch.snapshot) m_picture = std::move(batch.snapshot);
     if (!m_picture || m_picture->outputs.size() > lanes()) return;
     RunBatch news;
     news.pictures = std::move(*m_picture);
     m_picture.reset();
+    m_run->append(std::move(news));
+}
+
+/// Not before the rows that it goes on behind.
+void RunFeed::takeCheckpoint() {
+    if (!m_checkpoint || m_run->step() < m_checkpoint->step()) return;
+    RunBatch news;
+    news.checkpoint = std::move(m_checkpoint);
     m_run->append(std::move(news));
 }
 

@@ -27,11 +27,13 @@ private:
     /// Rows until the next fork, then the lane.
     void takeRows(std::span<const StepRecord>);
     void takeEvents();
+    void takeCheckpoint();
 
     std::shared_ptr<Run> m_run;
     std::deque<LaneInfo> m_coming; ///< forked, and their parents' steps are not all there
     std::vector<Event> m_events;   ///< wait for their lanes
     std::optional<Snapshot> m_picture;
+    std::shared_ptr<const RunCheckpoint> m_checkpoint; ///< waits for its step
 };
 
 } // namespace halfscope

@@ -57,6 +57,8 @@ SessionBatch SessionChannel::take(uint32_t run) {
     m_snapshot.reset();
     if (m_gradientsRun == run) batch.gradients = std::move(m_gradients);
     m_gradients.clear();
+    if (m_checkpointRun == run) batch.checkpoint = std::move(m_checkpoint);
+    m_checkpoint.reset();
     return batch;
 }
 
@@ -118,6 +120,12 @@ void SessionChannel::publish(uint32_t run, std::vector<GradientRange> gradients)
     m_gradientsRun = run;
     if (m_gradients.size() == kMostCounts) m_gradients.pop_back(); // the newest is always told
     m_gradients.push_back(std::move(gradients));
+}
+
+void SessionChannel::publish(uint32_t run, std::shared_ptr<const RunCheckpoint> checkpoint) {
+    const std::lock_guard lock(m_mutex);
+    m_checkpoint = std::move(checkpoint);
+    m_checkpointRun = run;
 }
 
 bool SessionChannel::gradientsWanted() const {

@@ -2,6 +2,7 @@
 // values: step rows, events and the newest picture one way, commands the other. No signals, no Qt.
 #pragma once
 
+#include "engine/runs/run_checkpoint.h"
 #include "ui/session/step_ring.h"
 #include "ui/session/training_run.h"
 
@@ -72,8 +73,10 @@ struct SessionBatch {
     std::optional<SessionChange> change;               ///< the newest, when there is a new one
     std::optional<Snapshot> snapshot;                  ///< the newest, when there is a new one
     std::vector<std::vector<GradientRange>> gradients; ///< in order of counting; each by lane
+    std::shared_ptr<const RunCheckpoint> checkpoint;   ///< the newest, when there is a new one
     bool empty() const {
-        return records.empty() && events.empty() && !change && !snapshot && gradients.empty();
+        return records.empty() && events.empty() && !change && !snapshot && gradients.empty() &&
+               !checkpoint;
     }
 };
 
@@ -114,6 +117,7 @@ public:
     void publish(uint32_t run, SessionChange);
     void publish(uint32_t run, Snapshot);
     void publish(uint32_t run, std::vector<GradientRange>);
+    void publish(uint32_t run, std::shared_ptr<const RunCheckpoint>);
     /// The window has taken the last picture.
     bool pictureWanted() const;
     bool gradientsWatched() const { return m_watchGradients; }
@@ -146,6 +150,8 @@ private:
     uint32_t m_snapshotRun = 0;
     std::vector<std::vector<GradientRange>> m_gradients;
     uint32_t m_gradientsRun = 0;
+    std::shared_ptr<const RunCheckpoint> m_checkpoint;
+    uint32_t m_checkpointRun = 0;
     // these outlive a reset, which drops commands
     std::atomic<bool> m_watchGradients{false};
     std::atomic<double> m_pace{0};

@@ -5,6 +5,8 @@
 #include "engine/io/atomic_file.h"
 #include "engine/train/checkpoint.h"
 
+#include <QCoreApplication>
+
 #include <algorithm>
 #include <cmath>
 #include <new>
@@ -21,6 +23,11 @@ using namespace std::chrono_literals;
 constexpr std::chrono::nanoseconds kPictureInterval = 100ms, kSlowestPictures = 1s;
 constexpr int kPictureShare = 99, kSlowPictureShare = 4;
 constexpr double kSlowPictureSeconds = 0.05;
+// Checkpoints that are kept with the run: a crash costs the steps since the last one. They take a
+// hundredth of the time at most, and larger ones would slow the disk down.
+constexpr std::chrono::nanoseconds kBetweenStates = 5s;
+constexpr int kStateShare = 99;
+constexpr size_t kMostStateBytes = size_t{256} << 20;
 // For the words about an error, where all other memory is used up.
 constexpr size_t kReserveBytes = size_t{1} << 20;
 constexpr std::chrono::milliseconds kAfterFailure = 20ms;
@@ -31,6 +38,14 @@ struct Overloaded : F... {
 };
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>; // C++20 has it by itself, clang 14 has not
+
+size_t bytesOf(const ExperimentState& state) {
+    size_t bytes = 0;
+    for (const LaneState& lane : state.lanes)
+        for (const auto& [name, values] : lane.states)
+            bytes += values.bytes.size();
+    return bytes;
+}
 
 double secondsOf(Clock::time_point time) {
     return std::chrono::duration<double>(time.time_since_epoch()).count();
@@ -111,6 +126,7 @@ void TrainingWorker::pause() {
         const bool slow = m_pictureSeconds > kSlowPictureSeconds;
         if (m_state == SessionState::Running) m_state = SessionState::Paused;
         if (shows && !slow) showPicture();
+        if (shows) keepState();
         // answered in every state: the window waits for it
         emit stateChanged(m_state, m_number);
         if (shows && slow) showPicture();
@@ -127,6 +143,9 @@ void TrainingWorker::build(const ResetCommand& reset) {
     m_number = reset.run;
     m_counts = {};
     m_steps = {};
+    m_nextState = Clock::now() + kBetweenStates;
+    m_keptStep = -1;
+    m_keepsStates = true;
     setState(SessionState::Building);
     try {
         m_run = m_factory(reset.config, m_channel->newRun());
@@ -159,6 +178,7 @@ void TrainingWorker::edit(const EditCommand& change) {
         m_run->setLive(change.lane, change.key, change.value, m_events);
         publishChange();
         checkFinished();
+        keepChange();
         look(); // the next step's gradients have another scale
     } catch (const InputError& error) {
         emit refused(error.message());
@@ -173,6 +193,7 @@ void TrainingWorker::fork() {
         m_run->fork(asked.parent, asked.lane, m_events);
         publishChange();
         showPicture();
+        keepChange();
         look();
     } catch (const InputError& error) {
         emit refused(error.message());
@@ -249,6 +270,7 @@ void TrainingWorker::advance() {
         if (m_channel->gradientsWanted() &&
             m_counts.due(m_run->step() + 1, secondsOf(Clock::now())))
             showGradients();
+        if (done || onlyOne || Clock::now() >= m_nextState) keepState();
         if (done)
             setState(SessionState::Finished);
         else if (onlyOne)
@@ -272,6 +294,26 @@ void TrainingWorker::showPicture() {
         std::max<std::chrono::nanoseconds>(kSlowestPictures, kSlowPictureShare * (end - start));
     m_nextPicture = end + std::clamp<std::chrono::nanoseconds>(kPictureShare * (end - start),
                                                                kPictureInterval, slowest);
+}
+
+/// A checkpoint of the same step is another one after an edit or a fork.
+void TrainingWorker::keepChange() {
+    if (std::exchange(m_keptStep, -1) >= 0 && !busy()) keepState();
+}
+
+void TrainingWorker::keepState() {
+    if (!m_keepsStates || !m_run || m_midway || m_run->step() == m_keptStep) return;
+    const auto start = Clock::now();
+    ExperimentState state = m_run->state();
+    m_keepsStates = !state.lanes.empty() && bytesOf(state) <= kMostStateBytes;
+    if (!m_keepsStates) return;
+    m_keptStep = state.step;
+    m_channel->publish(
+        m_number,
+        keptCheckpoint(std::move(state), QCoreApplication::applicationVersion().toStdString()));
+    const auto end = Clock::now();
+    m_nextState =
+        end + std::max<std::chrono::nanoseconds>(kBetweenStates, kStateShare * (end - start));
 }
 
 bool TrainingWorker::showGradients() {

@@ -66,6 +66,9 @@ private:
     void destroyRun();
     void advance();
     void showPicture();
+    /// Hands out a checkpoint, for the run to be kept with.
+    void keepState();
+    void keepChange();
     /// False where there are none, or it was stopped midway.
     bool showGradients();
     /// Ends the run, of the exception that is being handled.
@@ -89,7 +92,10 @@ private:
     std::vector<Event> m_events;
     std::chrono::steady_clock::time_point m_nextPicture{};
     double m_pictureSeconds = 0; ///< what the last picture took
-    GradientPace m_counts;       ///< of the run
+    std::chrono::steady_clock::time_point m_nextState{};
+    int64_t m_keptStep = -1;   ///< of the last checkpoint
+    bool m_keepsStates = true; ///< of this run; not where they are too large
+    GradientPace m_counts;     ///< of the run
     StepPace m_steps;
     Message m_outOfMemory;             ///< the sentence, made while there is memory
     std::unique_ptr<char[]> m_reserve; ///< given back before an error is reported

@@ -46,6 +46,7 @@ public:
     void openFile(const QString& path) { m_files->open(path); }
     bool tryFile(const QString& path) { return m_files->tryOpen(path); }
     bool opens() const { return m_files->opens(); }
+    QStringList networks() const { return m_files->networks(); }
     void saveExperiment(const QString& path) { m_files->saveExperiment(path); }
     /// What `halfscope-cli run --out` writes, as far as the window has it, and the plots; without
     /// experiment.json where that could not be opened again. Of a saved run the files that were

@@ -3,10 +3,12 @@
 // the networks that are built for it start at step 0, and their first step replaces it.
 #include "ui/window/shown_run.h"
 
+#include "engine/core/error.h"
 #include "engine/data/dataset.h"
 #include "engine/data/targets.h"
 #include "engine/runs/step_record.h"
 #include "engine/settings/run_length.h"
+#include "engine/train/checkpoint.h"
 #include "ui/images/compare_view.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
@@ -84,9 +86,9 @@ void ShownRun::connectSession() {
 }
 
 void ShownRun::resume(std::shared_ptr<const ExperimentState> from, const RunPtr& begun,
-                      const QString& title) {
+                      const QString& title, const QString& preset, const QString& about) {
     const RunConfig config = from->recorded;
-    prepare(config, {}, title, {});
+    prepare(config, preset, title, about);
     m_from = std::move(from);
     m_begun = begun;
     restart();
@@ -296,13 +298,32 @@ void ShownRun::bringBack(RunId id) {
         if (m_before == id) m_before = RunId::None;
         emit canBringBackChanged(canBringBack());
         emit told({}); // the sentence may be about it
-        load(back.run->info().recorded, back.preset, back.title, back.about);
+        buildAgain(back);
         m_stays = true;
         back.back = true;
         back.experiment = m_experiment;
         show(std::move(back));
         showState();
     });
+}
+
+void ShownRun::buildAgain(const Shown& back) {
+    const RunSnapshot& now = back.run->now();
+    const std::shared_ptr<const RunCheckpoint>& kept = now.checkpoint();
+    const auto anew = [&] { load(now.info().recorded, back.preset, back.title, back.about); };
+    if (!kept) return anew();
+    try {
+        const auto state =
+            std::make_shared<const ExperimentState>(readKept(*kept, back.title.toStdString()));
+        const RunPtr begun = Run::goingOn(state->recorded, now, state->step);
+        RunBatch first;
+        first.checkpoint = kept; // until there is a newer one
+        begun->append(std::move(first));
+        resume(state, begun, back.title, back.preset, back.about);
+    } catch (const ReportedError& error) {
+        anew();
+        m_parts.banner->showText(translated(error));
+    }
 }
 
 void ShownRun::repeat(RunId id) {
@@ -490,6 +511,9 @@ QString ShownRun::stateText() const {
     case SessionState::Running: return tr("Training.");
     case SessionState::Paused: return tr("Paused. Press Space to continue.");
     case SessionState::Finished:
+        if (showsSaved())
+            return tr("%1 Continue trains it for as many steps again; Reset starts over.")
+                .arg(shownText());
         return tr("Finished. Continue trains for as many steps again; Reset starts over.");
     case SessionState::Failed: break;
     }

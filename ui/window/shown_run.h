@@ -29,7 +29,8 @@ public:
               const QString& about = {});
     /// The same, to go on from a checkpoint of it. `begun`: a run with the rows up to there, or
     /// null.
-    void resume(std::shared_ptr<const ExperimentState>, const RunPtr& begun, const QString& title);
+    void resume(std::shared_ptr<const ExperimentState>, const RunPtr& begun, const QString& title,
+                const QString& preset = {}, const QString& about = {});
     /// The run in a folder, whose settings were loaded.
     void readSaved(const QString& folder, const RunConfig&);
     void setStopStep(qint64 steps);
@@ -106,6 +107,8 @@ private:
                  const QString& about);
     void showBuilt();
     void invite();
+    /// Builds the networks of a run of the list: as its checkpoint has them, else untrained ones.
+    void buildAgain(const Shown&);
     /// A run of the experiment that is loaded.
     Shown ofExperiment(const RunPtr&, int64_t savedRows) const;
     void show(Shown);

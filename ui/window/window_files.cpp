@@ -276,7 +276,7 @@ void WindowFiles::copyAsPyTorch() {
 }
 
 void WindowFiles::chooseCheckpoint() {
-    if (!m_controller.info() || m_shown.showsSaved()) {
+    if (!m_controller.info() || networksAreGone()) {
         m_parts.banner->showText(
             m_controller.info() ? tr("The run that is shown is over and its networks are gone, so "
                                      "that there is no checkpoint of it to save.")
@@ -289,9 +289,17 @@ void WindowFiles::chooseCheckpoint() {
     if (!path.isEmpty()) m_controller.saveCheckpoint(path, QCoreApplication::applicationVersion());
 }
 
+/// Those of a saved run with a checkpoint are built as it has them.
+bool WindowFiles::networksAreGone() const {
+    return m_shown.showsSaved() && !m_controller.info()->goesOnAfter;
+}
+
 QStringList WindowFiles::networks() const {
-    if (!m_controller.info() || m_shown.showsSaved() || !m_shown.run()) return {};
-    return laneTitlesOf(m_shown.run()->now());
+    if (!m_controller.info() || !m_shown.run() || networksAreGone()) return {};
+    // lanes that were forked after the checkpoint are not among them
+    const auto built = static_cast<qsizetype>(m_controller.info()->laneNames.size());
+    const QStringList titles = laneTitlesOf(m_shown.run()->now());
+    return m_shown.showsSaved() ? titles.mid(0, built) : titles;
 }
 
 void WindowFiles::chooseLaneFile(LaneFile file, int lane) {

@@ -86,6 +86,8 @@ private:
     void startFrom(const QString& weights);
     /// Shows what the job has read; false where it failed.
     bool conclude(const std::shared_ptr<OpenedFile>&);
+    /// Whether there are none of the run that is shown.
+    bool networksAreGone() const;
     QStringList resultNames() const;
     SavedFiles write(const RunSnapshot&, const QString& folder);
     void aside(const QString& title, const QString& text, const std::function<void()>& work);

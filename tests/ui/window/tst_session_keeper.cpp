@@ -9,6 +9,7 @@
 #include <QFileInfo>
 #include <QMessageBox>
 #include <QSettings>
+#include <QSignalSpy>
 
 #include <cmath>
 
@@ -58,6 +59,7 @@ private slots:
         QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_settings.path());
     }
     void restores();
+    void goesOnAfterACrash();
     void restoresMoreThanMemoryHolds();
     void deletes();
     void asksAgain();
@@ -87,6 +89,44 @@ void TestSessionKeeper::restores() {
     QVERIFY(QTest::qWaitFor(
         [&] { return sessionsIn(keeping(sessions).sessions.toStdString()).size() == 1; },
         kPatience));
+    opened.window.close();
+}
+
+/// A restored run has its networks: they can be saved, and train on with the bits of a run that
+/// was never left.
+void TestSessionKeeper::goesOnAfterACrash() {
+    const QTemporaryDir sessions;
+    QCOMPARE(leave(sessions, 40), int64_t{40});
+    Opened opened(tinyConfig(7), keeping(sessions));
+    QMessageBox* box = offer(opened.window, kPatience);
+    QVERIFY(box);
+    QTest::mouseClick(box->button(QMessageBox::Open), Qt::LeftButton);
+    QVERIFY(QTest::qWaitFor([&] { return opened.window.runs().rowCount() == 1; }, kPatience));
+    opened.window.bringBack();
+    QVERIFY(opened.window.showsSaved());
+    QVERIFY(reaches(opened.window, SessionState::Finished)); // its networks, after step 40
+    QCOMPARE(opened.window.networks().size(), qsizetype{2});
+    const QString weights = opened.folder.filePath("w.safetensors");
+    QSignalSpy saved(&opened.window.controller(), &ExperimentController::laneSaved);
+    opened.window.controller().saveLane(LaneFile::StateDict, 1, weights, "0");
+    QVERIFY(saved.wait(kPatience));
+    QCOMPARE(saved[0][1].toLongLong(), 40);
+
+    opened.window.play(); // as many steps again
+    QVERIFY(QTest::qWaitFor([&] { return opened.window.shown().run()->step() == 80; }, kPatience));
+    QVERIFY(!opened.window.showsSaved());
+    Opened whole(tinyConfig(80));
+    whole.window.play();
+    QVERIFY(reaches(whole.window, SessionState::Finished));
+    QVERIFY(QTest::qWaitFor([&] { return whole.window.shown().run()->step() == 80; }, kPatience));
+    for (const int lane : {0, 1})
+        for (const int64_t step : {1, 40, 41, 80}) {
+            const auto lossOf = [&](MainWindow& window) {
+                return window.shown().run()->column(lane, metric::Loss).at(step);
+            };
+            QVERIFY(lossOf(whole.window).has_value());
+            QCOMPARE(lossOf(opened.window), lossOf(whole.window));
+        }
     opened.window.close();
 }
 

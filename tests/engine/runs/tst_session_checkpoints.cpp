@@ -1,0 +1,195 @@
+// Checkpoints and galleries in a session's file: the newest of each run, whole after a kill, and
+// sessions of earlier versions that have none.
+#include "engine/core/error.h"
+#include "engine/io/database.h"
+#include "engine/runs/left_session.h"
+#include "engine/runs/session_store.h"
+#include "engine/settings/fields.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace tst_session_checkpoints {
+
+using namespace halfscope;
+using namespace std::chrono_literals;
+
+namespace {
+
+void appendRows(Run& run, int64_t from, int64_t to) {
+    RunBatch batch;
+    for (int64_t step = from; step <= to; ++step)
+        for (int lane = 0; lane < run.now().laneCount(); ++lane)
+            batch.rows.push_back(StepRow(step, lane).set(metric::Loss, 1 / float(step + lane)));
+    run.append(std::move(batch));
+}
+
+std::shared_ptr<Run> madeRun(int64_t steps) {
+    RunInfo info;
+    info.config = info.recorded = defaultConfig();
+    info.device = DeviceInfo{"A CPU", "cpu", "a library 1.0", size_t{1} << 30};
+    info.program = "0.1.0";
+    info.memory.resize(info.config.lanes.size());
+    auto run = std::make_shared<Run>(info, lanesOf(info.config));
+    appendRows(*run, 1, steps);
+    return run;
+}
+
+} // namespace
+
+class TestSessionCheckpoints : public QObject {
+    Q_OBJECT
+private slots:
+    void checkpointsComeBack();
+    void sessionsWithoutCheckpoints();
+    void aKilledProgramHasACheckpoint();
+    void galleriesComeBack();
+};
+
+namespace {
+
+std::string contentAfter(int64_t step) {
+    return std::string(100000, static_cast<char>('a' + step % 26)) + std::to_string(step);
+}
+
+/// Its bytes are made when the store asks for them; `made` counts that.
+void keep(Run& run, int64_t step, int* made = nullptr) {
+    RunBatch batch;
+    batch.checkpoint = std::make_shared<const RunCheckpoint>(step, [step, made] {
+        if (made) ++*made;
+        return contentAfter(step);
+    });
+    run.append(std::move(batch));
+}
+
+int64_t countOf(const std::string& path, const std::string& table) {
+    const Database database(path, Database::Access::ReadOnly);
+    Statement count = database.prepare("SELECT COUNT(*) FROM " + table);
+    return count.next() ? count.whole(0) : -1;
+}
+
+} // namespace
+
+/// The newest one, and it alone; memory lets go of what the store has.
+void TestSessionCheckpoints::checkpointsComeBack() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const std::shared_ptr<Run> run = madeRun(6000), other = madeRun(100);
+    int made = 0;
+    std::string path;
+    {
+        SessionStore store({sessions});
+        path = store.path();
+        store.watch(run, "one");
+        store.watch(other, "two");
+        for (const int64_t step : {int64_t{2000}, int64_t{6000}}) {
+            keep(*run, step, &made);
+            store.flush();
+            QCOMPARE(run->now().checkpoint()->bytes(), contentAfter(step));
+        }
+        QCOMPARE(made, 2); // later it was read
+        QCOMPARE(countOf(path, "checkpoints"), int64_t{1});
+        QVERIFY(store.problem().empty());
+    }
+    std::vector<LeftSession> left = leftSessions(sessions);
+    const std::shared_ptr<Run> back = left.at(0).read(left[0].runs().at(0));
+    QVERIFY(back->now().checkpoint() != nullptr);
+    QCOMPARE(back->now().checkpoint()->step(), int64_t{6000});
+    QCOMPARE(back->now().checkpoint()->bytes(), contentAfter(6000));
+    QVERIFY(left[0].read(left[0].runs().at(1))->now().checkpoint() == nullptr);
+    left[0].remove(left[0].runs().at(0));
+    QCOMPARE(countOf(path, "checkpoints"), int64_t{0});
+    QVERIFY_EXCEPTION_THROWN((void)back->now().checkpoint()->bytes(), RunError);
+}
+
+/// Those of earlier versions lack the tables.
+void TestSessionCheckpoints::sessionsWithoutCheckpoints() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const std::shared_ptr<Run> run = madeRun(6000);
+    {
+        SessionStore store({sessions});
+        store.watch(run, "one");
+        store.watch(madeRun(100), "two");
+        store.flush();
+        const Database database(store.path(), Database::Access::Create);
+        database.run("DROP TABLE checkpoints");
+        database.run("DROP TABLE galleries");
+    }
+    std::vector<LeftSession> left = leftSessions(sessions);
+    const std::shared_ptr<Run> back = left.at(0).read(left[0].runs().at(0));
+    QCOMPARE(back->step(), int64_t{6000});
+    QVERIFY(back->now().checkpoint() == nullptr);
+    left[0].remove(left[0].runs().at(0));
+    QCOMPARE(left[0].runs().size(), size_t{1});
+}
+
+/// A whole one, of a step that the rows reach, whenever the kill comes.
+void TestSessionCheckpoints::aKilledProgramHasACheckpoint() {
+    for (const auto pause : {150ms, 333ms, 700ms}) {
+        const QTemporaryDir folder;
+        const std::string sessions = folder.path().toStdString();
+        const pid_t child = fork();
+        QVERIFY(child >= 0);
+        if (child == 0) {
+            SessionStore store({sessions});
+            const std::shared_ptr<Run> run = madeRun(100);
+            store.watch(run, "one");
+            keep(*run, 100);
+            store.flush();
+            std::jthread killer([pause] {
+                std::this_thread::sleep_for(pause);
+                kill(getpid(), SIGKILL);
+            });
+            for (int64_t step = 101;; step += 100) {
+                appendRows(*run, step, step + 99);
+                keep(*run, step + 99);
+                store.flush(); // a new checkpoint in each transaction
+            }
+        }
+        int status = 0;
+        QCOMPARE(waitpid(child, &status, 0), child);
+        QVERIFY(WIFSIGNALED(status));
+        const std::vector<LeftSession> left = leftSessions(sessions);
+        const std::shared_ptr<Run> back = left.at(0).read(left[0].runs().at(0));
+        const auto& kept = back->now().checkpoint();
+        QVERIFY(kept && kept->step() >= 100 && kept->step() <= back->step());
+        QCOMPARE(kept->bytes(), contentAfter(kept->step()));
+    }
+}
+
+void TestSessionCheckpoints::galleriesComeBack() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const std::shared_ptr<Run> run = madeRun(6000);
+    RunBatch batch;
+    batch.pictures = LanePictures{6000, {Picture{1, 1, 1, {0}, {}}, Picture{1, 1, 1, {1}, {}}}};
+    const Picture one{1, 2, 3, {0, 0.5f, 1, 0.25f, 0.125f, 0}, "5/8"};
+    const Picture two{1, 1, 1, {0.75f}, {}};
+    batch.pictures->galleries = {one, two, two, one};
+    run->append(std::move(batch));
+    {
+        SessionStore store({sessions});
+        store.watch(run, "one");
+        store.flush();
+    }
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    const std::shared_ptr<Run> back = left.at(0).read(left[0].runs().at(0));
+    const std::vector<Picture>& found = back->now().pictures().galleries;
+    QCOMPARE(found.size(), size_t{4});
+    QCOMPARE(found[0].values, one.values);
+    QCOMPARE(found[0].caption, one.caption);
+    QCOMPARE(found[2].values, two.values);
+}
+
+} // namespace tst_session_checkpoints
+
+QTEST_GUILESS_MAIN(tst_session_checkpoints::TestSessionCheckpoints)
+#include "tst_session_checkpoints.moc"
