@@ -299,30 +299,62 @@ void gather(const RunSnapshot& run, int lane, int64_t from, int64_t to, RunBatch
 
 } // namespace
 
-void saveTensorBoard(const RunSnapshot& run, const std::string& folder) {
+double startOf(const RunSnapshot& run) {
     double seconds = 0;
-    RunBatch rest;
-    for (int lane = 0; lane < run.laneCount(); ++lane) {
+    for (int lane = 0; lane < run.laneCount(); ++lane)
         seconds = std::max(seconds, run.totals(lane).last().wallSeconds());
-        rest.savedGradients.push_back(run.gradients(lane).columns());
-    }
-    rest.pictures = run.pictures();
-    TensorBoardWriter writer(folder, run.lanes(), 0, now() - seconds);
-    RunBatch others;
-    for (const Metric& each : run.metrics().subspan(metric::kKnown))
-        others.metrics.push_back(each);
-    writer.append(others);
-    for (int64_t from = 1; from <= run.lastStep(); from += kBlockSteps) {
-        const int64_t to = std::min(run.lastStep(), from + kBlockSteps - 1);
+    return now() - seconds;
+}
+
+TensorBoardFollower::TensorBoardFollower(const std::string& folder, const RunSnapshot& run,
+                                         double start)
+    : m_writer(folder, run.lanes(), run.firstStep() - 1, start), m_lanes(run.lanes().size()),
+      m_metrics(metric::kKnown), m_next(run.firstStep()) {}
+
+void TensorBoardFollower::writeRows(const RunSnapshot& run, int64_t upTo) {
+    RunBatch news;
+    for (; m_metrics < run.metrics().size(); ++m_metrics)
+        news.metrics.push_back(run.metrics()[m_metrics]);
+    for (; m_lanes < run.lanes().size(); ++m_lanes)
+        news.lanes.push_back(run.lanes()[m_lanes]);
+    m_writer.append(news);
+    for (; m_next <= upTo; m_next = std::min(upTo, m_next + kBlockSteps - 1) + 1) {
+        const int64_t to = std::min(upTo, m_next + kBlockSteps - 1);
         RunBatch batch;
         for (int lane = 0; lane < run.laneCount(); ++lane) {
             const int64_t fork = run.lanes()[static_cast<size_t>(lane)].forkStep;
-            if (to > fork) gather(run, lane, std::max(from, fork + 1), to, batch);
+            if (to > fork) gather(run, lane, std::max(m_next, fork + 1), to, batch);
         }
-        writer.append(batch);
+        m_writer.append(batch);
     }
-    writer.append(rest);
-    writer.finish();
+}
+
+void TensorBoardFollower::write(const RunSnapshot& run) {
+    writeRows(run, run.step());
+    RunBatch news;
+    const std::span<const GradientRange> gradients = run.lastGradients();
+    if (!gradients.empty() && gradients.front().step > m_gradientStep) {
+        m_gradientStep = gradients.front().step;
+        news.gradients.emplace_back(gradients.begin(), gradients.end());
+    }
+    if (const LanePictures& pictures = run.pictures();
+        !pictures.outputs.empty() && pictures.step > 0 && pictures.step >= m_nextPicture) {
+        constexpr int64_t kPictures = 20;
+        m_nextPicture = pictures.step + std::max<int64_t>(1, run.info().config.steps / kPictures);
+        news.pictures = pictures;
+    }
+    m_writer.append(news);
+}
+
+void saveTensorBoard(const RunSnapshot& run, const std::string& folder) {
+    TensorBoardFollower follower(folder, run, startOf(run));
+    follower.writeRows(run, run.lastStep());
+    RunBatch rest;
+    for (int lane = 0; lane < run.laneCount(); ++lane)
+        rest.savedGradients.push_back(run.gradients(lane).columns());
+    rest.pictures = run.pictures();
+    follower.writer().append(rest);
+    follower.writer().finish();
 }
 
 } // namespace halfscope

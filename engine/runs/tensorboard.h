@@ -61,6 +61,30 @@ private:
     Clock::time_point m_flushed = Clock::now();
 };
 
+/// Writes what is new of a run, look by look: of a window's, which somebody else trains.
+class TensorBoardFollower {
+public:
+    /// Of `run` nothing is written yet; it has a step. Its rows from the start take the place of
+    /// earlier files; a run that goes on without the rows before keeps them. `start`: when it
+    /// began, in seconds since 1970. RunError as of TensorBoardWriter.
+    TensorBoardFollower(const std::string& folder, const RunSnapshot& run, double start);
+    /// Steps that all lanes have finished, the newest gradients, and a picture now and then, about
+    /// 20 in a run. RunError.
+    void write(const RunSnapshot&);
+    /// The rows of lanes up to a step, and lanes that were forked by then.
+    void writeRows(const RunSnapshot&, int64_t upTo);
+    TensorBoardWriter& writer() { return m_writer; }
+
+private:
+    TensorBoardWriter m_writer;
+    size_t m_lanes, m_metrics;
+    int64_t m_next; ///< step
+    int64_t m_gradientStep = 0, m_nextPicture = 0;
+};
+
+/// Now, in seconds since 1970, less the time that a run has trained.
+double startOf(const RunSnapshot&);
+
 /// The same for a run that is there, all at once; files of an earlier run are replaced. RunError.
 void saveTensorBoard(const RunSnapshot&, const std::string& folder);
 

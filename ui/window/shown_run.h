@@ -69,6 +69,8 @@ public:
     bool frame();
     /// Null before there is one.
     const RunPtr& run() const { return m_shown.run; }
+    /// That of the networks that were built last; null before.
+    const RunPtr& trained() const { return m_current; }
     bool reads() const { return m_savedJob != nullptr; }
     /// Whether the run that is shown does not belong to the networks that are built, which have not
     /// been trained yet.

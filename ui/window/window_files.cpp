@@ -160,6 +160,7 @@ OpenedFile readAny(const QString& path) {
 WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, ShownRun& shown,
                          const WindowParts& parts, QWidget& window)
     : m_models(models), m_controller(controller), m_shown(shown), m_parts(parts), m_window(window) {
+    connect(&m_boardTimer, &QTimer::timeout, this, &WindowFiles::lookAtLiveBoard);
     connect(&m_controller, &ExperimentController::saved, this,
             [this](const QString& path, qint64 step) {
                 emit told(tr("Checkpoint after step %1 saved in %2")
@@ -173,6 +174,44 @@ WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, Sh
 }
 
 WindowFiles::~WindowFiles() = default;
+
+void WindowFiles::chooseLiveBoard(bool writes) {
+    if (!writes) return stopLiveBoard();
+    const QString folder = QFileDialog::getExistingDirectory(
+        &m_window, tr("Folder for TensorBoard's event files of each training"));
+    if (folder.isEmpty())
+        emit writesLiveChanged(m_board != nullptr);
+    else
+        startLiveBoard(folder);
+}
+
+void WindowFiles::startLiveBoard(const QString& folder) {
+    stopLiveBoard();
+    const bool good = guarded(*m_parts.banner, [&] {
+        m_board = std::make_unique<LiveBoard>(folder.toStdString());
+        lookAtLiveBoard();
+        constexpr int kBetweenLooks = 100; // ms
+        m_boardTimer.start(kBetweenLooks);
+        emit told(tr("Trainings are written for TensorBoard: tensorboard --logdir %1")
+                      .arg(safeText(folder.toStdString())));
+    });
+    emit writesLiveChanged(good);
+}
+
+void WindowFiles::stopLiveBoard() {
+    m_boardTimer.stop();
+    if (!m_board) return;
+    m_board.reset();
+    emit writesLiveChanged(false);
+}
+
+void WindowFiles::lookAtLiveBoard() {
+    const Message problem = m_board->problem();
+    if (problem.empty()) return m_board->follow(m_shown.trained());
+    stopLiveBoard();
+    m_parts.banner->showText(
+        tr("Trainings are not written for TensorBoard any more: %1").arg(translated(problem)));
+}
 
 void WindowFiles::openPreset(const QString& name) {
     const Preset& preset = presetNamed(name.toStdString());

@@ -6,11 +6,13 @@
 #include "engine/train/experiment_state.h"
 #include "engine/train/lane_file.h"
 #include "ui/session/file_job.h"
+#include "ui/session/live_board.h"
 #include "ui/window/run_models.h"
 #include "ui/window/window_parts.h"
 
 #include <QObject>
 #include <QStringList>
+#include <QTimer>
 
 #include <functional>
 #include <memory>
@@ -69,12 +71,19 @@ public:
     QStringList networks() const;
     void chooseLaneFile(LaneFile, int lane);
     void chooseTensorBoard();
+    /// Writes the training for TensorBoard from now on, and those to come; into a folder that it
+    /// asks for, or no more.
+    void chooseLiveBoard(bool writes);
+    void startLiveBoard(const QString& folder);
+    void stopLiveBoard();
     bool chooseResultsFolder(); ///< whether they were saved
     void savePlots();
     /// The settings as a Python program for PyTorch, to the clipboard.
     void copyAsPyTorch();
 
 signals:
+    /// Whether trainings are written for TensorBoard.
+    void writesLiveChanged(bool writes);
     /// A sentence for the status bar.
     void told(const QString& text);
     /// A file was opened, or could not be.
@@ -83,6 +92,7 @@ signals:
 private:
     void show(const OpenedFile&);
     void showPicture(const QString& path);
+    void lookAtLiveBoard();
     void startFrom(const QString& weights);
     /// Shows what the job has read; false where it failed.
     bool conclude(const std::shared_ptr<OpenedFile>&);
@@ -98,7 +108,9 @@ private:
     WindowParts m_parts;
     QWidget& m_window;
     bool m_saves = false;
-    QString m_settingsError; ///< why the last results have no experiment.json; or empty
+    QString m_settingsError;            ///< why the last results have no experiment.json; or empty
+    std::unique_ptr<LiveBoard> m_board; ///< null: trainings are not written for TensorBoard
+    QTimer m_boardTimer;
     std::shared_ptr<OpenedFile> m_opened; ///< what the job reads into
     std::unique_ptr<FileJob> m_job;       ///< reads a file; null otherwise
 };

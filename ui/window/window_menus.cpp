@@ -70,6 +70,10 @@ void WindowMenus::fillFile(QMenu& file) {
     fillLanes(*file.addMenu(tr("Save as ONN&X")), LaneFile::Onnx);
     fillLanes(*file.addMenu(tr("Save pre&dictions")), LaneFile::Predictions);
     file.addAction(tr("Save for &TensorBoard…"), &m_files, &WindowFiles::chooseTensorBoard);
+    QAction* live = file.addAction(tr("&Write for TensorBoard while training…"));
+    live->setCheckable(true);
+    connect(live, &QAction::triggered, &m_files, &WindowFiles::chooseLiveBoard);
+    connect(&m_files, &WindowFiles::writesLiveChanged, live, &QAction::setChecked);
     file.addSeparator();
     file.addAction(tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), &m_window, &QWidget::close);
 }
