@@ -68,6 +68,7 @@ BatchShape batchShape(std::span<const TensorSpec> tensors, int64_t rows) {
     const TensorSpec& target = tensors[kTarget];
     BatchShape shape{rows, x.shape.elements(), target.shape.elements()};
     if (x.shape.rank() > 1) shape.sample = x.shape;
+    if (x.dtype == DType::I32) shape.indices = x.classes;
     shape.labels = target.dtype == DType::I32;
     if (shape.labels) shape.outputs = target.classes;
     return shape;

@@ -18,7 +18,7 @@ struct TensorSpec {
     std::string name; ///< "x", "target"
     Shape shape;      ///< of one sample; [] for a label
     DType dtype = DType::F32;
-    int64_t classes = 0;       ///< of labels (I32): they go from 0 to classes - 1
+    int64_t classes = 0;       ///< of labels and indices (I32): they go from 0 to classes - 1
     bool wholeClasses = false; ///< what the classes are called in a file are whole numbers
 };
 
@@ -40,14 +40,17 @@ struct Batch {
 void copyRow(const Batch& from, size_t fromRow, Batch& to, size_t toRow);
 inline constexpr size_t kX = 0, kTarget = 1; ///< the tensors of a batch that a step trains on
 
-/// The shapes of one step's batch: x (rows, inputs), target (rows, outputs), F32.
+/// The shapes of one step's batch: x (rows, inputs), target (rows, outputs), floats.
 struct BatchShape {
     int64_t rows = 0, inputs = 0, outputs = 0;
     Shape sample{};      ///< of one x, where it has other axes than (inputs)
     bool labels = false; ///< the target is (rows) class numbers, I32; `outputs` is how many classes
+    int64_t indices = 0; ///< x is I32, from 0 to indices - 1, for an Embedding; 0: x is floats
 
     Shape x() const;      ///< with the leading axis
     Shape target() const; ///< likewise
+    /// What x is stored as where floats are stored as `floats`: no precision rounds an index.
+    DType xDType(DType floats = DType::F32) const { return indices > 0 ? DType::I32 : floats; }
 };
 
 /// Of x and target, the first two.

@@ -8,8 +8,9 @@ namespace halfscope {
 std::span<const LayerInfo> layerTable() {
     static const std::vector<LayerInfo> table = [] {
         std::vector<LayerInfo> all;
-        for (const auto& family : {productLayers(), normLayers(), activationLayers(),
-                                   poolingLayers(), shapeLayers(), coordinateLayers()})
+        for (const auto& family :
+             {productLayers(), normLayers(), activationLayers(), poolingLayers(), shapeLayers(),
+              coordinateLayers(), sequenceLayers()})
             all.insert(all.end(), family.begin(), family.end());
         return all;
     }();

@@ -49,7 +49,8 @@ struct ArgInfo {
     std::string_view standard{};
     ArgShown shown = ArgShown::Named;
     double least = -1e9, most = 1e9; ///< of every number, both included
-    /// The one value that the engine can do, where PyTorch knows others; empty: all.
+    /// The values that the engine can do, with " or " between them, where PyTorch knows others;
+    /// empty: all.
     std::string_view only{};
     bool byName = false; ///< has no place among those by position
     /// A truth that acts only where this one is True; elsewhere it is printed as False.
@@ -138,7 +139,8 @@ struct LayerInfo {
     /// Fills in and checks what depends on several arguments; null: nothing does.
     void (*complete)(LayerSpec&) = nullptr;
     Holds holds = Holds::Nothing;
-    bool computes = true; ///< false: it only moves values, and no precision can change it
+    bool computes = true;      ///< false: it only moves values, and no precision can change it
+    bool takesIndices = false; ///< its input is I32; layers that compute want floats otherwise
     /// The class in Python, where torch.nn has none of this name.
     std::string_view python{};
 };
@@ -154,6 +156,7 @@ std::span<const LayerInfo> activationLayers();
 std::span<const LayerInfo> poolingLayers();
 std::span<const LayerInfo> shapeLayers();
 std::span<const LayerInfo> coordinateLayers();
+std::span<const LayerInfo> sequenceLayers();
 
 /// Uniform within 1 / sqrt(fan in), for weights and biases alike: the reset_parameters() of
 /// torch.nn.Linear and of convolutions (kaiming_uniform_ with a = sqrt(5)).

@@ -117,6 +117,17 @@ bool isSame(const ArgValue& a, const ArgValue& b) {
     return true;
 }
 
+/// Whether the engine can do it.
+bool isSupported(const ArgInfo& info, const ArgValue& value) {
+    constexpr std::string_view kOr = " or ";
+    for (std::string_view rest = info.only; !rest.empty();) {
+        const size_t end = rest.find(kOr);
+        if (isSame(value, standardOf(info, rest.substr(0, end)))) return true;
+        rest.remove_prefix(end == rest.npos ? rest.size() : end + kOr.size());
+    }
+    return info.only.empty();
+}
+
 ArgValue readValue(const LayerSpec& layer, const ArgInfo& info, const lang::Argument& given) {
     const std::string what = std::string(layer.info->name) + ": " + std::string(info.name) + "=" +
                              lang::textOf(given.value, 40);
@@ -124,7 +135,7 @@ ArgValue readValue(const LayerSpec& layer, const ArgInfo& info, const lang::Argu
     if (!take(info, given.value, value))
         refuseAt(given.value.place,
                  {phrase("Model", "%1 is not allowed: %2"), what, allowedText(info)});
-    if (!info.only.empty() && !isSame(value, standardOf(info, info.only)))
+    if (!isSupported(info, value))
         refuseAt(given.value.place,
                  {phrase("Model", "%1 is not supported: only %2 is"), what, info.only});
     return value;

@@ -201,6 +201,8 @@ private:
                 out = run(child, out);
         }
         checkSum(layer, in.shape, out.shape, beside.shape);
+        if (out.dtype == DType::I32 || beside.dtype == DType::I32)
+            layer.refuse(phrase("Model", "indices cannot be added"));
         return out;
     }
 
@@ -245,6 +247,15 @@ void checkSize(const LayerSpec& layer, double& total) {
         checkSize(child, total);
 }
 
+void checkIndices(const LayerSpec& layer, int64_t indices) {
+    if (layer.info->takesIndices && layer.whole("num_embeddings") < indices)
+        layer.refuse({phrase("Model", "the data has indices from 0 to %1: num_embeddings must be "
+                                      "at least %2"),
+                      indices - 1, indices});
+    for (const LayerSpec& child : layer.children)
+        checkIndices(child, indices);
+}
+
 Wants wantedBy(const LayerSpec& layer) {
     for (const LayerSpec& child : layer.children)
         if (const Wants wanted = wantedBy(child); wanted != Wants::Anything) return wanted;
@@ -281,6 +292,8 @@ NodeType outputOf(const ModelSpec& model, const NodeType& in, std::vector<LayerS
 
 Wants wantedBy(const ModelSpec& model) { return wantedBy(model.root); }
 
+void checkIndices(const ModelSpec& model, int64_t indices) { checkIndices(model.root, indices); }
+
 std::vector<NamedParameter> parametersOf(const ModelSpec& model) {
     std::vector<NamedParameter> all;
     collect(model.root, all);
@@ -288,6 +301,13 @@ std::vector<NamedParameter> parametersOf(const ModelSpec& model) {
 }
 
 NodeType checkedOutput(const LayerSpec& layer, const NodeType& in) {
+    const bool indices = in.dtype == DType::I32;
+    if (layer.info->takesIndices && !indices)
+        layer.refuse(phrase("Model", "the input is floating-point numbers, where indices are "
+                                     "expected, such as those of characters (data.kind text)"));
+    if (indices && !layer.info->takesIndices && layer.info->computes)
+        layer.refuse(phrase("Model", "the input is indices, which an Embedding(...) in front of "
+                                     "this layer turns into vectors"));
     const NodeType out = layer.info->output(layer, in);
     if (elementsOf(out.shape) > static_cast<double>(kMaxElements))
         layer.refuse({phrase("Model", "its result, %1, has more than %2 values"),

@@ -46,6 +46,9 @@ struct LayerShape {
 /// the first layer that refuses; `seen` has the layers before it.
 NodeType outputOf(const ModelSpec&, const NodeType& in, std::vector<LayerShape>* seen = nullptr);
 
+/// InputError of the first layer that knows fewer indices than these, from 0 on.
+void checkIndices(const ModelSpec&, int64_t indices);
+
 /// What the first layer that cares wants.
 Wants wantedBy(const ModelSpec&);
 

@@ -40,7 +40,7 @@ ProtoMessage attributeOf(const OnnxAttribute& attribute) {
     return made;
 }
 
-/// ValueInfoProto of float32 values.
+/// ValueInfoProto.
 ProtoMessage infoOf(const OnnxGraph::Value& value) {
     constexpr int kName = 1, kType = 2, kTensor = 1, kElement = 1, kShape = 2;
     constexpr int kDim = 1, kDimValue = 1, kDimParameter = 2;
@@ -53,7 +53,8 @@ ProtoMessage infoOf(const OnnxGraph::Value& value) {
             dim.whole(kDimValue, value.shape[axis]);
         shape.message(kDim, dim);
     }
-    const ProtoMessage tensor = ProtoMessage().whole(kElement, kFloat).message(kShape, shape);
+    const DataType type = value.dtype == DType::I32 ? kInt64 : kFloat;
+    const ProtoMessage tensor = ProtoMessage().whole(kElement, type).message(kShape, shape);
     return ProtoMessage()
         .text(kName, value.name)
         .message(kType, ProtoMessage().message(kTensor, tensor));

@@ -2,6 +2,7 @@
 // ONNX 1.12, opset 17). What the nodes of a layer are is told in onnx_layers.
 #pragma once
 
+#include "engine/core/dtype.h"
 #include "engine/core/shape.h"
 #include "engine/io/protobuf.h"
 
@@ -41,6 +42,7 @@ public:
     struct Value {
         std::string name;
         Shape shape;
+        DType dtype = DType::F32; ///< I32: int64 in the file, as PyTorch's exporter has indices
     };
     /// The model with one input and one output, which is called `output.name` from here on.
     std::string modelBytes(const Value& input, const std::string& result, const Value& output,

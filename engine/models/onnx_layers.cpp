@@ -253,6 +253,78 @@ std::string emitFourierFeatures(const Layer& layer, const std::string& x) {
                       {{"axis", int64_t{-1}}});
 }
 
+std::string emitEmbedding(const Layer& layer, const std::string& x) {
+    return layer.node("Gather", {layer.parameter("weight"), x}, {{"axis", int64_t{0}}});
+}
+
+/// Places from `begin` to `end` along an axis.
+std::string slice(const Layer& layer, const std::string& x, int64_t axis, int64_t begin,
+                  int64_t end) {
+    OnnxGraph& graph = layer.graph;
+    return layer.node("Slice", {x, graph.integers(std::array{begin}),
+                                graph.integers(std::array{end}), graph.integers(std::array{axis})});
+}
+
+std::string emitPositionalEmbedding(const Layer& layer, const std::string& x) {
+    const std::string weight = layer.parameter("embedding.weight");
+    return layer.node("Add", {x, slice(layer, weight, 0, 0, layer.in.shape[1])});
+}
+
+/// The parts of an encoder layer by their names in its state dict.
+std::string linearPart(const Layer& layer, const std::string& of, const std::string& x) {
+    return linear(layer, x, layer.parameter(of + ".weight"), layer.parameter(of + ".bias"));
+}
+std::string normPart(const Layer& layer, const std::string& of, const std::string& x) {
+    const Shape normed{layer.in.shape[2]};
+    return layer.node(
+        "LayerNormalization",
+        {x, layer.parameter(of + ".weight"), layer.parameterOr(of + ".bias", normed, 0)},
+        {{"axis", int64_t{-1}},
+         {"epsilon", static_cast<float>(layer.spec.real("layer_norm_eps"))}});
+}
+
+std::string attention(const Layer& layer, const std::string& x) {
+    const Shape& in = layer.in.shape;
+    const int64_t heads = layer.spec.whole("nhead"), width = in[2] / heads;
+    const std::string packed = linear(layer, x, layer.parameter("self_attn.in_proj_weight"),
+                                      layer.parameter("self_attn.in_proj_bias"));
+    const auto part = [&](int64_t i, std::vector<int64_t> perm) {
+        const std::string one = slice(layer, packed, 2, i * in[2], (i + 1) * in[2]);
+        const std::string split = onnxReshape(layer.graph, one, in, {in[0], in[1], heads, width});
+        return layer.node("Transpose", {split}, {{"perm", std::move(perm)}});
+    };
+    const std::string query = part(0, {0, 2, 1, 3}), key = part(1, {0, 2, 3, 1});
+    const std::string value = part(2, {0, 2, 1, 3});
+    const double root = std::sqrt(static_cast<double>(width));
+    const std::string scores =
+        layer.node("Div", {layer.node("MatMul", {query, key}), layer.graph.scalar(root)});
+    const std::string shares = layer.node("Softmax", {scores}, {{"axis", int64_t{-1}}});
+    const std::string mixed = layer.node("Transpose", {layer.node("MatMul", {shares, value})},
+                                         {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
+    return linearPart(layer, "self_attn.out_proj",
+                      onnxReshape(layer.graph, mixed, {in[0], in[1], heads, width}, in));
+}
+
+std::string feedForward(const Layer& layer, const std::string& x) {
+    const std::string inner = linearPart(layer, "linear1", x);
+    const bool gelu = layer.spec.value("activation").word == "gelu";
+    return linearPart(layer, "linear2",
+                      gelu ? emitGelu(layer, inner) : layer.node("Relu", {inner}));
+}
+
+std::string emitEncoder(const Layer& layer, const std::string& given) {
+    std::string x = given;
+    const auto sum = [&](const std::string& a, const std::string& b) {
+        return layer.node("Add", {a, b});
+    };
+    if (layer.spec.truth("norm_first")) {
+        x = sum(x, attention(layer, normPart(layer, "norm1", x)));
+        return sum(x, feedForward(layer, normPart(layer, "norm2", x)));
+    }
+    x = normPart(layer, "norm1", sum(x, attention(layer, x)));
+    return normPart(layer, "norm2", sum(x, feedForward(layer, x)));
+}
+
 struct Row {
     std::string_view name;
     Emit emit;
@@ -289,6 +361,9 @@ constexpr Row kRows[] = {
     {"Identity", emitNothing},
     {"SineLayer", emitSineLayer},
     {"FourierFeatures", emitFourierFeatures},
+    {"Embedding", emitEmbedding},
+    {"PositionalEmbedding", emitPositionalEmbedding},
+    {"TransformerEncoderLayer", emitEncoder},
 };
 
 const Row* findRow(std::string_view name) {

@@ -88,6 +88,11 @@ NodeType modelOutput(const ModelConfig& config, const ModelSpec& model, const No
     return named([&] { return outputOf(model, in); });
 }
 
+void checkIndices(const ModelConfig& config, const ModelSpec& model, int64_t indices) {
+    if (config.layers.empty()) return checkIndices(model, indices);
+    named([&] { checkIndices(model, indices); });
+}
+
 namespace {
 
 template <class Call>

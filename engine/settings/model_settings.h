@@ -19,6 +19,9 @@ ModelSpec modelOf(const ModelConfig&, int64_t inputs, int64_t outputs);
 /// The type of the model's result; InputError as that of modelOf() where a layer refuses its input.
 NodeType modelOutput(const ModelConfig&, const ModelSpec&, const NodeType& in);
 
+/// InputError likewise where an Embedding knows fewer than the indices of the data.
+void checkIndices(const ModelConfig&, const ModelSpec&, int64_t indices);
+
 /// The values of the settings model.layers and model.critic; InputError as that of modelOf().
 void checkModelText(const std::string& text);
 void checkCriticText(const std::string& text);

@@ -29,9 +29,14 @@ SeenInput seenInput(const RunConfig& config, const ModelSpec& model, const Batch
 ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType dtype) {
     ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
     const SeenInput input = seenInput(config, model, batch);
-    const Shape out = modelOutput(config.model, model, {input.shape, dtype}).shape;
+    const NodeType made = modelOutput(config.model, model, {input.shape, batch.xDType(dtype)});
+    checkIndices(config.model, model, batch.indices);
+    const Shape& out = made.shape;
     Shape wanted{batch.rows, batch.outputs};
     if (input.pixelRows) wanted = {1, batch.outputs, input.shape[2], input.shape[3]};
+    if (made.dtype == DType::I32)
+        throw InputError(phrase("Model", "model.layers: the model hands its input on, indices that "
+                                         "an Embedding(...) turns into vectors"));
     if (!(out == wanted))
         throw InputError(
             phrase("Model", "model.layers: the model makes %1 of %2, and this task wants %3"),
@@ -59,7 +64,7 @@ ModelShapes modelShapes(const RunConfig& config) {
     try {
         const ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
         shapes.input = seenInput(config, model, batch).shape;
-        outputOf(model, {shapes.input, DType::F32}, &shapes.layers);
+        outputOf(model, {shapes.input, batch.xDType()}, &shapes.layers);
     } catch (const InputError& error) {
         shapes.error = error.message();
         if (!shapes.error.english().starts_with(kModelKey))

@@ -137,6 +137,7 @@ private:
         TorchLane torch;
     };
 
+    const char* moved() const;
     std::string head() const;
     std::string constants() const;
     std::string lanes() const;
@@ -369,14 +370,19 @@ std::string ScriptWriter::helpers() const {
     return text + (two() ? "    for optimizer in optimizers:\n        " : "    ") + hook;
 }
 
+/// A batch on its way to the device, in the dtype of a lane's network; indices stay what they are.
+const char* ScriptWriter::moved() const {
+    const bool cast = anyCast() && m_batch.indices == 0;
+    return cast ? "x.to(DEVICE, lane.get(\"cast\"))" : "x.to(DEVICE)";
+}
+
 /// The forward pass where a critic judges it.
 std::string ScriptWriter::scores() const {
-    std::string text =
-        filled(R"(        x, target = {TO}, target.to(DEVICE)
+    std::string text = filled(R"(        x, target = {TO}, target.to(DEVICE)
         with torch.autocast(DEVICE, autocast, enabled=autocast is not None):
             made = forward(model[0], x)
 )",
-               {{"TO", anyCast() ? "x.to(DEVICE, lane.get(\"cast\"))" : "x.to(DEVICE)"}});
+                              {{"TO", moved()}});
     if (slopes())
         text += R"(        share = torch.rand(len(x), 1, device=DEVICE)
         between = (target + share * (made.detach().float() - target)).requires_grad_()
@@ -392,11 +398,10 @@ std::string ScriptWriter::scores() const {
 /// The forward pass, under autocast.
 std::string ScriptWriter::losses() const {
     if (judged()) return scores();
-    std::string text =
-        filled(R"(        x, target = {TO}, target.to(DEVICE)
+    std::string text = filled(R"(        x, target = {TO}, target.to(DEVICE)
         with torch.autocast(DEVICE, autocast, enabled=autocast is not None):
 )",
-               {{"TO", anyCast() ? "x.to(DEVICE, lane.get(\"cast\"))" : "x.to(DEVICE)"}});
+                              {{"TO", moved()}});
     if (!two()) return text + "            loss = loss_of(forward(model, x), target)\n";
     text += "            outputs = [forward(network, x) for network in model]\n"
             "            losses = [\n";
@@ -527,8 +532,7 @@ def train(lane, data, steps, weights=None):
 std::string ScriptWriter::evaluate() const {
     if (!validates()) return {};
     const bool classes = infoOf(m_config.task.loss.kind).ofLabels;
-    std::string text =
-        filled(R"(
+    std::string text = filled(R"(
 
 @torch.no_grad()
 def evaluate(lane, model, x, target):
@@ -540,7 +544,7 @@ def evaluate(lane, model, x, target):
         prediction = forward(model, x)
         text = f"validation loss {loss_of(prediction, target).item():.6g}"
 )",
-               {{"TO", anyCast() ? "x.to(DEVICE, lane.get(\"cast\"))" : "x.to(DEVICE)"}});
+                              {{"TO", moved()}});
     if (classes)
         text += "        right = (prediction.argmax(1) == target).float().mean().item()\n"
                 "        text += f\", accuracy {100 * right:.2f} %\"\n";

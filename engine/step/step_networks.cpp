@@ -67,7 +67,7 @@ Networks emitNetworks(Builder& b, const RunConfig& config, const BatchShape& sha
                       const PrecisionPlan& plan, ModelMode mode = ModelMode::Train) {
     const DType storage = plan.storage.weights;
     const ModelSpec model = fittingModel(config, shape, storage);
-    const NodeId x = b.input("x", shape.x(), storage);
+    const NodeId x = b.input("x", shape.x(), shape.xDType(storage));
     ModelInput input = inputOf(config, model, x, shape);
     if (!shape.sample.empty()) input.node = b.reshape(x, input.shape);
     const StepParts parts = partsOf(config);

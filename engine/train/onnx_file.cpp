@@ -36,14 +36,14 @@ std::string modelOf(const RunConfig& config, const Weights* weights,
     checkSize(model, parts.networks.size());
     const SeenInput seen = seenInput(config, model, batch);
     OnnxGraph graph;
-    const OnnxGraph::Value input{"x", seen.pixelRows ? seen.shape : batch.x()};
+    const OnnxGraph::Value input{"x", seen.pixelRows ? seen.shape : batch.x(), batch.xDType()};
     std::string x = input.name;
     graph.setLabel("input");
     if (!(input.shape == seen.shape)) x = onnxReshape(graph, x, input.shape, seen.shape);
     std::string sum;
     NodeType out;
     for (size_t i = 0; i < parts.networks.size(); ++i) {
-        out = {seen.shape, DType::F32};
+        out = {seen.shape, batch.xDType()};
         std::string term = emitOnnx(graph, model.root, x, out, parts.networks[i].prefix, weights);
         graph.setLabel("mixtures");
         const double factor = parts.losses.front().factors[i];

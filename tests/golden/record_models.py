@@ -3,7 +3,12 @@
 
 Each record: "source" (the text that programmers write), "printed" (print(model)), "state" (name to
 shape, without num_batches_tracked), "input" and "output" shapes, and for every drawn parameter the
-largest magnitude over many draws, which approaches the bound of the uniform rule.
+largest magnitude over many draws, which approaches the bound of the uniform rule. Models of indices
+have "indices", how many there are. "printed" is null where print() leaves arguments out.
+
+"values": outputs and gradients in float64. Value i of parameter k (of the state dict) is
+(0.3 + 0.1 (k % 4)) sin(0.7 i + k); value i of the input is (5 i) % indices, or sin(0.9 i); the
+gradients are those of the sum of output i times cos(0.6 i).
 """
 from collections import OrderedDict  # noqa: F401, for the sources
 
@@ -38,13 +43,35 @@ SOURCES = [
      (2, 3, 4, 5)),
     ("nn.Sequential(nn.Conv1d(2, 4, 3, stride=2, padding=1), nn.InstanceNorm1d(4, affine=True), "
      "nn.Conv1d(4, 5, (2,), bias=False))", (3, 2, 9)),
+    ("nn.Sequential(nn.Embedding(11, 6), nn.Flatten(), nn.Linear(30, 2))", (4, 5), 11),
+    ("nn.Sequential(nn.Embedding(7, 8), nn.TransformerEncoderLayer(8, 2, 12, 0.0, batch_first=True))",
+     (3, 5), 7),
+    ("nn.Sequential(nn.TransformerEncoderLayer(8, 4, dim_feedforward=10, dropout=0.0, "
+     "activation='gelu', layer_norm_eps=1e-3, batch_first=True, norm_first=True), "
+     "nn.TransformerEncoderLayer(8, 1, 6, 0.0, batch_first=True, bias=False))", (2, 3, 8), 0),
 ]
 
 
-def record(source, shape):
+def values(source, shape, indices):
+    """Of one model, see above."""
+    model = eval(source).double()
+    with torch.no_grad():
+        for k, (name, value) in enumerate(model.state_dict().items()):
+            wave = (0.7 * torch.arange(value.numel(), dtype=torch.float64) + k).sin()
+            value.copy_(((0.3 + 0.1 * (k % 4)) * wave).reshape(value.shape))
+    count = torch.arange(torch.Size(shape).numel())
+    x = (5 * count) % indices if indices else (0.9 * count.double()).sin()
+    output = model(x.reshape(shape))
+    flat = output.flatten()
+    (flat * (0.6 * torch.arange(len(flat), dtype=torch.float64)).cos()).sum().backward()
+    gradients = {name: value.grad.flatten().tolist() for name, value in model.named_parameters()}
+    return {"output": flat.tolist(), "gradients": gradients}
+
+
+def record(source, shape, indices=None):
     torch.manual_seed(1)
     model = eval(source)
-    output = model(torch.randn(*shape))
+    output = model(torch.randint(0, indices, shape) if indices else torch.randn(*shape))
     state = {name: list(value.shape) for name, value in model.state_dict().items()
              if not name.endswith("num_batches_tracked")}
     largest = {}
@@ -54,8 +81,12 @@ def record(source, shape):
             if value.min() < value.max() or value.numel() == 1:
                 top = max(largest.get(name, 0.0), value.abs().max().item())
                 largest[name] = top
-    return {"source": source, "printed": str(model), "state": state, "input": list(shape),
-            "output": list(output.shape), "largest": largest}
+    whole = "TransformerEncoderLayer" not in source
+    row = {"source": source, "printed": str(model) if whole else None, "state": state,
+           "input": list(shape), "output": list(output.shape), "largest": largest}
+    if indices is not None:
+        row |= {"indices": indices, "values": values(source, shape, indices)}
+    return row
 
 
 def models():

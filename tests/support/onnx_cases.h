@@ -62,6 +62,9 @@ inline Computed computed(const Graph& graph) {
         made.weights[state.name] = drawn.values;
     }
     made.x = draw(graph.input("x"));
+    if (graph[graph.input("x")].dtype == DType::I32) // indices of a small Embedding
+        for (float& value : made.x.values)
+            value = std::floor(std::min(std::abs(value), 1.9f) * 3);
     put(graph.input("x"), made.x);
     const NodeId output = graph.output("prediction");
     made.y.shape = graph[output].shape;
@@ -120,6 +123,8 @@ for path in cases:
         if len(y) == len(x):
             batches.append((x[:1], y[:1]))
         for batch, wanted in batches:
+            if session.get_inputs()[0].type == 'tensor(int64)':
+                batch = batch.astype(np.int64)
             found = session.run(None, {"x": batch})[0]
             assert found.shape == wanted.shape, (found.shape, wanted.shape)
             off = np.abs(found - wanted).max()

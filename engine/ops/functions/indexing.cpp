@@ -73,6 +73,17 @@ NodeId indexSelect(Builder& b, NodeId x, int axis, NodeId index) {
     return b.emit(Op::Gather, {x, spread}, AxisAttrs{at, 0});
 }
 
+NodeId embedding(Builder& b, NodeId weight, NodeId index) {
+    weight = castInputs(b, "embedding", std::array{weight})[0];
+    const AutocastScope off(b, nullptr);
+    Shape shape = b.shapeOf(index);
+    const Shape rows{shape.elements(), b.shapeOf(weight)[1]};
+    shape.push(rows[1]);
+    const NodeId flat = b.reshape(index, {rows[0]});
+    const NodeId spread = spreadIndex(b, "embedding", flat, 0, rows);
+    return b.reshape(b.emit(Op::Gather, {weight, spread}, AxisAttrs{0, 0}), shape);
+}
+
 NodeId indexPut(Builder& b, NodeId x, NodeId index, NodeId values) {
     const auto in = castInputs(b, "index_put", std::array{x, values});
     const AutocastScope off(b, nullptr);

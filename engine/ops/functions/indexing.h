@@ -12,6 +12,8 @@ NodeId stack(Builder&, std::span<const NodeId> in, int axis); ///< a new axis
 /// x plus the values of src at the places that index (shape of src, I32) names along the axis.
 NodeId scatterAdd(Builder&, NodeId x, int axis, NodeId index, NodeId src);
 NodeId indexSelect(Builder&, NodeId x, int axis, NodeId index); ///< index (n), I32
+/// Rows of weight (n, d) by an index of any shape (..), I32: (.., d).
+NodeId embedding(Builder&, NodeId weight, NodeId index);
 /// x with rows index (n), I32, each at most once, replaced by those of values (n, ..).
 NodeId indexPut(Builder&, NodeId x, NodeId index, NodeId values);
 

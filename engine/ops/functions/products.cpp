@@ -375,6 +375,11 @@ NodeId convTranspose2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const C
 }
 
 NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId value) {
+    return scaledDotProductAttention(b, query, key, value, {});
+}
+
+NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId value,
+                                 const AttentionDropout& drop) {
     constexpr std::string_view kName = "scaled_dot_product_attention";
     const auto in = castInputs(b, kName, std::array{query, key, value});
     requireOneDType(b, kName, in);
@@ -387,7 +392,8 @@ NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId va
     const NodeId scores = matmul(b, in[0], b.transpose(in[1], axes));
     b.setRule(std::string(kName) + ": softmax in float32");
     const NodeId wide = widened(b, scores);
-    const NodeId share = softmax(b, b.scale(wide, 1 / root), -1);
+    NodeId share = softmax(b, b.scale(wide, 1 / root), -1);
+    if (drop.p > 0) share = dropout(b, share, drop.p, drop.counter, drop.seed);
     const NodeId stored = b.cast(share, b.dtypeOf(in[2]));
     b.setRule({});
     return matmul(b, stored, in[2]);

@@ -48,6 +48,14 @@ NodeId convTranspose2d(Builder&, NodeId x, NodeId weight, NodeId bias, const Con
 
 /// softmax(query key^T / sqrt(d)) value over the last two axes (.., length, d).
 NodeId scaledDotProductAttention(Builder&, NodeId query, NodeId key, NodeId value);
+/// Of the shares that the softmax gives, as dropout() takes it; p 0: none.
+struct AttentionDropout {
+    double p = 0;
+    NodeId counter = kNoNode;
+    uint64_t seed = 0;
+};
+NodeId scaledDotProductAttention(Builder&, NodeId query, NodeId key, NodeId value,
+                                 const AttentionDropout&);
 /// The weights of a recurrent cell: gates stacked as in PyTorch (GRU: reset, update, new; LSTM:
 /// input, forget, cell, output), (gates h, in) and (gates h, h); biases may be kNoNode.
 struct CellWeights {

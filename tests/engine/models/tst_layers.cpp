@@ -3,7 +3,9 @@
 // which records what PyTorch itself prints.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/exec/reference.h"
 #include "engine/models/emit_model.h"
+#include "engine/passes/autodiff.h"
 #include "tests/support/mutations.h"
 
 #include <QTest>
@@ -62,6 +64,7 @@ constexpr const char* kNetPrinted = R"(Sequential(
 struct Case {
     const char *written, *printed;
     Shape in, out;
+    DType dtype = DType::F32; ///< of the input
 };
 const Case kCases[] = {
     {"Linear(4, 5)", "Linear(in_features=4, out_features=5, bias=True)", {2, 3, 4}, {2, 3, 5}},
@@ -143,9 +146,31 @@ const Case kCases[] = {
      "FourierFeatures(in_features=2, mapping_size=5, scale=10.0)",
      {3, 2},
      {3, 10}},
+    {"Embedding(13, 4)", "Embedding(13, 4)", {2, 5}, {2, 5, 4}, DType::I32},
+    {"PositionalEmbedding(6, 4)",
+     "PositionalEmbedding(num_positions=6, embedding_dim=4)",
+     {2, 5, 4},
+     {2, 5, 4}},
+    {"TransformerEncoderLayer(8, 2, 16, activation=\"gelu\", batch_first=True)",
+     "TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, dropout=0.1, "
+     "activation='gelu', layer_norm_eps=1e-05, batch_first=True, norm_first=False, bias=True)",
+     {2, 5, 8},
+     {2, 5, 8}},
     {"Sequential()", "Sequential()", {2, 3}, {2, 3}},
     {"Residual(Tanh())", "Residual(\n  (0): Tanh()\n)", {2, 3}, {2, 3}},
 };
+
+Shape shapeOf(const json& list) {
+    Shape shape;
+    for (const json& extent : list)
+        shape.push(extent.get<int64_t>());
+    return shape;
+}
+
+/// What the input of a recorded model is.
+DType inputOf(const json& record) {
+    return record.value("indices", 0) > 0 ? DType::I32 : DType::F32;
+}
 
 /// tests/golden/models.json.
 const json& recordedModels() {
@@ -174,13 +199,13 @@ private slots:
         const ModelSpec model = readModel(c.written);
         QCOMPARE(text(textOf(model)), QString(c.printed));
         QCOMPARE(text(textOf(readModel(c.printed))), QString(c.printed));
-        QCOMPARE(outputOf(model, {c.in, DType::F32}).shape, c.out);
+        QCOMPARE(outputOf(model, {c.in, c.dtype}).shape, c.out);
         for (const ModelMode mode : {ModelMode::Train, ModelMode::Evaluate}) {
             Graph graph;
             Builder b(graph);
             ModelOptions options;
             options.mode = mode;
-            const NodeId x = b.input("x", c.in, DType::F32);
+            const NodeId x = b.input("x", c.in, c.dtype);
             const EmittedModel made = emitModel(b, model, {x, c.in}, options);
             QCOMPARE(b.shapeOf(made.output), c.out);
             QCOMPARE(made.shape, c.out);
@@ -229,25 +254,77 @@ private slots:
     void agreesWithPyTorch() {
         QFETCH(int, index);
         const json& r = recordedModels()[static_cast<size_t>(index)];
-        const auto shape = [](const json& list) {
-            Shape s;
-            for (const json& extent : list)
-                s.push(extent.get<int64_t>());
-            return s;
-        };
-        const std::string printed = r["printed"];
         const ModelSpec model = readModel(r["source"].get<std::string>());
+        const std::string printed =
+            r["printed"].is_null() ? textOf(model) : r["printed"].get<std::string>();
         QCOMPARE(text(textOf(model)), text(printed));
         QCOMPARE(text(textOf(readModel(printed))), text(printed));
-        QCOMPARE(outputOf(model, {shape(r["input"]), DType::F32}).shape, shape(r["output"]));
+        QCOMPARE(outputOf(model, {shapeOf(r["input"]), inputOf(r)}).shape, shapeOf(r["output"]));
         const auto parameters = parametersOf(model);
         QCOMPARE(parameters.size(), r["state"].size());
         for (const NamedParameter& p : parameters) {
             QVERIFY2(r["state"].contains(p.name), p.name.c_str());
-            QCOMPARE(p.info.shape, shape(r["state"][p.name]));
+            QCOMPARE(p.info.shape, shapeOf(r["state"][p.name]));
             if (p.info.start.kind != InitialValue::Kind::Uniform) continue;
             const double largest = r["largest"][p.name], bound = p.info.start.value;
             QVERIFY2(largest <= bound * (1 + 1e-6) && largest > bound * 0.97, p.name.c_str());
+        }
+    }
+
+    void computesWhatPyTorchComputes_data() {
+        QTest::addColumn<int>("index");
+        for (size_t i = 0; i < recordedModels().size(); ++i)
+            if (recordedModels()[i].contains("values"))
+                QTest::newRow(recordedModels()[i]["source"].get<std::string>().c_str())
+                    << static_cast<int>(i);
+    }
+    /// Outputs and gradients in float64, of the numbers that tests/golden/record_models.py tells.
+    void computesWhatPyTorchComputes() {
+        QFETCH(int, index);
+        const json& r = recordedModels()[static_cast<size_t>(index)];
+        const ModelSpec model = readModel(r["source"].get<std::string>());
+        Graph graph;
+        Builder b(graph);
+        const bool floats = inputOf(r) == DType::F32;
+        const NodeId x = b.input("x", shapeOf(r["input"]), floats ? DType::F64 : DType::I32);
+        ModelOptions options;
+        options.storage = DType::F64; // constants too
+        const EmittedModel made = emitModel(b, model, {x, b.shapeOf(x)}, options);
+        std::map<NodeId, RefTensor> leaves;
+        const auto put = [&](NodeId node, auto valueAt) {
+            RefTensor& tensor = leaves[node] = {graph[node].shape, {}};
+            for (int64_t i = 0; i < graph[node].elements(); ++i)
+                tensor.values.push_back(valueAt(static_cast<double>(i)));
+        };
+        const double indices = r["indices"];
+        put(x,
+            [&](double i) { return indices > 0 ? std::fmod(5 * i, indices) : std::sin(0.9 * i); });
+        std::vector<NodeId> parameters;
+        int k = 0;
+        for (const NamedParameter& p : parametersOf(model)) {
+            parameters.push_back(graph.state(p.name));
+            put(parameters.back(),
+                [k](double i) { return (0.3 + 0.1 * (k % 4)) * std::sin(0.7 * i + k); });
+            ++k;
+        }
+        const NodeId waves = b.input("waves", b.shapeOf(made.output), DType::F64);
+        put(waves, [](double i) { return std::cos(0.6 * i); });
+        const NodeId sum = b.sumAll(b.mul(made.output, waves));
+        std::vector<NodeId> wanted{made.output};
+        for (const auto& gradient : gradients(b, sum, parameters))
+            wanted.push_back(gradient.value());
+        const auto values = evaluate(graph, leaves, wanted, RefRounding::None);
+        const auto agree = [&](NodeId node, const json& recorded) {
+            const std::vector<double>& ours = values.at(node).values;
+            if (ours.size() != recorded.size()) return false;
+            for (size_t i = 0; i < ours.size(); ++i)
+                if (!(std::abs(ours[i] - recorded[i].get<double>()) < 1e-12)) return false;
+            return true;
+        };
+        QVERIFY(agree(made.output, r["values"]["output"]));
+        for (size_t i = 0; i < parameters.size(); ++i) {
+            const std::string name = parametersOf(model)[i].name;
+            QVERIFY2(agree(wanted[i + 1], r["values"]["gradients"][name]), name.c_str());
         }
     }
 

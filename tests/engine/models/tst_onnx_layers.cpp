@@ -17,6 +17,7 @@ namespace {
 struct Case {
     const char* written;
     Shape in;
+    DType dtype = DType::F32; ///< I32: indices
 };
 const Case kCases[] = {
     {"Linear(4, 5)", {2, 4}},
@@ -31,6 +32,14 @@ const Case kCases[] = {
     {"InstanceNorm2d(3)", {2, 3, 4, 4}},
     {"SineLayer(4, 5, omega_0=1.0)", {2, 4}},
     {"FourierFeatures(2, 5)", {3, 2}},
+    {"Embedding(7, 4)", {2, 5}, DType::I32},
+    {"Embedding(7, 3)", {4}, DType::I32},
+    {"PositionalEmbedding(6, 4)", {2, 5, 4}},
+    {"TransformerEncoderLayer(8, 2, 12, batch_first=True)", {2, 5, 8}},
+    {"TransformerEncoderLayer(8, 4, 6, activation='gelu', layer_norm_eps=0.01, batch_first=True, "
+     "norm_first=True, bias=False)",
+     {3, 4, 8}},
+    {"Sequential(Embedding(7, 4), Flatten(), Linear(12, 2))", {2, 3}, DType::I32},
     {"BatchNorm1d(4, eps=0.01)", {6, 4}},
     {"BatchNorm1d(4)", {6, 4, 3}},
     {"BatchNorm2d(2, affine=False)", {2, 2, 3, 3}},
@@ -73,7 +82,7 @@ Graph graphOf(const Case& each) {
     Builder b(graph);
     ModelOptions options;
     options.mode = ModelMode::Evaluate;
-    const NodeId x = b.input("x", each.in, DType::F32);
+    const NodeId x = b.input("x", each.in, each.dtype);
     const EmittedModel made = emitModel(b, readModel(each.written), {x, each.in}, options);
     graph.addOutput("prediction", made.output);
     return graph;
@@ -81,11 +90,11 @@ Graph graphOf(const Case& each) {
 
 std::string onnxOf(const Case& each, const OnnxWeights& weights) {
     OnnxGraph graph;
-    NodeType type{each.in, DType::F32};
+    NodeType type{each.in, each.dtype};
     const ModelSpec model = readModel(each.written);
     const std::string y = emitOnnx(graph, model.root, "x", type, {}, &weights);
-    return graph.modelBytes({"x", each.in}, y, {"prediction", type.shape}, {{"model", "a layer"}},
-                            "1.2.3");
+    return graph.modelBytes({"x", each.in, each.dtype}, y, {"prediction", type.shape},
+                            {{"model", "a layer"}}, "1.2.3");
 }
 
 } // namespace

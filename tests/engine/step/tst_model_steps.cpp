@@ -352,7 +352,8 @@ private slots:
                 "GroupNorm, InstanceNorm1d, InstanceNorm2d, ReLU, "
                 "LeakyReLU, ELU, GELU, SiLU, Tanh, Sigmoid, Softplus, Hardtanh, Hardswish, "
                 "Sine, MaxPool2d, AvgPool2d, AdaptiveAvgPool2d, Upsample, Flatten, Unflatten, "
-                "Dropout, Identity, Sequential, Residual, SineLayer, FourierFeatures");
+                "Dropout, Identity, Sequential, Residual, SineLayer, FourierFeatures, Embedding, "
+                "PositionalEmbedding, TransformerEncoderLayer");
     }
 };
 

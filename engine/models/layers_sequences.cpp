@@ -1,0 +1,242 @@
+// Layers of sequences: Embedding, which turns indices into vectors, a vector for each position, and
+// the encoder layer of a transformer (Vaswani et al., "Attention Is All You Need", 2017) with the
+// parameters, names and starts of torch.nn.TransformerEncoderLayer.
+#include "engine/models/layer_context.h"
+#include "engine/ops/functional.h"
+
+#include <array>
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+
+constexpr double kMostUnits = 1 << 20, kMostRows = 1 << 24;
+constexpr InitialValue kZero{InitialValue::Kind::Constant, 0};
+constexpr InitialValue kOne{InitialValue::Kind::Constant, 1};
+constexpr InitialValue kNormal{InitialValue::Kind::Normal, 1};
+
+constexpr ArgInfo kEmbeddingArgs[] = {
+    {"num_embeddings", ArgKind::Whole, "", ArgShown::Bare, 1, kMostRows},
+    {"embedding_dim", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
+    {"padding_idx", ArgKind::Whole, "None", ArgShown::Changed, 0, kMostRows, "None"},
+    {"max_norm", ArgKind::Real, "None", ArgShown::Changed, 0, 1e9, "None"},
+    {"norm_type", ArgKind::Real, "2.0", ArgShown::Changed, 0, 1e9, "2.0"},
+    {"scale_grad_by_freq", ArgKind::Truth, "False", ArgShown::Changed, 0, 0, "False"},
+    {"sparse", ArgKind::Truth, "False", ArgShown::Changed, 0, 0, "False"},
+};
+
+std::vector<ParameterInfo> embeddingParameters(const LayerSpec& layer) {
+    return {{"weight",
+             {layer.whole("num_embeddings"), layer.whole("embedding_dim")},
+             ParameterRole::Weight,
+             kNormal}};
+}
+
+NodeType embeddingOutput(const LayerSpec& layer, const NodeType& in) {
+    if (in.shape.rank() == kMaxRank)
+        layer.refuse({phrase("Model", "the result has more than %1 axes"), kMaxRank});
+    NodeType out{in.shape, DType::F32};
+    out.shape.push(layer.whole("embedding_dim"));
+    return out;
+}
+
+NodeId emitEmbedding(LayerContext& c, const LayerSpec&, NodeId x) {
+    return fn::embedding(c.b, c.parameter("weight"), x);
+}
+
+/// (samples, length, features).
+void requireVectors(const LayerSpec& layer, const NodeType& in, std::string_view features) {
+    if (in.shape.rank() != 3)
+        layer.refuse({phrase("Model", "the input is %1; (samples, length, features) is expected"),
+                      shapeText(in.shape)});
+    if (in.shape[2] != layer.whole(features))
+        layer.refuse({phrase("Model", "the input has %1 features"), in.shape[2]});
+}
+
+constexpr ArgInfo kPositionArgs[] = {
+    {"num_positions", ArgKind::Whole, "", ArgShown::Named, 1, kMostUnits},
+    {"embedding_dim", ArgKind::Whole, "", ArgShown::Named, 1, kMostUnits},
+};
+
+std::vector<ParameterInfo> positionParameters(const LayerSpec& layer) {
+    return {{"embedding.weight",
+             {layer.whole("num_positions"), layer.whole("embedding_dim")},
+             ParameterRole::Weight,
+             kNormal}};
+}
+
+NodeType positionOutput(const LayerSpec& layer, const NodeType& in) {
+    requireVectors(layer, in, "embedding_dim");
+    if (in.shape[1] > layer.whole("num_positions"))
+        layer.refuse({phrase("Model", "the input has %1 positions"), in.shape[1]});
+    return in;
+}
+
+NodeId emitPositions(LayerContext& c, const LayerSpec&, NodeId x) {
+    const NodeId weight = c.parameter("embedding.weight");
+    return fn::add(c.b, x, c.b.slice(weight, 0, 0, c.b.shapeOf(x)[1]));
+}
+
+constexpr std::string_view kPositionClass = R"(
+class PositionalEmbedding(nn.Module):
+    """Adds a vector to each position of a sequence, which is learnt, as GPT has it."""
+
+    def __init__(self, num_positions, embedding_dim):
+        super().__init__()
+        self.embedding = nn.Embedding(num_positions, embedding_dim)
+
+    def forward(self, x):
+        return x + self.embedding.weight[: x.shape[1]]
+)";
+
+constexpr ArgInfo kEncoderArgs[] = {
+    {"d_model", ArgKind::Whole, "", ArgShown::Named, 1, kMostUnits},
+    {"nhead", ArgKind::Whole, "", ArgShown::Named, 1, kMostUnits},
+    {"dim_feedforward", ArgKind::Whole, "2048", ArgShown::Named, 1, kMostUnits},
+    {"dropout", ArgKind::Real, "0.1", ArgShown::Named, 0, 1},
+    {"activation", ArgKind::Word, "'relu'", ArgShown::Named, 0, 0, "'relu' or 'gelu'"},
+    {"layer_norm_eps", ArgKind::Real, "1e-05", ArgShown::Named, 0, 1},
+    {"batch_first", ArgKind::Truth, "False"},
+    {"norm_first", ArgKind::Truth, "False"},
+    {"bias", ArgKind::Truth, "True"},
+};
+
+/// Heads share the features, and the first axis counts samples: PyTorch's own default attends from
+/// sample to sample here, without a word.
+void completeEncoder(LayerSpec& layer) {
+    if (layer.whole("d_model") % layer.whole("nhead") != 0)
+        layer.refuse(phrase("Model", "d_model must be a multiple of nhead"));
+    if (!layer.truth("batch_first"))
+        layer.refuse(phrase("Model", "batch_first=True is missing: samples come first here"));
+}
+
+/// nn.MultiheadAttention starts in_proj_weight as xavier_uniform_ does and its biases at 0.
+std::vector<ParameterInfo> encoderParameters(const LayerSpec& layer) {
+    const int64_t width = layer.whole("d_model"), inner = layer.whole("dim_feedforward");
+    const auto fan = static_cast<double>(width);
+    const InitialValue xavier{InitialValue::Kind::Uniform, std::sqrt(6 / (4 * fan))};
+    const InitialValue outer = linearStart(fan), back = linearStart(static_cast<double>(inner));
+    using enum ParameterRole;
+    std::vector<ParameterInfo> all{
+        {"self_attn.in_proj_weight", {3 * width, width}, Weight, xavier},
+        {"self_attn.in_proj_bias", {3 * width}, Bias, kZero},
+        {"self_attn.out_proj.weight", {width, width}, Weight, outer},
+        {"self_attn.out_proj.bias", {width}, Bias, kZero},
+        {"linear1.weight", {inner, width}, Weight, outer},
+        {"linear1.bias", {inner}, Bias, outer},
+        {"linear2.weight", {width, inner}, Weight, back},
+        {"linear2.bias", {width}, Bias, back},
+        {"norm1.weight", {width}, NormWeight, kOne},
+        {"norm1.bias", {width}, NormBias, kZero},
+        {"norm2.weight", {width}, NormWeight, kOne},
+        {"norm2.bias", {width}, NormBias, kZero},
+    };
+    if (!layer.truth("bias"))
+        std::erase_if(all,
+                      [](const ParameterInfo& p) { return p.role == Bias || p.role == NormBias; });
+    return all;
+}
+
+NodeType encoderOutput(const LayerSpec& layer, const NodeType& in) {
+    requireVectors(layer, in, "d_model");
+    return in;
+}
+
+/// The two halves of a layer, each from (samples, length, features) to the same.
+class Encoder {
+public:
+    Encoder(LayerContext& c, const LayerSpec& layer)
+        : m_c(c), m_b(c.b), m_layer(layer), m_dropout(c.trains() ? layer.real("dropout") : 0) {}
+
+    NodeId emit(NodeId x) {
+        if (m_layer.truth("norm_first")) {
+            x = fn::add(m_b, x, attention(norm("norm1", x)));
+            return fn::add(m_b, x, feedForward(norm("norm2", x)));
+        }
+        x = norm("norm1", fn::add(m_b, x, attention(x)));
+        return norm("norm2", fn::add(m_b, x, feedForward(x)));
+    }
+
+private:
+    NodeId parameter(const std::string& of, const char* name) { return m_c.parameter(of + name); }
+
+    NodeId linear(const std::string& of, NodeId x) {
+        const NodeId weight = parameter(of, ".weight"), bias = parameter(of, ".bias");
+        return fn::linear(m_b, x, weight, bias);
+    }
+
+    NodeId norm(const std::string& of, NodeId x) {
+        const NodeId weight = parameter(of, ".weight"), bias = parameter(of, ".bias");
+        return fn::layerNorm(m_b, x, weight, bias, m_layer.real("layer_norm_eps"));
+    }
+
+    NodeId dropped(NodeId x) {
+        return m_dropout > 0 ? fn::dropout(m_b, x, m_dropout, m_c.counter(), m_c.seed()) : x;
+    }
+
+    /// Queries, keys and values by one product. Each head sees features of its own.
+    NodeId attention(NodeId x) {
+        const Shape shape = m_b.shapeOf(x);
+        const int64_t heads = m_layer.whole("nhead"), width = shape[2] / heads;
+        const NodeId weight = m_c.parameter("self_attn.in_proj_weight");
+        const NodeId packed = fn::linear(m_b, x, weight, m_c.parameter("self_attn.in_proj_bias"));
+        std::array<NodeId, 3> parts{};
+        for (size_t i = 0; i < parts.size(); ++i) {
+            const auto first = static_cast<int64_t>(i) * shape[2];
+            const NodeId part = m_b.slice(packed, 2, first, first + shape[2]);
+            const NodeId split = m_b.reshape(part, {shape[0], shape[1], heads, width});
+            parts[i] = m_b.transpose(split, {0, 2, 1, 3});
+        }
+        fn::AttentionDropout drop{m_dropout};
+        if (m_dropout > 0) drop = {m_dropout, m_c.counter(), m_c.seed()};
+        const NodeId y = fn::scaledDotProductAttention(m_b, parts[0], parts[1], parts[2], drop);
+        const NodeId joined = m_b.reshape(m_b.transpose(y, {0, 2, 1, 3}), shape);
+        return dropped(linear("self_attn.out_proj", joined));
+    }
+
+    NodeId feedForward(NodeId x) {
+        const Op op = m_layer.value("activation").word == "gelu" ? Op::Gelu : Op::Relu;
+        const NodeId inner = fn::unary(m_b, op, linear("linear1", x));
+        return dropped(linear("linear2", dropped(inner)));
+    }
+
+    LayerContext& m_c;
+    Builder& m_b;
+    const LayerSpec& m_layer;
+    const double m_dropout;
+};
+
+NodeId emitEncoder(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return Encoder(c, layer).emit(x);
+}
+
+constexpr LayerInfo kRows[] = {
+    {.name = "Embedding",
+     .wants = Wants::Samples,
+     .args = kEmbeddingArgs,
+     .output = embeddingOutput,
+     .emitNodes = emitEmbedding,
+     .parameters = embeddingParameters,
+     .takesIndices = true},
+    {.name = "PositionalEmbedding",
+     .wants = Wants::Samples,
+     .args = kPositionArgs,
+     .output = positionOutput,
+     .emitNodes = emitPositions,
+     .parameters = positionParameters,
+     .python = kPositionClass},
+    {.name = "TransformerEncoderLayer",
+     .wants = Wants::Samples,
+     .args = kEncoderArgs,
+     .output = encoderOutput,
+     .emitNodes = emitEncoder,
+     .parameters = encoderParameters,
+     .complete = completeEncoder},
+};
+
+} // namespace
+
+std::span<const LayerInfo> sequenceLayers() { return kRows; }
+
+} // namespace halfscope
