@@ -103,7 +103,7 @@ Options parse(QApplication& app) {
         QStringLiteral("file"),
         QCoreApplication::translate(
             "Program", "An experiment file, the folder of a saved run, data to train on "
-                       "(a csv table, arrays, a folder of pictures, MNIST), or a PNG "
+                       "(a csv table, arrays, a folder of pictures, MNIST, a text), or a PNG "
                        "or JPEG picture for the networks to paint."),
         QStringLiteral("[experiment|data|picture]"));
     if (!parser.parse(app.arguments()))

@@ -17,13 +17,13 @@ namespace halfscope {
 
 extern const DataSetInfo kCheckerboardData, kImageData, kRegressionData, kMnistData, kArrayData,
     kCsvData, kCurveData, kLineData, kMoonData, kSpiralData, kCircleData, kPictureData, kShardData,
-    kGenerateData;
+    kGenerateData, kTextData;
 
 std::span<const DataSetInfo> dataSets() {
-    static const std::array rows{kCheckerboardData, kImageData,   kRegressionData, kMnistData,
-                                 kArrayData,        kCsvData,     kCurveData,      kLineData,
-                                 kMoonData,         kSpiralData,  kCircleData,     kPictureData,
-                                 kShardData,        kGenerateData}; // by TaskKind
+    static const std::array rows{kCheckerboardData, kImageData,    kRegressionData, kMnistData,
+                                 kArrayData,        kCsvData,      kCurveData,      kLineData,
+                                 kMoonData,         kSpiralData,   kCircleData,     kPictureData,
+                                 kShardData,        kGenerateData, kTextData}; // by TaskKind
     return rows;
 }
 
@@ -92,7 +92,7 @@ public:
     }
 
 private:
-    using Key = std::array<std::string, 14>;
+    using Key = std::array<std::string, 15>;
     static Key keyOf(const TaskConfig& task) {
         return {nameOf(task.kind),
                 task.path,
@@ -107,7 +107,8 @@ private:
                 nameOf(task.missing),
                 numberText(task.shardReaders),
                 numberText(task.samples),
-                numberText(task.latent)};
+                numberText(task.latent),
+                numberText(task.context)};
     }
     void put(const TaskConfig& task, Answer answer) {
         constexpr size_t kMost = 256; // of settings that were typed

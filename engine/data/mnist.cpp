@@ -3,7 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
-#include "engine/data/sample_digits.h"
+#include "engine/data/shipped_data.h"
 #include "engine/io/idx.h"
 #include "engine/lang/python.h"
 

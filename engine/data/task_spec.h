@@ -21,7 +21,8 @@ enum class TaskKind : uint8_t {
     Circles,
     Pictures,
     Shards,
-    Generate
+    Generate,
+    Text
 };
 const char* nameOf(TaskKind); ///< empty beyond the last row
 
@@ -59,7 +60,7 @@ struct TaskConfig {
     int64_t batch = 64;                       ///< samples in a step
     double targetMean = 10, targetSpread = 5; ///< regression: targets are spread * N(0,1) + mean
     double noise = 0.1;       ///< line, moons, circles: standard deviation; spirals: the most
-    std::string path{};       ///< mnist, pictures: folder; csv: file; shards: either
+    std::string path{};       ///< mnist, pictures: folder; csv, text: file; shards: either
     std::string x{}, y{};     ///< arrays: files
     std::string target{};     ///< csv: the target's column; empty for the last one
     int64_t pictureSide = 32; ///< pictures, shards: pixels of a sample's side
@@ -72,8 +73,9 @@ struct TaskConfig {
     int64_t shardReaders = 1;          ///< shards: so many readers each read every shard
     bool standardise = true;           ///< csv: inputs to mean 0 and deviation 1
     Missing missing = Missing::Refuse; ///< csv
-    double validation = 0.1; ///< arrays, csv, moons, ...: the share of samples that is held back
+    double validation = 0.1; ///< arrays, csv, moons, text, ...: the share that is held back
     int64_t latent = 64;     ///< generate: random numbers of a sample
+    int64_t context = 32;    ///< text: characters of a sample
     LossSpec loss{};
 };
 

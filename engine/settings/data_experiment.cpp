@@ -65,13 +65,17 @@ std::string convolutions(const Shape& picture, int64_t classes) {
            number(left) + ", 64), nn.ReLU(),\n    nn.Linear(64, " + number(classes) + "))";
 }
 
-/// For pictures convolutions, or, where there are so many that those take long, one wide layer; two
-/// narrow layers for columns.
+/// For characters an encoder, for pictures convolutions, or, where there are so many that those
+/// take long, one wide layer; two narrow layers for columns.
 ModelConfig modelFor(const DataFacts& facts) {
     constexpr int64_t kMany = 20'000, kLeastSide = 8;
     const Shape& sample = facts.tensors[kX].shape;
     const bool picture = sample.rank() == 3;
     ModelConfig model;
+    if (facts.tensors[kX].dtype == DType::I32) {
+        model.layers = encoderLayers(facts);
+        return model;
+    }
     model.width = picture ? 256 : 64;
     model.depth = picture ? 0 : 1;
     model.norm = Norm::None;
@@ -93,6 +97,20 @@ std::string titleOf(const std::string& path) {
 }
 
 } // namespace
+
+std::string encoderLayers(const DataFacts& facts) {
+    const auto number = [](int64_t x) { return std::to_string(x); };
+    constexpr int64_t kWidth = 64;
+    const int64_t length = facts.tensors[kX].shape.elements();
+    const std::string width = number(kWidth), known = number(facts.tensors[kX].classes);
+    const std::string layer = "    nn.TransformerEncoderLayer(" + width +
+                              ", 4, dim_feedforward=" + number(4 * kWidth) +
+                              ", dropout=0.0, batch_first=True, norm_first=True),\n";
+    return "nn.Sequential(\n    nn.Embedding(" + known + ", " + width + "), PositionalEmbedding(" +
+           number(length) + ", " + width + "),\n" + layer + layer + "    nn.LayerNorm(" + width +
+           "), nn.Flatten(),\n    nn.Linear(" + number(length * kWidth) + ", " +
+           number(facts.tensors[kTarget].classes) + "))";
+}
 
 std::optional<RunConfig> experimentOn(const std::string& path) {
     std::error_code ignored;

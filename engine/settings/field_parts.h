@@ -1,5 +1,5 @@
 // The building blocks for rows of the table of settings: words, ranges, conditions. The rows are in
-// field_table, training_fields and scaler_fields.
+// field_table, data_fields, training_fields and scaler_fields.
 #pragma once
 
 #include "engine/core/message.h"
@@ -13,6 +13,9 @@ namespace halfscope {
 /// Updates of a schedule, see scheduleFields().
 inline constexpr double kLongestSchedule = 8e6;
 
+/// Rows of the group "Task": where samples come from that lie in files, and how they are made.
+std::vector<Field> fileFields();
+std::vector<Field> sampleFields();
 /// Rows of the groups "Optimizer", "Schedule", "Gradients", and the scaler's.
 std::vector<Field> optimizerFields();
 std::vector<Field> specialOptimizerFields();
@@ -158,6 +161,9 @@ Field when(Test test, Field field) {
     field.applies = [test](const RunConfig& config, int) { return test(config); };
     return field;
 }
+
+/// Of the data sets whose rows name it.
+Field ofDataSets(Field);
 
 /// `test` takes a LaneConfig; a negative lane asks whether it holds for any.
 template <class Test>

@@ -1,6 +1,5 @@
 // The one table of settings: key, label, unit, help, range, default (by the config's own defaults),
 // when an edit acts, and where its value lies. Parsing, checks and messages are in fields.cpp.
-#include "engine/data/channel_values.h"
 #include "engine/data/dataset.h"
 #include "engine/data/losses.h"
 #include "engine/settings/field_parts.h"
@@ -35,12 +34,6 @@ Field kindField() {
     return field;
 }
 
-/// Of the data sets whose rows name it.
-Field ofDataSets(Field field) {
-    return when([key = field.key](const RunConfig& c) { return infoOf(c.task.kind).has(key); },
-                field);
-}
-
 std::vector<Field> taskFields() {
     std::vector<Field> fields;
     fields.push_back(kindField());
@@ -66,145 +59,6 @@ std::vector<Field> taskFields() {
         [](auto& c) -> auto& { return c.task.image; })));
     fields.back().kind = FieldKind::Path;
     return fields;
-}
-
-template <class Access>
-Field pathField(const Words& words, Access at) {
-    Field field = ofDataSets(ofRun(words, at));
-    field.kind = FieldKind::Path;
-    return field;
-}
-
-/// Where samples come from that lie in files.
-std::vector<Field> fileFields() {
-    return {
-        pathField(
-            {"data.path", phrase("Settings", "Data"), kNoUnit,
-             phrase(
-                 "Settings",
-                 "mnist: the folder with the four files of MNIST or Fashion-MNIST, plain "
-                 "or .gz; empty: 2,000 digits to train on and 500 to validate on, which "
-                 "come with the program. csv: the table, whose first line names the "
-                 "columns. pictures: a folder that has a folder of pictures for each class, or "
-                 "folders train and val with those. shards: a .tar file, or a folder of them, in "
-                 "which each sample has a picture and its class, such as 000001.png and "
-                 "000001.cls. A relative path starts at the folder of the experiment file.")},
-            [](auto& c) -> auto& { return c.task.path; }),
-        pathField(
-            {"data.x", phrase("Settings", "Inputs"), kNoUnit,
-             phrase("Settings",
-                    "An .npy file whose first axis counts the samples, or a .safetensors "
-                    "file: its array x, or the only one. The values are taken as they are.")},
-            [](auto& c) -> auto& { return c.task.x; }),
-        pathField(
-            {"data.y", phrase("Settings", "Targets"), kNoUnit,
-             phrase("Settings",
-                    "Likewise, its array y. With cross entropy it has one whole number from "
-                    "0 for each sample, its class. Empty: in the same .safetensors file.")},
-            [](auto& c) -> auto& { return c.task.y; }),
-    };
-}
-
-template <class Access>
-Field channelValues(const Words& words, Access at) {
-    Field field = ofDataSets(ofRun(words, at));
-    field.check = [key = field.key](const std::string& text) { checkChannelValues(key, text); };
-    field.allowed = phrase("Settings", "a number, three with commas between, auto, or nothing");
-    return field;
-}
-
-/// How samples are made of them.
-std::vector<Field> sampleFields() {
-    return {
-        ofDataSets(in(ofRun(
-                          {"data.latent", phrase("Settings", "Random inputs"), kNoUnit,
-                           phrase("Settings", "How many random numbers a network makes one "
-                                              "picture of, each with mean 0 and deviation 1.")},
-                          [](auto& c) -> auto& { return c.task.latent; }),
-                      {1, 1e5, Bound::Closed, true})),
-        ofDataSets(ofRun(
-            {"data.target", phrase("Settings", "Target column"), kNoUnit,
-             phrase("Settings", "The name of the column to predict; empty: the last one. With "
-                                "cross entropy its values are classes, else numbers.")},
-            [](auto& c) -> auto& { return c.task.target; })),
-        ofDataSets(in(
-            ofRun(
-                {"data.side", phrase("Settings", "Side of a sample"), phrase("Settings", "pixels"),
-                 phrase("Settings", "The centre square of each picture is brought to "
-                                    "side x side pixels, each of which is the mean of what it "
-                                    "covers.")},
-                [](auto& c) -> auto& { return c.task.pictureSide; }),
-            {4, 512, Bound::Closed, true})),
-        ofDataSets(ofRun(
-            {"data.grey", phrase("Settings", "Grey"), kNoUnit,
-             phrase("Settings", "One channel of luminance in place of red, green and blue.")},
-            [](auto& c) -> auto& { return c.task.grey; })),
-        ofDataSets(ofRun(
-            {"data.flip", phrase("Settings", "Mirror"), kNoUnit,
-             phrase("Settings", "Half of the pictures to train on are mirrored left to right, "
-                                "others in each epoch. Which ones depends on the seed.")},
-            [](auto& c) -> auto& { return c.task.flip; })),
-        ofDataSets(
-            in(ofRun(
-                   {"data.crop", phrase("Settings", "Move by"), phrase("Settings", "pixels"),
-                    phrase("Settings", "Pictures to train on are moved by up to so many pixels, "
-                                       "differently in each epoch, and black comes in at the edge: "
-                                       "torchvision's RandomCrop with this padding.")},
-                   [](auto& c) -> auto& { return c.task.crop; }),
-               {0, 256})),
-        channelValues(
-            {"data.mean", phrase("Settings", "Mean"), kNoUnit,
-             phrase("Settings", "Is subtracted from the values of a picture, which go from 0 to 1: "
-                                "a number, one for each channel such as 0.485, 0.456, 0.406, or "
-                                "auto: measured on up to 1,000 of the samples to train on.")},
-            [](auto& c) -> auto& { return c.task.mean; }),
-        channelValues(
-            {"data.std", phrase("Settings", "Deviation"), kNoUnit,
-             phrase("Settings",
-                    "Divides the values once the mean is subtracted. Likewise a number, "
-                    "one for each channel, or auto.")},
-            [](auto& c) -> auto& { return c.task.deviation; }),
-        ofDataSets(oneOf(
-            ofRun(
-                {"data.damaged", phrase("Settings", "Damaged pictures"), kNoUnit,
-                 phrase("Settings", "refuse ends the run at a picture that cannot be decoded and "
-                                    "names it; skip names it in the events, and the next sample of "
-                                    "the epoch takes its place.")},
-                [](auto& c) -> auto& { return c.task.damaged; }),
-            namesUpTo(Damaged::Skip))),
-        ofDataSets(in(
-            ofRun(
-                {"data.shard_readers", phrase("Settings", "Readers of a shard"), kNoUnit,
-                 phrase("Settings", "Shows what happens where workers do not share the shards: so "
-                                    "many read every shard, and an epoch has each sample as often. "
-                                    "1 is right.")},
-                [](auto& c) -> auto& { return c.task.shardReaders; }),
-            {1, 64, Bound::Closed, true})),
-        ofDataSets(oneOf(
-            ofRun(
-                {"data.missing", phrase("Settings", "Missing values"), kNoUnit,
-                 phrase(
-                     "Settings",
-                     "Fields that are empty, NA, N/A, NaN, null, None or a question mark. refuse "
-                     "names the first one; drop leaves out lines that have one; mean puts the "
-                     "mean of the column over the training samples in its place and leaves out "
-                     "lines without a target.")},
-                [](auto& c) -> auto& { return c.task.missing; }),
-            namesUpTo(Missing::Mean))),
-        ofDataSets(ofRun(
-            {"data.standardise", phrase("Settings", "Standardise"), kNoUnit,
-             phrase("Settings", "Each input column is moved and scaled to mean 0 and "
-                                "standard deviation 1 over the training samples.")},
-            [](auto& c) -> auto& { return c.task.standardise; })),
-        ofDataSets(
-            in(ofRun(
-                   {"data.validation", phrase("Settings", "Held back"), kNoUnit,
-                    phrase("Settings", "The share of the samples that is not trained on, and that "
-                                       "the lanes are judged by. Which ones does not depend on "
-                                       "the seed.")},
-                   [](auto& c) -> auto& { return c.task.validation; }),
-               {0, 1, Bound::BelowMaximum})),
-    };
 }
 
 /// When the lanes are judged on samples that they do not train on.

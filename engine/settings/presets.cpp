@@ -1,6 +1,8 @@
 // The experiments that come with the program, and lanes by name ("fp32,amp-fp16").
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/dataset.h"
+#include "engine/settings/data_experiment.h"
 #include "engine/settings/field_parts.h"
 #include "engine/settings/recipes.h"
 
@@ -286,6 +288,22 @@ Preset resnetSmall() {
     return made;
 }
 
+/// The text is this program's licence. A network of two layers as GPT-2 has them, norms first,
+/// which sees a fixed number of characters and so needs no mask.
+Preset transformerTiny() {
+    Preset made = preset("transformer-tiny", kExamples, phrase("Presets", "Transformer"),
+                         phrase("Presets", "Embedding, attention and layer norm learn to tell the "
+                                           "next character of the GNU General Public License, "
+                                           "version 3, which comes with the program, or of a text "
+                                           "of your own."),
+                         "fp32,amp-fp16");
+    made.config.task.kind = TaskKind::Text;
+    made.config.task.loss.kind = LossKind::CrossEntropy;
+    made.config.model.layers = encoderLayers(factsOf(made.config.task));
+    made.config.epochs = 2;
+    return made;
+}
+
 /// A network that knows a picture by its coordinates.
 Preset coordinates(const char* name, Phrase title, Phrase about, const char* layers, double lr) {
     Preset made = preset(name, kExamples, title, about, "fp32,amp-fp16");
@@ -434,17 +452,29 @@ std::vector<LaneConfig> parseLanes(std::string_view list) {
 
 std::span<const Preset> presets() {
     static const std::vector<Preset> all = [] {
-        std::vector<Preset> list{checkerboard(), checkerboardSeed(),
-                                 regression(),   oneCycle(),
-                                 curveFit(),     lineFit(),
-                                 moons(),        spirals(),
-                                 mnistMlp(),     mnistCnn(),
-                                 fashionCnn(),   resnetSmall(),
-                                 picture(),      siren(),
-                                 fourier(),      gan(),
-                                 wganGp(),       bfloat16(),
-                                 pureFp16(),     policies(),
-                                 apexLevels(),   overflow(),
+        std::vector<Preset> list{checkerboard(),
+                                 checkerboardSeed(),
+                                 regression(),
+                                 oneCycle(),
+                                 curveFit(),
+                                 lineFit(),
+                                 moons(),
+                                 spirals(),
+                                 mnistMlp(),
+                                 mnistCnn(),
+                                 fashionCnn(),
+                                 resnetSmall(),
+                                 transformerTiny(),
+                                 picture(),
+                                 siren(),
+                                 fourier(),
+                                 gan(),
+                                 wganGp(),
+                                 bfloat16(),
+                                 pureFp16(),
+                                 policies(),
+                                 apexLevels(),
+                                 overflow(),
                                  staticScales()};
         for (Preset& recipe : recipePresets())
             list.push_back(std::move(recipe));

@@ -127,6 +127,21 @@ void csv(std::string_view bytes) {
     }
 }
 
+void text(std::string_view bytes) {
+    const MemoryFile file(bytes);
+    TaskConfig task;
+    task.kind = TaskKind::Text;
+    task.path = file.path();
+    task.context = 5;
+    const std::unique_ptr<Dataset> data = infoOf(task.kind).make(task, 0);
+    const int64_t last = data->samples(Split::Train) - 1;
+    Batch batch = Batch::of(data->tensors(), 2);
+    data->read(Split::Train, std::array{int64_t{0}, last}, batch);
+    for (const size_t tensor : {kX, kTarget})
+        for (const int32_t index : batch.labels(tensor))
+            require(index >= 0 && index < data->tensors()[tensor].classes, "an unknown character");
+}
+
 void gzip(std::string_view bytes) {
     constexpr int64_t kMost = int64_t{64} << 20; // time, not memory, is what a bomb takes here
     const MemoryFile file(bytes);
@@ -285,7 +300,7 @@ void golden(std::string_view bytes) {
     walk(recorded::Golden::parse("g.json", bytes), kDeep);
 }
 
-constexpr std::array<Target, 15> kTargets{{{"checkpoint", checkpoint},
+constexpr std::array<Target, 16> kTargets{{{"checkpoint", checkpoint},
                                            {"csv", csv},
                                            {"experiment", experiment},
                                            {"golden", golden},
@@ -299,7 +314,8 @@ constexpr std::array<Target, 15> kTargets{{{"checkpoint", checkpoint},
                                            {"setting", setting},
                                            {"summary", summary},
                                            {"tables", tables},
-                                           {"tar", tar}}};
+                                           {"tar", tar},
+                                           {"text", text}}};
 
 } // namespace
 

@@ -245,6 +245,7 @@ void FieldEditor::browseData(const QString& key) {
                                                    m_line->text())
                : QFileDialog::getOpenFileName(this, tr("Choose a file with data"), m_line->text(),
                                               kind == TaskKind::Shards ? tr("Shards (*.tar)")
+                                              : kind == TaskKind::Text ? tr("Texts (*.txt)")
                                               : key == QLatin1String(kDataKey)
                                                   ? tr("Tables (*.csv)")
                                                   : tr("Arrays (*.npy *.safetensors)"));

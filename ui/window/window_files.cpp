@@ -290,6 +290,7 @@ void WindowFiles::choose() {
            "from, data to train on, or a picture to paint"),
         {},
         tr("Experiments, checkpoints, weights, data and pictures (*.json *.safetensors *.csv *.npy "
+           "*.txt "
            "*.png *.jpg *.jpeg);;All files (*)"));
     if (!path.isEmpty()) tryOpen(path);
 }

@@ -6,6 +6,7 @@
 #include "engine/io/picture.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_length.h"
+#include "engine/step/model_shapes.h"
 #include "tests/support/array_files.h"
 #include "tests/support/thrown.h"
 
@@ -47,6 +48,7 @@ private slots:
     void arrays();
     void digits();
     void pictures();
+    void texts();
     void notData();
     void wrongData();
 
@@ -179,6 +181,20 @@ void TestDataExperiment::pictures() {
     QVERIFY(config->model.layers.find("nn.Conv2d(3, 16, 3, padding=1)") != std::string::npos);
     QVERIFY(config->model.layers.find("nn.Linear(64, 3)") != std::string::npos);
     checkConfig(*config);
+}
+
+void TestDataExperiment::texts() {
+    std::string text;
+    for (int i = 0; i < 90; ++i)
+        text += "line " + std::to_string(i) + "\n";
+    writeBytes(path("notes.txt"), text);
+    const auto config = experimentOn(path("notes.txt"));
+    QVERIFY(config);
+    QCOMPARE(config->task.kind, TaskKind::Text);
+    QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
+    QVERIFY(config->model.layers.find("nn.Embedding(16, 64)") != std::string::npos);
+    checkConfig(*config);
+    QCOMPARE(modelShapes(*config).error.english(), std::string());
 }
 
 void TestDataExperiment::notData() {

@@ -65,6 +65,9 @@ private:
     /// Small pictures of three classes, of the size in which they are learnt.
     QString pictures() const;
 
+    /// Of 21 characters, some of which take two bytes.
+    QString text() const;
+
     QTemporaryDir m_folder;
 };
 
@@ -95,6 +98,15 @@ QString TestPyTorchRuns::pictures() const {
     }
     QDir().mkpath(m_folder.filePath("pictures/__empty")); // is no class
     return m_folder.filePath("pictures");
+}
+
+QString TestPyTorchRuns::text() const {
+    std::string text;
+    for (int i = 0; i < 60; ++i)
+        text += i % 3 == 0 ? "a bird sang, " : i % 3 == 1 ? "gr\u00fcn\r\n" : "the \u20ac: lamp ";
+    const QString path = m_folder.filePath("text.txt");
+    writeFileAtomically(path.toStdString(), text);
+    return path;
 }
 
 void TestPyTorchRuns::follows_data() {
@@ -157,6 +169,20 @@ void TestPyTorchRuns::follows_data() {
     row("pictures", {"data.kind=pictures", "data.path=" + pictures(), "data.validation=0",
                      "data.shuffle=false", "data.side=8", "task.batch=16",
                      "task.loss=cross-entropy", "run.epochs=50", "model.norm=none"});
+    const QStringList characters{"data.kind=text",      "data.path=" + text(), "data.context=8",
+                                 "data.shuffle=false",  "task.batch=16",       "run.epochs=5",
+                                 "data.validation=0.2", "optimizer.lr=3e-4"};
+    row("encoder",
+        characters + QStringList{"model.layers=nn.Sequential(nn.Embedding(30, 16), "
+                                 "PositionalEmbedding(8, 16), nn.TransformerEncoderLayer(16, 4, "
+                                 "dim_feedforward=24, dropout=0.0, batch_first=True), "
+                                 "nn.Flatten(), nn.Linear(128, 21))"});
+    row("norms first",
+        characters +
+            QStringList{"model.layers=nn.Sequential(nn.Embedding(21, 16), "
+                        "PositionalEmbedding(10, 16), nn.TransformerEncoderLayer(16, 2, 24, 0.0, "
+                        "'gelu', 1e-3, True, True, False), nn.LayerNorm(16), nn.Flatten(), "
+                        "nn.Linear(128, 21))"});
     row("table",
         {"data.kind=csv", "data.path=" + table(), "data.validation=0", "data.shuffle=false",
          "task.batch=16", "task.loss=cross-entropy", "task.label_smoothing=0.1", "run.epochs=25"});

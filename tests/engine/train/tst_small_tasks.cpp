@@ -287,7 +287,7 @@ void TestSmallTasks::everyPrecision_data() {
     QTest::addColumn<int>("precision");
     for (const char* preset :
          {"one-cycle", "curve-fit", "line-fit", "moons", "spirals", "mnist-cnn", "fashion-cnn",
-          "resnet-small", "siren", "fourier", "gan", "wgan-gp"})
+          "resnet-small", "transformer-tiny", "siren", "fourier", "gan", "wgan-gp"})
         for (int i = 0; i < kPrecisionCount; ++i)
             if (Precision(i) != Precision::User) // needs a file
                 QTest::addRow("%s %s", preset, nameOf(Precision(i))) << QString(preset) << i;

@@ -1,0 +1,223 @@
+// A text as a row of characters: some that follow one another are a sample, and the next one is its
+// class. The characters of a file are numbered in the order of Unicode. Without a file, the text
+// that comes with the program.
+#include "engine/core/text.h"
+#include "engine/core/error.h"
+#include "engine/core/escape.h"
+#include "engine/data/held_back.h"
+#include "engine/data/shipped_data.h"
+#include "engine/io/input_file.h"
+#include "engine/lang/python.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace halfscope {
+
+namespace {
+
+constexpr size_t kMostCharacters = 2048; // different ones: a table of classes has their square
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+/// The characters of a text, and what each of them is in UTF-8, in the order of Unicode.
+struct Characters {
+    std::vector<uint16_t> places; ///< in `names`
+    std::vector<std::string> names;
+};
+
+[[noreturn]] void refuseByte(const std::string& path, size_t at) {
+    throw InputError(phrase("Data", "%1: byte %2 is not text in UTF-8"), pathText(path), at);
+}
+
+/// Bytes of the character at the front; InputError where there is none that a text has.
+size_t characterLength(const std::string& path, std::string_view text, size_t at) {
+    const auto first = static_cast<unsigned char>(text[at]);
+    const bool space = first == '\n' || first == '\r' || first == '\t' || first == '\f';
+    const size_t length = sequenceLength(text.substr(at));
+    if (length == 0 || first == 0x7f || (first < 0x20 && !space)) refuseByte(path, at);
+    return length;
+}
+
+Characters charactersOf(const std::string& path, std::string_view text) {
+    // bytes sort as characters do
+    std::map<std::string_view, uint16_t> known;
+    for (size_t at = 0; at < text.size();) {
+        const size_t length = characterLength(path, text, at);
+        known.emplace(text.substr(at, length), 0);
+        if (known.size() > kMostCharacters)
+            throw InputError(
+                phrase("Data", "%1: more than %2 different characters are not allowed"),
+                pathText(path), kMostCharacters);
+        at += length;
+    }
+    Characters found;
+    for (auto& [character, place] : known) {
+        place = static_cast<uint16_t>(found.names.size());
+        found.names.emplace_back(character);
+    }
+    found.places.reserve(text.size());
+    for (size_t at = 0; at < text.size();) {
+        const size_t length = sequenceLength(text.substr(at));
+        found.places.push_back(known.at(text.substr(at, length)));
+        at += length;
+    }
+    return found;
+}
+
+Characters read(const TaskConfig& task) {
+    const std::string path = task.path.empty() ? "LICENSE" : task.path;
+    const std::string file = task.path.empty() ? std::string(sampleText()) : readFile(task.path);
+    std::string_view text = file;
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    Characters characters = charactersOf(path, text);
+    if (characters.names.size() < 2)
+        throw InputError(phrase("Data", "%1: a text of at least two different characters is "
+                                        "expected"),
+                         pathText(path));
+    if (characters.places.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max()))
+        throw InputError(phrase("Data", "%1: %2 characters are too many"), pathText(path),
+                         characters.places.size());
+    return characters;
+}
+
+/// Characters, and the samples that lie among them.
+struct Part {
+    int64_t begin = 0, samples = 0;
+};
+
+/// The end of the text is held back. No sample lies in both parts.
+std::array<Part, 2> partsOf(const TaskConfig& task, int64_t characters) {
+    const auto wanted = std::llround(task.validation * static_cast<double>(characters));
+    const int64_t cut = characters - wanted;
+    const std::array<Part, 2> parts{Part{0, cut - task.context},
+                                    Part{cut, std::max<int64_t>(wanted - task.context, 0)}};
+    if (parts[0].samples < 1)
+        throw InputError(phrase("Data", "%1: %2 of %3 characters are left to train on, and a "
+                                        "sample with the one that follows has %4: a longer text or "
+                                        "a smaller data.context is needed"),
+                         task.path.empty() ? std::string("LICENSE") : pathText(task.path), cut,
+                         characters, task.context + 1);
+    return parts;
+}
+
+std::vector<TensorSpec> tensorsOf(const TaskConfig& task, const Characters& characters) {
+    const auto known = static_cast<int64_t>(characters.names.size());
+    return {TensorSpec{"x", {task.context}, DType::I32, known},
+            TensorSpec{"target", {}, DType::I32, known}};
+}
+
+std::vector<Message> notesOf(const Characters& characters) {
+    return {{phrase("Data", "The text has %1 characters, %2 different ones."),
+             characters.places.size(), characters.names.size()}};
+}
+
+/// As tables of classes have them: what cannot be seen by its sign.
+std::string shownName(const std::string& character) {
+    if (character == " ") return "\u2423";
+    if (character == "\n") return "\u21b5";
+    return escapedText(character);
+}
+
+class TextData final : public Dataset {
+public:
+    explicit TextData(const TaskConfig& task)
+        : m_characters(halfscope::read(task)),
+          m_parts(partsOf(task, static_cast<int64_t>(m_characters.places.size()))),
+          m_tensors(tensorsOf(task, m_characters)), m_context(static_cast<size_t>(task.context)) {}
+
+    std::span<const TensorSpec> tensors() const override { return m_tensors; }
+    int64_t samples(Split split) const override {
+        return m_parts[static_cast<size_t>(split)].samples;
+    }
+    std::vector<Unread> read(Pass pass, std::span<const int64_t> samples,
+                             Batch& out) const override {
+        const Part& part = m_parts[static_cast<size_t>(pass.split)];
+        int32_t* x = out.labels(kX).data();
+        const std::span<int32_t> target = out.labels(kTarget);
+        for (size_t row = 0; row < samples.size(); ++row, x += m_context) {
+            const uint16_t* from =
+                m_characters.places.data() + static_cast<size_t>(part.begin + samples[row]);
+            std::copy_n(from, m_context, x);
+            target[row] = from[m_context];
+        }
+        return {};
+    }
+    std::vector<Message> notes() const override { return notesOf(m_characters); }
+    TaskView view() const override {
+        std::vector<std::string> names;
+        for (const std::string& character : m_characters.names)
+            names.push_back(shownName(character));
+        const auto classes = static_cast<int64_t>(names.size());
+        return classesView(classes, std::move(names));
+    }
+
+private:
+    Characters m_characters;
+    std::array<Part, 2> m_parts; ///< by split
+    std::vector<TensorSpec> m_tensors;
+    size_t m_context;
+};
+
+DataFacts textFacts(const TaskConfig& task) {
+    const Characters characters = read(task);
+    const auto parts = partsOf(task, static_cast<int64_t>(characters.places.size()));
+    return {tensorsOf(task, characters), parts[0].samples, parts[1].samples, notesOf(characters)};
+}
+
+PythonData textPython(const TaskConfig& task, int64_t) {
+    const char* note = task.path.empty()
+                           ? "# Halfscope's own text is in the program: this is the file "
+                             "https://www.gnu.org/licenses/gpl-3.0.txt\n"
+                           : "";
+    return {{},
+            lang::filled(R"({NOTE}TEXT = {TEXT}
+CONTEXT = {CONTEXT}
+
+
+def samples():
+    """Each sample is a row of characters, its class the one that follows."""
+    with open(TEXT, newline="", encoding="utf-8-sig") as file:
+        text = file.read()
+    places = {character: i for i, character in enumerate(sorted(set(text)))}
+    values = torch.tensor([places[character] for character in text])
+    cut = len(values) - int({SHARE} * len(values) + 0.5)  # the end is held back
+
+    def split(part):
+        if len(part) <= CONTEXT:
+            return part.new_empty(0, CONTEXT), part[:0]
+        return part[:-1].unfold(0, CONTEXT, 1), part[CONTEXT:]
+
+    return split(values[:cut]), split(values[cut:])
+)",
+                         {{"NOTE", note},
+                          {"TEXT", lang::pythonText(task.path.empty() ? "gpl-3.0.txt" : task.path)},
+                          {"CONTEXT", numberText(task.context)},
+                          {"SHARE", lang::pythonReal(task.validation)}})};
+}
+
+} // namespace
+
+extern const DataSetInfo kTextData;
+const DataSetInfo kTextData{
+    .name = "text",
+    .about = phrase("Settings", "the characters of a text, of which the next one is to be told"),
+    .settings = {"data.path", "data.context", "data.validation"},
+    .targets = Targets::Classes,
+    .validates = true,
+    .fromFiles = true,
+    .view = ViewKind::Classes,
+    .opens =
+        [](const std::string& path, TaskConfig& task) {
+            task.path = path;
+            return path.ends_with(".txt") || path.ends_with(".TXT");
+        },
+    .facts = textFacts,
+    .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {
+        return std::make_unique<TextData>(task);
+    },
+    .python = textPython};
+
+} // namespace halfscope

@@ -1,0 +1,175 @@
+// A text as data: its characters by number, samples and what follows them, the end that is held
+// back, and files that are no text.
+#include "engine/core/error.h"
+#include "engine/data/dataset.h"
+#include "engine/data/shipped_data.h"
+#include "engine/settings/fields.h"
+#include "engine/step/model_shapes.h"
+#include "tests/support/array_files.h"
+#include "tests/support/thrown.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <numeric>
+
+namespace tst_text {
+
+using namespace halfscope;
+using namespace std::string_literals;
+
+namespace {
+
+using Row = std::pair<std::vector<int32_t>, int32_t>; ///< a sample and its class
+
+std::vector<Row> rowsOf(const Dataset& data, Split split) {
+    std::vector<int64_t> all(static_cast<size_t>(data.samples(split)));
+    std::iota(all.begin(), all.end(), 0);
+    Batch batch = Batch::of(data.tensors(), data.samples(split));
+    data.read(split, all, batch);
+    const auto length = data.tensors()[kX].shape.elements();
+    std::vector<Row> rows;
+    for (size_t i = 0; i < all.size(); ++i) {
+        const auto x = batch.labels(kX).begin() + static_cast<std::ptrdiff_t>(i) * length;
+        rows.push_back({{x, x + length}, batch.labels(kTarget)[i]});
+    }
+    return rows;
+}
+
+} // namespace
+
+class TestText : public QObject {
+    Q_OBJECT
+
+private slots:
+    void samplesAndWhatFollows();
+    void charactersInTheOrderOfUnicode();
+    void endIsHeldBack();
+    void shippedText();
+    void refuses_data();
+    void refuses();
+    void networksThatDoNotFit();
+
+private:
+    TaskConfig task(const std::string& text, int64_t context) const {
+        TaskConfig made;
+        made.kind = TaskKind::Text;
+        made.loss.kind = LossKind::CrossEntropy;
+        made.path = writeBytes(m_folder.filePath("t.txt").toStdString(), text);
+        made.context = context;
+        made.validation = 0;
+        return made;
+    }
+    QTemporaryDir m_folder;
+};
+
+void TestText::samplesAndWhatFollows() {
+    const auto data = makeDataset(task("abcab", 2), 0);
+    QCOMPARE(data->tensors()[kX].shape, (Shape{2}));
+    QCOMPARE(data->tensors()[kX].dtype, DType::I32);
+    QCOMPARE(data->tensors()[kX].classes, int64_t{3});
+    QCOMPARE(data->tensors()[kTarget].classes, int64_t{3});
+    const std::vector<Row> wanted{{{0, 1}, 2}, {{1, 2}, 0}, {{2, 0}, 1}};
+    QCOMPARE(rowsOf(*data, Split::Train), wanted);
+    QCOMPARE(data->samples(Split::Validation), int64_t{0});
+    QCOMPARE(data->notes().size(), size_t{1});
+    QCOMPARE(data->notes()[0].english(), "The text has 5 characters, 3 different ones."s);
+}
+
+/// As Python sorts them: one, two, three and four bytes, and behind a byte order mark.
+void TestText::charactersInTheOrderOfUnicode() {
+    const auto data = makeDataset(task("\xef\xbb\xbf\U0001f600\u20ac\u00e4 a\n\u20ac", 6), 0);
+    const std::vector<Row> wanted{{{5, 4, 3, 1, 2, 0}, 4}};
+    QCOMPARE(rowsOf(*data, Split::Train), wanted);
+    const std::vector<std::string> names{"\u21b5", "\u2423", "a", "\u00e4", "\u20ac", "\U0001f600"};
+    QCOMPARE(data->view().classes, names);
+    QCOMPARE(data->view().kind, ViewKind::Classes);
+}
+
+/// No sample has characters of both parts.
+void TestText::endIsHeldBack() {
+    TaskConfig made = task("abcdefghij", 2);
+    made.validation = 0.4;
+    const auto data = makeDataset(made, 0);
+    const std::vector<Row> train{{{0, 1}, 2}, {{1, 2}, 3}, {{2, 3}, 4}, {{3, 4}, 5}};
+    QCOMPARE(rowsOf(*data, Split::Train), train);
+    const std::vector<Row> validation{{{6, 7}, 8}, {{7, 8}, 9}};
+    QCOMPARE(rowsOf(*data, Split::Validation), validation);
+    const DataFacts facts = infoOf(TaskKind::Text).facts(made);
+    QCOMPARE(facts.train, int64_t{4});
+    QCOMPARE(facts.validation, int64_t{2});
+    made.validation = 0.2; // two characters are no sample
+    QCOMPARE(makeDataset(made, 0)->samples(Split::Validation), int64_t{0});
+}
+
+void TestText::shippedText() {
+    TaskConfig made;
+    made.kind = TaskKind::Text;
+    const auto data = makeDataset(made, 0);
+    QCOMPARE(sampleText().substr(0, 46), "                    GNU GENERAL PUBLIC LICENSE"s);
+    QCOMPARE(data->tensors()[kX].classes, int64_t{76});
+    QCOMPARE(data->samples(Split::Train), int64_t{35149 - 3515 - 32});
+    QCOMPARE(data->samples(Split::Validation), int64_t{3515 - 32});
+}
+
+void TestText::refuses_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<QString>("why");
+    const auto row = [](const char* name, const std::string& text, const char* why) {
+        QTest::newRow(name) << QByteArray::fromStdString(text) << QString(why);
+    };
+    row("binary", "abc\0def"s, "byte 3 is not text in UTF-8");
+    row("Latin-1", "caf\xe9 noir", "byte 3 is not text in UTF-8");
+    row("cut", "abcde\xe2\x82", "byte 5 is not text in UTF-8");
+    row("control", "abcd\x1b[0m", "byte 4 is not text in UTF-8");
+    row("empty", "", "a text of at least two different characters is expected");
+    row("one", "aaaaaaaa", "a text of at least two different characters is expected");
+    row("short", "abcd",
+        "4 of 4 characters are left to train on, and a sample with the one that follows has 5: a "
+        "longer text or a smaller data.context is needed");
+    std::string many;
+    for (int i = 0; i < 2049; ++i)
+        many += QString(QChar(0x4e00 + i)).toStdString();
+    row("many", many, "more than 2048 different characters are not allowed");
+}
+
+void TestText::refuses() {
+    QFETCH(const QByteArray, text);
+    QFETCH(const QString, why);
+    const TaskConfig made = task(text.toStdString(), 4);
+    for (const bool whole : {false, true}) {
+        const QString error = QString::fromStdString(thrownBy<InputError>([&] {
+            if (whole)
+                makeDataset(made, 0);
+            else
+                factsOf(made);
+        }));
+        QCOMPARE(error, QString::fromStdString(made.path) + ": " + why);
+    }
+}
+
+/// Told while a model is typed.
+void TestText::networksThatDoNotFit() {
+    RunConfig config = presetNamed("transformer-tiny").config;
+    const auto errorOf = [&](const char* layers) {
+        config.model.layers = layers;
+        return QString::fromStdString(modelShapes(config).error.english());
+    };
+    QCOMPARE(errorOf("Sequential(Embedding(76, 2), Flatten(), Linear(64, 76))"), QString());
+    QCOMPARE(errorOf("Sequential(Embedding(75, 2), Flatten(), Linear(64, 76))"),
+             QString("model.layers, line 1, column 12: Embedding(75, 2): the data has indices from "
+                     "0 to 75: num_embeddings must be at least 76"));
+    QCOMPARE(errorOf("Linear(32, 76)"),
+             QString("model.layers, line 1, column 1: Linear(32, 76): the input is indices, which "
+                     "an Embedding(...) in front of this layer turns into vectors"));
+    QCOMPARE(errorOf("Identity()"),
+             QString("model.layers: the model hands its input on, indices that an Embedding(...) "
+                     "turns into vectors"));
+    config.task.kind = TaskKind::Moons;
+    QVERIFY(errorOf("Sequential(Embedding(76, 2), Flatten())").contains("floating-point numbers"));
+}
+
+} // namespace tst_text
+
+QTEST_GUILESS_MAIN(tst_text::TestText)
+#include "tst_text.moc"
