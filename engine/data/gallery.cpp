@@ -1,12 +1,15 @@
-// Lays samples out in rows, and writes numbers on them.
+// Lays samples out in rows, and writes numbers on them; what follows in a text is drawn in
+// text_sheet.
 #include "engine/data/gallery.h"
 
 #include "engine/core/error.h"
 #include "engine/data/class_counts.h"
+#include "engine/data/text_sheet.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace halfscope {
 
@@ -141,6 +144,15 @@ private:
     Picture m_picture;
 };
 
+bool isText(const Batch& samples) { return samples.tensors[kX].dtype == DType::I32; }
+
+/// Samples that begin one character apart, from the middle of the split.
+std::vector<int64_t> rowOfText(int64_t samples) {
+    std::vector<int64_t> row(static_cast<size_t>(std::min<int64_t>(samples, kTextCharacters)));
+    std::iota(row.begin(), row.end(), (samples - static_cast<int64_t>(row.size())) / 2);
+    return row;
+}
+
 /// Whether a damaged sample ends the training or is skipped is not decided here.
 bool isReadable(const Dataset& data, Split split, int64_t sample) {
     Batch one = Batch::of(data.tensors(), 1);
@@ -151,18 +163,27 @@ bool isReadable(const Dataset& data, Split split, int64_t sample) {
     }
 }
 
+/// Those that can be read.
+std::vector<int64_t> spreadPictures(const Dataset& data, Split split, int64_t all) {
+    const Shape& picture = data.tensors()[kX].shape;
+    const int64_t side = std::clamp<int64_t>(kWidest / std::max(picture[1], picture[2]), 3, 8);
+    const int64_t shown = std::min(side * side, all);
+    std::vector<int64_t> samples;
+    for (int64_t i = 0; i < shown; ++i)
+        if (isReadable(data, split, i * all / shown)) samples.push_back(i * all / shown);
+    return samples;
+}
+
 } // namespace
 
 std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
     const TensorSpec& x = data.tensors()[kX];
     const bool pictures = x.shape.rank() == 3 && (x.shape[0] == 1 || x.shape[0] == 3);
-    if (!pictures || data.tensors()[kTarget].dtype != DType::I32) return nullptr;
+    const bool text = x.dtype == DType::I32;
+    if (!(pictures || text) || data.tensors()[kTarget].dtype != DType::I32) return nullptr;
     const Split split = data.samples(Split::Validation) > 0 ? Split::Validation : Split::Train;
-    const int64_t side = std::clamp<int64_t>(kWidest / std::max(x.shape[1], x.shape[2]), 3, 8);
-    const int64_t all = data.samples(split), shown = std::min(side * side, all);
-    std::vector<int64_t> samples;
-    for (int64_t i = 0; i < shown; ++i)
-        if (isReadable(data, split, i * all / shown)) samples.push_back(i * all / shown);
+    const int64_t all = data.samples(split);
+    const std::vector<int64_t> samples = text ? rowOfText(all) : spreadPictures(data, split, all);
     if (samples.empty()) return nullptr;
     auto gallery = std::make_shared<Gallery>(Gallery{
         Batch::of(data.tensors(), static_cast<int64_t>(samples.size())), data.channelScales()});
@@ -171,8 +192,9 @@ std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
 }
 
 Picture galleryWithClasses(const Gallery& gallery, std::span<const std::string> names) {
-    Sheet sheet(gallery);
     const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
+    if (isText(gallery.samples)) return textSheet(names, labels, labels);
+    Sheet sheet(gallery);
     for (size_t i = 0; i < labels.size(); ++i)
         sheet.number(static_cast<int>(i), labels[i], kInk, kPaper);
     Picture picture = sheet.take();
@@ -184,22 +206,32 @@ Picture galleryWithClasses(const Gallery& gallery, std::span<const std::string> 
     return picture;
 }
 
-Picture galleryWithMistakes(const Gallery& gallery, std::span<const float> scores) {
+namespace {
+
+Picture mistakesOf(const Gallery& gallery, std::span<const int32_t> taken, size_t classes) {
     const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
-    const size_t classes = scores.size() / labels.size();
-    const std::vector<int32_t> taken = highestClasses(scores, classes);
     Sheet sheet(gallery);
-    size_t right = 0;
     for (size_t i = 0; i < labels.size(); ++i) {
-        if (taken[i] == labels[i]) {
-            ++right;
-            continue;
-        }
+        if (taken[i] == labels[i]) continue;
         sheet.frame(static_cast<int>(i));
         const bool none = static_cast<size_t>(taken[i]) == classes; // not a number
         if (!none) sheet.number(static_cast<int>(i), taken[i], kPaper, kWrong);
     }
-    Picture picture = sheet.take();
+    return sheet.take();
+}
+
+} // namespace
+
+Picture galleryWithMistakes(const Gallery& gallery, std::span<const float> scores,
+                            std::span<const std::string> names) {
+    const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
+    const size_t classes = scores.size() / labels.size();
+    const std::vector<int32_t> taken = highestClasses(scores, classes);
+    size_t right = 0;
+    for (size_t i = 0; i < labels.size(); ++i)
+        right += taken[i] == labels[i];
+    Picture picture = isText(gallery.samples) ? textSheet(names, taken, labels)
+                                              : mistakesOf(gallery, taken, classes);
     picture.caption = std::to_string(right) + "/" + std::to_string(labels.size());
     return picture;
 }

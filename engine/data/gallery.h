@@ -1,5 +1,5 @@
-// Pictures with classes, side by side in one picture: the samples themselves, and which of them a
-// network takes for another class.
+// Samples with classes in one picture, and which of them a network takes for another class:
+// pictures side by side, or of a text what follows.
 #pragma once
 
 #include "engine/data/dataset.h"
@@ -19,17 +19,19 @@ struct Gallery {
 };
 
 /// Samples spread evenly over the split to validate on, or where it has none, to train on; at most
-/// 64, and fewer where they are large. A sample that cannot be read is left black. Null where
-/// samples are no pictures (1 or 3 channels) with classes.
+/// 64, and fewer where they are large. Samples that cannot be read are left out. Of a text as many
+/// as a sheet has, one behind the other. Null where samples are neither pictures (1 or 3 channels)
+/// with classes nor characters.
 std::shared_ptr<const Gallery> galleryOf(const Dataset&);
 
-/// The samples with the numbers of their classes. Where no scales are known, the lowest value of
-/// all is black and the highest white. The caption tells what the numbers mean, where `names` are
-/// not just them: "0 T-shirt/top, 1 Trouser".
+/// The samples with the numbers of their classes, or the characters that follow. Where no scales
+/// are known, the lowest value of all is black and the highest white. The caption tells what the
+/// numbers mean, where `names` are not just them: "0 T-shirt/top, 1 Trouser".
 Picture galleryWithClasses(const Gallery&, std::span<const std::string> names);
-/// A sample that was taken for another class, by (rows, classes) scores, has a frame and that
-/// class's number; one that has no class a frame alone. The caption is "58/64": how many were
-/// right.
-Picture galleryWithMistakes(const Gallery&, std::span<const float> scores);
+/// By (rows, classes) scores: a sample that was taken for another class has a frame and that
+/// class's number; one without a highest score has only a frame. Of a text, the characters that are
+/// expected, on orange where another one follows. The caption is "58/64": how many were right.
+Picture galleryWithMistakes(const Gallery&, std::span<const float> scores,
+                            std::span<const std::string> names);
 
 } // namespace halfscope

@@ -18,7 +18,7 @@ public:
     /// Of the predictions (rows, outputs) for a step's batch.
     Picture picture(std::span<const float> prediction, int64_t step) const;
 
-    /// Samples whose classes are shown on them; null where they are no pictures with classes.
+    /// Samples whose classes are shown; null where galleryOf() has none.
     const std::shared_ptr<const Gallery>& gallery() const { return m_gallery; }
 
 private:

@@ -518,7 +518,7 @@ void Experiment::addGalleries(Snapshot& snapshot) {
     for (const auto& lane : m_lanes) {
         const std::optional<std::vector<float>> scores = lane->probe(gallery->samples);
         if (!scores) return;
-        galleries.push_back(galleryWithMistakes(*gallery, *scores));
+        galleries.push_back(galleryWithMistakes(*gallery, *scores, view().classes));
     }
     galleries.push_back(galleryWithClasses(*gallery, view().classes));
     snapshot.galleries = std::move(galleries);

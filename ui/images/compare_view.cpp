@@ -456,8 +456,8 @@ QString CompareView::explanation() const {
                   "data.");
     case ViewKind::Classes:
         if (showsSamples())
-            return tr("Samples to validate on. A frame marks a mistake, its number is the class "
-                      "that the sample was taken for.") +
+            return tr("Samples to validate on. Orange marks mistakes: a frame with the predicted "
+                      "class, or the predicted character.") +
                    u' ' + QString::fromStdString(shownTarget().caption);
         if (m_validated > 0)
             return tr("All samples to validate on, after step %1: true classes downwards, "

@@ -1,6 +1,7 @@
 // Which class each sample is taken for: counted, as a table, and marked on the samples themselves.
 #include "engine/data/class_counts.h"
 #include "engine/data/gallery.h"
+#include "engine/data/text_sheet.h"
 #include "engine/settings/fields.h"
 
 #include <QTest>
@@ -45,6 +46,7 @@ private slots:
     void samplesAreSpreadOverTheSplit();
     void mistakesAreMarked();
     void numbersOfClasses();
+    void textIsWritten();
     void noPictures();
 };
 
@@ -84,14 +86,14 @@ void TestGallery::mistakesAreMarked() {
     std::vector<float> scores(labels.size() * 10);
     for (size_t i = 0; i < labels.size(); ++i)
         scores[i * 10 + static_cast<size_t>(labels[i])] = 1;
-    const Picture right = galleryWithMistakes(*gallery, scores);
+    const Picture right = galleryWithMistakes(*gallery, scores, {});
     QCOMPARE(right.width, 8 * kCell);
     QCOMPARE(right.caption, std::string("64/64"));
     QCOMPARE(framed(right, 64), std::vector<int>{});
 
     scores[5 * 10 + (static_cast<size_t>(labels[5]) + 1) % 10] = 2; // taken for the next class
     std::fill_n(scores.begin() + 17 * 10, 10, std::nanf(""));       // for none
-    const Picture wrong = galleryWithMistakes(*gallery, scores);
+    const Picture wrong = galleryWithMistakes(*gallery, scores, {});
     QCOMPARE(wrong.caption, std::string("62/64"));
     QCOMPARE(framed(wrong, 64), (std::vector<int>{5, 17}));
     QCOMPARE(wrong.values.size(), right.values.size());
@@ -105,6 +107,42 @@ void TestGallery::numbersOfClasses() {
     QCOMPARE(named.caption, std::string("0 shirt, 1 shoe"));
     // a digit on white paper in the corner of the first sample
     QCOMPARE(named.values.front(), 1.0f);
+}
+
+/// Side by side in the text, as letters; one that is expected wrongly stands on orange.
+void TestGallery::textIsWritten() {
+    TaskConfig task;
+    task.kind = TaskKind::Text;
+    const auto data = makeDataset(task, 0);
+    const auto gallery = galleryOf(*data);
+    QVERIFY(gallery != nullptr);
+    QCOMPARE(gallery->rows(), int64_t{kTextCharacters});
+    const std::span<const int32_t> x = gallery->labels(kX), labels = gallery->labels(kTarget);
+    QVERIFY(std::equal(x.begin() + 1, x.begin() + 32, x.begin() + 32)); // one character apart
+    QCOMPARE(x[63], labels[0]);
+    const auto names = data->view().classes;
+    const Picture text = galleryWithClasses(*gallery, names);
+    std::vector<float> scores(labels.size() * names.size());
+    for (size_t i = 0; i < labels.size(); ++i)
+        scores[i * names.size() + static_cast<size_t>(labels[i])] = 1;
+    const Picture right = galleryWithMistakes(*gallery, scores, names);
+    QCOMPARE(right.values, text.values);
+    QCOMPARE(right.caption, std::string("286/286"));
+    const auto orange = [](const Picture& picture) {
+        int pixels = 0;
+        for (size_t i = 0; i < picture.values.size(); i += 3)
+            pixels += picture.values[i] == 1 && picture.values[i + 2] < 0.5f;
+        return pixels;
+    };
+    QCOMPARE(orange(right), 0);
+    // a space and a line end, drawn as nothing and as a hook, and none at all as a box
+    const std::array<std::string, 3> three{"\u2423", "\u21b5", "a"};
+    const std::array<int32_t, 4> shown{0, 1, 2, 3}, wanted{2, 2, 2, 2};
+    const int cell = 2 * 6 * 2 * 14;
+    QVERIFY(orange(textSheet(three, shown, wanted)) > 3 * cell - 200);
+    QCOMPARE(orange(textSheet(three, std::span(shown).first(1), std::span(wanted).first(1))), cell);
+    QCOMPARE(orange(textSheet(three, std::span(shown).subspan(2, 1), std::span(wanted).first(1))),
+             0);
 }
 
 void TestGallery::noPictures() {

@@ -337,7 +337,7 @@ void TestPictures::galleryShowsPixels() {
     config.deviation = "0.25, 2, 0.5";
     const auto gallery = galleryOf(*makeDataset(config, 0));
     QVERIFY(gallery && gallery->samples.floats(kX)[0] < -1); // (0.2 - 0.5) / 0.25
-    const Picture shown = galleryWithMistakes(*gallery, std::array{1.0f, 0.0f, 0.0f, 1.0f});
+    const Picture shown = galleryWithMistakes(*gallery, std::array{1.0f, 0.0f, 0.0f, 1.0f}, {});
     constexpr int kMargin = 2;
     const auto pixel = [&](int sample, size_t channel) {
         const int x = kMargin, y = sample * (kSide + 2 * kMargin) + kMargin; // one below the other

@@ -29,9 +29,10 @@ void TestFirstPresets::play_data() {
     QTest::newRow("line-fit") << "A: y = ";
     QTest::newRow("moons") << "Orange, crosses";
     QTest::newRow("spirals") << "Orange, crosses";
-    QTest::newRow("mnist-cnn") << "A frame marks a mistake";
-    QTest::newRow("fashion-cnn") << "A frame marks a mistake";
-    QTest::newRow("resnet-small") << "A frame marks a mistake";
+    QTest::newRow("mnist-cnn") << "Orange marks mistakes";
+    QTest::newRow("fashion-cnn") << "Orange marks mistakes";
+    QTest::newRow("resnet-small") << "Orange marks mistakes";
+    QTest::newRow("transformer-tiny") << "predicted character";
     QTest::newRow("gan") << "same random numbers";
 }
 
