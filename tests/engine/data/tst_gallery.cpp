@@ -116,8 +116,8 @@ void TestGallery::textIsWritten() {
     const auto data = makeDataset(task, 0);
     const auto gallery = galleryOf(*data);
     QVERIFY(gallery != nullptr);
-    QCOMPARE(gallery->rows(), int64_t{kTextCharacters});
-    const std::span<const int32_t> x = gallery->labels(kX), labels = gallery->labels(kTarget);
+    QCOMPARE(gallery->samples.rows(), int64_t{kTextCharacters});
+    const std::span<const int32_t> x = gallery->samples.labels(kX), labels = gallery->samples.labels(kTarget);
     QVERIFY(std::equal(x.begin() + 1, x.begin() + 32, x.begin() + 32)); // one character apart
     QCOMPARE(x[63], labels[0]);
     const auto names = data->view().classes;
