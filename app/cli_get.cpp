@@ -49,6 +49,9 @@ int get(const GetOptions& options) {
         throw InputError(Message::data(quotedText(options.name) +
                                        " is no data set that can be fetched: mnist can"));
     const std::string folder = options.folder.empty() ? usualMnistFolder() : options.folder;
+    if (folder.empty())
+        throw InputError(Message::data("get: --out is missing: without a home folder there is no "
+                                       "usual one"));
     std::vector<std::string> addresses(mnistAddresses().begin(), mnistAddresses().end());
     if (!options.from.empty())
         addresses = {options.from.ends_with('/') ? options.from : options.from + "/"};

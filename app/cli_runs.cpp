@@ -7,6 +7,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/user_folders.h"
 #include "engine/runs/left_session.h"
 #include "engine/runs/run_saving.h"
 #include "engine/train/checkpoint.h"
@@ -14,7 +15,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <filesystem>
 #include <vector>
 
@@ -26,12 +26,11 @@ constexpr const char* kActions = "list, show, export or delete";
 
 /// Where the window keeps its sessions (AppLocalDataLocation of Qt).
 std::string usualFolder() {
-    const char* const data = std::getenv("XDG_DATA_HOME");
-    const char* const home = std::getenv("HOME");
-    const std::string base = data && data[0] == '/'
-                                 ? std::string(data)
-                                 : std::string(home ? home : "") + "/.local/share";
-    return base + "/Halfscope/halfscope/sessions";
+    const std::string data = userDataFolder();
+    if (data.empty())
+        throw InputError(Message::data("runs: --sessions is missing: without a home folder there "
+                                       "is no usual one"));
+    return data + "/Halfscope/halfscope/sessions";
 }
 
 std::string nameOf(const LeftSession& session, const LeftRun& run) {

@@ -3,9 +3,9 @@
 
 #include "engine/core/error.h"
 #include "engine/io/open_folder.h"
+#include "engine/io/user_folders.h"
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 
 namespace halfscope {
@@ -38,13 +38,8 @@ int64_t mnistBytes() {
 }
 
 std::string usualMnistFolder() {
-    const auto variable = [](const char* name) {
-        const char* value = std::getenv(name);
-        return std::filesystem::path(value ? value : "");
-    };
-    std::filesystem::path data = variable("XDG_DATA_HOME");
-    if (!data.is_absolute()) data = variable("HOME") / ".local/share";
-    return (data / "halfscope/mnist").string();
+    const std::string data = userDataFolder();
+    return data.empty() ? data : data + "/halfscope/mnist";
 }
 
 void getMnist(const std::string& folder, std::span<const RemoteFile> files,

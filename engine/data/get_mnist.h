@@ -11,9 +11,10 @@ namespace halfscope {
 /// The four files as they were published, and where they are served.
 std::span<const RemoteFile> mnistFiles();
 std::span<const std::string> mnistAddresses();
-/// Of all files, for the question that comes first.
+/// The size of all files together, for the question before the download.
 int64_t mnistBytes();
-/// Where programs of this user keep data: $XDG_DATA_HOME/halfscope/mnist, or what stands for it.
+/// $XDG_DATA_HOME/halfscope/mnist; where that is not set, ~/.local/share/halfscope/mnist. Empty
+/// where the user has no home folder.
 std::string usualMnistFolder();
 
 /// Fetches what is missing into a folder, which is made where it is not there: then data.path can

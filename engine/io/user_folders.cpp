@@ -1,0 +1,41 @@
+// Asks the environment, then the account.
+#include "engine/io/user_folders.h"
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include <pwd.h>
+#include <unistd.h>
+
+namespace halfscope {
+
+namespace {
+
+std::filesystem::path variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+std::filesystem::path homeFolder() {
+    std::filesystem::path home = variable("HOME");
+    if (home.is_absolute()) return home;
+    std::array<char, 4096> memory{};
+    passwd entry{};
+    passwd* found = nullptr;
+    if (::getpwuid_r(::geteuid(), &entry, memory.data(), memory.size(), &found) != 0 || !found)
+        return {};
+    home = found->pw_dir;
+    return home.is_absolute() ? home : std::filesystem::path();
+}
+
+} // namespace
+
+std::string userDataFolder() {
+    const std::filesystem::path data = variable("XDG_DATA_HOME");
+    if (data.is_absolute()) return data.string();
+    const std::filesystem::path home = homeFolder();
+    return home.empty() ? std::string() : (home / ".local/share").string();
+}
+
+} // namespace halfscope
