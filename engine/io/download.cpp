@@ -18,6 +18,8 @@
 
 #include <curl/curl.h>
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace halfscope {
@@ -31,13 +33,20 @@ using Refusal = std::optional<Message>;
 class PartFile {
 public:
     explicit PartFile(std::string path)
-        : m_path(std::move(path)),
-          m_file(::open(m_path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) {
+        : m_path(std::move(path)), m_file(::open(m_path.c_str(), kOpening, 0666)) {
         if (!m_file.isOpen()) fail(errno);
+        if (!isOurs())
+            throw RunError(phrase("Files", "%1: another program is downloading this file"),
+                           pathText(m_path));
         const off_t end = ::lseek(m_file.number(), 0, SEEK_END);
         if (end < 0) fail(errno);
         m_bytes = static_cast<int64_t>(end);
     }
+    ~PartFile() {
+        if (m_bytes == 0) ::unlink(m_path.c_str());
+    }
+    PartFile(const PartFile&) = delete;
+    PartFile& operator=(const PartFile&) = delete;
 
     const std::string& path() const { return m_path; }
     int64_t bytes() const { return m_bytes; }
@@ -56,15 +65,30 @@ public:
     void finish(const std::string& path) {
         if (const int error = syncToDisk(m_file.number())) fail(error);
         if (std::rename(m_path.c_str(), path.c_str()) != 0) fail(errno);
+        m_bytes = -1; // the name is gone
     }
     [[noreturn]] void fail(int error) const {
         failFile(m_path, phrase("Files", "%1: cannot write: %2"), error);
     }
 
 private:
+    /// False where another program writes the file, or has just finished it. A disk that has no
+    /// locks allows every program.
+    bool isOurs() const {
+        const bool locked = ::flock(m_file.number(), LOCK_EX | LOCK_NB) == 0;
+        if (!locked && errno == EWOULDBLOCK) return false;
+        struct stat opened {
+        }, named{};
+        return ::fstat(m_file.number(), &opened) == 0 && ::stat(m_path.c_str(), &named) == 0 &&
+               opened.st_ino == named.st_ino;
+    }
+
+    // a pipe of that name must not be waited for
+    static constexpr int kOpening =
+        O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
     std::string m_path;
     Descriptor m_file;
-    int64_t m_bytes = 0;
+    int64_t m_bytes = -1;
 };
 
 /// One request for what is missing of a file.
@@ -86,6 +110,7 @@ public:
         set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
         set(CURLOPT_FAILONERROR, 1L);
         set(CURLOPT_NOSIGNAL, 1L);
+        set(CURLOPT_QUICK_EXIT, 1L); // a user who stops does not wait for a name to be resolved
         set(CURLOPT_CONNECTTIMEOUT, kSecondsToConnect);
         set(CURLOPT_LOW_SPEED_LIMIT, 1L);
         set(CURLOPT_LOW_SPEED_TIME, kSecondsOfSilence);
@@ -102,7 +127,7 @@ public:
         if (m_writeError != 0) m_part.fail(m_writeError);
         return refusalOf(code);
     }
-    /// The server cannot send the rest of a file.
+    /// What there is cannot be continued: the server refuses the rest, or its file is another one.
     bool mustRestart() const { return m_mustRestart; }
 
 private:
@@ -116,22 +141,34 @@ private:
         long answer = 0;
         curl_easy_getinfo(m_curl.get(), CURLINFO_RESPONSE_CODE, &answer);
         const std::string address = pathText(m_address);
-        if (m_tooMuch)
-            return Message(phrase("Files", "%1: the server sends another file: more than %2 bytes"),
+        if (m_tooMuch) {
+            m_mustRestart = true;
+            return Message(phrase("Files", "%1: the server sent a different file (more than %2 "
+                                           "bytes); it was discarded"),
                            address, m_wanted.bytes);
+        }
+        // with a range asked for, libcurl takes 416 for a success
         m_mustRestart =
-            code == CURLE_RANGE_ERROR ||
-            (code == CURLE_HTTP_RETURNED_ERROR && answer == kRangeRefused && m_part.bytes() > 0);
+            code == CURLE_RANGE_ERROR || (answer == kRangeRefused && m_part.bytes() > 0);
         if (code == CURLE_HTTP_RETURNED_ERROR)
-            return Message(phrase("Files", "%1: the server answers with the error %2"), address,
+            return Message(phrase("Files", "%1: the server answered with error %2"), address,
                            static_cast<int64_t>(answer));
         if (code != CURLE_OK && !m_begun)
             return Message(phrase("Files", "%1: cannot be reached: %2"), address,
                            m_words[0] != '\0' ? m_words.data() : curl_easy_strerror(code));
+        curl_off_t length = -1; // unknown where the server does not tell it
+        curl_easy_getinfo(m_curl.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+        const bool complete = code == CURLE_OK && length >= 0;
+        if (m_part.bytes() < m_wanted.bytes && complete) {
+            m_mustRestart = true;
+            return Message(phrase("Files", "%1: the server sent a different file (%2 bytes in "
+                                           "place of %3); it was discarded"),
+                           address, m_part.bytes(), m_wanted.bytes);
+        }
         if (m_part.bytes() < m_wanted.bytes)
             return Message(phrase("Files",
-                                  "%1: the connection was cut after %2 of %3 bytes; they are "
-                                  "kept, and another try goes on from there"),
+                                  "%1: the connection broke after %2 of %3 bytes; these are "
+                                  "kept, and the next try resumes from there"),
                            address, m_part.bytes(), m_wanted.bytes);
         return std::nullopt;
     }
@@ -150,7 +187,7 @@ private:
         if (isCancelled()) return 1;
         try {
             if (self->m_progress) self->m_progress(self->m_wanted, self->m_part.bytes());
-        } catch (...) { // nobody to show it to is no reason to stop
+        } catch (...) { // a failing progress display must not stop the download
         }
         return 0;
     }
@@ -181,17 +218,15 @@ Refusal fetchFrom(const RemoteFile& file, const std::string& address, PartFile& 
         if (part.bytes() < file.bytes) {
             Transfer transfer(file, address, part, progress);
             const Refusal refusal = transfer.run();
-            if (transfer.mustRestart() && resumed) {
-                part.restart();
-                continue;
-            }
+            if (transfer.mustRestart()) part.restart();
+            if (transfer.mustRestart() && resumed) continue;
             if (refusal) return refusal;
         }
         if (hasContent(part.path(), file)) return std::nullopt;
         part.restart();
         if (!resumed)
-            return Message(phrase("Files", "%1: the server sends another file: its checksum is not "
-                                           "the known one; nothing of it is kept"),
+            return Message(phrase("Files", "%1: the server sent a different file (its checksum is "
+                                           "wrong); it was discarded"),
                            pathText(address));
     }
 }
@@ -206,6 +241,7 @@ void startCurl() {
 
 void fetchFile(const RemoteFile& file, std::span<const std::string> addresses,
                const std::string& folder, const FetchProgress& progress) {
+    require(!addresses.empty(), "an address to fetch from");
     const std::string path = (std::filesystem::path(folder) / file.name).string();
     if (hasContent(path, file)) return;
     startCurl();
@@ -215,7 +251,6 @@ void fetchFile(const RemoteFile& file, std::span<const std::string> addresses,
         refusal = fetchFrom(file, address + file.name, part, progress);
         if (!refusal) return part.finish(path);
     }
-    if (part.bytes() == 0) ::unlink(part.path().c_str());
     throw RunError(*refusal);
 }
 

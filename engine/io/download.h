@@ -1,5 +1,5 @@
-// Fetches files over HTTP (libcurl): what has come is kept, so that a download that was cut goes on
-// where it ended, and a file has its name only once its checksum fits.
+// Downloads files over HTTP (libcurl). What was received is kept, so that an interrupted download
+// resumes; a file gets its name only once its checksum is right.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ using FetchProgress = std::function<void(const RemoteFile&, int64_t have)>;
 /// Fetches a file into a folder that is there, from the first of the addresses
 /// ("https://host/dir/") that serves it. FOLDER/NAME.part holds what has come so far. Nothing is
 /// fetched where a file of this content is there already. Cancellable. RunError in one sentence,
-/// with the address or path: no connection, an answer that is none, a connection that was cut,
-/// another content than expected, a full disk.
+/// with the address or path: no connection, an error from the server, an interrupted transfer,
+/// unexpected content, another program that downloads the same file, a full disk.
 void fetchFile(const RemoteFile&, std::span<const std::string> addresses, const std::string& folder,
                const FetchProgress&);
 

@@ -4,14 +4,16 @@
 
 #include <arpa/inet.h>
 #include <atomic>
-#include <functional>
+#include <cerrno>
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,6 +27,7 @@ public:
         int status = 200;
         size_t cutAfter = std::string::npos; ///< bytes of what is sent; then the connection ends
         bool ranges = true;                  ///< sends the rest alone where that is asked for
+        bool stalls = false;                 ///< behind cutAfter: the connection stays, silent
     };
 
     HttpServer() : m_socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -39,6 +42,7 @@ public:
         m_thread = std::thread([this] { serve(); });
     }
     ~HttpServer() {
+        m_ending = true;
         ::shutdown(m_socket, SHUT_RDWR);
         m_thread.join();
         ::close(m_socket);
@@ -61,6 +65,7 @@ private:
     void serve() {
         for (;;) {
             const int client = ::accept(m_socket, nullptr, nullptr);
+            if (client < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
             if (client < 0) return;
             answer(client);
             ::close(client);
@@ -100,6 +105,14 @@ private:
             text += "Content-Range: bytes " + std::to_string(from) + "-" +
                     std::to_string(all.size() - 1) + "/" + std::to_string(all.size()) + "\r\n";
         send(client, text + "\r\n" + body.substr(0, told.cutAfter));
+        while (told.stalls && !m_ending && isOpen(client)) {
+        }
+    }
+    /// Whether the other side is still there some milliseconds later.
+    static bool isOpen(int client) {
+        pollfd waiting{client, POLLIN, 0};
+        char byte = 0;
+        return ::poll(&waiting, 1, 10) == 0 || ::recv(client, &byte, 1, 0) > 0;
     }
     static void send(int client, std::string_view bytes) {
         while (!bytes.empty()) {
@@ -110,6 +123,7 @@ private:
     }
 
     int m_socket;
+    std::atomic<bool> m_ending = false;
     int m_port = 0;
     mutable std::mutex m_mutex;
     std::map<std::string, Answer> m_answers;
