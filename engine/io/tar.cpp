@@ -87,8 +87,8 @@ TarReader::TarReader(std::string path) : m_path(std::move(path)), m_file(m_path)
     std::array<char, 2> start{};
     const size_t count = m_file.read(start);
     if (count == start.size() && start[0] == '\x1f' && start[1] == '\x8b')
-        throw InputError(phrase("Files", "%1: the archive is packed by gzip; unpack it first, for "
-                                         "samples are read from the middle"),
+        throw InputError(phrase("Files", "%1: the archive is compressed with gzip; decompress it "
+                                         "first: samples are read from any place in it"),
                          pathText(m_path));
 }
 
@@ -147,10 +147,9 @@ bool TarReader::next(TarEntry& entry) {
         Header header;
         m_file.skipTo(m_header);
         if (!readBlock(header.block))
-            fail(phrase("Files", "the archive ends early: the mark of its end is missing"));
+            fail(phrase("Files", "the archive ends early: its end marker is missing"));
         if (header.isZero()) return false;
-        if (!header.sumFits())
-            fail(phrase("Files", "no header of a file: its checksum does not fit"));
+        if (!header.sumFits()) fail(phrase("Files", "not a file header: its checksum is wrong"));
         const auto bytes = header.bytes();
         const std::string name = longName.empty() ? header.name() : longName;
         if (!bytes)
@@ -164,8 +163,8 @@ bool TarReader::next(TarEntry& entry) {
         if (type == 'L') longName = untilZero(content({"", m_header + kBlock, size}, kMostExtra));
         if (extra) continue;
         if (!isSafe(name))
-            fail({phrase("Files", "the name %1 is not allowed: it must lead into the archive, "
-                                  "without a slash in front and without .."),
+            fail({phrase("Files", "the name %1 is not allowed: it must be a relative path "
+                                  "without .."),
                   quotedText(name)});
         const bool folder = type == '5' || name.ends_with('/');
         if (!folder && type != '0' && type != '\0' && type != '7')
@@ -183,8 +182,8 @@ bool TarReader::next(TarEntry& entry) {
 
 std::string TarReader::content(const TarEntry& entry, size_t most) {
     if (entry.bytes > static_cast<int64_t>(most))
-        fail({phrase("Files", "%1 has %2 bytes; at most %3 are read"), pathText(entry.name),
-              entry.bytes, most});
+        throw InputError(phrase("Files", "%1, byte %2: %3 has %4 bytes; at most %5 are read"),
+                         pathText(m_path), entry.offset, pathText(entry.name), entry.bytes, most);
     std::string bytes(static_cast<size_t>(entry.bytes), '\0');
     m_file.skipTo(entry.offset);
     if (!readBlock(bytes))

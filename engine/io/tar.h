@@ -20,7 +20,7 @@ struct TarEntry {
 /// Plain archives as POSIX (ustar, pax) and GNU tar write them, from their first file to the last.
 class TarReader {
 public:
-    /// InputError "PATH: cannot read: REASON"; for an archive that is packed.
+    /// InputError "PATH: cannot read: REASON"; also for a compressed archive.
     explicit TarReader(std::string path);
 
     /// The next file, without its content; false at the mark that ends the archive. Cancellable.

@@ -250,7 +250,11 @@ void tar(std::string_view given) {
         const bool inside = entry.offset >= 512 && entry.bytes >= 0 &&
                             entry.offset + entry.bytes <= static_cast<int64_t>(bytes.size());
         require(inside, "a file that is not in its archive");
-        require(!entry.name.starts_with('/'), "a name that leads out of the archive");
+        const bool leadsOut = entry.name.starts_with('/') ||
+                              ("/" + entry.name + "/").find("/../") != std::string::npos;
+        require(!leadsOut, "a name that leads out of the archive");
+        require(readTarEntry(file.path(), entry) == reader.content(entry, bytes.size()),
+                "another content when it is read alone");
         require(
             reader.content(entry, bytes.size()) ==
                 bytes.substr(static_cast<size_t>(entry.offset), static_cast<size_t>(entry.bytes)),

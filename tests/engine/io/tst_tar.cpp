@@ -132,8 +132,9 @@ void TestTar::refuses_data() {
         return first + tarFile(TarHeader{"b", size}, content) + tarEnd();
     };
     row("empty", "", ", byte 0: the archive ends early");
-    row("text", std::string(600, 'x'), ", byte 0: no header of a file: its checksum does not fit");
-    row("packed", gzipBytes(named("b")), ": the archive is packed by gzip; unpack it first");
+    row("text", std::string(600, 'x'), ", byte 0: not a file header: its checksum is wrong");
+    row("packed", gzipBytes(named("b")),
+        ": the archive is compressed with gzip; decompress it first");
     row("parent", named("../b"), ", byte 1024: the name \"../b\" is not allowed");
     row("parent inside", named("a/../../b"), "the name \"a/../../b\" is not allowed");
     row("parent at the end", named("a/.."), "the name \"a/..\" is not allowed");
@@ -166,7 +167,7 @@ void TestTar::refuses_data() {
         "the name \"../b\" is not allowed");
     std::string wrong = named("b");
     wrong[1024 + 5] = 'x';
-    row("checksum", wrong, ", byte 1024: no header of a file: its checksum does not fit");
+    row("checksum", wrong, ", byte 1024: not a file header: its checksum is wrong");
 }
 
 void TestTar::refuses() {
@@ -196,7 +197,7 @@ void TestTar::contentAtMost() {
     QCOMPARE(reader.content(entry, 5), std::string("12345"));
     QVERIFY(thrownBy<InputError>([&] {
                 reader.content(entry, 4);
-            }).ends_with(", byte 0: a has 5 bytes; at most 4 are read"));
+            }).ends_with(", byte 512: a has 5 bytes; at most 4 are read"));
     QVERIFY(!reader.next(entry)); // whatever was read in between
     entry.offset += 2000;         // of an archive that has become shorter
     QVERIFY(thrownBy<InputError>([&] {
