@@ -1,16 +1,13 @@
 // Keys, variable-length numbers and little-endian values.
 #include "engine/io/protobuf.h"
 
-#include <bit>
-#include <cstring>
+#include "engine/io/little_endian.h"
 
 namespace halfscope {
 
 namespace {
 
 enum WireType : int { kVarint = 0, kEightBytes = 1, kBytes = 2, kFourBytes = 5 };
-
-static_assert(std::endian::native == std::endian::little, "values are written as they lie here");
 
 } // namespace
 
@@ -32,17 +29,13 @@ ProtoMessage& ProtoMessage::whole(int field, int64_t value) {
 
 ProtoMessage& ProtoMessage::real(int field, float value) {
     key(field, kFourBytes);
-    char bytes[sizeof value];
-    std::memcpy(bytes, &value, sizeof value);
-    m_bytes.append(bytes, sizeof bytes);
+    appendBytes(m_bytes, value);
     return *this;
 }
 
 ProtoMessage& ProtoMessage::real(int field, double value) {
     key(field, kEightBytes);
-    char bytes[sizeof value];
-    std::memcpy(bytes, &value, sizeof value);
-    m_bytes.append(bytes, sizeof bytes);
+    appendBytes(m_bytes, value);
     return *this;
 }
 

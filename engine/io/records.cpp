@@ -1,8 +1,9 @@
 // The checksum by a table of 256 entries, and the frame around a record.
 #include "engine/io/records.h"
 
+#include "engine/io/little_endian.h"
+
 #include <array>
-#include <cstring>
 
 namespace halfscope {
 
@@ -23,13 +24,6 @@ constexpr std::array<uint32_t, 256> kTable = [] {
 /// A checksum of data that holds checksums is weak; TFRecord therefore rotates and shifts them.
 uint32_t masked(uint32_t crc) { return (crc >> 15 | crc << 17) + 0xA282EAD8; }
 
-template <class Value>
-void append(std::string& to, Value value) {
-    char bytes[sizeof value];
-    std::memcpy(bytes, &value, sizeof value);
-    to.append(bytes, sizeof bytes);
-}
-
 } // namespace
 
 uint32_t crc32c(std::string_view bytes) {
@@ -42,10 +36,10 @@ uint32_t crc32c(std::string_view bytes) {
 std::string recordOf(std::string_view data) {
     std::string record;
     record.reserve(data.size() + 16);
-    append(record, uint64_t{data.size()});
-    append(record, masked(crc32c(record)));
+    appendBytes(record, uint64_t{data.size()});
+    appendBytes(record, masked(crc32c(record)));
     record += data;
-    append(record, masked(crc32c(data)));
+    appendBytes(record, masked(crc32c(data)));
     return record;
 }
 
