@@ -1,11 +1,14 @@
 // Calls of the system relative to a folder's descriptor, with the words of their errors.
 #include "engine/io/open_folder.h"
 
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 
 #include <cerrno>
+#include <memory>
 #include <system_error>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,6 +52,50 @@ Descriptor openFolder(const std::string& path) {
     Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.isOpen() || errno != EACCES) return folder;
     return Descriptor(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+namespace {
+
+bool isWanted(DIR* folder, const dirent& entry, Entries wanted) {
+    const std::string_view name = entry.d_name;
+    if (name == "." || name == "..") return false;
+    if (wanted == Entries::All) return true;
+    const bool known = entry.d_type != DT_UNKNOWN && entry.d_type != DT_LNK;
+    struct stat status {};
+    if (!known && ::fstatat(::dirfd(folder), entry.d_name, &status, 0) != 0) return false;
+    const unsigned type = known ? entry.d_type : IFTODT(status.st_mode);
+    return type == (wanted == Entries::Files ? DT_REG : DT_DIR);
+}
+
+} // namespace
+
+std::vector<std::string> namesIn(const std::string& folder, Entries wanted, int* error,
+                                 size_t most) {
+    if (error) *error = 0;
+    const auto close = [](DIR* list) { ::closedir(list); };
+    const std::unique_ptr<DIR, decltype(close)> list(::opendir(folder.c_str()), close);
+    std::vector<std::string> names;
+    errno = list ? 0 : errno;
+    while (const dirent* entry = list ? ::readdir(list.get()) : nullptr) {
+        checkCancelled();
+        if (names.size() == most) return names;
+        if (isWanted(list.get(), *entry, wanted)) names.emplace_back(entry->d_name);
+        errno = 0; // which alone tells the end from a failure
+    }
+    if (errno == 0) return names;
+    if (error) *error = errno;
+    return {};
+}
+
+std::string fileStamp(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return {};
+    std::string stamp;
+    for (const auto part :
+         {int64_t(status.st_ino), int64_t(status.st_mtim.tv_sec), int64_t(status.st_mtim.tv_nsec),
+          int64_t(status.st_size), int64_t(status.st_mode)})
+        stamp += std::to_string(part) + "/";
+    return stamp;
 }
 
 OpenFolder::OpenFolder(std::string path) : m_path(std::move(path)), m_folder(openFolder(m_path)) {

@@ -4,9 +4,11 @@
 
 #include "engine/core/message.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace halfscope {
 
@@ -45,6 +47,17 @@ Descriptor openFolder(const std::string& path);
 /// Waits until the disk has all of a file or folder; 0, or the error's number. What cannot be
 /// waited for (a pipe, some network folders) counts as done.
 int syncToDisk(int file);
+
+enum class Entries { All, Files, Folders }; ///< a link counts as what it leads to
+/// The names of the entries in a folder but for "." and "..", in the disk's order, the first `most`
+/// of them. Empty where the folder cannot be listed; then `error` is the system's number, else 0.
+/// Cancellable. The standard library's iterator would end the program where there is no memory for
+/// a name.
+std::vector<std::string> namesIn(const std::string& folder, Entries = Entries::All,
+                                 int* error = nullptr, size_t most = SIZE_MAX);
+/// Differs when a file was written, replaced, or opened to others. Empty where there is no such
+/// file.
+std::string fileStamp(const std::string& path);
 
 class OpenFolder {
 public:

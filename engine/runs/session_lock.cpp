@@ -76,11 +76,9 @@ void SessionLock::removeSession() {
 
 std::vector<std::string> sessionsIn(const std::string& folder) {
     std::vector<std::string> names;
-    std::error_code error;
-    for (fs::directory_iterator each(folder, error), end; !error && each != end;
-         each.increment(error))
-        if (each->path().extension() == kSessionEnding && each->is_regular_file(error))
-            names.push_back(each->path().stem().string());
+    for (const std::string& each : namesIn(folder, Entries::Files))
+        if (const fs::path name = each; name.extension() == kSessionEnding)
+            names.push_back(name.stem().string());
     std::sort(names.begin(), names.end());
     return names;
 }

@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/io/growing_file.h"
+#include "engine/io/open_folder.h"
 #include "engine/io/output_folder.h"
 #include "engine/io/protobuf.h"
 #include "engine/io/records.h"
@@ -47,12 +48,8 @@ int64_t secondsIn(std::string_view name) {
 }
 
 std::vector<std::string> eventFilesIn(const std::string& folder) {
-    std::vector<std::string> names;
-    std::error_code ignored; // a folder that cannot be listed is one without files
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-        std::string name = entry.path().filename().string();
-        if (secondsIn(name) >= 0) names.push_back(std::move(name));
-    }
+    std::vector<std::string> names = namesIn(folder); // none where it cannot be listed
+    std::erase_if(names, [](const std::string& name) { return secondsIn(name) < 0; });
     return names;
 }
 

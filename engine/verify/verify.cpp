@@ -5,11 +5,11 @@
 #include "engine/core/escape.h"
 #include "engine/core/text.h"
 #include "engine/devices/device_list.h"
+#include "engine/io/open_folder.h"
 #include "engine/verify/suites.h"
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <stdexcept>
 
 namespace halfscope {
@@ -44,11 +44,11 @@ bool isWorse(double deviation, double bound, double than, double thanBound) {
 
 void checkFolder(const std::string& folder) {
     if (folder.empty()) return;
-    std::error_code error;
-    const std::filesystem::directory_iterator any(folder, error);
-    if (error)
+    int error = 0;
+    namesIn(folder, Entries::All, &error, 0);
+    if (error != 0)
         throw InputError(phrase("Verification", "%1: cannot read this folder: %2"), folder,
-                         error.message());
+                         reasonOf(error));
 }
 
 std::vector<std::string> wantedSuites(const VerifyOptions& options) {

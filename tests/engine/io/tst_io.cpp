@@ -8,8 +8,10 @@
 #include "engine/io/growing_file.h"
 #include "engine/io/input_file.h"
 #include "engine/io/json_text.h"
+#include "engine/io/open_folder.h"
 #include "engine/io/output_folder.h"
 #include "engine/io/picture.h"
+#include "tests/support/ordinary_user.h"
 #include "tests/support/thrown.h"
 
 #include <QDir>
@@ -54,25 +56,6 @@ private:
     rlimit m_before{};
 };
 
-/// Root may write anywhere: for a scope, an ordinary user.
-class OrdinaryUser {
-public:
-    OrdinaryUser() : m_wasRoot(geteuid() == 0) {
-        constexpr uid_t kNobody = 65534;
-        if (m_wasRoot) m_switched = seteuid(kNobody) == 0;
-    }
-    ~OrdinaryUser() {
-        if (m_switched && seteuid(0) != 0) qFatal("cannot become root again");
-    }
-    OrdinaryUser(const OrdinaryUser&) = delete;
-    OrdinaryUser& operator=(const OrdinaryUser&) = delete;
-    bool holds() const { return !m_wasRoot || m_switched; }
-
-private:
-    bool m_wasRoot;
-    bool m_switched = false;
-};
-
 } // namespace
 
 class TestIo : public QObject {
@@ -92,6 +75,8 @@ private slots:
             QVERIFY(QFile::remove(m_folder.filePath(name)));
     }
     void wholeFiles();
+    void namesInFolders();
+    void fileStamps();
     void linkStaysLink();
     void failedWriteLeavesNothing();
     void fullDevice();
@@ -132,6 +117,48 @@ void TestIo::wholeFiles() {
     writeFileAtomically("tst_io_relative.txt", "relative");
     QCOMPARE(readFile("tst_io_relative.txt"), std::string("relative"));
     QVERIFY(fs::remove("tst_io_relative.txt"));
+}
+
+void TestIo::namesInFolders() {
+    const std::string folder = path("listed");
+    QVERIFY(fs::create_directories(folder + "/inside"));
+    for (const char* name : {"/b", "/.hidden"})
+        writeFileAtomically(folder + name, "x");
+    int error = -1;
+    std::vector<std::string> names = namesIn(folder, Entries::All, &error);
+    std::sort(names.begin(), names.end());
+    QCOMPARE(names, (std::vector<std::string>{".hidden", "b", "inside"}));
+    QCOMPARE(error, 0);
+    fs::create_symlink(path("listed/inside"), folder + "/link");
+    fs::create_symlink(path("none"), folder + "/broken");
+    names = namesIn(folder, Entries::Folders);
+    std::sort(names.begin(), names.end());
+    QCOMPARE(names, (std::vector<std::string>{"inside", "link"}));
+    names = namesIn(folder, Entries::Files);
+    std::sort(names.begin(), names.end());
+    QCOMPARE(names, (std::vector<std::string>{".hidden", "b"}));
+    QCOMPARE(namesIn(folder, Entries::All, &error, 2).size(), size_t{2});
+    QCOMPARE(error, 0);
+    QCOMPARE(namesIn(folder + "/b", Entries::All, &error), std::vector<std::string>{});
+    QCOMPARE(error, ENOTDIR);
+    QCOMPARE(namesIn(folder + "/none", Entries::All, &error), std::vector<std::string>{});
+    QCOMPARE(error, ENOENT);
+}
+
+/// In place, or by another file of the same size and time.
+void TestIo::fileStamps() {
+    const std::string name = path("stamped"), other = path("other");
+    writeFileAtomically(name, "one");
+    writeFileAtomically(other, "two");
+    fs::last_write_time(other, fs::last_write_time(name));
+    const std::string first = fileStamp(name);
+    QCOMPARE(fileStamp(name), first);
+    fs::rename(other, name);
+    QVERIFY(fileStamp(name) != first);
+    const std::string second = fileStamp(name);
+    fs::last_write_time(name, fs::last_write_time(name) + std::chrono::seconds(1));
+    QVERIFY(fileStamp(name) != second);
+    QCOMPARE(fileStamp(path("none")), std::string());
 }
 
 void TestIo::linkStaysLink() {

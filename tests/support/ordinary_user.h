@@ -1,0 +1,29 @@
+// What is closed to ordinary users is closed to a test too, even where root runs it.
+#pragma once
+
+#include <QtGlobal>
+
+#include <unistd.h>
+
+namespace halfscope {
+
+/// Root may write anywhere: for a scope, an ordinary user.
+class OrdinaryUser {
+public:
+    OrdinaryUser() : m_wasRoot(geteuid() == 0) {
+        constexpr uid_t kNobody = 65534;
+        if (m_wasRoot) m_switched = seteuid(kNobody) == 0;
+    }
+    ~OrdinaryUser() {
+        if (m_switched && seteuid(0) != 0) qFatal("cannot become root again");
+    }
+    OrdinaryUser(const OrdinaryUser&) = delete;
+    OrdinaryUser& operator=(const OrdinaryUser&) = delete;
+    bool holds() const { return !m_wasRoot || m_switched; }
+
+private:
+    bool m_wasRoot;
+    bool m_switched = false;
+};
+
+} // namespace halfscope
