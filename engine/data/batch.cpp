@@ -60,6 +60,14 @@ std::span<const int32_t> Batch::labels(size_t tensor) const {
     return valuesOf<int32_t>(tensors.at(tensor), DType::I32);
 }
 
+void Batch::setRow(size_t row, const Batch& from, size_t fromRow) {
+    for (size_t tensor = 0; tensor < tensors.size(); ++tensor) {
+        const auto& bytes = from.tensors[tensor].bytes;
+        const size_t size = bytes.size() / static_cast<size_t>(from.rows());
+        std::memcpy(tensors[tensor].bytes.data() + row * size, bytes.data() + fromRow * size, size);
+    }
+}
+
 Shape BatchShape::x() const { return withRows(rows, sample.empty() ? Shape{inputs} : sample); }
 Shape BatchShape::target() const { return labels ? Shape{rows} : Shape{rows, outputs}; }
 

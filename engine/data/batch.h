@@ -35,6 +35,8 @@ struct Batch {
     std::span<const float> floats(size_t tensor) const;
     std::span<int32_t> labels(size_t tensor);
     std::span<const int32_t> labels(size_t tensor) const;
+    /// Copies one sample of another batch with the same specs.
+    void setRow(size_t row, const Batch& from, size_t fromRow);
 };
 /// A sample, of batches of the same specs.
 void copyRow(const Batch& from, size_t fromRow, Batch& to, size_t toRow);

@@ -20,6 +20,7 @@ int32_t highestOf(std::span<const float> row) {
 } // namespace
 
 std::vector<int32_t> highestClasses(std::span<const float> scores, size_t classes) {
+    require(classes > 0, "scores of at least one class");
     std::vector<int32_t> taken;
     for (size_t row = 0; row + classes <= scores.size(); row += classes)
         taken.push_back(highestOf(scores.subspan(row, classes)));
@@ -36,28 +37,24 @@ int64_t countRight(std::span<const int32_t> labels, std::span<const float> score
 
 void ClassCounts::add(std::span<const int32_t> labels, std::span<const int32_t> taken) {
     require(labels.size() == taken.size(), "each sample is taken for a class");
-    for (size_t i = 0; i < labels.size(); ++i)
-        ++m_counts[static_cast<size_t>(labels[i]) * (m_classes + 1) +
-                   static_cast<size_t>(taken[i])];
+    for (size_t i = 0; i < labels.size(); ++i) {
+        const auto label = static_cast<size_t>(labels[i]), best = static_cast<size_t>(taken[i]);
+        const size_t column = best == m_classes ? m_rows : best / m_each;
+        ++m_counts[label / m_each * (m_rows + 1) + column];
+        m_correct += label == best;
+    }
     m_samples += static_cast<int64_t>(labels.size());
 }
 
-int64_t ClassCounts::correct() const {
-    int64_t sum = 0;
-    for (size_t i = 0; i < m_classes; ++i)
-        sum += count(i, i);
-    return sum;
-}
-
 Picture classTable(const ClassCounts& counts) {
-    const auto side = static_cast<int>(counts.classes());
+    const auto side = static_cast<int>(counts.rows());
     Picture picture{side, side, 1, {}};
-    for (size_t label = 0; label < counts.classes(); ++label) {
+    for (size_t row = 0; row < counts.rows(); ++row) {
         int64_t all = 0;
-        for (size_t taken = 0; taken <= counts.classes(); ++taken)
-            all += counts.count(label, taken);
-        for (size_t taken = 0; taken < counts.classes(); ++taken) {
-            const auto share = static_cast<float>(counts.count(label, taken)) /
+        for (size_t taken = 0; taken <= counts.rows(); ++taken)
+            all += counts.count(row, taken);
+        for (size_t taken = 0; taken < counts.rows(); ++taken) {
+            const auto share = static_cast<float>(counts.count(row, taken)) /
                                static_cast<float>(std::max<int64_t>(all, 1));
             picture.values.push_back(1 - share);
         }

@@ -3,6 +3,7 @@
 
 #include "engine/io/picture.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,30 +17,33 @@ std::vector<int32_t> highestClasses(std::span<const float> scores, size_t classe
 /// How many of the rows were taken for their class.
 int64_t countRight(std::span<const int32_t> labels, std::span<const float> scores, size_t classes);
 
-/// A table of classes: rows are true classes, columns predicted ones.
+/// A table of classes: rows are true classes, columns predicted ones. Of more than kMostRows
+/// classes, neighbours share a row and a column, so that the table stays small.
 class ClassCounts {
 public:
+    static constexpr size_t kMostRows = 1000;
     ClassCounts() = default;
-    explicit ClassCounts(size_t classes) : m_classes(classes), m_counts(classes * (classes + 1)) {}
+    explicit ClassCounts(size_t classes)
+        : m_classes(classes), m_each(std::max<size_t>(1, (classes + kMostRows - 1) / kMostRows)),
+          m_rows((classes + m_each - 1) / m_each), m_counts(m_rows * (m_rows + 1)) {}
 
     /// `taken` as highestClasses() has it.
     void add(std::span<const int32_t> labels, std::span<const int32_t> taken);
     size_t classes() const { return m_classes; }
-    /// `taken` may be classes(): how often there was none.
-    int64_t count(size_t label, size_t taken) const {
-        return m_counts[label * (m_classes + 1) + taken];
-    }
+    size_t rows() const { return m_rows; }
+    /// `taken` may be rows(): how often there was no class.
+    int64_t count(size_t row, size_t taken) const { return m_counts[row * (m_rows + 1) + taken]; }
     int64_t samples() const { return m_samples; }
-    int64_t correct() const;
+    int64_t correct() const { return m_correct; }
 
 private:
-    size_t m_classes = 0;
+    size_t m_classes = 0, m_each = 1, m_rows = 0; ///< m_each: classes of a row
     std::vector<int64_t> m_counts;
-    int64_t m_samples = 0;
+    int64_t m_samples = 0, m_correct = 0;
 };
 
-/// One pixel a pair of classes; each row adds up to black, less what has no class. The caption is
-/// "471/500": how many were right.
+/// One pixel for each row and column, darker the larger its share of the row's samples. The caption
+/// is "471/500": how many were right.
 Picture classTable(const ClassCounts&);
 
 } // namespace halfscope

@@ -3,6 +3,7 @@
 #include "engine/data/gallery.h"
 
 #include "engine/core/error.h"
+#include "engine/core/escape.h"
 #include "engine/data/class_counts.h"
 #include "engine/data/text_sheet.h"
 
@@ -10,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace halfscope {
 
@@ -153,25 +155,23 @@ std::vector<int64_t> rowOfText(int64_t samples) {
     return row;
 }
 
-/// Whether a damaged sample ends the training or is skipped is not decided here.
-bool isReadable(const Dataset& data, Split split, int64_t sample) {
-    Batch one = Batch::of(data.tensors(), 1);
-    try {
-        return data.read(split, std::span(&sample, 1), one).empty();
-    } catch (const InputError&) {
-        return false;
-    }
+std::vector<int64_t> spreadPictures(const Shape& picture, int64_t samples) {
+    const int64_t side = std::clamp<int64_t>(kWidest / std::max(picture[1], picture[2]), 3, 8);
+    const int64_t shown = std::min(side * side, samples);
+    std::vector<int64_t> spread;
+    for (int64_t i = 0; i < shown; ++i)
+        spread.push_back(i * samples / shown);
+    return spread;
 }
 
-/// Those that can be read.
-std::vector<int64_t> spreadPictures(const Dataset& data, Split split, int64_t all) {
-    const Shape& picture = data.tensors()[kX].shape;
-    const int64_t side = std::clamp<int64_t>(kWidest / std::max(picture[1], picture[2]), 3, 8);
-    const int64_t shown = std::min(side * side, all);
-    std::vector<int64_t> samples;
-    for (int64_t i = 0; i < shown; ++i)
-        if (isReadable(data, split, i * all / shown)) samples.push_back(i * all / shown);
-    return samples;
+/// Nothing where it cannot be read: whether that ends the training is not decided here.
+std::optional<Batch> sampleOf(const Dataset& data, Split split, int64_t sample) {
+    Batch one = Batch::of(data.tensors(), 1);
+    try {
+        if (data.read(split, std::span(&sample, 1), one).empty()) return one;
+    } catch (const InputError&) {
+    }
+    return std::nullopt;
 }
 
 } // namespace
@@ -183,11 +183,14 @@ std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
     if (!(pictures || text) || data.tensors()[kTarget].dtype != DType::I32) return nullptr;
     const Split split = data.samples(Split::Validation) > 0 ? Split::Validation : Split::Train;
     const int64_t all = data.samples(split);
-    const std::vector<int64_t> samples = text ? rowOfText(all) : spreadPictures(data, split, all);
+    std::vector<Batch> samples;
+    for (const int64_t sample : text ? rowOfText(all) : spreadPictures(x.shape, all))
+        if (auto read = sampleOf(data, split, sample)) samples.push_back(*std::move(read));
     if (samples.empty()) return nullptr;
     auto gallery = std::make_shared<Gallery>(Gallery{
         Batch::of(data.tensors(), static_cast<int64_t>(samples.size())), data.channelScales()});
-    data.read(split, samples, gallery->samples);
+    for (size_t row = 0; row < samples.size(); ++row)
+        gallery->samples.setRow(row, samples[row], 0);
     return gallery;
 }
 
@@ -198,11 +201,14 @@ Picture galleryWithClasses(const Gallery& gallery, std::span<const std::string> 
     for (size_t i = 0; i < labels.size(); ++i)
         sheet.number(static_cast<int>(i), labels[i], kInk, kPaper);
     Picture picture = sheet.take();
-    for (size_t i = 0; i < names.size(); ++i) {
+    constexpr size_t kMostNames = 50;
+    for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
         const std::string number = std::to_string(i);
         if (names[i] != number)
-            picture.caption += (picture.caption.empty() ? "" : ", ") + number + " " + names[i];
+            picture.caption +=
+                (picture.caption.empty() ? "" : ", ") + number + " " + escapedText(names[i]);
     }
+    if (names.size() > kMostNames && !picture.caption.empty()) picture.caption += ", ...";
     return picture;
 }
 

@@ -1,6 +1,7 @@
 // Reading ahead.
 #include "engine/data/loader.h"
 
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 
@@ -38,13 +39,14 @@ void readWhole(const Dataset& data, Pass pass, std::span<const int64_t> samples,
     for (const Unread& each : unread) {
         out.skipped.push_back(each.why);
         for (bool found = false; !found;) {
+            checkCancelled();
             if (next == substitutes)
                 throw RunError(phrase("Data", "%1 (and no other sample can take its place)"),
                                each.why);
             Batch one = Batch::of(data.tensors(), 1);
             const int64_t sample = substitute(next++);
             found = data.read(pass, std::span(&sample, 1), one).empty();
-            if (found) copyRow(one, 0, out, each.row);
+            if (found) out.setRow(each.row, one, 0);
         }
     }
 }
@@ -75,6 +77,7 @@ void Loader::end() {
         const std::lock_guard lock(m_mutex);
         m_ending = true;
     }
+    m_stop.request_stop();
     m_changed.notify_all();
     for (std::thread& worker : m_workers)
         worker.join();
@@ -185,6 +188,7 @@ std::shared_ptr<const Batch> Loader::load(int64_t wanted) const {
 }
 
 void Loader::work() {
+    const Cancellable until(m_stop.get_token());
     std::unique_lock lock(m_mutex);
     for (;;) {
         m_changed.wait(lock, [this] { return m_ending || !m_asked.empty(); });

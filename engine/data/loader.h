@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 
 namespace halfscope {
@@ -33,13 +34,13 @@ private:
 
 /// Reads samples as Dataset::read() does. The place of one that is skipped is taken by the first of
 /// substitute(0), substitute(1), ... that can be read, so that a batch is always whole;
-/// Batch::skipped tells why. RunError where there is none among so many `substitutes`.
+/// Batch::skipped tells why. RunError where there is none among so many `substitutes`. Cancellable.
 void readWhole(const Dataset&, Pass, std::span<const int64_t> samples,
                const std::function<int64_t(int64_t)>& substitute, int64_t substitutes, Batch& out);
 
 /// Batches of the train split in the sampler's order, for any number of workers. Steps may ask
 /// for them in any order and from several threads; those that come next are read ahead. Holds a few
-/// batches at a time. Its end waits for reads that have begun and drops the others. A sample that
+/// batches at a time. Its end stops reads that have begun and drops the others. A sample that
 /// is skipped gives its place to those that follow the batch in its epoch: this too depends on the
 /// step alone.
 class Loader : public BatchSource {
@@ -91,6 +92,7 @@ private:
     mutable std::deque<int64_t> m_asked;            ///< for workers
     mutable std::map<int64_t, EpochOrder> m_orders; ///< by epoch
     bool m_ending = false;
+    std::stop_source m_stop; ///< of reads that workers have begun
     std::vector<std::thread> m_workers;
 };
 

@@ -195,8 +195,8 @@ Picture plane(const TaskView& view, std::span<const float> scores) {
 }
 
 /// Of a batch.
-Picture classes(const TaskView& view, std::span<const int32_t> labels,
-                std::span<const int32_t> taken) {
+Picture classTableOf(const TaskView& view, std::span<const int32_t> labels,
+                     std::span<const int32_t> taken) {
     ClassCounts counts(view.classes.size());
     counts.add(labels, taken);
     return classTable(counts);
@@ -229,15 +229,15 @@ Picture pictureOf(const TaskView& view, const Batch& batch, std::span<const floa
     case ViewKind::Plane: return plane(view, prediction);
     case ViewKind::Samples: return samplesPicture(view, prediction);
     case ViewKind::Classes:
-        return classes(view, batch.labels(kTarget),
-                       highestClasses(prediction, view.classes.size()));
+        return classTableOf(view, batch.labels(kTarget),
+                            highestClasses(prediction, view.classes.size()));
     }
     failInvariant("a kind of view without a picture");
 }
 
 Picture targetPictureOf(const TaskView& view, const Batch& batch) {
     if (view.kind == ViewKind::Classes)
-        return classes(view, batch.labels(kTarget), batch.labels(kTarget));
+        return classTableOf(view, batch.labels(kTarget), batch.labels(kTarget));
     if (view.kind == ViewKind::Curve) {
         Picture picture = curve(view, batch, view.probe->floats(kTarget));
         picture.caption = view.truth;

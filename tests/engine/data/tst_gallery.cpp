@@ -1,4 +1,5 @@
 // Which class each sample is taken for: counted, as a table, and marked on the samples themselves.
+#include "engine/core/error.h"
 #include "engine/data/class_counts.h"
 #include "engine/data/gallery.h"
 #include "engine/data/text_sheet.h"
@@ -8,6 +9,7 @@
 
 #include <array>
 #include <cmath>
+#include <set>
 
 namespace tst_gallery {
 
@@ -30,6 +32,31 @@ std::vector<int> framed(const Picture& picture, int samples) {
     return found;
 }
 
+/// Samples 0 to 5 of one pixel, the odd ones damaged.
+class SomeUnreadable final : public Dataset {
+public:
+    explicit SomeUnreadable(Damaged damaged) : m_damaged(damaged) {}
+    std::span<const TensorSpec> tensors() const override { return m_tensors; }
+    int64_t samples(Split split) const override { return split == Split::Train ? 6 : 0; }
+    std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const override {
+        std::vector<Unread> unread;
+        for (size_t row = 0; row < samples.size(); ++row) {
+            if (samples[row] % 2 == 1 && m_damaged == Damaged::Refuse)
+                throw InputError(Message::data("damaged"));
+            if (samples[row] % 2 == 1) unread.push_back({row, Message::data("damaged")});
+            out.floats(kX)[row] = static_cast<float>(samples[row]);
+            out.labels(kTarget)[row] = static_cast<int32_t>(samples[row]);
+        }
+        return unread;
+    }
+    TaskView view() const override { return {}; }
+
+private:
+    Damaged m_damaged;
+    std::array<TensorSpec, 2> m_tensors{TensorSpec{"x", {1, 1, 1}},
+                                        TensorSpec{"target", {}, DType::I32, 6}};
+};
+
 std::unique_ptr<Dataset> digits() {
     const RunConfig config = presetNamed("mnist-mlp").config;
     return makeDataset(config.task, config.seed);
@@ -43,6 +70,8 @@ class TestGallery : public QObject {
 private slots:
     void highest();
     void counts();
+    void countsOfManyClasses();
+    void unreadableSamplesAreLeftOut();
     void samplesAreSpreadOverTheSplit();
     void mistakesAreMarked();
     void numbersOfClasses();
@@ -54,6 +83,7 @@ void TestGallery::highest() {
     const float nan = std::nanf("");
     const std::vector<float> scores{1, 3, 3, nan, 2, 1, 5, nan, 9, nan, nan, nan};
     QCOMPARE(highestClasses(scores, 3), (std::vector<int32_t>{1, 1, 2, 3}));
+    QVERIFY_EXCEPTION_THROWN(highestClasses(scores, 0), std::logic_error);
 }
 
 void TestGallery::counts() {
@@ -66,6 +96,36 @@ void TestGallery::counts() {
     const Picture table = classTable(counts);
     QCOMPARE(table.values, (std::vector<float>{0.5f, 0.75f, 1, 0}));
     QCOMPARE(table.caption, std::string("3/5"));
+}
+
+/// Neighbours share a row, so that a table of 100,000 classes fits into memory.
+void TestGallery::countsOfManyClasses() {
+    ClassCounts counts(100'000);
+    QCOMPARE(counts.rows(), size_t{1000});
+    counts.add(std::array{0, 99'999, 5, 7}, std::array{0, 99'999, 6, 100'000});
+    QCOMPARE(counts.samples(), int64_t{4});
+    QCOMPARE(counts.correct(), int64_t{2});
+    QCOMPARE(counts.count(0, 0), int64_t{2}); // 5 as 6 is among them
+    QCOMPARE(counts.count(999, 999), int64_t{1});
+    QCOMPARE(counts.count(0, counts.rows()), int64_t{1});
+    const Picture table = classTable(counts);
+    QCOMPARE(table.width, 1000);
+    QCOMPARE(table.caption, std::string("2/4"));
+    QCOMPARE(ClassCounts(1001).rows(), size_t{501});
+    QCOMPARE(ClassCounts(1000).rows(), size_t{1000});
+}
+
+/// Samples that cannot be read have no place in it, whether the data set skips or refuses them.
+void TestGallery::unreadableSamplesAreLeftOut() {
+    for (const Damaged damaged : {Damaged::Skip, Damaged::Refuse}) {
+        const auto gallery = galleryOf(SomeUnreadable(damaged));
+        QVERIFY(gallery != nullptr);
+        const auto labels = gallery->samples.labels(kTarget);
+        QCOMPARE(std::vector<int32_t>(labels.begin(), labels.end()),
+                 (std::vector<int32_t>{0, 2, 4}));
+        const std::span<const float> x = std::as_const(gallery->samples).floats(kX);
+        QCOMPARE(std::vector<float>(x.begin(), x.end()), (std::vector<float>{0, 2, 4}));
+    }
 }
 
 void TestGallery::samplesAreSpreadOverTheSplit() {
@@ -105,8 +165,30 @@ void TestGallery::numbersOfClasses() {
     QCOMPARE(galleryWithClasses(*gallery, same).caption, std::string());
     const Picture named = galleryWithClasses(*gallery, names);
     QCOMPARE(named.caption, std::string("0 shirt, 1 shoe"));
-    // a digit on white paper in the corner of the first sample
-    QCOMPARE(named.values.front(), 1.0f);
+    const std::vector<std::string> rude{"a\nb\x1b[2J"};
+    QCOMPARE(galleryWithClasses(*gallery, rude).caption, std::string("0 a\\nb\\u001b[2J"));
+    const std::vector<std::string> many(51, "class");
+    const std::string caption = galleryWithClasses(*gallery, many).caption;
+    QVERIFY2(caption.ends_with(", 48 class, 49 class, ..."), caption.c_str());
+    // the digit in the corner of each sample: twice as large, one dot of paper around it
+    constexpr std::array kZero{"###", "#.#", "#.#", "#.#", "###"};
+    constexpr std::array kOne{".#.", "##.", ".#.", ".#.", "###"};
+    std::set<int> seen;
+    for (int i = 0; i < 64; ++i) {
+        const int label = gallery->samples.labels(kTarget)[static_cast<size_t>(i)];
+        if (label > 1) continue;
+        seen.insert(label);
+        for (int y = 0; y < 5; ++y)
+            for (int x = 0; x < 3; ++x) {
+                const int column = i % 8 * kCell + 2 * x + 2, row = i / 8 * kCell + 2 * y + 2;
+                const auto at = static_cast<size_t>(row * named.width + column) * size_t{3};
+                const auto& digit = label == 0 ? kZero : kOne;
+                const char dot = digit[static_cast<size_t>(y)][x];
+                QCOMPARE(named.values[at], dot == '#' ? 0.0f : 1.0f);
+            }
+    }
+    QCOMPARE(seen.size(), size_t{2});
+    QCOMPARE(named.values.front(), 1.0f); // paper
 }
 
 /// Side by side in the text, as letters; one that is expected wrongly stands on orange.
@@ -117,7 +199,8 @@ void TestGallery::textIsWritten() {
     const auto gallery = galleryOf(*data);
     QVERIFY(gallery != nullptr);
     QCOMPARE(gallery->samples.rows(), int64_t{kTextCharacters});
-    const std::span<const int32_t> x = gallery->samples.labels(kX), labels = gallery->samples.labels(kTarget);
+    const std::span<const int32_t> x = gallery->samples.labels(kX),
+                                   labels = gallery->samples.labels(kTarget);
     QVERIFY(std::equal(x.begin() + 1, x.begin() + 32, x.begin() + 32)); // one character apart
     QCOMPARE(x[63], labels[0]);
     const auto names = data->view().classes;

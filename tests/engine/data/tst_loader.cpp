@@ -4,6 +4,7 @@
 #include "engine/data/loader.h"
 #include "tests/support/thrown.h"
 
+#include <QElapsedTimer>
 #include <QTest>
 
 #include <array>
@@ -198,6 +199,25 @@ private slots:
             QCOMPARE(loader.batchNumber(3), int64_t{changing ? 3 : 1});
             QCOMPARE(loader.load(3)->floats(kX)[6], changing ? 1.03f : 1.0f);
         }
+    }
+
+    /// A worker that looks for a sample to take a place stops there.
+    void endsWhileAllIsBroken() {
+        constexpr int64_t kMany = 50'000;
+        std::atomic<int> reads{0};
+        auto data = std::make_unique<NumberedData>(kMany, &reads);
+        for (int64_t i = 10; i < kMany; ++i)
+            data->broken.insert(i);
+        QElapsedTimer time;
+        {
+            const Loader loader(std::move(data), EpochPlan{kMany, 10, LastBatch::Keep},
+                                Sampler(kMany, 7, Order::AsStored), 2);
+            loader.load(1);
+            QTRY_VERIFY(reads > 10);
+            time.start();
+        }
+        QVERIFY(time.elapsed() < 5000);
+        QVERIFY(reads < kMany);
     }
 
     void endsInTheMiddle() {
