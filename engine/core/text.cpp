@@ -41,6 +41,12 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+std::string lowerCase(std::string text) {
+    for (char& c : text)
+        c = lower(c);
+    return text;
+}
+
 std::vector<std::string_view> partsOf(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
     for (size_t at = 0; at != std::string_view::npos;) {

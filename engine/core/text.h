@@ -26,6 +26,9 @@ std::string pathText(std::string_view);
 /// Without the spaces and tabs at both ends.
 std::string_view trimmed(std::string_view);
 
+/// With the letters A to Z as a to z; all other bytes stay.
+std::string lowerCase(std::string);
+
 /// What stands between separators: one part more than there are of them, empty ones too.
 std::vector<std::string_view> partsOf(std::string_view text, char separator);
 

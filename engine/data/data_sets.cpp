@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/targets.h"
+#include "engine/io/open_folder.h"
 
 #include <array>
 #include <filesystem>
@@ -53,14 +54,13 @@ const char* nameOf(Damaged damaged) {
 
 namespace {
 
-/// Changes where a file does, or what lies directly in a folder.
+/// Changes where a file does, or one of the first files of a folder: those directly in it.
 std::string stampOf(const std::string& path) {
-    std::error_code error;
-    const auto written = std::filesystem::last_write_time(path, error);
-    if (path.empty() || error) return {};
-    const auto size = std::filesystem::file_size(path, error);
-    return std::to_string(written.time_since_epoch().count()) + "/" +
-           (error ? std::string() : std::to_string(size));
+    constexpr size_t kMost = 10'000; // a wrong path may name a folder of millions
+    std::string stamp = fileStamp(path);
+    for (const std::string& name : namesIn(path, Entries::All, nullptr, kMost))
+        stamp += "\n" + name + fileStamp((std::filesystem::path(path) / name).string());
+    return stamp;
 }
 
 /// Facts, or why there are none.
@@ -92,7 +92,7 @@ public:
     }
 
 private:
-    using Key = std::array<std::string, 15>;
+    using Key = std::array<std::string, 18>;
     static Key keyOf(const TaskConfig& task) {
         return {nameOf(task.kind),
                 task.path,
@@ -108,7 +108,10 @@ private:
                 numberText(task.shardReaders),
                 numberText(task.samples),
                 numberText(task.latent),
-                numberText(task.context)};
+                numberText(task.context),
+                task.mean,
+                task.deviation,
+                numberText(task.crop)};
     }
     void put(const TaskConfig& task, Answer answer) {
         constexpr size_t kMost = 256; // of settings that were typed

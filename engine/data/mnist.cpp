@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 
 namespace halfscope {
@@ -135,10 +134,7 @@ void checkLabels(const Array& labels, const std::string& path) {
 }
 
 std::vector<std::string> classNames(const TaskConfig& task) {
-    std::string path = task.path;
-    std::transform(path.begin(), path.end(), path.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (path.find("fashion") != path.npos)
+    if (lowerCase(task.path).find("fashion") != std::string::npos)
         return {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
                 "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
     return {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 namespace halfscope {
 
@@ -28,8 +29,8 @@ void checkCount(const char* key, const ChannelValues& values, int channels) {
     const size_t count = values.numbers.size();
     if (count > 1 && count != static_cast<size_t>(channels))
         throw InputError(phrase("Data",
-                                "%1: %2 numbers do not fit pictures of %3 channels: give one "
-                                "number, or one for each channel"),
+                                "%1: %2 numbers are not allowed: one number, or one for each "
+                                "channel, %3"),
                          key, count, channels);
 }
 
@@ -39,6 +40,21 @@ void put(std::array<float, 3>& to, const ChannelValues& from) {
 }
 
 } // namespace
+
+bool isPictureEnding(std::string_view ending) {
+    const std::string end = lowerCase(std::string(ending));
+    return end == "png" || end == "jpg" || end == "jpeg";
+}
+
+std::vector<std::string> pathsIn(const std::string& folder, Entries entries,
+                                 bool (*wanted)(const std::string& name), int* error) {
+    std::vector<std::string> paths;
+    for (const std::string& name : namesIn(folder, entries, error))
+        if (!name.starts_with('.') && wanted(name))
+            paths.push_back((std::filesystem::path(folder) / name).string());
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
 
 std::vector<TensorSpec> pictureTensors(const TaskConfig& task, int64_t classes) {
     const int64_t side = task.pictureSide;
@@ -58,7 +74,7 @@ PictureSamples::PictureSamples(const TaskConfig& task, uint64_t seed)
     m_damaged = task.damaged;
 }
 
-void PictureSamples::begin(size_t stored) {
+void PictureSamples::measureAndSetTables(size_t stored) {
     m_kept.resize(stored);
     const ChannelValues mean = channelValuesOf(kMeanKey, m_meanText);
     const ChannelValues deviation = channelValuesOf(kDeviationKey, m_deviationText);
@@ -82,7 +98,8 @@ void PictureSamples::measure(bool mean, bool deviation) {
     uint64_t pixels = 0;
     for (size_t i = 0; i < count; ++i)
         try {
-            use(static_cast<size_t>(train[i * train.size() / count]), [&](const Planes& planes) {
+            const auto stored = static_cast<size_t>(train[i * train.size() / count]);
+            withPlanes(stored, [&](const Planes& planes) {
                 const size_t plane = planes.size() / static_cast<size_t>(m_channels);
                 pixels += plane;
                 for (size_t at = 0; at < planes.size(); ++at) {
@@ -137,15 +154,15 @@ PictureSamples::Planes PictureSamples::decoded(size_t stored) const {
 
 /// What is kept stays as it is, so that it can be read without the lock.
 template <class Use>
-void PictureSamples::use(size_t stored, Use with) const {
+void PictureSamples::withPlanes(size_t stored, Use use) const {
     const Planes* kept = nullptr;
     {
         const std::lock_guard lock(m_mutex);
         if (!m_kept[stored].empty()) kept = &m_kept[stored];
     }
-    if (kept) return with(*kept);
+    if (kept) return use(*kept);
     Planes planes = decoded(stored);
-    with(planes);
+    use(planes);
     const std::lock_guard lock(m_mutex);
     if (!m_kept[stored].empty() || m_keptBytes + planes.size() > kMostKept) return;
     m_keptBytes += planes.size();
@@ -187,7 +204,8 @@ void PictureSamples::fill(std::span<float> to, const Planes& from, Chance chance
 
 void PictureSamples::readStored(int32_t stored, int64_t epoch, const SamplePlace& place) const {
     const auto at = static_cast<size_t>(stored);
-    use(at, [&](const Planes& planes) { fill(place.floats(kX), planes, chanceOf(stored, epoch)); });
+    withPlanes(
+        at, [&](const Planes& planes) { fill(place.floats(kX), planes, chanceOf(stored, epoch)); });
     place.label() = labelOf(at);
 }
 
@@ -247,7 +265,7 @@ bool normalises(const TaskConfig& task) {
            channelValuesOf(kDeviationKey, task.deviation).isSet();
 }
 
-PythonData picturePython(const TaskConfig& task) {
+PythonData pictureParts(const TaskConfig& task) {
     const bool varies = task.flip || task.crop > 0;
     return {"import numpy\nfrom PIL import Image, ImageOps\n",
             lang::filled(R"(SIDE = {SIDE}

@@ -3,14 +3,25 @@
 #pragma once
 
 #include "engine/data/stored_data.h"
+#include "engine/io/open_folder.h"
 #include "engine/io/picture.h"
 
 #include <array>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace halfscope {
+
+inline constexpr int32_t kMostPictureClasses = 10'000;
+
+/// Whether the end of a file's name, without its dot, is that of a picture: "png", "JPEG".
+bool isPictureEnding(std::string_view);
+/// The sorted paths in a folder with names that are `wanted`; hidden ones never are. `error` as of
+/// namesIn(). Cancellable.
+std::vector<std::string> pathsIn(const std::string& folder, Entries,
+                                 bool (*wanted)(const std::string& name), int* error = nullptr);
 
 /// x of the settings, and class numbers. InputError for a setting that does not fit the others.
 std::vector<TensorSpec> pictureTensors(const TaskConfig&, int64_t classes);
@@ -23,7 +34,7 @@ public:
 protected:
     PictureSamples(const TaskConfig&, uint64_t seed);
     /// Ends the constructor of a data set whose members are set: measures what is "auto".
-    void begin(size_t stored);
+    void measureAndSetTables(size_t stored);
 
     /// The middle square of a stored picture, `side` pixels wide. InputError names the file.
     virtual Picture squareOf(size_t stored, int side) const = 0;
@@ -42,7 +53,7 @@ private:
     Chance chanceOf(int32_t stored, int64_t epoch) const;
     Planes decoded(size_t stored) const;
     template <class Use>
-    void use(size_t stored, Use) const;
+    void withPlanes(size_t stored, Use) const;
     void fill(std::span<float> to, const Planes& from, Chance) const;
     void measure(bool mean, bool deviation);
     void setTables();
@@ -63,6 +74,6 @@ private:
 bool normalises(const TaskConfig&);
 /// Python of what this file does: picture(), which takes a path or an open file; where the task
 /// normalises, normalised(train, x), which measures "auto" on train; and PythonData::varied.
-PythonData picturePython(const TaskConfig&);
+PythonData pictureParts(const TaskConfig&);
 
 } // namespace halfscope

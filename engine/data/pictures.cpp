@@ -1,12 +1,10 @@
 // Pictures in folders, one folder for each class, as torchvision's ImageFolder takes them.
-#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/picture_samples.h"
 #include "engine/lang/python.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 namespace halfscope {
@@ -15,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kLeastClasses = 2, kMostClasses = 10'000;
+constexpr size_t kLeastClasses = 2, kMostClasses = kMostPictureClasses;
 
 struct PictureFile {
     std::string path;
@@ -28,58 +26,37 @@ struct PictureFolder {
     std::vector<PictureFile> trained, judged;
 };
 
-bool isPicture(const fs::path& path) {
-    std::string end = path.extension().string();
-    std::transform(end.begin(), end.end(), end.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return end == ".png" || end == ".jpg" || end == ".jpeg";
+bool isPicture(const std::string& name) {
+    const std::string ending = fs::path(name).extension().string();
+    return ending.size() > 1 && isPictureEnding(std::string_view(ending).substr(1));
 }
 
-/// Sorted; what cannot be looked at is not there.
-std::vector<std::string> foldersIn(const fs::path& folder) {
-    std::vector<std::string> names;
-    std::error_code error;
-    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-        checkCancelled();
-        const std::string name = at->path().filename().string();
-        std::error_code ignored;
-        if (!name.starts_with('.') && at->is_directory(ignored)) names.push_back(name);
-    }
-    std::sort(names.begin(), names.end());
-    return names;
+std::vector<std::string> picturesIn(const std::string& folder) {
+    return pathsIn(folder, Entries::Files, isPicture);
 }
 
-/// Those that lie in it directly.
-std::vector<std::string> picturesIn(const fs::path& folder) {
-    std::vector<std::string> paths;
-    std::error_code error;
-    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-        checkCancelled();
-        std::error_code ignored;
-        if (isPicture(at->path()) && at->is_regular_file(ignored))
-            paths.push_back(at->path().string());
-    }
-    std::sort(paths.begin(), paths.end());
-    return paths;
+std::vector<std::string> foldersIn(const std::string& folder) {
+    return pathsIn(folder, Entries::Folders, [](const std::string&) { return true; });
 }
 
 /// Folders without pictures are no classes.
 void readTrained(PictureFolder& found) {
-    for (const std::string& name : foldersIn(found.train)) {
+    for (const std::string& folder : foldersIn(found.train)) {
         if (found.classes.size() > kMostClasses) return; // too many anyway
-        const std::vector<std::string> paths = picturesIn(fs::path(found.train) / name);
+        const std::vector<std::string> paths = picturesIn(folder);
         if (paths.empty()) continue;
         const auto label = static_cast<int32_t>(found.classes.size());
-        found.classes.push_back(name);
+        found.classes.push_back(fs::path(folder).filename().string());
         for (const std::string& path : paths)
             found.trained.push_back({path, label});
     }
 }
 
 void readJudged(PictureFolder& found) {
-    for (const std::string& name : foldersIn(found.validation)) {
-        const std::vector<std::string> paths = picturesIn(fs::path(found.validation) / name);
+    for (const std::string& folder : foldersIn(found.validation)) {
+        const std::vector<std::string> paths = picturesIn(folder);
         if (paths.empty()) continue;
+        const std::string name = fs::path(folder).filename().string();
         const auto known = std::find(found.classes.begin(), found.classes.end(), name);
         if (known == found.classes.end())
             throw InputError(
@@ -124,6 +101,11 @@ PictureFolder checkedFolder(const TaskConfig& task) {
                                         "of pictures for each class"));
     PictureFolder found = lookInto(task.path);
     const size_t classes = found.classes.size();
+    int error = 0;
+    if (classes == 0) namesIn(task.path, Entries::All, &error, 0);
+    if (error != 0)
+        throw InputError(phrase("Data", "data.path: %1 cannot be read: %2"), pathText(task.path),
+                         reasonOf(error));
     if (classes < kLeastClasses || classes > kMostClasses)
         throw InputError(phrase("Data", "data.path: %1 has %2 folders of .png or .jpg pictures; it "
                                         "must have one for each class, %3 to %4"),
@@ -148,7 +130,7 @@ public:
             for (int64_t i = trained; i < static_cast<int64_t>(m_files.size()); ++i)
                 m_splits.validation.push_back(static_cast<int32_t>(i));
         }
-        begin(m_files.size());
+        measureAndSetTables(m_files.size());
     }
 
 private:
@@ -183,7 +165,7 @@ PythonData picturePython(const TaskConfig& task, int64_t) {
         norm ? "    y, labels = pictures(VALIDATION)\n"
                "    return (normalised(x, x), target), (normalised(x, y), labels)\n"
              : "    return (x, target), pictures(VALIDATION)\n";
-    PythonData parts = picturePython(task);
+    PythonData parts = pictureParts(task);
     return {"import pathlib\n" + parts.imports,
             lang::filled(
                 R"(TRAIN = pathlib.Path({TRAIN})
@@ -198,7 +180,7 @@ def pictures(folder):
         for label, name in enumerate(CLASSES)
         if (folder / name).is_dir()
         for path in sorted((folder / name).iterdir())
-        if path.suffix.lower() in endings
+        if path.suffix.lower() in endings and not path.name.startswith(".")
     ]
     x = torch.stack([picture(path) for path, _ in paths])
     return x, torch.tensor([label for _, label in paths])

@@ -1,7 +1,6 @@
 // Pictures and their classes in tar archives, as WebDataset lays them out: files of one sample have
 // one name up to the first dot, such as 000001.png and 000001.cls. The archives are looked through
 // once; then a sample is read from its place, like one of any other set.
-#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/picture_samples.h"
@@ -10,11 +9,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 
 namespace halfscope {
 
@@ -22,7 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int32_t kMostClasses = 10'000;
 constexpr size_t kMostLabelBytes = 64;
 
 struct ShardSample {
@@ -37,22 +35,14 @@ struct ShardIndex {
     int32_t classes = 0; ///< one more than the highest
 };
 
-bool isShard(const fs::path& path) { return path.extension() == ".tar"; }
+bool isShard(const std::string& path) { return fs::path(path).extension() == ".tar"; }
 
-/// The file, or those in the folder in the order of their names.
-std::vector<std::string> shardsAt(const std::string& path) {
-    std::vector<std::string> paths;
-    std::error_code error;
-    if (!fs::is_directory(path, error)) return {path};
-    for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
-        checkCancelled();
-        std::error_code ignored;
-        const bool hidden = at->path().filename().string().starts_with('.');
-        if (!hidden && isShard(at->path()) && at->is_regular_file(ignored))
-            paths.push_back(at->path().string());
-    }
-    std::sort(paths.begin(), paths.end());
-    return paths;
+/// The file, or those in the folder in the order of their names; `error` as of pathsIn().
+std::vector<std::string> shardsAt(const std::string& path, int& error) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) return pathsIn(path, Entries::Files, isShard, &error);
+    error = 0;
+    return {path};
 }
 
 /// "a/0001.seg.PNG" is the file "seg.png" of the sample "a/0001".
@@ -62,11 +52,9 @@ struct ShardName {
         const size_t slash = name.rfind('/'), from = slash == name.npos ? 0 : slash + 1;
         const size_t dot = std::min(name.find('.', from), name.size());
         sample = name.substr(0, dot);
-        kind = name.substr(std::min(dot + 1, name.size()));
-        std::transform(kind.begin(), kind.end(), kind.begin(),
-                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        kind = lowerCase(name.substr(std::min(dot + 1, name.size())));
     }
-    bool isPicture() const { return kind == "png" || kind == "jpg" || kind == "jpeg"; }
+    bool isPicture() const { return isPictureEnding(kind); }
     bool isLabel() const { return kind == "cls"; }
 };
 
@@ -112,11 +100,11 @@ private:
         int32_t label = -1;
         const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), label);
         const bool whole = code == std::errc{} && end == text.data() + text.size();
-        if (!whole || label < 0 || label >= kMostClasses)
+        if (!whole || label < 0 || label >= kMostPictureClasses)
             throw InputError(
                 phrase("Data", "%1: %2 has the class %3: a whole number from 0 to %4 is "
                                "allowed"),
-                pathText(m_path), pathText(entry.name), quotedText(text), kMostClasses - 1);
+                pathText(m_path), pathText(entry.name), quotedText(text), kMostPictureClasses - 1);
         m_index.classes = std::max(m_index.classes, label + 1);
         return label;
     }
@@ -124,12 +112,12 @@ private:
     void checkWhole(const std::string& name, const ShardSample& sample) const {
         if (sample.label < 0)
             throw InputError(phrase("Data",
-                                    "%1: the sample %2 has a picture and no class: %2.cls is "
+                                    "%1: the sample %2 has a picture but no class: %2.cls is "
                                     "missing"),
                              pathText(m_path), pathText(name));
         if (sample.picture.name.empty())
             throw InputError(phrase("Data",
-                                    "%1: the sample %2 has a class and no picture: %2.png or "
+                                    "%1: the sample %2 has a class but no picture: %2.png or "
                                     "%2.jpg is missing"),
                              pathText(m_path), pathText(name));
     }
@@ -141,23 +129,54 @@ private:
     std::map<std::string, size_t> m_places; ///< of samples in the index, by name
 };
 
-ShardIndex indexOf(const TaskConfig& task) {
+using IndexPtr = std::shared_ptr<const ShardIndex>;
+
+IndexPtr readIndex(std::vector<std::string> shards) {
+    ShardIndex index;
+    index.shards = std::move(shards);
+    for (size_t shard = 0; shard < index.shards.size(); ++shard)
+        ShardReader(index, shard).read();
+    index.classes = std::max(index.classes, 2);
+    return std::make_shared<const ShardIndex>(std::move(index));
+}
+
+/// Keeps the last index while its shards stay as they are: the facts of other settings ask for it
+/// again and again, and large shards take long to look through.
+IndexPtr indexAt(const std::string& path) {
+    static std::mutex mutex;
+    static std::string lastStamp;
+    static IndexPtr last;
+    int error = 0;
+    std::vector<std::string> shards = shardsAt(path, error);
+    if (error != 0)
+        throw InputError(phrase("Data", "data.path: %1 cannot be read: %2"), pathText(path),
+                         reasonOf(error));
+    std::string stamp = path;
+    for (const std::string& shard : shards)
+        stamp += '\0' + shard + '\0' + fileStamp(shard);
+    {
+        const std::lock_guard lock(mutex);
+        if (last && lastStamp == stamp) return last;
+    }
+    IndexPtr index = readIndex(std::move(shards));
+    const std::lock_guard lock(mutex);
+    lastStamp = std::move(stamp);
+    return last = std::move(index);
+}
+
+IndexPtr indexOf(const TaskConfig& task) {
     if (task.path.empty())
         throw InputError(
             phrase("Data", "data.path: missing; it must be a .tar file or a folder of them"));
-    ShardIndex index;
-    index.shards = shardsAt(task.path);
-    for (size_t shard = 0; shard < index.shards.size(); ++shard)
-        ShardReader(index, shard).read();
-    if (index.samples.empty())
+    IndexPtr index = indexAt(task.path);
+    if (index->samples.empty())
         throw InputError(phrase("Data",
                                 "data.path: %1 has no samples: pictures with their classes in "
                                 ".tar files, such as 000001.png and 000001.cls"),
                          pathText(task.path));
-    const auto samples = static_cast<int64_t>(index.samples.size());
+    const auto samples = static_cast<int64_t>(index->samples.size());
     checkSampleCount(pathText(task.path), samples);
     checkSampleCount("data.shard_readers", samples * task.shardReaders);
-    index.classes = std::max(index.classes, 2);
     return index;
 }
 
@@ -165,8 +184,8 @@ ShardIndex indexOf(const TaskConfig& task) {
 std::vector<Message> notesOn(const TaskConfig& task, int64_t once) {
     if (task.shardReaders == 1) return {};
     return {
-        Message(phrase("Data", "%1 readers each read every shard: an epoch of %2 samples has each "
-                               "of %3 that often."),
+        Message(phrase("Data", "%1 readers each read every shard, so an epoch has %2 samples: each "
+                               "of the %3 samples %1 times."),
                 task.shardReaders, once * task.shardReaders, once)};
 }
 
@@ -174,10 +193,10 @@ class ShardData final : public PictureSamples {
 public:
     ShardData(const TaskConfig& task, uint64_t seed)
         : PictureSamples(task, seed), m_index(indexOf(task)) {
-        m_tensors = pictureTensors(task, m_index.classes);
-        m_view = classesView(m_index.classes);
-        m_splits = HeldBack(static_cast<int64_t>(m_index.samples.size()), task.validation);
-        begin(m_index.samples.size());
+        m_tensors = pictureTensors(task, m_index->classes);
+        m_view = classesView(m_index->classes);
+        m_splits = HeldBack(static_cast<int64_t>(m_index->samples.size()), task.validation);
+        measureAndSetTables(m_index->samples.size());
         const std::vector<int32_t> once = m_splits.train;
         for (int64_t reader = 1; reader < task.shardReaders; ++reader)
             m_splits.train.insert(m_splits.train.end(), once.begin(), once.end());
@@ -188,27 +207,27 @@ public:
 
 private:
     Picture squareOf(size_t stored, int side) const override {
-        const ShardSample& sample = m_index.samples[stored];
-        const std::string& shard = m_index.shards[sample.shard];
+        const ShardSample& sample = m_index->samples[stored];
+        const std::string& shard = m_index->shards[sample.shard];
         return readSquare(shard + ": " + sample.picture.name, readTarEntry(shard, sample.picture),
                           side);
     }
-    int32_t labelOf(size_t stored) const override { return m_index.samples[stored].label; }
+    int32_t labelOf(size_t stored) const override { return m_index->samples[stored].label; }
 
-    ShardIndex m_index;
+    const IndexPtr m_index;
     std::vector<Message> m_notes;
 };
 
 DataFacts shardFacts(const TaskConfig& task) {
-    const ShardIndex index = indexOf(task);
-    const auto samples = static_cast<int64_t>(index.samples.size());
+    const IndexPtr index = indexOf(task);
+    const auto samples = static_cast<int64_t>(index->samples.size());
     const int64_t held = HeldBack::count(samples, task.validation);
-    return {pictureTensors(task, index.classes), (samples - held) * task.shardReaders, held,
+    return {pictureTensors(task, index->classes), (samples - held) * task.shardReaders, held,
             notesOn(task, samples - held)};
 }
 
 PythonData shardPython(const TaskConfig& task, int64_t) {
-    const PythonData parts = picturePython(task);
+    const PythonData parts = pictureParts(task);
     const std::string readers = numberText(task.shardReaders);
     return {
         "import pathlib\nimport tarfile\n" + parts.imports,
@@ -219,19 +238,22 @@ PythonData shardPython(const TaskConfig& task, int64_t) {
 def samples():
     """Pictures and classes of one name up to the first dot, as WebDataset has them."""
     x, target = [], []
-    for path in sorted(SHARDS.glob("*.tar")) if SHARDS.is_dir() else [SHARDS]:
+    paths = sorted(path for path in SHARDS.glob("*.tar") if not path.name.startswith("."))
+    for path in paths if SHARDS.is_dir() else [SHARDS]:
         found = {}
         with tarfile.open(path, "r:") as shard:
             for entry in shard:
                 folder, _, name = entry.name.rpartition("/")
                 name, _, kind = name.partition(".")
+                if not entry.isfile() or kind.lower() not in ("png", "jpg", "jpeg", "cls"):
+                    continue
                 sample = found.setdefault((folder, name), {})
-                if kind.lower() in ("png", "jpg", "jpeg"):
-                    sample["x"] = picture(shard.extractfile(entry))
                 if kind.lower() == "cls":
                     sample["target"] = int(shard.extractfile(entry).read())
-        x += [sample["x"] for sample in found.values() if sample]
-        target += [sample["target"] for sample in found.values() if sample]
+                else:
+                    sample["x"] = picture(shard.extractfile(entry))
+        x += [sample["x"] for sample in found.values()]
+        target += [sample["target"] for sample in found.values()]
     x, target = torch.stack(x), torch.tensor(target)
 {HELD}{NORMALISED}{READERS}    return (x[train], target[train]), (x[held], target[held])
 )",
@@ -261,7 +283,8 @@ const DataSetInfo kShardData{
         [](const std::string& path, TaskConfig& task) {
             std::error_code ignored;
             task.path = path;
-            return fs::is_directory(path, ignored) ? !shardsAt(path).empty() : isShard(path);
+            const bool folder = fs::is_directory(path, ignored);
+            return folder ? !pathsIn(path, Entries::Files, isShard).empty() : isShard(path);
         },
     .facts = shardFacts,
     .make = [](const TaskConfig& task, uint64_t seed) -> std::unique_ptr<Dataset> {

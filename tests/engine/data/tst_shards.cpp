@@ -7,9 +7,11 @@
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
 #include "tests/support/array_files.h"
+#include "tests/support/ordinary_user.h"
 #include "tests/support/tar_files.h"
 #include "tests/support/thrown.h"
 
+#include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
@@ -18,6 +20,9 @@
 #include <map>
 #include <numeric>
 #include <set>
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 namespace tst_shards {
 
@@ -50,6 +55,9 @@ private slots:
     void opened();
     void refuses_data();
     void refuses();
+    void mendedShard();
+    void looksOnce();
+    void unreadableFolder();
     void damagedSample();
     void changedShard();
 
@@ -128,7 +136,6 @@ void TestShards::sameBatchesWithWorkers() {
     RunConfig config = presetNamed("mnist-mlp").config;
     config.task = task();
     config.task.batch = 3;
-    config.task.flip = true;
     const auto alone = makeTask(config);
     config.data.workers = 3;
     const auto helped = makeTask(config);
@@ -172,8 +179,9 @@ void TestShards::readersThatDoNotShare() {
     const auto notes = factsOf(config.task).notes;
     QCOMPARE(notes.size(), size_t(readers > 1));
     if (readers > 1)
-        QCOMPARE(notes[0].english(), std::string("3 readers each read every shard: an epoch of 24 "
-                                                 "samples has each of 8 that often."));
+        QCOMPARE(notes[0].english(),
+                 std::string("3 readers each read every shard, so an epoch has 24 "
+                             "samples: each of the 8 samples 3 times."));
 }
 
 void TestShards::opened() {
@@ -198,9 +206,9 @@ void TestShards::refuses_data() {
     row("no samples", tarFile("a.txt", "") + tarEnd(),
         "has no samples: pictures with their classes");
     row("no class", good + tarFile("2.png", plainPng(0)) + tarEnd(),
-        "a.tar: the sample 2 has a picture and no class: 2.cls is missing");
+        "a.tar: the sample 2 has a picture but no class: 2.cls is missing");
     row("no picture", good + tarFile("2.cls", "0") + tarEnd(),
-        "a.tar: the sample 2 has a class and no picture: 2.png or 2.jpg is missing");
+        "a.tar: the sample 2 has a class but no picture: 2.png or 2.jpg is missing");
     row("twice", good + good + tarEnd(), "a.tar: 1.png is a second picture of its sample");
     row("two classes", good + tarFile("1.cls", "0") + tarEnd(), "1.cls is a second class");
     row("class of words", good + tarFile("2.cls", "cat") + tarEnd(),
@@ -211,7 +219,7 @@ void TestShards::refuses_data() {
         "at most 64 are read");
     row("ends early", good + tarFile("2.png", std::string(600, 'x')).substr(0, 600),
         "a.tar, byte 2048: 2.png has");
-    row("no end", good, "a.tar, byte 2048: the archive ends early: the mark of its end is missing");
+    row("no end", good, "a.tar, byte 2048: the archive ends early: its end marker is missing");
 }
 
 void TestShards::refuses() {
@@ -221,6 +229,58 @@ void TestShards::refuses() {
     const std::string error = thrownBy<InputError>([&] { makeDataset(task(), 0); });
     QVERIFY2(error.find(part.toStdString()) != error.npos, error.c_str());
     QCOMPARE(thrownBy<InputError>([&] { factsOf(task()); }), error);
+}
+
+/// In place, as a copy that goes on does.
+void TestShards::mendedShard() {
+    const std::string shard = path("a.tar"), good = sampleFiles("1", 1, 0);
+    writeBytes(shard, good);
+    const std::string error = thrownBy<InputError>([&] { factsOf(task()); });
+    QVERIFY2(error.find("end marker") != error.npos, error.c_str());
+    QFile file(QString::fromStdString(shard));
+    QVERIFY(file.open(QIODevice::Append));
+    file.write(QByteArray::fromStdString(tarEnd()));
+    file.close();
+    QCOMPARE(factsOf(task()).train, int64_t{1});
+}
+
+/// Other settings of shards that have not changed need no second look into them.
+void TestShards::looksOnce() {
+    const std::string shard = path("a.tar");
+    const auto classes = [&](double validation) {
+        TaskConfig config = task();
+        config.validation = validation;
+        return factsOf(config).tensors[kTarget].classes;
+    };
+    writeBytes(shard, sampleFiles("1", 1, 0) + sampleFiles("2", 1, 3) + tarEnd());
+    struct stat before {};
+    QCOMPARE(::stat(shard.c_str(), &before), 0);
+    QCOMPARE(classes(0), int64_t{4});
+    QFile file(QString::fromStdString(shard));
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    file.write(QByteArray::fromStdString(sampleFiles("1", 1, 0) + sampleFiles("2", 1, 8)));
+    file.close();
+    const std::array times{before.st_atim, before.st_mtim};
+    QCOMPARE(::utimensat(AT_FDCWD, shard.c_str(), times.data(), 0), 0);
+    QCOMPARE(classes(0.1), int64_t{4}); // as if it were the same
+    QCOMPARE(::utimensat(AT_FDCWD, shard.c_str(), nullptr, 0), 0);
+    QCOMPARE(classes(0.2), int64_t{9});
+}
+
+void TestShards::unreadableFolder() {
+    QVERIFY(QDir(m_folder->path()).mkdir("closed"));
+    const QString folder = m_folder->filePath("closed");
+    QVERIFY(QFile(folder).setPermissions({}));
+    QFile(m_folder->path()).setPermissions(QFile::Permissions(0x7755));
+    TaskConfig config = task();
+    config.path = folder.toStdString();
+    const OrdinaryUser user;
+    if (!user.holds()) QSKIP("nothing is closed to this user");
+    for (const TaskKind kind : {TaskKind::Shards, TaskKind::Pictures}) {
+        config.kind = kind;
+        QCOMPARE(thrownBy<InputError>([&] { factsOf(config); }),
+                 "data.path: " + config.path + " cannot be read: Permission denied");
+    }
 }
 
 void TestShards::damagedSample() {
