@@ -32,11 +32,11 @@ struct Table {
     int64_t filled = 0;  ///< values that are missing in x: nan, until a mean takes their place
 };
 
-/// As spreadsheets, R and pandas write it.
+/// A missing value, as spreadsheets, R and pandas write it.
+constexpr std::array<std::string_view, 10> kMissingWords{"",    "NA",   "N/A",  "NaN",  "nan",
+                                                         "NAN", "null", "NULL", "None", "?"};
 bool isMissing(std::string_view text) {
-    constexpr std::array<std::string_view, 10> kWords{"",    "NA",   "N/A",  "NaN",  "nan",
-                                                      "NAN", "null", "NULL", "None", "?"};
-    return std::find(kWords.begin(), kWords.end(), text) != kWords.end();
+    return std::find(kMissingWords.begin(), kMissingWords.end(), text) != kMissingWords.end();
 }
 
 /// nan for what is no number.
@@ -72,9 +72,11 @@ public:
                 readSample();
         }
         if (m_table.dropped > 0 && m_table.samples == 0)
-            throw InputError(phrase("Data",
-                                    "%1: every line lacks a value, so data.missing %2 leaves "
-                                    "no samples"),
+            throw InputError(m_task.missing == Missing::Mean
+                                 ? phrase("Data", "%1: every line lacks its target, so "
+                                                  "data.missing %2 leaves no samples")
+                                 : phrase("Data", "%1: every line lacks a value, so data.missing "
+                                                  "%2 leaves no samples"),
                              pathText(m_task.path), nameOf(m_task.missing));
         checkSampleCount(pathText(m_task.path), m_table.samples);
         if (m_classes) sortClasses();
@@ -162,8 +164,8 @@ private:
         }
         if (isMissing(text))
             throw InputError(
-                phrase("Data", "%1: %2 in the column %3 is not allowed: a finite number; "
-                               "data.missing drop or mean lets values be missing"),
+                phrase("Data", "%1: %2 in the column %3 is not allowed: a finite number; to allow "
+                               "missing values, set data.missing to drop or mean"),
                 m_reader.place(), quotedText(m_fields[column]), quotedText(m_names[column]));
         throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a finite number"),
                          m_reader.place(), quotedText(m_fields[column]),
@@ -173,8 +175,8 @@ private:
     int32_t classAt(size_t column) {
         const std::string_view text = trimmed(m_fields[column]);
         if (text.empty())
-            throw InputError(phrase("Data", "%1: the column %2 is empty; it must name a class, or "
-                                            "data.missing drop leaves the line out"),
+            throw InputError(phrase("Data", "%1: the column %2 is empty; it must name a class; "
+                                            "data.missing drop would leave such lines out"),
                              m_reader.place(), quotedText(m_names[column]));
         const auto [at, added] =
             m_indices.try_emplace(std::string(text), static_cast<int32_t>(m_indices.size()));
@@ -325,9 +327,13 @@ DataFacts csvFacts(const TaskConfig& task) {
             data.notes()};
 }
 
-constexpr std::string_view kPythonMissing =
-    R"(    missing = {"", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "?"}
-)";
+std::string pythonMissing() {
+    std::string words;
+    for (const std::string_view word : kMissingWords)
+        words += (words.empty() ? "" : ", ") + lang::pythonText(std::string(word));
+    return "    missing = {" + words + "}\n";
+}
+
 constexpr std::string_view kPythonDrop =
     R"(    rows = [row for row in rows if not any(field.strip() in missing for field in row)]
 )";
@@ -379,8 +385,8 @@ def samples():
                       {"TARGET", classes ? std::string(kPythonClasses)
                                          : "\n    target = torch.tensor([[float(row[at])] for "
                                            "row in rows])\n"},
-                      {"MISSING", drops   ? std::string(kPythonMissing).append(kPythonDrop)
-                                  : fills ? std::string(kPythonMissing).append(kPythonNumber)
+                      {"MISSING", drops   ? pythonMissing().append(kPythonDrop)
+                                  : fills ? pythonMissing().append(kPythonNumber)
                                           : std::string()},
                       {"NUMBER", fills ? "number" : "float"},
                       {"MEAN", fills ? std::string(kPythonMean) : std::string()},

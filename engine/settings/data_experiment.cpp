@@ -27,31 +27,34 @@ std::optional<DataFacts> factsWith(TaskConfig task, LossKind loss) {
     }
 }
 
+bool areFewClasses(const DataFacts& facts) {
+    constexpr int64_t kMostClasses = 20, kLeastOfEach = 5;
+    const int64_t classes = facts.tensors[kTarget].classes;
+    return classes <= kMostClasses && facts.train + facts.validation >= kLeastOfEach * classes;
+}
+
 /// Targets that could be either are classes where they are words or few whole numbers.
 LossKind lossFor(const TaskConfig& task) {
     const Targets targets = infoOf(task.kind).targets;
     if (targets != Targets::AsTheLoss)
         return targets == Targets::Classes ? LossKind::CrossEntropy : LossKind::Mse;
-    constexpr int64_t kMostClasses = 20, kLeastOfEach = 5;
     const auto classes = factsWith(task, LossKind::CrossEntropy);
     if (!classes) return LossKind::Mse;
     if (!factsWith(task, LossKind::Mse)) return LossKind::CrossEntropy;
-    const TensorSpec& target = classes->tensors[kTarget];
-    const int64_t samples = classes->train + classes->validation;
-    const bool few = target.classes <= kMostClasses && samples >= kLeastOfEach * target.classes;
-    return few && target.wholeClasses ? LossKind::CrossEntropy : LossKind::Mse;
+    const bool whole = classes->tensors[kTarget].wholeClasses;
+    return whole && areFewClasses(*classes) ? LossKind::CrossEntropy : LossKind::Mse;
 }
 
-/// Lines that lack a value are left out where the data cannot be used otherwise; its notes tell how
-/// many.
+/// Lines that lack a value are dropped only where the table cannot be used otherwise, or where many
+/// different targets are then all numbers; DataFacts::notes tells how many lines were dropped.
 Missing missingFor(TaskConfig task) {
     if (!infoOf(task.kind).has("data.missing")) return Missing::Refuse;
-    for (const Missing missing : {Missing::Refuse, Missing::Drop}) {
-        task.missing = missing;
-        if (factsWith(task, LossKind::CrossEntropy) || factsWith(task, LossKind::Mse))
-            return missing;
-    }
-    return Missing::Refuse;
+    const auto classes = factsWith(task, LossKind::CrossEntropy);
+    if (factsWith(task, LossKind::Mse) || (classes && areFewClasses(*classes)))
+        return Missing::Refuse;
+    task.missing = Missing::Drop;
+    if (factsWith(task, LossKind::Mse)) return Missing::Drop;
+    return classes || !factsWith(task, LossKind::CrossEntropy) ? Missing::Refuse : Missing::Drop;
 }
 
 /// Two convolutions, each followed by pooling, and two layers on all that is left.

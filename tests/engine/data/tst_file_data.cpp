@@ -310,7 +310,7 @@ void TestFileData::missingValues() {
     refused.missing = Missing::Refuse;
     const std::string error = thrownBy<InputError>([&] { makeDataset(refused, 0); });
     QVERIFY2(error.find("line 3: \"\" in the column \"a\" is not allowed: a finite number; "
-                        "data.missing drop or mean") != error.npos,
+                        "to allow missing values, set data.missing to drop or mean") != error.npos,
              error.c_str());
 }
 
@@ -354,6 +354,10 @@ void TestFileData::missingEverywhere() {
     task.missing = Missing::Drop;
     QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
              task.path + ": every line lacks a value, so data.missing drop leaves no samples");
+    writeBytes(task.path, "a,y\n1,\n2,\n");
+    task.missing = Missing::Mean;
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
+             task.path + ": every line lacks its target, so data.missing mean leaves no samples");
 }
 
 void TestFileData::refusesTables_data() {

@@ -70,6 +70,8 @@ void TestDataExperiment::tables_data() {
     QTest::newRow("21 numbers") << 300 << numbers(21, 1) << "mse";
     QTest::newRow("few of each") << 60 << numbers(20, 1) << "mse";
     QTest::newRow("halves") << 60 << numbers(4, 0.5) << "mse";
+    QTest::newRow("many numbers, some missing")
+        << 300 << numbers(99, 0.5) + QStringList{"NA"} << "mse";
     QTest::newRow("many words") << 60 << QStringList{"1", "2", "3", "?"} << "cross-entropy";
 }
 
