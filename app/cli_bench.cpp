@@ -31,12 +31,6 @@ using Clock = std::chrono::steady_clock;
 constexpr double kRoundSeconds = 0.05; ///< a round takes about so long, at least one step
 constexpr int kWarmRounds = 2;
 
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const size_t n = values.size();
-    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 /// The rate of the library's gemm alone: one 512 x 256 x 256 product a task, all threads busy.
 class GemmRate {
 public:
@@ -241,6 +235,12 @@ std::vector<StepCase> chosenRows(const BenchOptions& options, bool cpu) {
 }
 
 } // namespace
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const size_t n = values.size();
+    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
 
 void BenchOptions::addTo(CLI::App& command) {
     deviceOption(command, device);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <string>
+#include <vector>
 
 namespace halfscope::cli {
 
@@ -19,6 +20,9 @@ struct BenchOptions {
 
     void addTo(CLI::App& command);
 };
+
+/// Of two in the middle, their mean. There is a value at least.
+double median(std::vector<double> values);
 
 /// 0, or 130 when it was interrupted: rows that were finished are printed. InputError for an
 /// unknown row, lane or device; EngineError.

@@ -73,12 +73,6 @@ double secondsOf(const std::function<void()>& each) {
     return std::chrono::duration<double>(Clock::now() - start).count() / double{kSteps};
 }
 
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
 } // namespace
 
 int benchData(const BenchOptions& options, const SignalWatch& signals) {
