@@ -17,9 +17,9 @@ ChannelValues channelValuesOf(std::string_view key, std::string_view text) {
     const auto refuse = [&] {
         throw InputError(
             deviation ? phrase("Data", "%1: %2 is not allowed: a number from 0.000001 to 1000000, "
-                                       "three of them with commas between, auto, or nothing")
+                                       "three such numbers separated by commas, auto, or nothing")
                       : phrase("Data", "%1: %2 is not allowed: a number from -1000000 to 1000000, "
-                                       "three of them with commas between, auto, or nothing"),
+                                       "three such numbers separated by commas, auto, or nothing"),
             key, quotedText(text));
     };
     text = trimmed(text);

@@ -1,5 +1,5 @@
 // Random numbers as inputs, and pictures of MNIST as what a network shall make of them: what a
-// generator and its critic learn from. Which picture stands beside which numbers means nothing.
+// generator and its critic learn from. The pairing of pictures and numbers has no meaning.
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/core/text.h"
@@ -108,8 +108,8 @@ def samples():
 extern const DataSetInfo kGenerateData;
 const DataSetInfo kGenerateData{
     .name = "generate",
-    .about = phrase("Settings", "random numbers, of which a network shall make pictures like those "
-                                "of MNIST, for model.adversary"),
+    .about = phrase("Settings", "random numbers from which a network learns to draw digits like "
+                                "those of MNIST; used with model.adversary"),
     .settings = {"data.path", "task.samples", "data.latent"},
     .fromFiles = true,
     .view = ViewKind::Samples,

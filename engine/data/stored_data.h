@@ -1,5 +1,5 @@
-// What data sets share that number their samples as they store them and come without splits: a
-// share of the samples is held back to validate on.
+// The common part of data sets that number their samples in the order in which they store them; a
+// share of them may be held back to validate on.
 #pragma once
 
 #include "engine/data/held_back.h"

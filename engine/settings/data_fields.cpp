@@ -64,12 +64,13 @@ std::vector<Field> fileFields() {
 
 std::vector<Field> sampleFields() {
     return {
-        ofDataSets(in(ofRun(
-                          {"data.latent", phrase("Settings", "Random inputs"), kNoUnit,
-                           phrase("Settings", "How many random numbers a network makes one "
-                                              "picture of, each with mean 0 and deviation 1.")},
-                          [](auto& c) -> auto& { return c.task.latent; }),
-                      {1, 1e5, Bound::Closed, true})),
+        ofDataSets(
+            in(ofRun(
+                   {"data.latent", phrase("Settings", "Random inputs"), kNoUnit,
+                    phrase("Settings", "The number of random inputs from which the network makes "
+                                       "one picture, each with mean 0 and deviation 1.")},
+                   [](auto& c) -> auto& { return c.task.latent; }),
+               {1, 1e5, Bound::Closed, true})),
         ofDataSets(
             in(ofRun(
                    {"data.context", phrase("Settings", "Context"), phrase("Settings", "characters"),
@@ -85,9 +86,8 @@ std::vector<Field> sampleFields() {
         ofDataSets(in(
             ofRun(
                 {"data.side", phrase("Settings", "Side of a sample"), phrase("Settings", "pixels"),
-                 phrase("Settings", "The centre square of each picture is brought to "
-                                    "side x side pixels, each of which is the mean of what it "
-                                    "covers.")},
+                 phrase("Settings", "The centre square of each picture is scaled to side x side "
+                                    "pixels, each the mean of the area that it covers.")},
                 [](auto& c) -> auto& { return c.task.pictureSide; }),
             {4, 512, Bound::Closed, true})),
         ofDataSets(ofRun(
@@ -96,8 +96,8 @@ std::vector<Field> sampleFields() {
             [](auto& c) -> auto& { return c.task.grey; })),
         ofDataSets(ofRun(
             {"data.flip", phrase("Settings", "Mirror"), kNoUnit,
-             phrase("Settings", "Half of the pictures to train on are mirrored left to right, "
-                                "others in each epoch. Which ones depends on the seed.")},
+             phrase("Settings", "In each epoch, a random half of the training pictures is mirrored "
+                                "left to right; the seed decides which.")},
             [](auto& c) -> auto& { return c.task.flip; })),
         ofDataSets(
             in(ofRun(
@@ -109,15 +109,14 @@ std::vector<Field> sampleFields() {
                {0, 256})),
         channelValues(
             {"data.mean", phrase("Settings", "Mean"), kNoUnit,
-             phrase("Settings", "Is subtracted from the values of a picture, which go from 0 to 1: "
-                                "a number, one for each channel such as 0.485, 0.456, 0.406, or "
+             phrase("Settings", "Subtracted from a picture's values, which go from 0 to 1: a "
+                                "number, one for each channel such as 0.485, 0.456, 0.406, or "
                                 "auto: measured on up to 1,000 of the samples to train on.")},
             [](auto& c) -> auto& { return c.task.mean; }),
         channelValues(
             {"data.std", phrase("Settings", "Deviation"), kNoUnit,
-             phrase("Settings",
-                    "Divides the values once the mean is subtracted. Likewise a number, "
-                    "one for each channel, or auto.")},
+             phrase("Settings", "After the mean is subtracted, the values are divided by this: a "
+                                "number, one for each channel, or auto.")},
             [](auto& c) -> auto& { return c.task.deviation; }),
         ofDataSets(oneOf(
             ofRun(

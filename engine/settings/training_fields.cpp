@@ -201,8 +201,8 @@ std::vector<Field> gradientFields() {
              in(ofRun(
                     {"gradients.critic_penalty", phrase("Settings", "Slope penalty"), kNoUnit,
                      phrase("Settings",
-                            "Weight of the mean square by which the critic's slope misses "
-                            "1 at points between targets and predictions.")},
+                            "Weight of the mean squared difference between the critic's slope "
+                            "and 1, taken at points between targets and predictions.")},
                     [](auto& c) -> auto& { return c.gradients.criticPenalty; }),
                 {0, 1e6})),
     };
