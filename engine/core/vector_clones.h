@@ -1,5 +1,6 @@
-// HALFSCOPE_VECTOR: compiles a function for several vector widths and picks one at load time. The
-// results are the same bits on each, because contraction to fused multiply-add is off.
+// What compilers are told of loops. HALFSCOPE_VECTOR compiles a function for several vector widths
+// and picks one at load time. The results are the same bits on each, because contraction to fused
+// multiply-add is off.
 #pragma once
 
 // Sanitizers do not get on with the load-time choice.
@@ -9,4 +10,12 @@
     __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define HALFSCOPE_VECTOR
+#endif
+
+// HALFSCOPE_INDEPENDENT: says of the loop behind it that no turn reads what another one writes, so
+// that it needs no overlap check.
+#ifdef __clang__
+#define HALFSCOPE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define HALFSCOPE_INDEPENDENT _Pragma("GCC ivdep")
 #endif

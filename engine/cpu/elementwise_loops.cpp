@@ -11,13 +11,7 @@
 #include <cfloat>
 #include <cmath>
 
-// Result i reads input i alone, so out over in[k] carries nothing from one turn to the next: the
-// pragma says so, and the loop needs no overlap check.
-#ifdef __clang__
-#define HALFSCOPE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define HALFSCOPE_INDEPENDENT _Pragma("GCC ivdep")
-#endif
+// Result i reads input i alone, so out over in[k] carries nothing from one turn to the next.
 #define HALFSCOPE_UNARY(attribute, name, expression)                                               \
     attribute void name(const LoopArgs& args) {                                                    \
         const float* in0 = args.in[0];                                                             \

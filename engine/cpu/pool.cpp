@@ -7,13 +7,6 @@
 #include <bit>
 #include <limits>
 
-// The loops below write where they do not read: no overlap check.
-#ifdef __clang__
-#define HALFSCOPE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define HALFSCOPE_INDEPENDENT _Pragma("GCC ivdep")
-#endif
-
 namespace halfscope {
 namespace {
 
