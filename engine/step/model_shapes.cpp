@@ -12,6 +12,14 @@ namespace {
 
 constexpr const char* kModelKey = "model.layers";
 
+/// The network of the template has no layer that takes indices.
+void checkTemplate(const RunConfig& config, const BatchShape& batch) {
+    if (config.model.layers.empty() && batch.indices > 0)
+        throw InputError(phrase("Model", "model.layers: a text needs a network that begins with an "
+                                         "Embedding(...), such as that of the preset %1"),
+                         "transformer-tiny");
+}
+
 } // namespace
 
 SeenInput seenInput(const RunConfig& config, const ModelSpec& model, const BatchShape& batch) {
@@ -27,6 +35,7 @@ SeenInput seenInput(const RunConfig& config, const ModelSpec& model, const Batch
 }
 
 ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType dtype) {
+    checkTemplate(config, batch);
     ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
     const SeenInput input = seenInput(config, model, batch);
     const NodeType made = modelOutput(config.model, model, {input.shape, batch.xDType(dtype)});
@@ -62,6 +71,7 @@ ModelShapes modelShapes(const RunConfig& config) {
                       ? templateText(config.model, batch.inputs, batch.outputs)
                       : config.model.layers;
     try {
+        checkTemplate(config, batch);
         const ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
         shapes.input = seenInput(config, model, batch).shape;
         outputOf(model, {shapes.input, batch.xDType()}, &shapes.layers);

@@ -159,6 +159,8 @@ void TestText::networksThatDoNotFit() {
     QCOMPARE(errorOf("Sequential(Embedding(75, 2), Flatten(), Linear(64, 76))"),
              QString("model.layers, line 1, column 12: Embedding(75, 2): the data has indices from "
                      "0 to 75: num_embeddings must be at least 76"));
+    QCOMPARE(errorOf(""), QString("model.layers: a text needs a network that begins with an "
+                                  "Embedding(...), such as that of the preset transformer-tiny"));
     QCOMPARE(errorOf("Linear(32, 76)"),
              QString("model.layers, line 1, column 1: Linear(32, 76): the input is indices, which "
                      "an Embedding(...) in front of this layer turns into vectors"));
