@@ -46,7 +46,10 @@ NodeId emitSlopePenalty(Builder& b, NodeId at, NodeId output, NodeId scale, Node
         throw InputError(phrase("Model", "model.critic: its score does not depend on its input"));
     NodeId slope = b.cast(*slopes[0], DType::F32);
     if (inverseScale != kNoNode) slope = b.mul(slope, b.expandLike(inverseScale, slope));
-    const NodeId norm = b.unary(Op::Sqrt, b.sum(b.mul(slope, slope), Shape{1}));
+    // Where every unit of a critic is off it has no slope, and the root's own would be infinite.
+    constexpr double kNoSlope = 1e-12;
+    const NodeId square = b.shift(b.sum(b.mul(slope, slope), Shape{1}), kNoSlope);
+    const NodeId norm = b.unary(Op::Sqrt, square);
     const NodeId miss = b.shift(norm, -1);
     return fn::mean(b, b.mul(miss, miss), {});
 }

@@ -425,7 +425,7 @@ std::string ScriptWriter::penalty() const {
         return filled(
             R"(        (slope,) = torch.autograd.grad(scaler.scale(scores[2].sum()), between, create_graph=True)
         slope = slope.float() / scaler.get_scale()
-        miss = slope.square().sum(1).sqrt() - 1
+        miss = (slope.square().sum(1) + 1e-12).sqrt() - 1
         totals = losses[0], losses[1] + {WEIGHT} * miss.square().mean()
 )",
             {{"WEIGHT", pythonReal(g.criticPenalty)}});
