@@ -9,6 +9,7 @@
 namespace halfscope {
 
 enum class EventKind : uint8_t { Overflow, Growth, Backoff, LossNotFinite, Edit, Damaged };
+inline constexpr int kEventKinds = 6;
 /// As files and the command line show it: "loss-not-finite".
 const char* nameOf(EventKind);
 

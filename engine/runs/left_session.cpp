@@ -115,8 +115,10 @@ private:
                                  "FROM events WHERE run = ?1 ORDER BY place");
         row.bind(1, m_key);
         while (row.next()) {
+            const int64_t kind = row.whole(0);
+            if (kind < 0 || kind >= kEventKinds) continue; // of a later version
             Event event;
-            event.kind = EventKind(std::clamp<int64_t>(row.whole(0), 0, int64_t(EventKind::Edit)));
+            event.kind = EventKind(kind);
             event.step = row.whole(1);
             event.lane = static_cast<int32_t>(row.whole(2));
             event.scaleBefore = static_cast<float>(row.real(3));
@@ -206,6 +208,7 @@ private:
 
     LanePictures pictures() const {
         LanePictures found;
+        found.validated = std::nullopt;
         Statement row =
             m_database.prepare("SELECT step, data FROM pictures WHERE run = ?1 ORDER BY lane");
         row.bind(1, m_key);

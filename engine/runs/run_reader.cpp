@@ -75,8 +75,8 @@ double valueOf(const TableReader& table, const StepColumns::Column& column) {
 EventKind kindOf(const TableReader& table, int column) {
     const std::string_view field = table.text(column);
     std::string allowed;
-    for (const EventKind kind : {EventKind::Overflow, EventKind::Growth, EventKind::Backoff,
-                                 EventKind::LossNotFinite, EventKind::Edit, EventKind::Damaged}) {
+    for (int i = 0; i < kEventKinds; ++i) {
+        const auto kind = EventKind(i);
         if (field == nameOf(kind)) return kind;
         allowed += (allowed.empty() ? "" : ", ") + std::string(nameOf(kind));
     }
@@ -440,7 +440,7 @@ private:
 
     /// Those of all lanes, or none.
     std::optional<LanePictures> pictures() {
-        LanePictures all{m_run->step(), {}};
+        LanePictures all{m_run->step(), {}, std::nullopt};
         for (const std::string& lane : names()) {
             if (!exists(run_file::output(lane))) return std::nullopt;
             all.outputs.push_back(pictureOf(run_file::output(lane)));

@@ -91,7 +91,7 @@ void Experiment::resume(const ExperimentState& state) {
     if (!isValidatedAfter(m_step)) return;
     for (const auto& lane : m_lanes) // for the pictures: rows have it already
         if (!lane->evaluate(m_stop)) return;
-    m_validated = m_step;
+    keepValidation(m_step);
 }
 
 /// The recorded forks and edits up to a step, each at its own, without training in between.
@@ -236,8 +236,16 @@ bool Experiment::validateLanes() {
         if (!m_pending[i].validation) m_pending[i].validation = m_lanes[i]->evaluate(m_stop);
         if (!m_pending[i].validation) return false;
     }
-    m_validated = m_step + 1;
+    keepValidation(m_step + 1);
     return true;
+}
+
+/// Another evaluation of a lane, for its predictions, counts anew.
+void Experiment::keepValidation(int64_t step) {
+    m_validated = step;
+    m_classCounts.clear();
+    for (const auto& lane : m_lanes)
+        m_classCounts.push_back(lane->classCounts());
 }
 
 /// The recorded forks and edits whose step comes next.
@@ -503,9 +511,8 @@ Snapshot Experiment::snapshot(const std::stop_token& stop) {
 void Experiment::showValidation(Snapshot& snapshot) {
     if (view().kind != ViewKind::Classes) return;
     std::vector<Picture> tables;
-    for (const auto& lane : m_lanes)
-        if (const ClassCounts counts = lane->classCounts(); counts.classes() > 0)
-            tables.push_back(classTable(counts));
+    for (const ClassCounts& counts : m_classCounts)
+        if (counts.classes() > 0) tables.push_back(classTable(counts));
     if (tables.size() < m_lanes.size()) return; // a lane that was forked since then
     snapshot.outputs = std::move(tables);
     snapshot.validated = m_validated;
@@ -516,8 +523,13 @@ void Experiment::addGalleries(Snapshot& snapshot) {
     if (!gallery || snapshot.outputs.empty()) return;
     std::vector<Picture> galleries;
     for (const auto& lane : m_lanes) {
-        const std::optional<std::vector<float>> scores = lane->probe(gallery->samples);
-        if (!scores) return;
+        std::optional<std::vector<float>> scores;
+        try {
+            scores = lane->probe(gallery->samples);
+        } catch (const EngineError&) {
+            return; // no room for it beside the training: the tables are shown
+        }
+        if (!scores) return snapshot.outputs.clear();
         galleries.push_back(galleryWithMistakes(*gallery, *scores, view().classes));
     }
     galleries.push_back(galleryWithClasses(*gallery, view().classes));

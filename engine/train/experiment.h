@@ -100,7 +100,7 @@ public:
     /// them; RunError when `stop` asks for it.
     Snapshot snapshot(const std::stop_token& stop = {});
     /// Adds what takes passes of its own: pictures with the classes that the lanes take them for.
-    /// Leaves none where requestStop() came in between.
+    /// No outputs where requestStop() came in between.
     void addGalleries(Snapshot&);
 
     /// By lane, the gradients of the step that comes next; empty in the middle of a step, and when
@@ -132,6 +132,7 @@ private:
     void applyTo(int lane, FieldApply);
     int64_t nextFreeStep() const;
     void setScale(int lane, const FieldValue&, std::vector<Event>& events);
+    void keepValidation(int64_t step);
     void showValidation(Snapshot&);
     bool hasFormula() const;
     std::string formula(Trainer& lane) const;
@@ -147,7 +148,8 @@ private:
     EpochPlan m_epochs;
     int64_t m_scheduleSteps; ///< of the schedule since the start, whatever the run's length is now
     std::unique_ptr<Task> m_task;
-    int64_t m_validated = 0;   ///< the last step after which all lanes were
+    int64_t m_validated = 0;                ///< the last step after which all lanes were
+    std::vector<ClassCounts> m_classCounts; ///< of that validation, by lane
     bool m_hasFormula = false; ///< its lanes learn coefficients that can be told in words
     std::vector<std::unique_ptr<Trainer>> m_lanes;
     std::vector<std::string> m_names;

@@ -145,6 +145,7 @@ struct Trainer::Impl {
     std::optional<std::vector<float>> keptPrediction;
     std::unique_ptr<Evaluator> evaluator; ///< where there are samples to validate on
     std::unique_ptr<Probe> probe;         ///< from the first use on
+    const Batch* probed = nullptr;        ///< its inputs
     std::atomic<Probe*> runningProbe{nullptr};
     Culprit culprit; ///< of the last step; kept while the loss stays bad
     bool lossWasBad = false;
@@ -421,9 +422,10 @@ std::vector<float> Trainer::forward(int64_t step, const std::stop_token& stop) {
 
 std::optional<std::vector<float>> Trainer::probe(const Batch& inputs) {
     Impl& impl = *m_impl;
-    if (!impl.probe)
+    if (!impl.probe || impl.probed != &inputs)
         impl.probe = std::make_unique<Probe>(impl.config, impl.plan, impl.source.tensors(), inputs,
                                              impl.anotherExecutor());
+    impl.probed = &inputs;
     // only while it runs: a request between two steps is the next step's
     struct Stoppable {
         std::atomic<Probe*>& running;

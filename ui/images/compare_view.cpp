@@ -85,8 +85,8 @@ void CompareView::buildBar() {
     bar->addStretch(1);
     m_what = make<QComboBox>(this);
     m_what->setAccessibleName(tr("What the pictures show"));
-    m_what->setToolTip(tr("Samples with the classes that they are taken for, or how often each "
-                          "class is taken for which (key 5)"));
+    m_what->setToolTip(tr("Samples with their predicted classes, or the table of true and "
+                          "predicted classes (key 5)"));
     m_what->addItem(tr("Samples"), true);
     m_what->addItem(tr("Table of classes"), false);
     m_what->hide();
@@ -229,7 +229,7 @@ void CompareView::setPictures(qint64 step, const QVector<Picture>& pictures) {
 
 void CompareView::setGalleries(const std::vector<Picture>& galleries) { m_galleries = galleries; }
 
-void CompareView::setValidated(qint64 step) { m_validated = step; }
+void CompareView::setValidated(std::optional<int64_t> step) { m_validated = step; }
 
 void CompareView::showSamples(bool samples) { m_what->setCurrentIndex(m_what->findData(samples)); }
 
@@ -269,9 +269,7 @@ void CompareView::clear() {
     m_validated = 0;
     m_target = {};
     m_step = -1;
-    for (ImageView* view : m_views)
-        view->setPicture({});
-    updateLast();
+    showPictures();
 }
 
 void CompareView::setGain(double gain) {
@@ -440,6 +438,17 @@ void CompareView::hover(QPoint pixel) {
 
 QString CompareView::readout() const { return m_readout; }
 
+/// Of which samples a table of classes is.
+QString CompareView::tableOf(std::optional<int64_t> validated) {
+    const QString reading = tr("Rows: true classes. Columns: predicted classes. The diagonal holds "
+                               "the correct ones.");
+    if (!validated) return reading;
+    return (*validated == 0 ? tr("This batch.")
+                            : tr("All validation samples after step %1.")
+                                  .arg(QLocale().toString(static_cast<qint64>(*validated)))) +
+           u' ' + reading;
+}
+
 /// What pictures whose pixels are no values mean.
 QString CompareView::explanation() const {
     switch (m_kind) {
@@ -456,15 +465,10 @@ QString CompareView::explanation() const {
                   "data.");
     case ViewKind::Classes:
         if (showsSamples())
-            return tr("Samples to validate on. Orange marks mistakes: a frame with the predicted "
+            return tr("Validation samples. Orange marks mistakes: a frame with the predicted "
                       "class, or the predicted character.") +
                    u' ' + QString::fromStdString(shownTarget().caption);
-        if (m_validated > 0)
-            return tr("All samples to validate on, after step %1: true classes downwards, "
-                      "predicted ones across. The diagonal is right.")
-                .arg(QLocale().toString(m_validated));
-        return tr("Of the batch: true classes downwards, predicted ones across. The diagonal is "
-                  "right.");
+        return tableOf(m_validated);
     }
     return {};
 }

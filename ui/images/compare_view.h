@@ -45,9 +45,8 @@ public:
     void setPictures(qint64 step, const QVector<Picture>&);
     /// Instead of tables of classes: by lane, and last the target; empty: there are none.
     void setGalleries(const std::vector<Picture>&);
-    /// The step after which the lanes were validated that the tables are of; 0: they are of the
-    /// batch.
-    void setValidated(qint64 step);
+    /// See LanePictures::validated.
+    void setValidated(std::optional<int64_t> step);
     void setTarget(const Picture&);
     /// Samples with their classes instead of tables of classes, where there are some.
     void showSamples(bool samples);
@@ -113,6 +112,7 @@ private:
     /// Panes that are seen.
     int shownPanes() const { return m_alone ? 1 : panes(); }
     QString readoutText() const;
+    static QString tableOf(std::optional<int64_t> validated);
     QString explanation() const;
     struct Grid {
         int columns = 1, rows = 1;
@@ -143,7 +143,7 @@ private:
     std::vector<Picture> m_galleries; ///< by lane, and last the target
     Picture m_target;
     qint64 m_step = -1;
-    qint64 m_validated = 0; ///< of the tables of classes
+    std::optional<int64_t> m_validated = 0; ///< of the tables of classes
     std::optional<QPoint> m_pixel;
 };
 

@@ -45,7 +45,7 @@ public:
     static int heightFor(int lanes);
 
 private:
-    static constexpr int kKinds = 6;
+    static constexpr int kKinds = kEventKinds;
     struct Mark {
         qint64 step = 0;
         int index = 0;

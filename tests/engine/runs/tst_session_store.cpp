@@ -97,7 +97,10 @@ std::shared_ptr<Run> madeRun(int64_t steps) {
     auto run = std::make_shared<Run>(infoOf(config), lanes, target);
     appendRows(*run, 1, kFork, 2);
     RunBatch news;
-    news.events = {eventAt(97, 1), eventAt(194, 1)};
+    for (int kind = 0; kind < kEventKinds; ++kind) {
+        news.events.push_back(eventAt(97 + kind, 1));
+        news.events.back().kind = EventKind(kind);
+    }
     run->append(std::move(news));
     RunBatch forked;
     forked.lanes.push_back(fork);
@@ -283,6 +286,7 @@ void TestSessionStore::aLeftSessionComesBack() {
     QVERIFY(back->info().restored);
     QCOMPARE(back->events().size(), run->events().size());
     for (size_t i = 0; i < run->events().size(); ++i) {
+        QCOMPARE(back->events()[i].kind, run->events()[i].kind);
         QCOMPARE(back->events()[i].step, run->events()[i].step);
         QCOMPARE(back->events()[i].lane, run->events()[i].lane);
         QVERIFY(back->events()[i].text == run->events()[i].text);

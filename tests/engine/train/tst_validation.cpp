@@ -7,6 +7,7 @@
 #include "engine/settings/run_task.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/experiment.h"
+#include "engine/train/lane_file.h"
 #include "engine/train/run_info.h"
 
 #include <QTemporaryDir>
@@ -177,7 +178,7 @@ void TestValidation::picturesTellOfIt() {
     RunConfig config = digits("fp32,amp-fp16");
     config.validation.steps = 3;
     config.epochs = 0;
-    config.steps = 5;
+    config.steps = 7;
     Experiment experiment(config);
     std::vector<StepRecord> records;
     std::vector<Event> events;
@@ -196,6 +197,14 @@ void TestValidation::picturesTellOfIt() {
     experiment.addGalleries(late);
     QCOMPARE(late.galleries.size(), size_t{3});
     QVERIFY(late.galleries[0].values != late.galleries[2].values);
+
+    // predictions of a later step are not that validation's
+    experiment.advance(records, events);
+    laneFileBytes(experiment, LaneFile::Predictions, 0, "");
+    const Snapshot after = experiment.snapshot();
+    QCOMPARE(after.validated, int64_t{3});
+    QCOMPARE(after.outputs[0].caption, late.outputs[0].caption);
+    QVERIFY(after.outputs[0].values == late.outputs[0].values);
 }
 
 void TestValidation::stopsAndGoesOn() {

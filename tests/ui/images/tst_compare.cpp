@@ -322,7 +322,6 @@ void TestCompare::mapsAreExplained() {
     QCOMPARE(view.view(0).toolTip().contains(view.readout()), true);
 }
 
-/// Ink and paper of a drawing; a painted picture keeps its grey.
 void TestCompare::samplesOrTables() {
     CompareView view;
     view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {}, ViewKind::Classes);
@@ -332,7 +331,7 @@ void TestCompare::samplesOrTables() {
     const auto* choice = view.findChild<QComboBox*>();
     view.setPictures(1, {constant(10, 0.5f), constant(10, 0.25f)});
     QVERIFY(!choice->isVisible() && !view.showsSamples());
-    QVERIFY(view.readout().startsWith(QStringLiteral("Of the batch")));
+    QVERIFY(view.readout().startsWith(QStringLiteral("This batch.")));
 
     Picture first = constant(20, 0.5f), truth = constant(20, 1);
     first.caption = "58/64";
@@ -356,6 +355,7 @@ void TestCompare::samplesOrTables() {
     QVERIFY(!view.showsSamples() && !choice->isVisible());
 }
 
+/// Ink and paper of a drawing; a painted picture keeps its grey.
 void TestCompare::drawingsTakeTheThemesColours() {
     CompareView view;
     view.resize(900, 300);
