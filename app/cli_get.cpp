@@ -46,8 +46,8 @@ void endProgress() {
 
 int get(const GetOptions& options) {
     if (options.name != "mnist")
-        throw InputError(Message::data(quotedText(options.name) +
-                                       " is no data set that can be fetched: mnist can"));
+        throw InputError(
+            Message::data(quotedText(options.name) + " cannot be downloaded; mnist can"));
     const std::string folder = options.folder.empty() ? usualMnistFolder() : options.folder;
     if (folder.empty())
         throw InputError(Message::data("get: --out is missing: without a home folder there is no "

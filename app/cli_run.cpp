@@ -9,6 +9,7 @@
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/open_folder.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_writer.h"
 #include "engine/runs/tensorboard.h"
@@ -184,8 +185,8 @@ public:
     void close(const RunOptions& options) {
         const RunOutcome outcome = outcomeOf(m_experiment);
         if (m_files) finishFiles(outcome);
-        if (m_board) m_board->finish();
         if (!options.onnx.empty()) writeOnnx(options.onnx);
+        if (m_board) m_board->finish();
         if (options.quiet) return;
         if (outcome == RunOutcome::Interrupted) {
             print("Interrupted after step " + std::to_string(m_experiment.step()) + " of " +
@@ -438,7 +439,11 @@ int run(const RunOptions& options) {
     SignalWatch signals; // before the engine starts threads
     const std::unique_ptr<Experiment> made = experimentOf(start);
     Experiment& experiment = *made;
-    if (!options.onnx.empty()) checkOnnx(experiment.config());
+    if (!options.onnx.empty()) {
+        checkOnnx(experiment.config());
+        const std::filesystem::path folder = std::filesystem::path(options.onnx).parent_path();
+        const OpenFolder there(folder.empty() ? "." : folder.string()); // now, not after hours
+    }
     std::vector<Event> events = edit(experiment, start.edits);
     struct Release {
         SignalWatch& signals;

@@ -66,7 +66,7 @@ void list(const std::vector<LeftSession>& sessions, size_t files, const std::str
         for (const LeftRun& run : session.runs())
             width = std::max(width, nameOf(session, run).size());
     if (sessions.empty())
-        print("No session has left runs in " + folder + "\n");
+        print("There are no unsaved runs in " + folder + "\n");
     else
         print(padded("run", width) + "  steps      name\n");
     for (const LeftSession& session : sessions)
@@ -76,7 +76,7 @@ void list(const std::vector<LeftSession>& sessions, size_t files, const std::str
     if (files > sessions.size())
         printNote(std::to_string(files - sessions.size()) +
                   (files - sessions.size() == 1 ? " more session is" : " more sessions are") +
-                  " in use, or of another version of the program\n");
+                  " in use, or written by another version of the program\n");
 }
 
 void show(const LeftSession& session, const LeftRun& left) {

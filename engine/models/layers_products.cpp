@@ -167,8 +167,10 @@ NodeType convTransposeOutput(const LayerSpec& layer, const NodeType& in) {
         const int64_t extent =
             (in.shape[axis] - 1) * stride[i] + kernel[i] + more[i] - 2 * padding[i];
         if (extent < 1)
-            layer.refuse({phrase("Model", "the padding leaves nothing of the result for %1"),
-                          shapeText(in.shape)});
+            layer.refuse(
+                {phrase("Model",
+                        "with this padding, nothing is left of the result for the input %1"),
+                 shapeText(in.shape)});
         out.shape[axis] = extent;
     }
     return out;

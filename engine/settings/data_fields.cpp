@@ -126,14 +126,14 @@ std::vector<Field> sampleFields() {
                                     "the epoch takes its place.")},
                 [](auto& c) -> auto& { return c.task.damaged; }),
             namesUpTo(Damaged::Skip))),
-        ofDataSets(in(
-            ofRun(
-                {"data.shard_readers", phrase("Settings", "Readers of a shard"), kNoUnit,
-                 phrase("Settings", "Shows what happens where workers do not share the shards: so "
-                                    "many read every shard, and an epoch has each sample as often. "
-                                    "1 is right.")},
-                [](auto& c) -> auto& { return c.task.shardReaders; }),
-            {1, 64, Bound::Closed, true})),
+        ofDataSets(in(ofRun(
+                          {"data.shard_readers", phrase("Settings", "Readers of a shard"), kNoUnit,
+                           phrase("Settings",
+                                  "Shows what happens where workers do not share the shards: this "
+                                  "many readers each read every shard, so that an epoch contains "
+                                  "each sample that many times. The right number is 1.")},
+                          [](auto& c) -> auto& { return c.task.shardReaders; }),
+                      {1, 64, Bound::Closed, true})),
         ofDataSets(oneOf(
             ofRun(
                 {"data.missing", phrase("Settings", "Missing values"), kNoUnit,

@@ -16,8 +16,8 @@ namespace {
 
 std::optional<std::string> predictionBytes(Trainer& lane) {
     if (!lane.validates())
-        throw InputError(phrase("Training", "There are no samples to predict: this data set holds "
-                                            "none back from the training."));
+        throw InputError(phrase(
+            "Training", "There is nothing to predict: this data set has no validation samples."));
     std::vector<float> predictions;
     int64_t samples = 0;
     const auto keep = [&](int64_t rows, std::span<const float> prediction) {

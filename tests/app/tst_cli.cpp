@@ -40,8 +40,7 @@ void TestCli::wrongUsage_data() {
         "a command is missing: run, evaluate, runs, verify, bench, presets, devices, describe, "
         "pytorch, get or settings");
     row("nothing to get", {"get"}, "name is required");
-    row("unknown data", {"get", "imagenet"},
-        "\"imagenet\" is no data set that can be fetched: mnist can");
+    row("unknown data", {"get", "imagenet"}, "\"imagenet\" cannot be downloaded; mnist can");
     row("command", {"rum"},
         "\"rum\" is not a command: run, evaluate, runs, verify, bench, presets, devices");
     row("option", {"run", "--stepps=3"},

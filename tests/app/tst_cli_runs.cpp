@@ -74,7 +74,7 @@ void TestCliRuns::lists() {
              lines[2]);
     QCOMPARE(runs({"list"}).out, outcome.out);
     const Outcome none = call({"runs", "--sessions", path("nothing")});
-    QVERIFY2(none.code == 0 && none.out.contains("No session has left runs in "), none.out);
+    QVERIFY2(none.code == 0 && none.out.contains("There are no unsaved runs in "), none.out);
 }
 
 void TestCliRuns::shows() {

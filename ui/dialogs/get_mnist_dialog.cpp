@@ -1,4 +1,4 @@
-// A question with a folder, a bar, a sentence where it failed.
+// The question, the folder, the progress bar, and a sentence if the download fails.
 #include "ui/dialogs/get_mnist_dialog.h"
 
 #include "engine/core/error.h"
@@ -39,9 +39,10 @@ GetMnistDialog::GetMnistDialog(QWidget* parent) : QDialog(parent) {
     m_folder = make<QLineEdit>(QString::fromStdString(usualMnistFolder()), this);
     m_folder->setAccessibleName(tr("Folder"));
     m_folder->setMinimumWidth(360);
-    auto* browse = make<QPushButton>(tr("Browse…"), this);
-    browse->setAutoDefault(false);
-    connect(browse, &QPushButton::clicked, this, [this] {
+    connect(m_folder, &QLineEdit::textChanged, this, [this] { setAsking(true); });
+    m_browse = make<QPushButton>(tr("Browse…"), this);
+    m_browse->setAutoDefault(false);
+    connect(m_browse, &QPushButton::clicked, this, [this] {
         const QString chosen =
             QFileDialog::getExistingDirectory(this, tr("Choose a folder"), m_folder->text());
         if (!chosen.isEmpty()) m_folder->setText(chosen);
@@ -62,7 +63,7 @@ GetMnistDialog::GetMnistDialog(QWidget* parent) : QDialog(parent) {
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     auto* row = make<QHBoxLayout>();
     row->addWidget(m_folder, 1);
-    row->addWidget(browse);
+    row->addWidget(m_browse);
     auto* all = make<QVBoxLayout>(this);
     for (QWidget* widget : {static_cast<QWidget*>(m_about), static_cast<QWidget*>(m_bar),
                             static_cast<QWidget*>(m_error), static_cast<QWidget*>(buttons)}) {
@@ -97,9 +98,14 @@ void GetMnistDialog::setSource(std::vector<RemoteFile> files, std::vector<std::s
 
 QString GetMnistDialog::folder() const { return m_folder->text(); }
 
+void GetMnistDialog::setAsking(bool asks) {
+    m_start->setEnabled(asks && !m_folder->text().trimmed().isEmpty());
+    m_folder->setEnabled(asks);
+    m_browse->setEnabled(asks);
+}
+
 void GetMnistDialog::start() {
-    m_start->setEnabled(false);
-    m_folder->setEnabled(false);
+    setAsking(false);
     m_error->hide();
     m_bar->show();
     const std::string folder = m_folder->text().toStdString();
@@ -126,9 +132,8 @@ void GetMnistDialog::conclude() {
 }
 
 void GetMnistDialog::end(const Message& reason) {
-    m_start->setEnabled(true);
+    setAsking(true);
     m_start->setText(tr("Try again"));
-    m_folder->setEnabled(true);
     m_error->setText(translated(reason));
     m_error->show();
 }

@@ -36,6 +36,7 @@ public:
     QString folder() const;
 
 private:
+    void setAsking(bool);
     void start();
     void conclude();
     void end(const Message& reason); ///< of a download that failed
@@ -49,7 +50,7 @@ private:
     QLineEdit* m_folder = nullptr;
     QProgressBar* m_bar = nullptr;
     QLabel* m_error = nullptr;
-    QPushButton* m_start = nullptr;
+    QPushButton *m_browse = nullptr, *m_start = nullptr;
     std::atomic<int64_t> m_have{0};
     std::unique_ptr<FileJob> m_job; ///< last: it uses the rest
 };

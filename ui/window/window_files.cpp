@@ -370,7 +370,8 @@ void WindowFiles::chooseTensorBoard() {
         const RunSnapshot run = m_shown.run()->snapshot();
         aside(tr("Save for TensorBoard"), tr("Saving the run in %1…").arg(folder),
               [&] { saveTensorBoard(run, folder.toStdString()); });
-        emit told(tr("Saved: tensorboard --logdir %1").arg(safeText(folder.toStdString())));
+        emit told(tr("Saved. To view it, run: tensorboard --logdir %1")
+                      .arg(safeText(folder.toStdString())));
     });
 }
 

@@ -491,10 +491,9 @@ private slots:
                          "the input, (1, 3, 5, 5), with its padding"));
         QCOMPARE(refusalOf("ConvTranspose2d(4, 2, 3)", image),
                  QString("line 1, column 1: ConvTranspose2d(4, 2, 3): the input has 3 channels"));
-        QCOMPARE(
-            refusalOf("ConvTranspose2d(3, 2, 3, padding=4)", image),
-            QString("line 1, column 1: ConvTranspose2d(3, 2, 3, padding=4): the padding leaves "
-                    "nothing of the result for (1, 3, 5, 5)"));
+        QCOMPARE(refusalOf("ConvTranspose2d(3, 2, 3, padding=4)", image),
+                 QString("line 1, column 1: ConvTranspose2d(3, 2, 3, padding=4): with this "
+                         "padding, nothing is left of the result for the input (1, 3, 5, 5)"));
         QCOMPARE(refusalOf("Conv1d(3, 2, 9, padding=1)", {1, 3, 5}),
                  QString("line 1, column 1: Conv1d(3, 2, 9, padding=1): the kernel is larger than "
                          "the input, (1, 3, 5), with its padding"));
