@@ -17,4 +17,12 @@ Message messageOf(const std::exception& error) {
     return reported ? reported->message() : Message::data(error.what());
 }
 
+Message messageOf(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const std::exception& error) {
+        return messageOf(error);
+    }
+}
+
 } // namespace halfscope

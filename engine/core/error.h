@@ -5,6 +5,7 @@
 
 #include "engine/core/message.h"
 
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -56,5 +57,6 @@ inline void require(bool holds, const std::string& what) {
 
 /// The message of an error that can be translated; of any other one its words as they are.
 Message messageOf(const std::exception&);
+Message messageOf(const std::exception_ptr&); ///< of one that there is
 
 } // namespace halfscope

@@ -167,17 +167,17 @@ std::vector<Compiled> compileTexts(const Device& device, const FileCache& cache,
                                    const std::vector<std::string>& texts,
                                    const std::function<Message()>& enough) {
     std::vector<Compiled> results(texts.size());
+    std::vector<std::exception_ptr> failures(texts.size()); // there may be no memory for a sentence
     std::atomic<size_t> next = 0;
     const auto work = [&] {
         for (size_t i; (i = next++) < texts.size();) {
-            if (const Message why = enough(); i > 0 && !why.empty()) {
-                results[i] = {{}, {phrase("Devices", "not compiled: %1"), why}, true};
-                continue;
-            }
             try {
-                results[i].code = compileText(device, cache, texts[i]);
-            } catch (const std::exception& error) {
-                results[i].error = messageOf(error);
+                if (const Message why = enough(); i > 0 && !why.empty())
+                    results[i] = {{}, {phrase("Devices", "not compiled: %1"), why}, true};
+                else
+                    results[i].code = compileText(device, cache, texts[i]);
+            } catch (const std::exception&) {
+                failures[i] = std::current_exception();
             }
         }
     };
@@ -191,6 +191,8 @@ std::vector<Compiled> compileTexts(const Device& device, const FileCache& cache,
     }
     work();
     helpers.clear(); // joins
+    for (size_t i = 0; i < texts.size(); ++i)
+        if (failures[i]) results[i].error = messageOf(failures[i]);
     return results;
 }
 

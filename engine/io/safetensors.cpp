@@ -56,7 +56,7 @@ const Json& memberOf(const Json& object, const char* key, const std::string& pat
 
 ElementType typeOf(const Json& value, const std::string& path, const std::string& array) {
     for (size_t i = 0; i < std::size(kTypeNames); ++i)
-        if (value == kTypeNames[i]) return static_cast<ElementType>(i);
+        if (isText(value, kTypeNames[i])) return static_cast<ElementType>(i);
     refuse(path, array, {phrase("Files", "its dtype %1 is not known"), shown(value)});
 }
 
@@ -153,12 +153,14 @@ SafetensorsInfo safetensorsInfo(const std::string& path) {
     readAll(file, path, text);
     const auto start = static_cast<int64_t>(kLengthBytes + length);
     SafetensorsInfo info;
-    Json root;
-    try {
-        root = parseStrictJson(text, kMostHeader);
-    } catch (const InputError& error) {
-        refuse(path, error.message());
-    }
+    const JsonTree tree = [&] {
+        try {
+            return parseStrictJson(text, kMostHeader);
+        } catch (const InputError& error) {
+            refuse(path, error.message());
+        }
+    }();
+    const Json& root = tree.root();
     if (!root.is_object()) refuse(path, phrase("Files", "its header must be an object"));
     for (const auto& [name, value] : root.items()) {
         if (name == kMetadataKey)

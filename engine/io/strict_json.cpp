@@ -77,10 +77,9 @@ public:
             throw InputError(
                 placed({phrase("Files", "more than %1 keys in one object"), kMaxKeys}));
         // its operator[] would look through all keys once more
-        auto& object = level.value->get_ref<Json::object_t&>();
-        level.slot = &static_cast<Json::object_t::Container&>(object)
-                          .emplace_back(std::move(key), nullptr)
-                          .second;
+        Json::object_t::Container& members = level.value->get_ref<Json::object_t&>();
+        if (members.size() == members.capacity()) grow(members);
+        level.slot = &members.emplace_back(std::move(key), nullptr).second;
         return true;
     }
 
@@ -118,6 +117,18 @@ private:
         return within(isPlainText(path) && path.size() <= 100 ? path : quotedText(path), what);
     }
 
+    /// By itself it would copy its members, whose keys are constant, and destroy them with the
+    /// library's destructor, see JsonTree.
+    static void grow(Json::object_t::Container& members) {
+        Json::object_t::Container larger;
+        larger.reserve(std::max<size_t>(4, 2 * members.size()));
+        for (const auto& [key, value] : members)
+            larger.emplace_back(key, nullptr);
+        for (size_t i = 0; i < members.size(); ++i)
+            larger[i].second.swap(members[i].second);
+        members.swap(larger);
+    }
+
     Json* put(Json value) {
         if (++m_values > kMaxValues)
             throw InputError(placed({phrase("Files", "more than %1 values"), kMaxValues}));
@@ -149,18 +160,6 @@ private:
 };
 
 } // namespace
-
-void JsonTree::takeApart(Json& value) noexcept {
-    if (auto* list = value.get_ptr<Json::array_t*>()) {
-        for (Json& each : *list)
-            takeApart(each);
-        list->clear();
-    } else if (auto* object = value.get_ptr<Json::object_t*>()) {
-        for (auto& [key, each] : *object)
-            takeApart(each);
-        object->clear();
-    }
-}
 
 JsonTree parseStrictJson(std::string_view text, size_t mostBytes) {
     if (text.size() > mostBytes)

@@ -71,7 +71,7 @@ std::string manifestText(const RunManifest& manifest) {
 
 RunManifest manifestOf(std::string_view text) {
     const JsonTree tree = parseStrictJson(text, kMostManifestBytes);
-    const Json& root = tree;
+    const Json& root = tree.root();
     if (!root.is_object())
         throw InputError(phrase("Files", "%1 is not a manifest: it must be an object"),
                          shown(root));
@@ -86,9 +86,10 @@ RunManifest manifestOf(std::string_view text) {
     if (!isId(valueOf("run")))
         refuse("run", valueOf("run"), phrase("Files", "32 hexadecimal digits"));
     const Json& state = valueOf("state");
-    if (state != kWhole && state != kUnfinished)
+    const bool whole = isText(state, kWhole);
+    if (!whole && !isText(state, kUnfinished))
         refuse("state", state, {phrase("Files", "%1 or %2"), kWhole, kUnfinished});
-    RunManifest manifest{valueOf("run").get<std::string>(), state == kWhole, {}};
+    RunManifest manifest{valueOf("run").get<std::string>(), whole, {}};
     if (const Json& after = valueOf("after"); !after.is_null()) {
         constexpr uint64_t kMostSteps = 1000000000;
         if (!isSize(after) || after.get<uint64_t>() > kMostSteps)

@@ -236,7 +236,7 @@ std::string summaryText(const RunInfo& info, std::span<const LaneInfo> lanes,
 TrainedOn trainedOnOf(std::string_view text, const std::string& path,
                       std::span<const std::string> lanes, int64_t steps) {
     try {
-        return readRoot(parseStrictJson(text, kMostSummaryBytes), lanes, steps);
+        return readRoot(parseStrictJson(text, kMostSummaryBytes).root(), lanes, steps);
     } catch (const InputError& error) {
         throw InputError(within(pathText(path), error.message()));
     }

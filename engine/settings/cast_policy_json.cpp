@@ -215,7 +215,7 @@ const std::vector<std::string>& policyOps() {
 
 CastPolicy parseCastPolicy(std::string_view json, const std::string& name) {
     try {
-        return policyFrom(parseStrictJson(json, kMostPolicyBytes));
+        return policyFrom(parseStrictJson(json, kMostPolicyBytes).root());
     } catch (const InputError& error) {
         throw InputError(within(pathText(name), error.message()));
     }

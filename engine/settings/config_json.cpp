@@ -341,7 +341,7 @@ JsonText editsJson(const RunConfig& config) {
 
 RunConfig parseConfig(std::string_view json, const std::string& name) {
     try {
-        return readRoot(parseStrictJson(json));
+        return readRoot(parseStrictJson(json).root());
     } catch (const InputError& error) {
         throw InputError(within(pathText(name), error.message()));
     }

@@ -230,7 +230,7 @@ ExperimentState readWhole(const std::string& path) {
     ExperimentState state;
     state.recorded = parseConfig(metadataAt(file, "experiment", path), path);
     const JsonTree tree = stateTree(metadataAt(file, "state", path), path);
-    const Reader reader(tree, path, "state");
+    const Reader reader(tree.root(), path, "state");
     state.step = reader.whole("step", 0, kMostSteps);
     state.wallSeconds = reader.real("seconds");
     state.epochs.samples = reader.whole("samples", 1, INT64_MAX);

@@ -5,6 +5,7 @@
 #include "engine/core/escape.h"
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
+#include "engine/io/strict_json.h"
 #include "engine/verify/golden_data.h"
 
 #include <cmath>
@@ -84,7 +85,11 @@ std::string shownKey(const std::string& key) {
 Golden Golden::parse(std::string file, std::string_view text) {
     const std::string json = withoutPythonWords(file, text);
     try {
-        auto root = std::make_shared<const Json>(Json::parse(json));
+        const auto end = [](Json* all) {
+            takeApart(*all);
+            delete all;
+        };
+        const std::shared_ptr<Json> root(new Json(Json::parse(json)), end);
         const Json* value = root.get();
         return {std::move(root), value, pathText(file) + ":"};
     } catch (const Json::parse_error& error) {

@@ -14,15 +14,6 @@ namespace {
 /// Looks of a watch, of 4096 rows each, between two writes of what has been read.
 constexpr int kBetweenWrites = 64;
 
-Message reasonOf(const std::exception_ptr& failure) {
-    try {
-        if (failure) std::rethrow_exception(failure);
-        return {};
-    } catch (const std::exception& error) {
-        return messageOf(error);
-    }
-}
-
 } // namespace
 
 RestoreJob::RestoreJob(std::shared_ptr<const LeftSession> session, SessionStore* store)
@@ -50,7 +41,7 @@ void RestoreJob::run(const std::stop_token& stop) {
             failure = std::current_exception();
         }
     }
-    emitLast(stop, [&] { emit finished(reasonOf(failure)); });
+    emitLast(stop, [&] { emit finished(failure ? messageOf(failure) : Message()); });
 }
 
 bool RestoreJob::restore(const LeftRun& left, const std::stop_token& stop) {

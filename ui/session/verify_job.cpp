@@ -41,16 +41,16 @@ void VerifyJob::abandon(std::unique_ptr<VerifyJob> job) {
 
 void VerifyJob::run(const std::stop_token& stop) {
     auto next = std::chrono::steady_clock::now();
-    m_options.progress = [&](const VerifyProgress& progress) {
-        const auto now = std::chrono::steady_clock::now();
-        if (now >= next) {
-            emit progressed(QString::fromStdString(progress.suite), static_cast<int>(progress.done),
-                            static_cast<int>(progress.cases));
-            next = now + kBetweenSignals;
-        }
-        return !stop.stop_requested();
-    };
     try {
+        m_options.progress = [&](const VerifyProgress& progress) {
+            const auto now = std::chrono::steady_clock::now();
+            if (now >= next) {
+                emit progressed(QString::fromStdString(progress.suite),
+                                static_cast<int>(progress.done), static_cast<int>(progress.cases));
+                next = now + kBetweenSignals;
+            }
+            return !stop.stop_requested();
+        };
         const VerifyReport report = verify(m_options);
         m_ended = true;
         emit done(report);

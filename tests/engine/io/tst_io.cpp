@@ -541,10 +541,10 @@ void TestIo::jsonText() {
 /// Takes itself apart: nothing is left for the library's destructor to look for memory for.
 void TestIo::jsonTree() {
     JsonTree tree = parseStrictJson(R"({"a": [1, {"b": [2, 3]}], "c": {}})");
-    const Json& root = tree;
+    const Json& root = tree.root();
     QCOMPARE(root["a"][1]["b"][1].get<int>(), 3);
     const JsonTree moved = std::move(tree);
-    const Json& after = moved;
+    const Json& after = moved.root();
     QCOMPARE(after["a"][0].get<int>(), 1);
 }
 
