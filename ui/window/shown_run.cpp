@@ -401,6 +401,7 @@ bool ShownRun::drain() {
     if (m_shown.run != m_current && trained) {
         m_stays = false;
         show(ofExperiment(m_current, 0));
+        showState(); // it may have told of the saved run
     }
     return true;
 }
