@@ -291,13 +291,12 @@ Preset resnetSmall() {
 /// The text is this program's licence. A network of two layers as GPT-2 has them, norms first,
 /// which sees a fixed number of characters and so needs no mask.
 Preset transformerTiny() {
-    Preset made =
-        preset("transformer-tiny", kExamples, phrase("Presets", "Transformer"),
-               phrase("Presets", "Embedding, attention and layer norm learn to tell the next "
-                                 "character of the GNU General Public License, version "
-                                 "3, which comes with the program. Drop a .txt file on "
-                                 "the window to learn that one instead."),
-               "fp32,amp-fp16");
+    Preset made = preset("transformer-tiny", kExamples, phrase("Presets", "Transformer"),
+                         phrase("Presets",
+                                "Embedding, attention and layer norm learn the next character of a "
+                                "text: the GNU General Public License, version 3, or a .txt file "
+                                "dropped on the window."),
+                         "fp32,amp-fp16");
     made.config.task.kind = TaskKind::Text;
     made.config.task.loss.kind = LossKind::CrossEntropy;
     made.config.model.layers = encoderLayers(factsOf(made.config.task));
