@@ -84,16 +84,16 @@ MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type),
     columnTiles = ceilDiv(n, std::max<int64_t>(tileColumns, 1));
 }
 
-/// Cuts what would be one or two tiles for more threads. The library's order of a sum changes with
-/// the sizes of a product, but not between the whole and pieces as large as these.
+/// Cuts what would be one or two tiles for more threads. The library's order of a sum hangs on the
+/// rows of a product (AVX2) and on whether its columns are few (AVX-512), so that its products are
+/// cut into pieces of many columns; our own small ones may be cut anywhere.
 void MatmulPlan::cutTile() {
-    constexpr int64_t kLeastColumns = 128, kLeastRows = 32, kLeastSmallRows = 16;
-    constexpr int64_t kLeastTerms = 1 << 19, kLeastSmallTerms = 1 << 16;
-    const int64_t most = m * n * k / (large ? kLeastTerms : kLeastSmallTerms);
-    if (large && n >= 2 * kLeastColumns)
-        tileColumns = pieceOf(n, kLeastColumns, most);
+    constexpr int64_t kLeastColumns = 128, kLeastTerms = 1 << 19;
+    constexpr int64_t kLeastRows = 16, kLeastSmallTerms = 1 << 16;
+    if (large)
+        tileColumns = pieceOf(n, kLeastColumns, m * n * k / kLeastTerms);
     else
-        tileRows = pieceOf(m, large ? kLeastRows : kLeastSmallRows, most);
+        tileRows = pieceOf(m, kLeastRows, m * n * k / kLeastSmallTerms);
 }
 
 int64_t MatmulPlan::chunks() const { return ceilDiv(k, kSplitDepth); }
