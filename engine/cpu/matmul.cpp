@@ -79,7 +79,8 @@ MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type),
                       : !transposeA && m >= kPanelTileRows);
     tileRows = panels ? kPanelTileRows : kTileRows;
     tileColumns = panels ? n : std::min(n, kTileColumns);
-    if (!panels && !split() && m <= kTileRows && n <= 2 * kTileColumns) cutTile();
+    const bool few = m <= kTileRows && n <= 2 * kTileColumns;
+    if (!panels && !split() && few && m > 0) cutTile();
     rowTiles = ceilDiv(m, tileRows);
     columnTiles = ceilDiv(n, std::max<int64_t>(tileColumns, 1));
 }

@@ -37,7 +37,7 @@ void LiveBoard::follow(std::shared_ptr<const Run> run) {
 
 Message LiveBoard::problem() const {
     const std::lock_guard lock(m_mutex);
-    return m_problem;
+    return m_failure ? messageOf(m_failure) : Message();
 }
 
 void LiveBoard::work(const std::stop_token& stop) {
@@ -49,10 +49,10 @@ void LiveBoard::work(const std::stop_token& stop) {
         last = stop.stop_requested();
         try {
             look();
-        } catch (const std::exception& error) {
+        } catch (const std::exception&) { // there may be no memory for a sentence
             m_follower.reset();
             const std::lock_guard lock(m_mutex);
-            m_problem = messageOf(error);
+            m_failure = std::current_exception();
             return;
         }
     }

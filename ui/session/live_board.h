@@ -7,6 +7,7 @@
 #include "engine/runs/tensorboard.h"
 
 #include <condition_variable>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -40,7 +41,7 @@ private:
     mutable std::mutex m_mutex; ///< of the next three
     std::condition_variable_any m_wake;
     std::shared_ptr<const Run> m_run;
-    Message m_problem;
+    std::exception_ptr m_failure;
     std::shared_ptr<const Run> m_followed; ///< the thread's own, as the next one
     std::optional<TensorBoardFollower> m_follower;
     std::jthread m_thread; ///< last: it uses the rest
