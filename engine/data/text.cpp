@@ -2,6 +2,7 @@
 // class. The characters of a file are numbered in the order of Unicode. Without a file, the text
 // that comes with the program.
 #include "engine/core/text.h"
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/escape.h"
 #include "engine/data/held_back.h"
@@ -20,6 +21,7 @@ namespace halfscope {
 namespace {
 
 constexpr size_t kMostCharacters = 2048; // different ones: a table of classes has their square
+constexpr size_t kBytesBetween = 256;    // two looks at whether to go on, or somewhat more
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 /// The characters of a text, and what each of them is in UTF-8, in the order of Unicode.
@@ -36,6 +38,7 @@ struct Characters {
 size_t characterLength(const std::string& path, std::string_view text, size_t at) {
     const auto first = static_cast<unsigned char>(text[at]);
     const bool space = first == '\n' || first == '\r' || first == '\t' || first == '\f';
+    if (at % kBytesBetween == 0) checkCancelled();
     const size_t length = sequenceLength(text.substr(at));
     if (length == 0 || first == 0x7f || (first < 0x20 && !space)) refuseByte(path, at);
     return length;
