@@ -13,6 +13,7 @@ import contextlib
 import statistics
 import time
 
+import fashion_cnn
 import torch
 from torch import nn
 
@@ -33,19 +34,10 @@ def mnist_cnn():
         nn.Linear(84, 10))
 
 
-def fashion_cnn():
-    return nn.Sequential(
-        nn.Conv2d(1, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Flatten(), nn.Dropout(0.25),
-        nn.Linear(1568, 128), nn.ReLU(),
-        nn.Linear(128, 10))
-
-
 NETWORKS = {
     "mlp-784-256-10": (mlp, (784,)),
     "mnist-cnn": (mnist_cnn, (1, 28, 28)),
-    "fashion-cnn": (fashion_cnn, (1, 28, 28)),
+    "fashion-cnn": (fashion_cnn.network, (1, 28, 28)),
 }
 
 

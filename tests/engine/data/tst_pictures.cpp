@@ -2,16 +2,15 @@
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
 #include "engine/data/gallery.h"
-#include "engine/io/picture.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
 #include "engine/train/experiment.h"
 #include "tests/support/array_files.h"
+#include "tests/support/picture_folder.h"
 #include "tests/support/thrown.h"
 
 #include <QDir>
 #include <QFile>
-#include <QTemporaryDir>
 #include <QTest>
 
 #include <array>
@@ -22,10 +21,10 @@
 namespace tst_pictures {
 
 using namespace halfscope;
+using namespace halfscope::test;
 
 namespace {
 
-constexpr int kSide = 4;
 constexpr int kPixels = kSide * kSide;
 
 /// Value 10 c + p of 255 at pixel p of channel c.
@@ -34,13 +33,6 @@ Picture picture(int channels) {
     for (int p = 0; p < kPixels; ++p)
         for (int c = 0; c < channels; ++c)
             made.values.push_back(static_cast<float>(10 * c + p) / 255);
-    return made;
-}
-
-Picture plain(float red, float green, float blue) {
-    Picture made{kSide, kSide, 3, {}};
-    for (int p = 0; p < kPixels; ++p)
-        made.values.insert(made.values.end(), {red, green, blue});
     return made;
 }
 
@@ -59,10 +51,10 @@ Batch readAll(const Dataset& data, Split split) {
 
 } // namespace
 
-class TestPictures : public QObject {
+class TestPictures : public QObject, PictureFolder {
     Q_OBJECT
 private slots:
-    void init();
+    void init() { renew(); }
     void classesAreFolders();
     void splitFolders_data();
     void splitFolders();
@@ -87,26 +79,7 @@ private slots:
     void refusesOnlyWhileSo();
     void refuses_data();
     void refuses();
-
-private:
-    void put(const QString& name, const Picture& what) const {
-        const QString path = m_folder->filePath(name);
-        QDir().mkpath(QFileInfo(path).path());
-        writePng(what, path.toStdString());
-    }
-    TaskConfig task() const {
-        TaskConfig made;
-        made.kind = TaskKind::Pictures;
-        made.loss.kind = LossKind::CrossEntropy;
-        made.path = m_folder->path().toStdString();
-        made.pictureSide = kSide;
-        made.validation = 0;
-        return made;
-    }
-    std::unique_ptr<QTemporaryDir> m_folder;
 };
-
-void TestPictures::init() { m_folder = std::make_unique<QTemporaryDir>(); }
 
 /// In the order of their names; hidden ones and those without pictures do not count.
 void TestPictures::classesAreFolders() {

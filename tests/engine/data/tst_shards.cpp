@@ -2,18 +2,17 @@
 // names, splits, readers that do not share, and shards that are damaged.
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
-#include "engine/io/picture.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
 #include "tests/support/array_files.h"
 #include "tests/support/ordinary_user.h"
+#include "tests/support/picture_folder.h"
 #include "tests/support/tar_files.h"
 #include "tests/support/thrown.h"
 
 #include <QDir>
 #include <QFile>
-#include <QTemporaryDir>
 #include <QTest>
 
 #include <cmath>
@@ -27,10 +26,9 @@
 namespace tst_shards {
 
 using namespace halfscope;
+using namespace halfscope::test;
 
 namespace {
-
-constexpr int kSide = 4;
 
 std::string plainPng(float grey) {
     return pngBytes({kSide, kSide, 1, std::vector<float>(16, grey)});
@@ -42,10 +40,10 @@ std::string sampleFiles(const std::string& name, float grey, int label) {
 
 } // namespace
 
-class TestShards : public QObject {
+class TestShards : public QObject, PictureFolder {
     Q_OBJECT
 private slots:
-    void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+    void init() { renew(); }
     void samples();
     void names();
     void oneFile();
@@ -63,14 +61,9 @@ private slots:
 
 private:
     std::string path(const QString& name) const { return m_folder->filePath(name).toStdString(); }
-    TaskConfig task() const {
-        TaskConfig made;
-        made.kind = TaskKind::Shards;
-        made.loss.kind = LossKind::CrossEntropy;
-        made.path = m_folder->path().toStdString();
-        made.pictureSide = kSide;
+    TaskConfig shards() const {
+        TaskConfig made = task(TaskKind::Shards);
         made.grey = true;
-        made.validation = 0;
         return made;
     }
     /// Two shards with samples 0 to 9, sample i of grey i / 10 and class i % 3.
@@ -82,12 +75,11 @@ private:
         writeBytes(path("shard-1.tar"), second + tarEnd());
         writeBytes(path("shard-0.tar"), first + tarEnd());
     }
-    std::unique_ptr<QTemporaryDir> m_folder;
 };
 
 void TestShards::samples() {
     writeShards();
-    TaskConfig config = task();
+    TaskConfig config = shards();
     const auto data = makeDataset(config, 0);
     QCOMPARE(data->samples(Split::Train), int64_t{10});
     QCOMPARE(data->tensors()[kX].shape, (Shape{1, kSide, kSide}));
@@ -113,7 +105,7 @@ void TestShards::names() {
                    tarFile("two/7.cls", "0") + tarFile("one/7.seg.png", "no picture") +
                    tarFile("one/7.PNG", plainPng(1)) + tarFile("two/7.jpeg", plainPng(0)) +
                    tarFile("other.txt", "") + tarEnd());
-    const auto data = makeDataset(task(), 0);
+    const auto data = makeDataset(shards(), 0);
     QCOMPARE(data->samples(Split::Train), int64_t{2});
     Batch batch = Batch::of(data->tensors(), 2);
     data->read(Split::Train, std::array<int64_t, 2>{0, 1}, batch);
@@ -125,7 +117,7 @@ void TestShards::names() {
 
 void TestShards::oneFile() {
     writeShards();
-    TaskConfig config = task();
+    TaskConfig config = shards();
     config.path = path("shard-1.tar");
     QCOMPARE(makeDataset(config, 0)->samples(Split::Train), int64_t{4});
 }
@@ -134,7 +126,7 @@ void TestShards::oneFile() {
 void TestShards::sameBatchesWithWorkers() {
     writeShards();
     RunConfig config = presetNamed("mnist-mlp").config;
-    config.task = task();
+    config.task = shards();
     config.task.batch = 3;
     const auto alone = makeTask(config);
     config.data.workers = 3;
@@ -161,7 +153,7 @@ void TestShards::readersThatDoNotShare() {
     QFETCH(const int, readers);
     writeShards();
     RunConfig config = presetNamed("mnist-mlp").config;
-    config.task = task();
+    config.task = shards();
     config.task.validation = 0.2;
     config.task.batch = 4;
     config.task.shardReaders = readers;
@@ -226,29 +218,29 @@ void TestShards::refuses() {
     QFETCH(const QByteArray, bytes);
     QFETCH(const QString, part);
     writeBytes(path("a.tar"), bytes.toStdString());
-    const std::string error = thrownBy<InputError>([&] { makeDataset(task(), 0); });
+    const std::string error = thrownBy<InputError>([&] { makeDataset(shards(), 0); });
     QVERIFY2(error.find(part.toStdString()) != error.npos, error.c_str());
-    QCOMPARE(thrownBy<InputError>([&] { factsOf(task()); }), error);
+    QCOMPARE(thrownBy<InputError>([&] { factsOf(shards()); }), error);
 }
 
 /// In place, as a copy that goes on does.
 void TestShards::mendedShard() {
     const std::string shard = path("a.tar"), good = sampleFiles("1", 1, 0);
     writeBytes(shard, good);
-    const std::string error = thrownBy<InputError>([&] { factsOf(task()); });
+    const std::string error = thrownBy<InputError>([&] { factsOf(shards()); });
     QVERIFY2(error.find("end marker") != error.npos, error.c_str());
     QFile file(QString::fromStdString(shard));
     QVERIFY(file.open(QIODevice::Append));
     file.write(QByteArray::fromStdString(tarEnd()));
     file.close();
-    QCOMPARE(factsOf(task()).train, int64_t{1});
+    QCOMPARE(factsOf(shards()).train, int64_t{1});
 }
 
 /// Other settings of shards that have not changed need no second look into them.
 void TestShards::looksOnce() {
     const std::string shard = path("a.tar");
     const auto classes = [&](double validation) {
-        TaskConfig config = task();
+        TaskConfig config = shards();
         config.validation = validation;
         return factsOf(config).tensors[kTarget].classes;
     };
@@ -272,7 +264,7 @@ void TestShards::unreadableFolder() {
     const QString folder = m_folder->filePath("closed");
     QVERIFY(QFile(folder).setPermissions({}));
     QFile(m_folder->path()).setPermissions(QFile::Permissions(0x7755));
-    TaskConfig config = task();
+    TaskConfig config = shards();
     config.path = folder.toStdString();
     const OrdinaryUser user;
     if (!user.holds()) QSKIP("nothing is closed to this user");
@@ -287,7 +279,7 @@ void TestShards::damagedSample() {
     writeBytes(path("a.tar"), sampleFiles("1", 1, 0) + tarFile("2.png", "no picture") +
                                   tarFile("2.cls", "1") + sampleFiles("3", 0.5f, 1) + tarEnd());
     RunConfig config = presetNamed("mnist-mlp").config;
-    config.task = task();
+    config.task = shards();
     config.task.batch = 2;
     config.data.shuffle = false;
     const std::string name = path("a.tar") + ": 2.png: neither a PNG nor a JPEG picture";
@@ -302,7 +294,7 @@ void TestShards::damagedSample() {
 /// A shard that goes or gets shorter while it trains is named.
 void TestShards::changedShard() {
     writeShards();
-    const auto data = makeDataset(task(), 0);
+    const auto data = makeDataset(shards(), 0);
     Batch one = Batch::of(data->tensors(), 1);
     writeBytes(path("shard-0.tar"), std::string(1024, '\0'));
     QFile::remove(m_folder->filePath("shard-1.tar"));

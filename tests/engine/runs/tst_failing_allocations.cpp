@@ -12,16 +12,15 @@
 #include "engine/settings/fields.h"
 #include "engine/train/checkpoint.h"
 #include "tests/support/cli.h"
+#include "tests/support/failing_new.h"
 #include "tests/support/train_into.h"
 
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <atomic>
-#include <cstdlib>
 #include <functional>
 #include <limits>
-#include <new>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,30 +30,13 @@ namespace {
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 std::atomic<int64_t> s_calls{0}, s_first{kNever}, s_last{kNever};
 
-bool fails() {
+} // namespace
+
+bool halfscope::test::allocationFails(size_t) noexcept {
     if (s_first == kNever) return false;
     const int64_t call = ++s_calls;
     return call >= s_first && call <= s_last;
 }
-
-void* take(size_t bytes) { return fails() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes); }
-
-} // namespace
-
-void* operator new(size_t bytes) {
-    void* memory = take(bytes);
-    if (memory == nullptr) throw std::bad_alloc();
-    return memory;
-}
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return take(bytes); }
-void* operator new[](size_t bytes) { return operator new(bytes); }
-void* operator new[](size_t bytes, const std::nothrow_t& none) noexcept {
-    return operator new(bytes, none);
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
 
 namespace tst_failing_allocations {
 

@@ -1,14 +1,12 @@
 // Samples to validate on that cannot be read: they are left out of loss, accuracy and predictions.
 #include "engine/core/error.h"
-#include "engine/io/picture.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
 #include "tests/support/array_files.h"
+#include "tests/support/picture_folder.h"
 #include "tests/support/thrown.h"
 
-#include <QDir>
 #include <QFile>
-#include <QTemporaryDir>
 #include <QTest>
 
 #include <set>
@@ -16,43 +14,14 @@
 namespace tst_left_out {
 
 using namespace halfscope;
+using namespace halfscope::test;
 
-namespace {
-
-constexpr int kSide = 4;
-
-Picture plain(float red, float green, float blue) {
-    Picture made{kSide, kSide, 3, {}};
-    for (int p = 0; p < kSide * kSide; ++p)
-        made.values.insert(made.values.end(), {red, green, blue});
-    return made;
-}
-
-} // namespace
-
-class TestLeftOut : public QObject {
+class TestLeftOut : public QObject, PictureFolder {
     Q_OBJECT
 private slots:
-    void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+    void init() { renew(); }
     void damagedFilesAreNotJudged();
     void allJudgedAreDamaged();
-
-private:
-    void put(const QString& name, const Picture& what) const {
-        const QString path = m_folder->filePath(name);
-        QDir().mkpath(QFileInfo(path).path());
-        writePng(what, path.toStdString());
-    }
-    TaskConfig task() const {
-        TaskConfig made;
-        made.kind = TaskKind::Pictures;
-        made.loss.kind = LossKind::CrossEntropy;
-        made.path = m_folder->path().toStdString();
-        made.pictureSide = kSide;
-        made.validation = 0;
-        return made;
-    }
-    std::unique_ptr<QTemporaryDir> m_folder;
 };
 
 /// Loss, accuracy and predictions are those of a folder that lacks the damaged files; 520 samples

@@ -1,6 +1,7 @@
 // Memory that is used up ends a run and nothing else: the words about it need none, and what was
 // trained stays. This program's operator new fails when it is told to.
 #include "tests/fake_cuda/fake_run.h"
+#include "tests/support/failing_new.h"
 #include "tests/support/opened_window.h"
 #include "ui/models/translated.h"
 #include "ui/session/experiment_controller.h"
@@ -8,9 +9,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include <cstdlib>
 #include <limits>
-#include <new>
 
 using namespace halfscope;
 
@@ -19,22 +18,7 @@ constexpr size_t kAny = std::numeric_limits<size_t>::max();
 thread_local size_t t_largest = kAny; // bytes that this thread can still have at once
 } // namespace
 
-void* operator new(size_t bytes) {
-    void* memory = bytes > t_largest ? nullptr : std::malloc(bytes);
-    if (memory == nullptr) throw std::bad_alloc();
-    return memory;
-}
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-    return bytes > t_largest ? nullptr : std::malloc(bytes);
-}
-void* operator new[](size_t bytes) { return operator new(bytes); }
-void* operator new[](size_t bytes, const std::nothrow_t& none) noexcept {
-    return operator new(bytes, none);
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+bool halfscope::test::allocationFails(size_t bytes) noexcept { return bytes > t_largest; }
 
 class TestOutOfMemory : public QObject {
     Q_OBJECT

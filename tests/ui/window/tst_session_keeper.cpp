@@ -48,6 +48,13 @@ QMessageBox* offer(MainWindow& window, int wait) {
     return box;
 }
 
+/// Whether it asked, and was answered.
+bool answers(MainWindow& window, QMessageBox::StandardButton button) {
+    const QMessageBox* box = offer(window, kPatience);
+    if (box) QTest::mouseClick(box->button(button), Qt::LeftButton);
+    return box != nullptr;
+}
+
 } // namespace
 
 class TestSessionKeeper : public QObject {
@@ -98,9 +105,7 @@ void TestSessionKeeper::goesOnAfterACrash() {
     const QTemporaryDir sessions;
     QCOMPARE(leave(sessions, 40), int64_t{40});
     Opened opened(tinyConfig(7), keeping(sessions));
-    QMessageBox* box = offer(opened.window, kPatience);
-    QVERIFY(box);
-    QTest::mouseClick(box->button(QMessageBox::Open), Qt::LeftButton);
+    QVERIFY(answers(opened.window, QMessageBox::Open));
     QVERIFY(QTest::qWaitFor([&] { return opened.window.runs().rowCount() == 1; }, kPatience));
     opened.window.bringBack();
     QVERIFY(opened.window.showsSaved());
@@ -186,9 +191,7 @@ void TestSessionKeeper::deletes() {
     const QTemporaryDir sessions;
     QCOMPARE(leave(sessions, 12), int64_t{12});
     Opened opened(tinyConfig(7), keeping(sessions));
-    QMessageBox* box = offer(opened.window, kPatience);
-    QVERIFY(box);
-    QTest::mouseClick(box->button(QMessageBox::Discard), Qt::LeftButton);
+    QVERIFY(answers(opened.window, QMessageBox::Discard));
     QVERIFY(QTest::qWaitFor(
         [&] { return sessionsIn(keeping(sessions).sessions.toStdString()).empty(); }, kPatience));
     QCOMPARE(opened.window.runs().rowCount(), 0);

@@ -1,0 +1,29 @@
+// operator new of a program, which fails when the program says so: for one file of a program that
+// has no other test.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace halfscope::test {
+/// Of the program that includes this: whether the allocation has no memory.
+bool allocationFails(size_t bytes) noexcept;
+} // namespace halfscope::test
+
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+    return halfscope::test::allocationFails(bytes) ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+}
+void* operator new(size_t bytes) {
+    void* memory = operator new(bytes, std::nothrow);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+}
+void* operator new[](size_t bytes) { return operator new(bytes); }
+void* operator new[](size_t bytes, const std::nothrow_t& none) noexcept {
+    return operator new(bytes, none);
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
