@@ -256,7 +256,7 @@ const BlockKernels* blockKernels(VectorSet set) {
     if (!hasVectorSet(set)) return nullptr;
 #if HALFSCOPE_X86
     if (set == VectorSet::Avx2) return &kF16C;
-    if (set == VectorSet::Avx512) return &kAvx512;
+    if (set >= VectorSet::Avx512) return &kAvx512;
 #endif
     return set == VectorSet::Portable ? &kPortable : nullptr;
 }

@@ -29,10 +29,16 @@ std::optional<VectorSet> setNamed(std::string_view name) {
 }
 
 #if defined(__x86_64__)
-bool hasF16C() { // older compilers do not know it by name
+// What older compilers do not know by name.
+bool hasF16C() {
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
     constexpr unsigned kF16CBit = 1U << 29; // leaf 1, ecx
     return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & kF16CBit) != 0;
+}
+bool hasBf16Pairs() {
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    constexpr unsigned kBf16Bit = 1U << 5; // leaf 7, part 1, eax
+    return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & kBf16Bit) != 0;
 }
 #endif
 
@@ -40,6 +46,7 @@ bool hasF16C() { // older compilers do not know it by name
 
 const char* nameOf(VectorSet set) {
     switch (set) {
+    case VectorSet::Avx512Bf16: return "avx512bf16";
     case VectorSet::Avx512: return "avx512";
     case VectorSet::Avx2: return "avx2";
     default: return "portable";
@@ -51,8 +58,10 @@ bool hasVectorSet(VectorSet set) {
 #if defined(__x86_64__)
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && hasF16C();
     if (set == VectorSet::Avx2) return avx2;
-    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                        __builtin_cpu_supports("avx512vl");
+    return avx512 && (set == VectorSet::Avx512 || hasBf16Pairs());
 #else
     return false;
 #endif
@@ -62,7 +71,7 @@ VectorSet widestVectorSet() {
     static const VectorSet widest = [] {
         const char* wanted = wantedSet();
         const VectorSet most =
-            setNamed(wanted != nullptr ? wanted : "").value_or(VectorSet::Avx512);
+            setNamed(wanted != nullptr ? wanted : "").value_or(VectorSet::Avx512Bf16);
         VectorSet found = VectorSet::Portable;
         for (const VectorSet set : kVectorSets)
             if (set <= most && hasVectorSet(set)) found = set;
@@ -74,8 +83,9 @@ VectorSet widestVectorSet() {
 void checkVectorVariable() {
     const char* wanted = wantedSet();
     if (wanted != nullptr && !setNamed(wanted))
-        throw EngineError(phrase("Devices", "%1: \"%2\" is not one of portable, avx2 and avx512"),
-                          kVectorVariable, wanted);
+        throw EngineError(
+            phrase("Devices", "%1: \"%2\" is not one of portable, avx2, avx512 and avx512bf16"),
+            kVectorVariable, wanted);
 }
 
 } // namespace halfscope

@@ -34,7 +34,7 @@ namespace {
 
 bool limitVectors() {
     const VectorSet set = widestVectorSet();
-    return set == VectorSet::Avx512 ||
+    return set >= VectorSet::Avx512 ||
            dnnl_set_max_cpu_isa(set == VectorSet::Avx2 ? dnnl_cpu_isa_avx2 : dnnl_cpu_isa_sse41) ==
                dnnl_success;
 }

@@ -4,6 +4,7 @@
 // rounds f32 operands on the same way.
 #include "engine/cpu/matmul.h"
 
+#include "engine/cpu/pair_gemm.h"
 #include "engine/cpu/panel_gemm.h"
 #include "engine/cpu/small_gemm.h"
 #include "engine/cpu/support.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr int64_t kTileRows = 512; ///< of a tile for the library: operand and result stay in L2
 /// Of a tile by panels: as fast as many, and what a chain reads again is still in L2.
 constexpr int64_t kPanelTileRows = 128;
+constexpr int64_t kPairRows = 16; ///< the least that a product of pairs is for
 constexpr int64_t kTileColumns = 1024;
 constexpr int64_t kDepth = 1024;     ///< inner extent taken at once for 16-bit operands
 constexpr int64_t kSplitDepth = 512; ///< inner extent of one partial product
@@ -39,6 +41,18 @@ void widen(const MatmulPlan& plan, const void* from, int64_t first, int64_t ld, 
                         static_cast<size_t>(columns));
     }
     if (plan.tf32) roundToTf32(to, static_cast<size_t>(rows * columns));
+}
+
+/// Scratch as pairs of bfloat16.
+uint32_t* lanesOf(float* area) { return reinterpret_cast<uint32_t*>(area); }
+
+/// One block of pairs, by f32 where a value or a sum may be subnormal.
+void multiplyBlock(const PanelShape& shape, const uint32_t* a, int leastOfA, const uint32_t* panels,
+                   int leastOfB, float* c) {
+    if (staysNormal(leastOfA, leastOfB))
+        multiplyPairs(shape, a, panels, c);
+    else
+        multiplyPairsWidened(widestVectorSet(), shape, a, panels, c);
 }
 
 /// The extent of a piece where an extent is cut into `most` pieces or fewer, by powers of two, none
@@ -74,13 +88,19 @@ MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type),
     // A few rows are not worth the packing. A split product packs its pieces of b as it goes: that
     // takes 0 to 8 % longer than the library's from 128 columns on, and gives bits that AVX2 and
     // AVX-512 share.
-    panels = large && n >= kPanelColumns && hasPanelGemm(widestVectorSet()) &&
-             (split() ? transposeA && !transposeB && m >= kPanelColumns
-                      : !transposeA && m >= kPanelTileRows);
+    const bool wide = large && n >= kPanelColumns;
+    const bool splits = split() && transposeA && !transposeB && m >= kPanelColumns;
+    // The library knows no pairs: worth the packing for fewer rows.
+    pairs = wide && in == DType::BF16 && hasPairGemm(widestVectorSet()) &&
+            (split() ? splits : m >= kPairRows);
+    panels = pairs || (wide && hasPanelGemm(widestVectorSet()) &&
+                       (split() ? splits : !transposeA && m >= kPanelTileRows));
     tileRows = panels ? kPanelTileRows : kTileRows;
     tileColumns = panels ? n : std::min(n, kTileColumns);
     const bool few = m <= kTileRows && n <= 2 * kTileColumns;
-    if (!panels && !split() && few && m > 0) cutTile();
+    rowTiles = ceilDiv(m, tileRows);
+    if (!split() && few && m > 0 && pairs) cutPairs();
+    if (!split() && few && m > 0 && !panels) cutTile();
     rowTiles = ceilDiv(m, tileRows);
     columnTiles = ceilDiv(n, std::max<int64_t>(tileColumns, 1));
 }
@@ -97,16 +117,33 @@ void MatmulPlan::cutTile() {
         tileRows = pieceOf(m, kLeastRows, m * n * k / kLeastSmallTerms);
 }
 
+/// Columns of few rows for more threads: the bits are the same however they are cut.
+void MatmulPlan::cutPairs() {
+    constexpr int64_t kLeastColumns = 2 * kPanelColumns, kMostTiles = 16;
+    const int64_t pieces =
+        std::clamp<int64_t>(kMostTiles / rowTiles, 1, std::max<int64_t>(1, n / kLeastColumns));
+    tileColumns = ceilDiv(ceilDiv(n, pieces), kPanelColumns) * kPanelColumns;
+}
+
 int64_t MatmulPlan::chunks() const { return ceilDiv(k, kSplitDepth); }
+
+/// Blocks of the inner axis by panels.
+int64_t MatmulPlan::blockPanels() const {
+    return ceilDiv(k, kPanelDepth) * ceilDiv(n, kPanelColumns);
+}
 
 size_t MatmulPlan::packedFloats() const {
     if (!packsB()) return 0;
+    if (pairs) // and their least exponents
+        return areaFloats(static_cast<int64_t>(panelFloats(pairsOf(k), n))) +
+               areaFloats(blockPanels());
     return areaFloats(
         static_cast<int64_t>(panels ? panelFloats(k, n) : static_cast<size_t>(k * n)));
 }
 
 size_t MatmulPlan::wideFloats() const {
     if (!low()) return 0;
+    if (pairs) return areaFloats(split() ? kPairDepth * m : std::min(tileRows, m) * kPairDepth);
     if (split()) return areaFloats(kSplitDepth * m) + areaFloats(kSplitDepth * n);
     return areaFloats(std::min(tileRows, m) * std::min(k, kDepth));
 }
@@ -114,7 +151,9 @@ size_t MatmulPlan::wideFloats() const {
 size_t MatmulPlan::threadFloats() const {
     const bool direct = split() || (!low() && out == DType::F32);
     const size_t pieceOfB =
-        split() && panels ? areaFloats(static_cast<int64_t>(panelFloats(kPanelDepth, n))) : 0;
+        split() && panels
+            ? areaFloats(static_cast<int64_t>(panelFloats(pairs ? kPairDepth : kPanelDepth, n)))
+            : 0;
     return wideFloats() + pieceOfB + (direct ? 0 : areaFloats(std::min(tileRows, m) * tileColumns));
 }
 
@@ -219,7 +258,7 @@ void Matmul::finish() const {
 void Matmul::packB(int64_t batch) const {
     const MatmulPlan& p = m_plan;
     if (p.panels) {
-        packPanels(batch);
+        p.pairs ? packPairPanels(batch) : packPanels(batch);
         return;
     }
     const int64_t rows = p.transposeB ? p.n : p.k, ld = p.ldb();
@@ -247,10 +286,31 @@ void Matmul::packPanels(int64_t batch) const {
     });
 }
 
+/// Behind the packed panels: the least exponent of each, block by block.
+int* Matmul::leastOfB() const {
+    return reinterpret_cast<int*>(
+        m_scratch + areaFloats(static_cast<int64_t>(panelFloats(pairsOf(m_plan.k), m_plan.n))));
+}
+
+void Matmul::packPairPanels(int64_t batch) const {
+    const MatmulPlan& p = m_plan;
+    const auto* b = static_cast<const uint16_t*>(m_call.in[1].data) + batch * p.k * p.n;
+    const int64_t panels = ceilDiv(p.n, kPanelColumns);
+    m_call.pool.run(p.blockPanels(), [&](int64_t task, int) {
+        const int64_t first = task / panels * kPanelDepth, column = task % panels * kPanelColumns;
+        leastOfB()[task] = packPairPanel(
+            b + (p.transposeB ? column * p.k + first : first * p.n + column), p.ldb(), p.transposeB,
+            std::min(kPanelDepth, p.k - first), std::min(kPanelColumns, p.n - column),
+            lanesOf(m_scratch) + panelOffset(pairsOf(p.k), p.n, first / 2, column, kPairDepth));
+    });
+}
+
 void Matmul::tile(int64_t batch, int64_t tile, int thread) const {
     const int64_t row = tile / m_plan.columnTiles * m_plan.tileRows,
                   column = tile % m_plan.columnTiles * m_plan.tileColumns;
-    if (m_plan.low())
+    if (m_plan.pairs)
+        tilePairs(batch, row, column, thread);
+    else if (m_plan.low())
         tileLow(batch, row, column, thread);
     else
         tileF32(batch, row, column, thread);
@@ -310,6 +370,30 @@ void Matmul::tileLow(int64_t batch, int64_t row, int64_t column, int thread) con
     narrow(c, rows, columns, (batch * p.m + row) * p.n + column);
 }
 
+void Matmul::tilePairs(int64_t batch, int64_t row, int64_t column, int thread) const {
+    const MatmulPlan& p = m_plan;
+    const int64_t rows = std::min(p.tileRows, p.m - row),
+                  columns = std::min(p.tileColumns, p.n - column),
+                  panels = ceilDiv(p.n, kPanelColumns);
+    const auto* a = static_cast<const uint16_t*>(m_call.in[0].data) + batch * p.m * p.k;
+    uint32_t* packed = lanesOf(threadArea(thread));
+    float* c = threadArea(thread) + p.wideFloats();
+    const int* least = leastOfB() + column / kPanelColumns;
+    for (int64_t k = 0; k < p.k; k += kPanelDepth, least += panels) {
+        const int64_t depth = std::min(kPanelDepth, p.k - k), pairs = pairsOf(depth);
+        const int leastOfA = p.transposeA
+                                 ? interleavePairs(a + k * p.m + row, p.m, depth, rows, packed)
+                                 : packPairs(a + row * p.k + k, p.k, rows, depth, packed);
+        const PanelShape shape{rows,    columns,      pairs, p.transposeA ? rows : pairs,
+                               columns, p.transposeA, k > 0};
+        const uint32_t* b =
+            lanesOf(m_scratch) + panelOffset(pairsOf(p.k), p.n, k / 2, column, kPairDepth);
+        multiplyBlock(shape, packed, leastOfA, b,
+                      *std::min_element(least, least + ceilDiv(columns, kPanelColumns)), c);
+    }
+    narrow(c, rows, columns, (batch * p.m + row) * p.n + column);
+}
+
 void Matmul::narrow(const float* c, int64_t rows, int64_t columns, int64_t first) const {
     std::byte* out = elementAt(m_call.out, first, m_plan.out);
     if (columns == m_plan.n) {
@@ -325,6 +409,10 @@ void Matmul::narrow(const float* c, int64_t rows, int64_t columns, int64_t first
 /// Adds the product over inner indices [k, k + kSplitDepth) to c.
 void Matmul::splitChunk(int64_t k, bool accumulate, int thread, float* c) const {
     const MatmulPlan& p = m_plan;
+    if (p.pairs) {
+        splitChunkPairs(k, accumulate, thread, c);
+        return;
+    }
     const int64_t depth = std::min(kSplitDepth, p.k - k);
     const float* a = static_cast<const float*>(m_call.in[0].data) + (p.transposeA ? k * p.m : k);
     const float* b = static_cast<const float*>(m_call.in[1].data) + (p.transposeB ? k : k * p.n);
@@ -357,6 +445,27 @@ void Matmul::splitChunk(int64_t k, bool accumulate, int thread, float* c) const 
                       panels + panelOffset(rows, p.n, 0, column));
         multiplyPanels(widestVectorSet(), {p.m, p.n, rows, lda, p.n, true, accumulate || first > 0},
                        a + first * lda, panels, c);
+    }
+}
+
+void Matmul::splitChunkPairs(int64_t k, bool accumulate, int thread, float* c) const {
+    const MatmulPlan& p = m_plan;
+    const auto* a = static_cast<const uint16_t*>(m_call.in[0].data);
+    const auto* b = static_cast<const uint16_t*>(m_call.in[1].data);
+    uint32_t* packed = lanesOf(threadArea(thread));
+    uint32_t* panels = lanesOf(threadArea(thread) + p.wideFloats());
+    const int64_t end = std::min(k + kSplitDepth, p.k);
+    for (int64_t first = k; first < end; first += kPanelDepth) {
+        const int64_t depth = std::min(kPanelDepth, end - first), pairs = pairsOf(depth);
+        const int leastOfA = interleavePairs(a + first * p.m, p.m, depth, p.m, packed);
+        int leastOfB = kNoExponent;
+        for (int64_t column = 0; column < p.n; column += kPanelColumns)
+            leastOfB = std::min(
+                leastOfB, packPairPanel(b + first * p.n + column, p.n, false, depth,
+                                        std::min(kPanelColumns, p.n - column),
+                                        panels + panelOffset(pairs, p.n, 0, column, kPairDepth)));
+        multiplyBlock({p.m, p.n, pairs, p.m, p.n, true, accumulate || first > k}, packed, leastOfA,
+                      panels, leastOfB, c);
     }
 }
 

@@ -23,11 +23,13 @@ struct MatmulPlan {
     bool large = false; ///< not for the small product in a fixed order (small_gemm.h)
     /// By panels (panel_gemm.h): b is packed once, where it is split piece by piece.
     bool panels = false;
+    bool pairs = false; ///< panels of pairs of bfloat16 (pair_gemm.h)
     int64_t tileRows = 1, tileColumns = 1, rowTiles = 1, columnTiles = 1;
     /// b is written anew before the tiles: widened, or packed.
     bool packsB() const { return !split() && (low() || panels); }
     int64_t lda() const { return transposeA ? m : k; }
     int64_t ldb() const { return transposeB ? k : n; }
+    int64_t blockPanels() const;
     int64_t chunks() const; ///< split: pieces of the inner axis that one partial product takes
 
     /// Of the pool, at a time.
@@ -44,6 +46,7 @@ struct MatmulPlan {
 
 private:
     void cutTile();
+    void cutPairs();
 };
 
 class Matmul {
@@ -72,12 +75,16 @@ private:
     float* partial(int64_t part) const;
     void packB(int64_t batch) const;
     void packPanels(int64_t batch) const;
+    void packPairPanels(int64_t batch) const;
+    int* leastOfB() const;
     void tile(int64_t batch, int64_t tile, int thread) const;
     void product(const GemmShape&, const float* a, const float* b, float* c) const;
     void tileF32(int64_t batch, int64_t row, int64_t column, int thread) const;
     void tileLow(int64_t batch, int64_t row, int64_t column, int thread) const;
+    void tilePairs(int64_t batch, int64_t row, int64_t column, int thread) const;
     void narrow(const float* c, int64_t rows, int64_t columns, int64_t first) const;
     void splitChunk(int64_t k, bool accumulate, int thread, float* c) const;
+    void splitChunkPairs(int64_t k, bool accumulate, int thread, float* c) const;
 
     const CpuCall& m_call;
     MatmulPlan m_plan;

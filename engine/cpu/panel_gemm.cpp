@@ -15,8 +15,8 @@ int64_t wholePanels(int64_t n) { return (n + kPanelColumns - 1) / kPanelColumns 
 
 size_t panelFloats(int64_t k, int64_t n) { return static_cast<size_t>(k * wholePanels(n)); }
 
-size_t panelOffset(int64_t k, int64_t n, int64_t first, int64_t column) {
-    return static_cast<size_t>(first * wholePanels(n) + column * std::min(kPanelDepth, k - first));
+size_t panelOffset(int64_t k, int64_t n, int64_t first, int64_t column, int64_t depth) {
+    return static_cast<size_t>(first * wholePanels(n) + column * std::min(depth, k - first));
 }
 
 void packPanel(const float* b, int64_t rowStep, int64_t columnStep, int64_t depth, int64_t columns,
@@ -45,7 +45,8 @@ void multiplyPanels(VectorSet set, const PanelShape& s, const float* a, const fl
     switch (set) {
 #if defined(HALFSCOPE_X86_GEMM)
     case VectorSet::Avx2: return multiplyPanelsAvx2(s, a, panels, c);
-    case VectorSet::Avx512: return multiplyPanelsAvx512(s, a, panels, c);
+    case VectorSet::Avx512:
+    case VectorSet::Avx512Bf16: return multiplyPanelsAvx512(s, a, panels, c);
 #endif
     default: failInvariant("multiplyPanels: this set is not in the program");
     }

@@ -18,9 +18,10 @@ inline constexpr int64_t kPanelColumns = 32; ///< a panel's width: two vectors o
 
 /// Floats of b (k, n) packed: the blocks of the inner axis, each a row of panels.
 size_t panelFloats(int64_t k, int64_t n);
-/// Where the panel for inner indices from `first` on, a multiple of kPanelDepth, and for columns
-/// from `column` on, a multiple of kPanelColumns, begins.
-size_t panelOffset(int64_t k, int64_t n, int64_t first, int64_t column);
+/// Where the panel for inner indices from `first` on, a multiple of the blocks' depth, and for
+/// columns from `column` on, a multiple of kPanelColumns, begins.
+size_t panelOffset(int64_t k, int64_t n, int64_t first, int64_t column,
+                   int64_t depth = kPanelDepth);
 /// Packs one panel of the given depth and columns; b[i][j] is at b[i * rowStep + j * columnStep].
 void packPanel(const float* b, int64_t rowStep, int64_t columnStep, int64_t depth, int64_t columns,
                float* panel);

@@ -8,7 +8,9 @@ namespace halfscope {
 namespace {
 
 struct Avx2 {
+    using Element = float;
     using Type = __m256;
+    static constexpr int64_t kDepth = kPanelDepth;
     static constexpr int64_t kLanes = 8;
     static constexpr int kRows = 6; ///< 12 of 16 registers hold sums
 
@@ -16,6 +18,7 @@ struct Avx2 {
     static Type broadcast(float x) { return _mm256_set1_ps(x); }
     static Type multiplyAdd(Type a, Type b, Type c) { return _mm256_fmadd_ps(a, b, c); }
     static Type add(Type a, Type b) { return _mm256_add_ps(a, b); }
+    static Type loadPanel(const float* from) { return _mm256_loadu_ps(from); }
     static Type load(const float* from) { return _mm256_loadu_ps(from); }
     static void store(float* to, Type x) { _mm256_storeu_ps(to, x); }
     static __m256i first(int count) {

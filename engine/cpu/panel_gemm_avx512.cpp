@@ -12,7 +12,9 @@ namespace halfscope {
 namespace {
 
 struct Avx512 {
+    using Element = float;
     using Type = __m512;
+    static constexpr int64_t kDepth = kPanelDepth;
     static constexpr int64_t kLanes = 16;
     static constexpr int kRows = 12; ///< 24 of 32 registers hold sums
 
@@ -20,6 +22,7 @@ struct Avx512 {
     static Type broadcast(float x) { return _mm512_set1_ps(x); }
     static Type multiplyAdd(Type a, Type b, Type c) { return _mm512_fmadd_ps(a, b, c); }
     static Type add(Type a, Type b) { return _mm512_add_ps(a, b); }
+    static Type loadPanel(const float* from) { return _mm512_loadu_ps(from); }
     static Type load(const float* from) { return _mm512_loadu_ps(from); }
     static void store(float* to, Type x) { _mm512_storeu_ps(to, x); }
     static __mmask16 first(int count) { return static_cast<__mmask16>((1U << count) - 1); }

@@ -1,8 +1,9 @@
-// The kernel of panel_gemm.h, for the files that compile it for a set of instructions. `V` names
-// the set: its vector of floats, multiply-add, parts of a vector, and how many rows by two vectors
-// of the result its registers hold. Each step of the inner axis takes two vectors of the panel and
-// a number of `a` for each of those rows. Calls nothing inline from outside: a function compiled
-// here carries the set along.
+// The kernel of panel_gemm.h and pair_gemm.h, for the files that compile it for a set of
+// instructions. `V` names the set: what a lane of the operands holds (`Element`, of four bytes),
+// how many of them along the inner axis make a block (`kDepth`), its vector of floats,
+// multiply-add, parts of a vector, and how many rows by two vectors of the result its registers
+// hold. Each step of the inner axis takes two vectors of the panel and an element of `a` for each
+// of those rows. Calls nothing inline from outside: a function compiled here carries the set along.
 #pragma once
 
 #include "engine/cpu/panel_gemm.h"
@@ -16,8 +17,9 @@ constexpr int kGroupRows = 12;
 int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /// One block of the inner axis of some columns of a panel.
+template <class Element>
 struct Panel {
-    const float* b;
+    const Element* b;
     int64_t depth, columns; ///< columns from b on that there are, more than a tile has or fewer
     bool accumulate;
 };
@@ -49,16 +51,16 @@ template <int... Row>
 struct Tile {};
 
 template <class V, class Order, int... Row>
-void multiplyTile(Tile<Row...>, const float* a, Order order, const Panel& panel, float* c,
-                  int64_t ldc) {
+void multiplyTile(Tile<Row...>, const typename V::Element* a, Order order,
+                  const Panel<typename V::Element>& panel, float* c, int64_t ldc) {
     using Type = typename V::Type;
     Type left[] = {((void)Row, V::zero())...};
     Type right[] = {((void)Row, V::zero())...};
-    const float* b = panel.b;
+    const auto* b = panel.b;
     for (int64_t k = 0; k < panel.depth; ++k, b += kPanelColumns) {
-        const Type first = V::load(b), second = V::load(b + V::kLanes);
-        const auto add = [&](float value, Type& l, Type& r) {
-            const Type x = V::broadcast(value);
+        const auto first = V::loadPanel(b), second = V::loadPanel(b + V::kLanes);
+        const auto add = [&](typename V::Element value, Type& l, Type& r) {
+            const auto x = V::broadcast(value);
             l = V::multiplyAdd(x, first, l);
             r = V::multiplyAdd(x, second, r);
         };
@@ -72,8 +74,8 @@ void multiplyTile(Tile<Row...>, const float* a, Order order, const Panel& panel,
 }
 
 template <class V, class Order>
-void multiplyTile(int rows, const float* a, Order order, const Panel& panel, float* c,
-                  int64_t ldc) {
+void multiplyTile(int rows, const typename V::Element* a, Order order,
+                  const Panel<typename V::Element>& panel, float* c, int64_t ldc) {
     if constexpr (V::kRows >= 12)
         if (rows == 12)
             return multiplyTile<V>(Tile<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11>{}, a, order, panel, c,
@@ -100,11 +102,11 @@ int tileRows(int64_t left) {
 
 /// Some rows by all columns of a panel.
 template <class V, class Order>
-void multiplyGroup(int64_t rows, const float* a, Order order, const Panel& whole, float* c,
-                   int64_t ldc) {
+void multiplyGroup(int64_t rows, const typename V::Element* a, Order order,
+                   const Panel<typename V::Element>& whole, float* c, int64_t ldc) {
     constexpr int64_t kColumns = 2 * V::kLanes;
     static_assert(kPanelColumns % kColumns == 0);
-    Panel part = whole;
+    Panel<typename V::Element> part = whole;
     for (int64_t column = 0; column < least(whole.columns, kPanelColumns); column += kColumns) {
         part.b = whole.b + column;
         part.columns = whole.columns - column;
@@ -119,8 +121,9 @@ void multiplyGroup(int64_t rows, const float* a, Order order, const Panel& whole
 /// Asks for the lines of a panel's width from `column` on in each of some rows. A tile takes rows
 /// too slowly, and too many side by side, for the hardware to run ahead: 7 % of a product that
 /// streams.
-void prefetchRows(const float* x, int64_t ld, int64_t rows, int64_t column, int64_t columns) {
-    constexpr int64_t kLine = 64 / sizeof(float);
+template <class Element>
+void prefetchRows(const Element* x, int64_t ld, int64_t rows, int64_t column, int64_t columns) {
+    constexpr int64_t kLine = 64 / sizeof(Element);
     for (int64_t r = 0; r < rows; ++r)
         for (int64_t i = column; i < least(column + kPanelColumns, columns); i += kLine)
             __builtin_prefetch(x + r * ld + i);
@@ -128,10 +131,11 @@ void prefetchRows(const float* x, int64_t ld, int64_t rows, int64_t column, int6
 
 /// A group of rows of a transposed `a`, which lie side by side: as columns they would be a whole
 /// row apart, often a power of two, and drive each other out of L1.
-void packRows(const float* a, int64_t lda, int64_t rows, int64_t depth, float* packed) {
+template <class Element>
+void packRows(const Element* a, int64_t lda, int64_t rows, int64_t depth, Element* packed) {
     for (int64_t k = 0; k < depth; ++k, a += lda, packed += kGroupRows) {
         if (rows == kGroupRows)
-            __builtin_memcpy(packed, a, kGroupRows * sizeof(float));
+            __builtin_memcpy(packed, a, kGroupRows * sizeof(Element));
         else
             for (int64_t row = 0; row < rows; ++row)
                 packed[row] = a[row];
@@ -140,16 +144,18 @@ void packRows(const float* a, int64_t lda, int64_t rows, int64_t depth, float* p
 
 /// One group of rows, one block of the inner axis from `first` on, all panels.
 template <class V>
-void multiplyRows(const PanelShape& s, const float* a, const float* panels, float* c, int64_t first,
-                  int64_t row) {
-    constexpr int64_t kStoreBound = 32; // the result is what takes the time: 3 times as fast
+void multiplyRows(const PanelShape& s, const typename V::Element* a,
+                  const typename V::Element* panels, float* c, int64_t first, int64_t row) {
+    using Element = typename V::Element;
+    // the result is what takes the time: 3 times as fast
+    constexpr int64_t kStoreBound = V::kDepth / 8;
     const int64_t rows = least(kGroupRows, s.m - row), ahead = least(kGroupRows, s.m - row - rows);
-    Panel panel{nullptr, least(kPanelDepth, s.k - first), 0, s.accumulate || first > 0};
-    float packed[kGroupRows * kPanelDepth];
-    const float* at = s.transposeA ? packed : a + row * s.lda + first;
+    Panel<Element> panel{nullptr, least(V::kDepth, s.k - first), 0, s.accumulate || first > 0};
+    Element packed[kGroupRows * V::kDepth];
+    const Element* at = s.transposeA ? packed : a + row * s.lda + first;
     if (s.transposeA) packRows(a + first * s.lda + row, s.lda, rows, panel.depth, packed);
     for (int64_t column = 0; column < s.n; column += kPanelColumns) {
-        panel.b = panels + panelOffset(s.k, s.n, first, column);
+        panel.b = panels + panelOffset(s.k, s.n, first, column, V::kDepth);
         panel.columns = s.n - column;
         float* to = c + row * s.ldc + column;
         if (s.k <= kStoreBound) prefetchRows(c + (row + rows) * s.ldc, s.ldc, ahead, column, s.n);
@@ -163,8 +169,9 @@ void multiplyRows(const PanelShape& s, const float* a, const float* panels, floa
 }
 
 template <class V>
-void multiply(const PanelShape& s, const float* a, const float* panels, float* c) {
-    for (int64_t first = 0; first < s.k; first += kPanelDepth)
+void multiply(const PanelShape& s, const typename V::Element* a, const typename V::Element* panels,
+              float* c) {
+    for (int64_t first = 0; first < s.k; first += V::kDepth)
         for (int64_t row = 0; row < s.m; row += kGroupRows)
             multiplyRows<V>(s, a, panels, c, first, row);
 }

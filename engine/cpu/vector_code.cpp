@@ -21,7 +21,7 @@ constexpr uint8_t kEqual = 0, kNotEqual = 4, kLess = 17, kLessEqual = 18, kNotLe
 
 std::unique_ptr<VectorCode> VectorCode::make(VectorSet set) {
     require(set != VectorSet::Portable, "vector code: this set has none");
-    return set == VectorSet::Avx512 ? makeAvx512Code() : makeAvx2Code();
+    return set >= VectorSet::Avx512 ? makeAvx512Code() : makeAvx2Code();
 }
 
 VectorCode::VectorCode(int lanes, int values)

@@ -3,8 +3,9 @@
 
     tests/bench/torch_steps.py [--only NAME] [--threads N] [--rounds N] [--no-compile]
 
-Rows: mlp-784-256-10, mnist-cnn and fashion-cnn on batches of 64 in memory, with fused Adam; eager,
-in channels_last and compiled; FP32 and autocast to bfloat16 (autocast to float16 takes minutes on
+Rows: checkerboard-64-w256 and checkerboard-128-w256 (the whole picture in each step), and
+mlp-784-256-10, mnist-cnn and fashion-cnn on batches of 64 in memory; with fused Adam; eager, in
+channels_last and compiled; FP32 and autocast to bfloat16 (autocast to float16 takes minutes on
 most CPUs: --float16). All ways take turns by round, so that a slow minute of the machine hits all
 of them alike; the median round counts. Compare with halfscope-cli bench --device cpu --only NAME.
 """
@@ -34,10 +35,30 @@ def mnist_cnn():
         nn.Linear(84, 10))
 
 
+def checkerboard():
+    layers, channels = [], 2
+    for _ in range(3):
+        layers += [nn.Conv2d(channels, 256, 1), nn.BatchNorm2d(256), nn.ReLU()]
+        channels = 256
+    return nn.Sequential(*layers, nn.Conv2d(channels, 1, 1))
+
+
+def digits(*sample):
+    return torch.rand(64, *sample), torch.randint(0, 10, (64,)), nn.CrossEntropyLoss()
+
+
+def picture(side):
+    # drawn at random: the time does not depend on what is learnt
+    target = torch.randint(0, 2, (1, 1, side, side)).float()
+    return torch.rand(1, 2, side, side), target, nn.MSELoss()
+
+
 NETWORKS = {
-    "mlp-784-256-10": (mlp, (784,)),
-    "mnist-cnn": (mnist_cnn, (1, 28, 28)),
-    "fashion-cnn": (fashion_cnn.network, (1, 28, 28)),
+    "checkerboard-64-w256": (checkerboard, lambda: picture(64)),
+    "checkerboard-128-w256": (checkerboard, lambda: picture(128)),
+    "mlp-784-256-10": (mlp, lambda: digits(784)),
+    "mnist-cnn": (mnist_cnn, lambda: digits(1, 28, 28)),
+    "fashion-cnn": (fashion_cnn.network, lambda: digits(1, 28, 28)),
 }
 
 
@@ -45,17 +66,15 @@ class Way:
     """One network in one way, as many steps in a round as take ROUND_SECONDS."""
 
     def __init__(self, row, way, dtype):
-        make, sample = NETWORKS[row]
+        network, data = NETWORKS[row]
         self.names, self.dtype, self.times = (row, way, dtype), dtype, []
         torch.manual_seed(0)
-        model, self.x = make(), torch.rand(64, *sample)
-        self.target = torch.randint(0, 10, (64,))
+        model, (self.x, self.target, self.loss) = network(), data()
         if way == "channels_last":
             model = model.to(memory_format=torch.channels_last)
             self.x = self.x.to(memory_format=torch.channels_last)
         self.optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
         self.scaler = torch.amp.GradScaler("cpu", enabled=dtype == "float16")
-        self.loss = nn.CrossEntropyLoss()
         self.forward = torch.compile(self.scored) if way == "compiled" else self.scored
         self.model, self.steps = model, 1
         for _ in range(3):  # compiles; touches all memory
@@ -94,17 +113,17 @@ def main():
     kinds = ["eager", "channels_last"] + ([] if options.no_compile else ["compiled"])
     dtypes = ["float32", "bfloat16"] + (["float16"] if options.float16 else [])
     print(f"PyTorch {torch.__version__}, {options.threads} threads, {options.rounds} rounds")
-    for row, (_, sample) in NETWORKS.items():
+    for row in NETWORKS:
         if options.only not in row:
             continue
         ways = [Way(row, kind, dtype) for dtype in dtypes for kind in kinds
-                if kind != "channels_last" or len(sample) > 1]
+                if kind != "channels_last" or not row.startswith("mlp")]
         for _ in range(options.rounds):
             for way in ways:
                 way.times.append(way.seconds())
         for way in ways:
             row, kind, dtype = way.names
-            print(f"{row:16} {dtype:9} {kind:14} {1e3 * statistics.median(way.times):8.3f} ms/step"
+            print(f"{row:21} {dtype:9} {kind:14} {1e3 * statistics.median(way.times):8.3f} ms/step"
                   f" {1e3 * min(way.times):8.3f} fastest")
 
 

@@ -9,7 +9,7 @@
 
 namespace halfscope::test {
 
-inline ScalerConfig presetNamed(const char* name) { return findScalerPreset(name)->config; }
+inline ScalerConfig scalerPresetNamed(const char* name) { return findScalerPreset(name)->config; }
 
 /// The scales after each step of a history: '.' clean, 'o' overflow.
 inline std::vector<float> scalesOf(float start, const ScalerRules& rules, const QString& steps) {
@@ -32,7 +32,7 @@ inline QByteArray text(const std::vector<float>& scales) {
 
 /// Start 64, interval 3, hysteresis 2 where a system has it.
 inline ScalerRules shortRules(const char* preset) {
-    ScalerRules rules = presetNamed(preset).rules;
+    ScalerRules rules = scalerPresetNamed(preset).rules;
     rules.growthInterval = 3;
     return rules;
 }

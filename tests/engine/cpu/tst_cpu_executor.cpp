@@ -58,9 +58,10 @@ void TestCpuExecutor::matmul_data() {
     QTest::addColumn<bool>("transposeB");
     QTest::addColumn<int>("dtype");
     QTest::addColumn<int>("batch");
-    const int sizes[][3] = {{1, 1, 1},     {31, 33, 7},  {64, 2, 257},
-                            {513, 17, 65}, {3, 5, 1100}, {40, 57, 3000},
-                            {7, 1030, 12}, {2, 3, 0},    {600, 70, 1100}};
+    QTest::addColumn<int>("exponent"); // of two, by which both operands are multiplied
+    const int sizes[][3] = {{1, 1, 1},      {31, 33, 7},    {64, 2, 257},  {513, 17, 65},
+                            {3, 5, 1100},   {40, 57, 3000}, {7, 1030, 12}, {2, 3, 0},
+                            {67, 300, 130}, {600, 70, 1100}};
     for (const auto& s : sizes)
         for (int layout = 0; layout < 4; ++layout)
             for (DType dtype : {DType::F32, DType::F16, DType::BF16})
@@ -70,8 +71,13 @@ void TestCpuExecutor::matmul_data() {
                                   layout & 1 ? "T" : "N", layout & 2 ? "T" : "N",
                                   std::string(nameOf(dtype)).c_str(), batch)
                         << s[0] << s[1] << s[2] << bool(layout & 1) << bool(layout & 2)
-                        << int(dtype) << batch;
+                        << int(dtype) << batch << 0;
                 }
+    // Sums that bfloat16 can hold as subnormals alone, of whole products and of split ones.
+    QTest::newRow("subnormal sums")
+        << 67 << 300 << 130 << false << true << int(DType::BF16) << 1 << -65;
+    QTest::newRow("subnormal sums, split")
+        << 40 << 57 << 3000 << true << false << int(DType::BF16) << 1 << -67;
 }
 
 void TestCpuExecutor::matmul() {
@@ -82,6 +88,7 @@ void TestCpuExecutor::matmul() {
     QFETCH(bool, transposeB);
     QFETCH(int, dtype);
     QFETCH(int, batch);
+    QFETCH(int, exponent);
     const auto type = static_cast<DType>(dtype);
     Graph graph;
     Builder b(graph);
@@ -96,6 +103,9 @@ void TestCpuExecutor::matmul() {
     graph.addOutput("y", b.matmul(a, w, {transposeA, transposeB}));
     std::map<NodeId, RefTensor> leaves{{a, randomTensor(b.shapeOf(a), type, 1)},
                                        {w, randomTensor(b.shapeOf(w), type, 2)}};
+    for (auto& [id, tensor] : leaves)
+        for (double& value : tensor.values)
+            value = std::ldexp(value, exponent);
     const NodeId y = graph.output("y");
     const auto exact = evaluate(graph, leaves, std::vector{y}, RefRounding::None).at(y).values;
     // |a| |b| bounds the terms of each sum, and with them the rounding of a sum of k products in

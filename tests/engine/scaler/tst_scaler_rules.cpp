@@ -186,7 +186,7 @@ void TestScalerRules::countsSaturate() {
 }
 
 void TestScalerRules::stopsAtTheFloor() {
-    ScalerRules rules = presetNamed("deepspeed").rules;
+    ScalerRules rules = scalerPresetNamed("deepspeed").rules;
     rules.hysteresis = 2;
     ScalerState state;
     state.scale = 3;

@@ -86,11 +86,11 @@ private:
 
 std::unique_ptr<Books> booksOf(const QString& system, ScalerRules& rules) {
     if (system == "fairseq") {
-        rules = presetNamed("fairseq").rules;
+        rules = scalerPresetNamed("fairseq").rules;
         rules.tolerance = 0.25;
         rules.floor = 0;
     } else {
-        rules = presetNamed(system == "megatron" ? "megatron" : "deepspeed").rules;
+        rules = scalerPresetNamed(system == "megatron" ? "megatron" : "deepspeed").rules;
         rules.hysteresis = 3;
     }
     rules.growthInterval = system == "fairseq" ? 9 : 4;
@@ -169,7 +169,7 @@ void TestScalerSystems::presetDefaults() {
     QFETCH(bool, keepsFinite);
     QFETCH(bool, stopsAtFloor);
     QFETCH(bool, holdsSchedule);
-    const ScalerConfig config = presetNamed(QTest::currentDataTag());
+    const ScalerConfig config = scalerPresetNamed(QTest::currentDataTag());
     const ScalerRules& r = config.rules;
     const QList<double> given{config.initScale,
                               r.growthFactor,
@@ -214,10 +214,10 @@ void TestScalerSystems::presetsAreRecognised() {
         applyScalerPreset(off, preset.name);
         QVERIFY(off.rules.mode == ScalerMode::Off);
     }
-    ScalerConfig fixed = presetNamed("static");
+    ScalerConfig fixed = scalerPresetNamed("static");
     fixed.initScale = 8;
     QCOMPARE(presetOf(fixed), "static");
-    fixed = presetNamed("apex-static");
+    fixed = scalerPresetNamed("apex-static");
     fixed.initScale = 128;
     QCOMPARE(presetOf(fixed), "apex-static");
     ScalerConfig growing;
@@ -235,16 +235,16 @@ void TestScalerSystems::knownTests_data() {
                         float end) {
         QTest::newRow(name) << slotsOf(rules) << start << steps << end;
     };
-    ScalerRules rules = presetNamed("pytorch").rules;
+    ScalerRules rules = scalerPresetNamed("pytorch").rules;
     rules.growthFactor = 16;
     rules.growthInterval = 1;
     row("pytorch: grad scale will not overflow", rules, 1e38f, ".", 1e38f);
-    rules = presetNamed("keras").rules;
+    rules = scalerPresetNamed("keras").rules;
     row("keras: 4 infs", rules, 400, "oooo", 25);
     rules.growthInterval = 2;
     row("keras: 8 clean steps", rules, 2, "........", 32);
     row("keras: inf stays inf", rules, 0x1p127f, "..ooo..", kInf);
-    rules = presetNamed("jmp").rules;
+    rules = scalerPresetNamed("jmp").rules;
     row("jmp: not before the period", rules, 32768, QString(1999, '.'), 32768);
     row("jmp: at the period", rules, 32768, QString(2000, '.'), 65536);
     row("jmp: 100 infs reach the minimum", rules, 32768, QString(100, 'o'), 1);
@@ -259,7 +259,7 @@ void TestScalerSystems::knownTests_data() {
     rules.hysteresis = 1;
     row("deepspeed: window clean steps", rules, 64, "o..", 32);
     row("deepspeed: window + 1 clean steps", rules, 64, "o...", 64);
-    rules = presetNamed("apex").rules;
+    rules = scalerPresetNamed("apex").rules;
     rules.growthInterval = 1;
     row("apex: ceiling", rules, 0x1p23f, "....", 0x1p24f);
 }
@@ -275,7 +275,7 @@ void TestScalerSystems::knownTests() {
 /// fairseq's check_overflow: a scale that would fall to min_loss_scale, 1e-4, or below is put back
 /// and ends the training.
 void TestScalerSystems::fairseqEndsAboveItsMinimum() {
-    const ScalerConfig config = presetNamed("fairseq");
+    const ScalerConfig config = scalerPresetNamed("fairseq");
     double scale = config.initScale;
     ScalerState state;
     state.scale = static_cast<float>(scale);

@@ -1,0 +1,181 @@
+// How pairs lie in memory, and the product for values that the instruction does not keep.
+#include "engine/cpu/pair_gemm.h"
+
+#include "engine/core/error.h"
+#include "engine/core/vector_clones.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace halfscope {
+
+namespace {
+
+/// The instruction adds the upper half's product first.
+uint32_t pairOf(uint16_t first, uint16_t second) {
+    return static_cast<uint32_t>(first) << 16 | second;
+}
+
+constexpr int64_t kChunk = 4096; // words looked through at once
+
+HALFSCOPE_VECTOR void packRow(const uint16_t* from, int64_t pairs, uint32_t* to) {
+    HALFSCOPE_INDEPENDENT
+    for (int64_t i = 0; i < pairs; ++i) {
+        uint32_t both = 0;
+        std::memcpy(&both, from + 2 * i, sizeof both);
+        to[i] = std::rotl(both, 16); // little-endian: the first value is the lower half
+    }
+}
+
+/// to[i * ldTo + j] = (a[2i][j], a[2i + 1][j])
+HALFSCOPE_VECTOR void interleave(const uint16_t* a, int64_t ld, int64_t pairs, int64_t columns,
+                                 uint32_t* to, int64_t ldTo) {
+    for (int64_t i = 0; i < pairs; ++i, a += 2 * ld, to += ldTo) {
+        HALFSCOPE_INDEPENDENT
+        for (int64_t j = 0; j < columns; ++j)
+            to[j] = static_cast<uint32_t>(a[j]) << 16 | a[ld + j];
+    }
+}
+
+/// The same with the row behind the last one, which is zero, where the depth is odd.
+void interleaveAll(const uint16_t* a, int64_t ld, int64_t depth, int64_t columns, uint32_t* to,
+                   int64_t ldTo) {
+    interleave(a, ld, depth / 2, columns, to, ldTo);
+    if (depth % 2 != 0)
+        for (int64_t j = 0; j < columns; ++j)
+            to[depth / 2 * ldTo + j] = pairOf(a[(depth - 1) * ld + j], 0);
+}
+
+/// The least exponent of packed pairs.
+HALFSCOPE_VECTOR int leastExponent(const uint32_t* pairs, int64_t count) {
+    uint32_t least = 0xFFFF; // of magnitudes less one, so that zero is the greatest
+    uint16_t words[kChunk];
+    for (int64_t first = 0; first < count; first += kChunk / 2) {
+        const int64_t part = std::min(kChunk / 2, count - first);
+        std::memcpy(words, pairs + first, static_cast<size_t>(part) * sizeof *pairs);
+        uint16_t own = 0xFFFF;
+        for (int64_t i = 0; i < 2 * part; ++i) {
+            const auto word = static_cast<uint16_t>((words[i] & 0x7FFFU) - 1U);
+            own = word < own ? word : own;
+        }
+        least = own < least ? own : least;
+    }
+    return static_cast<int>((least + 1) >> 7);
+}
+
+/// to[i * kPanelColumns + j] = from[j * ld + i], in blocks that stay in registers.
+void transposePairs(const uint32_t* from, int64_t ld, int64_t pairs, int64_t columns,
+                    uint32_t* to) {
+    using Four = uint32_t __attribute__((vector_size(16)));
+    const int64_t whole = columns / 4 * 4, deep = pairs / 4 * 4;
+    for (int64_t j = 0; j < whole; j += 4)
+        for (int64_t i = 0; i < deep; i += 4) {
+            Four r[4];
+            for (int64_t row = 0; row < 4; ++row)
+                std::memcpy(&r[row], from + (j + row) * ld + i, sizeof r[row]);
+            const Four low01 = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5),
+                       high01 = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7),
+                       low23 = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5),
+                       high23 = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+            r[0] = __builtin_shufflevector(low01, low23, 0, 1, 4, 5);
+            r[1] = __builtin_shufflevector(low01, low23, 2, 3, 6, 7);
+            r[2] = __builtin_shufflevector(high01, high23, 0, 1, 4, 5);
+            r[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
+            for (int64_t row = 0; row < 4; ++row)
+                std::memcpy(to + (i + row) * kPanelColumns + j, &r[row], sizeof r[row]);
+        }
+    for (int64_t j = 0; j < columns; ++j)
+        for (int64_t i = j < whole ? deep : 0; i < pairs; ++i)
+            to[i * kPanelColumns + j] = from[j * ld + i];
+}
+
+float firstOf(uint32_t pair) { return std::bit_cast<float>(pair & 0xFFFF0000U); }
+float secondOf(uint32_t pair) { return std::bit_cast<float>(pair << 16); }
+
+} // namespace
+
+int packPairs(const uint16_t* a, int64_t ld, int64_t rows, int64_t depth, uint32_t* to) {
+    const int64_t pairs = pairsOf(depth);
+    if (ld == depth && depth % 2 == 0) {
+        packRow(a, rows * pairs, to);
+    } else {
+        for (int64_t r = 0; r < rows; ++r) {
+            packRow(a + r * ld, depth / 2, to + r * pairs);
+            if (depth % 2 != 0) to[r * pairs + depth / 2] = pairOf(a[r * ld + depth - 1], 0);
+        }
+    }
+    return leastExponent(to, rows * pairs);
+}
+
+int interleavePairs(const uint16_t* a, int64_t ld, int64_t depth, int64_t columns, uint32_t* to) {
+    interleaveAll(a, ld, depth, columns, to, columns);
+    return leastExponent(to, pairsOf(depth) * columns);
+}
+
+int packPairPanel(const uint16_t* b, int64_t ld, bool transposed, int64_t depth, int64_t columns,
+                  uint32_t* panel) {
+    const int64_t pairs = pairsOf(depth);
+    if (columns < kPanelColumns) std::fill_n(panel, pairs * kPanelColumns, 0U);
+    if (transposed) {
+        uint32_t rows[kPanelColumns * kPairDepth];
+        const int least = packPairs(b, ld, columns, depth, rows);
+        transposePairs(rows, pairs, pairs, columns, panel);
+        return least;
+    }
+    interleaveAll(b, ld, depth, columns, panel, kPanelColumns);
+    return leastExponent(panel, pairs * kPanelColumns);
+}
+
+void multiplyPairsWidened(VectorSet set, const PanelShape& s, const uint32_t* a,
+                          const uint32_t* panels, float* c) {
+    constexpr int64_t kRows = 12; // what a kernel takes together
+    require(s.k <= kPairDepth, "multiplyPairsWidened: more than a block");
+    float panel[kPanelDepth * kPanelColumns], rows[kRows * kPanelDepth];
+    const int64_t depth = 2 * s.k;
+    for (int64_t column = 0; column < s.n; column += kPanelColumns) {
+        const uint32_t* pairs = panels + panelOffset(s.k, s.n, 0, column, kPairDepth);
+        for (int64_t i = 0; i < s.k; ++i)
+            for (int64_t j = 0; j < kPanelColumns; ++j) {
+                panel[2 * i * kPanelColumns + j] = firstOf(pairs[i * kPanelColumns + j]);
+                panel[(2 * i + 1) * kPanelColumns + j] = secondOf(pairs[i * kPanelColumns + j]);
+            }
+        for (int64_t row = 0; row < s.m; row += kRows) {
+            const int64_t count = std::min(kRows, s.m - row);
+            for (int64_t r = 0; r < count; ++r)
+                for (int64_t i = 0; i < s.k; ++i) {
+                    const uint32_t pair =
+                        s.transposeA ? a[i * s.lda + row + r] : a[(row + r) * s.lda + i];
+                    rows[r * depth + 2 * i] = firstOf(pair);
+                    rows[r * depth + 2 * i + 1] = secondOf(pair);
+                }
+            multiplyPanels(set,
+                           {.m = count,
+                            .n = std::min(kPanelColumns, s.n - column),
+                            .k = depth,
+                            .lda = depth,
+                            .ldc = s.ldc,
+                            .accumulate = s.accumulate},
+                           rows, panel, c + row * s.ldc + column);
+        }
+    }
+}
+
+bool hasPairGemm(VectorSet set) {
+#if defined(HALFSCOPE_X86_GEMM)
+    return set >= VectorSet::Avx512Bf16 && hasVectorSet(set);
+#else
+    static_cast<void>(set);
+    return false;
+#endif
+}
+
+void multiplyPairs(const PanelShape& s, const uint32_t* a, const uint32_t* panels, float* c) {
+#if defined(HALFSCOPE_X86_GEMM)
+    multiplyPairsAvx512(s, a, panels, c);
+#else
+    failInvariant("multiplyPairs: not in this program");
+#endif
+}
+
+} // namespace halfscope
