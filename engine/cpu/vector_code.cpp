@@ -39,11 +39,16 @@ void VectorCode::load(DType type, const Register& to, const Xbyak::Address& from
     }
 }
 
-void VectorCode::store(DType type, const Xbyak::Address& to, const Register& from) {
+void VectorCode::store(DType type, const Xbyak::Address& to, const Register& from, Known known) {
     switch (type) {
     case DType::F16: vcvtps2ph(to, from, kNearestEven); break;
     case DType::BF16:
-        bfloat16Words(from);
+        if (known.type == DType::BF16 && known.quiet) {
+            vpsrld(spare(), from, 16);
+        } else {
+            bfloat16Words(spare(), from, known.quiet);
+            vpsrld(spare(), spare(), 16);
+        }
         storeWords(to, spare());
         break;
     default: vmovups(to, from);
@@ -163,7 +168,8 @@ void VectorCode::keepNan(const Register& out, const Register& first) {
     choose(out, first, first, kUnordered, first, out);
 }
 
-void VectorCode::round(DType type, const Register& r) {
+void VectorCode::round(DType type, const Register& r, Known known) {
+    if (known.type == type && known.quiet) return;
     if (type == DType::F16) {
         const Register halves =
             m_lanes == 16 ? Register(Xbyak::Ymm(m_values)) : Xbyak::Xmm(m_values);
@@ -171,18 +177,25 @@ void VectorCode::round(DType type, const Register& r) {
         vcvtph2ps(r, halves);
         return;
     }
-    bfloat16Words(r);
-    vpslld(r, spare(), 16);
+    bfloat16Words(spare(), r, known.quiet);
+    clearLower(r, spare());
 }
 
-void VectorCode::bfloat16Words(const Register& from) {
-    const Register words = spare();
-    vpslld(words, from, 15);
-    vpsrld(words, words, 31); // the lowest bit that stays
-    vpaddd(words, words, from);
-    vpaddd(words, words, constant(Constant::HalfUlp));
-    keepNanWords(words, from);
-    vpsrld(words, words, 16);
+VectorCode::Known VectorCode::knownOf(Op op, const std::array<Known, 3>& in) {
+    const auto eitherOf = [](const Known& a, const Known& b) {
+        return Known{a.type == b.type ? a.type : DType::F32, a.quiet && b.quiet};
+    };
+    switch (op) {
+    case Op::Cast:
+    case Op::StopGradient:
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Relu: return in[0];
+    case Op::Maximum:
+    case Op::Minimum: return eitherOf(in[0], in[1]);
+    case Op::Where: return eitherOf(in[1], in[2]);
+    default: return {DType::F32, true}; // computed: NaN comes out quiet
+    }
 }
 
 } // namespace halfscope

@@ -19,6 +19,12 @@ class VectorCode : public Xbyak::CodeGenerator {
 public:
     using Register = Xbyak::Xmm; ///< of the set's width: Xbyak keeps that in the value
 
+    /// What is known of a register's values before they run. It saves work, and changes no bit.
+    struct Known {
+        DType type = DType::F32; ///< that holds them
+        bool quiet = false;      ///< no NaN is a signalling one
+    };
+
     ~VectorCode() override = default;
     /// The set must have code: not Portable.
     static std::unique_ptr<VectorCode> make(VectorSet);
@@ -35,14 +41,16 @@ public:
     /// A register's values from and to memory, by storage: f32, fp16 or bfloat16; rounds to nearest
     /// even.
     void load(DType, const Register& to, const Xbyak::Address& from);
-    void store(DType, const Xbyak::Address& to, const Register& from);
+    void store(DType, const Xbyak::Address& to, const Register& from, Known);
     /// Fills a register's worth of floats with the one value at `from`; overwrites `spare`.
     void spread(DType, const Xbyak::Reg32& spare, const Xbyak::Address& from,
                 const Xbyak::Address& to);
     /// out = op(in); `out` is none of `in`.
     void compute(Op, const Register& out, const std::array<Register, 3>& in);
     /// To the nearest value of the type, ties to even.
-    void round(DType, const Register&);
+    void round(DType, const Register&, Known);
+    /// Of an op's result that has not been rounded yet; `in` is what is known of its inputs.
+    static Known knownOf(Op, const std::array<Known, 3>& in);
 
 protected:
     enum class Constant : uint8_t {
@@ -55,7 +63,7 @@ protected:
     static constexpr int kConstants = 5;
     static constexpr std::array<uint32_t, kConstants> kBits{0, 0x3F800000U, 0x80000000U, 0x7FFFU,
                                                             0x400000U};
-    static constexpr uint8_t kUnordered = 3; ///< a predicate of the comparison: one is NaN
+    static constexpr uint8_t kUnordered = 3, kOrdered = 7; ///< of a comparison: one is NaN, none is
 
     VectorCode(int lanes, int values);
     Register vectorRegister(int number) const {
@@ -74,8 +82,11 @@ protected:
     /// out = the comparison holds ? yes : no; `out` may be `no`.
     virtual void choose(const Register& out, const Register& a, const Xbyak::Operand& b,
                         uint8_t predicate, const Register& yes, const Register& no) = 0;
-    /// words = from, made quiet, where that is NaN.
-    virtual void keepNanWords(const Register& words, const Register& from) = 0;
+    /// The nearest bfloat16 in the upper half of each lane, NaN made quiet; the lower half is of no
+    /// meaning. `words` is not `from`.
+    virtual void bfloat16Words(const Register& words, const Register& from, bool quiet) = 0;
+    /// out = words with 0 in the lower half of each lane.
+    virtual void clearLower(const Register& out, const Register& words) = 0;
     /// The lower 16 bits of each lane, the upper ones being 0; may overwrite `words`.
     virtual void storeWords(const Xbyak::Address& to, const Register& words) = 0;
 
@@ -86,9 +97,6 @@ private:
     void truth(const Register& out, const Register& a, const Xbyak::Operand& b, uint8_t predicate);
     /// The machine's maximum takes the second operand where either is NaN; the op wants the NaN.
     void keepNan(const Register& out, const Register& first);
-    /// bfloat16 in the lower half of each lane of the spare register: nearest even, NaN made quiet.
-    void bfloat16Words(const Register& from);
-
     int m_lanes, m_values;
 };
 

@@ -43,11 +43,20 @@ protected:
         vcmpps(mask(), a, b, predicate);
         vblendvps(out, no, yes, mask());
     }
-    void keepNanWords(const Register& words, const Register& from) override {
+    void bfloat16Words(const Register& words, const Register& from, bool quiet) override {
+        vpslld(words, from, 15);
+        vpsrld(words, words, 31); // the lowest bit that stays
+        vpaddd(words, words, from);
+        vpaddd(words, words, constant(Constant::HalfUlp));
         vcmpps(mask(), from, from, kUnordered);
         vblendvps(words, words, from, mask());
+        if (quiet) return;
         vandps(mask(), mask(), constant(Constant::Quiet));
         vorps(words, words, mask());
+    }
+    void clearLower(const Register& out, const Register& words) override {
+        constexpr uint8_t kEven = 0b01010101;
+        vpblendw(out, words, constant(Constant::Zero), kEven);
     }
     void storeWords(const Xbyak::Address& to, const Register& words) override {
         const Xbyak::Ymm packed(words.getIdx());

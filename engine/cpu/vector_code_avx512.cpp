@@ -5,8 +5,8 @@ namespace halfscope {
 
 namespace {
 
-constexpr int kValues = 26;   ///< then a spare, then the constants
-const Xbyak::Opmask kMask(1); ///< mask register 0 means no mask
+constexpr int kValues = 26;              ///< then a spare, then the constants
+const Xbyak::Opmask kMask(1), kUpper(2); ///< mask register 0 means no mask; the upper 16 bits
 
 class Avx512Code final : public VectorCode {
 public:
@@ -20,6 +20,8 @@ public:
             mov(eax, kBits[i]);
             vpbroadcastd(m_constants[i], eax);
         }
+        mov(eax, 0xAAAAAAAAU);
+        kmovd(kUpper, eax);
     }
     void placeConstants() override {}
 
@@ -38,9 +40,18 @@ protected:
         vcmpps(kMask, a, b, predicate);
         vblendmps(out | kMask, no, yes);
     }
-    void keepNanWords(const Register& words, const Register& from) override {
+    void bfloat16Words(const Register& words, const Register& from, bool quiet) override {
+        vpslld(words, from, 15);
+        vpsrld(words, words, 31); // the lowest bit that stays
+        vcmpps(kMask, from, from, kOrdered);
+        vpaddd(words | kMask | T_z, words, constant(Constant::HalfUlp));
+        vpaddd(words, words, from); // NaN as it is
+        if (quiet) return;
         vcmpps(kMask, from, from, kUnordered);
         vpord(words | kMask, from, constant(Constant::Quiet));
+    }
+    void clearLower(const Register& out, const Register& words) override {
+        vmovdqu16(out | kUpper | T_z, words);
     }
     void storeWords(const Xbyak::Address& to, const Register& words) override {
         vpmovdw(to, words);

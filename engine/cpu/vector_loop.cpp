@@ -77,6 +77,7 @@ private:
     struct Held {
         VectorPlace place;
         bool clean = true;
+        VectorCode::Known known;
     };
     static constexpr int kLoopRegisters = 4; ///< column, columns, scratch, rows left (negative)
     static constexpr bool kNoEpilogue = false;
@@ -167,7 +168,8 @@ private:
             }
         }
         auto& held = m_held[static_cast<size_t>(best)];
-        if (!held->clean) m_asm.store(DType::F32, addressOf(held->place), m_asm.value(best));
+        if (!held->clean)
+            m_asm.store(DType::F32, addressOf(held->place), m_asm.value(best), held->known);
         held.reset();
         return best;
     }
@@ -175,7 +177,7 @@ private:
         if (const int held = heldIn(place); held >= 0) return held;
         const int r = take();
         m_asm.load(place.dtype, m_asm.value(r), addressOf(place));
-        m_held[static_cast<size_t>(r)] = Held{place, true};
+        m_held[static_cast<size_t>(r)] = Held{place, true, {place.dtype, false}};
         return r;
     }
     void releaseRead(const VectorPlace& place) {
@@ -193,12 +195,16 @@ private:
 
     void step(const VectorStep& s) {
         std::array<Register, 3> in;
-        for (int i = 0; i < s.inputs; ++i)
-            in[static_cast<size_t>(i)] = m_asm.value(registerOf(s.in[i]));
+        std::array<VectorCode::Known, 3> knownIn;
+        for (size_t i = 0; i < static_cast<size_t>(s.inputs); ++i) {
+            const int number = registerOf(s.in[i]);
+            in[i] = m_asm.value(number);
+            knownIn[i] = m_held[static_cast<size_t>(number)]->known;
+        }
         const bool storeRounds = s.rounded == DType::F32 || s.rounded == s.out.dtype;
         if (s.op == Op::Cast && !s.out.scratch && storeRounds) {
             forget(s.out);
-            m_asm.store(s.out.dtype, addressOf(s.out), in[0]);
+            m_asm.store(s.out.dtype, addressOf(s.out), in[0], knownIn[0]);
             releaseRead(s.in[0]);
             return;
         }
@@ -213,14 +219,18 @@ private:
         const int number = take();
         const Register out = m_asm.value(number);
         m_asm.compute(s.op, out, in);
-        if (s.rounded != DType::F32) m_asm.round(s.rounded, out);
+        VectorCode::Known known = VectorCode::knownOf(s.op, knownIn);
+        if (s.rounded != DType::F32) {
+            m_asm.round(s.rounded, out, known);
+            known = {s.rounded, true};
+        }
         for (int i = 0; i < s.inputs; ++i)
             releaseRead(s.in[i]);
         forget(s.out);
         const bool read = nextRead(s.out, m_at) != m_steps.size();
         const bool stores = !s.out.scratch || isLastWanted(s.out);
-        if (stores) m_asm.store(s.out.dtype, addressOf(s.out), out);
-        if (read) m_held[static_cast<size_t>(number)] = Held{s.out, stores};
+        if (stores) m_asm.store(s.out.dtype, addressOf(s.out), out, known);
+        if (read) m_held[static_cast<size_t>(number)] = Held{s.out, stores, known};
     }
     bool isLastWanted(const VectorPlace& place) const {
         if (std::find(m_wanted.begin(), m_wanted.end(), place.offset) == m_wanted.end())
