@@ -1,7 +1,8 @@
 // Matrix products of the graph on the CPU: tiles of rows over all threads; products with a long
 // inner axis (weight gradients) are cut along it into a fixed number of partial sums, added in
 // order. 16-bit operands are widened tile by tile: the product of two halves is exact in f32. TF32
-// rounds f32 operands on the same way.
+// rounds f32 operands on the same way. Pairs of bfloat16 are packed instead where the processor
+// multiplies them.
 #include "engine/cpu/matmul.h"
 
 #include "engine/cpu/pair_gemm.h"
