@@ -11,6 +11,10 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace halfscope {
 
@@ -40,12 +44,31 @@ bool hasBf16Pairs() {
     constexpr unsigned kBf16Bit = 1U << 5; // leaf 7, part 1, eax
     return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & kBf16Bit) != 0;
 }
+/// Tiles are the processor's, and the system's to give: they make each thread's state larger.
+bool hasTiles() {
+    static const bool given = [] {
+        unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+        constexpr unsigned kBf16Bit = 1U << 22, kTileBit = 1U << 24; // leaf 7, edx
+        if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (edx & kBf16Bit) == 0 ||
+            (edx & kTileBit) == 0)
+            return false;
+#if defined(__linux__)
+        // Documentation/arch/x86/xstate.rst of the kernel; for all threads from now on
+        constexpr int kRequestPermission = 0x1023, kTileData = 18;
+        return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+        return false;
+#endif
+    }();
+    return given;
+}
 #endif
 
 } // namespace
 
 const char* nameOf(VectorSet set) {
     switch (set) {
+    case VectorSet::Amx: return "amx";
     case VectorSet::Avx512Bf16: return "avx512bf16";
     case VectorSet::Avx512: return "avx512";
     case VectorSet::Avx2: return "avx2";
@@ -61,7 +84,8 @@ bool hasVectorSet(VectorSet set) {
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                         __builtin_cpu_supports("avx512vl");
-    return avx512 && (set == VectorSet::Avx512 || hasBf16Pairs());
+    return avx512 && (set == VectorSet::Avx512 || hasBf16Pairs()) &&
+           (set != VectorSet::Amx || hasTiles());
 #else
     return false;
 #endif
@@ -70,8 +94,7 @@ bool hasVectorSet(VectorSet set) {
 VectorSet widestVectorSet() {
     static const VectorSet widest = [] {
         const char* wanted = wantedSet();
-        const VectorSet most =
-            setNamed(wanted != nullptr ? wanted : "").value_or(VectorSet::Avx512Bf16);
+        const VectorSet most = setNamed(wanted != nullptr ? wanted : "").value_or(VectorSet::Amx);
         VectorSet found = VectorSet::Portable;
         for (const VectorSet set : kVectorSets)
             if (set <= most && hasVectorSet(set)) found = set;
@@ -84,7 +107,8 @@ void checkVectorVariable() {
     const char* wanted = wantedSet();
     if (wanted != nullptr && !setNamed(wanted))
         throw EngineError(
-            phrase("Devices", "%1: \"%2\" is not one of portable, avx2, avx512 and avx512bf16"),
+            phrase("Devices",
+                   "%1: \"%2\" is not one of portable, avx2, avx512, avx512bf16 and amx"),
             kVectorVariable, wanted);
 }
 

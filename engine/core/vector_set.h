@@ -12,11 +12,12 @@ enum class VectorSet : uint8_t {
     Avx2,   ///< with FMA and F16C, as all processors with AVX2 have them: 16 registers of 8 floats
     Avx512, ///< F, BW, DQ and VL (x86-64-v4): 32 registers of 16 floats
     Avx512Bf16, ///< with products of pairs of bfloat16 (VDPBF16PS): pair_gemm.h
+    Amx,        ///< with products of tiles of them (TDPBF16PS), if the system allows: tile_gemm.h
 };
 
 inline constexpr VectorSet kVectorSets[] = {VectorSet::Portable, VectorSet::Avx2, VectorSet::Avx512,
-                                            VectorSet::Avx512Bf16};
-const char* nameOf(VectorSet); ///< "portable", "avx2", "avx512", "avx512bf16"
+                                            VectorSet::Avx512Bf16, VectorSet::Amx};
+const char* nameOf(VectorSet); ///< "portable", "avx2", "avx512", "avx512bf16", "amx"
 
 /// Names a narrower set than the machine's, as nameOf does.
 inline constexpr const char* kVectorVariable = "HALFSCOPE_CPU_VECTORS";

@@ -51,7 +51,7 @@ uint32_t* lanesOf(float* area) { return reinterpret_cast<uint32_t*>(area); }
 void multiplyBlock(const PanelShape& shape, const uint32_t* a, int leastOfA, const uint32_t* panels,
                    int leastOfB, float* c) {
     if (staysNormal(leastOfA, leastOfB))
-        multiplyPairs(shape, a, panels, c);
+        multiplyPairs(widestVectorSet(), shape, a, panels, c);
     else
         multiplyPairsWidened(widestVectorSet(), shape, a, panels, c);
 }

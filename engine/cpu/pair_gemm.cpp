@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/vector_clones.h"
+#include "engine/cpu/tile_gemm.h"
 
 #include <algorithm>
 #include <bit>
@@ -64,11 +65,16 @@ HALFSCOPE_VECTOR int leastExponent(const uint32_t* pairs, int64_t count) {
     return static_cast<int>((least + 1) >> 7);
 }
 
-/// to[i * kPanelColumns + j] = from[j * ld + i], in blocks that stay in registers.
-void transposePairs(const uint32_t* from, int64_t ld, int64_t pairs, int64_t columns,
-                    uint32_t* to) {
+float firstOf(uint32_t pair) { return std::bit_cast<float>(pair & 0xFFFF0000U); }
+float secondOf(uint32_t pair) { return std::bit_cast<float>(pair << 16); }
+
+} // namespace
+
+// In blocks that stay in registers.
+void transposePairs(const uint32_t* from, int64_t ld, int64_t rows, int64_t columns, uint32_t* to,
+                    int64_t ldTo) {
     using Four = uint32_t __attribute__((vector_size(16)));
-    const int64_t whole = columns / 4 * 4, deep = pairs / 4 * 4;
+    const int64_t whole = columns / 4 * 4, deep = rows / 4 * 4;
     for (int64_t j = 0; j < whole; j += 4)
         for (int64_t i = 0; i < deep; i += 4) {
             Four r[4];
@@ -83,17 +89,12 @@ void transposePairs(const uint32_t* from, int64_t ld, int64_t pairs, int64_t col
             r[2] = __builtin_shufflevector(high01, high23, 0, 1, 4, 5);
             r[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
             for (int64_t row = 0; row < 4; ++row)
-                std::memcpy(to + (i + row) * kPanelColumns + j, &r[row], sizeof r[row]);
+                std::memcpy(to + (i + row) * ldTo + j, &r[row], sizeof r[row]);
         }
     for (int64_t j = 0; j < columns; ++j)
-        for (int64_t i = j < whole ? deep : 0; i < pairs; ++i)
-            to[i * kPanelColumns + j] = from[j * ld + i];
+        for (int64_t i = j < whole ? deep : 0; i < rows; ++i)
+            to[i * ldTo + j] = from[j * ld + i];
 }
-
-float firstOf(uint32_t pair) { return std::bit_cast<float>(pair & 0xFFFF0000U); }
-float secondOf(uint32_t pair) { return std::bit_cast<float>(pair << 16); }
-
-} // namespace
 
 int packPairs(const uint16_t* a, int64_t ld, int64_t rows, int64_t depth, uint32_t* to) {
     const int64_t pairs = pairsOf(depth);
@@ -120,7 +121,7 @@ int packPairPanel(const uint16_t* b, int64_t ld, bool transposed, int64_t depth,
     if (transposed) {
         uint32_t rows[kPanelColumns * kPairDepth];
         const int least = packPairs(b, ld, columns, depth, rows);
-        transposePairs(rows, pairs, pairs, columns, panel);
+        transposePairs(rows, pairs, pairs, columns, panel, kPanelColumns);
         return least;
     }
     interleaveAll(b, ld, depth, columns, panel, kPanelColumns);
@@ -170,10 +171,15 @@ bool hasPairGemm(VectorSet set) {
 #endif
 }
 
-void multiplyPairs(const PanelShape& s, const uint32_t* a, const uint32_t* panels, float* c) {
+void multiplyPairs(VectorSet set, const PanelShape& s, const uint32_t* a, const uint32_t* panels,
+                   float* c) {
 #if defined(HALFSCOPE_X86_GEMM)
-    multiplyPairsAvx512(s, a, panels, c);
+    if (set >= VectorSet::Amx && hasTileGemm())
+        multiplyTiles(s, a, panels, c);
+    else
+        multiplyPairsAvx512(s, a, panels, c);
 #else
+    static_cast<void>(set);
     failInvariant("multiplyPairs: not in this program");
 #endif
 }

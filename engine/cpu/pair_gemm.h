@@ -36,12 +36,18 @@ int interleavePairs(const uint16_t* a, int64_t ld, int64_t depth, int64_t column
 int packPairPanel(const uint16_t* b, int64_t ld, bool transposed, int64_t depth, int64_t columns,
                   uint32_t* panel);
 
-/// As multiplyPanels with k and lda in pairs and blocks of kPairDepth; staysNormal must hold.
-void multiplyPairs(const PanelShape&, const uint32_t* a, const uint32_t* panels, float* c);
+/// to[i * ldTo + j] = from[j * ld + i] for i < rows, j < columns
+void transposePairs(const uint32_t* from, int64_t ld, int64_t rows, int64_t columns, uint32_t* to,
+                    int64_t ldTo);
+
+/// As multiplyPanels with k and lda in pairs and blocks of kPairDepth; staysNormal must hold. By
+/// tiles (tile_gemm.h) where the set has them.
+void multiplyPairs(VectorSet, const PanelShape&, const uint32_t* a, const uint32_t* panels,
+                   float* c);
 /// The same of at most one block by products of f32, for any values and sets of multiplyPanels.
 void multiplyPairsWidened(VectorSet, const PanelShape&, const uint32_t* a, const uint32_t* panels,
                           float* c);
-/// Whether multiplyPairs is in this program and the set has what it needs.
+/// Whether this program and the set have what multiplyPairs needs.
 bool hasPairGemm(VectorSet);
 
 // one for each compiled file

@@ -46,7 +46,8 @@ void multiplyPanels(VectorSet set, const PanelShape& s, const float* a, const fl
 #if defined(HALFSCOPE_X86_GEMM)
     case VectorSet::Avx2: return multiplyPanelsAvx2(s, a, panels, c);
     case VectorSet::Avx512:
-    case VectorSet::Avx512Bf16: return multiplyPanelsAvx512(s, a, panels, c);
+    case VectorSet::Avx512Bf16:
+    case VectorSet::Amx: return multiplyPanelsAvx512(s, a, panels, c);
 #endif
     default: failInvariant("multiplyPanels: this set is not in the program");
     }

@@ -59,7 +59,8 @@ void smallGemm(VectorSet set, const GemmShape& s, const float* a, const float* b
 #if defined(HALFSCOPE_X86_GEMM)
     case VectorSet::Avx2: return smallGemmAvx2(s, a, b, c);
     case VectorSet::Avx512:
-    case VectorSet::Avx512Bf16: return smallGemmAvx512(s, a, b, c);
+    case VectorSet::Avx512Bf16:
+    case VectorSet::Amx: return smallGemmAvx512(s, a, b, c);
 #endif
     default: return smallGemmPortable(s, a, b, c);
     }

@@ -17,7 +17,7 @@ struct Perturbation {
 };
 
 /// What a run is compared by.
-struct RunOutcome {
+struct TrainedRun {
     std::vector<float> losses;
     std::vector<float> scales, norms; ///< the scale used; L2 of the gradients before clipping
     std::vector<size_t> skipped;      ///< steps, from 0
@@ -27,7 +27,7 @@ struct RunOutcome {
 
 using MakeExecutor = std::function<std::unique_ptr<Executor>()>;
 /// All steps, or `most` at most. InputError where the run's numbers do not fit together.
-RunOutcome trainRun(const Golden& run, const MakeExecutor&, const Perturbation& moved = {},
+TrainedRun trainRun(const Golden& run, const MakeExecutor&, const Perturbation& moved = {},
                     size_t most = SIZE_MAX);
 
 enum class RunKind : uint8_t {
@@ -45,12 +45,12 @@ double lossBound(const Golden& run);
 /// The steps in which PyTorch's scale fell.
 std::vector<size_t> skippedSteps(const Golden& run);
 /// Steps before the loss scales part.
-size_t commonSteps(const Golden& run, const RunOutcome&);
+size_t commonSteps(const Golden& run, const TrainedRun&);
 
 /// Losses of the steps before `end` within lossBound().
-void compareLosses(CaseResult&, const Golden& run, const RunOutcome&, size_t end);
+void compareLosses(CaseResult&, const Golden& run, const TrainedRun&, size_t end);
 /// Losses of every step (pictures: while the scales agree). Half precision also: the same scales as
 /// PyTorch from a start of 2^16 or less, else as many skips, give or take 2.
-CaseResult compareRun(const Golden& run, const RunOutcome&);
+CaseResult compareRun(const Golden& run, const TrainedRun&);
 
 } // namespace halfscope::recorded

@@ -40,14 +40,14 @@ Trace traceOf(const Losses& losses) {
 }
 
 /// Losses and loss scales.
-Trace scaledTrace(const RunOutcome& outcome) {
+Trace scaledTrace(const TrainedRun& outcome) {
     Trace trace;
     for (size_t i = 0; i < outcome.losses.size(); ++i)
         trace.push_back({double{outcome.losses[i]}, double{outcome.scales[i]}});
     return trace;
 }
 
-Question askFloat64(const Golden& run, const RunOutcome& outcome) {
+Question askFloat64(const Golden& run, const TrainedRun& outcome) {
     const bool exactFile = kindOf(run) == RunKind::Float64;
     // a float32 file may have parted from float64 as ours did
     Question question{{},
@@ -70,7 +70,7 @@ Question askFloat64(const Golden& run, const RunOutcome& outcome) {
     return question;
 }
 
-Question askHalf(const Golden& run, const RunOutcome& outcome) {
+Question askHalf(const Golden& run, const TrainedRun& outcome) {
     const double bound = lossBound(run) / 2; // each from a third: they are the bound apart
     Question question{{}, {scaledTrace(outcome), bound, 1}, {{}, bound, 1}};
     for (const Golden& step : run.at("trace").items())
@@ -91,7 +91,7 @@ double float64Bound(const Golden& run) {
     return run.textOr("extra", "") == "onecycle" ? 1e-7 : 1e-9;
 }
 
-CaseResult judgeRun(const Golden& run, const RunOutcome& outcome, const CaseResult& failed) {
+CaseResult judgeRun(const Golden& run, const TrainedRun& outcome, const CaseResult& failed) {
     const bool half = kindOf(run) == RunKind::Amp;
     CaseResult result = failed;
     const double bytes = bytesOf(run);

@@ -8,7 +8,7 @@ namespace halfscope::recorded {
 /// Of a run that compareRun() failed: its difference, or from which step on the case is undecided.
 /// A float64 file must agree with float64 here. Half precision is held against itself: the same
 /// training by the reference evaluator, whose losses and scales other roundings move.
-CaseResult judgeRun(const Golden& run, const RunOutcome&, const CaseResult& failed);
+CaseResult judgeRun(const Golden& run, const TrainedRun&, const CaseResult& failed);
 
 /// Float64 here against float64 in the file, relatively: measured 5e-12 and less. One-cycle's table
 /// of learning rates is float32 in the graph: 2e-8.

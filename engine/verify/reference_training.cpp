@@ -129,7 +129,7 @@ std::vector<double> referenceLosses(const Golden& run, RefRounding rounding, siz
     return losses;
 }
 
-RunOutcome storedOutcome(const Golden& run, size_t steps, const Perturbation& moved) {
+TrainedRun storedOutcome(const Golden& run, size_t steps, const Perturbation& moved) {
     std::vector<double> losses;
     const double lr = run.at("lr").number();
     return trainRun(

@@ -14,6 +14,6 @@ std::vector<double> referenceLosses(const Golden& run, RefRounding, size_t steps
                                     uint64_t draw = 0);
 
 /// With every value rounded to its dtype: losses and scales as float32 holds them.
-RunOutcome storedOutcome(const Golden& run, size_t steps, const Perturbation& = {});
+TrainedRun storedOutcome(const Golden& run, size_t steps, const Perturbation& = {});
 
 } // namespace halfscope::recorded

@@ -18,7 +18,7 @@ bool isPicture(const Golden& run) { return run.at("kind").text() == "checkerboar
 
 std::string stepText(size_t step) { return "step " + std::to_string(step + 1) + ": "; }
 
-void compareScales(CaseResult& result, const Golden& run, const RunOutcome& outcome) {
+void compareScales(CaseResult& result, const Golden& run, const TrainedRun& outcome) {
     const Golden trace = run.at("trace");
     const size_t steps = outcome.scales.size();
     const size_t common = commonSteps(run, outcome);
@@ -35,7 +35,7 @@ void compareScales(CaseResult& result, const Golden& run, const RunOutcome& outc
     });
 }
 
-void compareSkips(CaseResult& result, const Golden& run, const RunOutcome& outcome) {
+void compareSkips(CaseResult& result, const Golden& run, const TrainedRun& outcome) {
     const auto wanted = static_cast<double>(skippedSteps(run).size());
     const auto skips = static_cast<double>(outcome.skipped.size());
     // in or out: a number of steps is no measure beside relative deviations of losses
@@ -86,7 +86,7 @@ std::vector<size_t> skippedSteps(const Golden& run) {
     return steps;
 }
 
-size_t commonSteps(const Golden& run, const RunOutcome& outcome) {
+size_t commonSteps(const Golden& run, const TrainedRun& outcome) {
     const Golden trace = run.at("trace");
     size_t i = 0;
     while (i < outcome.scales.size() &&
@@ -95,7 +95,7 @@ size_t commonSteps(const Golden& run, const RunOutcome& outcome) {
     return i;
 }
 
-void compareLosses(CaseResult& result, const Golden& run, const RunOutcome& outcome, size_t end) {
+void compareLosses(CaseResult& result, const Golden& run, const TrainedRun& outcome, size_t end) {
     const double bound = lossBound(run);
     for (size_t i = 0; i < end; ++i) {
         const double wanted = run.at("trace").at(i).at("loss").number();
@@ -105,7 +105,7 @@ void compareLosses(CaseResult& result, const Golden& run, const RunOutcome& outc
     }
 }
 
-CaseResult compareRun(const Golden& run, const RunOutcome& outcome) {
+CaseResult compareRun(const Golden& run, const TrainedRun& outcome) {
     CaseResult result;
     const bool amp = kindOf(run) == RunKind::Amp;
     const size_t steps = outcome.losses.size();
@@ -124,7 +124,7 @@ SuiteCases runsSuite(const Golden& golden, VerifyDevice& device) {
     SuiteCases suite;
     for (const Golden& run : casesOf(golden).items()) {
         suite.cases.push_back({runName(run), [run, &device] {
-                                   const RunOutcome outcome = trainRun(run, device.make);
+                                   const TrainedRun outcome = trainRun(run, device.make);
                                    const CaseResult result = compareRun(run, outcome);
                                    return result.passed() ? result : judgeRun(run, outcome, result);
                                }});

@@ -140,7 +140,7 @@ Shape inputShape(const Golden& run) {
     return shape;
 }
 
-RunOutcome trainLane(const Golden& run, const RunConfig& config, const BatchSource& data,
+TrainedRun trainLane(const Golden& run, const RunConfig& config, const BatchSource& data,
                      const MakeExecutor& make, const Perturbation& moved, int64_t steps) {
     Trainer trainer(config, 0, "run", data, make());
     try {
@@ -148,7 +148,7 @@ RunOutcome trainLane(const Golden& run, const RunConfig& config, const BatchSour
     } catch (const InputError& error) {
         run.at("start").fail(error.message());
     }
-    RunOutcome outcome;
+    TrainedRun outcome;
     std::vector<Event> events;
     for (int64_t step = 1; step <= steps; ++step) {
         const StepRecord record = trainer.step(step, events).value();
@@ -182,7 +182,7 @@ FixedDataset fixedData(const Golden& run, const RunConfig& config) {
 
 } // namespace
 
-RunOutcome trainRun(const Golden& run, const MakeExecutor& make, const Perturbation& moved,
+TrainedRun trainRun(const Golden& run, const MakeExecutor& make, const Perturbation& moved,
                     size_t most) {
     const std::string kind = run.at("kind").text();
     if (kind != "checkerboard" && kind != "mlp_ce" && kind != "mlp_mse") {

@@ -15,7 +15,7 @@ using nlohmann::json;
 inline constexpr int kSide = 12; ///< quarter of the pixels recorded: judging takes many trainings
 inline constexpr uint32_t kStarts = 40; ///< about every fifth is ill-posed
 
-inline RunOutcome trained(const Golden& run) {
+inline TrainedRun trained(const Golden& run) {
     return trainRun(run, [] { return makeCpuExecutor(1); });
 }
 
@@ -56,7 +56,7 @@ inline json otherRun(uint32_t seed) {
 /// A run that float32 fails here, of float64 losses that are right.
 struct IllPosed {
     json run;
-    RunOutcome outcome;
+    TrainedRun outcome;
 };
 inline const IllPosed& illPosed() {
     static const IllPosed found = [] {
@@ -80,7 +80,7 @@ inline const IllPosed& illPosedHalf() {
         tried.run["lr"] = 1e-2;
         tried.outcome = trained(goldenFrom(tried.run));
         for (uint64_t seed = 1; seed <= kStarts; ++seed) {
-            const RunOutcome other = trainRun(goldenFrom(tried.run),
+            const TrainedRun other = trainRun(goldenFrom(tried.run),
                                               [] { return makeCpuExecutor(1); }, {seed, 0x1p-18f});
             for (size_t i = 0; i < other.losses.size(); ++i) {
                 const bool last = i + 1 == other.scales.size();

@@ -74,7 +74,7 @@ enum class By { Model, Instruction, Widened };
 void multiplyBy(By by, const PanelShape& s, const uint32_t* a, const uint32_t* panels, float* c) {
     switch (by) {
     case By::Model: return multiply<Model>(s, a, panels, c);
-    case By::Instruction: return multiplyPairs(s, a, panels, c);
+    case By::Instruction: return multiplyPairs(VectorSet::Avx512Bf16, s, a, panels, c);
     case By::Widened: break;
     }
     for (int64_t first = 0; first < s.k; first += kPairDepth) { // a block at a time

@@ -13,7 +13,7 @@ using namespace halfscope;
 using recorded::Golden;
 using recorded::Perturbation;
 using recorded::RunKind;
-using recorded::RunOutcome;
+using recorded::TrainedRun;
 
 namespace {
 
@@ -24,7 +24,7 @@ const std::vector<Golden>& goldenRuns() {
     return runs;
 }
 
-RunOutcome train(const Golden& run, const Perturbation& moved = {}) {
+TrainedRun train(const Golden& run, const Perturbation& moved = {}) {
     return recorded::trainRun(
         run, [] { return makeCpuExecutor(2); }, moved);
 }
@@ -36,7 +36,7 @@ double recordedLoss(const Golden& run, size_t step) {
 }
 
 /// Over the steps before `end`.
-double largestLossError(const Golden& run, const RunOutcome& outcome, size_t end) {
+double largestLossError(const Golden& run, const TrainedRun& outcome, size_t end) {
     double worst = 0;
     for (size_t i = 0; i < end; ++i)
         worst =
@@ -47,10 +47,10 @@ double largestLossError(const Golden& run, const RunOutcome& outcome, size_t end
 /// How far the losses move when the starting weights move by their last bit. A unit that switches
 /// on or off a step earlier makes a visible difference in a small network, and PyTorch's own
 /// float32 run has the same freedom.
-double sensitivity(const Golden& run, const RunOutcome& outcome) {
+double sensitivity(const Golden& run, const TrainedRun& outcome) {
     double most = 0;
     for (uint64_t seed = 1; seed <= kPerturbations; ++seed) {
-        const RunOutcome other = train(run, {seed, 0x1p-24f});
+        const TrainedRun other = train(run, {seed, 0x1p-24f});
         for (size_t i = 0; i < outcome.losses.size(); ++i)
             most = std::max(most,
                             relativeDifference(double{other.losses[i]}, double{outcome.losses[i]}));
@@ -85,7 +85,7 @@ private slots:
     void gradientNorms() {
         QFETCH(int, row);
         const Golden& run = goldenRuns()[static_cast<size_t>(row)];
-        const RunOutcome outcome = train(run);
+        const TrainedRun outcome = train(run);
         const double bound = 10 * recorded::lossBound(run);
         for (size_t i = 0; i < recorded::commonSteps(run, outcome); ++i) {
             const auto wanted = run.at("trace").at(i).find("grad_norm");
@@ -102,7 +102,7 @@ private slots:
         for (const Golden& run : goldenRuns()) {
             if (recorded::kindOf(run) != RunKind::Float64) continue;
             if (run.at("kind").text() != "checkerboard") continue;
-            const RunOutcome outcome = train(run);
+            const TrainedRun outcome = train(run);
             // a variance moves by twice the relative change of weights, over several layers
             const double bound = 50 * (recorded::kFloat32Bound + sensitivity(run, outcome));
             for (int norm = 0; norm < 3; ++norm) {
@@ -126,7 +126,7 @@ private slots:
     void halfSkipsWherePyTorchSkips() {
         QFETCH(int, row);
         const Golden& run = goldenRuns()[static_cast<size_t>(row)];
-        const RunOutcome outcome = train(run);
+        const TrainedRun outcome = train(run);
         const std::vector<size_t> wanted = recorded::skippedSteps(run);
         qInfo("%zu skips, PyTorch %zu, %s; largest relative difference of a loss: %.2g",
               outcome.skipped.size(), wanted.size(),

@@ -20,7 +20,7 @@ using nlohmann::json;
 
 namespace {
 
-CaseResult judged(const json& run, const RunOutcome& outcome) {
+CaseResult judged(const json& run, const TrainedRun& outcome) {
     const Golden golden = goldenFrom(run);
     const CaseResult compared = compareRun(golden, outcome);
     return compared.passed() ? compared : judgeRun(golden, outcome, compared);
@@ -141,7 +141,7 @@ private slots:
     void wrongEngineFails() {
         QFETCH(int, step);
         QFETCH(float, factor);
-        RunOutcome outcome = illPosed().outcome;
+        TrainedRun outcome = illPosed().outcome;
         outcome.losses[static_cast<size_t>(step)] *= factor;
         const CaseResult result = judged(illPosed().run, outcome);
         QCOMPARE(result.illPosed, std::string());
@@ -171,7 +171,7 @@ private slots:
         QFETCH(int, step);
         QFETCH(float, factor);
         QFETCH(float, scaleFactor);
-        RunOutcome outcome = illPosedHalf().outcome;
+        TrainedRun outcome = illPosedHalf().outcome;
         outcome.losses[static_cast<size_t>(step)] *= factor;
         outcome.scales[static_cast<size_t>(step)] *= scaleFactor;
         const CaseResult result = judged(illPosedHalf().run, outcome);
@@ -216,7 +216,7 @@ private slots:
         QFETCH(int, step);
         QFETCH(double, factor);
         json run = shipped("mlp_mse", compute.toStdString());
-        const RunOutcome outcome = trained(goldenFrom(run));
+        const TrainedRun outcome = trained(goldenFrom(run));
         QVERIFY(judged(run, outcome).passed());
         scaleLoss(run, static_cast<size_t>(step), factor);
         const CaseResult result = judged(run, outcome);
