@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 namespace halfscope {
 
@@ -76,14 +77,17 @@ struct VectorCode::OpCode {
     using In = const std::array<Register, 3>&;
     Op op;
     void (*write)(VectorCode&, Out, In) = nullptr; ///< null: the caller's sum
+    std::span<const size_t> passes = {}; ///< inputs whose values, but for the sign, it hands on
 };
 
 const VectorCode::OpCode* VectorCode::codeOf(Op op) {
     using Out = OpCode::Out;
     using In = OpCode::In;
     using C = VectorCode;
+    static constexpr size_t kFirst[] = {0}, kBoth[] = {0, 1}, kChoice[] = {1, 2};
     static constexpr OpCode kRows[] = {
-        {Op::Neg, [](C& c, Out out, In in) { c.vxorps(out, in[0], c.constant(Constant::Sign)); }},
+        {Op::Neg, [](C& c, Out out, In in) { c.vxorps(out, in[0], c.constant(Constant::Sign)); },
+         kFirst},
         {Op::Sqrt, [](C& c, Out out, In in) { c.vsqrtps(out, in[0]); }},
         {Op::Rsqrt,
          [](C& c, Out out, In in) {
@@ -95,9 +99,10 @@ const VectorCode::OpCode* VectorCode::codeOf(Op op) {
         {Op::Relu, // +0 for all that is at most 0; NaN stays
          [](C& c, Out out, In in) {
              c.valueOrZero(out, in[0], c.constant(Constant::Zero), compare::kNotLessEqual, in[0]);
-         }},
-        {Op::Abs,
-         [](C& c, Out out, In in) { c.vandnps(out, c.inRegister(Constant::Sign), in[0]); }},
+         },
+         kFirst},
+        {Op::Abs, [](C& c, Out out, In in) { c.vandnps(out, c.inRegister(Constant::Sign), in[0]); },
+         kFirst},
         {Op::IsFinite, // x - x is 0 for finite x and NaN for all others
          [](C& c, Out out, In in) {
              c.vsubps(out, in[0], in[0]);
@@ -107,8 +112,8 @@ const VectorCode::OpCode* VectorCode::codeOf(Op op) {
          [](C& c, Out out, In in) {
              c.truth(out, in[0], c.constant(Constant::Zero), compare::kEqual);
          }},
-        {Op::Cast, [](C& c, Out out, In in) { c.vmovaps(out, in[0]); }},
-        {Op::StopGradient, [](C& c, Out out, In in) { c.vmovaps(out, in[0]); }},
+        {Op::Cast, [](C& c, Out out, In in) { c.vmovaps(out, in[0]); }, kFirst},
+        {Op::StopGradient, [](C& c, Out out, In in) { c.vmovaps(out, in[0]); }, kFirst},
         {Op::Add, [](C& c, Out out, In in) { c.vaddps(out, in[0], in[1]); }},
         {Op::Sub, [](C& c, Out out, In in) { c.vsubps(out, in[0], in[1]); }},
         {Op::Mul, [](C& c, Out out, In in) { c.vmulps(out, in[0], in[1]); }},
@@ -117,12 +122,14 @@ const VectorCode::OpCode* VectorCode::codeOf(Op op) {
          [](C& c, Out out, In in) {
              c.vmaxps(out, in[0], in[1]);
              c.keepNan(out, in[0]);
-         }},
+         },
+         kBoth},
         {Op::Minimum,
          [](C& c, Out out, In in) {
              c.vminps(out, in[0], in[1]);
              c.keepNan(out, in[0]);
-         }},
+         },
+         kBoth},
         {Op::Less, [](C& c, Out out, In in) { c.truth(out, in[0], in[1], compare::kLess); }},
         {Op::LessEqual,
          [](C& c, Out out, In in) { c.truth(out, in[0], in[1], compare::kLessEqual); }},
@@ -142,7 +149,8 @@ const VectorCode::OpCode* VectorCode::codeOf(Op op) {
         {Op::Where,
          [](C& c, Out out, In in) {
              c.choose(out, in[0], c.constant(Constant::Zero), compare::kNotEqual, in[1], in[2]);
-         }},
+         },
+         kChoice},
         {Op::Sum},
     };
     const auto* const end = std::end(kRows);
@@ -182,20 +190,15 @@ void VectorCode::round(DType type, const Register& r, Known known) {
 }
 
 VectorCode::Known VectorCode::knownOf(Op op, const std::array<Known, 3>& in) {
-    const auto eitherOf = [](const Known& a, const Known& b) {
-        return Known{a.type == b.type ? a.type : DType::F32, a.quiet && b.quiet};
-    };
-    switch (op) {
-    case Op::Cast:
-    case Op::StopGradient:
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Relu: return in[0];
-    case Op::Maximum:
-    case Op::Minimum: return eitherOf(in[0], in[1]);
-    case Op::Where: return eitherOf(in[1], in[2]);
-    default: return {DType::F32, true}; // computed: NaN comes out quiet
+    const OpCode* const code = codeOf(op);
+    require(code != nullptr, "vector loop: an op has no code");
+    if (code->passes.empty()) return {DType::F32, true}; // computed: NaN comes out quiet
+    Known all = in[code->passes.front()];
+    for (const size_t i : code->passes) {
+        if (in[i].type != all.type) all.type = DType::F32;
+        all.quiet = all.quiet && in[i].quiet;
     }
+    return all;
 }
 
 } // namespace halfscope
