@@ -12,12 +12,12 @@
 
 namespace halfscope::test {
 
-constexpr int kSide = 4; ///< of a picture
+constexpr int kPictureSide = 4; ///< of a picture
 
 /// One colour.
 inline Picture plain(float red, float green, float blue) {
-    Picture made{kSide, kSide, 3, {}};
-    for (int p = 0; p < kSide * kSide; ++p)
+    Picture made{kPictureSide, kPictureSide, 3, {}};
+    for (int p = 0; p < kPictureSide * kPictureSide; ++p)
         made.values.insert(made.values.end(), {red, green, blue});
     return made;
 }
@@ -37,7 +37,7 @@ protected:
         made.kind = kind;
         made.loss.kind = LossKind::CrossEntropy;
         made.path = m_folder->path().toStdString();
-        made.pictureSide = kSide;
+        made.pictureSide = kPictureSide;
         made.validation = 0;
         return made;
     }

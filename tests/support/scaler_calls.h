@@ -9,7 +9,7 @@
 
 namespace halfscope::test {
 
-inline constexpr float kInf = std::numeric_limits<float>::infinity();
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 inline ScalerConfig configOf(double scale, double growth = 2, double backoff = 0.5,
                              int64_t interval = 2) {

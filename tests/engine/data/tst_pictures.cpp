@@ -25,11 +25,11 @@ using namespace halfscope::test;
 
 namespace {
 
-constexpr int kPixels = kSide * kSide;
+constexpr int kPixels = kPictureSide * kPictureSide;
 
 /// Value 10 c + p of 255 at pixel p of channel c.
 Picture picture(int channels) {
-    Picture made{kSide, kSide, channels, {}};
+    Picture made{kPictureSide, kPictureSide, channels, {}};
     for (int p = 0; p < kPixels; ++p)
         for (int c = 0; c < channels; ++c)
             made.values.push_back(static_cast<float>(10 * c + p) / 255);
@@ -101,7 +101,7 @@ void TestPictures::classesAreFolders() {
              (std::vector<int32_t>{0, 1, 1, 2}));
     const DataFacts facts = factsOf(task());
     QCOMPARE(facts.train, int64_t{4});
-    QCOMPARE(facts.tensors[kX].shape, (Shape{3, kSide, kSide}));
+    QCOMPARE(facts.tensors[kX].shape, (Shape{3, kPictureSide, kPictureSide}));
 }
 
 void TestPictures::splitFolders_data() {
@@ -315,7 +315,8 @@ void TestPictures::galleryShowsPixels() {
     const Picture shown = galleryWithMistakes(*gallery, std::array{1.0f, 0.0f, 0.0f, 1.0f}, {});
     constexpr int kMargin = 2;
     const auto pixel = [&](int sample, size_t channel) {
-        const int x = kMargin, y = sample * (kSide + 2 * kMargin) + kMargin; // one below the other
+        const int x = kMargin,
+                  y = sample * (kPictureSide + 2 * kMargin) + kMargin; // one below the other
         return shown.values[static_cast<size_t>(y * shown.width + x) * 3 + channel];
     };
     const std::array<std::array<float, 3>, 2> colours{{{0.2f, 0.4f, 0.6f}, {1, 0.8f, 0}}};
@@ -358,13 +359,13 @@ void TestPictures::mirrorsAndMoves() {
         for (int right = -crop; right <= crop; ++right)
             for (int down = -crop; down <= crop && (flip || !mirrored); ++down) {
                 Values values;
-                for (int y = 0; y < kSide; ++y)
-                    for (int x = 0; x < kSide; ++x) {
+                for (int y = 0; y < kPictureSide; ++y)
+                    for (int x = 0; x < kPictureSide; ++x) {
                         const int fromY = y - down, shifted = x - right;
-                        const bool in =
-                            fromY >= 0 && fromY < kSide && shifted >= 0 && shifted < kSide;
-                        const int fromX = mirrored ? kSide - 1 - shifted : shifted;
-                        values.push_back(in ? fromY * kSide + fromX : 0);
+                        const bool in = fromY >= 0 && fromY < kPictureSide && shifted >= 0 &&
+                                        shifted < kPictureSide;
+                        const int fromX = mirrored ? kPictureSide - 1 - shifted : shifted;
+                        values.push_back(in ? fromY * kPictureSide + fromX : 0);
                     }
                 possible.insert(values);
             }

@@ -31,7 +31,7 @@ using namespace halfscope::test;
 namespace {
 
 std::string plainPng(float grey) {
-    return pngBytes({kSide, kSide, 1, std::vector<float>(16, grey)});
+    return pngBytes({kPictureSide, kPictureSide, 1, std::vector<float>(16, grey)});
 }
 
 std::string sampleFiles(const std::string& name, float grey, int label) {
@@ -82,7 +82,7 @@ void TestShards::samples() {
     TaskConfig config = shards();
     const auto data = makeDataset(config, 0);
     QCOMPARE(data->samples(Split::Train), int64_t{10});
-    QCOMPARE(data->tensors()[kX].shape, (Shape{1, kSide, kSide}));
+    QCOMPARE(data->tensors()[kX].shape, (Shape{1, kPictureSide, kPictureSide}));
     QCOMPARE(data->tensors()[kTarget].classes, int64_t{3});
     Batch batch = Batch::of(data->tensors(), 10);
     std::vector<int64_t> all(10);

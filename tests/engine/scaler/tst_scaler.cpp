@@ -17,7 +17,7 @@ using namespace halfscope;
 
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 template <class T>
 std::vector<double> stored(const T& value) {
@@ -86,7 +86,8 @@ private slots:
             {0});
         row("static never changes", 64, 2, {2, .5, 3, 1}, ".X.", {64, 64, 64}, {2, 2, 2});
         row("off never changes", 64, 2, {2, .5, 3, 2}, ".X.", {64, 64, 64}, {2, 2, 2});
-        row("infinite scale backs off to infinity", kInf, 0, {2, .5, 3, 0}, "X", {kInf}, {0});
+        row("infinite scale backs off to infinity", kInfinity, 0, {2, .5, 3, 0}, "X", {kInfinity},
+            {0});
     }
     void rule() {
         QFETCH(float, scale);

@@ -21,7 +21,7 @@ namespace tst_scaler_api {
 using namespace halfscope;
 using test::configOf;
 using test::iterate;
-using test::kInf;
+using test::kInfinity;
 using test::Parameter;
 
 namespace {
@@ -189,7 +189,7 @@ void TestScalerApi::oneBadTensorIsEnough() {
     for (size_t bad = 0; bad < 3; ++bad) {
         GradScaler scaler(configOf(4));
         std::array<std::array<float, 2>, 3> values{{{1, 2}, {3, 4}, {5, 6}}};
-        values[bad][0] = kInf;
+        values[bad][0] = kInfinity;
         std::vector<HostTensor> gradients;
         for (auto& each : values)
             gradients.push_back(hostTensor(std::span(each)));
@@ -205,7 +205,7 @@ void TestScalerApi::saysWhyItSkipped() {
     GradScaler scaler(configOf(65536));
     scaler.scale(1.0f);
     std::vector<float> first(20, 1.0f), second(20, 1.0f);
-    second[17] = -kInf;
+    second[17] = -kInfinity;
     second[18] = kNan;
     const auto step = [&](int optimizer) {
         return scaler.step(optimizer,
@@ -258,11 +258,11 @@ void TestScalerApi::stepsOnAnOverflow() {
     config.initScale = 4;
     GradScaler scaler(config);
     scaler.scale(1.0f);
-    Parameter p{{kInf, 8}};
+    Parameter p{{kInfinity, 8}};
     const StepOutcome outcome = p.step(scaler, 0);
     QVERIFY(outcome.stepped && outcome.why.empty());
     QCOMPARE(p.steps, 1);
-    QVERIFY(p.gradient[0] == kInf && p.gradient[1] == 2);
+    QVERIFY(p.gradient[0] == kInfinity && p.gradient[1] == 2);
     scaler.update();
     QCOMPARE(scaler.getScale(), 4.0f);
 }
@@ -272,7 +272,7 @@ void TestScalerApi::gradientsSpoiledAfterUnscale() {
     scaler.scale(1.0f);
     Parameter p{{1}};
     p.unscale(scaler, 0);
-    p.gradient[0] = kInf;
+    p.gradient[0] = kInfinity;
     QVERIFY(p.step(scaler, 0).stepped); // as a test of PyTorch asserts
 }
 
@@ -280,7 +280,7 @@ void TestScalerApi::gradientsSpoiledAfterUnscale() {
 void TestScalerApi::recordedGraphTest() {
     GradScaler scaler(configOf(4, 2, 0.5, 2));
     const std::vector<float> inputs{5, 20000, 5, 40000}, scales{4, 2, 2, 1},
-        grads{20, kInf, 10, kInf};
+        grads{20, kInfinity, 10, kInfinity};
     const std::vector<int> trackers{1, 0, 1, 0};
     for (size_t i = 0; i < inputs.size(); ++i) {
         uint16_t bits = halfFromFloat(inputs[i]);
@@ -309,7 +309,7 @@ void TestScalerApi::severalOptimizers() {
     for (int i = 0; i < 4; ++i) {
         scaler.scale(1.0f);
         for (int optimizer = 0; optimizer < 2; ++optimizer) {
-            Parameter p{{i == 2 && optimizer == 1 ? kInf : 1}};
+            Parameter p{{i == 2 && optimizer == 1 ? kInfinity : 1}};
             if (unscaleFirst) p.unscale(scaler, optimizer);
             p.step(scaler, optimizer);
             steps[static_cast<size_t>(optimizer)] += p.steps;
@@ -322,7 +322,7 @@ void TestScalerApi::severalOptimizers() {
     // both at once: still one backoff
     scaler.scale(1.0f);
     for (int optimizer = 0; optimizer < 2; ++optimizer)
-        Parameter{{kInf}}.step(scaler, optimizer);
+        Parameter{{kInfinity}}.step(scaler, optimizer);
     scaler.update();
     QCOMPARE(scaler.getScale(), 256.0f);
 }
@@ -348,7 +348,7 @@ void TestScalerApi::settersAndGetters() {
     scaler.setGrowthInterval(1);
     iterate(scaler, {1});
     QCOMPARE(scaler.getScale(), 1024.0f);
-    iterate(scaler, {kInf});
+    iterate(scaler, {kInfinity});
     QCOMPARE(scaler.getScale(), 512.0f);
     // below the tracker: no growth until the next overflow
     scaler.setGrowthInterval(10);
@@ -362,9 +362,9 @@ void TestScalerApi::stopsAtTheFloor() {
     ScalerConfig config = findScalerPreset("deepspeed")->config;
     config.initScale = 2;
     GradScaler scaler(config);
-    iterate(scaler, {kInf, kInf});
+    iterate(scaler, {kInfinity, kInfinity});
     QVERIFY(scaler.getScale() == 1 && !scaler.stopped());
-    iterate(scaler, {kInf});
+    iterate(scaler, {kInfinity});
     QVERIFY(scaler.getScale() == 1 && scaler.stopped());
     scaler.loadStateDict(GradScaler(config).stateDict()); // a training that begins again
     QVERIFY(scaler.getScale() == 2 && !scaler.stopped());

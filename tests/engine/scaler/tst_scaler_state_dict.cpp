@@ -16,7 +16,7 @@ namespace tst_scaler_state_dict {
 using namespace halfscope;
 using test::configOf;
 using test::iterate;
-using test::kInf;
+using test::kInfinity;
 
 class TestScalerStateDict : public QObject {
     Q_OBJECT
@@ -64,7 +64,7 @@ void TestScalerStateDict::stateDicts() {
 void TestScalerStateDict::badStateDicts() {
     GradScaler scaler(configOf(128, 4, 0.25, 3));
     const ScalerStateDict state = scaler.stateDict();
-    for (const double count : {1e300, -3e9, 0.5, double{kInf}, std::nan("")}) {
+    for (const double count : {1e300, -3e9, 0.5, double{kInfinity}, std::nan("")}) {
         ScalerStateDict bad = state;
         bad["_growth_tracker"] = count;
         bad["scale"] = 2;
@@ -74,7 +74,7 @@ void TestScalerStateDict::badStateDicts() {
         QVERIFY(scaler.stateDict() == state);
     }
     ScalerStateDict endless = state;
-    endless["growth_interval"] = double{kInf};
+    endless["growth_interval"] = double{kInfinity};
     QVERIFY(thrownBy<InputError>([&] {
                 scaler.loadStateDict(endless);
             }).starts_with("The source state dict has the growth_interval inf: a whole number"));
@@ -103,7 +103,8 @@ void TestScalerStateDict::guardsAreSavedToo() {
     ScalerConfig config = findScalerPreset("deepspeed")->config;
     config.rules.growthInterval = 3;
     config.rules.tolerance = 0.5;
-    const std::vector<float> history{1, kInf, 1, 1, kInf, kInf, 1, 1, 1, 1, kInf, 1, kInf, kInf};
+    const std::vector<float> history{1, kInfinity, 1, 1,         kInfinity, kInfinity, 1,
+                                     1, 1,         1, kInfinity, 1,         kInfinity, kInfinity};
     for (size_t cut = 0; cut <= history.size(); ++cut) {
         GradScaler whole(config), first(config), second(config);
         const auto middle = history.begin() + static_cast<std::ptrdiff_t>(cut);

@@ -15,7 +15,7 @@ using namespace halfscope::test;
 
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// Each system as it keeps its own books, in iterations rather than counts.
 struct Books {
@@ -243,7 +243,7 @@ void TestScalerSystems::knownTests_data() {
     row("keras: 4 infs", rules, 400, "oooo", 25);
     rules.growthInterval = 2;
     row("keras: 8 clean steps", rules, 2, "........", 32);
-    row("keras: inf stays inf", rules, 0x1p127f, "..ooo..", kInf);
+    row("keras: inf stays inf", rules, 0x1p127f, "..ooo..", kInfinity);
     rules = scalerPresetNamed("jmp").rules;
     row("jmp: not before the period", rules, 32768, QString(1999, '.'), 32768);
     row("jmp: at the period", rules, 32768, QString(2000, '.'), 65536);
