@@ -17,7 +17,6 @@ namespace halfscope::test {
 
 /// Values at which ops differ: zeros, limits and steps of each type, NaN, ties of the roundings.
 inline std::vector<float> specialValues() {
-    constexpr float kInf = std::numeric_limits<float>::infinity();
     std::vector<float> values{0,
                               1,
                               1.5f,
@@ -36,7 +35,7 @@ inline std::vector<float> specialValues() {
                               1.00390625f,
                               1.01171875f,
                               0.1f,
-                              kInf,
+                              std::numeric_limits<float>::infinity(),
                               7.25f,
                               1e10f,
                               std::numeric_limits<float>::quiet_NaN(),
