@@ -9,9 +9,9 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/user_folders.h"
 #include "engine/runs/left_session.h"
-#include "engine/runs/run_saving.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/lane_file.h"
+#include "engine/train/saved_run.h"
 
 #include <algorithm>
 #include <charconv>
@@ -125,15 +125,13 @@ void exportNetworks(const ExperimentState& state, const std::string& out) {
 
 void exportRun(const LeftSession& session, const LeftRun& left, const std::string& out) {
     const RunSnapshot run = session.read(left)->snapshot();
-    const SavedFiles files = saveRun(run, out);
+    const SavedFiles files = saveWithCheckpoint(run, out, nameOf(session, left), HALFSCOPE_VERSION);
     if (!files.settingsError.empty()) printNote(files.settingsError.english() + "\n");
-    if (run.checkpoint()) {
-        ExperimentState state = readKept(*run.checkpoint(), nameOf(session, left));
-        state.run = files.id;
-        writeCheckpoint((std::filesystem::path(out) / run_file::kCheckpoint).string(), state,
-                        HALFSCOPE_VERSION);
+    if (!files.checkpointError.empty()) {
+        printNote(files.checkpointError.english() + "\n");
+    } else if (run.checkpoint()) {
         try {
-            exportNetworks(state, out);
+            exportNetworks(readCheckpoint(checkpointAt(out)), out);
         } catch (const ReportedError& error) { // its data are gone, say
             printNote(std::string("No weights, ONNX models and predictions: ") + error.what() +
                       "\n");

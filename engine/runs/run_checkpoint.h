@@ -1,5 +1,6 @@
 // The state from which a run goes on, kept with it: the bytes of a checkpoint file, which only
-// engine/train reads. Memory holds what makes them until a store has them.
+// engine/train reads. Memory holds what makes them until a store has them, unless a file has them
+// already.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,16 @@ namespace halfscope {
 /// Any thread may call.
 class RunCheckpoint {
 public:
+    enum class Lies : uint8_t {
+        InMemory,
+        InFile, ///< of any size: no store takes a copy
+    };
     /// After so many steps; `make` gives the bytes, on whichever thread asks for them.
-    RunCheckpoint(int64_t step, std::function<std::string()> make)
-        : m_step(step), m_make(std::move(make)) {}
+    RunCheckpoint(int64_t step, std::function<std::string()> make, Lies lies = Lies::InMemory)
+        : m_step(step), m_lies(lies), m_make(std::move(make)) {}
 
     int64_t step() const { return m_step; }
+    Lies lies() const { return m_lies; }
     /// RunError where the store has them no more.
     std::string bytes() const {
         const auto make = [this] {
@@ -34,6 +40,7 @@ public:
 
 private:
     const int64_t m_step;
+    const Lies m_lies;
     mutable std::mutex m_mutex;
     mutable std::function<std::string()> m_make;
 };

@@ -3,7 +3,6 @@
 
 #include "engine/core/error.h"
 #include "engine/runs/gradient_file.h"
-#include "engine/runs/run_manifest.h"
 #include "engine/runs/run_summary.h"
 #include "engine/runs/run_tables.h"
 #include "engine/settings/fields.h"
@@ -110,14 +109,13 @@ public:
     Saving(const RunSnapshot& run, const std::string& folder)
         : m_run(run), m_folder(folder), m_names(namesOf(run.lanes())) {}
 
-    SavedFiles all(std::span<const MadeFile> made) {
+    SavedFiles all(std::span<const MadeFile> made, const std::string& id) {
         SavedFiles saved;
         saved.settingsError = addSettings();
         addTables();
         addSummary();
         addPictures();
-        saved.id = newRunId();
-        RunManifest manifest{saved.id, true, {}, m_run.firstStep() - 1};
+        RunManifest manifest{id, true, {}, m_run.firstStep() - 1};
         for (const auto& file : m_files)
             manifest.files[file->name()] = file->written();
         for (const MadeFile& file : made) // a run is whole without them
@@ -205,8 +203,8 @@ private:
 } // namespace
 
 SavedFiles saveRun(const RunSnapshot& run, const std::string& folder,
-                   std::span<const MadeFile> made) {
-    return Saving(run, folder).all(made);
+                   std::span<const MadeFile> made, const std::string& id) {
+    return Saving(run, folder).all(made, id);
 }
 
 std::vector<std::string> filesOf(const RunSnapshot& run) {

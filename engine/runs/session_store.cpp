@@ -431,6 +431,7 @@ void SessionStore::Writer::writePictures(Watched& watched, const RunSnapshot& no
 void SessionStore::Writer::writeCheckpoint(Watched& watched, const RunSnapshot& now) {
     const std::shared_ptr<const RunCheckpoint>& checkpoint = now.checkpoint();
     if (!checkpoint || checkpoint == watched.checkpoint) return;
+    if (checkpoint->lies() == RunCheckpoint::Lies::InFile) return;
     const std::string bytes = checkpoint->bytes();
     m_database.prepare("INSERT OR REPLACE INTO checkpoints VALUES(?1, ?2, ?3)")
         .bind(1, watched.key)

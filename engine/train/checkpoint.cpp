@@ -19,6 +19,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 
 namespace halfscope {
@@ -305,6 +306,14 @@ CheckpointText::CheckpointText(const ExperimentState& state, const std::string& 
     m_header.replace(m_header.find(kNoChecksum), kNoChecksum.size(), sha256(m_header));
 }
 
+std::string checkpointBytes(const ExperimentState& state, const std::string& program) {
+    const CheckpointText text(state, program);
+    std::string bytes;
+    for (const std::string_view part : text.parts())
+        bytes += part;
+    return bytes;
+}
+
 void writeCheckpoint(const std::string& path, const ExperimentState& state,
                      const std::string& program) {
     const CheckpointText text(state, program);
@@ -344,17 +353,27 @@ ExperimentState readCheckpoint(const std::string& path) {
     }
 }
 
+std::shared_ptr<const RunCheckpoint> checkpointInFile(const std::string& path, int64_t step) {
+    const std::string sum = metadataAt(safetensorsInfo(path), "checksum", path);
+    const auto read = [path, sum] {
+        std::string bytes = readFile(path, std::numeric_limits<int64_t>::max());
+        // it stands first, see CheckpointText
+        constexpr size_t kBeginning = 4096;
+        if (std::string_view(bytes).substr(0, kBeginning).find(sum) == std::string_view::npos)
+            throw RunError(phrase("Files", "%1: another checkpoint has been written there since "
+                                           "this run was opened"),
+                           pathText(path));
+        return bytes;
+    };
+    return std::make_shared<const RunCheckpoint>(step, read, RunCheckpoint::Lies::InFile);
+}
+
 std::shared_ptr<const RunCheckpoint> keptCheckpoint(ExperimentState state,
                                                     const std::string& program) {
     const int64_t step = state.step;
     auto shared = std::make_shared<const ExperimentState>(std::move(state));
-    return std::make_shared<const RunCheckpoint>(step, [shared, program] {
-        std::string bytes;
-        const CheckpointText text(*shared, program);
-        for (const std::string_view part : text.parts())
-            bytes += part;
-        return bytes;
-    });
+    return std::make_shared<const RunCheckpoint>(
+        step, [shared, program] { return checkpointBytes(*shared, program); });
 }
 
 ExperimentState readKept(const RunCheckpoint& kept, const std::string& name) {

@@ -27,6 +27,8 @@ private:
     std::string m_header;
 };
 
+/// All of them in one piece. InputError likewise.
+std::string checkpointBytes(const ExperimentState&, const std::string& program);
 /// The file is there completely or not at all. RunError, InputError.
 void writeCheckpoint(const std::string& path, const ExperimentState&, const std::string& program);
 
@@ -38,6 +40,9 @@ std::string checkpointAt(const std::string& path);
 /// version, or has changed since it was written: where, and which earlier one is whole.
 ExperimentState readCheckpoint(const std::string& path);
 
+/// The checkpoint in a file, after so many steps, as its run keeps it: its bytes are read when they
+/// are asked for; RunError where the file has another checkpoint by then. InputError.
+std::shared_ptr<const RunCheckpoint> checkpointInFile(const std::string& path, int64_t step);
 /// A checkpoint that is kept with its run, and not written yet.
 std::shared_ptr<const RunCheckpoint> keptCheckpoint(ExperimentState, const std::string& program);
 /// Of a run that is called `name`; checked likewise. InputError, RunError.

@@ -117,7 +117,8 @@ void ShownRun::prepare(const RunConfig& config, const QString& preset, const QSt
     emit titleChanged(tr("%1 – Halfscope").arg(title));
 }
 
-void ShownRun::readSaved(const QString& folder, const RunConfig& config) {
+void ShownRun::readSaved(const QString& folder, const RunConfig& config,
+                         const std::shared_ptr<const RunCheckpoint>& checkpoint) {
     m_savedClock.start();
     m_savedJob = std::make_unique<SavedRunJob>(folder.toStdString(), config);
     connect(m_savedJob.get(), &SavedRunJob::progressed, this, [this](double share) {
@@ -125,7 +126,10 @@ void ShownRun::readSaved(const QString& folder, const RunConfig& config) {
         m_parts.state->setText(tr("Reading the saved run… %1 %")
                                    .arg(QLocale().toString(static_cast<int>(100 * share))));
     });
-    connect(m_savedJob.get(), &SavedRunJob::done, this, [this](const RunPtr& run) {
+    connect(m_savedJob.get(), &SavedRunJob::done, this, [this, checkpoint](const RunPtr& run) {
+        RunBatch batch;
+        batch.checkpoint = checkpoint;
+        run->append(std::move(batch));
         m_savedJob.reset();
         m_savedClock.start(); // it stays visible for a moment, even if a training starts meanwhile
         m_stays = true;

@@ -31,8 +31,10 @@ public:
     /// null.
     void resume(std::shared_ptr<const ExperimentState>, const RunPtr& begun, const QString& title,
                 const QString& preset = {}, const QString& about = {});
-    /// The run in a folder, whose settings were loaded.
-    void readSaved(const QString& folder, const RunConfig&);
+    /// The run in a folder, whose settings were loaded, and the checkpoint that lies there, or
+    /// null.
+    void readSaved(const QString& folder, const RunConfig&,
+                   const std::shared_ptr<const RunCheckpoint>&);
     void setStopStep(qint64 steps);
     /// Steps a second at most; 0: as fast as possible.
     void setPace(double stepsPerSecond);
@@ -69,6 +71,7 @@ public:
     bool frame();
     /// Null before there is one.
     const RunPtr& run() const { return m_shown.run; }
+    const QString& title() const { return m_shown.title; } ///< of that run
     /// That of the networks that were built last; null before.
     const RunPtr& trained() const { return m_current; }
     bool reads() const { return m_savedJob != nullptr; }

@@ -12,6 +12,7 @@
 #include "engine/settings/run_length.h"
 #include "engine/step/pytorch_script.h"
 #include "engine/train/checkpoint.h"
+#include "engine/train/saved_run.h"
 #include "engine/train/state_dict.h"
 #include "ui/dialogs/ask.h"
 #include "ui/models/run_facts.h"
@@ -95,11 +96,19 @@ std::shared_ptr<Run> rowsBefore(const QString& path, const ExperimentState& stat
     }
 }
 
+/// Until the run has a newer one, it is saved with this.
+void keepWith(Run& run, const QString& path, int64_t step) {
+    RunBatch batch;
+    batch.checkpoint = checkpointInFile(path.toStdString(), step);
+    run.append(std::move(batch));
+}
+
 OpenedFile readCheckpointAt(const QString& path) {
     OpenedFile opened{path};
     const auto state = std::make_shared<ExperimentState>(readCheckpoint(path.toStdString()));
     knownFactsOf(state->recorded);
     opened.begun = rowsBefore(path, *state);
+    if (opened.begun) keepWith(*opened.begun, path, state->step);
     opened.from = state;
     return opened;
 }
@@ -231,7 +240,8 @@ void WindowFiles::show(const OpenedFile& opened) {
     else
         m_shown.load(config, {}, title);
     if (isSavedRun(opened.path)) {
-        m_shown.readSaved(QFileInfo(opened.path).path(), *opened.config);
+        m_shown.readSaved(QFileInfo(opened.path).path(), *opened.config,
+                          opened.begun ? opened.begun->now().checkpoint() : nullptr);
         if (!opened.problem.empty()) m_parts.banner->showText(translated(opened.problem));
     }
 }
@@ -388,8 +398,11 @@ QStringList WindowFiles::resultNames() const {
 SavedFiles WindowFiles::write(const RunSnapshot& run, const QString& folder) {
     const MadeFile plots{run_file::kPlots, m_parts.plots->svg().toStdString()};
     SavedFiles files;
-    aside(tr("Save results"), tr("Saving the run in %1…").arg(folder),
-          [&] { files = saveRun(run, folder.toStdString(), std::span(&plots, 1)); });
+    const std::string name = m_shown.title().toStdString(),
+                      program = QCoreApplication::applicationVersion().toStdString();
+    aside(tr("Save results"), tr("Saving the run in %1…").arg(folder), [&] {
+        files = saveWithCheckpoint(run, folder.toStdString(), name, program, std::span(&plots, 1));
+    });
     return files;
 }
 
@@ -431,6 +444,7 @@ QStringList WindowFiles::saveResults(const QString& folder) {
     if (std::exchange(m_saves, true))
         throw RunError(phrase("Files", "Results are being saved already."));
     const auto done = qScopeGuard([this] { m_saves = false; });
+    m_shown.frame(); // with the checkpoint that a pause or the end has just made
     const RunPtr run = m_shown.run();
     const RunSnapshot now = run->snapshot();
     const SavedFiles files = write(now, folder);
@@ -438,7 +452,8 @@ QStringList WindowFiles::saveResults(const QString& folder) {
     for (const std::string& name : files.names)
         written << QString::fromStdString(name);
     if (run == m_shown.run()) m_shown.markSaved(now);
-    m_settingsError = translated(files.settingsError);
+    m_leftOut =
+        translated(files.settingsError.empty() ? files.checkpointError : files.settingsError);
     return written;
 }
 
@@ -459,8 +474,7 @@ bool WindowFiles::chooseResultsFolder() {
         saved = true;
         emit told(tr("Saved in %1: %2").arg(folder, names));
         m_parts.banner->hide();
-        // why experiment.json may be missing
-        if (!m_settingsError.isEmpty()) m_parts.banner->showText(m_settingsError);
+        if (!m_leftOut.isEmpty()) m_parts.banner->showText(m_leftOut);
     });
     return saved;
 }

@@ -108,7 +108,7 @@ private:
     WindowParts m_parts;
     QWidget& m_window;
     bool m_saves = false;
-    QString m_settingsError;            ///< why the last results have no experiment.json; or empty
+    QString m_leftOut; ///< why the last results lack experiment.json or the checkpoint; or empty
     std::unique_ptr<LiveBoard> m_board; ///< null: trainings are not written for TensorBoard
     QTimer m_boardTimer;
     std::shared_ptr<OpenedFile> m_opened; ///< what the job reads into

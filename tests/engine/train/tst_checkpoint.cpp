@@ -2,9 +2,14 @@
 // never stopped; whatever is damaged, cut off or belongs to something else is refused.
 #include "engine/core/error.h"
 #include "engine/runs/run_folder.h"
+#include "engine/runs/run_past.h"
+#include "engine/runs/run_reader.h"
+#include "engine/runs/step_record.h"
 #include "engine/settings/fields.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/experiment.h"
+#include "engine/train/run_info.h"
+#include "engine/train/saved_run.h"
 #include "engine/train/state_dict.h"
 #include "tests/support/thrown.h"
 #include "tests/support/training.h"
@@ -92,6 +97,8 @@ private slots:
     void refusesOthers();
     void anotherDataSet();
     void offersTheOneBefore();
+    void savedWithoutOne_data();
+    void savedWithoutOne();
 
 private:
     std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
@@ -314,6 +321,45 @@ void TestCheckpoint::offersTheOneBefore() {
     QVERIFY(isAbout(refusal(), now, "The one before it is whole"));
     write(before, "damaged too");
     QVERIFY(refusal().find("before") == std::string::npos);
+}
+
+void TestCheckpoint::savedWithoutOne_data() {
+    QTest::addColumn<QString>("fault");
+    for (const char* fault : {"damaged", "gone", "no memory", "none"})
+        QTest::newRow(fault) << fault;
+}
+
+/// A run whose checkpoint cannot be read is saved without it, and says why.
+void TestCheckpoint::savedWithoutOne() {
+    QFETCH(QString, fault);
+    Run run(small());
+    run.to(3);
+    RunBatch batch;
+    for (const StepRecord& record : run.records)
+        batch.rows.push_back(rowOf(record));
+    const std::string bytes = checkpointBytes(run.experiment->state(), "1");
+    batch.checkpoint = std::make_shared<const RunCheckpoint>(3, [&]() -> std::string {
+        if (fault == "gone") throw RunError(Message::data("it is gone"));
+        if (fault == "no memory") throw std::bad_alloc();
+        return fault == "damaged" ? bytes.substr(0, bytes.size() / 2) : bytes;
+    });
+    halfscope::Run kept(runInfo(*run.experiment, "1"), lanesOf(small()));
+    kept.append(std::move(batch));
+    const QTemporaryDir folder;
+    const std::string place = folder.path().toStdString();
+    const SavedFiles saved = saveWithCheckpoint(kept.snapshot(), place, "Mine", "1");
+    const std::map<QString, std::string> words{
+        {"damaged", "Mine: its checkpoint after step 3 is damaged"},
+        {"gone", "it is gone"},
+        {"no memory", "there is no memory for it"},
+    };
+    const auto told = words.find(fault);
+    QCOMPARE(saved.checkpointError.english(),
+             told == words.end() ? "" : "Saved without a checkpoint: " + told->second);
+    QCOMPARE(QFile::exists(folder.filePath(run_file::kCheckpoint)), told == words.end());
+    QCOMPARE(readRun(place)->step(), int64_t{3});
+    if (told == words.end())
+        QCOMPARE(readPast(place, readCheckpoint(checkpointAt(place)).run, 3).step, int64_t{3});
 }
 
 } // namespace tst_checkpoint

@@ -57,7 +57,8 @@ std::string resultsOf(MainWindow& window, const QTemporaryDir& folder, const cha
     const QString path = folder.filePath(QLatin1String(name));
     std::string all;
     for (const QString& file : window.saveResults(path))
-        if (!file.endsWith(QLatin1String(".svg")) && file != QLatin1String("manifest.json"))
+        if (!file.endsWith(QLatin1String(".svg")) && file != QLatin1String("manifest.json") &&
+            file != QLatin1String("checkpoint.safetensors")) // both name the folder's run
             all += file.toStdString() + '\n' + readFile(QDir(path).filePath(file).toStdString()) +
                    '\n';
     return all;

@@ -81,6 +81,8 @@ void TestSavedWindow::initTestCase() {
     QVERIFY(!m_scales.empty() && !m_speeds.empty() && !m_sentences.isEmpty());
     m_results = m_folder.filePath(QStringLiteral("results"));
     opened.window.saveResults(m_results);
+    // it would go on from there: tst_saved_checkpoint
+    QVERIFY(QFile::remove(QDir(m_results).filePath(QStringLiteral("checkpoint.safetensors"))));
 }
 
 /// Without times, which a long table has none of, and without the summary of a shorter run.

@@ -53,7 +53,7 @@ void TestWindowFiles::savesResults() {
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(20), kPatience);
     const QDir folder(opened.folder.filePath(QStringLiteral("out")));
     const QStringList names = window.saveResults(folder.path());
-    QCOMPARE(names.size(), qsizetype(10));
+    QCOMPARE(names.size(), qsizetype(11));
     for (const QString& name : names)
         QVERIFY2(folder.exists(name), qPrintable(name));
     // the table of the command line, byte for byte

@@ -1,0 +1,36 @@
+// The checkpoint of a saved run, which names the run in its new folder.
+#include "engine/train/saved_run.h"
+
+#include "engine/core/error.h"
+#include "engine/runs/run_manifest.h"
+#include "engine/train/checkpoint.h"
+
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace halfscope {
+
+SavedFiles saveWithCheckpoint(const RunSnapshot& run, const std::string& folder,
+                              const std::string& name, const std::string& program,
+                              std::span<const MadeFile> made) {
+    std::vector<MadeFile> files(made.begin(), made.end());
+    const std::string id = newRunId();
+    Message problem;
+    if (run.checkpoint()) {
+        try {
+            ExperimentState state = readKept(*run.checkpoint(), name);
+            state.run = id;
+            files.push_back({run_file::kCheckpoint, checkpointBytes(state, program)});
+        } catch (const ReportedError& error) { // the rest is worth no less
+            problem = {phrase("Files", "Saved without a checkpoint: %1"), error.message()};
+        } catch (const std::bad_alloc&) { // it is larger than all the rest
+            problem = phrase("Files", "Saved without a checkpoint: there is no memory for it");
+        }
+    }
+    SavedFiles saved = saveRun(run, folder, files, id);
+    saved.checkpointError = std::move(problem);
+    return saved;
+}
+
+} // namespace halfscope

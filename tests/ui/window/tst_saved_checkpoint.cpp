@@ -1,0 +1,294 @@
+// Results that the window saves have the run's checkpoint: opened again, the folder goes on, and
+// its networks are those that were trained.
+#include "engine/io/input_file.h"
+#include "engine/runs/run_manifest.h"
+#include "engine/train/checkpoint.h"
+#include "tests/support/saved_run_parts.h"
+#include "tests/support/thrown.h"
+#include "ui/window/window_files.h"
+
+#include <QFileDialog>
+#include <QMenuBar>
+#include <QScopeGuard>
+#include <QSignalSpy>
+#include <QTimer>
+
+#include <csignal>
+
+#include <sys/resource.h>
+
+namespace tst_saved_checkpoint {
+
+using namespace halfscope;
+
+namespace {
+
+const QString kName = QStringLiteral("checkpoint.safetensors");
+
+/// Digits by one layer, so that it has weights, an ONNX model and predictions.
+RunConfig digits(int64_t steps) {
+    RunConfig config = presetNamed("mnist-mlp").config;
+    config.model.layers = "nn.Sequential(nn.Flatten(), nn.Linear(784, 10))";
+    config.steps = steps;
+    config.epochs = 0;
+    config.device = "cpu";
+    config.threads = 1;
+    return config;
+}
+
+bool stepsTo(MainWindow& window, int64_t step) {
+    while (window.run().step() < step) {
+        const int64_t before = window.run().step();
+        window.stepOnce();
+        if (!QTest::qWaitFor([&] { return window.run().step() > before; }, kPatience)) return false;
+    }
+    return reaches(window, SessionState::Paused) || reaches(window, SessionState::Finished);
+}
+
+bool trainsTo(MainWindow& window, int64_t step) {
+    window.play();
+    return QTest::qWaitFor([&] { return window.run().step() >= step && !window.showsSaved(); },
+                           kPatience) &&
+           reaches(window, SessionState::Finished);
+}
+
+ExperimentState checkpointIn(const QString& folder) {
+    return readCheckpoint(QDir(folder).filePath(kName).toStdString());
+}
+
+QAction* fileAction(MainWindow& window, const QString& text) {
+    for (QAction* menu : window.menuBar()->actions())
+        for (QAction* each : menu->menu()->actions())
+            if (each->text() == text) return each;
+    return nullptr;
+}
+
+/// What "Save weights" and its kin write of a lane.
+QByteArray laneFile(MainWindow& window, LaneFile file, int lane, const QString& path) {
+    QSignalSpy saved(&window.controller(), &ExperimentController::laneSaved);
+    window.controller().saveLane(file, lane, path, QStringLiteral("1"));
+    if (!QTest::qWaitFor([&] { return !saved.isEmpty(); }, kPatience)) return {};
+    QFile made(path);
+    return made.open(QIODevice::ReadOnly) ? made.readAll() : QByteArray();
+}
+
+} // namespace
+
+class TestSavedCheckpoint : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void aPausedRunGoesOn();
+    void aFinishedRunHasItsNetworks();
+    void aRunningRunHasItsLastOne();
+    void savedAgainItGoesOn();
+    void anOpenedCheckpointIsSavedWithItsRows();
+    void aFullDiskLosesNothing();
+    void oneThatIsGoneIsTold();
+
+private:
+    QString path(const char* name) const { return m_folder.filePath(QString::fromUtf8(name)); }
+    QTemporaryDir m_folder;
+};
+
+/// As the folder of the command line does.
+void TestSavedCheckpoint::aPausedRunGoesOn() {
+    Opened opened(skippingConfig(30));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(stepsTo(opened.window, 13));
+    QVERIFY(opened.window.saveResults(path("paused")).contains(kName));
+    const ExperimentState state = checkpointIn(path("paused"));
+    QCOMPARE(state.step, int64_t{13});
+    const RunManifest manifest = manifestOf(contentOf(path("paused"), "manifest.json"));
+    QVERIFY(manifest.whole && manifest.files.count(kName.toStdString()) == 0);
+    QCOMPARE(state.run, manifest.run);
+    QVERIFY(trainsTo(opened.window, 30));
+    opened.window.saveResults(path("whole"));
+
+    Opened other(tinyConfig(5));
+    QVERIFY(other.window.tryFile(path("paused")));
+    QVERIFY(showsSaved(other.window));
+    QTRY_VERIFY2_WITH_TIMEOUT(stateOf(other.window).contains("go on after step 13"),
+                              qPrintable(stateOf(other.window)), kPatience);
+    QVERIFY(trainsTo(other.window, 30));
+    other.window.saveResults(path("went on"));
+    for (const char* name : {"steps.csv", "events.csv", "experiment.json"})
+        QVERIFY2(contentOf(path("went on"), name) == contentOf(path("whole"), name), name);
+    QCOMPARE(checkpointIn(path("went on")).step, int64_t{30});
+}
+
+void TestSavedCheckpoint::aFinishedRunHasItsNetworks() {
+    Opened opened(digits(4));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(trainsTo(opened.window, 4));
+    opened.window.saveResults(path("finished"));
+    Opened other(tinyConfig(5));
+    QVERIFY(other.window.tryFile(path("finished")));
+    QVERIFY(reaches(other.window, SessionState::Finished));
+    QTRY_VERIFY_WITH_TIMEOUT(other.window.showsSaved(), kPatience);
+    for (const char* item : {"Save &weights", "Save as ONN&X", "Save pre&dictions"}) {
+        QAction* menu = fileAction(other.window, QLatin1String(item));
+        QVERIFY2(menu && menu->menu(), item);
+        emit menu->menu()->aboutToShow();
+        QCOMPARE(menu->menu()->actions().size(), 2);
+    }
+    for (const LaneFile file : {LaneFile::StateDict, LaneFile::Onnx, LaneFile::Predictions}) {
+        const QByteArray trained = laneFile(opened.window, file, 1, path("trained"));
+        QVERIFY(!trained.isEmpty());
+        QCOMPARE(laneFile(other.window, file, 1, path("opened")), trained);
+    }
+    QVERIFY(trainsTo(other.window, 8));
+}
+
+/// It is of a step that the tables have; what was trained since is trained again.
+void TestSavedCheckpoint::aRunningRunHasItsLastOne() {
+    Opened opened(skippingConfig(1000000));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(stepsTo(opened.window, 3));
+    opened.window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(opened.window.run().step() > 20, kPatience);
+    QVERIFY(opened.window.saveResults(path("running")).contains(kName));
+    QCOMPARE(opened.window.controller().state(), SessionState::Running);
+    const int64_t step = checkpointIn(path("running")).step;
+    QVERIFY(step >= 3);
+    opened.window.pause();
+    Opened other(tinyConfig(5));
+    QVERIFY(other.window.tryFile(path("running")));
+    QVERIFY(showsSaved(other.window));
+    QVERIFY(other.window.run().step() >= step);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        stateOf(other.window).contains(QStringLiteral("go on after step %1").arg(step)), kPatience);
+}
+
+/// Elsewhere and in its own place, whose checkpoint must not go as an earlier run's.
+void TestSavedCheckpoint::savedAgainItGoesOn() {
+    Opened opened(skippingConfig(20));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(stepsTo(opened.window, 7));
+    opened.window.saveResults(path("once"));
+    Opened other(tinyConfig(5));
+    QVERIFY(other.window.tryFile(path("once")));
+    QVERIFY(showsSaved(other.window));
+    for (const char* folder : {"twice", "once"}) {
+        QVERIFY(other.window.saveResults(path(folder)).contains(kName));
+        const ExperimentState state = checkpointIn(path(folder));
+        QCOMPARE(state.step, int64_t{7});
+        QCOMPARE(state.run, manifestOf(contentOf(path(folder), "manifest.json")).run);
+    }
+    // brought back behind another experiment it goes on, too
+    Opened third(tinyConfig(5));
+    QVERIFY(third.window.tryFile(path("twice")));
+    QVERIFY(showsSaved(third.window));
+    third.window.openPreset(QStringLiteral("regression"));
+    QVERIFY(reaches(third.window, SessionState::Ready));
+    third.window.bringBack();
+    QTRY_VERIFY2_WITH_TIMEOUT(stateOf(third.window).contains("go on after step 7"),
+                              qPrintable(stateOf(third.window)), kPatience);
+}
+
+void TestSavedCheckpoint::anOpenedCheckpointIsSavedWithItsRows() {
+    Opened opened(skippingConfig(20));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(stepsTo(opened.window, 9));
+    opened.window.saveResults(path("rows"));
+    Opened other(tinyConfig(5));
+    QVERIFY(other.window.tryFile(QDir(path("rows")).filePath(kName)));
+    QTRY_COMPARE_WITH_TIMEOUT(other.window.run().step(), int64_t{9}, kPatience);
+    QVERIFY(reaches(other.window, SessionState::Ready));
+    QVERIFY(other.window.saveResults(path("rows again")).contains(kName));
+    QCOMPARE(checkpointIn(path("rows again")).step, int64_t{9});
+    QVERIFY(contentOf(path("rows again"), "steps.csv") == contentOf(path("rows"), "steps.csv"));
+}
+
+namespace {
+
+/// Files of this process may have so many bytes, which fails a write as a full disk does.
+class SmallDisk {
+public:
+    explicit SmallDisk(rlim_t bytes) {
+        std::signal(SIGXFSZ, SIG_IGN);
+        ::getrlimit(RLIMIT_FSIZE, &m_before);
+        const rlimit small{bytes, m_before.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &small);
+    }
+    ~SmallDisk() { ::setrlimit(RLIMIT_FSIZE, &m_before); }
+    SmallDisk(const SmallDisk&) = delete;
+    SmallDisk& operator=(const SmallDisk&) = delete;
+
+private:
+    rlimit m_before{};
+};
+
+/// All but the lock.
+QMap<QString, QByteArray> filesIn(const QString& folder) {
+    QMap<QString, QByteArray> files;
+    for (const QString& name : QDir(folder).entryList(QDir::Files | QDir::Hidden)) {
+        QFile file(QDir(folder).filePath(name));
+        if (name != QLatin1String(".halfscope.lock") && file.open(QIODevice::ReadOnly))
+            files[name] = file.readAll();
+    }
+    return files;
+}
+
+} // namespace
+
+/// The folder keeps what it had, and the window what it trained.
+void TestSavedCheckpoint::aFullDiskLosesNothing() {
+    RunConfig config = skippingConfig(20);
+    config.model.width = 256; // no other file is as large
+    Opened opened(config);
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(stepsTo(opened.window, 4));
+    opened.window.saveResults(path("full"));
+    const auto before = filesIn(path("full"));
+    const qint64 size = before[kName].size();
+    for (auto file = before.begin(); file != before.end(); ++file)
+        QVERIFY2(file.key() == kName || file->size() < size / 2, qPrintable(file.key()));
+    QVERIFY(stepsTo(opened.window, 6));
+    {
+        // as kept in memory it has room: it names no run there, which is 32 bytes less
+        const SmallDisk disk(static_cast<rlim_t>(size - 16));
+        QCOMPARE(QString::fromStdString(
+                     thrownBy<RunError>([&] { opened.window.saveResults(path("full")); })),
+                 path("full") + "/checkpoint.safetensors: cannot write: File too large");
+    }
+    QCOMPARE(filesIn(path("full")), before);
+    QVERIFY(opened.window.saveResults(path("full")).contains(kName));
+    QCOMPARE(checkpointIn(path("full")).step, int64_t{6});
+    QVERIFY(trainsTo(opened.window, 20));
+}
+
+/// The rest is saved, with a sentence.
+void TestSavedCheckpoint::oneThatIsGoneIsTold() {
+    Opened opened(skippingConfig(20));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    for (const auto& [steps, name] : {std::pair(5, "gone"), std::pair(6, "other")}) {
+        QVERIFY(stepsTo(opened.window, steps));
+        opened.window.saveResults(path(name));
+    }
+    Opened other(tinyConfig(5));
+    QVERIFY(other.window.tryFile(path("gone")));
+    QVERIFY(showsSaved(other.window));
+    const QString file = QDir(path("gone")).filePath(kName);
+    QVERIFY(QFile::remove(file) && QFile::copy(QDir(path("other")).filePath(kName), file));
+    QTimer::singleShot(0, qApp, [this] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        QVERIFY(dialog);
+        QDir().mkpath(path("without"));
+        dialog->setDirectory(path("without"));
+        QMetaObject::invokeMethod(dialog, "accept");
+    });
+    QAction* save = fileAction(other.window, QStringLiteral("Save &results…"));
+    QVERIFY(save);
+    save->trigger();
+    QCOMPARE(other.window.bannerText(), "Saved without a checkpoint: " + file +
+                                            ": another checkpoint has been written there since "
+                                            "this run was opened");
+    QVERIFY(!QFileInfo::exists(QDir(path("without")).filePath(kName)));
+    QVERIFY(contentOf(path("without"), "steps.csv") == contentOf(path("gone"), "steps.csv"));
+}
+
+} // namespace tst_saved_checkpoint
+
+QTEST_MAIN(tst_saved_checkpoint::TestSavedCheckpoint)
+#include "tst_saved_checkpoint.moc"
