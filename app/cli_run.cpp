@@ -300,9 +300,17 @@ private:
         const bool kept =
             m_pictures.step == m_experiment.step() && m_pictures.outputs.size() == m_totals.size();
         if (m_experiment.step() > 0 && !kept) m_pictures = m_experiment.snapshot();
+        if (outcome != RunOutcome::Interrupted) addGalleries();
         RunInfo info = runInfo(m_experiment, HALFSCOPE_VERSION);
         info.outcome = outcome;
         m_files->finish(info, m_pictures, weights());
+    }
+
+    /// Unless somebody stops it: the pictures that are there go first.
+    void addGalleries() {
+        LanePictures with = m_pictures;
+        m_experiment.addGalleries(with);
+        if (!with.outputs.empty()) m_pictures = std::move(with);
     }
 
     /// The coefficients that the lanes have learnt, where they can be told in words.

@@ -16,7 +16,7 @@ struct LanePictures {
     /// nothing: a file does not tell.
     std::optional<int64_t> validated = 0;
     /// By lane, pictures with classes as they are taken at this step, and last of all as they are.
-    /// Empty where samples are no such pictures, and in runs that come from files.
+    /// Empty where samples are no such pictures, and where a file lacks them.
     std::vector<Picture> galleries{};
 };
 

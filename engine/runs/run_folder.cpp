@@ -22,11 +22,13 @@ namespace {
 std::vector<std::string> resultNames() {
     std::vector<std::string> names{run_file::kManifest, run_file::kSummary, run_file::kSteps,
                                    run_file::kEvents,   run_file::kTiming,  run_file::kGradients,
-                                   run_file::kTarget,   run_file::kPlots};
+                                   run_file::kTarget,   run_file::kSamples, run_file::kPlots};
     for (const PrecisionPreset& preset : precisionPresets())
         for (int number = 1; number <= static_cast<int>(kMaxLanes); ++number) {
-            names.push_back(run_file::output(laneName(preset.precision, number)));
-            names.push_back(run_file::weights(laneName(preset.precision, number)));
+            const std::string lane = laneName(preset.precision, number);
+            names.push_back(run_file::output(lane));
+            names.push_back(run_file::samples(lane));
+            names.push_back(run_file::weights(lane));
         }
     return names;
 }
@@ -106,6 +108,14 @@ std::string absolutePath(const std::string& key, const std::string& path) {
 }
 
 } // namespace
+
+std::vector<std::string> galleryNames(std::span<const std::string> lanes) {
+    std::vector<std::string> names;
+    for (const std::string& lane : lanes)
+        names.push_back(run_file::samples(lane));
+    names.push_back(run_file::kSamples);
+    return names;
+}
 
 void replaceRun(const OutputFolder& folder, std::span<GrowingFile* const> files,
                 Checkpoints checkpoints) {

@@ -24,11 +24,17 @@ inline constexpr const char* kTarget = "target.png";
 inline constexpr const char* kPlots = "plots.svg"; ///< of a run that a window saved
 /// "output_amp-fp16.png".
 inline std::string output(const std::string& lane) { return "output_" + lane + ".png"; }
+/// "samples_amp-fp16.png": pictures with classes as the lane takes them, see LanePictures.
+inline std::string samples(const std::string& lane) { return "samples_" + lane + ".png"; }
+inline constexpr const char* kSamples = "samples_target.png"; ///< the same as they are
 /// "weights_amp-fp16.safetensors", of a run that the command line trained.
 inline std::string weights(const std::string& lane) { return "weights_" + lane + ".safetensors"; }
 inline constexpr const char* kCheckpoint = "checkpoint.safetensors";
 inline constexpr const char* kEarlierCheckpoint = "checkpoint-before.safetensors";
 } // namespace run_file
+
+/// The files of LanePictures::galleries, by place.
+std::vector<std::string> galleryNames(std::span<const std::string> lanes);
 
 /// A file that belongs to a run and is made elsewhere.
 struct MadeFile {

@@ -440,11 +440,23 @@ private:
 
     /// Those of all lanes, or none.
     std::optional<LanePictures> pictures() {
-        LanePictures all{m_run->step(), {}, std::nullopt};
+        LanePictures all{m_run->step(), {}, std::nullopt, {}};
         for (const std::string& lane : names()) {
             if (!exists(run_file::output(lane))) return std::nullopt;
             all.outputs.push_back(pictureOf(run_file::output(lane)));
             if (all.outputs.back().width == 0) return std::nullopt;
+        }
+        all.galleries = galleries();
+        return all;
+    }
+
+    /// Likewise.
+    std::vector<Picture> galleries() {
+        std::vector<Picture> all;
+        for (const std::string& name : galleryNames(names())) {
+            if (!exists(name)) return {};
+            all.push_back(pictureOf(name));
+            if (all.back().width == 0) return {};
         }
         return all;
     }

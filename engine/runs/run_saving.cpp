@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace halfscope {
 namespace {
@@ -192,6 +193,10 @@ private:
         for (size_t i = 0; i < outputs.size(); ++i)
             if (outputs[i].width > 0) // painted already
                 add(run_file::output(m_names[i]), pngBytes(outputs[i]));
+        const std::vector<Picture>& galleries = m_run.pictures().galleries;
+        const std::vector<std::string> names = galleryNames(m_names);
+        for (size_t i = 0; galleries.size() == names.size() && i < names.size(); ++i)
+            add(names[i], pngBytes(galleries[i]));
     }
 
     const RunSnapshot& m_run;
@@ -211,8 +216,11 @@ std::vector<std::string> filesOf(const RunSnapshot& run) {
     std::vector<std::string> names{run_file::kExperiment, run_file::kSteps,     run_file::kEvents,
                                    run_file::kTiming,     run_file::kGradients, run_file::kSummary,
                                    run_file::kTarget,     run_file::kManifest};
-    for (const LaneInfo& lane : run.lanes())
-        names.push_back(run_file::output(lane.name));
+    const std::vector<std::string> lanes = namesOf(run.lanes());
+    for (const std::string& lane : lanes)
+        names.push_back(run_file::output(lane));
+    for (std::string& name : galleryNames(lanes))
+        names.push_back(std::move(name));
     return names;
 }
 

@@ -240,6 +240,9 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
     if (settings != m_settings) write(run_file::kExperiment, settings);
     for (size_t i = 0; i < pictures.outputs.size(); ++i)
         write(run_file::output(m_names[i]), pngBytes(pictures.outputs[i]));
+    const std::vector<std::string> galleries = galleryNames(m_names);
+    for (size_t i = 0; pictures.galleries.size() == galleries.size() && i < galleries.size(); ++i)
+        write(galleries[i], pngBytes(pictures.galleries[i]));
     for (const MadeFile& file : made)
         write(file.name, file.content);
     // a fork may have given the lanes before it other titles

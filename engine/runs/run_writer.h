@@ -7,6 +7,7 @@
 //   summary.json     see run_summary.h
 //   manifest.json    see run_manifest.h
 //   target.png, output_<lane>.png
+//   samples_<lane>.png, samples_target.png  see LanePictures::galleries, where there are some
 //   checkpoint.safetensors, weights_<lane>.safetensors  made by others
 // Lanes go by name, flags are 0 or 1, numbers read back as the same value ("nan", "inf", "-inf"),
 // and what was not measured is an empty field. What the clock decides is in timing.csv and

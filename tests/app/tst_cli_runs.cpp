@@ -134,6 +134,11 @@ void TestCliRuns::exportsNetworks() {
         QCOMPARE(contentOf(out + weights), contentOf(trained + weights));
         QCOMPARE(contentOf(out + "/network_" + lane + ".onnx"),
                  contentOf(path("net_") + lane + ".onnx"));
+        for (const QString picture : {"/output_%1.png", "/samples_%1.png"}) {
+            const QByteArray content = contentOf(trained + picture.arg(lane));
+            QVERIFY2(content.size() > 100 && contentOf(out + picture.arg(lane)) == content,
+                     qPrintable(picture));
+        }
         const QByteArray predictions = contentOf(out + "/predictions_" + lane + ".npy");
         QVERIFY2(predictions.contains("(500, 10)"), predictions.left(100));
     }

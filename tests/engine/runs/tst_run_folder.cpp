@@ -92,6 +92,7 @@ private slots:
     void otherOrder();
     void missingFiles();
     void anEarlierRunGivesWay();
+    void galleries();
     void readsManyRowsAndStops();
     void takesLineEndsOfOtherSystems();
     void currentFolderIsGone();
@@ -475,6 +476,34 @@ void TestRunFolder::anEarlierRunGivesWay() {
     QVERIFY(!filesIn(m_folder->folder()).contains(QLatin1String("summary.json")));
     const OutputFolder lock(folder());
     QVERIFY(thrownBy<RunError>([&] { saveRun(run->snapshot(), folder()); }) != "nothing thrown");
+}
+
+/// By both that write a folder, and read again: all of them or none.
+void TestRunFolder::galleries() {
+    const auto run = readRun(savedFolder(QStringLiteral("overflow")).toStdString());
+    RunBatch batch;
+    batch.pictures = run->now().pictures();
+    for (const char* caption : {"1/2", "2/2", "0 shirt"})
+        batch.pictures->galleries.push_back({2, 1, 3, {0, 0, 0, 1, 1, 1}, caption});
+    run->append(std::move(batch));
+    const RunSnapshot& now = run->now();
+    saveRun(run->snapshot(), folder());
+    const QTemporaryDir other;
+    RunWriter(other.path().toStdString(), now.info(), now.lanes(), now.target())
+        .finish(now.info(), now.pictures());
+    const char* const names[] = {"samples_fp32.png", "samples_amp-fp16.png", "samples_target.png"};
+    for (const char* name : names)
+        QVERIFY(bytesOf(m_folder->folder(), name) == bytesOf(other.path(), name));
+    const auto found = [this] { return readRun(folder())->now().pictures(); };
+    QCOMPARE(found().galleries.size(), size_t{3});
+    QCOMPARE(found().galleries[2].caption, std::string("0 shirt"));
+    QVERIFY(found().galleries[0].values == now.pictures().galleries[0].values);
+    std::filesystem::remove(path("samples_fp32.png").toStdString());
+    QVERIFY(found().galleries.empty());
+    QCOMPARE(found().outputs.size(), size_t{2});
+    // a run that has none leaves none
+    saveRun(readRun(savedFolder(QStringLiteral("overflow")).toStdString())->snapshot(), folder());
+    QVERIFY(filesIn(m_folder->folder()).filter(QStringLiteral("samples")).isEmpty());
 }
 
 void TestRunFolder::readsManyRowsAndStops() {

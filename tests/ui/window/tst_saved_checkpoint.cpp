@@ -137,6 +137,13 @@ void TestSavedCheckpoint::aFinishedRunHasItsNetworks() {
         QVERIFY(!trained.isEmpty());
         QCOMPARE(laneFile(other.window, file, 1, path("opened")), trained);
     }
+    // and what they make of the samples
+    const LanePictures &seen = opened.window.shown().run()->now().pictures(),
+                       &shown = other.window.shown().run()->now().pictures();
+    QCOMPARE(shown.galleries.size(), size_t{3});
+    for (size_t i = 0; i < 3; ++i)
+        QCOMPARE(shown.galleries[i].caption, seen.galleries[i].caption);
+    QCOMPARE(shown.outputs.size(), size_t{2});
     QVERIFY(trainsTo(other.window, 8));
 }
 
