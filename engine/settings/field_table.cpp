@@ -157,13 +157,23 @@ std::vector<Field> adversaryFields() {
                           "predictions from the targets, and the first one learns to deceive it. "
                           "gan: binary cross entropy of the critic's scores (Goodfellow and "
                           "others, 2014). wgan-gp: the difference of their means, with a penalty "
-                          "that keeps the critic's slope near 1 (Gulrajani and others, 2017). Both "
-                          "networks step together. The loss shown is the critic's; with wgan-gp "
+                          "that keeps the critic's slope near 1 (Gulrajani and others, 2017). The "
+                          "loss shown is the critic's; with wgan-gp "
                           "it is minus the critic's, the distance between both kinds that it "
                           "measures.")},
                   [](auto& c) -> auto& { return c.model.adversary; }),
               namesUpTo(Adversary::WganGp)),
         std::move(critic),
+        when(judged,
+             in(ofRun(
+                    {"model.critic_steps", phrase("Settings", "Critic steps"),
+                     phrase("Settings", "steps"),
+                     phrase("Settings",
+                            "The critic takes so many steps, each on a batch of its own, for "
+                            "each one of the first network (n_critic; Gulrajani and others take "
+                            "5). 1: both step together.")},
+                    [](auto& c) -> auto& { return c.model.criticSteps; }),
+                {1, 1000, Bound::Closed, true})),
     };
 }
 

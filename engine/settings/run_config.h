@@ -45,6 +45,7 @@ struct ModelConfig {
     int64_t networks = 1; ///< 2: two networks, two losses over both outputs, two optimizers
     Adversary adversary = Adversary::None; ///< else a critic in place of task.loss
     std::string critic{};                  ///< PyTorch's text of it
+    int64_t criticSteps = 1;               ///< that it takes for each one of the first network
     std::string weights{}; ///< path of a state dict that the lanes start from; empty: drawn
 };
 /// What happens to gradients between backward and optimizer, and the penalty on them.

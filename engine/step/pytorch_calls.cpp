@@ -94,6 +94,17 @@ std::string scheduleCall(const ScheduleConfig& s) {
     return {};
 }
 
+std::string clipCall(const GradientConfig& g, const std::string& parameters) {
+    const std::string arguments = "(" + parameters + ", " + pythonReal(g.clipLimit);
+    switch (g.clip) {
+    case ClipKind::None: break;
+    case ClipKind::Norm2: return "nn.utils.clip_grad_norm_" + arguments + ")";
+    case ClipKind::NormInf: return "nn.utils.clip_grad_norm_" + arguments + ", norm_type=\"inf\")";
+    case ClipKind::Value: return "nn.utils.clip_grad_value_" + arguments + ")";
+    }
+    return {};
+}
+
 std::string indented(std::string_view lines) {
     std::string text;
     while (!lines.empty()) {

@@ -39,6 +39,9 @@ std::string optimizerCall(const OptimizerConfig&, const std::string& parameters)
 /// length `updates`, a name; empty for a constant rate.
 std::string scheduleCall(const ScheduleConfig&);
 
+/// "nn.utils.clip_grad_norm_(PARAMETERS, 1.0)"; empty where nothing is clipped.
+std::string clipCall(const GradientConfig&, const std::string& parameters);
+
 /// Each line, of which the last ends too, four spaces further to the right.
 std::string indented(std::string_view lines);
 

@@ -67,6 +67,7 @@ public:
 private:
     bool hasSchedule() const { return m_config.schedule.kind != ScheduleKind::Constant; }
     bool two() const { return m_parts.optimizers.size() > 1; }
+    bool takesTurns() const { return m_parts.optimizers.front().every > 1; }
     bool judged() const { return isAdversarial(m_config.model); }
     bool validates() const { return m_data.validates && !judged(); }
     bool slopes() const { return m_config.model.adversary == Adversary::WganGp; }
@@ -465,29 +466,24 @@ std::string ScriptWriter::backward() const {
     return text + "        taken.clear()\n";
 }
 
-/// Clips one optimizer's gradients and lets it step.
+/// Clips one optimizer's gradients and lets it step, when it is its turn.
 std::string ScriptWriter::optimize() const {
-    const GradientConfig& g = m_config.gradients;
-    const std::string limit = pythonReal(g.clipLimit);
-    const std::string own =
-        two() ? "[p for group in optimizer.param_groups for p in group[\"params\"]]"
-              : "model.parameters()";
-    std::string clip;
-    switch (g.clip) {
-    case ClipKind::None: break;
-    case ClipKind::Norm2: clip = "clip_grad_norm_(" + own + ", " + limit + ")"; break;
-    case ClipKind::NormInf:
-        clip = "clip_grad_norm_(" + own + ", " + limit + ", norm_type=\"inf\")";
-        break;
-    case ClipKind::Value: clip = "clip_grad_value_(" + own + ", " + limit + ")"; break;
-    }
+    const std::string clip =
+        clipCall(m_config.gradients,
+                 two() ? "[p for group in optimizer.param_groups for p in group[\"params\"]]"
+                       : "model.parameters()");
     std::string text;
-    if (!clip.empty())
-        text += "        scaler.unscale_(optimizer)\n        nn.utils." + clip + "\n";
+    if (!clip.empty()) text += "        scaler.unscale_(optimizer)\n        " + clip + "\n";
     text += "        scaler.step(optimizer)\n";
-    return two() ? "        for optimizer in optimizers:\n" +
-                       indented(text + "        optimizer.zero_grad()\n")
-                 : text;
+    if (!two()) return text;
+    const std::string zero = "        optimizer.zero_grad()\n";
+    if (!takesTurns()) return "        for optimizer in optimizers:\n" + indented(text + zero);
+    return filled("        stepping = optimizers if (step + 1){UPDATES} % {EVERY} == 0 else "
+                  "optimizers[1:]\n",
+                  {{"UPDATES", m_config.gradients.accumulate > 1 ? " // ACCUMULATE" : ""},
+                   {"EVERY", std::to_string(m_parts.optimizers.front().every)}}) +
+           "        for optimizer in stepping:\n" + indented(text) +
+           "        for optimizer in optimizers:\n" + indented(zero);
 }
 
 /// The scaler's and the schedule's.
@@ -496,8 +492,9 @@ std::string ScriptWriter::update() const {
                            ? "        scaler.update(scale if lane.get(\"static\") else None)\n"
                            : "        scaler.update()\n";
     if (!two()) text += "        optimizer.zero_grad()\n";
-    text += two() ? "        skipped = len(taken) < len(optimizers)\n"
-                  : "        skipped = not taken\n";
+    text += takesTurns() ? "        skipped = len(taken) < len(stepping)\n"
+            : two()      ? "        skipped = len(taken) < len(optimizers)\n"
+                         : "        skipped = not taken\n";
     if (!hasSchedule()) return text;
     std::string condition;
     if (any(holdsSchedule)) condition = "not (skipped and lane.get(\"hold_schedule\"))";

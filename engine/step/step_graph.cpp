@@ -44,6 +44,7 @@ public:
         takeScale();
         groupParameters(f);
         emitBoundary();
+        emitTurns();
         NodeId loss = kNoNode;
         for (size_t i = 0; i < f.losses.size(); ++i) {
             differentiate(f, i);
@@ -68,7 +69,8 @@ private:
     /// The parameters of one optimizer, which steps or skips on its own.
     struct Group {
         std::vector<ParameterGradient> gradients;
-        NodeId found = kNoNode; ///< Bool: a gradient was not finite; kNoNode without scaling
+        NodeId found = kNoNode;  ///< Bool: a gradient was not finite; kNoNode without scaling
+        NodeId passes = kNoNode; ///< Bool: its optimizer lets this update pass; kNoNode: none
     };
 
     void takeScale() {
@@ -114,6 +116,30 @@ private:
     NodeId atBoundary(NodeId next, NodeId old) {
         if (m_boundary == kNoNode) return next;
         return m_b.where(m_b.expandLike(m_boundary, old), next, old);
+    }
+
+    /// Which optimizers let this update pass.
+    void emitTurns() {
+        const std::vector<OptimizerPart> optimizers = partsOf(m_config).optimizers;
+        require(m_groups.size() <= optimizers.size(), "parameters without an optimizer");
+        PhaseScope phase(m_b, Phase::Optimizer);
+        LabelScope label(m_b, "turns");
+        for (size_t i = 0; i < m_groups.size(); ++i) {
+            if (optimizers[i].every <= 1) continue;
+            const NodeId passed =
+                m_b.state(optimizers[i].name + ".passed", {}, DType::F32, StateRole::Counter);
+            const NodeId now = m_b.shift(passed, 1);
+            const NodeId all = m_b.constantLike(static_cast<double>(optimizers[i].every), now);
+            m_groups[i].passes = m_b.emit(Op::Less, {now, all});
+            const NodeId next = m_b.where(m_groups[i].passes, now, m_b.constantLike(0, now));
+            m_b.graph().setNext(passed, atBoundary(next, passed));
+        }
+    }
+
+    /// What a group adds to a sum: nothing where its optimizer does not step.
+    NodeId inTurn(const Group& group, NodeId value) {
+        if (group.passes == kNoNode) return value;
+        return m_b.where(group.passes, m_b.constantLike(0, value), value);
     }
 
     NodeId timesScale(NodeId loss) { return scalesLoss(m_lane) ? m_b.mul(loss, m_scale) : loss; }
@@ -202,7 +228,8 @@ private:
                     pg.gradient = m_b.mul(pg.gradient, m_b.expandLike(m_inverse, pg.gradient));
                 if (scalesLoss(m_lane) && m_lane.scaler.checkUnscaled)
                     count = m_b.add(count, m_b.emit(Op::CountNonFinite, {pg.gradient}));
-                squares = sumOf(squares, m_b.sumAll(m_b.mul(pg.gradient, pg.gradient)));
+                const NodeId square = m_b.sumAll(m_b.mul(pg.gradient, pg.gradient));
+                squares = sumOf(squares, inTurn(group, square));
             }
             if (count != kNoNode)
                 group.found = m_b.emit(Op::Less, {m_b.constantLike(0, count), count});
@@ -218,7 +245,8 @@ private:
         double weight = 1;
         for (const Group& group : m_groups) {
             if (group.found == kNoNode) continue;
-            code = sumOf(code, m_b.scale(m_b.cast(group.found, DType::F32), weight));
+            const NodeId found = m_b.scale(m_b.cast(group.found, DType::F32), weight);
+            code = sumOf(code, inTurn(group, found));
             weight *= 2;
         }
         const NodeId none = m_b.constant(0, {}, DType::F32);
@@ -244,17 +272,19 @@ private:
     /// When an optimizer keeps what it has; kNoNode: it always steps.
     NodeId skipOf(const Group& group) {
         LabelScope label(m_b, "skip");
-        const NodeId found = skipsOverflows() ? group.found : kNoNode;
-        if (m_boundary == kNoNode) return found;
-        const NodeId early = m_b.unary(Op::LogicalNot, m_boundary);
-        return found == kNoNode ? early : m_b.emit(Op::LogicalOr, {early, found});
+        NodeId skip = skipsOverflows() ? group.found : kNoNode;
+        const auto also = [&](NodeId other) {
+            skip = skip == kNoNode ? other : m_b.emit(Op::LogicalOr, {other, skip});
+        };
+        if (m_boundary != kNoNode) also(m_b.unary(Op::LogicalNot, m_boundary));
+        if (group.passes != kNoNode) also(group.passes);
+        return skip;
     }
 
     /// Updates every group and returns the first one's learning rate.
     NodeId optimize() {
         PhaseScope phase(m_b, Phase::Optimizer);
         const std::vector<OptimizerPart> optimizers = partsOf(m_config).optimizers;
-        require(m_groups.size() <= optimizers.size(), "parameters without an optimizer");
         const NodeId lr = rateOf(optimizers[0]);
         advanceSchedule();
         const ScheduleConfig& schedule = m_rates;

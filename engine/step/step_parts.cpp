@@ -15,6 +15,7 @@ StepParts partsOf(const RunConfig& config) {
     parts.optimizers.push_back({second, "optimizer2", "schedule.table2", "second learning rate"});
     if (isAdversarial(config.model)) {
         parts.critic = {"critic.", 1};
+        parts.optimizers[0].every = config.model.criticSteps;
         return parts;
     }
     parts.networks.push_back({"second.", 1});

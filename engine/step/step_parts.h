@@ -23,6 +23,7 @@ struct OptimizerPart {
     std::string name;  ///< "optimizer": its states are "<name>.step"
     std::string table; ///< the state that holds its learning rates
     std::string label; ///< "learning rate": of the causes of nodes that read it
+    int64_t every = 1; ///< of so many updates, it takes the last one
 };
 struct StepParts {
     std::vector<NetworkPart> networks; ///< of model.layers

@@ -36,6 +36,16 @@ RunConfig pictureConfig(const std::string& layers, Precision precision = Precisi
     return config;
 }
 
+/// A network without statistics, and its critic.
+RunConfig judgedConfig() {
+    RunConfig config = pictureConfig("");
+    config.model.adversary = Adversary::Gan;
+    config.model.critic = "Sequential(Linear(1, 16), Tanh(), Linear(16, 1))";
+    config.model.norm = Norm::None;
+    config.second = {OptimizerKind::Adam, 1e-2};
+    return config;
+}
+
 /// Losses, gradient norms and the last picture of some steps.
 std::vector<float> trained(const RunConfig& config, int steps = 6) {
     const auto data = makeTask(config);
@@ -230,10 +240,8 @@ private slots:
     /// the other way.
     void eachNetworkLearnsFromItsOwnLoss() {
         QFETCH(int, adversary);
-        RunConfig config = pictureConfig("");
+        RunConfig config = judgedConfig();
         config.model.adversary = static_cast<Adversary>(adversary);
-        config.model.critic = "Sequential(Linear(1, 16), Tanh(), Linear(16, 1))";
-        config.model.norm = Norm::None;
         constexpr int kSteps = 20;
         const auto losses = [&](double lr, double second) {
             config.optimizer.lr = lr;
@@ -248,6 +256,51 @@ private slots:
         const float lost = better * (alone[0] - deceived[1]);
         QVERIFY2(found > 1e-3f, qPrintable(QString::number(double{found})));
         QVERIFY2(lost > 1e-3f, qPrintable(QString::number(double{lost})));
+    }
+
+    void theFirstNetworkWaitsForItsTurn_data() {
+        QTest::addColumn<int>("accumulated");
+        for (const int batches : {1, 2})
+            QTest::addRow("batches of an update: %d", batches) << batches;
+    }
+    /// With 3 steps of the critic for each of the first network.
+    void theFirstNetworkWaitsForItsTurn() {
+        QFETCH(int, accumulated);
+        RunConfig config = judgedConfig();
+        config.model.criticSteps = 3;
+        config.gradients.accumulate = accumulated;
+        const auto data = makeTask(config);
+        Trainer trainer(config, 0, "lane", *data, makeCpuExecutor(2));
+        std::vector<Event> events;
+        for (int64_t step = 1; step <= 6 * accumulated; ++step) {
+            const Weights before = trainer.weights();
+            QVERIFY(trainer.step(step, events).has_value());
+            bool first = false, critic = false;
+            for (const auto& [name, values] : trainer.weights())
+                (name.starts_with("critic.") ? critic : first) |= values != before.at(name);
+            QCOMPARE(critic, step % accumulated == 0);
+            QCOMPARE(first, step % (3 * accumulated) == 0);
+        }
+    }
+
+    /// What the first network's gradients are between its turns neither shows nor skips a step.
+    void gradientsOutOfTurnDoNotCount() {
+        RunConfig config = judgedConfig();
+        const float together = trained(config, 1)[1];
+        config.model.criticSteps = 3;
+        const float alone = trained(config, 1)[1];
+        QVERIFY2(alone > 0 && alone < together, qPrintable(QString::number(double{alone})));
+        config.lanes[0].scaler.initScale = 1e30; // both overflow at every step
+        const auto data = makeTask(config);
+        Trainer trainer(config, 0, "lane", *data, makeCpuExecutor(2));
+        for (int64_t step = 1; step <= 6; ++step) {
+            std::vector<Event> events;
+            QVERIFY((trainer.step(step, events).value().flags & kSkipped) != 0);
+            const bool second = std::any_of(events.begin(), events.end(), [](const Event& event) {
+                return event.text.english().find("second optimizer") != std::string::npos;
+            });
+            QCOMPARE(second, step % 3 != 0);
+        }
     }
 
     /// Of w x with w = (3, 4): (5 - 1)^2 everywhere, whatever the scale.

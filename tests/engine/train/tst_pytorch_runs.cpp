@@ -157,6 +157,12 @@ void TestPyTorchRuns::follows_data() {
                             "nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 3), nn.Sigmoid())"});
     const QString generator = "model.layers=nn.Sequential(nn.Linear(2, 16), nn.ReLU(), "
                               "nn.Linear(16, 3), nn.Sigmoid())";
+    const QStringList waits{
+        "data.kind=image",         "model.adversary=gan",      generator,
+        "model.critic_steps=3",    "optimizer.second_lr=3e-4", "scaler.init_scale=2^24",
+        "scaler.growth_interval=9"};
+    row("critic steps", waits);
+    row("critic steps, accumulated", waits + QStringList{"gradients.accumulate=2"});
     row("gan", {"data.kind=image", "model.adversary=gan", generator, "optimizer.second_lr=3e-4"});
     // of a linear critic, whose slope is the same everywhere: where it is taken is drawn at random
     row("wgan-gp",
