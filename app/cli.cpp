@@ -115,7 +115,7 @@ struct Commands {
                    "DIR", "the path of a folder");
         textOption(*run, "--onnx", runOptions.onnx,
                    "Write the trained network as an ONNX model; of several lanes, each into a file "
-                   "of its own, with _LANE before the ending",
+                   "of its own, with _LANE before the ending; a critic beside it, with _critic",
                    "FILE", "the path of a file");
         run->add_flag("--quiet", runOptions.quiet, "Print errors only");
         evaluate = app.add_subcommand(

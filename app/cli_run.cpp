@@ -291,8 +291,12 @@ private:
             if (m_experiment.lanes() > 1)
                 file.replace_filename(given.stem().string() + "_" + m_experiment.laneName(i) +
                                       given.extension().string());
-            writeFileAtomically(file.string(), onnxBytes(m_experiment.lane(i),
-                                                         m_experiment.config(), HALFSCOPE_VERSION));
+            Trainer& lane = m_experiment.lane(i);
+            const RunConfig& config = m_experiment.config();
+            writeFileAtomically(file.string(), onnxBytes(lane, config, HALFSCOPE_VERSION));
+            if (!isAdversarial(config.model)) continue;
+            file.replace_filename(file.stem().string() + "_critic" + file.extension().string());
+            writeFileAtomically(file.string(), criticOnnxBytes(lane, config, HALFSCOPE_VERSION));
         }
     }
 

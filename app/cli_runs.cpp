@@ -110,7 +110,9 @@ void exportNetworks(const ExperimentState& state, const std::string& out) {
     Experiment experiment(config);
     experiment.resume(state);
     const std::filesystem::path folder(out);
-    for (const LaneFile file : {LaneFile::StateDict, LaneFile::Onnx, LaneFile::Predictions})
+    std::vector<LaneFile> files{LaneFile::StateDict, LaneFile::Onnx, LaneFile::Predictions};
+    if (isAdversarial(config.model)) files.push_back(LaneFile::CriticOnnx);
+    for (const LaneFile file : files)
         for (int lane = 0; lane < experiment.lanes(); ++lane) {
             const std::string name = nameOf(file, experiment.laneName(lane));
             try {

@@ -36,6 +36,7 @@ std::string nameOf(LaneFile file, const std::string& lane) {
     switch (file) {
     case LaneFile::StateDict: return run_file::weights(lane);
     case LaneFile::Onnx: return "network_" + lane + ".onnx";
+    case LaneFile::CriticOnnx: return "critic_" + lane + ".onnx";
     case LaneFile::Predictions: return "predictions_" + lane + ".npy";
     }
     failInvariant("unknown file of a lane");
@@ -48,6 +49,7 @@ std::optional<std::string> laneFileBytes(Experiment& experiment, LaneFile file, 
     case LaneFile::StateDict:
         return stateDictBytes(trainer, modelShapes(experiment.config()).text, program);
     case LaneFile::Onnx: return onnxBytes(trainer, experiment.config(), program);
+    case LaneFile::CriticOnnx: return criticOnnxBytes(trainer, experiment.config(), program);
     case LaneFile::Predictions: return predictionBytes(trainer);
     }
     failInvariant("unknown file of a lane");

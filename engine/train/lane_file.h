@@ -12,6 +12,7 @@ namespace halfscope {
 enum class LaneFile : uint8_t {
     StateDict,  ///< see stateDictBytes()
     Onnx,       ///< see onnxBytes()
+    CriticOnnx, ///< see criticOnnxBytes()
     Predictions ///< .npy of float32, (samples, outputs), of the samples to validate on
 };
 

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/models/onnx_layers.h"
+#include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
 #include "engine/step/model_shapes.h"
 #include "engine/step/step_parts.h"
@@ -16,15 +17,15 @@ namespace {
 /// protobuf's limit, and room for what is no weight.
 constexpr int64_t kMostWeights = (std::numeric_limits<int32_t>::max() - (1 << 24)) / 4;
 
-void checkSize(const ModelSpec& model, size_t networks) {
+/// `key`: of the setting that describes it.
+void checkSize(const char* key, const ModelSpec& model, size_t networks) {
     int64_t weights = 0;
     for (const NamedParameter& each : parametersOf(model))
         weights += each.info.shape.elements();
     weights *= static_cast<int64_t>(networks);
     if (weights > kMostWeights)
-        throw InputError(
-            phrase("Model", "model.layers: %1 weights do not fit into an ONNX file of 2 GiB"),
-            weights);
+        throw InputError(phrase("Model", "%1: %2 weights do not fit into an ONNX file of 2 GiB"),
+                         key, weights);
 }
 
 /// Without weights it only checks.
@@ -33,7 +34,7 @@ std::string modelOf(const RunConfig& config, const Weights* weights,
     const BatchShape batch = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
     const ModelSpec model = fittingModel(config, batch, DType::F32);
     const StepParts parts = partsOf(config);
-    checkSize(model, parts.networks.size());
+    checkSize("model.layers", model, parts.networks.size());
     const SeenInput seen = seenInput(config, model, batch);
     OnnxGraph graph;
     const OnnxGraph::Value input{"x", seen.pixelRows ? seen.shape : batch.x(), batch.xDType()};
@@ -55,6 +56,28 @@ std::string modelOf(const RunConfig& config, const Weights* weights,
     return graph.modelBytes(input, sum, {"prediction", out.shape}, about, program);
 }
 
+/// Likewise.
+std::string criticModelOf(const RunConfig& config, const Weights* weights,
+                          std::map<std::string, std::string> about, const std::string& program) {
+    const std::optional<NetworkPart> part = partsOf(config).critic;
+    if (!part) throw InputError(phrase("Model", "model.adversary: this run has no critic"));
+    const BatchShape batch = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
+    const ModelSpec model = criticOf(config.model, batch.outputs);
+    checkSize("model.critic", model, 1);
+    const OnnxGraph::Value input{"x", {batch.rows, batch.outputs}, DType::F32};
+    NodeType out{input.shape, input.dtype};
+    checkScores(model, out);
+    OnnxGraph graph;
+    const std::string score = emitOnnx(graph, model.root, input.name, out, part->prefix, weights);
+    if (!weights) return {};
+    about["model"] = textOf(model);
+    return graph.modelBytes(input, score, {"score", out.shape}, about, program);
+}
+
+std::map<std::string, std::string> aboutLane(Trainer& lane) {
+    return {{"lane", lane.name()}, {"step", std::to_string(lane.state().step)}};
+}
+
 } // namespace
 
 std::string onnxBytes(const RunConfig& config, const Weights& weights,
@@ -63,11 +86,22 @@ std::string onnxBytes(const RunConfig& config, const Weights& weights,
 }
 
 std::string onnxBytes(Trainer& lane, const RunConfig& config, const std::string& program) {
-    const std::map<std::string, std::string> about{{"lane", lane.name()},
-                                                   {"step", std::to_string(lane.state().step)}};
-    return onnxBytes(config, lane.weights(), about, program);
+    return onnxBytes(config, lane.weights(), aboutLane(lane), program);
 }
 
-void checkOnnx(const RunConfig& config) { modelOf(config, nullptr, {}, {}); }
+std::string criticOnnxBytes(const RunConfig& config, const Weights& weights,
+                            const std::map<std::string, std::string>& about,
+                            const std::string& program) {
+    return criticModelOf(config, &weights, about, program);
+}
+
+std::string criticOnnxBytes(Trainer& lane, const RunConfig& config, const std::string& program) {
+    return criticOnnxBytes(config, lane.weights(), aboutLane(lane), program);
+}
+
+void checkOnnx(const RunConfig& config) {
+    modelOf(config, nullptr, {}, {});
+    if (isAdversarial(config.model)) criticModelOf(config, nullptr, {}, {});
+}
 
 } // namespace halfscope

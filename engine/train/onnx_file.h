@@ -16,9 +16,15 @@ std::string onnxBytes(const RunConfig&, const Weights&,
                       const std::map<std::string, std::string>& about, const std::string& program);
 /// Of a lane as it is now; metadata name the lane and its step.
 std::string onnxBytes(Trainer& lane, const RunConfig&, const std::string& program);
+/// The same of the critic, where model.adversary has one: input "x", targets or predictions as rows
+/// of numbers, and output "score", one number a row. InputError where there is no critic.
+std::string criticOnnxBytes(const RunConfig&, const Weights&,
+                            const std::map<std::string, std::string>& about,
+                            const std::string& program);
+std::string criticOnnxBytes(Trainer& lane, const RunConfig&, const std::string& program);
 
-/// InputError where a layer has no form in ONNX, and where the weights are more than a file of
-/// 2 GiB holds, the most that its format allows.
+/// InputError where a layer, also of the critic, has no form in ONNX, and where the weights are
+/// more than a file of 2 GiB holds, the most that its format allows.
 void checkOnnx(const RunConfig&);
 
 } // namespace halfscope

@@ -406,8 +406,8 @@ void TestCliRun::csvLines() {
     QCOMPARE(times.median(), 2.0);
 }
 
-/// One lane has the name that was given, several have their own. What cannot be written is refused
-/// before anything is trained. tst_onnx_file reads the files.
+/// One lane has the name that was given, several have their own; critics stand beside them. What
+/// cannot be written is refused before anything is trained. tst_onnx_file reads the files.
 void TestCliRun::onnxFiles() {
     QTemporaryDir folder;
     const auto onnx = [&](const char* name, const QStringList& more) {
@@ -416,8 +416,13 @@ void TestCliRun::onnxFiles() {
     };
     QCOMPARE(onnx("one.onnx", {"--lanes", "fp16"}).code, 0);
     QCOMPARE(onnx("two.onnx", {}).code, 0);
+    const QStringList judged{"--set", "model.adversary=gan"};
+    QCOMPARE(onnx("made.onnx", judged + QStringList{"--lanes", "fp32"}).code, 0);
+    QCOMPARE(onnx("both.onnx", judged).code, 0);
     QCOMPARE(filesOf(folder.path()),
-             QStringList({"one.onnx", "two_amp-fp16.onnx", "two_fp32.onnx"}));
+             QStringList({"both_amp-fp16.onnx", "both_amp-fp16_critic.onnx", "both_fp32.onnx",
+                          "both_fp32_critic.onnx", "made.onnx", "made_critic.onnx", "one.onnx",
+                          "two_amp-fp16.onnx", "two_fp32.onnx"}));
     for (const QString& file : filesOf(folder.path()))
         QVERIFY(contentOf(folder.filePath(file)).startsWith("\x08\x08\x12\x09halfscope"));
     const Outcome refused =

@@ -352,16 +352,21 @@ QStringList WindowFiles::networks() const {
     return m_shown.showsSaved() ? titles.mid(0, built) : titles;
 }
 
+bool WindowFiles::hasCritics() const {
+    return !networks().isEmpty() && isAdversarial(m_controller.info()->config.model);
+}
+
 void WindowFiles::chooseLaneFile(LaneFile file, int lane) {
     const auto lanes = m_shown.run()->lanes();
     if (networks().size() <= lane || lanes.size() <= static_cast<size_t>(lane)) return;
     const QString name =
         QString::fromStdString(nameOf(file, lanes[static_cast<size_t>(lane)].name));
+    const bool onnx = file == LaneFile::Onnx || file == LaneFile::CriticOnnx;
     const QString title = file == LaneFile::StateDict ? tr("Save weights")
-                          : file == LaneFile::Onnx    ? tr("Save as ONNX")
+                          : onnx                      ? tr("Save as ONNX")
                                                       : tr("Save predictions");
     const QString filter = file == LaneFile::StateDict ? tr("Weights (*.safetensors)")
-                           : file == LaneFile::Onnx    ? tr("ONNX models (*.onnx)")
+                           : onnx                      ? tr("ONNX models (*.onnx)")
                                                        : tr("NumPy arrays (*.npy)");
     const QString path = chooseTarget(&m_window, title, name, filter);
     if (!path.isEmpty())

@@ -69,6 +69,7 @@ public:
     void chooseCheckpoint();
     /// By lane, what the window calls those whose networks are there to be saved.
     QStringList networks() const;
+    bool hasCritics() const; ///< beside them, as networks of their own
     void chooseLaneFile(LaneFile, int lane);
     void chooseTensorBoard();
     /// Writes the training for TensorBoard from now on, and those to come; into a folder that it

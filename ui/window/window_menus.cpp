@@ -83,9 +83,14 @@ void WindowMenus::fillLanes(QMenu& menu, LaneFile file) {
     connect(&menu, &QMenu::aboutToShow, this, [this, &menu, file] {
         menu.clear();
         const QStringList lanes = m_files.networks();
-        for (int lane = 0; lane < lanes.size(); ++lane)
-            menu.addAction(tr("%1…").arg(QString(lanes[lane]).replace('&', QLatin1String("&&"))),
-                           this, [this, file, lane] { m_files.chooseLaneFile(file, lane); });
+        const auto add = [&](LaneFile made, const QString& name) {
+            for (int lane = 0; lane < lanes.size(); ++lane)
+                menu.addAction(name.arg(QString(lanes[lane]).replace('&', QLatin1String("&&"))),
+                               this, [this, made, lane] { m_files.chooseLaneFile(made, lane); });
+        };
+        add(file, tr("%1…"));
+        if (file == LaneFile::Onnx && m_files.hasCritics())
+            add(LaneFile::CriticOnnx, tr("Critic of %1…"));
         if (lanes.isEmpty())
             menu.addAction(tr("The networks of this run are gone"))->setEnabled(false);
     });

@@ -1,7 +1,9 @@
 // Networks of presets as ONNX models, and what a trained lane becomes.
 #include "engine/core/error.h"
 #include "engine/io/safetensors.h"
+#include "engine/models/emit_model.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
 #include "engine/step/model_shapes.h"
 #include "engine/step/step_graph.h"
@@ -76,6 +78,7 @@ class TestOnnxFile : public QObject {
 private slots:
     void onnxRuntimeAgreesOnPresets();
     void imagesAndMixtures();
+    void critics();
     void trainedLane();
     void refuses();
 };
@@ -126,6 +129,31 @@ void TestOnnxFile::imagesAndMixtures() {
     two.model.layers = "nn.Sequential(nn.Flatten(), nn.Linear(784, 10))";
     add("two", two);
     QCOMPARE(python(kOnnxRuntime, {folder.path()}), QString("3"));
+}
+
+/// As networks of their own, which see rows of numbers.
+void TestOnnxFile::critics() {
+    if (lacksPython()) QSKIP(lacksPython());
+    const QTemporaryDir folder;
+    int number = 0;
+    for (const char* name : {"gan", "wgan-gp"}) {
+        const RunConfig config = presetNamed(name).config;
+        Graph graph;
+        Builder b(graph);
+        const Shape in{5, 784};
+        ModelOptions options;
+        options.prefix = "critic.";
+        options.mode = ModelMode::Evaluate;
+        const NodeId x = b.input("x", in, DType::F32);
+        const EmittedModel made = emitModel(b, criticOf(config.model, in[1]), {x, in}, options);
+        graph.addOutput("prediction", made.output);
+        const Computed about = computed(graph);
+        QVERIFY(about.weights.count("critic.1.weight") == 1);
+        QVERIFY2(about.bound < 1e-3 * about.largest, name);
+        writeCase(folder, name, criticOnnxBytes(config, about.weights, {}, "1"), about);
+        ++number;
+    }
+    QCOMPARE(python(kOnnxRuntime, {folder.path()}), QString::number(number));
 }
 
 /// Weights and statistics as they are after the last step: PyTorch computes the same from the
@@ -179,6 +207,13 @@ void TestOnnxFile::refuses() {
                           "nn.Linear(1000000, 10))";
     QCOMPARE(QString::fromStdString(thrownBy<InputError>([&] { checkOnnx(config); })),
              QString("model.layers: 795000010 weights do not fit into an ONNX file of 2 GiB"));
+    QCOMPARE(thrownBy<InputError>([&] { criticOnnxBytes(trainedConfig(), {}, {}, "1"); }),
+             std::string("model.adversary: this run has no critic"));
+    config = presetNamed("gan").config;
+    checkOnnx(config);
+    config.model.critic = "nn.Sequential(nn.Linear(784, 1000000), nn.Linear(1000000, 1))";
+    QVERIFY(
+        thrownBy<InputError>([&] { checkOnnx(config); }).starts_with("model.critic: 786000001"));
 }
 
 } // namespace tst_onnx_file
