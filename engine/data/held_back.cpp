@@ -3,7 +3,6 @@
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
-#include "engine/core/text.h"
 #include "engine/lang/python.h"
 
 #include <algorithm>
@@ -48,24 +47,6 @@ void checkSampleCount(const std::string& place, int64_t samples) {
     if (samples < 1 || samples > kMost)
         throw InputError(phrase("Data", "%1: %2 samples are not allowed: 1 to %3"), place, samples,
                          kMost);
-}
-
-TaskView scatterView(double least, double most) {
-    TaskView view;
-    view.kind = ViewKind::Scatter;
-    view.centre = least + (most - least) / 2;
-    const double reach = 0.55 * (most - least); // a little air on both sides
-    view.reach = std::isfinite(reach) && reach > 0 ? reach : 1;
-    return view;
-}
-
-TaskView classesView(int64_t classes, std::vector<std::string> names) {
-    TaskView view;
-    view.kind = ViewKind::Classes;
-    view.classes = std::move(names);
-    for (auto i = static_cast<int64_t>(view.classes.size()); i < classes; ++i)
-        view.classes.push_back(numberText(i));
-    return view;
 }
 
 } // namespace halfscope

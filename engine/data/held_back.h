@@ -30,9 +30,4 @@ std::string heldBackPython(double share);
 /// InputError "PLACE: 0 samples are not allowed: 1 to 2147483647".
 void checkSampleCount(const std::string& place, int64_t samples);
 
-/// Where numbers from `least` to `most` are drawn.
-TaskView scatterView(double least, double most);
-/// Of so many classes, "0", "1" ... where they have no names.
-TaskView classesView(int64_t classes, std::vector<std::string> names = {});
-
 } // namespace halfscope

@@ -2,6 +2,7 @@
 #include "engine/data/task_view.h"
 
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 #include "engine/data/class_counts.h"
 #include "engine/data/sketch.h"
 
@@ -203,6 +204,24 @@ Picture classTableOf(const TaskView& view, std::span<const int32_t> labels,
 }
 
 } // namespace
+
+TaskView scatterView(double least, double most) {
+    TaskView view;
+    view.kind = ViewKind::Scatter;
+    view.centre = least + (most - least) / 2;
+    const double reach = 0.55 * (most - least); // a little air on both sides
+    view.reach = std::isfinite(reach) && reach > 0 ? reach : 1;
+    return view;
+}
+
+TaskView classesView(int64_t classes, std::vector<std::string> names) {
+    TaskView view;
+    view.kind = ViewKind::Classes;
+    view.classes = std::move(names);
+    for (auto i = static_cast<int64_t>(view.classes.size()); i < classes; ++i)
+        view.classes.push_back(numberText(i));
+    return view;
+}
 
 std::shared_ptr<const Batch> planeGrid(const AxisRange& across, const AxisRange& up) {
     auto grid = std::make_shared<Batch>();

@@ -46,6 +46,11 @@ struct TaskView {
     std::vector<PlaneMark> marks{};   ///< Plane: samples, which lie on the map
 };
 
+/// For targets from `least` to `most`.
+TaskView scatterView(double least, double most);
+/// For so many classes; those without a name are called by their number, "0", "1" ...
+TaskView classesView(int64_t classes, std::vector<std::string> names = {});
+
 /// The probe of a map: rows from low to high, each from left to right.
 std::shared_ptr<const Batch> planeGrid(const AxisRange& across, const AxisRange& up);
 
