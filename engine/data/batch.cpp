@@ -38,15 +38,6 @@ Batch Batch::of(std::span<const TensorSpec> specs, int64_t rows) {
     return batch;
 }
 
-void copyRow(const Batch& from, size_t fromRow, Batch& to, size_t toRow) {
-    for (size_t tensor = 0; tensor < to.tensors.size(); ++tensor) {
-        const auto& bytes = from.tensors[tensor].bytes;
-        const size_t size = bytes.size() / static_cast<size_t>(from.rows());
-        std::memcpy(to.tensors[tensor].bytes.data() + toRow * size, bytes.data() + fromRow * size,
-                    size);
-    }
-}
-
 std::span<float> Batch::floats(size_t tensor) {
     return valuesOf<float>(tensors.at(tensor), DType::F32);
 }

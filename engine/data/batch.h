@@ -38,8 +38,6 @@ struct Batch {
     /// Copies one sample of another batch with the same specs.
     void setRow(size_t row, const Batch& from, size_t fromRow);
 };
-/// A sample, of batches of the same specs.
-void copyRow(const Batch& from, size_t fromRow, Batch& to, size_t toRow);
 inline constexpr size_t kX = 0, kTarget = 1; ///< the tensors of a batch that a step trains on
 
 /// The shapes of one step's batch: x (rows, inputs), target (rows, outputs), floats.

@@ -86,13 +86,13 @@ std::optional<Batch> Evaluator::nextBatch() {
             m_skipped.push_back(each.why);
         }
         for (size_t row = 0; row < damaged.size(); ++row)
-            if (!damaged[row]) copyRow(read, row, batch, filled++);
+            if (!damaged[row]) batch.setRow(filled++, read, row);
     }
     if (filled == 0) return std::nullopt;
     if (filled == static_cast<size_t>(rows)) return batch;
     Batch last = Batch::of(m_data.tensors(), static_cast<int64_t>(filled));
     for (size_t row = 0; row < filled; ++row)
-        copyRow(batch, row, last, row);
+        last.setRow(row, batch, row);
     return last;
 }
 
