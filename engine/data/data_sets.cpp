@@ -9,6 +9,7 @@
 
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -54,20 +55,29 @@ const char* nameOf(Damaged damaged) {
 
 namespace {
 
-/// Changes where a file does, or one of the first files of a folder: those directly in it.
-std::string stampOf(const std::string& path) {
+/// Differs when a file was changed, or one of the first files of a folder: those directly in it.
+std::string stampOf(const std::filesystem::path& path) {
     constexpr size_t kMost = 10'000; // a wrong path may name a folder of millions
-    std::string stamp = fileStamp(path);
-    for (const std::string& name : namesIn(path, Entries::All, nullptr, kMost))
-        stamp += "\n" + name + fileStamp((std::filesystem::path(path) / name).string());
+    std::string stamp = fileStamp(path.string());
+    for (const std::string& name : namesIn(path.string(), Entries::All, nullptr, kMost))
+        stamp += "\n" + name + fileStamp((path / name).string());
     return stamp;
+}
+
+/// Of all that the facts are read from. In a hash, because many are kept.
+size_t filesOf(const TaskConfig& task) {
+    std::string stamps = stampOf(task.path) + "\n" + stampOf(task.x) + "\n" + stampOf(task.y);
+    for (const DataSetInfo& info : dataSets()) // of every kind: generate reads the files of mnist
+        for (const std::string_view folder : info.folders)
+            stamps += "\n" + stampOf(std::filesystem::path(task.path) / folder);
+    return std::hash<std::string>()(stamps);
 }
 
 /// Facts, or why there are none.
 struct Answer {
     std::optional<DataFacts> facts;
     Message error;
-    std::array<std::string, 3> stamps{}; ///< of the files of an error: it may be mended there
+    size_t files = 0; ///< of an error, as they were when they were read: it may be mended there
 };
 
 /// Answers by the settings that decide them. Facts stay when files change or go: a run that goes on
@@ -77,18 +87,13 @@ public:
     std::optional<Answer> find(const TaskConfig& task) const {
         const std::lock_guard lock(m_mutex);
         const auto found = m_answers.find(keyOf(task));
-        if (found == m_answers.end()) return std::nullopt;
-        const bool holds = found->second.facts || found->second.stamps == stampsOf(task);
-        return holds ? std::optional(found->second) : std::nullopt;
+        return found == m_answers.end() ? std::nullopt : std::optional(found->second);
     }
-    void put(const TaskConfig& task, DataFacts facts) { put(task, Answer{std::move(facts), {}}); }
-    using Stamps = std::array<std::string, 3>;
-    /// The stamps are those from before the files were read.
-    void put(const TaskConfig& task, const Message& error, Stamps stamps) {
-        put(task, Answer{std::nullopt, error, std::move(stamps)});
-    }
-    static Stamps stampsOf(const TaskConfig& task) {
-        return {stampOf(task.path), stampOf(task.x), stampOf(task.y)};
+    void put(const TaskConfig& task, Answer answer) {
+        constexpr size_t kMost = 256; // of settings that were typed
+        const std::lock_guard lock(m_mutex);
+        if (m_answers.size() >= kMost) m_answers.clear();
+        m_answers[keyOf(task)] = std::move(answer);
     }
 
 private:
@@ -113,12 +118,6 @@ private:
                 task.deviation,
                 numberText(task.crop)};
     }
-    void put(const TaskConfig& task, Answer answer) {
-        constexpr size_t kMost = 256; // of settings that were typed
-        const std::lock_guard lock(m_mutex);
-        if (m_answers.size() >= kMost) m_answers.clear();
-        m_answers[keyOf(task)] = std::move(answer);
-    }
 
     mutable std::mutex m_mutex;
     std::map<Key, Answer> m_answers;
@@ -134,17 +133,16 @@ KnownFacts& knownFacts() {
 DataFacts factsOf(const TaskConfig& task) {
     const DataSetInfo& info = infoOf(task.kind);
     if (!info.fromFiles) return info.facts(task);
-    if (auto known = knownFacts().find(task)) {
-        if (known->facts) return *std::move(known->facts);
-        throw InputError(known->error);
-    }
-    auto stamps = KnownFacts::stampsOf(task);
+    auto known = knownFacts().find(task);
+    if (known && known->facts) return *std::move(known->facts);
+    const size_t files = filesOf(task); // without a lock: a folder on a network may take long
+    if (known && known->files == files) throw InputError(known->error);
     try {
         DataFacts facts = info.facts(task);
-        knownFacts().put(task, facts);
+        knownFacts().put(task, {facts, {}});
         return facts;
     } catch (const InputError& error) {
-        knownFacts().put(task, error.message(), std::move(stamps));
+        knownFacts().put(task, {std::nullopt, error.message(), files});
         throw;
     }
 }
@@ -161,10 +159,11 @@ std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
     require(made->view().kind == viewKindOf(task), "a data set is shown as its row says");
     if (info.fromFiles) {
         const auto tensors = made->tensors();
-        knownFacts().put(task, DataFacts{{tensors.begin(), tensors.end()},
-                                         made->samples(Split::Train),
-                                         made->samples(Split::Validation),
-                                         made->notes()});
+        knownFacts().put(task, {DataFacts{{tensors.begin(), tensors.end()},
+                                          made->samples(Split::Train),
+                                          made->samples(Split::Validation),
+                                          made->notes()},
+                                {}});
     }
     return made;
 }

@@ -91,6 +91,8 @@ struct DataSetInfo {
     Targets targets = Targets::Numbers;
     bool validates = false; ///< there are samples to validate on
     bool fromFiles = false; ///< its facts are in files
+    /// Those of data.path whose files are looked at, too: "train".
+    std::span<const std::string_view> folders{};
     /// How predictions are shown; where the loss wants classes of AsTheLoss, as a table of them.
     ViewKind view = ViewKind::Scatter;
     /// Whether a file or folder is of its form, by name and what lies in it; sets where samples

@@ -17,6 +17,8 @@ namespace {
 
 constexpr int64_t kClasses = 10;
 constexpr size_t kSplits = 2;
+/// Where torchvision puts the files.
+constexpr std::array<std::string_view, 3> kFolders{"MNIST/raw", "FashionMNIST/raw", "raw"};
 
 /// One of the four files: where it lies, or its bytes in the program.
 class IdxSource {
@@ -61,10 +63,11 @@ std::string findFile(const std::filesystem::path& folder, const std::string& nam
     return {};
 }
 
-/// The folder itself, or where torchvision puts the files in it.
+/// The folder itself, or the first one in it that has the files.
 std::filesystem::path dataFolder(const std::string& path) {
     const std::filesystem::path given(path);
-    for (const char* inside : {"", "MNIST/raw", "FashionMNIST/raw", "raw"})
+    if (!findFile(given, "train-images-idx3-ubyte").empty()) return given;
+    for (const std::string_view inside : kFolders)
         if (!findFile(given / inside, "train-images-idx3-ubyte").empty()) return given / inside;
     return given;
 }
@@ -255,6 +258,7 @@ const DataSetInfo kMnistData{
     .targets = Targets::Classes,
     .validates = true,
     .fromFiles = true,
+    .folders = kFolders,
     .view = ViewKind::Classes,
     .opens =
         [](const std::string& path, TaskConfig& task) {

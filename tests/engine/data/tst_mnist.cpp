@@ -65,6 +65,8 @@ private slots:
     void refuses();
     void sample();
     void factsFollowTheFiles();
+    void mendedFile_data();
+    void mendedFile();
     void fashionNames();
     void settings();
     void order();
@@ -190,6 +192,26 @@ void TestMnist::factsFollowTheFiles() {
     QCOMPARE(factsOf(task).validation, int64_t{1}); // a run that goes on knows its epochs
     QVERIFY(
         thrownBy<InputError>([&] { makeDataset(task, 0); }).starts_with("data.path: the folder"));
+}
+
+void TestMnist::mendedFile_data() {
+    QTest::addColumn<TaskKind>("kind");
+    QTest::newRow("mnist") << TaskKind::Mnist;
+    QTest::newRow("generate") << TaskKind::Generate;
+}
+
+/// Where torchvision puts it: the folder that is set stays as it is.
+void TestMnist::mendedFile() {
+    const QTemporaryDir folder;
+    Files().write(folder.filePath("MNIST/raw"), "");
+    const std::string labels = folder.filePath("MNIST/raw/t10k-labels-idx1-ubyte").toStdString();
+    writeBytes(labels, idxBytes({3}, "\1\2\3"));
+    TaskConfig task = taskOf(folder.path());
+    QFETCH(const TaskKind, kind);
+    task.kind = kind;
+    QVERIFY(isAbout(thrownBy<InputError>([&] { factsOf(task); }), labels, "does not fit"));
+    writeBytes(labels, idxBytes({2}, "\1\2"));
+    QVERIFY(factsOf(task).train > 0);
 }
 
 void TestMnist::fashionNames() {
