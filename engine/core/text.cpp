@@ -35,6 +35,12 @@ std::string numberText(int64_t x) { return shortest(x); }
 std::string quotedText(std::string_view text) { return '"' + escapedText(text) + '"'; }
 std::string pathText(std::string_view text) { return escapedEnds(text); }
 
+std::string_view withoutByteOrderMark(std::string_view text) {
+    constexpr std::string_view kMark = "\xef\xbb\xbf";
+    if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+    return text;
+}
+
 std::string_view trimmed(std::string_view text) {
     const size_t first = text.find_first_not_of(" \t");
     if (first == std::string_view::npos) return {};

@@ -23,6 +23,9 @@ std::string quotedText(std::string_view);
 /// A path or a key inside a message: without quotation marks; of a long one both ends.
 std::string pathText(std::string_view);
 
+/// Without the byte order mark that some programs begin a file of UTF-8 with.
+std::string_view withoutByteOrderMark(std::string_view);
+
 /// Without the spaces and tabs at both ends.
 std::string_view trimmed(std::string_view);
 

@@ -19,7 +19,6 @@ namespace halfscope {
 namespace {
 
 constexpr size_t kMostColumns = 100'000, kMostClasses = 100'000;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; // some programs begin a file with it
 
 struct Table {
     std::vector<std::string> inputs;  ///< names of columns
@@ -95,11 +94,8 @@ private:
             throw InputError(phrase("Data", "%1: the file is empty; its first line must name the "
                                             "columns"),
                              pathText(m_task.path));
-        for (std::string_view field : m_fields) {
-            if (m_names.empty() && field.starts_with(kByteOrderMark))
-                field.remove_prefix(kByteOrderMark.size());
-            m_names.emplace_back(trimmed(field));
-        }
+        for (const std::string_view field : m_fields)
+            m_names.emplace_back(trimmed(m_names.empty() ? withoutByteOrderMark(field) : field));
         if (m_names.size() < 2 || m_names.size() > kMostColumns)
             throw InputError(phrase("Data", "%1: %2 columns are not allowed: 2 to %3, with commas "
                                             "between them"),
@@ -407,7 +403,7 @@ const DataSetInfo kCsvData{
     .opens =
         [](const std::string& path, TaskConfig& task) {
             task.path = path;
-            return path.ends_with(".csv") || path.ends_with(".CSV");
+            return lowerCase(path).ends_with(".csv");
         },
     .facts = csvFacts,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {

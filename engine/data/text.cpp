@@ -1,11 +1,11 @@
-// A text as a row of characters: some that follow one another are a sample, and the next one is its
-// class. The characters of a file are numbered in the order of Unicode. Without a file, the text
-// that comes with the program.
+// A text as a sequence of characters: a sample is a run of them, and its class is the character
+// that follows. The characters of a file are numbered in the order of Unicode. Without a file, the
+// text that comes with the program.
 #include "engine/core/text.h"
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/escape.h"
-#include "engine/data/held_back.h"
+#include "engine/data/dataset.h"
 #include "engine/data/shipped_data.h"
 #include "engine/io/input_file.h"
 #include "engine/lang/python.h"
@@ -13,16 +13,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 
 namespace halfscope {
 
 namespace {
 
-constexpr size_t kMostCharacters = 2048; // different ones: a table of classes has their square
-constexpr size_t kBytesBetween = 256;    // two looks at whether to go on, or somewhat more
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr size_t kMostCharacters = 2048;    // different ones: each is a class with a score
+constexpr size_t kCharactersBetween = 1024; // two looks at whether to go on
 
 /// The characters of a text, and what each of them is in UTF-8, in the order of Unicode.
 struct Characters {
@@ -30,59 +28,74 @@ struct Characters {
     std::vector<std::string> names;
 };
 
-[[noreturn]] void refuseByte(const std::string& path, size_t at) {
-    throw InputError(phrase("Data", "%1: byte %2 is not text in UTF-8"), pathText(path), at);
-}
+/// Reads one file.
+class TextFile {
+public:
+    TextFile(std::string path, std::string_view file) : m_path(std::move(path)), m_file(file) {}
 
-/// Bytes of the character at the front; InputError where there is none that a text has.
-size_t characterLength(const std::string& path, std::string_view text, size_t at) {
-    const auto first = static_cast<unsigned char>(text[at]);
-    const bool space = first == '\n' || first == '\r' || first == '\t' || first == '\f';
-    if (at % kBytesBetween == 0) checkCancelled();
-    const size_t length = sequenceLength(text.substr(at));
-    if (length == 0 || first == 0x7f || (first < 0x20 && !space)) refuseByte(path, at);
-    return length;
-}
+    Characters read() {
+        const size_t begin = m_file.size() - withoutByteOrderMark(m_file).size();
+        Characters found;
+        found.places.reserve(m_file.size() - begin);
+        for (size_t at = begin; at < m_file.size();) {
+            if (found.places.size() % kCharactersBetween == 0) checkCancelled();
+            const std::string_view character = characterAt(at);
+            found.places.push_back(placeOf(character));
+            at += character.size();
+        }
+        std::vector<uint16_t> sorted(m_known.size());
+        for (const auto& [character, place] : m_known) {
+            sorted[place] = static_cast<uint16_t>(found.names.size());
+            found.names.emplace_back(character);
+        }
+        for (uint16_t& place : found.places)
+            place = sorted[place];
+        return found;
+    }
 
-Characters charactersOf(const std::string& path, std::string_view text) {
-    // bytes sort as characters do
-    std::map<std::string_view, uint16_t> known;
-    for (size_t at = 0; at < text.size();) {
-        const size_t length = characterLength(path, text, at);
-        known.emplace(text.substr(at, length), 0);
-        if (known.size() > kMostCharacters)
+private:
+    std::string_view characterAt(size_t at) const {
+        const std::string_view text = m_file.substr(at);
+        const auto first = static_cast<unsigned char>(text.front());
+        const bool space = first == '\n' || first == '\r' || first == '\t' || first == '\f';
+        const size_t length = sequenceLength(text);
+        if (length == 0)
+            throw InputError(phrase("Data", "%1: byte %2 is not text in UTF-8"), pathText(m_path),
+                             at);
+        if (first == 0x7f || (first < 0x20 && !space))
+            throw InputError(phrase("Data", "%1: byte %2 is a control character, which is not "
+                                            "allowed in a text"),
+                             pathText(m_path), at);
+        return text.substr(0, length);
+    }
+
+    uint16_t placeOf(std::string_view character) {
+        const auto byte = static_cast<unsigned char>(character.front());
+        if (byte < m_ascii.size() && m_ascii[byte]) return *m_ascii[byte];
+        const auto next = static_cast<uint16_t>(m_known.size());
+        const uint16_t& place = m_known.try_emplace(character, next).first->second;
+        if (m_known.size() > kMostCharacters)
             throw InputError(
                 phrase("Data", "%1: more than %2 different characters are not allowed"),
-                pathText(path), kMostCharacters);
-        at += length;
+                pathText(m_path), kMostCharacters);
+        if (byte < m_ascii.size()) m_ascii[byte] = &place;
+        return place;
     }
-    Characters found;
-    for (auto& [character, place] : known) {
-        place = static_cast<uint16_t>(found.names.size());
-        found.names.emplace_back(character);
-    }
-    found.places.reserve(text.size());
-    for (size_t at = 0; at < text.size();) {
-        const size_t length = sequenceLength(text.substr(at));
-        found.places.push_back(known.at(text.substr(at, length)));
-        at += length;
-    }
-    return found;
-}
+
+    const std::string m_path;
+    const std::string_view m_file;
+    /// In the order in which they come; bytes sort as characters do.
+    std::map<std::string_view, uint16_t> m_known;
+    std::array<const uint16_t*, 128> m_ascii{}; ///< in m_known, to be found without a search
+};
 
 Characters read(const TaskConfig& task) {
-    const std::string path = task.path.empty() ? "LICENSE" : task.path;
     const std::string file = task.path.empty() ? std::string(sampleText()) : readFile(task.path);
-    std::string_view text = file;
-    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-    Characters characters = charactersOf(path, text);
+    Characters characters = TextFile(task.path, file).read();
     if (characters.names.size() < 2)
         throw InputError(phrase("Data", "%1: a text of at least two different characters is "
                                         "expected"),
-                         pathText(path));
-    if (characters.places.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max()))
-        throw InputError(phrase("Data", "%1: %2 characters are too many"), pathText(path),
-                         characters.places.size());
+                         pathText(task.path));
     return characters;
 }
 
@@ -98,10 +111,11 @@ std::array<Part, 2> partsOf(const TaskConfig& task, int64_t characters) {
     const std::array<Part, 2> parts{Part{0, cut - task.context},
                                     Part{cut, std::max<int64_t>(wanted - task.context, 0)}};
     if (parts[0].samples < 1)
-        throw InputError(phrase("Data", "%1: %2 of %3 characters are left to train on, and a "
-                                        "sample with the one that follows has %4: a longer text or "
-                                        "a smaller data.context is needed"),
-                         task.path.empty() ? std::string("LICENSE") : pathText(task.path), cut,
+        throw InputError(phrase("Data", "%1: only %2 of %3 characters are left to train on, but a "
+                                        "sample takes %4 (data.context and the one that follows): "
+                                        "use a longer text, or a smaller data.context or "
+                                        "data.validation"),
+                         task.path.empty() ? std::string("data.context") : pathText(task.path), cut,
                          characters, task.context + 1);
     return parts;
 }
@@ -117,7 +131,7 @@ std::vector<Message> notesOf(const Characters& characters) {
              characters.places.size(), characters.names.size()}};
 }
 
-/// As tables of classes have them: what cannot be seen by its sign.
+/// The name that is shown for a character; a space and a line end have signs of their own.
 std::string shownName(const std::string& character) {
     if (character == " ") return "\u2423";
     if (character == "\n") return "\u21b5";
@@ -215,7 +229,7 @@ const DataSetInfo kTextData{
     .opens =
         [](const std::string& path, TaskConfig& task) {
             task.path = path;
-            return path.ends_with(".txt") || path.ends_with(".TXT");
+            return lowerCase(path).ends_with(".txt");
         },
     .facts = textFacts,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {

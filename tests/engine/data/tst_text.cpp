@@ -1,5 +1,6 @@
 // A text as data: its characters by number, samples and what follows them, the end that is held
 // back, and files that are no text.
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
 #include "engine/data/shipped_data.h"
@@ -46,8 +47,10 @@ private slots:
     void charactersInTheOrderOfUnicode();
     void endIsHeldBack();
     void shippedText();
+    void stops();
     void refuses_data();
     void refuses();
+    void heldBackTooMuch();
     void networksThatDoNotFit();
 
 private:
@@ -112,21 +115,37 @@ void TestText::shippedText() {
     QCOMPARE(data->samples(Split::Validation), int64_t{3515 - 32});
 }
 
+/// No file is read, which could be stopped by itself.
+void TestText::stops() {
+    TaskConfig made;
+    made.kind = TaskKind::Text;
+    std::stop_source stop;
+    stop.request_stop();
+    const Cancellable until(stop.get_token());
+    QVERIFY_THROWS_EXCEPTION(Cancelled, makeDataset(made, 0));
+}
+
 void TestText::refuses_data() {
     QTest::addColumn<QByteArray>("text");
     QTest::addColumn<QString>("why");
     const auto row = [](const char* name, const std::string& text, const char* why) {
         QTest::newRow(name) << QByteArray::fromStdString(text) << QString(why);
     };
-    row("binary", "abc\0def"s, "byte 3 is not text in UTF-8");
+    row("binary", "abc\0def"s, "byte 3 is a control character, which is not allowed in a text");
     row("Latin-1", "caf\xe9 noir", "byte 3 is not text in UTF-8");
     row("cut", "abcde\xe2\x82", "byte 5 is not text in UTF-8");
-    row("control", "abcd\x1b[0m", "byte 4 is not text in UTF-8");
+    row("behind a mark",
+        "\xef\xbb\xbf"
+        "ab\xff"
+        "cd",
+        "byte 5 is not text in UTF-8");
+    row("control", "abcd\x1b[0m", "byte 4 is a control character, which is not allowed in a text");
+    row("delete", "ab\x7f", "byte 2 is a control character, which is not allowed in a text");
     row("empty", "", "a text of at least two different characters is expected");
     row("one", "aaaaaaaa", "a text of at least two different characters is expected");
     row("short", "abcd",
-        "4 of 4 characters are left to train on, and a sample with the one that follows has 5: a "
-        "longer text or a smaller data.context is needed");
+        "only 4 of 4 characters are left to train on, but a sample takes 5 (data.context and the "
+        "one that follows): use a longer text, or a smaller data.context or data.validation");
     std::string many;
     for (int i = 0; i < 2049; ++i)
         many += QString(QChar(0x4e00 + i)).toStdString();
@@ -146,6 +165,15 @@ void TestText::refuses() {
         }));
         QCOMPARE(error, QString::fromStdString(made.path) + ": " + why);
     }
+}
+
+/// The text of the program has no path that could be named.
+void TestText::heldBackTooMuch() {
+    TaskConfig made;
+    made.kind = TaskKind::Text;
+    made.validation = 0.9995;
+    QVERIFY(isAbout(thrownBy<InputError>([&] { factsOf(made); }), "data.context",
+                    "only 18 of 35149 characters are left to train on, but a sample takes 33"));
 }
 
 /// Told while a model is typed.
