@@ -29,8 +29,8 @@ void checkCount(const char* key, const ChannelValues& values, int channels) {
     const size_t count = values.numbers.size();
     if (count > 1 && count != static_cast<size_t>(channels))
         throw InputError(phrase("Data",
-                                "%1: %2 numbers are not allowed: one number, or one for each "
-                                "channel, %3"),
+                                "%1: %2 numbers are not allowed: one for all channels, or as many "
+                                "as there are channels (%3)"),
                          key, count, channels);
 }
 
@@ -54,6 +54,11 @@ std::vector<std::string> pathsIn(const std::string& folder, Entries entries,
             paths.push_back((std::filesystem::path(folder) / name).string());
     std::sort(paths.begin(), paths.end());
     return paths;
+}
+
+void refuseUnread(const std::string& folder, int error) {
+    throw InputError(phrase("Data", "data.path: %1 cannot be read: %2"), pathText(folder),
+                     reasonOf(error));
 }
 
 std::vector<TensorSpec> pictureTensors(const TaskConfig& task, int64_t classes) {

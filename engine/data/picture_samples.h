@@ -22,6 +22,8 @@ bool isPictureEnding(std::string_view);
 /// namesIn(). Cancellable.
 std::vector<std::string> pathsIn(const std::string& folder, Entries,
                                  bool (*wanted)(const std::string& name), int* error = nullptr);
+/// InputError: data.path, or a folder in it, cannot be read, by the system's number.
+[[noreturn]] void refuseUnread(const std::string& folder, int error);
 
 /// x of the settings, and class numbers. InputError for a setting that does not fit the others.
 std::vector<TensorSpec> pictureTensors(const TaskConfig&, int64_t classes);

@@ -5,7 +5,9 @@
 #include "engine/lang/python.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <span>
 
 namespace halfscope {
 
@@ -14,6 +16,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kLeastClasses = 2, kMostClasses = kMostPictureClasses;
+constexpr std::array<std::string_view, 6> kParts{"train", "training",   "val",
+                                                 "valid", "validation", "test"};
+constexpr size_t kTrainParts = 2; // the others are to validate on
+
+bool isPicture(const std::string& name) {
+    const std::string ending = fs::path(name).extension().string();
+    return ending.size() > 1 && isPictureEnding(std::string_view(ending).substr(1));
+}
 
 struct PictureFile {
     std::string path;
@@ -24,26 +34,32 @@ struct PictureFolder {
     std::string train, validation; ///< the second one is empty where samples are held back
     std::vector<std::string> classes;
     std::vector<PictureFile> trained, judged;
+    std::string unread; ///< the first folder that cannot be listed: its class would be missing
+    int error = 0;      ///< why, as of namesIn()
+
+    std::vector<std::string> entriesOf(const std::string& folder, Entries kind,
+                                       bool (*wanted)(const std::string& name)) {
+        int failed = 0;
+        std::vector<std::string> paths = pathsIn(folder, kind, wanted, &failed);
+        if (failed != 0 && error == 0) {
+            unread = folder;
+            error = failed;
+        }
+        return paths;
+    }
+    std::vector<std::string> picturesIn(const std::string& folder) {
+        return entriesOf(folder, Entries::Files, isPicture);
+    }
+    std::vector<std::string> foldersIn(const std::string& folder) {
+        return entriesOf(folder, Entries::Folders, [](const std::string&) { return true; });
+    }
 };
-
-bool isPicture(const std::string& name) {
-    const std::string ending = fs::path(name).extension().string();
-    return ending.size() > 1 && isPictureEnding(std::string_view(ending).substr(1));
-}
-
-std::vector<std::string> picturesIn(const std::string& folder) {
-    return pathsIn(folder, Entries::Files, isPicture);
-}
-
-std::vector<std::string> foldersIn(const std::string& folder) {
-    return pathsIn(folder, Entries::Folders, [](const std::string&) { return true; });
-}
 
 /// Folders without pictures are no classes.
 void readTrained(PictureFolder& found) {
-    for (const std::string& folder : foldersIn(found.train)) {
+    for (const std::string& folder : found.foldersIn(found.train)) {
         if (found.classes.size() > kMostClasses) return; // too many anyway
-        const std::vector<std::string> paths = picturesIn(folder);
+        const std::vector<std::string> paths = found.picturesIn(folder);
         if (paths.empty()) continue;
         const auto label = static_cast<int32_t>(found.classes.size());
         found.classes.push_back(fs::path(folder).filename().string());
@@ -53,8 +69,8 @@ void readTrained(PictureFolder& found) {
 }
 
 void readJudged(PictureFolder& found) {
-    for (const std::string& folder : foldersIn(found.validation)) {
-        const std::vector<std::string> paths = picturesIn(folder);
+    for (const std::string& folder : found.foldersIn(found.validation)) {
+        const std::vector<std::string> paths = found.picturesIn(folder);
         if (paths.empty()) continue;
         const std::string name = fs::path(folder).filename().string();
         const auto known = std::find(found.classes.begin(), found.classes.end(), name);
@@ -70,14 +86,20 @@ void readJudged(PictureFolder& found) {
 /// Of a folder that has other folders for training and, perhaps, for validation.
 PictureFolder lookIntoParts(const fs::path& folder) {
     PictureFolder found;
-    for (const char* name : {"train", "training"}) {
-        found.train = (folder / name).string();
+    const auto isThere = [&](std::string_view part) {
+        std::error_code ignored;
+        return fs::is_directory(folder / part, ignored);
+    };
+    for (const std::string_view part : std::span(kParts).first(kTrainParts)) {
+        if (!isThere(part)) continue;
+        found.train = (folder / part).string();
         readTrained(found);
         if (!found.classes.empty()) break;
     }
     if (found.classes.empty()) return found;
-    for (const char* name : {"val", "valid", "validation", "test"}) {
-        found.validation = (folder / name).string();
+    for (const std::string_view part : std::span(kParts).subspan(kTrainParts)) {
+        if (!isThere(part)) continue;
+        found.validation = (folder / part).string();
         readJudged(found);
         if (!found.judged.empty()) return found;
     }
@@ -85,10 +107,10 @@ PictureFolder lookIntoParts(const fs::path& folder) {
     return found;
 }
 
-/// By names alone: no picture is opened.
+/// By names alone: no picture is opened. A folder that cannot be listed counts as empty.
 PictureFolder lookInto(const std::string& path) {
     PictureFolder found = lookIntoParts(path);
-    if (!found.classes.empty()) return found;
+    if (!found.classes.empty() || found.error != 0) return found;
     found = {};
     found.train = path;
     readTrained(found);
@@ -100,12 +122,8 @@ PictureFolder checkedFolder(const TaskConfig& task) {
         throw InputError(phrase("Data", "data.path: missing; it must be a folder that has a folder "
                                         "of pictures for each class"));
     PictureFolder found = lookInto(task.path);
+    if (found.error != 0) refuseUnread(found.unread, found.error);
     const size_t classes = found.classes.size();
-    int error = 0;
-    if (classes == 0) namesIn(task.path, Entries::All, &error, 0);
-    if (error != 0)
-        throw InputError(phrase("Data", "data.path: %1 cannot be read: %2"), pathText(task.path),
-                         reasonOf(error));
     if (classes < kLeastClasses || classes > kMostClasses)
         throw InputError(phrase("Data", "data.path: %1 has %2 folders of .png or .jpg pictures; it "
                                         "must have one for each class, %3 to %4"),
@@ -210,6 +228,7 @@ const DataSetInfo kPictureData{
     .targets = Targets::Classes,
     .validates = true,
     .fromFiles = true,
+    .folders = kParts,
     .view = ViewKind::Classes,
     .opens =
         [](const std::string& path, TaskConfig& task) {

@@ -148,9 +148,7 @@ IndexPtr indexAt(const std::string& path) {
     static IndexPtr last;
     int error = 0;
     std::vector<std::string> shards = shardsAt(path, error);
-    if (error != 0)
-        throw InputError(phrase("Data", "data.path: %1 cannot be read: %2"), pathText(path),
-                         reasonOf(error));
+    if (error != 0) refuseUnread(path, error);
     std::string stamp = path;
     for (const std::string& shard : shards)
         stamp += '\0' + shard + '\0' + fileStamp(shard);

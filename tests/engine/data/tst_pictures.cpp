@@ -14,7 +14,9 @@
 #include <QTest>
 
 #include <array>
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <numeric>
 #include <set>
 
@@ -77,6 +79,7 @@ private slots:
     void refusesSettings_data();
     void refusesSettings();
     void refusesOnlyWhileSo();
+    void mendedClass();
     void refuses_data();
     void refuses();
 };
@@ -463,7 +466,8 @@ void TestPictures::refusesSettings_data() {
                        << "data.std: \"0\" is not allowed: a number from 0.000001";
     QTest::newRow("three for grey")
         << "data.mean=1,1,1"
-        << "data.mean: 3 numbers are not allowed: one number, or one for each channel, 1";
+        << "data.mean: 3 numbers are not allowed: one for all channels, or as many as there are "
+           "channels (1)";
     QTest::newRow("crop") << "data.crop=3"
                           << "data.crop: 3 is not allowed: at most half of data.side, 2";
 }
@@ -522,6 +526,18 @@ void TestPictures::refuses() {
     TaskConfig none = config;
     none.path.clear();
     QVERIFY(isAbout(thrownBy<InputError>([&] { factsOf(none); }), "data.path", "missing"));
+}
+
+/// Two folders down, where the folder that is set and those in it stay as they are.
+void TestPictures::mendedClass() {
+    put("train/dog/1.png", picture(1));
+    QDir(m_folder->path()).mkpath("train/cat");
+    const std::string cat = m_folder->filePath("train/cat").toStdString();
+    namespace fs = std::filesystem;
+    fs::last_write_time(cat, fs::last_write_time(cat) - std::chrono::hours(1)); // clocks are coarse
+    QVERIFY(isAbout(thrownBy<InputError>([&] { factsOf(task()); }), "data.path", "has 1 folders"));
+    put("train/cat/1.png", picture(1));
+    QCOMPARE(factsOf(task()).tensors[kTarget].classes, int64_t{2});
 }
 
 } // namespace tst_pictures

@@ -8,6 +8,7 @@
 #include "engine/settings/run_length.h"
 #include "engine/step/model_shapes.h"
 #include "tests/support/array_files.h"
+#include "tests/support/ordinary_user.h"
 #include "tests/support/thrown.h"
 
 #include <QDir>
@@ -48,6 +49,8 @@ private slots:
     void arrays();
     void digits();
     void pictures();
+    void closedFolder_data();
+    void closedFolder();
     void texts();
     void notData();
     void wrongData();
@@ -185,18 +188,62 @@ void TestDataExperiment::pictures() {
     checkConfig(*config);
 }
 
+void TestDataExperiment::closedFolder_data() {
+    QTest::addColumn<QStringList>("classes");
+    QTest::addColumn<QString>("closed");
+    QTest::addColumn<bool>("known");
+    const QStringList flat{"a", "b", "c"}, parts{"train/a", "train/b", "train/c", "val/a"};
+    QTest::newRow("class") << flat << "b" << true;
+    QTest::newRow("class to train on") << parts << "train/b" << true;
+    QTest::newRow("class to validate on") << parts << "val/a" << true;
+    QTest::newRow("all to validate on") << parts << "val" << true;
+    QTest::newRow("all to train on") << parts << "train" << false;
+    QTest::newRow("only class") << QStringList{"train/a"} << "train/a" << false;
+    QTest::newRow("of no data set") << QStringList{"a", "b/c"} << "a" << false;
+}
+
+/// A class that cannot be read is named: without it, those behind it would have other numbers.
+void TestDataExperiment::closedFolder() {
+    QFETCH(const QStringList, classes);
+    QFETCH(const QString, closed);
+    QFETCH(const bool, known);
+    const QTemporaryDir folder;
+    for (const QString& name : classes) {
+        QVERIFY(QDir(folder.path()).mkpath(name));
+        writePng({4, 4, 1, std::vector<float>(16)}, folder.filePath(name + "/1.png").toStdString());
+    }
+    RunConfig config;
+    config.task.kind = TaskKind::Pictures;
+    config.task.path = folder.path().toStdString();
+    QVERIFY(QFile(folder.path()).setPermissions(QFile::Permissions(0x7755)));
+    QVERIFY(QFile(folder.filePath(closed)).setPermissions({}));
+    std::string refused, opened;
+    {
+        const OrdinaryUser user;
+        if (!user.holds()) QSKIP("nothing is closed to this user");
+        refused = thrownBy<InputError>([&] { factsOf(config.task); });
+        opened = thrownBy<InputError>([&] { QVERIFY(!experimentOn(config.task.path)); });
+    }
+    QVERIFY(QFile(folder.filePath(closed)).setPermissions(QFile::Permissions(0x7755)));
+    QCOMPARE(refused, "data.path: " + folder.filePath(closed).toStdString() +
+                          " cannot be read: Permission denied");
+    QCOMPARE(opened, known ? refused : "nothing thrown");
+}
+
 void TestDataExperiment::texts() {
     std::string text;
     for (int i = 0; i < 90; ++i)
         text += "line " + std::to_string(i) + "\n";
-    writeBytes(path("notes.txt"), text);
-    const auto config = experimentOn(path("notes.txt"));
-    QVERIFY(config);
-    QCOMPARE(config->task.kind, TaskKind::Text);
-    QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
-    QVERIFY(config->model.layers.find("nn.Embedding(16, 64)") != std::string::npos);
-    checkConfig(*config);
-    QCOMPARE(modelShapes(*config).error.english(), std::string());
+    for (const char* name : {"notes.txt", "NOTES.Txt"}) {
+        writeBytes(path(name), text);
+        const auto config = experimentOn(path(name));
+        QVERIFY(config);
+        QCOMPARE(config->task.kind, TaskKind::Text);
+        QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
+        QVERIFY(config->model.layers.find("nn.Embedding(16, 64)") != std::string::npos);
+        checkConfig(*config);
+        QCOMPARE(modelShapes(*config).error.english(), std::string());
+    }
 }
 
 void TestDataExperiment::notData() {
