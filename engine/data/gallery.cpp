@@ -114,9 +114,7 @@ private:
     }
     void draw(std::span<const float> x, std::span<const ChannelScale> known) {
         const auto channels = static_cast<size_t>(m_places.channels);
-        const std::vector<ChannelScale> scales = known.empty()
-                                                     ? std::vector(channels, rangeOf(x))
-                                                     : std::vector(known.begin(), known.end());
+        const auto [low, range] = rangeOf(x);
         const auto plane = static_cast<size_t>(m_places.width * m_places.height);
         for (size_t sample = 0; sample * channels * plane < x.size(); ++sample)
             for (size_t at = 0; at < plane; ++at) {
@@ -126,20 +124,20 @@ private:
                                       static_cast<int>(at) / m_places.width);
                 for (size_t c = 0; c < kGround.size(); ++c) {
                     const size_t from = std::min(c, channels - 1);
-                    to[c] = x[(sample * channels + from) * plane + at] * scales[from].deviation +
-                            scales[from].mean;
+                    const float value = x[(sample * channels + from) * plane + at];
+                    to[c] = known.empty() ? static_cast<float>((value - low) / range)
+                                          : value * known[from].deviation + known[from].mean;
                 }
             }
     }
-    /// From the lowest value to the highest: inputs may have any.
-    static ChannelScale rangeOf(std::span<const float> x) {
+    /// The lowest value, and how far above it the highest is: inputs may have any.
+    static std::pair<double, double> rangeOf(std::span<const float> x) {
         float low = INFINITY, high = -INFINITY;
         for (const float value : x) {
             low = std::fmin(low, value);
             high = std::fmax(high, value);
         }
-        const float range = high > low ? high - low : 1;
-        return {-low / range, 1 / range};
+        return {low, high > low ? double{high} - low : 1};
     }
 
     Places m_places;

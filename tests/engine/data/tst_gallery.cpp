@@ -74,6 +74,8 @@ private slots:
     void unreadableSamplesAreLeftOut();
     void samplesAreSpreadOverTheSplit();
     void mistakesAreMarked();
+    void valuesOfAnyRange_data();
+    void valuesOfAnyRange();
     void numbersOfClasses();
     void textIsWritten();
     void noPictures();
@@ -138,6 +140,35 @@ void TestGallery::samplesAreSpreadOverTheSplit() {
     QCOMPARE(gallery->samples.labels(kTarget).back(), last.labels(kTarget).front());
     const std::span<const float> x = gallery->samples.floats(kX);
     QVERIFY(std::equal(x.end() - kSide * kSide, x.end(), last.floats(kX).begin()));
+}
+
+void TestGallery::valuesOfAnyRange_data() {
+    QTest::addColumn<float>("low");
+    QTest::addColumn<float>("high");
+    QTest::newRow("far from 0") << 1e7f << 1e7f + 3;
+    QTest::newRow("subnormal") << 0.0f << 1e-39f;
+    QTest::newRow("widest") << -3e38f << 3e38f;
+    QTest::newRow("none") << 5.0f << 5.0f;
+}
+
+/// Where no scales are known: from black to white.
+void TestGallery::valuesOfAnyRange() {
+    QFETCH(const float, low);
+    QFETCH(const float, high);
+    const std::array specs{TensorSpec{"x", {1, 1, 3}}, TensorSpec{"target", {}, DType::I32, 2}};
+    Gallery gallery{Batch::of(specs, 1)};
+    const double third = low + (double{high} - low) / 3;
+    std::ranges::copy(std::array{low, static_cast<float>(third), high},
+                      gallery.samples.floats(kX).begin());
+    const Picture drawn = galleryWithMistakes(gallery, std::array{1.0f, 0.0f}, {});
+    QCOMPARE(drawn.width, 3 + 2 * 2);
+    const auto at = [&](int x) {
+        return double{drawn.values[static_cast<size_t>((2 * drawn.width + 2 + x) * 3)]};
+    };
+    const double white = high > low ? 1 : 0;
+    QCOMPARE(at(0), 0.0);
+    QVERIFY2(std::abs(at(1) - white / 3) < 1e-5, qPrintable(QString::number(at(1))));
+    QCOMPARE(at(2), white);
 }
 
 void TestGallery::mistakesAreMarked() {
