@@ -220,7 +220,7 @@ def samples():
 extern const DataSetInfo kTextData;
 const DataSetInfo kTextData{
     .name = "text",
-    .about = phrase("Settings", "the characters of a text, of which the next one is to be told"),
+    .about = phrase("Settings", "a text, whose next character the network learns to predict"),
     .settings = {"data.path", "data.context", "data.validation"},
     .targets = Targets::Classes,
     .validates = true,

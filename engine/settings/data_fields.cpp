@@ -25,7 +25,8 @@ template <class Access>
 Field channelValues(const Words& words, Access at) {
     Field field = ofDataSets(ofRun(words, at));
     field.check = [key = field.key](const std::string& text) { checkChannelValues(key, text); };
-    field.allowed = phrase("Settings", "a number, three with commas between, auto, or nothing");
+    field.allowed =
+        phrase("Settings", "a number, three numbers separated by commas, auto, or nothing");
     return field;
 }
 
@@ -74,8 +75,8 @@ std::vector<Field> sampleFields() {
         ofDataSets(
             in(ofRun(
                    {"data.context", phrase("Settings", "Context"), phrase("Settings", "characters"),
-                    phrase("Settings", "How many characters of the text a sample has. The "
-                                       "network learns which one follows them.")},
+                    phrase("Settings", "The number of characters in a sample. The network learns "
+                                       "which character comes next.")},
                    [](auto& c) -> auto& { return c.task.context; }),
                {1, 4096, Bound::Closed, true})),
         ofDataSets(ofRun(
@@ -83,6 +84,11 @@ std::vector<Field> sampleFields() {
              phrase("Settings", "The name of the column to predict; empty: the last one. With "
                                 "cross entropy its values are classes, else numbers.")},
             [](auto& c) -> auto& { return c.task.target; })),
+    };
+}
+
+std::vector<Field> pictureFields() {
+    return {
         ofDataSets(in(
             ofRun(
                 {"data.side", phrase("Settings", "Side of a sample"), phrase("Settings", "pixels"),
@@ -102,9 +108,10 @@ std::vector<Field> sampleFields() {
         ofDataSets(
             in(ofRun(
                    {"data.crop", phrase("Settings", "Move by"), phrase("Settings", "pixels"),
-                    phrase("Settings", "Pictures to train on are moved by up to so many pixels, "
-                                       "differently in each epoch, and black comes in at the edge: "
-                                       "torchvision's RandomCrop with this padding.")},
+                    phrase("Settings", "Training pictures are shifted by up to this many pixels, "
+                                       "differently in each epoch, and the edge is filled with "
+                                       "black, as torchvision's RandomCrop does with this "
+                                       "padding.")},
                    [](auto& c) -> auto& { return c.task.crop; }),
                {0, 256})),
         channelValues(
@@ -134,6 +141,11 @@ std::vector<Field> sampleFields() {
                                   "each sample that many times. The right number is 1.")},
                           [](auto& c) -> auto& { return c.task.shardReaders; }),
                       {1, 64, Bound::Closed, true})),
+    };
+}
+
+std::vector<Field> preparationFields() {
+    return {
         ofDataSets(oneOf(
             ofRun(
                 {"data.missing", phrase("Settings", "Missing values"), kNoUnit,
@@ -153,9 +165,9 @@ std::vector<Field> sampleFields() {
         ofDataSets(
             in(ofRun(
                    {"data.validation", phrase("Settings", "Held back"), kNoUnit,
-                    phrase("Settings", "The share of the samples that is not trained on, and that "
-                                       "the lanes are judged by. Which ones does not depend on "
-                                       "the seed; of a text it is the end.")},
+                    phrase("Settings", "The share of the samples that is kept for validation and "
+                                       "not trained on. Which samples these are does not depend on "
+                                       "the seed; of a text, it is the end.")},
                    [](auto& c) -> auto& { return c.task.validation; }),
                {0, 1, Bound::BelowMaximum})),
     };

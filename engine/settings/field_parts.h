@@ -16,6 +16,8 @@ inline constexpr double kLongestSchedule = 8e6;
 /// Rows of the group "Task": where samples come from that lie in files, and how they are made.
 std::vector<Field> fileFields();
 std::vector<Field> sampleFields();
+std::vector<Field> pictureFields();
+std::vector<Field> preparationFields();
 /// Rows of the groups "Optimizer", "Schedule", "Gradients", and the scaler's.
 std::vector<Field> optimizerFields();
 std::vector<Field> specialOptimizerFields();

@@ -435,6 +435,8 @@ std::vector<Field> makeTable() {
     add(phrase("Settings", "Task"), taskFields());
     add(phrase("Settings", "Task"), fileFields());
     add(phrase("Settings", "Task"), sampleFields());
+    add(phrase("Settings", "Task"), pictureFields());
+    add(phrase("Settings", "Task"), preparationFields());
     add(phrase("Settings", "Task"), regressionFields());
     add(phrase("Settings", "Task"), lossFields());
     add(phrase("Settings", "Task"), dataFields());
