@@ -12,8 +12,8 @@
 #define HALFSCOPE_VECTOR
 #endif
 
-// HALFSCOPE_INDEPENDENT: says of the loop behind it that no turn reads what another one writes, so
-// that it needs no overlap check.
+// HALFSCOPE_INDEPENDENT: tells the compiler that no iteration of the next loop reads what another
+// one writes, so that it needs no overlap check.
 #ifdef __clang__
 #define HALFSCOPE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else

@@ -31,8 +31,8 @@ public:
     /// `out`: the result's planes of the task's samples. Not of Conv2dWeightGrad.
     virtual void run(int64_t task, const float* a, const float* b, float* shared, float* thread,
                      float* out) const = 0;
-    /// Conv2dWeightGrad: a partial sum, into `shared`. `samplesOf` is asked for some samples after
-    /// the other, at most samples(0) of them at a time.
+    /// Conv2dWeightGrad: a partial sum, into `shared`. `samplesOf` is asked for one run of samples
+    /// after another, at most samples(0) at a time.
     struct Samples {
         const float *a, *b;
     };

@@ -14,7 +14,7 @@ namespace halfscope {
 /// never the highest, and a row of nothing else has none: `classes`.
 std::vector<int32_t> highestClasses(std::span<const float> scores, size_t classes);
 
-/// How many of the rows were taken for their class.
+/// How many rows have their highest score at their own class.
 int64_t countRight(std::span<const int32_t> labels, std::span<const float> scores, size_t classes);
 
 /// A table of classes: rows are true classes, columns predicted ones. Of more than kMostRows

@@ -19,8 +19,8 @@ struct Gallery {
 };
 
 /// Samples spread evenly over the split to validate on, or where it has none, to train on; at most
-/// 64, and fewer where they are large. Samples that cannot be read are left out. Of a text as many
-/// as a sheet has, one behind the other. Null where samples are neither pictures (1 or 3 channels)
+/// 64, and fewer where they are large. Samples that cannot be read are left out. Of a text, as many
+/// consecutive ones as fit on a sheet. Null where samples are neither pictures (1 or 3 channels)
 /// with classes nor characters.
 std::shared_ptr<const Gallery> galleryOf(const Dataset&);
 
@@ -29,8 +29,8 @@ std::shared_ptr<const Gallery> galleryOf(const Dataset&);
 /// numbers mean, where `names` are not just them: "0 T-shirt/top, 1 Trouser".
 Picture galleryWithClasses(const Gallery&, std::span<const std::string> names);
 /// By (rows, classes) scores: a sample that was taken for another class has a frame and that
-/// class's number; one without a highest score has only a frame. Of a text, the characters that are
-/// expected, on orange where another one follows. The caption is "58/64": how many were right.
+/// class's number; one without a highest score has only a frame. Of a text, the characters that the
+/// network expects, on orange where they are wrong. The caption is "58/64": how many were right.
 Picture galleryWithMistakes(const Gallery&, std::span<const float> scores,
                             std::span<const std::string> names);
 

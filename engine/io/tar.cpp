@@ -88,7 +88,7 @@ TarReader::TarReader(std::string path) : m_path(std::move(path)), m_file(m_path)
     const size_t count = m_file.read(start);
     if (count == start.size() && start[0] == '\x1f' && start[1] == '\x8b')
         throw InputError(phrase("Files", "%1: the archive is compressed with gzip; decompress it "
-                                         "first: samples are read from any place in it"),
+                                         "first, because samples are read in any order"),
                          pathText(m_path));
 }
 
