@@ -21,17 +21,15 @@ public:
     /// After so many steps; `make` gives the bytes, on whichever thread asks for them.
     RunCheckpoint(int64_t step, std::function<std::string()> make, Lies lies = Lies::InMemory)
         : m_step(step), m_lies(lies), m_make(std::move(make)) {}
+    /// For another run: a store tells each of them where its own bytes lie.
+    RunCheckpoint(const RunCheckpoint& other)
+        : m_step(other.m_step), m_lies(other.m_lies), m_make(other.make()) {}
+    RunCheckpoint& operator=(const RunCheckpoint&) = delete;
 
     int64_t step() const { return m_step; }
     Lies lies() const { return m_lies; }
-    /// RunError where the store has them no more.
-    std::string bytes() const {
-        const auto make = [this] {
-            const std::lock_guard lock(m_mutex);
-            return m_make;
-        }();
-        return make();
-    }
+    /// RunError if the store no longer has them.
+    std::string bytes() const { return make()(); }
     /// From now on they are read from a store, and what made them is let go.
     void setStored(std::function<std::string()> read) const {
         const std::lock_guard lock(m_mutex);
@@ -39,6 +37,11 @@ public:
     }
 
 private:
+    std::function<std::string()> make() const {
+        const std::lock_guard lock(m_mutex);
+        return m_make;
+    }
+
     const int64_t m_step;
     const Lies m_lies;
     mutable std::mutex m_mutex;

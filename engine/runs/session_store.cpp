@@ -432,7 +432,12 @@ void SessionStore::Writer::writeCheckpoint(Watched& watched, const RunSnapshot& 
     const std::shared_ptr<const RunCheckpoint>& checkpoint = now.checkpoint();
     if (!checkpoint || checkpoint == watched.checkpoint) return;
     if (checkpoint->lies() == RunCheckpoint::Lies::InFile) return;
-    const std::string bytes = checkpoint->bytes();
+    std::string bytes;
+    try {
+        bytes = checkpoint->bytes();
+    } catch (const ReportedError&) { // it lay with a run that was deleted: the rest is written
+        return;
+    }
     m_database.prepare("INSERT OR REPLACE INTO checkpoints VALUES(?1, ?2, ?3)")
         .bind(1, watched.key)
         .bind(2, checkpoint->step())

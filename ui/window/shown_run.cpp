@@ -321,7 +321,8 @@ void ShownRun::buildAgain(const Shown& back) {
             std::make_shared<const ExperimentState>(readKept(*kept, back.title.toStdString()));
         const RunPtr begun = Run::goingOn(state->recorded, now, state->step);
         RunBatch first;
-        first.checkpoint = kept; // until there is a newer one
+        // until there is a newer one; its own, as both runs are kept on disk
+        first.checkpoint = std::make_shared<const RunCheckpoint>(*kept);
         begun->append(std::move(first));
         resume(state, begun, back.title, back.preset, back.about);
     } catch (const ReportedError& error) {

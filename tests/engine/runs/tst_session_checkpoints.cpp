@@ -48,6 +48,8 @@ class TestSessionCheckpoints : public QObject {
     Q_OBJECT
 private slots:
     void checkpointsComeBack();
+    void eachRunHasItsOwn();
+    void oneThatIsGoneStopsNoOther();
     void sessionsWithoutCheckpoints();
     void aKilledProgramHasACheckpoint();
     void galleriesComeBack();
@@ -107,6 +109,49 @@ void TestSessionCheckpoints::checkpointsComeBack() {
     left[0].remove(left[0].runs().at(0));
     QCOMPARE(countOf(path, "checkpoints"), int64_t{0});
     QVERIFY_EXCEPTION_THROWN((void)back->now().checkpoint()->bytes(), RunError);
+}
+
+/// Where one run goes on from another one's checkpoint, both keep it.
+void TestSessionCheckpoints::eachRunHasItsOwn() {
+    const QTemporaryDir folder;
+    SessionStore store({folder.path().toStdString()});
+    const std::shared_ptr<Run> run = madeRun(100), next = madeRun(100);
+    store.watch(run, "one");
+    keep(*run, 100);
+    store.flush();
+    RunBatch first;
+    first.checkpoint = std::make_shared<const RunCheckpoint>(*run->now().checkpoint());
+    next->append(std::move(first));
+    store.watch(next, "two");
+    store.flush();
+    QCOMPARE(countOf(store.path(), "checkpoints"), int64_t{2});
+    appendRows(*next, 101, 200);
+    keep(*next, 200);
+    store.flush(); // in place of its first one
+    QCOMPARE(run->now().checkpoint()->bytes(), contentAfter(100));
+    store.forget(next.get());
+    store.flush();
+    QCOMPARE(run->now().checkpoint()->bytes(), contentAfter(100));
+}
+
+void TestSessionCheckpoints::oneThatIsGoneStopsNoOther() {
+    const QTemporaryDir folder;
+    SessionStore store({folder.path().toStdString()});
+    const std::shared_ptr<Run> run = madeRun(100), other = madeRun(100);
+    RunBatch lost;
+    lost.checkpoint = std::make_shared<const RunCheckpoint>(
+        100, []() -> std::string { throw RunError(Message::data("it is gone")); });
+    run->append(std::move(lost));
+    keep(*other, 100);
+    store.watch(run, "one");
+    store.watch(other, "two");
+    store.flush();
+    QVERIFY2(store.problem().empty(), store.problem().english().c_str());
+    QCOMPARE(countOf(store.path(), "runs"), int64_t{2});
+    QCOMPARE(countOf(store.path(), "checkpoints"), int64_t{1});
+    keep(*run, 100); // a newer one can be had
+    store.flush();
+    QCOMPARE(countOf(store.path(), "checkpoints"), int64_t{2});
 }
 
 /// Those of earlier versions lack the tables.

@@ -73,6 +73,7 @@ private slots:
     void aClosedWindowLeavesNothing();
     void aFolderThatCannotBeMade();
     void pausesWhenMemoryIsFull();
+    void aRunKeepsItsNetworksBesideOneThatGoesOn();
 
 private:
     QTemporaryDir m_settings;
@@ -252,6 +253,36 @@ void TestSessionKeeper::pausesWhenMemoryIsFull() {
     QVERIFY2(opened.window.bannerText().contains(QStringLiteral("1.00 MiB")),
              qPrintable(opened.window.bannerText()));
     QVERIFY(opened.window.shown().run()->step() > 100);
+}
+
+/// Both have the same checkpoint at first; then that of the later one is replaced.
+void TestSessionKeeper::aRunKeepsItsNetworksBesideOneThatGoesOn() {
+    const QTemporaryDir sessions;
+    Opened opened(tinyConfig(40), keeping(sessions));
+    MainWindow& window = opened.window;
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QVERIFY(QTest::qWaitFor([&] { return window.shown().run()->step() == 40; }, kPatience));
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    const auto bringBack = [&] {
+        window.bringBack();
+        return reaches(window, SessionState::Finished) && window.showsSaved() &&
+               window.shown().run()->step() == 40;
+    };
+    QVERIFY(bringBack());
+    window.shown().setPace(50);
+    window.play(); // the run that goes on is kept with the checkpoint after step 40
+    QVERIFY(QTest::qWaitFor([&] { return !window.showsSaved(); }, kPatience));
+    window.keepSession();
+    window.controller().pause(); // and now with one of its own
+    QVERIFY(reaches(window, SessionState::Paused));
+    const auto hasOwn = [&] { return window.shown().run()->now().checkpoint()->step() > 40; };
+    QVERIFY(QTest::qWaitFor(hasOwn, kPatience));
+    window.keepSession();
+    QVERIFY(bringBack());
+    QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+    QCOMPARE(window.controller().info()->goesOnAfter.value_or(0), int64_t{40});
 }
 
 } // namespace tst_session_keeper
