@@ -23,6 +23,12 @@ void LaneTotals::add(int64_t step, MetricId id, double value) {
     addValue(id, value);
 }
 
+LaneTotals LaneTotals::ofLane(int32_t lane) const {
+    LaneTotals totals = *this;
+    totals.m_last.lane = lane;
+    return totals;
+}
+
 void LaneTotals::addValue(MetricId id, double value) {
     if (id == metric::ValidationLoss) m_validationLoss = value;
     if (id == metric::TrainingAccuracy) m_trainingAccuracy = value;

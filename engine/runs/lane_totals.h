@@ -18,6 +18,8 @@ public:
     void add(const Event&);
     /// A value of a step that came apart from its row.
     void add(int64_t step, MetricId, double value);
+    /// The same for a lane that has the rows of this one so far.
+    LaneTotals ofLane(int32_t) const;
 
     int64_t steps() const { return m_skips.steps(); }
     /// The newest row; step 0 when there is none.

@@ -107,6 +107,18 @@ StepRow RunSnapshot::row(int lane, int64_t step) const {
     return row;
 }
 
+std::vector<StepRow> RunSnapshot::rows(int lane, int64_t from, int64_t to) const {
+    std::vector<StepRow> rows(static_cast<size_t>(to - from + 1));
+    for (MetricId id = 0; id < metric::kKnown; ++id)
+        column(lane, id).values(from, to, [&](int64_t step, double value) {
+            StepRow& row = rows[static_cast<size_t>(step - from)];
+            if (row.step == 0) row = StepRow(step, lane);
+            row.set(id, value);
+        });
+    std::erase_if(rows, [](const StepRow& row) { return row.step == 0; });
+    return rows;
+}
+
 double RunSnapshot::trailingMedian(int lane, MetricId id, size_t values) const {
     return halfscope::trailingMedian(column(lane, id), std::numeric_limits<int64_t>::max(), values);
 }
@@ -214,11 +226,18 @@ void Run::addLane(LaneInfo lane, const LanePast& past) {
 
 /// For the newest lane.
 LaneTotals Run::totalsOf(const LanePast& past) const {
-    LaneTotals totals;
     const int own = m_now.laneCount() - 1;
-    m_now.column(own, metric::Loss).values(1, past.upTo, [&](int64_t step, double) {
-        totals.add(m_now.row(own, step));
-    });
+    const LaneTotals& all = past.of.totals(past.lane);
+    bool whole = all.last().step <= past.upTo; // then no row has to be read again
+    for (const Event& event : past.of.events())
+        whole = whole && (event.lane != past.lane || event.step <= past.upTo);
+    if (whole) return all.ofLane(own);
+    LaneTotals totals;
+    constexpr int64_t kBlock = 1024;
+    const int64_t last = m_now.column(own, metric::Loss).lastStep();
+    for (int64_t from = 1; from <= last; from += kBlock)
+        for (const StepRow& row : m_now.rows(own, from, std::min(last, from + kBlock - 1)))
+            if (row.measured(metric::Loss)) totals.add(row);
     for (const Event& event : past.of.events())
         if (event.lane == past.lane && event.step <= past.upTo) totals.add(event);
     return totals;

@@ -109,6 +109,9 @@ public:
     const Column& column(int lane, MetricId) const;
     /// All known metrics at a step.
     StepRow row(int lane, int64_t step) const;
+    /// The same for the steps from..to, both included, that the lane has; column by column, so that
+    /// many cost little.
+    std::vector<StepRow> rows(int lane, int64_t from, int64_t to) const;
     /// The lane's newest row, its skipped steps and the loss scale that it has now. A fork has its
     /// parent's up to the fork.
     const LaneTotals& totals(int lane) const { return m_totals[static_cast<size_t>(lane)]; }

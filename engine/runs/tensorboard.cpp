@@ -279,19 +279,12 @@ namespace {
 
 /// The rows of a lane, and the values of metrics that only a file knows, from columns.
 void gather(const RunSnapshot& run, int lane, int64_t from, int64_t to, RunBatch& batch) {
-    std::vector<StepRow> rows(static_cast<size_t>(to - from + 1));
-    for (MetricId id = 0; id < static_cast<MetricId>(run.metrics().size()); ++id)
+    const std::vector<StepRow> rows = run.rows(lane, from, to);
+    batch.rows.insert(batch.rows.end(), rows.begin(), rows.end());
+    for (MetricId id = metric::kKnown; id < static_cast<MetricId>(run.metrics().size()); ++id)
         run.column(lane, id).values(from, to, [&](int64_t step, double value) {
-            if (id >= metric::kKnown) {
-                batch.samples.push_back({step, lane, id, value});
-                return;
-            }
-            StepRow& row = rows[static_cast<size_t>(step - from)];
-            if (row.step == 0) row = StepRow(step, lane);
-            row.set(id, value);
+            batch.samples.push_back({step, lane, id, value});
         });
-    for (const StepRow& row : rows)
-        if (row.step > 0) batch.rows.push_back(row);
 }
 
 } // namespace

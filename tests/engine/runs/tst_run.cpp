@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 
@@ -63,6 +64,8 @@ private slots:
     void snapshotsStay();
     void readersBesideTheWriter();
     void forks();
+    void goesOn();
+    void goesOnWithoutReadingAll();
     void metricsOfAFile();
     void gradients();
     void refuses();
@@ -267,6 +270,77 @@ void TestRun::forks() {
     second.lanes = {{"amp-fp16-3", "fork", 1, 4500}};
     run.append(std::move(second));
     QCOMPARE(run.now().totals(4).scaleAfter(), 16384.0f);
+}
+
+namespace {
+
+bool sameTotals(const LaneTotals& a, const LaneTotals& b) {
+    return a.steps() == b.steps() && sameRow(a.last(), b.last()) &&
+           a.skips().skipped() == b.skips().skipped() &&
+           a.skips().atStart() == b.skips().atStart() && a.scaleAfter() == b.scaleAfter() &&
+           a.validationLoss() == b.validationLoss() && a.accuracy() == b.accuracy() &&
+           a.bestAccuracy() == b.bestAccuracy();
+}
+
+/// Rows with a validation now and then, and a backoff at step 4500.
+std::unique_ptr<Run> validated(int64_t steps) {
+    std::unique_ptr<Run> run(new Run(twoLanes()));
+    RunBatch batch = batchOf(1, steps);
+    for (StepRow& row : batch.rows)
+        if (row.step % 100 == 0)
+            row.set(metric::ValidationLoss, 1.0 / static_cast<double>(row.step))
+                .set(metric::Accuracy, static_cast<double>(row.step % 700) / 700);
+    if (steps >= 4500) batch.events = {{EventKind::Backoff, 4500, 1, 32768, 16384, {}, {}}};
+    run->append(std::move(batch));
+    return run;
+}
+
+/// Nothing can be read from it.
+class CountingStore : public ChunkStore {
+public:
+    std::vector<std::byte> read(int64_t) const override {
+        ++reads;
+        return {};
+    }
+    mutable int reads = 0;
+};
+
+} // namespace
+
+/// From any step, the rows and totals are those of a run that ended there.
+void TestRun::goesOn() {
+    const RunConfig config = defaultConfig();
+    const auto run = validated(5000);
+    for (const int64_t step :
+         {int64_t{1}, int64_t{1024}, int64_t{4499}, int64_t{4500}, int64_t{5000}}) {
+        const auto whole = validated(step);
+        const std::shared_ptr<Run> begun = Run::goingOn(config, run->now(), step);
+        QCOMPARE(begun->now().laneCount(), 2);
+        for (int lane = 0; lane < 2; ++lane) {
+            QVERIFY(sameTotals(begun->now().totals(lane), whole->now().totals(lane)));
+            for (const int64_t at : {int64_t{1}, step, step + 1})
+                QVERIFY(sameRow(begun->now().row(lane, at), whole->now().row(lane, at)));
+        }
+    }
+    const std::vector<StepRow> rows = run->now().rows(1, 4990, 5010);
+    QCOMPARE(rows.size(), size_t{11});
+    for (const StepRow& row : rows)
+        QVERIFY(sameRow(row, run->now().row(1, row.step)));
+}
+
+/// Nearly all values of a long run lie on disk: from its last step on, they stay there.
+void TestRun::goesOnWithoutReadingAll() {
+    const auto run = validated(20000);
+    const auto store = std::make_shared<CountingStore>();
+    for (int lane = 0; lane < 2; ++lane)
+        for (MetricId id = 0; id < metric::kKnown; ++id)
+            for (const auto& chunk : run->column(lane, id).fullChunks()) {
+                chunk->setStored(store, 1);
+                (void)chunk->drop();
+            }
+    const std::shared_ptr<Run> begun = Run::goingOn(defaultConfig(), run->now(), 20000);
+    QCOMPARE(store->reads, 0);
+    QVERIFY(sameTotals(begun->now().totals(1), run->now().totals(1)));
 }
 
 void TestRun::metricsOfAFile() {
