@@ -1,6 +1,7 @@
 // How batches become columns, and what a snapshot shares with its run.
 #include "engine/runs/run.h"
 
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/settings/lane_titles.h"
 
@@ -235,9 +236,11 @@ LaneTotals Run::totalsOf(const LanePast& past) const {
     LaneTotals totals;
     constexpr int64_t kBlock = 1024;
     const int64_t last = m_now.column(own, metric::Loss).lastStep();
-    for (int64_t from = 1; from <= last; from += kBlock)
+    for (int64_t from = 1; from <= last; from += kBlock) {
+        checkCancelled();
         for (const StepRow& row : m_now.rows(own, from, std::min(last, from + kBlock - 1)))
             if (row.measured(metric::Loss)) totals.add(row);
+    }
     for (const Event& event : past.of.events())
         if (event.lane == past.lane && event.step <= past.upTo) totals.add(event);
     return totals;

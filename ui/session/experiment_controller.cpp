@@ -48,8 +48,7 @@ ExperimentController::~ExperimentController() {
     while (!m_thread.wait(5));
 }
 
-void ExperimentController::reset(const RunConfig& config,
-                                 std::shared_ptr<const ExperimentState> from) {
+void ExperimentController::reset(const RunConfig& config, BeginningReader from) {
     m_whenBuilt.reset();
     m_asked.reset();
     m_channel->post(ResetCommand{config, ++m_number, std::move(from)});

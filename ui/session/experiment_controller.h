@@ -27,9 +27,10 @@ public:
     /// What the current run was built as; null until it is built.
     const SessionInfoPtr& info() const { return m_info; }
 
-    /// Throws away the current run and builds another one, which goes on from a state of these
-    /// settings if one is given. What drain() gives from now on is of the new one.
-    void reset(const RunConfig&, std::shared_ptr<const ExperimentState> from = nullptr);
+    /// Throws away the current run and builds another one, which goes on from what `from` reads;
+    /// where that fails, refused() comes, and the run begins at the start of these settings. What
+    /// drain() gives from now on is of the new one.
+    void reset(const RunConfig&, BeginningReader from = nullptr);
     /// While a run is built, the last of these acts once it is there, after the edits that its
     /// receiver of built() sends.
     void play();

@@ -11,8 +11,7 @@
 
 namespace halfscope {
 
-std::shared_ptr<Run> runOf(const SessionInfo& session, const std::string& preset,
-                           const std::shared_ptr<Run>& begun) {
+std::shared_ptr<Run> runOf(const SessionInfo& session, const std::string& preset) {
     RunInfo info;
     info.config = session.config;
     info.recorded = session.recorded;
@@ -22,11 +21,11 @@ std::shared_ptr<Run> runOf(const SessionInfo& session, const std::string& preset
     info.memory = session.memory;
     info.program = QCoreApplication::applicationVersion().toStdString();
     info.compiler = compilerVersion();
-    if (begun) {
+    if (session.begun) {
         RunBatch batch;
         batch.info = std::move(info);
-        begun->append(std::move(batch));
-        return begun;
+        session.begun->append(std::move(batch));
+        return session.begun;
     }
     std::vector<LaneInfo> lanes = lanesOf(session.recorded);
     lanes.resize(session.laneNames.size()); // others are forked later

@@ -12,9 +12,8 @@
 namespace halfscope {
 
 /// The run of networks that were built, without rows, or with those before the checkpoint that they
-/// go on from: `begun`, unless it is null.
-std::shared_ptr<Run> runOf(const SessionInfo&, const std::string& preset,
-                           const std::shared_ptr<Run>& begun);
+/// go on from.
+std::shared_ptr<Run> runOf(const SessionInfo&, const std::string& preset);
 
 class RunFeed {
 public:

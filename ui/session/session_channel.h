@@ -2,13 +2,15 @@
 // values: step rows, events and the newest picture one way, commands the other. No signals, no Qt.
 #pragma once
 
-#include "engine/runs/run_checkpoint.h"
+#include "engine/runs/run.h"
 #include "ui/session/step_ring.h"
 #include "ui/session/training_run.h"
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -21,11 +23,19 @@ enum class SessionState : uint8_t { Building, Ready, Running, Paused, Finished, 
 struct PlayCommand {};
 struct PauseCommand {};
 struct StepCommand {};
+/// What a run goes on from.
+struct Beginning {
+    std::shared_ptr<const ExperimentState> state{}; ///< of a checkpoint; null: from the start
+    std::shared_ptr<Run> run{};                     ///< with the rows up to there; or null
+};
+/// Called on the training thread, as a checkpoint and many rows take long to read. InputError,
+/// RunError.
+using BeginningReader = std::function<Beginning()>;
 struct ResetCommand {
     RunConfig config;
     uint32_t run = 0; ///< rows, events and pictures of this run carry the number
-    /// Of a checkpoint, that the run goes on from; null: from the start.
-    std::shared_ptr<const ExperimentState> from{};
+    /// Null: the run begins at the start. Else the settings are the state's.
+    BeginningReader from{};
 };
 struct EditCommand {
     int lane = -1; ///< -1: a field of the run
@@ -52,6 +62,7 @@ using Command = std::variant<PlayCommand, PauseCommand, StepCommand, ResetComman
 struct SessionInfo {
     uint32_t run = 0;
     std::optional<int64_t> goesOnAfter{}; ///< the step of a checkpoint
+    std::shared_ptr<Run> begun{};         ///< with the rows up to there; or null
     RunConfig config, recorded;           ///< TrainingRun
     std::vector<std::string> laneNames;
     std::vector<MemoryUse> memory; ///< TrainingRun::memory()

@@ -1,6 +1,7 @@
 // The training loop: commands, then one step of all lanes, then the rows into the channel.
 #include "ui/session/training_worker.h"
 
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/train/checkpoint.h"
@@ -148,12 +149,15 @@ void TrainingWorker::build(const ResetCommand& reset) {
     m_keepsStates = true;
     setState(SessionState::Building);
     try {
-        m_run = m_factory(reset.config, m_channel->newRun());
+        const std::stop_token stop = m_channel->newRun();
+        const Beginning from = read(reset, stop);
+        m_run = m_factory(from.state ? from.state->recorded : reset.config, stop);
         m_channel->setTarget(m_run.get());
-        if (reset.from) m_run->resume(*reset.from);
+        if (from.state) m_run->resume(*from.state);
         auto info = std::make_shared<SessionInfo>();
         info->run = m_number;
-        if (reset.from) info->goesOnAfter = reset.from->step;
+        if (from.state) info->goesOnAfter = from.state->step;
+        info->begun = from.run;
         info->config = m_run->config();
         info->recorded = m_run->recorded();
         m_changes = m_run->changes();
@@ -169,6 +173,17 @@ void TrainingWorker::build(const ResetCommand& reset) {
         look();
     } catch (const std::exception&) {
         fail();
+    }
+}
+
+Beginning TrainingWorker::read(const ResetCommand& reset, const std::stop_token& stop) {
+    if (!reset.from) return {};
+    const Cancellable scope(stop);
+    try {
+        return reset.from();
+    } catch (const ReportedError& error) { // untrained networks are better than none
+        emit refused(error.message());
+        return {};
     }
 }
 

@@ -51,6 +51,8 @@ private:
     }
     void obey(Command&);
     void build(const ResetCommand&);
+    /// What the run goes on from; nothing where that cannot be read.
+    Beginning read(const ResetCommand&, const std::stop_token&);
     void edit(const EditCommand&);
     /// Carries out the fork that was asked for, between two steps.
     void fork();

@@ -89,8 +89,7 @@ void ShownRun::resume(std::shared_ptr<const ExperimentState> from, const RunPtr&
                       const QString& title, const QString& preset, const QString& about) {
     const RunConfig config = from->recorded;
     prepare(config, preset, title, about);
-    m_from = std::move(from);
-    m_begun = begun;
+    m_from = [from = std::move(from), begun] { return Beginning{from, begun}; };
     restart();
 }
 
@@ -103,8 +102,7 @@ void ShownRun::load(const RunConfig& config, const QString& preset, const QStrin
 void ShownRun::prepare(const RunConfig& config, const QString& preset, const QString& title,
                        const QString& about) {
     m_savedJob.reset();
-    m_from.reset();
-    m_begun.reset();
+    m_from = nullptr;
     ++m_experiment;
     m_about = about;
     m_preset = preset;
@@ -180,7 +178,8 @@ void ShownRun::playOrPause() {
 void ShownRun::restart() {
     m_parts.banner->hide();
     m_stays = false;
-    guarded(*m_parts.banner, [this] {
+    const BeginningReader from = std::exchange(m_from, nullptr);
+    guarded(*m_parts.banner, [&] {
         RunConfig config = m_models.config.config();
         // what a recorded run went through comes again as it is opened, not at a reset
         if (const std::optional<RunConfig> planned = std::exchange(m_planned, std::nullopt)) {
@@ -189,7 +188,7 @@ void ShownRun::restart() {
         }
         checkConfig(config);
         m_models.config.startBuilding();
-        m_controller.reset(config, std::exchange(m_from, nullptr));
+        m_controller.reset(config, from);
         invite();
     });
 }
@@ -204,7 +203,7 @@ void ShownRun::fork(int lane, int parent) {
 
 void ShownRun::showBuilt() {
     const SessionInfo& info = *m_controller.info();
-    m_current = runOf(info, m_preset.toStdString(), std::exchange(m_begun, nullptr));
+    m_current = runOf(info, m_preset.toStdString());
     m_feed.emplace(m_current);
     if (info.goesOnAfter) { // first what it began as, then what forks and edits have made of it
         RunConfig begun = info.recorded;
@@ -312,23 +311,20 @@ void ShownRun::bringBack(RunId id) {
 }
 
 void ShownRun::buildAgain(const Shown& back) {
-    const RunSnapshot& now = back.run->now();
-    const std::shared_ptr<const RunCheckpoint>& kept = now.checkpoint();
-    const auto anew = [&] { load(now.info().recorded, back.preset, back.title, back.about); };
-    if (!kept) return anew();
-    try {
-        const auto state =
-            std::make_shared<const ExperimentState>(readKept(*kept, back.title.toStdString()));
-        const RunPtr begun = Run::goingOn(state->recorded, now, state->step);
-        RunBatch first;
-        // until there is a newer one; its own, as both runs are kept on disk
-        first.checkpoint = std::make_shared<const RunCheckpoint>(*kept);
-        begun->append(std::move(first));
-        resume(state, begun, back.title, back.preset, back.about);
-    } catch (const ReportedError& error) {
-        anew();
-        m_parts.banner->showText(translated(error));
-    }
+    const RunSnapshot now = back.run->snapshot();
+    prepare(now.info().recorded, back.preset, back.title, back.about);
+    if (now.checkpoint())
+        m_from = [now, name = back.title.toStdString()] {
+            const RunCheckpoint& kept = *now.checkpoint();
+            Beginning from{std::make_shared<const ExperimentState>(readKept(kept, name))};
+            from.run = Run::goingOn(from.state->recorded, now, from.state->step);
+            RunBatch first;
+            // until there is a newer one; its own, as both runs are kept on disk
+            first.checkpoint = std::make_shared<const RunCheckpoint>(kept);
+            from.run->append(std::move(first));
+            return from;
+        };
+    restart();
 }
 
 void ShownRun::repeat(RunId id) {

@@ -112,7 +112,8 @@ private:
                  const QString& about);
     void showBuilt();
     void invite();
-    /// Builds the networks of a run of the list: as its checkpoint has them, else untrained ones.
+    /// Builds the networks of a run of the list: as its checkpoint has them, which is read on the
+    /// training thread, else untrained ones.
     void buildAgain(const Shown&);
     /// A run of the experiment that is loaded.
     Shown ofExperiment(const RunPtr&, int64_t savedRows) const;
@@ -143,10 +144,9 @@ private:
     qint64 m_stopStride = 300; ///< how many more steps Continue asks for
     double m_worthSeconds = 60;
     std::optional<RunConfig> m_planned; ///< whose forks and edits come with the next build
-    std::shared_ptr<const ExperimentState> m_from; ///< what the next build goes on from; null
-    RunPtr m_begun;                                ///< with the rows up to there; null
-    RunPtr m_current;              ///< of the networks that were built last; null before
-    std::optional<RunFeed> m_feed; ///< into m_current
+    BeginningReader m_from;             ///< what the next build goes on from; null
+    RunPtr m_current;                   ///< of the networks that were built last; null before
+    std::optional<RunFeed> m_feed;      ///< into m_current
     Shown m_shown;
     bool m_stays = false;            ///< what is shown until a training takes a step
     std::map<RunId, Shown> m_others; ///< runs of the list that are not shown

@@ -6,11 +6,17 @@
 #include "tests/support/plot_parts.h"
 #include "tests/support/saved_run_parts.h"
 
+#include <QElapsedTimer>
 #include <QLabel>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QStatusBar>
 #include <QTimer>
+
+#include <chrono>
+#include <functional>
+#include <new>
+#include <semaphore>
 
 namespace tst_kept_run {
 
@@ -75,6 +81,8 @@ private slots:
     void itTakesTurns();
     void whatFailedIsKeptToo();
     void aTrainingTakesItsPlace();
+    void itsNetworksAreReadAside();
+    void networksThatCannotBeRead();
     void longOnesAreTold();
     void closingAsks();
     void closingAsksForNoShortOrSavedRun();
@@ -178,6 +186,78 @@ void TestKeptRun::aTrainingTakesItsPlace() {
                              kPatience);
     QVERIFY(window.canBringBack());
     window.bringBack();
+    QVERIFY(isBack(window));
+}
+
+namespace {
+
+/// From now on the checkpoint of the run that is shown is read through `read`.
+bool readsThrough(MainWindow& window,
+                  std::function<std::string(const RunCheckpoint& before)> read) {
+    Run& run = *window.shown().run();
+    if (!QTest::qWaitFor([&] { return run.now().checkpoint() != nullptr; }, kPatience))
+        return false;
+    RunBatch batch;
+    const auto before = run.now().checkpoint();
+    batch.checkpoint = std::make_shared<const RunCheckpoint>(
+        before->step(), [before, read = std::move(read)] { return read(*before); });
+    run.append(std::move(batch));
+    return true;
+}
+
+} // namespace
+
+/// It may be large, and its rows many: the run is there at once, and Play waits for its networks.
+void TestKeptRun::itsNetworksAreReadAside() {
+    std::binary_semaphore released{0};
+    Opened opened(skippingConfig());
+    MainWindow& window = opened.window;
+    QVERIFY(trains(window));
+    QVERIFY(readsThrough(window, [&](const RunCheckpoint& before) {
+        (void)released.try_acquire_for(std::chrono::milliseconds(kPatience));
+        return before.bytes();
+    }));
+    window.restart();
+    QVERIFY(isEmptyAgain(window));
+    QElapsedTimer clock;
+    clock.start();
+    window.bringBack();
+    QVERIFY(window.showsSaved());
+    QCOMPARE(window.run().step(), kTrained);
+    QTest::qWait(50);
+    QCOMPARE(window.controller().state(), SessionState::Building);
+    QVERIFY(clock.elapsed() < kPatience / 2);
+    released.release();
+    QVERIFY(isBack(window));
+    QCOMPARE(window.controller().info()->goesOnAfter.value_or(0), kTrained);
+}
+
+/// Then its settings are built, and what was wrong is said; it comes back once it can be read.
+void TestKeptRun::networksThatCannotBeRead() {
+    int reads = 0;
+    Opened opened(skippingConfig());
+    MainWindow& window = opened.window;
+    QVERIFY(trains(window));
+    QVERIFY(readsThrough(window, [&](const RunCheckpoint& before) {
+        if (++reads == 1) throw RunError(Message::data("it is gone"));
+        if (reads == 2) throw std::bad_alloc();
+        return before.bytes();
+    }));
+    for (const SessionState after :
+         {SessionState::Ready, SessionState::Failed, SessionState::Finished}) {
+        window.restart();
+        QVERIFY(isEmptyAgain(window));
+        window.bringBack();
+        QVERIFY(reaches(window, after));
+        QVERIFY(window.showsSaved());
+        QCOMPARE(window.run().step(), kTrained);
+        const QString told = after == SessionState::Ready    ? QStringLiteral("it is gone")
+                             : after == SessionState::Failed ? QStringLiteral("memory")
+                                                             : QString();
+        QVERIFY2(window.bannerText().contains(told) &&
+                     window.bannerText().isEmpty() == told.isEmpty(),
+                 qPrintable(window.bannerText()));
+    }
     QVERIFY(isBack(window));
 }
 
