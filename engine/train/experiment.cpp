@@ -122,6 +122,13 @@ ExperimentState Experiment::state() {
     return state;
 }
 
+size_t Experiment::stateBytes() const {
+    size_t bytes = 0;
+    for (const auto& lane : m_lanes)
+        bytes += lane->stateBytes();
+    return bytes;
+}
+
 void Experiment::buildLanes(const std::string& device, const std::stop_token& stop) {
     m_device = device;
     Weights given;

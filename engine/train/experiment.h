@@ -43,6 +43,8 @@ public:
 
     /// All of it as it is now; RunError in the middle of a step.
     ExperimentState state();
+    /// That its values take, in all lanes.
+    size_t stateBytes() const;
 
     /// As it is now, `steps` where epochs decide too: lanes that were forked stand among the lanes,
     /// edits among the settings.

@@ -295,6 +295,14 @@ LaneState Trainer::state() const {
     return state;
 }
 
+size_t Trainer::stateBytes() const {
+    const Graph& graph = m_impl->at->graph();
+    size_t bytes = 0;
+    for (const StateInfo& each : graph.states())
+        bytes += graph[each.node].bytes();
+    return bytes;
+}
+
 void Trainer::restore(const LaneState& state) {
     Impl& impl = *m_impl;
     for (const StateInfo& each : impl.at->graph().states())

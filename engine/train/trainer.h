@@ -49,6 +49,7 @@ public:
     Weights weights();
     /// All that the lane needs in order to go on from here, see LaneState.
     LaneState state() const;
+    size_t stateBytes() const; ///< that its values take
     /// Goes on from there, whichever device the state comes from. States that this lane stores in
     /// another dtype are converted. InputError, before anything is changed, where the state is not
     /// one of this lane's step.

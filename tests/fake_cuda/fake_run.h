@@ -26,6 +26,8 @@ struct FakeScript {
     std::atomic<int> refusals{0};        ///< that often they are stopped midway
     std::atomic<int64_t> exhaustAt{0};   ///< this step uses up the memory; 0: none does
     std::function<void()> exhaust, give; ///< uses it up, and gives it back with the run
+    std::atomic<size_t> stateBytes{0};   ///< of a checkpoint; 0: there is none
+    std::function<void()> copyState;     ///< called while one is made
 };
 
 class FakeRun final : public TrainingRun {
@@ -93,6 +95,13 @@ public:
     }
     void fork(int, const LaneConfig&, std::vector<Event>&) override {
         throw InputError(Message::data("this run forks no lanes"));
+    }
+    size_t stateBytes() const override { return m_script.stateBytes; }
+    ExperimentState state() override {
+        if (m_script.copyState) m_script.copyState();
+        ExperimentState state;
+        state.step = m_step;
+        return state;
     }
     Picture target() const override { return {2, 2, 1, {0, 1, 1, 0}}; }
     Snapshot snapshot() override {

@@ -54,6 +54,7 @@ public:
     }
     void resume(const ExperimentState& state) override { m_experiment.resume(state); }
     ExperimentState state() override { return m_experiment.state(); }
+    size_t stateBytes() const override { return m_experiment.stateBytes(); }
     std::optional<std::string> laneFile(LaneFile file, int lane,
                                         const std::string& program) override {
         return laneFileBytes(m_experiment, file, lane, program);

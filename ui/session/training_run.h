@@ -33,9 +33,10 @@ public:
                          std::vector<Event>&) = 0;
     /// Experiment::fork().
     virtual void fork(int parent, const LaneConfig&, std::vector<Event>&) = 0;
-    /// Experiment::resume() and state().
+    /// Experiment::resume(), state() and stateBytes(); 0 where there is no state.
     virtual void resume(const ExperimentState&) {}
     virtual ExperimentState state() { return {}; }
+    virtual size_t stateBytes() const { return 0; }
     /// laneFileBytes() of the program's version.
     virtual std::optional<std::string> laneFile(LaneFile, int /*lane*/,
                                                 const std::string& /*program*/) {

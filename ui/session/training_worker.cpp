@@ -40,14 +40,6 @@ struct Overloaded : F... {
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>; // C++20 has it by itself, clang 14 has not
 
-size_t bytesOf(const ExperimentState& state) {
-    size_t bytes = 0;
-    for (const LaneState& lane : state.lanes)
-        for (const auto& [name, values] : lane.states)
-            bytes += values.bytes.size();
-    return bytes;
-}
-
 double secondsOf(Clock::time_point time) {
     return std::chrono::duration<double>(time.time_since_epoch()).count();
 }
@@ -146,7 +138,6 @@ void TrainingWorker::build(const ResetCommand& reset) {
     m_steps = {};
     m_nextState = Clock::now() + kBetweenStates;
     m_keptStep = -1;
-    m_keepsStates = true;
     setState(SessionState::Building);
     try {
         const std::stop_token stop = m_channel->newRun();
@@ -317,11 +308,17 @@ void TrainingWorker::keepChange() {
 }
 
 void TrainingWorker::keepState() {
-    if (!m_keepsStates || !m_run || m_midway || m_run->step() == m_keptStep) return;
+    if (!m_run || m_midway || m_run->step() == m_keptStep) return;
     const auto start = Clock::now();
-    ExperimentState state = m_run->state();
-    m_keepsStates = !state.lanes.empty() && bytesOf(state) <= kMostStateBytes;
-    if (!m_keepsStates) return;
+    m_nextState = start + kBetweenStates;
+    const size_t bytes = m_run->stateBytes();
+    if (bytes == 0 || bytes > kMostStateBytes) return;
+    ExperimentState state;
+    try {
+        state = m_run->state();
+    } catch (const std::bad_alloc&) { // it trains on without
+        return;
+    }
     m_keptStep = state.step;
     m_channel->publish(
         m_number,

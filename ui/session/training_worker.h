@@ -96,7 +96,6 @@ private:
     double m_pictureSeconds = 0; ///< what the last picture took
     std::chrono::steady_clock::time_point m_nextState{};
     int64_t m_keptStep = -1;   ///< of the last checkpoint
-    bool m_keepsStates = true; ///< of this run; not where they are too large
     GradientPace m_counts;     ///< of the run
     StepPace m_steps;
     Message m_outOfMemory;             ///< the sentence, made while there is memory

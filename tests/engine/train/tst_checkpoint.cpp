@@ -126,8 +126,13 @@ void TestCheckpoint::compare(Run& whole, const Run& part, int64_t from, int64_t 
         QCOMPARE(rest.events[i].text, whole.events[part.events.size() + i].text);
     const ExperimentState a = rest.experiment->state(), b = whole.experiment->state();
     QCOMPARE(a.lanes.size(), b.lanes.size());
-    for (size_t i = 0; i < a.lanes.size(); ++i)
+    size_t bytes = 0;
+    for (size_t i = 0; i < a.lanes.size(); ++i) {
         QVERIFY2(a.lanes[i] == b.lanes[i], qPrintable(QString("lane %1").arg(i)));
+        for (const auto& [name, values] : a.lanes[i].states)
+            bytes += values.bytes.size();
+    }
+    QCOMPARE(rest.experiment->stateBytes(), bytes);
     QCOMPARE(configText(a.recorded), configText(b.recorded));
 }
 

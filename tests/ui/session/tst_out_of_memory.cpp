@@ -26,6 +26,7 @@ class TestOutOfMemory : public QObject {
 private slots:
     void onTheTrainingThread();
     void onTheWindowsThread();
+    void ofACheckpoint();
 };
 
 /// Not a byte is left until the run has gone; the next run is as good as any.
@@ -83,6 +84,25 @@ void TestOutOfMemory::onTheWindowsThread() {
     QTemporaryDir folder;
     QVERIFY(opened.window.saveResults(folder.filePath(QStringLiteral("kept")))
                 .contains(QStringLiteral("steps.csv")));
+}
+
+/// Nobody asked for it: the training goes on without.
+void TestOutOfMemory::ofACheckpoint() {
+    FakeScript script;
+    script.stateBytes = 100;
+    int copies = 0;
+    script.copyState = [&] {
+        ++copies;
+        throw std::bad_alloc();
+    };
+    ExperimentController controller(fakeFactory(script));
+    QSignalSpy failed(&controller, &ExperimentController::failed);
+    controller.reset(tinyConfig(10));
+    controller.play();
+    QTRY_COMPARE_WITH_TIMEOUT(controller.state(), SessionState::Finished, kPatience);
+    QCOMPARE(copies, 1);
+    QCOMPARE(failed.size(), 0);
+    QVERIFY(controller.drain().checkpoint == nullptr);
 }
 
 QTEST_MAIN(TestOutOfMemory)

@@ -82,6 +82,7 @@ private slots:
     void resetOverridesWhatWaits();
     void pauseReachesALongStep();
     void pauseKeepsWhatWasTrained();
+    void largeStatesAreNotCopied();
     void closeReachesALongStep();
     void closeReachesABuild();
     void resetReachesABuild();
@@ -243,6 +244,22 @@ void TestSession::pauseKeepsWhatWasTrained() {
     QVERIFY(session.seen.wholeSteps(2) > 0);
     QCOMPARE(session.seen.picture->step,
              session.seen.wholeSteps(2)); // the picture is of the step one stands at
+}
+
+/// Nor is a run that has none asked for any.
+void TestSession::largeStatesAreNotCopied() {
+    for (const auto& [bytes, kept] : {std::pair(size_t{0}, 0), std::pair(size_t{256} << 20, 1),
+                                      std::pair((size_t{256} << 20) + 1, 0)}) {
+        FakeScript script;
+        script.stateBytes = bytes;
+        std::atomic<int> copies{0};
+        script.copyState = [&] { ++copies; };
+        Session session(script);
+        QVERIFY(session.isReady(tinyConfig(10)));
+        session.play();
+        QVERIFY(session.reaches(SessionState::Finished));
+        QCOMPARE(copies, kept);
+    }
 }
 
 void TestSession::closeReachesALongStep() {
