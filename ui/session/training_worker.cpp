@@ -29,6 +29,8 @@ constexpr double kSlowPictureSeconds = 0.05;
 constexpr std::chrono::nanoseconds kBetweenStates = 5s;
 constexpr int kStateShare = 99;
 constexpr size_t kMostStateBytes = size_t{256} << 20;
+// That a pause has time to copy before it answers: 16 ms at 1 GB/s.
+constexpr size_t kQuickStateBytes = size_t{16} << 20;
 // For the words about an error, where all other memory is used up.
 constexpr size_t kReserveBytes = size_t{1} << 20;
 constexpr std::chrono::milliseconds kAfterFailure = 20ms;
@@ -119,10 +121,11 @@ void TrainingWorker::pause() {
         const bool slow = m_pictureSeconds > kSlowPictureSeconds;
         if (m_state == SessionState::Running) m_state = SessionState::Paused;
         if (shows && !slow) showPicture();
-        if (shows) keepState();
+        if (shows && m_run->stateBytes() <= kQuickStateBytes) keepState();
         // answered in every state: the window waits for it
         emit stateChanged(m_state, m_number);
         if (shows && slow) showPicture();
+        if (shows) keepState();
     } catch (const std::exception&) {
         return fail();
     }

@@ -83,6 +83,7 @@ private slots:
     void pauseReachesALongStep();
     void pauseKeepsWhatWasTrained();
     void largeStatesAreNotCopied();
+    void pauseDoesNotWaitForItsCheckpoint();
     void closeReachesALongStep();
     void closeReachesABuild();
     void resetReachesABuild();
@@ -260,6 +261,28 @@ void TestSession::largeStatesAreNotCopied() {
         QVERIFY(session.reaches(SessionState::Finished));
         QCOMPARE(copies, kept);
     }
+}
+
+/// A large one: copying it takes longer than a pause may.
+void TestSession::pauseDoesNotWaitForItsCheckpoint() {
+    FakeScript script;
+    script.stateBytes = size_t{100} << 20;
+    std::atomic<bool> copies{false}, released{false};
+    script.copyState = [&] {
+        copies = true;
+        for (int i = 0; !released && i < 30000; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    Session session(script);
+    QVERIFY(session.isReady(tinyConfig(1'000'000'000)));
+    session.play();
+    QVERIFY(session.meets([&] { return script.steps > 0; }));
+    session.pause();
+    QVERIFY(session.meets([&] { return copies.load(); }));
+    const bool answered =
+        QTest::qWaitFor([&] { return session.state() == SessionState::Paused; }, 1000);
+    released = true;
+    QVERIFY(answered);
 }
 
 void TestSession::closeReachesALongStep() {
