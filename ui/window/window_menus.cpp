@@ -67,10 +67,10 @@ void WindowMenus::fillFile(QMenu& file) {
     file.addAction(tr("Save &checkpoint…"), QKeySequence(Qt::CTRL | Qt::Key_K), &m_files,
                    &WindowFiles::chooseCheckpoint);
     fillLanes(*file.addMenu(tr("Save &weights")), LaneFile::StateDict);
-    fillLanes(*file.addMenu(tr("Save as ONN&X")), LaneFile::Onnx);
+    fillLanes(*file.addMenu(tr("Save as O&NNX")), LaneFile::Onnx);
     fillLanes(*file.addMenu(tr("Save pre&dictions")), LaneFile::Predictions);
     file.addAction(tr("Save for &TensorBoard…"), &m_files, &WindowFiles::chooseTensorBoard);
-    QAction* live = file.addAction(tr("&Write for TensorBoard while training…"));
+    QAction* live = file.addAction(tr("Write for TensorBoard whi&le training…"));
     live->setCheckable(true);
     connect(live, &QAction::triggered, &m_files, &WindowFiles::chooseLiveBoard);
     connect(&m_files, &WindowFiles::writesLiveChanged, live, &QAction::setChecked);
@@ -158,11 +158,11 @@ void WindowMenus::fillPictures(QMenu& view) {
     CompareView* pictures = m_parts.pictures;
     using Shows = CompareView::Shows;
     for (const auto& [text, shows] :
-         {std::pair(tr("Last picture: &target\t1"), Shows::Target),
+         {std::pair(tr("Last picture: t&arget\t1"), Shows::Target),
           std::pair(tr("Last picture: &difference\t2"), Shows::Difference),
           std::pair(tr("Last picture: &swipe\t3"), Shows::Swipe)})
         view.addAction(text, pictures, [pictures, wanted = shows] { pictures->showLast(wanted); });
-    QAction* alone = view.addAction(tr("&Only the last picture\t4"));
+    QAction* alone = view.addAction(tr("Only the &last picture\t4"));
     alone->setCheckable(true);
     connect(alone, &QAction::toggled, pictures, &CompareView::setAlone);
     connect(pictures, &CompareView::aloneChanged, this, [this, alone](bool on) {

@@ -310,7 +310,7 @@ void TestWindowResume::savesWhatLanesHaveBecome() {
     QVERIFY(stepsTo(opened.window, 2));
     QSignalSpy saved(&opened.window.controller(), &ExperimentController::laneSaved);
     const std::pair<const char*, const char*> items[] = {{"Save &weights", "w.safetensors"},
-                                                         {"Save as ONN&X", "n.onnx"},
+                                                         {"Save as O&NNX", "n.onnx"},
                                                          {"Save pre&dictions", "p.npy"}};
     for (const auto& [item, name] : items) {
         QAction* menu = fileAction(opened.window, item);

@@ -17,6 +17,8 @@
 #include <QHelpEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QScopeGuard>
@@ -95,7 +97,34 @@ private slots:
     void saysWhatIsBeingBuilt();
     void playWaitsForTheBuild();
     void firstStepOfSeconds();
+    void eachLetterOpensOneEntry();
 };
+
+namespace {
+
+/// "File: W" for each letter that two entries of a menu share.
+QStringList sharedLetters(const QList<QAction*>& entries, const QString& menu) {
+    QStringList shared;
+    QString letters;
+    for (const QAction* entry : entries) {
+        const QString text = entry->text().remove(QStringLiteral("&&"));
+        const qsizetype at = text.indexOf(u'&') + 1;
+        const QChar letter = at > 0 && at < text.size() ? text[at].toUpper() : QChar();
+        if (!letter.isNull() && letters.contains(letter)) shared << menu + letter;
+        letters += letter;
+        if (entry->menu())
+            shared += sharedLetters(entry->menu()->actions(), menu + entry->text() + ": ");
+    }
+    return shared;
+}
+
+} // namespace
+
+/// Alt+F, W: of two entries with one letter, neither would open.
+void TestWindowUse::eachLetterOpensOneEntry() {
+    Opened opened(tinyConfig(5));
+    QCOMPARE(sharedLetters(opened.window.menuBar()->actions(), {}), QStringList());
+}
 
 /// What a small screen has no room for can be scrolled to, and nothing lies over anything else.
 void TestWindowUse::smallScreen() {
