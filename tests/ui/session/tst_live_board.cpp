@@ -1,14 +1,12 @@
 // A run that is written for TensorBoard while it trains: the same records as all at once.
 #include "engine/settings/fields.h"
+#include "tests/support/event_files.h"
 #include "ui/session/live_board.h"
 
-#include <QDir>
-#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <cmath>
-#include <cstring>
 
 namespace tst_live_board {
 
@@ -40,26 +38,6 @@ void train(Run& run, int64_t from, int64_t to) {
                                      .set(metric::Scale, 1024.0f)
                                      .set(metric::WallSeconds, 0.01 * double(step)));
     run.append(std::move(batch));
-}
-
-/// The event file of a lane.
-QByteArray eventsOf(const QString& folder, const QString& lane) {
-    const QDir there(folder + '/' + lane);
-    const QStringList names = there.entryList({"*tfevents*"}, QDir::Files);
-    QFile file(there.filePath(names.value(0)));
-    return names.size() == 1 && file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
-
-/// Of a file of records: a length of 8 bytes, 4 of its checksum, data, 4 of theirs.
-QList<QByteArray> recordsOf(const QByteArray& file) {
-    QList<QByteArray> records;
-    for (qsizetype at = 0; at + 16 <= file.size();) {
-        uint64_t length = 0;
-        std::memcpy(&length, file.constData() + at, sizeof length);
-        records << file.mid(at, static_cast<qsizetype>(length) + 16);
-        at += static_cast<qsizetype>(length) + 16;
-    }
-    return records;
 }
 
 } // namespace

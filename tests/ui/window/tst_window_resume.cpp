@@ -9,15 +9,13 @@
 #include "engine/train/checkpoint.h"
 #include "engine/train/run_info.h"
 #include "engine/train/state_dict.h"
+#include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/window/window_files.h"
 
-#include <QFileDialog>
-#include <QMenuBar>
 #include <QSignalSpy>
 #include <QStatusBar>
-#include <QTimer>
 
 #include <cmath>
 
@@ -275,28 +273,6 @@ void TestWindowResume::menuAsksForAName() {
     QTRY_COMPARE_WITH_TIMEOUT(saved.size(), 1, kPatience);
     QCOMPARE(readCheckpoint(path("menu.safetensors").toStdString()).step, int64_t{3});
 }
-
-namespace {
-
-QAction* fileAction(MainWindow& window, const QString& text) {
-    for (QAction* menu : window.menuBar()->actions())
-        for (QAction* each : menu->menu()->actions())
-            if (each->text() == text) return each;
-    return nullptr;
-}
-
-/// Accepts the dialog that comes next with this name.
-void answerWith(const QString& path) {
-    QTimer::singleShot(0, qApp, [path] {
-        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-        QVERIFY(dialog);
-        if (dialog->fileMode() == QFileDialog::Directory) dialog->setDirectory(path);
-        dialog->selectFile(path);
-        QMetaObject::invokeMethod(dialog, "accept");
-    });
-}
-
-} // namespace
 
 /// Each by a menu that lists the lanes: weights, ONNX, predictions.
 void TestWindowResume::savesWhatLanesHaveBecome() {

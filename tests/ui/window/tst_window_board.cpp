@@ -1,0 +1,101 @@
+// Trainings that the window writes for TensorBoard while they go on: what the menu starts and ends.
+#include "tests/support/event_files.h"
+#include "tests/support/file_menu.h"
+#include "tests/support/opened_window.h"
+
+#include <QStatusBar>
+
+namespace tst_window_board {
+
+using namespace halfscope;
+
+namespace {
+
+/// Steps that both lanes have in their files; -1 where they differ.
+qsizetype stepsIn(const QString& folder) {
+    const qsizetype first = recordsOf(eventsOf(folder, "fp32")).size(),
+                    second = recordsOf(eventsOf(folder, "amp-fp16")).size();
+    return first == second ? first - 1 : -1;
+}
+
+QAction* liveAction(MainWindow& window) {
+    return fileAction(window, QStringLiteral("Write for TensorBoard whi&le training…"));
+}
+
+/// Trains the settings anew.
+bool trains(MainWindow& window, int64_t steps) {
+    window.restart();
+    if (!reaches(window, SessionState::Ready)) return false;
+    window.setStopStep(steps);
+    window.play();
+    return reaches(window, SessionState::Finished) &&
+           QTest::qWaitFor([&] { return window.run().step() == steps && !window.showsSaved(); },
+                           kPatience);
+}
+
+} // namespace
+
+class TestWindowBoard : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void followsTrainings();
+    void noFolder();
+    void aFolderThatCannotBeWritten();
+};
+
+void TestWindowBoard::followsTrainings() {
+    const QTemporaryDir folder;
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    QAction* live = liveAction(window);
+    QVERIFY(live && live->isCheckable() && !live->isChecked());
+    answerWith(folder.path());
+    live->trigger();
+    QVERIFY(live->isChecked());
+    QVERIFY2(window.statusBar()->currentMessage().contains("tensorboard --logdir"),
+             qPrintable(window.statusBar()->currentMessage()));
+    QVERIFY(trains(window, 30));
+    QTRY_COMPARE_WITH_TIMEOUT(stepsIn(folder.path()), qsizetype{30}, kPatience);
+    QVERIFY(trains(window, 12)); // in its place
+    QTRY_COMPARE_WITH_TIMEOUT(stepsIn(folder.path()), qsizetype{12}, kPatience);
+    QVERIFY(live->isChecked());
+    live->trigger();
+    QVERIFY(!live->isChecked());
+    QVERIFY(trains(window, 20));
+    QTest::qWait(600); // two looks
+    QCOMPARE(stepsIn(folder.path()), qsizetype{12});
+}
+
+void TestWindowBoard::noFolder() {
+    Opened opened(tinyConfig(5));
+    QAction* live = liveAction(opened.window);
+    QTimer::singleShot(0, qApp, [] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        QVERIFY(dialog);
+        dialog->reject();
+    });
+    live->trigger();
+    QVERIFY(!live->isChecked());
+    QVERIFY(trains(opened.window, 5));
+}
+
+/// The banner says so, and the training goes on.
+void TestWindowBoard::aFolderThatCannotBeWritten() {
+    const QTemporaryDir folder;
+    QVERIFY(QFile(folder.filePath("fp32")).open(QIODevice::WriteOnly)); // its lane needs a folder
+    Opened opened(tinyConfig(30));
+    QAction* live = liveAction(opened.window);
+    answerWith(folder.path());
+    live->trigger();
+    QVERIFY(live->isChecked());
+    QVERIFY(trains(opened.window, 30));
+    QTRY_VERIFY_WITH_TIMEOUT(!live->isChecked(), kPatience);
+    const QString told = opened.window.bannerText();
+    QVERIFY2(told.contains("TensorBoard") && told.contains(folder.path()), qPrintable(told));
+}
+
+} // namespace tst_window_board
+
+QTEST_MAIN(tst_window_board::TestWindowBoard)
+#include "tst_window_board.moc"
