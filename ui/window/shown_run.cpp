@@ -296,12 +296,12 @@ void ShownRun::bringBack(RunId id) {
     guarded(*m_parts.banner, [&] {
         // a live edit may have left one that is not allowed
         checkConfig(found->second.run->info().recorded);
+        buildAgain(found->second); // it stays in the list where there is no memory for that
         Shown back = std::move(found->second);
         m_others.erase(found);
         if (m_before == id) m_before = RunId::None;
         emit canBringBackChanged(canBringBack());
         emit told({}); // the sentence may be about it
-        buildAgain(back);
         m_stays = true;
         back.back = true;
         back.experiment = m_experiment;
