@@ -196,15 +196,14 @@ void WindowFiles::chooseLiveBoard(bool writes) {
 
 void WindowFiles::startLiveBoard(const QString& folder) {
     stopLiveBoard();
-    const bool good = guarded(*m_parts.banner, [&] {
+    guarded(*m_parts.banner, [&] {
         m_board = std::make_unique<LiveBoard>(folder.toStdString());
-        lookAtLiveBoard();
         constexpr int kBetweenLooks = 100; // ms
         m_boardTimer.start(kBetweenLooks);
         emit told(tr("Trainings are written for TensorBoard: tensorboard --logdir %1")
                       .arg(safeText(folder.toStdString())));
     });
-    emit writesLiveChanged(good);
+    emit writesLiveChanged(m_board != nullptr);
 }
 
 void WindowFiles::stopLiveBoard() {
@@ -216,7 +215,14 @@ void WindowFiles::stopLiveBoard() {
 
 void WindowFiles::lookAtLiveBoard() {
     const Message problem = m_board->problem();
-    if (problem.empty()) return m_board->follow(m_shown.trained());
+    if (problem.empty()) {
+        const RunPtr& run = m_shown.trained();
+        const SessionInfoPtr& built = m_controller.info();
+        // before it goes on from a checkpoint, what is written stays
+        const bool rests = built && built->goesOnAfter && run->step() <= *built->goesOnAfter;
+        if (!rests) m_board->follow(run);
+        return;
+    }
     stopLiveBoard();
     m_parts.banner->showText(
         tr("Trainings are not written for TensorBoard any more: %1").arg(translated(problem)));

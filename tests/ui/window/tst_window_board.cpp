@@ -41,6 +41,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void followsTrainings();
     void noFolder();
+    void aRestoredRunReplacesNothing();
     void aFolderThatCannotBeWritten();
 };
 
@@ -78,6 +79,25 @@ void TestWindowBoard::noFolder() {
     live->trigger();
     QVERIFY(!live->isChecked());
     QVERIFY(trains(opened.window, 5));
+}
+
+/// Not before it goes on.
+void TestWindowBoard::aRestoredRunReplacesNothing() {
+    const QTemporaryDir folder;
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    QVERIFY(trains(window, 30));
+    answerWith(folder.path());
+    liveAction(window)->trigger();
+    QVERIFY(trains(window, 12));
+    QTRY_COMPARE_WITH_TIMEOUT(stepsIn(folder.path()), qsizetype{12}, kPatience);
+    window.bringBack();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QCOMPARE(window.run().step(), int64_t{30});
+    QTest::qWait(600); // two looks
+    QCOMPARE(stepsIn(folder.path()), qsizetype{12});
+    window.play(); // as many steps again
+    QTRY_COMPARE_WITH_TIMEOUT(stepsIn(folder.path()), qsizetype{60}, kPatience);
 }
 
 /// The banner says so, and the training goes on.
