@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <memory>
 #include <vector>
 
 namespace halfscope::cli {
@@ -103,15 +104,30 @@ void show(const LeftSession& session, const LeftRun& left) {
     }
 }
 
-/// Of each lane its weights, ONNX model and predictions; notes tell what cannot be.
-void exportNetworks(const ExperimentState& state, const std::string& out) {
+/// Null where a note tells why there are no networks.
+std::unique_ptr<Experiment> builtFrom(const ExperimentState& state) {
     RunConfig config = state.recorded;
     config.device = "cpu"; // wherever it was trained
-    Experiment experiment(config);
-    experiment.resume(state);
+    try {
+        auto experiment = std::make_unique<Experiment>(config);
+        experiment->resume(state);
+        return experiment;
+    } catch (const ReportedError& error) { // its data are gone, say
+        printNote(std::string("No weights, ONNX models and predictions: ") + error.what() + "
+");
+        return nullptr;
+    }
+}
+
+/// Writes the weights, ONNX model and predictions of each lane; a note names each file that cannot
+/// be made.
+void exportNetworks(const ExperimentState& state, const std::string& out) {
+    const std::unique_ptr<Experiment> built = builtFrom(state);
+    if (!built) return;
+    Experiment& experiment = *built;
     const std::filesystem::path folder(out);
     std::vector<LaneFile> files{LaneFile::StateDict, LaneFile::Onnx, LaneFile::Predictions};
-    if (isAdversarial(config.model)) files.push_back(LaneFile::CriticOnnx);
+    if (isAdversarial(state.recorded.model)) files.push_back(LaneFile::CriticOnnx);
     for (const LaneFile file : files)
         for (int lane = 0; lane < experiment.lanes(); ++lane) {
             const std::string name = nameOf(file, experiment.laneName(lane));
@@ -132,12 +148,7 @@ void exportRun(const LeftSession& session, const LeftRun& left, const std::strin
     if (!files.checkpointError.empty()) {
         printNote(files.checkpointError.english() + "\n");
     } else if (run.checkpoint()) {
-        try {
-            exportNetworks(readCheckpoint(checkpointAt(out)), out);
-        } catch (const ReportedError& error) { // its data are gone, say
-            printNote(std::string("No weights, ONNX models and predictions: ") + error.what() +
-                      "\n");
-        }
+        exportNetworks(readCheckpoint(checkpointAt(out)), out);
     } else {
         printNote("This run has no checkpoint, so there are no weights to export.\n");
     }

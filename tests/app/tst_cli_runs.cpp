@@ -142,6 +142,10 @@ void TestCliRuns::exportsNetworks() {
         const QByteArray predictions = contentOf(out + "/predictions_" + lane + ".npy");
         QVERIFY2(predictions.contains("(500, 10)"), predictions.left(100));
     }
+    QVERIFY(QDir().mkpath(path("refused/network_fp32.onnx"))); // a folder is in its place
+    const Outcome refused = runs({"export", name, "--out", path("refused")});
+    QVERIFY2(refused.code == 1 && refused.error.contains("network_fp32.onnx"), refused.error);
+    QVERIFY(!refused.out.contains("Files: "));
     // the folder goes on as if it had never stopped
     QCOMPARE(call({"run", "--resume", out, "--steps", "20", "--out", out, "--quiet"}).code, 0);
     QCOMPARE(call(arguments + QStringList{"--steps", "20", "--out", path("whole")}).code, 0);
