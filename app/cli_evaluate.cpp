@@ -24,8 +24,7 @@ namespace {
 struct Judged {
     std::string lane;
     Validation validation;
-    int64_t samples = 0;
-    std::vector<float> predictions; // (samples, outputs)
+    Predictions predictions;
 };
 
 /// The data sets that can hold samples back, in words.
@@ -40,13 +39,8 @@ Judged judge(Experiment& experiment, int lane, bool keepsPredictions) {
     Judged judged;
     judged.lane = experiment.laneName(lane);
     const std::atomic<bool> stop{false};
-    const auto keep = [&](int64_t rows, std::span<const float> prediction) {
-        judged.samples += rows;
-        if (keepsPredictions)
-            judged.predictions.insert(judged.predictions.end(), prediction.begin(),
-                                      prediction.end());
-    };
-    const std::optional<Validation> found = experiment.lane(lane).evaluate(stop, keep);
+    const std::optional<Validation> found =
+        experiment.lane(lane).evaluate(stop, keepsPredictions ? &judged.predictions : nullptr);
     require(found.has_value(), "nobody asked the evaluation to stop");
     judged.validation = *found;
     return judged;
@@ -68,11 +62,12 @@ std::string tableText(std::span<const Judged> lanes) {
     return text;
 }
 
-/// `leftOut`: samples that could not be read.
-std::string scoresText(const std::string& weights, std::span<const Judged> lanes, size_t leftOut) {
+/// `samples`: that were judged; `leftOut`: that could not be read.
+std::string scoresText(const std::string& weights, std::span<const Judged> lanes, int64_t samples,
+                       size_t leftOut) {
     JsonText json;
     json["weights"] = weights;
-    json["samples"] = lanes.front().samples;
+    json["samples"] = samples;
     if (leftOut > 0) json["left_out"] = leftOut;
     JsonText list = JsonText::list();
     for (const Judged& each : lanes) {
@@ -116,19 +111,22 @@ int evaluate(const EvaluateOptions& options) {
     for (int lane = 0; lane < experiment.lanes(); ++lane)
         lanes.push_back(judge(experiment, lane, !options.out.empty()));
     const std::vector<Message>& leftOut = experiment.lane(0).skippedSamples();
+    const int64_t samples =
+        experiment.lane(0).validationSamples() - static_cast<int64_t>(leftOut.size());
     tellLeftOut(leftOut);
     signals.setStop([] {}); // what is being written is written to its end
     if (!options.out.empty()) {
         const OutputFolder folder(options.out);
         for (const Judged& each : lanes) {
-            const auto outputs = static_cast<int64_t>(each.predictions.size()) / each.samples;
-            const int64_t shape[] = {each.samples, outputs};
-            folder.write("predictions_" + each.lane + ".npy", npyBytes(shape, each.predictions));
+            const int64_t shape[] = {each.predictions.samples, each.predictions.outputs};
+            folder.write("predictions_" + each.lane + ".npy",
+                         npyBytes(shape, each.predictions.values));
         }
-        folder.write("scores.json", scoresText(config.model.weights, lanes, leftOut.size()));
+        folder.write("scores.json",
+                     scoresText(config.model.weights, lanes, samples, leftOut.size()));
     }
     if (options.quiet) return 0;
-    print(std::to_string(lanes.front().samples) + " samples to validate on\n" + tableText(lanes));
+    print(std::to_string(samples) + " samples to validate on\n" + tableText(lanes));
     if (!options.out.empty()) print("Files: " + options.out + "\n");
     return 0;
 }

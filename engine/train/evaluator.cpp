@@ -7,7 +7,9 @@
 #include "engine/train/step_runner.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <utility>
 
 namespace halfscope {
 
@@ -70,34 +72,56 @@ std::optional<Batch> Evaluator::nextBatch() {
     const int64_t rows = std::min(m_sizes.front().rows, m_samples - m_next);
     if (rows == 0) return std::nullopt;
     Batch batch; // made where samples are left out
-    size_t filled = 0;
-    while (filled < static_cast<size_t>(rows) && m_next < m_samples) {
-        const int64_t wanted = std::min(rows - static_cast<int64_t>(filled), m_samples - m_next);
+    m_rows.clear();
+    while (m_rows.size() < static_cast<size_t>(rows) && m_next < m_samples) {
+        const int64_t wanted =
+            std::min(rows - static_cast<int64_t>(m_rows.size()), m_samples - m_next);
         std::vector<int64_t> samples(static_cast<size_t>(wanted));
         std::iota(samples.begin(), samples.end(), m_next);
         m_next += wanted;
         Batch read = Batch::of(m_data.tensors(), wanted);
         const std::vector<Unread> unread = m_data.read(Split::Validation, samples, read);
-        if (unread.empty() && wanted == rows) return read;
+        if (unread.empty() && wanted == rows) {
+            m_rows = std::move(samples);
+            return read;
+        }
         if (batch.tensors.empty()) batch = Batch::of(m_data.tensors(), rows);
         std::vector<bool> damaged(samples.size());
         for (const Unread& each : unread) {
             damaged[each.row] = true;
             m_skipped.push_back(each.why);
         }
-        for (size_t row = 0; row < damaged.size(); ++row)
-            if (!damaged[row]) batch.setRow(filled++, read, row);
+        for (size_t row = 0; row < damaged.size(); ++row) {
+            if (damaged[row]) continue;
+            batch.setRow(m_rows.size(), read, row);
+            m_rows.push_back(samples[row]);
+        }
     }
-    if (filled == 0) return std::nullopt;
-    if (filled == static_cast<size_t>(rows)) return batch;
-    Batch last = Batch::of(m_data.tensors(), static_cast<int64_t>(filled));
-    for (size_t row = 0; row < filled; ++row)
+    if (m_rows.empty()) return std::nullopt;
+    if (m_rows.size() == static_cast<size_t>(rows)) return batch;
+    Batch last = Batch::of(m_data.tensors(), static_cast<int64_t>(m_rows.size()));
+    for (size_t row = 0; row < m_rows.size(); ++row)
         last.setRow(row, batch, row);
     return last;
 }
 
+/// Each row in the place of its sample.
+void Evaluator::keep(std::span<const float> prediction, Predictions& all) const {
+    const size_t outputs = prediction.size() / m_rows.size();
+    if (all.values.empty()) {
+        all.samples = m_samples;
+        all.outputs = static_cast<int64_t>(outputs);
+        all.values.assign(static_cast<size_t>(m_samples) * outputs,
+                          std::numeric_limits<float>::quiet_NaN());
+    }
+    for (size_t row = 0; row < m_rows.size(); ++row)
+        std::copy_n(prediction.begin() + static_cast<std::ptrdiff_t>(row * outputs), outputs,
+                    all.values.begin() +
+                        static_cast<std::ptrdiff_t>(static_cast<size_t>(m_rows[row]) * outputs));
+}
+
 /// False when it was stopped.
-bool Evaluator::runBatch(const Size& size, const Batch& batch, const Seen& seen) {
+bool Evaluator::runBatch(const Size& size, const Batch& batch, Predictions* predictions) {
     const Graph& graph = size.program->graph;
     uploadTensor(*size.executor, graph, graph.input("x"), batch.tensors[kX]);
     uploadTensor(*size.executor, graph, graph.input("target"), batch.tensors[kTarget]);
@@ -106,17 +130,17 @@ bool Evaluator::runBatch(const Size& size, const Batch& batch, const Seen& seen)
     m_loss += double{loss} * static_cast<double>(size.rows);
     m_read += size.rows;
     const bool classes = batch.tensors[kTarget].dtype == DType::I32;
-    if (!classes && !seen) return true;
+    if (!classes && !predictions) return true;
     const std::vector<float> prediction =
         downloadFloats(*size.executor, graph, graph.output("prediction"));
     if (classes)
         m_running.add(batch.labels(kTarget), highestClasses(prediction, m_running.classes()));
-    if (seen) seen(size.rows, prediction);
+    if (predictions) keep(prediction, *predictions);
     return true;
 }
 
 std::optional<Validation> Evaluator::run(const Weights& weights, const std::atomic<bool>& stop,
-                                         const Seen& seen) {
+                                         Predictions* predictions) {
     m_loss = 0;
     m_next = m_read = 0;
     m_running = ClassCounts(static_cast<size_t>(m_data.tensors()[kTarget].classes));
@@ -124,7 +148,8 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
     for (const Size& size : m_sizes)
         weights(*size.executor, size.program->graph);
     while (const std::optional<Batch> batch = nextBatch())
-        if (stop || !runBatch(sizeFor(batch->rows(), weights), *batch, seen)) return std::nullopt;
+        if (stop || !runBatch(sizeFor(batch->rows(), weights), *batch, predictions))
+            return std::nullopt;
     if (m_read == 0)
         throw RunError(phrase("Data", "%1 (and no other sample to validate on can be read)"),
                        m_skipped.front());

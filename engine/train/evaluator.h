@@ -20,6 +20,8 @@
 
 namespace halfscope {
 
+struct Predictions;
+
 class Evaluator {
 public:
     /// Compiles for whole batches and the last one. The settings, the plan and the data set, which
@@ -30,10 +32,10 @@ public:
     /// `weights` uploads all states that the graph has. Samples that cannot be read are left out of
     /// all counts. Nothing when it was stopped; RunError where none can be read.
     using Weights = std::function<void(Executor&, const Graph&)>;
-    /// `seen` hears what is predicted, batch by batch: f32, (rows, outputs).
-    using Seen = std::function<void(int64_t rows, std::span<const float> prediction)>;
+    /// `predictions`: takes them in; or null.
     std::optional<Validation> run(const Weights& weights, const std::atomic<bool>& stop,
-                                  const Seen& seen = {});
+                                  Predictions* predictions = nullptr);
+    int64_t samples() const { return m_samples; } ///< also those that cannot be read
     /// Of the last run, where targets are classes.
     const ClassCounts& classCounts() const { return m_counts; }
     /// Of the last run: why samples were left out.
@@ -52,7 +54,8 @@ private:
     void addSize(int64_t rows);
     const Size& sizeFor(int64_t rows, const Weights&);
     std::optional<Batch> nextBatch();
-    bool runBatch(const Size&, const Batch&, const Seen&);
+    bool runBatch(const Size&, const Batch&, Predictions*);
+    void keep(std::span<const float> prediction, Predictions&) const;
 
     const RunConfig& m_config;
     const PrecisionPlan& m_plan;
@@ -62,6 +65,7 @@ private:
     mutable std::mutex m_mutex;      ///< of the list: requestStop() may come at any time
     std::list<Size> m_sizes;         ///< whole batches, the last one, and what damage makes of that
     int64_t m_next = 0;              ///< the sample to read next
+    std::vector<int64_t> m_rows;     ///< the samples of the last batch
     int64_t m_read = 0;              ///< how many could be
     double m_loss = 0;               ///< summed over them
     ClassCounts m_counts, m_running; ///< m_running: of the samples so far

@@ -18,16 +18,10 @@ std::optional<std::string> predictionBytes(Trainer& lane) {
     if (!lane.validates())
         throw InputError(phrase(
             "Training", "There is nothing to predict: this data set has no validation samples."));
-    std::vector<float> predictions;
-    int64_t samples = 0;
-    const auto keep = [&](int64_t rows, std::span<const float> prediction) {
-        samples += rows;
-        predictions.insert(predictions.end(), prediction.begin(), prediction.end());
-    };
+    Predictions predictions;
     const std::atomic<bool> stop{false}; // requestStop() reaches the lane
-    if (!lane.evaluate(stop, keep)) return std::nullopt;
-    const std::array shape{samples, static_cast<int64_t>(predictions.size()) / samples};
-    return npyBytes(shape, predictions);
+    if (!lane.evaluate(stop, &predictions)) return std::nullopt;
+    return npyBytes(std::array{predictions.samples, predictions.outputs}, predictions.values);
 }
 
 } // namespace

@@ -448,13 +448,18 @@ std::optional<std::vector<float>> Trainer::probe(const Batch& inputs) {
 
 bool Trainer::validates() const { return m_impl->evaluator != nullptr; }
 
-std::optional<Validation> Trainer::evaluate(const std::atomic<bool>& stop, const Seen& seen) {
+std::optional<Validation> Trainer::evaluate(const std::atomic<bool>& stop,
+                                            Predictions* predictions) {
     require(validates(), "there are samples to validate on");
     return m_impl->evaluator->run(
         [this](Executor& executor, const Graph& graph) {
             uploadWeights(executor, graph, weights(), {});
         },
-        stop, seen);
+        stop, predictions);
+}
+
+int64_t Trainer::validationSamples() const {
+    return validates() ? m_impl->evaluator->samples() : 0;
 }
 
 ClassCounts Trainer::classCounts() const {

@@ -32,6 +32,13 @@ bool isWeight(const StateInfo&);
 /// Deterministic initial weights by each state's own rule, from the seed.
 Weights initialWeights(const Graph&, uint64_t seed, const std::stop_token& stop = {});
 
+/// What a lane makes of the validation samples, in their order: row-major (samples, outputs); nan
+/// for a sample that cannot be read.
+struct Predictions {
+    int64_t samples = 0, outputs = 0;
+    std::vector<float> values;
+};
+
 class Trainer {
 public:
     /// RunError when `stop` asks for it before all is built.
@@ -92,9 +99,10 @@ public:
     bool validates() const;
     /// The present weights on the samples to validate on. Nothing when `stop` or requestStop() came
     /// before all were seen. No state of the training changes.
-    /// `seen` hears what is predicted, batch by batch: f32, (rows, outputs).
-    using Seen = std::function<void(int64_t rows, std::span<const float> prediction)>;
-    std::optional<Validation> evaluate(const std::atomic<bool>& stop, const Seen& seen = {});
+    /// `predictions`: takes in what is predicted; or null.
+    std::optional<Validation> evaluate(const std::atomic<bool>& stop,
+                                       Predictions* predictions = nullptr);
+    int64_t validationSamples() const; ///< also those that cannot be read
     /// How often the last evaluate() that was not stopped took each class for which; no classes
     /// before the first, and where targets are numbers.
     ClassCounts classCounts() const;

@@ -1,4 +1,5 @@
-// Samples to validate on that cannot be read: they are left out of loss, accuracy and predictions.
+// Samples to validate on that cannot be read: they are left out of loss and
+// accuracy, and have no predictions.
 #include "engine/core/error.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
@@ -9,6 +10,7 @@
 #include <QFile>
 #include <QTest>
 
+#include <cmath>
 #include <set>
 
 namespace tst_left_out {
@@ -24,8 +26,8 @@ private slots:
     void allJudgedAreDamaged();
 };
 
-/// Loss, accuracy and predictions are those of a folder that lacks the damaged files; 520 samples
-/// are two batches, and the second one is smaller then.
+/// Loss, accuracy and other predictions are those of a folder that lacks the damaged files; 520
+/// samples are two batches, and the second one is smaller then.
 void TestLeftOut::damagedFilesAreNotJudged() {
     constexpr int kJudged = 520;
     for (int i = 0; i < 8; ++i)
@@ -47,7 +49,7 @@ void TestLeftOut::damagedFilesAreNotJudged() {
     config.steps = 3;
     struct Found {
         std::optional<Validation> validation;
-        std::vector<float> predictions;
+        Predictions predictions;
         int64_t counted = 0;
         size_t leftOut = 0;
     };
@@ -60,9 +62,7 @@ void TestLeftOut::damagedFilesAreNotJudged() {
         Found found;
         const std::atomic<bool> stop{false};
         Trainer& lane = experiment.lane(0);
-        found.validation = lane.evaluate(stop, [&](int64_t, std::span<const float> values) {
-            found.predictions.insert(found.predictions.end(), values.begin(), values.end());
-        });
+        found.validation = lane.evaluate(stop, &found.predictions);
         found.counted = lane.classCounts().samples();
         found.leftOut = lane.skippedSamples().size();
         return found;
@@ -76,7 +76,18 @@ void TestLeftOut::damagedFilesAreNotJudged() {
     QCOMPARE(with.counted, int64_t{kJudged} - 4);
     QCOMPARE(with.validation->loss, without.validation->loss);
     QCOMPARE(with.validation->accuracy, without.validation->accuracy);
-    QCOMPARE(with.predictions, without.predictions);
+    // all rows stand where their samples do, and those of damaged ones are nan
+    QCOMPARE(with.predictions.samples, int64_t{kJudged});
+    QCOMPARE(without.predictions.samples, int64_t{kJudged} - 4);
+    QCOMPARE(with.predictions.outputs, without.predictions.outputs);
+    const auto outputs = static_cast<size_t>(with.predictions.outputs);
+    for (size_t i = 0, left = 0; i < size_t{kJudged} * outputs; ++i) {
+        const float value = with.predictions.values.at(i);
+        if (damaged.contains(static_cast<int>(i / outputs)))
+            QVERIFY(std::isnan(value));
+        else
+            QCOMPARE(value, without.predictions.values.at(left++));
+    }
 }
 
 void TestLeftOut::allJudgedAreDamaged() {
