@@ -75,6 +75,7 @@ GetMnistDialog::GetMnistDialog(QWidget* parent) : QDialog(parent) {
     timer->start(kRedraw);
     setSource({mnistFiles().begin(), mnistFiles().end()},
               {mnistAddresses().begin(), mnistAddresses().end()});
+    setAsking(true); // there may be no usual folder
 }
 
 GetMnistDialog::~GetMnistDialog() = default;

@@ -18,6 +18,8 @@
 #include <QTest>
 #include <QToolButton>
 
+#include <unistd.h>
+
 namespace tst_get_mnist {
 
 using namespace halfscope;
@@ -45,6 +47,7 @@ class TestGetMnist : public QObject {
     Q_OBJECT
 private slots:
     void asksTriesAgainAndEnds();
+    void asksForAFolder();
     void endsInTheMiddle();
     void button();
     void notes();
@@ -80,6 +83,25 @@ void TestGetMnist::asksTriesAgainAndEnds() {
         QCOMPARE(QFile(folder.filePath("mnist/" + QString::fromStdString(file.name))).size(),
                  200'000);
     QCOMPARE(server.asked()[1], size_t{150'000}); // the second try went on there
+}
+
+/// An account without a home has no usual one.
+void TestGetMnist::asksForAFolder() {
+    constexpr uid_t kNobodyKnown = 54321;
+    if (geteuid() != 0) QSKIP("only root can be an account that is not known");
+    const QByteArray home = qgetenv("HOME"), data = qgetenv("XDG_DATA_HOME");
+    qunsetenv("HOME");
+    qunsetenv("XDG_DATA_HOME");
+    QVERIFY(seteuid(kNobodyKnown) == 0);
+    GetMnistDialog dialog;
+    QVERIFY(seteuid(0) == 0);
+    qputenv("HOME", home);
+    if (!data.isNull()) qputenv("XDG_DATA_HOME", data);
+    QCOMPARE(dialog.folder(), QString());
+    const auto* start = dialog.findChild<QPushButton*>("download");
+    QVERIFY(!start->isEnabled());
+    dialog.findChild<QLineEdit*>()->setText("somewhere");
+    QVERIFY(start->isEnabled());
 }
 
 void TestGetMnist::endsInTheMiddle() {
