@@ -265,17 +265,18 @@ std::string earlierOf(const std::string& path) {
 class MemoryFile {
 public:
     explicit MemoryFile(std::string_view bytes) : m_file(memfd_create("checkpoint", MFD_CLOEXEC)) {
-        const auto fail = [] {
+        const auto fail = [](int reason) {
             throw RunError(phrase("Files", "a checkpoint in memory cannot be read: %1"),
-                           std::generic_category().message(errno));
+                           std::generic_category().message(reason));
         };
-        if (m_file < 0) fail();
+        if (m_file < 0) fail(errno);
         while (!bytes.empty()) {
             const ssize_t count = ::write(m_file, bytes.data(), bytes.size());
             if (count < 0 && errno == EINTR) continue;
             if (count < 0) {
+                const int reason = errno; // before close() changes it
                 close(m_file);
-                fail();
+                fail(reason);
             }
             bytes.remove_prefix(static_cast<size_t>(count));
         }
