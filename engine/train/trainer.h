@@ -12,11 +12,9 @@
 #include "engine/train/lane_state.h"
 
 #include <atomic>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>

@@ -40,15 +40,17 @@ bool trains(MainWindow& window, int64_t steps = kTrained) {
            QTest::qWaitFor([&] { return window.run().step() == steps; }, kPatience);
 }
 
-bool isBack(MainWindow& window, int64_t steps = kTrained) {
-    const RunPtr& run = window.shown().run(); // a run of the fake engine has no checkpoint
-    const bool kept = run && run->now().checkpoint();
+/// Gone: those of the fake engine, which makes no checkpoints.
+enum class Networks { Kept, Gone };
+
+bool isBack(MainWindow& window, Networks networks = Networks::Kept, int64_t steps = kTrained) {
     const QString text =
         QStringLiteral("Restored: a run of %1 steps. %2")
             .arg(steps)
-            .arg(kept ? QStringLiteral(
-                            "Continue trains it for as many steps again; Reset starts over.")
-                      : QStringLiteral("Press Play (Space) to train it from the start."));
+            .arg(networks == Networks::Kept
+                     ? QStringLiteral(
+                           "Continue trains it for as many steps again; Reset starts over.")
+                     : QStringLiteral("Press Play (Space) to train it from the start."));
     return QTest::qWaitFor([&] { return stateOf(window) == text; }, kPatience) &&
            window.showsSaved() && window.run().step() == steps;
 }
@@ -136,7 +138,7 @@ void TestKeptRun::itTakesTurns() {
         QVERIFY(isBack(window));
         QCOMPARE(window.windowTitle(), QStringLiteral("Dear – Halfscope"));
         window.bringBack();
-        QVERIFY(isBack(window, 9));
+        QVERIFY(isBack(window, Networks::Kept, 9));
         QCOMPARE(window.windowTitle(), QStringLiteral("Other – Halfscope"));
     }
 }
@@ -163,7 +165,7 @@ void TestKeptRun::whatFailedIsKeptToo() {
     window.restart();
     QVERIFY(isEmptyAgain(window));
     window.bringBack();
-    QVERIFY(isBack(window, 5));
+    QVERIFY(isBack(window, Networks::Gone, 5));
     QCOMPARE(configText(model.config()), trained);
 }
 
@@ -334,7 +336,7 @@ void TestKeptRun::closingAsksForNoShortOrSavedRun() {
     window.restart(); // and brought back it is as it was
     QVERIFY(isEmptyAgain(window));
     window.bringBack();
-    QVERIFY(isBack(window, 3100));
+    QVERIFY(isBack(window, Networks::Gone, 3100));
     QCOMPARE(askedOnClosing(window, QMessageBox::Cancel), question);
     QVERIFY(window.isVisible());
     const QString folder = opened.folder.filePath(QStringLiteral("saved"));
