@@ -89,8 +89,8 @@ public:
     std::vector<float> preview(const std::stop_token& stop = {});
 
     /// The network's outputs for inputs that no step sees, (rows, outputs), by the present weights
-    /// and as it is judged. Cheap for the batch of the call before. Nothing when requestStop() came
-    /// in between.
+    /// and as it is judged. Cheap for the batch of the call before, which must still be there
+    /// unchanged. Nothing when requestStop() came in between.
     std::optional<std::vector<float>> probe(const Batch& inputs);
 
     /// Whether evaluate() has samples: the batches' data set has some to validate on.
