@@ -27,6 +27,7 @@ Evaluator::Evaluator(const RunConfig& config, const PrecisionPlan& plan, const D
     const int64_t rows = std::min(kRows, m_samples);
     addSize(rows);
     if (m_samples % rows != 0) addSize(m_samples % rows);
+    m_usualSizes = m_sizes.size();
 }
 
 void Evaluator::addSize(int64_t rows) {
@@ -56,11 +57,16 @@ void Evaluator::requestStop() {
         size.executor->requestStop();
 }
 
-/// Another one than those of the constructor only where samples are left out.
+/// Another one than those of the constructor only where samples are left out, and then one at most:
+/// files of a network drive may fail now and then.
 const Evaluator::Size& Evaluator::sizeFor(int64_t rows, const Weights& weights) {
     const auto has = [rows](const Size& size) { return size.rows == rows; };
     const auto known = std::find_if(m_sizes.begin(), m_sizes.end(), has);
     if (known != m_sizes.end()) return *known;
+    if (m_sizes.size() > m_usualSizes) {
+        const std::lock_guard lock(m_mutex);
+        m_sizes.pop_back();
+    }
     addSize(rows);
     weights(*m_sizes.back().executor, m_sizes.back().program->graph);
     return m_sizes.back();

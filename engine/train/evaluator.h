@@ -64,6 +64,7 @@ private:
     const int64_t m_samples;
     mutable std::mutex m_mutex;      ///< of the list: requestStop() may come at any time
     std::list<Size> m_sizes;         ///< whole batches, the last one, and what damage makes of that
+    size_t m_usualSizes = 0;         ///< those of the constructor
     int64_t m_next = 0;              ///< the sample to read next
     std::vector<int64_t> m_rows;     ///< the samples of the last batch
     int64_t m_read = 0;              ///< how many could be

@@ -24,6 +24,7 @@ private slots:
     void init() { renew(); }
     void damagedFilesAreNotJudged();
     void allJudgedAreDamaged();
+    void manyNumbersTakeTheMemoryOfOne();
 };
 
 /// Loss, accuracy and other predictions are those of a folder that lacks the damaged files; 520
@@ -104,6 +105,33 @@ void TestLeftOut::allJudgedAreDamaged() {
     const std::atomic<bool> stop{false};
     const std::string error = thrownBy<RunError>([&] { experiment.lane(0).evaluate(stop); });
     QVERIFY2(error.find("val/a/1.png: neither") != std::string::npos, error.c_str());
+}
+
+/// Each validation leaves another number of samples.
+void TestLeftOut::manyNumbersTakeTheMemoryOfOne() {
+    constexpr int kJudged = 8;
+    const auto judged = [](int i) { return QString("val/%1/%2.png").arg(i % 2).arg(i); };
+    for (int i = 0; i < kJudged; ++i) {
+        put(QString("train/%1/%2.png").arg(i % 2).arg(i), plain(0, 1, 0));
+        put(judged(i), plain(0, 0, 1));
+    }
+    RunConfig config = presetNamed("mnist-mlp").config;
+    config.task = task();
+    config.task.damaged = Damaged::Skip;
+    config.task.batch = 4;
+    config.device = "cpu";
+    config.epochs = 0;
+    Experiment experiment(config);
+    Trainer& lane = experiment.lane(0);
+    const std::atomic<bool> stop{false};
+    size_t most = 0;
+    for (int damaged = 1; damaged < kJudged; ++damaged) {
+        writeBytes(m_folder->filePath(judged(damaged)).toStdString(), "no picture");
+        QVERIFY(lane.evaluate(stop));
+        QCOMPARE(lane.skippedSamples().size(), static_cast<size_t>(damaged));
+        if (damaged == 1) most = lane.memory().bytes;
+        QVERIFY2(lane.memory().bytes <= most, qPrintable(QString::number(damaged)));
+    }
 }
 
 } // namespace tst_left_out
