@@ -24,10 +24,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::nanoseconds kPictureInterval = 100ms, kSlowestPictures = 1s;
 constexpr int kPictureShare = 99, kSlowPictureShare = 4;
 constexpr double kSlowPictureSeconds = 0.05;
-// Checkpoints that are kept with the run: a crash costs the steps since the last one. They take a
-// hundredth of the time at most, and larger ones would slow the disk down.
-constexpr std::chrono::nanoseconds kBetweenStates = 5s;
-constexpr int kStateShare = 99;
+// Of checkpoints that are kept with the run: larger ones would slow the disk down.
 constexpr size_t kMostStateBytes = size_t{256} << 20;
 // That a pause has time to copy before it answers: 16 ms at 1 GB/s.
 constexpr size_t kQuickStateBytes = size_t{16} << 20;
@@ -139,7 +136,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
     m_number = reset.run;
     m_counts = {};
     m_steps = {};
-    m_nextState = Clock::now() + kBetweenStates;
+    m_checkpoints = CheckpointPace(secondsOf(Clock::now()));
     m_keptStep = -1;
     setState(SessionState::Building);
     try {
@@ -279,7 +276,7 @@ void TrainingWorker::advance() {
         if (m_channel->gradientsWanted() &&
             m_counts.due(m_run->step() + 1, secondsOf(Clock::now())))
             showGradients();
-        if (done || onlyOne || Clock::now() >= m_nextState) keepState();
+        if (done || onlyOne || m_checkpoints.due(secondsOf(Clock::now()))) keepState();
         if (done)
             setState(SessionState::Finished);
         else if (onlyOne)
@@ -312,8 +309,8 @@ void TrainingWorker::keepChange() {
 
 void TrainingWorker::keepState() {
     if (!m_run || m_midway || m_run->step() == m_keptStep) return;
-    const auto start = Clock::now();
-    m_nextState = start + kBetweenStates;
+    const double start = secondsOf(Clock::now());
+    m_checkpoints.made(0, start, start);
     const size_t bytes = m_run->stateBytes();
     if (bytes == 0 || bytes > kMostStateBytes) return;
     ExperimentState state;
@@ -326,9 +323,7 @@ void TrainingWorker::keepState() {
     m_channel->publish(
         m_number,
         keptCheckpoint(std::move(state), QCoreApplication::applicationVersion().toStdString()));
-    const auto end = Clock::now();
-    m_nextState =
-        end + std::max<std::chrono::nanoseconds>(kBetweenStates, kStateShare * (end - start));
+    m_checkpoints.made(bytes, start, secondsOf(Clock::now()));
 }
 
 bool TrainingWorker::showGradients() {

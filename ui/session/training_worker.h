@@ -3,6 +3,7 @@
 // channel.
 #pragma once
 
+#include "ui/session/checkpoint_pace.h"
 #include "ui/session/gradient_pace.h"
 #include "ui/session/session_channel.h"
 #include "ui/session/step_pace.h"
@@ -93,10 +94,10 @@ private:
     std::vector<StepRecord> m_records; ///< not yet in the channel
     std::vector<Event> m_events;
     std::chrono::steady_clock::time_point m_nextPicture{};
-    double m_pictureSeconds = 0; ///< what the last picture took
-    std::chrono::steady_clock::time_point m_nextState{};
-    int64_t m_keptStep = -1;   ///< of the last checkpoint
-    GradientPace m_counts;     ///< of the run
+    double m_pictureSeconds = 0;     ///< what the last picture took
+    int64_t m_keptStep = -1;         ///< of the last checkpoint
+    CheckpointPace m_checkpoints{0}; ///< of the run, as the next one
+    GradientPace m_counts;
     StepPace m_steps;
     Message m_outOfMemory;             ///< the sentence, made while there is memory
     std::unique_ptr<char[]> m_reserve; ///< given back before an error is reported
