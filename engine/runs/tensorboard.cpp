@@ -2,6 +2,7 @@
 // of records.h.
 #include "engine/runs/tensorboard.h"
 
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/io/growing_file.h"
 #include "engine/io/open_folder.h"
@@ -309,6 +310,7 @@ void TensorBoardFollower::writeRows(const RunSnapshot& run, int64_t upTo) {
         news.lanes.push_back(run.lanes()[m_lanes]);
     m_writer.append(news);
     for (; m_next <= upTo; m_next = std::min(upTo, m_next + kBlockSteps - 1) + 1) {
+        checkCancelled();
         const int64_t to = std::min(upTo, m_next + kBlockSteps - 1);
         RunBatch batch;
         for (int lane = 0; lane < run.laneCount(); ++lane) {

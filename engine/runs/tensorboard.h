@@ -71,7 +71,8 @@ public:
     /// Steps that all lanes have finished, the newest gradients, and a picture now and then, about
     /// 20 in a run. RunError.
     void write(const RunSnapshot&);
-    /// The rows of lanes up to a step, and lanes that were forked by then.
+    /// The rows of lanes up to a step, and lanes that were forked by then. Cancellable, see
+    /// core/cancel.h: what was written by then stays.
     void writeRows(const RunSnapshot&, int64_t upTo);
     TensorBoardWriter& writer() { return m_writer; }
 

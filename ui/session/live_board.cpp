@@ -1,6 +1,7 @@
 // The thread looks four times a second.
 #include "ui/session/live_board.h"
 
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 
 #include <chrono>
@@ -13,6 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr auto kBetweenLooks = 250ms;
+constexpr auto kPatience = 100ms; ///< of a window, with the last look
 
 } // namespace
 
@@ -27,6 +29,9 @@ LiveBoard::LiveBoard(std::string folder) : m_folder(std::move(folder)) {
 
 LiveBoard::~LiveBoard() {
     m_thread.request_stop();
+    std::unique_lock lock(m_mutex);
+    if (!m_ended.wait_for(lock, kPatience, [this] { return m_isDone; })) m_hurries.request_stop();
+    lock.unlock();
     m_thread.join();
 }
 
@@ -41,6 +46,14 @@ Message LiveBoard::problem() const {
 }
 
 void LiveBoard::work(const std::stop_token& stop) {
+    const Cancellable scope(m_hurries.get_token());
+    writeUntil(stop);
+    const std::lock_guard lock(m_mutex);
+    m_isDone = true;
+    m_ended.notify_all();
+}
+
+void LiveBoard::writeUntil(const std::stop_token& stop) {
     for (bool last = false; !last;) {
         {
             std::unique_lock lock(m_mutex);

@@ -21,7 +21,8 @@ class LiveBoard {
 public:
     /// RunError where there is no thread for it.
     explicit LiveBoard(std::string folder);
-    /// What the run has now is written when this returns.
+    /// What the run has now is written when this returns, unless that takes longer than a window
+    /// may wait: a long run from its first step, say.
     ~LiveBoard();
     LiveBoard(const LiveBoard&) = delete;
     LiveBoard& operator=(const LiveBoard&) = delete;
@@ -35,16 +36,19 @@ public:
 
 private:
     void work(const std::stop_token&);
+    void writeUntil(const std::stop_token&);
     void look();
 
     const std::string m_folder;
-    mutable std::mutex m_mutex; ///< of the next three
-    std::condition_variable_any m_wake;
+    mutable std::mutex m_mutex; ///< of what follows, up to the thread's own
+    std::condition_variable_any m_wake, m_ended;
+    bool m_isDone = false; ///< the thread writes no more
     std::shared_ptr<const Run> m_run;
     std::exception_ptr m_failure;
     std::shared_ptr<const Run> m_followed; ///< the thread's own, as the next one
     std::optional<TensorBoardFollower> m_follower;
-    std::jthread m_thread; ///< last: it uses the rest
+    std::stop_source m_hurries; ///< gives up in the middle
+    std::jthread m_thread;      ///< last: it uses the rest
 };
 
 } // namespace halfscope

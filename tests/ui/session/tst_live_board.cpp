@@ -49,6 +49,7 @@ private slots:
     void followsARun();
     void anotherRunTakesItsPlace();
     void tellsWhyNot();
+    void aLongRunHoldsNobodyUp();
 };
 
 /// Lanes, forks and blocks of rows, whenever somebody looks.
@@ -131,6 +132,20 @@ void TestLiveBoard::tellsWhyNot() {
     QVERIFY(QTest::qWaitFor([&] { return !board.problem().empty(); }, kPatience));
     const std::string problem = board.problem().english();
     QVERIFY2(problem.find(file.toStdString()) != std::string::npos, problem.c_str());
+}
+
+/// A window that closes waits for what came last, not for all of a run.
+void TestLiveBoard::aLongRunHoldsNobodyUp() {
+    constexpr int64_t kSteps = 300'000;
+    const QTemporaryDir folder;
+    const auto run = emptyRun();
+    train(*run, 1, kSteps);
+    {
+        LiveBoard board(folder.path().toStdString());
+        board.follow(run);
+    }
+    const qsizetype written = recordsOf(eventsOf(folder.path(), "fp32")).size();
+    QVERIFY2(written > 1 && written < kSteps, qPrintable(QString::number(written)));
 }
 
 } // namespace tst_live_board
