@@ -21,7 +21,7 @@ struct BenchOptions {
     void addTo(CLI::App& command);
 };
 
-/// Of two in the middle, their mean. There is a value at least.
+/// The mean of the two middle values where their number is even. `values` must not be empty.
 double median(std::vector<double> values);
 
 /// 0, or 130 when it was interrupted: rows that were finished are printed. InputError for an

@@ -126,7 +126,7 @@ int evaluate(const EvaluateOptions& options) {
                      scoresText(config.model.weights, lanes, samples, leftOut.size()));
     }
     if (options.quiet) return 0;
-    print(std::to_string(samples) + " samples to validate on\n" + tableText(lanes));
+    print(std::to_string(samples) + " validation samples\n" + tableText(lanes));
     if (!options.out.empty()) print("Files: " + options.out + "\n");
     return 0;
 }

@@ -102,8 +102,8 @@ constexpr ArgInfo kEncoderArgs[] = {
     {"bias", ArgKind::Truth, "True"},
 };
 
-/// Heads share the features, and the first axis counts samples: PyTorch's own default attends from
-/// sample to sample here, without a word.
+/// Heads share the features, and the first axis counts samples. With PyTorch's default
+/// (batch_first=False) samples would silently attend to each other.
 void completeEncoder(LayerSpec& layer) {
     if (layer.whole("d_model") % layer.whole("nhead") != 0)
         layer.refuse(phrase("Model", "d_model must be a multiple of nhead"));

@@ -303,11 +303,12 @@ std::vector<NamedParameter> parametersOf(const ModelSpec& model) {
 NodeType checkedOutput(const LayerSpec& layer, const NodeType& in) {
     const bool indices = in.dtype == DType::I32;
     if (layer.info->takesIndices && !indices)
-        layer.refuse(phrase("Model", "the input is floating-point numbers, where indices are "
-                                     "expected, such as those of characters (data.kind text)"));
+        layer.refuse(phrase("Model",
+                            "the input holds floating-point numbers; indices are expected, "
+                            "such as those of characters (data.kind text)"));
     if (indices && !layer.info->takesIndices && layer.info->computes)
-        layer.refuse(phrase("Model", "the input is indices, which an Embedding(...) in front of "
-                                     "this layer turns into vectors"));
+        layer.refuse(phrase("Model", "the input holds indices; put an Embedding(...) in front of "
+                                     "this layer"));
     const NodeType out = layer.info->output(layer, in);
     if (elementsOf(out.shape) > static_cast<double>(kMaxElements))
         layer.refuse({phrase("Model", "its result, %1, has more than %2 values"),

@@ -79,7 +79,7 @@ std::span<const Metric> knownMetrics() {
          phrase("Metrics", "Train. acc."), kNoUnit,
          phrase("Metrics", "The share of the training samples whose class had the highest output "
                            "when their step was trained, over the epoch so far. "
-                           "Where it stays above the accuracy, the network overfits."),
+                           "If it stays above the validation accuracy, the network overfits."),
          Share, Steps, Float64, false},
     }};
     return kMetrics;

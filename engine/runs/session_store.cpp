@@ -201,9 +201,8 @@ private:
     std::vector<Watched> m_runs;  ///< the thread's own, as what follows
     Clock::time_point m_failed{}; ///< last
     std::vector<std::pair<const ColumnChunk*, int64_t>> m_stored; ///< of the open transaction
-    std::vector<std::pair<std::shared_ptr<const RunCheckpoint>, int64_t>>
-        m_kept;            ///< likewise, with
-                           ///< their runs
+    /// Likewise, with their runs.
+    std::vector<std::pair<std::shared_ptr<const RunCheckpoint>, int64_t>> m_kept;
     std::jthread m_thread; ///< last: it uses the rest
 };
 

@@ -44,8 +44,8 @@ ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType d
     Shape wanted{batch.rows, batch.outputs};
     if (input.pixelRows) wanted = {1, batch.outputs, input.shape[2], input.shape[3]};
     if (made.dtype == DType::I32)
-        throw InputError(phrase("Model", "model.layers: the model hands its input on, indices that "
-                                         "an Embedding(...) turns into vectors"));
+        throw InputError(phrase("Model", "model.layers: the model returns its input, which holds "
+                                         "indices; it needs an Embedding(...)"));
     if (!(out == wanted))
         throw InputError(
             phrase("Model", "model.layers: the model makes %1 of %2, and this task wants %3"),

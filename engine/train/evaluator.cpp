@@ -157,7 +157,7 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
         if (stop || !runBatch(sizeFor(batch->rows(), weights), *batch, predictions))
             return std::nullopt;
     if (m_read == 0)
-        throw RunError(phrase("Data", "%1 (and no other sample to validate on can be read)"),
+        throw RunError(phrase("Data", "%1 (and no other validation sample can be read)"),
                        m_skipped.front());
     Validation result{m_loss / static_cast<double>(m_read), {}};
     if (m_data.tensors()[kTarget].dtype == DType::I32) {

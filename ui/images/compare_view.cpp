@@ -438,7 +438,7 @@ void CompareView::hover(QPoint pixel) {
 
 QString CompareView::readout() const { return m_readout; }
 
-/// Of which samples a table of classes is.
+/// Says which samples a table of classes counts.
 QString CompareView::tableOf(std::optional<int64_t> validated) {
     const QString reading = tr("Rows: true classes. Columns: predicted classes. The diagonal holds "
                                "the correct ones.");

@@ -55,7 +55,7 @@ void RunFeed::take(SessionBatch batch) {
     m_run->append(std::move(news));
 }
 
-/// Not before the rows that it goes on behind.
+/// Waits for the rows up to its step.
 void RunFeed::takeCheckpoint() {
     if (!m_checkpoint || m_run->step() < m_checkpoint->step()) return;
     RunBatch news;

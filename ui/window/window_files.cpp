@@ -187,7 +187,7 @@ WindowFiles::~WindowFiles() = default;
 void WindowFiles::chooseLiveBoard(bool writes) {
     if (!writes) return stopLiveBoard();
     const QString folder = QFileDialog::getExistingDirectory(
-        &m_window, tr("Folder for TensorBoard's event files of each training"));
+        &m_window, tr("Choose a folder for TensorBoard event files"));
     if (folder.isEmpty())
         emit writesLiveChanged(m_board != nullptr);
     else
@@ -200,7 +200,8 @@ void WindowFiles::startLiveBoard(const QString& folder) {
         m_board = std::make_unique<LiveBoard>(folder.toStdString());
         constexpr int kBetweenLooks = 100; // ms
         m_boardTimer.start(kBetweenLooks);
-        emit told(tr("Trainings are written for TensorBoard: tensorboard --logdir %1")
+        emit told(tr("Training is being written for TensorBoard. To view it, run: tensorboard "
+                     "--logdir %1")
                       .arg(safeText(folder.toStdString())));
     });
     emit writesLiveChanged(m_board != nullptr);
@@ -225,7 +226,7 @@ void WindowFiles::lookAtLiveBoard() {
     }
     stopLiveBoard();
     m_parts.banner->showText(
-        tr("Trainings are not written for TensorBoard any more: %1").arg(translated(problem)));
+        tr("Training is no longer written for TensorBoard: %1").arg(translated(problem)));
 }
 
 void WindowFiles::openPreset(const QString& name) {
@@ -384,8 +385,8 @@ void WindowFiles::chooseTensorBoard() {
         m_parts.banner->showText(tr("There is no run yet that TensorBoard could show."));
         return;
     }
-    const QString folder =
-        QFileDialog::getExistingDirectory(&m_window, tr("Folder for TensorBoard's event files"));
+    const QString folder = QFileDialog::getExistingDirectory(
+        &m_window, tr("Choose a folder for TensorBoard event files"));
     if (folder.isEmpty()) return;
     guarded(*m_parts.banner, [&] {
         const RunSnapshot run = m_shown.run()->snapshot();

@@ -72,8 +72,8 @@ public:
     bool hasCritics() const; ///< beside them, as networks of their own
     void chooseLaneFile(LaneFile, int lane);
     void chooseTensorBoard();
-    /// Writes the training for TensorBoard from now on, and those to come; into a folder that it
-    /// asks for, or no more.
+    /// Writes the training for TensorBoard from now on, and those to come: asks for a folder first;
+    /// false: stops.
     void chooseLiveBoard(bool writes);
     void startLiveBoard(const QString& folder);
     void stopLiveBoard();

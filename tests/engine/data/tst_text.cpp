@@ -190,11 +190,11 @@ void TestText::networksThatDoNotFit() {
     QCOMPARE(errorOf(""), QString("model.layers: a text needs a network that begins with an "
                                   "Embedding(...), such as that of the preset transformer-tiny"));
     QCOMPARE(errorOf("Linear(32, 76)"),
-             QString("model.layers, line 1, column 1: Linear(32, 76): the input is indices, which "
-                     "an Embedding(...) in front of this layer turns into vectors"));
+             QString("model.layers, line 1, column 1: Linear(32, 76): the input holds indices; "
+                     "put an Embedding(...) in front of this layer"));
     QCOMPARE(errorOf("Identity()"),
-             QString("model.layers: the model hands its input on, indices that an Embedding(...) "
-                     "turns into vectors"));
+             QString("model.layers: the model returns its input, which holds indices; it needs an "
+                     "Embedding(...)"));
     config.task.kind = TaskKind::Moons;
     QVERIFY(errorOf("Sequential(Embedding(76, 2), Flatten())").contains("floating-point numbers"));
 }

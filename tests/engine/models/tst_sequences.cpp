@@ -65,12 +65,12 @@ private slots:
                  QString("line 1, column 29: Embedding: padding_idx=0 is not supported: only "
                          "None is"));
         QCOMPARE(refusalOf("Embedding(9, 4)", {2, 5}),
-                 QString("line 1, column 1: Embedding(9, 4): the input is floating-point numbers, "
-                         "where indices are expected, such as those of characters (data.kind "
+                 QString("line 1, column 1: Embedding(9, 4): the input holds floating-point "
+                         "numbers; indices are expected, such as those of characters (data.kind "
                          "text)"));
         QCOMPARE(refusalOf("Sequential(Identity(), Linear(5, 1))", {2, 5}, DType::I32),
-                 QString("line 1, column 24: Linear(5, 1): the input is indices, which an "
-                         "Embedding(...) in front of this layer turns into vectors"));
+                 QString("line 1, column 24: Linear(5, 1): the input holds indices; put an "
+                         "Embedding(...) in front of this layer"));
         QCOMPARE(refusalOf("Residual(Identity())", {2, 5}, DType::I32),
                  QString("line 1, column 1: Residual: indices cannot be added"));
         const auto known = [](int64_t indices) {
