@@ -113,8 +113,7 @@ std::unique_ptr<Experiment> builtFrom(const ExperimentState& state) {
         experiment->resume(state);
         return experiment;
     } catch (const ReportedError& error) { // its data are gone, say
-        printNote(std::string("No weights, ONNX models and predictions: ") + error.what() + "
-");
+        printNote(std::string("No weights, ONNX models and predictions: ") + error.what() + "\n");
         return nullptr;
     }
 }
