@@ -27,6 +27,24 @@ private slots:
     void manyNumbersTakeTheMemoryOfOne();
 };
 
+namespace {
+
+/// All rows stand where their samples do, and those of missing ones are nan.
+void compareRest(const Predictions& with, const std::set<int>& missing,
+                 const Predictions& without) {
+    QCOMPARE(with.outputs, without.outputs);
+    QCOMPARE(with.samples, without.samples + static_cast<int64_t>(missing.size()));
+    const auto outputs = static_cast<size_t>(with.outputs);
+    for (size_t i = 0, left = 0; i < with.values.size(); ++i) {
+        if (missing.contains(static_cast<int>(i / outputs)))
+            QVERIFY(std::isnan(with.values[i]));
+        else
+            QCOMPARE(with.values[i], without.values.at(left++));
+    }
+}
+
+} // namespace
+
 /// Loss, accuracy and other predictions are those of a folder that lacks the damaged files; 520
 /// samples are two batches, and the second one is smaller then.
 void TestLeftOut::damagedFilesAreNotJudged() {
@@ -77,22 +95,11 @@ void TestLeftOut::damagedFilesAreNotJudged() {
     QCOMPARE(with.counted, int64_t{kJudged} - 4);
     QCOMPARE(with.validation->loss, without.validation->loss);
     QCOMPARE(with.validation->accuracy, without.validation->accuracy);
-    // all rows stand where their samples do, and those of damaged ones are nan
-    QCOMPARE(with.predictions.samples, int64_t{kJudged});
-    QCOMPARE(without.predictions.samples, int64_t{kJudged} - 4);
-    QCOMPARE(with.predictions.outputs, without.predictions.outputs);
-    const auto outputs = static_cast<size_t>(with.predictions.outputs);
-    const auto sampleOf = [](int i) { return i % 2 * (kJudged / 2) + i / 2; }; // class by class
     std::set<int> missing;
     for (const int i : damaged)
-        missing.insert(sampleOf(i));
-    for (size_t i = 0, left = 0; i < size_t{kJudged} * outputs; ++i) {
-        const float value = with.predictions.values.at(i);
-        if (missing.contains(static_cast<int>(i / outputs)))
-            QVERIFY(std::isnan(value));
-        else
-            QCOMPARE(value, without.predictions.values.at(left++));
-    }
+        missing.insert(i % 2 * (kJudged / 2) + i / 2); // samples stand class by class
+    QCOMPARE(with.predictions.samples, int64_t{kJudged});
+    compareRest(with.predictions, missing, without.predictions);
 }
 
 void TestLeftOut::allJudgedAreDamaged() {
