@@ -5,17 +5,25 @@
 
 #include <QStatusBar>
 
+#include <algorithm>
+
 namespace tst_window_board {
 
 using namespace halfscope;
 
 namespace {
 
+/// Steps of a lane in its file, which has pictures too.
+qsizetype stepsOf(const QString& folder, const QString& lane) {
+    const QList<QByteArray> records = recordsOf(eventsOf(folder, lane));
+    return std::count_if(records.begin(), records.end(),
+                         [](const QByteArray& each) { return each.contains("learning_rate"); });
+}
+
 /// Steps that both lanes have in their files; -1 where they differ.
 qsizetype stepsIn(const QString& folder) {
-    const qsizetype first = recordsOf(eventsOf(folder, "fp32")).size(),
-                    second = recordsOf(eventsOf(folder, "amp-fp16")).size();
-    return first == second ? first - 1 : -1;
+    const qsizetype steps = stepsOf(folder, "fp32");
+    return stepsOf(folder, "amp-fp16") == steps ? steps : -1;
 }
 
 QAction* liveAction(MainWindow& window) {
