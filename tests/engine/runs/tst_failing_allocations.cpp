@@ -118,7 +118,7 @@ void TestFailingAllocations::endsWithAnError() {
         const pid_t child = ::fork();
         QVERIFY(child >= 0);
         if (child == 0) {
-            ::alarm(20); // a lock that a failed allocation left behind would hold it for ever
+            ::alarm(60); // a lock that a failed allocation left behind would hold it for ever
             s_calls = 0;
             s_last = once ? call : kNever - 1;
             s_first = call;
