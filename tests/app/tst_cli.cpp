@@ -296,7 +296,7 @@ void TestCli::vectorSets() {
     const Outcome wrong = devices("sse");
     QCOMPARE(wrong.code, 3);
     QCOMPARE(wrong.error, QByteArray("halfscope-cli: HALFSCOPE_CPU_VECTORS: \"sse\" is not one of "
-                                     "portable, avx2 and avx512\n"));
+                                     "portable, avx2, avx512, avx512bf16 and amx\n"));
 }
 
 void TestCli::noQt() {

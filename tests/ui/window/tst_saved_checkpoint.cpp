@@ -3,12 +3,12 @@
 #include "engine/io/input_file.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/train/checkpoint.h"
+#include "tests/support/file_menu.h"
 #include "tests/support/saved_run_parts.h"
 #include "tests/support/thrown.h"
 #include "ui/window/window_files.h"
 
 #include <QFileDialog>
-#include <QMenuBar>
 #include <QScopeGuard>
 #include <QSignalSpy>
 #include <QTimer>
@@ -54,13 +54,6 @@ bool trainsTo(MainWindow& window, int64_t step) {
 
 ExperimentState checkpointIn(const QString& folder) {
     return readCheckpoint(QDir(folder).filePath(kName).toStdString());
-}
-
-QAction* fileAction(MainWindow& window, const QString& text) {
-    for (QAction* menu : window.menuBar()->actions())
-        for (QAction* each : menu->menu()->actions())
-            if (each->text() == text) return each;
-    return nullptr;
 }
 
 /// What "Save weights" and its kin write of a lane.
@@ -126,7 +119,7 @@ void TestSavedCheckpoint::aFinishedRunHasItsNetworks() {
     QVERIFY(other.window.tryFile(path("finished")));
     QVERIFY(reaches(other.window, SessionState::Finished));
     QTRY_VERIFY_WITH_TIMEOUT(other.window.showsSaved(), kPatience);
-    for (const char* item : {"Save &weights", "Save as ONN&X", "Save pre&dictions"}) {
+    for (const char* item : {"Save &weights", "Save as O&NNX", "Save pre&dictions"}) {
         QAction* menu = fileAction(other.window, QLatin1String(item));
         QVERIFY2(menu && menu->menu(), item);
         emit menu->menu()->aboutToShow();
