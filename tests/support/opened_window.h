@@ -16,6 +16,24 @@ inline bool reaches(MainWindow& window, SessionState state) {
     return QTest::qWaitFor([&] { return window.controller().state() == state; }, kPatience);
 }
 
+/// By single steps.
+inline bool stepsTo(MainWindow& window, int64_t step) {
+    while (window.run().step() < step) {
+        const int64_t before = window.run().step();
+        window.stepOnce();
+        if (!QTest::qWaitFor([&] { return window.run().step() > before; }, kPatience)) return false;
+    }
+    return reaches(window, SessionState::Paused) || reaches(window, SessionState::Finished);
+}
+
+/// To its end, which is at least at this step.
+inline bool trainsTo(MainWindow& window, int64_t step) {
+    window.play();
+    return QTest::qWaitFor([&] { return window.run().step() >= step && !window.showsSaved(); },
+                           kPatience) &&
+           reaches(window, SessionState::Finished);
+}
+
 inline QString write(const QTemporaryDir& folder, const QString& name, const std::string& text) {
     QFile file(folder.filePath(name));
     if (!file.open(QIODevice::WriteOnly)) return {};

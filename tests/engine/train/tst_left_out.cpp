@@ -25,6 +25,18 @@ private slots:
     void damagedFilesAreNotJudged();
     void allJudgedAreDamaged();
     void manyNumbersTakeTheMemoryOfOne();
+
+private:
+    /// Leaves damaged pictures out.
+    RunConfig skipping() const {
+        RunConfig config = presetNamed("mnist-mlp").config;
+        config.task = task();
+        config.task.damaged = Damaged::Skip;
+        config.task.batch = 4;
+        config.device = "cpu";
+        config.epochs = 0;
+        return config;
+    }
 };
 
 namespace {
@@ -59,12 +71,7 @@ void TestLeftOut::damagedFilesAreNotJudged() {
     const std::set<int> damaged{4, 5, 300, kJudged - 1};
     for (const int i : damaged)
         writeBytes(m_folder->filePath(judged(i)).toStdString(), "no picture");
-    RunConfig config = presetNamed("mnist-mlp").config;
-    config.task = task();
-    config.task.damaged = Damaged::Skip;
-    config.task.batch = 4;
-    config.device = "cpu";
-    config.epochs = 0;
+    RunConfig config = skipping();
     config.steps = 3;
     struct Found {
         std::optional<Validation> validation;
@@ -107,11 +114,9 @@ void TestLeftOut::allJudgedAreDamaged() {
         put(name, plain(0, 1, 0));
     put("val/a/1.png", plain(0, 1, 0));
     writeBytes(m_folder->filePath("val/a/1.png").toStdString(), "no picture");
-    RunConfig config = presetNamed("mnist-mlp").config;
-    config.task = task();
-    config.task.damaged = Damaged::Skip;
-    config.task.batch = 2;
-    config.device = "cpu";
+    RunConfig config = skipping();
+    config.task.batch = 2; // there are no more
+    config.epochs = 1;
     Experiment experiment(config);
     const std::atomic<bool> stop{false};
     const std::string error = thrownBy<RunError>([&] { experiment.lane(0).evaluate(stop); });
@@ -127,12 +132,7 @@ void TestLeftOut::manyNumbersTakeTheMemoryOfOne() {
         put(judged(i), plain(0, 0, 1));
         if (i > 0) writeBytes(m_folder->filePath(judged(i)).toStdString(), "no picture");
     }
-    RunConfig config = presetNamed("mnist-mlp").config;
-    config.task = task();
-    config.task.damaged = Damaged::Skip;
-    config.task.batch = 4;
-    config.device = "cpu";
-    config.epochs = 0;
+    RunConfig config = skipping();
     Experiment many(config);
     Trainer& lane = many.lane(0);
     const std::atomic<bool> stop{false};

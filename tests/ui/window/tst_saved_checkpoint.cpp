@@ -36,22 +36,6 @@ RunConfig digits(int64_t steps) {
     return config;
 }
 
-bool stepsTo(MainWindow& window, int64_t step) {
-    while (window.run().step() < step) {
-        const int64_t before = window.run().step();
-        window.stepOnce();
-        if (!QTest::qWaitFor([&] { return window.run().step() > before; }, kPatience)) return false;
-    }
-    return reaches(window, SessionState::Paused) || reaches(window, SessionState::Finished);
-}
-
-bool trainsTo(MainWindow& window, int64_t step) {
-    window.play();
-    return QTest::qWaitFor([&] { return window.run().step() >= step && !window.showsSaved(); },
-                           kPatience) &&
-           reaches(window, SessionState::Finished);
-}
-
 ExperimentState checkpointIn(const QString& folder) {
     return readCheckpoint(QDir(folder).filePath(kName).toStdString());
 }

@@ -67,22 +67,6 @@ std::vector<double> valuesFrom(MainWindow& window, int64_t first) {
     return values;
 }
 
-bool stepsTo(MainWindow& window, int64_t step) {
-    while (window.run().step() < step) {
-        const int64_t before = window.run().step();
-        window.stepOnce();
-        if (!QTest::qWaitFor([&] { return window.run().step() > before; }, kPatience)) return false;
-    }
-    return reaches(window, SessionState::Paused) || reaches(window, SessionState::Finished);
-}
-
-bool trainsToTheEnd(MainWindow& window, int64_t steps) {
-    window.play();
-    return QTest::qWaitFor([&] { return window.run().step() >= steps && !window.showsSaved(); },
-                           kPatience) &&
-           reaches(window, SessionState::Finished);
-}
-
 } // namespace
 
 class TestWindowResume : public QObject {
@@ -118,19 +102,19 @@ void TestWindowResume::savesAndGoesOn() {
     QTRY_COMPARE_WITH_TIMEOUT(saved.size(), 1, kPatience);
     QCOMPARE(saved[0][1].toLongLong(), 13);
     QTRY_VERIFY(whole.window.statusBar()->currentMessage().contains("Checkpoint after step 13"));
-    QVERIFY(trainsToTheEnd(whole.window, 40));
+    QVERIFY(trainsTo(whole.window, 40));
 
     Opened other(config(5));
     QVERIFY(other.window.tryFile(path("c.safetensors")));
     QVERIFY(reaches(other.window, SessionState::Ready));
     QVERIFY(!other.window.showsSaved());
-    QVERIFY(trainsToTheEnd(other.window, 40));
+    QVERIFY(trainsTo(other.window, 40));
     QCOMPARE(valuesFrom(other.window, 14), valuesFrom(whole.window, 14));
     QVERIFY(!other.window.shown().run()->now().column(0, metric::Loss).at(13));
     // Reset trains from the start again
     other.window.restart();
     QVERIFY(reaches(other.window, SessionState::Ready));
-    QVERIFY(trainsToTheEnd(other.window, 40));
+    QVERIFY(trainsTo(other.window, 40));
     QCOMPARE(valuesFrom(other.window, 1), valuesFrom(whole.window, 1));
 }
 
@@ -161,7 +145,7 @@ void TestWindowResume::forksComeAlong() {
     Opened opened(config(5));
     QVERIFY(opened.window.tryFile(path("forked.safetensors")));
     QVERIFY(reaches(opened.window, SessionState::Ready));
-    QVERIFY(trainsToTheEnd(opened.window, 20));
+    QVERIFY(trainsTo(opened.window, 20));
     QCOMPARE(opened.window.shown().run()->now().laneCount(), 3);
     QCOMPARE(opened.window.shown().run()->lanes()[2].parent, 1);
     QCOMPARE(opened.window.config().config().lanes.size(), size_t{3});
@@ -175,12 +159,12 @@ void TestWindowResume::forksComeAlong() {
 void TestWindowResume::rowsBesideTheCheckpoint() {
     trainPart(path("part"), config(), 17);
     Opened whole(config()), opened(config(5));
-    QVERIFY(trainsToTheEnd(whole.window, 40));
+    QVERIFY(trainsTo(whole.window, 40));
     QVERIFY(opened.window.tryFile(path("part/checkpoint.safetensors")));
     QVERIFY(reaches(opened.window, SessionState::Ready));
     QTRY_COMPARE_WITH_TIMEOUT(opened.window.run().step(), int64_t{17}, kPatience);
     QVERIFY(!opened.window.shown().hasUnsavedRows());
-    QVERIFY(trainsToTheEnd(opened.window, 40));
+    QVERIFY(trainsTo(opened.window, 40));
     QVERIFY(opened.window.shown().hasUnsavedRows());
     QCOMPARE(valuesFrom(opened.window, 1), valuesFrom(whole.window, 1));
     QCOMPARE(opened.window.events().rowCount(), whole.window.events().rowCount());
@@ -208,9 +192,9 @@ void TestWindowResume::folderGoesOn() {
                           ->text()
                           .contains("go on after step 17")
                     : true);
-    QVERIFY(trainsToTheEnd(opened.window, 40));
+    QVERIFY(trainsTo(opened.window, 40));
     Opened whole(config());
-    QVERIFY(trainsToTheEnd(whole.window, 40));
+    QVERIFY(trainsTo(whole.window, 40));
     QCOMPARE(valuesFrom(opened.window, 1), valuesFrom(whole.window, 1));
 }
 
@@ -220,7 +204,7 @@ void TestWindowResume::finishedRunContinues() {
     QVERIFY(opened.window.tryFile(path("finished")));
     QVERIFY(reaches(opened.window, SessionState::Finished));
     QTRY_VERIFY_WITH_TIMEOUT(opened.window.showsSaved(), kPatience);
-    QVERIFY(trainsToTheEnd(opened.window, 24));
+    QVERIFY(trainsTo(opened.window, 24));
     QVERIFY(opened.window.shown().run()->now().column(1, metric::Loss).at(1));
 }
 
@@ -240,7 +224,7 @@ void TestWindowResume::damagedIsRefused() {
     QVERIFY(opened.window.tryFile(path("damaged")));
     QTRY_VERIFY_WITH_TIMEOUT(opened.window.showsSaved(), kPatience);
     QVERIFY(opened.window.bannerText().contains("it is damaged: the values of 1/"));
-    QVERIFY(trainsToTheEnd(opened.window, 40));
+    QVERIFY(trainsTo(opened.window, 40));
 }
 
 void TestWindowResume::cannotBeWritten() {
@@ -249,7 +233,7 @@ void TestWindowResume::cannotBeWritten() {
     opened.window.controller().saveCheckpoint(path("no/such/folder/c.safetensors"),
                                               QStringLiteral("1"));
     QTRY_VERIFY_WITH_TIMEOUT(opened.window.bannerText().contains("cannot write"), kPatience);
-    QVERIFY(trainsToTheEnd(opened.window, 40));
+    QVERIFY(trainsTo(opened.window, 40));
 }
 
 void TestWindowResume::menuAsksForAName() {
@@ -327,7 +311,7 @@ void TestWindowResume::predictionsNeedSamples() {
 
 void TestWindowResume::savesForTensorBoard() {
     Opened opened(config(3));
-    QVERIFY(trainsToTheEnd(opened.window, 3));
+    QVERIFY(trainsTo(opened.window, 3));
     QVERIFY(QDir().mkpath(path("board")));
     QAction* save = fileAction(opened.window, QStringLiteral("Save for &TensorBoard…"));
     QVERIFY(save);
@@ -356,7 +340,7 @@ void TestWindowResume::weightsStartTheLanes() {
     QVERIFY(reaches(opened.window, SessionState::Ready));
     QVERIFY(opened.window.tryFile(file));
     QCOMPARE(opened.window.config().config().model.weights, file.toStdString());
-    QVERIFY(trainsToTheEnd(opened.window, 1));
+    QVERIFY(trainsTo(opened.window, 1));
     QCOMPARE(opened.window.shown().run()->now().row(0, 1).loss(), records[0].loss);
     QVERIFY(QFile::exists(file));
     opened.window.saveExperiment(path("weights.json"));
@@ -381,7 +365,7 @@ void TestWindowResume::otherWeightsAreRefused() {
              qPrintable(opened.window.bannerText()));
     QVERIFY(opened.window.bannerText().startsWith("model.weights: "));
     QVERIFY(opened.window.config().config().model.weights.empty());
-    QVERIFY(trainsToTheEnd(opened.window, 40)); // what was there goes on
+    QVERIFY(trainsTo(opened.window, 40)); // what was there goes on
 }
 
 } // namespace tst_window_resume
