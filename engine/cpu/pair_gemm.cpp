@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/core/vector_clones.h"
 #include "engine/cpu/tile_gemm.h"
+#include "engine/cpu/transpose_block.h"
 
 #include <algorithm>
 #include <bit>
@@ -73,24 +74,10 @@ float secondOf(uint32_t pair) { return std::bit_cast<float>(pair << 16); }
 // In blocks that stay in registers.
 void transposePairs(const uint32_t* from, int64_t ld, int64_t rows, int64_t columns, uint32_t* to,
                     int64_t ldTo) {
-    using Four = uint32_t __attribute__((vector_size(16)));
     const int64_t whole = columns / 4 * 4, deep = rows / 4 * 4;
     for (int64_t j = 0; j < whole; j += 4)
-        for (int64_t i = 0; i < deep; i += 4) {
-            Four r[4];
-            for (int64_t row = 0; row < 4; ++row)
-                std::memcpy(&r[row], from + (j + row) * ld + i, sizeof r[row]);
-            const Four low01 = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5),
-                       high01 = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7),
-                       low23 = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5),
-                       high23 = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
-            r[0] = __builtin_shufflevector(low01, low23, 0, 1, 4, 5);
-            r[1] = __builtin_shufflevector(low01, low23, 2, 3, 6, 7);
-            r[2] = __builtin_shufflevector(high01, high23, 0, 1, 4, 5);
-            r[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
-            for (int64_t row = 0; row < 4; ++row)
-                std::memcpy(to + (i + row) * ldTo + j, &r[row], sizeof r[row]);
-        }
+        for (int64_t i = 0; i < deep; i += 4)
+            transposeBlock(from + j * ld + i, ld, to + i * ldTo + j, ldTo);
     for (int64_t j = 0; j < columns; ++j)
         for (int64_t i = j < whole ? deep : 0; i < rows; ++i)
             to[i * ldTo + j] = from[j * ld + i];

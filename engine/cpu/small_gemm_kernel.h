@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/cpu/small_gemm.h"
+#include "engine/cpu/transpose_block.h"
 
 namespace halfscope {
 namespace {
@@ -103,24 +104,10 @@ void multiplyRows(const float* a, int64_t lda, int64_t rows, Block block, Destin
 /// to[k][i] = from[i][k]: 4 x 4 blocks in registers. Columns of `to` from `count` to `width` are 0.
 inline void transposePanel(const float* from, int64_t ld, int64_t count, int64_t depth, float* to,
                            int64_t width) {
-    using Four = float __attribute__((vector_size(16)));
     const int64_t whole = count / 4 * 4, deep = depth / 4 * 4;
     for (int64_t i = 0; i < whole; i += 4) {
-        for (int64_t k = 0; k < deep; k += 4) {
-            Four r[4];
-            for (int j = 0; j < 4; ++j)
-                __builtin_memcpy(&r[j], from + (i + j) * ld + k, sizeof r[j]);
-            const Four low01 = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5),
-                       high01 = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7),
-                       low23 = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5),
-                       high23 = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
-            r[0] = __builtin_shufflevector(low01, low23, 0, 1, 4, 5);
-            r[1] = __builtin_shufflevector(low01, low23, 2, 3, 6, 7);
-            r[2] = __builtin_shufflevector(high01, high23, 0, 1, 4, 5);
-            r[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
-            for (int j = 0; j < 4; ++j)
-                __builtin_memcpy(to + (k + j) * width + i, &r[j], sizeof r[j]);
-        }
+        for (int64_t k = 0; k < deep; k += 4)
+            transposeBlock(from + i * ld + k, ld, to + k * width + i, width);
         for (int64_t k = deep; k < depth; ++k)
             for (int64_t j = i; j < i + 4; ++j)
                 to[k * width + j] = from[j * ld + k];
