@@ -26,8 +26,6 @@ namespace halfscope::cli {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kRoundSeconds = 0.05; ///< a round takes about so long, at least one step
 constexpr int kWarmRounds = 2;
 
@@ -46,7 +44,7 @@ public:
     /// FLOP per second over one burst of some tens of milliseconds.
     double measure() {
         const int64_t tasks = 32 * m_pool.threads();
-        const auto start = Clock::now();
+        const auto start = std::chrono::steady_clock::now();
         m_pool.run(tasks, [this](int64_t, int thread) {
             Scratch& s = m_scratch[static_cast<size_t>(thread)];
             const GemmShape shape{.m = kRows,
@@ -57,7 +55,7 @@ public:
                                   .ldc = kColumns};
             gemm(shape, s.a.data(), s.b.data(), s.c.data());
         });
-        const std::chrono::duration<double> took = Clock::now() - start;
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
         return static_cast<double>(tasks * 2 * kRows * kColumns * kInner) / took.count();
     }
 

@@ -22,8 +22,6 @@ namespace halfscope::cli {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int64_t kSteps = 100; ///< of a round
 constexpr const char* kSample = "sample";
 
@@ -67,10 +65,11 @@ private:
 };
 
 double secondsOf(const std::function<void()>& each) {
-    const auto start = Clock::now();
+    const auto start = std::chrono::steady_clock::now();
     for (int64_t i = 0; i < kSteps; ++i)
         each();
-    return std::chrono::duration<double>(Clock::now() - start).count() / double{kSteps};
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
+           double{kSteps};
 }
 
 } // namespace

@@ -29,11 +29,10 @@ bool agrees(const std::string& question) {
 
 /// Redrawn on a terminal; elsewhere silent, for a log needs no bar.
 void showProgress(int64_t have) {
-    using Clock = std::chrono::steady_clock;
-    static Clock::time_point shown{};
+    static std::chrono::steady_clock::time_point shown{};
     constexpr auto kPause = std::chrono::milliseconds(100);
-    if (!noteIsTerminal() || Clock::now() - shown < kPause) return;
-    shown = Clock::now();
+    if (!noteIsTerminal() || std::chrono::steady_clock::now() - shown < kPause) return;
+    shown = std::chrono::steady_clock::now();
     const double share = static_cast<double>(have) / static_cast<double>(mnistBytes());
     redrawNote(barText(share, 30) + " " + megabytes(have) + " of " + megabytes(mnistBytes()));
 }

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 constexpr auto kRedraw = 100ms;
 constexpr auto kLineAfter = 2s;
 constexpr int64_t kLines = 20; // 5 % each
-constexpr size_t kBarWidth = 10;
+constexpr size_t kTrainingBar = 10;
 
 /// "0:07", "1:02:09".
 std::string timeText(double seconds) {
@@ -68,7 +68,7 @@ std::string Progress::text(std::span<const StepRecord> records) const {
     const double rate = seconds > 0 ? static_cast<double>(step - m_begun) / seconds : 0;
     const double share = static_cast<double>(step) / static_cast<double>(m_steps);
     std::string text;
-    if (m_terminal) text += barText(share, kBarWidth) + " ";
+    if (m_terminal) text += barText(share, kTrainingBar) + " ";
     text += std::to_string(static_cast<int>(share * 100)) + (m_terminal ? " %  " : " %  step ") +
             std::to_string(step) + "/" + std::to_string(m_steps);
     if (m_epochs.hasBatches()) {

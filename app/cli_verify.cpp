@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr size_t kBarWidth = 20;
+constexpr size_t kVerifyBar = 20;
 constexpr size_t kMostLines = 10; // of a suite and state; --json has all
 
 /// One line on a terminal, drawn again ten times a second; nothing in a pipe, where the table comes
@@ -31,7 +31,7 @@ public:
         if (!m_terminal || (!last && m_drawn && now - m_shown < 100ms)) return;
         const double share =
             static_cast<double>(progress.done) / static_cast<double>(progress.cases);
-        redrawNote(barText(share, kBarWidth) + " " + progress.suite + " " +
+        redrawNote(barText(share, kVerifyBar) + " " + progress.suite + " " +
                    std::to_string(progress.done) + "/" + std::to_string(progress.cases));
         m_drawn = true;
         m_shown = now;

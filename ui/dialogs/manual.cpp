@@ -62,15 +62,15 @@ void arrangePrograms(QTextDocument& document) {
 
 /// Room in the cells, and lines that do not shout.
 void arrangeTables(QTextDocument& document) {
-    constexpr double kPadding = 5; // pixels
+    constexpr double kCellPadding = 5; // pixels
     const QColor line = QGuiApplication::palette().color(QPalette::Mid);
     for (QTextFrame* frame : document.rootFrame()->childFrames()) {
         auto* table = qobject_cast<QTextTable*>(frame);
         if (!table) continue;
         QTextTableFormat format = table->format();
-        format.setCellPadding(kPadding);
+        format.setCellPadding(kCellPadding);
         format.setCellSpacing(0);
-        format.setTopMargin(kPadding);
+        format.setTopMargin(kCellPadding);
         format.setBorder(1);
         format.setBorderCollapse(true);
         format.setBorderBrush(line);

@@ -16,8 +16,8 @@
 namespace halfscope {
 
 namespace {
-constexpr double kWheelStep = 1.25; // zoom per notch
-constexpr int kLegendHeight = 20, kMargin = 2;
+constexpr double kZoomOfNotch = 1.25; // zoom per notch
+constexpr int kLegendHeight = 20, kPictureMargin = 2;
 } // namespace
 
 ImageView::ImageView(ViewTransform& transform, QWidget* parent)
@@ -96,14 +96,15 @@ int ImageView::titleWidth(const QString& title, const QString& note) const {
 }
 
 bool ImageView::fits(const QString& title, const QString& note) const {
-    return titleWidth(labelForms(title).back(), note) <= width() - 2 * kMargin;
+    return titleWidth(labelForms(title).back(), note) <= width() - 2 * kPictureMargin;
 }
 
 int ImageView::titleHeight() const { return fontMetrics().height() + 4; }
 
 QRectF ImageView::viewport() const {
-    const double foot = m_legend > 0 ? kLegendHeight : kMargin;
-    return {double(kMargin), double(titleHeight()), std::max(0.0, width() - 2.0 * kMargin),
+    const double foot = m_legend > 0 ? kLegendHeight : kPictureMargin;
+    return {double(kPictureMargin), double(titleHeight()),
+            std::max(0.0, width() - 2.0 * kPictureMargin),
             std::max(0.0, height() - titleHeight() - foot)};
 }
 
@@ -153,7 +154,7 @@ void ImageView::paintTitle(QPainter& painter) const {
     painter.setFont(bold);
     const QFontMetrics metrics(bold);
     // over the picture, and beyond its sides by as much as the words need
-    QRect line(kMargin, 0, width() - 2 * kMargin, titleHeight());
+    QRect line(kPictureMargin, 0, width() - 2 * kPictureMargin, titleHeight());
     const QRect above = pictureRect().toAlignedRect() & line.adjusted(0, 0, 0, height());
     const int wanted = std::max(above.width(), titleWidth(m_title, m_note));
     if (const int spare = line.width() - wanted; spare > 0 && !above.isEmpty()) {
@@ -237,7 +238,7 @@ void ImageView::paintLegend(QPainter& painter) const {
     // right below the picture
     const int top =
         std::min(height() - kLegendHeight, static_cast<int>(std::ceil(pictureRect().bottom())));
-    const QRect line(kMargin, top, width() - 2 * kMargin, kLegendHeight);
+    const QRect line(kPictureMargin, top, width() - 2 * kPictureMargin, kLegendHeight);
     const QRect bar(line.left() + zero, line.top() + 6, std::max(0, line.width() - zero - text),
                     kLegendHeight - 11);
     painter.setPen(palette().color(QPalette::WindowText));
@@ -251,7 +252,7 @@ void ImageView::paintLegend(QPainter& painter) const {
 void ImageView::wheelEvent(QWheelEvent* event) {
     if (event->angleDelta().y() != 0)
         m_transform.zoomAbout(fractionAt(event->position()),
-                              std::pow(kWheelStep, event->angleDelta().y() / 120.0));
+                              std::pow(kZoomOfNotch, event->angleDelta().y() / 120.0));
     event->accept();
 }
 

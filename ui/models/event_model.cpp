@@ -47,7 +47,7 @@ QString editText(const Event& event) {
 }
 
 /// Of a column and its heading: numbers at the right, letters in the middle, words at the left.
-QVariant alignmentOf(int column) {
+QVariant eventAlignment(int column) {
     switch (column) {
     case EventModel::StepColumn: return QVariant(Qt::AlignRight | Qt::AlignVCenter);
     case EventModel::LaneColumn: return QVariant(Qt::Alignment(Qt::AlignCenter));
@@ -185,7 +185,7 @@ QVariant EventModel::data(const QModelIndex& index, int role) const {
     case LaneRole: return row.lane;
     case KindRole: return static_cast<int>(row.kind);
     case Qt::ToolTipRole: return sentenceOf(row);
-    case Qt::TextAlignmentRole: return alignmentOf(index.column());
+    case Qt::TextAlignmentRole: return eventAlignment(index.column());
     case Qt::DisplayRole: break;
     default: return {};
     }
@@ -200,7 +200,7 @@ QVariant EventModel::data(const QModelIndex& index, int role) const {
 
 QVariant EventModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal) return {};
-    if (role == Qt::TextAlignmentRole) return alignmentOf(section);
+    if (role == Qt::TextAlignmentRole) return eventAlignment(section);
     if (role != Qt::DisplayRole) return {};
     switch (section) {
     case StepColumn: return tr("Step");

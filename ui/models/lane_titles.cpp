@@ -6,7 +6,7 @@
 
 namespace halfscope {
 namespace {
-const QString kGap = QStringLiteral(", "); // the engine's, between a title's parts
+const QString kBetweenParts = QStringLiteral(", "); // the engine's, between a title's parts
 } // namespace
 
 QStringList laneTitles(const RunConfig& config) {
@@ -17,12 +17,12 @@ QStringList laneTitles(const RunConfig& config) {
 }
 
 QString briefLabel(const QString& label) {
-    const QString rest = label.section(kGap, 1);
+    const QString rest = label.section(kBetweenParts, 1);
     return rest.isEmpty() ? label : label.section(u' ', 0, 0) + u' ' + rest;
 }
 
 QStringList labelForms(const QString& label) {
-    const QString brief = briefLabel(label), first = brief.section(kGap, 0, 0);
+    const QString brief = briefLabel(label), first = brief.section(kBetweenParts, 0, 0);
     QStringList forms{label, brief};
     if (first != brief) forms << first + QChar(0x2026);
     if (brief != label) forms << label.section(u' ', 0, 0) + u' ' + first.section(u' ', -1);

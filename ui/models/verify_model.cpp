@@ -15,7 +15,7 @@ constexpr size_t kMostLines = 10; // of a suite and state; halfscope-cli verify 
 QString count(size_t number) { return QLocale().toString(static_cast<qulonglong>(number)); }
 
 /// Numbers and their headings at the right, words at the left.
-QVariant alignmentOf(int column) {
+QVariant verdictAlignment(int column) {
     const bool number = column != VerifyModel::SuiteColumn && column != VerifyModel::WhatColumn;
     return QVariant((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
 }
@@ -110,7 +110,7 @@ QVariant VerifyModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || !checkIndex(index)) return {};
     const SuiteResult& suite = m_report.suites[static_cast<size_t>(index.row())];
     if (role == PassedRole) return suite.failed.empty();
-    if (role == Qt::TextAlignmentRole) return alignmentOf(index.column());
+    if (role == Qt::TextAlignmentRole) return verdictAlignment(index.column());
     if (role == Qt::ToolTipRole || role == Qt::AccessibleDescriptionRole)
         return explanationOf(index.column());
     if (role != Qt::DisplayRole) return {};
@@ -129,7 +129,7 @@ QVariant VerifyModel::data(const QModelIndex& index, int role) const {
 
 QVariant VerifyModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || section < 0 || section >= Columns) return {};
-    if (role == Qt::TextAlignmentRole) return alignmentOf(section);
+    if (role == Qt::TextAlignmentRole) return verdictAlignment(section);
     if (role == Qt::ToolTipRole || role == Qt::AccessibleDescriptionRole)
         return explanationOf(section);
     return role == Qt::DisplayRole ? headingOf(section) : QVariant();

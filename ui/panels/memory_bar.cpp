@@ -16,7 +16,7 @@
 namespace halfscope {
 namespace {
 
-constexpr int kBarHeight = 5, kFrame = 2; // pixels; the frame is seen with the focus
+constexpr int kThickness = 5, kFrame = 2; // pixels; the frame is seen with the focus
 constexpr int kParts = 6, kLegendColumns = 3;
 constexpr double kLegendSize = 0.85; // of the window's font
 
@@ -90,7 +90,7 @@ MemoryBar::MemoryBar(const MemoryUse& memory, const QString& lane, QWidget* pare
     setAccessibleDescription(figures);
 }
 
-QSize MemoryBar::minimumSizeHint() const { return {40, kBarHeight + 2 * kFrame}; }
+QSize MemoryBar::minimumSizeHint() const { return {40, kThickness + 2 * kFrame}; }
 
 void MemoryBar::paintEvent(QPaintEvent*) {
     QPainter painter(this);

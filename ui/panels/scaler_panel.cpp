@@ -34,7 +34,7 @@ void setColor(QWidget* widget, QPalette::ColorRole role, const QColor& color) {
 
 // Rows of a card's grid; the scaler's figures have kScaleRow and the three after it.
 constexpr int kTitleRow = 0, kLossRow = 1, kJudgedRow = 2, kMemoryRow = 3, kBarRow = 4,
-              kScaleRow = 5, kStuckRow = 9, kEventRow = 10, kRows = 11;
+              kScaleRow = 5, kStuckRow = 9, kEventRow = 10, kCardRows = 11;
 
 } // namespace
 
@@ -53,7 +53,7 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
     bold.setBold(true);
     m_title->setFont(bold);
     m_about = facts.about;
-    grid->addWidget(m_swatch, 0, 0, kRows, 1);
+    grid->addWidget(m_swatch, 0, 0, kCardRows, 1);
     grid->addWidget(m_title, kTitleRow, 1, 1, 3);
     m_loss = addFigure(*grid, kLossRow, tr("Loss"));
     if (facts.judged != LaneFacts::Judged::Not) addJudged(*grid, facts.judged);

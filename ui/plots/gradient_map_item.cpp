@@ -14,16 +14,16 @@ namespace {
 using Counts = MagnitudeCounts;
 using Item = GradientMapItem;
 
-constexpr int kRows = Item::kTop - Item::kBottom;
+constexpr int kBinRows = Item::kTop - Item::kBottom;
 constexpr double kLeastShade = 0.1;           // what is there at all is seen
 constexpr double kContrast = 9;               // of the full shade
 constexpr int kGreyZone = 40, kRedZone = 30;  // of 255
 constexpr int kLegendBar = 5, kLegendGap = 2; // pixels
-constexpr double kSmallFont = 0.75;
+constexpr double kAxisFont = 0.75;
 
 /// By row from below: zeros, a gap, the powers of two, a gap, what is not finite.
-std::array<double, kRows> rowsOf(const GradientShares& shares) {
-    std::array<double, kRows> rows{};
+std::array<double, kBinRows> rowsOf(const GradientShares& shares) {
+    std::array<double, kBinRows> rows{};
     const auto at = [&rows](int exponent) -> double& {
         return rows[static_cast<size_t>(exponent - Item::kBottom)];
     };
@@ -68,18 +68,18 @@ void GradientMapItem::setColors(const Colors& colors, int lane) {
 void GradientMapItem::setHistory(const GradientHistory& history, double from, double to,
                                  int pixels) {
     m_half = history.type() == DType::F16;
-    m_image = QImage(std::max(1, pixels), kRows, QImage::Format_ARGB32_Premultiplied);
+    m_image = QImage(std::max(1, pixels), kBinRows, QImage::Format_ARGB32_Premultiplied);
     m_image.fill(Qt::transparent);
     const double step = (to - from) / m_image.width();
     const auto put = [this](int x, int row, const QColor& color) {
-        auto* line = reinterpret_cast<QRgb*>(m_image.scanLine(kRows - 1 - row));
+        auto* line = reinterpret_cast<QRgb*>(m_image.scanLine(kBinRows - 1 - row));
         line[x] = qPremultiply(color.rgba());
     };
     for (int x = 0; x < m_image.width(); ++x) {
         const double left = from + x * step;
         if (const auto shares = history.mean(left, left + step)) {
             const auto rows = rowsOf(*shares);
-            for (int row = 0; row < kRows; ++row)
+            for (int row = 0; row < kBinRows; ++row)
                 if (const double shade = shadeOf(rows[static_cast<size_t>(row)]); shade > 0)
                     put(x, row, shaded(shade));
         }
@@ -116,7 +116,7 @@ void GradientMapItem::drawLimits(QCPPainter& painter) const {
 
 /// A bar in the margin at the right, where there is room for its labels.
 void GradientMapItem::drawLegend(QCPPainter& painter) const {
-    const QFont font = scaledFont(mParentPlot->font(), kSmallFont);
+    const QFont font = scaledFont(mParentPlot->font(), kAxisFont);
     const QFontMetrics metrics(font);
     const QRect plot = m_rect.rect();
     const QRect bar(plot.right() + 1 + kLegendGap, plot.top(), kLegendBar, plot.height());

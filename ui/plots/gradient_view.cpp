@@ -25,13 +25,13 @@ namespace {
 
 using Counts = MagnitudeCounts;
 
-constexpr int kMargin = 8, kGap = 4;
+constexpr int kSideMargin = 8, kBetweenBars = 4;
 constexpr int kBarHeight = 34, kLeastBarHeight = 20;
 constexpr int kColumns = Counts::kBuckets + 4; // zeros and inf at the ends, each with a gap
-constexpr double kSmallFont = 0.85;
+constexpr double kNoteFont = 0.85;
 constexpr int kShade = 70; // of 255
 
-QFont small(const QFont& font) { return scaledFont(font, kSmallFont); }
+QFont small(const QFont& font) { return scaledFont(font, kNoteFont); }
 
 QString percent(int64_t part, int64_t all) {
     return percentText(all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0);
@@ -152,7 +152,8 @@ int GradientView::heightFor(int barHeight) const {
     const int line = fontMetrics().lineSpacing();
     const int smallLine = QFontMetrics(small(font())).lineSpacing();
     const int lanes = std::max(1, static_cast<int>(m_names.size()));
-    return line + kGap + lanes * (line + barHeight + kGap) + 3 * smallLine + 3 * kGap;
+    return line + kBetweenBars + lanes * (line + barHeight + kBetweenBars) + 3 * smallLine +
+           3 * kBetweenBars;
 }
 
 QSize GradientView::sizeHint() const {
@@ -172,7 +173,7 @@ void GradientView::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     const QFontMetrics metrics(font());
     const int line = metrics.lineSpacing();
-    const QRect room = rect().adjusted(kMargin, 0, -kMargin, 0);
+    const QRect room = rect().adjusted(kSideMargin, 0, -kSideMargin, 0);
     QFont bold = font();
     bold.setBold(true);
     painter.setFont(bold);
@@ -182,19 +183,20 @@ void GradientView::paintEvent(QPaintEvent*) {
     const int lanes = std::max(1, static_cast<int>(m_names.size()));
     const int rest = height() - heightFor(0);
     const double barHeight = std::max(1, rest / lanes);
-    double top = line + kGap;
+    double top = line + kBetweenBars;
     QRectF bars(room);
     for (int lane = 0; lane < m_names.size(); ++lane) {
         bars = QRectF(room.left(), top + line, room.width(), barHeight);
         paintRow(painter, colors, lane, bars);
-        top = bars.bottom() + kGap;
+        top = bars.bottom() + kBetweenBars;
     }
     paintAxis(painter, colors, bars, static_cast<int>(top));
     const int smallLine = QFontMetrics(small(font())).lineSpacing();
     painter.setFont(small(font()));
     painter.setPen(colors.muted);
-    painter.drawText(QRectF(room.left(), top + smallLine + kGap, room.width(), 2.0 * smallLine),
-                     Qt::AlignLeft | Qt::TextWordWrap | Qt::TextDontClip, legend());
+    painter.drawText(
+        QRectF(room.left(), top + smallLine + kBetweenBars, room.width(), 2.0 * smallLine),
+        Qt::AlignLeft | Qt::TextWordWrap | Qt::TextDontClip, legend());
 }
 
 void GradientView::paintRow(QPainter& painter, const Colors& colors, int lane,
@@ -206,7 +208,7 @@ void GradientView::paintRow(QPainter& painter, const Colors& colors, int lane,
     const int needed = metrics.horizontalAdvance(text);
     const QString full = laneLabel(lane, m_names[lane]);
     const QString label = widest({full, briefLabel(full), laneLetter(lane)}, metrics,
-                                 static_cast<int>(line.width()) - kMargin - needed);
+                                 static_cast<int>(line.width()) - kSideMargin - needed);
     painter.setPen(colors.laneText(lane));
     painter.drawText(line, Qt::AlignLeft, label);
     painter.setPen(palette().color(QPalette::WindowText));

@@ -39,9 +39,6 @@ constexpr int kDescribeEvery = 1000; // milliseconds: screen readers must not be
 constexpr int kBesideSlider = 10;
 constexpr int kLeastForSlider = 480; // pixels: below, the header needs its width for figures
 constexpr double kWheelStep = 1.25;  // zoom per notch of 120 eighths of a degree
-// The row of the gradients over time: the band climbs and falls with the curve
-// above it.
-constexpr int kBelowScale = 2;
 } // namespace
 
 PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique<QCustomPlot>()) {

@@ -6,7 +6,7 @@
 namespace halfscope {
 
 namespace {
-constexpr int kGap = 5;
+constexpr int kBehindSample = 5;
 constexpr int kBehindTitle = 16;
 constexpr char16_t kMore = u'…';
 } // namespace
@@ -29,7 +29,9 @@ int ReadoutItem::heightFor(const QFont& font) { return QFontMetrics(font).height
 
 /// The last form tells lanes by letter and colour alone.
 int ReadoutItem::sampleWidth(Form form) {
-    return form == Form::NoSamples ? 0 : form == Form::Shortest ? 12 + kGap : 22 + kGap;
+    return form == Form::NoSamples  ? 0
+           : form == Form::Shortest ? 12 + kBehindSample
+                                    : 22 + kBehindSample;
 }
 int ReadoutItem::spacing(Form form) {
     return form == Form::NoSamples ? 7 : form == Form::Shortest ? 9 : 16;
@@ -121,7 +123,7 @@ void ReadoutItem::draw(QCPPainter* painter) {
         pen.setWidthF(2); // a short sample, drawn once a frame: may be thick
         painter->setPen(pen);
         const double middle = line.center().y() + 1;
-        if (const int sample = sampleWidth(form) - kGap; sample > 0)
+        if (const int sample = sampleWidth(form) - kBehindSample; sample > 0)
             painter->drawLine(QLineF(line.left(), middle, line.left() + sample, middle));
         painter->setPen(entry.textColor);
         painter->drawText(line.adjusted(sampleWidth(form), 0, 0, 0), kWhere, texts[i + 1]);

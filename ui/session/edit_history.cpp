@@ -39,19 +39,19 @@ QString nameOf(const ConfigModel::Row& row) {
     return row.lane < 0 ? name : EditHistory::tr("%1 of lane %2").arg(name, QChar(u'A' + row.lane));
 }
 
-class EditCommand : public QUndoCommand {
+class UndoneEdit : public QUndoCommand {
 public:
     using Restore = std::function<void(const ConfigModel::Edits& to, const RunConfig& from)>;
 
     /// `setting`: what may be merged with an edit of the same; empty: nothing.
-    EditCommand(ConfigModel::Edits before, ConfigModel::Edits after, const QString& text,
-                QString setting, Restore restore)
+    UndoneEdit(ConfigModel::Edits before, ConfigModel::Edits after, const QString& text,
+               QString setting, Restore restore)
         : QUndoCommand(text), m_before(std::move(before)), m_after(std::move(after)),
           m_setting(std::move(setting)), m_restore(std::move(restore)) {}
 
     int id() const override { return m_setting.isEmpty() ? -1 : 1; }
     bool mergeWith(const QUndoCommand* newer) override {
-        const auto* other = static_cast<const EditCommand*>(newer);
+        const auto* other = static_cast<const UndoneEdit*>(newer);
         if (other->m_setting != m_setting || !other->m_soon) return false;
         m_after = other->m_after;
         return true;
@@ -99,7 +99,7 @@ void EditHistory::record() {
         setting =
             QStringLiteral("%1:%2").arg(QString::fromStdString(row->field->key)).arg(row->lane);
     }
-    auto command = std::make_unique<EditCommand>(
+    auto command = std::make_unique<UndoneEdit>(
         std::move(before), std::move(now), text, setting,
         [this](ConfigModel::Edits to, const RunConfig& from) {
             // when the run ends is no part of an edit of something

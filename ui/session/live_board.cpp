@@ -13,7 +13,7 @@ namespace halfscope {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kBetweenLooks = 250ms;
+constexpr auto kPause = 250ms;
 constexpr auto kPatience = 100ms; ///< of a window, with the last look
 
 } // namespace
@@ -57,7 +57,7 @@ void LiveBoard::writeUntil(const std::stop_token& stop) {
     for (bool last = false; !last;) {
         {
             std::unique_lock lock(m_mutex);
-            m_wake.wait_for(lock, stop, kBetweenLooks, [] { return false; });
+            m_wake.wait_for(lock, stop, kPause, [] { return false; });
         }
         last = stop.stop_requested();
         try {

@@ -14,7 +14,7 @@ namespace halfscope {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kBetweenSignals = 33ms;
+constexpr auto kBetweenReports = 33ms;
 
 } // namespace
 
@@ -36,11 +36,11 @@ void SavedRunJob::start() {
 
 void SavedRunJob::run(const std::stop_token& stop) {
     const Cancellable scope(stop);
-    auto next = std::chrono::steady_clock::now() + kBetweenSignals;
+    auto next = std::chrono::steady_clock::now() + kBetweenReports;
     const auto goesOn = [&](double share) {
         if (const auto now = std::chrono::steady_clock::now(); now >= next) {
             emit progressed(share);
-            next = now + kBetweenSignals;
+            next = now + kBetweenReports;
         }
         return !stop.stop_requested();
     };

@@ -29,7 +29,7 @@ constexpr size_t kMostStateBytes = size_t{256} << 20;
 // That a pause has time to copy before it answers: 16 ms at 1 GB/s.
 constexpr size_t kQuickStateBytes = size_t{16} << 20;
 // For the words about an error, where all other memory is used up.
-constexpr size_t kReserveBytes = size_t{1} << 20;
+constexpr size_t kTrainingReserve = size_t{1} << 20;
 constexpr std::chrono::milliseconds kAfterFailure = 20ms;
 
 template <class... F>
@@ -50,7 +50,7 @@ TrainingWorker::TrainingWorker(std::shared_ptr<SessionChannel> channel, RunFacto
       m_outOfMemory(phrase("Training",
                            "The memory of this machine is used up. The run has ended; what was "
                            "trained is kept. A smaller network, picture or batch needs less.")),
-      m_reserve(new char[kReserveBytes]) {}
+      m_reserve(new char[kTrainingReserve]) {}
 
 TrainingWorker::~TrainingWorker() = default;
 
@@ -368,7 +368,7 @@ void TrainingWorker::tellFailure() {
         setState(SessionState::Failed);
         emit failed(reason, m_number);
         m_failure = nullptr;
-        m_reserve.reset(new (std::nothrow) char[kReserveBytes]);
+        m_reserve.reset(new (std::nothrow) char[kTrainingReserve]);
     } catch (const std::bad_alloc&) { // the next turn tries again
     }
 }

@@ -12,7 +12,7 @@
 namespace halfscope {
 namespace {
 using namespace std::chrono_literals;
-constexpr auto kBetweenSignals = 33ms;
+constexpr auto kBetweenProgress = 33ms;
 } // namespace
 
 VerifyJob::~VerifyJob() = default;
@@ -47,7 +47,7 @@ void VerifyJob::run(const std::stop_token& stop) {
             if (now >= next) {
                 emit progressed(QString::fromStdString(progress.suite),
                                 static_cast<int>(progress.done), static_cast<int>(progress.cases));
-                next = now + kBetweenSignals;
+                next = now + kBetweenProgress;
             }
             return !stop.stop_requested();
         };

@@ -39,14 +39,14 @@ namespace halfscope {
 namespace {
 // Raised when the layout changes: older saved layouts are then forgotten.
 constexpr int kLayoutVersion = 1;
-constexpr size_t kReserveBytes = size_t{1} << 20;
+constexpr size_t kWindowReserve = size_t{1} << 20;
 } // namespace
 
 MainWindow::MainWindow(WindowOptions options)
     : m_options(std::move(options)),
       m_outOfMemory(tr("The memory of this machine is used up. Training was paused; what was "
                        "trained is kept and can be saved.")),
-      m_reserve(new char[kReserveBytes]) {
+      m_reserve(new char[kWindowReserve]) {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowTitle(tr("Halfscope"));
     setWindowIcon(programIcon());
@@ -214,7 +214,7 @@ FrameLoop::Done MainWindow::frame() {
         m_reserve.reset();
         m_controller->pause();
         m_parts.banner->showText(m_outOfMemory);
-        m_reserve.reset(new (std::nothrow) char[kReserveBytes]);
+        m_reserve.reset(new (std::nothrow) char[kWindowReserve]);
         return {};
     }
 }
