@@ -298,6 +298,7 @@ void TestSmallTasks::everyPrecision() {
     QFETCH(const QString, preset);
     QFETCH(const int, precision);
     RunConfig config = presetOnCpu(preset.toLatin1());
+    config.task.batch = std::min<int64_t>(config.task.batch, 8);
     config.lanes = {defaultLane(Precision::Fp32), defaultLane(Precision(precision))};
     Experiment experiment(config);
     const std::vector<StepRecord> records = train(experiment, 2);

@@ -405,6 +405,7 @@ void TestWindow::everyRecipeRuns() {
             QString::fromUtf8(preset.about.text()) + QStringLiteral(" Press Play.");
         QTRY_COMPARE_WITH_TIMEOUT(headline->text(), told, kPatience);
         window.setStopStep(25);
+        window.shown().setPace(0); // they open at one that can be watched
         window.play();
         QVERIFY2(reaches(window, SessionState::Finished), preset.name.c_str());
         QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(25), kPatience);

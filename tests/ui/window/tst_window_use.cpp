@@ -289,6 +289,7 @@ void TestWindowUse::eventsSayWhy() {
     MainWindow window;
     window.resize(1280, 800);
     window.openPreset(QStringLiteral("overflow"));
+    window.shown().setPace(0); // it opens at one that can be watched
     window.show();
     window.play();
     QVERIFY(reaches(window, SessionState::Finished));
