@@ -11,6 +11,8 @@
 
 #include <set>
 
+namespace tst_cuda_chain_plans {
+
 using namespace halfscope;
 using cuda::ElementForm;
 using cuda::isChain;
@@ -22,8 +24,6 @@ using test::kH200Shared;
 using test::nameOf;
 using test::passesOf;
 using test::stepOf;
-
-Q_DECLARE_METATYPE(ElementForm)
 
 class TestCudaChainPlans : public QObject {
     Q_OBJECT
@@ -222,5 +222,7 @@ void TestCudaChainPlans::compilesForDevices() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestCudaChainPlans)
+} // namespace tst_cuda_chain_plans
+
+QTEST_GUILESS_MAIN(tst_cuda_chain_plans::TestCudaChainPlans)
 #include "tst_cuda_chain_plans.moc"

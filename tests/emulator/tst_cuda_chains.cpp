@@ -12,6 +12,8 @@
 #include <cmath>
 #include <random>
 
+namespace tst_cuda_chains {
+
 using namespace halfscope;
 using cuda::ElementForm;
 using cuda::isChain;
@@ -32,9 +34,6 @@ namespace {
 int chainsOfCheckerboard(ElementForm form) { return form == ElementForm::OnePass ? 9 : 10; }
 
 } // namespace
-
-Q_DECLARE_METATYPE(cuda::TileLimits)
-Q_DECLARE_METATYPE(ElementForm)
 
 class TestCudaChains : public QObject {
     Q_OBJECT
@@ -390,5 +389,7 @@ void TestCudaChains::operandsStoredOnce() {
     QCOMPARE(tiles, 2);
 }
 
-QTEST_GUILESS_MAIN(TestCudaChains)
+} // namespace tst_cuda_chains
+
+QTEST_GUILESS_MAIN(tst_cuda_chains::TestCudaChains)
 #include "tst_cuda_chains.moc"

@@ -12,6 +12,8 @@
 
 #include <QtTest>
 
+namespace tst_cuda_cycles {
+
 using namespace halfscope;
 using namespace halfscope::test;
 using cuda::ElementForm;
@@ -54,8 +56,6 @@ std::string firstFault(Executor& executor, const Program& program, ElementForm f
 }
 
 } // namespace
-
-Q_DECLARE_METATYPE(ElementForm)
 
 class TestCudaCycles : public QObject {
     Q_OBJECT
@@ -253,5 +253,7 @@ void TestCudaCycles::whatSavesNothingStays() {
     QCOMPARE(chainsOf(cuda::fuseChains(stepOf(config, Precision::AmpFp16), h200())), 0);
 }
 
-QTEST_GUILESS_MAIN(TestCudaCycles)
+} // namespace tst_cuda_cycles
+
+QTEST_GUILESS_MAIN(tst_cuda_cycles::TestCudaCycles)
 #include "tst_cuda_cycles.moc"

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+namespace tst_cuda_emulator {
+
 using namespace halfscope;
 using test::EmulatedModule;
 
@@ -202,5 +204,7 @@ void TestCudaEmulator::sumsNeedAllTheirBarriers() {
     QCOMPARE(left, 11);
 }
 
-QTEST_GUILESS_MAIN(TestCudaEmulator)
+} // namespace tst_cuda_emulator
+
+QTEST_GUILESS_MAIN(tst_cuda_emulator::TestCudaEmulator)
 #include "tst_cuda_emulator.moc"

@@ -6,6 +6,8 @@
 
 #include <QtTest>
 
+namespace tst_cuda_lean {
+
 using namespace halfscope;
 using cuda::ElementForm;
 using cuda::TileLimits;
@@ -29,9 +31,6 @@ Case longCase() { return {.m = 700, .n = 128, .k = 200, .attrs = kAlong}; }
 Case longDeepCase() { return {.m = 130, .n = 128, .k = 500, .attrs = kDeep}; }
 
 } // namespace
-
-Q_DECLARE_METATYPE(Case)
-Q_DECLARE_METATYPE(ElementForm)
 
 class TestCudaLean : public QObject {
     Q_OBJECT
@@ -160,5 +159,7 @@ void TestCudaLean::steps() {
     QVERIFY(before.states == after.states);
 }
 
-QTEST_GUILESS_MAIN(TestCudaLean)
+} // namespace tst_cuda_lean
+
+QTEST_GUILESS_MAIN(tst_cuda_lean::TestCudaLean)
 #include "tst_cuda_lean.moc"

@@ -21,6 +21,8 @@
 #include <string>
 #include <vector>
 
+namespace tst_cuda_loops {
+
 using namespace halfscope;
 using test::EmulatedModule;
 
@@ -405,5 +407,7 @@ void TestCudaLoops::compilesForDevices() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestCudaLoops)
+} // namespace tst_cuda_loops
+
+QTEST_GUILESS_MAIN(tst_cuda_loops::TestCudaLoops)
 #include "tst_cuda_loops.moc"

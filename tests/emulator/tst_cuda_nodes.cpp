@@ -9,6 +9,8 @@
 
 #include <QTest>
 
+namespace tst_cuda_nodes {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -217,5 +219,7 @@ private:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCudaNodes)
+} // namespace tst_cuda_nodes
+
+QTEST_GUILESS_MAIN(tst_cuda_nodes::TestCudaNodes)
 #include "tst_cuda_nodes.moc"

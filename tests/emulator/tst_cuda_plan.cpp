@@ -21,6 +21,8 @@
 #include <cmath>
 #include <functional>
 
+namespace tst_cuda_plan {
+
 using namespace halfscope;
 using cuda::LaunchPlan;
 using cuda::SourceOptions;
@@ -365,5 +367,7 @@ void TestCudaPlan::brokenPlansAreFound() {
     QVERIFY(broken > 20);
 }
 
-QTEST_GUILESS_MAIN(TestCudaPlan)
+} // namespace tst_cuda_plan
+
+QTEST_GUILESS_MAIN(tst_cuda_plan::TestCudaPlan)
 #include "tst_cuda_plan.moc"

@@ -11,6 +11,8 @@
 
 #include <QtTest>
 
+namespace tst_cuda_ptx {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -253,5 +255,7 @@ void TestCudaPtx::nodes() {
     QVERIFY2(wrong.empty(), wrong.c_str());
 }
 
-QTEST_GUILESS_MAIN(TestCudaPtx)
+} // namespace tst_cuda_ptx
+
+QTEST_GUILESS_MAIN(tst_cuda_ptx::TestCudaPtx)
 #include "tst_cuda_ptx.moc"

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+namespace tst_cuda_ptx_isa {
+
 using namespace halfscope::test;
 
 class TestCudaPtxIsa : public QObject {
@@ -173,5 +175,7 @@ void TestCudaPtxIsa::refusesWhatMayBeContracted() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestCudaPtxIsa)
+} // namespace tst_cuda_ptx_isa
+
+QTEST_GUILESS_MAIN(tst_cuda_ptx_isa::TestCudaPtxIsa)
 #include "tst_cuda_ptx_isa.moc"

@@ -19,6 +19,8 @@
 #include <cmath>
 #include <string_view>
 
+namespace tst_cuda_steps {
+
 using namespace halfscope;
 using test::BytesByName;
 using test::EmulatedExecutor;
@@ -319,5 +321,7 @@ void TestCudaSteps::unsafePlanIsSeen() {
     QCOMPARE(seen, source.launches.size() - 1);
 }
 
-QTEST_GUILESS_MAIN(TestCudaSteps)
+} // namespace tst_cuda_steps
+
+QTEST_GUILESS_MAIN(tst_cuda_steps::TestCudaSteps)
 #include "tst_cuda_steps.moc"

@@ -7,6 +7,8 @@
 
 #include <QtTest>
 
+namespace tst_cuda_warpgroups {
+
 using namespace halfscope;
 using cuda::ElementForm;
 using cuda::TileLimits;
@@ -69,9 +71,6 @@ std::string replaced(std::string text, const std::string& part, const std::strin
 }
 
 } // namespace
-
-Q_DECLARE_METATYPE(Case)
-Q_DECLARE_METATYPE(ElementForm)
 
 class TestCudaWarpgroups : public QObject {
     Q_OBJECT
@@ -361,5 +360,7 @@ void TestCudaWarpgroups::compilesWithoutWaits() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestCudaWarpgroups)
+} // namespace tst_cuda_warpgroups
+
+QTEST_GUILESS_MAIN(tst_cuda_warpgroups::TestCudaWarpgroups)
 #include "tst_cuda_warpgroups.moc"

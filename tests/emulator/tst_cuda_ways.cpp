@@ -9,6 +9,8 @@
 
 #include <QtTest>
 
+namespace tst_cuda_ways {
+
 using namespace halfscope;
 using cuda::ElementForm;
 using test::EmulatedExecutor;
@@ -94,5 +96,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCudaWays)
+} // namespace tst_cuda_ways
+
+QTEST_GUILESS_MAIN(tst_cuda_ways::TestCudaWays)
 #include "tst_cuda_ways.moc"

@@ -8,6 +8,8 @@
 
 #include <set>
 
+namespace tst_cuda_algorithms {
+
 using namespace halfscope;
 using namespace halfscope::cuda;
 using test::boundOf;
@@ -190,5 +192,7 @@ void TestCudaAlgorithms::withoutAnAlgorithm() {
         QVERIFY(std::abs(double(got[i]) - double(wanted[i])) <= boundOf(DType::F32, 7, 0));
 }
 
-QTEST_GUILESS_MAIN(TestCudaAlgorithms)
+} // namespace tst_cuda_algorithms
+
+QTEST_GUILESS_MAIN(tst_cuda_algorithms::TestCudaAlgorithms)
 #include "tst_cuda_algorithms.moc"

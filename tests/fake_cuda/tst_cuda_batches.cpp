@@ -11,6 +11,8 @@
 #include <dlfcn.h>
 #include <thread>
 
+namespace tst_cuda_batches {
+
 using namespace halfscope;
 using test::Adder;
 using test::batchOf;
@@ -32,7 +34,8 @@ int calls(const char* function) { return fakeCuda().calls[function]; }
 /// The machine in the module that experiments load.
 test::FakeCuda& machineOfTheModule() {
     static test::FakeCuda* const machine = [] {
-        void* module = dlopen(HALFSCOPE_FAKE_GPU, RTLD_NOW | RTLD_LOCAL);
+        void* module =
+            dlopen(HALFSCOPE_FAKE_MODULES "/libhalfscope_fake_gpu.so", RTLD_NOW | RTLD_LOCAL);
         auto* find = reinterpret_cast<test::FakeCuda* (*)()>(dlsym(module, "halfscopeFakeMachine"));
         return find();
     }();
@@ -46,7 +49,7 @@ class TestCudaBatches : public QObject {
 
 private slots:
     void initTestCase() {
-        qputenv("HALFSCOPE_CUDA_MODULE", HALFSCOPE_FAKE_GPU);
+        qputenv("HALFSCOPE_CUDA_MODULE", HALFSCOPE_FAKE_MODULES "/libhalfscope_fake_gpu.so");
         qputenv("XDG_CACHE_HOME", m_cache.path().toUtf8());
         machineOfTheModule().gpus.resize(2); // before the engine looks
     }
@@ -260,5 +263,7 @@ private:
     QTemporaryDir m_cache; ///< of what the module measures and compiles
 };
 
-QTEST_GUILESS_MAIN(TestCudaBatches)
+} // namespace tst_cuda_batches
+
+QTEST_GUILESS_MAIN(tst_cuda_batches::TestCudaBatches)
 #include "tst_cuda_batches.moc"

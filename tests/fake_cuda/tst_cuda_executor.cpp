@@ -12,6 +12,8 @@
 #include <cmath>
 #include <cstring>
 
+namespace tst_cuda_executor {
+
 using namespace halfscope;
 using namespace halfscope::cuda;
 using test::fakeCuda;
@@ -397,5 +399,7 @@ void TestCudaExecutor::wrongUse() {
             }).ends_with("wrong number of bytes"));
 }
 
-QTEST_GUILESS_MAIN(TestCudaExecutor)
+} // namespace tst_cuda_executor
+
+QTEST_GUILESS_MAIN(tst_cuda_executor::TestCudaExecutor)
 #include "tst_cuda_executor.moc"

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cmath>
 
+namespace tst_cuda_libraries {
+
 using namespace halfscope;
 using namespace halfscope::cuda;
 using test::boundOf;
@@ -277,5 +279,7 @@ void TestCudaLibraries::withoutLibraries() {
     QVERIFY(!fakeCuda().blasUsed.empty());
 }
 
-QTEST_GUILESS_MAIN(TestCudaLibraries)
+} // namespace tst_cuda_libraries
+
+QTEST_GUILESS_MAIN(tst_cuda_libraries::TestCudaLibraries)
 #include "tst_cuda_libraries.moc"

@@ -10,6 +10,8 @@
 
 #include <set>
 
+namespace tst_cuda_module {
+
 using namespace halfscope;
 using namespace halfscope::cuda;
 using test::fakeCuda;
@@ -328,5 +330,7 @@ void TestCudaModule::whatTheDeviceLacks() {
     test::fakeExecutor(newer)->load(program);
 }
 
-QTEST_GUILESS_MAIN(TestCudaModule)
+} // namespace tst_cuda_module
+
+QTEST_GUILESS_MAIN(tst_cuda_module::TestCudaModule)
 #include "tst_cuda_module.moc"

@@ -16,6 +16,8 @@
 
 #include <dlfcn.h>
 
+namespace tst_cuda_overlap {
+
 using namespace halfscope;
 using namespace halfscope::cuda;
 using namespace halfscope::test;
@@ -394,5 +396,7 @@ void TestCudaOverlap::stoppedBefore() {
     QCOMPARE(chosenOf(*machine.executor), std::string(kUsualOverlapped));
 }
 
-QTEST_GUILESS_MAIN(TestCudaOverlap)
+} // namespace tst_cuda_overlap
+
+QTEST_GUILESS_MAIN(tst_cuda_overlap::TestCudaOverlap)
 #include "tst_cuda_overlap.moc"

@@ -15,6 +15,8 @@
 #include <numeric>
 #include <thread>
 
+namespace tst_cuda_pace {
+
 using namespace halfscope;
 using namespace halfscope::cuda;
 using test::fakeCuda;
@@ -308,5 +310,7 @@ void TestCudaPace::memoryOfWhatRuns() {
     QVERIFY(use.bytes + 7 * 256 >= fakeCuda().used - before);
 }
 
-QTEST_GUILESS_MAIN(TestCudaPace)
+} // namespace tst_cuda_pace
+
+QTEST_GUILESS_MAIN(tst_cuda_pace::TestCudaPace)
 #include "tst_cuda_pace.moc"

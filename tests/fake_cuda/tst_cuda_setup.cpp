@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+namespace tst_cuda_setup {
+
 using namespace halfscope;
 using namespace halfscope::cuda;
 using test::fakeCuda;
@@ -339,5 +341,7 @@ void TestCudaSetup::theModuleItself() {
              list.cudaUnavailable.english().c_str());
 }
 
-QTEST_GUILESS_MAIN(TestCudaSetup)
+} // namespace tst_cuda_setup
+
+QTEST_GUILESS_MAIN(tst_cuda_setup::TestCudaSetup)
 #include "tst_cuda_setup.moc"

@@ -15,6 +15,8 @@
 #include <filesystem>
 #include <limits>
 
+namespace tst_cuda_trials {
+
 using namespace halfscope;
 using namespace halfscope::cuda;
 using namespace halfscope::test;
@@ -407,5 +409,7 @@ void TestCudaTrials::howFarResultsMayBeApart() {
         }
 }
 
-QTEST_GUILESS_MAIN(TestCudaTrials)
+} // namespace tst_cuda_trials
+
+QTEST_GUILESS_MAIN(tst_cuda_trials::TestCudaTrials)
 #include "tst_cuda_trials.moc"

@@ -12,6 +12,8 @@
 
 #include <cmath>
 
+namespace tst_cuda_variants {
+
 using namespace halfscope;
 using namespace halfscope::cuda;
 using namespace halfscope::test;
@@ -389,5 +391,7 @@ void TestCudaVariants::debugFolderHasTheCode() {
     }
 }
 
-QTEST_GUILESS_MAIN(TestCudaVariants)
+} // namespace tst_cuda_variants
+
+QTEST_GUILESS_MAIN(tst_cuda_variants::TestCudaVariants)
 #include "tst_cuda_variants.moc"
