@@ -5,6 +5,7 @@
 #include "engine/core/sha256.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/input_file.h"
+#include "engine/io/open_folder.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -102,10 +103,15 @@ void FileCache::shrink() const {
     };
     std::vector<Entry> entries;
     size_t total = 0;
-    for (const fs::directory_entry& file : fs::directory_iterator(m_folder)) {
-        if (file.path().extension() != kExtension || !file.is_regular_file()) continue;
-        entries.push_back({file.last_write_time(), file.path(), file.file_size()});
-        total += entries.back().bytes;
+    for (const std::string& name : namesIn(m_folder, Entries::Files)) {
+        const fs::path path = fs::path(m_folder) / name;
+        if (path.extension() != kExtension) continue;
+        std::error_code error; // another process may have removed it
+        const fs::file_time_type time = fs::last_write_time(path, error);
+        const size_t bytes = error ? 0 : fs::file_size(path, error);
+        if (error) continue;
+        entries.push_back({time, path, bytes});
+        total += bytes;
     }
     if (total <= m_mostBytes) return;
     std::sort(entries.begin(), entries.end(),

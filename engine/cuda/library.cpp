@@ -2,6 +2,7 @@
 #include "engine/cuda/library.h"
 
 #include "engine/cuda/api.h"
+#include "engine/io/open_folder.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -31,9 +32,8 @@ std::string environment(const char* name) {
 /// The subfolders of `folder`, sorted, so that every search takes the same path.
 std::vector<fs::path> subfolders(const fs::path& folder) {
     std::vector<fs::path> found;
-    std::error_code error;
-    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-        if (std::error_code ignored; it->is_directory(ignored)) found.push_back(it->path());
+    for (const std::string& name : namesIn(folder.string(), Entries::Folders))
+        found.push_back(folder / name);
     std::sort(found.begin(), found.end());
     return found;
 }
