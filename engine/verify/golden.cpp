@@ -11,6 +11,9 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace halfscope::recorded {
 namespace {
@@ -75,6 +78,74 @@ Message kindOf(const nlohmann::json& value) {
     return Message::data(quotedText(isText ? value.get_ref<const std::string&>() : value.dump()));
 }
 
+/// Emptied without taking memory, see takeApart().
+class Tree {
+public:
+    Tree() : m_root(new nlohmann::json, end) {}
+    nlohmann::json& root() const { return *m_root; }
+    std::shared_ptr<nlohmann::json> shared() const { return m_root; }
+
+private:
+    static void end(nlohmann::json* all) {
+        takeApart(*all);
+        delete all;
+    }
+    std::shared_ptr<nlohmann::json> m_root;
+};
+
+/// Builds the values while the library reads. Its own parser, where there is no memory, destroys
+/// what it has in a way that takes some more, and ends the program.
+class Builder final : public nlohmann::json_sax<nlohmann::json> {
+public:
+    explicit Builder(const Tree& tree) : m_tree(tree) {}
+
+    bool null() override { return add(nullptr); }
+    bool boolean(bool value) override { return add(value); }
+    bool number_integer(number_integer_t value) override { return add(value); }
+    bool number_unsigned(number_unsigned_t value) override { return add(value); }
+    bool number_float(number_float_t value, const string_t&) override { return add(value); }
+    bool string(string_t& value) override { return add(std::move(value)); }
+    bool binary(binary_t& value) override { return add(std::move(value)); }
+    bool start_object(std::size_t) override { return open(nlohmann::json::object()); }
+    bool start_array(std::size_t) override { return open(nlohmann::json::array()); }
+    bool end_object() override { return close(); }
+    bool end_array() override { return close(); }
+    bool key(string_t& key) override {
+        m_slot = &m_open.back()->get_ref<nlohmann::json::object_t&>()[std::move(key)];
+        takeApart(*m_slot); // of a key that stands twice, the last value counts
+        return true;
+    }
+    bool parse_error(std::size_t, const std::string&,
+                     const nlohmann::detail::exception& error) override {
+        if (const auto* of = dynamic_cast<const nlohmann::json::parse_error*>(&error)) throw *of;
+        throw nlohmann::json::out_of_range(
+            dynamic_cast<const nlohmann::json::out_of_range&>(error));
+    }
+
+private:
+    nlohmann::json* put(nlohmann::json value) {
+        if (m_open.empty()) return &(m_tree.root() = std::move(value));
+        if (m_open.back()->is_object()) return &(*m_slot = std::move(value));
+        return &m_open.back()->get_ref<nlohmann::json::array_t&>().emplace_back(std::move(value));
+    }
+    bool add(nlohmann::json value) {
+        put(std::move(value));
+        return true;
+    }
+    bool open(nlohmann::json value) {
+        m_open.push_back(put(std::move(value)));
+        return true;
+    }
+    bool close() {
+        m_open.pop_back();
+        return true;
+    }
+
+    const Tree& m_tree;
+    std::vector<nlohmann::json*> m_open; ///< objects and lists around what comes next
+    nlohmann::json* m_slot = nullptr;    ///< of the innermost object: for its last key's value
+};
+
 /// A key inside a place, in one line.
 std::string shownKey(const std::string& key) {
     return isPlainText(key) && key.size() <= kMostQuoted ? key : quotedText(key);
@@ -85,13 +156,10 @@ std::string shownKey(const std::string& key) {
 Golden Golden::parse(std::string file, std::string_view text) {
     const std::string json = withoutPythonWords(file, text);
     try {
-        const auto end = [](Json* all) {
-            takeApart(*all);
-            delete all;
-        };
-        const std::shared_ptr<Json> root(new Json(Json::parse(json)), end);
-        const Json* value = root.get();
-        return {std::move(root), value, pathText(file) + ":"};
+        const Tree tree;
+        Builder builder(tree);
+        Json::sax_parse(json.begin(), json.end(), &builder);
+        return {tree.shared(), &tree.root(), pathText(file) + ":"};
     } catch (const Json::parse_error& error) {
         const bool ended = error.byte > json.size();
         throw InputError(phrase("Verification", "%1: byte %2: %3"), pathText(file), error.byte,

@@ -39,6 +39,8 @@ private slots:
     void everyCallFails();
     void everyAllocationFails_data();
     void everyAllocationFails();
+    void verifiesWithoutMemory_data();
+    void verifiesWithoutMemory();
     void killedAtEveryChange();
     void killedAtRandom();
 
@@ -226,6 +228,28 @@ void TestCliFaults::everyAllocationFails() {
     for (const int number : numbers) {
         fails(QStringLiteral("alloc"), how, number, folder.filePath("o"));
         if (QTest::currentTestFailed()) return;
+    }
+}
+
+void TestCliFaults::verifiesWithoutMemory_data() { everyAllocationFails_data(); }
+
+/// Most of what it takes is for the values of the golden file.
+void TestCliFaults::verifiesWithoutMemory() {
+    QFETCH(const QString, how);
+    if (Faults::clash()) QSKIP(Faults::clash());
+    const QStringList verify{"verify", "--device", "cpu", "--only", "scaler"};
+    const Faults counts(QString(Faults::kNothing));
+    QCOMPARE(counts.call(verify).code, 0);
+    const int all = counts.counts()[QStringLiteral("alloc")];
+    QVERIFY(all > 1000);
+    for (const int number : Faults::sample(all, tortures() ? 1000 : 20, qHash(how, 1))) {
+        const Faults faults(QStringLiteral("alloc:%1:%2").arg(number).arg(how));
+        const Outcome outcome = faults.call(verify);
+        const QByteArray place =
+            QStringLiteral("alloc %1 %2: ").arg(number).arg(how).toUtf8() + outcome.error;
+        QVERIFY2(!outcome.crashed, place);
+        if (outcome.code == 0) continue; // it did without
+        QVERIFY2(outcome.saysOneLine() && outcome.error.contains("out of memory"), place);
     }
 }
 
