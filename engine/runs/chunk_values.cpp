@@ -60,17 +60,20 @@ ChunkValues::ChunkValues(Coding coding, size_t room, size_t stepRoom)
     if (stepRoom > 0) m_steps = std::make_unique_for_overwrite<int64_t[]>(stepRoom);
 }
 
-/// Writes value number `count`, or says why it cannot.
-ChunkValues::Lack ChunkValues::put(size_t count, size_t& runs, int64_t step, double value) {
+ChunkValues::Lack ChunkValues::lackFor(size_t count, size_t runs, int64_t step,
+                                       double value) const {
     if (m_steps ? count == m_stepRoom : count >= 2 && step != stepAt(count)) return Lack::Steps;
+    if (m_coding == Coding::Runs)
+        return runs == m_room && !continues(count, runs, value) ? Lack::Room : Lack::Nothing;
+    if (narrowest(value) > m_coding) return Lack::Coding;
+    return count == m_room ? Lack::Room : Lack::Nothing;
+}
+
+ChunkValues::Lack ChunkValues::put(size_t count, size_t& runs, int64_t step, double value) {
+    if (const Lack lack = lackFor(count, runs, step, value); lack != Lack::Nothing) return lack;
     if (m_coding == Coding::Runs) {
-        if (!continues(count, runs, value)) {
-            if (runs == m_room) return Lack::Room;
-            addRun(count, runs, value);
-        }
+        if (!continues(count, runs, value)) addRun(count, runs, value);
     } else {
-        if (narrowest(value) > m_coding) return Lack::Coding;
-        if (count == m_room) return Lack::Room;
         store(count, value);
         if ((count + 1) % kFan == 0) addNodes(count + 1);
     }

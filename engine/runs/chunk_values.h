@@ -33,7 +33,9 @@ public:
     /// Values, or runs.
     size_t room() const { return m_room; }
 
-    /// Writes value number `count`, or says why it cannot.
+    /// Why value number `count` cannot be written here.
+    Lack lackFor(size_t count, size_t runs, int64_t step, double value) const;
+    /// Writes it, or says why it cannot. Takes no memory.
     Lack put(size_t count, size_t& runs, int64_t step, double value);
     /// The same values with what was lacking.
     std::shared_ptr<ChunkValues> with(Lack, size_t count, size_t& runs, double next) const;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
+#include <utility>
 
 namespace halfscope {
 
@@ -13,6 +15,11 @@ namespace {
 
 /// A step that lies before all others, so that sums of it do not overflow.
 int64_t clampedEnd(int64_t to) { return std::min(to, std::numeric_limits<int64_t>::max() - 1); }
+
+/// All nans are one.
+double asKept(double value) {
+    return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
+}
 
 } // namespace
 
@@ -182,20 +189,39 @@ size_t Column::bytes() const {
     return m_open ? sum + m_open->bytes() : sum;
 }
 
-void ColumnWriter::append(int64_t step, double value) {
+void ColumnWriter::makeRoom(int64_t step, double value) {
     require(m_column.empty() || step > m_column.m_lastStep, "the steps of a column rise");
-    if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
+    value = asKept(value);
+    if (m_column.m_count == Column::kChunkValues) closeChunk(); // there was no memory for it
     if (!m_open) m_open = ChunkValues::first();
     using Lack = ChunkValues::Lack;
     Lack lack = Lack::Nothing;
-    while ((lack = m_open->put(m_column.m_count, m_column.m_runs, step, value)) != Lack::Nothing)
-        m_open = m_open->with(lack, m_column.m_count, m_column.m_runs, value);
+    size_t runs = m_column.m_runs;
+    while ((lack = m_open->lackFor(m_column.m_count, runs, step, value)) != Lack::Nothing) {
+        m_open = m_open->with(lack, m_column.m_count, runs, value);
+        // the same values in another coding: both change together
+        m_column.m_open = m_open;
+        m_column.m_runs = runs;
+    }
+}
+
+void ColumnWriter::append(int64_t step, double value) {
+    makeRoom(step, value);
+    m_open->put(m_column.m_count, m_column.m_runs, step, asKept(value));
     m_column.m_open = m_open;
     m_column.m_lastStep = step;
     if (++m_column.m_count < Column::kChunkValues) return;
-    if (auto trimmed = m_open->trimmed(m_column.m_count, m_column.m_runs))
-        m_open = std::move(trimmed);
-    m_full.append(std::make_shared<const ColumnChunk>(std::move(m_open), m_column.m_runs));
+    try {
+        closeChunk();
+    } catch (const std::bad_alloc&) { // before the next value, then
+    }
+}
+
+void ColumnWriter::closeChunk() {
+    size_t runs = m_column.m_runs;
+    std::shared_ptr<const ChunkValues> values = m_open;
+    if (auto trimmed = m_open->trimmed(m_column.m_count, runs)) values = std::move(trimmed);
+    m_full.append(std::make_shared<const ColumnChunk>(std::move(values), runs));
     m_open = nullptr;
     m_column.m_full = m_full.view();
     m_column.m_open = nullptr;

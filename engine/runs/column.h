@@ -107,13 +107,18 @@ public:
     ColumnWriter(ColumnWriter&&) noexcept = default;
     ColumnWriter& operator=(ColumnWriter&&) noexcept = default;
 
-    /// Any bits but those of a nan come back. Steps rise: std::logic_error otherwise.
+    /// Takes the memory that append() of the same value needs, and changes nothing that is seen.
+    /// Steps rise: std::logic_error otherwise.
+    void makeRoom(int64_t step, double value);
+    /// Any bits but those of a nan come back. Where there is no memory, nothing is appended.
     void append(int64_t step, double value);
     /// Begins as another column up to and with this step; full chunks are shared, not copied.
     void share(const Column&, int64_t upTo);
     const Column& column() const { return m_column; }
 
 private:
+    void closeChunk();
+
     GrowingList<std::shared_ptr<const ColumnChunk>> m_full;
     std::shared_ptr<ChunkValues> m_open;
     Column m_column;

@@ -154,6 +154,13 @@ Run::Run(RunInfo info, std::vector<LaneInfo> lanes, Picture target, std::vector<
 
 void Run::append(RunBatch batch) {
     const std::lock_guard lock(m_mutex);
+    struct Moves { // also when there is no memory for all of the batch
+        Run& run;
+        ~Moves() {
+            ++run.m_now.m_version;
+            run.m_version.store(run.m_now.m_version, std::memory_order_release);
+        }
+    } const moves{*this};
     if (!batch.metrics.empty()) addMetrics(std::move(batch.metrics));
     for (LaneInfo& lane : batch.lanes)
         addLane(std::move(lane));
@@ -174,8 +181,6 @@ void Run::append(RunBatch batch) {
         m_now.m_pictures = std::make_shared<const LanePictures>(std::move(*batch.pictures));
     if (batch.checkpoint) m_now.m_checkpoint = std::move(batch.checkpoint);
     if (batch.info) m_now.m_info = std::make_shared<const RunInfo>(std::move(*batch.info));
-    ++m_now.m_version;
-    m_version.store(m_now.m_version, std::memory_order_release);
 }
 
 RunSnapshot Run::snapshot() const {
@@ -185,9 +190,13 @@ RunSnapshot Run::snapshot() const {
 
 void Run::addMetrics(std::vector<Metric> metrics) {
     const size_t before = m_now.m_metrics->size();
-    m_now.m_metrics = extended(*m_now.m_metrics, std::move(metrics));
-    const size_t after = m_now.m_metrics->size();
+    auto all = extended(*m_now.m_metrics, std::move(metrics));
+    const size_t after = all->size();
     std::vector<Column> columns(m_writers.size() * after);
+    for (std::vector<ColumnWriter>& lane : m_writers)
+        lane.reserve(after);
+    // from here on nothing takes memory: all of them are there, or none
+    m_now.m_metrics = std::move(all);
     for (size_t lane = 0; lane < m_writers.size(); ++lane) {
         m_writers[lane].resize(after);
         for (size_t id = 0; id < before; ++id)
@@ -205,29 +214,39 @@ void Run::addLane(LaneInfo lane) {
 void Run::addLane(LaneInfo lane, const LanePast& past) {
     const size_t metrics = m_now.m_metrics->size();
     require(lane.parent < m_now.laneCount(), "a lane's parent is a lane before it");
-    std::vector<ColumnWriter>& writers = m_writers.emplace_back(metrics);
+    std::vector<ColumnWriter> writers(metrics);
     const bool saved = !m_now.info().folder.empty() || m_now.info().restored;
     auto history = std::make_shared<GradientHistory>(saved ? GradientHistory::ofSavedRun()
                                                            : GradientHistory());
+    LaneTotals totals;
     if (past.lane >= 0) {
         for (MetricId id = 0; static_cast<size_t>(id) < metrics; ++id)
             writers[static_cast<size_t>(id)].share(past.of.column(past.lane, id), past.upTo);
         const RunInfo& info = past.of.info();
         if (saved || (info.folder.empty() && !info.restored)) // both count alike
             *history = past.of.gradients(past.lane).upTo(past.upTo);
+        totals = totalsOf(past);
     }
+    auto lanes = extended(*m_now.m_lanes, {std::move(lane)});
+    const size_t count = lanes->size();
+    m_writers.reserve(count);
+    m_now.m_columns.reserve(count * metrics);
+    m_now.m_totals.reserve(count);
+    m_now.m_gradients.reserve(count);
+    m_histories.reserve(count);
+    // from here on nothing takes memory: all of the lane is there, or nothing
     for (const ColumnWriter& writer : writers)
         m_now.m_columns.push_back(writer.column());
-    m_now.m_totals.emplace_back();
+    m_writers.push_back(std::move(writers));
+    m_now.m_totals.push_back(totals);
     m_now.m_gradients.push_back(history);
     m_histories.push_back(std::move(history));
-    m_now.m_lanes = extended(*m_now.m_lanes, {std::move(lane)});
-    if (past.lane >= 0) m_now.m_totals.back() = totalsOf(past);
+    m_now.m_lanes = std::move(lanes);
 }
 
-/// For the newest lane.
+/// For the lane that comes next.
 LaneTotals Run::totalsOf(const LanePast& past) const {
-    const int own = m_now.laneCount() - 1;
+    const int own = m_now.laneCount();
     const LaneTotals& all = past.of.totals(past.lane);
     bool whole = all.last().step <= past.upTo; // then no row has to be read again
     for (const Event& event : past.of.events())
@@ -235,11 +254,13 @@ LaneTotals Run::totalsOf(const LanePast& past) const {
     if (whole) return all.ofLane(own);
     LaneTotals totals;
     constexpr int64_t kBlock = 1024;
-    const int64_t last = m_now.column(own, metric::Loss).lastStep();
+    const int64_t last = std::min(past.upTo, past.of.column(past.lane, metric::Loss).lastStep());
     for (int64_t from = 1; from <= last; from += kBlock) {
         checkCancelled();
-        for (const StepRow& row : m_now.rows(own, from, std::min(last, from + kBlock - 1)))
+        for (StepRow& row : past.of.rows(past.lane, from, std::min(last, from + kBlock - 1))) {
+            row.lane = own;
             if (row.measured(metric::Loss)) totals.add(row);
+        }
     }
     for (const Event& event : past.of.events())
         if (event.lane == past.lane && event.step <= past.upTo) totals.add(event);
@@ -269,22 +290,30 @@ std::shared_ptr<Run> Run::goingOn(const RunConfig& recorded, const RunSnapshot& 
     return run;
 }
 
-void Run::put(int32_t lane, MetricId id, int64_t step, double value) {
+ColumnWriter& Run::writerOf(int32_t lane, MetricId id) {
     const size_t metrics = m_now.m_metrics->size();
     require(lane >= 0 && lane < m_now.laneCount() && id >= 0 && static_cast<size_t>(id) < metrics,
             "a value of a lane or metric that the run does not have");
-    ColumnWriter& writer = m_writers[static_cast<size_t>(lane)][static_cast<size_t>(id)];
+    return m_writers[static_cast<size_t>(lane)][static_cast<size_t>(id)];
+}
+
+void Run::put(int32_t lane, MetricId id, int64_t step, double value) {
+    ColumnWriter& writer = writerOf(lane, id);
     writer.append(step, value);
+    const size_t metrics = m_now.m_metrics->size();
     m_now.m_columns[static_cast<size_t>(lane) * metrics + static_cast<size_t>(id)] =
         writer.column();
 }
 
 void Run::add(const StepRow& row) {
     require(row.lane >= 0 && row.lane < m_now.laneCount(), "a row of a lane that the run lacks");
+    // all of its values are there, or none: the columns of a lane have the same steps
+    for (MetricId id = 0; id < metric::kKnown; ++id)
+        if (row.measured(id)) writerOf(row.lane, id).makeRoom(row.step, row[id]);
+    historyOf(row.lane).stepDone(row); // takes memory too
     for (MetricId id = 0; id < metric::kKnown; ++id)
         if (row.measured(id)) put(row.lane, id, row.step, row[id]);
     m_now.m_totals[static_cast<size_t>(row.lane)].add(row);
-    historyOf(row.lane).stepDone(row);
 }
 
 void Run::add(const Sample& sample) {
@@ -295,9 +324,10 @@ void Run::add(const Sample& sample) {
 
 void Run::add(Event event) {
     require(event.lane < m_now.laneCount(), "an event of a lane that the run does not have");
-    if (event.lane >= 0) m_now.m_totals[static_cast<size_t>(event.lane)].add(event);
     m_events.append(std::move(event));
     m_now.m_events = m_events.view();
+    const Event& added = m_now.m_events.back();
+    if (added.lane >= 0) m_now.m_totals[static_cast<size_t>(added.lane)].add(added);
 }
 
 void Run::add(const std::vector<GradientRange>& ranges) {

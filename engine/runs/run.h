@@ -164,7 +164,8 @@ public:
                                         int64_t step);
 
     /// The only way in. std::logic_error for a lane or metric that the run does not have, and for
-    /// steps that do not rise.
+    /// steps that do not rise. std::bad_alloc: what comes before the part without memory is there,
+    /// of a row and a lane all or nothing; later rows may follow.
     void append(RunBatch);
     /// Moves with each append; any thread may ask.
     uint64_t version() const { return m_version.load(std::memory_order_acquire); }
@@ -193,6 +194,7 @@ private:
     void add(const Sample&);
     void add(Event);
     void add(const std::vector<GradientRange>&);
+    ColumnWriter& writerOf(int32_t lane, MetricId);
     void put(int32_t lane, MetricId, int64_t step, double value);
     LaneTotals totalsOf(const LanePast&) const;
     GradientHistory& historyOf(int32_t lane);

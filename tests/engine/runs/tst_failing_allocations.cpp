@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/io/safetensors.h"
 #include "engine/runs/left_session.h"
+#include "engine/runs/run.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_reader.h"
 #include "engine/runs/run_saving.h"
@@ -11,6 +12,7 @@
 #include "engine/runs/tensorboard.h"
 #include "engine/settings/fields.h"
 #include "engine/train/checkpoint.h"
+#include "engine/verify/golden.h"
 #include "tests/support/cli.h"
 #include "tests/support/failing_new.h"
 #include "tests/support/train_into.h"
@@ -21,6 +23,10 @@
 #include <atomic>
 #include <functional>
 #include <limits>
+#include <new>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,6 +48,7 @@ namespace tst_failing_allocations {
 
 using namespace halfscope;
 using namespace halfscope::test;
+using namespace std::string_literals;
 
 class TestFailingAllocations : public QObject {
     Q_OBJECT
@@ -50,13 +57,15 @@ private slots:
     void initTestCase();
     void endsWithAnError_data();
     void endsWithAnError();
+    void appendsRowsWholeOrNotAtAll();
+    void addsLanesWholeOrNotAtAll();
 
 private:
     std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
     std::function<void()> workOf(const QString& name) const;
 
     QTemporaryDir m_folder;
-    std::string m_experiment, m_manifest;
+    std::string m_experiment, m_manifest, m_golden;
 };
 
 void TestFailingAllocations::initTestCase() {
@@ -67,6 +76,12 @@ void TestFailingAllocations::initTestCase() {
     m_experiment = configText(config);
     trainInto(path("run"), config);
     m_manifest = contentOf(m_folder.filePath("run/manifest.json")).toStdString();
+    std::string cases;
+    for (int i = 0; i < 10; ++i)
+        cases += (i > 0 ? "," : "") +
+                 "{\"name\":\"a case with a long name\",\"values\":[[1,2.5],"s +
+                 "[NaN,-Infinity]],\"values\":[[3,4],[5,6]],\"more\":{\"a\":{},\"b\":[[]]}}";
+    m_golden = "{\"cases\":[" + cases + "]}";
     Experiment experiment(config);
     writeCheckpoint(path("checkpoint.safetensors"), experiment.state(), "test");
     SessionStore store({path("sessions")});
@@ -88,6 +103,13 @@ std::function<void()> TestFailingAllocations::workOf(const QString& name) const 
                 for (const LeftRun& left : session.runs())
                     session.read(left);
         };
+    if (name == "golden")
+        return [this] {
+            const auto golden = recorded::Golden::parse("g.json", m_golden);
+            for (const recorded::Golden& each : golden.at("cases").items())
+                for (const auto& [key, member] : each.members())
+                    if (key == "values") member.numbers();
+        };
     if (name == "tensorboard")
         return [this] { saveTensorBoard(readRun(path("run"))->snapshot(), path("board")); };
     return {};
@@ -96,7 +118,7 @@ std::function<void()> TestFailingAllocations::workOf(const QString& name) const 
 void TestFailingAllocations::endsWithAnError_data() {
     QTest::addColumn<QString>("name");
     for (const char* name : {"experiment", "manifest", "safetensors", "checkpoint", "run", "save",
-                             "sessions", "tensorboard"})
+                             "sessions", "tensorboard", "golden"})
         QTest::newRow(name) << QString(name);
 }
 
@@ -135,6 +157,126 @@ void TestFailingAllocations::endsWithAnError() {
                                                    .arg(all)
                                                    .arg(once ? "once" : "on")));
     }
+}
+
+namespace {
+
+/// Two lanes whose columns come in every coding, and change it on the way.
+StepRow rowAt(int64_t step, int32_t lane) {
+    StepRow row(step, lane);
+    for (MetricId id = 0; id < metric::kKnown; ++id) {
+        const auto number = static_cast<double>(step * (id + 1) + lane);
+        row.set(id, id % 3 == 0 ? 1 / number : id % 3 == 1 ? double(step / 700) : number);
+    }
+    return row;
+}
+
+Run twoLanes() {
+    RunInfo info;
+    info.config = info.recorded = presetNamed("line-fit").config;
+    return Run(info, lanesOf(info.recorded));
+}
+
+/// Whether the allocation with this number, of those that the work makes, failed.
+bool failsAt(int64_t call, const std::function<void()>& work) {
+    s_calls = 0;
+    s_last = call;
+    s_first = call;
+    bool failed = false;
+    try {
+        work();
+    } catch (const std::bad_alloc&) {
+        failed = true;
+    }
+    s_first = kNever;
+    return failed;
+}
+
+} // namespace
+
+/// The columns of a lane keep one length, and later rows stand at their own steps.
+void TestFailingAllocations::appendsRowsWholeOrNotAtAll() {
+    constexpr int64_t kSteps = 4200; // beyond a chunk
+    int failures = 0;
+    for (int64_t call = 1; call < 4000; call += 1 + call / 40) {
+        Run run = twoLanes();
+        std::set<std::pair<int64_t, int>> lacking;
+        int64_t made = 0;
+        for (int64_t step = 1; step <= kSteps; ++step)
+            for (const int lane : {0, 1}) {
+                RunBatch batch;
+                batch.rows.push_back(rowAt(step, lane));
+                const uint64_t version = run.version();
+                if (failsAt(call - made, [&] { run.append(std::move(batch)); }))
+                    lacking.emplace(step, lane);
+                made += s_calls;
+                QVERIFY(run.version() > version);
+            }
+        failures += static_cast<int>(lacking.size());
+        QVERIFY(lacking.size() <= 1);
+        for (const int lane : {0, 1}) {
+            const auto lacks = [&](int64_t step) { return lacking.contains({step, lane}); };
+            int64_t steps = 0;
+            for (MetricId id = 0; id < metric::kKnown; ++id) {
+                const Column& column = run.column(lane, id);
+                for (int64_t step = 1; step <= kSteps; ++step) {
+                    const std::optional<double> value = column.at(step);
+                    QCOMPARE(value.has_value(), !lacks(step));
+                    if (value) QCOMPARE(*value, rowAt(step, lane)[id]);
+                }
+                if (id == 0) steps = column.size();
+                QCOMPARE(column.size(), steps);
+            }
+            QCOMPARE(run.now().totals(lane).steps(), steps);
+        }
+        if (lacking.empty() && made < call) break;
+    }
+    QVERIFY(failures > 20);
+}
+
+/// Metrics and forks likewise; what comes after them finds its place.
+void TestFailingAllocations::addsLanesWholeOrNotAtAll() {
+    int failures = 0;
+    for (int64_t call = 1;; ++call) {
+        Run run = twoLanes();
+        for (int64_t step = 1; step <= 100; ++step) {
+            RunBatch rows;
+            rows.rows = {rowAt(step, 0), rowAt(step, 1)};
+            run.append(std::move(rows));
+        }
+        const auto news = [] {
+            RunBatch batch;
+            Metric own;
+            own.column = "own";
+            batch.metrics.push_back(own);
+            batch.lanes.push_back({"fork", "fork", 1, 50, {}});
+            return batch;
+        };
+        RunBatch first = news();
+        const bool failed = failsAt(call, [&] { run.append(std::move(first)); });
+        failures += failed;
+        const auto lanes = static_cast<size_t>(run.now().laneCount());
+        QCOMPARE(run.lanes().size(), lanes);
+        QVERIFY(lanes == 2 || (lanes == 3 && !failed));
+        const bool known = run.now().metricNamed("own") >= 0;
+        RunBatch next = news();
+        if (known) next.metrics.clear();
+        if (lanes == 3) next.lanes.clear();
+        run.append(std::move(next));
+        const MetricId own = run.now().metricNamed("own");
+        QCOMPARE(run.now().laneCount(), 3);
+        QCOMPARE(run.now().totals(2).last().step, int64_t{50});
+        QCOMPARE(run.now().totals(2).last().lane, 2);
+        RunBatch values;
+        values.rows.push_back(rowAt(51, 2));
+        values.samples.push_back({51, 2, own, 3.5});
+        run.append(std::move(values));
+        QCOMPARE(run.column(2, metric::Loss).size(), int64_t{51});
+        QCOMPARE(run.column(2, own).at(51), std::optional(3.5));
+        QCOMPARE(run.column(0, metric::Loss).size(), int64_t{100});
+        if (!failed) break;
+    }
+    QVERIFY(failures > 10);
 }
 
 } // namespace tst_failing_allocations
