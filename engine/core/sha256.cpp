@@ -1,6 +1,8 @@
 // The compression function over blocks of 64 bytes; names as in FIPS 180-4.
 #include "engine/core/sha256.h"
 
+#include "engine/core/cancel.h"
+
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -47,11 +49,15 @@ void addBlock(Hash& hash, std::string_view block) {
 
 std::string sha256(std::string_view bytes) {
     constexpr size_t kBlock = 64, kLength = 8;
+    constexpr size_t kBetween = size_t{1} << 20; // two looks at whether to go on
     Hash hash{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
               0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     const uint64_t bits = uint64_t{bytes.size()} * 8;
-    for (; bytes.size() >= kBlock; bytes.remove_prefix(kBlock))
+    for (size_t done = 0; bytes.size() >= kBlock; bytes.remove_prefix(kBlock)) {
         addBlock(hash, bytes.substr(0, kBlock));
+        done += kBlock;
+        if (done % kBetween == 0) checkCancelled();
+    }
     std::string end(bytes);
     end += '\x80';
     end.resize((end.size() + kLength + kBlock - 1) / kBlock * kBlock, '\0');

@@ -6,7 +6,7 @@
 
 namespace halfscope {
 
-/// 64 hexadecimal digits.
+/// 64 hexadecimal digits. Cancellable from the first MiB on, see core/cancel.h.
 std::string sha256(std::string_view bytes);
 
 } // namespace halfscope

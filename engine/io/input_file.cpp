@@ -60,9 +60,10 @@ InputFile::~InputFile() {
 }
 
 size_t InputFile::read(std::span<char> into) {
+    constexpr size_t kMost = size_t{16} << 20; // of gigabytes: may be cancelled between them
     for (;;) {
         checkCancelled();
-        const ssize_t count = ::read(m_file, into.data(), into.size());
+        const ssize_t count = ::read(m_file, into.data(), std::min(into.size(), kMost));
         if (count >= 0) return static_cast<size_t>(count);
         if (errno != EINTR) failRead(m_path, reasonOf(errno));
     }

@@ -1,6 +1,7 @@
 // The form of a checkpoint, and its checks.
 #include "engine/train/checkpoint.h"
 
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/sha256.h"
 #include "engine/core/text.h"
@@ -270,8 +271,13 @@ public:
                            std::generic_category().message(reason));
         };
         if (m_file < 0) fail(errno);
+        constexpr size_t kMost = size_t{16} << 20; // of gigabytes: may be cancelled between them
         while (!bytes.empty()) {
-            const ssize_t count = ::write(m_file, bytes.data(), bytes.size());
+            if (isCancelled()) {
+                close(m_file);
+                throw Cancelled();
+            }
+            const ssize_t count = ::write(m_file, bytes.data(), std::min(bytes.size(), kMost));
             if (count < 0 && errno == EINTR) continue;
             if (count < 0) {
                 const int reason = errno; // before close() changes it

@@ -36,7 +36,8 @@ void writeCheckpoint(const std::string& path, const ExperimentState&, const std:
 bool isCheckpoint(const std::string& path);
 /// Of a folder, the checkpoint that a run has left there; else the path itself.
 std::string checkpointAt(const std::string& path);
-/// Every byte is checked. InputError "PATH: ..." for a file that is no checkpoint, is of another
+/// Every byte is checked; takes the memory of the file twice at most. Cancellable, see
+/// core/cancel.h. InputError "PATH: ..." for a file that is no checkpoint, is of another
 /// version, or has changed since it was written: where, and which earlier one is whole.
 ExperimentState readCheckpoint(const std::string& path);
 
@@ -45,7 +46,7 @@ ExperimentState readCheckpoint(const std::string& path);
 std::shared_ptr<const RunCheckpoint> checkpointInFile(const std::string& path, int64_t step);
 /// A checkpoint that is kept with its run, and not written yet.
 std::shared_ptr<const RunCheckpoint> keptCheckpoint(ExperimentState, const std::string& program);
-/// Of a run that is called `name`; checked likewise. InputError, RunError.
+/// Of a run that is called `name`; checked and cancellable likewise. InputError, RunError.
 ExperimentState readKept(const RunCheckpoint&, const std::string& name);
 
 } // namespace halfscope

@@ -1,6 +1,9 @@
 // Checkpoints: an experiment that goes on from one has the same rows, events and states as one that
 // never stopped; whatever is damaged, cut off or belongs to something else is refused.
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "engine/core/sha256.h"
+#include "engine/io/input_file.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_past.h"
 #include "engine/runs/run_reader.h"
@@ -20,6 +23,8 @@
 
 #include <chrono>
 #include <cmath>
+#include <stop_token>
+#include <string>
 #include <thread>
 
 namespace tst_checkpoint {
@@ -95,6 +100,8 @@ private slots:
     void everyByteIsChecked();
     void cutAnywhere();
     void refusesOthers();
+    void claimsMoreThanItHas();
+    void canBeCancelled();
     void anotherDataSet();
     void offersTheOneBefore();
     void savedWithoutOne_data();
@@ -302,6 +309,42 @@ void TestCheckpoint::refusesOthers() {
     state.lanes[1].states.erase("scaler");
     QCOMPARE(thrownBy<InputError>([&] { Run other(state); }),
              std::string("lane state: scaler is missing"));
+}
+
+/// No memory is taken for what the file does not have.
+void TestCheckpoint::claimsMoreThanItHas() {
+    const std::string header = R"({"0/w":{"dtype":"F32","shape":[1099511627776],)"
+                               R"("data_offsets":[0,4398046511104]}})";
+    const uint64_t length = header.size();
+    QByteArray bytes(reinterpret_cast<const char*>(&length), sizeof length);
+    bytes += QByteArray::fromStdString(header) + QByteArray(1000, '\0');
+    const std::string file = path("claims.safetensors");
+    write(file, bytes);
+    const std::string words = "bytes 0 to 4398046511104 are outside the 1000 bytes of values";
+    QVERIFY(isAbout(thrownBy<InputError>([&] { readCheckpoint(file); }), file, words));
+    QVERIFY(isAbout(thrownBy<InputError>([&] { checkpointInFile(file, 1); }), file, words));
+    QVERIFY(!isCheckpoint(file));
+}
+
+/// One of gigabytes: between the parts of it that are read, written to memory and checked.
+void TestCheckpoint::canBeCancelled() {
+    const std::string large(size_t{40} << 20, 'x');
+    const std::string file = path("large");
+    write(file, QByteArray::fromStdString(large));
+    std::string into(large.size(), '\0');
+    QVERIFY(InputFile(file).read(into) <= into.size() / 2);
+
+    Run run(small());
+    const std::string bytes = checkpointBytes(run.experiment->state(), "1");
+    std::stop_source stop;
+    const Cancellable scope(stop.get_token());
+    const RunCheckpoint kept(1, [&] {
+        stop.request_stop(); // once it is in memory
+        return bytes;
+    });
+    QVERIFY_THROWS_EXCEPTION(Cancelled, readKept(kept, "run"));
+    QVERIFY_THROWS_EXCEPTION(Cancelled, sha256(large));
+    QCOMPARE(sha256("").size(), size_t{64}); // what is short is done before anyone could wait
 }
 
 void TestCheckpoint::anotherDataSet() {
