@@ -16,6 +16,7 @@
 #include "engine/lang/syntax.h"
 #include "engine/models/model_spec.h"
 #include "engine/runs/gradient_file.h"
+#include "engine/runs/run_manifest.h"
 #include "engine/runs/run_reader.h"
 #include "engine/runs/run_summary.h"
 #include "engine/settings/cast_policy_json.h"
@@ -203,6 +204,11 @@ void summary(std::string_view bytes) {
     trainedOnOf(bytes, "summary.json", lanes, 3);
 }
 
+void manifest(std::string_view bytes) {
+    const std::string written = manifestText(manifestOf(bytes));
+    require(manifestText(manifestOf(written)) == written, "it reads differently");
+}
+
 /// Bytes up to a line "--" are steps.csv, then timing.csv, events.csv and gradients.csv.
 void tables(std::string_view bytes) {
     static const std::string folder = [] {
@@ -304,12 +310,13 @@ void golden(std::string_view bytes) {
     walk(recorded::Golden::parse("g.json", bytes), kDeep);
 }
 
-constexpr std::array<Target, 16> kTargets{{{"checkpoint", checkpoint},
+constexpr std::array<Target, 17> kTargets{{{"checkpoint", checkpoint},
                                            {"csv", csv},
                                            {"experiment", experiment},
                                            {"golden", golden},
                                            {"gzip", gzip},
                                            {"idx", idx},
+                                           {"manifest", manifest},
                                            {"model", model},
                                            {"npy", npy},
                                            {"picture", picture},
