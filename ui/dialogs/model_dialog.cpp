@@ -2,6 +2,7 @@
 // marked.
 #include "ui/dialogs/model_dialog.h"
 
+#include "engine/data/known_facts.h"
 #include "engine/step/model_shapes.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
@@ -55,6 +56,7 @@ ModelDialog::ModelDialog(const RunConfig& config, QWidget* parent)
     column->addWidget(m_sum);
     column->addWidget(m_error);
     buildButtons();
+    m_waits = factsPending(config.task);
     m_template = QString::fromStdString(modelShapes(withText(config, {})).text);
     const QString own = QString::fromStdString(config.model.layers);
     m_text->setPlainText(own.isEmpty() ? m_template : own);
@@ -107,6 +109,15 @@ QString ModelDialog::text() const {
 }
 
 QString ModelDialog::errorText() const { return m_error->text(); }
+
+void ModelDialog::lookForData() {
+    if (!m_waits || factsPending(m_config.task)) return;
+    m_waits = false;
+    const bool untouched = text().isEmpty();
+    m_template = QString::fromStdString(modelShapes(withText(m_config, {})).text);
+    if (untouched) m_text->setPlainText(m_template);
+    refresh();
+}
 
 void ModelDialog::refresh() {
     showLayers();

@@ -21,6 +21,8 @@ public:
     /// The text; empty where it is the template's.
     QString text() const;
     QString errorText() const;
+    /// The data may have been read by now, which were not when it was opened.
+    void lookForData();
     QPlainTextEdit* editor() const { return m_text; }
     QTreeWidget* layers() const { return m_layers; }
 
@@ -33,6 +35,7 @@ private:
     void markError();
 
     RunConfig m_config;
+    bool m_waits = false;             ///< for the data, whose shape decides the template
     QString m_reason;                 ///< why it cannot be used, in English
     QString m_template;               ///< what the settings beside it describe
     QPlainTextEdit* m_text = nullptr; ///< child, as all below

@@ -64,6 +64,8 @@ public:
     const std::optional<RunConfig>& running() const { return m_running; }
     /// The lane that the run's lane is edited as; nothing where it was removed since.
     std::optional<int> editedLane(int runLane) const;
+    /// What files of data say is known now, or another: rows that follow from it are shown anew.
+    void dataArrived() { announce(); }
     /// Some edits act only when the run starts again.
     bool restartNeeded() const;
 

@@ -3,6 +3,7 @@
 #include "ui/panels/field_editor.h"
 
 #include "engine/core/error.h"
+#include "engine/data/known_facts.h"
 #include "engine/settings/layers.h"
 #include "engine/settings/run_length.h"
 #include "ui/dialogs/get_mnist_dialog.h"
@@ -213,12 +214,15 @@ bool FieldEditor::mayGetMnist() const {
     return task.kind == TaskKind::Mnist && task.path.empty();
 }
 
-/// How many samples are left out or filled, beside the setting that decides it.
+/// How many samples are left out or filled, beside the setting that decides it; beside a path,
+/// that it is being read.
 QString FieldEditor::noteText() const {
     const QString key = m_index.data(ConfigModel::KeyRole).toString();
     const TaskConfig& task = m_model.config().task;
     const bool missing = key == QLatin1String("data.missing") && task.missing != Missing::Refuse;
     const bool readers = key == QLatin1String("data.shard_readers") && task.shardReaders > 1;
+    const bool path = key == QLatin1String(kDataKey) || key == QLatin1String("data.x");
+    if (path && applies() && factsPending(task)) return tr("Reading the data…");
     if ((!missing && !readers) || !applies()) return {};
     const std::optional<DataFacts> facts = knownFactsOf(m_model.config());
     QStringList notes;
@@ -272,6 +276,7 @@ void FieldEditor::chooseLayers() {
 
 void FieldEditor::editModel() {
     auto* dialog = make<ModelDialog>(m_model.config(), this);
+    connect(&m_model, &ConfigModel::edited, dialog, &ModelDialog::lookForData);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QDialog::accepted, this, [this, dialog] { commit(dialog->text()); });
     dialog->open(); // training goes on

@@ -5,30 +5,58 @@
 #include "engine/core/error.h"
 #include "ui/session/last_signal.h"
 
+#include <mutex>
 #include <system_error>
 #include <utility>
 
 namespace halfscope {
+namespace {
 
-FileJob::FileJob(std::function<void()> work)
-    : m_task([work = std::move(work)](std::stop_token stop) {
-          const Cancellable scope(std::move(stop));
-          work();
-      }),
-      m_result(m_task.get_future()) {
+constexpr std::chrono::milliseconds kPatience{50}; // with a thread that was asked to stop
+
+} // namespace
+
+/// What a thread uses that was left to itself, too.
+struct FileJob::Shared {
+    std::packaged_task<void(std::stop_token)> task;
+    std::mutex mutex;       ///< held while the job is told
+    FileJob* job = nullptr; ///< null once it is gone
+};
+
+FileJob::FileJob(std::function<void()> work, Leaving leaving)
+    : m_leaving(leaving), m_shared(std::make_shared<Shared>()) {
+    m_shared->job = this;
+    m_shared->task =
+        std::packaged_task<void(std::stop_token)>([work = std::move(work)](std::stop_token stop) {
+            const Cancellable scope(std::move(stop));
+            work();
+        });
+    m_result = m_shared->task.get_future();
     try {
-        m_thread = std::jthread([this](const std::stop_token& stop) {
-            m_task(stop);
-            emitLast(stop, [this] { emit done(); });
+        m_thread = std::jthread([shared = m_shared](const std::stop_token& stop) {
+            shared->task(stop);
+            emitLast(stop, [&] {
+                const std::lock_guard lock(shared->mutex);
+                if (shared->job) emit shared->job->done();
+            });
         });
     } catch (const std::system_error& error) {
         throw RunError(phrase("Files", "Cannot start a thread to read a file: %1"), error.what());
     }
 }
 
-FileJob::~FileJob() = default;
+FileJob::~FileJob() {
+    cancel();
+    if (m_leaving == Leaving::Waits) return; // the thread's destructor joins it
+    {
+        const std::lock_guard lock(m_shared->mutex);
+        m_shared->job = nullptr;
+    }
+    if (!isDone(kPatience)) m_thread.detach();
+}
 
 bool FileJob::isDone(std::chrono::milliseconds patience) const {
+    if (!m_result.valid()) return true; // its result was taken
     return m_result.wait_for(patience) == std::future_status::ready;
 }
 

@@ -197,6 +197,22 @@ void MainWindow::connectParts() {
     connect(m_files.get(), &WindowFiles::ended, this, &MainWindow::fileEnded);
     if (m_keeper) connect(m_keeper.get(), &SessionKeeper::told, this, &MainWindow::tell);
     connect(m_frames.get(), &FrameLoop::settled, this, &MainWindow::settled);
+    connect(&m_models.config, &ConfigModel::edited, this, &MainWindow::keepData);
+    connect(&m_facts, &FactsReader::changed, this, [this] {
+        m_models.config.dataArrived();
+        m_figures->changed();
+        m_frames->stir();
+    });
+}
+
+/// Data that no settings name any more need not be read to their end.
+void MainWindow::keepData() {
+    const ConfigModel& config = m_models.config;
+    std::vector<FactsKey> wanted{factsKeyOf(config.config().task),
+                                 factsKeyOf(config.preset().task)};
+    if (config.running()) wanted.push_back(factsKeyOf(config.running()->task));
+    if (const RunPtr& run = m_shown->run()) wanted.push_back(factsKeyOf(run->info().config.task));
+    m_facts.keepOnly(wanted);
 }
 
 void MainWindow::tell(const QString& text) {

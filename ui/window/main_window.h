@@ -5,6 +5,7 @@
 
 #include "ui/look/theme.h"
 #include "ui/session/experiment_controller.h"
+#include "ui/session/facts_reader.h"
 #include "ui/window/close_guard.h"
 #include "ui/window/figures.h"
 #include "ui/window/frame_loop.h"
@@ -100,6 +101,7 @@ private:
     void buildStatusBar();
     void connectParts();
     void tell(const QString& text);
+    void keepData();
     FrameLoop::Done frame();
     void tellFailure();
     FrameLoop::Done draw();
@@ -109,6 +111,7 @@ private:
     WindowOptions m_options;
     bool m_ends = false; ///< without questions
     RunModels m_models;
+    FactsReader m_facts; ///< of the data that settings name
     WindowParts m_parts; ///< children
     std::unique_ptr<ExperimentController> m_controller;
     std::optional<Figures> m_figures; ///< there once the parts are, as all below

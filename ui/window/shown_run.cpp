@@ -110,7 +110,6 @@ void ShownRun::prepare(const RunConfig& config, const QString& preset, const QSt
     m_models.config.clearRunning();
     m_models.config.load(config);
     m_planned = config;
-    m_stopStride = stepsOf(config);
     m_parts.transport->showExperiment(preset, title);
     emit titleChanged(tr("%1 – Halfscope").arg(title));
 }
@@ -161,8 +160,8 @@ void ShownRun::play() {
         const qint64 arrived = m_current ? m_current->step() : 0;
         const std::optional<RunConfig>& running = m_models.config.running();
         const qint64 planned = running ? stepsOf(*running) : 0;
-        m_models.history.without(
-            [&] { setStopStep(std::max(arrived, planned) + std::max<qint64>(1, m_stopStride)); });
+        const qint64 stride = std::max<int64_t>(1, stepsOf(m_models.config.preset()));
+        m_models.history.without([&] { setStopStep(std::max(arrived, planned) + stride); });
     }
     if (m_controller.state() == SessionState::Failed) restart();
     m_controller.play();

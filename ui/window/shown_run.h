@@ -141,7 +141,6 @@ private:
     QString m_preset, m_title; ///< of the experiment
     QString m_about;           ///< of a preset that needs words; else empty
     int m_experiment = 0;      ///< counts load()
-    qint64 m_stopStride = 300; ///< how many more steps Continue asks for
     double m_worthSeconds = 60;
     std::optional<RunConfig> m_planned; ///< whose forks and edits come with the next build
     BeginningReader m_from;             ///< what the next build goes on from; null

@@ -138,18 +138,20 @@ bool namesArrays(const QString& path) {
     return endings.contains(QFileInfo(path).suffix(), Qt::CaseInsensitive);
 }
 
-OpenedFile readArrays(const QString& path) {
+/// Weights must fit the network of the settings as they are.
+OpenedFile readArrays(const QString& path, const RunConfig& settings) {
     const QString name = QFileInfo(path).fileName();
     const bool named = name == QLatin1String(run_file::kCheckpoint) ||
                        name == QLatin1String(run_file::kEarlierCheckpoint);
     if (named || isCheckpoint(path.toStdString())) return readCheckpointAt(path);
+    checkStateDict(path.toStdString(), settings);
     OpenedFile opened{path};
     opened.weights = true;
     return opened;
 }
 
 /// Of the thread that calls.
-OpenedFile readAny(const QString& path) {
+OpenedFile readAny(const QString& path, const RunConfig& settings) {
     const QFileInfo file(path);
     if (file.isDir() && QFileInfo::exists(QDir(path).filePath(kExperimentFile)))
         return readExperiment(QDir(path).filePath(kExperimentFile));
@@ -161,7 +163,7 @@ OpenedFile readAny(const QString& path) {
         throw InputError(phrase("Files", "%1: the folder holds no saved run (experiment.json), no "
                                          "files of MNIST and no folders of pictures"),
                          pathText(path.toStdString()));
-    return namesArrays(path) ? readArrays(path) : readExperiment(path);
+    return namesArrays(path) ? readArrays(path, settings) : readExperiment(path);
 }
 
 } // namespace
@@ -264,7 +266,6 @@ void WindowFiles::showPicture(const QString& path) {
 /// A setting like others: it can be undone, and is saved with the experiment.
 void WindowFiles::startFrom(const QString& weights) {
     ConfigModel& config = m_models.config;
-    checkStateDict(weights.toStdString(), config.config());
     config.setData(config.index(config.rowOf("model.weights")),
                    QFileInfo(weights).absoluteFilePath());
     m_shown.restart();
@@ -274,12 +275,15 @@ void WindowFiles::openExperiment(const QString& path) { show(readExperiment(path
 
 void WindowFiles::openPicture(const QString& path) { show(checkPicture(path)); }
 
-void WindowFiles::open(const QString& path) { show(readAny(path)); }
+void WindowFiles::open(const QString& path) { show(readAny(path, m_models.config.config())); }
 
 bool WindowFiles::tryOpen(const QString& path) {
     const auto opened = std::make_shared<OpenedFile>();
-    const auto read = [path, opened] { *opened = readAny(path); };
-    if (!guarded(*m_parts.banner, [&] { m_job = std::make_unique<FileJob>(read); })) return false;
+    const auto read = [path, opened, settings = m_models.config.config()] {
+        *opened = readAny(path, settings);
+    };
+    const auto start = [&] { m_job = std::make_unique<FileJob>(read, FileJob::Leaving::Abandons); };
+    if (!guarded(*m_parts.banner, start)) return false;
     m_opened = opened;
     if (m_job->isDone(kAtOnce)) return conclude(opened);
     emit told(tr("Reading %1…").arg(safeText(path.toStdString())));
@@ -324,9 +328,27 @@ void WindowFiles::chooseExperiment() {
     if (!path.isEmpty()) guarded(*m_parts.banner, [&] { saveExperiment(path); });
 }
 
+/// What it says of the data is read from their files.
 void WindowFiles::copyAsPyTorch() {
-    guarded(*m_parts.banner, [this] {
-        const std::string program = pytorchScript(m_models.config.config());
+    const auto program = std::make_shared<std::string>();
+    const auto write = [program, settings = m_models.config.config()] {
+        *program = pytorchScript(settings);
+    };
+    const auto start = [&] {
+        m_script = std::make_unique<FileJob>(write, FileJob::Leaving::Abandons);
+    };
+    if (!guarded(*m_parts.banner, start)) return;
+    if (m_script->isDone(kAtOnce)) return copyScript(*program);
+    emit told(tr("Reading the data…"));
+    connect(m_script.get(), &FileJob::done, this, [this, program] { copyScript(*program); });
+    if (m_script->isDone()) copyScript(*program); // where the signal came before
+}
+
+void WindowFiles::copyScript(const std::string& program) {
+    const std::unique_ptr<FileJob> job = std::exchange(m_script, nullptr);
+    if (!job) return; // it is copied
+    guarded(*m_parts.banner, [&] {
+        job->result();
         QGuiApplication::clipboard()->setText(QString::fromStdString(program));
         emit told(tr("Copied: paste it into a file and run it with Python and PyTorch"));
     });

@@ -95,6 +95,7 @@ private:
     void showPicture(const QString& path);
     void lookAtLiveBoard();
     void startFrom(const QString& weights);
+    void copyScript(const std::string& program);
     /// Shows what the job has read; false where it failed.
     bool conclude(const std::shared_ptr<OpenedFile>&);
     /// Whether there are none of the run that is shown.
@@ -114,6 +115,7 @@ private:
     QTimer m_boardTimer;
     std::shared_ptr<OpenedFile> m_opened; ///< what the job reads into
     std::unique_ptr<FileJob> m_job;       ///< reads a file; null otherwise
+    std::unique_ptr<FileJob> m_script;    ///< writes the program for PyTorch; null otherwise
 };
 
 } // namespace halfscope

@@ -1,0 +1,121 @@
+// The memory of what files said, how a change of them is seen, and whom a thread asks.
+#include "engine/data/known_facts.h"
+
+#include "engine/core/text.h"
+#include "engine/io/open_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace halfscope {
+namespace {
+
+thread_local FactsElsewhere* t_newest = nullptr;
+
+/// Differs when a file was changed, or one of the first files of a folder: those directly in it.
+std::string stampOf(const std::filesystem::path& path) {
+    constexpr size_t kMost = 10'000; // a wrong path may name a folder of millions
+    std::string stamp = fileStamp(path.string());
+    for (const std::string& name : namesIn(path.string(), Entries::All, nullptr, kMost))
+        stamp += "\n" + name + fileStamp((path / name).string());
+    return stamp;
+}
+
+/// The first path that the settings name.
+const std::string& pathOf(const TaskConfig& task) {
+    if (!task.path.empty()) return task.path;
+    return task.x.empty() ? task.y : task.x;
+}
+
+} // namespace
+
+FactsKey factsKeyOf(const TaskConfig& task) {
+    return {nameOf(task.kind),
+            task.path,
+            task.x,
+            task.y,
+            task.target,
+            numberText(task.validation),
+            nameOf(task.loss.kind),
+            task.standardise ? "standardised" : "",
+            numberText(task.pictureSide),
+            task.grey ? "grey" : "",
+            nameOf(task.missing),
+            numberText(task.shardReaders),
+            numberText(task.samples),
+            numberText(task.latent),
+            numberText(task.context),
+            task.mean,
+            task.deviation,
+            numberText(task.crop)};
+}
+
+std::optional<FactsAnswer> KnownFacts::find(const TaskConfig& task) const {
+    const std::lock_guard lock(m_mutex);
+    const auto found = m_answers.find(factsKeyOf(task));
+    if (found == m_answers.end()) return std::nullopt;
+    found->second.used = ++m_questions;
+    return found->second.answer;
+}
+
+void KnownFacts::put(const TaskConfig& task, FactsAnswer answer) {
+    const std::lock_guard lock(m_mutex);
+    FactsKey key = factsKeyOf(task);
+    if (m_answers.size() >= kMost && !m_answers.contains(key))
+        m_answers.erase(
+            std::min_element(m_answers.begin(), m_answers.end(), [](const auto& a, const auto& b) {
+                return a.second.used < b.second.used;
+            }));
+    m_answers[std::move(key)] = {std::move(answer), ++m_questions};
+}
+
+KnownFacts& knownFacts() {
+    // never destroyed: a thread that a dead network holds may come back while the program ends
+    static KnownFacts& facts = *new KnownFacts;
+    return facts;
+}
+
+bool namesFiles(const TaskConfig& task) { return !pathOf(task).empty(); }
+
+/// In a hash, because many are kept.
+size_t filesOf(const TaskConfig& task) {
+    std::string stamps = stampOf(task.path) + "\n" + stampOf(task.x) + "\n" + stampOf(task.y);
+    for (const DataSetInfo& info : dataSets()) // of every kind: generate reads the files of mnist
+        for (const std::string_view folder : info.folders)
+            stamps += "\n" + stampOf(std::filesystem::path(task.path) / folder);
+    return std::hash<std::string>()(stamps);
+}
+
+FactsPending::FactsPending(const TaskConfig& task)
+    : InputError(phrase("Data", "%1: the data are still being read"), pathText(pathOf(task))) {}
+
+bool factsPending(const TaskConfig& task) {
+    try {
+        factsOf(task);
+    } catch (const FactsPending&) {
+        return true;
+    } catch (const InputError&) { // known by now
+    }
+    return false;
+}
+
+FactsElsewhere::FactsElsewhere(Ask ask) : m_ask(std::move(ask)), m_before(t_newest) {
+    t_newest = this;
+}
+
+FactsElsewhere::~FactsElsewhere() {
+    for (FactsElsewhere** at = &t_newest; *at; at = &(*at)->m_before)
+        if (*at == this) {
+            *at = m_before;
+            return;
+        }
+}
+
+bool FactsElsewhere::ask(const TaskConfig& task) {
+    if (!t_newest) return false;
+    t_newest->m_ask(task);
+    return true;
+}
+
+} // namespace halfscope

@@ -1,0 +1,177 @@
+// A path of data that is typed into the settings is read aside: the window goes on, says that it
+// reads, and shows what follows from the data when that is known.
+#include "engine/data/known_facts.h"
+#include "engine/step/pytorch_script.h"
+#include "tests/support/opened_window.h"
+#include "ui/dialogs/model_dialog.h"
+#include "ui/panels/field_editor.h"
+#include "ui/panels/setup_panel.h"
+
+#include <QClipboard>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QTimer>
+
+#include <memory>
+
+#include <sys/stat.h>
+
+namespace tst_data_paths {
+
+using namespace halfscope;
+
+namespace {
+
+constexpr const char* kPath = "data.path";
+
+void type(MainWindow& window, const char* key, const QString& text) {
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf(key)), text));
+}
+
+QString noteOf(MainWindow& window) {
+    return window.setup().editor(kPath)->findChild<QLabel*>(QStringLiteral("note"))->text();
+}
+
+QString stepsOf(MainWindow& window) {
+    return window.config().text(window.config().rowOf("run.steps"));
+}
+
+/// Trains on tables for three epochs, when it is restarted with one.
+RunConfig ofTables() {
+    RunConfig config = tinyConfig(5);
+    config.task.batch = 100;
+    config.epochs = 3;
+    return config;
+}
+
+} // namespace
+
+class TestDataPaths : public QObject {
+    Q_OBJECT
+private slots:
+    void theWindowGoesOn();
+    void closesMeanwhile();
+    void refusesAtTheRestart();
+    void theNetworkWaitsForItsShape();
+    void copiesTheProgramLater();
+
+private:
+    /// A csv table with so many lines, of a name of its own: what is known of a path stays known.
+    QString table(int lines);
+    void choose(MainWindow& window, const QString& path) const {
+        type(window, "data.kind", QStringLiteral("csv"));
+        type(window, kPath, path);
+    }
+
+    QTemporaryDir m_folder;
+    int m_tables = 0;
+};
+
+QString TestDataPaths::table(int lines) {
+    QFile file(m_folder.filePath(QStringLiteral("%1.csv").arg(++m_tables)));
+    if (!file.open(QIODevice::WriteOnly)) return {};
+    QByteArray block;
+    for (int i = 0; i < 1000; ++i)
+        block += "0.125,17.25,3.5,-0.75," + QByteArray::number(i) + '\n';
+    file.write("a,b,c,d,e\n");
+    for (int i = 0; i < lines / 1000; ++i)
+        file.write(block);
+    return file.fileName();
+}
+
+void TestDataPaths::theWindowGoesOn() {
+    Opened opened(ofTables());
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString path = table(1'000'000);
+    int turns = 0;
+    QTimer timer;
+    connect(&timer, &QTimer::timeout, this, [&turns] { ++turns; });
+    choose(window, path);
+    // nobody has read it by now, least of all this thread
+    QVERIFY(!knownFacts().find(window.config().config().task));
+    QCOMPARE(noteOf(window), QStringLiteral("Reading the data…"));
+    timer.start(1);
+    QVERIFY(QTest::qWaitFor([&] { return noteOf(window).isEmpty(); }, kPatience));
+    QVERIFY2(turns > 10, qPrintable(QString::number(turns)));
+    QCOMPARE(stepsOf(window), QString::number(3 * 900'000 / 100));
+    QVERIFY(window.bannerText().isEmpty());
+}
+
+/// Another path, and the end of the window: nobody waits for the first.
+void TestDataPaths::closesMeanwhile() {
+    const QString large = table(2'000'000), larger = table(3'000'000);
+    TaskConfig task;
+    {
+        Opened opened(ofTables());
+        MainWindow& window = opened.window;
+        QVERIFY(reaches(window, SessionState::Ready));
+        choose(window, large);
+        task = window.config().config().task;
+        QTest::qWait(20);
+        choose(window, larger);
+        QVERIFY(opened.window.close());
+    }
+    QVERIFY(!knownFacts().find(task));
+    task.path = larger.toStdString();
+    QVERIFY(!knownFacts().find(task));
+}
+
+/// A pipe that nobody writes to, and a table with fewer samples than a batch.
+void TestDataPaths::refusesAtTheRestart() {
+    Opened opened(ofTables());
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString pipe = m_folder.filePath(QStringLiteral("pipe.csv"));
+    QCOMPARE(::mkfifo(pipe.toUtf8().constData(), 0600), 0);
+    choose(window, pipe);
+    window.restart(); // at once, before anything is known
+    QVERIFY(QTest::qWaitFor([&] { return !window.bannerText().isEmpty(); }, kPatience));
+    QVERIFY2(window.bannerText().contains(QStringLiteral("pipe.csv: cannot read: ")),
+             qPrintable(window.bannerText()));
+    choose(window, table(1000));
+    type(window, "task.batch", QStringLiteral("5000"));
+    window.restart();
+    QVERIFY(QTest::qWaitFor(
+        [&] { return window.bannerText().contains(QStringLiteral("task.batch: 5000")); },
+        kPatience));
+}
+
+void TestDataPaths::theNetworkWaitsForItsShape() {
+    Opened opened(ofTables());
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    choose(window, table(1'000'000));
+    ModelDialog dialog(window.config().config());
+    connect(&window.config(), &ConfigModel::edited, &dialog, &ModelDialog::lookForData);
+    QVERIFY2(dialog.errorText().endsWith(QStringLiteral("the data are still being read")),
+             qPrintable(dialog.errorText()));
+    QVERIFY(QTest::qWaitFor([&] { return dialog.errorText().isEmpty(); }, kPatience));
+    QVERIFY2(dialog.editor()->toPlainText().contains(QStringLiteral("Linear(4, 8)")),
+             qPrintable(dialog.editor()->toPlainText()));
+    QVERIFY(dialog.text().isEmpty()); // the template's
+}
+
+void TestDataPaths::copiesTheProgramLater() {
+    Opened opened(ofTables());
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    choose(window, table(1'000'000));
+    QGuiApplication::clipboard()->clear();
+    QAction* copy = nullptr;
+    for (QAction* action : window.findChildren<QAction*>())
+        if (action->shortcut() == QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C)) copy = action;
+    QVERIFY(copy);
+    copy->trigger();
+    QVERIFY(QGuiApplication::clipboard()->text().isEmpty()); // not yet
+    QVERIFY(
+        QTest::qWaitFor([] { return !QGuiApplication::clipboard()->text().isEmpty(); }, kPatience));
+    QCOMPARE(QGuiApplication::clipboard()->text(),
+             QString::fromStdString(pytorchScript(window.config().config())));
+}
+
+} // namespace tst_data_paths
+
+QTEST_MAIN(tst_data_paths::TestDataPaths)
+#include "tst_data_paths.moc"
