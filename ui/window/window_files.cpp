@@ -119,7 +119,8 @@ OpenedFile readExperiment(const QString& path) {
     opened.config = readConfig(path.toStdString());
     knownFactsOf(*opened.config); // of its data: read aside now, they are known to the window later
     const QString beside = QFileInfo(path).dir().filePath(QLatin1String(run_file::kCheckpoint));
-    if (!isSavedRun(path) || !QFileInfo::exists(beside)) return opened;
+    opened.savedRun = isSavedRun(path);
+    if (!opened.savedRun || !QFileInfo::exists(beside)) return opened;
     try {
         const OpenedFile checkpoint = readCheckpointAt(beside);
         if (!checkpoint.begun) return opened; // of another run
@@ -248,7 +249,7 @@ void WindowFiles::show(const OpenedFile& opened) {
         m_shown.resume(opened.from, opened.begun, title);
     else
         m_shown.load(config, {}, title);
-    if (isSavedRun(opened.path)) {
+    if (opened.savedRun) {
         m_shown.readSaved(QFileInfo(opened.path).path(), *opened.config,
                           opened.begun ? opened.begun->now().checkpoint() : nullptr);
         if (!opened.problem.empty()) m_parts.banner->showText(translated(opened.problem));

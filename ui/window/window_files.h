@@ -30,6 +30,7 @@ struct OpenedFile {
     QString path;
     bool picture = false;              ///< to be painted
     std::optional<RunConfig> config{}; ///< of an experiment
+    bool savedRun = false;             ///< lies beside it
     bool weights = false;              ///< of a network, to start from
     /// Of a checkpoint, with the rows before it where they lie beside it.
     std::shared_ptr<const ExperimentState> from{};
