@@ -1,14 +1,18 @@
 // Convolution on the CPU: by the library's kernels where it has some (conv_library.h), else by
 // image columns (im2col) and one matrix product a tile, tiles over all threads. Tiles and partial
-// sums depend on the sizes alone, so any number of threads gives the same bits.
+// sums depend on the sizes alone, so any number of threads gives the same bits. 16-bit operands are
+// widened; where the library multiplies pairs of bfloat16, only those samples are that would not
+// come out exactly.
 #include "engine/cpu/conv_library.h"
 #include "engine/cpu/conv_plan.h"
+#include "engine/cpu/pair_gemm.h"
 #include "engine/cpu/support.h"
 #include "engine/cpu/tf32.h"
 
 #include "engine/core/error.h"
 
 #include <cstring>
+#include <mutex>
 
 namespace halfscope {
 namespace {
@@ -211,6 +215,47 @@ void storeRows(const CpuCall& call, const float* from, int64_t rows, int64_t col
     }
 }
 
+/// Whether the library's kernels for pairs are exact for operands with these exponents. They
+/// multiply some values by zeros that fill up a pair, so that none may be infinite or NaN.
+bool keepsAll(const Exponents& a, const Exponents& b) {
+    return staysNormal(a.least, b.least) && std::max(a.greatest, b.greatest) < 255;
+}
+
+/// The weight of Conv2d and Conv2dInputGrad for the library: as stored, and widened where a task
+/// asks for it.
+class LibraryWeight {
+public:
+    LibraryWeight(const CpuCall& call, const Areas& areas)
+        : m_call(call), m_areas(areas), m_library(*areas.sizes.library) {
+        if (m_library.takesPairs()) {
+            m_exponents = exponentsOf(stored().data, stored().shape->elements());
+            m_library.prepare(DType::BF16, stored().data, areas.partials());
+        } else {
+            m_wide = widened(call, stored(), areas.wideB());
+            m_library.prepare(DType::F32, m_wide, areas.partials());
+        }
+    }
+    const CpuTensor& stored() const { return m_call.in[1]; }
+    const Exponents& exponents() const { return m_exponents; } ///< where pairs are taken
+    /// From any thread.
+    const float* wide() {
+        if (!m_library.takesPairs()) return m_wide;
+        std::call_once(m_widens, [&] {
+            m_wide = widened(m_call, stored(), 0, stored().shape->elements(), m_areas.wideB());
+            m_library.prepare(DType::F32, m_wide, m_areas.partials());
+        });
+        return m_wide;
+    }
+
+private:
+    const CpuCall& m_call;
+    const Areas& m_areas;
+    const LibraryConv& m_library;
+    Exponents m_exponents{};
+    const float* m_wide = nullptr;
+    std::once_flag m_widens;
+};
+
 /// Conv2d and Conv2dInputGrad.
 void runLibrary(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
     const LibraryConv& library = *areas.sizes.library;
@@ -218,8 +263,7 @@ void runLibrary(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
     const int64_t image = p.image(), y = p.o * p.places();
     const int64_t from = forward ? image : y, to = forward ? y : image;
     const bool direct = call.node.dtype == DType::F32;
-    const float* const weight = widened(call, call.in[1], areas.wideB());
-    library.prepare(weight, areas.partials());
+    LibraryWeight weight(call, areas);
     call.pool.run(library.tasks(), [&](int64_t task, int thread) {
         if (stopped(call)) return;
         const int64_t first = library.firstSample(task), count = library.samples(task);
@@ -227,8 +271,13 @@ void runLibrary(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
         float* const result = area + alignedFloats(library.threadFloats());
         float* const wide = result + libraryResult(call.node.op, library, p);
         float* const out = direct ? static_cast<float*>(call.out) + first * to : result;
-        library.run(task, widened(call, call.in[0], first * from, count * from, wide), weight,
-                    areas.partials(), area, out);
+        const void* const stored = elementAt(call.in[0].data, first * from, call.in[0].dtype);
+        LibraryConv::Operands in{DType::BF16, stored, weight.stored().data};
+        if (!library.takesPairs() ||
+            !keepsAll(exponentsOf(stored, count * from), weight.exponents()))
+            in = {DType::F32, widened(call, call.in[0], first * from, count * from, wide),
+                  weight.wide()};
+        library.run(task, in, areas.partials(), area, out);
         if (!direct) storeRows(call, out, 1, count * to, first * to, 0);
     });
 }
@@ -236,17 +285,21 @@ void runLibrary(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
 void runLibraryWeightGrad(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
     const LibraryConv& library = *areas.sizes.library;
     const int64_t image = p.image(), y = p.o * p.places();
+    const CpuTensor &a = call.in[0], &b = call.in[1];
     call.pool.run(library.tasks(), [&](int64_t task, int thread) {
         if (stopped(call)) return;
         float* const wideImage = areas.thread(thread) + alignedFloats(library.threadFloats());
         float* const wideY = wideImage + alignedFloats(library.samples(0) * image);
-        library.runPart(
-            task,
-            [&](int64_t first, int64_t count) -> LibraryConv::Samples {
-                return {widened(call, call.in[0], first * image, count * image, wideImage),
-                        widened(call, call.in[1], first * y, count * y, wideY)};
-            },
-            areas.partials(), areas.thread(thread));
+        const auto samplesOf = [&](int64_t first, int64_t count) -> LibraryConv::Operands {
+            const void* const storedA = elementAt(a.data, first * image, a.dtype);
+            const void* const storedB = elementAt(b.data, first * y, b.dtype);
+            if (library.takesPairs() &&
+                keepsAll(exponentsOf(storedA, count * image), exponentsOf(storedB, count * y)))
+                return {DType::BF16, storedA, storedB};
+            return {DType::F32, widened(call, a, first * image, count * image, wideImage),
+                    widened(call, b, first * y, count * y, wideY)};
+        };
+        library.runPart(task, samplesOf, areas.partials(), areas.thread(thread));
     });
     if (!stopped(call)) storeRows(call, library.sum(areas.partials()), 1, p.o * p.taps(), 0, 0);
 }

@@ -4,6 +4,7 @@
 #ifdef HALFSCOPE_ONEDNN
 
 #include "engine/core/error.h"
+#include "engine/core/vector_set.h"
 #include "engine/cpu/cpu_kernels.h"
 
 #include <dnnl.hpp>
@@ -43,8 +44,8 @@ int64_t floatsOf(const Desc& desc) {
         static_cast<int64_t>((desc.get_size() + sizeof(float) - 1) / sizeof(float)));
 }
 
-dnnl::memory memoryAt(const Desc& desc, const float* at) {
-    return {desc, cpuEngine(), const_cast<float*>(at)}; // oneDNN knows no const memory
+dnnl::memory memoryAt(const Desc& desc, const void* at) {
+    return {desc, cpuEngine(), const_cast<void*>(at)}; // oneDNN knows no const memory
 }
 
 /// Between planes and the layout of a kernel; nothing where they are the same.
@@ -60,7 +61,7 @@ public:
     }
     bool differ() const { return m_reorder.has_value(); }
     int64_t scratch() const { return m_scratch; }
-    void move(const float* from, float* to, float* scratch) const {
+    void move(const void* from, void* to, float* scratch) const {
         std::unordered_map<int, dnnl::memory> arguments{{DNNL_ARG_FROM, memoryAt(m_from, from)},
                                                         {DNNL_ARG_TO, memoryAt(m_to, to)}};
         if (m_scratch > 0)
@@ -84,12 +85,39 @@ struct Kernel {
     std::string implementation;
 };
 
-/// The descriptions of one convolution, layouts left open.
+/// The descriptions of one convolution.
 struct Descriptions {
     Desc image, weight, y;
     Dims stride, padding;
     dnnl::primitive_attr attributes;
 };
+
+using Type = dnnl::memory::data_type;
+
+dnnl::primitive_attr attributes() {
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    return attributes;
+}
+
+/// Of so many samples of the plan: the types of image, weight and y, layouts left open.
+Descriptions described(const ConvPlan& p, int64_t samples, Type image, Type weight, Type y) {
+    Descriptions d;
+    d.image = Desc({samples, p.c, p.h, p.w}, image, Tag::any);
+    d.weight = Desc({p.o, p.c, p.kh, p.kw}, weight, Tag::any);
+    d.y = Desc({samples, p.o, p.oh, p.ow}, y, Tag::any);
+    d.stride = {p.stride[0], p.stride[1]};
+    d.padding = {p.padding[0], p.padding[1]};
+    d.attributes = attributes();
+    return d;
+}
+
+/// Operands of one type, the result f32.
+Descriptions described(Op op, const ConvPlan& p, int64_t samples, Type operands) {
+    return described(p, samples, op == Op::Conv2dInputGrad ? Type::f32 : operands,
+                     op == Op::Conv2dWeightGrad ? Type::f32 : operands,
+                     op == Op::Conv2d ? Type::f32 : operands);
+}
 
 using Forward = dnnl::convolution_forward;
 using BackwardData = dnnl::convolution_backward_data;
@@ -108,20 +136,22 @@ Forward::primitive_desc forwardPlan(const Descriptions& d) {
 #endif
 }
 
+/// `forward`: the same convolution forward, which the library asks for as a hint.
 template <class Backward>
-typename Backward::primitive_desc backwardPlan(const Descriptions& d) {
+typename Backward::primitive_desc backwardPlan(const Descriptions& d, const Descriptions& forward) {
 #if DNNL_VERSION_MAJOR >= 3
-    return {cpuEngine(), kDirect,   d.image,   d.weight,       d.y,
-            d.stride,    d.padding, d.padding, forwardPlan(d), d.attributes};
+    return {
+        cpuEngine(),          kDirect,     d.image, d.weight, d.y, d.stride, d.padding, d.padding,
+        forwardPlan(forward), d.attributes};
 #else
     return {{kDirect, d.image, d.weight, d.y, d.stride, d.padding, d.padding},
             d.attributes,
             cpuEngine(),
-            forwardPlan(d)};
+            forwardPlan(forward)};
 #endif
 }
 
-Kernel kernelFor(Op op, const Descriptions& d) {
+Kernel kernelFor(Op op, const Descriptions& d, const Descriptions& forward) {
     if (op == Op::Conv2d) {
         const Forward::primitive_desc plan = forwardPlan(d);
         return {Forward(plan),   DNNL_ARG_SRC,           DNNL_ARG_WEIGHTS,
@@ -129,43 +159,37 @@ Kernel kernelFor(Op op, const Descriptions& d) {
                 plan.dst_desc(), plan.scratchpad_desc(), plan.impl_info_str()};
     }
     if (op == Op::Conv2dInputGrad) {
-        const auto plan = backwardPlan<BackwardData>(d);
+        const auto plan = backwardPlan<BackwardData>(d, forward);
         return {BackwardData(plan),   DNNL_ARG_DIFF_DST,      DNNL_ARG_WEIGHTS,
                 DNNL_ARG_DIFF_SRC,    plan.diff_dst_desc(),   plan.weights_desc(),
                 plan.diff_src_desc(), plan.scratchpad_desc(), plan.impl_info_str()};
     }
-    const auto plan = backwardPlan<BackwardWeights>(d);
+    const auto plan = backwardPlan<BackwardWeights>(d, forward);
     return {BackwardWeights(plan),    DNNL_ARG_SRC,           DNNL_ARG_DIFF_DST,
             DNNL_ARG_DIFF_WEIGHTS,    plan.src_desc(),        plan.diff_dst_desc(),
             plan.diff_weights_desc(), plan.scratchpad_desc(), plan.impl_info_str()};
 }
 
-/// The convolution of so many samples.
+/// The convolution of so many samples, whose operands are of one type.
 class Piece {
 public:
     Piece() = default;
-    Piece(Op op, const ConvPlan& p, int64_t samples) {
-        constexpr auto kFloat = dnnl::memory::data_type::f32;
-        const Dims image{samples, p.c, p.h, p.w}, weight{p.o, p.c, p.kh, p.kw},
-            y{samples, p.o, p.oh, p.ow};
-        Descriptions d;
-        d.image = Desc(image, kFloat, Tag::any);
-        d.weight = Desc(weight, kFloat, Tag::any);
-        d.y = Desc(y, kFloat, Tag::any);
-        d.stride = {p.stride[0], p.stride[1]};
-        d.padding = {p.padding[0], p.padding[1]};
-        d.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-        m_kernel = kernelFor(op, d);
-        const Desc planesOfImage(image, kFloat, Tag::nchw), planesOfY(y, kFloat, Tag::nchw),
-            planesOfWeight(weight, kFloat, Tag::oihw);
-        const Desc& a = op == Op::Conv2dInputGrad ? planesOfY : planesOfImage;
-        const Desc& b = op == Op::Conv2dWeightGrad ? planesOfY : planesOfWeight;
-        const Desc& out = op == Op::Conv2d            ? planesOfY
-                          : op == Op::Conv2dInputGrad ? planesOfImage
-                                                      : planesOfWeight;
-        m_a = Layouts(a, m_kernel.wantedA, d.attributes);
-        m_b = Layouts(b, m_kernel.wantedB, d.attributes);
-        m_out = Layouts(m_kernel.wantedOut, out, d.attributes);
+    Piece(Op op, const ConvPlan& p, int64_t samples, Type operands) {
+        const Descriptions d = described(op, p, samples, operands);
+        m_kernel = kernelFor(op, d, described(p, samples, operands, operands, operands));
+        const auto planes = [&](Dims dims, bool result, Tag tag) {
+            return Desc(dims, result ? Type::f32 : operands, tag);
+        };
+        const Desc image = planes({samples, p.c, p.h, p.w}, op == Op::Conv2dInputGrad, Tag::nchw),
+                   y = planes({samples, p.o, p.oh, p.ow}, op == Op::Conv2d, Tag::nchw),
+                   weight = planes({p.o, p.c, p.kh, p.kw}, op == Op::Conv2dWeightGrad, Tag::oihw);
+        m_a = Layouts(op == Op::Conv2dInputGrad ? y : image, m_kernel.wantedA, d.attributes);
+        m_b = Layouts(op == Op::Conv2dWeightGrad ? y : weight, m_kernel.wantedB, d.attributes);
+        m_out = Layouts(m_kernel.wantedOut,
+                        op == Op::Conv2d            ? y
+                        : op == Op::Conv2dInputGrad ? image
+                                                    : weight,
+                        d.attributes);
     }
 
     const Layouts& b() const { return m_b; }
@@ -179,6 +203,15 @@ public:
         const std::string_view name = m_kernel.implementation;
         return name.starts_with("jit") || name.starts_with("brg");
     }
+    /// Whether the kernel multiplies pairs of bfloat16, by instructions that may be used. One that
+    /// is made of others ends in "avx512_core".
+    bool multipliesPairs() const {
+        const auto uses = [&](const char* instructions) {
+            return m_kernel.implementation.find(instructions) != std::string::npos;
+        };
+        if (uses("amx")) return widestVectorSet() >= VectorSet::Amx;
+        return uses("avx512_core_bf16") || uses("avx512_core_fp16") || uses("avx10");
+    }
     int64_t threadFloats() const {
         return scratchFloats() + floatsOf(m_kernel.wantedA) + bFloats() + outFloats();
     }
@@ -187,7 +220,7 @@ public:
     struct AsWanted {
         bool b = false, out = false;
     };
-    void run(const float* a, const float* b, float* out, float* thread, AsWanted asWanted) const {
+    void run(const void* a, const void* b, float* out, float* thread, AsWanted asWanted) const {
         float* const scratch = thread;
         float* const ownA = scratch + scratchFloats();
         float* const ownB = ownA + floatsOf(m_kernel.wantedA);
@@ -213,6 +246,31 @@ private:
     Layouts m_a, m_b, m_out;
 };
 
+/// The chunks of a convolution, the last of which may be smaller, for operands of one type.
+struct Pieces {
+    Piece whole;
+    std::optional<Piece> rest;
+
+    Pieces(Op op, const ConvPlan& p, int64_t chunk, Type operands) : whole(op, p, chunk, operands) {
+        if (p.n % chunk != 0) rest.emplace(op, p, p.n % chunk, operands);
+    }
+    /// False where pieces would want different layouts of what they share.
+    bool isFast(Op op) const {
+        if (!whole.isFast()) return false;
+        if (!rest) return true;
+        return op == Op::Conv2dWeightGrad ? rest->wantedOut() == whole.wantedOut()
+                                          : rest->wantedB() == whole.wantedB();
+    }
+    bool multiplyPairs() const {
+        return whole.multipliesPairs() && (!rest || rest->multipliesPairs());
+    }
+    int64_t threadFloats() const {
+        return std::max(whole.threadFloats(), rest ? rest->threadFloats() : 0);
+    }
+    /// Of the prepared weight.
+    int64_t sharedFloats() const { return whole.bFloats() + whole.b().scratch(); }
+};
+
 class OneDnnConv final : public LibraryConv {
 public:
     OneDnnConv(Op op, const ConvPlan& p)
@@ -220,30 +278,29 @@ public:
           m_chunk(std::clamp<int64_t>(std::min(kChunkFloats / std::max(p.image(), p.o * p.places()),
                                                ceilDiv(p.n, kMaxParts)),
                                       1, p.n)),
-          m_chunks(ceilDiv(p.n, m_chunk)), m_whole(op, p, m_chunk) {
-        if (p.n % m_chunk != 0) m_rest.emplace(op, p, p.n % m_chunk);
+          m_chunks(ceilDiv(p.n, m_chunk)), m_wide(op, p, m_chunk, Type::f32) {
+        if (p.type == DType::BF16 && widestVectorSet() >= VectorSet::Avx512Bf16) addPairs();
     }
 
-    /// False where pieces would want different layouts of what they share.
-    bool isFast() const {
-        if (!m_whole.isFast()) return false;
-        if (!m_rest) return true;
-        return m_op == Op::Conv2dWeightGrad ? m_rest->wantedOut() == m_whole.wantedOut()
-                                            : m_rest->wantedB() == m_whole.wantedB();
-    }
+    bool isFast() const { return m_wide.isFast(m_op); }
+    bool takesPairs() const override { return m_pairs.has_value(); }
 
     int64_t threadFloats() const override {
-        return std::max(m_whole.threadFloats(), m_rest ? m_rest->threadFloats() : 0) +
-               (m_op == Op::Conv2dWeightGrad ? m_whole.outFloats() : 0);
+        const int64_t piece =
+            std::max(m_wide.threadFloats(), m_pairs ? m_pairs->threadFloats() : 0);
+        return m_op == Op::Conv2dWeightGrad ? summing().outFloats() + movedFloats() + piece : piece;
     }
     int64_t sharedFloats() const override {
-        if (m_op != Op::Conv2dWeightGrad) return m_whole.bFloats() + m_whole.b().scratch();
-        return tasks() * m_whole.outFloats() + alignedFloats(m_plan.o * m_plan.taps()) +
-               m_whole.out().scratch();
+        if (m_op != Op::Conv2dWeightGrad)
+            return m_wide.sharedFloats() + (m_pairs ? m_pairs->sharedFloats() : 0);
+        return tasks() * summing().outFloats() + alignedFloats(m_plan.o * m_plan.taps()) +
+               summing().out().scratch();
     }
-    void prepare(const float* b, float* shared) const override {
-        if (m_op != Op::Conv2dWeightGrad && m_whole.b().differ())
-            m_whole.b().move(b, shared, shared + m_whole.bFloats());
+    void prepare(DType type, const void* b, float* shared) const override {
+        const Piece& piece = of(type).whole;
+        float* const to = preparedAt(type, shared);
+        if (m_op != Op::Conv2dWeightGrad && piece.b().differ())
+            piece.b().move(b, to, to + piece.bFloats());
     }
     int64_t tasks() const override {
         return m_op == Op::Conv2dWeightGrad ? std::min(kMaxParts, m_chunks) : m_chunks;
@@ -252,44 +309,78 @@ public:
     int64_t samples(int64_t task) const override {
         return std::min(m_chunk, m_plan.n - task * m_chunk);
     }
-    void run(int64_t task, const float* a, const float* b, float* shared, float* thread,
+    void run(int64_t task, const Operands& in, float* shared, float* thread,
              float* out) const override {
-        const bool prepared = m_whole.b().differ();
-        piece(task).run(a, prepared ? shared : b, out, thread, {.b = prepared});
+        const bool prepared = of(in.type).whole.b().differ();
+        piece(in.type, task)
+            .run(in.a, prepared ? preparedAt(in.type, shared) : in.b, out, thread, {.b = prepared});
     }
     void runPart(int64_t task, const SamplesOf& samplesOf, float* shared,
                  float* thread) const override {
-        const int64_t size = m_whole.outFloats();
+        const int64_t size = summing().outFloats();
         float* const sum = shared + task * size;
         float* const more = thread;
         const int64_t begin = m_chunks * task / tasks(), end = m_chunks * (task + 1) / tasks();
         for (int64_t chunk = begin; chunk < end; ++chunk) {
-            const auto [a, b] = samplesOf(firstSample(chunk), samples(chunk));
-            piece(chunk).run(a, b, chunk == begin ? sum : more, thread + size, {.out = true});
+            addend(chunk, samplesOf(firstSample(chunk), samples(chunk)),
+                   chunk == begin ? sum : more, thread + size);
             for (int64_t i = 0; chunk > begin && i < size; ++i)
                 sum[i] += more[i];
         }
     }
     const float* sum(float* shared) const override {
-        const int64_t size = m_whole.outFloats();
+        const Piece& whole = summing();
+        const int64_t size = whole.outFloats();
         for (int64_t part = 1; part < tasks(); ++part)
             for (int64_t i = 0; i < size; ++i)
                 shared[i] += shared[part * size + i];
-        if (!m_whole.out().differ()) return shared;
+        if (!whole.out().differ()) return shared;
         float* const planes = shared + tasks() * size;
-        m_whole.out().move(shared, planes, planes + alignedFloats(m_plan.o * m_plan.taps()));
+        whole.out().move(shared, planes, planes + alignedFloats(m_plan.o * m_plan.taps()));
         return planes;
     }
 
 private:
-    const Piece& piece(int64_t chunk) const {
-        return m_rest && chunk == m_chunks - 1 ? *m_rest : m_whole;
+    void addPairs() {
+        try {
+            Pieces pairs(m_op, m_plan, m_chunk, Type::bf16);
+            if (!pairs.isFast(m_op) || !pairs.multiplyPairs()) return;
+            if (m_op == Op::Conv2dWeightGrad)
+                m_toSum = Layouts(m_wide.whole.wantedOut(), pairs.whole.wantedOut(), attributes());
+            m_pairs.emplace(std::move(pairs));
+        } catch (const dnnl::error&) {
+            // It has nothing for it: all is widened.
+        }
     }
+    /// In whose layout partial weight gradients are summed.
+    const Piece& summing() const { return m_pairs ? m_pairs->whole : m_wide.whole; }
+    /// Of a partial weight gradient that is brought into that layout.
+    int64_t movedFloats() const {
+        return m_toSum.differ() ? m_wide.whole.outFloats() + m_toSum.scratch() : 0;
+    }
+    /// The weight gradient of a chunk.
+    void addend(int64_t chunk, const Operands& in, float* out, float* thread) const {
+        const bool moves = m_toSum.differ() && in.type == DType::F32;
+        piece(in.type, chunk)
+            .run(in.a, in.b, moves ? thread : out, thread + movedFloats(), {.out = true});
+        if (moves) m_toSum.move(thread, out, thread + m_wide.whole.outFloats());
+    }
+    const Pieces& of(DType type) const { return type == DType::BF16 ? *m_pairs : m_wide; }
+    const Piece& piece(DType type, int64_t chunk) const {
+        const Pieces& pieces = of(type);
+        return pieces.rest && chunk == m_chunks - 1 ? *pieces.rest : pieces.whole;
+    }
+    /// The weights of both types lie in what the threads share.
+    float* preparedAt(DType type, float* shared) const {
+        return type == DType::BF16 ? shared + m_wide.sharedFloats() : shared;
+    }
+
     Op m_op;
     ConvPlan m_plan;
     int64_t m_chunk, m_chunks;
-    Piece m_whole;
-    std::optional<Piece> m_rest;
+    Pieces m_wide;
+    std::optional<Pieces> m_pairs;
+    Layouts m_toSum; ///< from that of m_wide
 };
 
 std::shared_ptr<const LibraryConv> made(Op op, const ConvPlan& p) {
@@ -309,8 +400,8 @@ std::shared_ptr<const LibraryConv> libraryConv(Op op, const ConvPlan& p) {
     if (p.n < kFewestSamples || std::max(p.image(), p.o * p.places()) > kLargestSample)
         return nullptr;
     static std::mutex mutex;
-    static std::map<std::array<int64_t, 13>, std::shared_ptr<const LibraryConv>> kept;
-    const std::array<int64_t, 13> key{static_cast<int64_t>(op),
+    static std::map<std::array<int64_t, 14>, std::shared_ptr<const LibraryConv>> kept;
+    const std::array<int64_t, 14> key{static_cast<int64_t>(op),
                                       p.n,
                                       p.c,
                                       p.h,
@@ -322,7 +413,8 @@ std::shared_ptr<const LibraryConv> libraryConv(Op op, const ConvPlan& p) {
                                       p.ow,
                                       p.stride[0] * 65536 + p.stride[1],
                                       p.padding[0],
-                                      p.padding[1]};
+                                      p.padding[1],
+                                      p.type == DType::BF16 ? 1 : 0};
     const std::scoped_lock lock(mutex);
     if (const auto found = kept.find(key); found != kept.end()) return found->second;
     if (kept.size() >= kMostKept) kept.clear();

@@ -11,32 +11,39 @@
 
 namespace halfscope {
 
-/// Operands are f32 planes: of Conv2d a is the image and b the weight, of Conv2dInputGrad a is the
+/// Operands are planes: of Conv2d a is the image and b the weight, of Conv2dInputGrad a is the
 /// gradient of the output and b the weight, of Conv2dWeightGrad a is the image and b the gradient
-/// of the output.
+/// of the output. They are f32, or bfloat16 where takesPairs(). Results are f32.
 class LibraryConv {
 public:
     virtual ~LibraryConv() = default;
+
+    /// Whether samples may come as bfloat16, whose operands both are stored so. The kernels use the
+    /// instructions of pair_gemm.h: staysNormal must hold, and all values must be finite.
+    virtual bool takesPairs() const = 0;
 
     /// Of scratch, for each thread and for all of them.
     virtual int64_t threadFloats() const = 0;
     virtual int64_t sharedFloats() const = 0;
 
-    /// Before the tasks: brings the weight into the kernels' layout.
-    virtual void prepare(const float* b, float* shared) const = 0;
+    /// Brings the weight into the layout of the kernels for operands of that type, before the first
+    /// task of that type.
+    virtual void prepare(DType, const void* b, float* shared) const = 0;
     virtual int64_t tasks() const = 0;
     /// Samples [first, first + count) of a task of Conv2d or Conv2dInputGrad.
     virtual int64_t firstSample(int64_t task) const = 0;
     virtual int64_t samples(int64_t task) const = 0;
+    /// The operands of some samples, both of that type.
+    struct Operands {
+        DType type;
+        const void *a, *b;
+    };
     /// `out`: the result's planes of the task's samples. Not of Conv2dWeightGrad.
-    virtual void run(int64_t task, const float* a, const float* b, float* shared, float* thread,
+    virtual void run(int64_t task, const Operands&, float* shared, float* thread,
                      float* out) const = 0;
     /// Conv2dWeightGrad: a partial sum, into `shared`. `samplesOf` is asked for one run of samples
     /// after another, at most samples(0) at a time.
-    struct Samples {
-        const float *a, *b;
-    };
-    using SamplesOf = std::function<Samples(int64_t first, int64_t count)>;
+    using SamplesOf = std::function<Operands(int64_t first, int64_t count)>;
     virtual void runPart(int64_t task, const SamplesOf& samplesOf, float* shared,
                          float* thread) const = 0;
     /// After the tasks of Conv2dWeightGrad: their sum as planes, which lie in `shared`.

@@ -49,27 +49,30 @@ void interleaveAll(const uint16_t* a, int64_t ld, int64_t depth, int64_t columns
             to[depth / 2 * ldTo + j] = pairOf(a[(depth - 1) * ld + j], 0);
 }
 
-/// The least exponent of packed pairs.
-HALFSCOPE_VECTOR int leastExponent(const uint32_t* pairs, int64_t count) {
-    uint32_t least = 0xFFFF; // of magnitudes less one, so that zero is the greatest
-    uint16_t words[kChunk];
-    for (int64_t first = 0; first < count; first += kChunk / 2) {
-        const int64_t part = std::min(kChunk / 2, count - first);
-        std::memcpy(words, pairs + first, static_cast<size_t>(part) * sizeof *pairs);
-        uint16_t own = 0xFFFF;
-        for (int64_t i = 0; i < 2 * part; ++i) {
-            const auto word = static_cast<uint16_t>((words[i] & 0x7FFFU) - 1U);
-            own = word < own ? word : own;
-        }
-        least = own < least ? own : least;
-    }
-    return static_cast<int>((least + 1) >> 7);
-}
-
 float firstOf(uint32_t pair) { return std::bit_cast<float>(pair & 0xFFFF0000U); }
 float secondOf(uint32_t pair) { return std::bit_cast<float>(pair << 16); }
 
 } // namespace
+
+HALFSCOPE_VECTOR Exponents exponentsOf(const void* values, int64_t count) {
+    uint32_t least = 0xFFFF, greatest = 0; // `least` of magnitudes less one: zero is the greatest
+    uint16_t words[kChunk];
+    for (int64_t first = 0; first < count; first += kChunk) {
+        const int64_t part = std::min(kChunk, count - first);
+        std::memcpy(words, static_cast<const std::byte*>(values) + 2 * first,
+                    static_cast<size_t>(2 * part));
+        uint16_t low = 0xFFFF, high = 0;
+        for (int64_t i = 0; i < part; ++i) {
+            const auto magnitude = static_cast<uint16_t>(words[i] & 0x7FFFU);
+            const auto word = static_cast<uint16_t>(magnitude - 1U);
+            low = word < low ? word : low;
+            high = magnitude > high ? magnitude : high;
+        }
+        least = low < least ? low : least;
+        greatest = high > greatest ? high : greatest;
+    }
+    return {static_cast<int>((least + 1) >> 7), static_cast<int>(greatest >> 7)};
+}
 
 // In blocks that stay in registers.
 void transposePairs(const uint32_t* from, int64_t ld, int64_t rows, int64_t columns, uint32_t* to,
@@ -93,12 +96,12 @@ int packPairs(const uint16_t* a, int64_t ld, int64_t rows, int64_t depth, uint32
             if (depth % 2 != 0) to[r * pairs + depth / 2] = pairOf(a[r * ld + depth - 1], 0);
         }
     }
-    return leastExponent(to, rows * pairs);
+    return exponentsOf(to, 2 * rows * pairs).least;
 }
 
 int interleavePairs(const uint16_t* a, int64_t ld, int64_t depth, int64_t columns, uint32_t* to) {
     interleaveAll(a, ld, depth, columns, to, columns);
-    return leastExponent(to, pairsOf(depth) * columns);
+    return exponentsOf(to, 2 * pairsOf(depth) * columns).least;
 }
 
 int packPairPanel(const uint16_t* b, int64_t ld, bool transposed, int64_t depth, int64_t columns,
@@ -112,7 +115,7 @@ int packPairPanel(const uint16_t* b, int64_t ld, bool transposed, int64_t depth,
         return least;
     }
     interleaveAll(b, ld, depth, columns, panel, kPanelColumns);
-    return leastExponent(panel, pairs * kPanelColumns);
+    return exponentsOf(panel, 2 * pairs * kPanelColumns).least;
 }
 
 void multiplyPairsWidened(VectorSet set, const PanelShape& s, const uint32_t* a,

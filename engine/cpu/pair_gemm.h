@@ -27,6 +27,14 @@ inline bool staysNormal(int leastA, int leastB) {
     return leastA > 0 && leastB > 0 && leastA + leastB - 268 >= -126;
 }
 
+/// Exponent fields of the smallest magnitude, as above, and of the greatest: 255 where a value is
+/// infinite or NaN.
+struct Exponents {
+    int least, greatest;
+};
+/// Of so many bfloat16 values, which may lie at any address.
+Exponents exponentsOf(const void* values, int64_t count);
+
 // Each packs some values and returns their least exponent; `ld` in values.
 /// to[r * pairsOf(depth) + i] = (a[r][2i], a[r][2i + 1])
 int packPairs(const uint16_t* a, int64_t ld, int64_t rows, int64_t depth, uint32_t* to);

@@ -265,9 +265,20 @@ void TestPairGemm::leastExponents() {
     QCOMPARE(least({0x7F80, 0xFF80, 0x7FC0}), 255); // infinities and NaN
     QCOMPARE(least({0x0080, 0x3F80}), 1);
     QCOMPARE(least({0x3F80, 0x807F}), 0);
-    std::vector<uint16_t> many(1000, 0x3F80);
-    many[777] = 0x0001;
+    std::vector<uint16_t> many(9001, 0x3F80); // more than are looked through at once
+    many[7777] = 0x0001;
     QCOMPARE(least(many), 0);
+    many[8999] = 0xC000; // -2
+    const auto both = [](const std::vector<uint16_t>& words) {
+        const Exponents e = exponentsOf(words.data(), static_cast<int64_t>(words.size()));
+        return std::pair{e.least, e.greatest};
+    };
+    QCOMPARE(both(many), (std::pair{0, 128}));
+    QCOMPARE(both({}), (std::pair{kNoExponent, 0}));
+    QCOMPARE(both({0x0000, 0x8000}), (std::pair{kNoExponent, 0}));
+    QCOMPARE(both({0x3F80, 0x7F7F}), (std::pair{127, 254}));
+    for (const uint16_t word : {uint16_t{0x7F80}, uint16_t{0xFF80}, uint16_t{0x7FC0}})
+        QCOMPARE(both({0x3F80, word}), (std::pair{127, 255}));
 }
 
 /// The rule at its edge: with these least values the smallest sum is just normal.
