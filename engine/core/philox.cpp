@@ -3,6 +3,7 @@
 #include "engine/core/philox.h"
 
 #include "engine/core/error.h"
+#include "engine/core/vector_clones.h"
 
 #include <cmath>
 #include <numbers>
@@ -16,6 +17,7 @@ constexpr uint64_t kMultiplier0 = 0xD2511F53;
 constexpr uint64_t kMultiplier1 = 0xCD9E8D57;
 constexpr uint32_t kWeyl0 = 0x9E3779B9;
 constexpr uint32_t kWeyl1 = 0xBB67AE85;
+constexpr uint32_t kRounds = 10;
 
 constexpr uint32_t lowWord(uint64_t x) { return static_cast<uint32_t>(x); }
 constexpr uint32_t highWord(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
@@ -34,11 +36,29 @@ uint64_t highProduct(uint64_t a, uint64_t b) {
     return uint64_t{highWord(a)} * highWord(b) + highWord(middle) + highWord(other);
 }
 
+// philox4x32 for one index after another, each word in 64 bits so that lanes need no shuffling.
+HALFSCOPE_VECTOR void fillFractions(uint64_t seed, uint64_t stream, uint64_t first, float* out,
+                                    size_t n) {
+    HALFSCOPE_INDEPENDENT
+    for (size_t i = 0; i < n; ++i) {
+        const uint64_t index = first + i;
+        uint64_t c0 = lowWord(index), c1 = highWord(index);
+        uint64_t c2 = lowWord(stream), c3 = highWord(stream);
+        for (uint32_t round = 0; round < kRounds; ++round) {
+            const uint64_t product0 = kMultiplier0 * c0, product1 = kMultiplier1 * c2;
+            c0 = highWord(product1) ^ c1 ^ (lowWord(seed) + round * kWeyl0);
+            c1 = lowWord(product1);
+            c2 = highWord(product0) ^ c3 ^ (highWord(seed) + round * kWeyl1);
+            c3 = lowWord(product0);
+        }
+        out[i] = static_cast<float>(static_cast<int32_t>(c0 >> 8)) * 0x1p-24F;
+    }
+}
+
 } // namespace
 
 std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
-    constexpr int kRounds = 10;
-    for (int round = 0; round < kRounds; ++round) {
+    for (uint32_t round = 0; round < kRounds; ++round) {
         const uint64_t product0 = kMultiplier0 * counter[0];
         const uint64_t product1 = kMultiplier1 * counter[2];
         counter = {highWord(product1) ^ counter[1] ^ key[0], lowWord(product1),
@@ -52,6 +72,10 @@ uint32_t Philox::bits(uint64_t index) const { return blockOf(m_seed, m_stream, i
 
 float Philox::uniform(uint64_t index) const {
     return static_cast<float>(bits(index) >> 8) * 0x1p-24F;
+}
+
+void Philox::uniforms(uint64_t first, std::span<float> out) const {
+    fillFractions(m_seed, m_stream, first, out.data(), out.size());
 }
 
 float Philox::normal(uint64_t index) const {

@@ -17,6 +17,8 @@ public:
     Philox(uint64_t seed, uint64_t stream) : m_seed(seed), m_stream(stream) {}
     uint32_t bits(uint64_t index) const;
     float uniform(uint64_t index) const; ///< in [0, 1), 24 bits
+    /// uniform() of index first and of those that follow.
+    void uniforms(uint64_t first, std::span<float> out) const;
     /// Standard normal by Box-Muller from block `index`, in double, rounded once.
     float normal(uint64_t index) const;
     /// Uniform in [0, bound), bound >= 1, by multiply-shift on 64 bits.

@@ -75,8 +75,8 @@ void cpuRandom(const CpuCall& call) {
     call.pool.run(ceilDiv(elements, kTaskElements), [&](int64_t task, int) {
         if (stopped(call)) return;
         const int64_t first = task * kTaskElements;
-        for (int64_t i = first; i < std::min(first + kTaskElements, elements); ++i)
-            out[i] = random.uniform(static_cast<uint64_t>(i));
+        const int64_t count = std::min(kTaskElements, elements - first);
+        random.uniforms(static_cast<uint64_t>(first), {out + first, static_cast<size_t>(count)});
     });
 }
 

@@ -38,6 +38,7 @@ private slots:
     void philoxKnownAnswers_data();
     void philoxKnownAnswers();
     void philoxAddressing();
+    void uniformRuns();
     void uniformRange();
     void normalMoments();
     void belowIsUniform();
@@ -219,6 +220,19 @@ void TestCore::philoxAddressing() {
             for (const uint64_t stream : {1U, 2U})
                 seen.insert(Philox(seed, stream).bits(i));
     QCOMPARE(seen.size(), size_t{400});
+}
+
+/// Runs of numbers are the numbers one by one, from any index on and of any length.
+void TestCore::uniformRuns() {
+    const Philox random(0x123456789ABCDEF0, 0xFEDCBA9876543210);
+    for (const uint64_t first : {uint64_t{0}, uint64_t{5}, uint64_t{0xFFFFFFF0}, ~uint64_t{0} - 7})
+        for (const size_t count : {0U, 1U, 7U, 16U, 31U, 257U}) {
+            std::vector<float> run(count + 1, -1.0F);
+            random.uniforms(first, std::span(run).first(count));
+            for (size_t i = 0; i < count; ++i)
+                QCOMPARE(run[i], random.uniform(first + i));
+            QCOMPARE(run[count], -1.0F);
+        }
 }
 
 void TestCore::uniformRange() {
