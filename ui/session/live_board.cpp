@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr auto kPause = 250ms;
-constexpr auto kPatience = 100ms; ///< of a window, with the last look
+constexpr auto kWindowWaits = 100ms; ///< of a window, with the last look
 
 } // namespace
 
@@ -30,7 +30,7 @@ LiveBoard::LiveBoard(std::string folder) : m_folder(std::move(folder)) {
 LiveBoard::~LiveBoard() {
     m_thread.request_stop();
     std::unique_lock lock(m_mutex);
-    if (!m_ended.wait_for(lock, kPatience, [this] { return m_isDone; })) m_hurries.request_stop();
+    if (!m_ended.wait_for(lock, kWindowWaits, [this] { return m_isDone; })) m_hurries.request_stop();
     lock.unlock();
     m_thread.join();
 }
