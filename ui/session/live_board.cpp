@@ -30,7 +30,8 @@ LiveBoard::LiveBoard(std::string folder) : m_folder(std::move(folder)) {
 LiveBoard::~LiveBoard() {
     m_thread.request_stop();
     std::unique_lock lock(m_mutex);
-    if (!m_ended.wait_for(lock, kWindowWaits, [this] { return m_isDone; })) m_hurries.request_stop();
+    if (!m_ended.wait_for(lock, kWindowWaits, [this] { return m_isDone; }))
+        m_hurries.request_stop();
     lock.unlock();
     m_thread.join();
 }
