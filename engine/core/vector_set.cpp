@@ -46,23 +46,33 @@ bool hasBf16Pairs() {
 }
 /// Tiles are the processor's, and the system's to give: they make each thread's state larger.
 bool hasTiles() {
-    static const bool given = [] {
-        unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-        constexpr unsigned kBf16Bit = 1U << 22, kTileBit = 1U << 24; // leaf 7, edx
-        if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (edx & kBf16Bit) == 0 ||
-            (edx & kTileBit) == 0)
-            return false;
-#if defined(__linux__)
-        // Documentation/arch/x86/xstate.rst of the kernel; for all threads from now on
-        constexpr int kRequestPermission = 0x1023, kTileData = 18;
-        return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-#else
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    constexpr unsigned kBf16Bit = 1U << 22, kTileBit = 1U << 24; // leaf 7, edx
+    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (edx & kBf16Bit) == 0 ||
+        (edx & kTileBit) == 0)
         return false;
+#if defined(__linux__)
+    // Documentation/arch/x86/xstate.rst of the kernel; for all threads from now on
+    constexpr int kRequestPermission = 0x1023, kTileData = 18;
+    return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+    return false;
 #endif
-    }();
-    return given;
 }
 #endif
+
+VectorSet widestWithoutTiles() {
+#if defined(__x86_64__)
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !hasF16C())
+        return VectorSet::Portable;
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+        !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl"))
+        return VectorSet::Avx2;
+    return hasBf16Pairs() ? VectorSet::Avx512Bf16 : VectorSet::Avx512;
+#else
+    return VectorSet::Portable;
+#endif
+}
 
 } // namespace
 
@@ -77,18 +87,11 @@ const char* nameOf(VectorSet set) {
 }
 
 bool hasVectorSet(VectorSet set) {
-    if (set == VectorSet::Portable) return true;
-#if defined(__x86_64__)
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && hasF16C();
-    if (set == VectorSet::Avx2) return avx2;
-    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
-                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                        __builtin_cpu_supports("avx512vl");
-    return avx512 && (set == VectorSet::Avx512 || hasBf16Pairs()) &&
-           (set != VectorSet::Amx || hasTiles());
-#else
-    return false;
-#endif
+    // Kept: a virtual machine leaves its processor for each question.
+    static const VectorSet widest = widestWithoutTiles();
+    if (set <= VectorSet::Avx512Bf16) return set <= widest;
+    static const bool tiles = widest == VectorSet::Avx512Bf16 && hasTiles();
+    return tiles;
 }
 
 VectorSet widestVectorSet() {
