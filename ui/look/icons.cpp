@@ -1,10 +1,12 @@
 // Icons are one-colour SVGs: their grey is replaced by the colour asked for and drawn at some
-// sizes.
+// sizes, once for each colour: buttons ask again with every change of state, and styles keep
+// pictures of their own of every pixmap that they have not seen before.
 #include "ui/look/icons.h"
 
 #include <QFile>
 #include <QPainter>
 #include <QPixmap>
+#include <QPixmapCache>
 #include <QSvgRenderer>
 
 // Needed once because the resources lie in a static library. Outside any namespace, says the macro.
@@ -30,8 +32,15 @@ QByteArray readIcon(const QString& name) {
 
 QIcon allSizes(const QByteArray& svg, std::initializer_list<int> sizes) {
     QIcon icon;
-    for (const int size : sizes)
-        icon.addPixmap(drawn(svg, size));
+    for (const int size : sizes) {
+        const QString key = QStringLiteral("halfscope %1 ").arg(size) + QLatin1String(svg);
+        QPixmap pixmap;
+        if (!QPixmapCache::find(key, &pixmap)) {
+            pixmap = drawn(svg, size);
+            QPixmapCache::insert(key, pixmap);
+        }
+        icon.addPixmap(pixmap);
+    }
     return icon;
 }
 
