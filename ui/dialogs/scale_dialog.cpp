@@ -29,9 +29,7 @@ ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent) : Q
     // room from the start: the buttons must not move under the pointer
     m_error->setMinimumHeight(2 * fontMetrics().lineSpacing());
     m_error->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    QPalette red = m_error->palette();
-    red.setColor(QPalette::WindowText, colorsFor(QGuiApplication::palette()).error);
-    m_error->setPalette(red);
+    setOwnColor(*m_error, QPalette::WindowText, colorsFor(QGuiApplication::palette()).error);
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
     connect(buttons, &QDialogButtonBox::accepted, this, &ScaleDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);

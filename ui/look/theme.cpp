@@ -7,6 +7,7 @@
 #include <QApplication>
 #include <QGuiApplication>
 #include <QVariant>
+#include <QWidget>
 
 #include <algorithm>
 #include <array>
@@ -205,6 +206,14 @@ QStringList laneLabels(const QStringList& names) {
     for (int i = 0; i < static_cast<int>(names.size()); ++i)
         labels << laneLabel(i, names[i]);
     return labels;
+}
+
+void setOwnColor(QWidget& widget, QPalette::ColorRole role, const QColor& color) {
+    QPalette own = widget.palette();
+    if (own.isBrushSet(QPalette::Active, role) && own.color(QPalette::Active, role) == color)
+        return;
+    own.setColor(role, color);
+    widget.setPalette(own);
 }
 
 } // namespace halfscope

@@ -9,6 +9,7 @@
 #include <QVector>
 
 class QApplication;
+class QWidget;
 
 namespace halfscope {
 
@@ -67,5 +68,9 @@ QStringList laneLabels(const QStringList& names);
 double contrast(const QColor&, const QColor&);
 /// The colour itself, or as little darker or lighter as the contrast needs.
 QColor readable(const QColor&, const QColor& background, double ratio);
+
+/// Gives a widget a colour of its own. Nothing where it has that colour: for each palette that is
+/// new a style draws its pictures of the widget again, and keeps both.
+void setOwnColor(QWidget&, QPalette::ColorRole, const QColor&);
 
 } // namespace halfscope

@@ -177,9 +177,7 @@ void EventPanel::changeEvent(QEvent* event) {
 }
 
 void EventPanel::applyColors() {
-    QPalette muted = m_sentence->palette();
-    muted.setColor(QPalette::WindowText, colorsFor(QGuiApplication::palette()).muted);
-    m_sentence->setPalette(muted);
+    setOwnColor(*m_sentence, QPalette::WindowText, colorsFor(QGuiApplication::palette()).muted);
 }
 
 } // namespace halfscope

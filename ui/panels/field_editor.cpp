@@ -383,15 +383,10 @@ void FieldEditor::changeEvent(QEvent* event) {
 void FieldEditor::applyColors() {
     const Colors colors = colorsFor(QGuiApplication::palette());
     m_revert->setIcon(themedIcon(QStringLiteral("revert"), colors.text));
-    const auto paint = [](QLabel* label, const QColor& color) {
-        QPalette own = label->palette();
-        own.setColor(QPalette::WindowText, color);
-        label->setPalette(own);
-    };
     // what acts at once stands out among the many that wait
     const bool live = m_index.data(ConfigModel::LiveRole).toBool();
-    paint(m_effect, live ? colors.accent : colors.muted);
-    paint(m_error, colors.error);
+    setOwnColor(*m_effect, QPalette::WindowText, live ? colors.accent : colors.muted);
+    setOwnColor(*m_error, QPalette::WindowText, colors.error);
     refresh(); // the border of a wrong value
 }
 

@@ -26,12 +26,6 @@ namespace {
 
 constexpr double kSmall = 0.85; // of the window's font
 
-void setColor(QWidget* widget, QPalette::ColorRole role, const QColor& color) {
-    QPalette own = widget->palette();
-    own.setColor(role, color);
-    widget->setPalette(own);
-}
-
 // Rows of a card's grid; the scaler's figures have kScaleRow and the three after it.
 constexpr int kTitleRow = 0, kLossRow = 1, kJudgedRow = 2, kMemoryRow = 3, kBarRow = 4,
               kScaleRow = 5, kStuckRow = 9, kEventRow = 10, kCardRows = 11;
@@ -273,11 +267,11 @@ void LaneCard::changeEvent(QEvent* event) {
 
 void LaneCard::applyColors() {
     const Colors colors = colorsFor(QGuiApplication::palette());
-    setColor(m_swatch, QPalette::Window, colors.lane(m_lane));
-    setColor(m_title, QPalette::WindowText, colors.laneText(m_lane));
-    setColor(m_event, QPalette::WindowText, colors.muted);
-    if (m_noScale) setColor(m_noScale, QPalette::WindowText, colors.muted);
-    if (m_stuck) setColor(m_stuck, QPalette::WindowText, colors.asText(colors.warning));
+    setOwnColor(*m_swatch, QPalette::Window, colors.lane(m_lane));
+    setOwnColor(*m_title, QPalette::WindowText, colors.laneText(m_lane));
+    setOwnColor(*m_event, QPalette::WindowText, colors.muted);
+    if (m_noScale) setOwnColor(*m_noScale, QPalette::WindowText, colors.muted);
+    if (m_stuck) setOwnColor(*m_stuck, QPalette::WindowText, colors.asText(colors.warning));
     if (!m_progress) return;
     const QString style =
         QStringLiteral("QProgressBar { background: %1; border: 0; border-radius: 2px; } "

@@ -3,6 +3,7 @@
 
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
+#include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
 
 #include <QHBoxLayout>
@@ -79,9 +80,7 @@ void Section::addWidget(QWidget* widget) { m_column->addWidget(widget); }
 void Section::addToHeading(QWidget* widget) { m_headingRow->addWidget(widget); }
 
 void Section::setSwatch(const QColor& color) {
-    QPalette colors = m_swatch->palette();
-    colors.setColor(QPalette::Window, color);
-    m_swatch->setPalette(colors);
+    setOwnColor(*m_swatch, QPalette::Window, color);
     m_swatch->show();
 }
 

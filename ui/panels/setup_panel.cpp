@@ -190,9 +190,7 @@ void SetupPanel::refreshStrip() {
         jump->setText(needed > kRoom ? laneLetter(lane) : label);
         jump->setToolTip(tr("Shows the precision and the loss scaler of lane %1").arg(label));
         jump->setAccessibleName(jump->toolTip());
-        QPalette own = jump->palette();
-        own.setColor(QPalette::ButtonText, colors.laneOnButton(lane));
-        jump->setPalette(own);
+        setOwnColor(*jump, QPalette::ButtonText, colors.laneOnButton(lane));
     }
 }
 

@@ -67,6 +67,7 @@ private slots:
     void growsAtLeastWhereAsked();
     void overflowShowsAsEvent();
     void restartFieldWaits();
+    void statesKeepPalettes();
     void errorBecomesBanner();
     void badFilesAreExplained();
     void droppedPicture();
@@ -298,6 +299,33 @@ void TestWindow::restartFieldWaits() {
         kPatience));
     QVERIFY(reaches(window, SessionState::Running)); // it trained before, so it goes on
     QTRY_VERIFY_WITH_TIMEOUT(!window.setup().restartShown(), kPatience);
+}
+
+/// A style keeps a picture of each button for each palette that it has seen.
+void TestWindow::statesKeepPalettes() {
+    Opened opened(tinyConfig(3));
+    MainWindow& window = opened.window;
+    const auto train = [&] {
+        window.play();
+        return reaches(window, SessionState::Finished);
+    };
+    const auto palettes = [&] {
+        std::map<const QWidget*, qint64> keys;
+        for (const QWidget* widget : window.findChildren<QAbstractButton*>())
+            keys[widget] = widget->palette().cacheKey();
+        return keys;
+    };
+    QVERIFY(train());
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    const auto before = palettes();
+    QVERIFY(before.size() > 20);
+    QVERIFY(train());
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    for (const auto& [widget, key] : palettes())
+        if (const auto found = before.find(widget); found != before.end())
+            QVERIFY2(found->second == key, qPrintable(widget->accessibleName()));
 }
 
 void TestWindow::errorBecomesBanner() {
