@@ -10,9 +10,13 @@
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPainter>
 #include <QToolButton>
 
 namespace halfscope {
+namespace {
+constexpr int kEdge = 4; // pixels
+} // namespace
 
 Banner::Banner(QWidget* parent) : QFrame(parent) {
     setObjectName(QStringLiteral("banner"));
@@ -27,7 +31,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
     m_close->setToolTip(tr("Dismiss this message"));
     m_close->setAccessibleName(tr("Dismiss this message"));
     auto* row = make<QHBoxLayout>(this);
-    row->setContentsMargins(12, 6, 8, 6);
+    row->setContentsMargins(kEdge + 12, 6, 8, 6);
     row->addWidget(m_text, 1);
     row->addWidget(m_close, 0, Qt::AlignTop);
     connect(m_close, &QToolButton::clicked, this, &QWidget::hide);
@@ -52,19 +56,18 @@ void Banner::changeEvent(QEvent* event) {
     QFrame::changeEvent(event);
 }
 
-void Banner::applyColors() {
+/// No style sheet: below one Qt tells no widget of the palette of another theme.
+void Banner::paintEvent(QPaintEvent*) {
     const Colors colors = colorsFor(QGuiApplication::palette());
     QColor fill = colors.error;
     fill.setAlpha(colors.dark ? 60 : 36);
-    const QString style = QStringLiteral("#banner { background: rgba(%1,%2,%3,%4); border: 0; "
-                                         "border-left: 4px solid %5; }")
-                              .arg(fill.red())
-                              .arg(fill.green())
-                              .arg(fill.blue())
-                              .arg(fill.alpha())
-                              .arg(colors.error.name());
-    // setting a style sheet changes the palette of the widget: without this it would never end
-    if (styleSheet() != style) setStyleSheet(style);
+    QPainter painter(this);
+    painter.fillRect(rect(), fill);
+    painter.fillRect(0, 0, kEdge, height(), colors.error);
+}
+
+void Banner::applyColors() {
+    const Colors colors = colorsFor(QGuiApplication::palette());
     m_close->setIcon(themedIcon(QStringLiteral("close"), colors.text));
 }
 

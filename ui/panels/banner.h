@@ -18,6 +18,7 @@ public:
 
 protected:
     void changeEvent(QEvent*) override;
+    void paintEvent(QPaintEvent*) override;
 
 private:
     void applyColors();

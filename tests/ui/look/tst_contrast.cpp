@@ -5,6 +5,7 @@
 #include "tests/support/opened_window.h"
 #include "ui/look/style.h"
 #include "ui/look/theme.h"
+#include "ui/panels/banner.h"
 
 #include <QAbstractButton>
 #include <QApplication>
@@ -158,6 +159,8 @@ private slots:
     void lanesApart();
     void paintedTexts_data() { themes_data(); }
     void paintedTexts();
+    void banners_data() { themes_data(); }
+    void banners();
 };
 
 void TestContrast::themes_data() {
@@ -201,7 +204,7 @@ void TestContrast::lanesApart() {
     QCOMPARE(colors.lanePen(0).widthF(), 1.0); // thicker is 20 to 60 times slower
 }
 
-/// Of the whole window, with its banner and the note on what waits for a restart, and the dialogs.
+/// Of the whole window, with the note on what waits for a restart, and the dialogs.
 void TestContrast::paintedTexts() {
     QFETCH(const int, theme);
     QFont large = QApplication::font();
@@ -225,6 +228,24 @@ void TestContrast::paintedTexts() {
             about->trigger();
     QTest::qWait(200);
     QVERIFY2(faintTexts(window).isEmpty(), qPrintable(faintTexts(window).join(u'\n')));
+}
+
+/// In the theme that the window starts with, and in one that is chosen later.
+void TestContrast::banners() {
+    QFETCH(const int, theme);
+    const auto first = static_cast<Theme>(theme);
+    const Theme second = first == Theme::Light ? Theme::Dark : Theme::Light;
+    applyTheme(*qApp, second);
+    WindowOptions options;
+    options.theme = first;
+    Opened opened(tinyConfig(5), options);
+    auto* banner = opened.window.findChild<Banner*>();
+    banner->showText(QStringLiteral("Words of the banner"));
+    QTest::qWait(50);
+    QVERIFY2(faintTexts(*banner).isEmpty(), qPrintable(faintTexts(*banner).join(u'\n')));
+    opened.window.chooseTheme(second);
+    QTest::qWait(50);
+    QVERIFY2(faintTexts(*banner).isEmpty(), qPrintable(faintTexts(*banner).join(u'\n')));
 }
 
 } // namespace tst_contrast
