@@ -100,6 +100,16 @@ bool factsPending(const TaskConfig& task) {
     return false;
 }
 
+std::optional<Message> factsProblem(const TaskConfig& task) {
+    try {
+        factsOf(task);
+    } catch (const FactsPending&) { // nobody knows yet
+    } catch (const InputError& error) {
+        return error.message();
+    }
+    return std::nullopt;
+}
+
 FactsElsewhere::FactsElsewhere(Ask ask) : m_ask(std::move(ask)), m_before(t_newest) {
     t_newest = this;
 }

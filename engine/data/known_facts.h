@@ -62,6 +62,8 @@ public:
 
 /// Whether that is so of these.
 bool factsPending(const TaskConfig&);
+/// Why there are none; nothing where there are, or where they are still being read.
+std::optional<Message> factsProblem(const TaskConfig&);
 
 /// While it lives, factsOf() on the thread that made it opens no file. What is not known yet goes
 /// to `ask`, and is refused by FactsPending; an error that is known is thrown, and asked for again.

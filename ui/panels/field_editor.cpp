@@ -214,6 +214,20 @@ bool FieldEditor::mayGetMnist() const {
     return task.kind == TaskKind::Mnist && task.path.empty();
 }
 
+/// Whether it is the path of the data, or of their inputs.
+bool FieldEditor::namesData() const {
+    const QString key = m_index.data(ConfigModel::KeyRole).toString();
+    return key == QLatin1String(kDataKey) || key == QLatin1String("data.x");
+}
+
+/// Why the data cannot be used, beside their path: a wrong one is told before a run needs it.
+QString FieldEditor::problemText() const {
+    const TaskConfig& task = m_model.config().task;
+    if (!namesData() || !applies() || !namesFiles(task)) return {};
+    const std::optional<Message> problem = factsProblem(task);
+    return problem ? translated(*problem) : QString();
+}
+
 /// How many samples are left out or filled, beside the setting that decides it; beside a path,
 /// that it is being read.
 QString FieldEditor::noteText() const {
@@ -221,8 +235,7 @@ QString FieldEditor::noteText() const {
     const TaskConfig& task = m_model.config().task;
     const bool missing = key == QLatin1String("data.missing") && task.missing != Missing::Refuse;
     const bool readers = key == QLatin1String("data.shard_readers") && task.shardReaders > 1;
-    const bool path = key == QLatin1String(kDataKey) || key == QLatin1String("data.x");
-    if (path && applies() && factsPending(task)) return tr("Reading the data…");
+    if (namesData() && applies() && factsPending(task)) return tr("Reading the data…");
     if ((!missing && !readers) || !applies()) return {};
     const std::optional<DataFacts> facts = knownFactsOf(m_model.config());
     QStringList notes;
@@ -300,18 +313,21 @@ void FieldEditor::reload(int row) {
 
 void FieldEditor::refresh() {
     if (!m_index.isValid()) return;
-    const QString error = m_index.data(ConfigModel::ErrorRole).toString();
+    const QString refused = m_index.data(ConfigModel::ErrorRole).toString();
+    const QString error = refused.isEmpty() ? problemText() : refused;
     const bool changed = m_index.data(ConfigModel::ChangedRole).toBool();
     // what the user typed stays while it is wrong or not finished
     const bool typing = m_line && m_line->hasFocus() && m_line->isModified();
-    if (error.isEmpty() && !typing) showValue(m_index.data(Qt::EditRole).toString());
-    m_error->setText(error);
+    if (refused.isEmpty() && !typing) showValue(m_index.data(Qt::EditRole).toString());
+    QString shown = error;
+    if (refused.isEmpty()) shown.replace(u'/', QStringLiteral("/\u200b")); // long paths break there
+    m_error->setText(shown);
     m_error->setVisible(!error.isEmpty());
     if (m_get) m_get->setVisible(mayGetMnist());
     const QString note = error.isEmpty() ? noteText() : QString();
     m_note->setText(note);
     m_note->setVisible(!note.isEmpty());
-    describe(error);
+    describe(refused.isEmpty() ? error : tr("Not accepted. %1").arg(refused));
     m_control->setStyleSheet(error.isEmpty()
                                  ? QString()
                                  : QStringLiteral("border: 2px solid %1;")
@@ -330,9 +346,9 @@ void FieldEditor::refresh() {
 }
 
 /// What the row shows next to the control, for people who cannot see it.
-void FieldEditor::describe(const QString& error) {
+void FieldEditor::describe(const QString& problem) {
     QStringList parts{m_index.data(Qt::ToolTipRole).toString(), m_effect->toolTip()};
-    if (!error.isEmpty()) parts.prepend(tr("Not accepted. %1").arg(error));
+    if (!problem.isEmpty()) parts.prepend(problem);
     const QString description = parts.join(u'\n');
     if (description == m_control->accessibleDescription()) return;
     m_control->setAccessibleDescription(description);

@@ -45,11 +45,13 @@ private:
     void browseData(const QString& key);
     void getMnist();
     bool mayGetMnist() const;
+    bool namesData() const;
+    QString problemText() const;
     QString noteText() const;
     void chooseLayers();
     void editModel();
     void showValue(const QString& text);
-    void describe(const QString& error);
+    void describe(const QString& problem);
     void showUnit();
     void applyColors();
 

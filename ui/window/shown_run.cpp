@@ -78,7 +78,9 @@ void ShownRun::connectSession() {
             });
     connect(&m_models.config, &ConfigModel::edited, this, [this] {
         const RunConfig& config = m_models.config.config();
-        m_parts.transport->setStopStep(stepsOf(config));
+        // how many steps epochs have nobody knows before their data are read
+        if (config.epochs == 0 || knownFactsOf(config))
+            m_parts.transport->setStopStep(stepsOf(config));
         m_parts.transport->pace()->setPace(config.pace);
         m_controller.setPace(config.pace);
     });

@@ -10,6 +10,7 @@
 #include <QClipboard>
 #include <QLabel>
 #include <QPlainTextEdit>
+#include <QSpinBox>
 #include <QTimer>
 
 #include <memory>
@@ -33,6 +34,11 @@ QString noteOf(MainWindow& window) {
     return window.setup().editor(kPath)->findChild<QLabel*>(QStringLiteral("note"))->text();
 }
 
+/// Beside the path, without the places where it may break.
+QString errorOf(MainWindow& window) {
+    return window.setup().editor(kPath)->errorText().remove(u'\u200b');
+}
+
 QString stepsOf(MainWindow& window) {
     return window.config().text(window.config().rowOf("run.steps"));
 }
@@ -51,6 +57,7 @@ class TestDataPaths : public QObject {
     Q_OBJECT
 private slots:
     void theWindowGoesOn();
+    void wrongPathsAreToldBesideThem();
     void closesMeanwhile();
     void refusesAtTheRestart();
     void theNetworkWaitsForItsShape();
@@ -97,6 +104,30 @@ void TestDataPaths::theWindowGoesOn() {
     QVERIFY2(turns > 10, qPrintable(QString::number(turns)));
     QCOMPARE(stepsOf(window), QString::number(3 * 900'000 / 100));
     QVERIFY(window.bannerText().isEmpty());
+}
+
+/// Before a run needs them, and until the path is another one.
+void TestDataPaths::wrongPathsAreToldBesideThem() {
+    Opened opened(ofTables());
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const auto* stopAt = window.findChild<QSpinBox*>(QStringLiteral("stopAt"));
+    constexpr int kPlanned = 3 * 900 / 100;
+    choose(window, table(1000));
+    QTRY_COMPARE_WITH_TIMEOUT(stopAt->value(), kPlanned, kPatience);
+    const QString missing = m_folder.filePath(QStringLiteral("missing.csv"));
+    type(window, kPath, missing);
+    const QString expected = missing + QStringLiteral(": cannot read: No such file or directory");
+    QTRY_COMPARE_WITH_TIMEOUT(errorOf(window), expected, kPatience);
+    QVERIFY(noteOf(window).isEmpty());
+    QCOMPARE(stopAt->value(), kPlanned); // nobody knows how long an epoch is
+    const FieldEditor* editor = window.setup().editor(kPath);
+    QVERIFY(editor->control()->accessibleDescription().startsWith(expected));
+    QVERIFY(window.bannerText().isEmpty());
+    type(window, kPath, table(1000));
+    QVERIFY2(errorOf(window).isEmpty(), qPrintable(errorOf(window)));
+    QVERIFY(QTest::qWaitFor([&] { return noteOf(window).isEmpty(); }, kPatience));
+    QVERIFY2(errorOf(window).isEmpty(), qPrintable(errorOf(window)));
 }
 
 /// Another path, and the end of the window: nobody waits for the first.
