@@ -13,6 +13,8 @@ namespace halfscope {
 
 namespace {
 
+constexpr Phrase kForwardPass = phrase("Events", "forward pass of %1");
+constexpr Phrase kLoss = phrase("Events", "the loss");
 constexpr std::string_view kGradientLabel = " gradient"; // "0.weight gradient", see step_graph
 
 struct NonFinite {
@@ -98,12 +100,12 @@ Message OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
         return {phrase("Events", "gradient of %1"), gradient->second};
     const Cause& cause = graph[id].cause;
     Message label = Message::data(cause.label);
-    if (cause.label == "loss") label = phrase("Events", "the loss");
+    if (cause.label == "loss") label = kLoss;
     if (cause.label == "scaled loss") label = phrase("Events", "the scaled loss");
     if (cause.label == kInverseLabel) label = phrase("Events", "the inverse loss scale");
     const bool ofLoss = !label.format().empty();
     switch (cause.phase) {
-    case Phase::Forward: return {phrase("Events", "forward pass of %1"), label};
+    case Phase::Forward: return {kForwardPass, label};
     case Phase::Loss: return label;
     case Phase::Backward:
         return {ofLoss ? phrase("Events", "gradient of %1")
@@ -138,6 +140,11 @@ std::optional<Culprit> OverflowFinder::find(Executor& executor, const Graph& gra
     uploadStates(executor, graph, saved);
     if (result == RunResult::Stopped) return std::nullopt;
     return culprit;
+}
+
+bool overflowedBeforeScaling(const Event& event) {
+    const std::string_view forward = kForwardPass.text(), loss = kLoss.text();
+    return event.tensor == loss || event.tensor.starts_with(forward.substr(0, forward.find('%')));
 }
 
 void describeStep(const StepRecord& record, float scaleAfter, const Culprit& culprit,

@@ -32,6 +32,10 @@ private:
         m_gradients; ///< nodes that are a parameter's gradient, by its name
 };
 
+/// Whether the first tensor that overflowed came before the loss was scaled: then no loss scale
+/// would have been small enough. Of a saved event too; false where nobody knows the tensor.
+bool overflowedBeforeScaling(const Event&);
+
 /// Appends the events of a step: overflow, backoff, growth, and a loss that was finite before and
 /// is not any more.
 void describeStep(const StepRecord&, float scaleAfter, const Culprit&, bool lossWasFinite,

@@ -1,6 +1,7 @@
 // Rows run from the newest event to the oldest; storage runs the other way, so appending is cheap.
 #include "ui/models/event_model.h"
 
+#include "engine/train/overflow.h"
 #include "ui/models/run_model.h"
 #include "ui/models/translated.h"
 
@@ -151,6 +152,10 @@ QString EventModel::sentenceOf(const Event& event) {
 QString EventModel::whyText(const Event& event) {
     switch (event.kind) {
     case EventKind::Overflow:
+        if (overflowedBeforeScaling(event))
+            return tr("Why: a value of the forward pass turned into inf or nan (fp16 holds up to "
+                      "65504). The loss is scaled only after that, so no other loss scale would "
+                      "have helped; a lower learning rate or a wider type may.");
         return tr("Why: gradients are computed from the loss times the loss scale. One became too "
                   "large for its type (fp16 holds up to 65504) and turned into inf or nan.") +
                u' ' +

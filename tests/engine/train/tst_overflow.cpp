@@ -84,6 +84,7 @@ private slots:
         QCOMPARE(event.scaleBefore, 16777216.0f);
         QCOMPARE(event.scaleAfter, 8388608.0f);
         QVERIFY2(!event.tensor.empty(), event.text.english().c_str());
+        QVERIFY(!overflowedBeforeScaling(event));
         const std::string wanted = "Step 1 skipped: " + event.tensor +
                                    " reached inf at loss scale 16777216 (2^24); the scale falls to "
                                    "8388608 (2^23).";
@@ -153,6 +154,7 @@ private slots:
         for (int64_t step = 1; step <= 3; ++step)
             lane.step(step);
         QCOMPARE(lane.events.front().tensor, std::string("forward pass of layer 1"));
+        QVERIFY(overflowedBeforeScaling(lane.events.front()));
         std::vector<Event> losses;
         for (const Event& event : lane.events)
             if (event.kind == EventKind::LossNotFinite) losses.push_back(event);

@@ -231,6 +231,16 @@ void TestModels::whyAnOverflow() {
     event.scaleAfter = 1024;
     QVERIFY(!EventModel::whyText(event).contains(QStringLiteral("smaller")));
     QVERIFY(EventModel::whyText(event).contains(QStringLiteral("65504")));
+    for (const char* tensor : {"forward pass of layer 1", "the loss"}) {
+        event.tensor = tensor;
+        QVERIFY2(EventModel::whyText(event).contains(QStringLiteral("no other loss scale")),
+                 tensor);
+    }
+    for (const char* tensor : {"gradient of layers.1.weight", "the scaled loss", ""}) {
+        event.tensor = tensor;
+        QVERIFY2(!EventModel::whyText(event).contains(QStringLiteral("no other loss scale")),
+                 tensor);
+    }
 }
 
 void TestModels::eventsNewestFirst() {
