@@ -339,7 +339,8 @@ void CompareView::updateTitles() {
 
 QString CompareView::captionOf(int pane) const {
     const bool lane = pane < static_cast<int>(m_views.size());
-    if (!lane && (mode().shows != Shows::Target || showsSamples())) return {};
+    // a table of targets has no mistakes to count, and is of the first batch
+    if (!lane && (mode().shows != Shows::Target || m_kind == ViewKind::Classes)) return {};
     return QString::fromStdString(lane ? pictureOf(pane).caption : shownTarget().caption);
 }
 

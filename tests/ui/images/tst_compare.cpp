@@ -333,6 +333,11 @@ void TestCompare::samplesOrTables() {
     QVERIFY(!choice->isVisible() && !view.showsSamples());
     QVERIFY(view.readout().startsWith(QStringLiteral("This batch.")));
 
+    Picture target = constant(10, 1);
+    target.caption = "64/64"; // of the first batch, where the lanes' are of other samples
+    view.setTarget(target);
+    QVERIFY2(view.view(2).note().isEmpty(), qPrintable(view.view(2).note()));
+
     Picture first = constant(20, 0.5f), truth = constant(20, 1);
     first.caption = "58/64";
     truth.caption = "0 shirt, 1 shoe";
