@@ -95,6 +95,11 @@ RunConfig experimentAt(const std::string& path) {
     const bool saved = file != path && std::filesystem::exists(file, ignored);
     if (!saved)
         if (auto made = experimentOn(path)) return *std::move(made);
+    const bool folder = file != path;
+    if (folder && !saved && !ignored) // else the reader says what is wrong with the file
+        throw InputError(phrase("Files", "%1: the folder holds no saved run (experiment.json), no "
+                                         "files of MNIST and no folders of pictures"),
+                         pathText(path));
     return readConfig(file);
 }
 

@@ -163,6 +163,12 @@ private:
                 phrase("Data", "%1: %2 in the column %3 is not allowed: a finite number; to allow "
                                "missing values, set data.missing to drop or mean"),
                 m_reader.place(), quotedText(m_fields[column]), quotedText(m_names[column]));
+        if (code == std::errc::invalid_argument && column != m_target)
+            throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a finite "
+                                            "number; only the column to predict (data.target) may "
+                                            "hold words"),
+                             m_reader.place(), quotedText(m_fields[column]),
+                             quotedText(m_names[column]));
         throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a finite number"),
                          m_reader.place(), quotedText(m_fields[column]),
                          quotedText(m_names[column]));

@@ -109,8 +109,8 @@ void checkNames(const std::string& path, const SafetensorsInfo& file,
 
 [[noreturn]] void refusePickle(const std::string& path) {
     refuse(path, phrase("Files",
-                        "a file of torch.save() is a program, which is not run here. "
-                        "This makes a file of weights of it: python3 -c \"import sys, torch, "
+                        "torch.save() wrote it, and loading such a file can run any code, so it "
+                        "is not opened. To convert it, run: python3 -c \"import sys, torch, "
                         "safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v "
                         "in torch.load(sys.argv[1], map_location='cpu').items()}, sys.argv[2])\" "
                         "FILE.pt FILE.safetensors"));

@@ -369,7 +369,12 @@ void TestFileData::refusesTables_data() {
     row("empty", "", "the file is empty");
     row("header alone", "a,b\n", "0 samples are not allowed: 1 to");
     row("one column", "a;b\n1;2\n", "line 1: 1 columns are not allowed: 2 to 100000");
-    row("a word", "a,b\n1,2\nx,2\n", "line 3: \"x\" in the column \"a\" is not allowed: a finite");
+    row("a word", "a,b\n1,2\nx,2\n",
+        "line 3: \"x\" in the column \"a\" is not allowed: a finite number; only the column to "
+        "predict "
+        "(data.target) may hold words");
+    row("a word to predict", "a,b\n1,x\n",
+        "line 2: \"x\" in the column \"b\" is not allowed: a finite number");
     row("missing", "a,b\n1,2\n,2\n", "line 3: \"\" in the column \"a\" is not allowed");
     row("nan", "a,b\nnan,2\n", "line 2: \"nan\" in the column \"a\" is not allowed");
     row("inf", "a,b\n1,inf\n", "\"inf\" in the column \"b\"");

@@ -287,6 +287,9 @@ void TestStateDict::picklesAreRefused() {
     for (const char* name : {"model.pt", "model.pth", "model.safetensors"}) {
         const std::string file = writeBytes(path(name), start.toStdString());
         const std::string text = refusal(file);
+        QVERIFY2(text.find("can run any code, so it is not opened. To convert it, run: ") !=
+                     std::string::npos,
+                 text.c_str());
         QVERIFY2(text.find("python3 -c \"import sys, torch") != std::string::npos, text.c_str());
         QVERIFY(text.find('\n') == std::string::npos);
     }
