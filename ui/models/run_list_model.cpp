@@ -66,9 +66,12 @@ QStringList RunListModel::lossesOf(const RunSnapshot& run) {
     for (int lane = 0; lane < run.laneCount(); ++lane) {
         const halfscope::Column& loss = run.column(lane, metric::Loss);
         if (loss.empty()) continue;
-        parts << tr("%1 %2 (%3)")
-                     .arg(laneTag(lane), shownNumber(loss.lastValue(), 3),
-                          shownNumber(trailingLoss(run, lane), 3));
+        const QString last = shownNumber(loss.lastValue(), 3);
+        const QString median = shownNumber(trailingLoss(run, lane), 3);
+        // words twice would leave the run's name no room
+        parts << (std::isfinite(loss.lastValue()) || last != median
+                      ? tr("%1 %2 (%3)").arg(laneTag(lane), last, median)
+                      : tr("%1 %2").arg(laneTag(lane), last));
     }
     return parts;
 }

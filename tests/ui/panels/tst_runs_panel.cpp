@@ -12,6 +12,7 @@
 #include <QTableView>
 #include <QTest>
 #include <QTimer>
+#include <cmath>
 
 namespace tst_runs_panel {
 
@@ -80,6 +81,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void listKeepsTheRules();
     void aSpikeIsToldApart();
+    void aLostLossIsToldOnce();
     void keyShowsIt();
     void saysWhatDiffers();
     void tickedRunsLieBehind();
@@ -136,6 +138,21 @@ void TestRunsPanel::aSpikeIsToldApart() {
     list.refresh();
     QCOMPARE(textAt(list, 0, RunListModel::LossColumn), QStringLiteral("A 8 (0.5)"));
     QVERIFY(list.detailsOf(0).contains(QStringLiteral("Last loss (median of the last 25)")));
+}
+
+/// Once: said twice it would take the room of the run's name.
+void TestRunsPanel::aLostLossIsToldOnce() {
+    RunStore store;
+    RunListModel list(store);
+    FedRun fed;
+    fed.start({QStringLiteral("fp32")}, {false});
+    store.add(fed.run, "Run");
+    for (int step = 1; step <= 60; ++step) {
+        const StepRecord row = record(step, 0, std::nanf(""));
+        fed.append({&row, 1}, {});
+    }
+    list.refresh();
+    QCOMPARE(textAt(list, 0, RunListModel::LossColumn), QStringLiteral("A not a number"));
 }
 
 void TestRunsPanel::keyShowsIt() {
