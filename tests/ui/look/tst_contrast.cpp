@@ -80,8 +80,7 @@ std::vector<Pair> pairsOfColors(const Colors& colors) {
 }
 
 /// Of the ink that differs most from the ground, as it is painted.
-double paintedContrast(QWidget& widget) {
-    const QImage image = widget.grab().toImage();
+double paintedContrast(const QImage& image) {
     std::map<QRgb, int> counts;
     for (int y = 0; y < image.height(); ++y)
         for (int x = 0; x < image.width(); ++x)
@@ -109,7 +108,7 @@ QStringList faintTexts(QWidget& window) {
     for (QWidget* widget : window.findChildren<QWidget*>()) {
         const QString text = textOf(*widget);
         if (text.isEmpty() || !widget->isVisible() || !widget->isEnabled()) continue;
-        if (const double seen = paintedContrast(*widget); seen < kText)
+        if (const double seen = paintedContrast(widget->grab().toImage()); seen < kText)
             faint << QStringLiteral("%1: %2").arg(text).arg(seen);
     }
     return faint;
@@ -241,11 +240,16 @@ void TestContrast::banners() {
     Opened opened(tinyConfig(5), options);
     auto* banner = opened.window.findChild<Banner*>();
     banner->showText(QStringLiteral("Words of the banner"));
-    QTest::qWait(50);
-    QVERIFY2(faintTexts(*banner).isEmpty(), qPrintable(faintTexts(*banner).join(u'\n')));
+    // on the window's ground: what is grabbed alone has one of its own palette
+    const auto* label = banner->findChild<QLabel*>();
+    const auto seen = [&] {
+        QTest::qWait(50);
+        const QRect place(label->mapTo(&opened.window, QPoint()), label->size());
+        return paintedContrast(opened.window.grab(place).toImage());
+    };
+    QVERIFY(seen() >= kText);
     opened.window.chooseTheme(second);
-    QTest::qWait(50);
-    QVERIFY2(faintTexts(*banner).isEmpty(), qPrintable(faintTexts(*banner).join(u'\n')));
+    QVERIFY(seen() >= kText);
 }
 
 } // namespace tst_contrast
