@@ -4,7 +4,9 @@
 #include "engine/core/error.h"
 #include "engine/core/vector_clones.h"
 
+#include <array>
 #include <bit>
+#include <cstring>
 #include <limits>
 
 namespace halfscope {
@@ -168,10 +170,80 @@ void largestAcross(const PoolPlan& p, const int32_t* keys, const int32_t* at, in
     }
 }
 
+/// Whether windows of 2 x 2 lie side by side; a last odd row or column is in none.
+bool isHalving(const PoolPlan& p) {
+    constexpr std::array<int64_t, 2> kTwo{2, 2}, kNone{};
+    return p.how.kernel == kTwo && p.how.stride == kTwo && p.how.padding == kNone;
+}
+
+constexpr int64_t kLanes = 8; ///< windows at once
+using Pixels = float __attribute__((vector_size(kLanes * sizeof(float))));
+using Places = int32_t __attribute__((vector_size(kLanes * sizeof(int32_t)))); ///< or masks
+
+/// Of 2 * kLanes neighbouring pixels: those at even and those at odd places.
+[[gnu::always_inline]] inline void split(const float* pixels, Pixels& even, Pixels& odd) {
+    Pixels low, high;
+    std::memcpy(&low, pixels, sizeof low);
+    std::memcpy(&high, pixels + kLanes, sizeof high);
+    even = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
+    odd = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
+}
+
+/// Puts `later` in `best` where it is larger, or the first NaN; `taken` says where.
+[[gnu::always_inline]] inline void join(const Pixels& later, Pixels& best, Places& taken) {
+    taken = ~(later <= best) & (best == best);
+    best = taken ? later : best;
+}
+
+/// Where isHalving(): the index of each window's largest pixel, left before right and upper before
+/// lower where pixels are alike. Takes and makes whole vectors, whose last lanes mean nothing: up
+/// to 2 * (kLanes - 1) pixels after the plane are read, and kLanes - 1 indices more are written.
+HALFSCOPE_VECTOR void largestOfFour(const PoolPlan& p, const float* in, int32_t* index) {
+    constexpr Places kEven{0, 2, 4, 6, 8, 10, 12, 14};
+    const auto width = static_cast<int32_t>(p.w);
+    for (int64_t y = 0; y < p.oh; ++y, index += p.ow) {
+        for (int64_t x = 0; x < p.ow; x += kLanes) {
+            const int64_t first = 2 * (y * p.w + x);
+            Pixels upper, lower, right;
+            Places upperRight, lowerRight, down;
+            split(in + first, upper, right);
+            join(right, upper, upperRight);
+            split(in + first + p.w, lower, right);
+            join(right, lower, lowerRight);
+            join(lower, upper, down);
+            // a mask is -1 where it holds
+            const Places place = kEven + static_cast<int32_t>(first) + (down & width) -
+                                 (down ? lowerRight : upperRight);
+            std::memcpy(index + x, &place, sizeof place);
+        }
+    }
+}
+
+/// The planes of an image that largestOfFour() reads where they lie: the pixels that it reads after
+/// them are the image's too.
+bool hasPixelsAfter(const PoolPlan& p, int64_t plane) {
+    return (p.planes - 1 - plane) * p.pixels() >= 2 * kLanes;
+}
+
+void halvingIndex(const CpuCall& call, const PoolPlan& p) {
+    auto* const out = static_cast<int32_t*>(call.out);
+    const bool inPlace = call.in[0].dtype == DType::F32;
+    forEachPlane(call, p, p.pixels(), [&](int64_t n, const float* in, float* spare) {
+        auto* const index = reinterpret_cast<int32_t*>(spare);
+        if (inPlace && !hasPixelsAfter(p, n)) {
+            float* const own = spare - alignedFloats(p.pixels());
+            in = std::copy_n(in, p.pixels(), own) - p.pixels();
+        }
+        largestOfFour(p, in, index);
+        std::copy_n(index, p.windows(), out + n * p.windows());
+    });
+}
+
 } // namespace
 
 void cpuMaxPoolIndex(const CpuCall& call) {
     const PoolPlan p = planOf(call.node, *call.in[0].shape);
+    if (isHalving(p)) return halvingIndex(call, p);
     auto* out = static_cast<int32_t*>(call.out);
     forEachPlane(call, p, p.pixels(), [&](int64_t n, const float* in, float* spare) {
         auto* const keys = reinterpret_cast<int32_t*>(spare);

@@ -13,6 +13,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
+#include <span>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace tst_cpu_kernels {
 
@@ -57,6 +62,30 @@ struct KernelGraph {
                 v = std::fabs(v);
         return sized;
     }
+};
+
+/// Bytes that end where the memory does: touching what follows ends the program.
+class Guarded {
+public:
+    explicit Guarded(size_t bytes) : m_size(bytes) {
+        const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+        const size_t usable = (bytes + page - 1) / page * page;
+        m_mapped = usable + page;
+        void* const taken =
+            ::mmap(nullptr, m_mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (taken == MAP_FAILED) throw std::bad_alloc();
+        m_begin = static_cast<std::byte*>(taken);
+        m_data = m_begin + usable - bytes;
+        ::mprotect(m_begin + usable, page, PROT_NONE);
+    }
+    ~Guarded() { ::munmap(m_begin, m_mapped); }
+    Guarded(const Guarded&) = delete;
+    Guarded& operator=(const Guarded&) = delete;
+    std::span<std::byte> bytes() const { return {m_data, m_size}; }
+
+private:
+    size_t m_size, m_mapped = 0;
+    std::byte *m_begin = nullptr, *m_data = nullptr;
 };
 
 } // namespace
@@ -165,7 +194,8 @@ private slots:
                                    {{3, 3}, {2, 2}, {1, 1}, {}},
                                    {{3, 3}, {1, 1}, {1, 1}, {}},
                                    {{2, 5}, {3, 2}, {1, 2}, {}}};
-        for (const Shape& image : {Shape{3, 2, 28, 28}, Shape{2, 3, 17, 35}, Shape{1, 2, 5, 6}}) {
+        for (const Shape& image : {Shape{3, 2, 28, 28}, Shape{2, 3, 17, 35}, Shape{1, 2, 5, 6},
+                                   Shape{9, 2, 2, 2}, Shape{5, 1, 3, 7}, Shape{2, 1, 4, 32}}) {
             RefTensor tensor = test::randomTensor(image, kSeed, 0, 0, std::size(values));
             for (double& v : tensor.values)
                 v = values[static_cast<size_t>(v)];
@@ -182,6 +212,61 @@ private slots:
                                      .at("place"),
                                  test::valueOf(graph, leaves, place).values);
                 }
+            }
+        }
+    }
+
+    /// Each order of four values in a window: all kinds of equal ones, of NaN and of infinity.
+    void poolingOfEveryFourPixels() {
+        const double nan = std::numeric_limits<double>::quiet_NaN();
+        const double inf = std::numeric_limits<double>::infinity();
+        const double values[] = {-inf, -1, -0.0, 0.0, 0x1p-24, inf, nan, -nan};
+        const Shape image{8, 8, 16, 16}; // 4096 windows
+        RefTensor tensor{image, {}};
+        for (size_t i = 0; i < static_cast<size_t>(image.elements()); ++i) {
+            const size_t plane = i / 256, y = i % 256 / 16, x = i % 16;
+            const size_t window = plane * 64 + y / 2 * 8 + x / 2, pixel = y % 2 * 2 + x % 2;
+            tensor.values.push_back(values[window >> 3 * pixel & 7]);
+        }
+        for (const DType type : {DType::F32, DType::F16, DType::BF16, DType::F64}) {
+            Graph graph;
+            Builder b(graph);
+            const NodeId x = b.input("x", image, type);
+            const NodeId place =
+                b.emit(Op::MaxPool2dIndex, {x}, PoolAttrs{{2, 2}, {2, 2}, {0, 0}, {}});
+            graph.addOutput("place", place);
+            const Leaves leaves{{x, tensor}};
+            QCOMPARE(test::runSteps(graph, leaves, FuseOptions::None, 2, 1).at("place"),
+                     test::valueOf(graph, leaves, place).values);
+        }
+    }
+
+    /// Whole vectors of windows reach beyond a row's end, but not beyond the tensors.
+    void poolingStaysInside() {
+        for (const Shape& image : {Shape{1, 1, 2, 2}, Shape{3, 1, 2, 3}, Shape{1, 2, 3, 3},
+                                   Shape{5, 1, 4, 6}, Shape{1, 2, 28, 28}}) {
+            for (const DType type : {DType::F32, DType::F16}) {
+                Graph graph;
+                Builder b(graph);
+                const NodeId x = b.input("x", image, type);
+                const NodeId place =
+                    b.emit(Op::MaxPool2dIndex, {x}, PoolAttrs{{2, 2}, {2, 2}, {0, 0}, {}});
+                const RefTensor tensor = test::randomTensor(image, kSeed, 0, -1, 1);
+                const std::vector<float> values(tensor.values.begin(), tensor.values.end());
+                const auto windows = static_cast<size_t>(graph[place].elements());
+                Guarded in(values.size() * bytesOf(type)), out(windows * sizeof(int32_t)),
+                    scratch(cpuPoolScratchBytes(graph, place, 1));
+                storeFromFloat(type, values.data(), in.bytes().data(), values.size());
+                ThreadPool pool(1);
+                const CpuTensor operand{in.bytes().data(), &image, type};
+                cpuMaxPoolIndex(
+                    {graph[place], {&operand, 1}, out.bytes().data(), pool, scratch.bytes()});
+                const auto* const index = reinterpret_cast<const int32_t*>(out.bytes().data());
+                RefTensor stored = tensor;
+                for (double& v : stored.values)
+                    v = roundTo(type, static_cast<float>(v));
+                QCOMPARE(std::vector<double>(index, index + windows),
+                         test::valueOf(graph, {{x, stored}}, place).values);
             }
         }
     }
