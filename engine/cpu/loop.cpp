@@ -2,6 +2,7 @@
 // partial sums are added in block order, so results do not depend on the number of threads.
 #include "engine/cpu/loop.h"
 
+#include "engine/core/vector_clones.h"
 #include "engine/cpu/loop_sums.h"
 #include "engine/cpu/op_table.h"
 
@@ -40,12 +41,18 @@ void gather(const std::byte* from, int64_t stride, Stored* to, int64_t count) {
                     sizeof(Stored));
 }
 
+HALFSCOPE_VECTOR void fill(float* to, int64_t count, float value) {
+    for (int64_t i = 0; i < count; ++i)
+        to[i] = value;
+}
+
 void loadRun(DType dtype, const std::byte* from, int64_t stride, float* to, int64_t count) {
     if (stride == 1) {
         loadAsFloat(dtype, from, to, static_cast<size_t>(count));
     } else if (stride == 0) {
-        loadAsFloat(dtype, from, to, 1);
-        std::fill_n(to, count, *to);
+        float value = 0;
+        loadAsFloat(dtype, from, &value, 1);
+        fill(to, count, value);
     } else if (dtype == DType::F32) {
         gather(from, stride, to, count);
     } else if (bytesOf(dtype) == sizeof(uint16_t)) {

@@ -152,8 +152,10 @@ void CpuLoop::Lowering::addLoad(NodeId value, NodeId memory, const Shape& stride
 
 void CpuLoop::Lowering::addLoadTo(NodeId value, Load load, bool steady) {
     // Slots of steady values are filled once by each thread, so nothing may use them before or
-    // after; those of a value a row are, in vector code, written once a row.
-    const bool own = steady || load.kind == LoadKind::Column;
+    // after; those of a value a row are, in vector code, written once a row; those of gathers at
+    // the beginning of a tile.
+    const bool gathers = load.kind == LoadKind::Strided;
+    const bool own = steady || gathers || load.kind == LoadKind::Column;
     load.slot = own ? m_loop.m_slots++ : takeSlot();
     m_places[value] = {load.slot, 0};
     if (!own) m_owned[value] = load.slot;
@@ -166,7 +168,9 @@ void CpuLoop::Lowering::addLoadTo(NodeId value, Load load, bool steady) {
     Instruction instruction;
     instruction.kind = Instruction::Kind::Load;
     instruction.index = index;
-    m_loop.m_program.push_back(instruction);
+    // There is no vector code for gathers. First of all, they do not cut the rest into sections.
+    std::vector<Instruction>& program = m_loop.m_program;
+    program.insert(gathers ? program.begin() + m_gathers++ : program.end(), instruction);
 }
 
 void CpuLoop::Lowering::addMember(NodeId id) {

@@ -37,6 +37,7 @@ private:
     const MemoryPlan& m_memory;
     bool m_hasColumnSums = false;
     int m_index = 0;
+    std::ptrdiff_t m_gathers = 0; ///< instructions that gather: the first of the program
     std::map<NodeId, Place> m_places;
     std::map<NodeId, int> m_lastUse; ///< by value: index of the last member that reads it
     std::map<NodeId, int> m_owned;   ///< by value: its slot, -1 once free

@@ -40,6 +40,7 @@ private slots:
     void valuesByRow_data();
     void valuesByRow();
     void valuesByRowJoinOneSection();
+    void valuesByChannelJoinOneSection();
     void valuesByRowKeepTheirPlace();
     void trainingStepIsCompiled_data();
     void trainingStepIsCompiled();
@@ -187,6 +188,27 @@ void TestVectorKernels::valuesByRowJoinOneSection() {
     int vectors = 0;
     compareKernels(graph, vectors);
     QCOMPARE(vectors, 1);
+}
+
+/// So do those of the channels of images, as batch norm has them: gathered before everything else.
+void TestVectorKernels::valuesByChannelJoinOneSection() {
+    const Shape shape{6, 5, 12, 12}, channels{1, 5, 1, 1};
+    for (const DType type : {DType::F32, DType::F16, DType::BF16}) {
+        Graph graph;
+        Builder b(graph);
+        const NodeId x = b.input("x", shape, type);
+        const auto byChannel = [&](const char* name) {
+            return b.cast(b.expand(b.input(name, channels, type), shape), DType::F32);
+        };
+        const NodeId wide = b.cast(x, DType::F32);
+        const NodeId centred = b.sub(wide, byChannel("mean"));
+        const NodeId scaled = b.mul(b.mul(centred, byChannel("rstd")), byChannel("weight"));
+        const NodeId y = b.add(b.unary(Op::Relu, b.add(scaled, byChannel("bias"))), centred);
+        graph.addOutput("y", b.cast(y, type));
+        int vectors = 0;
+        compareKernels(graph, vectors);
+        QCOMPARE(vectors, 1);
+    }
 }
 
 /// With more values alive than there are registers, the first one goes to memory: not to where the
