@@ -331,7 +331,7 @@ std::vector<std::byte> ChunkValues::packed(size_t count, size_t runs) const {
                           static_cast<uint32_t>(coded ? runs : 0),
                           static_cast<uint32_t>(m_steps ? count : 0),
                           m_first,
-                          m_stride};
+                          count > 1 ? m_stride : 1}; // the second value sets it, on another thread
     const size_t values = (coded ? runs : count) * widthOf(m_coding);
     const size_t steps = head.steps * sizeof(int64_t);
     std::vector<std::byte> bytes(sizeof head + values + steps);
