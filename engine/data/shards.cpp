@@ -140,12 +140,17 @@ IndexPtr readIndex(std::vector<std::string> shards) {
     return std::make_shared<const ShardIndex>(std::move(index));
 }
 
+struct LastIndex {
+    std::mutex mutex;
+    std::string stamp; ///< of the shards when they were looked through
+    IndexPtr index;
+};
+
 /// Keeps the last index while its shards stay as they are: the facts of other settings ask for it
 /// again and again, and large shards take long to look through.
 IndexPtr indexAt(const std::string& path) {
-    static std::mutex mutex;
-    static std::string lastStamp;
-    static IndexPtr last;
+    // never destroyed: a thread that a dead network holds may come back while the program ends
+    static LastIndex& last = *new LastIndex;
     int error = 0;
     std::vector<std::string> shards = shardsAt(path, error);
     if (error != 0) refuseUnread(path, error);
@@ -153,13 +158,13 @@ IndexPtr indexAt(const std::string& path) {
     for (const std::string& shard : shards)
         stamp += '\0' + shard + '\0' + fileStamp(shard);
     {
-        const std::lock_guard lock(mutex);
-        if (last && lastStamp == stamp) return last;
+        const std::lock_guard lock(last.mutex);
+        if (last.index && last.stamp == stamp) return last.index;
     }
     IndexPtr index = readIndex(std::move(shards));
-    const std::lock_guard lock(mutex);
-    lastStamp = std::move(stamp);
-    return last = std::move(index);
+    const std::lock_guard lock(last.mutex);
+    last.stamp = std::move(stamp);
+    return last.index = std::move(index);
 }
 
 IndexPtr indexOf(const TaskConfig& task) {
