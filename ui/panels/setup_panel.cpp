@@ -49,7 +49,7 @@ QSize SetupPanel::sizeHint() const { return {320, 600}; }
 void SetupPanel::buildRestartNote() {
     m_restart = make<QFrame>(this);
     m_restart->setObjectName(QStringLiteral("restartNote"));
-    auto* text = make<QLabel>(tr("These changes need a restart:"), m_restart);
+    auto* text = make<QLabel>(tr("These changes need a restart."), m_restart);
     auto* button = make<QPushButton>(tr("Restart now"), m_restart);
     button->setObjectName(QStringLiteral("restartNow"));
     button->setToolTip(tr("Restarts the run with the changed settings"));

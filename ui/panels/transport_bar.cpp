@@ -215,7 +215,7 @@ void TransportBar::setStopStep(qint64 steps) {
 
 void TransportBar::setFigures(const RunModel& run) {
     const QLocale locale;
-    m_counter->setText(tr("step %1").arg(locale.toString(static_cast<qlonglong>(run.step()))));
+    m_counter->setText(tr("step %1").arg(locale.toString(std::max<qint64>(run.step(), m_begin))));
     showEpoch(run.epochText());
     const Colors colors = colorsFor(QGuiApplication::palette());
     QStringList full, brief;

@@ -33,6 +33,8 @@ public:
     void setState(SessionState, bool playWaits = false);
     void setStopStep(qint64 steps);
     PaceSlider* pace() const { return m_pace; }
+    /// The step that a run begins after which has no rows before it, as one from a checkpoint.
+    void setBegin(qint64 step) { m_begin = step; }
     void setFigures(const RunModel&);
     /// Null where it is not known; `tip` tells more.
     void setDevice(const DeviceInfo*, const QString& tip);
@@ -82,6 +84,7 @@ private:
     QActionGroup* m_themes = nullptr;
     QStringList m_speedForms; ///< the same figures, from the fullest form to the shortest
     bool m_stops = false;     ///< the large button does
+    qint64 m_begin = 0;
 };
 
 } // namespace halfscope

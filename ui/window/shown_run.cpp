@@ -243,6 +243,8 @@ void ShownRun::show(Shown next) {
     showDevice();
     updateCards();
     m_parts.borders->divideCentre();
+    const auto& built = m_controller.info();
+    m_parts.transport->setBegin(built && run == m_current ? built->goesOnAfter.value_or(0) : 0);
     m_parts.transport->setFigures(m_models.run);
     m_figures.forget();
     if (showsSaved())
@@ -505,7 +507,7 @@ QString ShownRun::stateText() const {
         if (m_controller.info() && m_controller.info()->goesOnAfter) {
             const auto step = static_cast<qlonglong>(*m_controller.info()->goesOnAfter);
             const QString goesOn =
-                tr("Press Play (Space) to go on after step %1.").arg(QLocale().toString(step));
+                tr("Press Play (Space) to continue after step %1.").arg(QLocale().toString(step));
             return showsSaved() ? tr("%1 %2").arg(shownText(), goesOn) : goesOn;
         }
         return showsSaved()

@@ -180,7 +180,7 @@ WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, Sh
             });
     connect(&m_controller, &ExperimentController::laneSaved, this,
             [this](const QString& path, qint64 step) {
-                emit told(tr("Saved in %2 after step %1")
+                emit told(tr("Saved as %2 after step %1")
                               .arg(QLocale().toString(step), safeText(path.toStdString())));
             });
 }

@@ -85,7 +85,7 @@ void TestSavedCheckpoint::aPausedRunGoesOn() {
     Opened other(tinyConfig(5));
     QVERIFY(other.window.tryFile(path("paused")));
     QVERIFY(showsSaved(other.window));
-    QTRY_VERIFY2_WITH_TIMEOUT(stateOf(other.window).contains("go on after step 13"),
+    QTRY_VERIFY2_WITH_TIMEOUT(stateOf(other.window).contains("continue after step 13"),
                               qPrintable(stateOf(other.window)), kPatience);
     QVERIFY(trainsTo(other.window, 30));
     other.window.saveResults(path("went on"));
@@ -141,7 +141,8 @@ void TestSavedCheckpoint::aRunningRunHasItsLastOne() {
     QVERIFY(showsSaved(other.window));
     QVERIFY(other.window.run().step() >= step);
     QTRY_VERIFY_WITH_TIMEOUT(
-        stateOf(other.window).contains(QStringLiteral("go on after step %1").arg(step)), kPatience);
+        stateOf(other.window).contains(QStringLiteral("continue after step %1").arg(step)),
+        kPatience);
 }
 
 /// Elsewhere and in its own place, whose checkpoint must not go as an earlier run's.
@@ -166,7 +167,7 @@ void TestSavedCheckpoint::savedAgainItGoesOn() {
     third.window.openPreset(QStringLiteral("regression"));
     QVERIFY(reaches(third.window, SessionState::Ready));
     third.window.bringBack();
-    QTRY_VERIFY2_WITH_TIMEOUT(stateOf(third.window).contains("go on after step 7"),
+    QTRY_VERIFY2_WITH_TIMEOUT(stateOf(third.window).contains("continue after step 7"),
                               qPrintable(stateOf(third.window)), kPatience);
 }
 

@@ -14,6 +14,7 @@
 #include "ui/panels/setup_panel.h"
 #include "ui/window/window_files.h"
 
+#include <QLabel>
 #include <QSignalSpy>
 #include <QStatusBar>
 
@@ -108,12 +109,15 @@ void TestWindowResume::savesAndGoesOn() {
     QVERIFY(other.window.tryFile(path("c.safetensors")));
     QVERIFY(reaches(other.window, SessionState::Ready));
     QVERIFY(!other.window.showsSaved());
+    const auto* counter = other.window.findChild<QLabel*>(QStringLiteral("counter"));
+    QTRY_COMPARE(counter->text(), QStringLiteral("step 13"));
     QVERIFY(trainsTo(other.window, 40));
     QCOMPARE(valuesFrom(other.window, 14), valuesFrom(whole.window, 14));
     QVERIFY(!other.window.shown().run()->now().column(0, metric::Loss).at(13));
     // Reset trains from the start again
     other.window.restart();
     QVERIFY(reaches(other.window, SessionState::Ready));
+    QTRY_COMPARE(counter->text(), QStringLiteral("step 0"));
     QVERIFY(trainsTo(other.window, 40));
     QCOMPARE(valuesFrom(other.window, 1), valuesFrom(whole.window, 1));
 }
@@ -190,7 +194,7 @@ void TestWindowResume::folderGoesOn() {
     QTRY_VERIFY(opened.window.findChild<QLabel*>(QStringLiteral("state"))
                     ? opened.window.findChild<QLabel*>(QStringLiteral("state"))
                           ->text()
-                          .contains("go on after step 17")
+                          .contains("continue after step 17")
                     : true);
     QVERIFY(trainsTo(opened.window, 40));
     Opened whole(config());
