@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 namespace halfscope {
@@ -72,7 +73,7 @@ void KnownFacts::put(const TaskConfig& task, FactsAnswer answer) {
 
 KnownFacts& knownFacts() {
     // never destroyed: a thread that a dead network holds may come back while the program ends
-    static KnownFacts& facts = *new KnownFacts;
+    static KnownFacts& facts = *std::make_unique<KnownFacts>().release();
     return facts;
 }
 

@@ -150,7 +150,7 @@ struct LastIndex {
 /// again and again, and large shards take long to look through.
 IndexPtr indexAt(const std::string& path) {
     // never destroyed: a thread that a dead network holds may come back while the program ends
-    static LastIndex& last = *new LastIndex;
+    static LastIndex& last = *std::make_unique<LastIndex>().release();
     int error = 0;
     std::vector<std::string> shards = shardsAt(path, error);
     if (error != 0) refuseUnread(path, error);

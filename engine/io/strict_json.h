@@ -34,20 +34,22 @@ void takeApart(AnyJson& value) noexcept {
 }
 
 /// The values of a file, taken apart at their end.
-class JsonTree {
+template <class AnyJson>
+class JsonTreeOf {
 public:
-    JsonTree() = default;
-    ~JsonTree() { takeApart(m_root); }
-    JsonTree(JsonTree&& other) noexcept : m_root(std::move(other.m_root)) {}
-    JsonTree& operator=(JsonTree&&) = delete;
+    JsonTreeOf() = default;
+    ~JsonTreeOf() { takeApart(m_root); }
+    JsonTreeOf(JsonTreeOf&& other) noexcept : m_root(std::move(other.m_root)) {}
+    JsonTreeOf& operator=(JsonTreeOf&&) = delete;
 
-    Json& root() { return m_root; }
+    AnyJson& root() { return m_root; }
     /// Not to be copied: copies of objects and lists have destructors of the library's.
-    const Json& root() const { return m_root; }
+    const AnyJson& root() const { return m_root; }
 
 private:
-    Json m_root;
+    AnyJson m_root;
 };
+using JsonTree = JsonTreeOf<Json>;
 
 /// InputError in one line: "line 3, column 5: not valid JSON: ...". Cancellable, see
 /// core/cancel.h.

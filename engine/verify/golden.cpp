@@ -78,26 +78,11 @@ Message kindOf(const nlohmann::json& value) {
     return Message::data(quotedText(isText ? value.get_ref<const std::string&>() : value.dump()));
 }
 
-/// Emptied without taking memory, see takeApart().
-class Tree {
-public:
-    Tree() : m_root(new nlohmann::json, end) {}
-    nlohmann::json& root() const { return *m_root; }
-    std::shared_ptr<nlohmann::json> shared() const { return m_root; }
-
-private:
-    static void end(nlohmann::json* all) {
-        takeApart(*all);
-        delete all;
-    }
-    std::shared_ptr<nlohmann::json> m_root;
-};
-
 /// Builds the values while the library reads. Its own parser, where there is no memory, destroys
 /// what it has in a way that takes some more, and ends the program.
 class Builder final : public nlohmann::json_sax<nlohmann::json> {
 public:
-    explicit Builder(const Tree& tree) : m_tree(tree) {}
+    explicit Builder(nlohmann::json& root) : m_root(root) {}
 
     bool null() override { return add(nullptr); }
     bool boolean(bool value) override { return add(value); }
@@ -124,7 +109,7 @@ public:
 
 private:
     nlohmann::json* put(nlohmann::json value) {
-        if (m_open.empty()) return &(m_tree.root() = std::move(value));
+        if (m_open.empty()) return &(m_root = std::move(value));
         if (m_open.back()->is_object()) return &(*m_slot = std::move(value));
         return &m_open.back()->get_ref<nlohmann::json::array_t&>().emplace_back(std::move(value));
     }
@@ -141,7 +126,7 @@ private:
         return true;
     }
 
-    const Tree& m_tree;
+    nlohmann::json& m_root;
     std::vector<nlohmann::json*> m_open; ///< objects and lists around what comes next
     nlohmann::json* m_slot = nullptr;    ///< of the innermost object: for its last key's value
 };
@@ -156,10 +141,11 @@ std::string shownKey(const std::string& key) {
 Golden Golden::parse(std::string file, std::string_view text) {
     const std::string json = withoutPythonWords(file, text);
     try {
-        const Tree tree;
-        Builder builder(tree);
+        const auto tree = std::make_shared<JsonTreeOf<nlohmann::json>>();
+        nlohmann::json& root = tree->root();
+        Builder builder(root);
         Json::sax_parse(json.begin(), json.end(), &builder);
-        return {tree.shared(), &tree.root(), pathText(file) + ":"};
+        return {std::shared_ptr<const nlohmann::json>(tree, &root), &root, pathText(file) + ":"};
     } catch (const Json::parse_error& error) {
         const bool ended = error.byte > json.size();
         throw InputError(phrase("Verification", "%1: byte %2: %3"), pathText(file), error.byte,

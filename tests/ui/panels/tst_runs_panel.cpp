@@ -73,6 +73,17 @@ void answer(QMessageBox::StandardButton button) {
     });
 }
 
+/// Of one lane.
+void addSixtySteps(RunStore& store, float (*lossAt)(int step)) {
+    FedRun fed;
+    fed.start({QStringLiteral("fp32")}, {false});
+    store.add(fed.run, "Run");
+    for (int step = 1; step <= 60; ++step) {
+        const StepRecord row = record(step, 0, lossAt(step));
+        fed.append({&row, 1}, {});
+    }
+}
+
 } // namespace
 
 class TestRunsPanel : public QObject {
@@ -128,13 +139,7 @@ void TestRunsPanel::listKeepsTheRules() {
 void TestRunsPanel::aSpikeIsToldApart() {
     RunStore store;
     RunListModel list(store);
-    FedRun fed;
-    fed.start({QStringLiteral("fp32")}, {false});
-    store.add(fed.run, "Run");
-    for (int step = 1; step <= 60; ++step) {
-        const StepRecord row = record(step, 0, step == 60 ? 8.0f : step <= 35 ? 1.0f : 0.5f);
-        fed.append({&row, 1}, {});
-    }
+    addSixtySteps(store, [](int step) { return step == 60 ? 8.0f : step <= 35 ? 1.0f : 0.5f; });
     list.refresh();
     QCOMPARE(textAt(list, 0, RunListModel::LossColumn), QStringLiteral("A 8 (0.5)"));
     QVERIFY(list.detailsOf(0).contains(QStringLiteral("Last loss (median of the last 25)")));
@@ -144,13 +149,7 @@ void TestRunsPanel::aSpikeIsToldApart() {
 void TestRunsPanel::aLostLossIsToldOnce() {
     RunStore store;
     RunListModel list(store);
-    FedRun fed;
-    fed.start({QStringLiteral("fp32")}, {false});
-    store.add(fed.run, "Run");
-    for (int step = 1; step <= 60; ++step) {
-        const StepRecord row = record(step, 0, std::nanf(""));
-        fed.append({&row, 1}, {});
-    }
+    addSixtySteps(store, [](int) { return std::nanf(""); });
     list.refresh();
     QCOMPARE(textAt(list, 0, RunListModel::LossColumn), QStringLiteral("A not a number"));
 }

@@ -3,6 +3,7 @@
 // comes back holds nobody.
 #include "engine/core/cancel.h"
 #include "engine/settings/run_config.h"
+#include "tests/support/large_table.h"
 #include "tests/support/thrown.h"
 #include "ui/session/facts_reader.h"
 
@@ -75,15 +76,7 @@ TaskConfig TestFactsReader::at(const QString& name) const {
 }
 
 TaskConfig TestFactsReader::table(const QString& name, int lines) const {
-    QFile file(m_folder.filePath(name));
-    if (!file.open(QIODevice::WriteOnly)) return {};
-    QByteArray block;
-    for (int i = 0; i < 1000; ++i)
-        block += "0.125,17.25,3.5,-0.75," + QByteArray::number(i) + '\n';
-    file.write("a,b,c,d,e\n");
-    for (int i = 0; i < lines / 1000; ++i)
-        file.write(block);
-    return at(name);
+    return test::writeTable(m_folder.filePath(name), lines) ? at(name) : TaskConfig();
 }
 
 /// The table takes long; the event loop goes on all the while.

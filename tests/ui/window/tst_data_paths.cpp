@@ -2,6 +2,7 @@
 // reads, and shows what follows from the data when that is known.
 #include "engine/data/known_facts.h"
 #include "engine/step/pytorch_script.h"
+#include "tests/support/large_table.h"
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/model_dialog.h"
 #include "ui/panels/field_editor.h"
@@ -76,15 +77,8 @@ private:
 };
 
 QString TestDataPaths::table(int lines) {
-    QFile file(m_folder.filePath(QStringLiteral("%1.csv").arg(++m_tables)));
-    if (!file.open(QIODevice::WriteOnly)) return {};
-    QByteArray block;
-    for (int i = 0; i < 1000; ++i)
-        block += "0.125,17.25,3.5,-0.75," + QByteArray::number(i) + '\n';
-    file.write("a,b,c,d,e\n");
-    for (int i = 0; i < lines / 1000; ++i)
-        file.write(block);
-    return file.fileName();
+    const QString path = m_folder.filePath(QStringLiteral("%1.csv").arg(++m_tables));
+    return test::writeTable(path, lines) ? path : QString();
 }
 
 void TestDataPaths::theWindowGoesOn() {
