@@ -6,6 +6,7 @@
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "app/cli_signals.h"
+#include "app/pytorch_steps.h"
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
@@ -18,6 +19,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -102,7 +104,8 @@ struct Result {
     double gemmRate = 0;       ///< 0: not measured
     size_t workspaceBytes = 0; ///< of the memory
     MemoryUse memory;
-    std::vector<VariantTime> variants{}; ///< that a GPU compared, where it did
+    std::vector<VariantTime> variants{};      ///< that a GPU compared, where it did
+    std::vector<PyTorchSteps::Way> pytorch{}; ///< of the same lane, timed in the same rounds
 };
 
 /// One lane of a row, with as many steps in a round as take kRoundSeconds.
@@ -123,9 +126,15 @@ struct Candidate {
     }
 };
 
+/// What is timed beside the lanes, in the same rounds.
+struct Beside {
+    std::optional<GemmRate> gemm;          ///< on a CPU
+    std::unique_ptr<PyTorchSteps> pytorch; ///< where it is asked for
+};
+
 /// Nothing where it is interrupted.
 std::vector<Result> measure(const StepCase& row, const std::vector<LaneConfig>& lanes,
-                            const BenchOptions& options, GemmRate* gemmRate,
+                            const BenchOptions& options, Beside& beside,
                             const SignalWatch& signals) {
     RunConfig named;
     named.lanes = lanes;
@@ -136,13 +145,15 @@ std::vector<Result> measure(const StepCase& row, const std::vector<LaneConfig>& 
             {names[i], makeRunner(row, lanes[i], makeExecutor(options.device, options.threads))});
         candidates.back().calibrate();
     }
+    if (beside.pytorch) beside.pytorch->prepare(row, lanes);
     std::vector<double> rates;
     for (int round = -kWarmRounds; round < options.rounds; ++round) {
         if (signals.interrupted()) return {};
-        const double rate = gemmRate ? gemmRate->measure() : 0;
+        const double rate = beside.gemm ? beside.gemm->measure() : 0;
         if (round >= 0) rates.push_back(rate);
         for (Candidate& candidate : candidates)
             candidate.round(round >= 0);
+        if (beside.pytorch && round >= 0) beside.pytorch->round();
     }
     std::vector<Result> results;
     for (Candidate& c : candidates) {
@@ -153,6 +164,9 @@ std::vector<Result> measure(const StepCase& row, const std::vector<LaneConfig>& 
                            median(rates), c.runner->executor().workspaceBytes(),
                            memoryUse(c.runner->executor(), program),
                            c.runner->executor().variants()});
+        if (!beside.pytorch) continue;
+        for (const PyTorchSteps::Way& way : beside.pytorch->ways())
+            if (way.lane == c.lane && !way.seconds.empty()) results.back().pytorch.push_back(way);
     }
     return results;
 }
@@ -189,6 +203,49 @@ std::string tableOf(const std::vector<Result>& results) {
     return text + "\n";
 }
 
+/// PyTorch's fastest way to run a result's lane; null where it has none.
+const PyTorchSteps::Way* fastestWay(const Result& r) {
+    const auto way =
+        std::min_element(r.pytorch.begin(), r.pytorch.end(), [](const auto& a, const auto& b) {
+            return median(a.seconds) < median(b.seconds);
+        });
+    return way == r.pytorch.end() ? nullptr : &*way;
+}
+
+/// "1.79", "-" without one of the two.
+std::string ratioText(double over, double under) {
+    if (over <= 0 || under <= 0) return "-";
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.2f", over / under);
+    return text.data();
+}
+
+/// Ours beside PyTorch's fastest way, and 16-bit lanes beside FP32.
+std::string pytorchTable(const std::vector<Result>& results, const std::string& version) {
+    char line[200];
+    std::snprintf(line, sizeof line, "\n%-22s %-9s %10s %10s %-14s %10s %12s\n", "row", "lane",
+                  "ms/step", "PyTorch", "its fastest", "PyTorch x", "of our fp32");
+    std::string text = line;
+    for (const Result& r : results) {
+        const PyTorchSteps::Way* theirs = fastestWay(r);
+        const double seconds = theirs ? median(theirs->seconds) : 0;
+        const auto ours = std::find_if(results.begin(), results.end(), [&](const Result& other) {
+            return other.row == r.row && other.lane == "fp32";
+        });
+        std::snprintf(
+            line, sizeof line, "%-22s %-9s %10.4f %10s %-14s %10s %12s\n", r.row.c_str(),
+            r.lane.c_str(), 1e3 * r.medianSeconds,
+            theirs ? shortNumber(1e3 * seconds).c_str() : "-", theirs ? theirs->way.c_str() : "-",
+            ratioText(seconds, r.medianSeconds).c_str(),
+            ratioText(ours == results.end() ? 0 : ours->medianSeconds, r.medianSeconds).c_str());
+        text += line;
+    }
+    return text + "PyTorch " + version +
+           ": the same network, loss, optimizer (fused), autocast and GradScaler in the same\n"
+           "rounds; eager, channels_last and compiled, of which the fastest counts. PyTorch x: its "
+           "time over ours.\n";
+}
+
 nlohmann::ordered_json toJson(const Result& r) {
     nlohmann::ordered_json causes;
     for (int i = 0; i < kMemoryCauses; ++i) {
@@ -206,6 +263,8 @@ nlohmann::ordered_json toJson(const Result& r) {
                                 {"peak_bytes_by_cause", causes},
                                 {"matmul_flops_per_step", r.flops}};
     if (r.gemmRate > 0) json["gemm_alone_flops_per_second"] = r.gemmRate;
+    for (const PyTorchSteps::Way& way : r.pytorch)
+        json["pytorch_ms_per_step"][way.way] = 1e3 * median(way.seconds);
     for (const VariantTime& variant : r.variants)
         json["variants"].push_back({{"name", variant.name},
                                     {"step_ms", 1e3 * variant.seconds},
@@ -252,13 +311,19 @@ void BenchOptions::addTo(CLI::App& command) {
     const Field& all = *findField("run.threads");
     countOption(command, "--threads", threads, "CPU threads; 0 for all",
                 static_cast<int>(all.minimum), static_cast<int>(all.maximum));
-    textOption(command, "--data", data,
-               "Time the preset mnist-mlp instead: the loader alone, the step alone and both, on "
-               "MNIST in this folder, or on the sample",
-               "DIR", "the path of a folder, or sample");
+    CLI::Option& ofData = textOption(
+        command, "--data", data,
+        "Time the preset mnist-mlp instead: the loader alone, the step alone and both, on "
+        "MNIST in this folder, or on the sample",
+        "DIR", "the path of a folder, or sample");
     const Field& workersField = *findField("data.workers");
     countOption(command, "--workers", workers, "With --data: threads that read batches ahead",
                 static_cast<int>(workersField.minimum), static_cast<int>(workersField.maximum));
+    textOption(command, "--pytorch", pytorch,
+               "A Python that has PyTorch: time PyTorch's steps of the same networks in the same "
+               "rounds",
+               "PYTHON", "the name or path of a Python")
+        .excludes(&ofData);
     command.add_flag("--json", json, "Print JSON");
 }
 
@@ -271,14 +336,16 @@ int benchCommand(const BenchOptions& options) {
     const std::vector<LaneConfig> lanes = parseLanes(
         !options.lanes.empty() ? options.lanes
                                : (cpu ? "fp32,amp-fp16,amp-bf16" : "fp32,tf32,amp-fp16,amp-bf16"));
-    std::optional<GemmRate> gemmRate;
-    if (cpu) gemmRate.emplace(options.threads);
+    Beside beside;
+    if (cpu) beside.gemm.emplace(options.threads);
+    if (!options.pytorch.empty())
+        beside.pytorch =
+            std::make_unique<PyTorchSteps>(options.pytorch, !cpu, options.threads, signals);
     std::vector<Result> results;
     for (const StepCase& row : chosenRows(options, cpu)) {
         printNote(row.name + ": " + std::to_string(options.rounds) + " rounds of " +
                   std::to_string(lanes.size()) + (lanes.size() == 1 ? " lane\n" : " lanes\n"));
-        for (Result& result :
-             measure(row, lanes, options, gemmRate ? &*gemmRate : nullptr, signals))
+        for (Result& result : measure(row, lanes, options, beside, signals))
             results.push_back(std::move(result));
         if (signals.interrupted()) break;
     }
@@ -287,12 +354,14 @@ int benchCommand(const BenchOptions& options) {
     if (results.empty()) return code;
     if (!options.json) {
         print(device.name + ", " + device.libraries + "\n" + tableOf(results));
+        if (beside.pytorch) print(pytorchTable(results, beside.pytorch->version()));
         return code;
     }
     nlohmann::ordered_json out{{"device", device.name},
                                {"kind", device.kind},
                                {"libraries", device.libraries},
                                {"rows", nlohmann::ordered_json::array()}};
+    if (beside.pytorch) out["pytorch"] = beside.pytorch->version();
     for (const Result& result : results)
         out["rows"].push_back(toJson(result));
     print(out.dump(2) + "\n");

@@ -14,8 +14,9 @@ struct BenchOptions {
     std::string lanes; ///< empty: fp32, amp-fp16, amp-bf16, and tf32 on a GPU
     int rounds = 15;   ///< the median of so many
     int threads = 0;
-    std::string data; ///< a folder or "sample": what its reading costs, in place of the rows
-    int workers = 0;  ///< of data
+    std::string data;    ///< a folder or "sample": what its reading costs, in place of the rows
+    int workers = 0;     ///< of data
+    std::string pytorch; ///< a Python with PyTorch, whose steps are timed too; empty: none
     bool json = false;
 
     void addTo(CLI::App& command);

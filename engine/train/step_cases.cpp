@@ -83,10 +83,21 @@ StepCase digitsCase(std::string_view preset) {
     return {std::string(preset), presetNamed(preset).config, {1, kSide, kSide}, kDigits};
 }
 
+BatchShape shapeOf(const StepCase& c) { return batchesOf(c, c.config)->shape(); }
+
 std::vector<StepCase> benchCases() {
-    return {checkerboardCase(64, 256),    checkerboardCase(96, 128),  checkerboardCase(128, 256),
-            checkerboardCase(256, 256),   checkerboardCase(512, 256), regressionCase(),
-            classifierCase(784, 256, 10), digitsCase("mnist-cnn"),    digitsCase("fashion-cnn")};
+    // the network of classifierCase() as a preset has it, which can be written for PyTorch
+    StepCase perceptron = digitsCase("mnist-mlp");
+    perceptron.name = "mlp-784-256-10";
+    return {checkerboardCase(64, 256),
+            checkerboardCase(96, 128),
+            checkerboardCase(128, 256),
+            checkerboardCase(256, 256),
+            checkerboardCase(512, 256),
+            regressionCase(),
+            perceptron,
+            digitsCase("mnist-cnn"),
+            digitsCase("fashion-cnn")};
 }
 
 std::unique_ptr<StepRunner> makeRunner(const StepCase& c, const LaneConfig& lane,

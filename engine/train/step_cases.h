@@ -24,6 +24,8 @@ StepCase regressionCase();
 StepCase classifierCase(int64_t inputs, int64_t width, int64_t classes);
 /// The network and the optimizer of a preset of digits, by its name, on random pictures.
 StepCase digitsCase(std::string_view preset);
+/// Of its batches.
+BatchShape shapeOf(const StepCase&);
 /// What `bench` knows: checkerboards of several sizes, two small networks and two convolutional
 /// ones.
 std::vector<StepCase> benchCases();

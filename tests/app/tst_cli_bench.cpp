@@ -5,6 +5,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <csignal>
@@ -18,6 +19,39 @@ namespace {
 Outcome bench(const QStringList& arguments) {
     return call(QStringList{"bench", "--device", "cpu", "--rounds", "1"} + arguments);
 }
+
+QJsonObject firstRow(const Outcome& outcome) {
+    return QJsonDocument::fromJson(outcome.out).object()["rows"].toArray()[0].toObject();
+}
+
+/// A program of the shell in Python's place.
+class StandIn {
+public:
+    explicit StandIn(const char* commands) {
+        QFile file(path());
+        file.open(QIODevice::WriteOnly);
+        file.write(QByteArray("#!/bin/sh\n") + commands);
+        file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    }
+    QString path() const { return m_folder.filePath("python"); }
+
+private:
+    QTemporaryDir m_folder;
+};
+
+/// Answers as PyTorch with two ways to run FP32, and keeps the first request.
+constexpr const char* kTwoWays = "echo '{\"version\": \"9.8\"}'\n"
+                                 "read -r request\n"
+                                 "printf \"%s\" \"$request\" > \"$0.request\"\n"
+                                 "echo '{\"ways\": [{\"lane\": \"fp32\", \"way\": \"eager\"}, "
+                                 "{\"lane\": \"fp32\", \"way\": \"compiled\"}],\n"
+                                 "\"refused\": [{\"lane\": \"fp32\", \"way\": \"channels_last\", "
+                                 "\"reason\": \"no kernel\"}]}' | tr -d '\\n'\n"
+                                 "echo\n"
+                                 "for seconds in '[4.0, 1.0]' '[3.0, 2.0]' '[5.0, 9.0]'; do\n"
+                                 "    read -r request\n"
+                                 "    echo \"{\\\"seconds\\\": $seconds}\"\n"
+                                 "done\n";
 
 } // namespace
 
@@ -47,8 +81,7 @@ private slots:
     void convolutionsCount() {
         const Outcome outcome = bench({"--only", "mnist-cnn", "--lanes", "fp32", "--json"});
         QVERIFY2(outcome.code == 0, outcome.error.constData());
-        const QJsonObject row =
-            QJsonDocument::fromJson(outcome.out).object()["rows"].toArray()[0].toObject();
+        const QJsonObject row = firstRow(outcome);
         QCOMPARE(row["row"].toString(), QString("mnist-cnn"));
         // forward and the gradients of weights and inputs, without the gradient of the pictures
         const double first = 25.0 * 6 * 28 * 28, second = 6 * 25.0 * 16 * 10 * 10;
@@ -77,6 +110,68 @@ private slots:
         QCOMPARE(rows[0].toObject()["row"].toString(), QString("mlp-10-20-1"));
     }
 
+    /// Of two ways the faster one stands in the table; the median of three rounds counts.
+    void pytorchStandsBeside() {
+        const StandIn python(kTwoWays);
+        const QStringList arguments{"bench",   "--device",  "cpu",        "--only",
+                                    "mlp-784", "--lanes",   "fp32,fp16",  "--rounds",
+                                    "3",       "--pytorch", python.path()};
+        const Outcome json = call(arguments + QStringList{"--json"});
+        QVERIFY2(json.code == 0, json.error.constData());
+        QVERIFY2(json.error.contains("PyTorch: mlp-784-256-10, fp32, channels_last: not timed: "
+                                     "no kernel\n"),
+                 json.error);
+        QCOMPARE(firstRow(json)["pytorch_ms_per_step"].toObject(),
+                 (QJsonObject{{"eager", 4000.0}, {"compiled", 2000.0}}));
+        const Outcome table = call(arguments);
+        QVERIFY2(table.out.contains(" 2000 compiled "), table.out);
+        QVERIFY2(table.out.contains("\nPyTorch 9.8: "), table.out);
+        QFile sent(python.path() + ".request");
+        QVERIFY(sent.open(QIODevice::ReadOnly));
+        const QJsonObject request = QJsonDocument::fromJson(sent.readAll()).object();
+        QVERIFY(request["script"].toString().contains("nn.Linear(784, 256)"));
+        QCOMPARE(request["x"].toArray(), (QJsonArray{64, 1, 28, 28}));
+        QCOMPARE(request["target"].toArray(), (QJsonArray{64}));
+        QCOMPARE(request["classes"].toInt(), 10);
+        QCOMPARE(request["optimizer"].toString(),
+                 QString("torch.optim.Adam(model.parameters(), lr=0.001)"));
+    }
+    /// While PyTorch compiles, say.
+    void pytorchCanBeInterrupted() {
+        const StandIn python("echo '{\"version\": \"9.8\"}'\nexec sleep 1000\n");
+        QProcess process;
+        process.setReadChannel(QProcess::StandardError);
+        process.start(program(), {"bench", "--device", "cpu", "--only", "mlp-10", "--lanes", "fp32",
+                                  "--pytorch", python.path()});
+        while (!process.peek(1000).contains("mlp-10-20-1: "))
+            QVERIFY(process.waitForReadyRead(kPatience));
+        QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
+        const Outcome outcome = outcomeOf(process);
+        QVERIFY2(outcome.code == 130 && !outcome.crashed, outcome.error);
+    }
+    void pytorchMayEnd() {
+        const StandIn python("echo '{\"version\": \"9.8\"}'\n");
+        const Outcome outcome = bench({"--only", "mlp-10", "--pytorch", python.path()});
+        QCOMPARE(outcome.code, 3);
+        QVERIFY2(outcome.error.endsWith("halfscope-cli: PyTorch's process has ended\n"),
+                 outcome.error);
+    }
+    void pytorchItself() {
+        const QString python = qEnvironmentVariable("HALFSCOPE_PYTHON");
+        if (python.isEmpty()) QSKIP("HALFSCOPE_PYTHON names no Python with PyTorch");
+        // one thread: PyTorch's wait for each other at full speed, which takes minutes beside tests
+        const Outcome outcome = bench({"--only", "mnist-cnn", "--lanes", "fp32,amp-bf16,fp16",
+                                       "--threads", "1", "--json", "--pytorch", python});
+        QVERIFY2(outcome.code == 0, outcome.error.constData());
+        const QJsonObject json = QJsonDocument::fromJson(outcome.out).object();
+        QVERIFY2(!json["pytorch"].toString().isEmpty(), outcome.out.constData());
+        for (const QJsonValue& value : json["rows"].toArray()) {
+            const QJsonObject times = value.toObject()["pytorch_ms_per_step"].toObject();
+            for (const char* way : {"eager", "channels_last"})
+                QVERIFY2(times[way].toDouble() > 0, outcome.error.constData());
+        }
+    }
+
     void badInput_data() {
         QTest::addColumn<QStringList>("arguments");
         QTest::addColumn<QByteArray>("words");
@@ -90,7 +185,16 @@ private slots:
         QTest::newRow("threads")
             << QStringList{"--threads", "1025"}
             << QByteArray("--threads: \"1025\" is not allowed: a whole number from 0 to 1024\n");
-        for (const char* option : {"--only", "--lanes", "--device"})
+        QTest::newRow("no Python")
+            << QStringList{"--pytorch", "/nowhere/python"}
+            << QByteArray("--pytorch: \"/nowhere/python\" cannot be started: No such file");
+        QTest::newRow("another program")
+            << QStringList{"--pytorch", "/bin/true"}
+            << QByteArray("--pytorch: \"/bin/true\" is no Python; it must be a Python that has "
+                          "PyTorch\n");
+        QTest::newRow("beside data")
+            << QStringList{"--pytorch", "python3", "--data", "sample"} << QByteArray("--data");
+        for (const char* option : {"--only", "--lanes", "--device", "--pytorch"})
             QTest::newRow((std::string("empty ") + option).c_str())
                 << QStringList{option, ""} << QByteArray(option) + ": \"\" is not allowed: ";
     }

@@ -1,0 +1,173 @@
+// Requests and answers are lines of JSON over a pair of sockets: a write to a process that has
+// ended fails there without a signal.
+#include "app/pytorch_steps.h"
+
+#include "app/cli_output.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/step/pytorch_calls.h"
+#include "engine/step/pytorch_script.h"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace halfscope::cli {
+
+namespace {
+
+constexpr int kPollMilliseconds = 100; ///< between two looks for a signal
+
+/// What the process gets beside its program: the socket as its standard input and output, nothing
+/// on its standard error, where compilers warn, and no signal blocked.
+class SpawnSetup {
+public:
+    explicit SpawnSetup(int socket) {
+        posix_spawn_file_actions_init(&m_files);
+        posix_spawn_file_actions_adddup2(&m_files, socket, STDIN_FILENO);
+        posix_spawn_file_actions_adddup2(&m_files, socket, STDOUT_FILENO);
+        posix_spawn_file_actions_addopen(&m_files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        posix_spawnattr_init(&m_attributes);
+        sigset_t none;
+        sigemptyset(&none);
+        posix_spawnattr_setsigmask(&m_attributes, &none);
+        posix_spawnattr_setflags(&m_attributes, POSIX_SPAWN_SETSIGMASK);
+    }
+    ~SpawnSetup() {
+        posix_spawn_file_actions_destroy(&m_files);
+        posix_spawnattr_destroy(&m_attributes);
+    }
+    SpawnSetup(const SpawnSetup&) = delete;
+    SpawnSetup& operator=(const SpawnSetup&) = delete;
+
+    const posix_spawn_file_actions_t* files() const { return &m_files; }
+    const posix_spawnattr_t* attributes() const { return &m_attributes; }
+
+private:
+    posix_spawn_file_actions_t m_files{};
+    posix_spawnattr_t m_attributes{};
+};
+
+std::vector<int64_t> extents(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+[[noreturn]] void refuse(const std::string& python, const std::string& why) {
+    throw InputError(Message::data("--pytorch: " + quotedText(python) + " " + why +
+                                   "; it must be a Python that has PyTorch"));
+}
+
+} // namespace
+
+PyTorchSteps::PyTorchSteps(const std::string& python, bool cuda, int threads,
+                           const SignalWatch& signals)
+    : m_signals(signals), m_cuda(cuda), m_threads(threads) {
+    start(python);
+    const std::string line = receive();
+    const nlohmann::json hello = nlohmann::json::parse(line, nullptr, false);
+    if (m_signals.interrupted()) return;
+    if (!hello.is_object()) refuse(python, "is no Python");
+    if (hello.contains("error")) refuse(python, hello["error"].get<std::string>());
+    m_version = hello["version"].get<std::string>();
+}
+
+PyTorchSteps::~PyTorchSteps() {
+    if (m_socket >= 0) ::close(m_socket);
+    if (m_process < 0) return;
+    ::kill(m_process, SIGKILL); // it has nothing to save, and may be compiling
+    while (::waitpid(m_process, nullptr, 0) < 0 && errno == EINTR) {
+    }
+}
+
+void PyTorchSteps::start(const std::string& python) {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+        refuse(python, std::string("cannot be started: ") + std::strerror(errno));
+    m_socket = ends[0];
+    const SpawnSetup setup(ends[1]);
+    std::string program = python, option = "-c", source = kPyTorchStepsSource;
+    const std::array<char*, 4> arguments{program.data(), option.data(), source.data(), nullptr};
+    const int error = ::posix_spawnp(&m_process, python.c_str(), setup.files(), setup.attributes(),
+                                     arguments.data(), environ);
+    ::close(ends[1]);
+    if (error == 0) return;
+    m_process = -1;
+    refuse(python, std::string("cannot be started: ") + std::strerror(error));
+}
+
+void PyTorchSteps::send(std::string_view line) {
+    while (!line.empty()) {
+        const ssize_t sent = ::send(m_socket, line.data(), line.size(), MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent < 0) return; // it has ended: receive() tells
+        line.remove_prefix(static_cast<size_t>(sent));
+    }
+}
+
+/// A line; empty where the process ended or a signal came.
+std::string PyTorchSteps::receive() {
+    std::array<char, 4096> block{};
+    while (!m_signals.interrupted()) {
+        if (const size_t end = m_read.find('\n'); end != std::string::npos) {
+            const std::string line = m_read.substr(0, end);
+            m_read.erase(0, end + 1);
+            return line;
+        }
+        pollfd waiting{.fd = m_socket, .events = POLLIN, .revents = 0};
+        if (::poll(&waiting, 1, kPollMilliseconds) <= 0) continue;
+        const ssize_t got = ::recv(m_socket, block.data(), block.size(), 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return {};
+        m_read.append(block.data(), static_cast<size_t>(got));
+    }
+    return {};
+}
+
+/// Null once a signal came.
+nlohmann::json PyTorchSteps::ask(const nlohmann::json& request) {
+    send(request.dump() + "\n");
+    const nlohmann::json answer = nlohmann::json::parse(receive(), nullptr, false);
+    if (m_signals.interrupted()) return nullptr;
+    if (!answer.is_object()) throw EngineError(Message::data("PyTorch's process has ended"));
+    if (answer.contains("error"))
+        throw EngineError(Message::data("PyTorch: " + answer["error"].get<std::string>()));
+    return answer;
+}
+
+void PyTorchSteps::prepare(const StepCase& row, const std::vector<LaneConfig>& lanes) {
+    m_ways.clear();
+    RunConfig config = row.config;
+    config.lanes = lanes;
+    const BatchShape batch = shapeOf(row);
+    const nlohmann::json answer =
+        ask({{"script", pytorchScript(config)},
+             {"optimizer", optimizerCall(config.optimizer, "model.parameters()")},
+             {"x", extents(batch.x())},
+             {"target", extents(batch.target())},
+             {"classes", row.classes},
+             {"device", m_cuda ? "cuda" : "cpu"},
+             {"threads", m_threads}});
+    if (answer.is_null()) return;
+    for (const nlohmann::json& way : answer["ways"])
+        m_ways.push_back({way["lane"].get<std::string>(), way["way"].get<std::string>()});
+    for (const nlohmann::json& way : answer["refused"])
+        printNote("PyTorch: " + row.name + ", " + way["lane"].get<std::string>() + ", " +
+                  way["way"].get<std::string>() +
+                  ": not timed: " + pathText(way["reason"].get<std::string>()) + "\n");
+}
+
+void PyTorchSteps::round() {
+    const nlohmann::json answer = ask({{"round", true}});
+    if (answer.is_null()) return;
+    for (size_t i = 0; i < m_ways.size(); ++i)
+        m_ways[i].seconds.push_back(answer["seconds"].at(i).get<double>());
+}
+
+} // namespace halfscope::cli

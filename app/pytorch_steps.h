@@ -1,0 +1,61 @@
+// PyTorch's side of a bench: a Python process that builds the same networks from the programs that
+// Halfscope writes for PyTorch, and times their steps in turn with ours.
+#pragma once
+
+#include "app/cli_signals.h"
+
+#include "engine/train/step_cases.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace halfscope::cli {
+
+extern const char* const kPyTorchStepsSource; ///< app/pytorch_steps.py
+
+class PyTorchSteps {
+public:
+    /// One lane in one of PyTorch's ways to run a network: eager, channels_last, compiled.
+    struct Way {
+        std::string lane, way;
+        std::vector<double> seconds{}; ///< of a step, each round
+    };
+
+    /// Starts `python`, which must have PyTorch; `threads` of its own, 0 for as many as PyTorch
+    /// takes. InputError where it cannot be started or lacks PyTorch; as the others, nothing more
+    /// once a signal came.
+    PyTorchSteps(const std::string& python, bool cuda, int threads, const SignalWatch&);
+    ~PyTorchSteps();
+    PyTorchSteps(const PyTorchSteps&) = delete;
+    PyTorchSteps& operator=(const PyTorchSteps&) = delete;
+
+    const std::string& version() const { return m_version; } ///< of PyTorch
+    /// Makes ready a row's network in each lane that PyTorch has, and takes first steps, which
+    /// compile for up to minutes. Ways that fail are noted with their reason. EngineError where the
+    /// process ends.
+    void prepare(const StepCase&, const std::vector<LaneConfig>&);
+    /// Times each way once. EngineError as prepare().
+    void round();
+    /// Those that prepare() made ready, with the rounds since.
+    const std::vector<Way>& ways() const { return m_ways; }
+
+private:
+    void start(const std::string& python);
+    nlohmann::json ask(const nlohmann::json& request);
+    void send(std::string_view line);
+    std::string receive();
+
+    const SignalWatch& m_signals;
+    bool m_cuda = false;
+    int m_threads = 0;
+    int m_socket = -1; ///< to its standard input and from its standard output
+    pid_t m_process = -1;
+    std::string m_read; ///< what came behind the last line
+    std::string m_version;
+    std::vector<Way> m_ways;
+};
+
+} // namespace halfscope::cli
