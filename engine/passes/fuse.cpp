@@ -31,7 +31,10 @@ class Fuser {
 public:
     Fuser(const Graph& graph, FuseOptions options)
         : m_graph(graph), m_options(options), m_stored(static_cast<size_t>(graph.size()), 0),
-          m_kernelOf(static_cast<size_t>(graph.size()), -1) {}
+          m_kernelOf(static_cast<size_t>(graph.size()), -1) {
+        for (const StateInfo& state : graph.states())
+            m_next.insert(state.next);
+    }
 
     std::vector<Kernel> run() {
         markMandatory();
@@ -249,11 +252,21 @@ private:
                 if (isStridedRead(id) && node(id).in[0] == load) return false;
         }
         const bool small = tree.space.elements() <= kSmallSpace;
+        if (!small && isNext(tree.stores.front()) && !onlyNext(kernel)) return false;
         const auto shared = [&](NodeId id) {
             return std::find(kernel.loads.begin(), kernel.loads.end(), id) != kernel.loads.end() ||
                    std::find(kernel.stores.begin(), kernel.stores.end(), id) != kernel.stores.end();
         };
         return small || std::any_of(tree.loads.begin(), tree.loads.end(), shared);
+    }
+
+    bool isNext(NodeId id) const { return m_next.count(id) != 0; }
+    /// Whether the kernel runs when the step can no longer be given up, so that it can write over
+    /// states. Elsewhere a next value needs memory of its own, and a copy at the end: to read the
+    /// gradient once more costs less.
+    bool onlyNext(const Kernel& kernel) const {
+        return std::all_of(kernel.stores.begin(), kernel.stores.end(),
+                           [&](NodeId id) { return isNext(id); });
     }
 
     static Kernel merged(const Kernel& a, const Kernel& b) {
@@ -299,16 +312,13 @@ private:
     /// Moves kernels whose results only become next values to the end, so that a step can be given
     /// up until the last moment.
     std::vector<Kernel> orderTail() {
-        std::set<NodeId> next, read;
-        for (const StateInfo& state : m_graph.states())
-            next.insert(state.next);
+        std::set<NodeId> read;
         for (const Kernel& kernel : m_kernels)
             for (NodeId load : kernel.loads)
                 read.insert(storageOf(m_graph, load));
         std::stable_partition(m_kernels.begin(), m_kernels.end(), [&](const Kernel& kernel) {
-            return std::any_of(kernel.stores.begin(), kernel.stores.end(), [&](NodeId id) {
-                return next.count(id) == 0 || read.count(id) != 0;
-            });
+            return std::any_of(kernel.stores.begin(), kernel.stores.end(),
+                               [&](NodeId id) { return !isNext(id) || read.count(id) != 0; });
         });
         return std::move(m_kernels);
     }
@@ -318,6 +328,7 @@ private:
     std::vector<char> m_stored;
     std::vector<int> m_kernelOf;
     std::vector<Kernel> m_kernels;
+    std::set<NodeId> m_next; ///< values that become states
 };
 
 } // namespace

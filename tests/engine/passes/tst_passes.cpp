@@ -30,6 +30,7 @@ private slots:
     void stateStaysWhileItIsReadInAnotherOrder();
     void loadOfAnotherOrderStays();
     void nextValueThatIsReadAgainWaits();
+    void updatesWriteOverTheirStates();
     void randomPlansAreSound_data() { seeds(); }
     void randomPlansAreSound();
     void randomGraphsAgreeBitForBit_data() { seeds(); }
@@ -222,6 +223,27 @@ void TestPasses::nextValueThatIsReadAgainWaits() {
     const auto got = test::runSteps(graph, {{s, zeros}}, FuseOptions::Full, 1, 3);
     QCOMPARE(got.at("s").front(), 3.0);
     QCOMPARE(got.at("y").front(), 72.0);
+}
+
+/// A norm of the gradient, which a scalar waits for, does not take the moments' update along: they
+/// would be copied at the end.
+void TestPasses::updatesWriteOverTheirStates() {
+    const Shape shape{256, 128};
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", shape, DType::F32);
+    const NodeId weight = b.state("weight", shape, DType::F32, StateRole::Parameter);
+    const NodeId moment = b.state("moment", shape, DType::F32, StateRole::Moment);
+    const NodeId norm = b.reshape(b.sum(b.mul(x, x), {0, 1}), {});
+    const NodeId average = b.add(moment, x);
+    graph.setNext(moment, average);
+    graph.setNext(weight, b.sub(weight, b.mul(b.expand(norm, shape), average)));
+    graph.addOutput("norm", norm);
+    const Program program = compile(graph);
+    const std::vector<size_t>& offset = program.memory.offset;
+    for (const StateInfo& state : program.graph.states())
+        QVERIFY2(offset[static_cast<size_t>(state.next)] == offset[static_cast<size_t>(state.node)],
+                 state.name.c_str());
 }
 
 void TestPasses::randomPlansAreSound() {
