@@ -210,8 +210,6 @@ QStringList laneLabels(const QStringList& names) {
 
 void setOwnColor(QWidget& widget, QPalette::ColorRole role, const QColor& color) {
     QPalette own = widget.palette();
-    if (own.isBrushSet(QPalette::Active, role) && own.color(QPalette::Active, role) == color)
-        return;
     own.setColor(role, color);
     widget.setPalette(own);
 }

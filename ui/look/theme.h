@@ -69,8 +69,8 @@ double contrast(const QColor&, const QColor&);
 /// The colour itself, or as little darker or lighter as the contrast needs.
 QColor readable(const QColor&, const QColor& background, double ratio);
 
-/// Gives a widget a colour of its own. Nothing where it has that colour: for each palette that is
-/// new a style draws its pictures of the widget again, and keeps both.
+/// Gives a widget a colour of its own in the palette that it has. In a new palette it would be as
+/// good as another colour: a style would draw its pictures of the widget again, and keep both.
 void setOwnColor(QWidget&, QPalette::ColorRole, const QColor&);
 
 } // namespace halfscope
