@@ -262,17 +262,24 @@ void TestFailingAllocations::addsLanesWholeOrNotAtAll() {
         RunBatch next = news();
         if (known) next.metrics.clear();
         if (lanes == 3) next.lanes.clear();
+        next.lanes.push_back({"other", "other", 0, 20, {}}); // takes nothing that was left over
         run.append(std::move(next));
         const MetricId own = run.now().metricNamed("own");
-        QCOMPARE(run.now().laneCount(), 3);
-        QCOMPARE(run.now().totals(2).last().step, int64_t{50});
-        QCOMPARE(run.now().totals(2).last().lane, 2);
-        RunBatch values;
-        values.rows.push_back(rowAt(51, 2));
-        values.samples.push_back({51, 2, own, 3.5});
-        run.append(std::move(values));
-        QCOMPARE(run.column(2, metric::Loss).size(), int64_t{51});
-        QCOMPARE(run.column(2, own).at(51), std::optional(3.5));
+        QCOMPARE(run.now().laneCount(), 4);
+        for (const auto& [lane, forked] : {std::pair{2, int64_t{50}}, std::pair{3, int64_t{20}}}) {
+            QCOMPARE(run.now().totals(lane).last().step, forked);
+            QCOMPARE(run.now().totals(lane).last().lane, lane);
+            QCOMPARE(run.now().gradients(lane).lastStep(), forked);
+            for (MetricId id = 0; id < metric::kKnown; ++id)
+                QCOMPARE(run.column(lane, id).lastStep(), forked);
+            RunBatch values;
+            values.rows.push_back(rowAt(forked + 1, lane));
+            values.samples.push_back({forked + 1, lane, own, 3.5});
+            run.append(std::move(values));
+            QCOMPARE(run.now().gradients(lane).lastStep(), forked + 1);
+            QCOMPARE(run.column(lane, metric::Loss).size(), forked + 1);
+            QCOMPARE(run.column(lane, own).at(forked + 1), std::optional(3.5));
+        }
         QCOMPARE(run.column(0, metric::Loss).size(), int64_t{100});
         if (!failed) break;
     }
