@@ -43,6 +43,8 @@ private slots:
     void cacheOfOthers();
     void cacheStaysSmall();
     void searchOfLibraries();
+    void foldersThatCannotBeListed_data();
+    void foldersThatCannotBeListed();
     void librariesOfPython();
     void versionsOfLibraries();
     void whatDnnNeeds();
@@ -284,6 +286,30 @@ void TestCudaSetup::searchOfLibraries() {
     QVERIFY(QFile::remove(inWheel));
     QVERIFY(open().reason.english().ends_with("/libhalfscope_sought.so.1: file too short"));
     qunsetenv("HALFSCOPE_CUDA_LIBRARIES");
+}
+
+void TestCudaSetup::foldersThatCannotBeListed_data() {
+    QTest::addColumn<QString>("folder");
+    QTest::newRow("missing") << QStringLiteral("none");
+    QTest::newRow("a file") << QStringLiteral("file");
+    QTest::newRow("below a file") << QStringLiteral("file/lib");
+    QTest::newRow("a link to itself") << QStringLiteral("loop");
+    QTest::newRow("too long a name") << QString(300, QLatin1Char('x'));
+}
+
+// The search goes on in the next folder.
+void TestCudaSetup::foldersThatCannotBeListed() {
+    QFETCH(QString, folder);
+    const QTemporaryDir root;
+    QVERIFY(QFile(root.filePath("file")).open(QIODevice::WriteOnly));
+    QVERIFY(QFile::link("loop", root.filePath("loop")));
+    QVERIFY(QDir(root.path()).mkpath("site/nvidia/cublas/lib"));
+    qputenv("HALFSCOPE_CUDA_LIBRARIES",
+            (root.filePath(folder) + ":" + root.filePath("site")).toUtf8());
+    const std::vector<std::string> folders = libraryFolders();
+    qunsetenv("HALFSCOPE_CUDA_LIBRARIES");
+    const std::string inWheel = root.filePath("site/nvidia/cublas/lib").toStdString();
+    QVERIFY(std::find(folders.begin(), folders.end(), inWheel) != folders.end());
 }
 
 // Libraries that came with the python3 of the PATH, a link to the one of an environment that is not
