@@ -98,7 +98,8 @@ RunConfig experimentAt(const std::string& path) {
     const bool folder = file != path;
     if (folder && !saved && !ignored) // else the reader says what is wrong with the file
         throw InputError(phrase("Files", "%1: the folder holds no saved run (experiment.json), no "
-                                         "files of MNIST and no folders of pictures"),
+                                         "files of MNIST, no shards (.tar) and no folders of "
+                                         "pictures"),
                          pathText(path));
     return readConfig(file);
 }

@@ -162,7 +162,8 @@ OpenedFile readAny(const QString& path, const RunConfig& settings) {
     if (auto onData = experimentOn(path.toStdString())) return {path, false, std::move(onData)};
     if (file.isDir())
         throw InputError(phrase("Files", "%1: the folder holds no saved run (experiment.json), no "
-                                         "files of MNIST and no folders of pictures"),
+                                         "files of MNIST, no shards (.tar) and no folders of "
+                                         "pictures"),
                          pathText(path.toStdString()));
     return namesArrays(path) ? readArrays(path, settings) : readExperiment(path);
 }
