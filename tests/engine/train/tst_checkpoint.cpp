@@ -17,6 +17,7 @@
 #include "tests/support/thrown.h"
 #include "tests/support/training.h"
 
+#include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
@@ -84,6 +85,17 @@ QByteArray contentOf(const std::string& path) {
 void write(const std::string& path, const QByteArray& content) {
     QFile file(QString::fromStdString(path));
     QVERIFY(file.open(QIODevice::WriteOnly) && file.write(content) == content.size());
+}
+
+qsizetype openFiles() {
+    return QDir("/proc/self/fd").entryList(QDir::AllEntries | QDir::System).size();
+}
+
+/// By this process, to files of any kind; 0 where the system does not tell.
+qint64 bytesWritten() {
+    for (const QByteArray& line : contentOf("/proc/self/io").split('\n'))
+        if (line.startsWith("wchar: ")) return line.mid(7).toLongLong();
+    return 0;
 }
 
 } // namespace
@@ -342,7 +354,11 @@ void TestCheckpoint::canBeCancelled() {
         stop.request_stop(); // once it is in memory
         return bytes;
     });
+    const qsizetype open = openFiles();
+    const qint64 written = bytesWritten();
     QVERIFY_THROWS_EXCEPTION(Cancelled, readKept(kept, "run"));
+    QCOMPARE(openFiles(), open);
+    QVERIFY(bytesWritten() - written < static_cast<qint64>(bytes.size()));
     QVERIFY_THROWS_EXCEPTION(Cancelled, sha256(large));
     QCOMPARE(sha256("").size(), size_t{64}); // what is short is done before anyone could wait
 }
