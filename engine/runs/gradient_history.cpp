@@ -111,8 +111,8 @@ void GradientHistory::stepDone(const StepRow& row) {
         m_waiting.pop_front();
     }
     follow(row);
-    m_lastStep = row.step;
     countSkip(row);
+    m_lastStep = row.step; // last: a row that there was no memory for is not done
 }
 
 /// What the row of a step without a count of its own tells.
@@ -123,7 +123,6 @@ void GradientHistory::follow(const StepRow& row) {
     if (m_current->counted == row.step) m_infSkips = skipped;
     const auto scale = static_cast<double>(row.scale());
     if (scale == m_scale && !(infinite && m_infSkips && !skipped)) return;
-    m_scale = scale;
     const double octaves = m_source ? std::log2(scale / m_source->scale) : 0;
     if (m_source && std::isfinite(octaves)) {
         begin(row.step, m_source->shares.scaled(octaves, m_source->type == DType::F16),
@@ -132,6 +131,7 @@ void GradientHistory::follow(const StepRow& row) {
         close(row.step);
         m_current.reset();
     }
+    m_scale = scale; // last: where there was no memory, the scale is still new to the next row
 }
 
 void GradientHistory::countSkip(const StepRow& row) {

@@ -21,6 +21,7 @@
 #include <QTest>
 
 #include <atomic>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <new>
@@ -59,6 +60,7 @@ private slots:
     void endsWithAnError();
     void appendsRowsWholeOrNotAtAll();
     void addsLanesWholeOrNotAtAll();
+    void gradientsFollowTheScaleLater();
 
 private:
     std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
@@ -207,10 +209,11 @@ void TestFailingAllocations::appendsRowsWholeOrNotAtAll() {
                 RunBatch batch;
                 batch.rows.push_back(rowAt(step, lane));
                 const uint64_t version = run.version();
-                if (failsAt(call - made, [&] { run.append(std::move(batch)); }))
-                    lacking.emplace(step, lane);
+                const bool failed = failsAt(call - made, [&] { run.append(std::move(batch)); });
+                if (failed) lacking.emplace(step, lane);
                 made += s_calls;
                 QVERIFY(run.version() > version);
+                QCOMPARE(run.now().gradients(lane).lastStep(), failed ? step - 1 : step);
             }
         failures += static_cast<int>(lacking.size());
         QVERIFY(lacking.size() <= 1);
@@ -284,6 +287,36 @@ void TestFailingAllocations::addsLanesWholeOrNotAtAll() {
         if (!failed) break;
     }
     QVERIFY(failures > 10);
+}
+
+/// A scale that a lost row brought moves them with the next row.
+void TestFailingAllocations::gradientsFollowTheScaleLater() {
+    constexpr size_t kBucket = 20;
+    int failures = 0;
+    for (int64_t call = 1;; ++call) {
+        GradientHistory history;
+        GradientRange counted;
+        counted.step = 1;
+        counted.outputs.buckets[kBucket] = 100;
+        history.add(counted);
+        bool failed = false;
+        int64_t made = 0;
+        for (int64_t step = 1; step <= 60; ++step) {
+            const int64_t doubled = (step - 1) / 2; // every other step
+            StepRow row(step, 0);
+            row.set(metric::Scale, std::ldexp(1.0, static_cast<int>(doubled)));
+            const bool lost = failsAt(call - made, [&] { history.stepDone(row); });
+            made += s_calls;
+            failed = failed || lost;
+            const auto column = history.at(step);
+            QCOMPARE(column.has_value(), !lost);
+            if (lost) continue;
+            QCOMPARE(column->shares.buckets[kBucket + static_cast<size_t>(doubled)], 1.0F);
+        }
+        if (!failed) break;
+        ++failures;
+    }
+    QVERIFY(failures > 3);
 }
 
 } // namespace tst_failing_allocations
