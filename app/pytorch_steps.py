@@ -19,7 +19,6 @@ ANSWERS = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)  # compilers that PyTorch starts may print
 
 ROUND_SECONDS = 0.05  # or one step
-SETTLE_SECONDS = 0.02  # for the threads of others, which wait for work before they sleep
 EAGER_LIMIT, COMPILE_LIMIT = 20, 180  # seconds for the first steps; float16 takes a CPU minutes
 
 
@@ -56,7 +55,7 @@ class Way:
             return experiment.loss_of(experiment.forward(model, x), target)
 
         self.scored = torch.compile(scored) if way == "compiled" else scored
-        self.steps = 1
+        self.steps, self.warm_steps = 1, 0
         signal.alarm(COMPILE_LIMIT if way == "compiled" else EAGER_LIMIT)
         try:
             for _ in range(3):  # compiles; touches all memory
@@ -64,6 +63,7 @@ class Way:
         finally:
             signal.alarm(0)
         self.steps = max(1, int(ROUND_SECONDS / one))
+        self.warm_steps = self.steps // 4  # threads and caches of what ran before in the round
 
     def autocast(self):
         dtype = self.settings.get("autocast")
@@ -73,9 +73,13 @@ class Way:
         """Of a step."""
         tf32 = self.settings.get("tf32", False)
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
-        time.sleep(SETTLE_SECONDS)
+        self.run(self.warm_steps)
         start = time.perf_counter()
-        for _ in range(self.steps):
+        self.run(self.steps)
+        return (time.perf_counter() - start) / self.steps
+
+    def run(self, steps):
+        for _ in range(steps):
             self.optimizer.zero_grad(set_to_none=True)
             with self.autocast():
                 loss = self.scored(self.x, self.target)
@@ -84,7 +88,6 @@ class Way:
             self.scaler.update()
         if self.device == "cuda":
             torch.cuda.synchronize()
-        return (time.perf_counter() - start) / self.steps
 
 
 def batch(request, device):
