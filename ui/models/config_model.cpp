@@ -12,6 +12,7 @@ namespace halfscope {
 namespace {
 constexpr int kNotRunning = -1;
 constexpr const char* kStepsKey = "run.steps";
+constexpr const char* kPaceKey = "run.pace";
 } // namespace
 
 ConfigModel::ConfigModel(QObject* parent) : QAbstractListModel(parent) {
@@ -172,6 +173,13 @@ void ConfigModel::setRunning(const RunConfig& config) {
 void ConfigModel::clearRunning() {
     m_running.reset();
     announce();
+}
+
+bool ConfigModel::isStill(const RunConfig& config) const {
+    if (m_config.lanes.size() != config.lanes.size()) return false;
+    return std::none_of(m_rows.begin(), m_rows.end(), [&](const Row& r) {
+        return r.field->key != kPaceKey && differs(r, config);
+    });
 }
 
 bool ConfigModel::restartNeeded() const {

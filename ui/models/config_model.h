@@ -66,6 +66,8 @@ public:
     std::optional<int> editedLane(int runLane) const;
     /// What files of data say is known now, or another: rows that follow from it are shown anew.
     void dataArrived() { announce(); }
+    /// Whether the settings are still these; the pace, which no run knows of, may differ.
+    bool isStill(const RunConfig&) const;
     /// Some edits act only when the run starts again.
     bool restartNeeded() const;
 

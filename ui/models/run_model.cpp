@@ -111,6 +111,11 @@ QString RunModel::epochText() const {
     return m_run ? halfscope::epochText(m_run->now()) : QString();
 }
 
+bool RunModel::skips() const {
+    return std::any_of(m_lanes.begin(), m_lanes.end(),
+                       [](const Lane& each) { return each.status.last.skippedSoFar() > 0; });
+}
+
 QString RunModel::summary() const {
     constexpr int kNamed = 3; // lanes whose names fit
     QStringList losses, idle, often;

@@ -78,6 +78,8 @@ public:
     const LaneStatus& lane(int i) const { return m_lanes[static_cast<size_t>(i)].status; }
     /// The step that every lane has finished.
     int64_t step() const;
+    /// Whether a lane has skipped a step so far.
+    bool skips() const;
     /// How the lanes stand, in a sentence: last losses, skipped steps, and whether those are
     /// normal.
     QString summary() const;

@@ -13,6 +13,8 @@
 #include <QPainter>
 #include <QToolButton>
 
+#include <utility>
+
 namespace halfscope {
 namespace {
 constexpr int kEdge = 4; // pixels
@@ -34,12 +36,36 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
     row->setContentsMargins(kEdge + 12, 6, 8, 6);
     row->addWidget(m_text, 1);
     row->addWidget(m_close, 0, Qt::AlignTop);
-    connect(m_close, &QToolButton::clicked, this, &QWidget::hide);
+    connect(m_close, &QToolButton::clicked, this, &Banner::dismiss);
     applyColors();
     hide();
 }
 
 void Banner::showText(const QString& text) {
+    m_problem = nullptr;
+    tell(text);
+}
+
+void Banner::showProblem(const QString& text, std::function<QString()> now) {
+    m_problem = std::move(now);
+    tell(text);
+}
+
+void Banner::lookAgain() {
+    if (!m_problem) return;
+    const QString now = m_problem();
+    if (now.isEmpty())
+        hide();
+    else if (isHidden() || now != text())
+        tell(now);
+}
+
+void Banner::dismiss() {
+    m_problem = nullptr;
+    hide();
+}
+
+void Banner::tell(const QString& text) {
     m_text->setText(text);
     setAccessibleName(text);
     show();

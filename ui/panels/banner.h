@@ -4,6 +4,8 @@
 
 #include <QFrame>
 
+#include <functional>
+
 class QLabel;
 class QToolButton;
 
@@ -13,7 +15,15 @@ class Banner : public QFrame {
     Q_OBJECT
 public:
     explicit Banner(QWidget* parent = nullptr);
+    /// Stays until it is dismissed, or another text takes its place.
     void showText(const QString&);
+    /// What is wrong as long as `now` says so: it is asked at each lookAgain(), gives the sentence
+    /// as it is then, and an empty one once the cause is gone. Should the cause come back, so does
+    /// the sentence, unless it was dismissed.
+    void showProblem(const QString&, std::function<QString()> now);
+    /// Something changed that a problem may come from.
+    void lookAgain();
+    void dismiss();
     QString text() const;
 
 protected:
@@ -22,8 +32,10 @@ protected:
 
 private:
     void applyColors();
-    QLabel* m_text = nullptr;       ///< child
-    QToolButton* m_close = nullptr; ///< child
+    void tell(const QString&);
+    std::function<QString()> m_problem; ///< null: the text stays
+    QLabel* m_text = nullptr;           ///< child
+    QToolButton* m_close = nullptr;     ///< child
 };
 
 } // namespace halfscope

@@ -34,6 +34,7 @@ ExperimentController::ExperimentController(RunFactory factory, QObject* parent)
         if (run == m_number) emit failed(reason);
     });
     connect(worker, &TrainingWorker::refused, this, &ExperimentController::refused);
+    connect(worker, &TrainingWorker::notSaved, this, &ExperimentController::notSaved);
     connect(worker, &TrainingWorker::saved, this, &ExperimentController::saved);
     connect(worker, &TrainingWorker::laneSaved, this, &ExperimentController::laneSaved);
     // Repeats: a request that comes between two runs of the executor is forgotten by the second.

@@ -41,7 +41,7 @@ public:
     /// A lane that goes on from another one's present state. Comes back in a batch's change, with
     /// an Edit event, or as refused().
     void fork(int parent, const LaneConfig& lane) { m_channel->post(ForkCommand{parent, lane}); }
-    /// Writes a checkpoint after the step that is at work. Comes back as saved() or refused().
+    /// Writes a checkpoint after the step that is at work. Comes back as saved() or notSaved().
     void saveCheckpoint(const QString& path, const QString& program) {
         m_channel->post(SaveCommand{path.toStdString(), program.toStdString()});
     }
@@ -64,7 +64,11 @@ signals:
     void stateChanged(halfscope::SessionState state);
     void built();
     void failed(const halfscope::Message& reason);
+    /// What was asked of the run goes against its settings, or it cannot go on from where it was
+    /// to: the run goes on, or begins, without it.
     void refused(const halfscope::Message& reason);
+    /// A file of the run cannot be written.
+    void notSaved(const halfscope::Message& reason);
     void saved(const QString& path, qint64 step);
     void laneSaved(const QString& path, qint64 step);
 

@@ -219,7 +219,7 @@ void TrainingWorker::save() {
         writeCheckpoint(asked.path, state, asked.program);
         emit saved(QString::fromStdString(asked.path), state.step);
     } catch (const ReportedError& error) { // a full disk, say: the training goes on
-        emit refused(error.message());
+        emit notSaved(error.message());
     } catch (const std::exception&) {
         fail();
     }

@@ -32,8 +32,10 @@ signals:
     void built(halfscope::SessionInfoPtr info);
     /// The run is gone; a reset builds a new one.
     void failed(const halfscope::Message& reason, quint32 run);
-    /// A live edit was not taken, or a file not written; the run goes on.
+    /// A live edit or a fork was not taken, or a beginning not read; the run goes on.
     void refused(const halfscope::Message& reason);
+    /// A file of the run was not written.
+    void notSaved(const halfscope::Message& reason);
     /// A checkpoint of the run after so many steps is there.
     void saved(const QString& path, qint64 step);
     /// Likewise, a file of one lane.

@@ -30,7 +30,8 @@ Figures::Figures(const RunModels& models, const WindowParts& parts)
     m_clock.start();
 }
 
-void Figures::forget() {
+void Figures::forget(int64_t begin) {
+    m_begin = begin;
     m_new = false;
     m_shown.reset();
     m_news.clear();
@@ -56,23 +57,23 @@ void Figures::show(bool running, const QString& lead) {
     m_parts.transport->setFigures(run);
     m_parts.scaler->refresh(run);
     m_parts.borders->divideRight();
-    if (m_news.isEmpty() && run.step() > 0)
-        m_news = tr("Every lane learns from the same batches. No step has been skipped so far.");
+    if (m_news.isEmpty() && run.step() > m_begin)
+        m_news = run.skips()
+                     ? tr("Every lane learns from the same batches.")
+                     : tr("Every lane learns from the same batches. No step has been skipped so "
+                          "far.");
     const QString text = lead.isEmpty() ? m_news : tr("%1 %2").arg(lead, run.summary());
     if (!text.isEmpty() && text != m_parts.headline->said()) m_parts.headline->say(text);
 }
 
-void Figures::invite(qsizetype lanes, const QString& about, bool willTrain) {
-    QString text = about;
-    if (about.isEmpty() && lanes < 2)
-        text = tr("Train a network; add a lane to compare.");
-    else if (about.isEmpty() && lanes == 2)
-        text = tr("Train the same network twice, side by side.");
-    else if (about.isEmpty())
-        text =
-            tr("Train the same network %n times, side by side.", nullptr, static_cast<int>(lanes));
+void Figures::invite(const QString& text, bool willTrain, bool isLong) {
     m_parts.headline->say(willTrain ? text : tr("%1 Press Play.").arg(text),
-                          about.isEmpty() ? kTitleSize : 1);
+                          isLong ? 1 : kTitleSize);
+}
+
+void Figures::apologise(const QString& text) {
+    m_new = false;
+    m_parts.headline->say(text);
 }
 
 } // namespace halfscope

@@ -18,8 +18,8 @@ class Figures {
 public:
     Figures(const RunModels&, const WindowParts&);
 
-    /// Of another run from here on.
-    void forget();
+    /// Of another run from here on, which begins after this step: up to there it has no news.
+    void forget(int64_t begin = 0);
     /// There is something to show.
     void changed() { m_new = true; }
     /// The newest of the last `rows` events is news.
@@ -28,8 +28,10 @@ public:
     /// What there is to show, unless the figures were shown a moment ago and the run goes on.
     /// `lead`: a sentence about a run that is over, put before its outcome; otherwise empty.
     void show(bool running, const QString& lead);
-    /// Says what Play would do; `about`: the sentence on a preset that needs one.
-    void invite(qsizetype lanes, const QString& about, bool willTrain);
+    /// Says what Play would do. Sentences of a preset need more room than the others.
+    void invite(const QString& text, bool willTrain, bool isLong);
+    /// Says why there is nothing to show.
+    void apologise(const QString& text);
 
 private:
     const RunModels& m_models;
@@ -38,6 +40,7 @@ private:
     bool m_new = false;            ///< not shown yet
     std::optional<qint64> m_shown; ///< ms of m_clock; nothing yet of this run
     QString m_news;                ///< the last event in words
+    int64_t m_begin = 0;           ///< the step after which the run begins
 };
 
 } // namespace halfscope

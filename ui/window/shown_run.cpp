@@ -58,11 +58,17 @@ ShownRun::~ShownRun() = default;
 void ShownRun::connectSession() {
     connect(&m_controller, &ExperimentController::built, this, &ShownRun::showBuilt);
     connect(&m_controller, &ExperimentController::stateChanged, this, &ShownRun::showState);
-    connect(&m_controller, &ExperimentController::refused, this,
+    connect(&m_controller, &ExperimentController::refused, this, [this](const Message& reason) {
+        const bool lost = m_controller.state() == SessionState::Building &&
+                          m_begins == RunWords::Begins::FromCheckpoint;
+        if (lost) m_begins = RunWords::Begins::CheckpointLost;
+        lost ? m_parts.banner->showText(translated(reason)) : blameSettings(reason);
+    });
+    connect(&m_controller, &ExperimentController::notSaved, this,
             [this](const Message& reason) { m_parts.banner->showText(translated(reason)); });
     connect(&m_controller, &ExperimentController::failed, this, [this](const Message& reason) {
         m_models.config.clearRunning();
-        m_parts.banner->showText(translated(reason));
+        blameSettings(reason);
     });
     connect(m_parts.setup, &SetupPanel::restartRequested, this, [this] {
         const bool trains = m_controller.willTrain();
@@ -83,8 +89,29 @@ void ShownRun::connectSession() {
             m_parts.transport->setStopStep(stepsOf(config));
         m_parts.transport->pace()->setPace(config.pace);
         m_controller.setPace(config.pace);
+        m_parts.banner->lookAgain();
     });
     showState();
+}
+
+/// The reason holds for the settings as they are: other ones, or an undo, take the banner away.
+void ShownRun::blameSettings(const Message& reason) {
+    const auto now = [this, reason, config = m_models.config.config()] {
+        return m_models.config.isStill(config) ? translated(reason) : QString();
+    };
+    m_parts.banner->showProblem(translated(reason), now);
+}
+
+/// Why the settings cannot be trained with, as long as they cannot.
+void ShownRun::refuseSettings(const Message& reason) {
+    m_parts.banner->showProblem(translated(reason), [this] {
+        try {
+            checkConfig(m_models.config.config());
+            return QString();
+        } catch (const ReportedError& error) {
+            return translated(error);
+        }
+    });
 }
 
 void ShownRun::resume(std::shared_ptr<const ExperimentState> from, const RunPtr& begun,
@@ -177,10 +204,10 @@ void ShownRun::playOrPause() {
 }
 
 void ShownRun::restart() {
-    m_parts.banner->hide();
+    m_parts.banner->dismiss();
     m_stays = false;
     const BeginningReader from = std::exchange(m_from, nullptr);
-    guarded(*m_parts.banner, [&] {
+    try {
         RunConfig config = m_models.config.config();
         // what a recorded run went through comes again as it is opened, not at a reset
         if (const std::optional<RunConfig> planned = std::exchange(m_planned, std::nullopt)) {
@@ -189,9 +216,12 @@ void ShownRun::restart() {
         }
         checkConfig(config);
         m_models.config.startBuilding();
+        m_begins = from ? RunWords::Begins::FromCheckpoint : RunWords::Begins::Anew;
         m_controller.reset(config, from);
         invite();
-    });
+    } catch (const ReportedError& error) {
+        refuseSettings(error.message());
+    }
 }
 
 void ShownRun::fork(int lane, int parent) {
@@ -244,9 +274,10 @@ void ShownRun::show(Shown next) {
     updateCards();
     m_parts.borders->divideCentre();
     const auto& built = m_controller.info();
-    m_parts.transport->setBegin(built && run == m_current ? built->goesOnAfter.value_or(0) : 0);
+    const int64_t begin = built && run == m_current ? built->goesOnAfter.value_or(0) : 0;
+    m_parts.transport->setBegin(begin);
     m_parts.transport->setFigures(m_models.run);
-    m_figures.forget();
+    m_figures.forget(begin);
     if (showsSaved())
         m_figures.changed();
     else
@@ -486,43 +517,27 @@ void ShownRun::growAtLeast(int lane) {
 }
 
 void ShownRun::invite() {
-    m_figures.invite(static_cast<qsizetype>(m_models.config.config().lanes.size()), m_about,
-                     m_controller.willTrain());
+    const auto lanes = static_cast<qsizetype>(m_models.config.config().lanes.size());
+    const bool isLong = m_begins == RunWords::Begins::Anew && !m_about.isEmpty();
+    m_figures.invite(RunWords::invitation(stateNow(), lanes, m_about), m_controller.willTrain(),
+                     isLong);
 }
 
 QString ShownRun::lead() const {
     if (showsSaved()) return shownText();
-    const bool finished =
-        m_controller.state() == SessionState::Finished && m_shown.run && m_shown.run->step() > 0;
-    return finished ? tr("Finished.") : QString();
+    const bool trained = m_shown.run && m_shown.run->step() > 0 && m_controller.info();
+    if (!trained) return {};
+    switch (m_controller.state()) {
+    case SessionState::Finished: return tr("Finished.");
+    case SessionState::Failed: return tr("Ended by an error.");
+    default: return {};
+    }
 }
 
-QString ShownRun::stateText() const {
-    switch (m_controller.state()) {
-    case SessionState::Building:
-        return m_controller.playWaits() ? tr("Building the networks… Training starts when they are "
-                                             "ready, unless you press Space.")
-                                        : tr("Building the networks…");
-    case SessionState::Ready:
-        if (m_controller.info() && m_controller.info()->goesOnAfter) {
-            const auto step = static_cast<qlonglong>(*m_controller.info()->goesOnAfter);
-            const QString goesOn =
-                tr("Press Play (Space) to continue after step %1.").arg(QLocale().toString(step));
-            return showsSaved() ? tr("%1 %2").arg(shownText(), goesOn) : goesOn;
-        }
-        return showsSaved()
-                   ? tr("%1 Press Play (Space) to train it from the start.").arg(shownText())
-                   : tr("Ready. Press Play (Space).");
-    case SessionState::Running: return tr("Training.");
-    case SessionState::Paused: return tr("Paused. Press Space to continue.");
-    case SessionState::Finished:
-        if (showsSaved())
-            return tr("%1 Continue trains it for as many steps again; Reset starts over.")
-                .arg(shownText());
-        return tr("Finished. Continue trains for as many steps again; Reset starts over.");
-    case SessionState::Failed: break;
-    }
-    return tr("The run failed. Change a setting, then press Play.");
+RunWords::State ShownRun::stateNow() const {
+    const SessionInfoPtr& built = m_controller.info();
+    return {m_controller.state(), m_controller.playWaits(), m_begins,
+            built ? built->goesOnAfter : std::nullopt};
 }
 
 void ShownRun::showState() {
@@ -532,11 +547,15 @@ void ShownRun::showState() {
     emit stirred();
     const bool finished = state == SessionState::Finished;
     if (m_current && finished != m_current->info().outcome.has_value()) updateCurrent();
-    if (finished) m_figures.changed(); // the headline sums up
+    const bool failed = state == SessionState::Failed;
+    if (failed && !m_controller.info())
+        m_figures.apologise(RunWords::failedStart(m_models.run.step() > 0));
+    else if (finished || failed)
+        m_figures.changed(); // the headline sums up
     const bool waits = state == SessionState::Running || state == SessionState::Paused;
     const bool fresh = waits && m_models.run.step() == 0 && !m_figures.hasNews();
     if (fresh || state == SessionState::Building) invite(); // a first step may take seconds
-    m_parts.state->setText(stateText());
+    m_parts.state->setText(RunWords::state(stateNow(), showsSaved() ? shownText() : QString()));
 }
 
 bool ShownRun::hasUnsavedRows() const {
@@ -549,43 +568,13 @@ double ShownRun::trainedSeconds() const {
     return m_shown.run ? halfscope::trainedSeconds(m_shown.run->now()) : 0;
 }
 
-/// Which run is shown, in a sentence.
-QString ShownRun::shownText() const {
-    const RunInfo& info = m_shown.run->info();
-    const QString steps = QLocale().toString(static_cast<qlonglong>(m_shown.run->step()));
-    if (m_shown.back || info.folder.empty()) return tr("Restored: a run of %1 steps.").arg(steps);
-    QStringList lacking;
-    for (const MissingPart& each : info.missing)
-        lacking << translated(each.text());
-    const QString missing = lacking.join(QStringLiteral(", "));
-    if (info.device) {
-        const QString device = safeText(info.device->name);
-        return lacking.isEmpty() ? tr("Saved run of %1 steps, trained on %2.").arg(steps, device)
-                                 : tr("Saved run of %1 steps, trained on %2; missing: %3.")
-                                       .arg(steps, device, missing);
-    }
-    return lacking.isEmpty() ? tr("Saved run of %1 steps.").arg(steps)
-                             : tr("Saved run of %1 steps; missing: %2.").arg(steps, missing);
-}
+QString ShownRun::shownText() const { return RunWords::savedRun(*m_shown.run, m_shown.back); }
 
 void ShownRun::showDevice() {
     const SessionInfo* built = m_controller.info().get();
     const std::optional<DeviceInfo>& device = m_shown.run->info().device;
     const QString name = device ? safeText(device->name) : tr("Device not recorded");
-    QStringList lines;
-    if (!showsSaved())
-        lines << tr("Trains on %1").arg(name);
-    else if (device)
-        lines << tr("This run was trained on %1").arg(name);
-    else
-        lines << tr("The device that trained this run was not recorded.");
-    if (device && !device->libraries.empty())
-        lines << tr("With %1").arg(safeText(device->libraries));
-    if (showsSaved() && built)
-        lines << tr("Press Play to train on %1").arg(safeText(built->device.name));
-    if (built && !built->cudaReason.empty())
-        lines << tr("Why not the GPU: %1").arg(translated(built->cudaReason));
-    const QString tip = lines.join(u'\n');
+    const QString tip = RunWords::device(device, showsSaved(), built);
     m_parts.transport->setDevice(device ? &*device : nullptr, tip);
     m_parts.device->setText(name);
     m_parts.device->setToolTip(tip);

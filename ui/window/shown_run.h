@@ -8,6 +8,7 @@
 #include "ui/session/saved_run_job.h"
 #include "ui/window/figures.h"
 #include "ui/window/run_models.h"
+#include "ui/window/run_words.h"
 #include "ui/window/window_parts.h"
 
 #include <QElapsedTimer>
@@ -111,6 +112,8 @@ private:
     void prepare(const RunConfig&, const QString& preset, const QString& title,
                  const QString& about);
     void showBuilt();
+    void blameSettings(const Message& reason);
+    void refuseSettings(const Message& reason);
     void invite();
     /// Builds the networks of a run of the list: as its checkpoint has them, which is read on the
     /// training thread, else untrained ones.
@@ -122,7 +125,7 @@ private:
     /// From its first step on a run is in the list.
     void enlist();
     void showState();
-    QString stateText() const;
+    RunWords::State stateNow() const;
     /// The present settings and outcome of the run that is being trained.
     void updateCurrent();
     void updateCards();
@@ -131,7 +134,7 @@ private:
     void updateTarget();
     /// The device that trained what is shown, wherever the window names one.
     void showDevice();
-    QString shownText() const;
+    QString shownText() const; ///< a sentence on a run of the past
     bool drain();
 
     RunModels& m_models;
@@ -144,8 +147,9 @@ private:
     double m_worthSeconds = 60;
     std::optional<RunConfig> m_planned; ///< whose forks and edits come with the next build
     BeginningReader m_from;             ///< what the next build goes on from; null
-    RunPtr m_current;                   ///< of the networks that were built last; null before
-    std::optional<RunFeed> m_feed;      ///< into m_current
+    RunWords::Begins m_begins = RunWords::Begins::Anew; ///< what was built last, or is being built
+    RunPtr m_current;              ///< of the networks that were built last; null before
+    std::optional<RunFeed> m_feed; ///< into m_current
     Shown m_shown;
     bool m_stays = false;            ///< what is shown until a training takes a step
     std::map<RunId, Shown> m_others; ///< runs of the list that are not shown

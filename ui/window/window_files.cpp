@@ -509,7 +509,7 @@ bool WindowFiles::chooseResultsFolder() {
         const QString names = saveResults(folder).join(QStringLiteral(", "));
         saved = true;
         emit told(tr("Saved in %1: %2").arg(folder, names));
-        m_parts.banner->hide();
+        m_parts.banner->dismiss();
         if (!m_leftOut.isEmpty()) m_parts.banner->showText(m_leftOut);
     });
     return saved;

@@ -303,13 +303,13 @@ void TestWindowResume::savesWhatLanesHaveBecome() {
 void TestWindowResume::predictionsNeedSamples() {
     Opened opened(config());
     QVERIFY(reaches(opened.window, SessionState::Ready));
-    QSignalSpy refused(&opened.window.controller(), &ExperimentController::refused);
+    QSignalSpy notSaved(&opened.window.controller(), &ExperimentController::notSaved);
     opened.window.controller().saveLane(LaneFile::Predictions, 0, path("none.npy"), "1");
-    QTRY_COMPARE_WITH_TIMEOUT(refused.size(), 1, kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(notSaved.size(), 1, kPatience);
     QVERIFY(!QFileInfo::exists(path("none.npy")));
     QVERIFY(stepsTo(opened.window, 1)); // it goes on
     opened.window.controller().saveLane(LaneFile::StateDict, 0, path("no/such/w"), "1");
-    QTRY_COMPARE_WITH_TIMEOUT(refused.size(), 2, kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(notSaved.size(), 2, kPatience);
     QVERIFY(stepsTo(opened.window, 2));
 }
 

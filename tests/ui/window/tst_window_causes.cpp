@@ -1,0 +1,208 @@
+// What the window says of causes: a banner about settings goes with its cause and comes back with
+// it, and the headline says what Play does where a run goes on or cannot start.
+#include "engine/train/checkpoint.h"
+#include "tests/support/file_menu.h"
+#include "tests/support/opened_window.h"
+#include "ui/panels/banner.h"
+#include "ui/window/run_words.h"
+
+#include <QLabel>
+#include <QSignalSpy>
+#include <QToolButton>
+
+namespace tst_window_causes {
+
+using namespace halfscope;
+
+namespace {
+
+void set(MainWindow& window, const char* key, const QString& text) {
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf(key)), text));
+}
+
+void trigger(MainWindow& window, const char* entry) {
+    for (QAction* menu : window.menuBar()->actions())
+        for (QAction* each : menu->menu()->actions())
+            if (each->text().startsWith(QLatin1String(entry))) return each->trigger();
+    QFAIL(entry);
+}
+void undo(MainWindow& window) { trigger(window, "&Undo"); }
+void redo(MainWindow& window) { trigger(window, "&Redo"); }
+
+QString headlineOf(MainWindow& window) {
+    return window.findChild<QLabel*>(QStringLiteral("headline"))->toolTip();
+}
+
+const QString kGone = QStringLiteral("the device is gone");
+
+} // namespace
+
+class TestWindowCauses : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void refusedSettings();
+    void failedRun();
+    void dismissedStaysAway();
+    void refusedFork();
+    void unwrittenFileStays();
+    void failedStart();
+    void continuesFromACheckpoint();
+    void lostCheckpoint();
+};
+
+/// Three devices for two lanes.
+void TestWindowCauses::refusedSettings() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    set(window, "run.device", QStringLiteral("cpu,cpu,cpu"));
+    window.restart();
+    QVERIFY2(window.bannerText().contains(QStringLiteral("3 devices for 2 lanes")),
+             qPrintable(window.bannerText()));
+    set(window, "optimizer.lr", QStringLiteral("0.002")); // not the cause
+    QVERIFY(!window.bannerText().isEmpty());
+    set(window, "run.device", QStringLiteral("cpu,cpu,cpu,cpu"));
+    QVERIFY2(window.bannerText().contains(QStringLiteral("4 devices for 2 lanes")),
+             qPrintable(window.bannerText()));
+    set(window, "run.device", QStringLiteral("cpu"));
+    QCOMPARE(window.bannerText(), QString());
+    undo(window);
+    QVERIFY(!window.bannerText().isEmpty());
+}
+
+/// By what was edited while it ran.
+void TestWindowCauses::failedRun() {
+    FakeScript script;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(20), options);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    set(window, "optimizer.lr", QStringLiteral("9"));
+    script.failAt = 3;
+    window.play();
+    QVERIFY(reaches(window, SessionState::Failed));
+    QTRY_COMPARE_WITH_TIMEOUT(window.bannerText(), kGone, kPatience);
+    QTRY_VERIFY2(headlineOf(window).startsWith(QStringLiteral("Ended by an error. After step 2")),
+                 qPrintable(headlineOf(window)));
+    set(window, "run.pace", QStringLiteral("7")); // no run knows of it
+    QCOMPARE(window.bannerText(), kGone);
+    undo(window);
+    undo(window);
+    QCOMPARE(window.bannerText(), QString());
+    redo(window);
+    QCOMPARE(window.bannerText(), kGone);
+}
+
+void TestWindowCauses::dismissedStaysAway() {
+    FakeScript script;
+    script.failAt = 1;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(20), options);
+    MainWindow& window = opened.window;
+    window.play();
+    QTRY_COMPARE_WITH_TIMEOUT(window.bannerText(), kGone, kPatience);
+    auto* banner = window.findChild<Banner*>(QStringLiteral("banner"));
+    banner->findChild<QToolButton*>()->click();
+    QCOMPARE(window.bannerText(), QString());
+    set(window, "optimizer.lr", QStringLiteral("9"));
+    undo(window);
+    QCOMPARE(window.bannerText(), QString());
+}
+
+void TestWindowCauses::refusedFork() {
+    FakeScript script;
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(20), options);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(window.config().addLane());
+    window.shown().fork(2, 1);
+    QTRY_VERIFY_WITH_TIMEOUT(!window.bannerText().isEmpty(), kPatience);
+    undo(window);
+    QCOMPARE(window.bannerText(), QString());
+}
+
+/// Settings are not to blame for a disk.
+void TestWindowCauses::unwrittenFileStays() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.controller().saveCheckpoint(opened.folder.filePath("no/such/c.safetensors"), "1");
+    QTRY_VERIFY_WITH_TIMEOUT(window.bannerText().contains("cannot write"), kPatience);
+    set(window, "optimizer.lr", QStringLiteral("0.002"));
+    QVERIFY(window.bannerText().contains("cannot write"));
+}
+
+void TestWindowCauses::failedStart() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    set(window, "data.kind", QStringLiteral("csv"));
+    set(window, "data.path", opened.folder.filePath("none.csv"));
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Failed));
+    QTRY_COMPARE(headlineOf(window),
+                 QStringLiteral("Training cannot start with these settings; the reason is given "
+                                "above."));
+    undo(window);
+    undo(window);
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(trainsTo(window, 5));
+    redo(window);
+    redo(window);
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Failed));
+    QTRY_VERIFY2(headlineOf(window).endsWith(QStringLiteral("The previous run is still shown.")),
+                 qPrintable(headlineOf(window)));
+}
+
+void TestWindowCauses::continuesFromACheckpoint() {
+    RunConfig config = tinyConfig(40);
+    config.lanes[1].scaler.initScale = 1e30; // skips at first
+    Opened first(config);
+    QVERIFY(stepsTo(first.window, 13));
+    QSignalSpy saved(&first.window.controller(), &ExperimentController::saved);
+    const QString path = first.folder.filePath("c.safetensors");
+    first.window.controller().saveCheckpoint(path, QStringLiteral("1"));
+    QTRY_COMPARE_WITH_TIMEOUT(saved.size(), 1, kPatience);
+    const QString folder = first.folder.filePath("results");
+    first.window.saveResults(folder);
+    const QString expected = QStringLiteral("This run continues after step 13. Press Play.");
+    {
+        Opened alone(tinyConfig(5));
+        QVERIFY(alone.window.tryFile(path));
+        QVERIFY(reaches(alone.window, SessionState::Ready));
+        QTRY_COMPARE(headlineOf(alone.window), expected);
+    }
+    Opened withRows(tinyConfig(5));
+    MainWindow& window = withRows.window;
+    QVERIFY(window.tryFile(folder + "/checkpoint.safetensors"));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t{13}, kPatience);
+    QTest::qWait(300); // figures are shown some times a second
+    QCOMPARE(headlineOf(window), expected);
+    QVERIFY(trainsTo(window, 40));
+    QTRY_VERIFY(headlineOf(window).startsWith(QStringLiteral("Finished.")));
+}
+
+void TestWindowCauses::lostCheckpoint() {
+    RunWords::State state;
+    state.session = SessionState::Ready;
+    state.begins = RunWords::Begins::CheckpointLost;
+    QCOMPARE(RunWords::invitation(state, 2, {}),
+             QStringLiteral("The checkpoint cannot be read, so this run starts over from step 0."));
+    state.begins = RunWords::Begins::FromCheckpoint;
+    QCOMPARE(RunWords::invitation(state, 2, {}),
+             QStringLiteral("This run continues from its checkpoint."));
+}
+
+} // namespace tst_window_causes
+
+QTEST_MAIN(tst_window_causes::TestWindowCauses)
+#include "tst_window_causes.moc"

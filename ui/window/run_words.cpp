@@ -1,0 +1,98 @@
+// Whole sentences, so that each language can order its words.
+#include "ui/window/run_words.h"
+
+#include "ui/models/safe_text.h"
+#include "ui/models/translated.h"
+
+#include <QLocale>
+#include <QStringList>
+
+namespace halfscope {
+
+QString RunWords::savedRun(const Run& run, bool back) {
+    const RunInfo& info = run.info();
+    const QString steps = QLocale().toString(static_cast<qlonglong>(run.step()));
+    if (back || info.folder.empty()) return tr("Restored: a run of %1 steps.").arg(steps);
+    QStringList lacking;
+    for (const MissingPart& each : info.missing)
+        lacking << translated(each.text());
+    const QString missing = lacking.join(QStringLiteral(", "));
+    if (info.device) {
+        const QString device = safeText(info.device->name);
+        return lacking.isEmpty() ? tr("Saved run of %1 steps, trained on %2.").arg(steps, device)
+                                 : tr("Saved run of %1 steps, trained on %2; missing: %3.")
+                                       .arg(steps, device, missing);
+    }
+    return lacking.isEmpty() ? tr("Saved run of %1 steps.").arg(steps)
+                             : tr("Saved run of %1 steps; missing: %2.").arg(steps, missing);
+}
+
+QString RunWords::state(const State& state, const QString& saved) {
+    switch (state.session) {
+    case SessionState::Building:
+        return state.playWaits ? tr("Building the networks… Training starts when they are "
+                                    "ready, unless you press Space.")
+                               : tr("Building the networks…");
+    case SessionState::Ready:
+        if (state.goesOnAfter) {
+            const auto step = static_cast<qlonglong>(*state.goesOnAfter);
+            const QString goesOn =
+                tr("Press Play (Space) to continue after step %1.").arg(QLocale().toString(step));
+            return saved.isEmpty() ? goesOn : tr("%1 %2").arg(saved, goesOn);
+        }
+        return saved.isEmpty() ? tr("Ready. Press Play (Space).")
+                               : tr("%1 Press Play (Space) to train it from the start.").arg(saved);
+    case SessionState::Running: return tr("Training.");
+    case SessionState::Paused: return tr("Paused. Press Space to continue.");
+    case SessionState::Finished:
+        return saved.isEmpty()
+                   ? tr("Finished. Continue trains for as many steps again; Reset starts over.")
+                   : tr("%1 Continue trains it for as many steps again; Reset starts over.")
+                         .arg(saved);
+    case SessionState::Failed: break;
+    }
+    return tr("The run failed. Change a setting, then press Play.");
+}
+
+QString RunWords::device(const std::optional<DeviceInfo>& device, bool isSaved,
+                         const SessionInfo* built) {
+    const QString name = device ? safeText(device->name) : tr("Device not recorded");
+    QStringList lines;
+    if (!isSaved)
+        lines << tr("Trains on %1").arg(name);
+    else if (device)
+        lines << tr("This run was trained on %1").arg(name);
+    else
+        lines << tr("The device that trained this run was not recorded.");
+    if (device && !device->libraries.empty())
+        lines << tr("With %1").arg(safeText(device->libraries));
+    if (isSaved && built)
+        lines << tr("Press Play to train on %1").arg(safeText(built->device.name));
+    if (built && !built->cudaReason.empty())
+        lines << tr("Why not the GPU: %1").arg(translated(built->cudaReason));
+    return lines.join(u'\n');
+}
+
+QString RunWords::invitation(const State& state, qsizetype lanes, const QString& about) {
+    switch (state.begins) {
+    case Begins::FromCheckpoint:
+        if (!state.goesOnAfter) return tr("This run continues from its checkpoint.");
+        return tr("This run continues after step %1.")
+            .arg(QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter)));
+    case Begins::CheckpointLost:
+        return tr("The checkpoint cannot be read, so this run starts over from step 0.");
+    case Begins::Anew: break;
+    }
+    if (!about.isEmpty()) return about;
+    if (lanes < 2) return tr("Train a network; add a lane to compare.");
+    if (lanes == 2) return tr("Train the same network twice, side by side.");
+    return tr("Train the same network %n times, side by side.", nullptr, static_cast<int>(lanes));
+}
+
+QString RunWords::failedStart(bool showsOther) {
+    const QString failed =
+        tr("Training cannot start with these settings; the reason is given above.");
+    return showsOther ? tr("%1 The previous run is still shown.").arg(failed) : failed;
+}
+
+} // namespace halfscope
