@@ -6,6 +6,7 @@
 #include "ui/models/translated.h"
 #include "ui/panels/banner.h"
 #include "ui/session/experiment_controller.h"
+#include "ui/window/guarded.h"
 #include "ui/window/run_models.h"
 #include "ui/window/shown_run.h"
 #include "ui/window/window_parts.h"
@@ -135,15 +136,42 @@ Message SessionKeeper::keep() {
 
 void SessionKeeper::discard() {
     m_timer.stop();
+    m_search.reset();
     m_job.reset();
     if (m_store) m_store->discard();
 }
 
 void SessionKeeper::offerLeft() {
-    std::vector<std::shared_ptr<LeftSession>> left;
-    for (LeftSession& each : leftSessions(m_folder.toStdString()))
-        left.push_back(std::make_shared<LeftSession>(std::move(each)));
-    if (left.empty()) return;
+    const auto found = std::make_shared<LeftSessions>();
+    guarded(*m_parts.banner, [&] {
+        m_search = std::make_unique<FileJob>(
+            [found, folder = m_folder.toStdString()] {
+                for (LeftSession& each : leftSessions(folder))
+                    found->push_back(std::make_shared<LeftSession>(std::move(each)));
+            },
+            FileJob::Leaving::Abandons);
+        // through the queue: the thread may be done by now, and must not be joined by itself
+        connect(
+            m_search.get(), &FileJob::done, this, [this, found] { conclude(found); },
+            Qt::QueuedConnection);
+        if (m_search->isDone())
+            QTimer::singleShot(0, m_search.get(), [this, found] { conclude(found); });
+    });
+}
+
+void SessionKeeper::conclude(const std::shared_ptr<LeftSessions>& found) {
+    const std::unique_ptr<FileJob> search = std::move(m_search);
+    if (!search) return; // was concluded
+    const LeftSessions left = std::move(*found);
+    try {
+        search->result();
+    } catch (const std::bad_alloc&) { // they are there at the next start, too
+        return;
+    }
+    if (!left.empty()) offer(left);
+}
+
+void SessionKeeper::offer(const LeftSessions& left) {
     QStringList runs;
     for (const auto& session : left)
         for (const LeftRun& run : session->runs())

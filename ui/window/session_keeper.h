@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/runs/session_store.h"
+#include "ui/session/file_job.h"
 #include "ui/session/restore_job.h"
 
 #include <QObject>
@@ -29,7 +30,8 @@ public:
                   QWidget& window);
     ~SessionKeeper() override;
 
-    /// Asks what to do with runs of windows that ended without being closed.
+    /// Looks for runs of windows that ended without being closed, on a thread of its own: a folder
+    /// may hold many, or lie on a slow disk. Asks what to do with them when they are found.
     void offerLeft();
     /// What the window has is on disk when this returns, and stays for the next start. Why it is
     /// not; empty when it is.
@@ -46,6 +48,9 @@ signals:
     void told(const QString& text);
 
 private:
+    using LeftSessions = std::vector<std::shared_ptr<LeftSession>>;
+    void conclude(const std::shared_ptr<LeftSessions>& found);
+    void offer(const LeftSessions&);
     void look();
     void watchRuns();
     bool hasStore();
@@ -65,8 +70,9 @@ private:
     bool m_tried = false;
     Message m_told; ///< the problem that the banner told
     std::map<const Run*, std::shared_ptr<const Run>> m_watched;
-    uint64_t m_changes = ~uint64_t{0};                ///< of the list, at the last look
-    std::vector<std::shared_ptr<LeftSession>> m_left; ///< to be restored
+    uint64_t m_changes = ~uint64_t{0}; ///< of the list, at the last look
+    std::unique_ptr<FileJob> m_search; ///< for left sessions; null otherwise
+    LeftSessions m_left;               ///< to be restored
     int m_restored = 0;
     /// Sessions whose runs are in this one, once that has been asked for so far.
     std::vector<std::pair<uint64_t, std::shared_ptr<LeftSession>>> m_moving;

@@ -1,4 +1,5 @@
 // Windows that end without being closed, and what the next one offers.
+#include "engine/runs/session_file.h"
 #include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
 #include "ui/models/run_list_model.h"
@@ -6,10 +7,12 @@
 #include "ui/session/restore_job.h"
 
 #include <QAbstractButton>
+#include <QDir>
 #include <QFileInfo>
 #include <QMessageBox>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QTimer>
 
 #include <cmath>
 #include <optional>
@@ -67,6 +70,8 @@ private slots:
         QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_settings.path());
     }
     void restores();
+    void looksForThemAside();
+    void closesWhileItLooks();
     void goesOnAfterACrash();
     void restoresMoreThanMemoryHolds();
     void deletes();
@@ -99,6 +104,51 @@ void TestSessionKeeper::restores() {
         [&] { return sessionsIn(keeping(sessions).sessions.toStdString()).size() == 1; },
         kPatience));
     opened.window.close();
+}
+
+/// So many copies of a session.
+bool multiply(const QTemporaryDir& sessions, int times) {
+    const QDir folder(keeping(sessions).sessions);
+    const QString ending = QString::fromLatin1(kSessionEnding);
+    const QStringList found = folder.entryList({u'*' + ending});
+    if (found.size() != 1) return false;
+    const QString name = QFileInfo(found[0]).completeBaseName();
+    for (int i = 0; i < times; ++i)
+        if (!QFile::copy(folder.filePath(found[0]),
+                         folder.filePath(QStringLiteral("%1%2").arg(name).arg(i) + ending)))
+            return false;
+    return true;
+}
+
+/// The window goes on meanwhile.
+void TestSessionKeeper::looksForThemAside() {
+    const QTemporaryDir sessions;
+    QCOMPARE(leave(sessions, 40), int64_t{40});
+    QVERIFY(multiply(sessions, 400));
+    Opened opened(tinyConfig(7), keeping(sessions));
+    int turns = 0;
+    QTimer timer;
+    connect(&timer, &QTimer::timeout, this, [&turns] { ++turns; });
+    timer.start(1);
+    QMessageBox* box = offer(opened.window, kPatience);
+    QVERIFY(box);
+    QVERIFY2(turns > 10, qPrintable(QString::number(turns)));
+    QVERIFY(box->informativeText().contains(QStringLiteral("and more")));
+    box->reject();
+}
+
+void TestSessionKeeper::closesWhileItLooks() {
+    const QTemporaryDir sessions;
+    QCOMPARE(leave(sessions, 40), int64_t{40});
+    QVERIFY(multiply(sessions, 100));
+    {
+        Opened opened(tinyConfig(7), keeping(sessions));
+        QCoreApplication::processEvents();
+        QVERIFY(opened.window.close());
+        QVERIFY(!offer(opened.window, 100));
+    }
+    Opened again(tinyConfig(7), keeping(sessions)); // nothing is lost
+    QVERIFY(offer(again.window, kPatience));
 }
 
 /// A restored run has its networks: they can be saved, and train on with the bits of a run that
