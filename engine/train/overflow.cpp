@@ -51,6 +51,11 @@ Event makeEvent(EventKind kind, const StepRecord& record, float scaleAfter, Mess
     return event;
 }
 
+/// Of nameOfNode().
+bool isBeforeScaling(const Message& tensor) {
+    return tensor.format() == kForwardPass || tensor.format() == kLoss;
+}
+
 Message overflowText(const StepRecord& record, float scaleAfter, const Culprit& culprit) {
     Phrase what = phrase("Events", "Step %1 skipped: %2; %3.");
     if (record.flags & kFirstStepped)
@@ -63,6 +68,11 @@ Message overflowText(const StepRecord& record, float scaleAfter, const Culprit& 
     Message why(culprit.reachedInf ? phrase("Events", "%1 reached inf at loss scale %2")
                                    : phrase("Events", "%1 became nan at loss scale %2"),
                 culprit.tensor, scale);
+    if (isBeforeScaling(culprit.tensor))
+        why = {culprit.reachedInf
+                   ? phrase("Events", "%1 reached inf before the loss was scaled by %2")
+                   : phrase("Events", "%1 became nan before the loss was scaled by %2"),
+               culprit.tensor, scale};
     if (culprit.tensor.empty())
         why = {phrase("Events", "a gradient was not finite at loss scale %1"), scale};
     Message then = phrase("Events", "the scale stays");

@@ -196,7 +196,11 @@ private slots:
         Lane lane(laneConfig(Precision::AmpFp16), {{4096, 1, 1}, {batch}});
         QVERIFY(lane.step(1).flags & kSkipped);
         const std::string text = lane.events.front().text.english();
-        QVERIFY2(text.find(" reached inf at loss scale") != std::string::npos, text.c_str());
+        const std::string tensor = lane.events.front().tensor;
+        QVERIFY2(tensor.starts_with("forward pass of "), tensor.c_str());
+        QCOMPARE(text, "Step 1 skipped: " + tensor +
+                           " reached inf before the loss was scaled by 65536 (2^16); the scale "
+                           "falls to 32768 (2^15).");
     }
 
     /// The check stands before the multiplication, as in PyTorch: a gradient that only the inverse
