@@ -137,7 +137,13 @@ QString GradientView::figures(int lane) const {
 }
 
 QString GradientView::legend() const {
-    return tr("Bars: layer outputs. Line: weights. Hatched: zero or inf in fp16. Grey: subnormal.");
+    const QString what = tr("Bars: gradients of layer outputs. Line: of weights.");
+    const bool half = std::any_of(m_ranges.begin(), m_ranges.end(), [](const GradientRange& range) {
+        return range.type == DType::F16;
+    });
+    const QString marks = half ? tr("Hatched: zero or inf in fp16. Grey: subnormal.")
+                               : tr("Dotted: where fp16 turns to zero, subnormal, inf.");
+    return what + u'\n' + marks;
 }
 
 void GradientView::describe() {

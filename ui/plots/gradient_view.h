@@ -35,6 +35,8 @@ public:
     /// "0.1 % zero, 12 % subnormal" of a lane; empty before there are gradients.
     QString figures(int lane) const;
     QString heading() const;
+    /// What is drawn, in two lines.
+    QString legend() const;
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
@@ -44,7 +46,6 @@ protected:
 
 private:
     int heightFor(int barHeight) const;
-    QString legend() const;
     void describe();
     /// The left edge of 2^exponent in a row.
     double placeOf(int exponent, const QRectF& bars) const;

@@ -105,6 +105,8 @@ private slots:
         QCOMPARE(view.figures(0), QStringLiteral("20 % zero, fp16 would lose 30 %"));
         QCOMPARE(view.figures(1), QStringLiteral("50 % zero, <0.1 % subnormal"));
         QCOMPARE(view.figures(2), QString());
+        QVERIFY(view.legend().startsWith(QStringLiteral("Bars: gradients of layer outputs.")));
+        QVERIFY(view.legend().contains(QStringLiteral("Hatched: zero or inf in fp16")));
         half.weights.notFinite = 2000;
         view.setRanges({exact, half});
         QCOMPARE(view.figures(1), QStringLiteral("50 % inf or nan, 25 % zero"));
@@ -114,6 +116,7 @@ private slots:
         at(wide.outputs, -30) = 1;
         view.setRanges({exact, wide});
         QCOMPARE(view.figures(1), QStringLiteral("0 % zero, fp16 would lose 100 %"));
+        QVERIFY2(!view.legend().contains(u"Hatched"), qPrintable(view.legend())); // nothing is
         view.setLanes({QStringLiteral("fp32")});
         QCOMPARE(view.figures(0), QString());
     }
