@@ -3,6 +3,8 @@
 #include "ui/models/config_model.h"
 
 #include "engine/core/error.h"
+#include "engine/data/known_facts.h"
+#include "engine/settings/run_length.h"
 #include "ui/models/translated.h"
 
 #include <algorithm>
@@ -282,8 +284,14 @@ QVariant ConfigModel::data(const QModelIndex& index, int role) const {
     case WaitingRole:
         return m_running && r.field->effect == FieldEffect::Restart && differsFromRunning(r);
     case ErrorRole: return m_errors[static_cast<size_t>(index.row())];
+    case UnknownRole: return r.field->key == kStepsKey ? stepsUnknown() : QString();
     default: return {};
     }
+}
+
+QString ConfigModel::stepsUnknown() const {
+    if (m_config.epochs == 0 || knownFactsOf(m_config)) return {};
+    return factsPending(m_config.task) ? tr("reading…") : tr("unknown");
 }
 
 bool ConfigModel::setData(const QModelIndex& index, const QVariant& value, int role) {

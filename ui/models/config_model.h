@@ -24,7 +24,8 @@ public:
         AppliesRole,
         ChangedRole,
         WaitingRole,
-        ErrorRole
+        ErrorRole,
+        UnknownRole ///< words for a value that is not known yet; empty where it is
     };
     static constexpr int kMostLanes = static_cast<int>(kMaxLanes);
 
@@ -48,6 +49,9 @@ public:
     /// The experiment as it is now is being built; lanes that come or go from here on belong to the
     /// next run.
     void startBuilding();
+    /// Words in place of the steps that epochs come to, as long as nobody knows them: their data
+    /// are still being read, or cannot be. Empty where they are known.
+    QString stepsUnknown() const;
     /// What a run was built from. Live fields edited meanwhile are sent after it.
     void setRunning(const RunConfig&);
     void clearRunning();

@@ -14,6 +14,8 @@
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/models/translated.h"
+#include "ui/panels/count_box.h"
+#include "ui/panels/path_edit.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -24,7 +26,6 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
-#include <QSpinBox>
 #include <QStyle>
 #include <QToolButton>
 #include <limits>
@@ -33,6 +34,7 @@ namespace halfscope {
 namespace {
 constexpr int kLabelWidth = 118; // "Second optimizer" in bold
 constexpr int kEffectWidth = 40;
+constexpr double kSmall = 0.8; // of the font, beside the settings
 constexpr std::string_view kLayersKey = "precision.layers";
 constexpr std::string_view kModelKey = "model.layers";
 constexpr char kDataKey[] = "data.path";
@@ -84,13 +86,13 @@ void FieldEditor::buildControl(const Field& field) {
         m_combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
         connect(m_combo, &QComboBox::currentTextChanged, this, &FieldEditor::commit);
     } else if (fitsSpin) {
-        m_control = m_spin = make<QSpinBox>(this);
+        m_control = m_spin = make<CountBox>(this);
         m_spin->setRange(static_cast<int>(field.minimum), static_cast<int>(field.maximum));
         m_spin->setKeyboardTracking(false);
         if (field.logarithmic) m_spin->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
         m_unit = field.unit;
         if (field.key == kThreadsKey) m_spin->setSpecialValueText(tr("all"));
-        connect(m_spin, &QSpinBox::valueChanged, this, [this](int value) {
+        connect(m_spin, &CountBox::valueChanged, this, [this](int value) {
             showUnit();
             commit(QString::number(value));
         });
@@ -105,17 +107,19 @@ void FieldEditor::buildControl(const Field& field) {
 }
 
 void FieldEditor::buildLineEdit(const Field& field) {
-    m_control = m_line = make<QLineEdit>(this);
+    const bool path = field.kind == FieldKind::Path;
+    m_control = m_line = path ? make<PathEdit>(this) : make<QLineEdit>(this);
     connect(m_line, &QLineEdit::editingFinished, this, [this] {
         if (!m_line->isModified()) return;
         m_line->setModified(false); // finished: Undo means the setting from here on, not letters
         commit(m_line->text());
     });
     const bool layers = field.key == kLayersKey, model = field.key == kModelKey;
-    if (field.kind != FieldKind::Path && !layers && !model) return;
+    if (!path && !layers && !model) return;
     const QString name = translated(field.label);
     m_browse = make<QToolButton>(this);
     m_browse->setText(model ? tr("Edit…") : layers ? tr("Choose…") : tr("Browse…"));
+    m_browse->setFont(scaledFont(font(), kSmall));
     m_browse->setAccessibleName(model    ? tr("Edit %1").arg(name)
                                 : layers ? tr("Choose %1").arg(name)
                                          : tr("Choose a file for %1").arg(name));
@@ -150,7 +154,7 @@ void FieldEditor::buildRow(const Field& field) {
     m_effect->setToolTip(live ? tr("Takes effect at the next step")
                               : tr("Takes effect when the run restarts"));
     m_effect->setAccessibleName(m_effect->toolTip());
-    const QFont small = scaledFont(font(), 0.8);
+    const QFont small = scaledFont(font(), kSmall);
     m_effect->setFont(small);
     m_revert = make<QToolButton>(this);
     m_revert->setAutoRaise(true);
@@ -183,11 +187,15 @@ void FieldEditor::buildRow(const Field& field) {
     grid->setHorizontalSpacing(4);
     grid->setVerticalSpacing(1);
     grid->addWidget(m_label, 0, 0);
-    grid->addWidget(m_control, 0, 1);
     grid->addWidget(m_effect, 0, 2);
     grid->addWidget(m_revert, 0, 3);
-    if (m_browse) grid->addWidget(m_browse, 1, 1);
-    if (m_get) grid->addWidget(m_get, 2, 1);
+    if (m_browse) { // long texts have a row of their own
+        grid->addWidget(m_browse, 0, 1, Qt::AlignRight);
+        grid->addWidget(m_control, 1, 0, 1, 4);
+    } else {
+        grid->addWidget(m_control, 0, 1);
+    }
+    if (m_get) grid->addWidget(m_get, 2, 0, 1, 4, Qt::AlignLeft);
     grid->addWidget(m_error, 3, 0, 1, 4);
     grid->addWidget(m_note, 4, 0, 1, 4);
     grid->setColumnStretch(1, 1);
@@ -360,15 +368,24 @@ void FieldEditor::showValue(const QString& text) {
     if (m_combo) m_combo->setCurrentText(text);
     if (m_spin) m_spin->setValue(text.toInt());
     if (m_spin) showUnit();
+    if (m_spin) m_spin->setWords(m_index.data(ConfigModel::UnknownRole).toString());
     if (m_line && m_line->text() != text) m_line->setText(text);
     if (m_line) m_line->setModified(false);
     if (m_line && !m_line->hasFocus()) m_line->setCursorPosition(0); // a long text from its start
+    showTip();
+}
+
+/// Of a line that may be too short for its text, that comes first.
+void FieldEditor::showTip() {
+    QString tip = m_index.data(Qt::ToolTipRole).toString();
+    const QString text = m_browse ? m_line->text() : QString();
+    if (!text.isEmpty()) tip = wrappedTip(text + u'\n' + tip);
+    if (tip != m_control->toolTip()) m_control->setToolTip(tip);
 }
 
 void FieldEditor::showUnit() {
     if (m_unit.empty()) return;
-    const QString suffix = u' ' + unitFor(m_unit, m_spin->value());
-    if (m_spin->suffix() != suffix) m_spin->setSuffix(suffix);
+    m_spin->setUnit(u' ' + unitFor(m_unit, m_spin->value()));
 }
 
 bool FieldEditor::eventFilter(QObject* watched, QEvent* event) {

@@ -11,10 +11,11 @@ class QCheckBox;
 class QComboBox;
 class QLabel;
 class QLineEdit;
-class QSpinBox;
 class QToolButton;
 
 namespace halfscope {
+
+class CountBox;
 
 class FieldEditor : public QWidget {
     Q_OBJECT
@@ -52,6 +53,7 @@ private:
     void editModel();
     void showValue(const QString& text);
     void describe(const QString& problem);
+    void showTip();
     void showUnit();
     void applyColors();
 
@@ -60,7 +62,7 @@ private:
     QWidget* m_control = nullptr; ///< child; one of the four below
     QCheckBox* m_check = nullptr;
     QComboBox* m_combo = nullptr;
-    QSpinBox* m_spin = nullptr;
+    CountBox* m_spin = nullptr;
     QLineEdit* m_line = nullptr;
     Phrase m_unit;                   ///< of m_spin, for more than one
     QLabel* m_label = nullptr;       ///< child

@@ -6,6 +6,7 @@
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
 #include "ui/models/safe_text.h"
+#include "ui/panels/count_box.h"
 #include "ui/panels/pace_slider.h"
 #include "ui/panels/preset_box.h"
 #include "ui/plots/tickers.h"
@@ -21,7 +22,6 @@
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QSignalBlocker>
-#include <QSpinBox>
 #include <QToolButton>
 #include <QToolTip>
 #include <QVBoxLayout>
@@ -91,18 +91,18 @@ void TransportBar::buildButtons() {
     m_pace = make<PaceSlider>(this);
     m_row->addSpacing(4);
     m_row->addWidget(m_pace);
-    auto* label = make<QLabel>(tr("Stop at"), this);
-    m_stopAt = make<QSpinBox>(this);
+    auto* label = make<QLabel>(tr("Stop after"), this);
+    m_stopAt = make<CountBox>(this);
     m_stopAt->setObjectName(QStringLiteral("stopAt"));
     m_stopAt->setRange(1, 1000000000);
     m_stopAt->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
     m_stopAt->setKeyboardTracking(false);
-    m_stopAt->setMaximumWidth(QFontMetrics(font()).horizontalAdvance(QStringLiteral("10000000")) +
-                              40);
-    m_stopAt->setAccessibleName(tr("Stop at step"));
+    m_stopAt->setFixedWidth(QFontMetrics(font()).horizontalAdvance(QStringLiteral("10000000")) +
+                            40);
+    m_stopAt->setAccessibleName(tr("Stop after step"));
     m_stopAt->setToolTip(tr("The run ends after this step. You can change this during the run."));
     label->setBuddy(m_stopAt);
-    connect(m_stopAt, &QSpinBox::valueChanged, this,
+    connect(m_stopAt, &CountBox::valueChanged, this,
             [this](int value) { emit stopStepChosen(value); });
     m_row->addSpacing(4);
     m_row->addWidget(label);
@@ -208,7 +208,9 @@ void TransportBar::setState(SessionState state, bool playWaits) {
     applyColors();
 }
 
-void TransportBar::setStopStep(qint64 steps) {
+void TransportBar::setStopStep(qint64 steps, const QString& unknown) {
+    m_stopAt->setWords(unknown);
+    if (!unknown.isEmpty()) return;
     const QSignalBlocker quiet(m_stopAt);
     m_stopAt->setValue(static_cast<int>(std::min<qint64>(steps, m_stopAt->maximum())));
 }

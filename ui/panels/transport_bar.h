@@ -14,11 +14,11 @@ class QHBoxLayout;
 class QLabel;
 class QMenu;
 class QPushButton;
-class QSpinBox;
 class QToolButton;
 
 namespace halfscope {
 
+class CountBox;
 class PaceSlider;
 class PresetBox;
 
@@ -31,7 +31,8 @@ public:
     void showExperiment(const QString& preset, const QString& title);
     /// `playWaits`: a Play was asked for that has to wait until the run is built.
     void setState(SessionState, bool playWaits = false);
-    void setStopStep(qint64 steps);
+    /// `unknown`: words in place of a number that is not known yet, else empty; the number stays.
+    void setStopStep(qint64 steps, const QString& unknown = {});
     PaceSlider* pace() const { return m_pace; }
     /// The step that a run begins after which has no rows before it, as one from a checkpoint.
     void setBegin(qint64 step) { m_begin = step; }
@@ -73,7 +74,7 @@ private:
     QPushButton* m_play = nullptr;
     QPushButton* m_step = nullptr;
     PaceSlider* m_pace = nullptr;
-    QSpinBox* m_stopAt = nullptr;
+    CountBox* m_stopAt = nullptr;
     QLabel* m_counter = nullptr;
     QLabel* m_epoch = nullptr; ///< hidden where every step is an epoch
     QLabel* m_speeds = nullptr;

@@ -85,8 +85,7 @@ void ShownRun::connectSession() {
     connect(&m_models.config, &ConfigModel::edited, this, [this] {
         const RunConfig& config = m_models.config.config();
         // how many steps epochs have nobody knows before their data are read
-        if (config.epochs == 0 || knownFactsOf(config))
-            m_parts.transport->setStopStep(stepsOf(config));
+        m_parts.transport->setStopStep(stepsOf(config), m_models.config.stepsUnknown());
         m_parts.transport->pace()->setPace(config.pace);
         m_controller.setPace(config.pace);
         m_parts.banner->lookAgain();

@@ -2,6 +2,7 @@
 // come and go, and a control in a scrolled panel leaves the wheel alone.
 #include "tests/fake_cuda/fake_run.h"
 #include "ui/panels/field_editor.h"
+#include "ui/panels/path_edit.h"
 #include "ui/panels/section.h"
 #include "ui/panels/setup_panel.h"
 
@@ -16,6 +17,7 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTest>
+#include <QTextDocument>
 #include <QToolButton>
 #include <QWheelEvent>
 
@@ -56,6 +58,7 @@ private slots:
     void setupUnitsFollowTheNumber();
     void setupStripLeadsToLanes();
     void setupWheelScrollsOnly();
+    void pathsShowTheirEnd();
 };
 
 void TestSetupPanel::setupShowsEveryField() {
@@ -288,6 +291,32 @@ void TestSetupPanel::setupWheelScrollsOnly() {
                       Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
     QCoreApplication::sendEvent(spin, &wheel);
     QCOMPARE(spin->value(), before);
+}
+
+/// In the width of the panel, and whole while the user types.
+void TestSetupPanel::pathsShowTheirEnd() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.resize(320, 600);
+    panel.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&panel));
+    auto* path = controlOf<PathEdit>(panel, "model.weights");
+    QVERIFY(path);
+    const QString text = QStringLiteral("/data/of/a/long/project/with/<b>many</b>/folders/in/it/"
+                                        "weights-after-the-last-epoch.safetensors");
+    QVERIFY(model.setData(model.index(model.rowOf("model.weights")), text));
+    QTRY_VERIFY(path->width() > 280);
+    QVERIFY2(path->shown().endsWith(QStringLiteral("/weights-after-the-last-epoch.safetensors")),
+             qPrintable(path->shown()));
+    QVERIFY(path->shown().startsWith(QChar(0x2026)));
+    QTextDocument tip;
+    tip.setHtml(path->toolTip());
+    QVERIFY2(tip.toPlainText().startsWith(text), qPrintable(path->toolTip()));
+    const QImage brief = path->grab().toImage();
+    path->setFocus();
+    QTRY_VERIFY(path->hasFocus());
+    QCOMPARE(path->shown(), text);
+    QVERIFY(path->grab().toImage() != brief);
 }
 
 } // namespace tst_setup_panel

@@ -44,6 +44,21 @@ QString stepsOf(MainWindow& window) {
     return window.config().text(window.config().rowOf("run.steps"));
 }
 
+/// Of the last step both boxes say this, and only a number can be changed.
+bool saysOfSteps(MainWindow& window, const QString& expected) {
+    const auto* setting = qobject_cast<QSpinBox*>(window.setup().editor("run.steps")->control());
+    const auto* bar = window.findChild<QSpinBox*>(QStringLiteral("stopAt"));
+    for (const QSpinBox* box : {setting, bar}) {
+        const QString unit = box == setting ? QStringLiteral(" steps") : QString();
+        const bool number = expected[0].isDigit();
+        const QString text = number ? expected + unit : expected;
+        if (box->text() == text && box->isReadOnly() != number) continue;
+        qWarning() << box->text() << box->isReadOnly();
+        return false;
+    }
+    return true;
+}
+
 /// Trains on tables for three epochs, when it is restarted with one.
 RunConfig ofTables() {
     RunConfig config = tinyConfig(5);
@@ -93,10 +108,12 @@ void TestDataPaths::theWindowGoesOn() {
     // nobody has read it by now, least of all this thread
     QVERIFY(!knownFacts().find(window.config().config().task));
     QCOMPARE(noteOf(window), QStringLiteral("Reading the data…"));
+    QVERIFY(saysOfSteps(window, QStringLiteral("reading…"))); // one batch would be a wrong number
     timer.start(1);
     QVERIFY(QTest::qWaitFor([&] { return noteOf(window).isEmpty(); }, kPatience));
     QVERIFY2(turns > 10, qPrintable(QString::number(turns)));
     QCOMPARE(stepsOf(window), QString::number(3 * 900'000 / 100));
+    QVERIFY(saysOfSteps(window, QString::number(3 * 900'000 / 100)));
     QVERIFY(window.bannerText().isEmpty());
 }
 
@@ -115,6 +132,7 @@ void TestDataPaths::wrongPathsAreToldBesideThem() {
     QTRY_COMPARE_WITH_TIMEOUT(errorOf(window), expected, kPatience);
     QVERIFY(noteOf(window).isEmpty());
     QCOMPARE(stopAt->value(), kPlanned); // nobody knows how long an epoch is
+    QVERIFY(saysOfSteps(window, QStringLiteral("unknown")));
     const FieldEditor* editor = window.setup().editor(kPath);
     QVERIFY(editor->control()->accessibleDescription().startsWith(expected));
     QVERIFY(window.bannerText().isEmpty());

@@ -1,0 +1,22 @@
+// The number stays what it was, so that nobody hears of a change.
+#include "ui/panels/count_box.h"
+
+namespace halfscope {
+
+void CountBox::setWords(const QString& words) {
+    if (words == m_words) return;
+    m_words = words;
+    setReadOnly(!words.isEmpty());
+    setSuffix(words.isEmpty() ? m_unit : QString()); // writes the text anew, too
+}
+
+void CountBox::setUnit(const QString& suffix) {
+    m_unit = suffix;
+    if (m_words.isEmpty() && suffix != this->suffix()) setSuffix(suffix);
+}
+
+QString CountBox::textFromValue(int value) const {
+    return m_words.isEmpty() ? QSpinBox::textFromValue(value) : m_words;
+}
+
+} // namespace halfscope
