@@ -57,6 +57,7 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
     m_canvas->setMinimumSize(60, 60);
     box->addWidget(m_canvas, 1);
     m_readoutLabel = make<QLabel>(this);
+    m_readoutLabel->setObjectName(QStringLiteral("readout"));
     m_readoutLabel->setTextInteractionFlags(Qt::TextSelectableByMouse);
     // a long line is cut rather than widening the window
     m_readoutLabel->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
@@ -439,10 +440,11 @@ void CompareView::hover(QPoint pixel) {
 
 QString CompareView::readout() const { return m_readout; }
 
-/// Says which samples a table of classes counts.
-QString CompareView::tableOf(std::optional<int64_t> validated) {
-    const QString reading = tr("Rows: true classes. Columns: predicted classes. The diagonal holds "
-                               "the correct ones.");
+/// Says which samples a table of classes counts; with half as many words where room is short.
+QString CompareView::tableOf(std::optional<int64_t> validated, bool brief) {
+    const QString reading = brief ? tr("Rows: true. Columns: predicted. Diagonal: correct.")
+                                  : tr("Rows: true classes. Columns: predicted classes. The "
+                                       "diagonal holds the correct ones.");
     if (!validated) return reading;
     return (*validated == 0 ? tr("This batch.")
                             : tr("All validation samples after step %1.")
@@ -466,21 +468,35 @@ QString CompareView::explanation() const {
                   "data.");
     case ViewKind::Classes:
         if (showsSamples())
-            return tr("Validation samples. Orange marks mistakes: a frame with the predicted "
-                      "class, or the predicted character.") +
-                   u' ' + QString::fromStdString(shownTarget().caption);
-        return tableOf(m_validated);
+            return namesBehind(tr("Validation samples. Orange marks mistakes: a frame with the "
+                                  "predicted class, or the predicted character."));
+        return tableOf(m_validated, false);
     }
     return {};
 }
 
-QString CompareView::readoutText() const {
+/// The same where room is short: names of classes and formulas say more than how to read them.
+QString CompareView::briefExplanation() const {
+    if (m_kind == ViewKind::Curve) return {};
+    if (m_kind != ViewKind::Classes) return explanation();
+    if (!showsSamples()) return tableOf(m_validated, true);
+    return namesBehind(tr("Orange: mistakes."));
+}
+
+/// Those of classes, where they have names.
+QString CompareView::namesBehind(const QString& sentence) const {
+    const std::string& names = shownTarget().caption;
+    return names.empty() ? sentence : sentence + u' ' + QString::fromStdString(names);
+}
+
+QString CompareView::readoutText(const QString& about) const {
     if (m_kind != ViewKind::Painted) {
-        QString text;
+        QStringList parts;
         for (int i = 0; i < m_pictures.size() && m_kind == ViewKind::Curve; ++i)
             if (const QString caption = captionOf(i); !caption.isEmpty())
-                text += laneLetter(i) + QStringLiteral(": ") + caption + QStringLiteral("   ");
-        return text + explanation();
+                parts << laneLetter(i) + QStringLiteral(": ") + caption;
+        if (!about.isEmpty()) parts << about;
+        return parts.join(QStringLiteral("   "));
     }
     if (!m_pixel) return tr("Move the pointer over a picture to read its values.");
     QString text = tr("x %1, y %2:").arg(m_pixel->x()).arg(m_pixel->y());
@@ -494,9 +510,12 @@ QString CompareView::readoutText() const {
 }
 
 void CompareView::updateReadout() {
-    m_readout = readoutText();
-    const QString shown = m_readoutLabel->fontMetrics().elidedText(m_readout, Qt::ElideRight,
-                                                                   m_readoutLabel->width());
+    m_readout = readoutText(explanation());
+    const QFontMetrics metrics = m_readoutLabel->fontMetrics();
+    const int room = m_readoutLabel->width();
+    const QString whole =
+        metrics.horizontalAdvance(m_readout) <= room ? m_readout : readoutText(briefExplanation());
+    const QString shown = metrics.elidedText(whole, Qt::ElideRight, room);
     m_readoutLabel->setText(shown);
     m_readoutLabel->setAccessibleName(m_readout);
     m_readoutLabel->setToolTip(shown == m_readout ? QString() : m_readout);

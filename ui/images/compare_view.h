@@ -111,9 +111,11 @@ private:
     void updateReadout();
     /// Panes that are seen.
     int shownPanes() const { return m_alone ? 1 : panes(); }
-    QString readoutText() const;
-    static QString tableOf(std::optional<int64_t> validated);
+    QString readoutText(const QString& about) const;
+    static QString tableOf(std::optional<int64_t> validated, bool brief);
     QString explanation() const;
+    QString briefExplanation() const;
+    QString namesBehind(const QString& sentence) const;
     struct Grid {
         int columns = 1, rows = 1;
         int side = 0; ///< of the largest square picture in a pane

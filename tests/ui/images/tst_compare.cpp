@@ -5,6 +5,7 @@
 #include "ui/images/image_view.h"
 
 #include <QComboBox>
+#include <QLabel>
 #include <QtTest>
 
 #include <limits>
@@ -33,6 +34,7 @@ private slots:
     void formulasStandByTheirCurves();
     void mapsAreExplained();
     void samplesOrTables();
+    void captionsInLittleRoom();
     void drawingsTakeTheThemesColours();
 };
 
@@ -320,6 +322,39 @@ void TestCompare::mapsAreExplained() {
     for (const char* word : {"Blue", "dots", "Orange", "crosses"})
         QVERIFY2(view.readout().contains(QLatin1String(word)), qPrintable(view.readout()));
     QCOMPARE(view.view(0).toolTip().contains(view.readout()), true);
+}
+
+/// As wide as beside the columns of a window of 1280 pixels: names and formulas are seen whole.
+void TestCompare::captionsInLittleRoom() {
+    constexpr int kRoom = 650;
+    CompareView view;
+    view.resize(kRoom, 400);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    const auto* label = view.findChild<QLabel*>(QStringLiteral("readout"));
+    const QStringList lanes{QStringLiteral("fp32"), QStringLiteral("amp-fp16"),
+                            QStringLiteral("bf16")};
+    view.setLanes(lanes, {}, ViewKind::Classes);
+    view.setValidated(625);
+    view.setPictures(1, {constant(10, 0.5f), constant(10, 0.25f), constant(10, 0.25f)});
+    QTRY_COMPARE(label->text(),
+                 QStringLiteral("All validation samples after step 625. Rows: true. Columns: "
+                                "predicted. Diagonal: correct."));
+    Picture first = constant(20, 0.5f), truth = constant(20, 1);
+    truth.caption = "0 shirt, 1 shoe, 2 pullover, 3 dress, 4 coat, 5 sandal, 6 shirt, 7 bag";
+    view.setGalleries({first, first, first, truth});
+    view.setPictures(10, {constant(10, 0.5f), constant(10, 0.25f), constant(10, 0.25f)});
+    QCOMPARE(label->text(),
+             QStringLiteral("Orange: mistakes. ") + QString::fromStdString(truth.caption));
+    QVERIFY(view.accessibleDescription().startsWith(QStringLiteral("Validation samples.")));
+    view.setLanes(lanes, {}, ViewKind::Curve);
+    Picture curve = constant(8, 0.5f);
+    curve.caption = "y = −0.37 x² + 0.48 x − 0.47";
+    view.setPictures(1, {curve, curve, curve});
+    QVERIFY2(label->text().endsWith(QString::fromStdString(curve.caption)),
+             qPrintable(label->text()));
+    view.resize(3 * kRoom, 400);
+    QTRY_VERIFY(label->text().endsWith(QStringLiteral("Dots: samples. Curve: the prediction.")));
 }
 
 void TestCompare::samplesOrTables() {
