@@ -375,11 +375,12 @@ void FieldEditor::showValue(const QString& text) {
     showTip();
 }
 
-/// Of a line that may be too short for its text, that comes first.
+/// Of a path, which may be longer than the line, it comes first.
 void FieldEditor::showTip() {
     QString tip = m_index.data(Qt::ToolTipRole).toString();
-    const QString text = m_browse ? m_line->text() : QString();
-    if (!text.isEmpty()) tip = wrappedTip(text + u'\n' + tip);
+    const auto* path = qobject_cast<PathEdit*>(m_control);
+    if (path && !path->text().isEmpty()) tip = tr("%1\n%2").arg(path->text(), tip);
+    if (Qt::mightBeRichText(tip)) tip = Qt::convertFromPlainText(tip, Qt::WhiteSpaceNormal);
     if (tip != m_control->toolTip()) m_control->setToolTip(tip);
 }
 
