@@ -53,6 +53,36 @@ TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
     buildRight();
     setState(SessionState::Building);
     applyColors();
+    measureNames();
+}
+
+QSize TransportBar::minimumSizeHint() const {
+    const QSize now = QWidget::minimumSizeHint();
+    return {now.width() - (m_named ? m_names : 0), now.height()};
+}
+
+/// The tool tips have them as well.
+void TransportBar::showNames(bool on) {
+    m_named = on;
+    for (QPushButton* button : {m_reset, m_step})
+        button->setText(on ? button->accessibleName() : QString());
+    m_row->activate();
+}
+
+void TransportBar::measureNames() {
+    const bool named = m_named;
+    showNames(true);
+    const int with = m_row->minimumSize().width();
+    showNames(false);
+    m_names = with - m_row->minimumSize().width();
+    showNames(named);
+    updateGeometry();
+}
+
+void TransportBar::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    const bool fits = width() >= minimumSizeHint().width() + m_names;
+    if (fits != m_named) showNames(fits);
 }
 
 void TransportBar::buildPresets() {
@@ -298,6 +328,7 @@ void TransportBar::changeEvent(QEvent* event) {
          event->type() == QEvent::ApplicationPaletteChange) &&
         m_help)
         applyColors();
+    if (event->type() == QEvent::FontChange && m_help) measureNames();
     QWidget::changeEvent(event);
 }
 

@@ -43,6 +43,8 @@ public:
     /// The experiments that come with the program, in groups.
     QMenu* presetMenu() const;
     QMenu* themeMenu() const { return m_themeMenu; }
+    /// With nothing but their icons on Reset and Step, as in a narrow window.
+    QSize minimumSizeHint() const override;
 
 signals:
     void presetChosen(const QString& name);
@@ -56,6 +58,7 @@ signals:
 
 protected:
     void changeEvent(QEvent*) override;
+    void resizeEvent(QResizeEvent*) override;
     bool eventFilter(QObject*, QEvent*) override;
 
 private:
@@ -67,6 +70,8 @@ private:
     void applyColors();
     void showSpeeds();
     void showEpoch(const QString& text);
+    void showNames(bool on);
+    void measureNames();
 
     QHBoxLayout* m_row = nullptr;   ///< owned by this widget
     PresetBox* m_presets = nullptr; ///< child, as all below
@@ -85,6 +90,8 @@ private:
     QActionGroup* m_themes = nullptr;
     QStringList m_speedForms; ///< the same figures, from the fullest form to the shortest
     bool m_stops = false;     ///< the large button does
+    bool m_named = true;      ///< Reset and Step are
+    int m_names = 0;          ///< pixels that their names take
     qint64 m_begin = 0;
 };
 

@@ -67,6 +67,7 @@ private slots:
     void transportShowsForeignExperiments();
     void transportFigures();
     void transportTellsEpochs();
+    void transportInANarrowWindow();
     void transportFiguresInLittleRoom();
     void scalerCards();
     void longScaleMakesNoCardWider();
@@ -213,8 +214,33 @@ void TestPanels::transportTellsEpochs() {
     QVERIFY(!label->isVisible());
 }
 
+/// Of a projector that magnifies twice: names give way to icons, and nothing is cut off.
+void TestPanels::transportInANarrowWindow() {
+    QWidget holder;
+    TransportBar bar(&holder);
+    holder.resize(1600, 100);
+    holder.show();
+    FedModel run;
+    run.start({"fp32", "amp-fp16"});
+    bar.setFigures(run);
+    const auto* reset = bar.findChild<QPushButton*>(QStringLiteral("reset"));
+    const auto* help = bar.findChild<QToolButton*>(QStringLiteral("help"));
+    bar.resize(1400, 50);
+    QTRY_COMPARE(reset->text(), QStringLiteral("Reset"));
+    const int least = bar.minimumSizeHint().width();
+    bar.resize(least, 50);
+    QTRY_COMPARE(reset->text(), QString());
+    QCOMPARE(reset->accessibleName(), QStringLiteral("Reset"));
+    QTRY_VERIFY2(help->geometry().right() < least, qPrintable(QString::number(help->x())));
+    QCOMPARE(bar.minimumSizeHint().width(), least);
+    bar.resize(1400, 50);
+    QTRY_COMPARE(reset->text(), QStringLiteral("Reset"));
+    QCOMPARE(bar.minimumSizeHint().width(), least);
+}
+
 void TestPanels::transportFiguresInLittleRoom() {
-    TransportBar bar;
+    QWidget holder; // a window of its own would keep room for names
+    TransportBar bar(&holder);
     FedModel run;
     run.start({"fp32", "amp-fp16"});
     StepRecord a, b;
@@ -223,13 +249,12 @@ void TestPanels::transportFiguresInLittleRoom() {
     a.deviceSeconds = 1.0 / 110968;
     b.deviceSeconds = 1.0 / 12670;
     run.append(std::vector{a, b}, {});
-    bar.show();
+    holder.show();
     bar.setFigures(run);
     auto* speeds = bar.findChild<QLabel*>(QStringLiteral("speeds"));
     QStringList forms;
     for (int width = 1600; width >= 500; width -= 10) {
-        bar.resize(width, 50);
-        QTRY_COMPARE(bar.width(), std::max(width, bar.minimumSizeHint().width()));
+        bar.resize(std::max(width, bar.minimumSizeHint().width()), 50);
         QCoreApplication::processEvents();
         QVERIFY2(speeds->sizeHint().width() <= speeds->width() || speeds->text().isEmpty(),
                  qPrintable(speeds->text()));
