@@ -438,6 +438,15 @@ void CompareView::hover(QPoint pixel) {
     updateReadout();
 }
 
+QImage CompareView::picture() {
+    constexpr int kFine = 2; // as pictures of the plots are
+    QImage image(m_canvas->size() * kFine, QImage::Format_RGB32);
+    image.setDevicePixelRatio(kFine);
+    image.fill(palette().color(QPalette::Window));
+    m_canvas->render(&image);
+    return image;
+}
+
 QString CompareView::readout() const { return m_readout; }
 
 /// Says which samples a table of classes counts; with half as many words where room is short.
@@ -477,10 +486,15 @@ QString CompareView::explanation() const {
 
 /// The same where room is short: names of classes and formulas say more than how to read them.
 QString CompareView::briefExplanation() const {
-    if (m_kind == ViewKind::Curve) return {};
-    if (m_kind != ViewKind::Classes) return explanation();
-    if (!showsSamples()) return tableOf(m_validated, true);
-    return namesBehind(tr("Orange: mistakes."));
+    switch (m_kind) {
+    case ViewKind::Painted:
+    case ViewKind::Curve: return {};
+    case ViewKind::Scatter: return tr("Across: target. Up: prediction.");
+    case ViewKind::Plane: return tr("Blue, dots: class 0. Orange, crosses: class 1.");
+    case ViewKind::Samples: return tr("All drawn from the same random numbers.");
+    case ViewKind::Classes: break;
+    }
+    return showsSamples() ? namesBehind(tr("Orange: mistakes.")) : tableOf(m_validated, true);
 }
 
 /// Those of classes, where they have names.

@@ -70,6 +70,8 @@ public:
     /// A lane's view; the last pane for index panes() - 1.
     ImageView& view(int pane);
     QString readout() const;
+    /// What is seen of the lanes and the target, with their titles; twice the size on screen.
+    QImage picture();
     /// The height, at most `most`, beyond which the pictures at this width would not grow.
     int usefulHeight(int width, int most) const;
 

@@ -414,6 +414,10 @@ bool PlotStack::exportPng(const QString& path, QString* error) {
     return drawFinely([&] { return writePlotPng(*m_plot, path, error); });
 }
 
+QImage PlotStack::picture() {
+    return drawFinely([&] { return m_plot->toPixmap(0, 0, 2.0).toImage(); });
+}
+
 double PlotStack::refreshMilliseconds() const { return m_plot->replotTime(true); }
 
 QSize PlotStack::sizeHint() const { return {760, 460}; }
@@ -557,6 +561,7 @@ void PlotStack::openMenu(const QPoint& onScreen) {
         refresh();
     });
     menu->addSeparator();
+    menu->addAction(tr("Copy picture of the plots"), this, &PlotStack::copyRequested);
     menu->addAction(tr("Save picture of the plots…"), this, &PlotStack::saveRequested);
     menu->popup(onScreen); // training is drawn meanwhile
 }

@@ -81,6 +81,7 @@ public:
     bool exportSvg(const QString& path, QString* error = nullptr);
     /// Twice the size on screen.
     bool exportPng(const QString& path, QString* error = nullptr);
+    QImage picture();
     /// Moving average of one drawing, in milliseconds.
     double refreshMilliseconds() const;
 
@@ -88,6 +89,7 @@ public:
     QSize minimumSizeHint() const override;
 
 signals:
+    void copyRequested();
     /// Index in the run's events.
     void eventClicked(int index);
     void followChanged(bool following);

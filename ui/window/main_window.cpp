@@ -190,6 +190,7 @@ void MainWindow::connectParts() {
     connect(parts.events, &EventPanel::stepChosen, parts.plots, &PlotStack::showStep);
     connect(parts.plots, &PlotStack::eventClicked, parts.events, &EventPanel::choose);
     connect(parts.plots, &PlotStack::saveRequested, m_files.get(), &WindowFiles::savePlots);
+    connect(parts.plots, &PlotStack::copyRequested, m_files.get(), &WindowFiles::copyPlots);
     connect(shown, &ShownRun::titleChanged, this, &QWidget::setWindowTitle);
     connect(shown, &ShownRun::told, this, &MainWindow::tell);
     connect(shown, &ShownRun::stirred, m_frames.get(), &FrameLoop::stir);

@@ -15,6 +15,7 @@
 #include "engine/train/saved_run.h"
 #include "engine/train/state_dict.h"
 #include "ui/dialogs/ask.h"
+#include "ui/images/compare_view.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
@@ -513,6 +514,16 @@ bool WindowFiles::chooseResultsFolder() {
         if (!m_leftOut.isEmpty()) m_parts.banner->showText(m_leftOut);
     });
     return saved;
+}
+
+void WindowFiles::copyPlots() {
+    QGuiApplication::clipboard()->setImage(m_parts.plots->picture());
+    emit told(tr("The plots were copied as a picture."));
+}
+
+void WindowFiles::copyPictures() {
+    QGuiApplication::clipboard()->setImage(m_parts.pictures->picture());
+    emit told(tr("The pictures were copied as one picture."));
 }
 
 void WindowFiles::savePlots() {

@@ -80,6 +80,9 @@ public:
     void stopLiveBoard();
     bool chooseResultsFolder(); ///< whether they were saved
     void savePlots();
+    /// To the clipboard, for slides.
+    void copyPlots();
+    void copyPictures();
     /// The settings as a Python program for PyTorch, to the clipboard.
     void copyAsPyTorch();
 

@@ -114,6 +114,10 @@ void WindowMenus::fillEdit(QMenu& edit) {
     back->setEnabled(false);
     connect(&m_shown, &ShownRun::canBringBackChanged, back, &QAction::setEnabled);
     edit.addSeparator();
+    edit.addAction(tr("Copy p&ictures"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_I), &m_files,
+                   &WindowFiles::copyPictures);
+    edit.addAction(tr("Copy picture of the p&lots"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E),
+                   &m_files, &WindowFiles::copyPlots);
     edit.addAction(tr("Copy as a PyTorch pro&gram"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
                    &m_files, &WindowFiles::copyAsPyTorch);
 }

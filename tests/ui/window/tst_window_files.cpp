@@ -2,11 +2,15 @@
 // opens again, and what it remembers of itself.
 #include "engine/io/input_file.h"
 #include "engine/step/pytorch_script.h"
+#include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/run_tables.h"
+#include "ui/images/compare_view.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
+
+#include <qcustomplot.h>
 
 #include <QAction>
 #include <QClipboard>
@@ -14,7 +18,10 @@
 #include <QGuiApplication>
 #include <QLibraryInfo>
 #include <QScreen>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSettings>
+#include <QStatusBar>
 #include <QTemporaryDir>
 #include <QTimer>
 #include <QVersionNumber>
@@ -39,6 +46,8 @@ private slots:
     void savesWhatCanBeOpened();
     void picturesOfAnyName();
     void plotsMenuSaves();
+    void copiesPictures();
+    void fitsASmallScreen();
     void copiesAPyTorchProgram();
     void remembersTheWindow();
 };
@@ -162,6 +171,47 @@ void TestWindowFiles::plotsMenuSaves() {
     });
     emit opened.window.plots().saveRequested(); // the dialog runs in here
     QVERIFY(QFileInfo::exists(path));
+}
+
+/// Twice as fine as on the screen, for slides.
+void TestWindowFiles::copiesPictures() {
+    Opened opened(tinyConfig(3));
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTo(window, 3));
+    QClipboard* clipboard = QGuiApplication::clipboard();
+    clipboard->clear();
+    QAction* plots = fileAction(window, QStringLiteral("Copy picture of the p&lots"));
+    QVERIFY(plots);
+    plots->trigger();
+    QCOMPARE(clipboard->image().size(), 2 * window.plots().findChild<QCustomPlot*>()->size());
+    QVERIFY(window.statusBar()->currentMessage().contains(QStringLiteral("copied")));
+    clipboard->clear();
+    QAction* pictures = fileAction(window, QStringLiteral("Copy p&ictures"));
+    QVERIFY(pictures);
+    pictures->trigger();
+    auto* view = window.findChild<CompareView*>();
+    const QImage copied = clipboard->image();
+    QVERIFY(copied.width() > 2 * view->width() - 40);
+    // all that is seen, the target at the right as well
+    const QColor ground = view->palette().color(QPalette::Window);
+    const ImageView& target = view->view(2);
+    const QPoint middle = target.mapTo(target.parentWidget(), target.rect().center());
+    QVERIFY(copied.pixelColor(2 * middle) != ground ||
+            copied.pixelColor(2 * middle + QPoint(20, 20)) != ground);
+    emit window.plots().copyRequested();
+    QVERIFY(clipboard->image().size() != copied.size());
+}
+
+/// Of a projector that magnifies twice: nothing has to be scrolled sideways.
+void TestWindowFiles::fitsASmallScreen() {
+    Opened opened(presetNamed("overflow").config);
+    opened.window.resize(960, 540);
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    const auto* area = qobject_cast<QScrollArea*>(opened.window.centralWidget());
+    QVERIFY(area);
+    QTRY_COMPARE(opened.window.width(), 960);
+    QTest::qWait(100);
+    QCOMPARE(area->horizontalScrollBar()->maximum(), 0);
 }
 
 void TestWindowFiles::copiesAPyTorchProgram() {
