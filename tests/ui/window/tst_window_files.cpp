@@ -18,8 +18,6 @@
 #include <QGuiApplication>
 #include <QLibraryInfo>
 #include <QScreen>
-#include <QScrollArea>
-#include <QScrollBar>
 #include <QSettings>
 #include <QStatusBar>
 #include <QTemporaryDir>
@@ -47,7 +45,6 @@ private slots:
     void picturesOfAnyName();
     void plotsMenuSaves();
     void copiesPictures();
-    void fitsASmallScreen();
     void copiesAPyTorchProgram();
     void remembersTheWindow();
 };
@@ -200,18 +197,6 @@ void TestWindowFiles::copiesPictures() {
             copied.pixelColor(2 * middle + QPoint(20, 20)) != ground);
     emit window.plots().copyRequested();
     QVERIFY(clipboard->image().size() != copied.size());
-}
-
-/// Of a projector that magnifies twice: nothing has to be scrolled sideways.
-void TestWindowFiles::fitsASmallScreen() {
-    Opened opened(presetNamed("overflow").config);
-    opened.window.resize(960, 540);
-    QVERIFY(reaches(opened.window, SessionState::Ready));
-    const auto* area = qobject_cast<QScrollArea*>(opened.window.centralWidget());
-    QVERIFY(area);
-    QTRY_COMPARE(opened.window.width(), 960);
-    QTest::qWait(100);
-    QCOMPARE(area->horizontalScrollBar()->maximum(), 0);
 }
 
 void TestWindowFiles::copiesAPyTorchProgram() {
