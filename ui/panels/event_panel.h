@@ -22,6 +22,8 @@ public:
     void addToHeading(QAction*);
     /// Chooses one of the run's events, when it has a row.
     void choose(int index);
+    /// Lets go of an event of another step, which is no longer what the plots point at.
+    void letGoBut(qint64 step);
     QSize sizeHint() const override;
 
 signals:

@@ -293,6 +293,7 @@ std::optional<qint64> PlotStack::crosshair() const { return m_crosshair->step();
 void PlotStack::pinCrosshair(std::optional<qint64> step) {
     m_crosshair->pin(step);
     moveCrosshair(step);
+    if (step) emit pinned(*step);
 }
 
 /// Only the crosshair's layer is painted again; the curves stay in their buffer.
@@ -436,9 +437,10 @@ void PlotStack::connectMouse() {
         setRange(m_dragFrom - shift, m_dragTo - shift);
     });
     connect(m_mouse.get(), &PlotMouse::clicked, this, [this](const QPointF& position) {
-        if (const auto index = m_events->eventAt(position))
+        if (const auto index = m_events->eventAt(position)) {
+            pinCrosshair(m_events->step(*index));
             Q_EMIT eventClicked(*index);
-        else if (m_lastStep > 0)
+        } else if (m_lastStep > 0)
             pinOrUnpin(nearestStep(position));
     });
     connect(m_mouse.get(), &PlotMouse::doubleClicked, this, [this] {

@@ -90,8 +90,10 @@ public:
 
 signals:
     void copyRequested();
-    /// Index in the run's events.
+    /// Index in the run's events. Its step was pinned before.
     void eventClicked(int index);
+    /// The crosshair stays at a step from here on.
+    void pinned(qint64 step);
     void followChanged(bool following);
     void smoothingChanged(double weight);
     /// Asked for in the menu.

@@ -20,7 +20,7 @@ QString newsOf(const Event& event, const RunModel& run) {
     if (event.lane < 0 || event.lane >= run.lanes() || run.lanes() < 2) return text;
     if (event.kind == EventKind::Edit) return text; // ends with it
     const QString label = laneLabel(event.lane, run.lane(event.lane).title);
-    return briefLabel(label) + QStringLiteral(": ") + text;
+    return briefLabel(label) + QStringLiteral(" \u00b7 ") + text;
 }
 
 } // namespace

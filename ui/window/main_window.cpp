@@ -188,6 +188,7 @@ void MainWindow::connectParts() {
     connect(parts.runs, &RunsPanel::deleteAsked, shown, &ShownRun::remove);
     connect(&m_models.list, &RunListModel::visibilityChanged, shown, &ShownRun::updateOverlays);
     connect(parts.events, &EventPanel::stepChosen, parts.plots, &PlotStack::showStep);
+    connect(parts.plots, &PlotStack::pinned, parts.events, &EventPanel::letGoBut);
     connect(parts.plots, &PlotStack::eventClicked, parts.events, &EventPanel::choose);
     connect(parts.plots, &PlotStack::saveRequested, m_files.get(), &WindowFiles::savePlots);
     connect(parts.plots, &PlotStack::copyRequested, m_files.get(), &WindowFiles::copyPlots);

@@ -308,6 +308,19 @@ void TestWindowUse::eventsSayWhy() {
     }
     QVERIFY(says("rounding to zero"));
     QVERIFY(!says("65504"));
+    // what is explained is what the plots point at
+    const QModelIndex chosen = panel->table()->currentIndex();
+    emit panel->table()->clicked(chosen);
+    auto* plots = window.findChild<PlotStack*>();
+    const qint64 step = chosen.data(EventModel::StepRole).toLongLong();
+    QCOMPARE(plots->crosshair().value_or(-1), step);
+    QVERIFY(says("rounding to zero"));
+    QTest::keyClick(plots, Qt::Key_Right);
+    QTest::keyClick(plots, Qt::Key_Return);
+    QCOMPARE(plots->crosshair().value_or(-1), step + 1);
+    QVERIFY(!panel->table()->currentIndex().isValid());
+    QVERIFY(panel->table()->selectionModel()->selectedRows().isEmpty());
+    QVERIFY(!says("rounding to zero"));
 }
 
 void TestWindowUse::sentencesInLittleRoom() {
