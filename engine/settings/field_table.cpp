@@ -345,8 +345,9 @@ std::vector<Field> runFields() {
             {"run.device", phrase("Settings", "Device"), kNoUnit,
              phrase("Settings", "auto takes the first CUDA device, or the CPU if there is none. "
                                 "The CPU rounds values as a GPU stores them, so it has the "
-                                "numerics of half precision but not the speed. cuda:0,cuda:1 gives "
-                                "each lane its own GPU; they work at the same time.")},
+                                "numerics of half precision; of its speed it has that of bfloat16, "
+                                "with AVX-512 BF16 or AMX. cuda:0,cuda:1 gives each lane its own "
+                                "GPU; they work at the same time.")},
             [](auto& c) -> auto& { return c.device; }),
         in(ofRun(
                {"run.threads", phrase("Settings", "CPU threads"), phrase("Settings", "threads"),
