@@ -139,21 +139,22 @@ void Loader::readInto(int64_t step, std::unique_lock<std::mutex>& lock) const {
 }
 
 /// Twice as many batches as there are workers: each has one to read and one that waits.
-void Loader::askAhead(int64_t step) const {
+void Loader::askAhead() const {
     const auto ahead = static_cast<int64_t>(2 * m_workers.size());
     m_asked.clear(); // a step that goes back asks again
-    for (int64_t next = step + 1; next <= step + ahead; ++next)
+    for (int64_t next = m_last + 1; next <= m_last + ahead; ++next)
         if (!m_entries.contains(batchNumber(next))) m_asked.push_back(next);
     if (!m_asked.empty()) m_changed.notify_all();
 }
 
-void Loader::forgetFar(int64_t step) const {
+void Loader::forgetFar() const {
     const auto ahead = static_cast<int64_t>(2 * m_workers.size());
     while (m_entries.size() > static_cast<size_t>(ahead) + kBehind) {
         auto farthest = m_entries.end();
         int64_t distance = 0;
         for (auto at = m_entries.begin(); at != m_entries.end(); ++at) {
-            const int64_t far = at->first > step ? at->first - step - ahead : step - at->first;
+            const int64_t far =
+                at->first > m_last ? at->first - m_last - ahead : m_last - at->first;
             if (at->second.done() && far > distance) {
                 distance = far;
                 farthest = at;
@@ -181,8 +182,9 @@ std::shared_ptr<const Batch> Loader::load(int64_t wanted) const {
     }
     const Entry entry = found->second;
     if (entry.error) m_entries.erase(found); // the next one who asks tries again
-    askAhead(step);
-    forgetFar(step);
+    m_last = step;
+    askAhead();
+    forgetFar();
     if (entry.error) std::rethrow_exception(entry.error);
     return entry.batch;
 }
@@ -197,6 +199,7 @@ void Loader::work() {
         m_asked.pop_front();
         try {
             if (m_entries.try_emplace(step).second) readInto(step, lock);
+            forgetFar();                  // whoever asks may be long in coming back
         } catch (const std::bad_alloc&) { // whoever needs the batch reads it, or says so
         }
     }

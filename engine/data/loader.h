@@ -79,8 +79,8 @@ private:
     EpochOrder orderOf(int64_t epoch) const;
     std::shared_ptr<const Batch> read(int64_t step) const;
     void readInto(int64_t step, std::unique_lock<std::mutex>& lock) const;
-    void askAhead(int64_t step) const;
-    void forgetFar(int64_t step) const;
+    void askAhead() const;
+    void forgetFar() const;
     void work();
 
     std::unique_ptr<const Dataset> m_dataset;
@@ -90,6 +90,7 @@ private:
     mutable std::condition_variable m_changed;
     mutable std::map<int64_t, Entry> m_entries;     ///< by batch number
     mutable std::deque<int64_t> m_asked;            ///< for workers
+    mutable int64_t m_last = 0;                     ///< the batch that was asked for last
     mutable std::map<int64_t, EpochOrder> m_orders; ///< by epoch
     bool m_ending = false;
     std::stop_source m_stop; ///< of reads that workers have begun
