@@ -97,10 +97,7 @@ RunConfig experimentAt(const std::string& path) {
         if (auto made = experimentOn(path)) return *std::move(made);
     const bool folder = file != path;
     if (folder && !saved && !ignored) // else the reader says what is wrong with the file
-        throw InputError(phrase("Files", "%1: the folder holds no saved run (experiment.json), no "
-                                         "files of MNIST, no shards (.tar) and no folders of "
-                                         "pictures"),
-                         pathText(path));
+        throw nothingInFolder(path);
     return readConfig(file);
 }
 

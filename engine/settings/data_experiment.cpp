@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/shape.h"
+#include "engine/core/text.h"
 #include "engine/data/dataset.h"
 #include "engine/settings/run_length.h"
 
@@ -138,6 +139,13 @@ std::optional<RunConfig> experimentOn(const std::string& path) {
     config.epochs = std::clamp((kWantedSteps + perEpoch - 1) / perEpoch, kLeastEpochs, kMostEpochs);
     config.title = titleOf(path);
     return config;
+}
+
+InputError nothingInFolder(const std::string& path) {
+    return InputError(phrase("Files",
+                             "%1: the folder holds no saved run (experiment.json), no "
+                             "files of MNIST, no shards (.tar) and no folders of pictures"),
+                      pathText(path));
 }
 
 } // namespace halfscope

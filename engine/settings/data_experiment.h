@@ -1,6 +1,7 @@
 // A first experiment on data of the user's: what to try when all that is known is the data.
 #pragma once
 
+#include "engine/core/error.h"
 #include "engine/data/dataset.h"
 #include "engine/settings/run_config.h"
 
@@ -14,6 +15,8 @@ namespace halfscope {
 /// amp-fp16. Nothing where no data set knows the path. Reads what the facts need, from any thread.
 /// InputError where the data cannot be used.
 std::optional<RunConfig> experimentOn(const std::string& path);
+/// Of a folder that holds neither such data nor a saved run.
+InputError nothingInFolder(const std::string& path);
 
 /// model.layers for samples of indices with a class each: two layers of a transformer's encoder.
 std::string encoderLayers(const DataFacts&);

@@ -161,11 +161,7 @@ OpenedFile readAny(const QString& path, const RunConfig& settings) {
         return readExperiment(file.dir().filePath(kExperimentFile));
     if (namesPicture(path)) return checkPicture(path);
     if (auto onData = experimentOn(path.toStdString())) return {path, false, std::move(onData)};
-    if (file.isDir())
-        throw InputError(phrase("Files", "%1: the folder holds no saved run (experiment.json), no "
-                                         "files of MNIST, no shards (.tar) and no folders of "
-                                         "pictures"),
-                         pathText(path.toStdString()));
+    if (file.isDir()) throw nothingInFolder(path.toStdString());
     return namesArrays(path) ? readArrays(path, settings) : readExperiment(path);
 }
 
