@@ -75,7 +75,7 @@ PyTorchSteps::PyTorchSteps(const std::string& python, bool cuda, int threads,
     if (m_signals.interrupted()) return;
     if (!hello.is_object()) refuse(python, "is no Python");
     if (hello.contains("error")) refuse(python, hello["error"].get<std::string>());
-    m_version = hello["version"].get<std::string>();
+    m_version = hello.value("version", std::string());
 }
 
 PyTorchSteps::~PyTorchSteps() {

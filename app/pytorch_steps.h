@@ -35,7 +35,7 @@ public:
     const std::string& version() const { return m_version; } ///< of PyTorch
     /// Makes ready a row's network in each lane that PyTorch has, and takes first steps, which
     /// compile for up to minutes. Ways that fail are noted with their reason. EngineError where the
-    /// process ends.
+    /// process ends; InputError where PyTorch has none of the lanes.
     void prepare(const StepCase&, const std::vector<LaneConfig>&);
     /// Times each way once. EngineError as prepare().
     void round();

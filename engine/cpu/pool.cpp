@@ -232,7 +232,8 @@ void halvingIndex(const CpuCall& call, const PoolPlan& p) {
         auto* const index = reinterpret_cast<int32_t*>(spare);
         if (inPlace && !hasPixelsAfter(p, n)) {
             float* const own = spare - alignedFloats(p.pixels());
-            in = std::copy_n(in, p.pixels(), own) - p.pixels();
+            std::copy_n(in, p.pixels(), own);
+            in = own;
         }
         largestOfFour(p, in, index);
         std::copy_n(index, p.windows(), out + n * p.windows());

@@ -50,6 +50,13 @@ inline std::vector<GradientHistory> gradientsOf(MainWindow& window) {
     return all;
 }
 
+/// Of a window whose trainings the script stands in for.
+inline WindowOptions played(FakeScript& script) {
+    WindowOptions options;
+    options.factory = fakeFactory(script);
+    return options;
+}
+
 /// A window on a small real experiment, ready to train.
 struct Opened {
     QTemporaryDir folder;

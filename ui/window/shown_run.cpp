@@ -61,8 +61,9 @@ void ShownRun::connectSession() {
     connect(&m_controller, &ExperimentController::refused, this, [this](const Message& reason) {
         const bool lost = m_controller.state() == SessionState::Building &&
                           m_begins == RunWords::Begins::FromCheckpoint;
-        if (lost) m_begins = RunWords::Begins::CheckpointLost;
-        lost ? m_parts.banner->showText(translated(reason)) : blameSettings(reason);
+        if (!lost) return blameSettings(reason);
+        m_begins = RunWords::Begins::CheckpointLost;
+        m_parts.banner->showText(translated(reason));
     });
     connect(&m_controller, &ExperimentController::notSaved, this,
             [this](const Message& reason) { m_parts.banner->showText(translated(reason)); });

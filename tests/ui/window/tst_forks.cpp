@@ -145,9 +145,7 @@ void TestForks::savedRunGoesTheSameWay() {
 
 void TestForks::whatCannotBeForkedIsRefused() {
     FakeScript script;
-    WindowOptions options;
-    options.factory = fakeFactory(script);
-    Opened opened(tinyConfig(kSteps), options);
+    Opened opened(tinyConfig(kSteps), played(script));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
     window.setup().addLane();

@@ -146,9 +146,7 @@ void TestKeptRun::itTakesTurns() {
 void TestKeptRun::whatFailedIsKeptToo() {
     FakeScript script;
     script.failAt = 6;
-    WindowOptions options;
-    options.factory = fakeFactory(script);
-    Opened opened(tinyConfig(20), options);
+    Opened opened(tinyConfig(20), played(script));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
     window.play();
@@ -318,8 +316,7 @@ void TestKeptRun::closingAsks() {
 
 void TestKeptRun::closingAsksForNoShortOrSavedRun() {
     FakeScript script;
-    WindowOptions options;
-    options.factory = fakeFactory(script);
+    WindowOptions options = played(script);
     options.askAfterSeconds = 2.5;
     { // of a millisecond each
         Opened opened(tinyConfig(2400), options);

@@ -111,8 +111,7 @@ void TestSavedAgain::withItsOwnSettings() {
 /// What is read or shown in part would be saved in part.
 void TestSavedAgain::onceItIsShown() {
     FakeScript script; // built in no time
-    WindowOptions options;
-    options.factory = fakeFactory(script);
+    WindowOptions options = played(script);
     const QString folder = copyOfResults();
     std::string rows = table::kSteps;
     StepRecord record;

@@ -112,9 +112,7 @@ void TestSavedResults::initTestCase() {
 /// And not the machine that shows it, until that trains.
 void TestSavedResults::tellsWhatTrainedIt() {
     FakeScript script;
-    WindowOptions options;
-    options.factory = fakeFactory(script);
-    Opened opened(tinyConfig(7), options);
+    Opened opened(tinyConfig(7), played(script));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
     QCOMPARE(memoriesOf(window), QStringList(2, QStringLiteral("1.5 MiB")));
@@ -158,9 +156,7 @@ void TestSavedResults::withoutSummary() {
     const QString folder = copyOfResults();
     QVERIFY(QFile::remove(QDir(folder).filePath(QStringLiteral("summary.json"))));
     FakeScript script;
-    WindowOptions options;
-    options.factory = fakeFactory(script);
-    Opened opened(tinyConfig(7), options);
+    Opened opened(tinyConfig(7), played(script));
     MainWindow& window = opened.window;
     window.openFile(folder);
     QVERIFY(showsSaved(window));

@@ -149,9 +149,7 @@ void TestSavedWindow::playMayComeBeforeIt() {
 void TestSavedWindow::playMayComeWhileItIsRead() {
     const QString folder = longResults(200000);
     FakeScript script; // built and trained in no time
-    WindowOptions options;
-    options.factory = fakeFactory(script);
-    Opened opened(tinyConfig(7), options);
+    Opened opened(tinyConfig(7), played(script));
     MainWindow& window = opened.window;
     window.shown().showBefore(true);
     QVERIFY(reaches(window, SessionState::Ready));
@@ -169,9 +167,7 @@ void TestSavedWindow::playAtTheEndCountsTrainedSteps() {
     constexpr int64_t kSteps = 200;
     const QString folder = longResults(kSteps);
     FakeScript script;
-    WindowOptions options;
-    options.factory = fakeFactory(script);
-    Opened opened(tinyConfig(7), options);
+    Opened opened(tinyConfig(7), played(script));
     MainWindow& window = opened.window;
     window.openFile(folder);
     QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved() && window.run().step() == kSteps, kPatience);

@@ -331,8 +331,7 @@ void TestWindow::statesKeepPalettes() {
 void TestWindow::errorBecomesBanner() {
     FakeScript script;
     script.failAt = 5;
-    WindowOptions options;
-    options.factory = fakeFactory(script);
+    WindowOptions options = played(script);
     {
         Opened opened(tinyConfig(20), options);
         MainWindow& window = opened.window;

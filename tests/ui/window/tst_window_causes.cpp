@@ -75,9 +75,7 @@ void TestWindowCauses::refusedSettings() {
 /// By what was edited while it ran.
 void TestWindowCauses::failedRun() {
     FakeScript script;
-    WindowOptions options;
-    options.factory = fakeFactory(script);
-    Opened opened(tinyConfig(20), options);
+    Opened opened(tinyConfig(20), played(script));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
     set(window, "optimizer.lr", QStringLiteral("9"));
@@ -99,9 +97,7 @@ void TestWindowCauses::failedRun() {
 void TestWindowCauses::dismissedStaysAway() {
     FakeScript script;
     script.failAt = 1;
-    WindowOptions options;
-    options.factory = fakeFactory(script);
-    Opened opened(tinyConfig(20), options);
+    Opened opened(tinyConfig(20), played(script));
     MainWindow& window = opened.window;
     window.play();
     QTRY_COMPARE_WITH_TIMEOUT(window.bannerText(), kGone, kPatience);
@@ -115,9 +111,7 @@ void TestWindowCauses::dismissedStaysAway() {
 
 void TestWindowCauses::refusedFork() {
     FakeScript script;
-    WindowOptions options;
-    options.factory = fakeFactory(script);
-    Opened opened(tinyConfig(20), options);
+    Opened opened(tinyConfig(20), played(script));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
     QVERIFY(window.config().addLane());

@@ -176,9 +176,7 @@ void TestWindowLanes::scaleSetByHand() {
 /// A scaler that is switched off while it trains takes its figures along, and brings them back.
 void TestWindowLanes::scalerSwitchedLive() {
     FakeScript script;
-    WindowOptions options;
-    options.factory = fakeFactory(script);
-    Opened opened(tinyConfig(1000000), options);
+    Opened opened(tinyConfig(1000000), played(script));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
     window.play();

@@ -448,9 +448,7 @@ void TestWindowUse::fontsInPixels() {
 void TestWindowUse::saysWhatIsBeingBuilt() {
     FakeScript script;
     script.slowBuild = true;
-    WindowOptions options;
-    options.factory = fakeFactory(script);
-    Opened opened(tinyConfig(20), options);
+    Opened opened(tinyConfig(20), played(script));
     MainWindow& window = opened.window;
     QTRY_VERIFY_WITH_TIMEOUT(script.building, kPatience);
     QCOMPARE(window.controller().state(), SessionState::Building);
@@ -463,9 +461,7 @@ void TestWindowUse::saysWhatIsBeingBuilt() {
 void TestWindowUse::playWaitsForTheBuild() {
     FakeScript script;
     script.slowBuild = true;
-    WindowOptions options;
-    options.factory = fakeFactory(script);
-    Opened opened(tinyConfig(20), options);
+    Opened opened(tinyConfig(20), played(script));
     MainWindow& window = opened.window;
     QTRY_VERIFY_WITH_TIMEOUT(script.building, kPatience);
     QVERIFY(QTest::qWaitForWindowActive(&window));
@@ -505,9 +501,7 @@ void TestWindowUse::playWaitsForTheBuild() {
 void TestWindowUse::firstStepOfSeconds() {
     FakeScript script;
     script.endless = true;
-    WindowOptions options;
-    options.factory = fakeFactory(script);
-    Opened opened(tinyConfig(20), options);
+    Opened opened(tinyConfig(20), played(script));
     MainWindow& window = opened.window;
     const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
     QVERIFY(reaches(window, SessionState::Ready));
