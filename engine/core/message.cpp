@@ -3,6 +3,7 @@
 
 #include "engine/core/escape.h"
 
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
