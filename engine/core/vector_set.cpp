@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -61,6 +62,8 @@ bool hasTiles() {
 }
 #endif
 
+std::atomic<bool> tilesAssumed = false;
+
 VectorSet widestWithoutTiles() {
 #if defined(__x86_64__)
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !hasF16C())
@@ -90,9 +93,11 @@ bool hasVectorSet(VectorSet set) {
     // Kept: a virtual machine leaves its processor for each question.
     static const VectorSet widest = widestWithoutTiles();
     if (set <= VectorSet::Avx512Bf16) return set <= widest;
-    static const bool tiles = widest == VectorSet::Avx512Bf16 && hasTiles();
+    static const bool tiles = tilesAssumed || (widest == VectorSet::Avx512Bf16 && hasTiles());
     return tiles;
 }
+
+void assumeTiles() { tilesAssumed = true; }
 
 VectorSet widestVectorSet() {
     static const VectorSet widest = [] {

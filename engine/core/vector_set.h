@@ -24,6 +24,9 @@ inline constexpr const char* kVectorVariable = "HALFSCOPE_CPU_VECTORS";
 
 /// Whether this machine has it.
 bool hasVectorSet(VectorSet);
+/// From now on tiles count as there: for tests that put a model in their place. Before the first
+/// question for them.
+void assumeTiles();
 /// The widest that this machine has and kVectorVariable allows; the same for the whole process.
 /// Loops that the compiler makes for several widths (vector_clones.h) do not ask: they give the
 /// same bits at each.

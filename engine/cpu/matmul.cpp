@@ -2,7 +2,8 @@
 // inner axis (weight gradients) are cut along it into a fixed number of partial sums, added in
 // order. 16-bit operands are widened tile by tile: the product of two halves is exact in f32. TF32
 // rounds f32 operands on the same way. Pairs of bfloat16 are packed instead where the processor
-// multiplies them.
+// multiplies them, and where it does so by tiles, the terms that values of other types are the sum
+// of.
 #include "engine/cpu/matmul.h"
 
 #include "engine/cpu/pair_gemm.h"
@@ -12,22 +13,10 @@
 #include "engine/cpu/tf32.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace halfscope {
 
 namespace {
-
-constexpr int64_t kTileRows = 512; ///< of a tile for the library: operand and result stay in L2
-/// Of a tile by panels: as fast as many, and what a chain reads again is still in L2.
-constexpr int64_t kPanelTileRows = 128;
-constexpr int64_t kPairRows = 16; ///< the least that a product of pairs is for
-constexpr int64_t kTileColumns = 1024;
-constexpr int64_t kDepth = 1024;     ///< inner extent taken at once for 16-bit operands
-constexpr int64_t kSplitDepth = 512; ///< inner extent of one partial product
-constexpr int64_t kMaxParts = 16;    ///< partial sums of a split product
-
-size_t areaFloats(int64_t floats) { return static_cast<size_t>(alignedFloats(floats)); }
 
 /// Widens a block of `rows` x `columns` with leading dimension `ld` to a dense f32 block, as the
 /// plan's arithmetic takes it.
@@ -56,115 +45,7 @@ void multiplyBlock(const PanelShape& shape, const uint32_t* a, int leastOfA, con
         multiplyPairsWidened(widestVectorSet(), shape, a, panels, c);
 }
 
-/// The extent of a piece where an extent is cut into `most` pieces or fewer, by powers of two, none
-/// of them smaller than `least`.
-int64_t pieceOf(int64_t extent, int64_t least, int64_t most) {
-    constexpr int64_t kStep = 16;
-    const auto fitting =
-        static_cast<uint64_t>(std::max<int64_t>(1, std::min(extent / least, most)));
-    for (auto pieces = static_cast<int64_t>(std::bit_floor(fitting)); pieces > 1; pieces /= 2) {
-        const int64_t piece = ceilDiv(ceilDiv(extent, pieces), kStep) * kStep;
-        if (extent - (pieces - 1) * piece >= least) return piece;
-    }
-    return extent;
-}
-
 } // namespace
-
-MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type), out(node.dtype) {
-    const auto& attrs = std::get<MatmulAttrs>(node.attrs);
-    transposeA = attrs.transposeA;
-    transposeB = attrs.transposeB;
-    m = node.shape[node.shape.rank() - 2];
-    n = node.shape.back();
-    k = attrs.transposeA ? a[a.rank() - 2] : a.back();
-    batch = node.elements() / std::max<int64_t>(m * n, 1);
-    tf32 = node.math == MathMode::TF32;
-    // A long inner axis over a small result has too few tiles to share among threads.
-    if (batch == 1 && k >= 2 * kSplitDepth && m * n <= 1 << 20 && k > 2 * std::max(m, n))
-        parts = std::min(kMaxParts, ceilDiv(k, kSplitDepth));
-    // By the whole of it: many rows have small tiles, but a training with many rows is large, and
-    // double sums of one or two products take three times as long as what they are for.
-    large = !isSmallGemm({m, n, k, transposeA});
-    // A few rows are not worth the packing. A split product packs its pieces of b as it goes: that
-    // takes 0 to 8 % longer than the library's from 128 columns on, and gives bits that AVX2 and
-    // AVX-512 share.
-    const bool wide = large && n >= kPanelColumns;
-    const bool splits = split() && transposeA && !transposeB && m >= kPanelColumns;
-    // The library knows no pairs: worth the packing for fewer rows.
-    pairs = wide && in == DType::BF16 && hasPairGemm(widestVectorSet()) &&
-            (split() ? splits : m >= kPairRows);
-    panels = pairs || (wide && hasPanelGemm(widestVectorSet()) &&
-                       (split() ? splits : !transposeA && m >= kPanelTileRows));
-    tileRows = panels ? kPanelTileRows : kTileRows;
-    tileColumns = panels ? n : std::min(n, kTileColumns);
-    const bool few = m <= kTileRows && n <= 2 * kTileColumns;
-    rowTiles = ceilDiv(m, tileRows);
-    if (!split() && few && m > 0 && pairs) cutPairs();
-    if (!split() && few && m > 0 && !panels) cutTile();
-    rowTiles = ceilDiv(m, tileRows);
-    columnTiles = ceilDiv(n, std::max<int64_t>(tileColumns, 1));
-}
-
-/// Cuts what would be one or two tiles for more threads. The library's order of a sum hangs on the
-/// rows of a product (AVX2) and on whether its columns are few (AVX-512), so that its products are
-/// cut into pieces of many columns; our own small ones may be cut anywhere.
-void MatmulPlan::cutTile() {
-    constexpr int64_t kLeastColumns = 128, kLeastTerms = 1 << 19;
-    constexpr int64_t kLeastRows = 16, kLeastSmallTerms = 1 << 16;
-    if (large)
-        tileColumns = pieceOf(n, kLeastColumns, m * n * k / kLeastTerms);
-    else
-        tileRows = pieceOf(m, kLeastRows, m * n * k / kLeastSmallTerms);
-}
-
-/// Columns of few rows for more threads: the bits are the same however they are cut.
-void MatmulPlan::cutPairs() {
-    constexpr int64_t kLeastColumns = 2 * kPanelColumns, kMostTiles = 16;
-    const int64_t pieces =
-        std::clamp<int64_t>(kMostTiles / rowTiles, 1, std::max<int64_t>(1, n / kLeastColumns));
-    tileColumns = ceilDiv(ceilDiv(n, pieces), kPanelColumns) * kPanelColumns;
-}
-
-int64_t MatmulPlan::chunks() const { return ceilDiv(k, kSplitDepth); }
-
-/// Blocks of the inner axis by panels.
-int64_t MatmulPlan::blockPanels() const {
-    return ceilDiv(k, kPanelDepth) * ceilDiv(n, kPanelColumns);
-}
-
-size_t MatmulPlan::packedFloats() const {
-    if (!packsB()) return 0;
-    if (pairs) // and their least exponents
-        return areaFloats(static_cast<int64_t>(panelFloats(pairsOf(k), n))) +
-               areaFloats(blockPanels());
-    return areaFloats(
-        static_cast<int64_t>(panels ? panelFloats(k, n) : static_cast<size_t>(k * n)));
-}
-
-size_t MatmulPlan::wideFloats() const {
-    if (!low()) return 0;
-    if (pairs) return areaFloats(split() ? kPairDepth * m : std::min(tileRows, m) * kPairDepth);
-    if (split()) return areaFloats(kSplitDepth * m) + areaFloats(kSplitDepth * n);
-    return areaFloats(std::min(tileRows, m) * std::min(k, kDepth));
-}
-
-size_t MatmulPlan::threadFloats() const {
-    const bool direct = split() || (!low() && out == DType::F32);
-    const size_t pieceOfB =
-        split() && panels
-            ? areaFloats(static_cast<int64_t>(panelFloats(pairs ? kPairDepth : kPanelDepth, n)))
-            : 0;
-    return wideFloats() + pieceOfB + (direct ? 0 : areaFloats(std::min(tileRows, m) * tileColumns));
-}
-
-int64_t MatmulPlan::tasks() const {
-    return split() ? parts : rowTiles * columnTiles * (packsB() ? 1 : batch);
-}
-
-size_t MatmulPlan::partialFloats() const {
-    return split() ? static_cast<size_t>(parts) * areaFloats(m * n) : 0;
-}
 
 Matmul::Matmul(const CpuCall& call, const MatmulPlan& plan)
     : m_call(call), m_plan(plan), m_scratch(scratchFloats(call)) {}
@@ -191,7 +72,7 @@ void Matmul::run() const {
             const int64_t begin = p.chunks() * part / p.parts,
                           end = p.chunks() * (part + 1) / p.parts;
             for (int64_t chunk = begin; chunk < end && !stopped(); ++chunk)
-                splitChunk(chunk * kSplitDepth, chunk > begin, thread, partial(part));
+                splitChunk(chunk * MatmulPlan::kSplitDepth, chunk > begin, thread, partial(part));
         });
         finish();
         return;
@@ -215,10 +96,12 @@ bool Matmul::runsByRows(const MatmulPlan& p) {
     return p.transposeA && !p.transposeB && p.chunks() % p.parts == 0;
 }
 
-int64_t Matmul::rowStep(const MatmulPlan& p) { return p.split() ? kSplitDepth : p.tileRows; }
+int64_t Matmul::rowStep(const MatmulPlan& p) {
+    return p.split() ? MatmulPlan::kSplitDepth : p.tileRows;
+}
 
 int64_t Matmul::rowUnit(const MatmulPlan& p) {
-    return p.split() ? p.chunks() / p.parts * kSplitDepth : p.tileRows;
+    return p.split() ? p.chunks() / p.parts * MatmulPlan::kSplitDepth : p.tileRows;
 }
 
 void Matmul::prepare() const {
@@ -259,7 +142,7 @@ void Matmul::finish() const {
 void Matmul::packB(int64_t batch) const {
     const MatmulPlan& p = m_plan;
     if (p.panels) {
-        p.pairs ? packPairPanels(batch) : packPanels(batch);
+        p.pairs ? packPairPanels(batch) : p.terms ? packTermPanels(batch) : packPanels(batch);
         return;
     }
     const int64_t rows = p.transposeB ? p.n : p.k, ld = p.ldb();
@@ -270,27 +153,38 @@ void Matmul::packB(int64_t batch) const {
     });
 }
 
+/// Some rows and columns of the result and one block of the inner axis.
+struct Matmul::Block {
+    int64_t batch, k, depth, row, rows, column, columns;
+};
+
+/// The block's panel of b at a column of the result, as the plan's arithmetic takes it.
+void Matmul::widePanel(const Block& block, int64_t column, float* panel) const {
+    const MatmulPlan& p = m_plan;
+    const int64_t base = block.batch * p.k * p.n, depth = block.depth,
+                  columns = std::min(kPanelColumns, block.column + block.columns - column);
+    float wide[kPanelDepth * kPanelColumns];
+    if (p.transposeB)
+        widen(p, m_call.in[1].data, base + column * p.k + block.k, p.k, columns, depth, wide);
+    else
+        widen(p, m_call.in[1].data, base + block.k * p.n + column, p.n, depth, columns, wide);
+    packPanel(wide, p.transposeB ? 1 : columns, p.transposeB ? depth : 1, depth, columns, panel);
+}
+
 void Matmul::packPanels(int64_t batch) const {
     const MatmulPlan& p = m_plan;
-    const int64_t base = batch * p.k * p.n, panels = ceilDiv(p.n, kPanelColumns);
-    m_call.pool.run(panels * ceilDiv(p.k, kPanelDepth), [&](int64_t task, int) {
+    const int64_t panels = ceilDiv(p.n, kPanelColumns);
+    m_call.pool.run(p.blockPanels(), [&](int64_t task, int) {
         const int64_t first = task / panels * kPanelDepth, column = task % panels * kPanelColumns;
-        const int64_t depth = std::min(kPanelDepth, p.k - first),
-                      columns = std::min(kPanelColumns, p.n - column);
-        float block[kPanelDepth * kPanelColumns];
-        if (p.transposeB)
-            widen(p, m_call.in[1].data, base + column * p.k + first, p.k, columns, depth, block);
-        else
-            widen(p, m_call.in[1].data, base + first * p.n + column, p.n, depth, columns, block);
-        packPanel(block, p.transposeB ? 1 : columns, p.transposeB ? depth : 1, depth, columns,
+        widePanel({batch, first, std::min(kPanelDepth, p.k - first), 0, 0, 0, p.n}, column,
                   m_scratch + panelOffset(p.k, p.n, first, column));
     });
 }
 
-/// Behind the packed panels: the least exponent of each, block by block.
-int* Matmul::leastOfB() const {
-    return reinterpret_cast<int*>(
-        m_scratch + areaFloats(static_cast<int64_t>(panelFloats(pairsOf(m_plan.k), m_plan.n))));
+template <class Exponents>
+Exponents* Matmul::exponentsOfB() const {
+    static_assert(sizeof(Exponents) <= 2 * sizeof(float));
+    return reinterpret_cast<Exponents*>(m_scratch + m_plan.exponentsAt());
 }
 
 void Matmul::packPairPanels(int64_t batch) const {
@@ -299,7 +193,7 @@ void Matmul::packPairPanels(int64_t batch) const {
     const int64_t panels = ceilDiv(p.n, kPanelColumns);
     m_call.pool.run(p.blockPanels(), [&](int64_t task, int) {
         const int64_t first = task / panels * kPanelDepth, column = task % panels * kPanelColumns;
-        leastOfB()[task] = packPairPanel(
+        exponentsOfB<int>()[task] = packPairPanel(
             b + (p.transposeB ? column * p.k + first : first * p.n + column), p.ldb(), p.transposeB,
             std::min(kPanelDepth, p.k - first), std::min(kPanelColumns, p.n - column),
             lanesOf(m_scratch) + panelOffset(pairsOf(p.k), p.n, first / 2, column, kPairDepth));
@@ -311,6 +205,8 @@ void Matmul::tile(int64_t batch, int64_t tile, int thread) const {
                   column = tile % m_plan.columnTiles * m_plan.tileColumns;
     if (m_plan.pairs)
         tilePairs(batch, row, column, thread);
+    else if (m_plan.terms)
+        tileTerms(batch, row, column, thread);
     else if (m_plan.low())
         tileLow(batch, row, column, thread);
     else
@@ -351,8 +247,8 @@ void Matmul::tileLow(int64_t batch, int64_t row, int64_t column, int thread) con
                   columns = std::min(p.tileColumns, p.n - column);
     float* wideA = threadArea(thread);
     float* c = wideA + p.wideFloats();
-    for (int64_t k = 0; k < p.k; k += kDepth) {
-        const int64_t depth = std::min(kDepth, p.k - k);
+    for (int64_t k = 0; k < p.k; k += MatmulPlan::kDepth) {
+        const int64_t depth = std::min(MatmulPlan::kDepth, p.k - k);
         const int64_t base = batch * p.m * p.k;
         if (p.transposeA)
             widen(p, m_call.in[0].data, base + k * p.m + row, p.m, depth, rows, wideA);
@@ -379,7 +275,7 @@ void Matmul::tilePairs(int64_t batch, int64_t row, int64_t column, int thread) c
     const auto* a = static_cast<const uint16_t*>(m_call.in[0].data) + batch * p.m * p.k;
     uint32_t* packed = lanesOf(threadArea(thread));
     float* c = threadArea(thread) + p.wideFloats();
-    const int* least = leastOfB() + column / kPanelColumns;
+    const int* least = exponentsOfB<int>() + column / kPanelColumns;
     for (int64_t k = 0; k < p.k; k += kPanelDepth, least += panels) {
         const int64_t depth = std::min(kPanelDepth, p.k - k), pairs = pairsOf(depth);
         const int leastOfA = p.transposeA
@@ -407,20 +303,24 @@ void Matmul::narrow(const float* c, int64_t rows, int64_t columns, int64_t first
                        static_cast<size_t>(columns));
 }
 
-/// Adds the product over inner indices [k, k + kSplitDepth) to c.
+/// Adds the product over inner indices [k, k + MatmulPlan::kSplitDepth) to c.
 void Matmul::splitChunk(int64_t k, bool accumulate, int thread, float* c) const {
     const MatmulPlan& p = m_plan;
     if (p.pairs) {
         splitChunkPairs(k, accumulate, thread, c);
         return;
     }
-    const int64_t depth = std::min(kSplitDepth, p.k - k);
+    if (p.terms) {
+        splitChunkTerms(k, accumulate, thread, c);
+        return;
+    }
+    const int64_t depth = std::min(MatmulPlan::kSplitDepth, p.k - k);
     const float* a = static_cast<const float*>(m_call.in[0].data) + (p.transposeA ? k * p.m : k);
     const float* b = static_cast<const float*>(m_call.in[1].data) + (p.transposeB ? k : k * p.n);
     int64_t lda = p.lda(), ldb = p.ldb();
     if (p.low()) {
         float* wideA = threadArea(thread);
-        float* wideB = wideA + areaFloats(kSplitDepth * p.m);
+        float* wideB = wideA + areaFloats(MatmulPlan::kSplitDepth * p.m);
         if (p.transposeA)
             widen(p, m_call.in[0].data, k * p.m, p.m, depth, p.m, wideA);
         else
@@ -455,7 +355,7 @@ void Matmul::splitChunkPairs(int64_t k, bool accumulate, int thread, float* c) c
     const auto* b = static_cast<const uint16_t*>(m_call.in[1].data);
     uint32_t* packed = lanesOf(threadArea(thread));
     uint32_t* panels = lanesOf(threadArea(thread) + p.wideFloats());
-    const int64_t end = std::min(k + kSplitDepth, p.k);
+    const int64_t end = std::min(k + MatmulPlan::kSplitDepth, p.k);
     for (int64_t first = k; first < end; first += kPanelDepth) {
         const int64_t depth = std::min(kPanelDepth, end - first), pairs = pairsOf(depth);
         const int leastOfA = interleavePairs(a + first * p.m, p.m, depth, p.m, packed);
@@ -467,6 +367,122 @@ void Matmul::splitChunkPairs(int64_t k, bool accumulate, int thread, float* c) c
                                         panels + panelOffset(pairs, p.n, 0, column, kPairDepth)));
         multiplyBlock({p.m, p.n, pairs, p.m, p.n, true, accumulate || first > k}, packed, leastOfA,
                       panels, leastOfB, c);
+    }
+}
+
+// ---- terms -------------------------------------------------------------------------------------
+
+FloatExponents Matmul::splitA(const Block& x, uint32_t* lanes) const {
+    const MatmulPlan& p = m_plan;
+    const int64_t lines = p.transposeA ? x.depth : x.rows, line = p.transposeA ? x.rows : x.depth;
+    FloatExponents all;
+    float wide[kPanelDepth];
+    for (int64_t i = 0; i < lines; ++i)
+        for (int64_t j = 0; j < line; j += kPanelDepth) {
+            const int64_t first =
+                              x.batch * p.m * p.k + (p.transposeA ? (x.k + i) * p.m + x.row + j
+                                                                  : (x.row + i) * p.k + x.k + j),
+                          count = std::min(kPanelDepth, line - j);
+            widen(p, m_call.in[0].data, first, count, 1, count, wide);
+            all.add(splitRow(*p.terms, wide, count, lanes + i * line + j, lines * line));
+        }
+    return all;
+}
+
+FloatExponents Matmul::termPanel(const Block& block, int64_t column, uint32_t* lanes) const {
+    float panel[kPanelDepth * kPanelColumns];
+    widePanel(block, column, panel);
+    return splitPanel(*m_plan.terms, panel, block.depth, lanes);
+}
+
+void Matmul::packTermPanels(int64_t batch) const {
+    const MatmulPlan& p = m_plan;
+    const int64_t panels = ceilDiv(p.n, kPanelColumns);
+    m_call.pool.run(p.blockPanels(), [&](int64_t task, int) {
+        const int64_t first = task / panels * kPanelDepth, column = task % panels * kPanelColumns;
+        exponentsOfB<FloatExponents>()[task] =
+            termPanel({batch, first, std::min(kPanelDepth, p.k - first), 0, 0, 0, p.n}, column,
+                      termPanelsAt(first, column));
+    });
+}
+
+/// Of the packed b, for inner indices from `first` on.
+uint32_t* Matmul::termPanelsAt(int64_t first, int64_t column) const {
+    const MatmulPlan& p = m_plan;
+    return lanesOf(m_scratch) +
+           panelOffset(p.k, p.n, first, column) * static_cast<size_t>(planesOfB(*p.terms));
+}
+
+/// By products of f32, for what the tiles do not keep: from the operands themselves, as rare as it
+/// is.
+void Matmul::multiplyWideBlock(const Block& x, float* a, float* c, int64_t ldc,
+                               bool accumulate) const {
+    const MatmulPlan& p = m_plan;
+    const int64_t lda = p.transposeA ? x.rows : x.depth, base = x.batch * p.m * p.k;
+    if (p.transposeA)
+        widen(p, m_call.in[0].data, base + x.k * p.m + x.row, p.m, x.depth, x.rows, a);
+    else
+        widen(p, m_call.in[0].data, base + x.row * p.k + x.k, p.k, x.rows, x.depth, a);
+    float panel[kPanelDepth * kPanelColumns];
+    for (int64_t column = 0; column < x.columns; column += kPanelColumns) {
+        widePanel(x, x.column + column, panel);
+        multiplyPanels(widestVectorSet(),
+                       {x.rows, std::min(kPanelColumns, x.columns - column), x.depth, lda, ldc,
+                        p.transposeA, accumulate},
+                       a, panel, c + column);
+    }
+}
+
+void Matmul::multiplyTermBlock(const Block& x, const uint32_t* panels, const FloatExponents& ofB,
+                               int thread, float* c, int64_t ldc, bool accumulate) const {
+    const MatmulPlan& p = m_plan;
+    const FloatExponents ofA = splitA(x, lanesOf(threadArea(thread)));
+    if (!tilesKeep(*p.terms, ofA, ofB)) {
+        multiplyWideBlock(x, threadArea(thread), c, ldc, accumulate);
+        return;
+    }
+    const PanelShape shape{x.rows, x.columns,    x.depth,   p.transposeA ? x.rows : x.depth,
+                           ldc,    p.transposeA, accumulate};
+    multiplyTerms(*p.terms, shape, x.rows * x.depth, lanesOf(threadArea(thread)), panels, c);
+}
+
+void Matmul::tileTerms(int64_t batch, int64_t row, int64_t column, int thread) const {
+    const MatmulPlan& p = m_plan;
+    Block x{.batch = batch,
+            .k = 0,
+            .depth = 0,
+            .row = row,
+            .rows = std::min(p.tileRows, p.m - row),
+            .column = column,
+            .columns = std::min(p.tileColumns, p.n - column)};
+    const int64_t first = (batch * p.m + row) * p.n + column;
+    const bool direct = p.in == DType::F32 && p.out == DType::F32 && !p.tf32;
+    float* c =
+        direct ? static_cast<float*>(m_call.out) + first : threadArea(thread) + p.wideFloats();
+    const int64_t ldc = direct ? p.n : x.columns, panels = ceilDiv(p.n, kPanelColumns);
+    const FloatExponents* exponents = exponentsOfB<FloatExponents>() + column / kPanelColumns;
+    for (; x.k < p.k; x.k += kPanelDepth, exponents += panels) {
+        x.depth = std::min(kPanelDepth, p.k - x.k);
+        FloatExponents ofB;
+        for (int64_t i = 0; i < ceilDiv(x.columns, kPanelColumns); ++i)
+            ofB.add(exponents[i]);
+        multiplyTermBlock(x, termPanelsAt(x.k, column), ofB, thread, c, ldc, x.k > 0);
+    }
+    if (!direct) narrow(c, x.rows, x.columns, first);
+}
+
+void Matmul::splitChunkTerms(int64_t k, bool accumulate, int thread, float* c) const {
+    const MatmulPlan& p = m_plan;
+    uint32_t* panels = lanesOf(threadArea(thread) + p.wideFloats());
+    const int64_t end = std::min(k + MatmulPlan::kSplitDepth, p.k);
+    for (int64_t first = k; first < end; first += kPanelDepth) {
+        const Block x{0, first, std::min(kPanelDepth, end - first), 0, p.m, 0, p.n};
+        FloatExponents ofB;
+        for (int64_t column = 0; column < p.n; column += kPanelColumns)
+            ofB.add(termPanel(x, column,
+                              panels + panelOffset(x.depth, p.n, 0, column) *
+                                           static_cast<size_t>(planesOfB(*p.terms))));
+        multiplyTermBlock(x, panels, ofB, thread, c, p.n, accumulate || first > k);
     }
 }
 

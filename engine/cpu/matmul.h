@@ -3,6 +3,9 @@
 #pragma once
 
 #include "engine/cpu/cpu_kernels.h"
+#include "engine/cpu/term_gemm.h"
+
+#include <optional>
 
 namespace halfscope {
 
@@ -13,7 +16,9 @@ struct MatmulPlan {
     bool transposeA = false, transposeB = false;
     bool tf32 = false; ///< f32 operands are rounded as they are taken
     DType in = DType::F32, out = DType::F32;
-    int64_t parts = 1; ///< partial sums over the inner axis, added in order
+    int64_t parts = 1;                      ///< partial sums over the inner axis, added in order
+    static constexpr int64_t kDepth = 1024; ///< inner extent taken at once for 16-bit operands
+    static constexpr int64_t kSplitDepth = 512; ///< inner extent of one partial product
 
     MatmulPlan(const Node&, const Shape& a, DType in);
 
@@ -23,7 +28,8 @@ struct MatmulPlan {
     bool large = false; ///< not for the small product in a fixed order (small_gemm.h)
     /// By panels (panel_gemm.h): b is packed once, where it is split piece by piece.
     bool panels = false;
-    bool pairs = false; ///< panels of pairs of bfloat16 (pair_gemm.h)
+    bool pairs = false;         ///< panels of pairs of bfloat16 (pair_gemm.h)
+    std::optional<Terms> terms; ///< panels of what values are the sum of (term_gemm.h)
     int64_t tileRows = 1, tileColumns = 1, rowTiles = 1, columnTiles = 1;
     /// b is written anew before the tiles: widened, or packed.
     bool packsB() const { return !split() && (low() || panels); }
@@ -37,7 +43,8 @@ struct MatmulPlan {
 
     // floats of scratch: the packed b, then the partial sums, then one area for each thread
     size_t packedFloats() const;
-    size_t wideFloats() const; ///< of a thread's area, at its start: its part of the operands
+    size_t exponentsAt() const; ///< in the packed b: two for each of the blocks' panels
+    size_t wideFloats() const;  ///< of a thread's area, at its start: its part of the operands
     size_t threadFloats() const;
     size_t partialFloats() const;
     size_t scratchFloats(int threads) const {
@@ -45,8 +52,10 @@ struct MatmulPlan {
     }
 
 private:
+    void choosePanels();
     void cutTile();
-    void cutPairs();
+    void cutColumns();
+    int64_t planesOfB() const { return terms ? halfscope::planesOfB(*terms) : 1; }
 };
 
 class Matmul {
@@ -76,15 +85,29 @@ private:
     void packB(int64_t batch) const;
     void packPanels(int64_t batch) const;
     void packPairPanels(int64_t batch) const;
-    int* leastOfB() const;
+    void packTermPanels(int64_t batch) const;
+    /// Of each panel of the packed b, block by block.
+    template <class Exponents>
+    Exponents* exponentsOfB() const;
     void tile(int64_t batch, int64_t tile, int thread) const;
     void product(const GemmShape&, const float* a, const float* b, float* c) const;
     void tileF32(int64_t batch, int64_t row, int64_t column, int thread) const;
     void tileLow(int64_t batch, int64_t row, int64_t column, int thread) const;
     void tilePairs(int64_t batch, int64_t row, int64_t column, int thread) const;
+    void tileTerms(int64_t batch, int64_t row, int64_t column, int thread) const;
     void narrow(const float* c, int64_t rows, int64_t columns, int64_t first) const;
     void splitChunk(int64_t k, bool accumulate, int thread, float* c) const;
     void splitChunkPairs(int64_t k, bool accumulate, int thread, float* c) const;
+    void splitChunkTerms(int64_t k, bool accumulate, int thread, float* c) const;
+
+    struct Block;
+    FloatExponents splitA(const Block&, uint32_t* lanes) const;
+    void widePanel(const Block&, int64_t column, float* panel) const;
+    uint32_t* termPanelsAt(int64_t first, int64_t column) const;
+    FloatExponents termPanel(const Block&, int64_t column, uint32_t* lanes) const;
+    void multiplyTermBlock(const Block&, const uint32_t* panels, const FloatExponents& ofB,
+                           int thread, float* c, int64_t ldc, bool accumulate) const;
+    void multiplyWideBlock(const Block&, float* a, float* c, int64_t ldc, bool accumulate) const;
 
     const CpuCall& m_call;
     MatmulPlan m_plan;

@@ -12,6 +12,7 @@ inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Floats rounded up to a cache line, so that areas of different threads share none.
 inline int64_t alignedFloats(int64_t floats) { return ceilDiv(floats, 16) * 16; }
+inline size_t areaFloats(int64_t floats) { return static_cast<size_t>(alignedFloats(floats)); }
 
 inline const std::byte* elementAt(const void* base, int64_t index, DType type) {
     return static_cast<const std::byte*>(base) + index * static_cast<int64_t>(bytesOf(type));

@@ -1,11 +1,12 @@
-// Whether the product by tiles can be used: no processor at hand had them when it was written, so
-// each is asked for a product whose sums are exact.
+// Whether the products by tiles can be used, and whose they are: no processor at hand had them when
+// they were written, so each is asked for a product whose sums are exact.
 #include "engine/cpu/tile_gemm.h"
 
 #include "engine/core/error.h"
 #include "engine/core/vector_set.h"
 #include "engine/cpu/pair_gemm.h"
 
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -40,8 +41,8 @@ bool multipliesRight() {
         packPairPanel(b.data() + column, kN, false, kK, std::min(kPanelColumns, kN - column),
                       panels.data() + panelOffset(pairsOf(kK), kN, 0, column, kPairDepth));
     std::vector<float> c(static_cast<size_t>(kM * kN));
-    multiplyTilesAmx({.m = kM, .n = kN, .k = pairsOf(kK), .lda = pairsOf(kK), .ldc = kN},
-                     pairs.data(), panels.data(), c.data());
+    multiplyTiles({.m = kM, .n = kN, .k = pairsOf(kK), .lda = pairsOf(kK), .ldc = kN}, pairs.data(),
+                  panels.data(), c.data());
     for (int64_t i = 0; i < kM; ++i)
         for (int64_t j = 0; j < kN; ++j) {
             int sum = 0;
@@ -52,6 +53,11 @@ bool multipliesRight() {
     return true;
 }
 
+TileProducts& productsInUse() {
+    static TileProducts products{multiplyTilesAmx, multiplyTermsAmx};
+    return products;
+}
+
 } // namespace
 
 bool hasTileGemm() {
@@ -59,17 +65,23 @@ bool hasTileGemm() {
     return right;
 }
 
-void multiplyTiles(const PanelShape& s, const uint32_t* a, const uint32_t* panels, float* c) {
-    multiplyTilesAmx(s, a, panels, c);
+void useTileProducts(const TileProducts& products) {
+    productsInUse() = products;
+    assumeTiles();
 }
+
+const TileProducts& tileProducts() { return productsInUse(); }
 
 #else
 
 bool hasTileGemm() { return false; }
-void multiplyTiles(const PanelShape&, const uint32_t*, const uint32_t*, float*) {
-    failInvariant("multiplyTiles: not in this program");
-}
+void useTileProducts(const TileProducts&) {}
+const TileProducts& tileProducts() { failInvariant("tileProducts: not in this program"); }
 
 #endif
+
+void multiplyTiles(const PanelShape& s, const uint32_t* a, const uint32_t* panels, float* c) {
+    tileProducts().pairs(s, a, panels, c);
+}
 
 } // namespace halfscope

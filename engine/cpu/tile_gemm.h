@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/cpu/panel_gemm.h"
+#include "engine/cpu/term_gemm.h"
 
 #include <cstdint>
 
@@ -16,7 +17,21 @@ void multiplyTiles(const PanelShape&, const uint32_t* a, const uint32_t* panels,
 /// Whether this program has it and the processor's tiles multiply as they should: tried once.
 bool hasTileGemm();
 
+/// The products by tiles of pairs and of terms (term_gemm.h).
+struct TileProducts {
+    void (*pairs)(const PanelShape&, const uint32_t* a, const uint32_t* panels, float* c);
+    void (*terms)(Terms, const PanelShape&, int64_t planeOfA, const uint32_t* a,
+                  const uint32_t* panels, float* c);
+};
+/// Takes these for the processor's: for tests with a model of it, where products of f32 by AVX-512
+/// are at hand. Before the first product.
+void useTileProducts(const TileProducts&);
+/// Those in use.
+const TileProducts& tileProducts();
+
 // one for each compiled file
 void multiplyTilesAmx(const PanelShape&, const uint32_t* a, const uint32_t* panels, float* c);
+void multiplyTermsAmx(Terms, const PanelShape&, int64_t planeOfA, const uint32_t* a,
+                      const uint32_t* panels, float* c);
 
 } // namespace halfscope

@@ -1,4 +1,5 @@
 // The product by tiles for processors with AMX.
+#include "engine/cpu/term_gemm.h"
 #include "engine/cpu/tile_gemm.h"
 #include "engine/cpu/tile_gemm_kernel.h"
 
@@ -21,7 +22,7 @@ class AmxTiles {
 public:
     AmxTiles(int64_t rows, int64_t more) {
         TileConfig config;
-        const int64_t all[] = {rows, rows, more, more, rows, more, kTilePairs, kTilePairs};
+        const int64_t all[] = {rows, rows, more, more, rows, more, kTileLanes, kTileLanes};
         for (int i = 0; i < 8; ++i) { // a tile without rows must have no bytes either
             config.rows[i] = static_cast<uint8_t>(all[i]);
             config.bytes[i] = all[i] == 0 ? 0 : 64;
@@ -65,7 +66,15 @@ public:
 } // namespace
 
 void multiplyTilesAmx(const PanelShape& s, const uint32_t* a, const uint32_t* panels, float* c) {
-    multiplyByTiles<AmxTiles>(s, a, panels, c);
+    multiplyByTiles<AmxTiles, Pairs>(s, 0, a, panels, c);
+}
+
+void multiplyTermsAmx(Terms terms, const PanelShape& s, int64_t planeOfA, const uint32_t* a,
+                      const uint32_t* panels, float* c) {
+    if (terms == Terms::Two)
+        multiplyByTiles<AmxTiles, TwoTerms>(s, planeOfA, a, panels, c);
+    else
+        multiplyByTiles<AmxTiles, ThreeTerms>(s, planeOfA, a, panels, c);
 }
 
 } // namespace halfscope

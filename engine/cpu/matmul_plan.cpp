@@ -1,0 +1,148 @@
+// How the matrix product of a node is cut into tiles or partial sums, and how much room it takes.
+#include "engine/cpu/matmul.h"
+#include "engine/cpu/pair_gemm.h"
+#include "engine/cpu/panel_gemm.h"
+#include "engine/cpu/small_gemm.h"
+#include "engine/cpu/support.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace halfscope {
+
+namespace {
+
+constexpr int64_t kTileRows = 512; ///< of a tile for the library: operand and result stay in L2
+/// Of a tile by panels: as fast as many, and what a chain reads again is still in L2.
+constexpr int64_t kPanelTileRows = 128;
+constexpr int64_t kPairRows = 16; ///< the least that a product of pairs is for
+/// Likewise of terms, by counting instructions: values of b are split at the cost of some 25 rows
+/// of their product in two terms, and of 40 in three.
+constexpr int64_t kTwoTermRows = 32;
+constexpr int64_t kTileColumns = 1024;
+constexpr int64_t kMaxParts = 16; ///< partial sums of a split product
+
+/// The extent of a piece where an extent is cut into `most` pieces or fewer, by powers of two, none
+/// of them smaller than `least`.
+int64_t pieceOf(int64_t extent, int64_t least, int64_t most) {
+    constexpr int64_t kStep = 16;
+    const auto fitting =
+        static_cast<uint64_t>(std::max<int64_t>(1, std::min(extent / least, most)));
+    for (auto pieces = static_cast<int64_t>(std::bit_floor(fitting)); pieces > 1; pieces /= 2) {
+        const int64_t piece = ceilDiv(ceilDiv(extent, pieces), kStep) * kStep;
+        if (extent - (pieces - 1) * piece >= least) return piece;
+    }
+    return extent;
+}
+
+} // namespace
+
+MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type), out(node.dtype) {
+    const auto& attrs = std::get<MatmulAttrs>(node.attrs);
+    transposeA = attrs.transposeA;
+    transposeB = attrs.transposeB;
+    m = node.shape[node.shape.rank() - 2];
+    n = node.shape.back();
+    k = attrs.transposeA ? a[a.rank() - 2] : a.back();
+    batch = node.elements() / std::max<int64_t>(m * n, 1);
+    tf32 = node.math == MathMode::TF32;
+    // A long inner axis over a small result has too few tiles to share among threads.
+    if (batch == 1 && k >= 2 * kSplitDepth && m * n <= 1 << 20 && k > 2 * std::max(m, n))
+        parts = std::min(kMaxParts, ceilDiv(k, kSplitDepth));
+    // By the whole of it: many rows have small tiles, but a training with many rows is large, and
+    // double sums of one or two products take three times as long as what they are for.
+    large = !isSmallGemm({m, n, k, transposeA});
+    choosePanels();
+    tileRows = panels ? kPanelTileRows : kTileRows;
+    tileColumns = panels ? n : std::min(n, kTileColumns);
+    const bool few = m <= kTileRows && n <= 2 * kTileColumns;
+    rowTiles = ceilDiv(m, tileRows);
+    if (!split() && few && m > 0 && (pairs || terms)) cutColumns();
+    if (!split() && few && m > 0 && !panels) cutTile();
+    rowTiles = ceilDiv(m, tileRows);
+    columnTiles = ceilDiv(n, std::max<int64_t>(tileColumns, 1));
+}
+
+/// A few rows are not worth the packing. A split product packs its pieces of b as it goes: that
+/// takes 0 to 8 % longer than the library's from 128 columns on, and gives bits that AVX2 and
+/// AVX-512 share.
+void MatmulPlan::choosePanels() {
+    const VectorSet set = widestVectorSet();
+    const bool splits = transposeA && !transposeB && m >= kPanelColumns;
+    const auto worth = [&](int64_t rows) { return split() ? splits : m >= rows; };
+    if (!large || n < kPanelColumns) return;
+    // The library knows neither pairs nor terms: worth the packing for fewer rows.
+    if (in == DType::BF16) {
+        pairs = hasPairGemm(set) && worth(kPairRows);
+    } else if (hasTermGemm(set)) {
+        const bool two = low();
+        if (worth(two ? kTwoTermRows : kPanelTileRows)) terms = two ? Terms::Two : Terms::Three;
+    }
+    panels =
+        pairs || terms || (hasPanelGemm(set) && (split() || !transposeA) && worth(kPanelTileRows));
+}
+
+/// Cuts what would be one or two tiles for more threads. The library's order of a sum hangs on the
+/// rows of a product (AVX2) and on whether its columns are few (AVX-512), so that its products are
+/// cut into pieces of many columns; our own small ones may be cut anywhere.
+void MatmulPlan::cutTile() {
+    constexpr int64_t kLeastColumns = 128, kLeastTerms = 1 << 19;
+    constexpr int64_t kLeastRows = 16, kLeastSmallTerms = 1 << 16;
+    if (large)
+        tileColumns = pieceOf(n, kLeastColumns, m * n * k / kLeastTerms);
+    else
+        tileRows = pieceOf(m, kLeastRows, m * n * k / kLeastSmallTerms);
+}
+
+/// Columns of few rows for more threads: the bits are the same however they are cut.
+void MatmulPlan::cutColumns() {
+    constexpr int64_t kLeastColumns = 2 * kPanelColumns, kMostTiles = 16;
+    const int64_t pieces =
+        std::clamp<int64_t>(kMostTiles / rowTiles, 1, std::max<int64_t>(1, n / kLeastColumns));
+    tileColumns = ceilDiv(ceilDiv(n, pieces), kPanelColumns) * kPanelColumns;
+}
+
+int64_t MatmulPlan::chunks() const { return ceilDiv(k, kSplitDepth); }
+
+/// Blocks of the inner axis by panels.
+int64_t MatmulPlan::blockPanels() const {
+    return ceilDiv(k, kPanelDepth) * ceilDiv(n, kPanelColumns);
+}
+
+size_t MatmulPlan::packedFloats() const {
+    if (!packsB()) return 0;
+    return panels ? exponentsAt() + areaFloats(2 * blockPanels()) : areaFloats(k * n);
+}
+
+size_t MatmulPlan::exponentsAt() const {
+    return areaFloats(static_cast<int64_t>(panelFloats(pairs ? pairsOf(k) : k, n)) * planesOfB());
+}
+
+size_t MatmulPlan::wideFloats() const {
+    if (terms)
+        return areaFloats((split() ? m : std::min(tileRows, m)) * kPanelDepth * planesOfA(*terms));
+    if (!low()) return 0;
+    if (pairs) return areaFloats(split() ? kPairDepth * m : std::min(tileRows, m) * kPairDepth);
+    if (split()) return areaFloats(kSplitDepth * m) + areaFloats(kSplitDepth * n);
+    return areaFloats(std::min(tileRows, m) * std::min(k, kDepth));
+}
+
+size_t MatmulPlan::threadFloats() const {
+    const bool direct = split() || (!low() && out == DType::F32);
+    const size_t pieceOfB =
+        split() && panels
+            ? areaFloats(static_cast<int64_t>(panelFloats(pairs ? kPairDepth : kPanelDepth, n)) *
+                         planesOfB())
+            : 0;
+    return wideFloats() + pieceOfB + (direct ? 0 : areaFloats(std::min(tileRows, m) * tileColumns));
+}
+
+int64_t MatmulPlan::tasks() const {
+    return split() ? parts : rowTiles * columnTiles * (packsB() ? 1 : batch);
+}
+
+size_t MatmulPlan::partialFloats() const {
+    return split() ? static_cast<size_t>(parts) * areaFloats(m * n) : 0;
+}
+
+} // namespace halfscope

@@ -1,0 +1,144 @@
+// How values are split, and which of them the tiles keep.
+#include "engine/cpu/term_gemm.h"
+
+#include "engine/core/vector_clones.h"
+#include "engine/cpu/tile_gemm.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace halfscope {
+
+namespace {
+
+constexpr uint32_t kUpper = 0xFFFF0000U;
+
+/// The nearest bfloat16, even where two are: bits of an f32. Too large becomes infinity; NaN may
+/// become anything.
+inline uint32_t rounded(float x) {
+    const auto bits = std::bit_cast<uint32_t>(x);
+    return (bits + 0x7FFFU + (bits >> 16 & 1U)) & kUpper;
+}
+
+struct Split {
+    uint32_t first, second, third; ///< upper halves; the third's lower half is zero where it fits
+};
+
+/// Differences are exact: what rounding leaves of n significant bits has n - 8.
+inline Split split(float x) {
+    const uint32_t first = rounded(x);
+    const float rest = x - std::bit_cast<float>(first);
+    const uint32_t second = rounded(rest);
+    return {first, second, std::bit_cast<uint32_t>(rest - std::bit_cast<float>(second))};
+}
+
+/// The first is the upper half: multiplied first, and where pair_gemm.h has it.
+inline uint32_t laneOf(uint32_t first, uint32_t second) { return (first & kUpper) | second >> 16; }
+
+/// Magnitudes as bits, of which the least is that of what is no zero: one less, so that zero is the
+/// greatest.
+struct Magnitudes {
+    uint32_t lessOne = ~0U, greatest = 0;
+    void add(float x) {
+        const uint32_t magnitude = std::bit_cast<uint32_t>(x) & 0x7FFFFFFFU;
+        lessOne = std::min(lessOne, magnitude - 1U);
+        greatest = std::max(greatest, magnitude);
+    }
+    FloatExponents exponents() const {
+        return {static_cast<int>((uint64_t{lessOne} + 1) >> 23), static_cast<int>(greatest >> 23)};
+    }
+};
+
+// A loop for each, without a choice in it, so that it becomes vectors.
+
+HALFSCOPE_VECTOR FloatExponents rowOfTwo(const float* from, int64_t count, uint32_t* to) {
+    Magnitudes all;
+    HALFSCOPE_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) {
+        all.add(from[i]);
+        const Split x = split(from[i]);
+        to[i] = laneOf(x.first, x.second);
+    }
+    return all.exponents();
+}
+
+HALFSCOPE_VECTOR FloatExponents rowOfThree(const float* from, int64_t count, uint32_t* to,
+                                           int64_t plane) {
+    Magnitudes all;
+    HALFSCOPE_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) {
+        all.add(from[i]);
+        const Split x = split(from[i]);
+        to[i] = laneOf(x.first, x.second);
+        to[plane + i] = laneOf(x.first, x.third);
+    }
+    return all.exponents();
+}
+
+HALFSCOPE_VECTOR FloatExponents panelOfTwo(const float* from, int64_t count, uint32_t* to) {
+    Magnitudes all;
+    HALFSCOPE_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) {
+        all.add(from[i]);
+        const Split x = split(from[i]);
+        to[i] = laneOf(x.first, x.first);
+        to[count + i] = laneOf(x.second, x.second);
+    }
+    return all.exponents();
+}
+
+HALFSCOPE_VECTOR FloatExponents panelOfThree(const float* from, int64_t count, uint32_t* to) {
+    Magnitudes all;
+    HALFSCOPE_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) {
+        all.add(from[i]);
+        const Split x = split(from[i]);
+        to[i] = laneOf(x.first, x.first);
+        to[count + i] = laneOf(x.second, x.second);
+        to[2 * count + i] = laneOf(x.third, x.first);
+    }
+    return all.exponents();
+}
+
+} // namespace
+
+void FloatExponents::add(const FloatExponents& more) {
+    least = std::min(least, more.least);
+    greatest = std::max(greatest, more.greatest);
+}
+
+FloatExponents splitRow(Terms terms, const float* from, int64_t count, uint32_t* to,
+                        int64_t plane) {
+    return terms == Terms::Two ? rowOfTwo(from, count, to) : rowOfThree(from, count, to, plane);
+}
+
+FloatExponents splitPanel(Terms terms, const float* panel, int64_t depth, uint32_t* to) {
+    const int64_t count = depth * kPanelColumns;
+    return terms == Terms::Two ? panelOfTwo(panel, count, to) : panelOfThree(panel, count, to);
+}
+
+// Below, e is an exponent field: such a value lies in [2^(e - 127), 2^(e - 126)).
+bool tilesKeep(Terms terms, const FloatExponents& a, const FloatExponents& b) {
+    // The first term of 254 may round to infinity. All products of a block and their sums stay
+    // below 256 * (1 + 2^-8)^2 * 2^(ea + eb - 252), to be at most 2^127.
+    constexpr int kMost = 253, kMostTogether = 370;
+    if (std::max(a.greatest, b.greatest) > kMost || a.greatest + b.greatest > kMostTogether)
+        return false;
+    // A value of p significant bits is a multiple of 2^(e - 126 - p), and so are its terms, which
+    // are normal if that is at least 2^-126.
+    const bool two = terms == Terms::Two;
+    const int bits = two ? 11 : 24;
+    if (std::min(a.least, b.least) < bits) return false;
+    // Two: products and their sums, rounded or not, are multiples of 2^(ea + eb - 252 - 2 p).
+    // Three: what becomes zero is below 2^-126, the smallest product at least 2^(ea + eb - 254).
+    return a.least + b.least >= (two ? 126 + 2 * bits : 158);
+}
+
+bool hasTermGemm(VectorSet set) { return set >= VectorSet::Amx && hasTileGemm(); }
+
+void multiplyTerms(Terms terms, const PanelShape& s, int64_t planeOfA, const uint32_t* a,
+                   const uint32_t* panels, float* c) {
+    tileProducts().terms(terms, s, planeOfA, a, panels, c);
+}
+
+} // namespace halfscope
