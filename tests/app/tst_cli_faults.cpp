@@ -6,6 +6,7 @@
 #include "tests/support/earlier_run.h"
 #include "tests/support/faults.h"
 #include "tests/support/missing_texts.h"
+#include "tests/support/picture_folder.h"
 #include "tests/support/thrown.h"
 
 #include <QRandomGenerator>
@@ -37,6 +38,7 @@ private slots:
     void tablesEndTogether();
     void everyCallFails_data();
     void everyCallFails();
+    void listingsThatFail();
     void everyAllocationFails_data();
     void everyAllocationFails();
     void verifiesWithoutMemory_data();
@@ -202,6 +204,53 @@ void TestCliFaults::fails(const QString& kind, const QString& how, int number,
     QVERIFY2(outcome.saysOneLine() && outcome.error.contains(words), place);
     const QString flaw = m_runs.flawOf(folder, End::Failed);
     QVERIFY2(flaw.isEmpty(), place + flaw.toUtf8());
+}
+
+/// Of pictures and their classes, in its middle too: no training with a part of them.
+void TestCliFaults::listingsThatFail() {
+    if (Faults::clash()) QSKIP(Faults::clash());
+    QTemporaryDir folder;
+    const QString pictures = folder.filePath("pictures"), out = folder.filePath("o");
+    for (int i = 0; i < 6; ++i) {
+        const QString inside = pictures + QStringLiteral("/class%1").arg(i % 2);
+        QVERIFY(QDir().mkpath(inside));
+        writePng(plain(0.1F * static_cast<float>(i), 0.5F, 0.5F),
+                 (inside + QStringLiteral("/%1.png").arg(i)).toStdString());
+    }
+    const QStringList arguments{"run",
+                                "--set",
+                                "data.kind=pictures",
+                                "--set",
+                                "data.path=" + pictures,
+                                "--set",
+                                "data.side=4",
+                                "--set",
+                                "task.batch=2",
+                                "--set",
+                                "model.norm=none",
+                                "--steps",
+                                "3",
+                                "--quiet",
+                                "--out",
+                                out};
+    QCOMPARE(call(arguments).code, 0);
+    const QByteArray whole = contentOf(out + "/steps.csv");
+    int refused = 0, number = 1;
+    for (bool came = true; came; ++number) {
+        const Faults faults(QStringLiteral("list:%1:once").arg(number));
+        const Outcome outcome = faults.call(arguments);
+        came = faults.came();
+        const QByteArray place = QByteArray::number(number) + ": " + outcome.error;
+        QVERIFY2(!outcome.crashed, place);
+        if (outcome.code == 0) {
+            QVERIFY2(contentOf(out + "/steps.csv") == whole, place);
+            continue;
+        }
+        ++refused;
+        QVERIFY2(outcome.saysOneLine() && outcome.error.contains("pictures"), place);
+        QVERIFY2(outcome.error.contains("cannot be read: Input/output error"), place);
+    }
+    QVERIFY2(refused >= 6 + 2, QByteArray::number(refused)); // each name at least
 }
 
 void TestCliFaults::everyAllocationFails_data() {

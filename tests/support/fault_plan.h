@@ -4,7 +4,20 @@
 
 namespace halfscope::faults {
 
-enum class Kind { Open, Read, Write, Sync, Rename, Unlink, Close, Mmap, Thread, Alloc, Change };
+enum class Kind {
+    Open,
+    Read,
+    List,
+    Write,
+    Sync,
+    Rename,
+    Unlink,
+    Close,
+    Mmap,
+    Thread,
+    Alloc,
+    Change
+};
 
 /// Counts a call and says whether it is to fail; does not come back where the program ends here.
 bool fails(Kind, bool changes = false);

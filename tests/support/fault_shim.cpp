@@ -1,10 +1,10 @@
 // Stands before the system's calls on files and threads (LD_PRELOAD; fault_alloc.cpp before
 // operator new) and makes one of them fail, kills the program there, or holds it; and keeps a copy
 // of what the disk would have after a power cut.
-//   HALFSCOPE_FAULT=KIND:N:HOW    KIND: open, read, write, sync, rename, unlink, close, mmap,
-//                                 thread, alloc (of the program's own code),
-//                                 or change (any write, sync, rename, unlink or new file)
-//                                 HOW: once, on (from there on), kill, hang
+//   HALFSCOPE_FAULT=KIND:N:HOW    KIND: open, read, list (a name of a folder), write, sync, rename,
+//                                 unlink, close, mmap, thread, alloc (of the program's own code),
+//                                 or change (any write, sync, rename, unlink or new file) HOW:
+//                                 once, on (from there on), kill, hang
 //   HALFSCOPE_FAULT_MARK=FILE     made when the N-th call came
 //   HALFSCOPE_FAULT_COUNTS=FILE   gets a line "KIND CALLS" of each kind when the program ends
 //   HALFSCOPE_FAULT_FOLDER=FOLDER calls on files of this folder alone are counted
@@ -41,8 +41,8 @@ using halfscope::faults::Kind;
 
 enum class How { Once, On, Kill, Hang };
 
-constexpr std::array kNames{"open",  "read", "write",  "sync",  "rename", "unlink",
-                            "close", "mmap", "thread", "alloc", "change"};
+constexpr std::array kNames{"open",   "read",  "list", "write",  "sync",  "rename",
+                            "unlink", "close", "mmap", "thread", "alloc", "change"};
 
 struct Plan {
     int kind = -1; ///< index of kNames; -1: nothing fails
@@ -180,6 +180,21 @@ void keepFile(int file, const struct stat& status) {
     raw(SYS_close, copy);
 }
 
+template <class Entry>
+Entry* readRaw(DIR* folder, const char* name) {
+    static auto* const real = next<Entry*(DIR*)>(name);
+    return real(folder);
+}
+
+template <class Entry>
+Entry* readEntry(DIR* folder, const char* name) {
+    if (isInside(::dirfd(folder)) && fails(Kind::List)) {
+        errno = EIO;
+        return nullptr;
+    }
+    return readRaw<Entry>(folder, name);
+}
+
 /// "DISK/names.INODE": the folder's files as they are called now.
 void keepFolder(int folder, const struct stat& status) {
     std::array<char, 600> path;
@@ -189,7 +204,7 @@ void keepFolder(int folder, const struct stat& status) {
     const long own =
         raw(SYS_openat, folder, reinterpret_cast<long>("."), O_RDONLY | O_DIRECTORY, 0);
     DIR* const all = ::fdopendir(static_cast<int>(own));
-    while (const dirent* entry = all ? ::readdir(all) : nullptr) {
+    while (const dirent* entry = all ? readRaw<dirent>(all, "readdir") : nullptr) {
         if (entry->d_type != DT_REG) continue;
         std::array<char, 400> line;
         const int size = std::snprintf(line.data(), line.size(), "%lu %s\n",
@@ -284,6 +299,9 @@ FILE* fopen(const char* path, const char* mode) {
 }
 
 FILE* fopen64(const char* path, const char* mode) __attribute__((alias("fopen")));
+
+dirent* readdir(DIR* folder) { return readEntry<dirent>(folder, "readdir"); }
+dirent64* readdir64(DIR* folder) { return readEntry<dirent64>(folder, "readdir64"); }
 
 ssize_t read(int file, void* bytes, size_t size) {
     if (isInside(file) && fails(Kind::Read)) return fail(EIO);

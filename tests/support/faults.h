@@ -29,8 +29,8 @@ public:
     static void addCallRows() {
         QTest::addColumn<QString>("kind");
         QTest::addColumn<QString>("how");
-        for (const char* kind :
-             {"open", "read", "write", "sync", "rename", "unlink", "close", "mmap", "thread"})
+        for (const char* kind : {"open", "read", "list", "write", "sync", "rename", "unlink",
+                                 "close", "mmap", "thread"})
             for (const char* how : {"once", "on"})
                 QTest::addRow("%s %s", kind, how) << QString(kind) << QString(how);
     }
