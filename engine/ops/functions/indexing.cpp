@@ -73,7 +73,7 @@ NodeId indexSelect(Builder& b, NodeId x, int axis, NodeId index) {
     return b.emit(Op::Gather, {x, spread}, AxisAttrs{at, 0});
 }
 
-NodeId embedding(Builder& b, NodeId weight, NodeId index) {
+NodeId embedding(Builder& b, NodeId weight, NodeId index, std::optional<int64_t> padding) {
     weight = castInputs(b, "embedding", std::array{weight})[0];
     const AutocastScope off(b, nullptr);
     Shape shape = b.shapeOf(index);
@@ -81,7 +81,13 @@ NodeId embedding(Builder& b, NodeId weight, NodeId index) {
     shape.push(rows[1]);
     const NodeId flat = b.reshape(index, {rows[0]});
     const NodeId spread = spreadIndex(b, "embedding", flat, 0, rows);
-    return b.reshape(b.emit(Op::Gather, {weight, spread}, AxisAttrs{0, 0}), shape);
+    NodeId picked = b.emit(Op::Gather, {weight, spread}, AxisAttrs{0, 0});
+    if (padding) { // a select, not a product: what is not finite does not reach the row either
+        const auto number = static_cast<double>(*padding);
+        const NodeId isPadding = b.emit(Op::Equal, {spread, b.constantLike(number, spread)});
+        picked = b.where(isPadding, b.unary(Op::StopGradient, picked), picked);
+    }
+    return b.reshape(picked, shape);
 }
 
 NodeId indexPut(Builder& b, NodeId x, NodeId index, NodeId values) {

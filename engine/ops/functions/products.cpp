@@ -9,6 +9,7 @@
 #include "engine/ops/functions/reductions.h"
 
 #include <cmath>
+#include <limits>
 
 namespace halfscope::fn {
 
@@ -378,8 +379,28 @@ NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId va
     return scaledDotProductAttention(b, query, key, value, {});
 }
 
+namespace {
+
+/// Scores (.., queries, keys) with -inf where the key stands behind the query: its share is exactly
+/// 0. A select, not a sum: a score that overflowed to inf must not become NaN where nobody looks.
+NodeId causallyMasked(Builder& b, NodeId scores) {
+    const Shape shape = b.shapeOf(scores);
+    const int rank = shape.rank();
+    // one table for all samples and heads
+    Shape table = Shape::filled(rank, 1), column = table, row = table;
+    table[rank - 2] = column[rank - 2] = shape[rank - 2];
+    table[rank - 1] = row[rank - 1] = shape[rank - 1];
+    const NodeId query = b.expand(b.iota(column, rank - 2, DType::I32), table);
+    const NodeId key = b.expand(b.iota(row, rank - 1, DType::I32), table);
+    const NodeId seen = b.expand(b.emit(Op::LessEqual, {key, query}), shape);
+    const NodeId hidden = b.constantLike(-std::numeric_limits<double>::infinity(), scores);
+    return b.where(seen, scores, hidden);
+}
+
+} // namespace
+
 NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId value,
-                                 const AttentionDropout& drop) {
+                                 const AttentionDropout& drop, AttentionMask mask) {
     constexpr std::string_view kName = "scaled_dot_product_attention";
     const auto in = castInputs(b, kName, std::array{query, key, value});
     requireOneDType(b, kName, in);
@@ -391,8 +412,9 @@ NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId va
     const double root = std::sqrt(static_cast<double>(b.shapeOf(in[1]).back()));
     const NodeId scores = matmul(b, in[0], b.transpose(in[1], axes));
     b.setRule(std::string(kName) + ": softmax in float32");
-    const NodeId wide = widened(b, scores);
-    NodeId share = softmax(b, b.scale(wide, 1 / root), -1);
+    NodeId wide = b.scale(widened(b, scores), 1 / root);
+    if (mask == AttentionMask::Causal) wide = causallyMasked(b, wide);
+    NodeId share = softmax(b, wide, -1);
     if (drop.p > 0) share = dropout(b, share, drop.p, drop.counter, drop.seed);
     const NodeId stored = b.cast(share, b.dtypeOf(in[2]));
     b.setRule({});

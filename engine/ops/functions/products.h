@@ -54,8 +54,10 @@ struct AttentionDropout {
     NodeId counter = kNoNode;
     uint64_t seed = 0;
 };
+/// The keys that a query sees: all, or only those up to its own position (PyTorch's is_causal).
+enum class AttentionMask : uint8_t { None, Causal };
 NodeId scaledDotProductAttention(Builder&, NodeId query, NodeId key, NodeId value,
-                                 const AttentionDropout&);
+                                 const AttentionDropout&, AttentionMask = AttentionMask::None);
 /// The weights of a recurrent cell: gates stacked as in PyTorch (GRU: reset, update, new; LSTM:
 /// input, forget, cell, output), (gates h, in) and (gates h, h); biases may be kNoNode.
 struct CellWeights {

@@ -63,6 +63,9 @@ private slots:
     void einsumForms();
     void einsumRefusals();
     void attentionOfOneKey();
+    void causalAttention();
+    void causalAttentionHidesOverflow();
+    void paddingHasNoGradient();
     void transposedConvolution();
     void productsOfMatrices();
     void conventions();
@@ -107,6 +110,65 @@ void TestFunctionValues::attentionOfOneKey() {
         {{Shape{2, 2}, {1, 2, -3, 4}}, {Shape{1, 2}, {5, 6}}, {Shape{1, 2}, {7, 8}}},
         [](Builder& b, In in) { return fn::scaledDotProductAttention(b, in[0], in[1], in[2]); });
     QCOMPARE(y, (std::vector<double>{7, 8, 7, 8}));
+}
+
+namespace {
+
+NodeId causal(Builder& b, In in) {
+    return fn::scaledDotProductAttention(b, in[0], in[1], in[2], {}, fn::AttentionMask::Causal);
+}
+
+} // namespace
+
+/// By hand: with scores of 0 each position gives itself and those before it equal shares. Fewer
+/// queries than keys, and more, count from the first of both, as PyTorch's is_causal does.
+void TestFunctionValues::causalAttention() {
+    const auto meansOf = [](int64_t queries, int64_t keys) {
+        RefTensor values{Shape{keys, 1}, {}};
+        for (int64_t i = 0; i < keys; ++i)
+            values.values.push_back(static_cast<double>(6 * (i + 1) * (i + 1)));
+        const auto zeros = [](int64_t rows) {
+            return RefTensor{Shape{rows, 1}, std::vector<double>(static_cast<size_t>(rows), 0)};
+        };
+        return valueOf({zeros(queries), zeros(keys), values}, causal);
+    };
+    QCOMPARE(meansOf(3, 3), (std::vector<double>{6, 15, 28}));
+    QCOMPARE(meansOf(2, 3), (std::vector<double>{6, 15}));
+    QCOMPARE(meansOf(3, 2), (std::vector<double>{6, 15, 15}));
+}
+
+/// The first query's hidden score is infinite, and so is one that the second query sees.
+void TestFunctionValues::causalAttentionHidesOverflow() {
+    const double inf = std::numeric_limits<double>::infinity();
+    const RefTensor ones{Shape{2, 1}, {1, 1}}, values{Shape{2, 1}, {7, 8}};
+    for (const double endless : {inf, -inf}) {
+        const auto y = valueOf({ones, {Shape{2, 1}, {1, endless}}, values}, causal);
+        QCOMPARE(y[0], 7.0);
+        QVERIFY(endless > 0 ? std::isnan(y[1]) : y[1] == 7);
+        // a row without a finite score is NaN, and does not look at what is hidden
+        const auto first = valueOf({ones, {Shape{2, 1}, {endless, 1}}, values}, causal);
+        QVERIFY(std::isnan(first[0]));
+    }
+}
+
+/// Rows of the table by index, with one whose gradient is zero even where the slope is NaN.
+void TestFunctionValues::paddingHasNoGradient() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId table = b.input("table", {3, 2}, DType::F32);
+    const NodeId index = b.input("index", {2, 2}, DType::I32);
+    const NodeId slope = b.input("slope", {2, 2, 2}, DType::F32);
+    const NodeId rows = fn::embedding(b, table, index, 1);
+    const NodeId sum = b.sumAll(b.mul(rows, slope));
+    const NodeId gradient = gradients(b, sum, std::array{table})[0].value();
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const auto values = evaluate(graph,
+                                 {{table, {Shape{3, 2}, {1, 2, 3, 4, 5, 6}}},
+                                  {index, {Shape{2, 2}, {1, 2, 2, 1}}},
+                                  {slope, {Shape{2, 2, 2}, {nan, nan, 10, 20, 1, 2, 7, 7}}}},
+                                 std::vector{rows, gradient}, RefRounding::None);
+    QCOMPARE(values.at(rows).values, (std::vector<double>{3, 4, 5, 6, 5, 6, 3, 4}));
+    QCOMPARE(values.at(gradient).values, (std::vector<double>{0, 0, 0, 0, 11, 22}));
 }
 
 void TestFunctionValues::transposedConvolution() {
