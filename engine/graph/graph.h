@@ -57,6 +57,7 @@ struct InitialValue {
     enum class Kind : uint8_t { Constant, Uniform, Normal };
     Kind kind = Kind::Constant;
     double value = 0;
+    int64_t zeroRow = -1; ///< the row of a matrix that begins with zeros all the same; -1: none
 };
 
 /// A value that lives from step to step. `next` is its value after the step; kNoNode: only an

@@ -139,6 +139,9 @@ struct LayerInfo {
     /// Fills in and checks what depends on several arguments; null: nothing does.
     void (*complete)(LayerSpec&) = nullptr;
     Holds holds = Holds::Nothing;
+    /// What an argument that it does not have was meant for, behind the sentence that refuses it;
+    /// null or empty: nothing but the nearest name.
+    Message (*hint)(std::string_view argument) = nullptr;
     bool computes = true;      ///< false: it only moves values, and no precision can change it
     bool takesIndices = false; ///< its input is I32; layers that compute want floats otherwise
     /// The class in Python, where torch.nn has none of this name.

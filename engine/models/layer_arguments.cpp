@@ -170,8 +170,9 @@ size_t indexOf(const LayerSpec& layer, const lang::Argument& given, size_t posit
                   places.size(), lang::textOf(given.value, 40)});
     for (size_t i = 0; i < info.args.size(); ++i)
         if (info.args[i].name == given.name) return i;
+    const Message meant = info.hint ? info.hint(given.name) : Message();
     refuseAt(given.place, {phrase("Model", "%1 has no argument %2%3"), name, quotedText(given.name),
-                           nearestHint(given.name, namesOf(info))});
+                           meant.empty() ? nearestHint(given.name, namesOf(info)) : meant});
 }
 
 bool acts(const LayerSpec& layer, const ArgInfo& info) {

@@ -1,6 +1,8 @@
 // Layers of sequences: Embedding, which turns indices into vectors, a vector for each position, and
 // the encoder layer of a transformer (Vaswani et al., "Attention Is All You Need", 2017) with the
-// parameters, names and starts of torch.nn.TransformerEncoderLayer.
+// parameters, names and starts of torch.nn.TransformerEncoderLayer: without a mask and with the
+// causal one, which PyTorch's layer takes in forward() and a layer of nn.Sequential cannot be
+// given.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 
@@ -15,22 +17,43 @@ constexpr double kMostUnits = 1 << 20, kMostRows = 1 << 24;
 constexpr InitialValue kZero{InitialValue::Kind::Constant, 0};
 constexpr InitialValue kOne{InitialValue::Kind::Constant, 1};
 constexpr InitialValue kNormal{InitialValue::Kind::Normal, 1};
+constexpr std::string_view kCausalEncoder = "CausalTransformerEncoderLayer";
 
 constexpr ArgInfo kEmbeddingArgs[] = {
     {"num_embeddings", ArgKind::Whole, "", ArgShown::Bare, 1, kMostRows},
     {"embedding_dim", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
-    {"padding_idx", ArgKind::Whole, "None", ArgShown::Changed, 0, kMostRows, "None"},
+    {"padding_idx", ArgKind::Whole, "None", ArgShown::Changed, -kMostRows, kMostRows},
     {"max_norm", ArgKind::Real, "None", ArgShown::Changed, 0, 1e9, "None"},
     {"norm_type", ArgKind::Real, "2.0", ArgShown::Changed, 0, 1e9, "2.0"},
     {"scale_grad_by_freq", ArgKind::Truth, "False", ArgShown::Changed, 0, 0, "False"},
     {"sparse", ArgKind::Truth, "False", ArgShown::Changed, 0, 0, "False"},
 };
 
+std::optional<int64_t> paddingOf(const LayerSpec& layer) {
+    if (layer.value("padding_idx").isNone) return std::nullopt;
+    return layer.whole("padding_idx");
+}
+
+/// A negative padding_idx counts from the end, and PyTorch prints the row that it names.
+void completeEmbedding(LayerSpec& layer) {
+    const auto padding = paddingOf(layer);
+    if (!padding) return;
+    const int64_t rows = layer.whole("num_embeddings");
+    if (*padding < -rows || *padding >= rows)
+        layer.refuse({phrase("Model", "padding_idx must be from %1 to %2"), -rows, rows - 1});
+    if (*padding < 0)
+        for (size_t i = 0; i < layer.args.size(); ++i)
+            if (layer.info->args[i].name == "padding_idx")
+                layer.args[i].numbers = {static_cast<double>(*padding + rows)};
+}
+
 std::vector<ParameterInfo> embeddingParameters(const LayerSpec& layer) {
+    InitialValue start = kNormal;
+    start.zeroRow = paddingOf(layer).value_or(-1);
     return {{"weight",
              {layer.whole("num_embeddings"), layer.whole("embedding_dim")},
              ParameterRole::Weight,
-             kNormal}};
+             start}};
 }
 
 NodeType embeddingOutput(const LayerSpec& layer, const NodeType& in) {
@@ -41,8 +64,8 @@ NodeType embeddingOutput(const LayerSpec& layer, const NodeType& in) {
     return out;
 }
 
-NodeId emitEmbedding(LayerContext& c, const LayerSpec&, NodeId x) {
-    return fn::embedding(c.b, c.parameter("weight"), x);
+NodeId emitEmbedding(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return fn::embedding(c.b, c.parameter("weight"), x, paddingOf(layer));
 }
 
 /// (samples, length, features).
@@ -102,6 +125,23 @@ constexpr ArgInfo kEncoderArgs[] = {
     {"bias", ArgKind::Truth, "True"},
 };
 
+constexpr std::string_view kCausalClass = R"(
+class CausalTransformerEncoderLayer(nn.TransformerEncoderLayer):
+    """Each position sees itself and those before it."""
+
+    def forward(self, x):
+        size = x.shape[1]
+        mask = nn.Transformer.generate_square_subsequent_mask(size, x.device, x.dtype)
+        return super().forward(x, src_mask=mask, is_causal=True)
+)";
+
+/// PyTorch's layer takes masks in forward(), which nothing but another class can do here.
+Message maskHint(std::string_view argument) {
+    const bool causal = argument == "is_causal" || argument == "mask" || argument == "src_mask";
+    if (!causal) return {};
+    return {phrase("Model", "; %1(...) is the layer with a causal mask"), kCausalEncoder};
+}
+
 /// Heads share the features, and the first axis counts samples. With PyTorch's default
 /// (batch_first=False) samples would silently attend to each other.
 void completeEncoder(LayerSpec& layer) {
@@ -146,8 +186,9 @@ NodeType encoderOutput(const LayerSpec& layer, const NodeType& in) {
 /// The two halves of a layer, each from (samples, length, features) to the same.
 class Encoder {
 public:
-    Encoder(LayerContext& c, const LayerSpec& layer)
-        : m_c(c), m_b(c.b), m_layer(layer), m_dropout(c.trains() ? layer.real("dropout") : 0) {}
+    Encoder(LayerContext& c, const LayerSpec& layer, fn::AttentionMask mask)
+        : m_c(c), m_b(c.b), m_layer(layer), m_mask(mask),
+          m_dropout(c.trains() ? layer.real("dropout") : 0) {}
 
     NodeId emit(NodeId x) {
         if (m_layer.truth("norm_first")) {
@@ -190,7 +231,8 @@ private:
         }
         fn::AttentionDropout drop{m_dropout};
         if (m_dropout > 0) drop = {m_dropout, m_c.counter(), m_c.seed()};
-        const NodeId y = fn::scaledDotProductAttention(m_b, parts[0], parts[1], parts[2], drop);
+        const auto& [query, key, value] = parts;
+        const NodeId y = fn::scaledDotProductAttention(m_b, query, key, value, drop, m_mask);
         const NodeId joined = m_b.reshape(m_b.transpose(y, {0, 2, 1, 3}), shape);
         return dropped(linear("self_attn.out_proj", joined));
     }
@@ -204,11 +246,15 @@ private:
     LayerContext& m_c;
     Builder& m_b;
     const LayerSpec& m_layer;
+    const fn::AttentionMask m_mask;
     const double m_dropout;
 };
 
 NodeId emitEncoder(LayerContext& c, const LayerSpec& layer, NodeId x) {
-    return Encoder(c, layer).emit(x);
+    return Encoder(c, layer, fn::AttentionMask::None).emit(x);
+}
+NodeId emitCausalEncoder(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return Encoder(c, layer, fn::AttentionMask::Causal).emit(x);
 }
 
 constexpr LayerInfo kRows[] = {
@@ -218,6 +264,7 @@ constexpr LayerInfo kRows[] = {
      .output = embeddingOutput,
      .emitNodes = emitEmbedding,
      .parameters = embeddingParameters,
+     .complete = completeEmbedding,
      .takesIndices = true},
     {.name = "PositionalEmbedding",
      .wants = Wants::Samples,
@@ -232,7 +279,16 @@ constexpr LayerInfo kRows[] = {
      .output = encoderOutput,
      .emitNodes = emitEncoder,
      .parameters = encoderParameters,
-     .complete = completeEncoder},
+     .complete = completeEncoder,
+     .hint = maskHint},
+    {.name = kCausalEncoder,
+     .wants = Wants::Samples,
+     .args = kEncoderArgs,
+     .output = encoderOutput,
+     .emitNodes = emitCausalEncoder,
+     .parameters = encoderParameters,
+     .complete = completeEncoder,
+     .python = kCausalClass},
 };
 
 } // namespace

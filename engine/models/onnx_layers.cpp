@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace halfscope {
 
 namespace {
+
+constexpr int64_t kOnnxBool = 9; ///< TensorProto.BOOL
 
 /// A layer while it is written.
 struct Layer {
@@ -283,6 +286,17 @@ std::string normPart(const Layer& layer, const std::string& of, const std::strin
          {"epsilon", static_cast<float>(layer.spec.real("layer_norm_eps"))}});
 }
 
+/// Scores (.., length, length) with -inf where the key stands behind the query.
+std::string causallyMasked(const Layer& layer, const std::string& scores) {
+    const int64_t length = layer.in.shape[1];
+    const std::string ones = layer.node(
+        "Expand", {layer.graph.scalar(1), layer.graph.integers(std::array{length, length})});
+    const std::string lower = layer.node("Trilu", {ones}, {{"upper", int64_t{0}}});
+    const std::string seen = layer.node("Cast", {lower}, {{"to", kOnnxBool}});
+    const double hidden = -std::numeric_limits<double>::infinity();
+    return layer.node("Where", {seen, scores, layer.graph.scalar(hidden)});
+}
+
 std::string attention(const Layer& layer, const std::string& x) {
     const Shape& in = layer.in.shape;
     const int64_t heads = layer.spec.whole("nhead"), width = in[2] / heads;
@@ -296,8 +310,10 @@ std::string attention(const Layer& layer, const std::string& x) {
     const std::string query = part(0, {0, 2, 1, 3}), key = part(1, {0, 2, 3, 1});
     const std::string value = part(2, {0, 2, 1, 3});
     const double root = std::sqrt(static_cast<double>(width));
-    const std::string scores =
+    std::string scores =
         layer.node("Div", {layer.node("MatMul", {query, key}), layer.graph.scalar(root)});
+    if (layer.spec.info->name == "CausalTransformerEncoderLayer")
+        scores = causallyMasked(layer, scores);
     const std::string shares = layer.node("Softmax", {scores}, {{"axis", int64_t{-1}}});
     const std::string mixed = layer.node("Transpose", {layer.node("MatMul", {shares, value})},
                                          {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
@@ -364,6 +380,7 @@ constexpr Row kRows[] = {
     {"Embedding", emitEmbedding},
     {"PositionalEmbedding", emitPositionalEmbedding},
     {"TransformerEncoderLayer", emitEncoder},
+    {"CausalTransformerEncoderLayer", emitEncoder},
 };
 
 const Row* findRow(std::string_view name) {

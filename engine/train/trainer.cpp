@@ -103,6 +103,12 @@ void draw(std::vector<float>& values, const InitialValue& start, const Philox& r
         value *= size;
 }
 
+/// Of a matrix (rows, columns).
+void clearRow(std::vector<float>& values, int64_t row, int64_t columns) {
+    const auto begin = values.begin() + row * columns;
+    std::fill(begin, begin + columns, 0.0f);
+}
+
 } // namespace
 
 bool isWeight(const StateInfo& state) {
@@ -119,6 +125,8 @@ Weights initialWeights(const Graph& graph, uint64_t seed, const std::stop_token&
         std::vector<float> values(static_cast<size_t>(graph[state.node].elements()), start);
         if (state.start.kind != InitialValue::Kind::Constant)
             draw(values, state.start, Philox(seed, kWeightStreams + drawn++));
+        if (state.start.zeroRow >= 0)
+            clearRow(values, state.start.zeroRow, graph[state.node].shape.back());
         weights.emplace(state.name, std::move(values));
     }
     return weights;

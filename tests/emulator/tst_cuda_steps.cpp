@@ -54,6 +54,11 @@ EmulationOptions shuffled(EmulationOptions options) {
     return options;
 }
 
+constexpr const char* kCausalNetwork =
+    "model.layers=nn.Sequential(nn.Embedding(76, 8, padding_idx=1), "
+    "CausalTransformerEncoderLayer(8, 2, 12, 0.1, 'gelu', batch_first=True), nn.Flatten(), "
+    "nn.Linear(48, 76))";
+
 struct Training {
     const char* name;
     const char* preset; ///< empty: the classifier of the benches, smaller
@@ -92,6 +97,14 @@ const std::vector<Training>& trainings() {
          Precision::AmpBf16,
          {"optimizer.kind=adamw", "optimizer.weight_decay=0.1", "schedule.total_steps=4",
           "schedule.base_momentum=0"}},
+        {"causal transformer with padding fp32",
+         "transformer-tiny",
+         Precision::Fp32,
+         {kCausalNetwork, "data.context=6", "task.batch=5"}},
+        {"causal transformer with padding amp-fp16",
+         "transformer-tiny",
+         Precision::AmpFp16,
+         {kCausalNetwork, "data.context=6", "task.batch=8"}},
         {"cosine beyond its period fp32",
          "regression",
          Precision::Fp32,

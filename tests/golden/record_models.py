@@ -4,7 +4,8 @@
 Each record: "source" (the text that programmers write), "printed" (print(model)), "state" (name to
 shape, without num_batches_tracked), "input" and "output" shapes, and for every drawn parameter the
 largest magnitude over many draws, which approaches the bound of the uniform rule. Models of indices
-have "indices", how many there are. "printed" is null where print() leaves arguments out.
+have "indices", how many there are. "printed" is null where print() leaves arguments out. "cleared": the
+rows that begin with zeros, by parameter, where there are any.
 
 "values": outputs and gradients in float64. Value i of parameter k (of the state dict) is
 (0.3 + 0.1 (k % 4)) sin(0.7 i + k); value i of the input is (5 i) % indices, or sin(0.9 i); the
@@ -49,7 +50,20 @@ SOURCES = [
     ("nn.Sequential(nn.TransformerEncoderLayer(8, 4, dim_feedforward=10, dropout=0.0, "
      "activation='gelu', layer_norm_eps=1e-3, batch_first=True, norm_first=True), "
      "nn.TransformerEncoderLayer(8, 1, 6, 0.0, batch_first=True, bias=False))", (2, 3, 8), 0),
+    ("nn.Sequential(nn.Embedding(11, 6, padding_idx=-3), nn.Flatten(), nn.Linear(30, 2))", (4, 5), 11),
+    ("nn.Sequential(nn.Embedding(7, 8, padding_idx=0), "
+     "CausalTransformerEncoderLayer(8, 2, 12, 0.0, batch_first=True))", (3, 5), 7),
+    ("nn.Sequential(CausalTransformerEncoderLayer(8, 4, dim_feedforward=10, dropout=0.0, "
+     "activation='gelu', batch_first=True, norm_first=True, bias=False))", (2, 4, 8), 0),
 ]
+
+
+class CausalTransformerEncoderLayer(nn.TransformerEncoderLayer):
+    """With the mask alone, and no hint of what it is."""
+
+    def forward(self, x):
+        mask = nn.Transformer.generate_square_subsequent_mask(x.shape[1], dtype=x.dtype)
+        return super().forward(x, src_mask=mask)
 
 
 def values(source, shape, indices):
@@ -84,6 +98,11 @@ def record(source, shape, indices=None):
     whole = "TransformerEncoderLayer" not in source
     row = {"source": source, "printed": str(model) if whole else None, "state": state,
            "input": list(shape), "output": list(output.shape), "largest": largest}
+    cleared = {name: [i for i, part in enumerate(value) if not part.any()]
+               for name, value in model.named_parameters() if name in largest and value.dim() == 2}
+    cleared = {name: rows for name, rows in cleared.items() if rows}
+    if cleared:
+        row["cleared"] = cleared
     if indices is not None:
         row |= {"indices": indices, "values": values(source, shape, indices)}
     return row
@@ -93,4 +112,5 @@ def models():
     return {"models": [record(*each) for each in SOURCES]}
 
 
-recording.run(__file__, models, title=lambda row: row["source"] if isinstance(row, dict) else "")
+recording.run(__file__, models, bound=lambda row: 1e-12 if "values" in row else 0,
+              title=lambda row: row["source"] if isinstance(row, dict) else "")

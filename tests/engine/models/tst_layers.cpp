@@ -147,6 +147,12 @@ const Case kCases[] = {
      {3, 2},
      {3, 10}},
     {"Embedding(13, 4)", "Embedding(13, 4)", {2, 5}, {2, 5, 4}, DType::I32},
+    {"Embedding(13, 4, 0)", "Embedding(13, 4, padding_idx=0)", {2, 5}, {2, 5, 4}, DType::I32},
+    {"Embedding(13, 4, padding_idx=-1)",
+     "Embedding(13, 4, padding_idx=12)",
+     {2, 5},
+     {2, 5, 4},
+     DType::I32},
     {"PositionalEmbedding(6, 4)",
      "PositionalEmbedding(num_positions=6, embedding_dim=4)",
      {2, 5, 4},
@@ -154,6 +160,11 @@ const Case kCases[] = {
     {"TransformerEncoderLayer(8, 2, 16, activation=\"gelu\", batch_first=True)",
      "TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, dropout=0.1, "
      "activation='gelu', layer_norm_eps=1e-05, batch_first=True, norm_first=False, bias=True)",
+     {2, 5, 8},
+     {2, 5, 8}},
+    {"CausalTransformerEncoderLayer(8, 2, batch_first=True, bias=False)",
+     "CausalTransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=2048, dropout=0.1, "
+     "activation='relu', layer_norm_eps=1e-05, batch_first=True, norm_first=False, bias=False)",
      {2, 5, 8},
      {2, 5, 8}},
     {"Sequential()", "Sequential()", {2, 3}, {2, 3}},
@@ -265,6 +276,8 @@ private slots:
         for (const NamedParameter& p : parameters) {
             QVERIFY2(r["state"].contains(p.name), p.name.c_str());
             QCOMPARE(p.info.shape, shapeOf(r["state"][p.name]));
+            const json cleared = r.value("cleared", json::object()).value(p.name, json::array());
+            QCOMPARE(p.info.start.zeroRow, cleared.empty() ? -1 : cleared.at(0).get<int64_t>());
             if (p.info.start.kind != InitialValue::Kind::Uniform) continue;
             const double largest = r["largest"][p.name], bound = p.info.start.value;
             QVERIFY2(largest <= bound * (1 + 1e-6) && largest > bound * 0.97, p.name.c_str());

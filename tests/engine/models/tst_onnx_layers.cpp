@@ -39,6 +39,10 @@ const Case kCases[] = {
     {"TransformerEncoderLayer(8, 4, 6, activation='gelu', layer_norm_eps=0.01, batch_first=True, "
      "norm_first=True, bias=False)",
      {3, 4, 8}},
+    {"CausalTransformerEncoderLayer(8, 2, 12, batch_first=True)", {2, 5, 8}},
+    {"CausalTransformerEncoderLayer(8, 1, 6, batch_first=True, norm_first=True, bias=False)",
+     {3, 1, 8}},
+    {"Embedding(7, 4, padding_idx=2)", {2, 5}, DType::I32},
     {"Sequential(Embedding(7, 4), Flatten(), Linear(12, 2))", {2, 3}, DType::I32},
     {"BatchNorm1d(4, eps=0.01)", {6, 4}},
     {"BatchNorm1d(4)", {6, 4, 3}},

@@ -1,6 +1,8 @@
-// Layers of sequences: where an encoder layer drops values, and what is refused.
+// Layers of sequences: where an encoder layer drops values and what a causal one sees, the row of
+// padding, and what is refused.
 #include "engine/core/error.h"
 #include "engine/models/emit_model.h"
+#include "engine/train/trainer.h"
 #include "tests/support/thrown.h"
 
 #include <QTest>
@@ -41,6 +43,65 @@ private slots:
         }
     }
 
+    /// What comes later changes nothing, whatever it is; the same layer without the mask sees it.
+    void causalEncoderSeesNothingLater() {
+        constexpr int64_t kLength = 4, kWidth = 6, kChanged = 2;
+        const std::string layer = "TransformerEncoderLayer(6, 2, 8, batch_first=True)";
+        for (const std::string& written : {"Causal" + layer, layer}) {
+            Graph graph;
+            Builder b(graph);
+            const NodeId x = b.input("x", {1, kLength, kWidth}, DType::F32);
+            ModelOptions options;
+            options.mode = ModelMode::Evaluate;
+            const NodeId y = emitModel(b, readModel(written), {x, b.shapeOf(x)}, options).output;
+            const Weights weights = initialWeights(graph, 5);
+            const auto valueAt = [&](double later) {
+                std::map<NodeId, RefTensor> leaves;
+                for (const auto& [name, values] : weights)
+                    leaves[graph.state(name)] = {graph[graph.state(name)].shape,
+                                                 {values.begin(), values.end()}};
+                RefTensor& input = leaves[x] = {{1, kLength, kWidth}, {}};
+                for (int64_t i = 0; i < kLength * kWidth; ++i)
+                    input.values.push_back(
+                        i == kChanged * kWidth ? later : std::sin(static_cast<double>(i)));
+                return evaluate(graph, leaves, std::vector{y}, RefRounding::None).at(y).values;
+            };
+            const std::vector<double> one = valueAt(1), other = valueAt(-3);
+            const auto changed = std::mismatch(one.begin(), one.end(), other.begin()).first;
+            QCOMPARE(changed - one.begin(), written == layer ? 0 : kChanged * kWidth);
+        }
+    }
+
+    /// The other rows are drawn as they are without padding.
+    void paddingStartsAtZero() {
+        const auto drawn = [](const char* written) {
+            Graph graph;
+            Builder b(graph);
+            const NodeId x = b.input("x", {2, 5}, DType::I32);
+            emitModel(b, readModel(written), {x, b.shapeOf(x)});
+            return initialWeights(graph, 7).at("weight");
+        };
+        std::vector<float> wanted = drawn("Embedding(9, 4)");
+        QVERIFY(std::find(wanted.begin(), wanted.end(), 0.0f) == wanted.end());
+        std::fill(wanted.begin() + 7 * 4, wanted.begin() + 8 * 4, 0.0f);
+        QCOMPARE(drawn("Embedding(9, 4, padding_idx=7)"), wanted);
+        QCOMPARE(drawn("Embedding(9, 4, padding_idx=-2)"), wanted);
+    }
+
+    /// torch.nn has no causal layer: its class stands in the program, under the name that is read.
+    void causalEncodersAreClassesInPython() {
+        const std::string written = "nn.Sequential(\n"
+                                    "    nn.Embedding(9, 8, padding_idx=8),\n"
+                                    "    CausalTransformerEncoderLayer(8, 2, batch_first=True),\n"
+                                    ")";
+        const ModelSpec model = readModel("Sequential(Embedding(9, 8, padding_idx=-1), "
+                                          "CausalTransformerEncoderLayer(8, 2, batch_first=True))");
+        QCOMPARE(pythonOf(model, ""), written);
+        QCOMPARE(pythonOf(readModel(written), ""), written);
+        QVERIFY(pythonClassesOf(model).starts_with(
+            "\n\nclass CausalTransformerEncoderLayer(nn.TransformerEncoderLayer):\n"));
+    }
+
     void refusesOfSequences() {
         const Shape vectors{2, 5, 8};
         QCOMPARE(refusalOf("TransformerEncoderLayer(8, 3, batch_first=True)", vectors),
@@ -61,9 +122,23 @@ private slots:
                          "input is (4, 8); (samples, length, features) is expected"));
         QCOMPARE(refusalOf("PositionalEmbedding(4, 8)", vectors),
                  QString("line 1, column 1: PositionalEmbedding(4, 8): the input has 5 positions"));
-        QCOMPARE(refusalOf("Embedding(9, 4, padding_idx=0)", {2, 5}, DType::I32),
-                 QString("line 1, column 29: Embedding: padding_idx=0 is not supported: only "
-                         "None is"));
+        for (const QString wrong : {"9", "-10"})
+            QCOMPARE(refusalOf(qPrintable("Embedding(9, 4, padding_idx=" + wrong + ")"), {2, 5},
+                               DType::I32),
+                     "line 1, column 1: Embedding(9, 4, padding_idx=" + wrong +
+                         "): padding_idx must be from -9 to 8");
+        for (const QString mask : {"is_causal=True", "mask=None", "src_mask=None"}) {
+            const QString name = mask.section('=', 0, 0);
+            QCOMPARE(refusalOf(qPrintable("TransformerEncoderLayer(8, 2, " + mask + ")"), vectors),
+                     "line 1, column 31: TransformerEncoderLayer has no argument \"" + name +
+                         "\"; CausalTransformerEncoderLayer(...) is the layer with a causal mask");
+        }
+        QCOMPARE(refusalOf("TransformerEncoderLayer(8, 2, batchfirst=True)", vectors),
+                 QString("line 1, column 31: TransformerEncoderLayer has no argument "
+                         "\"batchfirst\"; the nearest one is batch_first"));
+        QCOMPARE(refusalOf("CausalTransformerEncoderLayer(8, 2)", vectors),
+                 QString("line 1, column 1: CausalTransformerEncoderLayer(8, 2): batch_first=True "
+                         "is missing: samples come first here"));
         QCOMPARE(refusalOf("Embedding(9, 4)", {2, 5}),
                  QString("line 1, column 1: Embedding(9, 4): the input holds floating-point "
                          "numbers; indices are expected, such as those of characters (data.kind "

@@ -427,7 +427,7 @@ private slots:
                 "LeakyReLU, ELU, GELU, SiLU, Tanh, Sigmoid, Softplus, Hardtanh, Hardswish, "
                 "Sine, MaxPool2d, AvgPool2d, AdaptiveAvgPool2d, Upsample, Flatten, Unflatten, "
                 "Dropout, Identity, Sequential, Residual, SineLayer, FourierFeatures, Embedding, "
-                "PositionalEmbedding, TransformerEncoderLayer");
+                "PositionalEmbedding, TransformerEncoderLayer, CausalTransformerEncoderLayer");
     }
 };
 

@@ -5,6 +5,7 @@
 #include "engine/io/safetensors.h"
 #include "engine/settings/fields.h"
 #include "engine/step/model_shapes.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/experiment.h"
 #include "engine/train/state_dict.h"
 #include "tests/support/array_files.h"
@@ -88,6 +89,7 @@ private slots:
     void opensInPyTorch_data();
     void opensInPyTorch();
     void comesFromPyTorch();
+    void causalLayersTakePlainOnes();
     void theLineForPicklesWorks();
 
 private:
@@ -375,6 +377,42 @@ print(model[0].weight[2, 3].item().hex(), model[6].bias[0].item().hex())
     QCOMPARE(double{weights.at("0.weight").at(23)}, std::strtod(qPrintable(numbers[0]), nullptr));
     QCOMPARE(double{weights.at("6.bias").at(0)}, std::strtod(qPrintable(numbers[1]), nullptr));
     train(experiment);
+}
+
+/// A network of PyTorch's encoder layers, whose mask comes in forward(), is one of causal layers
+/// here.
+void TestStateDict::causalLayersTakePlainOnes() {
+    if (lacksPython()) QSKIP(lacksPython());
+    const QString file = m_folder.filePath("causal.safetensors");
+    const QString script = QStringLiteral(R"(
+import sys, torch
+from torch import nn
+from safetensors.torch import save_file
+model = nn.Sequential(nn.Unflatten(1, (5, 6)),
+                      nn.TransformerEncoderLayer(6, 2, 4, 0.0, batch_first=True),
+                      nn.Flatten(), nn.Linear(30, 1)).double()
+for i, value in enumerate(model.state_dict().values()):
+    value.copy_((torch.arange(value.numel()) + i).sin().reshape(value.shape))
+save_file({name: value.float() for name, value in model.state_dict().items()}, sys.argv[1])
+x = (0.3 * torch.arange(60)).cos().reshape(2, 5, 6)
+mask = nn.Transformer.generate_square_subsequent_mask(5, dtype=torch.float64)
+y = model[3](model[2](model[1](x.double(), src_mask=mask)))
+print(*y.flatten().tolist())
+)");
+    const QStringList wanted = python(script, {file}).split(' ');
+    RunConfig from = config("fp32");
+    from.model.layers = "nn.Sequential(nn.Unflatten(1, (5, 6)), CausalTransformerEncoderLayer(6, "
+                        "2, 4, 0., batch_first=True), nn.Flatten(), nn.Linear(30, 1))";
+    FixedDataset::Batch batch{std::vector<float>(60), {0, 0}};
+    for (size_t i = 0; i < batch.x.size(); ++i)
+        batch.x[i] = static_cast<float>(std::cos(0.3 * static_cast<double>(i)));
+    Lane lane(from, {{2, 30, 1}, {batch}});
+    const Graph step = buildStep(from, from.lanes[0], lane.data.shape());
+    lane.trainer.setWeights(readStateDict(file.toStdString(), step));
+    const std::vector<float> found = lane.trainer.preview();
+    QCOMPARE(wanted.size(), 2);
+    for (size_t i = 0; i < found.size(); ++i)
+        QVERIFY(std::abs(double{found[i]} - wanted[static_cast<qsizetype>(i)].toDouble()) < 1e-5);
 }
 
 /// The one that the refusal names.
