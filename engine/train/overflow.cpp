@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace halfscope {
 
@@ -21,7 +22,13 @@ struct NonFinite {
     bool inf = false, nan = false;
 };
 
-NonFinite scan(DType type, std::span<const std::byte> bytes) {
+/// What -inf means in a value.
+enum class NegativeInf : uint8_t {
+    Overflow,
+    Mask ///< the graph puts it there on purpose; scores that overflow to it were seen before it
+};
+
+NonFinite scan(DType type, std::span<const std::byte> bytes, NegativeInf negative) {
     constexpr size_t kBlock = 1024;
     std::array<float, kBlock> values{};
     NonFinite found;
@@ -30,7 +37,8 @@ NonFinite scan(DType type, std::span<const std::byte> bytes) {
         const size_t count = std::min(kBlock, n - at);
         loadAsFloat(type, bytes.data() + at * bytesOf(type), values.data(), count);
         for (size_t i = 0; i < count; ++i) {
-            found.inf = found.inf || std::isinf(values[i]);
+            const bool meant = negative == NegativeInf::Mask && values[i] < 0;
+            found.inf = found.inf || (std::isinf(values[i]) && !meant);
             found.nan = found.nan || std::isnan(values[i]);
         }
         if (found.inf) break;
@@ -39,6 +47,26 @@ NonFinite scan(DType type, std::span<const std::byte> bytes) {
 }
 
 bool onlyCarries(Op op) { return op == Op::Cast || op == Op::Reshape || op == Op::Transpose; }
+
+/// By node, whether a mask's -inf stands in its values: in a constant, in what a select takes of
+/// it, and in what the softmax makes of that, up to its exponential, which is 0 there.
+std::vector<bool> maskedNodes(const Graph& graph) {
+    std::vector<bool> masked(static_cast<size_t>(graph.size()), false);
+    const auto isMasked = [&masked](NodeId id) { return masked[static_cast<size_t>(id)]; };
+    for (NodeId id = 0; id < graph.size(); ++id) {
+        const Node& node = graph[id];
+        bool has = false;
+        if (node.op == Op::Constant)
+            has = std::get<ConstantAttrs>(node.attrs).value ==
+                  -std::numeric_limits<double>::infinity();
+        else if (node.op == Op::Where)
+            has = isMasked(node.in[1]) || isMasked(node.in[2]);
+        else if (onlyCarries(node.op) || node.op == Op::Expand || node.op == Op::Sub)
+            has = isMasked(node.in[0]);
+        masked[static_cast<size_t>(id)] = has;
+    }
+    return masked;
+}
 
 Event makeEvent(EventKind kind, const StepRecord& record, float scaleAfter, Message text) {
     Event event;
@@ -85,7 +113,7 @@ Message overflowText(const StepRecord& record, float scaleAfter, const Culprit& 
 
 } // namespace
 
-OverflowFinder::OverflowFinder(const Graph& graph) {
+OverflowFinder::OverflowFinder(const Graph& graph) : m_masked(maskedNodes(graph)) {
     for (NodeId id = 0; id < graph.size(); ++id) {
         const Node& check = graph[id];
         if (check.op != Op::CountNonFinite || !check.cause.label.ends_with(kGradientLabel))
@@ -143,7 +171,9 @@ std::optional<Culprit> OverflowFinder::find(Executor& executor, const Graph& gra
     const RunResult result =
         executor.run(RunMode::Stepwise, [&](NodeId id, std::span<const std::byte> bytes) {
             if (!culprit.tensor.empty() || !isFloat(graph[id].dtype)) return;
-            const NonFinite found = scan(graph[id].dtype, bytes);
+            const bool masked = m_masked[static_cast<size_t>(id)];
+            const NonFinite found =
+                scan(graph[id].dtype, bytes, masked ? NegativeInf::Mask : NegativeInf::Overflow);
             if (!found.inf && !found.nan) return;
             culprit = {nameOfNode(graph, id), found.inf};
         });

@@ -20,14 +20,15 @@ public:
     explicit OverflowFinder(const Graph& graph);
 
     /// Runs the last step again, stepwise, with the scale that it used, and names the first stored
-    /// value that is not finite. Only for a skipped step, which left parameters and moments alone;
-    /// all states are put back afterwards. Nothing when the run is stopped midway; not known when
-    /// it rounds otherwise and is finite.
+    /// value that is not finite, apart from the -inf of attention masks. Only for a skipped step,
+    /// which left parameters and moments alone; all states are put back afterwards. Nothing when
+    /// the run is stopped midway; not known when it rounds otherwise and is finite.
     std::optional<Culprit> find(Executor&, const Graph&, float scaleBefore) const;
 
 private:
     Message nameOfNode(const Graph&, NodeId) const;
 
+    std::vector<bool> m_masked; ///< by node, whether it holds a mask's -inf
     std::map<NodeId, std::string>
         m_gradients; ///< nodes that are a parameter's gradient, by its name
 };

@@ -62,12 +62,13 @@ std::array<double, kColumns> columnsOf(const Counts& counts) {
 GradientView::GradientView(QWidget* parent) : QWidget(parent) {
     setObjectName(QStringLiteral("gradients"));
     setAccessibleName(tr("Sizes of the gradients"));
-    setToolTip(
-        tr("How many gradients of the next step lie between two powers of two, after the loss has "
-           "been multiplied by the loss scale. Heights are square roots of shares, so that small "
-           "shares remain visible. Zeros are on the left; ReLU causes some in every precision, so "
-           "compare with FP32. Inf and nan are on the right: the step will be skipped. Bars are "
-           "gradients of layer outputs, lines are gradients of weights."));
+    setToolTip(tr(
+        "How many gradients of the next step lie between two powers of two, after the loss has "
+        "been multiplied by the loss scale. Heights are square roots of shares, so that small "
+        "shares remain visible. Zeros are on the left; ReLU and causal masks cause some in every "
+        "precision, so compare with FP32. Inf and nan are on the right: the step will be skipped. "
+        "Bars are "
+        "gradients of layer outputs, lines are gradients of weights."));
     QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     setSizePolicy(policy);
 }

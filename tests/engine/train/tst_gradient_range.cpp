@@ -95,6 +95,32 @@ private slots:
         QCOMPARE(range.outputs.total(), kBatch * (2 * kUnits + 1));
     }
 
+    /// What a causal mask hides has a gradient of zero, as in every precision, and its -inf is no
+    /// gradient.
+    void aMaskIsNotCounted() {
+        constexpr int64_t kLength = 5, kHeads = 2, kWidth = 8,
+                          kHidden = kLength * (kLength - 1) / 2;
+        const auto rangeWith = [](const std::string& layer, Precision precision) {
+            RunConfig config = scaled(precision, 16);
+            config.model.layers = "nn.Sequential(nn.Unflatten(1, (5, 8)), " + layer +
+                                  "(8, 2, 4, 0., 'gelu', batch_first=True), nn.Flatten(), "
+                                  "nn.Linear(40, 1))";
+            Lane lane(config, {kBatch, 40, 1});
+            return rangeOf(lane);
+        };
+        for (const Precision precision : {Precision::Fp32, Precision::AmpFp16}) {
+            const GradientRange open = rangeWith("TransformerEncoderLayer", precision);
+            const GradientRange causal = rangeWith("CausalTransformerEncoderLayer", precision);
+            QCOMPARE(open.notFinite(), int64_t{0});
+            QCOMPARE(causal.notFinite(), int64_t{0});
+            QCOMPARE(causal.total(), open.total());
+            // and the first position has one share, which is 1 whatever its score and its query
+            const int64_t wanted = kBatch * (kHeads * (kHidden + 1) + kWidth);
+            if (precision == Precision::Fp32) QCOMPARE(causal.zeros(), open.zeros() + wanted);
+            QVERIFY(causal.zeros() >= wanted);
+        }
+    }
+
     /// A power of two multiplies exactly where nothing under- or overflows: bfloat16 can take it.
     void aScaleMovesAllOfThem() {
         Lane plain(scaled(Precision::AmpBf16, 1)), lifted(scaled(Precision::AmpBf16, 4096));

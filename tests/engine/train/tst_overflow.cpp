@@ -2,7 +2,9 @@
 // that was not finite, the guards, and what goes through unseen, as in PyTorch.
 #include "engine/core/error.h"
 #include "engine/scaler/scaler_presets.h"
+#include "engine/step/step_graph.h"
 #include "engine/train/overflow.h"
+#include "engine/train/step_runner.h"
 #include "engine/train/trainer.h"
 #include "tests/support/lane.h"
 
@@ -145,6 +147,59 @@ private slots:
         QVERIFY(plain.trainer.skipped() > 0 && plain.trainer.skipped() < 24);
         QVERIFY(
             events.front().text.english().starts_with("Step 1 skipped: a gradient was not finite"));
+    }
+
+    /// A mask's -inf stands in every step, with and without fusion. It must not hide what made a
+    /// step overflow.
+    void masksAreNoOverflow() {
+        const auto tensorOf = [](const char* layer, FuseOptions fuse) {
+            RunConfig config = laneConfig(Precision::AmpFp16);
+            config.model.layers = std::string("nn.Sequential(nn.Unflatten(1, (5, 2)), ") + layer +
+                                  "(2, 1, 4, 0., batch_first=True), nn.Flatten(), "
+                                  "nn.Linear(10, 1))";
+            config.lanes[0].scaler.initScale = 16777216;
+            Lane lane(config);
+            lane.step(1);
+            require(lane.events.front().kind == EventKind::Overflow, "the step is skipped");
+            const Graph step = buildStep(config, config.lanes[0], lane.data.shape());
+            StepRunner runner(config, config.lanes[0], step, makeCpuExecutor(1),
+                              CompileOptions{.fuse = fuse});
+            const auto first = lane.data.load(1);
+            uploadTensor(runner.executor(), runner.graph(), runner.graph().input("x"),
+                         first->tensors[kX]);
+            uploadTensor(runner.executor(), runner.graph(), runner.graph().input("target"),
+                         first->tensors[kTarget]);
+            const auto culprit =
+                OverflowFinder(runner.graph()).find(runner.executor(), runner.graph(), 0x1p24f);
+            const std::string found = culprit.value().tensor.english();
+            return fuse == FuseOptions::Full ? lane.events.front().tensor + " " + found : found;
+        };
+        const std::string wanted = "gradient of the loss";
+        for (const char* layer : {"TransformerEncoderLayer", "CausalTransformerEncoderLayer"}) {
+            QCOMPARE(tensorOf(layer, FuseOptions::None), wanted);
+            QCOMPARE(tensorOf(layer, FuseOptions::Full), wanted + " " + wanted);
+        }
+    }
+
+    /// Scores beyond float16 are found where they arise, before the mask; nan behind it counts.
+    void maskedScoresCanOverflow() {
+        for (const float weight : {2000.0f, NAN}) {
+            RunConfig config = laneConfig(Precision::AmpFp16);
+            config.model.layers = "nn.Sequential(nn.Unflatten(1, (5, 2)), "
+                                  "CausalTransformerEncoderLayer(2, 1, 4, 0., batch_first=True), "
+                                  "nn.Flatten(), nn.Linear(10, 1))";
+            Lane lane(config);
+            Weights weights = lane.trainer.weights();
+            for (float& value : weights["1.self_attn.in_proj_weight"])
+                value = weight;
+            lane.trainer.setWeights(weights);
+            QVERIFY(lane.step(1).flags & kSkipped);
+            QCOMPARE(lane.events.front().tensor,
+                     std::string("forward pass of CausalTransformerEncoderLayer 1"));
+            const bool inf =
+                lane.events.front().text.english().find("inf before") != std::string::npos;
+            QCOMPARE(inf, !std::isnan(weight));
+        }
     }
 
     void namesTheForwardThatOverflowed() {
