@@ -6,6 +6,7 @@
 #include "ui/images/picture_image.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
+#include "ui/models/lane_titles.h"
 #include "ui/models/run_facts.h"
 
 #include <QComboBox>
@@ -308,11 +309,13 @@ QString CompareView::lastTitle() const {
 void CompareView::updateTitles() {
     const Colors colors = colorsFor(palette());
     const int lanes = static_cast<int>(m_views.size());
-    QStringList titles;
+    QStringList titles, barest;
     for (int i = 0; i < lanes; ++i) {
         titles << laneLabel(i, m_names.value(i));
         view(i).setTitleColor(colors.laneText(i));
     }
+    for (int i = 0; i < lanes; ++i)
+        barest << distinctLabel(titles, i);
     titles << lastTitle();
     std::vector<PictureError> errors;
     for (int i = 0; i <= lanes; ++i)
@@ -326,7 +329,7 @@ void CompareView::updateTitles() {
             const QString note = !form                         ? QString()
                                  : m_kind != ViewKind::Painted ? captionOf(i)
                                                                : errorText(error, *form);
-            view(i).setTitle(titles[i], note);
+            view(i).setTitle(titles[i], note, barest.value(i));
             const bool seen = i >= panes() - shownPanes();
             fit = fit && (!seen || note.isEmpty() || view(i).fits(titles[i], note));
         }

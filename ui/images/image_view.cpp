@@ -62,10 +62,11 @@ void ImageView::changeEvent(QEvent* event) {
     if (!m_rightPicture.values.empty()) m_right = imageOf(m_rightPicture);
 }
 
-void ImageView::setTitle(const QString& title, const QString& note) {
-    if (title == m_title && note == m_note) return;
+void ImageView::setTitle(const QString& title, const QString& note, const QString& barest) {
+    if (title == m_title && note == m_note && barest == m_barest) return;
     m_title = title;
     m_note = note;
+    m_barest = barest;
     setAccessibleName(tr("Picture %1").arg(title));
     setAccessibleDescription(note);
     update();
@@ -97,6 +98,16 @@ int ImageView::titleWidth(const QString& title, const QString& note) const {
 
 bool ImageView::fits(const QString& title, const QString& note) const {
     return titleWidth(labelForms(title).back(), note) <= width() - 2 * kPictureMargin;
+}
+
+/// A cut note would mislead: all of it or nothing.
+QString ImageView::shownTitle() const {
+    QFont bold = font();
+    bold.setBold(true);
+    const int taken = fits(m_title, m_note) ? titleWidth({}, m_note) : 0;
+    QStringList forms = labelForms(m_title);
+    if (!m_barest.isEmpty()) forms << m_barest;
+    return widest(forms, QFontMetrics(bold), width() - 2 * kPictureMargin - taken);
 }
 
 int ImageView::titleHeight() const { return fontMetrics().height() + 4; }
@@ -152,7 +163,6 @@ void ImageView::paintTitle(QPainter& painter) const {
     QFont bold = font();
     bold.setBold(true);
     painter.setFont(bold);
-    const QFontMetrics metrics(bold);
     // over the picture, and beyond its sides by as much as the words need
     QRect line(kPictureMargin, 0, width() - 2 * kPictureMargin, titleHeight());
     const QRect above = pictureRect().toAlignedRect() & line.adjusted(0, 0, 0, height());
@@ -163,14 +173,10 @@ void ImageView::paintTitle(QPainter& painter) const {
         line = QRect(left, 0, wanted, titleHeight());
     }
     painter.setPen(m_titleColor.isValid() ? m_titleColor : palette().color(QPalette::WindowText));
-    // a cut number would mislead: all of it or nothing
-    const bool noted = fits(m_title, m_note);
-    const int room = line.width() - (noted ? titleWidth({}, m_note) : 0);
-    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter,
-                     widest(labelForms(m_title), metrics, room));
+    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, shownTitle());
     painter.setFont(font());
     painter.setPen(colorsFor(palette()).muted);
-    if (noted) painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, m_note);
+    if (fits(m_title, m_note)) painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, m_note);
 }
 
 void ImageView::paintPicture(QPainter& painter) const {

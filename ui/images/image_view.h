@@ -31,8 +31,11 @@ public:
     void setMappedPicture(const Picture&, double gain);
     /// `left` up to the marked pixel, `right` from there on; in the middle when none is marked.
     void setSwipe(const Picture& left, const Picture& right);
-    /// "A fp32"; `note` to the right of it where it fits.
-    void setTitle(const QString& title, const QString& note = {});
+    /// "A fp32"; `note` to the right of it where it fits. `barest`: for where there is room for no
+    /// other form of the title, see distinctLabel(); empty: there is none.
+    void setTitle(const QString& title, const QString& note = {}, const QString& barest = {});
+    /// The form of the title that there is room for.
+    QString shownTitle() const;
     /// Both beside each other, the title as brief as it can be.
     bool fits(const QString& title, const QString& note) const;
     void setTitleColor(const QColor&);
@@ -88,7 +91,7 @@ private:
     QImage m_right;         ///< likewise, or null
     bool m_mapped = false;  ///< through the colour map
     QImage m_nan;           ///< null when the picture has none; else opaque where it is nan
-    QString m_title, m_note;
+    QString m_title, m_note, m_barest;
     QColor m_titleColor;
     double m_legend = 0;
     std::optional<QPoint> m_marked;

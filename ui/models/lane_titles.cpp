@@ -4,9 +4,21 @@
 #include "engine/settings/lane_titles.h"
 #include "ui/models/safe_text.h"
 
+#include <algorithm>
+
 namespace halfscope {
 namespace {
 const QString kBetweenParts = QStringLiteral(", "); // the engine's, between a title's parts
+constexpr char16_t kInName = u'-';                  // between the parts of a precision's name
+
+QString nameIn(const QString& label) { return label.section(u' ', 1); }
+
+/// The parts of a name from the first to the last, or from the last to the first one.
+QStringList partsFrom(const QString& name, bool end) {
+    QStringList parts = name.split(kInName);
+    if (end) std::reverse(parts.begin(), parts.end());
+    return parts;
+}
 } // namespace
 
 QStringList laneTitles(const RunConfig& config) {
@@ -27,6 +39,26 @@ QStringList labelForms(const QString& label) {
     if (first != brief) forms << first + QChar(0x2026);
     if (brief != label) forms << label.section(u' ', 0, 0) + u' ' + first.section(u' ', -1);
     return forms;
+}
+
+QString distinctLabel(const QStringList& labels, int lane) {
+    const QString label = labels.value(lane), name = nameIn(label);
+    if (name.contains(kBetweenParts)) return label;
+    for (const bool end : {false, true}) {
+        const QStringList own = partsFrom(name, end);
+        for (qsizetype count = 1; count < own.size(); ++count) {
+            const bool shared =
+                std::any_of(labels.begin(), labels.end(), [&](const QString& other) {
+                    return other != label &&
+                           partsFrom(nameIn(other), end).mid(0, count) == own.mid(0, count);
+                });
+            const QString said = name.section(kInName, end ? -count : 0, end ? -1 : count - 1);
+            bool number = false;
+            said.toInt(&number); // of laneNames(): tells nothing
+            if (!shared && !number) return label.section(u' ', 0, 0) + u' ' + said;
+        }
+    }
+    return label;
 }
 
 } // namespace halfscope

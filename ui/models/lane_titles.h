@@ -19,4 +19,9 @@ QString briefLabel(const QString& label);
 /// alone ("A 2^24").
 QStringList labelForms(const QString& label);
 
+/// A letter and the part of the lane's name that no other lane has at that end, for the barest
+/// room: "D torch" of "D torch-cpu-fp16" beside "C amp-fp16". The label where no such part is
+/// shorter, and where lanes of one precision are told apart by their settings.
+QString distinctLabel(const QStringList& labels, int lane);
+
 } // namespace halfscope

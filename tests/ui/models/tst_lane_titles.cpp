@@ -53,6 +53,9 @@ private slots:
     void titles();
     void presetsHaveTitlesOfTheirOwn();
     void forms();
+    void barestForms_data();
+    void barestForms();
+    void captionsCutNoName();
     void shownEverywhere();
     void longTitleMakesNothingWider();
     void liveEditRenames();
@@ -130,6 +133,48 @@ void TestLaneTitles::forms() {
         QCOMPARE(widest(forms, metrics, metrics.horizontalAdvance(form)), form);
     const QString cut = widest(forms, metrics, metrics.horizontalAdvance(forms.back()) - 1);
     QVERIFY2(cut.contains(QChar(0x2026)), qPrintable(cut));
+}
+
+void TestLaneTitles::barestForms_data() {
+    QTest::addColumn<QString>("labels");
+    QTest::addColumn<QString>("said");
+    const auto row = [](const char* labels, const char* said) {
+        QTest::newRow(labels) << QString::fromLatin1(labels) << QString::fromLatin1(said);
+    };
+    row("A fp32|B tf32|C amp-fp16|D torch-cpu-fp16|E keras-mixed-float16",
+        "A fp32|B tf32|C amp|D torch|E keras");
+    row("A fp32|B amp-fp16|C amp-bf16", "A fp32|B fp16|C bf16");
+    row("A fp32|B amp-fp16|C fp16", "A fp32|B amp|C fp16");
+    row("A apex-o0|B apex-o1", "A o0|B o1");
+    row("A torch-cpu-fp16|B torch-cpu-bf16|C torch-xpu-fp16", "A cpu-fp16|B bf16|C torch-xpu");
+    row("A amp-fp16|B amp-fp16-2", "A fp16|B fp16-2");
+    row("A amp-fp16, mode off|B amp-fp16, mode dynamic",
+        "A amp-fp16, mode off|B amp-fp16, mode dynamic");
+}
+
+/// Each tells its lane from the others.
+void TestLaneTitles::barestForms() {
+    QFETCH(const QString, labels);
+    const QStringList all = labels.split(u'|');
+    QStringList said;
+    for (int lane = 0; lane < all.size(); ++lane)
+        said << distinctLabel(all, lane);
+    QTEST(said.join(u'|'), "said");
+}
+
+/// Above six narrow pictures.
+void TestLaneTitles::captionsCutNoName() {
+    CompareView pictures;
+    pictures.setLanes(laneTitles(presetNamed("policies").config));
+    pictures.resize(650, 200);
+    pictures.show();
+    QCoreApplication::processEvents();
+    QStringList said;
+    for (int lane = 0; lane < 5; ++lane)
+        said << pictures.view(lane).shownTitle();
+    QVERIFY2(!said.join(u'|').contains(QChar(0x2026)), qPrintable(said.join(u'|')));
+    QCOMPARE(said[3].left(7), QStringLiteral("D torch"));
+    QCOMPARE(pictures.view(3).title(), QStringLiteral("D torch-cpu-fp16"));
 }
 
 void TestLaneTitles::shownEverywhere() {
