@@ -7,10 +7,21 @@
 
 #include <qcustomplot.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace halfscope {
 
 namespace {
 constexpr int kBelowPlot = 5; // pixels between a plot and the next header
+
+double leastStretch(std::span<StackedPlot* const> plots) {
+    double least = plots.front()->stretch();
+    for (const StackedPlot* plot : plots)
+        least = std::min(least, plot->stretch());
+    return least;
+}
+
 } // namespace
 
 void placeMargins(std::span<StackedPlot* const> plots, QCPAxisRect& events, int lanes,
@@ -34,17 +45,25 @@ void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, i
     const int around = ReadoutItem::heightFor(font) + kBelowPlot; // of each plot
     const QMargins margins = events.margins();
     double room = height - margins.top() - margins.bottom() - events.minimumSize().height();
+    // those that fold first, then from below; the first plot stays
+    std::vector<StackedPlot*> open(plots.begin(), plots.end());
+    std::stable_partition(open.begin(), open.end(),
+                          [](const StackedPlot* plot) { return !plot->foldsFirst(); });
     double stretch = 0;
-    for (const StackedPlot* plot : plots)
+    for (StackedPlot* plot : open) {
+        plot->setFolded(false);
         stretch += plot->stretch();
-    size_t open = plots.size();
-    while (open > 1 && room * plots[open - 1]->stretch() / stretch - around < line) {
-        --open;
-        stretch -= plots[open]->stretch();
-        room -= around;
     }
-    for (size_t i = 0; i < plots.size(); ++i)
-        plots[i]->setFolded(i >= open);
+    // the first to go helps whichever is too low, the others only themselves
+    const auto judged = [&open] {
+        return open.back()->foldsFirst() ? leastStretch(open) : open.back()->stretch();
+    };
+    while (open.size() > 1 && room * judged() / stretch - around < line) {
+        open.back()->setFolded(true);
+        stretch -= open.back()->stretch();
+        room -= around;
+        open.pop_back();
+    }
 }
 
 } // namespace halfscope

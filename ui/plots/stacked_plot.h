@@ -28,6 +28,8 @@ public:
 
     /// The share of the height, beside the others'.
     virtual double stretch() const = 0;
+    /// Whether it gives its room to the others first: how fast a lane trains says the strip above.
+    virtual bool foldsFirst() const { return false; }
     /// What is plotted, for who does not know the word.
     virtual QString explanation() const = 0;
     /// Other labels for the same lanes; what is plotted stays.

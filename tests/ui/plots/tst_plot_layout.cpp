@@ -27,6 +27,7 @@ private slots:
     void marksAtTheEdgesAreWhole();
     void tickLabelsNeverTouch();
     void littleRoomFoldsPlots();
+    void speedFoldsBeforeSkips();
     void laneWithoutScaleHasNone();
     void headersCutNoNumber();
     void sixLanesFitAtTheUsualSize();
@@ -113,6 +114,29 @@ void TestPlotLayout::littleRoomFoldsPlots() {
         }
     }
     QCOMPARE(before, 4);
+}
+
+/// Beside the gradients too: skipped steps are what the plots are about, the speed also stands in
+/// the strip at the top.
+void TestPlotLayout::speedFoldsBeforeSkips() {
+    m_stack->append(1, record(1, 1, 0.5f));
+    const auto open = [this](const char* curve) {
+        const QString name = QLatin1String(curve) + QStringLiteral("/B amp-fp16");
+        return graphNamed(*m_stack, name)->keyAxis()->axisRect()->visible();
+    };
+    m_stack->setMinimumSize(1, 1);
+    for (const bool gradients : {false, true}) {
+        m_stack->showGradients(gradients);
+        bool alone = false;
+        for (int height = 240; height <= 900; height += 20) {
+            show(650, height);
+            const bool skips = open("Skipped steps"), speed = open("Throughput (steps/s)");
+            QVERIFY2(skips || !speed, qPrintable(QString::number(height)));
+            alone = alone || (skips && !speed);
+        }
+        QVERIFY(alone);
+        QVERIFY(open("Throughput (steps/s)"));
+    }
 }
 
 void TestPlotLayout::laneWithoutScaleHasNone() {
