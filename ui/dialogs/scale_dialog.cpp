@@ -30,13 +30,19 @@ ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent) : Q
     m_error->setMinimumHeight(2 * fontMetrics().lineSpacing());
     m_error->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     setOwnColor(*m_error, QPalette::WindowText, colorsFor(QGuiApplication::palette()).error);
+    auto* hint = make<QLabel>(tr("What it does to the gradients can be seen at once in their view "
+                                 "(key G), also while the training is paused."),
+                              this);
+    hint->setWordWrap(true);
+    setOwnColor(*hint, QPalette::WindowText, colorsFor(QGuiApplication::palette()).muted);
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
     connect(buttons, &QDialogButtonBox::accepted, this, &ScaleDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     connect(m_line, &QLineEdit::textEdited, m_error, &QLabel::clear);
     auto* column = make<QVBoxLayout>(this);
-    for (QWidget* each : {static_cast<QWidget*>(label), static_cast<QWidget*>(m_line),
-                          static_cast<QWidget*>(m_error), static_cast<QWidget*>(buttons)})
+    for (QWidget* each :
+         {static_cast<QWidget*>(label), static_cast<QWidget*>(m_line), static_cast<QWidget*>(hint),
+          static_cast<QWidget*>(m_error), static_cast<QWidget*>(buttons)})
         column->addWidget(each);
     m_line->setFocus();
 }

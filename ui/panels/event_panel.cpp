@@ -158,7 +158,8 @@ void EventPanel::showSentence() {
     const QModelIndex current = m_table->currentIndex();
     QStringList lines;
     if (m_model.rowCount() == 0) {
-        lines << tr("Overflows, changes of the loss scale and your edits appear here.");
+        lines << tr("Overflows, changes of the loss scale and your edits appear here.")
+              << tr("To see what another loss scale would do: Edit > Try another loss scale.");
     } else if (current.isValid()) {
         const Event& event = m_model.eventAt(current.row());
         lines << EventModel::sentenceOf(event) << EventModel::whyText(event);

@@ -165,8 +165,9 @@ void LaneCard::addScale(QGridLayout& grid, int row) {
             tr("The loss scale of the next step. The plot shows the one that each step used."));
     m_setScale = make<QToolButton>(this);
     m_setScale->setText(tr("Set…"));
-    m_setScale->setToolTip(tr("Sets the loss scale from the next step on. The growth tracker is "
-                              "kept, as with GradScaler.update(new_scale)."));
+    m_setScale->setToolTip(tr("Tries another loss scale from the next step on. The view of the "
+                              "gradients (G) shows at once what it does to them. The growth "
+                              "tracker is kept, as with GradScaler.update(new_scale)."));
     m_setScale->setAccessibleName(tr("Set the loss scale of lane %1").arg(laneLetter(m_lane)));
     m_setScale->setFocusPolicy(Qt::TabFocus); // a click leaves Space to Play
     m_setScale->setEnabled(false);
@@ -177,6 +178,8 @@ void LaneCard::addScale(QGridLayout& grid, int row) {
     connect(m_setScale, &QToolButton::clicked, this,
             [this] { emit scaleEditRequested(m_lastScale); });
 }
+
+bool LaneCard::takesScale() const { return m_setScale && m_setScale->isEnabled(); }
 
 void LaneCard::show(const LaneStatus& status) {
     m_label = laneLabel(m_lane, status.title);
@@ -333,6 +336,18 @@ void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
         setTabOrder(last, each);
         last = each;
     }
+}
+
+QStringList ScalerPanel::lanesForScale() const {
+    QStringList labels;
+    for (const LaneCard* card : m_cards)
+        labels << (card->takesScale() ? card->accessibleName() : QString());
+    return labels;
+}
+
+void ScalerPanel::askForScale(int lane) {
+    const auto i = static_cast<size_t>(lane);
+    if (i < m_cards.size() && m_cards[i]->takesScale()) askForScale(lane, m_cards[i]->scale());
 }
 
 void ScalerPanel::askForScale(int lane, double scale) {

@@ -31,6 +31,10 @@ class LaneCard : public QFrame {
 public:
     LaneCard(int lane, const LaneFacts&, QWidget* parent = nullptr);
     void show(const LaneStatus&);
+    /// Whether another loss scale can be set now.
+    bool takesScale() const;
+    /// The present loss scale; 0 before the first step.
+    double scale() const { return m_lastScale; }
 
 signals:
     /// The user asks for another loss scale; `scale` is the present one.
@@ -83,6 +87,10 @@ public:
     /// One card for each lane.
     void setLanes(const std::vector<LaneFacts>&);
     void refresh(const RunModel&);
+    /// The labels of the lanes whose loss scale can be set now; empty texts for the others.
+    QStringList lanesForScale() const;
+    /// Asks for another loss scale of one of those lanes.
+    void askForScale(int lane);
     /// Of all cards.
     int contentHeight() const;
     QSize sizeHint() const override;

@@ -63,12 +63,12 @@ GradientView::GradientView(QWidget* parent) : QWidget(parent) {
     setObjectName(QStringLiteral("gradients"));
     setAccessibleName(tr("Sizes of the gradients"));
     setToolTip(tr(
-        "How many gradients of the next step lie between two powers of two, after the loss has "
-        "been multiplied by the loss scale. Heights are square roots of shares, so that small "
-        "shares remain visible. Zeros are on the left; ReLU and causal masks cause some in every "
-        "precision, so compare with FP32. Inf and nan are on the right: the step will be skipped. "
-        "Bars are "
-        "gradients of layer outputs, lines are gradients of weights."));
+        "What the gradients are after this step, times the loss scale: the next step will use "
+        "them. Each bar shows how many lie between two powers of two. Heights are square roots of "
+        "shares, so that small shares remain visible. Zeros are on the left; ReLU and causal masks "
+        "cause some in every precision, so compare with FP32. Inf and nan are on the right: the "
+        "next step will be skipped. Bars are gradients of layer outputs, lines are gradients of "
+        "weights. Edit > Try another loss scale shows what another scale would do."));
     QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     setSizePolicy(policy);
 }
@@ -116,9 +116,11 @@ void GradientView::setRanges(std::vector<GradientRange> ranges, bool anew) {
 
 QString GradientView::heading() const {
     if (m_ranges.empty()) return tr("Scaled gradients");
-    const QString step = QLocale().toString(static_cast<qlonglong>(m_ranges.front().step));
-    return m_anew ? tr("Gradients of step %1, trained again").arg(step)
-                  : tr("Scaled gradients of step %1").arg(step);
+    // as the pictures count: the step that has them is not trained yet
+    const auto trained = static_cast<qlonglong>(std::max<int64_t>(0, m_ranges.front().step - 1));
+    const QString step = QLocale().toString(trained);
+    return m_anew ? tr("Gradients after step %1 (next training)").arg(step)
+                  : tr("Scaled gradients after step %1").arg(step);
 }
 
 QString GradientView::figures(int lane) const {

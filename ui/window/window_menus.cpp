@@ -11,6 +11,7 @@
 #include "ui/panels/event_panel.h"
 #include "ui/panels/pace_slider.h"
 #include "ui/panels/runs_panel.h"
+#include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
 #include "ui/plots/gradient_view.h"
@@ -108,6 +109,7 @@ void WindowMenus::fillEdit(QMenu& edit) {
         m_parts.setup->addLane();
     });
     fork->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_L));
+    fillScales(*edit.addMenu(tr("&Try another loss scale")));
     QAction* back =
         edit.addAction(tr("Restore the &previous run"), this, [this] { m_shown.bringBack(); });
     back->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_R));
@@ -120,6 +122,26 @@ void WindowMenus::fillEdit(QMenu& edit) {
                    &m_files, &WindowFiles::copyPlots);
     edit.addAction(tr("Copy as a PyTorch pro&gram"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
                    &m_files, &WindowFiles::copyAsPyTorch);
+}
+
+/// Anew each time, with the gradients beside it: they show what the scale does.
+void WindowMenus::fillScales(QMenu& menu) {
+    connect(&menu, &QMenu::aboutToShow, this, [this, &menu] {
+        menu.clear();
+        const QStringList lanes = m_parts.scaler->lanesForScale();
+        for (int lane = 0; lane < lanes.size(); ++lane) {
+            if (lanes[lane].isEmpty()) continue;
+            const QString label = QString(lanes[lane]).replace('&', QLatin1String("&&"));
+            menu.addAction(tr("Of lane %1…").arg(label), this, [this, lane] {
+                m_gradients->setChecked(true);
+                m_parts.scaler->askForScale(lane);
+            });
+        }
+        if (!menu.isEmpty()) return;
+        const bool none = m_models.run.step() > 0;
+        menu.addAction(none ? tr("No lane scales its loss") : tr("Train a step first (Play)"))
+            ->setEnabled(false);
+    });
 }
 
 void WindowMenus::fillHelp(QMenu& help) {

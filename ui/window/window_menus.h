@@ -37,6 +37,7 @@ private:
     void fillFile(QMenu&);
     void fillLanes(QMenu&, LaneFile);
     void fillEdit(QMenu&);
+    void fillScales(QMenu&);
     void fillView(QMenu&);
     void fillPlots(QMenu&);
     void fillPictures(QMenu&);

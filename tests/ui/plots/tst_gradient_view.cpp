@@ -101,7 +101,7 @@ private slots:
         at(half.outputs, -20) = 1;
         at(half.weights, 0) = 1000;
         view.setRanges({exact, half});
-        QCOMPARE(view.heading(), QStringLiteral("Scaled gradients of step 1200"));
+        QCOMPARE(view.heading(), QStringLiteral("Scaled gradients after step 1199"));
         QCOMPARE(view.figures(0), QStringLiteral("20 % zero, fp16 would lose 30 %"));
         QCOMPARE(view.figures(1), QStringLiteral("50 % zero, <0.1 % subnormal"));
         QCOMPARE(view.figures(2), QString());
@@ -340,7 +340,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(!view.figures(1).isEmpty(), kPatience);
         window.play();
         QVERIFY(reaches(window, SessionState::Finished));
-        QTRY_COMPARE_WITH_TIMEOUT(view.heading(), QStringLiteral("Scaled gradients of step 31"),
+        QTRY_COMPARE_WITH_TIMEOUT(view.heading(), QStringLiteral("Scaled gradients after step 30"),
                                   kPatience);
         button->click();
         QVERIFY(!view.isVisible());

@@ -274,11 +274,12 @@ void TestSavedResults::withoutGradients() {
     QVERIFY(plotsSay(window, QStringLiteral("not counted during this run")));
     QTRY_VERIFY_WITH_TIMEOUT(!window.gradients().figures(1).isEmpty(), kPatience);
     QVERIFY(gradientsOf(window)[1].columns().empty()); // those are of the next training
-    QCOMPARE(window.gradients().heading(), QStringLiteral("Gradients of step 1, trained again"));
+    QCOMPARE(window.gradients().heading(),
+             QStringLiteral("Gradients after step 0 (next training)"));
     window.stepOnce();
     QTRY_VERIFY_WITH_TIMEOUT(!window.showsSaved(), kPatience);
     QTRY_COMPARE_WITH_TIMEOUT(window.gradients().heading(),
-                              QStringLiteral("Scaled gradients of step 2"), kPatience);
+                              QStringLiteral("Scaled gradients after step 1"), kPatience);
     window.bringBack();
     QTRY_VERIFY_WITH_TIMEOUT(
         stateOf(window).startsWith(QStringLiteral("Restored: a run of 30 steps.")), kPatience);

@@ -8,12 +8,14 @@
 #include "ui/panels/field_editor.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
+#include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
+#include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QToolButton>
@@ -58,6 +60,7 @@ private slots:
     void restartRightAfterPlay();
     void stopStepAfterALaneWent();
     void scaleSetByHand();
+    void scaleTriedFromTheMenu();
     void scalerSwitchedLive();
     void layersChosen();
     void floorNamesTheLaneAsTheWindowDoes();
@@ -171,6 +174,43 @@ void TestWindowLanes::scaleSetByHand() {
     QTRY_VERIFY(!window.findChild<ScaleDialog*>());
     window.stepOnce();
     QTRY_COMPARE_WITH_TIMEOUT(window.run().lane(1).last.scale(), 8.0f, kPatience);
+}
+
+/// What another scale would do is found in the menu, with the view that shows it.
+void TestWindowLanes::scaleTriedFromTheMenu() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const auto entries = [&window] {
+        QStringList texts;
+        for (QMenu* menu : window.findChildren<QMenu*>()) {
+            if (menu->title() != QStringLiteral("&Try another loss scale")) continue;
+            emit menu->aboutToShow();
+            for (QAction* action : menu->actions())
+                texts << action->text() + (action->isEnabled() ? u'+' : u'-');
+            if (!menu->isEmpty() && menu->actions().first()->isEnabled())
+                menu->actions().first()->trigger();
+        }
+        return texts.join(u'|');
+    };
+    QCOMPARE(entries(), QStringLiteral("Train a step first (Play)-"));
+    window.stepOnce();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(1), kPatience);
+    GradientView& gradients = window.gradients();
+    QVERIFY(!gradients.isVisible());
+    QCOMPARE(entries(), QStringLiteral("Of lane B amp-fp16…+"));
+    QVERIFY(gradients.isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(!gradients.figures(1).isEmpty(), kPatience);
+    QVERIFY2(!gradients.figures(1).contains(QLatin1String("inf")),
+             qPrintable(gradients.figures(1)));
+    auto* dialog = window.findChild<ScaleDialog*>();
+    QVERIFY(dialog);
+    QTest::keyClicks(dialog->findChild<QLineEdit*>(), QStringLiteral("2^60"));
+    QTest::keyClick(dialog, Qt::Key_Return);
+    // at once, and of the step that was trained
+    QTRY_VERIFY_WITH_TIMEOUT(gradients.figures(1).contains(QLatin1String("inf")), kPatience);
+    QCOMPARE(gradients.heading(), QStringLiteral("Scaled gradients after step 1"));
+    QCOMPARE(window.run().step(), int64_t(1));
 }
 
 /// A scaler that is switched off while it trains takes its figures along, and brings them back.
