@@ -2,6 +2,7 @@
 #include "ui/look/text_fit.h"
 
 #include <QFontMetrics>
+#include <QRegularExpression>
 #include <QSize>
 #include <QTextDocument>
 
@@ -32,6 +33,18 @@ QString fitting(const QString& text, const QFont& font, const QSize& room) {
         shown = text.left(std::max<qsizetype>(end, 0)) + QChar(0x2026);
     }
     return shown;
+}
+
+QString fittingSentences(const QString& text, const QFont& font, const QSize& room) {
+    const auto fits = [&](const QString& shown) {
+        return heightOf(shown, font, room.width()) <= room.height();
+    };
+    if (fits(text)) return text;
+    static const QRegularExpression kEnd(QStringLiteral("[.!?](?=\\s)"));
+    for (qsizetype end = text.lastIndexOf(kEnd); end > 0; end = text.lastIndexOf(kEnd, end - 1))
+        if (const QString shown = text.left(end + 1) + u' ' + QChar(0x2026); fits(shown))
+            return shown;
+    return fitting(text, font, room);
 }
 
 QString widest(const QStringList& texts, const QFontMetrics& metrics, int width) {

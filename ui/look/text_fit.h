@@ -17,6 +17,9 @@ int heightOf(const QString& text, const QFont&, int width);
 /// The text, or as many of its words as there is room for, with an ellipsis: half a line would look
 /// like the end, half a number like another number.
 QString fitting(const QString& text, const QFont&, const QSize& room);
+/// The same of several sentences: as many whole ones as there is room for, and " …"; words of the
+/// first one where there is room for less.
+QString fittingSentences(const QString& text, const QFont&, const QSize& room);
 /// The first text that is no wider, else the last one with its middle left out: at both ends stands
 /// what tells it from the others.
 QString widest(const QStringList& texts, const QFontMetrics&, int width);

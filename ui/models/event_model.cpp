@@ -149,6 +149,11 @@ QString EventModel::sentenceOf(const Event& event) {
     return text;
 }
 
+QString EventModel::briefSentenceOf(const Event& event) {
+    return tr("Step %1: %2")
+        .arg(QLocale().toString(static_cast<qlonglong>(event.step)), whatText(event));
+}
+
 QString EventModel::whyText(const Event& event) {
     switch (event.kind) {
     case EventKind::Overflow:

@@ -43,6 +43,8 @@ public:
     /// As the engine tells it; a lane is called by its letter, which is what all of the window
     /// says.
     static QString sentenceOf(const Event&);
+    /// "Step 9: Overflow, scale halved".
+    static QString briefSentenceOf(const Event&);
     /// Why such a thing happens and what it means for the training; empty for an edit.
     static QString whyText(const Event&);
     /// An event of the gravest kind of the run: a lost loss, an overflow, a change of the scale;

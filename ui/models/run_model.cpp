@@ -95,7 +95,7 @@ void RunModel::remember(LaneStatus& status, const Event& event) {
     const bool sameStory = event.kind == EventKind::Backoff && status.lastEventStep == event.step;
     if (sameStory || movesTheStop(event)) return;
     status.lastEvent = EventModel::sentenceOf(event);
-    status.lastWhat = EventModel::whatText(event);
+    status.lastBrief = EventModel::briefSentenceOf(event);
     status.lastEventStep = event.step;
 }
 
@@ -116,47 +116,71 @@ bool RunModel::skips() const {
                        [](const Lane& each) { return each.status.last.skippedSoFar() > 0; });
 }
 
-QString RunModel::summary() const {
+/// A lane's last loss, and what else is worth telling of it.
+QString RunModel::lossText(int i, Words words) const {
     constexpr int kNamed = 3; // lanes whose names fit
-    QStringList losses, idle, often;
-    bool normal = false; // a lane skipped as it should
-    int64_t skips = 0;   // of all lanes
+    const LaneStatus& status = lane(i);
+    const bool named = words == Words::All && lanes() <= kNamed;
+    QString label = named ? briefLabel(laneTag(i) + u' ' + status.title) : laneTag(i);
+    if (label.count(u' ') > 1) label += u':'; // a value stands before the loss
+    const QString text = label + u' ' + shownNumber(static_cast<double>(status.last.loss()));
+    if (words == Words::Fewest) return text;
+    const int64_t skipped = status.last.skippedSoFar();
+    QStringList notes;
+    const int64_t steps = m_run->column(i, metric::Loss).size();
+    // one spike at the last step must not decide a comparison
+    if (words == Words::All && steps >= kTrailingSteps)
+        notes << tr("median %1").arg(shownNumber(trailingLoss(m_run->now(), i)));
+    if (words == Words::All && status.accuracy)
+        notes << tr("accuracy %1 %").arg(QLocale().toString(100 * *status.accuracy, 'f', 2));
+    if (skipped > 0)
+        notes << tr("%1 skipped").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
+    if (notes.isEmpty()) return text;
+    return text + QStringLiteral(" (%1)").arg(notes.join(QStringLiteral(", ")));
+}
+
+/// Sentences about lanes that skipped more than they should, each with a space before it.
+QString RunModel::skipText() const {
+    QStringList idle, often;
     for (int i = 0; i < lanes(); ++i) {
         const LaneStatus& status = lane(i);
-        QString label =
-            lanes() > kNamed ? laneTag(i) : briefLabel(laneTag(i) + u' ' + status.title);
-        if (label.count(u' ') > 1) label += u':'; // a value stands before the loss
         const int64_t skipped = status.last.skippedSoFar();
-        QStringList notes;
-        const int64_t steps = m_run->column(i, metric::Loss).size();
-        if (steps >= kTrailingSteps) // one spike at the last step must not decide a comparison
-            notes << tr("median %1").arg(shownNumber(trailingLoss(m_run->now(), i)));
-        if (status.accuracy)
-            notes << tr("accuracy %1 %").arg(QLocale().toString(100 * *status.accuracy, 'f', 2));
-        if (skipped > 0)
-            notes << tr("%1 skipped").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
-        QString text = label + u' ' + shownNumber(static_cast<double>(status.last.loss()));
-        if (!notes.isEmpty()) text += QStringLiteral(" (%1)").arg(notes.join(QStringLiteral(", ")));
-        losses << text;
-        skips += skipped;
-        const SkipVerdict verdict = status.skipVerdict();
-        normal = normal || verdict == SkipVerdict::Normal;
         if (skipped > 0 && skipped == status.last.step)
             idle << laneTag(i);
-        else if (verdict == SkipVerdict::TooMany)
+        else if (status.skipVerdict() == SkipVerdict::TooMany)
             often << laneTag(i);
     }
-    QString text = tr("After step %1 the loss is: %2.")
-                       .arg(QLocale().toString(static_cast<qlonglong>(step())),
-                            losses.join(QStringLiteral(", ")));
+    QString text;
     if (!idle.isEmpty())
         text += tr(" Every step of %1 was skipped, so its weights never changed.")
                     .arg(idle.join(QStringLiteral(", ")));
     if (!often.isEmpty())
         text += tr(" %1 skipped more steps than is normal.").arg(often.join(QStringLiteral(", ")));
-    if (normal && idle.isEmpty() && often.isEmpty())
-        text += skips == 1 ? tr(" This skip is normal.") : tr(" These skips are normal.");
     return text;
+}
+
+QString RunModel::summaryIn(Words words) const {
+    QStringList losses;
+    int64_t skips = 0;   // of all lanes
+    bool normal = false; // a lane skipped as it should
+    for (int i = 0; i < lanes(); ++i) {
+        losses << lossText(i, words);
+        skips += lane(i).last.skippedSoFar();
+        normal = normal || lane(i).skipVerdict() == SkipVerdict::Normal;
+    }
+    const QString step = QLocale().toString(static_cast<qlonglong>(RunModel::step()));
+    const QString all = losses.join(QStringLiteral(", ")), wrong = skipText();
+    if (words == Words::Fewest)
+        return wrong.isEmpty() ? tr("Loss after step %1: %2.").arg(step, all) : wrong.mid(1);
+    const QString text = tr("After step %1 the loss is: %2.").arg(step, all);
+    if (!wrong.isEmpty() || !normal) return text + wrong;
+    return text + (skips == 1 ? tr(" This skip is normal.") : tr(" These skips are normal."));
+}
+
+QString RunModel::summary() const { return summaryIn(Words::All); }
+
+QStringList RunModel::summaries() const {
+    return {summaryIn(Words::All), summaryIn(Words::Few), summaryIn(Words::Fewest)};
 }
 
 double RunModel::speedRatio() const {

@@ -32,7 +32,7 @@ struct LaneStatus {
     double stepsPerSecond = 0;  ///< see StepRate
     float scaleAfter = 1;       ///< the loss scale that the next step uses
     QString lastEvent;          ///< in words
-    QString lastWhat;           ///< in a few words: "Overflow, scale halved"
+    QString lastBrief;          ///< the same as "Step 9: Overflow, scale halved"
     int64_t lastEventStep = 0;
     SkipTally skips;
     std::optional<double> accuracy, validationLoss; ///< of the last validation
@@ -83,6 +83,9 @@ public:
     /// How the lanes stand, in a sentence: last losses, skipped steps, and whether those are
     /// normal.
     QString summary() const;
+    /// The same in ever fewer words: all; lanes by letter and no medians; the losses alone, or what
+    /// went wrong.
+    QStringList summaries() const;
     /// Its epoch and batch, see run_facts.h.
     QString epochText() const;
     /// Speed of lane B over lane A; 0 when unknown.
@@ -94,6 +97,10 @@ public:
     QVariant headerData(int section, Qt::Orientation, int role = Qt::DisplayRole) const override;
 
 private:
+    enum class Words { All, Few, Fewest };
+    QString summaryIn(Words) const;
+    QString lossText(int lane, Words) const;
+    QString skipText() const;
     struct Lane {
         LaneStatus status;
         StepRate rate;

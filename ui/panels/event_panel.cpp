@@ -121,7 +121,7 @@ void EventPanel::fitTable() {
     m_table->setMinimumHeight(header + row);
     const QSize rest(textWidth, std::max(sentence, room - header - rows * row));
     m_sentence->setFixedHeight(rest.height());
-    m_sentence->setText(fitting(m_text, m_sentence->font(), rest));
+    m_sentence->setText(fittingSentences(m_text, m_sentence->font(), rest));
 }
 
 void EventPanel::addToHeading(QAction* action) {

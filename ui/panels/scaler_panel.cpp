@@ -183,11 +183,7 @@ bool LaneCard::takesScale() const { return m_setScale && m_setScale->isEnabled()
 
 void LaneCard::show(const LaneStatus& status) {
     m_label = laneLabel(m_lane, status.title);
-    m_news = status.lastWhat.isEmpty()
-                 ? QString()
-                 : tr("Step %1: %2")
-                       .arg(QLocale().toString(static_cast<qlonglong>(status.lastEventStep)))
-                       .arg(status.lastWhat);
+    m_news = status.lastBrief;
     setAccessibleName(m_label);
     m_title->setToolTip(m_about.isEmpty() ? m_label : m_label + u'\n' + m_about);
     m_event->setToolTip(status.lastEvent);

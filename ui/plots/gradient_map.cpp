@@ -157,11 +157,13 @@ void GradientMap::setColors(const Colors& colors) {
 QStringList GradientMap::textsAt(std::optional<qint64> step) const {
     if (!m_run) return {};
     const auto column = history().at(step);
+    if (!column && history().empty() && history().isSaved())
+        return {QCoreApplication::translate("GradientMap", "not counted during this run"),
+                QCoreApplication::translate("GradientMap", "not counted")};
     if (!column && history().empty())
-        return {
-            history().isSaved()
-                ? QCoreApplication::translate("GradientMap", "not counted during this run")
-                : QCoreApplication::translate("GradientMap", "counting starts at the next step")};
+        return {QCoreApplication::translate("GradientMap", "counting starts at the next step"),
+                QCoreApplication::translate("GradientMap", "from the next step"),
+                QCoreApplication::translate("GradientMap", "none yet")};
     if (!column) return {};
     const auto type = history().type();
     const QStringList parts =

@@ -7,6 +7,8 @@
 #include "ui/window/headline.h"
 #include "ui/window/window_borders.h"
 
+#include <QRegularExpression>
+
 namespace halfscope {
 namespace {
 
@@ -14,13 +16,32 @@ constexpr int kFiguresMs = 200;
 // The sentence that invites the user to start is larger than those that say what happens.
 constexpr double kTitleSize = 1.35;
 
-/// An event's words with its lane, where there are lanes to tell apart and the words name none.
-QString newsOf(const Event& event, const RunModel& run) {
+/// "2^16" for "65536 (2^16)".
+QString powersAlone(QString text) {
+    static const QRegularExpression kBoth(QStringLiteral("\\S+ \\((2\\^-?\\d+)\\)"));
+    return text.replace(kBoth, QStringLiteral("\\1"));
+}
+
+/// An event's words with its lane, where there are lanes to tell apart and the words name none; in
+/// full, with the lane's letter alone, and as the lane's card says it.
+QStringList newsOf(const Event& event, const RunModel& run) {
     const QString text = EventModel::sentenceOf(event);
-    if (event.lane < 0 || event.lane >= run.lanes() || run.lanes() < 2) return text;
-    if (event.kind == EventKind::Edit) return text; // ends with it
-    const QString label = laneLabel(event.lane, run.lane(event.lane).title);
-    return briefLabel(label) + QStringLiteral(" \u00b7 ") + text;
+    if (event.kind == EventKind::Edit) return {text, EventModel::whatText(event)}; // names it
+    QStringList leads{QString(), QString()};
+    if (event.lane >= 0 && event.lane < run.lanes() && run.lanes() > 1) {
+        const QString dot = QStringLiteral(" \u00b7 ");
+        const QString label = laneLabel(event.lane, run.lane(event.lane).title);
+        leads = {briefLabel(label) + dot, laneLetter(event.lane) + dot};
+    }
+    return {leads[0] + text, leads[1] + powersAlone(text),
+            leads[1] + EventModel::briefSentenceOf(event)};
+}
+
+/// Up to where a sentence explains itself, lists or goes on; all of it where it does not.
+QString firstClause(const QString& text) {
+    static const QRegularExpression kEnd(QStringLiteral("[:;.] "));
+    const auto end = text.indexOf(kEnd);
+    return end < 0 ? text : text.left(end) + u'.';
 }
 
 } // namespace
@@ -57,23 +78,39 @@ void Figures::show(bool running, const QString& lead) {
     m_parts.transport->setFigures(run);
     m_parts.scaler->refresh(run);
     m_parts.borders->divideRight();
-    if (m_news.isEmpty() && run.step() > m_begin)
-        m_news = run.skips()
-                     ? tr("Every lane learns from the same batches.")
-                     : tr("Every lane learns from the same batches. No step has been skipped so "
-                          "far.");
-    const QString text = lead.isEmpty() ? m_news : tr("%1 %2").arg(lead, run.summary());
-    if (!text.isEmpty() && text != m_parts.headline->said()) m_parts.headline->say(text);
+    if (m_news.isEmpty() && run.step() > m_begin) {
+        if (run.skips())
+            m_news << tr("Every lane learns from the same batches.");
+        else
+            m_news << tr("Every lane learns from the same batches. No step has been skipped so "
+                         "far.")
+                   << tr("No step has been skipped so far.");
+    }
+    QStringList texts = m_news;
+    if (!lead.isEmpty()) {
+        texts = run.summaries();
+        const QStringList led{tr("%1 %2").arg(lead, texts[0]), tr("%1 %2").arg(lead, texts[1])};
+        texts = led + texts.mid(1);
+    }
+    if (!texts.isEmpty() && texts.first() != m_parts.headline->said()) m_parts.headline->say(texts);
 }
 
-void Figures::invite(const QString& text, bool willTrain, bool isLong) {
-    m_parts.headline->say(willTrain ? text : tr("%1 Press Play.").arg(text),
-                          isLong ? 1 : kTitleSize);
+QStringList Figures::invitations(const QString& text, bool willTrain, const QString& title) {
+    const auto invitation = [willTrain](const QString& words) {
+        return willTrain ? words : tr("%1 Press Play.").arg(words);
+    };
+    QStringList texts{invitation(text), text};
+    if (!title.isEmpty()) texts << firstClause(text) << invitation(tr("%1.").arg(title));
+    return texts;
+}
+
+void Figures::invite(const QString& text, bool willTrain, const QString& title) {
+    m_parts.headline->say(invitations(text, willTrain, title), title.isEmpty() ? kTitleSize : 1);
 }
 
 void Figures::apologise(const QString& text) {
     m_new = false;
-    m_parts.headline->say(text);
+    m_parts.headline->say({text});
 }
 
 } // namespace halfscope

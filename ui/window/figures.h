@@ -7,7 +7,7 @@
 
 #include <QCoreApplication>
 #include <QElapsedTimer>
-#include <QString>
+#include <QStringList>
 
 #include <optional>
 
@@ -28,8 +28,11 @@ public:
     /// What there is to show, unless the figures were shown a moment ago and the run goes on.
     /// `lead`: a sentence about a run that is over, put before its outcome; otherwise empty.
     void show(bool running, const QString& lead);
-    /// Says what Play would do. Sentences of a preset need more room than the others.
-    void invite(const QString& text, bool willTrain, bool isLong);
+    /// Says what Play would do. `title`: of the preset whose sentence it is, which needs more room
+    /// than the others; else empty.
+    void invite(const QString& text, bool willTrain, const QString& title);
+    /// The same in ever fewer words, down to the title; `willTrain`: nobody has to press Play.
+    static QStringList invitations(const QString& text, bool willTrain, const QString& title);
     /// Says why there is nothing to show.
     void apologise(const QString& text);
 
@@ -39,7 +42,7 @@ private:
     QElapsedTimer m_clock;
     bool m_new = false;            ///< not shown yet
     std::optional<qint64> m_shown; ///< ms of m_clock; nothing yet of this run
-    QString m_news;                ///< the last event in words
+    QStringList m_news;            ///< the last event in ever fewer words
     int64_t m_begin = 0;           ///< the step after which the run begins
 };
 

@@ -16,24 +16,35 @@ Headline::Headline(QWidget* parent) : QLabel(parent) {
     setFixedHeight(2 * fontMetrics().lineSpacing() + 4);
 }
 
-void Headline::say(const QString& text, double size) {
+void Headline::say(const QStringList& texts, double size) {
+    m_texts = texts;
     m_size = size;
     const QFont plain = parentWidget() ? parentWidget()->font() : font();
-    const QFont sized = scaledFont(plain, size);
     const QSize room = contentsRect().size();
-    const QFont chosen = heightOf(text, sized, room.width()) <= room.height() ? sized : plain;
+    QString shown = fitting(texts.last(), plain, room);
+    QFont chosen = plain;
+    for (const QString& text : texts) {
+        const QFont sized = scaledFont(plain, size);
+        const auto fits = [&](const QFont& font) {
+            return heightOf(text, font, room.width()) <= room.height();
+        };
+        if (!fits(sized) && !fits(plain)) continue;
+        shown = text;
+        chosen = fits(sized) ? sized : plain;
+        break;
+    }
     setFont(chosen);
-    setText(fitting(text, chosen, room));
-    setToolTip(text);
-    setAccessibleName(text);
+    setText(shown);
+    setToolTip(texts.first());
+    setAccessibleName(texts.first());
 }
 
 void Headline::resizeEvent(QResizeEvent* event) {
     QLabel::resizeEvent(event);
     // setting a text in the middle of a layout would ask for another one
-    if (!said().isEmpty())
+    if (!m_texts.isEmpty())
         QMetaObject::invokeMethod(
-            this, [this] { say(said(), m_size); }, Qt::QueuedConnection);
+            this, [this] { say(m_texts, m_size); }, Qt::QueuedConnection);
 }
 
 } // namespace halfscope

@@ -518,9 +518,9 @@ void ShownRun::growAtLeast(int lane) {
 
 void ShownRun::invite() {
     const auto lanes = static_cast<qsizetype>(m_models.config.config().lanes.size());
-    const bool isLong = m_begins == RunWords::Begins::Anew && !m_about.isEmpty();
+    const bool says = m_begins == RunWords::Begins::Anew && !m_about.isEmpty();
     m_figures.invite(RunWords::invitation(stateNow(), lanes, m_about), m_controller.willTrain(),
-                     isLong);
+                     says ? m_title : QString());
 }
 
 QString ShownRun::lead() const {

@@ -1,0 +1,107 @@
+// The sentence above the pictures in windows that are too narrow for it: a shorter one, never a
+// part of one.
+#include "engine/data/dataset.h"
+#include "tests/support/opened_window.h"
+#include "ui/window/figures.h"
+#include "ui/window/headline.h"
+
+#include <QLabel>
+#include <QTest>
+
+namespace tst_headline {
+
+using namespace halfscope;
+
+namespace {
+
+const QChar kCut(0x2026);
+
+QLabel* headlineOf(const MainWindow& window) {
+    return window.findChild<QLabel*>(QStringLiteral("headline"));
+}
+
+/// As large as a window of 1280 x 800 at scale factor 2.
+void showNarrow(MainWindow& window) {
+    window.resize(640, 400);
+    window.show();
+    QCoreApplication::processEvents();
+}
+
+} // namespace
+
+class TestHeadline : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() {
+        QStandardPaths::setTestModeEnabled(true);
+        QLocale::setDefault(QLocale::c());
+    }
+    void presetsInvite();
+    void eventsAreTold();
+    void runsAreSummedUp();
+};
+
+void TestHeadline::presetsInvite() {
+    Opened opened(tinyConfig(10));
+    showNarrow(opened.window);
+    const int width = headlineOf(opened.window)->width();
+    QVERIFY2(width < 260, qPrintable(QString::number(width)));
+    QWidget window;
+    Headline headline(&window);
+    headline.resize(width, headline.height());
+    for (const Preset& preset : presets()) {
+        const QString about = QString::fromUtf8(preset.about.text());
+        const QString title = QString::fromUtf8(preset.title.text());
+        headline.say(Figures::invitations(about, true, title));
+        QCOMPARE(headline.said(), about);
+        QVERIFY2(!headline.text().isEmpty() && !headline.text().contains(kCut),
+                 qPrintable(headline.text()));
+    }
+}
+
+void TestHeadline::eventsAreTold() {
+    Opened opened(presetNamed("overflow").config);
+    MainWindow& window = opened.window;
+    showNarrow(window);
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.stepOnce();
+    const QLabel* headline = headlineOf(window);
+    const QString whole =
+        QStringLiteral("B amp-fp16 \u00b7 Step 1 skipped: gradient of the loss reached inf at loss "
+                       "scale 16777216 (2^24); the scale falls to 8388608 (2^23).");
+    QTRY_COMPARE_WITH_TIMEOUT(headline->toolTip(), whole, kPatience);
+    QCOMPARE(headline->text(), QStringLiteral("B \u00b7 Step 1: Overflow, scale halved"));
+    window.resize(960, 540); // 1920 x 1080 at scale factor 2
+    QTRY_COMPARE(headline->text(),
+                 QStringLiteral("B \u00b7 Step 1 skipped: gradient of the loss reached inf at loss "
+                                "scale 2^24; the scale falls to 2^23."));
+    window.resize(1280, 800);
+    QTRY_COMPARE(headline->text(), whole);
+}
+
+void TestHeadline::runsAreSummedUp() {
+    Opened opened(presetNamed("overflow").config);
+    MainWindow& window = opened.window;
+    showNarrow(window);
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.shown().setPace(0);
+    window.setStopStep(60);
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    const QLabel* headline = headlineOf(window);
+    QTRY_VERIFY_WITH_TIMEOUT(headline->toolTip().startsWith(QStringLiteral("Finished. After step")),
+                             kPatience);
+    QVERIFY2(headline->toolTip().contains(QStringLiteral("median")),
+             qPrintable(headline->toolTip()));
+    const QString brief = headline->text();
+    QVERIFY2(brief.startsWith(QStringLiteral("After step 60 the loss is: A ")) ||
+                 brief.startsWith(QStringLiteral("Loss after step 60: A ")),
+             qPrintable(brief));
+    QVERIFY2(brief.endsWith(u'.') && !brief.contains(QStringLiteral("median")), qPrintable(brief));
+}
+
+} // namespace tst_headline
+
+QTEST_MAIN(tst_headline::TestHeadline)
+#include "tst_headline.moc"
