@@ -57,7 +57,7 @@ QString explanationOf(const Metric& metric) {
 double stretchOf(const Metric& metric) {
     if (metric.column == knownMetrics()[metric::Loss].column) return 3;
     if (metric.axis == PlotAxis::Log2) return 2;
-    return isCount(metric) ? 1.2 : 1.5;
+    return 1.5;
 }
 
 bool isLogarithmic(const Metric& metric) {

@@ -146,7 +146,11 @@ void PlotPanel::addBehind(const Overlay& overlay, int index, int lane) {
 }
 
 void PlotPanel::update(double from, double to, int pixels) {
-    if (folded()) return;
+    if (folded()) { // the header has the values nevertheless
+        for (Lane& lane : m_lanes)
+            lane.curve.update();
+        return;
+    }
     double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
     const auto take = [&](Curve& curve, Points& points, bool resting) {
         curve.update();

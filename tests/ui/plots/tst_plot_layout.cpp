@@ -28,6 +28,7 @@ private slots:
     void tickLabelsNeverTouch();
     void littleRoomFoldsPlots();
     void speedFoldsBeforeSkips();
+    void foldedHeadersHaveValues();
     void laneWithoutScaleHasNone();
     void headersCutNoNumber();
     void sixLanesFitAtTheUsualSize();
@@ -128,7 +129,7 @@ void TestPlotLayout::speedFoldsBeforeSkips() {
     for (const bool gradients : {false, true}) {
         m_stack->showGradients(gradients);
         bool alone = false;
-        for (int height = 240; height <= 900; height += 20) {
+        for (int height = 240; height <= 900; height += 4) {
             show(650, height);
             const bool skips = open("Skipped steps"), speed = open("Throughput (steps/s)");
             QVERIFY2(skips || !speed, qPrintable(QString::number(height)));
@@ -137,6 +138,17 @@ void TestPlotLayout::speedFoldsBeforeSkips() {
         QVERIFY(alone);
         QVERIFY(open("Throughput (steps/s)"));
     }
+}
+
+/// Also where a plot was never open: its curve is read nevertheless.
+void TestPlotLayout::foldedHeadersHaveValues() {
+    for (int i = 1; i <= 50; ++i)
+        m_stack->append(1, record(i, 1, 0.5f));
+    m_stack->setMinimumSize(1, 1);
+    show(650, 230);
+    const QString speed = QStringLiteral("Throughput (steps/s)/B amp-fp16");
+    QVERIFY(!graphNamed(*m_stack, speed)->keyAxis()->axisRect()->visible());
+    QCOMPARE(header(2)->entries().at(1).value, QStringLiteral("1k"));
 }
 
 void TestPlotLayout::laneWithoutScaleHasNone() {
