@@ -3,6 +3,7 @@
 
 #include "ui/dialogs/ask.h"
 #include "ui/look/owned.h"
+#include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 
 #include <QEvent>
@@ -15,6 +16,8 @@
 #include <QStyledItemDelegate>
 #include <QTableView>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace halfscope {
 namespace {
@@ -55,17 +58,18 @@ RunsPanel::RunsPanel(RunListModel& model, QWidget* parent) : QWidget(parent), m_
     auto* column = make<QVBoxLayout>(this);
     column->setContentsMargins(6, 4, 6, 4);
     column->setSpacing(4);
-    auto* heading = make<QLabel>(tr("Runs"), this);
+    m_heading = make<QLabel>(tr("Runs"), this);
     QFont bold = font();
     bold.setBold(true);
-    heading->setFont(bold);
-    column->addWidget(heading);
+    m_heading->setFont(bold);
+    column->addWidget(m_heading);
     buildTable();
     column->addWidget(m_table, 1);
     m_details = make<QLabel>(this);
     m_details->setWordWrap(true);
     // a word without an end must not make the window wider
     m_details->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_details->setMinimumHeight(1); // goes where there is no room for it
     m_details->setTextFormat(Qt::PlainText);
     m_details->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column->addWidget(m_details);
@@ -122,6 +126,7 @@ void RunsPanel::buildTable() {
             &RunsPanel::showDetails);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &RunsPanel::showDetails);
     connect(&m_model, &QAbstractItemModel::modelReset, this, &RunsPanel::showDetails);
+    connect(&m_model, &QAbstractItemModel::rowsInserted, this, &RunsPanel::showDetails);
     connect(m_table, &QTableView::doubleClicked, this, [this] { emit bringBackAsked(chosen()); });
     const auto key = [this](const QKeySequence& keys, auto action) {
         auto* shortcut = make<QShortcut>(keys, m_table);
@@ -140,15 +145,41 @@ RunId RunsPanel::chosen() const { return m_model.idAt(m_table->currentIndex().ro
 
 void RunsPanel::showDetails() {
     const int row = m_table->currentIndex().row();
-    m_details->setText(row < 0 ? tr("Runs appear here as soon as they train. Tick one to draw its "
-                                    "curves behind those of the run that is shown.")
-                               : m_model.detailsOf(row));
+    m_details->setText(
+        row >= 0 ? m_model.detailsOf(row)
+        : m_model.rowCount() > 0
+            ? tr("Tick a run to draw its curves behind those of the run that is shown.")
+            : tr("Runs appear here as soon as they train."));
+    fitDetails();
     const bool any = chosen() != RunId::None;
     const bool current = any && m_model.index(row, 0).data(RunListModel::CurrentRole).toBool();
     m_bringBack->setEnabled(any && !current);
     m_repeat->setEnabled(any);
     m_rename->setEnabled(any);
     m_delete->setEnabled(any && !current);
+}
+
+/// Half a line helps nobody, and the rows go before: one of them can always be read.
+void RunsPanel::fitDetails() {
+    constexpr int kMostLines = 3, kAroundARow = 8; // a run of many lanes is scrolled
+    const int most = kMostLines * fontMetrics().lineSpacing() + kAroundARow;
+    const QAbstractItemView& rows = *m_table;
+    const int whole =
+        std::max(rows.sizeHintForRow(0), m_table->verticalHeader()->minimumSectionSize());
+    const int row = m_model.rowCount() > 0 ? std::min(whole, most) : 0;
+    const int least =
+        m_table->horizontalHeader()->sizeHint().height() + row + 2 * m_table->frameWidth();
+    m_table->setMinimumHeight(least);
+    const QMargins margins = layout()->contentsMargins();
+    int room = height() - margins.top() - margins.bottom() - 3 * layout()->spacing() - least;
+    room -= m_heading->sizeHint().height() + m_delete->sizeHint().height();
+    const int width = RunsPanel::width() - margins.left() - margins.right();
+    m_details->setVisible(heightOf(m_details->text(), m_details->font(), width) <= room);
+}
+
+void RunsPanel::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    fitDetails();
 }
 
 void RunsPanel::askToDelete() {

@@ -32,15 +32,18 @@ signals:
 
 protected:
     void changeEvent(QEvent*) override;
+    void resizeEvent(QResizeEvent*) override;
 
 private:
     QPushButton* newButton(const QString& name, const QString& text, const QString& tip);
     void buildTable();
     void showDetails();
+    void fitDetails();
     void askToDelete();
 
     RunListModel& m_model;
     QTableView* m_table = nullptr; ///< child, as all below
+    QLabel* m_heading = nullptr;
     QLabel* m_details = nullptr;
     QPushButton* m_bringBack = nullptr;
     QPushButton* m_repeat = nullptr;

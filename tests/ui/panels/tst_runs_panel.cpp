@@ -6,13 +6,16 @@
 #include <QAbstractItemModelTester>
 #include <QAction>
 #include <QApplication>
+#include <QLabel>
 #include <QLocale>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QTableView>
 #include <QTest>
 #include <QTimer>
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace tst_runs_panel {
 
@@ -101,6 +104,7 @@ private slots:
     void renames();
     void deletesAfterAQuestion();
     void openedFoldersJoin();
+    void littleRoom();
 };
 
 void TestRunsPanel::listKeepsTheRules() {
@@ -286,6 +290,40 @@ void TestRunsPanel::openedFoldersJoin() {
     QVERIFY(window.showsSaved());
     QCOMPARE(textAt(window.runs(), 2, RunListModel::LossColumn),
              textAt(window.runs(), 1, RunListModel::LossColumn));
+}
+
+/// The details go before a row is cut, and are never cut themselves.
+void TestRunsPanel::littleRoom() {
+    RunStore store;
+    addSixtySteps(store, [](int) { return 1.0f; });
+    RunListModel model(store);
+    model.refresh();
+    RunsPanel panel(model);
+    const QLabel* details = nullptr;
+    for (const QLabel* each : panel.findChildren<QLabel*>())
+        if (each->wordWrap()) details = each;
+    QVERIFY(details);
+    QCOMPARE(
+        details->text(),
+        QStringLiteral("Tick a run to draw its curves behind those of the run that is shown."));
+    panel.show();
+    std::set<bool> seen;
+    for (int height = 100; height <= 400; height += 10) {
+        panel.resize(280, std::max(height, panel.minimumSizeHint().height()));
+        QCoreApplication::processEvents();
+        seen.insert(details->isVisible());
+        const QTableView& table = *panel.table();
+        QVERIFY2(table.rowViewportPosition(0) + table.rowHeight(0) <= table.viewport()->height(),
+                 qPrintable(QStringLiteral("%1: a row of %2 in %3 of %4")
+                                .arg(height)
+                                .arg(table.rowHeight(0))
+                                .arg(table.viewport()->height())
+                                .arg(table.height())));
+        if (details->isVisible())
+            QVERIFY2(details->height() >= details->heightForWidth(details->width()),
+                     qPrintable(QString::number(height)));
+    }
+    QCOMPARE(seen.size(), size_t{2});
 }
 
 } // namespace tst_runs_panel
