@@ -6,6 +6,7 @@
 #include "ui/models/translated.h"
 
 #include <QLocale>
+#include <QRegularExpression>
 
 #include <algorithm>
 #include <utility>
@@ -130,7 +131,7 @@ QString EventModel::whatText(const Event& event) {
     case EventKind::Growth:
     case EventKind::Backoff: return sentence(changeText(event));
     case EventKind::LossNotFinite: return tr("Loss not finite");
-    case EventKind::Edit: return editText(event);
+    case EventKind::Edit: return powersAlone(editText(event));
     case EventKind::Damaged: return tr("Damaged sample");
     }
     return {};
@@ -149,6 +150,11 @@ QString EventModel::sentenceOf(const Event& event) {
     return text;
 }
 
+QString EventModel::powersAlone(QString sentence) {
+    static const QRegularExpression kBoth(QStringLiteral("\\S+ \\((2\\^-?\\d+)\\)"));
+    return sentence.replace(kBoth, QStringLiteral("\\1"));
+}
+
 QString EventModel::briefSentenceOf(const Event& event) {
     return tr("Step %1: %2")
         .arg(QLocale().toString(static_cast<qlonglong>(event.step)), whatText(event));
@@ -161,8 +167,8 @@ QString EventModel::whyText(const Event& event) {
             return tr("Why: a value of the forward pass turned into inf or nan (fp16 holds up to "
                       "65504). The loss is scaled only after that, so no other loss scale would "
                       "have helped; a lower learning rate or a wider type may.");
-        return tr("Why: gradients are computed from the loss times the loss scale. One became too "
-                  "large for its type (fp16 holds up to 65504) and turned into inf or nan.") +
+        return tr("Why: a gradient, multiplied by the loss scale, became too large for its type "
+                  "(fp16 holds up to 65504) and turned into inf or nan.") +
                u' ' +
                (event.scaleAfter == event.scaleBefore
                     ? tr("The scale stays the same, so the next step may overflow as well. If "

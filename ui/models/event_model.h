@@ -43,6 +43,8 @@ public:
     /// As the engine tells it; a lane is called by its letter, which is what all of the window
     /// says.
     static QString sentenceOf(const Event&);
+    /// A sentence with "2^16" for "65536 (2^16)".
+    static QString powersAlone(QString sentence);
     /// "Step 9: Overflow, scale halved".
     static QString briefSentenceOf(const Event&);
     /// Why such a thing happens and what it means for the training; empty for an edit.

@@ -1,6 +1,7 @@
 // The newest figures of each lane as table rows and as plain values.
 #include "ui/models/run_model.h"
 
+#include "engine/settings/fields.h"
 #include "ui/models/event_model.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_facts.h"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace halfscope {
@@ -17,6 +19,21 @@ bool movesTheStop(const Event& event) {
     return event.kind == EventKind::Edit &&
            (event.tensor == "run.steps" || event.tensor == "run.epochs");
 }
+
+namespace {
+
+/// What the user set the loss scale of a lane to after this step; nothing: nobody did.
+std::optional<float> scaleSetAfter(int64_t step, const RunConfig& recorded, int lane) {
+    for (auto edit = recorded.edits.rbegin(); edit != recorded.edits.rend(); ++edit) {
+        if (edit->step <= step) break;
+        const double* scale = std::get_if<double>(&edit->value);
+        if (scale && edit->key == kLiveScale && (edit->lane < 0 || edit->lane == lane))
+            return static_cast<float>(*scale);
+    }
+    return std::nullopt;
+}
+
+} // namespace
 
 QString laneTag(int lane) { return QString(QChar(static_cast<char16_t>(u'A' + lane))); }
 
@@ -75,6 +92,9 @@ void RunModel::update(int index, Lane& lane) {
     status.last = totals.last();
     status.skips = totals.skips();
     status.scaleAfter = totals.scaleAfter();
+    if (laneScales(run.info().config, index))
+        status.scaleAfter =
+            scaleSetAfter(status.last.step, run.info().recorded, index).value_or(status.scaleAfter);
     status.accuracy = totals.accuracy();
     status.validationLoss = totals.validationLoss();
     status.growthInterval = growthIntervalOf(run.info().config, index);

@@ -383,7 +383,7 @@ void TestTranslation::events() {
         return withoutBrackets(EventModel::whatText(events[events.size() - fromEnd]));
     };
     QCOMPARE(what(4), QStringLiteral("Growth interval is 7"));
-    QCOMPARE(what(3), QStringLiteral("Loss scale is 8 (2^3)"));
+    QCOMPARE(what(3), QStringLiteral("Loss scale is 2^3"));
     QCOMPARE(what(2), QStringLiteral("Stop after is 90"));
     // the window calls lanes by their letters
     QCOMPARE(withoutBrackets(EventModel::sentenceOf(events[events.size() - 4])),

@@ -20,6 +20,7 @@
 #include <QScrollArea>
 #include <QToolButton>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tst_window_lanes {
@@ -210,6 +211,16 @@ void TestWindowLanes::scaleTriedFromTheMenu() {
     // at once, and of the step that was trained
     QTRY_VERIFY_WITH_TIMEOUT(gradients.figures(1).contains(QLatin1String("inf")), kPatience);
     QCOMPARE(gradients.heading(), QStringLiteral("Scaled gradients after step 1"));
+    // the card has the scale of the next step, and the headline says what was done
+    const auto figures = window.findChildren<LaneCard*>().at(1)->findChildren<FigureLabel*>();
+    QTRY_VERIFY(std::any_of(figures.begin(), figures.end(), [](const FigureLabel* each) {
+        return each->text().endsWith(QStringLiteral("2^60"));
+    }));
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QTRY_VERIFY2(headline->text().startsWith(QStringLiteral("From step 2: Loss scale is ")),
+                 qPrintable(headline->text()));
+    QCOMPARE(window.events().index(0, EventModel::KindColumn).data().toString(),
+             QStringLiteral("Loss scale is 2^60"));
     QCOMPARE(window.run().step(), int64_t(1));
 }
 
