@@ -16,12 +16,6 @@ constexpr int kFiguresMs = 200;
 // The sentence that invites the user to start is larger than those that say what happens.
 constexpr double kTitleSize = 1.35;
 
-/// "2^16" for "65536 (2^16)".
-QString powersAlone(QString text) {
-    static const QRegularExpression kBoth(QStringLiteral("\\S+ \\((2\\^-?\\d+)\\)"));
-    return text.replace(kBoth, QStringLiteral("\\1"));
-}
-
 /// An event's words with its lane, where there are lanes to tell apart and the words name none; in
 /// full, with the lane's letter alone, and as the lane's card says it.
 QStringList newsOf(const Event& event, const RunModel& run) {
@@ -33,7 +27,7 @@ QStringList newsOf(const Event& event, const RunModel& run) {
         const QString label = laneLabel(event.lane, run.lane(event.lane).title);
         leads = {briefLabel(label) + dot, laneLetter(event.lane) + dot};
     }
-    return {leads[0] + text, leads[1] + powersAlone(text),
+    return {leads[0] + text, leads[1] + EventModel::powersAlone(text),
             leads[1] + EventModel::briefSentenceOf(event)};
 }
 
@@ -62,6 +56,7 @@ void Figures::tell(const EventModel& events, int rows) {
     for (int row = 0; row < rows; ++row) { // the newest comes first
         if (movesTheStop(events.eventAt(row))) continue;
         m_news = newsOf(events.eventAt(row), m_models.run);
+        m_new = true; // the model may have been read since it came
         return;
     }
 }
@@ -95,17 +90,19 @@ void Figures::show(bool running, const QString& lead) {
     if (!texts.isEmpty() && texts.first() != m_parts.headline->said()) m_parts.headline->say(texts);
 }
 
-QStringList Figures::invitations(const QString& text, bool willTrain, const QString& title) {
-    const auto invitation = [willTrain](const QString& words) {
-        return willTrain ? words : tr("%1 Press Play.").arg(words);
+QStringList Figures::invitations(const QString& text, Press press, const QString& title) {
+    const auto invitation = [press](const QString& words) {
+        return press == Press::Nothing ? words
+               : press == Press::Play  ? tr("%1 Press Play.").arg(words)
+                                       : tr("%1 Press Continue.").arg(words);
     };
     QStringList texts{invitation(text), text};
     if (!title.isEmpty()) texts << firstClause(text) << invitation(tr("%1.").arg(title));
     return texts;
 }
 
-void Figures::invite(const QString& text, bool willTrain, const QString& title) {
-    m_parts.headline->say(invitations(text, willTrain, title), title.isEmpty() ? kTitleSize : 1);
+void Figures::invite(const QString& text, Press press, const QString& title) {
+    m_parts.headline->say(invitations(text, press, title), title.isEmpty() ? kTitleSize : 1);
 }
 
 void Figures::apologise(const QString& text) {

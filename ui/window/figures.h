@@ -16,6 +16,9 @@ namespace halfscope {
 class Figures {
     Q_DECLARE_TR_FUNCTIONS(Figures)
 public:
+    /// What the user is asked for: the button is called Continue where a run has ended.
+    enum class Press { Nothing, Play, Continue };
+
     Figures(const RunModels&, const WindowParts&);
 
     /// Of another run from here on, which begins after this step: up to there it has no news.
@@ -30,9 +33,9 @@ public:
     void show(bool running, const QString& lead);
     /// Says what Play would do. `title`: of the preset whose sentence it is, which needs more room
     /// than the others; else empty.
-    void invite(const QString& text, bool willTrain, const QString& title);
-    /// The same in ever fewer words, down to the title; `willTrain`: nobody has to press Play.
-    static QStringList invitations(const QString& text, bool willTrain, const QString& title);
+    void invite(const QString& text, Press, const QString& title);
+    /// The same in ever fewer words, down to the title.
+    static QStringList invitations(const QString& text, Press, const QString& title);
     /// Says why there is nothing to show.
     void apologise(const QString& text);
 

@@ -519,7 +519,12 @@ void ShownRun::growAtLeast(int lane) {
 void ShownRun::invite() {
     const auto lanes = static_cast<qsizetype>(m_models.config.config().lanes.size());
     const bool says = m_begins == RunWords::Begins::Anew && !m_about.isEmpty();
-    m_figures.invite(RunWords::invitation(stateNow(), lanes, m_about), m_controller.willTrain(),
+    using Press = Figures::Press;
+    const bool ended = m_controller.state() == SessionState::Finished;
+    const Press press = m_controller.willTrain() ? Press::Nothing
+                        : ended                  ? Press::Continue
+                                                 : Press::Play;
+    m_figures.invite(RunWords::invitation(stateNow(), lanes, m_about), press,
                      says ? m_title : QString());
 }
 
@@ -552,7 +557,7 @@ void ShownRun::showState() {
         m_figures.apologise(RunWords::failedStart(m_models.run.step() > 0));
     else if (finished || failed)
         m_figures.changed(); // the headline sums up
-    const bool waits = state == SessionState::Running || state == SessionState::Paused;
+    const bool waits = state == SessionState::Running || state == SessionState::Paused || finished;
     const bool fresh = waits && m_models.run.step() == 0 && !m_figures.hasNews();
     if (fresh || state == SessionState::Building) invite(); // a first step may take seconds
     m_parts.state->setText(RunWords::state(stateNow(), showsSaved() ? shownText() : QString()));

@@ -349,7 +349,7 @@ void WindowFiles::copyScript(const std::string& program) {
     guarded(*m_parts.banner, [&] {
         job->result();
         QGuiApplication::clipboard()->setText(QString::fromStdString(program));
-        emit told(tr("Copied: paste it into a file and run it with Python and PyTorch"));
+        emit told(tr("Copied: paste it into a file and run it with Python and PyTorch."));
     });
 }
 

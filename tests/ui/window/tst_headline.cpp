@@ -53,7 +53,7 @@ void TestHeadline::presetsInvite() {
     for (const Preset& preset : presets()) {
         const QString about = QString::fromUtf8(preset.about.text());
         const QString title = QString::fromUtf8(preset.title.text());
-        headline.say(Figures::invitations(about, true, title));
+        headline.say(Figures::invitations(about, Figures::Press::Nothing, title));
         QCOMPARE(headline.said(), about);
         QVERIFY2(!headline.text().isEmpty() && !headline.text().contains(kCut),
                  qPrintable(headline.text()));

@@ -174,6 +174,18 @@ void TestWindowCauses::continuesFromACheckpoint() {
         QVERIFY(reaches(alone.window, SessionState::Ready));
         QTRY_COMPARE(headlineOf(alone.window), expected);
     }
+    { // nothing is left to train: the button says Continue
+        Opened ended(config), again(tinyConfig(5));
+        QVERIFY(trainsTo(ended.window, 40));
+        QSignalSpy kept(&ended.window.controller(), &ExperimentController::saved);
+        const QString end = first.folder.filePath("end.safetensors");
+        ended.window.controller().saveCheckpoint(end, QStringLiteral("1"));
+        QTRY_COMPARE_WITH_TIMEOUT(kept.size(), 1, kPatience);
+        QVERIFY(again.window.tryFile(end));
+        QVERIFY(reaches(again.window, SessionState::Finished));
+        QTRY_COMPARE(headlineOf(again.window),
+                     QStringLiteral("This run continues after step 40. Press Continue."));
+    }
     Opened withRows(tinyConfig(5));
     MainWindow& window = withRows.window;
     QVERIFY(window.tryFile(folder + "/checkpoint.safetensors"));
