@@ -515,7 +515,7 @@ QString CompareView::readoutText(const QString& about) const {
         if (!about.isEmpty()) parts << about;
         return parts.join(QStringLiteral("   "));
     }
-    if (!m_pixel) return tr("Move the pointer over a picture to read its values.");
+    if (!m_pixel) return tr("Point at a picture to read its values.");
     QString text = tr("x %1, y %2:").arg(m_pixel->x()).arg(m_pixel->y());
     for (int i = 0; i < m_pictures.size(); ++i)
         text += QStringLiteral("  %1 %2").arg(laneLetter(i),

@@ -106,7 +106,7 @@ QString ImageView::shownTitle() const {
     bold.setBold(true);
     const int taken = fits(m_title, m_note) ? titleWidth({}, m_note) : 0;
     QStringList forms = labelForms(m_title);
-    if (!m_barest.isEmpty()) forms << m_barest;
+    if (!m_barest.isEmpty()) forms << m_barest << m_barest.section(u' ', 0, 0);
     return widest(forms, QFontMetrics(bold), width() - 2 * kPictureMargin - taken);
 }
 

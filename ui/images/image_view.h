@@ -32,7 +32,7 @@ public:
     /// `left` up to the marked pixel, `right` from there on; in the middle when none is marked.
     void setSwipe(const Picture& left, const Picture& right);
     /// "A fp32"; `note` to the right of it where it fits. `barest`: for where there is room for no
-    /// other form of the title, see distinctLabel(); empty: there is none.
+    /// other form of the title but its letter, see distinctLabel(); empty: it is no lane's.
     void setTitle(const QString& title, const QString& note = {}, const QString& barest = {});
     /// The form of the title that there is room for.
     QString shownTitle() const;

@@ -210,7 +210,7 @@ void TestCompare::keysReadAndZoom() {
     QTest::keyClick(&view, Qt::Key_0);
     QCOMPARE(view.transform().zoom(), 1.0);
     QTest::keyClick(&view, Qt::Key_Escape);
-    QVERIFY(view.readout().startsWith(QStringLiteral("Move the pointer")));
+    QVERIFY(view.readout().startsWith(QStringLiteral("Point at a picture")));
 }
 
 /// Lane A up to the pixel that is read, the other lane from there on.

@@ -175,6 +175,8 @@ void TestLaneTitles::captionsCutNoName() {
     QVERIFY2(!said.join(u'|').contains(QChar(0x2026)), qPrintable(said.join(u'|')));
     QCOMPARE(said[3].left(7), QStringLiteral("D torch"));
     QCOMPARE(pictures.view(3).title(), QStringLiteral("D torch-cpu-fp16"));
+    pictures.resize(240, 150); // 1280 x 800 at scale factor 2
+    QTRY_COMPARE(pictures.view(3).shownTitle(), QStringLiteral("D"));
 }
 
 void TestLaneTitles::shownEverywhere() {
